@@ -18,13 +18,13 @@ export function postCode(path: string, body: unknown): string {
     `curl -s "$WEIR_URL${path}" -H "Authorization: Bearer $WEIR_KEY" -H 'Content-Type: application/json' \\
      -d ${shellQuoted(body)}`,
     `const { WEIR_URL, WEIR_KEY } = process.env
-const answer = await fetch(\`\${WEIR_URL}${path}\`, {
+const response = await fetch(\`\${WEIR_URL}${path}\`, {
   method: 'POST',
   headers: { authorization: \`Bearer \${WEIR_KEY}\`, 'content-type': 'application/json' },
   body: JSON.stringify(${scriptLiteral(body)}),
 })
-if (!answer.ok) throw new Error(await answer.text())
-console.log(await answer.json(), 'credits:', answer.headers.get('x-credits-cost'))`,
+if (!response.ok) throw new Error(await response.text())
+console.log(await response.json(), 'credits:', response.headers.get('x-credits-cost'))`,
     `import json, os, urllib.request
 
 request = urllib.request.Request(
@@ -32,8 +32,8 @@ request = urllib.request.Request(
     json.dumps(${pythonLiteral(body)}).encode(),
     {'Authorization': 'Bearer ' + os.environ['WEIR_KEY'], 'Content-Type': 'application/json'},
 )
-with urllib.request.urlopen(request) as answer:
-    print(json.load(answer), 'credits:', answer.headers['x-credits-cost'])`,
+with urllib.request.urlopen(request) as response:
+    print(json.load(response), 'credits:', response.headers['x-credits-cost'])`,
   )
 }
 
@@ -47,13 +47,13 @@ export function callCode(method: string, path: string, body: unknown, secret: st
       hasBody ? ` -H 'Content-Type: application/json' \\\n     -d ${shellQuoted(body)}` : ''
     }`,
     `const { WEIR_URL, ${secret} } = process.env
-const answer = await fetch(\`\${WEIR_URL}${path}\`, {
+const response = await fetch(\`\${WEIR_URL}${path}\`, {
   method: '${verb}',
   headers: { authorization: \`Bearer \${${secret}}\`${hasBody ? ", 'content-type': 'application/json'" : ''} },${
     hasBody ? `\n  body: JSON.stringify(${scriptLiteral(body)}),` : ''
   }
 })
-console.log(answer.status, await answer.text())`,
+console.log(response.status, await response.text())`,
     `import json, os, urllib.request
 
 request = urllib.request.Request(
@@ -61,8 +61,8 @@ request = urllib.request.Request(
     headers={'Authorization': 'Bearer ' + os.environ['${secret}']${hasBody ? ", 'Content-Type': 'application/json'" : ''}},
     method='${verb}',
 )
-with urllib.request.urlopen(request) as answer:
-    print(answer.status, answer.read().decode())`,
+with urllib.request.urlopen(request) as response:
+    print(response.status, response.read().decode())`,
   )
 }
 

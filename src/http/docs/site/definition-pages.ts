@@ -37,7 +37,7 @@ export function infoPages(queries: readonly AnyQuery[], prose: InfoProse): Page[
 
 function infoPage(query: AnyQuery, prose: InfoProse): Page {
   const { type, summary, example, request, response } = query
-  const asked = { type, ...example.request }
+  const sent = { type, ...example.request }
   const rows = fieldRows(request)
   const answer = fieldRows(response)
   return {
@@ -46,19 +46,19 @@ function infoPage(query: AnyQuery, prose: InfoProse): Page {
     summary,
     section: 'info',
     keywords: rows.map(({ path }) => path),
-    request: { method: 'POST', path: '/info', body: JSON.stringify(asked) },
+    request: { method: 'POST', path: '/info', body: JSON.stringify(sent) },
     markdown: joinParts([
       `# ${type}\n\n${summary}.`,
       facts({
         Credits: priceText(query),
         Freshness: freshnessText(query),
-        'Answered from': sourceText(query),
-        'Asked with': '`POST /info`, or `post` on [a socket](/docs/reference/websocket#post)',
+        Source: sourceText(query),
+        Request: '`POST /info`, or [`post`](/docs/reference/websocket#post) over a socket',
       }),
-      `## Request\n\n${fieldTable(rows, true)}\n\nFields that are not in this table are ignored.`,
-      `## Example\n\nAsked:\n\n${block('json', jsonText(asked))}\n\nAnswered:\n\n${block('json', jsonText(example.response))}`,
-      `## Code\n\n${postCode('/info', asked)}`,
-      `## Answer\n\n${responseIntro(query)}${answer.length === 0 ? '' : `\n\n${fieldTable(answer, false)}`}`,
+      `## Request\n\n${fieldTable(rows, true)}\n\nOther fields are ignored.`,
+      `## Example\n\nRequest:\n\n${block('json', jsonText(sent))}\n\nResponse:\n\n${block('json', jsonText(example.response))}`,
+      `## Code\n\n${postCode('/info', sent)}`,
+      `## Response\n\n${responseIntro(query)}${answer.length === 0 ? '' : `\n\n${fieldTable(answer, false)}`}`,
       `## Errors\n\n${errors(query)}`,
       notes(type, prose),
     ]),
@@ -66,23 +66,23 @@ function infoPage(query: AnyQuery, prose: InfoProse): Page {
 }
 
 function responseIntro({ type, response }: AnyQuery): string {
-  return `As a whole: ${typeOf(response)}. Answers may gain fields; [headers](/docs/reference/info#response) tell cost and age. [OpenAPI of this type](${typeDocumentPath(type)}).`
+  return `Type: ${typeOf(response)}. Responses may gain fields. [Headers](/docs/reference/info#response) show cost and age. [OpenAPI document of this type](${typeDocumentPath(type)}).`
 }
 
-/** What a request without its fields is told, in the very words, and every status. */
+/** The message for a request without its required fields, and every status. */
 function errors({ type, request }: AnyQuery): string {
-  const told = parseWith(request, { type })
-  const missing = told.ok
+  const parsed = parseWith(request, { type })
+  const missing = parsed.ok
     ? ''
-    : `${told.error.map(({ path, message }) => code(`${path}: ${message}`)).join(', ')} is what a request without its required fields is told, with a 422. `
-  return `${missing}A refusal costs nothing; its \`msg\` names the field and the fix, its \`code\` is for programs: [all of them](/docs/reference/errors#codes).\n\n${table(['Status', 'When'], Object.entries(INFO_REFUSALS))}`
+    : `A request without its required fields returns 422 with ${parsed.error.map(({ path, message }) => code(`${path}: ${message}`)).join(', ')}. `
+  return `${missing}Rejected requests are free. \`msg\` names the field and the fix, \`code\` is for programs. [All codes](/docs/reference/errors#codes).\n\n${table(['Status', 'Cause'], Object.entries(INFO_REFUSALS))}`
 }
 
 function notes(type: string, { notes: own, paragraphs }: InfoProse): string {
   const named = paragraphs.filter((text) => text.includes(`\`${type}\``))
   const note = own.get(type)
   const equal = note?.includes('ire-equal')
-    ? `\n\n*Wire-equal*: the answer is what the exchange’s public API answers, field by field.`
+    ? `\n\n*Wire-equal*: the response equals that of the exchange’s public API, field by field.`
     : ''
   return `${notesPart([note, ...named])}${equal}`
 }
@@ -110,9 +110,9 @@ export const QUERY_EXAMPLES: Readonly<Record<string, string>> = {
   historySums: '?day=2026-11-21',
 }
 const AUTH_LABELS = {
-  admin: ['The operator: `ADMIN_TOKEN`', 'ADMIN_TOKEN'],
-  key: ['Whoever has a key', 'WEIR_KEY'],
-  service: ['Whoever has a service key (`cqs_…`)', 'WEIR_SERVICE_KEY'],
+  admin: ['Operators, with `ADMIN_TOKEN`', 'ADMIN_TOKEN'],
+  key: ['Every key with the right product', 'WEIR_KEY'],
+  service: ['Service keys (`cqs_…`)', 'WEIR_SERVICE_KEY'],
 } as const
 
 export function endpointPages(operations: readonly Operation[]): Page[] {
@@ -150,15 +150,15 @@ function endpointPage(operation: Operation): Page {
     ...(isTried && { request: { method: 'GET', path: examplePath(operation), body: null } }),
     markdown: joinParts([
       `# ${call}\n\n${summary}.${text === '' ? '' : `\n\n${text}`}`,
-      facts({ 'Who may call it': who, Credits: isFree ? 'none' : operationPrice(operation) }),
+      facts({ Callers: who, Credits: isFree ? 'none' : operationPrice(operation) }),
       requestParts(params, query, body),
-      `## Example\n\n${body && body.gzipBytes === undefined ? `Sent:\n\n${block('json', jsonText(body.example))}\n\n` : ''}${responseExamples(operation)}`,
+      `## Example\n\n${body && body.gzipBytes === undefined ? `Request body:\n\n${block('json', jsonText(body.example))}\n\n` : ''}${responseExamples(operation)}`,
       body?.gzipBytes === undefined
         ? `## Code\n\n${callCode(method, examplePath(operation), body?.example, secret)}`
-        : '## Code\n\n`npm run backfill` sends it: [how](/docs/operators/guides/import-older-blocks).',
-      `## Answer\n\n${responseTables(operation)}`,
-      `## Errors\n\nA refusal costs nothing, and is \`{"error":true,"error_message","error_code"}\`.\n\n${table(
-        ['Status', 'When'],
+        : '## Code\n\n`npm run backfill` sends this request: [Import older blocks](/docs/operators/guides/import-older-blocks).',
+      `## Response\n\n${responseTables(operation)}`,
+      `## Errors\n\nRejected requests are free, with the body \`{"error":true,"error_message","error_code"}\`.\n\n${table(
+        ['Status', 'Cause'],
         refusalStatuses(operation).map((status) => [String(status), OPERATION_REFUSALS[status] ?? '']),
       )}`,
     ]),
@@ -173,13 +173,13 @@ function requestParts(params: Operation['params'], query: Operation['query'], bo
   const parts = [
     ...(params
       ? [
-          `In the path:\n\n${table(
+          `Path parameters:\n\n${table(
             ['Part', 'Meaning'],
             Object.entries(params).map(([name, schema]) => [code(name), schema.description ?? '']),
           )}`,
         ]
       : []),
-    ...(query ? [`In the query:\n\n${fieldTable(fieldRows(query), true)}`] : []),
+    ...(query ? [`Query parameters:\n\n${fieldTable(fieldRows(query), true)}`] : []),
     ...(body ? [bodyText(body)] : []),
   ]
   return parts.length === 0 ? '' : `## Request\n\n${parts.join('\n\n')}`
@@ -187,15 +187,15 @@ function requestParts(params: Operation['params'], query: Operation['query'], bo
 
 function bodyText(body: NonNullable<Operation['body']>): string {
   const rows = fieldRows(body.schema)
-  const intro = body.gzipBytes === undefined ? 'In the body, JSON' : 'In the body, gzip of lines'
-  return `${intro}${body.optional ? ', which may be left out' : ''}:\n\n${rows.length === 0 ? 'text' : fieldTable(rows, true)}`
+  const intro = body.gzipBytes === undefined ? 'JSON body' : 'Body of gzipped lines'
+  return `${intro}${body.optional ? ', optional' : ''}:\n\n${rows.length === 0 ? 'text' : fieldTable(rows, true)}`
 }
 
 function responseExamples({ responses }: Operation): string {
   return Object.entries(responses)
     .map(([status, { example }]) => {
       const isText = typeof example === 'string'
-      return `Answered, with ${status}:\n\n${block(isText ? 'text' : 'json', isText ? example : jsonText(example))}`
+      return `Response ${status}:\n\n${block(isText ? 'text' : 'json', isText ? example : jsonText(example))}`
     })
     .join('\n\n')
 }
@@ -235,16 +235,16 @@ function channelPage(channel: AnyChannel, { notes, rules }: ChannelProse): Page 
       `# ${type}\n\n${summary}.`,
       facts({
         Credits: minutePriceText(channel),
-        'Comes from': channelSourceText(channel),
-        'Before the first change': snapshotText(channel),
-        'Asked for with': '`subscribe` on `/ws`, or [GraphQL](/docs/reference/graphql)',
+        Source: channelSourceText(channel),
+        'First frame': snapshotText(channel),
+        Request: '`subscribe` on `/ws`, or [GraphQL](/docs/reference/graphql)',
       }),
-      'A minute is charged when it starts. Send `{"method":"ping"}` at least every 30 s: pings of the WebSocket protocol do not count.',
-      `## Request\n\n${fieldTable(rows, true)}\n\nA field that is not in this table is refused: a misspelt one would silently buy something else.`,
-      `## Example\n\nSent:\n\n${block('json', jsonText({ method: 'subscribe', subscription }))}\n\nWhat comes, after the acknowledgement (\`subscriptionResponse\`):\n\n${frames.join('\n\n')}`,
-      `## Code\n\n${subscribeCode(subscription)}\n\nAs a subscription of [GraphQL](/docs/reference/graphql):\n\n${block('graphql', graphqlSample(channel))}`,
-      `## Frames\n\nFrames may gain fields: ignore those that you do not know.\n\n${fieldTable(fieldRows(publishedFrame(channel)), false)}`,
-      '## Errors\n\nA refusal is a frame `{"channel":"error","data","code"}`: `data` tells a person, `code` a program. [Codes, and what every close code asks of you](/docs/reference/errors#websocket-close-codes).',
+      'Each started minute is charged. Send `{"method":"ping"}` at least every 30 s. Pings of the WebSocket protocol do not count.',
+      `## Request\n\n${fieldTable(rows, true)}\n\nOther fields are rejected, because a misspelled field would select other data.`,
+      `## Example\n\nYou send:\n\n${block('json', jsonText({ method: 'subscribe', subscription }))}\n\nYou receive, after the acknowledgement (\`subscriptionResponse\`):\n\n${frames.join('\n\n')}`,
+      `## Code\n\nThe Python sample needs \`pip install websockets\`.\n\n${subscribeCode(subscription)}\n\nThe same as a subscription of [GraphQL](/docs/reference/graphql):\n\n${block('graphql', graphqlSample(channel))}`,
+      `## Frames\n\nFrames may gain fields. Ignore fields that you do not know.\n\n${fieldTable(fieldRows(publishedFrame(channel)), false)}`,
+      '## Errors\n\nAn error is a frame `{"channel":"error","data","code"}`: `data` for people, `code` for programs. [Codes of frames](/docs/reference/errors#websocket-error-frames), [close codes](/docs/reference/errors#websocket-close-codes).',
       notesPart([notes.get(type), ...named]),
     ]),
   }

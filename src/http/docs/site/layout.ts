@@ -1,5 +1,5 @@
-// The HTML around a page’s text. Law: nothing inline, neither style nor script, and every text is escaped here or was by
-// the renderer; everything can be reached without a script.
+// The HTML around a page’s text. Invariants: no inline style or script; every text is escaped here or by the renderer;
+// every page can be reached without a script.
 
 import { headingsOf, type Page, SECTIONS, type Section, type TryRequest } from './page.ts'
 
@@ -26,7 +26,7 @@ export function pageHtml(page: Page, body: string, around: PageContext): string 
 <script type="module" src="${around.script}"></script>
 </head>
 <body>
-<a class="skip" href="#main">To the content</a>
+<a class="skip" href="#main">Skip to content</a>
 <header>
 <button class="menu" type="button" popovertarget="menu" aria-label="Menu">Menu</button>
 <a class="brand" href="/docs">Weir <span>docs</span></a>
@@ -48,7 +48,7 @@ ${body}
 ${page.request === undefined ? '' : tryHtml(page.request)}
 </article>
 ${neighborsHtml(page, around.pages)}
-<footer><a href="${page.address}.md">This page as Markdown</a> <a href="/docs/all">All pages</a> <a href="/llms.txt">llms.txt</a></footer>
+<footer><a href="${page.address}.md">View as Markdown</a> <a href="/docs/all">All pages</a> <a href="/llms.txt">llms.txt</a></footer>
 </main>
 </div>
 </body>
@@ -63,7 +63,7 @@ function menuHtml(here: Page, pages: readonly Page[]): string {
         const current = page === here ? ' aria-current="page"' : ''
         return `<li><a href="${page.address}"${current}>${inlineCode(page.title)}</a></li>`
       })
-      const rest = more > 0 ? `<li><a class="more" href="${shown[0]?.address}">and ${more} more</a></li>` : ''
+      const rest = more > 0 ? `<li><a class="more" href="${shown[0]?.address}">${more} more</a></li>` : ''
       return `<details${isHere ? ' open' : ''}><summary>${escaped(title)}</summary><ul>${links.join('')}${rest}</ul></details>`
     })
     .join('\n')
@@ -73,7 +73,7 @@ function trailHtml(page: Page, pages: readonly Page[]): string {
   const links = trailOf(pages, page).map(({ address, title }) => `<a href="${address}">${inlineCode(title)}</a>`)
   return links.length === 0
     ? ''
-    : `<nav class="trail" aria-label="Where you are">${links.join(' / ')} / <span>${inlineCode(page.title)}</span></nav>`
+    : `<nav class="trail" aria-label="Breadcrumb">${links.join(' / ')} / <span>${inlineCode(page.title)}</span></nav>`
 }
 
 function contentsHtml({ markdown, request }: Page): string {
@@ -92,7 +92,7 @@ function tryHtml({ method, path, body }: TryRequest): string {
       : `<label for="try-body">Body of <code>${method} ${escaped(path)}</code></label><textarea id="try-body" name="body" rows="4" spellcheck="false">${escaped(body)}</textarea>`
   return `<section class="try" aria-labelledby="try-it">
 <h2 id="try-it">Try it</h2>
-<noscript><p>Sending from this page needs JavaScript. The curl line above does the same.</p></noscript>
+<noscript><p>Sending requests from this page needs JavaScript. Use the curl command above instead.</p></noscript>
 <p class="who" role="status"></p>
 <form data-method="${method}" data-path="${escaped(path)}" hidden>
 ${field}
@@ -106,7 +106,7 @@ function neighborsHtml(page: Page, pages: readonly Page[]): string {
   const [before, after] = neighborsOf(pages, page)
   const link = (to: Page | undefined, rel: string, words: string) =>
     to === undefined ? '' : `<a rel="${rel}" href="${to.address}"><span>${words}</span>${inlineCode(to.title)}</a>`
-  return `<nav class="neighbours" aria-label="Pages beside this one">${link(before, 'prev', 'Before')}${link(after, 'next', 'Next')}</nav>`
+  return `<nav class="neighbours" aria-label="Previous and next page">${link(before, 'prev', 'Previous')}${link(after, 'next', 'Next')}</nav>`
 }
 
 /** A title, which may have code in it. */

@@ -21,7 +21,7 @@ export function channelList(channels: readonly AnyChannel[]): Page {
     title: 'All channels',
     summary: 'Every channel of the WebSocket, with its price',
     section: 'streams',
-    markdown: `# All channels\n\nEvery channel of \`/ws\` and of [GraphQL](/docs/reference/graphql). How a socket is used: [the protocol](/docs/reference/websocket).\n\n${table(['Channel', 'What it brings', 'Credits'], rows)}`,
+    markdown: `# All channels\n\nEvery channel of \`/ws\` and of [GraphQL](/docs/reference/graphql). [WebSocket](/docs/reference/websocket) explains connecting, subscribing and billing.\n\n${table(['Channel', 'Content', 'Credits'], rows)}`,
   }
 }
 
@@ -34,9 +34,9 @@ export function typeList(queries: readonly AnyQuery[]): Page {
   return {
     address: '/docs/types',
     title: 'All types',
-    summary: 'Every question of POST /info, with its price and freshness',
+    summary: 'Every type of POST /info, with its price and freshness',
     section: 'info',
-    markdown: `# All types\n\nEvery question is \`POST /info\`, and \`type\` selects it: [how](/docs/reference/info).\n\n${table(['Type', 'What it answers', 'Credits', 'Freshness'], rows)}`,
+    markdown: `# All types\n\n\`POST /info\` takes a \`type\`. [Info endpoint](/docs/reference/info) explains requests, headers and history.\n\n${table(['Type', 'Content', 'Credits', 'Freshness'], rows)}`,
   }
 }
 
@@ -45,14 +45,14 @@ export function endpointList(endpoints: readonly Page[]): Page {
     const rows = endpoints
       .filter((page) => page.section === section)
       .map(({ address, title, summary }) => [`[\`${title}\`](${address})`, summary])
-    return `## ${SECTIONS[section]}\n\n${table(['Call', 'What it does'], rows)}`
+    return `## ${SECTIONS[section]}\n\n${table(['Call', 'Result'], rows)}`
   })
   return {
     address: '/docs/rest',
     title: 'All REST calls',
-    summary: 'Every call of REST, by who may send it',
+    summary: 'Every REST call, by audience',
     section: 'platform',
-    markdown: `# All REST calls\n\nKeys and tokens travel as \`Authorization: Bearer\`.\n\n${parts.join('\n\n')}`,
+    markdown: `# All REST calls\n\nSend keys and tokens as \`Authorization: Bearer\`. [Authentication](/docs/reference/authentication) lists kinds of keys.\n\n${parts.join('\n\n')}`,
   }
 }
 
@@ -99,15 +99,15 @@ export function rpcMethodsPage(): Page {
   const example = { jsonrpc: '2.0', id: 1, method: 'eth_blockNumber', params: [] }
   return {
     address: '/docs/rpc/methods',
-    title: 'Methods',
-    summary: 'Methods of JSON-RPC: what they take, what they answer, whether they are served',
+    title: 'JSON-RPC methods',
+    summary: 'Common JSON-RPC methods, with parameters and results',
     section: 'reference',
     keywords: RPC_METHODS.map(([method]) => method),
     markdown: [
-      '# Methods\n\nThe methods are the node’s own: what it has and this list lacks works as well, as long as its name begins with `eth_`, `net_` or `web3_`. A call costs a credit unless the operator says otherwise, who may also serve what is not served here, or serve less. [How calls are sent](/docs/reference/json-rpc).',
-      table(['Method', 'Takes', 'Answers', 'Served'], rows),
+      '# JSON-RPC methods\n\nThis table lists common methods. Every other method of the node whose name begins with `eth_`, `net_` or `web3_` works as well. A call costs one credit. The operator of a gateway may change prices and methods. [JSON-RPC](/docs/reference/json-rpc) explains requests and batches.',
+      table(['Method', 'Parameters', 'Result', 'Offered'], rows),
       `## Example\n\n${postCode('/v1/hyperliquid', example)}\n\n${block('json', jsonText({ jsonrpc: '2.0', id: 1, result: '0x3722ab40' }))}`,
-      `## Errors\n\nErrors are \`{"jsonrpc":"2.0","id","error":{"code","message"}}\`; one of the node’s is passed on, and costs nothing.\n\n${table(['Status', 'When, and the code'], Object.entries(RPC_REFUSALS))}`,
+      `## Errors\n\nErrors are \`{"jsonrpc":"2.0","id","error":{"code","message"}}\`; errors of the node pass through and are free. [All codes](/docs/reference/errors#json-rpc).\n\n${table(['Status', 'Cause and code'], Object.entries(RPC_REFUSALS))}`,
     ].join('\n\n'),
   }
 }
@@ -118,10 +118,10 @@ export function webhooksPage(): Page {
   })
   return {
     address: '/docs/webhooks',
-    title: 'Events for webhooks',
-    summary: 'What the webhook of an account is sent',
+    title: 'Webhook events',
+    summary: 'Events that the webhook of an account receives',
     section: 'platform',
-    markdown: `# Events for webhooks\n\nWhat the webhook of an account is sent, and how to check who sent it: [webhooks](/docs/reference/rest#webhooks).\n\n${events.join('\n\n')}`,
+    markdown: `# Webhook events\n\nThe webhook of an account receives these events. [Receive webhooks](/docs/guides/webhooks) shows how to verify them.\n\n${events.join('\n\n')}`,
   }
 }
 
@@ -130,11 +130,11 @@ export function statusPage(): Page {
   return {
     address: '/docs/rest/status',
     title: 'GET /status',
-    summary: 'How the feed and the sources stand',
+    summary: 'State of the feed and the data sources',
     section: 'operator',
     keywords: ['status', 'monitor', 'health'],
     request: { method: 'GET', path: '/status', body: null },
-    markdown: `# GET /status\n\nHow the feed and the sources stand. Without a key, free, at most a second old. A monitor watches \`state\`, which is \`live\` where all is well, and shows \`advice\`: [what each field says and what to do](/docs/operators/reference/status).\n\n## Code\n\n${block('bash', 'curl -s "$WEIR_URL/status"')}\n\n## Answer\n\n${fieldTable(
+    markdown: `# GET /status\n\nState of the feed and the data sources. It needs no key, is free, and is at most one second old. Monitor \`state\`, which is \`live\` in normal operation, and display \`advice\`: [what each field says and what to do](/docs/operators/reference/status).\n\n## Code\n\n${block('bash', 'curl -s "$WEIR_URL/status"')}\n\n## Response\n\n${fieldTable(
       fieldRows(StatusShape).map((row) => ({ ...row, description: row.description?.split('\n')[0] ?? null })),
       false,
     )}`,
@@ -148,6 +148,6 @@ export function allPage(pages: readonly Page[]): Page {
     title: 'All pages',
     summary: 'Every page on one page',
     section: 'start',
-    markdown: `# All pages\n\nEvery page of this documentation. Each is there as Markdown, too: its address and \`.md\`. For programs: [OpenAPI](/openapi.json), [AsyncAPI](/asyncapi.json), [the schema of GraphQL](/graphql/schema.graphql), [llms.txt](/llms.txt).\n\n${linkLists(pages, '')}`,
+    markdown: `# All pages\n\nEvery page of this documentation. Append \`.md\` to an address for Markdown. For programs: [OpenAPI](/openapi.json), [AsyncAPI](/asyncapi.json), [GraphQL schema](/graphql/schema.graphql), [llms.txt](/llms.txt).\n\n${linkLists(pages, '')}`,
   }
 }

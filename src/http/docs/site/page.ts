@@ -166,10 +166,10 @@ export function searchIndex(pages: readonly Page[]): SearchEntry[] {
 
 const INTRO = `# Weir
 
-> A metered data API in front of an exchange node: questions by \`POST /info\`, live books and events on \`/ws\`, the same
-> over GraphQL, JSON-RPC of a chain, history as files, pipelines to databases. One key for all.
+> A metered data API in front of an exchange node: info requests, live order books and events over WebSocket and GraphQL,
+> JSON-RPC, history files, and pipelines to databases. One API key for all.
 
-A key travels as \`Authorization: Bearer <key>\`; on \`/ws\` as \`?key=<key>\`, too. Every page below is Markdown. Programs
+Send the key as \`Authorization: Bearer <key>\`, on \`/ws\` also as \`?key=<key>\`. Every page below is Markdown. Programs
 read /openapi.json (OpenAPI 3.1), /asyncapi.json (AsyncAPI 3) and /graphql/schema.graphql.
 `
 
@@ -191,10 +191,10 @@ export const llmsText = (pages: readonly Page[]): string =>
     '.md',
   )}\n`
 
-/** All that a caller needs, in one file; how it is made and why is left out. */
+/** Everything that callers and operators need, in one file, without the internals. */
 export function llmsFullText(pages: readonly Page[]): string {
-  const told = pages.filter(({ section, address }) => {
+  const published = pages.filter(({ section, address }) => {
     return !['inside', 'decisions'].includes(section) && address !== '/docs/all'
   })
-  return `${INTRO}\n${told.map((page) => `<!-- ${page.address} -->\n\n${markdownFile(page)}`).join('\n')}`
+  return `${INTRO}\n${published.map((page) => `<!-- ${page.address} -->\n\n${markdownFile(page)}`).join('\n')}`
 }
