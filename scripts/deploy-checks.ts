@@ -4,9 +4,9 @@
 import type * as z from 'zod'
 import { ArchiveSettings } from '../src/archive/archive/archive-settings.ts'
 import { isWithin, ownDomains } from '../src/core/egress.ts'
-import { parseWith } from '../src/core/schema-words.ts'
-import { NO_TOKEN, SECRET_MIN_LENGTH, TOKEN } from '../src/core/secret.ts'
-import { GatewaySettings, missingBeside } from '../src/env.ts'
+import { INVALID_TOKEN_MESSAGE, SECRET_MIN_LENGTH, TOKEN } from '../src/core/secret.ts'
+import { parseWith } from '../src/core/validation-errors.ts'
+import { GatewaySettings, missingDependencies } from '../src/env.ts'
 import { CATALOGUE } from '../src/info/queries/catalogue.ts'
 import { upstreamTypesOf, usesUpstream } from '../src/info/query.ts'
 import { SinkSettings } from '../src/pipelines/sink/sink-settings.ts'
@@ -204,7 +204,7 @@ function sellingFindings(vars: object): Finding[] {
   if (!settings.success) return []
   const isLogged = settings.data.SIGNUP === 'log'
   return [
-    ...missingBeside(settings.data).map((missing) => error(`wrangler.toml: ${missing}.`)),
+    ...missingDependencies(settings.data).map((missing) => error(`wrangler.toml: ${missing}.`)),
     ...(isLogged ? [warning('SIGNUP is "log": whoever reads the log can open the accounts of others.')] : []),
   ]
 }
@@ -322,5 +322,5 @@ function givenSecrets(given: DeployFacts['given']): Finding[] {
 
 function secretFault(value: string): string | null {
   if (value.length < SECRET_MIN_LENGTH) return `has less than ${SECRET_MIN_LENGTH} characters`
-  return TOKEN.test(value) ? null : NO_TOKEN
+  return TOKEN.test(value) ? null : INVALID_TOKEN_MESSAGE
 }

@@ -13,7 +13,7 @@ import { promisify } from 'node:util'
 import * as z from 'zod'
 import { buildPages } from '../src/cli/launch/build.node.ts'
 import { writeAtomically } from '../src/cli/launch/state-folder.node.ts'
-import { commandLine, program, refuseLine } from '../src/core/command-line.node.ts'
+import { commandLine, failUsage, program } from '../src/core/command-line.node.ts'
 import { SCHEMA_QUERY, schemaFaults } from './d1-schema.ts'
 import {
   type AccountFacts,
@@ -47,7 +47,7 @@ const DEPLOY = program('npm run deploy --', 'all Workers: live sockets drop with
   .option('--message <text>', 'what Cloudflare notes of the deployment')
   .option('--tag <text>', 'the same, as a tag')
 const options = commandLine(DEPLOY).opts()
-if (options.routes && options.first) refuseLine(DEPLOY, '--first deploys all Workers: leave out --routes')
+if (options.routes && options.first) failUsage(DEPLOY, '--first deploys all Workers: leave out --routes')
 const scope: Scope = options.first ? 'first' : options.routes ? 'routes' : 'both'
 const isDryRun = options.dryRun === true
 

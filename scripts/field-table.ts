@@ -2,7 +2,7 @@
 // inside another has a dotted path, `[]` for the entries of a list, `*` for any name.
 
 import * as z from 'zod'
-import { fieldWords } from '../src/core/field-words.ts'
+import { parseFieldDescription } from '../src/core/field-description.ts'
 import { StatusShape as FeederStatusShape } from '../src/feeder/status.ts'
 import { StatusShape } from '../src/protocol/feed/status-shape.ts'
 
@@ -37,8 +37,8 @@ function fieldsIn(schema: Schema, path: string): Field[] {
 
 function fieldTable(schema: z.ZodType): string {
   const rows = fieldsOf(schema).map(({ path, description }) => {
-    const { meaning, well, otherwise } = fieldWords(description)
-    return `| \`${path}\` | ${meaning} | ${well} | ${otherwise} |`
+    const { meaning, expected, otherwise } = parseFieldDescription(description)
+    return `| \`${path}\` | ${meaning} | ${expected} | ${otherwise} |`
   })
   return ['| Field | Meaning | Well | Otherwise |', '|---|---|---|---|', ...rows].join('\n')
 }

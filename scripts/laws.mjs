@@ -1,13 +1,13 @@
 // `npm run laws -- 10000000`: the laws of the credit ledger over so many random operations and more (ten million
 // unless said otherwise). `npm test` does the same over 200,000.
 import { spawnSync } from 'node:child_process'
-import { commandLine, program, reads } from '../src/core/command-line.node.ts'
+import { commandLine, program, valueParser } from '../src/core/command-line.node.ts'
 import { wholeNumber } from '../src/core/whole-number.ts'
 
 const LAWS = program('npm run laws --', 'the laws of the credit ledger over random operations', ['10000000']).argument(
   '[count]',
   'how many',
-  reads(wholeNumber(1, Number.MAX_SAFE_INTEGER)),
+  valueParser(wholeNumber(1, Number.MAX_SAFE_INTEGER)),
   10_000_000,
 )
 const [count] = commandLine(LAWS).processedArgs

@@ -11,12 +11,12 @@ import { parseSources } from './upstream/sources.ts'
 const AccountName = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/, 'must be the name of an account, or empty for none')
-const COINS_WORDS = `must be at most ${TOKEN_COINS_MAX} coins with commas between them, or empty for all`
+const COINS_MESSAGE = `must be at most ${TOKEN_COINS_MAX} coins with commas between them, or empty for all`
 const CoinList = z
-  .string(COINS_WORDS)
-  .regex(/^([\x21-\x2b\x2d-\x7e]{1,64}(,(?!$)|$))*$/, COINS_WORDS)
+  .string(COINS_MESSAGE)
+  .regex(/^([\x21-\x2b\x2d-\x7e]{1,64}(,(?!$)|$))*$/, COINS_MESSAGE)
   .transform((list) => (list === '' ? null : list.split(',')))
-  .refine((coins) => (coins?.length ?? 0) <= TOKEN_COINS_MAX, COINS_WORDS)
+  .refine((coins) => (coins?.length ?? 0) <= TOKEN_COINS_MAX, COINS_MESSAGE)
 
 export const GatewaySettings = LiveSettings.extend({
   RELAYS_PER_REGION: Count(256),
@@ -56,13 +56,13 @@ export type GatewaySettings = z.infer<typeof GatewaySettings>
 
 export function gatewaySettings(env: object): GatewaySettings {
   const settings = readVariables(GatewaySettings, env)
-  const missing = missingBeside(settings)
+  const missing = missingDependencies(settings)
   if (missing.length > 0) throw new Error(missing.join('; '))
   return settings
 }
 
 /** Variables that others need, a sentence each. */
-export function missingBeside({ CHECKOUT, SIGNUP, SIGNUP_SETTINGS, PUBLIC_URL }: GatewaySettings): string[] {
+export function missingDependencies({ CHECKOUT, SIGNUP, SIGNUP_SETTINGS, PUBLIC_URL }: GatewaySettings): string[] {
   return [
     ...(CHECKOUT === 'stripe' && !PUBLIC_URL ? ['PUBLIC_URL: is needed where CHECKOUT is "stripe"'] : []),
     ...(SIGNUP === 'http' && !PUBLIC_URL ? ['PUBLIC_URL: is needed where SIGNUP is "http"'] : []),

@@ -2,8 +2,8 @@
 
 import { Hono } from 'hono'
 import graphqlSchema from '../schemas/graphql/schema.graphql'
-import { AddressGate, REST_REQUESTS } from './accounts/address-gate.ts'
-import { hasSession, visitingOperator } from './accounts/sessions/visitor.store.ts'
+import { AddressLimiter, REST_REQUESTS } from './accounts/address-limiter.ts'
+import { hasSession, sessionOperator } from './accounts/sessions/session-auth.store.ts'
 import { MICRO_PER_CREDIT } from './core/amount.ts'
 import { meterOf } from './core/objects.client.ts'
 import { addCommonReplies, addressLimit, failureReply } from './http/common-replies.route.ts'
@@ -64,7 +64,7 @@ function appOf(services: Services): App {
     '/',
     feedRoutes<Env>(log, now, () => sourcesStatus(services), wrongToken),
   )
-  const gate = new AddressGate(REST_REQUESTS)
+  const gate = new AddressLimiter(REST_REQUESTS)
   for (const rest of ['/platform/*', '/v1/*']) app.use(rest, addressLimit(gate, { isProxyTrusted, requestId, now }))
   app.route('/', sessionRoutes({ ...services, env: services.keyEnv, staff: platform.staff }))
   app.route('/', sellingRoutes(env, settings, services))
@@ -73,7 +73,7 @@ function appOf(services: Services): App {
   const { ARCHIVE: bucket }: Partial<Env> = env
   app.route('/', downloadRoutes<Env>({ chain: settings.CHAIN, bucket, keySecret: env.KEY_SECRET, requestId, now }))
   const visitor = (request: Request) =>
-    hasSession(request) ? visitingOperator(services.keyEnv, request, platform.staff, now()) : null
+    hasSession(request) ? sessionOperator(services.keyEnv, request, platform.staff, now()) : null
   const secrets = { adminToken: env.ADMIN_TOKEN, keySecret: env.KEY_SECRET }
   app.route('/admin', adminRoutes(ENDPOINTS, { ...secrets, platform, visitor, wrongToken, requestId }))
   app.get('/', (c) => (isBrowser(c.req.raw) ? c.redirect('/live') : c.json(ROOT)))
@@ -112,7 +112,7 @@ function isInfo(url: string): boolean {
   return url.startsWith('/info', path) && (url.length === path + 5 || url[path + 5] === '?')
 }
 
-function failed(error: unknown, path: string, id: string): Response {
+function internalErrorReply(error: unknown, path: string, id: string): Response {
   report(error, id)
   return failureReply(path, { kind: 'internal' }, id)
 }
@@ -125,12 +125,12 @@ export default {
     // The router costs a tenth of a cached answer.
     if (method === 'POST' && isInfo(url))
       return handleInfo(info, access, request, (work) => ctx.waitUntil(work)).catch((error) =>
-        failed(error, '/info', requestId()),
+        internalErrorReply(error, '/info', requestId()),
       )
     const chain = method === 'POST' ? rpcChainOf(url) : null
     if (chain !== null)
       return handleRpc(rpc, access, request, (work) => ctx.waitUntil(work), chain).catch((error) =>
-        failed(error, `/v1/${chain}`, requestId()),
+        internalErrorReply(error, `/v1/${chain}`, requestId()),
       )
     return appOf(services).fetch(request, env, ctx)
   },

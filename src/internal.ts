@@ -2,9 +2,9 @@
 
 import { WorkerEntrypoint } from 'cloudflare:workers'
 import type { Identity } from './accounts/identity.ts'
+import { admit, withDataAccess } from './accounts/key-record.ts'
 import { keyFromD1 } from './accounts/key-records.store.ts'
-import { admit, forData } from './accounts/record.ts'
-import { keepRefusals } from './accounts/refusals.store.ts'
+import { storeRefusals } from './accounts/refusals.store.ts'
 import type { RefusalBatch } from './accounts/refused-calls.ts'
 import type { Failure } from './core/failure.ts'
 import type { KeyHash } from './core/ids.ts'
@@ -12,7 +12,7 @@ import type { Result } from './core/result.ts'
 import type { WaitUntil } from './core/wait-until.ts'
 import { meteredCall } from './http/metered.route.ts'
 import { storeUsage } from './http/platform/usage-copy.store.ts'
-import type { UsageKeeper, UsageRow } from './metering/usage.ts'
+import type { UsageRow, UsageSink } from './metering/usage.ts'
 import type { SecretSealer } from './metering/webhooks/webhook-secrets.client.ts'
 import { seal, unseal } from './pipelines/sealing.client.ts'
 import type { HistoryResponse } from './relay/events/first-frames.ts'
@@ -22,28 +22,28 @@ import type { Caller, CallerDirectory } from './relay/sockets/callers.client.ts'
 import { servicesOf } from './services.ts'
 
 /** Who reads for streams, where accounts take turns at sources. */
-const STREAMS = { account: '' }
+const STREAM_IDENTITY = { account: '' }
 
 export class Internal
   extends WorkerEntrypoint<Cloudflare.Env>
-  implements UsageKeeper, CallerDirectory, GatewayInternal, KeyService, SecretSealer
+  implements UsageSink, CallerDirectory, GatewayInternal, KeyService, SecretSealer
 {
   readonly #waitUntil: WaitUntil = (work) => this.ctx.waitUntil(work)
 
   /** Copies of a meter's usage rows: only this Worker has D1. */
-  async keepUsage(rows: readonly UsageRow[]): Promise<void> {
+  async storeUsage(rows: readonly UsageRow[]): Promise<void> {
     await storeUsage(this.env.ACCOUNTS, rows)
   }
 
   /** What relays refused. */
-  async keepRefusals(batch: RefusalBatch): Promise<void> {
-    await keepRefusals(this.env.ACCOUNTS, batch, Date.now())
+  async storeRefusals(batch: RefusalBatch): Promise<void> {
+    await storeRefusals(this.env.ACCOUNTS, batch, Date.now())
   }
 
   /** Who has a key, for sockets whose account or key has changed. */
   async caller(keyHash: KeyHash, product: 'stream' | 'graphql' = 'stream', isToken = false): Promise<Caller> {
     const found = await keyFromD1(this.env.ACCOUNTS, keyHash)
-    const record = found && isToken ? forData(found) : found
+    const record = found && isToken ? withDataAccess(found) : found
     // The address was looked at when the socket was opened.
     const anywhere = record === null ? null : { ...record, ranges: null }
     const admitted = anywhere && admit(anywhere, { product, kind: 'api' }, Date.now(), null)
@@ -77,7 +77,7 @@ export class Internal
   /** What a stream wants to know, uncharged: its minutes pay for it. */
   async read(type: string, request: Readonly<Record<string, unknown>>): Promise<HistoryResponse | null> {
     const { info, requestId } = servicesOf(this.env)
-    const asking = { identity: STREAMS, requestId: requestId(), waitUntil: this.#waitUntil }
+    const asking = { identity: STREAM_IDENTITY, requestId: requestId(), waitUntil: this.#waitUntil }
     return info.read(JSON.stringify({ ...request, type }), asking)
   }
 }

@@ -2,11 +2,11 @@
 // may enter, what calls are charged to, and the services behind the routes. Of requests it keeps nothing.
 
 import { waitUntil as keepAlive } from 'cloudflare:workers'
-import { AddressGate, callerAddress, LOOK_UPS, WRONG_TOKENS } from './accounts/address-gate.ts'
-import { KeyRing } from './accounts/key-ring.store.ts'
-import { RefusalBook } from './accounts/refusal-book.client.ts'
-import { keepRefusals } from './accounts/refusals.store.ts'
-import { orVisitor } from './accounts/sessions/visitor.store.ts'
+import { AddressLimiter, callerAddress, KEY_LOOKUPS, WRONG_TOKENS } from './accounts/address-limiter.ts'
+import { KeyResolver } from './accounts/key-resolver.store.ts'
+import { RefusalLog } from './accounts/refusal-log.client.ts'
+import { storeRefusals } from './accounts/refusals.store.ts'
+import { orSession } from './accounts/sessions/session-auth.store.ts'
 import { archiveOf } from './archive/archive/archive.store.ts'
 import { filesOf } from './archive/files/files.store.ts'
 import { meterOf, Objects } from './core/objects.client.ts'
@@ -29,11 +29,11 @@ type Env = Cloudflare.Env
 const now = () => Date.now()
 const random = pooled((bytes) => crypto.getRandomValues(new Uint8Array(bytes)))
 const requestId = () => newRequestId(random)
-const keys = new KeyRing(undefined, (error) => report(error, 'key look-up'))
+const keys = new KeyResolver(undefined, (error) => report(error, 'key look-up'))
 const leases = new LeasePool()
-const refusals = new RefusalBook({ nowMs: now, sleep, report: (error) => report(error, 'refusals') })
-const wrongTokens = new AddressGate(WRONG_TOKENS)
-const visits = new AddressGate(LOOK_UPS)
+const refusals = new RefusalLog({ nowMs: now, sleep, report: (error) => report(error, 'refusals') })
+const wrongTokens = new AddressLimiter(WRONG_TOKENS)
+const visits = new AddressLimiter(KEY_LOOKUPS)
 
 /** The message of a bug reaches the operator's log alone; it may quote a caller, so control characters are escaped. */
 export function report(error: unknown, id: string): void {
@@ -54,25 +54,25 @@ function build(env: Env) {
   const settings = gatewaySettings(env)
   const objects = new Objects(env, settings)
   const addressOf = ({ headers }: Request) => callerAddress(settings.TRUST_PROXY, headers)
-  const visited = (request: Request) => visits.take(addressOf(request), now())
+  const countLookup = (request: Request) => visits.take(addressOf(request), now())
   const wrongToken = (request: Request) => wrongTokens.take(addressOf(request), now())
-  const keyEnv = { ...env, ...settings, visited }
+  const keyEnv = { ...env, ...settings, countLookup }
   const access: Access = {
     authenticate: (request, entry, waitUntil) => {
       const entered = keys.authenticate(keyEnv, request, entry, waitUntil)
-      return entry.acceptsSessions ? orVisitor(keyEnv, request, entry, entered) : entered
+      return entry.acceptsSessions ? orSession(keyEnv, request, entry, entered) : entered
     },
     charging: (waitUntil) =>
       leases.charging({
         meterOf: (account) => meterOf(env, account),
         waitUntil,
         meterFailure: settings.METER_FAILURE,
-        onRevoked: (keyHash) => keys.revoked(env, keyHash, waitUntil),
-        onChanged: (keyHash, changedMs) => keys.changed(keyHash, changedMs),
+        onRevoked: (keyHash) => keys.markRevoked(env, keyHash, waitUntil),
+        onChanged: (keyHash, changedMs) => keys.markChanged(keyHash, changedMs),
       }),
     requestId,
     noteRefusal: (call, waitUntil) =>
-      refusals.note(call, (batch) => keepRefusals(env.ACCOUNTS, batch, now()), waitUntil),
+      refusals.record(call, (batch) => storeRefusals(env.ACCOUNTS, batch, now()), waitUntil),
   }
   // Breakers, budgets and clocks of sources outlive the request that happens to touch them.
   const upstream = infoUpstream(settings.UPSTREAMS, { objects, waitUntil: keepAlive })

@@ -160,7 +160,7 @@ describe('objects', () => {
     const raw = new RegExp(`\\benv\\.(?:${variables.filter((name) => !SECRETS.includes(name)).join('|')})\\b`)
     expect(variables).toContain('RELAY_SOCKETS')
     // What starts the Workers sets variables of theirs; the key ring is lent parsed ones.
-    const parsed = ['src/accounts/key-ring.store.ts']
+    const parsed = ['src/accounts/key-resolver.store.ts']
     const read = sources.filter(
       (path) => folderOf(path) !== 'cli/launch' && !parsed.includes(path) && raw.test(text(path)),
     )

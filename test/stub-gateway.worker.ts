@@ -3,7 +3,7 @@
 import { WorkerEntrypoint } from 'cloudflare:workers'
 import type { Identity } from '../src/accounts/identity.ts'
 import type { KeyHash } from '../src/core/ids.ts'
-import type { UsageKeeper } from '../src/metering/usage.ts'
+import type { UsageSink } from '../src/metering/usage.ts'
 import type { SecretSealer } from '../src/metering/webhooks/webhook-secrets.client.ts'
 import type { HistoryResponse } from '../src/relay/events/first-frames.ts'
 import type { KeyService } from '../src/relay/graphql/graphql-sockets.client.ts'
@@ -14,7 +14,7 @@ const reads = new Map<string, number>()
 
 export class Internal
   extends WorkerEntrypoint
-  implements UsageKeeper, CallerDirectory, GatewayInternal, KeyService, SecretSealer
+  implements UsageSink, CallerDirectory, GatewayInternal, KeyService, SecretSealer
 {
   async info(_: Identity, body: string): Promise<{ status: number; body: string }> {
     return { status: 200, body: JSON.stringify({ echo: JSON.parse(body) }) }
@@ -39,7 +39,7 @@ export class Internal
     return `kept ${id} ${btoa(secret)}`
   }
 
-  async keepUsage(): Promise<void> {}
+  async storeUsage(): Promise<void> {}
   async keepRefusals(): Promise<void> {}
 
   /** Of GraphQL: keys are called like their accounts. */

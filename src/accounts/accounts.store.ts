@@ -6,14 +6,14 @@ import { DAY_MS } from '../core/time.ts'
 import type { KeyKind } from './format.ts'
 import type { Product } from './identity.ts'
 import {
-  type Entrance,
   KEYS_MAX,
   type KeyChange,
   type KeyName,
-  type KeyPlace,
+  type KeyPosition,
   KeyRow,
   type PipelineRight,
   type Rotation,
+  type SignInKey,
 } from './key-row.ts'
 
 /** With the last use and the successor: the indexes begin with the key, so this reads one entry of each. */
@@ -22,10 +22,10 @@ const SELECT_KEYS = `SELECT *, (SELECT max(hour) FROM usage WHERE key_hash = k.h
 
 const COLUMNS = 'hash, prefix, label, account, kind, products, created, expires, cap, ranges, pipelines, maker'
 
-const counted = (account: AccountId, now: string) => `(SELECT count(*) FROM keys WHERE account = ${account} AND
+const countedKeysSql = (account: AccountId, now: string) => `(SELECT count(*) FROM keys WHERE account = ${account} AND
   (created > ${now} - ${DAY_MS} OR (revoked IS NULL AND (expires IS NULL OR expires > ${now}))))`
 
-const FIRST: KeyPlace = { created: Number.MAX_SAFE_INTEGER, hash: '' }
+const FIRST_PAGE: KeyPosition = { created: Number.MAX_SAFE_INTEGER, hash: '' }
 
 interface NewKey {
   readonly hash: KeyHash
@@ -95,14 +95,14 @@ export class AccountStore {
   /** Adds a key by the order of its owner; false, and nothing done, where that is too much, or this request made one. */
   async addOwnKey(key: NewKey, request: string | null, nowMs: number): Promise<boolean> {
     const insert = `INSERT INTO keys (${COLUMNS}, request)
-      SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13 WHERE ${counted('?4', '?14')} < ?15 ON CONFLICT DO NOTHING`
+      SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13 WHERE ${countedKeysSql('?4', '?14')} < ?15 ON CONFLICT DO NOTHING`
     const inserted = this.#db.prepare(insert).bind(...valuesOf(key), request, nowMs, KEYS_MAX)
     return (await inserted.run()).meta.changes > 0
   }
 
   /** Keys of an account that count for how many it may have. */
   async keyCount(account: AccountId, nowMs: number): Promise<number> {
-    const select = `SELECT ${counted('?1', '?2')} AS count`
+    const select = `SELECT ${countedKeysSql('?1', '?2')} AS count`
     return (await this.#db.prepare(select).bind(account, nowMs).first<{ count: number }>())?.count ?? 0
   }
 
@@ -146,7 +146,7 @@ export class AccountStore {
   }
 
   /** Newest first, at most `limit`, from the first or those that come after this one. */
-  async keys(limit: number, after: KeyPlace = FIRST): Promise<KeyRow[]> {
+  async keys(limit: number, after: KeyPosition = FIRST_PAGE): Promise<KeyRow[]> {
     const select = `${SELECT_KEYS} WHERE k.created <= ?1 AND (k.created < ?1 OR k.hash > ?2)
       ORDER BY k.created DESC, k.hash LIMIT ?3`
     const { results } = await this.#db.prepare(select).bind(after.created, after.hash, limit).all()
@@ -154,7 +154,7 @@ export class AccountStore {
   }
 
   /** Keys of an account, newest first, at most `limit`, from the first or those that come after this one. */
-  async keysOf(account: AccountId, limit: number, after: KeyPlace = FIRST): Promise<KeyRow[]> {
+  async keysOf(account: AccountId, limit: number, after: KeyPosition = FIRST_PAGE): Promise<KeyRow[]> {
     const select = `${SELECT_KEYS} WHERE k.account = ?1 AND k.created <= ?2 AND (k.created < ?2 OR k.hash > ?3)
       ORDER BY k.created DESC, k.hash LIMIT ?4`
     const { results } = await this.#db.prepare(select).bind(account, after.created, after.hash, limit).all()
@@ -162,7 +162,7 @@ export class AccountStore {
   }
 
   /** Whatever number of keys there is, all of them count. */
-  entrance(account: AccountId, label: string): Promise<Entrance> {
+  signInKey(account: AccountId, label: string): Promise<SignInKey> {
     const whole = `revoked IS NULL AND expires IS NULL AND cap IS NULL AND ranges IS NULL AND pipelines IS NOT 'own'
       AND NOT EXISTS (SELECT 1 FROM keys WHERE replaces = k.hash)`
     const select = `SELECT coalesce(sum(kind = 'api'), 0) AS api, coalesce(sum(kind = 'service'), 0) AS service,
@@ -172,7 +172,7 @@ export class AccountStore {
   }
 
   /** Keys that work and were made by keys of this chain of rotations, or by such keys; newest first. */
-  async madeBy(root: string, nowMs: number, limit: number): Promise<KeyName[]> {
+  async createdBy(root: string, nowMs: number, limit: number): Promise<KeyName[]> {
     const select = `WITH RECURSIVE made (hash, root) AS (SELECT '', ?1 UNION
       SELECT k.hash, coalesce(k.root, k.hash) FROM made JOIN keys k ON k.maker = made.root)
       SELECT k.hash, k.prefix, k.label FROM made JOIN keys k ON k.hash = made.hash

@@ -3,7 +3,7 @@
 import { BoundedMap } from '../core/bounded-map.ts'
 import { type KeyHash, keyHashOf } from '../core/ids.ts'
 import { constantTimeEqual } from '../core/secret.ts'
-import { checkOf, drawSigned, type KeyKind } from './format.ts'
+import { checkOf, type KeyKind, randomKeyBody } from './format.ts'
 
 const text = new TextEncoder()
 type MacKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>
@@ -24,7 +24,7 @@ export async function sha256(of: string): Promise<string> {
 /** A new key of this kind; shown once by whoever calls this, then only its hash is kept. */
 export async function mintKey(kind: KeyKind, secret: string): Promise<string> {
   return withCheck(
-    drawSigned(kind, (bytes) => crypto.getRandomValues(new Uint8Array(bytes))),
+    randomKeyBody(kind, (bytes) => crypto.getRandomValues(new Uint8Array(bytes))),
     secret,
   )
 }
@@ -35,7 +35,7 @@ export async function withCheck(signed: string, secret: string): Promise<string>
 }
 
 /** True where the check characters are those of this operator's secret. */
-export async function checkHolds(
+export async function isCheckValid(
   { signed, check }: { readonly signed: string; readonly check: string },
   secret: string,
 ): Promise<boolean> {

@@ -38,7 +38,7 @@ export function parseKey(text: string): Result<ParsedKey, string> {
 }
 
 /** Prefix and random part of a new key: what the check is computed over. */
-export function drawSigned(kind: KeyKind, random: (bytes: number) => Uint8Array): string {
+export function randomKeyBody(kind: KeyKind, random: (bytes: number) => Uint8Array): string {
   return PREFIX[kind] + randomBase58(RANDOM_LENGTH, random)
 }
 

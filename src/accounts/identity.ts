@@ -49,13 +49,13 @@ export const Identity = z.object({
 export type Identity = z.infer<typeof Identity>
 
 /** Whose free answers and connects are counted together: one visitor with a token is not all who have one of that key. */
-export const counted = ({ keyHash, token }: Identity) => token?.holder ?? keyHash
+export const limiterKey = ({ keyHash, token }: Identity) => token?.holder ?? keyHash
 
 /** Header in which the gateway hands an identity to a relay. The gateway drops it from whatever a client sends. */
 export const IDENTITY_HEADER = 'x-weir-identity'
 
 /** The refusal of a key that is not for this product. */
-export function notForProduct(product: Product): Failure {
+export function productNotAllowed(product: Product): Failure {
   const why = `This key is not for the product "${product}": use another one, or have the product added (PATCH /platform/keys/{key} with a service key of the account).`
   const ownUsage = product === 'platform' ? ' GET /platform/key/ and /platform/key/usage/ answer any key.' : ''
   return { kind: 'not_entitled', why: why + ownUsage }

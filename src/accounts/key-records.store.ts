@@ -3,8 +3,8 @@
 
 import type { AccountId, KeyHash } from '../core/ids.ts'
 import type { WaitUntil } from '../core/wait-until.ts'
+import { KeyRecord } from './key-record.ts'
 import { Limits } from './limits.ts'
-import { KeyRecord } from './record.ts'
 
 export interface KeyStoreEnv {
   readonly ACCOUNTS: D1Database
@@ -40,7 +40,7 @@ export async function keyFromD1(db: D1Database, hash: KeyHash): Promise<KeyRecor
 }
 
 /** The records of an account's keys that are not revoked, newest first, at most `limit`. */
-export async function liveKeysFromD1(db: D1Database, account: AccountId, limit: number): Promise<KeyRecord[]> {
+export async function activeKeysFromD1(db: D1Database, account: AccountId, limit: number): Promise<KeyRecord[]> {
   const select = `${SELECT} WHERE k.account = ? AND k.revoked IS NULL ORDER BY k.created DESC, k.hash LIMIT ?`
   const at = Date.now()
   const { results } = await db.prepare(select).bind(account, limit).all<RecordRow>()

@@ -75,13 +75,13 @@ export interface KeyChange {
   readonly pipelines?: PipelineRight | null | undefined
 }
 
-export interface KeyPlace {
+export interface KeyPosition {
   readonly created: number
   readonly hash: string
 }
 
 /** How who has no key at hand comes in: a service key of a label that nothing restricts; keys of each kind that there ever were. */
-export interface Entrance {
+export interface SignInKey {
   readonly hash: KeyHash | null
   readonly api: number
   readonly service: number

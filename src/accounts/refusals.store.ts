@@ -3,8 +3,8 @@
 
 import type { RefusalBatch } from './refused-calls.ts'
 
-const ROWS_KEPT = 500
-const COUNTS_KEPT_MS = 90 * 86_400_000
+const ROWS_MAX = 500
+const COUNTS_TTL_MS = 90 * 86_400_000
 
 const ROWS = `INSERT INTO refusals (at, request_id, account, key_hash, key_prefix, product, type, code, message)
   SELECT r.value ->> 'at', r.value ->> 'requestId', r.value ->> 'account', r.value ->> 'keyHash', coalesce(k.prefix, ''),
@@ -15,14 +15,14 @@ const COUNTS = `INSERT INTO refusal_counts (hour, account, code, count)
   ON CONFLICT DO UPDATE SET count = count + excluded.count`
 const SURPLUS = `DELETE FROM refusals WHERE number IN (SELECT number FROM (
   SELECT number, row_number() OVER (PARTITION BY account ORDER BY at DESC, number DESC) AS place FROM refusals
-  WHERE account IN (SELECT value FROM json_each(?))) WHERE place > ${ROWS_KEPT})`
+  WHERE account IN (SELECT value FROM json_each(?))) WHERE place > ${ROWS_MAX})`
 
-export async function keepRefusals(db: D1Database, { rows, counts }: RefusalBatch, nowMs: number): Promise<void> {
+export async function storeRefusals(db: D1Database, { rows, counts }: RefusalBatch, nowMs: number): Promise<void> {
   const accounts = [...new Set(rows.map(({ account }) => account))]
   await db.batch([
     db.prepare(ROWS).bind(JSON.stringify(rows)),
     db.prepare(COUNTS).bind(JSON.stringify(counts)),
     db.prepare(SURPLUS).bind(JSON.stringify(accounts)),
-    db.prepare('DELETE FROM refusal_counts WHERE hour < ?').bind(nowMs - COUNTS_KEPT_MS),
+    db.prepare('DELETE FROM refusal_counts WHERE hour < ?').bind(nowMs - COUNTS_TTL_MS),
   ])
 }

@@ -48,7 +48,7 @@ export interface RefusalBatch {
 }
 
 /** What every surface that refuses is lent; work goes on beside the call. */
-export type NoteRefusal = (call: RefusedCall, waitUntil: WaitUntil) => void
+export type RecordRefusal = (call: RefusedCall, waitUntil: WaitUntil) => void
 
 /** Of one account: what a person looks at, and then enough to see that it goes on. */
 const ROWS_OF_ACCOUNT: Rate = { perSecond: 1, burst: 50 }
@@ -59,20 +59,29 @@ const COUNTS_MAX = 5_000
 const TYPE_CHARS = 64
 const MESSAGE_CHARS = 300
 
-export class RefusedCalls {
+export class RefusalBuffer {
   readonly #rates = new BoundedMap<string, Bucket>(ACCOUNTS_MAX)
   #rows: RefusalRow[] = []
   #counts = new Map<string, RefusalCount>()
 
-  note({ caller: { account, keyHash }, requestId, product, type, failure }: RefusedCall, nowMs: number): void {
+  record({ caller: { account, keyHash }, requestId, product, type, failure }: RefusedCall, nowMs: number): void {
     const code = failure.kind === 'conflict' ? 'conflict' : failureCode(failure)
     this.#count({ hour: nowMs - (nowMs % HOUR_MS), account, code, count: 1 })
     const before = this.#rates.get(account) ?? fullBucket(ROWS_OF_ACCOUNT, nowMs)
     const { bucket, taken } = takeTokens(before, ROWS_OF_ACCOUNT, 1, nowMs)
     this.#rates.set(account, bucket)
     if (taken === 0 || this.#rows.length >= ROWS_MAX) return
-    const message = shown(failure.kind === 'conflict' ? failure.message : failureMessage(failure), MESSAGE_CHARS)
-    this.#rows.push({ at: nowMs, requestId, account, keyHash, product, type: shown(type, TYPE_CHARS), code, message })
+    const message = sanitized(failure.kind === 'conflict' ? failure.message : failureMessage(failure), MESSAGE_CHARS)
+    this.#rows.push({
+      at: nowMs,
+      requestId,
+      account,
+      keyHash,
+      product,
+      type: sanitized(type, TYPE_CHARS),
+      code,
+      message,
+    })
   }
 
   /** All that waits, and forgets it; null where nothing does. */
@@ -99,7 +108,7 @@ export class RefusedCalls {
 }
 
 /** Cut first, so that a long text costs no more than a short one. A key in it, sent in a wrong place, is kept nowhere. */
-function shown(text: string, most: number): string {
+function sanitized(text: string, most: number): string {
   const whole = visible(withoutKeys(text.slice(0, most))).slice(0, most)
   // No half of a character.
   return whole.replace(/[\uD800-\uDBFF]$/, '')

@@ -1,8 +1,8 @@
 // The staff in D1. Laws: of a token only its hash is kept; a made-up token is looked up nowhere; who was revoked is nobody
 // from the next request on, and stays in the list.
 
-import { checkHolds, sha256, withCheck } from './digest.client.ts'
-import { drawStaffToken, type Operator, parseStaffToken, type StaffRole, type StaffRow } from './staff.ts'
+import { isCheckValid, sha256, withCheck } from './digest.client.ts'
+import { type Operator, parseStaffToken, randomStaffTokenBody, type StaffRole, type StaffRow } from './staff.ts'
 
 /** More do not fit a list, and no gateway has them. */
 const STAFF_MAX = 1_000
@@ -18,21 +18,21 @@ export class StaffStore {
   }
 
   /** Whose this token is, now; null: nobody's. */
-  async ofToken(token: string): Promise<Operator | null> {
+  async byToken(token: string): Promise<Operator | null> {
     const parsed = parseStaffToken(token)
-    if (parsed === null || this.#keySecret === '' || !(await checkHolds(parsed, this.#keySecret))) return null
-    return this.ofHash(await sha256(token))
+    if (parsed === null || this.#keySecret === '' || !(await isCheckValid(parsed, this.#keySecret))) return null
+    return this.byHash(await sha256(token))
   }
 
   /** Whose the hash of a token is, now; null: nobody's. */
-  async ofHash(tokenHash: string): Promise<Operator | null> {
+  async byHash(tokenHash: string): Promise<Operator | null> {
     const select = 'SELECT name, role FROM staff WHERE hash = ? AND revoked IS NULL'
     return this.#db.prepare(select).bind(tokenHash).first<Operator>()
   }
 
   /** The token, shown this once; null, and nothing done, where somebody of this name has one. */
   async add(name: string, role: StaffRole, nowMs: number): Promise<string | null> {
-    const drawn = drawStaffToken((bytes) => crypto.getRandomValues(new Uint8Array(bytes)))
+    const drawn = randomStaffTokenBody((bytes) => crypto.getRandomValues(new Uint8Array(bytes)))
     const token = await withCheck(drawn, this.#keySecret)
     const insert = 'INSERT INTO staff (hash, name, role, created) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING'
     const { meta } = await this.#db

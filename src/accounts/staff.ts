@@ -19,14 +19,14 @@ export interface StaffRow extends Operator {
 }
 
 /** Who of the staff is named by a token, or by the hash of one, now; null: nobody. */
-export interface FindStaff {
-  ofToken(token: string): Promise<Operator | null>
-  ofHash(tokenHash: string): Promise<Operator | null>
+export interface StaffLookup {
+  byToken(token: string): Promise<Operator | null>
+  byHash(tokenHash: string): Promise<Operator | null>
 }
 
-export const HOLDER: Operator = { name: 'operator', role: 'owner' }
+export const ADMIN_OPERATOR: Operator = { name: 'operator', role: 'owner' }
 
-export const mayAct = (role: StaffRole, needed: StaffRole) => STAFF_ROLES.indexOf(role) >= STAFF_ROLES.indexOf(needed)
+export const hasRole = (role: StaffRole, needed: StaffRole) => STAFF_ROLES.indexOf(role) >= STAFF_ROLES.indexOf(needed)
 
 const RANDOM_LENGTH = 32
 /** The last eight characters are a check, as those of a key are. */
@@ -38,4 +38,5 @@ export function parseStaffToken(text: string): { readonly signed: string; readon
   return signed === undefined || check === undefined ? null : { signed, check }
 }
 
-export const drawStaffToken = (random: (bytes: number) => Uint8Array) => `cqo_${randomBase58(RANDOM_LENGTH, random)}`
+export const randomStaffTokenBody = (random: (bytes: number) => Uint8Array) =>
+  `cqo_${randomBase58(RANDOM_LENGTH, random)}`

@@ -7,13 +7,13 @@ import type { Failure } from '../core/failure.ts'
 import { KeyHash } from '../core/ids.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import { StreamToken } from './identity.ts'
-import { type PaidToken, TOKEN_ENDED, TOKEN_PREFIX } from './stream-token.ts'
+import { type SignedStreamToken, STREAM_TOKEN_EXPIRED, TOKEN_PREFIX } from './stream-token.ts'
 
 const PURPOSE = 'weir/stream-tokens/1'
 const FORM = /^(cqe_[A-Za-z0-9_-]{1,6000})\.([A-Za-z0-9_-]{43})$/
 const text = new TextEncoder()
 
-const Said = StreamToken.extend({ v: z.literal(1), keyHash: KeyHash })
+const TokenPayload = StreamToken.extend({ v: z.literal(1), keyHash: KeyHash })
 const MALFORMED: Failure = {
   kind: 'key_malformed',
   hint: 'This stream token is malformed, cut off, or was made by another gateway: ask for another one.',
@@ -23,7 +23,7 @@ type MacKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>
 /** One entry in practice; bounded, so that a test with many secrets cannot grow it. */
 const macKeys = new BoundedMap<string, Promise<MacKey>>(8)
 
-export async function sealStreamToken(token: PaidToken, secret: string): Promise<string> {
+export async function sealStreamToken(token: SignedStreamToken, secret: string): Promise<string> {
   const head = TOKEN_PREFIX + base64url(text.encode(JSON.stringify({ v: 1, ...token })))
   return `${head}.${base64url(await macOf(head, secret))}`
 }
@@ -33,15 +33,15 @@ export async function openStreamToken(
   sent: string,
   secret: string,
   nowMs: number,
-): Promise<Result<PaidToken, Failure>> {
+): Promise<Result<SignedStreamToken, Failure>> {
   const [, head, mac] = FORM.exec(sent) ?? []
   if (head === undefined || mac === undefined) return err(MALFORMED)
   if (!(await crypto.subtle.verify('HMAC', await macKeyOf(secret), bytes(mac), text.encode(head))))
     return err(MALFORMED)
-  const said = Said.safeParse(JSON.parse(new TextDecoder().decode(bytes(head.slice(TOKEN_PREFIX.length)))))
+  const said = TokenPayload.safeParse(JSON.parse(new TextDecoder().decode(bytes(head.slice(TOKEN_PREFIX.length)))))
   if (!said.success) return err(MALFORMED)
   const { v: _, ...token } = said.data
-  return token.expires > nowMs ? ok(token) : err(TOKEN_ENDED)
+  return token.expires > nowMs ? ok(token) : err(STREAM_TOKEN_EXPIRED)
 }
 
 /** What one address is called in tokens: the same each time, and to nobody else who it is. */

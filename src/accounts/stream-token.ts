@@ -18,7 +18,7 @@ export const TOKEN_SUBSCRIPTIONS = 16
 export const TOKEN_CALLS = { name: 'token-calls', quota: 60, windowSeconds: 60 } as const
 /** Of replays, whose minutes are paid as they pass. */
 export const TOKEN_SPEED_MAX = 60
-const FRAMES_A_MINUTE = 240
+const FRAMES_PER_MINUTE = 240
 /** Minutes of streams that one visitor without a key may begin. */
 export const VISITOR_MINUTES = { name: 'visitor-minutes', quota: 90, windowSeconds: 60 } as const
 
@@ -36,16 +36,16 @@ export const TOKEN_CHANNELS = [
 ] as const
 
 /** Info types of one coin each; those of all coins, for tokens of all coins; and those that only list what there is. */
-const OF_COIN = ['l2BookDiffSnapshot', 'l2Book', 'candleSnapshot', 'recentTrades']
-const OF_ALL = ['allMids', 'metaAndAssetCtxs', 'spotMetaAndAssetCtxs']
-const LISTS = ['meta', 'spotMeta', 'outcomeMeta', 'perpDexs']
-export const TOKEN_INFO_TYPES: readonly string[] = [...OF_COIN, ...OF_ALL, ...LISTS]
+const SINGLE_COIN_TYPES = ['l2BookDiffSnapshot', 'l2Book', 'candleSnapshot', 'recentTrades']
+const ALL_COIN_TYPES = ['allMids', 'metaAndAssetCtxs', 'spotMetaAndAssetCtxs']
+const LIST_TYPES = ['meta', 'spotMeta', 'outcomeMeta', 'perpDexs']
+export const TOKEN_INFO_TYPES: readonly string[] = [...SINGLE_COIN_TYPES, ...ALL_COIN_TYPES, ...LIST_TYPES]
 const PRODUCTS: readonly Product[] = ['info', 'stream']
 
-export type PaidToken = StreamToken & { readonly keyHash: KeyHash }
+export type SignedStreamToken = StreamToken & { readonly keyHash: KeyHash }
 
 /** Who a token lets in: its key's holder, with no more than it says. */
-export function narrowed(identity: Identity, token: StreamToken): Identity {
+export function narrowIdentity(identity: Identity, token: StreamToken): Identity {
   const { limits, products } = identity
   return {
     ...identity,
@@ -53,27 +53,29 @@ export function narrowed(identity: Identity, token: StreamToken): Identity {
     products: products.filter((product) => PRODUCTS.includes(product)),
     limits: limits && {
       ...limits,
-      streamMessagesPerMinute: Math.min(limits.streamMessagesPerMinute, FRAMES_A_MINUTE),
+      streamMessagesPerMinute: Math.min(limits.streamMessagesPerMinute, FRAMES_PER_MINUTE),
     },
     token,
   }
 }
 
 /** The refusal of a question that a token is not for. `request`: as its type's own schema read it. */
-export function questionOutside({ coins }: StreamToken, request: { readonly type: string }): Failure | null {
-  const { type, block_height: height, ...sent } = request as Asked
+export function infoScopeRefusal({ coins }: StreamToken, request: { readonly type: string }): Failure | null {
+  const { type, block_height: height, ...sent } = request as InfoRequest
   if (!TOKEN_INFO_TYPES.includes(type))
     return refusal(
       `This is a stream token, and the type ${type} takes an API key. It takes ${TOKEN_INFO_TYPES.join(', ')}.`,
     )
   if (height !== undefined) return refusal('This is a stream token: leave block_height out, or ask with an API key.')
-  if (coins === null || LISTS.includes(type)) return null
+  if (coins === null || LIST_TYPES.includes(type)) return null
   const coin = sent.coin ?? sent.req?.coin
   if (coin !== undefined && coins.includes(coin)) return null
-  return coin === undefined ? refusal(`${type} tells of every coin, and ${onlyFor(coins)}`) : otherCoin(coin, coins)
+  return coin === undefined
+    ? refusal(`${type} tells of every coin, and ${coinScope(coins)}`)
+    : coinNotAllowed(coin, coins)
 }
 
-interface Asked {
+interface InfoRequest {
   readonly type: string
   readonly block_height?: unknown
   readonly coin?: Coin
@@ -81,7 +83,7 @@ interface Asked {
 }
 
 /** The refusal of a subscription that a token is not for. `coins`: those that its body names, null where it names none. */
-export function subscriptionOutside(
+export function subscriptionScopeRefusal(
   token: StreamToken,
   channel: string,
   coins: readonly string[] | null,
@@ -90,13 +92,13 @@ export function subscriptionOutside(
     return refusal(`This stream token is for ${token.channels.join(', ')}, and not for ${channel}.`)
   const { coins: allowed } = token
   if (allowed === null) return null
-  if (coins === null) return refusal(`This body asks for every coin, and ${onlyFor(allowed)}`)
+  if (coins === null) return refusal(`This body asks for every coin, and ${coinScope(allowed)}`)
   const other = coins.find((coin) => !allowed.includes(coin))
-  return other === undefined ? null : otherCoin(other, allowed)
+  return other === undefined ? null : coinNotAllowed(other, allowed)
 }
 
-const otherCoin = (coin: Coin, coins: readonly string[]) => refusal(`${JSON.stringify(coin)}: ${onlyFor(coins)}`)
-const onlyFor = (coins: readonly string[]) =>
+const coinNotAllowed = (coin: Coin, coins: readonly string[]) => refusal(`${JSON.stringify(coin)}: ${coinScope(coins)}`)
+const coinScope = (coins: readonly string[]) =>
   `this stream token is for ${coins.slice(0, 8).join(', ')}${coins.length > 8 ? ' …' : ''} alone.`
 const refusal = (why: string): Failure => ({ kind: 'not_entitled', why })
 
@@ -106,7 +108,7 @@ export function visitorsBusy(retryAfterMs: number): Failure {
   return { kind: 'rate_limited', retryAfterMs, hint }
 }
 
-export const TOKEN_ENDED: Failure = {
+export const STREAM_TOKEN_EXPIRED: Failure = {
   kind: 'key_expired',
   hint: 'This stream token has expired: ask for another one.',
 }

@@ -4,7 +4,7 @@
 
 import { type Coin, marketTypeOf } from '../core/coin.ts'
 import type { CoinFunding, Fill } from '../protocol/feed/block.ts'
-import type { EventBlock, HeightAndTime, HeldStretch } from '../protocol/feed/durable-api.ts'
+import type { BlockRange, EventBlock, HeightAndTime } from '../protocol/feed/durable-api.ts'
 import { amountsOf } from './fill-amounts.ts'
 
 const FOLDED = [
@@ -74,7 +74,7 @@ export interface HeldFills {
 }
 
 /** Joins stretches, newest first and at least one, where their heights touch. */
-export function heldFills(head: HeightAndTime, stretches: readonly [HeldStretch, ...HeldStretch[]]): HeldFills {
+export function heldFills(head: HeightAndTime, stretches: readonly [BlockRange, ...BlockRange[]]): HeldFills {
   const [newest, ...older] = stretches
   let run = { first: newest.first, stretches: [newest] }
   const runs = [run]
@@ -88,6 +88,6 @@ export function heldFills(head: HeightAndTime, stretches: readonly [HeldStretch,
     }
   }
   const [{ first: since } = run] = runs
-  const blocksOf = (parts: readonly HeldStretch[]) => parts.toReversed().flatMap(({ blocks }) => blocks)
+  const blocksOf = (parts: readonly BlockRange[]) => parts.toReversed().flatMap(({ blocks }) => blocks)
   return { head, since, runs: runs.toReversed().map((run) => blocksOf(run.stretches)) }
 }

@@ -8,14 +8,14 @@ import { Objects, regionOfRelay } from '../core/objects.client.ts'
 import { LiveSettings, readVariables } from '../core/variables.ts'
 import { type AgeReport, ReportedAges } from '../protocol/feed/ages.ts'
 import type { ArchivePage, ArchiveRequest, FilesReport } from '../protocol/feed/archive-api.ts'
-import type { DurablePage, DurableRequest, FillsAnswer, FillsRequest } from '../protocol/feed/durable-api.ts'
+import type { DurablePage, DurableRequest, FillsRequest, FillsResponse } from '../protocol/feed/durable-api.ts'
 import {
-  type AttachAnswer,
   type AttachRequest,
+  type AttachResponse,
   type BlockLogApi,
-  type Differing,
-  type EventsAnswer,
+  type BookMismatch,
   type EventsRequest,
+  type EventsResponse,
   LOG_API_VERSION,
 } from '../protocol/feed/log-api.ts'
 import type { BlockFrame, FeederFrame, Hello } from '../protocol/feed/protocol.ts'
@@ -73,7 +73,7 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
       if (kind.kind === 'hub') this.ctx.waitUntil(this.#objects.wakeHub(kind.index))
     })
     this.#l4Seeds = new L4SeedRelay(
-      (coin, text) => this.#readers.get(this.#objects.nameOfOrders(coin))?.sendFrame(text),
+      (coin, text) => this.#readers.get(this.#objects.orderBookName(coin))?.sendFrame(text),
       (coin) => this.#feeders.rowSenders(coin),
     )
     this.#trust = new FeederTrust(this.#blocks, this.#feeders, this.#readers)
@@ -227,7 +227,7 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
     return unread
   }
 
-  async attach(request: AttachRequest): Promise<AttachAnswer> {
+  async attach(request: AttachRequest): Promise<AttachResponse> {
     const socket = await this.#readers.dial(request)
     // From here to the end nothing is awaited: what the answer says is where the link begins.
     const { epoch, height, booksKnown } = this.#blocks.chain
@@ -243,7 +243,7 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
     return { v: LOG_API_VERSION, epoch: booksKnown ? epoch : null, height, from, lost, ...told }
   }
 
-  async differing(found: Differing): Promise<void> {
+  async reportMismatch(found: BookMismatch): Promise<void> {
     this.#trust.onDiffering(found)
   }
 
@@ -280,14 +280,14 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
   }
 
   async ages(report: AgeReport): Promise<void> {
-    this.#ages.note(report, Date.now())
+    this.#ages.record(report, Date.now())
   }
 
-  async events(request: EventsRequest): Promise<EventsAnswer> {
+  async events(request: EventsRequest): Promise<EventsResponse> {
     return { v: LOG_API_VERSION, ...this.#blocks.eventsFrom(request, Date.now()) }
   }
 
-  async fills(request: FillsRequest): Promise<FillsAnswer> {
+  async fills(request: FillsRequest): Promise<FillsResponse> {
     return { v: LOG_API_VERSION, ...this.#blocks.fillsBefore(request, Date.now()) }
   }
 

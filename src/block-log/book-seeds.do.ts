@@ -4,7 +4,7 @@
 
 import type { Coin } from '../core/coin.ts'
 import type { BookChange } from '../protocol/feed/block.ts'
-import type { AttachAnswer } from '../protocol/feed/log-api.ts'
+import type { AttachResponse } from '../protocol/feed/log-api.ts'
 import type { SnapshotFrame } from '../protocol/feed/protocol.ts'
 import type { SkippedHeights } from '../protocol/feed/status-shape.ts'
 import type { BlockLogStore } from './block-log.store.ts'
@@ -127,7 +127,7 @@ export class BookSeeds {
   }
 
   /** What a reader that attaches, standing at `height` (null: nowhere), is told of the coins of its shard. */
-  attachInfo(hub: Pick<ReaderLink, 'hasCoin'>, height: number | null): Pick<AttachAnswer, 'coins' | 'repaired'> {
+  attachInfo(hub: Pick<ReaderLink, 'hasCoin'>, height: number | null): Pick<AttachResponse, 'coins' | 'repaired'> {
     const from = height ?? Number.POSITIVE_INFINITY
     const repairs = [...this.#repairs].map(([coin, at]) => ({ coin, height: at }))
     return {

@@ -1,7 +1,7 @@
 // The builders of open positions in the log's storage, a part with each segment: parts are of different times, and the
 // segments that are held since lead from there to the present.
 
-import type { RelayEvents, Through } from '../protocol/feed/log-api.ts'
+import type { BuilderFill, RelayEvents } from '../protocol/feed/log-api.ts'
 import { PositionBuilders } from './position-builders.ts'
 import type { SegmentStore } from './segment.store.ts'
 
@@ -18,7 +18,7 @@ export class BuilderStore {
   }
 
   /** The fills of the next block: those that are told to a builder. */
-  onFills(fills: RelayEvents['fills']): Through[] {
+  onFills(fills: RelayEvents['fills']): BuilderFill[] {
     return this.#builders.apply(fills)
   }
 

@@ -2,7 +2,7 @@
 // feeder has compared with its node's, and whoever sent wrong ones is passed over where another can be followed.
 
 import type { Block } from '../protocol/feed/block.ts'
-import { type Differing, type HubVerified, LOG_API_VERSION } from '../protocol/feed/log-api.ts'
+import { type BookMismatch, type HubVerified, LOG_API_VERSION } from '../protocol/feed/log-api.ts'
 import type { Verified } from '../protocol/feed/protocol.ts'
 import type { LogStatus } from '../protocol/feed/status-shape.ts'
 import { startedOverMessage } from './chain.ts'
@@ -129,7 +129,7 @@ export class FeederTrust {
   }
 
   /** The books are repaired by whoever verified its own, and who is at fault is passed over where others can lead. */
-  onDiffering({ feeder, height, coins }: Differing): void {
+  onDiffering({ feeder, height, coins }: BookMismatch): void {
     const now = Date.now()
     for (const coin of coins) this.#comparison.wrong.onWrongBook(coin, this.#feeders.leader, height, now)
     const reason = 'these books differ from those that you have verified'

@@ -1,7 +1,7 @@
 // Names that several ask for, such as wallets whose order statuses are wanted. Law: once changes are taken, what was told
 // is what somebody asks for, up to a bound; what is beyond it is told when there is room.
 
-import { WANTED_A_FRAME } from '../protocol/feed/protocol.ts'
+import { WALLETS_PER_FRAME } from '../protocol/feed/protocol.ts'
 
 /** Users whose order statuses, and coins of which all rows, a reader wants. */
 export interface Interests {
@@ -74,8 +74,8 @@ interface InterestChange {
 export function* wantFrameParts({ orders, l4 }: InterestChange, isWhole: boolean) {
   const { add, drop } = orders ?? NO_CHANGE
   const coins = l4 ?? NO_CHANGE
-  for (let at = 0; at === 0 || at < Math.max(add.length, drop.length); at += WANTED_A_FRAME) {
-    const part = (names: readonly string[]) => names.slice(at, at + WANTED_A_FRAME)
+  for (let at = 0; at === 0 || at < Math.max(add.length, drop.length); at += WALLETS_PER_FRAME) {
+    const part = (names: readonly string[]) => names.slice(at, at + WALLETS_PER_FRAME)
     const first = at === 0 && {
       ...(isWhole && { whole: true as const }),
       ...(coins.add.length + coins.drop.length > 0 && { l4: { add: [...coins.add], drop: [...coins.drop] } }),

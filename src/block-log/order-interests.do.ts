@@ -3,8 +3,8 @@
 // misses; a log that woke takes nothing back before the relays had time to say what they want. The object of an
 // order-level book is one that wants its coin.
 
-import type { AttachRequest, RelayWant } from '../protocol/feed/log-api.ts'
-import { L4_MOST, WANTED_MOST, type Want } from '../protocol/feed/protocol.ts'
+import type { AttachRequest, RelayInterest } from '../protocol/feed/log-api.ts'
+import { L4_COINS_MAX, WATCHED_WALLETS_MAX, type WantFrame } from '../protocol/feed/protocol.ts'
 import { InterestCounts, type Interests, wantFrameParts } from './interest-counts.ts'
 
 /** Changes of so long a time are told together. */
@@ -22,15 +22,15 @@ interface ReaderInterest {
 }
 
 export class OrderInterests {
-  readonly #broadcast: (frame: Want) => void
-  readonly #names = { orders: new InterestCounts(WANTED_MOST), l4: new InterestCounts(L4_MOST) }
+  readonly #broadcast: (frame: WantFrame) => void
+  readonly #names = { orders: new InterestCounts(WATCHED_WALLETS_MAX), l4: new InterestCounts(L4_COINS_MAX) }
   readonly #readers = new Map<string, ReaderInterest>()
   /** Null once relays had time to come back. */
   #wokeMs: number | null
   #isScheduled = false
 
   /** `broadcast` tells every feeder. */
-  constructor(broadcast: (frame: Want) => void, nowMs: number) {
+  constructor(broadcast: (frame: WantFrame) => void, nowMs: number) {
     this.#broadcast = broadcast
     this.#wokeMs = nowMs
   }
@@ -43,12 +43,12 @@ export class OrderInterests {
 
   /** What a relay says on its link. Answers whether it woke. */
   onMessage(relay: string, text: string): boolean {
-    const said = JSON.parse(text) as RelayWant
+    const said = JSON.parse(text) as RelayInterest
     if (said.t === 'want') this.#update(relay, said)
     return said.whole === true
   }
 
-  #update(reader: string, said: Pick<RelayWant, 'whole' | 'orders' | 'l4'>): Interests {
+  #update(reader: string, said: Pick<RelayInterest, 'whole' | 'orders' | 'l4'>): Interests {
     const asked = this.#readers.get(reader) ?? { names: { orders: new Set(), l4: new Set() }, leftMs: null }
     this.#readers.set(reader, asked)
     asked.leftMs = null
@@ -85,7 +85,7 @@ export class OrderInterests {
   }
 
   /** What a feeder is to hear before its welcome. */
-  *initialFrames(): Generator<Want, void> {
+  *initialFrames(): Generator<WantFrame, void> {
     yield { type: 'want', orders: { add: [], drop: [] }, payments: true }
     const isWhole = this.#wokeMs === null
     const orders = { add: [...this.#names.orders.sent], drop: [] }

@@ -3,7 +3,7 @@
 // as a gap; where the next one is neither held nor a gap a page ends, and the next one says so.
 
 import type { ArchivePart, StoredBlocks } from '../protocol/feed/archive-api.ts'
-import type { EventsAnswer } from '../protocol/feed/log-api.ts'
+import type { EventsResponse } from '../protocol/feed/log-api.ts'
 import type { GapLookup } from './reader-link.ts'
 import { type EventsSegment, ReadBudget } from './retained-fills.ts'
 import { type BlockTexts, gapText } from './segment.ts'
@@ -28,7 +28,7 @@ export function eventsPage(
   from: number,
   held: EventsSource,
   mostChars = PAGE_CHARS,
-): Pick<EventsAnswer, 'frames' | 'first' | 'head'> {
+): Pick<EventsResponse, 'frames' | 'first' | 'head'> {
   const { waiting, height: head } = held
   const first = held.first ?? waiting[0]?.height ?? null
   const frames: string[] = []

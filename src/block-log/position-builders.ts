@@ -7,7 +7,7 @@ import { marketTypeOf } from '../core/coin.ts'
 import { DECIMAL, toScaled } from '../core/decimal.ts'
 import { hash32 } from '../core/hash.ts'
 import type { Address, Fill, UserFill } from '../protocol/feed/block.ts'
-import type { Through } from '../protocol/feed/log-api.ts'
+import type { BuilderFill } from '../protocol/feed/log-api.ts'
 
 /** They are stored by parts, a part at a time. */
 const PARTS = 64
@@ -28,8 +28,8 @@ export class PositionBuilders {
   }
 
   /** Takes the fills of the next block, and tells which of them are liquidations to be told to a builder. */
-  apply(fills: readonly UserFill[]): Through[] {
-    return fills.flatMap(([user, fill], index): Through[] => {
+  apply(fills: readonly UserFill[]): BuilderFill[] {
+    return fills.flatMap(([user, fill], index): BuilderFill[] => {
       if (marketTypeOf(fill.coin) !== 'perp') return []
       const part = hash32(user) % PARTS
       const positions = this.#parts[part]

@@ -4,8 +4,8 @@
 
 import type { ArchivePage } from '../protocol/feed/archive-api.ts'
 import type { Block } from '../protocol/feed/block.ts'
-import type { FillsAnswer, FillsRequest } from '../protocol/feed/durable-api.ts'
-import type { EventsAnswer, EventsRequest, Through } from '../protocol/feed/log-api.ts'
+import type { FillsRequest, FillsResponse } from '../protocol/feed/durable-api.ts'
+import type { BuilderFill, EventsRequest, EventsResponse } from '../protocol/feed/log-api.ts'
 import type { GapReason, SkippedHeights } from '../protocol/feed/status-shape.ts'
 import type { BlockLogStore } from './block-log.store.ts'
 import { BuilderStore } from './builder.store.ts'
@@ -106,7 +106,7 @@ export class RetainedBlocks {
   }
 
   /** Takes the fills of the next block: those that are liquidations to be told to a builder. */
-  builderAttributions(fills: Block['fills']): Through[] {
+  builderAttributions(fills: Block['fills']): BuilderFill[] {
     return this.#builders.onFills(fills)
   }
 
@@ -199,7 +199,7 @@ export class RetainedBlocks {
   }
 
   /** Frames of events from a height on for a relay, unless so much was read just now that it is not its turn. */
-  eventsFrom({ from, relay = '' }: EventsRequest, nowMs: number): Omit<EventsAnswer, 'v'> {
+  eventsFrom({ from, relay = '' }: EventsRequest, nowMs: number): Omit<EventsResponse, 'v'> {
     const { height } = this.#chain
     const retryMs = this.#replayQueue.waitMs(relay, nowMs)
     if (retryMs > 0) return { frames: [], first: null, head: height, retryMs }
@@ -241,7 +241,7 @@ export class RetainedBlocks {
   }
 
   /** A page of what is stored for a scope below `before`, unless others have read too much just now. */
-  fillsBefore({ scope, before, kind }: FillsRequest, nowMs: number): Unversioned<FillsAnswer> {
+  fillsBefore({ scope, before, kind }: FillsRequest, nowMs: number): Unversioned<FillsResponse> {
     const retryMs = this.#readBudget.waitMs(nowMs)
     if (retryMs > 0) return { retryMs }
     const { segments, next } = this.#segments.eventsBefore(before ?? Number.MAX_SAFE_INTEGER, READ_CHARS)

@@ -2,8 +2,8 @@
 // a hole between two stretches.
 
 import type { Address, Block, LedgerEvent } from '../protocol/feed/block.ts'
-import type { EventBlock, HeightAndTime, HeldStretch } from '../protocol/feed/durable-api.ts'
-import { type PaymentsOfUser, paymentsOf, UNKNOWN } from '../protocol/feed/payments.ts'
+import type { BlockRange, EventBlock, HeightAndTime } from '../protocol/feed/durable-api.ts'
+import { PAYMENTS_UNKNOWN, paymentsOf, type UserPayments } from '../protocol/feed/payments.ts'
 import type { EventsSegment } from './retained-fills.ts'
 
 /** A line has it where its block paid funding, and perhaps where not. */
@@ -14,7 +14,7 @@ const PAYMENTS_SHARE = 12
 const ZERO_HASH = `0x${'0'.repeat(64)}`
 
 /** Each payment as the public API shows it. */
-export function fundingEvents({ user, time, rows }: PaymentsOfUser): LedgerEvent[] {
+export function fundingEvents({ user, time, rows }: UserPayments): LedgerEvent[] {
   return rows.map(([coin, usdc, szi, fundingRate]) => {
     return {
       users: [user],
@@ -30,22 +30,22 @@ export function searchPayments(
   { last, text }: EventsSegment,
   payments: readonly string[],
   user: Address,
-): { readonly stretches: HeldStretch[]; readonly cost: number } {
+): { readonly stretches: BlockRange[]; readonly cost: number } {
   const lines = text.split('\n')
   const headOf = (at: number): HeightAndTime | undefined => {
     const { height, time } = JSON.parse(lines[at] ?? 'null') ?? {}
     return height === undefined ? undefined : { height, time }
   }
-  const stretches: HeldStretch[] = []
+  const stretches: BlockRange[] = []
   let blocks: EventBlock[] = []
   let begin = 0
   let holeMs = 0
   let cost = 0
   for (const [at, line] of lines.entries()) {
     const paid = payments[at] ?? ''
-    if (paid !== UNKNOWN && !line.includes(FUNDING_MARKER)) continue
+    if (paid !== PAYMENTS_UNKNOWN && !line.includes(FUNDING_MARKER)) continue
     const { height, time, funding } = JSON.parse(line) as Block
-    if (paid === UNKNOWN || (paid === '' && funding.length > 0)) {
+    if (paid === PAYMENTS_UNKNOWN || (paid === '' && funding.length > 0)) {
       const first = at > begin ? headOf(begin) : undefined
       if (first) stretches.push({ first, last: height - 1, blocks })
       begin = at + 1

@@ -9,7 +9,7 @@
 import { fromChunks, toChunks } from '../core/chunks.ts'
 import type { StoredBlocks } from '../protocol/feed/archive-api.ts'
 import type { HeightAndTime } from '../protocol/feed/durable-api.ts'
-import { piecesOf } from '../protocol/feed/pieces.ts'
+import { splitIntoChunks } from '../protocol/feed/row-chunks.ts'
 import { type ChainState, EMPTY_CHAIN } from './chain.ts'
 import type { NewSegment } from './pending-segment.ts'
 import type { EventsSegment } from './retained-fills.ts'
@@ -114,7 +114,7 @@ export class SegmentStore {
       if (kind !== 'orders') for (const piece of pieces) bytes += piece.byteLength
     }
     if (l4 === undefined) return { first, last, time, chunks, bytes }
-    const rows = { first, text: l4, pieces: piecesOf(l4), next: 0 }
+    const rows = { first, text: l4, pieces: splitIntoChunks(l4), next: 0 }
     this.#pendingRows.push(rows)
     return { first, last, time, chunks: { ...chunks, l4: rows.pieces.length }, bytes }
   }

@@ -7,7 +7,7 @@
 
 import type { Coin } from '../core/coin.ts'
 import type { Block, BookChange, L4Rows } from '../protocol/feed/block.ts'
-import type { HubBlock, L4BlockHead, LinkGap, RelayEvents, RelayFrame, Through } from '../protocol/feed/log-api.ts'
+import type { BuilderFill, HubBlock, L4BlockHead, LinkGap, RelayEvents, RelayFrame } from '../protocol/feed/log-api.ts'
 import { LOG_API_VERSION } from '../protocol/feed/log-api.ts'
 import { paymentsText } from '../protocol/feed/payments.ts'
 
@@ -55,7 +55,7 @@ export type BooksTexts = Omit<BlockTexts, 'events' | 'orders' | 'l4' | 'payments
  * Encodes a block once. `epoch` is that of the books at this height, null where they are unknown; `through` is what the log
  * knows of the fills, which is nothing that copies of a height are compared by.
  */
-export function encodeBlock(block: Block, epoch: string | null, through: readonly Through[] = []): BlockTexts {
+export function encodeBlock(block: Block, epoch: string | null, through: readonly BuilderFill[] = []): BlockTexts {
   const px: Record<string, string> = {}
   for (const [, fill] of block.fills) px[fill.coin] = fill.px
   const { height, time, fills, ledger, funding, events, twaps, orders = [], l4 = [] } = block

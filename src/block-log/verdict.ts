@@ -1,7 +1,7 @@
 // Which part is at fault: the node, the feeder or the link between feeder and log. Pure; docs/operators/guides/recover.md has
 // the same as a recipe. Law: `live` alone is well, and every other state says what to do.
 
-import { FINDING_PLACE, PULSE_MS } from '../protocol/feed/protocol.ts'
+import { PULSE_MS, STATE_POSITIONING } from '../protocol/feed/protocol.ts'
 import type { FeederView, LogStatus } from '../protocol/feed/status-shape.ts'
 
 /** Without a block for this long, something stands still. */
@@ -71,7 +71,7 @@ function flowing({ time, booksKnown }: LogPosition, nowMs: number): Verdict {
 function stalled({ height }: LogPosition, feeder: FeederView, nowMs: number): Verdict {
   const says = feeder.state === null ? '' : ` (it says: ${feeder.state})`
   const name = quoted(feeder)
-  if (height === null || nowMs - feeder.sinceMs < STALLED_MS || feeder.state === FINDING_PLACE)
+  if (height === null || nowMs - feeder.sinceMs < STALLED_MS || feeder.state === STATE_POSITIONING)
     return {
       state: 'starting',
       advice: `Feeder ${name} is connected and no block has come yet${says}: wait a little; where that stays so, read its own line.`,

@@ -4,10 +4,10 @@
 import { createHash } from 'node:crypto'
 import type { Command } from '@commander-js/extra-typings'
 import { parseKey } from '../accounts/format.ts'
-import { PRODUCTS_OF_KIND } from '../accounts/record.ts'
+import { PRODUCTS_OF_KIND } from '../accounts/key-record.ts'
 import type { Responses } from '../console/responses.ts'
 import { MICRO_PER_CREDIT } from '../core/amount.ts'
-import { described, reads } from '../core/command-line.node.ts'
+import { describeCommand, valueParser } from '../core/command-line.node.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import { HOUR_MS } from '../core/time.ts'
 import { CHEAPEST_MINUTE } from '../metering/tariff.ts'
@@ -39,8 +39,8 @@ const RANGES_HELP = 'where it may be used from, such as 192.0.2.0/24,2001:db8::/
 
 /** Adds the commands of `key` to the operator's program. */
 export function keyCommands(admin: Command, act: CommandAction, now: () => number): void {
-  const group = described(admin.command('key'), 'keys of accounts')
-  described(
+  const group = describeCommand(admin.command('key'), 'keys of accounts')
+  describeCommand(
     keyOptions(group.command('issue')),
     'a new key of an account, alone on standard output where npm is silent (npm run -s)',
     ['acme --label bot'],
@@ -48,16 +48,20 @@ export function keyCommands(admin: Command, act: CommandAction, now: () => numbe
     .argument('<account>', 'id of the account')
     .action(act((gateway, account, options) => issueKey(gateway, { account, ...options })))
   listCommand(group, act, now)
-  described(group.command('change'), 'changes a key: what is left out stays', [
+  describeCommand(group.command('change'), 'changes a key: what is left out stays', [
     'cqt_9fKxWq2T --cap 500 --expires never',
   ])
     .argument('<key>', KEY_HELP)
-    .option('--label <text>', 'what people call it; "" takes it away', reads(LabelValue))
-    .option('--products <a,b>', PRODUCTS_HELP, reads(ListValue))
-    .option('--expires <time>', '2027-01-31 (its 00:00 UTC), 2027-01-31T12:00Z, or never', reads(ExpiryValue))
-    .option('--cap <credits>', 'what it may spend in all, or none', reads(CapValue))
-    .option('--ranges <a,b>', `${RANGES_HELP}, or none`, reads(RangesValue))
-    .option('--pipelines <own|all>', `${PIPELINES_HELP}, or none: as what restricts it says`, reads(PipelinesValue))
+    .option('--label <text>', 'what people call it; "" takes it away', valueParser(LabelValue))
+    .option('--products <a,b>', PRODUCTS_HELP, valueParser(ListValue))
+    .option('--expires <time>', '2027-01-31 (its 00:00 UTC), 2027-01-31T12:00Z, or never', valueParser(ExpiryValue))
+    .option('--cap <credits>', 'what it may spend in all, or none', valueParser(CapValue))
+    .option('--ranges <a,b>', `${RANGES_HELP}, or none`, valueParser(RangesValue))
+    .option(
+      '--pipelines <own|all>',
+      `${PIPELINES_HELP}, or none: as what restricts it says`,
+      valueParser(PipelinesValue),
+    )
     .action(
       act((gateway, name, { expires, cap, ranges, pipelines, ...options }, command) => {
         if (Object.keys(command.opts()).length === 0)
@@ -72,13 +76,17 @@ export function keyCommands(admin: Command, act: CommandAction, now: () => numbe
         return showResponse(gateway, 'PATCH', keyPath(name), change)
       }),
     )
-  described(
+  describeCommand(
     group.command('rotate'),
     'replaces a key by a new one, alone on standard output where npm is silent (npm run -s)',
     ['cqt_9fKxWq2T --id spring'],
   )
     .argument('<key>', KEY_HELP)
-    .option('--grace <seconds>', 'how long the old key works; a day unless said, 0: not at all', reads(GraceValue))
+    .option(
+      '--grace <seconds>',
+      'how long the old key works; a day unless said, 0: not at all',
+      valueParser(GraceValue),
+    )
     .option('--id <text>', 'name of this rotation: a retry under it makes no other key')
     .action(
       act((gateway, name, { grace, id }) =>
@@ -91,18 +99,18 @@ export function keyCommands(admin: Command, act: CommandAction, now: () => numbe
 /** What a new key may be given. */
 export function keyOptions(command: Command) {
   return command
-    .option('--label <text>', 'what people call it', reads(LabelValue))
+    .option('--label <text>', 'what people call it', valueParser(LabelValue))
     .option('--kind <kind>', 'api, or service: one that reads usage and manages pipelines')
-    .option('--products <a,b>', PRODUCTS_HELP, reads(ListValue))
-    .option('--expires <time>', '2027-01-31 (its 00:00 UTC) or 2027-01-31T12:00Z', reads(TimeValue))
-    .option('--cap <credits>', 'what it may spend in all', reads(CreditsValue))
-    .option('--ranges <a,b>', RANGES_HELP, reads(ListValue))
+    .option('--products <a,b>', PRODUCTS_HELP, valueParser(ListValue))
+    .option('--expires <time>', '2027-01-31 (its 00:00 UTC) or 2027-01-31T12:00Z', valueParser(TimeValue))
+    .option('--cap <credits>', 'what it may spend in all', valueParser(CreditsValue))
+    .option('--ranges <a,b>', RANGES_HELP, valueParser(ListValue))
     .option('--pipelines <own|all>', `${PIPELINES_HELP}; own unless said where it has a cap, ranges or an end`)
 }
 
 /** `list [ACCOUNT]`. */
 export function listCommand(group: Command, act: CommandAction, now: () => number): void {
-  described(group.command('list'), 'keys with their state, newest first, at most 1,000', ['', 'acme'])
+  describeCommand(group.command('list'), 'keys with their state, newest first, at most 1,000', ['', 'acme'])
     .argument('[account]', 'of this account alone')
     .action(
       act(async (gateway, account) => {
@@ -121,7 +129,7 @@ export function listCommand(group: Command, act: CommandAction, now: () => numbe
 
 /** `revoke KEY`. */
 export function revokeCommand(group: Command, act: CommandAction): void {
-  described(group.command('revoke'), 'ends a key for good', ['cqt_9fKxWq2T'])
+  describeCommand(group.command('revoke'), 'ends a key for good', ['cqt_9fKxWq2T'])
     .argument('<key>', KEY_HELP)
     .action(
       act(async (gateway, name) => {

@@ -3,7 +3,7 @@
 
 import type { Command } from '@commander-js/extra-typings'
 import type { Responses } from '../console/responses.ts'
-import { described, reads } from '../core/command-line.node.ts'
+import { describeCommand, valueParser } from '../core/command-line.node.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import { visible } from '../core/visible.ts'
 import { keyTable } from './account-keys.node.ts'
@@ -16,12 +16,14 @@ const ID_HELP = 'its id: 1 to 64 letters, digits, "_" or "-"'
 
 /** Adds the commands of `account` to the operator's program. */
 export function accountCommands(admin: Command, act: CommandAction, now: () => number): void {
-  const group = described(admin.command('account'), 'accounts, their plans and credits')
-  described(group.command('create'), 'makes an account; one that is there is left as it is', ['acme --plan entry'])
+  const group = describeCommand(admin.command('account'), 'accounts, their plans and credits')
+  describeCommand(group.command('create'), 'makes an account; one that is there is left as it is', [
+    'acme --plan entry',
+  ])
     .argument('<account>', ID_HELP)
     .option('--plan <name>', 'trial unless said')
-    .option('--terms <terms>', 'what is agreed with it, where its plan allows that', reads(TermsValue))
-    .option('--credits <n>', "in place of the first period's; they do not expire", reads(CreditsValue))
+    .option('--terms <terms>', 'what is agreed with it, where its plan allows that', valueParser(TermsValue))
+    .option('--credits <n>', "in place of the first period's; they do not expire", valueParser(CreditsValue))
     .addHelpText('after', TERMS_HELP)
     .action(
       act(async (gateway, account, options) => {
@@ -32,7 +34,7 @@ export function accountCommands(admin: Command, act: CommandAction, now: () => n
         })
       }),
     )
-  described(group.command('show'), 'an account with its plan, its sums and its keys', ['acme'])
+  describeCommand(group.command('show'), 'an account with its plan, its sums and its keys', ['acme'])
     .argument('<account>', ID_HELP)
     .action(
       act(async (gateway, account) => {
@@ -42,19 +44,23 @@ export function accountCommands(admin: Command, act: CommandAction, now: () => n
         })
       }),
     )
-  described(group.command('plan'), 'puts an account on a plan, at once', ['acme enterprise --terms credits=5000000'])
+  describeCommand(group.command('plan'), 'puts an account on a plan, at once', [
+    'acme enterprise --terms credits=5000000',
+  ])
     .argument('<account>', ID_HELP)
     .argument('<plan>', 'name of the plan')
-    .option('--terms <terms>', 'what is agreed with it, where the plan allows that', reads(TermsValue))
+    .option('--terms <terms>', 'what is agreed with it, where the plan allows that', valueParser(TermsValue))
     .addHelpText('after', TERMS_HELP)
     .action(
       act((gateway, account, plan, options) =>
         showResponse(gateway, 'PUT', `${accountPath(account)}/plan`, { plan, ...options }),
       ),
     )
-  described(group.command('grant'), 'adds credits that do not expire, once per --id', ['acme 500 --id invoice-4711'])
+  describeCommand(group.command('grant'), 'adds credits that do not expire, once per --id', [
+    'acme 500 --id invoice-4711',
+  ])
     .argument('<account>', ID_HELP)
-    .argument('<credits>', 'such as 500 or 0.25', reads(CreditsValue))
+    .argument('<credits>', 'such as 500 or 0.25', valueParser(CreditsValue))
     .requiredOption('--id <text>', 'name of this grant: a retry under it adds nothing more')
     .action(
       act(async (gateway, account, credits, { id }) => {
@@ -89,15 +95,15 @@ export function createdText({ account, balance }: Responses['ensureAccount'], pl
 
 /** Adds the commands of `plan` to the operator's program. */
 export function planCommands(admin: Command, act: CommandAction): void {
-  const group = described(admin.command('plan'), 'plans: credits a period and limits')
-  described(group.command('list'), 'all plans, a column each', ['']).action(
+  const group = describeCommand(admin.command('plan'), 'plans: credits a period and limits')
+  describeCommand(group.command('list'), 'all plans, a column each', ['']).action(
     act(async (gateway) => {
       return toResult(await gateway.request<Responses['listPlans']>('GET', '/admin/plans', ['plans']), ({ plans }) =>
         sideBySide(plans),
       )
     }),
   )
-  described(
+  describeCommand(
     group.command('set'),
     'a new plan, or what changes of one; accounts on it get new limits at once, new credits with their next period',
     [
@@ -106,13 +112,13 @@ export function planCommands(admin: Command, act: CommandAction): void {
     ],
   )
     .argument('<name>', 'name of the plan')
-    .requiredOption('--terms <terms>', 'what the plan gives', reads(PlanTermsValue))
+    .requiredOption('--terms <terms>', 'what the plan gives', valueParser(PlanTermsValue))
     .addHelpText(
       'after',
       `${TERMS_HELP}\n\nA new plan needs credits and rest_requests_per_second; its other limits are those of entry.`,
     )
     .action(act((gateway, name, { terms }) => setPlan(gateway, name, terms)))
-  described(group.command('remove'), 'removes a plan that no account is on', ['entry'])
+  describeCommand(group.command('remove'), 'removes a plan that no account is on', ['entry'])
     .argument('<name>', 'name of the plan')
     .action(
       act(async (gateway, name) => {
@@ -148,13 +154,13 @@ const HEADER = ['day', 'key', 'label', 'product', 'type', 'calls', 'stream minut
 
 /** Adds `usage` to the operator's program. */
 export function usageCommand(admin: Command, act: CommandAction): void {
-  described(admin.command('usage'), 'what an account used, by UTC day, key and type, and in all', [
+  describeCommand(admin.command('usage'), 'what an account used, by UTC day, key and type, and in all', [
     'acme',
     'acme --from 2026-11-01 --to 2026-11-30',
   ])
     .argument('<account>', 'id of the account')
-    .option('--from <day>', 'first day; without it the last month', reads(DayValue))
-    .option('--to <day>', 'last day, included; today unless said', reads(DayValue))
+    .option('--from <day>', 'first day; without it the last month', valueParser(DayValue))
+    .option('--to <day>', 'last day, included; today unless said', valueParser(DayValue))
     .option('--duration <months>', '1, 3, 6 or 12 months up to today, in place of days')
     .action(
       act(async (gateway, account, window) => {
@@ -197,15 +203,15 @@ const SIMPLE_COMMANDS = [
 
 /** Adds the commands of `webhook` to the operator's program. */
 export function webhookCommands(admin: Command, act: CommandAction): void {
-  const group = described(admin.command('webhook'), 'where an account is told that its credits run low')
-  described(
+  const group = describeCommand(admin.command('webhook'), 'where an account is told that its credits run low')
+  describeCommand(
     group.command('set'),
     'sets where; a secret that was drawn stands alone on standard output where npm is silent (npm run -s)',
     ['acme https://example.com/hooks/weir --thresholds 20%,5%,0'],
   )
     .argument('<account>', 'id of the account')
     .argument('<url>', 'where to POST events')
-    .option('--thresholds <a,b>', "credits, or percent of the period's", reads(ListValue))
+    .option('--thresholds <a,b>', "credits, or percent of the period's", valueParser(ListValue))
     .option('--new-secret', 'draw a new secret')
     .action(
       act(async (gateway, account, url, { thresholds, newSecret }) => {
@@ -218,10 +224,10 @@ export function webhookCommands(admin: Command, act: CommandAction): void {
       }),
     )
   for (const [name, does, method] of SIMPLE_COMMANDS)
-    described(group.command(name), does, ['acme'])
+    describeCommand(group.command(name), does, ['acme'])
       .argument('<account>', 'id of the account')
       .action(act((gateway, account) => showResponse(gateway, method, webhookPath(account))))
-  described(group.command('test'), 'sends a test event now, once; fails where it is not delivered', ['acme'])
+  describeCommand(group.command('test'), 'sends a test event now, once; fails where it is not delivered', ['acme'])
     .argument('<account>', 'id of the account')
     .action(
       act(async (gateway, account) => {

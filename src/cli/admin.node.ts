@@ -4,7 +4,7 @@ import { type Command, Option } from '@commander-js/extra-typings'
 import * as z from 'zod'
 import { STAFF_ROLES } from '../accounts/staff.ts'
 import type { Responses } from '../console/responses.ts'
-import { described, reads, runProgram } from '../core/command-line.node.ts'
+import { describeCommand, runProgram, valueParser } from '../core/command-line.node.ts'
 import { keyCommands } from './account-keys.node.ts'
 import { accountCommands, planCommands, usageCommand, webhookCommands } from './accounts.node.ts'
 import { feedCommands, historyCommands } from './feed.node.ts'
@@ -42,10 +42,10 @@ const nextPageNotes = (next: string | number | null) => (next === null ? [] : [`
 
 /** Adds the commands of `order` to the operator's program. */
 function orderCommands(admin: Command, act: CommandAction): void {
-  const group = described(admin.command('order'), 'orders of credits')
-  described(group.command('list'), 'orders, newest first, a hundred at a time', ['--only open', '--account acme'])
+  const group = describeCommand(admin.command('order'), 'orders of credits')
+  describeCommand(group.command('list'), 'orders, newest first, a hundred at a time', ['--only open', '--account acme'])
     .option('--account <account>', 'of this account alone')
-    .option('--only <state>', STATES.join(', '), reads(State))
+    .option('--only <state>', STATES.join(', '), valueParser(State))
     .option('--before <cursor>', 'goes on after the page that said so')
     .action(
       act(async (gateway, options) => {
@@ -62,7 +62,7 @@ function orderCommands(admin: Command, act: CommandAction): void {
     ['paid', 'the money is there: grants its credits, once'],
     ['void', 'is not to be paid any more'],
   ] as const)
-    described(group.command(name), does, ['W-17-k3Fz'])
+    describeCommand(group.command(name), does, ['W-17-k3Fz'])
       .argument('<number>', 'number of the order')
       .action(
         act((gateway, number) => showResponse(gateway, 'POST', `/admin/orders/${encodeURIComponent(number)}/${name}`)),
@@ -71,8 +71,8 @@ function orderCommands(admin: Command, act: CommandAction): void {
 
 /** Adds the commands of `staff`, and `audit`, to the operator's program. */
 function staffCommands(admin: Command, act: CommandAction): void {
-  const group = described(admin.command('staff'), 'people with a token and a role of their own')
-  described(group.command('add'), 'makes a token for somebody, printed alone', ['kim --role support'])
+  const group = describeCommand(admin.command('staff'), 'people with a token and a role of their own')
+  describeCommand(group.command('add'), 'makes a token for somebody, printed alone', ['kim --role support'])
     .argument('<name>', 'who it is, as the audit says it')
     .addOption(
       new Option('--role <role>', 'support reads; billing sells, too; owner does all')
@@ -92,13 +92,13 @@ function staffCommands(admin: Command, act: CommandAction): void {
         }))
       }),
     )
-  described(group.command('list'), 'who has, or had, a token', ['']).action(
+  describeCommand(group.command('list'), 'who has, or had, a token', ['']).action(
     act((gateway) => showResponse(gateway, 'GET', '/admin/staff')),
   )
-  described(group.command('revoke'), 'ends the token and the sessions of somebody at once', ['kim'])
+  describeCommand(group.command('revoke'), 'ends the token and the sessions of somebody at once', ['kim'])
     .argument('<name>', 'who it is')
     .action(act((gateway, name) => showResponse(gateway, 'DELETE', `/admin/staff/${encodeURIComponent(name)}`)))
-  described(admin.command('audit'), 'what was done by operators, or tried, newest first', ['--account acme'])
+  describeCommand(admin.command('audit'), 'what was done by operators, or tried, newest first', ['--account acme'])
     .option('--actor <name>', 'by this one')
     .option('--action <id>', 'of this operation, such as revokeKey')
     .option('--account <account>', 'on this account')

@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib'
 import type { Command } from '@commander-js/extra-typings'
 import type { Responses } from '../console/responses.ts'
 import { backoffMs } from '../core/backoff.ts'
-import { reads, runProgram } from '../core/command-line.node.ts'
+import { runProgram, valueParser } from '../core/command-line.node.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import { type BackfillResult, BackfillRun, type BatchResult } from './backfill/backfill-run.ts'
 import { type ProgressMeter, progressMeter } from './backfill/progress-meter.node.ts'
@@ -95,8 +95,8 @@ export function backfillProgram(shell: Shell, meter: ProgressMeter): Command {
       '<source>',
       'a folder of node files or of an archive, s3://BUCKET/PREFIX, or the address of another gateway',
     )
-    .requiredOption('--from <block>', 'the first: a height, a UTC day or a time', reads(BoundValue))
-    .option('--to <block>', 'the last; up to where the gateway archives itself unless said', reads(BoundValue))
+    .requiredOption('--from <block>', 'the first: a height, a UTC day or a time', valueParser(BoundValue))
+    .option('--to <block>', 'the last; up to where the gateway archives itself unless said', valueParser(BoundValue))
     .option('--yes', 'of a bucket: fetch, and pay for it')
     .option('--key <key>', 'of the other gateway, with data as a product; better WEIR_KEY of the environment')
     .action(act((gateway, source, options) => backfill(gateway, source, options, shell, meter)))

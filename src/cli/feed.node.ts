@@ -4,7 +4,7 @@
 import type { Command } from '@commander-js/extra-typings'
 import type * as z from 'zod'
 import type { Responses } from '../console/responses.ts'
-import { described, reads } from '../core/command-line.node.ts'
+import { describeCommand, valueParser } from '../core/command-line.node.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import { visible } from '../core/visible.ts'
 import type { StatusShape } from '../protocol/feed/status-shape.ts'
@@ -15,8 +15,8 @@ import { RetentionDaysValue } from './values.ts'
 
 /** Adds the commands of `feed` to the operator's program. */
 export function feedCommands(admin: Command, act: CommandAction): void {
-  const group = described(admin.command('feed'), 'where the log of blocks stands')
-  described(group.command('status'), 'how late the log is, its feeders, readers and gaps', ['']).action(
+  const group = describeCommand(admin.command('feed'), 'where the log of blocks stands')
+  describeCommand(group.command('status'), 'how late the log is, its feeders, readers and gaps', ['']).action(
     act(async (gateway) => {
       const answer = await gateway.request<Status>('GET', '/status')
       if (!answer.ok) return answer
@@ -25,7 +25,7 @@ export function feedCommands(admin: Command, act: CommandAction): void {
         : err('/status is not in the form of a Weir gateway: check --url.')
     }),
   )
-  described(
+  describeCommand(
     group.command('reset'),
     'begins a new log, for a node that started over: books and heights begin anew, accounts and keys stay',
     [''],
@@ -137,16 +137,16 @@ const PATH = '/admin/history/retention'
 
 /** Adds the commands of `history` to the operator's program. */
 export function historyCommands(admin: Command, act: CommandAction): void {
-  const group = described(admin.command('history'), 'the archive')
-  described(
+  const group = describeCommand(admin.command('history'), 'the archive')
+  describeCommand(
     group.command('retention'),
     'removes what is older than its product is kept, as the archive does by itself bit by bit',
     ['--dry-run', '--dry-run --books-days 30'],
   )
     .option('--dry-run', 'say what would go, and remove nothing')
-    .option('--events-days <days>', overrideHelp('EVENTS'), reads(RetentionDaysValue))
-    .option('--books-days <days>', overrideHelp('BOOKS'), reads(RetentionDaysValue))
-    .option('--checkpoints-days <days>', overrideHelp('CHECKPOINTS'), reads(RetentionDaysValue))
+    .option('--events-days <days>', overrideHelp('EVENTS'), valueParser(RetentionDaysValue))
+    .option('--books-days <days>', overrideHelp('BOOKS'), valueParser(RetentionDaysValue))
+    .option('--checkpoints-days <days>', overrideHelp('CHECKPOINTS'), valueParser(RetentionDaysValue))
     .action(
       act(async (gateway, { dryRun = false, eventsDays, booksDays, checkpointsDays }) => {
         const days = { events_days: eventsDays, books_days: booksDays, checkpoints_days: checkpointsDays }

@@ -5,7 +5,7 @@
 import * as z from 'zod'
 import { parseJson } from '../core/json.ts'
 import { err, ok, type Result } from '../core/result.ts'
-import { NO_TOKEN, TOKEN } from '../core/secret.ts'
+import { INVALID_TOKEN_MESSAGE, TOKEN } from '../core/secret.ts'
 import { visible } from '../core/visible.ts'
 import { devFilePath, readDevFile } from './dev-file.node.ts'
 
@@ -38,7 +38,7 @@ export function targetOf(
 ): Result<Target, string> {
   const target = namedTarget(said, env)
   if (!target.ok || TOKEN.test(target.value.token)) return target
-  return err(`The admin token (${target.value.tokenFrom}) ${NO_TOKEN}.`)
+  return err(`The admin token (${target.value.tokenFrom}) ${INVALID_TOKEN_MESSAGE}.`)
 }
 
 function namedTarget(

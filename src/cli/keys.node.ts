@@ -2,7 +2,7 @@
 // output; an account is made only where all else of the key is right.
 
 import type { Command } from '@commander-js/extra-typings'
-import { described, hinted, reads, runProgram } from '../core/command-line.node.ts'
+import { describeCommand, runProgram, valueParser, withHint } from '../core/command-line.node.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import { issueKey, keyOptions, listCommand, revokeCommand } from './account-keys.node.ts'
 import { createdText, ensureAccount } from './accounts.node.ts'
@@ -19,21 +19,27 @@ const NO_ACCOUNT = /^--account: [^;]*$/
 export function keysProgram(shell: Shell): Command {
   const keys = gatewayProgram('npm run keys --', 'API keys of a gateway')
   const act = commandRunner(shell)
-  const created = hinted(keyOptions(keys.command('create')), /too many arguments/, 'an account is said as --account ID')
-  described(created, 'a new key, alone on standard output: K=$(npm run -s keys -- create)', [
+  const created = withHint(
+    keyOptions(keys.command('create')),
+    /too many arguments/,
+    'an account is said as --account ID',
+  )
+  describeCommand(created, 'a new key, alone on standard output: K=$(npm run -s keys -- create)', [
     '',
     '--account acme --credits 500',
     '--url https://weir.example.workers.dev --account acme --label bot',
   ])
     .option('--account <id>', 'whose; made where there is none (demo; a new one of any name with --credits)')
-    .option('--credits <n>', "of a new account, in place of the plan's first", reads(CreditsValue))
+    .option('--credits <n>', "of a new account, in place of the plan's first", valueParser(CreditsValue))
     .option('--plan <name>', 'of a new account (trial)')
     .action(act((gateway, { account, credits, plan, ...key }) => createKey(gateway, key, { credits, plan }, account)))
   listCommand(keys, act, shell.now)
   revokeCommand(keys, act)
-  described(keys.command('env'), 'the running "npm start" as variables of a shell: eval "$(npm run -s keys -- env)"', [
-    '',
-  ]).action((_, command) => {
+  describeCommand(
+    keys.command('env'),
+    'the running "npm start" as variables of a shell: eval "$(npm run -s keys -- env)"',
+    [''],
+  ).action((_, command) => {
     const { state } = command.optsWithGlobals() as { readonly state: string }
     const dev = readDevFile(state, 'WEIR_URL and WEIR_KEY in the environment')
     if (dev.ok) return shell.print(exportLine(dev.value))

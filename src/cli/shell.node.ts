@@ -3,7 +3,7 @@
 // 1: refused or failed.
 
 import type { Command } from '@commander-js/extra-typings'
-import { type AnyCommand, endWithReader, program, reads } from '../core/command-line.node.ts'
+import { type AnyCommand, exitOnClosedPipe, program, valueParser } from '../core/command-line.node.ts'
 import { ok, type Result } from '../core/result.ts'
 import { visibleLines } from '../core/visible.ts'
 import { DEFAULT_STATE } from './dev-file.node.ts'
@@ -46,7 +46,7 @@ interface Globals {
 export function gatewayProgram(name: string, does: string, examples: readonly string[] = []): Command {
   const command = program(name, does, examples)
   command
-    .option('--url <url>', 'the gateway; without it the one that "npm start" runs', reads(UrlValue))
+    .option('--url <url>', 'the gateway; without it the one that "npm start" runs', valueParser(UrlValue))
     .option('--token <token>', 'its ADMIN_TOKEN; better in the environment, where process lists do not show it')
     .option('--state <dir>', 'state folder of "npm start"', DEFAULT_STATE)
     .option('--json', "print the gateway's own answer")
@@ -101,7 +101,7 @@ export async function showResponse(
 
 /** The shell of this process. */
 export function processShell(): Shell {
-  endWithReader()
+  exitOnClosedPipe()
   return {
     env: process.env,
     now: Date.now,

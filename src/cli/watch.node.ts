@@ -10,7 +10,7 @@ import { replayBooks } from '../client/replay-session.ts'
 import type { Endpoint } from '../client/runtime.ts'
 import { StepChecker } from '../client/step-check.ts'
 import { allFillsBody, reasonOf } from '../client/subscription.ts'
-import { commandLine, program, reads, refuseLine } from '../core/command-line.node.ts'
+import { commandLine, failUsage, program, valueParser } from '../core/command-line.node.ts'
 import { visible } from '../core/visible.ts'
 import { DEFAULT_STATE, readDevFile } from './dev-file.node.ts'
 import { SpeedValue, TimeValue, UrlValue } from './values.ts'
@@ -30,21 +30,21 @@ export const WATCH = program('npm run watch --', 'live books in the terminal, co
   'BTC --from 2026-11-23T12:00Z --to 2026-11-23T12:05Z --speed 10',
 ])
   .argument('<coin...>', `at most ${COINS_MAX}`)
-  .option('--url <url>', 'the gateway; without it the one that "npm start" runs', reads(UrlValue))
+  .option('--url <url>', 'the gateway; without it the one that "npm start" runs', valueParser(UrlValue))
   .option('--key <key>', 'with --url: WEIR_KEY of the environment unless said, where process lists do not show it')
-  .option('--from <time>', 'plays what was, from this time on', reads(TimeValue))
-  .option('--to <time>', 'with --from: the last of it; now unless said', reads(TimeValue))
-  .option('--speed <factor>', 'with --from: so many times as fast as it was, 1 to 300, or max', reads(SpeedValue))
+  .option('--from <time>', 'plays what was, from this time on', valueParser(TimeValue))
+  .option('--to <time>', 'with --from: the last of it; now unless said', valueParser(TimeValue))
+  .option('--speed <factor>', 'with --from: so many times as fast as it was, 1 to 300, or max', valueParser(SpeedValue))
   .option('--state <dir>', 'state folder of "npm start"', DEFAULT_STATE)
 
 if (import.meta.main) {
   const [words] = commandLine(WATCH).processedArgs
   const coins = [...new Set(words)]
-  if (coins.length > COINS_MAX) refuseLine(WATCH, `at most ${COINS_MAX} coins at a time`)
+  if (coins.length > COINS_MAX) failUsage(WATCH, `at most ${COINS_MAX} coins at a time`)
   const { from, to = Date.now(), speed = 1 } = WATCH.opts()
   const endpoint = endpointFor(WATCH.opts(), process.env.WEIR_KEY)
   if (from === undefined) watch(coins, endpoint)
-  else if (from > to) refuseLine(WATCH, '--from lies behind --to, or behind now')
+  else if (from > to) failUsage(WATCH, '--from lies behind --to, or behind now')
   else watchReplay(coins, endpoint(), { fromTime: from, toTime: to, speed })
 }
 

@@ -2,7 +2,7 @@
 // subscription and fetches their snapshots, a few at a time, again after every gap and every checksum that differs.
 
 import { type Backoff, backoffMs } from '../core/backoff.ts'
-import { entryOf } from '../core/entry-of.ts'
+import { getOrCreate } from '../core/get-or-create.ts'
 import type { Step } from './api.ts'
 import { type BatchHead, CoinBook, type CoinChange, type Snapshot } from './bootstrap.ts'
 import type { Connection } from './connection.ts'
@@ -138,7 +138,7 @@ export class DiffBooks {
   }
 
   #bookOf(coin: string): CoinBook {
-    return entryOf(this.#books, coin, () => {
+    return getOrCreate(this.#books, coin, () => {
       this.#status.set(coin, 'syncing')
       return new CoinBook(coin)
     })
@@ -147,7 +147,7 @@ export class DiffBooks {
   /** Makes sure that a snapshot of the coin is on its way; `waitMs` before it is asked for. */
   #scheduleFetch(book: CoinBook, waitMs: number): void {
     if (waitMs === 0 && this.#fetches.has(book.coin)) return
-    const fetch = entryOf(this.#fetches, book.coin, () => ({ attempt: 0, stop: () => {} }))
+    const fetch = getOrCreate(this.#fetches, book.coin, () => ({ attempt: 0, stop: () => {} }))
     const enqueue = () => {
       if (this.#status.of(book.coin)) this.#status.set(book.coin, 'syncing', book.why)
       this.#queue.push(book.coin)

@@ -2,7 +2,7 @@
 // the same wallet or coin, or differ in what no frame says, such as `aggregateByTime`, each has the other's frames, too.
 // Invariant: a client with many coins or wallets, one by one, pays for each frame what one of them costs.
 
-import { entryOf } from '../core/entry-of.ts'
+import { getOrCreate } from '../core/get-or-create.ts'
 import { type ChannelFacts, factsOf, namesOfEvents, typeOfFrame } from './channels.ts'
 import type { DataFrame } from './server-frame.ts'
 import { isInScope, listedCoins, normalBody, type SubscriptionBody } from './subscription.ts'
@@ -157,11 +157,11 @@ export class ListenerIndex<T extends IndexedSubscription> {
 
   add(entry: T): void {
     const { type } = entry.body
-    const kind = entryOf(this.#byType, type, () => ({ all: new Set(), byName: new Map(), nameless: new Set() }))
+    const kind = getOrCreate(this.#byType, type, () => ({ all: new Set(), byName: new Map(), nameless: new Set() }))
     kind.all.add(entry)
     const names = entry.filter === null ? null : entry.filter.names
     if (names === null) kind.nameless.add(entry)
-    for (const name of names ?? []) entryOf(kind.byName, name, () => new Set()).add(entry)
+    for (const name of names ?? []) getOrCreate(kind.byName, name, () => new Set()).add(entry)
   }
 
   remove(entry: T): void {

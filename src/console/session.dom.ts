@@ -1,11 +1,11 @@
 // Who is signed in, for the whole page.
 
 import { effect, signal } from '@preact/signals'
-import type { Visitor } from '../accounts/sessions/session.ts'
+import type { SessionUser } from '../accounts/sessions/session.ts'
 import { type RequestResult, request, sessionRejections } from './request.dom.ts'
 
 /** `unknown`: it was not asked yet; null: nobody. */
-export const visitor = signal<Visitor | null | 'unknown'>('unknown')
+export const visitor = signal<SessionUser | null | 'unknown'>('unknown')
 export const sessionNotice = signal<string | null>(null)
 
 /** Something is shown this once: until it was closed the page stays, whoever is signed in. */
@@ -14,7 +14,7 @@ export const isSecretShown = signal(false)
 /** Asks who is signed in. */
 export async function refreshVisitor(): Promise<void> {
   if (isSecretShown.peek()) return
-  const answer = await request<Visitor | null>('GET', '/session')
+  const answer = await request<SessionUser | null>('GET', '/session')
   const isKept = !answer.ok && answer.error.status !== 401
   if (isKept && visitor.value !== 'unknown') return
   visitor.value = answer.ok ? answer.value : null

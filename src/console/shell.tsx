@@ -1,7 +1,7 @@
 // What is around every page of the console: where one can go, who is signed in, the way out.
 
 import type { ComponentChildren } from 'preact'
-import type { Visitor } from '../accounts/sessions/session.ts'
+import type { SessionUser } from '../accounts/sessions/session.ts'
 import { navigate, urlWith } from './address.dom.ts'
 import { signOut } from './session.dom.ts'
 import { Button, Header } from './ui/frame.tsx'
@@ -21,7 +21,7 @@ export function Link({ to, children, isHere }: { to: string; children: Component
 }
 
 interface ShellProps {
-  readonly visitor: Visitor
+  readonly visitor: SessionUser
   /** Name in the address, and title. */
   readonly pages: readonly (readonly [name: string, title: string])[]
   readonly current: string

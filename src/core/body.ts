@@ -10,7 +10,7 @@ import { err, ok, type Result } from './result.ts'
 export const INFO_BODY_MAX_BYTES = 64 * 1024
 
 /** Who is cut while it writes does not see the answer: so much of a body that is too long is read for nothing. */
-const SKIPPED_MAX_BYTES = 4 * 1024 * 1024
+const DRAINED_MAX_BYTES = 4 * 1024 * 1024
 
 /** What a `Request` has of a body: its stream and the declared length, if any. */
 export interface BodySource {
@@ -39,7 +39,7 @@ export async function readText(source: BodySource, limitBytes: number): Promise<
   const tooLarge = err({ kind: 'body_too_large', limitBytes } as const)
   const declared = Number(source.contentLength ?? 0)
   if (declared > limitBytes) {
-    if (declared <= SKIPPED_MAX_BYTES) for await (const _ of source.chunks ?? []);
+    if (declared <= DRAINED_MAX_BYTES) for await (const _ of source.chunks ?? []);
     return tooLarge
   }
   const read = await readBoundedText(source.chunks, limitBytes)

@@ -8,13 +8,13 @@ export class BoundedMap<K, V> {
    * that is not moved on keeps every table that its map ever outgrew, so it goes with the next entry deleted elsewhere.
    */
   #oldest: Iterator<K> | null = null
-  readonly #most: number
+  readonly #maxWeight: number
   readonly #weigh: (value: V, key: K) => number
   #weight = 0
 
   /** `most` entries, or as much as `weigh` counts; it must say the same of an entry each time. */
-  constructor(most: number, weigh: (value: V, key: K) => number = () => 1) {
-    this.#most = most
+  constructor(maxWeight: number, weigh: (value: V, key: K) => number = () => 1) {
+    this.#maxWeight = maxWeight
     this.#weigh = weigh
   }
 
@@ -41,10 +41,10 @@ export class BoundedMap<K, V> {
   set(key: K, value: V): void {
     this.delete(key)
     const weight = this.#weigh(value, key)
-    if (weight > this.#most) return
+    if (weight > this.#maxWeight) return
     this.#entries.set(key, value)
     this.#weight += weight
-    while (this.#weight > this.#most) this.dropOldest()
+    while (this.#weight > this.#maxWeight) this.dropOldest()
   }
 
   delete(key: K): void {

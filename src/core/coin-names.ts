@@ -3,14 +3,14 @@
 // with them: that takes milliseconds, refused requests are free, and others share the object.
 
 import { type Coin, dexOf } from './coin.ts'
-import { type After, orLate } from './deadline.ts'
-import { Flight } from './flights.ts'
+import { type After, orFallback } from './deadline.ts'
 import { nearestCoin } from './nearest.ts'
-import { aSecondsWorth, fullBucket, takeTokens } from './token-bucket.ts'
+import { SingleFlight } from './single-flight.ts'
+import { fullBucket, oneSecondBurst, takeTokens } from './token-bucket.ts'
 
-const KEPT_MS = 10_000
+const CACHE_MS = 10_000
 const WAIT_MS = 1_000
-const COMPARED = aSecondsWorth(20)
+const COMPARISONS = oneSecondBurst(20)
 
 export interface CoinNamesDeps {
   /** As many names as can be had now. */
@@ -21,10 +21,10 @@ export interface CoinNamesDeps {
 
 export class CoinNames {
   readonly #deps: CoinNamesDeps
-  readonly #flight = new Flight<readonly string[]>(WAIT_MS)
+  readonly #fetch = new SingleFlight<readonly string[]>(WAIT_MS)
   #names: readonly string[] = []
-  #askedMs = Number.NEGATIVE_INFINITY
-  #compared = fullBucket(COMPARED, 0)
+  #fetchedMs = Number.NEGATIVE_INFINITY
+  #comparisons = fullBucket(COMPARISONS, 0)
 
   constructor(deps: CoinNamesDeps) {
     this.#deps = deps
@@ -32,36 +32,36 @@ export class CoinNames {
 
   /** True where the coin was there when the names were read; one that is not may be new. */
   async has(coin: Coin): Promise<boolean> {
-    return (await this.#known()).includes(coin)
+    return (await this.#currentNames()).includes(coin)
   }
 
   /** The DEXes of all coins, `''` being the main one; none where nobody can say. */
   async dexes(): Promise<readonly string[]> {
-    return [...new Set((await this.#known()).map(dexOf))]
+    return [...new Set((await this.#currentNames()).map(dexOf))]
   }
 
   /** The coin that was probably meant; undefined where none is near, or it exists, or nobody can say now. */
   async nearest(coin: Coin): Promise<string | undefined> {
-    const { bucket, taken } = takeTokens(this.#compared, COMPARED, 1, this.#deps.nowMs())
-    this.#compared = bucket
+    const { bucket, taken } = takeTokens(this.#comparisons, COMPARISONS, 1, this.#deps.nowMs())
+    this.#comparisons = bucket
     if (taken === 0) return undefined
-    const names = await this.#known()
+    const names = await this.#currentNames()
     return names.includes(coin) ? undefined : nearestCoin(coin, names)
   }
 
-  #known(): Promise<readonly string[]> | readonly string[] {
+  #currentNames(): Promise<readonly string[]> | readonly string[] {
     const { read, nowMs, after } = this.#deps
     const now = nowMs()
-    let flight = this.#flight.underWay(now)
-    if (flight === null && now - this.#askedMs < KEPT_MS) return this.#names
+    let flight = this.#fetch.current(now)
+    if (flight === null && now - this.#fetchedMs < CACHE_MS) return this.#names
     if (flight === null) {
-      this.#askedMs = now
-      flight = this.#flight.begin(async () => {
+      this.#fetchedMs = now
+      flight = this.#fetch.start(async () => {
         // Names that cannot be read now may be older: coins hardly ever go.
         this.#names = await read().catch(() => this.#names)
         return this.#names
       }, now)
     }
-    return orLate(flight, WAIT_MS, this.#names, after)
+    return orFallback(flight, WAIT_MS, this.#names, after)
   }
 }

@@ -13,15 +13,15 @@ import {
   type Option,
 } from '@commander-js/extra-typings'
 import * as z from 'zod'
-import { keptByNpm } from './npm-options.ts'
+import { optionsTakenByNpm } from './npm-options.ts'
 import { visibleLines } from './visible.ts'
 
 export type { CommandUnknownOpts as AnyCommand } from '@commander-js/extra-typings'
 
 /** Of a variable of the shell that is not set. */
-const SomeWord = z.string().min(1, 'must not be empty')
+const NonEmpty = z.string().min(1, 'must not be empty')
 /** Otherwise an option whose value was forgotten would eat the next one. */
-const SomeValue = SomeWord.regex(/^(?!--)/, 'is an option: give the value first')
+const OptionValue = NonEmpty.regex(/^(?!--)/, 'is an option: give the value first')
 
 const HINTS = new WeakMap<CommandUnknownOpts, readonly [refusal: RegExp, hint: string]>()
 const EXAMPLES = new WeakMap<CommandUnknownOpts, readonly string[]>()
@@ -33,13 +33,13 @@ class ProgramCommand extends Command {
 
   override createOption<Flags extends string>(flags: Flags, description?: string): Option<Flags> {
     const option = super.createOption(flags, description)
-    return option.required ? option.argParser(reads(SomeValue)) : option
+    return option.required ? option.argParser(valueParser(OptionValue)) : option
   }
 
   override createArgument(name: string, description?: string): Argument<string> {
     const argument = super.createArgument(name, description) as Argument<string>
     const some = (text: string, before: readonly string[] = []) => {
-      const word = reads(SomeWord)(text)
+      const word = valueParser(NonEmpty)(text)
       return argument.variadic ? [...before, word] : word
     }
     return argument.argParser(some as never)
@@ -55,21 +55,25 @@ class ProgramCommand extends Command {
 }
 
 /** A program under the name that starts it (`npm run keys --`). Examples are what follows; commands have their own. */
-export function program(name: string, does: string, examples: readonly string[] = []): Command {
+export function program(name: string, description: string, examples: readonly string[] = []): Command {
   const command = new ProgramCommand(name).exitOverride().configureHelp({ showGlobalOptions: true })
   command.configureOutput({ outputError: (text, write) => write(visibleLines(text)) })
-  return described(command as Command, does, examples)
+  return describeCommand(command as Command, description, examples)
 }
 
 /** Says what a command does and how it is called; each of the examples is what follows the command's own name. */
-export function described<C extends CommandUnknownOpts>(command: C, does: string, examples: readonly string[] = []): C {
+export function describeCommand<C extends CommandUnknownOpts>(
+  command: C,
+  description: string,
+  examples: readonly string[] = [],
+): C {
   if (examples.length > 0) EXAMPLES.set(command, examples)
-  command.description(does).addHelpText('after', () => `\nExamples:\n  ${examplesOf(command).join('\n  ')}`)
+  command.description(description).addHelpText('after', () => `\nExamples:\n  ${examplesOf(command).join('\n  ')}`)
   return command
 }
 
 /** Says below refusals of the command's line that match what was probably meant. */
-export function hinted<C extends CommandUnknownOpts>(command: C, refusal: RegExp, hint: string): C {
+export function withHint<C extends CommandUnknownOpts>(command: C, refusal: RegExp, hint: string): C {
   HINTS.set(command, [refusal, hint])
   return command
 }
@@ -86,7 +90,7 @@ function pathOf(command: CommandUnknownOpts): string {
 }
 
 /** How commander reads a value; the schema's messages say what it must be. */
-export function reads<T>(schema: z.ZodType<T>): (text: string) => T {
+export function valueParser<T>(schema: z.ZodType<T>): (text: string) => T {
   return (text) => {
     const read = schema.safeParse(text)
     if (!read.success) throw new InvalidArgumentError(`It ${read.error.issues[0]?.message}.`)
@@ -96,9 +100,9 @@ export function reads<T>(schema: z.ZodType<T>): (text: string) => T {
 
 /** The line of a program without commands; a wrong one, or a question for help, ends the program. */
 export function commandLine<C extends CommandUnknownOpts>(command: C): C {
-  endWithReader()
+  exitOnClosedPipe()
   try {
-    return command.parse(asked(command, process.argv.slice(2)), { from: 'user' }) as C
+    return command.parse(effectiveArguments(command, process.argv.slice(2)), { from: 'user' }) as C
   } catch (error) {
     return process.exit(exitCodeOf(error))
   }
@@ -107,14 +111,14 @@ export function commandLine<C extends CommandUnknownOpts>(command: C): C {
 /** Runs the command of this line; a wrong one, or a question for help, sets the exit code and runs nothing. */
 export async function runProgram(command: CommandUnknownOpts, line: readonly string[]): Promise<void> {
   try {
-    await command.parseAsync(asked(command, line), { from: 'user' })
+    await command.parseAsync(effectiveArguments(command, line), { from: 'user' })
   } catch (error) {
     process.exitCode = exitCodeOf(error)
   }
 }
 
 /** Ends this program because its line, which commander took, makes no sense. */
-export function refuseLine(command: CommandUnknownOpts, sentence: string): never {
+export function failUsage(command: CommandUnknownOpts, sentence: string): never {
   try {
     return command.error(`error: ${sentence}`)
   } catch (error) {
@@ -123,8 +127,10 @@ export function refuseLine(command: CommandUnknownOpts, sentence: string): never
 }
 
 /** `help account grant` asks as `account grant --help` does. A line that npm cut short is refused. */
-function asked(command: CommandUnknownOpts, line: readonly string[]): string[] {
-  const kept = keptByNpm(command.name(), optionsOf(command), process.env, npmSettings()).map((name) => `--${name}`)
+function effectiveArguments(command: CommandUnknownOpts, line: readonly string[]): string[] {
+  const kept = optionsTakenByNpm(command.name(), optionsOf(command), process.env, npmSettings()).map(
+    (name) => `--${name}`,
+  )
   if (kept.length > 0) {
     const name = command.name().replace(/( --)?$/, ' --')
     command.error(`error: npm kept ${kept.join(', ')} for itself: put -- before the options, as in "${name} …"`)
@@ -158,7 +164,7 @@ function exitCodeOf(error: unknown): number {
 }
 
 /** A reader that has seen enough, such as `head`, closes the pipe. */
-export function endWithReader(): void {
+export function exitOnClosedPipe(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error
     process.exit(0)

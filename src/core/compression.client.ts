@@ -15,36 +15,36 @@ const ENCODERS: Record<Encoding, (text: string) => Uint8Array<ArrayBuffer>> = {
   gzip: (text) => gzipSync(text, { level: 1 }),
 }
 
-type Short = Readonly<Partial<Record<Encoding, Uint8Array<ArrayBuffer>>>>
+type CompressedForms = Readonly<Partial<Record<Encoding, Uint8Array<ArrayBuffer>>>>
 
 /** Short forms by the texts themselves, so that none can be another's. */
-const compressed = new BoundedMap<string, Short>(
+const cache = new BoundedMap<string, CompressedForms>(
   MEMORY_MAX,
   ({ br, gzip }, text) => text.length + (br?.byteLength ?? 0) + (gzip?.byteLength ?? 0),
 )
 
-function shortOf(text: string, encoding: Encoding): Uint8Array<ArrayBuffer> {
-  const known = compressed.get(text)
+function compressedText(text: string, encoding: Encoding): Uint8Array<ArrayBuffer> {
+  const known = cache.get(text)
   const bytes = known?.[encoding] ?? ENCODERS[encoding](text)
-  if (known?.[encoding] === undefined) compressed.set(text, { ...known, [encoding]: bytes })
+  if (known?.[encoding] === undefined) cache.set(text, { ...known, [encoding]: bytes })
   return bytes
 }
 
 /** A request as far as it decides: `cf` is there on Cloudflare alone. */
-export interface Asked {
+export interface CompressibleRequest {
   readonly headers: { get(name: string): string | null }
   readonly cf?: unknown
 }
 
 /** The response, its body short where that pays and the caller takes it. */
-export function compressedResponse(request: Asked, body: string, init: ResponseInit): Response {
+export function compressedResponse(request: CompressibleRequest, body: string, init: ResponseInit): Response {
   if (body.length < COMPRESS_FROM_CHARACTERS || request.cf !== undefined) return new Response(body, init)
   const encoding = acceptedEncoding(request.headers.get('accept-encoding'))
   const vary = { ...(init.headers as Record<string, string>), vary: 'accept-encoding' }
   if (encoding === null) return new Response(body, { ...init, headers: vary })
   const headers = { ...vary, 'content-encoding': encoding }
   // Without `manual` workerd would compress what is compressed already.
-  return new Response(shortOf(body, encoding), { ...init, headers, encodeBody: 'manual' } as ResponseInit)
+  return new Response(compressedText(body, encoding), { ...init, headers, encodeBody: 'manual' } as ResponseInit)
 }
 
 /** Compressions that `Accept-Encoding` may name, in the order of our preference, which decides between equal ones. */

@@ -5,16 +5,16 @@
 export type After = (ms: number, run: () => void) => () => void
 
 /** What `work` comes to, or `late` once `ms` are over. Rejects only where the work does in time. */
-export function orLate<T, L>(work: Promise<T>, ms: number, late: L, after: After): Promise<T | L> {
-  return bounded<T | L>(work, ms, (resolve) => resolve(late), after)
+export function orFallback<T, L>(work: Promise<T>, ms: number, fallback: L, after: After): Promise<T | L> {
+  return raceTimer<T | L>(work, ms, (resolve) => resolve(fallback), after)
 }
 
 /** What `work` comes to; rejects once `ms` are over. */
 export function orReject<T>(work: Promise<T>, ms: number, after: After): Promise<T> {
-  return bounded(work, ms, (_, reject) => reject(new Error(`no answer within ${ms} ms`)), after)
+  return raceTimer(work, ms, (_, reject) => reject(new Error(`no answer within ${ms} ms`)), after)
 }
 
-function bounded<T>(
+function raceTimer<T>(
   work: Promise<T>,
   ms: number,
   end: (resolve: (value: T) => void, reject: (error: Error) => void) => void,

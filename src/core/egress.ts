@@ -7,7 +7,7 @@ import { holdsAddress } from './address-range.ts'
 import { LiveSettings } from './variables.ts'
 
 /** Own machine, own networks, carriers' and link-local ones, documentation, multicast, what is reserved, and bridges to IPv4. */
-const PRIVATE: readonly string[] = [
+const PRIVATE_RANGES: readonly string[] = [
   ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.0.0.0/24'],
   ...['192.0.2.0/24', '192.88.99.0/24', '192.168.0.0/16', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24'],
   '224.0.0.0/3',
@@ -16,7 +16,7 @@ const PRIVATE: readonly string[] = [
 ]
 
 /** What is no address is in none of them. */
-const ALL: readonly string[] = ['0.0.0.0/0', '::/0']
+const ALL_RANGES: readonly string[] = ['0.0.0.0/0', '::/0']
 const ADDRESS = /^(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f:.]*:[0-9a-f:.]*)$/
 /** Names that no resolver of the Internet knows. */
 const LOCAL_NAME = /(?:^|\.)(?:localhost|local|internal|intranet|lan|home|corp|private|home\.arpa)$/
@@ -40,7 +40,7 @@ export function bareHost(hostname: string): string {
 
 export function isPublicAddress(address: string): boolean {
   const lower = address.toLowerCase()
-  return holdsAddress(ALL, lower) && !holdsAddress(PRIVATE, lower)
+  return holdsAddress(ALL_RANGES, lower) && !holdsAddress(PRIVATE_RANGES, lower)
 }
 
 /** Endings below which everybody may have a name of their own. */

@@ -101,13 +101,13 @@ export const KEY_ENDED: Failure = {
 export const SEE_DOCS = 'GET /docs describes all that there is.'
 
 /** The refusal of a path that nothing is behind; `meant`: a request that is probably meant, such as `POST /info`. */
-export function noEndpoint(meant?: string): Failure {
+export function endpointNotFound(meant?: string): Failure {
   const question = meant === undefined ? '.' : `; did you mean ${meant}?`
   return { kind: 'not_found', what: 'This endpoint', hint: `This endpoint does not exist${question} ${SEE_DOCS}` }
 }
 
 /** What `what` costs, what is left, and who can add to it: the account's payer, or whoever capped the key. */
-export function creditsShort(what: string, short: FailureKind & { readonly kind: 'credits_exhausted' }): string {
+export function insufficientCredits(what: string, short: FailureKind & { readonly kind: 'credits_exhausted' }): string {
   const { neededMicro, remainingMicro, capMicro, byToken } = short
   const sums = `${what} costs ${neededMicro / 1e6}, ${remainingMicro / 1e6} remain`
   if (byToken) return `${sums} of the key that made this stream token. The owner of that key can add credits.`
@@ -180,7 +180,7 @@ export const FAILURES: { readonly [Kind in Failure['kind']]: FailureRow<Kind> } 
     rpc: -32003,
     close: 4402,
     reason: 'credits exhausted',
-    message: (short) => `Not enough credits: ${creditsShort('this', short)}`,
+    message: (short) => `Not enough credits: ${insufficientCredits('this', short)}`,
   },
   rate_limited: {
     code: 'rate_limited',

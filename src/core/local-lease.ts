@@ -1,10 +1,10 @@
 // The local side of whatever is granted ahead of use: credits of an account, requests of a key, weight of a source.
 
-import { type After, orLate } from './deadline.ts'
-import { Flight } from './flights.ts'
+import { type After, orFallback } from './deadline.ts'
+import { SingleFlight } from './single-flight.ts'
 
 /** Spending that is accounted for elsewhere. Invariant: sums are cumulative, so a report may be lost, repeated or late. */
-export class Reporting {
+export class ReportedSpending {
   spent: number
   /** What the other side has heard of being spent. */
   reported: number
@@ -19,19 +19,19 @@ export class Reporting {
   }
 
   /** The other side has heard that so much was spent. */
-  heard(spent: number): void {
+  acknowledge(spent: number): void {
     this.reported = Math.max(this.reported, spent)
   }
 }
 
 /** One grant. Invariant: what was granted covers what is spent and held. */
-export class LocalLease extends Reporting {
+export class LocalLease extends ReportedSpending {
   readonly id: string
   granted: number
   /** Nothing is held of it from then on. */
   untilMs: number
   /** Reserved by work in flight. */
-  held = 0
+  reserved = 0
 
   constructor(id: string, granted = 0, untilMs = 0) {
     super()
@@ -42,24 +42,24 @@ export class LocalLease extends Reporting {
 
   /** What may still be held. */
   get free(): number {
-    return this.granted - this.spent - this.held
+    return this.granted - this.spent - this.reserved
   }
 
   /** Reserves `amount`; false where less is free, or the lease has ended. 0 needs a living lease, too. */
-  hold(amount: number, nowMs: number): boolean {
+  reserve(amount: number, nowMs: number): boolean {
     if (nowMs >= this.untilMs || this.free < amount) return false
-    this.held += amount
+    this.reserved += amount
     return true
   }
 
   /** The work is done and cost `spent` of what it held; the rest is free again. */
   settle(held: number, spent = held): void {
-    this.held -= held
+    this.reserved -= held
     this.spent += spent
   }
 
   release(held: number): void {
-    this.held -= held
+    this.reserved -= held
   }
 
   /** The other side has granted so much in all. */
@@ -75,14 +75,14 @@ export class LocalLease extends Reporting {
 }
 
 /** How much is used, for asking ahead. */
-export class UseRate {
-  readonly #leastMs: number
+export class UsageRate {
+  readonly #minWindowMs: number
   #used = 0
-  #sinceMs = 0
+  #startedMs = 0
 
   /** Use of a shorter time than `leastMs` is taken for that of so long. */
-  constructor(leastMs = 100) {
-    this.#leastMs = leastMs
+  constructor(minWindowMs = 100) {
+    this.#minWindowMs = minWindowMs
   }
 
   /** Negative: less was used than was counted before. */
@@ -91,14 +91,14 @@ export class UseRate {
   }
 
   /** What the next `ms` will take at the rate since `begin`; 0 where that is too long ago to say anything. */
-  within(ms: number, nowMs: number, forgetMs = 2 * ms): number {
-    const elapsedMs = Math.max(this.#leastMs, nowMs - this.#sinceMs)
+  forecast(ms: number, nowMs: number, forgetMs = 2 * ms): number {
+    const elapsedMs = Math.max(this.#minWindowMs, nowMs - this.#startedMs)
     return elapsedMs > forgetMs ? 0 : Math.ceil((this.#used * ms) / elapsedMs)
   }
 
-  begin(nowMs: number): void {
+  reset(nowMs: number): void {
     this.#used = 0
-    this.#sinceMs = nowMs
+    this.#startedMs = nowMs
   }
 }
 
@@ -106,40 +106,40 @@ export class UseRate {
 export const DOWN_MS = 250
 
 /** Exchanges with the side that grants, one at a time, so that an answer never meets a state it does not know. */
-export class Exchanges {
-  readonly #flight: Flight<void>
+export class SerialExchanges {
+  readonly #flight: SingleFlight<void>
   readonly #maxMs: number
   readonly #after: After
   #downUntilMs = 0
 
   /** An exchange older than `maxMs` was ended with its request. */
   constructor(maxMs: number, after: After) {
-    this.#flight = new Flight(maxMs)
+    this.#flight = new SingleFlight(maxMs)
     this.#maxMs = maxMs
     this.#after = after
   }
 
   /** True until the last one has landed, however old it is. */
-  get isUp(): boolean {
-    return this.#flight.isUp
+  get isPending(): boolean {
+    return this.#flight.isPending
   }
 
-  isUnderWay(nowMs: number): boolean {
-    return this.#flight.underWay(nowMs) !== null
+  isInFlight(nowMs: number): boolean {
+    return this.#flight.current(nowMs) !== null
   }
 
   /** Waits for the exchange under way, if there is one. */
-  async landed(nowMs: number): Promise<void> {
-    const flight = this.#flight.underWay(nowMs)
-    if (flight !== null) await orLate(flight, this.#maxMs, undefined, this.#after)
+  async wait(nowMs: number): Promise<void> {
+    const flight = this.#flight.current(nowMs)
+    if (flight !== null) await orFallback(flight, this.#maxMs, undefined, this.#after)
   }
 
   /** `run` never rejects. */
-  begin(run: () => Promise<void>, nowMs: number): Promise<void> {
-    return this.#flight.begin(run, nowMs)
+  start(run: () => Promise<void>, nowMs: number): Promise<void> {
+    return this.#flight.start(run, nowMs)
   }
 
-  failed(nowMs: number): void {
+  markFailed(nowMs: number): void {
     this.#downUntilMs = nowMs + DOWN_MS
   }
 

@@ -21,18 +21,18 @@ const SYNONYMS = [
 const NAME_MAX_LENGTH = 64
 const DISTANCE_MAX = 3
 /** What other exchanges write behind the name of a perp. */
-const OF_PERPS = /[-_]?(?:usd[cth]?)?[-_]?(?:perp|swap)?$/
+const PERP_SUFFIX = /[-_]?(?:usd[cth]?)?[-_]?(?:perp|swap)?$/
 
 /** The nearest of `names`: of another case or form, of the same meaning, longer or shorter, or misspelt. */
 export function nearestName(sent: string, names: readonly string[]): string | undefined {
-  const wanted = folded(sent)
+  const wanted = normalizedName(sent)
   if (wanted === '' || sent.length > NAME_MAX_LENGTH) return undefined
-  const meanings = SYNONYMS.filter((same) => same.some((name) => folded(name) === wanted)).flat()
+  const meanings = SYNONYMS.filter((same) => same.some((name) => normalizedName(name) === wanted)).flat()
   return (
-    names.find((name) => folded(name) === wanted) ??
+    names.find((name) => normalizedName(name) === wanted) ??
     meanings.find((name) => names.includes(name)) ??
-    misspelt(wanted, names, folded) ??
-    names.find((name) => isBeginning(wanted, folded(name)) || isBeginning(folded(name), wanted))
+    closestSpelling(wanted, names, normalizedName) ??
+    names.find((name) => isPrefix(wanted, normalizedName(name)) || isPrefix(normalizedName(name), wanted))
   )
 }
 
@@ -41,33 +41,33 @@ export function nearestCoin(sent: string, coins: readonly string[]): string | un
   if (sent.length > NAME_MAX_LENGTH) return undefined
   const lower = (coin: Coin) => coin.toLowerCase()
   const wanted = lower(sent)
-  const perp = wanted.replace(OF_PERPS, '')
+  const perp = wanted.replace(PERP_SUFFIX, '')
   for (const name of perp === '' ? [wanted] : [wanted, perp]) {
     const same = coins.find((coin) => lower(coin) === name) ?? coins.find((coin) => lower(coin).endsWith(`:${name}`))
     if (same !== undefined) return same
   }
   // A number is not misspelt: each is another market.
-  return /^[@#]/.test(wanted) ? undefined : misspelt(wanted, coins, lower)
+  return /^[@#]/.test(wanted) ? undefined : closestSpelling(wanted, coins, lower)
 }
 
 /** A name, in whichever case and form it is spelled. */
-export function folded(name: string): string {
+export function normalizedName(name: string): string {
   return name.toLowerCase().replaceAll(/[-_ .]/g, '')
 }
 
-function isBeginning(short: string, long: string): boolean {
+function isPrefix(short: string, long: string): boolean {
   return short.length >= 4 && long.startsWith(short)
 }
 
 /** One slip for each four letters. */
-function misspelt(wanted: string, names: readonly string[], form: (name: string) => string): string | undefined {
+function closestSpelling(wanted: string, names: readonly string[], form: (name: string) => string): string | undefined {
   let best: string | undefined
   let bound = DISTANCE_MAX + 1
   for (const name of names) {
     const other = form(name)
     const most = Math.min(bound - 1, Math.floor(Math.max(other.length, wanted.length) / 4))
     if (Math.abs(other.length - wanted.length) > most) continue
-    const slips = distance(wanted, other, most)
+    const slips = editDistance(wanted, other, most)
     if (slips > most) continue
     best = name
     bound = slips
@@ -76,7 +76,7 @@ function misspelt(wanted: string, names: readonly string[], form: (name: string)
 }
 
 /** Letters to add, leave out, change or swap with the next (optimal string alignment); beyond `most` any number. */
-function distance(a: string, b: string, most: number): number {
+function editDistance(a: string, b: string, most: number): number {
   let last = Array.from({ length: b.length + 1 }, (_, j) => j)
   let before: number[] = []
   for (let i = 1; i <= a.length; i++) {

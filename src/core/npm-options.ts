@@ -2,7 +2,7 @@
 // was to be their value as a word. Law: only what was said on this line of this program; the rest is npm's own.
 
 /** Options of the program (`dry-run`) that npm kept. `settings`: npm's own files, whose entries arrive alike. */
-export function keptByNpm(
+export function optionsTakenByNpm(
   program: string,
   options: readonly string[],
   env: Readonly<Record<string, string | undefined>>,

@@ -12,11 +12,11 @@ import { type LiveSettings, REGIONS } from './variables.ts'
 
 type Env = Cloudflare.Env
 type Internal = Env['GATEWAY'] extends Fetcher<infer Entrypoint> ? Entrypoint : never
-type Dialled = Pick<Fetcher, 'fetch'>
-type Place = Pick<DurableObjectNamespaceGetDurableObjectOptions, 'locationHint'>
+type FetchStub = Pick<Fetcher, 'fetch'>
+type LocationOptions = Pick<DurableObjectNamespaceGetDurableObjectOptions, 'locationHint'>
 
 /** What a class answers over RPC. */
-type Calls<Class> = {
+type RpcMethods<Class> = {
   readonly [Name in keyof Class as Name extends keyof DurableObject
     ? never
     : Class[Name] extends (...args: never[]) => Promise<unknown>
@@ -28,42 +28,42 @@ type Calls<Class> = {
 function stubOf<Class extends Rpc.DurableObjectBranded>(
   namespace: DurableObjectNamespace<Class>,
   name: string,
-  place: Place = {},
+  place: LocationOptions = {},
 ) {
-  return namespace.getByName(name, place) as Calls<Class> & Dialled
+  return namespace.getByName(name, place) as RpcMethods<Class> & FetchStub
 }
 
 /** The objects of one chain. Who asks first for one decides where it is made: who asks for log or hubs says where. */
 export class Objects {
   readonly #env: Env
   readonly #chain: string
-  readonly #feedPlace: Place
+  readonly #feedLocation: LocationOptions
 
   constructor(env: Env, { CHAIN, FEED_REGION }: Pick<LiveSettings, 'CHAIN' | 'FEED_REGION'>) {
     this.#env = env
     this.#chain = CHAIN
-    this.#feedPlace = placeOf(FEED_REGION)
+    this.#feedLocation = locationOptions(FEED_REGION)
   }
 
   log() {
-    return stubOf(this.#env.BLOCK_LOG, this.#chain, this.#feedPlace)
+    return stubOf(this.#env.BLOCK_LOG, this.#chain, this.#feedLocation)
   }
 
   archiver() {
-    return stubOf(this.#env.ARCHIVER, this.#chain, this.#feedPlace)
+    return stubOf(this.#env.ARCHIVER, this.#chain, this.#feedLocation)
   }
 
   compactor() {
-    return stubOf(this.#env.COMPACTOR, this.#chain, this.#feedPlace)
+    return stubOf(this.#env.COMPACTOR, this.#chain, this.#feedLocation)
   }
 
   /** What brings a pipeline's rows to their destination. */
   sink(pipeline: string) {
-    return stubOf(this.#env.SINK, `${this.#chain}/${pipeline}`, this.#feedPlace)
+    return stubOf(this.#env.SINK, `${this.#chain}/${pipeline}`, this.#feedLocation)
   }
 
   hub(index: number) {
-    return stubOf(this.#env.BOOK_HUB, `${this.#chain}/${index}`, this.#feedPlace)
+    return stubOf(this.#env.BOOK_HUB, `${this.#chain}/${index}`, this.#feedLocation)
   }
 
   /** A hub whose link is gone attaches again when it is spoken to. */
@@ -77,30 +77,30 @@ export class Objects {
     return Promise.all(Array.from({ length: count }, (_, index) => this.wakeHub(index)))
   }
 
-  orders(coin: Coin) {
-    return stubOf(this.#env.ORDER_BOOK, this.nameOfOrders(coin), this.#feedPlace)
+  orderBook(coin: Coin) {
+    return stubOf(this.#env.ORDER_BOOK, this.orderBookName(coin), this.#feedLocation)
   }
 
   /** The log tells its readers apart by their names: no coin may be called like a hub or a relay. */
-  nameOfOrders(coin: Coin): string {
+  orderBookName(coin: Coin): string {
     return `${this.#chain}/l4/${coin}`
   }
 
   /** The coin of the order-level book with this name. */
-  coinOfOrders(name: string): string {
-    return name.slice(this.nameOfOrders('').length)
+  coinOfOrderBook(name: string): string {
+    return name.slice(this.orderBookName('').length)
   }
 
   /** A relay of a region, made there; `local` is wherever it is first asked for. */
-  relay(region: DurableObjectLocationHint | 'local', index: number): Dialled {
+  relay(region: DurableObjectLocationHint | 'local', index: number): FetchStub {
     return this.reader('relay', `${this.#chain}/${region}/${index}`)
   }
 
   /** A reader of the log or of a hub, under the name that it gave itself. */
-  reader(kind: 'hub' | 'relay' | 'l4', name: string): Dialled {
-    if (kind === 'hub') return this.#env.BOOK_HUB.getByName(name, this.#feedPlace)
-    if (kind === 'l4') return this.#env.ORDER_BOOK.getByName(name, this.#feedPlace)
-    return this.#env.RELAY.getByName(name, placeOf(regionOfRelay(name)))
+  reader(kind: 'hub' | 'relay' | 'l4', name: string): FetchStub {
+    if (kind === 'hub') return this.#env.BOOK_HUB.getByName(name, this.#feedLocation)
+    if (kind === 'l4') return this.#env.ORDER_BOOK.getByName(name, this.#feedLocation)
+    return this.#env.RELAY.getByName(name, locationOptions(regionOfRelay(name)))
   }
 
   budget(source: string) {
@@ -114,13 +114,13 @@ export function meterOf(env: Pick<Env, 'CREDIT_METER'>, account: AccountId) {
 }
 
 /** What runs the SQL of an account: always the same of so many. */
-export function sqlRunnerOf(env: Pick<Env, 'SQL_RUNNER'>, account: AccountId, runners: number): Dialled {
+export function sqlRunnerOf(env: Pick<Env, 'SQL_RUNNER'>, account: AccountId, runners: number): FetchStub {
   return env.SQL_RUNNER.getByName(`${hash32(account) % runners}`)
 }
 
 /** What objects may ask of the gateway, which alone has the tables of accounts. */
 export function gatewayOf(env: Pick<Env, 'GATEWAY'>) {
-  return env.GATEWAY as Calls<Internal>
+  return env.GATEWAY as RpcMethods<Internal>
 }
 
 /** The shard of the hub with this name; NaN for any other name. */
@@ -133,7 +133,7 @@ export function regionOfRelay(name: string): string {
   return name.split('/').at(-2) ?? ''
 }
 
-function placeOf(region: string | null): Place {
+function locationOptions(region: string | null): LocationOptions {
   const locationHint = REGIONS.find((one) => one === region)
   return locationHint === undefined ? {} : { locationHint }
 }

@@ -7,7 +7,7 @@ export const SECRET_MIN_LENGTH = 32
 /** What a header carries, and a terminal shows whole. */
 export const TOKEN = /^[\x21-\x7e]+$/
 /** Follows the name of one that is none. */
-export const NO_TOKEN = 'holds a space, a line break or a character that is not ASCII: copy it again'
+export const INVALID_TOKEN_MESSAGE = 'holds a space, a line break or a character that is not ASCII: copy it again'
 
 /** Equality in time that depends on the length of `presented` alone, not on where the texts differ. */
 export function constantTimeEqual(presented: string, secret: string): boolean {
@@ -25,7 +25,7 @@ export function bearerToken(authorization: string | null | undefined): string | 
 }
 
 /** `closed`: the surface does not exist (secret unset or short); `refused`: wrong or missing token; `granted`. */
-export function gateBySecret(
+export function checkBearerSecret(
   authorization: string | null | undefined,
   secret: string | undefined,
 ): 'closed' | 'refused' | 'granted' {

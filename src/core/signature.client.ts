@@ -18,6 +18,6 @@ export async function signatureOf(signed: string, secret: string): Promise<strin
 }
 
 /** Compares in constant time. */
-export async function isSignature(presented: string, signed: string, secret: string): Promise<boolean> {
+export async function isValidSignature(presented: string, signed: string, secret: string): Promise<boolean> {
   return constantTimeEqual(presented, await signatureOf(signed, secret))
 }

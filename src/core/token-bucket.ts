@@ -16,7 +16,7 @@ export interface Bucket {
 }
 
 /** What a taker gets: `taken` may be less than asked for; `waitMs` is the time until the next token, 0 if one is there. */
-export interface Taken {
+export interface TakeResult {
   readonly bucket: Bucket
   readonly taken: number
   readonly waitMs: number
@@ -27,7 +27,7 @@ const MILLI = 1000
 const SET_BACK_MS = 60_000
 
 /** So many a second, a second's worth at once, at least one token. */
-export function aSecondsWorth(perSecond: number): Rate {
+export function oneSecondBurst(perSecond: number): Rate {
   return { perSecond, burst: Math.max(1, perSecond) }
 }
 
@@ -42,15 +42,15 @@ export function wholeTokens({ milliTokens }: Bucket): number {
 }
 
 /** Takes at most `most` whole tokens. */
-export function takeTokens(bucket: Bucket, rate: Rate, most: number, nowMs: number): Taken {
+export function takeTokens(bucket: Bucket, rate: Rate, max: number, nowMs: number): TakeResult {
   const now = refilled(bucket, rate, nowMs)
-  const taken = Math.max(0, Math.min(most, wholeTokens(now)))
+  const taken = Math.max(0, Math.min(max, wholeTokens(now)))
   const milliTokens = now.milliTokens - taken * MILLI
   return { bucket: { milliTokens, atMs: now.atMs }, taken, waitMs: waitMs(milliTokens, MILLI, rate) }
 }
 
 /** Takes all of them, on credit if need be; `waitMs`: until the credit is paid back. */
-export function borrowTokens(bucket: Bucket, rate: Rate, count: number, nowMs: number): Omit<Taken, 'taken'> {
+export function borrowTokens(bucket: Bucket, rate: Rate, count: number, nowMs: number): Omit<TakeResult, 'taken'> {
   const now = refilled(bucket, rate, nowMs)
   const milliTokens = now.milliTokens - count * MILLI
   return { bucket: { milliTokens, atMs: now.atMs }, waitMs: waitMs(milliTokens, 0, rate) }

@@ -10,7 +10,7 @@ const NAME_CHARS = 64
 
 export interface UnknownField {
   /** The path of its object, with a dot at the end; empty: the request itself. */
-  readonly place: string
+  readonly prefix: string
   /** Cut short. */
   readonly name: string
   /** Known fields of its object that were not sent: one of them may have been meant. */
@@ -18,12 +18,12 @@ export interface UnknownField {
 }
 
 /** Without known fields `sent` may have any, or its schema does not say which. */
-export function unknownIn(sent: object, known: readonly string[], place: string): UnknownField[] {
+export function unknownFieldsIn(sent: object, known: readonly string[], prefix: string): UnknownField[] {
   const unsent = known.filter((name) => !Object.hasOwn(sent, name))
   const names = Object.keys(sent)
   if (known.length === 0 || names.length === known.length - unsent.length) return []
   const unknown = names.filter((name) => !known.includes(name)).slice(0, NAMES_MAX)
-  return unknown.map((name) => ({ place, name: name.slice(0, NAME_CHARS), unsent }))
+  return unknown.map((name) => ({ prefix, name: name.slice(0, NAME_CHARS), unsent }))
 }
 
 /** As the value of a header, null where there are none. Looks into objects of the first level, too. */
@@ -31,15 +31,15 @@ export function ignoredFields(schema: z.core.$ZodType, sent: object): string | n
   const knownAt = (path: readonly string[]) => Object.keys(shapeAt(schema, sent, path))
   const inner = Object.entries(sent).flatMap(([name, value]) =>
     typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? unknownIn(value, knownAt([name]), `${name}.`)
+      ? unknownFieldsIn(value, knownAt([name]), `${name}.`)
       : [],
   )
-  const unknown = [...unknownIn(sent, knownAt([]), ''), ...inner]
+  const unknown = [...unknownFieldsIn(sent, knownAt([]), ''), ...inner]
   return unknown.length === 0 ? null : unknown.slice(0, NAMES_MAX).map(headerText).join(', ')
 }
 
 /** What a header cannot hold is shown as a question mark. */
-function headerText({ place, name, unsent }: UnknownField): string {
+function headerText({ prefix, name, unsent }: UnknownField): string {
   const meant = nearestName(name, unsent)
-  return place + name.replaceAll(/[^\w.-]/g, '?') + (meant === undefined ? '' : ` (did you mean ${place}${meant}?)`)
+  return prefix + name.replaceAll(/[^\w.-]/g, '?') + (meant === undefined ? '' : ` (did you mean ${prefix}${meant}?)`)
 }

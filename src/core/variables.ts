@@ -3,16 +3,16 @@
 
 import * as z from 'zod'
 import { parseJson } from './json.ts'
-import { parseWith } from './schema-words.ts'
+import { parseWith } from './validation-errors.ts'
 
 export const Switch = z.enum(['on', 'off'], 'must be "on" or "off"').transform((value) => value === 'on')
 
 /** What a count must be; `more`: what else would do. */
-export const countWords = (max: number, more = '') => `must be a whole number from 1 to ${max}${more}`
+export const countMessage = (max: number, more = '') => `must be a whole number from 1 to ${max}${more}`
 
 /** A whole number from 1 to `max`. */
 export function Count(max: number, more = '') {
-  const words = countWords(max, more)
+  const words = countMessage(max, more)
   return z.coerce.number(words).int(words).min(1, words).max(max, words)
 }
 
@@ -30,7 +30,7 @@ export function JsonText<T>(schema: z.ZodType<T>) {
 /** The platform's location hints: where a Durable Object can be asked to be made. */
 export const REGIONS = ['wnam', 'enam', 'sam', 'weur', 'eeur', 'apac', 'apac-ne', 'apac-se', 'oc', 'afr', 'me'] as const
 
-const ZONES_TEXT = 'must be domains with commas between them, such as "example.com,example.net", or empty'
+const ZONES_MESSAGE = 'must be domains with commas between them, such as "example.com,example.net", or empty'
 
 /** What both Workers must know alike: `npm run check` compares the two files. */
 export const LiveSettings = z.object({
@@ -48,9 +48,9 @@ export const LiveSettings = z.object({
   PIPELINE_PRIVATE: Switch,
   /** Domains of the operator, beside that of PUBLIC_URL, to whose hosts neither sends. */
   OWN_ZONES: z
-    .string(ZONES_TEXT)
-    .max(2_048, ZONES_TEXT)
-    .regex(/^(?:(?:[a-z0-9-]+\.)+[a-z0-9-]+(?:,(?!$)|$))*$/, ZONES_TEXT)
+    .string(ZONES_MESSAGE)
+    .max(2_048, ZONES_MESSAGE)
+    .regex(/^(?:(?:[a-z0-9-]+\.)+[a-z0-9-]+(?:,(?!$)|$))*$/, ZONES_MESSAGE)
     .transform((list) => (list === '' ? [] : list.split(','))),
   /** Where people reach the console. */
   PUBLIC_URL: z

@@ -4,11 +4,11 @@
 import * as z from 'zod'
 
 /** Text to a number from `least` to `most`; whatever else is refused in words that follow the name of the field. */
-export function wholeNumber(least: number, most: number) {
-  const words = `must be a whole number from ${least} to ${most}, in digits alone`
+export function wholeNumber(min: number, max: number) {
+  const words = `must be a whole number from ${min} to ${max}, in digits alone`
   return z
     .string()
     .regex(/^(?:0|[1-9]\d{0,15})$/, words)
     .transform(Number)
-    .pipe(z.number().min(least, words).max(most, words))
+    .pipe(z.number().min(min, words).max(max, words))
 }

@@ -3,7 +3,7 @@
 
 import type { AddressInfo } from 'node:net'
 import { resolve } from 'node:path'
-import { commandLine, program, reads } from '../core/command-line.node.ts'
+import { commandLine, program, valueParser } from '../core/command-line.node.ts'
 import { wholeNumber } from '../core/whole-number.ts'
 import { BookHashOracle } from './book-hashes.node.ts'
 import { Chain, ChainError } from './chain.node.ts'
@@ -16,14 +16,18 @@ const MAX_BURST = 3
 /** The program. */
 export const DEVNET = program('npm run devnet --', 'the simulated exchange alone', ['--data exchange --seed 7'])
   .requiredOption('--data <dir>', "where it writes a node's block files")
-  .option('--port <n>', 'of its HTTP; 0 takes a free one', reads(wholeNumber(0, 65_535)), 3001)
-  .option('--seed <n>', 'of all that happens', reads(wholeNumber(0, 999_999_999)), 1)
-  .option('--scale <name>', 'how large the exchange is: small or mainnet', reads(ScaleName), SMALL.name)
-  .option('--block-ms <n>', 'from one block to the next (small 70, mainnet 69)', reads(wholeNumber(1, 60_000)))
-  .option('--funding-blocks <n>', 'from one funding to the next (857, 52200)', reads(wholeNumber(1, 1_000_000)))
-  .option('--keep-hours <n>', 'how long files are kept', reads(wholeNumber(1, 10_000)), 2)
+  .option('--port <n>', 'of its HTTP; 0 takes a free one', valueParser(wholeNumber(0, 65_535)), 3001)
+  .option('--seed <n>', 'of all that happens', valueParser(wholeNumber(0, 999_999_999)), 1)
+  .option('--scale <name>', 'how large the exchange is: small or mainnet', valueParser(ScaleName), SMALL.name)
+  .option('--block-ms <n>', 'from one block to the next (small 70, mainnet 69)', valueParser(wholeNumber(1, 60_000)))
+  .option('--funding-blocks <n>', 'from one funding to the next (857, 52200)', valueParser(wholeNumber(1, 1_000_000)))
+  .option('--keep-hours <n>', 'how long files are kept', valueParser(wholeNumber(1, 10_000)), 2)
   // Less would not hold the blocks after a checkpoint.
-  .option('--keep-mb <n>', 'how much of the files of a stream is kept (64, 256)', reads(wholeNumber(16, 1_000_000)))
+  .option(
+    '--keep-mb <n>',
+    'how much of the files of a stream is kept (64, 256)',
+    valueParser(wholeNumber(16, 1_000_000)),
+  )
   .option('--oracle <dir>', 'also write there, for tests, the hash of every changed book at every block')
   .option('--json', 'print one line when ready')
 type Options = ReturnType<typeof DEVNET.opts>

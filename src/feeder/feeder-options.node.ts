@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path'
 import * as z from 'zod'
 import { program } from '../core/command-line.node.ts'
 import { err, ok, type Result } from '../core/result.ts'
-import { NO_TOKEN, SECRET_MIN_LENGTH, TOKEN } from '../core/secret.ts'
+import { INVALID_TOKEN_MESSAGE, SECRET_MIN_LENGTH, TOKEN } from '../core/secret.ts'
 import { wholeNumber } from '../core/whole-number.ts'
 import type { FeederOptions } from './feeder.node.ts'
 
@@ -37,7 +37,7 @@ const Arguments = z.object({
   token: z
     .string()
     .min(SECRET_MIN_LENGTH, `is shorter than ${SECRET_MIN_LENGTH} characters: no gateway has such a FEED_TOKEN`)
-    .regex(TOKEN, NO_TOKEN),
+    .regex(TOKEN, INVALID_TOKEN_MESSAGE),
   state: z.string().optional(),
   chain: z.string().max(32, 'must have at most 32 characters').default('hyperliquid'),
   name: z

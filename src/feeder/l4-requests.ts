@@ -3,7 +3,7 @@
 // the last block at the moment when it was asked for: whoever asked has all rows that follow it.
 
 import type { Block } from '../protocol/feed/block.ts'
-import { L4_MOST, type Want } from '../protocol/feed/protocol.ts'
+import { L4_COINS_MAX, type WantFrame } from '../protocol/feed/protocol.ts'
 
 /** A part of a book of `height`. */
 export interface L4Part {
@@ -33,14 +33,14 @@ export class L4Requests {
   }
 
   /** What is wanted outlives a connection. */
-  updateWanted({ whole, l4 }: Pick<Want, 'whole' | 'l4'>): void {
+  updateWanted({ whole, l4 }: Pick<WantFrame, 'whole' | 'l4'>): void {
     const drop = whole ? [...this.#since.keys()].filter((coin) => !l4?.add.includes(coin)) : (l4?.drop ?? [])
     for (const coin of drop) {
       this.#since.delete(coin)
       this.#requested.delete(coin)
     }
     for (const coin of l4?.add ?? [])
-      if (!this.#since.has(coin) && this.#since.size < L4_MOST) this.#since.set(coin, null)
+      if (!this.#since.has(coin) && this.#since.size < L4_COINS_MAX) this.#since.set(coin, null)
     this.#coins = new Set(this.#since.keys())
   }
 

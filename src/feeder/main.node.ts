@@ -2,7 +2,7 @@
 // Standard error carries one status line a second: rewritten in place in a terminal, JSON lines otherwise.
 
 import { hostname } from 'node:os'
-import { commandLine, refuseLine } from '../core/command-line.node.ts'
+import { commandLine, failUsage } from '../core/command-line.node.ts'
 import { visibleLines } from '../core/visible.ts'
 import { Feeder } from './feeder.node.ts'
 import { FEED, feederOptions } from './feeder-options.node.ts'
@@ -12,7 +12,7 @@ async function main(): Promise<void> {
   const line = commandLine(FEED)
   const said = FEED.options.map((option) => [option.name(), line.getOptionValue(option.attributeName())])
   const read = feederOptions(Object.fromEntries(said), process.env, hostname())
-  if (!read.ok) refuseLine(FEED, read.error)
+  if (!read.ok) failUsage(FEED, read.error)
   const terminal = process.stderr.isTTY === true
   const say = (sentence: string) =>
     process.stderr.write(terminal ? `\r\x1b[2K${visibleLines(sentence)}\n` : `${JSON.stringify({ say: sentence })}\n`)

@@ -1,7 +1,7 @@
 // Paired lines of the node in, blocks of the feed out: books advance, events are converted, gaps are named.
 
 import type { L4Rows } from '../protocol/feed/block.ts'
-import { VERIFIED_MOST } from '../protocol/feed/protocol.ts'
+import { VERIFIED_MAX } from '../protocol/feed/protocol.ts'
 import { type BlockEvents, convertEvents } from './convert.ts'
 import type { OrderBookProjector } from './order-book-projector.ts'
 import type { OrderBooks } from './order-books.ts'
@@ -165,7 +165,7 @@ export class Producer {
   #sendVerified(height: number): void {
     const { books, isAligned } = this.#projector
     if (!books || !isAligned || !this.#session.canSendVerified(height)) return
-    const coins = this.#projector.takeConfirmed().slice(0, VERIFIED_MOST)
+    const coins = this.#projector.takeConfirmed().slice(0, VERIFIED_MAX)
     if (coins.length === 0) return
     this.#session.addVerified(
       height,

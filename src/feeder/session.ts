@@ -10,8 +10,8 @@ import {
   type Hello,
   type Pulse,
   type Verified,
-  WANTED_MOST,
-  type Want,
+  WATCHED_WALLETS_MAX,
+  type WantFrame,
 } from '../protocol/feed/protocol.ts'
 import { L4Requests } from './l4-requests.ts'
 import { Outbox } from './outbox.ts'
@@ -279,12 +279,12 @@ export class FeedSession {
     return []
   }
 
-  #onWant({ whole, orders: { add, drop }, l4, payments }: Want): void {
+  #onWant({ whole, orders: { add, drop }, l4, payments }: WantFrame): void {
     this.#offersPayments ||= payments === true
     this.l4.updateWanted({ whole, l4 })
     if (whole) this.#wallets.clear()
     for (const wallet of drop) this.#wallets.delete(wallet)
-    for (const wallet of add) if (this.#wallets.size < WANTED_MOST) this.#wallets.add(wallet)
+    for (const wallet of add) if (this.#wallets.size < WATCHED_WALLETS_MAX) this.#wallets.add(wallet)
   }
 
   /** The gateway's books are unknown: changes on the way to it mean nothing until the next seed. */

@@ -2,10 +2,10 @@
 // few words for what it does, which also go to the gateway and must tell nothing of its host.
 
 import * as z from 'zod'
-import { described } from '../core/field-words.ts'
+import { describeField } from '../core/field-description.ts'
 import { visible } from '../core/visible.ts'
 import { Height } from '../protocol/feed/block.ts'
-import { FINDING_PLACE } from '../protocol/feed/protocol.ts'
+import { STATE_POSITIONING } from '../protocol/feed/protocol.ts'
 import type { LinkError } from './dial-error.ts'
 import { REQUIRED_STREAMS, type StreamName } from './streams.ts'
 
@@ -17,7 +17,7 @@ export const FEEDER_STATES = [
   'refused by the gateway',
   'cannot reach the gateway',
   'waiting for files',
-  FINDING_PLACE,
+  STATE_POSITIONING,
   'waiting for acknowledgements',
   'waiting for blocks',
   ...WAITING,
@@ -26,70 +26,70 @@ export const FEEDER_STATES = [
 const Count = z.int().min(0)
 
 export const StatusShape = z.object({
-  state: described(z.enum(FEEDER_STATES), 'what it does', '`sending`', 'see the next table'),
-  why: described(z.string().nullable(), 'why, where it does not send as it should', 'null', 'do what it says'),
-  height: described(Height.nullable(), 'the node’s newest block that it has read; null before the first', 'grows'),
-  lagMs: described(
+  state: describeField(z.enum(FEEDER_STATES), 'what it does', '`sending`', 'see the next table'),
+  why: describeField(z.string().nullable(), 'why, where it does not send as it should', 'null', 'do what it says'),
+  height: describeField(Height.nullable(), 'the node’s newest block that it has read; null before the first', 'grows'),
+  lagMs: describeField(
     z.int().nullable(),
     'this host’s clock minus the time of that block, ms; null before the first',
     'under a second',
     'the node is late or stands still, or the clock is wrong',
   ),
-  blocksPerSecond: described(
+  blocksPerSecond: describeField(
     Count,
     'blocks read in the last second',
     'the exchange’s own rate, more while catching up',
   ),
-  unacked: described(
+  unacked: describeField(
     Count,
     'blocks, snapshots and gaps that it holds until the gateway has stored them',
     'under about 30',
     'the way to the gateway is slow or cut; what is held is not lost',
   ),
-  reconnects: described(
+  reconnects: describeField(
     Count,
     'connections after the first',
     'rarely grows',
     'each has a sentence on the line before; once per deploy of `weir-live` is normal',
   ),
-  misfits: described(
+  misfits: describeField(
     Count,
     'diffs that did not fit our books, such as of unknown orders',
     '0',
     'the coin is repaired from the node’s snapshot; where it grows, the node’s files lack lines',
   ),
-  drifted: described(
+  drifted: describeField(
     Count,
     'books that differed from the node’s snapshot and were repaired',
     '0',
     'report it with the sentences around it: books should not drift',
   ),
-  gaps: described(
+  gaps: describeField(
     Count,
     'heights that could not be sent whole',
     '0',
     'each has a sentence: a line was missing or unreadable',
   ),
-  refusedEvents: described(
+  refusedEvents: describeField(
     Count,
     'events left out because their shape was of no use',
     '0',
     'each has a sentence; the node may be newer than this feeder',
   ),
-  lateLines: described(
+  lateLines: describeField(
     Count,
     'lines of misc events, TWAP or order statuses that came after their block was sent, and went with the next',
     '0',
     'each has a sentence; the node’s disk is slow, or it runs without `--disable-output-file-buffering`',
   ),
-  stallMs: described(
+  stallMs: describeField(
     Count,
     'the longest time of the last second in which it did nothing else, ms; 0 where that was at most 20',
     '0',
     'its host is busy with others, or report it with the height',
   ),
-  stalls: described(Count, 'seconds with such a stall', 'rarely grows', 'as of `stallMs`'),
-  booksKnown: described(
+  stalls: describeField(Count, 'seconds with such a stall', 'rarely grows', 'as of `stallMs`'),
+  booksKnown: describeField(
     z.boolean(),
     'whether it knows the node’s books',
     '`true`',
@@ -120,7 +120,7 @@ export function stateOf(facts: Facts): Pick<Status, 'state' | 'why'> {
     return { state: linkError.state, why: [linkError.why, filesError].filter((one) => one !== null).join('; and ') }
   if (!facts.isConnected) return { state: 'connecting', why: filesError }
   if (filesError !== null) return { state: 'waiting for files', why: filesError }
-  if (facts.isRepositioning) return { state: FINDING_PLACE, why: snapshotError }
+  if (facts.isRepositioning) return { state: STATE_POSITIONING, why: snapshotError }
   if (facts.isFull) return { state: 'waiting for acknowledgements', why: snapshotError }
   const [stream] = awaited
   if (facts.isQuiet) return { state: stream ? `waiting for ${stream}` : 'waiting for blocks', why: snapshotError }

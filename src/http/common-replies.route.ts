@@ -2,8 +2,8 @@
 // JSON for unknown endpoints (404), known ones asked with another method (405) and bugs (500).
 
 import type { Context, Hono, Env as HonoEnv, MiddlewareHandler } from 'hono'
-import { type AddressGate, callerAddress } from '../accounts/address-gate.ts'
-import { type Failure, noEndpoint, SEE_DOCS } from '../core/failure.ts'
+import { type AddressLimiter, callerAddress } from '../accounts/address-limiter.ts'
+import { endpointNotFound, type Failure, SEE_DOCS } from '../core/failure.ts'
 import { nearestName } from '../core/nearest.ts'
 import {
   graphqlFailure,
@@ -54,7 +54,7 @@ export function addCommonReplies<E extends HonoEnv>(app: Hono<E>, { requestId, r
     // A known method that came here was turned away by its route: to this caller the endpoint does not exist.
     if (allow.length === 0 || allow.includes(method)) {
       const meant = allow.length === 0 ? suggestedEndpoint(app, method, path) : undefined
-      return failureReply(path, noEndpoint(meant), requestId())
+      return failureReply(path, endpointNotFound(meant), requestId())
     }
     if (!isOpenToBrowsers(path)) return failureReply(path, { kind: 'method_not_allowed', allow }, requestId())
     if (method === 'OPTIONS') return new Response(null, { status: 204, headers: preflightHeaders([...allow, method]) })
@@ -118,16 +118,19 @@ export interface AddressLimitDeps {
 
 /** What a surface puts before its routes. Limits that the routes tell of themselves are joined with this one. */
 export function addressLimit(
-  gate: AddressGate,
+  gate: AddressLimiter,
   { isProxyTrusted, requestId, now }: AddressLimitDeps,
 ): MiddlewareHandler {
   return async (c, next) => {
-    const { waitMs, left, limit } = gate.take(callerAddress(isProxyTrusted, c.req.raw.headers), now())
+    const { waitMs, remaining, limit } = gate.take(callerAddress(isProxyTrusted, c.req.raw.headers), now())
     if (waitMs > 0) return failureReply(c.req.path, { kind: 'rate_limited', retryAfterMs: waitMs, limit }, requestId())
     await next()
     const inner = { ratelimit: c.res.headers.get('ratelimit'), policy: c.res.headers.get('ratelimit-policy') }
     const told = inner.ratelimit && inner.policy ? { ratelimit: inner.ratelimit, 'ratelimit-policy': inner.policy } : {}
-    setReplyHeaders(c, joinedLimits(told, limitHeaders(limit, left, left < limit.quota ? limit.windowSeconds : 0)))
+    setReplyHeaders(
+      c,
+      joinedLimits(told, limitHeaders(limit, remaining, remaining < limit.quota ? limit.windowSeconds : 0)),
+    )
     return undefined
   }
 }

@@ -1,8 +1,8 @@
 // GET /feed: the one door of feeders, behind FEED_TOKEN; and what the log tells of itself.
 
 import { Hono } from 'hono'
-import { Flights } from '../core/flights.ts'
-import { gateBySecret } from '../core/secret.ts'
+import { checkBearerSecret } from '../core/secret.ts'
+import { SingleFlights } from '../core/single-flight.ts'
 import { after } from '../core/timers.client.ts'
 import type { BlockLogApi } from '../protocol/feed/log-api.ts'
 import type { SourcesStatus } from '../protocol/feed/sources-shape.ts'
@@ -38,7 +38,7 @@ export function feedRoutes<Env extends FeedEnv>(
   wrongToken: WrongToken,
 ) {
   const app = new Hono<{ Bindings: Env }>()
-  const flights = new Flights<CachedStatus | null>(STATUS_WAIT_MAX_MS)
+  const flights = new SingleFlights<CachedStatus | null>(STATUS_WAIT_MAX_MS)
   let seen: CachedStatus | null = null
   const look = async (): Promise<CachedStatus> => {
     const [{ v: _, ...status }, others] = await Promise.all([log().status(), sources()])
@@ -47,7 +47,7 @@ export function feedRoutes<Env extends FeedEnv>(
   }
 
   app.get('/feed', async (c) => {
-    const gate = gateBySecret(c.req.header('authorization'), c.env.FEED_TOKEN)
+    const gate = checkBearerSecret(c.req.header('authorization'), c.env.FEED_TOKEN)
     if (gate === 'closed') return c.notFound()
     if (gate === 'refused') {
       const seconds = Math.ceil(wrongToken(c.req.raw).waitMs / 1000)
@@ -66,8 +66,8 @@ export function feedRoutes<Env extends FeedEnv>(
     if (shown === null || now - shown.at >= STATUS_MS) {
       const asked = flights.join('', look, now)
       // Others may wait for it when this caller is gone.
-      if (asked.leads) c.executionCtx.waitUntil(asked.result.catch(() => undefined))
-      shown = await flights.landed(asked, null, after)
+      if (asked.isLeader) c.executionCtx.waitUntil(asked.result.catch(() => undefined))
+      shown = await flights.result(asked, null, after)
     }
     const { status, sources: others } = shown ?? (await look())
     return c.json({ ...status, lagMs: status.time === null ? null : nowMs() - status.time, ...others })

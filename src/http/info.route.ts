@@ -11,7 +11,7 @@ import { type Access, metered, type Surface } from './metered.route.ts'
 
 const INFO: Surface = {
   product: 'info',
-  entry: { product: 'info', kind: 'api', places: ['path', 'bearer'], takesTokens: true, acceptsSessions: true },
+  entry: { product: 'info', kind: 'api', places: ['path', 'bearer'], acceptsTokens: true, acceptsSessions: true },
   refusal: infoFailure,
   // Every header of an answer costs 2 to 4 % of its time.
   announceLimitsBelow: 1 / 4,

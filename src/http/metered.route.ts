@@ -8,9 +8,9 @@
 // Invariants: nothing of a request is read, held or done before its key may enter; a refusal of a known caller is logged.
 
 import type { Identity, Product } from '../accounts/identity.ts'
-import type { KeyPlace } from '../accounts/presented-key.ts'
-import type { Entry } from '../accounts/record.ts'
-import type { NoteRefusal } from '../accounts/refused-calls.ts'
+import type { KeyRequirement } from '../accounts/key-record.ts'
+import type { KeyLocation } from '../accounts/presented-key.ts'
+import type { RecordRefusal } from '../accounts/refused-calls.ts'
 import { compressedResponse } from '../core/compression.client.ts'
 import type { Failure } from '../core/failure.ts'
 import type { Result } from '../core/result.ts'
@@ -20,8 +20,8 @@ import type { Reply } from '../protocol/failure-wire.ts'
 import { joinedLimits } from '../protocol/limit-headers.ts'
 import { CORS_HEADERS } from './cors.ts'
 
-interface KeyEntry extends Entry {
-  readonly places: readonly KeyPlace[]
+interface KeyEntry extends KeyRequirement {
+  readonly places: readonly KeyLocation[]
   /** The segment after `/k/`. */
   readonly path?: string
   /** The session of an owner's page counts where there is no key. */
@@ -39,7 +39,7 @@ export interface Access {
   /** Of one request: reports of what was spent may outlive it. */
   readonly charging: (waitUntil: WaitUntil) => Charging
   readonly requestId: () => string
-  readonly noteRefusal?: NoteRefusal | undefined
+  readonly noteRefusal?: RecordRefusal | undefined
 }
 
 export interface Surface {
@@ -68,7 +68,7 @@ export function meteredCall(
     requestId,
     charging: access.charging(waitUntil),
     waitUntil,
-    note: (failure, typeOf = type) =>
+    recordRefusal: (failure, typeOf = type) =>
       access.noteRefusal?.({ caller: identity, requestId, product, type: typeOf, failure }, waitUntil),
   }
 }
@@ -94,7 +94,7 @@ export async function metered(
   const call = meteredCall(access, product, entered.value, waitUntil, requestId, type)
   const limited = surface.limit === undefined ? null : await surface.limit(entered.value, request)
   if (limited !== null) {
-    call.note(limited)
+    call.recordRefusal(limited)
     return respond(request, refusal(limited, requestId))
   }
   const reply = await work(call)

@@ -1,13 +1,13 @@
 // What pages of this host ask without a key: bodies of JSON, answers that nobody keeps, refusals, and the cookie of a session.
 
 import type * as z from 'zod'
-import type { AddressVerdict } from '../accounts/address-gate.ts'
-import { beginSession, endSession, type SessionOrigin } from '../accounts/sessions/session.store.ts'
-import { isOwnPage, sessionCookie, sessionToken } from '../accounts/sessions/session.ts'
+import type { AddressVerdict } from '../accounts/address-limiter.ts'
+import { createSession, endSession, type SessionOrigin } from '../accounts/sessions/session.store.ts'
+import { isSameOrigin, sessionCookie, sessionToken } from '../accounts/sessions/session.ts'
 import { readJsonBody } from '../core/body.ts'
 import type { Failure } from '../core/failure.ts'
 import { err, ok, type Result } from '../core/result.ts'
-import { parseWith } from '../core/schema-words.ts'
+import { parseWith } from '../core/validation-errors.ts'
 import { restFailure } from '../protocol/failure-wire.ts'
 import { REQUEST_ID_HEADER } from '../protocol/request-id.ts'
 
@@ -42,7 +42,7 @@ export async function ownPageBody<T>(
   maxBytes: number,
   foreign: Failure,
 ): Promise<Result<T, Failure>> {
-  if (!isOwnPage(request)) return err(foreign)
+  if (!isSameOrigin(request)) return err(foreign)
   const source = { chunks: request.body, contentLength: request.headers.get('content-length') }
   const body = await readJsonBody(source, maxBytes)
   if (!body.ok) return body
@@ -54,6 +54,6 @@ export async function ownPageBody<T>(
 export async function startSession(db: D1Database, request: Request, origin: SessionOrigin, nowMs: number) {
   const before = sessionToken(request.headers.get('cookie'))
   if (before !== null) await endSession(db, before)
-  const { token, seconds, expires } = await beginSession(db, origin, nowMs)
+  const { token, seconds, expires } = await createSession(db, origin, nowMs)
   return { expires, headers: { 'set-cookie': sessionCookie(token, seconds) } }
 }

@@ -51,9 +51,9 @@ export function handleRpc(
 ): Promise<Response> {
   return metered(access, RPC, request, waitUntil, async (call) => {
     const refusal = service.refusal(chain)
-    if (refusal !== null) return service.refuse(call, refusal)
+    if (refusal !== null) return service.reject(call, refusal)
     const text = await bodyOf(request)
-    return text.ok ? service.answer(call, chain, text.value) : service.refuse(call, text.error)
+    return text.ok ? service.handle(call, chain, text.value) : service.reject(call, text.error)
   })
 }
 

@@ -2,10 +2,10 @@
 // relay is told who is calling, in a header that no client can set. GET /graphql: see graphqlRoutes.
 
 import { Hono } from 'hono'
-import { AddressGate, callerAddress, GUESTS } from '../accounts/address-gate.ts'
-import { counted, IDENTITY_HEADER, type Identity } from '../accounts/identity.ts'
+import { AddressLimiter, callerAddress, KEYLESS_CONNECTS } from '../accounts/address-limiter.ts'
+import { IDENTITY_HEADER, type Identity, limiterKey } from '../accounts/identity.ts'
 import { type Failure, type Issue, SEE_DOCS } from '../core/failure.ts'
-import { Gate } from '../core/gate.ts'
+import { RateLimiter } from '../core/rate-limiter.ts'
 import { graphqlFailure, infoFailure, type Reply } from '../protocol/failure-wire.ts'
 import { admissionFailure, connectLimit, Refusal, tooManyConnects } from '../relay/sockets/admission.ts'
 import { GUEST_HEADER, type Pool, RelayRefusals, relayOrder } from '../relay/sockets/placement.ts'
@@ -32,14 +32,14 @@ export function streamRoutes(
 ): Hono {
   const app = new Hono()
   const refusals = new RelayRefusals()
-  const gate = new Gate()
+  const gate = new RateLimiter()
   const stream: Surface = {
     product: 'stream',
     type: 'connect',
-    entry: { product: 'stream', kind: 'api', places: ['path', 'query', 'bearer'], takesTokens: true },
+    entry: { product: 'stream', kind: 'api', places: ['path', 'query', 'bearer'], acceptsTokens: true },
     refusal: infoFailure,
     limit: (identity) => {
-      const { waitMs } = gate.take(counted(identity), connectLimit(identity), deps.nowMs())
+      const { waitMs } = gate.take(limiterKey(identity), connectLimit(identity), deps.nowMs())
       return waitMs > 0 ? tooManyConnects(identity, waitMs) : null
     },
   }
@@ -59,7 +59,7 @@ export function streamRoutes(
         async (call) => {
           const socket = await connect(deps, request, call.identity, settings.relaysPerRegion, refusals)
           if (socket instanceof Response) return socket
-          call.note(socket)
+          call.recordRefusal(socket)
           return infoFailure(socket, call.requestId)
         },
       )
@@ -111,7 +111,7 @@ const NO_GRAPHQL: Issue = {
 export function graphqlRoutes(deps: GraphqlRouteDeps, relaysPerRegion: number): Hono {
   const app = new Hono()
   const refusals = new RelayRefusals()
-  const gate = new AddressGate(GUESTS)
+  const gate = new AddressLimiter(KEYLESS_CONNECTS)
   app.get('/graphql', async (c) => {
     const { headers, cf } = c.req.raw
     const requestId = deps.requestId()

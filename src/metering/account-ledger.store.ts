@@ -4,9 +4,9 @@
 import { type MicroCredits, wholeMicro } from '../core/amount.ts'
 import type { KeyHash } from '../core/ids.ts'
 import { Tables } from '../core/tables.store.ts'
-import { type AccountState, leftOf } from './account-state.ts'
+import { type AccountState, remainingOf } from './account-state.ts'
 import { KeyCaps, KeyChanges, KeyEnds } from './keys.store.ts'
-import type { LeaseAnswer, LeaseRequest } from './lease-api.ts'
+import type { LeaseRequest, LeaseResponse } from './lease-api.ts'
 import {
   decideCharge,
   decideGrant,
@@ -19,10 +19,10 @@ import {
   RECLAIM_GRACE_MS,
 } from './ledger.ts'
 import { MeterStore } from './meter.store.ts'
-import type { GrantAnswer } from './meter-api.ts'
+import type { GrantResponse } from './meter-api.ts'
 import { METER_API_VERSION } from './meter-version.ts'
-import type { PipelineAnswer, PipelineReport } from './pipeline-report.ts'
-import { decidePlan, decideRenewal, type PlanDecision, type PlanOrder, type PlanState } from './plans/plan-period.ts'
+import type { PipelineReport, PipelineResponse } from './pipeline-report.ts'
+import { decidePlan, decideRenewal, type PlanDecision, type PlanInput, type PlanState } from './plans/plan-period.ts'
 import { Statements } from './statement.store.ts'
 import type { MinuteCharge } from './streams/stream-api.ts'
 import type { Payment, StreamPayer } from './streams/stream-ledger.ts'
@@ -86,7 +86,7 @@ export class AccountLedger implements StreamPayer {
         ok: false,
         reason: 'exhausted',
         remaining: Math.min(account.available, room),
-        cap: this.#tables.caps.inTheWay(keyHash, account.available),
+        cap: this.#tables.caps.limitingCap(keyHash, account.available),
       }
     }
     const busyMs = visitorsPerHour === undefined ? 0 : this.#tables.visitors.waitMs(visitorsPerHour, amount, nowMs)
@@ -104,7 +104,7 @@ export class AccountLedger implements StreamPayer {
     this.#tables.store.addUsage(keyHash, [{ product: 'stream', type, calls: -1, amount: -amount }], chargedMs)
   }
 
-  lease(request: LeaseRequest, nowMs: number): LeaseAnswer {
+  lease(request: LeaseRequest, nowMs: number): LeaseResponse {
     for (const amount of [request.spent, request.need, request.waiting, request.forecast]) wholeMicro(amount)
     const account = this.#tables.store.account()
     const known = this.#tables.store.lease(request.lease)
@@ -129,7 +129,7 @@ export class AccountLedger implements StreamPayer {
     const remaining = Math.min(after.available, this.#tables.caps.room(request.keyHash))
     const left = Math.min(after.available + after.held, this.#tables.caps.left(request.keyHash))
     if (outcome !== 'ok') {
-      const cap = this.#tables.caps.inTheWay(request.keyHash, after.available)
+      const cap = this.#tables.caps.limitingCap(request.keyHash, after.available)
       const isBusy = outcome === 'exhausted' && visitorsPerHour !== undefined && remaining >= request.need
       const busyMs = isBusy ? this.#tables.visitors.waitMs(visitorsPerHour, request.need, nowMs) : undefined
       return { v, ok: false, reason: outcome, remaining, left, cap, busyMs }
@@ -141,7 +141,7 @@ export class AccountLedger implements StreamPayer {
   settlePipeline(
     { pipeline, name, type, rows, spent, hold = 0, ...report }: PipelineReport,
     nowMs: number,
-  ): PipelineAnswer {
+  ): PipelineResponse {
     const keyHash = this.#tables.ends.newest(report.keyHash)
     const known = this.#tables.store.pipelineSums(pipeline)
     const account = this.#tables.store.account()
@@ -162,10 +162,10 @@ export class AccountLedger implements StreamPayer {
     if (wholeMicro(hold) > 0 && hold <= left) this.#holds.put(pipeline, keyHash, hold, nowMs)
     const end = this.#tables.ends.endOf(keyHash, nowMs)
     if (end && name !== undefined) this.#webhooks.pipelinePaused({ pipeline, name, keyHash, ...end }, nowMs)
-    return { v, available: left, cap: this.#tables.caps.inTheWay(keyHash, available), ended: end?.why }
+    return { v, available: left, cap: this.#tables.caps.limitingCap(keyHash, available), ended: end?.why }
   }
 
-  grant(id: string, amount: MicroCredits, nowMs: number): GrantAnswer {
+  grant(id: string, amount: MicroCredits, nowMs: number): GrantResponse {
     const account = this.#tables.store.account()
     const before = this.#tables.store.grantAmount(id)
     if (before !== null) {
@@ -179,13 +179,13 @@ export class AccountLedger implements StreamPayer {
     return { v, ok: true, repeated: false, account: after }
   }
 
-  turnPlan(order: PlanOrder, nowMs: number): PlanState {
+  applyPlan(order: PlanInput, nowMs: number): PlanState {
     for (const amount of [order.firstMicro ?? 0, order.terms.micro]) wholeMicro(amount)
     const before = this.#tables.plans.read()
     const decision = decidePlan(this.#tables.store.account(), before, order, nowMs)
     if (decision === null && before !== null) return before
     if (decision === null) throw new Error('an account without a plan takes any')
-    this.#turnPeriod(decision)
+    this.#applyPeriod(decision)
     return decision.state
   }
 
@@ -193,7 +193,7 @@ export class AccountLedger implements StreamPayer {
   renewPlan(nowMs: number): void {
     const state = this.#tables.plans.read()
     const decision = state === null ? null : decideRenewal(this.#tables.store.account(), state, nowMs)
-    if (decision !== null) this.#turnPeriod(decision)
+    if (decision !== null) this.#applyPeriod(decision)
   }
 
   /** Ends leases whose isolates went silent. */
@@ -206,7 +206,7 @@ export class AccountLedger implements StreamPayer {
     }
   }
 
-  #turnPeriod(decision: PlanDecision): void {
+  #applyPeriod(decision: PlanDecision): void {
     this.#put(decision.events.reduce(evolveAccount, this.#tables.store.account()), 'new period')
     this.#tables.plans.put(decision)
     this.#periodEndMs = decision.state.untilMs ?? Number.POSITIVE_INFINITY
@@ -215,8 +215,8 @@ export class AccountLedger implements StreamPayer {
   /** Every change of the balance goes through here. */
   #put(account: AccountState, by: 'use' | 'grown' | 'new period' = 'use'): void {
     this.#tables.store.putAccount(account)
-    if (by !== 'use') this.#tables.store.noteMost(leftOf(account), by === 'new period')
-    this.#webhooks.notice(leftOf(account), by === 'new period', Date.now())
+    if (by !== 'use') this.#tables.store.recordPeak(remainingOf(account), by === 'new period')
+    this.#webhooks.onBalanceChange(remainingOf(account), by === 'new period', Date.now())
   }
 }
 

@@ -16,6 +16,6 @@ export interface AccountState {
 export const EMPTY_ACCOUNT: AccountState = { available: 0, held: 0, spent: 0, granted: 0, writtenOff: 0 }
 
 /** What the account can still spend, here or through a lease. */
-export function leftOf(account: AccountState): MicroCredits {
+export function remainingOf(account: AccountState): MicroCredits {
   return account.available + account.held
 }

@@ -1,11 +1,11 @@
 // The port through which every HTTP surface pays: hold before the work, settle on success, release on failure.
 
-import { counted, type Identity, type Product } from '../accounts/identity.ts'
+import { type Identity, limiterKey, type Product } from '../accounts/identity.ts'
 import type { RefusedCall } from '../accounts/refused-calls.ts'
 import type { MicroCredits } from '../core/amount.ts'
 import type { Failure } from '../core/failure.ts'
-import { type FreeWork, tooMuchFreeWork } from '../core/free-work.ts'
 import { err, ok, type Result } from '../core/result.ts'
+import { type UnbilledLimiter, unbilledLimitFailure } from '../core/unbilled-limiter.ts'
 import type { WaitUntil } from '../core/wait-until.ts'
 import type { LimitHeaders } from '../protocol/limit-headers.ts'
 
@@ -41,22 +41,22 @@ export interface MeteredCall {
   /** Keeps work alive when the caller is gone: others may wait for it, and it may have to be paid. */
   readonly waitUntil: WaitUntil
   /** Logs a refusal for whoever owns the key. `type`: what was asked for, as far as it was read. */
-  readonly note: (failure: RefusedCall['failure'], type?: string) => void
+  readonly recordRefusal: (failure: RefusedCall['failure'], type?: string) => void
 }
 
 /**
  * Lets a request be refused that could not even be read, without a charge: what the caller may still spend, or the
  * failure that comes before its own, since revoked keys and rate limits still show.
  */
-export async function unbilled(
+export async function checkUnbilled(
   { identity, charging }: MeteredCall,
   product: Product,
-  limiter: FreeWork,
+  limiter: UnbilledLimiter,
   nowMs: number,
 ): Promise<Result<MicroCredits | null, Failure>> {
   // Counted before it is known whether the key still holds: of many at once none must slip through meanwhile.
-  const waitMs = limiter.take(counted(identity), nowMs)
-  if (waitMs > 0) return err(tooMuchFreeWork(waitMs))
+  const waitMs = limiter.take(limiterKey(identity), nowMs)
+  if (waitMs > 0) return err(unbilledLimitFailure(waitMs))
   const hold = await charging.hold(identity, { product, type: 'refused', amount: 0 })
   return hold.ok ? ok(hold.value.release()) : hold
 }

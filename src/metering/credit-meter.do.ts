@@ -10,20 +10,20 @@ import { migrate } from '../core/migrate.store.ts'
 import { gatewayOf } from '../core/objects.client.ts'
 import { readVariables } from '../core/variables.ts'
 import { AccountLedger, type MeterTables, tablesOf } from './account-ledger.store.ts'
-import { type AccountState, leftOf } from './account-state.ts'
-import type { LeaseAnswer, LeaseRequest } from './lease-api.ts'
+import { type AccountState, remainingOf } from './account-state.ts'
+import type { LeaseRequest, LeaseResponse } from './lease-api.ts'
 import { LEASE_TTL_MS, RECLAIM_GRACE_MS } from './ledger.ts'
 import type { MeterStore } from './meter.store.ts'
-import type { GrantAnswer, KeySums, WholeMeterApi } from './meter-api.ts'
+import type { GrantResponse, KeySums, MeterApi } from './meter-api.ts'
 import { METER_SCHEMA } from './meter-schema.ts'
-import type { PipelineAnswer, PipelineReport } from './pipeline-report.ts'
-import type { PlanOrder, PlanState } from './plans/plan-period.ts'
+import type { PipelineReport, PipelineResponse } from './pipeline-report.ts'
+import type { PlanInput, PlanState } from './plans/plan-period.ts'
 import { RequestBuckets } from './request-buckets.ts'
 import type { Statement } from './statement.ts'
-import type { StreamAnswer, StreamReport, StreamView } from './streams/stream-api.ts'
+import type { StreamReport, StreamResponse, StreamView } from './streams/stream-api.ts'
 import { StreamLedger } from './streams/stream-ledger.ts'
-import type { StackedUsage, UsageKeeper, UsagePage, UsagePlace, UsageReport } from './usage.ts'
-import type { Delivery, Webhook, WebhookOrder } from './webhooks/webhook-api.ts'
+import type { StackedUsage, UsagePage, UsagePosition, UsageReport, UsageSink } from './usage.ts'
+import type { Delivery, Webhook, WebhookInput } from './webhooks/webhook-api.ts'
 import { Webhooks } from './webhooks/webhooks.do.ts'
 
 /** Old rows are looked for at least this often while there are any. */
@@ -33,7 +33,7 @@ const COPY_EVERY_MS = 60_000
 /** Keys or types of a chart. */
 const STACK_PARTS = 40
 
-export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeMeterApi {
+export class CreditMeter extends DurableObject<Cloudflare.Env> implements MeterApi {
   readonly #tables: MeterTables
   readonly #webhooks: Webhooks
   readonly #ledger: AccountLedger
@@ -50,11 +50,11 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
     this.#streamLedger = new StreamLedger(this.#tables.streams, this.#ledger)
   }
 
-  stream(report: StreamReport): Promise<StreamAnswer> {
-    return this.#decide((now) => this.#streamLedger.take(report, now), COPY_EVERY_MS)
+  stream(report: StreamReport): Promise<StreamResponse> {
+    return this.#decide((now) => this.#streamLedger.apply(report, now), COPY_EVERY_MS)
   }
 
-  lease(request: LeaseRequest): Promise<LeaseAnswer> {
+  lease(request: LeaseRequest): Promise<LeaseResponse> {
     return this.#decide((now) => {
       const decided = this.#ledger.lease(request, now)
       const changedMs = this.#tables.changes.last(request.keyHash, now)
@@ -64,21 +64,21 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
     }, LEASE_TTL_MS + RECLAIM_GRACE_MS)
   }
 
-  settlePipeline(report: PipelineReport): Promise<PipelineAnswer> {
+  settlePipeline(report: PipelineReport): Promise<PipelineResponse> {
     return this.#decide((now) => this.#ledger.settlePipeline(report, now), COPY_EVERY_MS)
   }
 
-  grantCredits(id: string, amount: MicroCredits): Promise<GrantAnswer> {
+  grantCredits(id: string, amount: MicroCredits): Promise<GrantResponse> {
     return this.#decide((now) => this.#ledger.grant(id, amount, now))
   }
 
-  async beginPlan(order: PlanOrder): Promise<boolean> {
+  async beginPlan(order: PlanInput): Promise<boolean> {
     if (this.#tables.plans.read() !== null) return false
     await this.#turnPlan(order)
     return true
   }
 
-  async changePlan(order: PlanOrder): Promise<PlanState> {
+  async changePlan(order: PlanInput): Promise<PlanState> {
     await this.noteChange(null)
     return this.#turnPlan(order)
   }
@@ -138,7 +138,7 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
     return this.#tables.usage.spentByDay(days, Date.now())
   }
 
-  async usagePage(fromMs: number, toMs: number, after: UsagePlace | null, limit: number): Promise<UsagePage> {
+  async usagePage(fromMs: number, toMs: number, after: UsagePosition | null, limit: number): Promise<UsagePage> {
     return this.#tables.usage.page(fromMs, toMs, after, limit)
   }
 
@@ -156,14 +156,14 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
 
   async statement(fromMs: number, toMs: number): Promise<Statement> {
     this.#renew(Date.now())
-    return this.#tables.statements.statement(fromMs, toMs, leftOf(this.#ledger.account()))
+    return this.#tables.statements.statement(fromMs, toMs, remainingOf(this.#ledger.account()))
   }
 
   async statementSums(times: readonly number[]) {
     this.#renew(Date.now())
     return {
       sinceMs: this.#tables.statements.since(),
-      sums: this.#tables.statements.sums(times, leftOf(this.#ledger.account())),
+      sums: this.#tables.statements.sums(times, remainingOf(this.#ledger.account())),
     }
   }
 
@@ -172,10 +172,10 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
     return { ...this.#tables.streams.view(now, limit), requests: this.#requests.busiest(now) }
   }
 
-  async setWebhook(order: WebhookOrder): Promise<Webhook & { readonly secret: string | null }> {
-    const drawn = await this.#webhooks.draw(order.account)
+  async setWebhook(order: WebhookInput): Promise<Webhook & { readonly secret: string | null }> {
+    const drawn = await this.#webhooks.generateSecret(order.account)
     return this.#decide((now) =>
-      this.#webhooks.set(order, drawn, leftOf(this.#ledger.account()), this.#tables.store.most(), now),
+      this.#webhooks.set(order, drawn, remainingOf(this.#ledger.account()), this.#tables.store.peak(), now),
     )
   }
 
@@ -183,7 +183,7 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
     return this.#webhooks.view()
   }
 
-  async webhookSetter(): Promise<Pick<WebhookOrder, 'url' | 'by'> | null> {
+  async webhookSetter(): Promise<Pick<WebhookInput, 'url' | 'by'> | null> {
     return this.#webhooks.setter()
   }
 
@@ -227,8 +227,8 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
     this.ctx.storage.transactionSync(() => this.#ledger.renewPlan(now))
   }
 
-  async #turnPlan(order: PlanOrder): Promise<PlanState> {
-    const state = await this.#decide((now) => this.#ledger.turnPlan(order, now))
+  async #turnPlan(order: PlanInput): Promise<PlanState> {
+    const state = await this.#decide((now) => this.#ledger.applyPlan(order, now))
     await this.#wakeAt(this.#ledger.periodEndMs)
     return state
   }
@@ -259,17 +259,17 @@ const ROUNDS = 20
  * Copies usage that is due to D1; true where nothing is left. Never rejects. Invariant: a row stays due until its copy was
  * answered for; a copy whose answer is lost is made again, which changes nothing: it holds sums, not differences.
  */
-async function copyUsage(ctx: DurableObjectState, store: MeterStore, keeper: UsageKeeper): Promise<boolean> {
+async function copyUsage(ctx: DurableObjectState, store: MeterStore, keeper: UsageSink): Promise<boolean> {
   for (let round = 0; round < ROUNDS; round++) {
     const rows = store.usageDue(ROWS)
     if (rows.length === 0) return true
     try {
-      await keeper.keepUsage(rows)
+      await keeper.storeUsage(rows)
     } catch (error) {
       console.error('copying usage failed', error instanceof Error ? error.message : '')
       return false
     }
-    ctx.storage.transactionSync(() => store.usageCopied(rows))
+    ctx.storage.transactionSync(() => store.markUsageCopied(rows))
   }
   return false
 }

@@ -7,7 +7,7 @@ import { DAY_MS } from '../core/time.ts'
 import { renewalAfter } from './plans/calendar.ts'
 
 /** How an account stands: what of its balance is its plan's, and what comes later. */
-export interface Standing {
+export interface ForecastInput {
   readonly left: MicroCredits
   /** What ends with the plan's period. */
   readonly ofPlan: MicroCredits
@@ -26,7 +26,7 @@ export type Forecast =
 
 const FAR_MS = 3_653 * DAY_MS
 
-export function forecastEnd(standing: Standing, perDay: MicroCredits, nowMs: number): Forecast {
+export function forecastEnd(standing: ForecastInput, perDay: MicroCredits, nowMs: number): Forecast {
   if (standing.left <= 0) return { ends: true, atMs: nowMs }
   const { untilMs, anchorMs, everyMicro } = standing
   if (perDay <= 0) return unusedUntil(standing)
@@ -54,7 +54,7 @@ const RENEWED: Forecast = { ends: false, why: 'renewed' }
 const FAR: Forecast = { ends: false, why: 'far' }
 
 /** Nothing is spent: credits end only with a plan that brings no more and leaves nothing beside it. */
-function unusedUntil({ left, ofPlan, untilMs, everyMicro }: Standing): Forecast {
+function unusedUntil({ left, ofPlan, untilMs, everyMicro }: ForecastInput): Forecast {
   if (untilMs !== null && everyMicro === 0 && left === ofPlan) return { ends: true, atMs: untilMs }
   return { ends: false, why: 'unused' }
 }

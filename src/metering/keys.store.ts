@@ -61,7 +61,7 @@ export class KeyCaps extends Tables {
   }
 
   /** The key's cap, undefined without one or where the account has less than the cap leaves: its cap is not in the way. */
-  inTheWay(keyHash: KeyHash, available: MicroCredits): MicroCredits | undefined {
+  limitingCap(keyHash: KeyHash, available: MicroCredits): MicroCredits | undefined {
     if (this.room(keyHash) >= available) return undefined
     const select = 'SELECT cap FROM caps WHERE key_hash = ?'
     return this.first<{ cap: number }>(select, this.#rootOf(keyHash))?.cap
@@ -79,7 +79,7 @@ export class KeyCaps extends Tables {
 }
 
 /** A copy in KV lives an hour, and a little longer in the memory of who read it last. */
-const TOLD_MS = 2 * 3_600_000
+const CHANGE_TTL_MS = 2 * 3_600_000
 /** Stands for all keys of the account: a change of its plan. */
 const ALL = ''
 
@@ -94,21 +94,21 @@ export class KeyChanges extends Tables {
 
   /** Null: all keys of the account. */
   note(keyHash: KeyHash | null, nowMs: number): void {
-    this.run('DELETE FROM changes WHERE at < ?', nowMs - TOLD_MS)
+    this.run('DELETE FROM changes WHERE at < ?', nowMs - CHANGE_TTL_MS)
     this.run('INSERT OR REPLACE INTO changes VALUES (?, ?)', keyHash ?? ALL, nowMs)
     this.#lastMs = nowMs
   }
 
   /** Of this key, in Unix ms; null where it is long ago. Costs nothing while nothing has changed. */
   last(keyHash: KeyHash, nowMs: number): number | null {
-    if (nowMs - this.#lastMs > TOLD_MS) return null
+    if (nowMs - this.#lastMs > CHANGE_TTL_MS) return null
     return this.one<{ at: number | null }>('SELECT max(at) AS at FROM changes WHERE key_hash IN (?, ?)', keyHash, ALL)
       .at
   }
 }
 
 /** Each rotation moves those before it to the newest key, so a chain is one step; after a lost message a few. */
-const STEPS_MOST = 16
+const STEPS_MAX = 16
 
 /** Why a key is over, and since when. */
 export interface KeyEnd {
@@ -134,7 +134,7 @@ export class KeyEnds extends Tables {
   /** The newest key of the chain that a key began or belongs to. */
   newest(keyHash: KeyHash): KeyHash {
     let newest = keyHash
-    for (let step = 0; step < STEPS_MOST; step++) {
+    for (let step = 0; step < STEPS_MAX; step++) {
       const select = 'SELECT heir FROM key_ends WHERE key_hash = ? AND heir IS NOT NULL'
       const row = this.first<{ heir: KeyHash }>(select, newest)
       if (row === undefined) break

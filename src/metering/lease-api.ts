@@ -25,7 +25,7 @@ export interface LeaseRequest {
   readonly forecast: MicroCredits
   /** Gives back all that is unspent and ends the lease. Nothing may be in flight on it. */
   readonly close: boolean
-  readonly requests?: RequestAsk
+  readonly requests?: RateTokenRequest
   /** It is visitors without a key who spend: all of them together so much an hour. */
   readonly visitorsPerHour?: MicroCredits | undefined
 }
@@ -36,7 +36,7 @@ export interface LeaseRequest {
  * leased included. `cap` is the key's, where that is what leaves too little; `busyMs` is there where it is the visitors'
  * budget, until there is as much as was needed.
  */
-export type LeaseAnswer =
+export type LeaseResponse =
   /** `granted` is cumulative; `ttlMs` counts from when the isolate sent the request; `remaining` lies outside all leases. */
   | {
       readonly v: number
@@ -45,7 +45,7 @@ export type LeaseAnswer =
       readonly ttlMs: number
       readonly remaining: MicroCredits
       readonly left: MicroCredits
-      readonly requests?: RequestAnswer
+      readonly requests?: RateTokenResponse
       readonly changedMs?: number
     }
   /** `gone`: closed, reclaimed or never seen; open another. `exhausted`: less than `need` remains; the lease lives on. */
@@ -61,7 +61,7 @@ export type LeaseAnswer =
     }
 
 /** What an isolate asks for along with a lease. */
-export interface RequestAsk {
+export interface RateTokenRequest {
   readonly bucket: string
   readonly perSecond: number
   /** Calls that wait for a token. */
@@ -71,7 +71,7 @@ export interface RequestAsk {
 }
 
 /** `waitMs` until the bucket has another token, 0 if it has; `remaining` is what is left in it. */
-export interface RequestAnswer {
+export interface RateTokenResponse {
   readonly granted: number
   readonly waitMs: number
   readonly remaining: number
@@ -79,5 +79,5 @@ export interface RequestAnswer {
 
 /** What isolates ask of a meter: the smallest port that the lease client needs. */
 export interface LeaseMeterApi {
-  lease(request: LeaseRequest): Promise<LeaseAnswer>
+  lease(request: LeaseRequest): Promise<LeaseResponse>
 }

@@ -6,15 +6,15 @@ import type { Identity, Product } from '../accounts/identity.ts'
 import { LIMIT_FIELDS } from '../accounts/limits.ts'
 import { visitorsBusy } from '../accounts/stream-token.ts'
 import type { MicroCredits } from '../core/amount.ts'
-import { orLate } from '../core/deadline.ts'
+import { orFallback } from '../core/deadline.ts'
 import { type Failure, KEY_ENDED } from '../core/failure.ts'
+import { Heartbeat, type HeartbeatClock } from '../core/heartbeat.ts'
 import type { AccountId, KeyHash } from '../core/ids.ts'
-import { Keeper, type KeeperClock } from '../core/keeper.ts'
-import { Exchanges } from '../core/local-lease.ts'
+import { SerialExchanges } from '../core/local-lease.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import { after, sleep } from '../core/timers.client.ts'
 import type { Charging, Hold, Price } from './charging.ts'
-import { type AskedExchange, CreditLease, type HeldLease } from './credit-lease.ts'
+import { CreditLease, type IsolateLease, type LeaseExchange } from './credit-lease.ts'
 import type { LeaseMeterApi } from './lease-api.ts'
 import { limitsOf } from './plans/plan.ts'
 import { RequestLease } from './request-lease.ts'
@@ -31,7 +31,7 @@ export interface LeaseContext {
   onChanged?(keyHash: KeyHash, changedMs: number): void
 }
 
-export interface LeaseClock extends KeeperClock {
+export interface LeaseClock extends HeartbeatClock {
   readonly newId: () => string
 }
 
@@ -43,7 +43,7 @@ const SYSTEM_CLOCK: LeaseClock = {
 
 const EXCHANGE_TIMEOUT_MS = 5_000
 /** Rounds of asking for one call; reached only if others take every grant first. */
-const TURNS_MAX = 100
+const ROUNDS_MAX = 100
 /** At most 14 KB each (test/http/memory-bounds.test.ts). */
 export const LOCAL_ACCOUNTS_MAX = 2_000
 
@@ -51,8 +51,8 @@ export const LOCAL_ACCOUNTS_MAX = 2_000
 interface LocalAccount {
   readonly account: AccountId
   readonly credits: CreditLease
-  readonly exchanges: Exchanges
-  readonly reporter: Keeper
+  readonly exchanges: SerialExchanges
+  readonly reporter: Heartbeat
   /** Sum of the prices of calls that wait for a grant. */
   waiting: MicroCredits
   /** Request limits of this key by bucket, and the one that was used last: reports refill it. */
@@ -82,11 +82,11 @@ export class LeasePool {
         const local = this.#accountOf(identity)
         const limit = price.isCounted ? null : limitOf(local, identity, price.product)
         const taken = this.#take(context, local, price, limit)
-        if (taken !== null) return identity.token ? byToken(taken) : taken
-        const asking = this.#askAndTake(context, local, price, limit)
+        if (taken !== null) return identity.token ? asTokenRefusal(taken) : taken
+        const asking = this.#leaseAndTake(context, local, price, limit)
         // A caller that goes away meanwhile would be counted among those who wait for ever, and more and more be leased.
         context.waitUntil(asking)
-        return identity.token ? asking.then(byToken) : asking
+        return identity.token ? asking.then(asTokenRefusal) : asking
       },
       report: (identity) => this.#report(context, this.#accountOf(identity), this.#clock.nowMs(), true),
       limitHeaders: (identity, product, atMost = 1) =>
@@ -94,7 +94,7 @@ export class LeasePool {
     }
   }
 
-  async #askAndTake(
+  async #leaseAndTake(
     context: LeaseContext,
     local: LocalAccount,
     price: Price,
@@ -103,7 +103,7 @@ export class LeasePool {
     local.waiting += price.amount
     if (limit !== null) limit.waiting++
     try {
-      for (let turn = 0; turn < TURNS_MAX; turn++) {
+      for (let turn = 0; turn < ROUNDS_MAX; turn++) {
         await this.#exchangeFor(context, local, price.amount, limit)
         const taken = this.#take(context, local, price, limit)
         if (taken !== null) return taken
@@ -130,7 +130,7 @@ export class LeasePool {
             ? null
             : err({ ...limit.refusal(verdict.waitMs), remainingMicro: local.credits.remaining() })
         }
-        this.#keepReporting(context, local)
+        this.#ensureReporter(context, local)
         return ok(this.#holdOn(context, local, answer.lease, price))
       }
       case 'refuse':
@@ -148,14 +148,14 @@ export class LeasePool {
     }
   }
 
-  #holdOn(context: LeaseContext, local: LocalAccount, lease: HeldLease, price: Price): Hold {
+  #holdOn(context: LeaseContext, local: LocalAccount, lease: IsolateLease, price: Price): Hold {
     const { amount, product, type } = price
     let open = true
     const finish = (end: () => void): MicroCredits => {
       if (!open) throw new Error('a hold is settled or released once')
       open = false
       end()
-      this.#keepReporting(context, local)
+      this.#ensureReporter(context, local)
       return local.credits.remaining()
     }
     return {
@@ -178,22 +178,22 @@ export class LeasePool {
   ): Promise<void> {
     const now = this.#clock.nowMs()
     if (local.exchanges.downMs(now) > 0) return
-    if (local.exchanges.isUnderWay(now)) return local.exchanges.landed(now)
-    const asked = local.credits.ask(amount, local.waiting, now, this.#clock.newId)
-    await this.#begin(context, local, [asked], limit)
+    if (local.exchanges.isInFlight(now)) return local.exchanges.wait(now)
+    const asked = local.credits.request(amount, local.waiting, now, this.#clock.newId)
+    await this.#startExchanges(context, local, [asked], limit)
   }
 
   /** Sends exchanges one after the other; never rejects. */
-  #begin(
+  #startExchanges(
     context: LeaseContext,
     local: LocalAccount,
-    exchanges: readonly AskedExchange[],
+    exchanges: readonly LeaseExchange[],
     limit: Limit | null = local.limit,
   ): Promise<void> {
     const run = async () => {
       for (const asked of exchanges) await this.#exchange(context, local, asked, asked.request.close ? null : limit)
     }
-    const landed = local.exchanges.begin(run, this.#clock.nowMs())
+    const landed = local.exchanges.start(run, this.#clock.nowMs())
     context.waitUntil(landed)
     return landed
   }
@@ -201,24 +201,24 @@ export class LeasePool {
   async #exchange(
     context: LeaseContext,
     local: LocalAccount,
-    asked: AskedExchange,
+    asked: LeaseExchange,
     limit: Limit | null,
   ): Promise<void> {
     const sentAtMs = this.#clock.nowMs()
-    const requests = limit?.lease.ask(limit.waiting, sentAtMs) ?? null
+    const requests = limit?.lease.request(limit.waiting, sentAtMs) ?? null
     const request = requests === null ? asked.request : { ...asked.request, requests }
-    const send = () => orLate(context.meterOf(local.account).lease(request), EXCHANGE_TIMEOUT_MS, null, after)
+    const send = () => orFallback(context.meterOf(local.account).lease(request), EXCHANGE_TIMEOUT_MS, null, after)
     const down = () => {
-      local.exchanges.failed(this.#clock.nowMs())
-      if (requests !== null) limit?.lease.alone(this.#clock.nowMs())
+      local.exchanges.markFailed(this.#clock.nowMs())
+      if (requests !== null) limit?.lease.rationLocally(this.#clock.nowMs())
     }
     try {
       // Repeating is harmless (all numbers are cumulative), and a restarted object refuses the first call only.
       const answer = await send().catch(send)
       if (answer === null) return down()
-      local.credits.answered(asked, answer)
+      local.credits.applyResponse(asked, answer)
       if (answer.ok && answer.requests !== undefined && requests !== null && limit !== null)
-        limit.lease.answered(requests, answer.requests, sentAtMs, this.#clock.nowMs())
+        limit.lease.applyResponse(requests, answer.requests, sentAtMs, this.#clock.nowMs())
       if (answer.changedMs !== undefined) context.onChanged?.(local.credits.keyHash, answer.changedMs)
       if (!answer.ok && answer.reason === 'revoked') context.onRevoked(local.credits.keyHash)
     } catch {
@@ -226,18 +226,18 @@ export class LeasePool {
     }
   }
 
-  #keepReporting(context: LeaseContext, local: LocalAccount): void {
+  #ensureReporter(context: LeaseContext, local: LocalAccount): void {
     if (local.reporter.isAlive(this.#clock.nowMs())) return
     context.waitUntil(local.reporter.run(this.#clock, (now) => this.#report(context, local, now)))
   }
 
   /** One round of a reporter; true while there is something to report. */
   async #report(context: LeaseContext, local: LocalAccount, now: number, all = false): Promise<boolean> {
-    await local.exchanges.landed(now)
+    await local.exchanges.wait(now)
     // Another call may have begun an exchange while this one waited: reports come a round later then.
-    const exchanges = local.exchanges.isUnderWay(this.#clock.nowMs()) ? [] : local.credits.due(now, all)
-    if (exchanges.length > 0) await this.#begin(context, local, exchanges)
-    return local.credits.busy
+    const exchanges = local.exchanges.isInFlight(this.#clock.nowMs()) ? [] : local.credits.due(now, all)
+    if (exchanges.length > 0) await this.#startExchanges(context, local, exchanges)
+    return local.credits.isBusy
   }
 
   #accountOf(identity: Identity): LocalAccount {
@@ -249,8 +249,8 @@ export class LeasePool {
     const local: LocalAccount = {
       account: identity.account,
       credits: new CreditLease(identity.keyHash, visitors?.perHour),
-      exchanges: new Exchanges(EXCHANGE_TIMEOUT_MS, after),
-      reporter: new Keeper(),
+      exchanges: new SerialExchanges(EXCHANGE_TIMEOUT_MS, after),
+      reporter: new Heartbeat(),
       waiting: 0,
       limits: new Map(),
       limit: null,
@@ -265,7 +265,7 @@ export class LeasePool {
     let room = 0
     for (const [name, local] of this.#accounts) {
       oldest ??= name
-      if (local.credits.busy || local.exchanges.isUp) continue
+      if (local.credits.isBusy || local.exchanges.isPending) continue
       this.#accounts.delete(name)
       if (++room >= LOCAL_ACCOUNTS_MAX / 10) return
     }
@@ -274,7 +274,7 @@ export class LeasePool {
 }
 
 /** The same for a caller with a stream token, which cannot look up what is left. */
-function byToken(held: Result<Hold, Failure>): Result<Hold, Failure> {
+function asTokenRefusal(held: Result<Hold, Failure>): Result<Hold, Failure> {
   return held.ok || held.error.kind !== 'credits_exhausted' ? held : err({ ...held.error, byToken: true })
 }
 
@@ -286,7 +286,7 @@ function limitOf(local: LocalAccount, identity: Identity, product: Product): Lim
   if (perSecond === null) return null
   const known = local.limits.get(bucket)
   if (known?.lease.perSecond === perSecond) return known
-  const refusal = (waitMs: number) => tooMany(bucket, perSecond, waitMs)
+  const refusal = (waitMs: number) => rateLimited(bucket, perSecond, waitMs)
   const limit = { lease: new RequestLease(bucket, perSecond), waiting: 0, refusal }
   local.limits.set(bucket, limit)
   return limit
@@ -304,7 +304,7 @@ type Bucket = keyof typeof LIMIT_OF
 const LIMIT_OF = { info: 'infoRequestsPerSecond', rest: 'requestsPerSecond' } as const
 
 /** The refusal of a request for which a bucket has no token yet. */
-function tooMany(bucket: Bucket, perSecond: number, retryAfterMs: number): Failure {
+function rateLimited(bucket: Bucket, perSecond: number, retryAfterMs: number): Failure {
   const most = `this account's plan allows each key ${perSecond} a second (${LIMIT_FIELDS[LIMIT_OF[bucket]]})`
   const hint = `Too many requests: ${most}: retry after ${Math.ceil(retryAfterMs / 1000)} s.`
   return { kind: 'rate_limited', retryAfterMs, hint }

@@ -5,13 +5,13 @@ import type { KeyHash } from '../core/ids.ts'
 import type { AccountState } from './account-state.ts'
 import type { LeaseMeterApi } from './lease-api.ts'
 import type { PipelineMeterApi } from './pipeline-report.ts'
-import type { PlanOrder, PlanState } from './plans/plan-period.ts'
+import type { PlanInput, PlanState } from './plans/plan-period.ts'
 import type { Statement, StatementSums } from './statement.ts'
 import type { StreamMeterApi, StreamView } from './streams/stream-api.ts'
-import type { StackedUsage, UsagePage, UsagePlace, UsageReport } from './usage.ts'
+import type { StackedUsage, UsagePage, UsagePosition, UsageReport } from './usage.ts'
 import type { WebhookApi } from './webhooks/webhook-api.ts'
 
-export type GrantAnswer =
+export type GrantResponse =
   /** `repeated`: this grant id had taken effect before with the same amount. */
   | { readonly v: number; readonly ok: true; readonly repeated: boolean; readonly account: AccountState }
   /** `conflict`: the id was used with another amount. `too_large`: the sum would leave exact integers. */
@@ -20,7 +20,7 @@ export type GrantAnswer =
 /** What the operator's surfaces ask of a meter. */
 export interface AccountMeterApi {
   /** Adds credits, once per `id`. */
-  grantCredits(id: string, amount: MicroCredits): Promise<GrantAnswer>
+  grantCredits(id: string, amount: MicroCredits): Promise<GrantResponse>
   /** From now on every charge and lease of this key answers `revoked`, and pipelines that are charged to it pause. Idempotent. */
   revokeKey(keyHash: KeyHash): Promise<void>
   /** What D1 says of this key (null: of all) has changed: isolates and relays hear it and look callers up anew. */
@@ -36,9 +36,9 @@ export interface AccountMeterApi {
   /** `capLeft`: what the cap of the key that was named lets it still spend; not there without one. */
   balance(keyHash?: KeyHash): Promise<AccountState & { readonly capLeft?: MicroCredits }>
   /** Begins a plan for an account that has none; false, and nothing done, where it has one. */
-  beginPlan(order: PlanOrder): Promise<boolean>
+  beginPlan(order: PlanInput): Promise<boolean>
   /** Puts the account on this plan now, and notes the change. The same plan with the same terms gives nothing again. */
-  changePlan(order: PlanOrder): Promise<PlanState>
+  changePlan(order: PlanInput): Promise<PlanState>
   /** What later periods of this plan give; the running one stays. Nothing happens on another plan. Idempotent. */
   renewWith(plan: string, everyMicro: MicroCredits): Promise<void>
   /** Null for an account that was made before plans had periods. */
@@ -48,7 +48,7 @@ export interface AccountMeterApi {
   /** What each of these whole UTC days cost; of those that are over it is remembered. */
   spentByDay(days: readonly number[]): Promise<readonly MicroCredits[]>
   /** The same hours per day, key and type: at most `limit` rows after this place, from the first where it is null. */
-  usagePage(fromMs: number, toMs: number, after: UsagePlace | null, limit: number): Promise<UsagePage>
+  usagePage(fromMs: number, toMs: number, after: UsagePosition | null, limit: number): Promise<UsagePage>
   /** The same hours per day, of each the keys or types that spent most in all (40) and the others together. */
   usageStack(fromMs: number, toMs: number, by: 'key' | 'type'): Promise<readonly StackedUsage[]>
   /** In the order of these keys: what each spent from `fromMs` on, and what its cap leaves (null: no cap). */
@@ -69,4 +69,4 @@ export interface KeySums {
 }
 
 /** Everything that the Durable Object answers. */
-export type WholeMeterApi = LeaseMeterApi & AccountMeterApi & StreamMeterApi & PipelineMeterApi & WebhookApi
+export type MeterApi = LeaseMeterApi & AccountMeterApi & StreamMeterApi & PipelineMeterApi & WebhookApi

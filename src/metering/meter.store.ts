@@ -52,19 +52,19 @@ export class MeterStore extends Tables {
   }
 
   /** The most that was left in the plan's period. */
-  most(): number {
+  peak(): number {
     return this.first<{ micro: number }>('SELECT micro FROM most')?.micro ?? 0
   }
 
   /** What is left has grown, or a period has begun with it. */
-  noteMost(left: number, isNewPeriod: boolean): void {
-    const most = isNewPeriod ? left : Math.max(left, this.most())
+  recordPeak(left: number, isNewPeriod: boolean): void {
+    const most = isNewPeriod ? left : Math.max(left, this.peak())
     this.run('INSERT OR REPLACE INTO most VALUES (1, ?)', most)
   }
 
   lease(id: string): StoredLease | null {
     const row = this.first<LeaseRow>('SELECT * FROM leases WHERE id = ?', id)
-    return row === undefined ? null : stored(row)
+    return row === undefined ? null : storedLease(row)
   }
 
   putLease({ lease, usage }: StoredLease): void {
@@ -91,7 +91,7 @@ export class MeterStore extends Tables {
     return this.all<LeaseRow>(
       'SELECT * FROM leases WHERE open = 1 AND until <= ? ORDER BY until LIMIT 1000',
       untilMs,
-    ).map(stored)
+    ).map(storedLease)
   }
 
   /** Deadline of the open lease that ends first, null where none is open. */
@@ -158,7 +158,7 @@ export class MeterStore extends Tables {
   }
 
   /** These rows were copied; one that has changed meanwhile stays due. */
-  usageCopied(rows: readonly UsageRow[]): void {
+  markUsageCopied(rows: readonly UsageRow[]): void {
     for (const { hour, keyHash, product, type, changes } of rows) {
       this.run(
         `DELETE FROM usage_due WHERE hour = ?1 AND key_hash = ?2 AND product = ?3 AND type = ?4 AND ?5 =
@@ -207,7 +207,7 @@ export class MeterStore extends Tables {
   }
 }
 
-function stored(row: LeaseRow): StoredLease {
+function storedLease(row: LeaseRow): StoredLease {
   const { id, key_hash: keyHash, granted, settled, until: untilMs, open, usage } = row
   return { lease: { id, keyHash, granted, settled, untilMs, open: open === 1 }, usage: JSON.parse(usage) }
 }

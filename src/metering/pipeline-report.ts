@@ -20,7 +20,7 @@ export interface PipelineReport {
   readonly hold?: MicroCredits
 }
 
-export interface PipelineAnswer {
+export interface PipelineResponse {
   readonly v: number
   /** What the account, or the key under its cap, may still spend, less what is held for batches of other pipelines. */
   readonly available: MicroCredits
@@ -32,5 +32,5 @@ export interface PipelineAnswer {
 
 export interface PipelineMeterApi {
   /** Charges what is new of these sums as far as the balance goes; the rest is written off. */
-  settlePipeline(report: PipelineReport): Promise<PipelineAnswer>
+  settlePipeline(report: PipelineReport): Promise<PipelineResponse>
 }

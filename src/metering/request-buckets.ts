@@ -3,8 +3,8 @@
 
 import { BoundedMap } from '../core/bounded-map.ts'
 import type { KeyHash } from '../core/ids.ts'
-import { aSecondsWorth, type Bucket, fullBucket, takeTokens, wholeTokens } from '../core/token-bucket.ts'
-import type { RequestAnswer, RequestAsk } from './lease-api.ts'
+import { type Bucket, fullBucket, oneSecondBurst, takeTokens, wholeTokens } from '../core/token-bucket.ts'
+import type { RateTokenRequest, RateTokenResponse } from './lease-api.ts'
 
 /** An isolate takes at most this part of a second's tokens ahead: a slow key asks for each request. */
 const AHEAD_SHARE = 4
@@ -14,9 +14,9 @@ const BUCKETS_MAX = 10_000
 export class RequestBuckets {
   readonly #buckets = new BoundedMap<string, { readonly bucket: Bucket; readonly perSecond: number }>(BUCKETS_MAX)
 
-  take(keyHash: KeyHash, { bucket, perSecond, need, forecast }: RequestAsk, nowMs: number): RequestAnswer {
+  take(keyHash: KeyHash, { bucket, perSecond, need, forecast }: RateTokenRequest, nowMs: number): RateTokenResponse {
     const name = `${keyHash} ${bucket}`
-    const rate = aSecondsWorth(perSecond)
+    const rate = oneSecondBurst(perSecond)
     const before = this.#buckets.get(name)?.bucket ?? fullBucket(rate, nowMs)
     const most = Math.max(need, Math.min(forecast, tokensAhead(perSecond)))
     const { bucket: after, taken, waitMs } = takeTokens(before, rate, most, nowMs)
@@ -29,7 +29,7 @@ export class RequestBuckets {
     const most: Record<string, number> = {}
     for (const [name, { bucket, perSecond }] of this.#buckets.entries()) {
       const kind = name.slice(name.indexOf(' ') + 1)
-      const rate = aSecondsWorth(perSecond)
+      const rate = oneSecondBurst(perSecond)
       const left = wholeTokens(takeTokens(bucket, rate, 0, nowMs).bucket)
       most[kind] = Math.max(most[kind] ?? 0, rate.burst - left)
     }

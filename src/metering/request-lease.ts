@@ -2,8 +2,8 @@
 // and a half seconds, or of few for fifteen. Tokens are never given back: what is not used is lost. Invariant: without a
 // token nothing goes, unless the meter is away; then an isolate rations itself to the plan's rate.
 
-import { UseRate } from '../core/local-lease.ts'
-import type { RequestAnswer, RequestAsk } from './lease-api.ts'
+import { UsageRate } from '../core/local-lease.ts'
+import type { RateTokenRequest, RateTokenResponse } from './lease-api.ts'
 import { tokensAhead } from './request-buckets.ts'
 
 /** Tokens taken ahead are used within this time of asking, or lost. */
@@ -19,9 +19,9 @@ export class RequestLease {
   readonly bucket: string
   readonly perSecond: number
   #tokens = 0
-  #askedMs = Number.NEGATIVE_INFINITY
+  #requestedMs = Number.NEGATIVE_INFINITY
   #refusedUntilMs = 0
-  readonly #use = new UseRate()
+  readonly #usage = new UsageRate()
   #remaining: number
   #remainingAtMs = 0
 
@@ -32,46 +32,51 @@ export class RequestLease {
   }
 
   take(nowMs: number): RequestVerdict {
-    const here = this.#here(nowMs)
+    const here = this.#available(nowMs)
     if (here > 0) {
       this.#tokens = here - 1
-      this.#use.count(1)
+      this.#usage.count(1)
       return 'go'
     }
     return nowMs < this.#refusedUntilMs ? { waitMs: this.#refusedUntilMs - nowMs } : 'ask'
   }
 
   /** What to ask for; null where `waiting` is 0 and what is here lasts as long as until the next report. */
-  ask(waiting: number, nowMs: number): RequestAsk | null {
-    const soon = this.#use.within(1_500, nowMs, 4_000)
-    const later = Math.min(this.#few, this.#use.within(FEW_TTL_MS, nowMs))
-    const forecast = Math.max(soon, later) - this.#here(nowMs)
-    this.#use.begin(nowMs)
+  request(waiting: number, nowMs: number): RateTokenRequest | null {
+    const soon = this.#usage.forecast(1_500, nowMs, 4_000)
+    const later = Math.min(this.#few, this.#usage.forecast(FEW_TTL_MS, nowMs))
+    const forecast = Math.max(soon, later) - this.#available(nowMs)
+    this.#usage.reset(nowMs)
     if (waiting === 0 && forecast <= 0) return null
     const { bucket, perSecond } = this
     return { bucket, perSecond, need: waiting, forecast: Math.max(0, forecast) }
   }
 
   /** Takes in the meter's answer to `ask`, sent at `sentAtMs`. */
-  answered(ask: RequestAsk, { granted, waitMs, remaining }: RequestAnswer, sentAtMs: number, nowMs: number): void {
-    this.#tokens = Math.min(this.#here(nowMs) + granted, Math.max(ask.need, tokensAhead(this.perSecond)))
-    this.#askedMs = sentAtMs
+  applyResponse(
+    ask: RateTokenRequest,
+    { granted, waitMs, remaining }: RateTokenResponse,
+    sentAtMs: number,
+    nowMs: number,
+  ): void {
+    this.#tokens = Math.min(this.#available(nowMs) + granted, Math.max(ask.need, tokensAhead(this.perSecond)))
+    this.#requestedMs = sentAtMs
     this.#refusedUntilMs = nowMs + waitMs
     this.#remaining = remaining
     this.#remainingAtMs = nowMs
   }
 
   /** The meter did not answer: this isolate goes by its own count for a second. */
-  alone(nowMs: number): void {
+  rationLocally(nowMs: number): void {
     this.#tokens = Math.max(1, Math.floor(this.perSecond))
-    this.#askedMs = nowMs + 1_000 - TOKENS_TTL_MS
+    this.#requestedMs = nowMs + 1_000 - TOKENS_TTL_MS
     this.#refusedUntilMs = 0
   }
 
   /** Headers of the IETF's draft, null where more than a part `atMost` is left, as far as this isolate knows. */
   headers(nowMs: number, atMost = 1): { ratelimit: string; 'ratelimit-policy': string } | null {
     const { bucket, perSecond } = this
-    const here = this.#here(nowMs)
+    const here = this.#available(nowMs)
     const inMeter = this.#remaining + ((nowMs - this.#remainingAtMs) * perSecond) / 1000
     const left = Math.min(perSecond, Math.floor(here + inMeter))
     if (left > perSecond * atMost) return null
@@ -85,8 +90,8 @@ export class RequestLease {
     return Math.floor(this.perSecond / FEW_SHARE)
   }
 
-  #here(nowMs: number): number {
-    const ageMs = nowMs - this.#askedMs
+  #available(nowMs: number): number {
+    const ageMs = nowMs - this.#requestedMs
     if (ageMs < TOKENS_TTL_MS) return this.#tokens
     return ageMs < FEW_TTL_MS ? Math.min(this.#tokens, this.#few) : 0
   }

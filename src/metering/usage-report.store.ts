@@ -9,11 +9,11 @@ import { Tables } from '../core/tables.store.ts'
 import { DAY_MS } from '../core/time.ts'
 import {
   hourOf,
-  type PlacedUsage,
   type StackedUsage,
   sumOfUsage,
   type UsagePage,
-  type UsagePlace,
+  type UsagePosition,
+  type UsageRecord,
   type UsageReport,
   type UsageSum,
 } from './usage.ts'
@@ -21,7 +21,7 @@ import {
 /** What an hour cost is settled so long after it began: minutes that a relay could not serve are given back within an hour. */
 const SETTLED_MS = 2 * 3_600_000
 /** Days whose settled part is remembered. */
-const KNOWN_DAYS = 16
+const CACHED_DAYS = 16
 /** Keys of a report; of types there are only so many. */
 const KEYS_MAX = 1_000
 
@@ -30,15 +30,15 @@ const SUMS = `sum(iif(product IN ('stream', 'pipeline'), 0, calls)) AS calls, su
 const HOURS = 'FROM usage WHERE hour >= ?1 AND hour < ?2'
 
 /** Which rows of a day: those behind a place, so many, or those of one key. */
-interface Only {
-  readonly after?: UsagePlace | null
+interface UsageFilter {
+  readonly after?: UsagePosition | null
   readonly limit?: number
   readonly keyHash?: KeyHash | null
 }
 
 export class UsageReports extends Tables {
   /** By day, what it cost up to a settled hour. */
-  readonly #settled = new BoundedMap<number, { readonly untilMs: number; readonly amount: MicroCredits }>(KNOWN_DAYS)
+  readonly #settled = new BoundedMap<number, { readonly untilMs: number; readonly amount: MicroCredits }>(CACHED_DAYS)
 
   spentByDay(days: readonly number[], nowMs: number): MicroCredits[] {
     return days.map((day) => {
@@ -62,8 +62,8 @@ export class UsageReports extends Tables {
   /** Of the account, or of one of its keys. */
   report(fromMs: number, toMs: number, keyHash: KeyHash | null = null): UsageReport {
     const byDay: (UsageSum & { day: number })[] = []
-    const byKey = new Map<string, PlacedUsage>()
-    const byType = new Map<string, PlacedUsage>()
+    const byKey = new Map<string, UsageRecord>()
+    const byType = new Map<string, UsageRecord>()
     for (const day of this.#days(fromMs, toMs)) {
       const rows = this.#ofDay(day, fromMs, toMs, { keyHash })
       if (rows.length > 0) byDay.push({ day, ...sumOfUsage(rows) })
@@ -74,17 +74,17 @@ export class UsageReports extends Tables {
     }
     return {
       byDay,
-      byKey: mostFirst(byKey)
+      byKey: sortedBySpending(byKey)
         .slice(0, KEYS_MAX)
         .map(({ keyHash, ...row }) => ({ keyHash, ...sumOfUsage([row]) })),
-      byType: mostFirst(byType).map(({ product, type, ...row }) => ({ product, type, ...sumOfUsage([row]) })),
+      byType: sortedBySpending(byType).map(({ product, type, ...row }) => ({ product, type, ...sumOfUsage([row]) })),
     }
   }
 
   /** At most `limit` rows that come after this place; null: from the first. */
-  page(fromMs: number, toMs: number, after: UsagePlace | null, limit: number): UsagePage {
+  page(fromMs: number, toMs: number, after: UsagePosition | null, limit: number): UsagePage {
     const [total] = this.all<UsageSum>(`SELECT ${SUMS} ${HOURS} HAVING count(*) > 0`, fromMs, toMs)
-    const rows: PlacedUsage[] = []
+    const rows: UsageRecord[] = []
     for (const day of this.#days(Math.max(fromMs, after?.day ?? 0), toMs)) {
       const room = limit - rows.length
       if (room === 0) break
@@ -127,9 +127,9 @@ export class UsageReports extends Tables {
     }
   }
 
-  #ofDay(day: number, fromMs: number, toMs: number, only: Only = {}): PlacedUsage[] {
+  #ofDay(day: number, fromMs: number, toMs: number, only: UsageFilter = {}): UsageRecord[] {
     const { after = null, limit = -1, keyHash = null } = only
-    return this.all<PlacedUsage>(
+    return this.all<UsageRecord>(
       `SELECT ?3 AS day, key_hash AS keyHash, product, type, ${SUMS}
        ${HOURS} AND (key_hash, product, type) > (?4, ?5, ?6) AND key_hash = coalesce(?8, key_hash) GROUP BY 2, 3, 4 ORDER BY 2, 3, 4 LIMIT ?7`,
       ...[Math.max(day, fromMs), Math.min(day + DAY_MS, toMs)],
@@ -138,12 +138,12 @@ export class UsageReports extends Tables {
   }
 }
 
-function add(sums: Map<string, PlacedUsage>, name: string, row: PlacedUsage): void {
+function add(sums: Map<string, UsageRecord>, name: string, row: UsageRecord): void {
   const sum = sums.get(name)
   sums.set(name, sum === undefined ? row : { ...row, ...sumOfUsage([sum, row]) })
 }
 
 /** Those that spent the same in the order of their names. */
-function mostFirst(sums: ReadonlyMap<string, PlacedUsage>): PlacedUsage[] {
+function sortedBySpending(sums: ReadonlyMap<string, UsageRecord>): UsageRecord[] {
   return [...sums].sort(([a, { amount: x }], [b, { amount: y }]) => y - x || (a < b ? -1 : 1)).map(([, sum]) => sum)
 }

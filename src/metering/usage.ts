@@ -37,17 +37,17 @@ export interface UsageReport {
 }
 
 /** A row of the report that has all three, and its place: rows are in the order of these four. */
-export interface UsagePlace {
+export interface UsagePosition {
   readonly day: number
   readonly keyHash: KeyHash
   readonly product: string
   readonly type: string
 }
-export type PlacedUsage = UsageSum & UsagePlace
+export type UsageRecord = UsageSum & UsagePosition
 
 export interface UsagePage {
   readonly total: UsageSum
-  readonly rows: readonly PlacedUsage[]
+  readonly rows: readonly UsageRecord[]
 }
 
 /** What a key or a type used on a day; `part` empty: all that are not among those that spent most. */
@@ -64,8 +64,8 @@ export function sumOfUsage(sums: readonly UsageSum[]): UsageSum {
 }
 
 /** What a meter asks of the gateway, which has D1: rows with the sum of their hour so far. Again is the same. */
-export interface UsageKeeper {
-  keepUsage(rows: readonly UsageRow[]): Promise<void>
+export interface UsageSink {
+  storeUsage(rows: readonly UsageRow[]): Promise<void>
 }
 
 /** Start of the hour in Unix ms. */

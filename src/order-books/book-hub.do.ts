@@ -20,12 +20,12 @@ import {
   type BookSnapshot,
   HUB_API_VERSION,
   type HubBooks,
-  type JoinAnswer,
-  type RelayAttachAnswer,
+  type JoinResponse,
   type RelayAttachRequest,
-  type SnapshotAnswer,
+  type RelayAttachResponse,
+  type SnapshotResponse,
   type TopOfBook,
-  type ViewsAnswer,
+  type ViewsResponse,
 } from '../protocol/hub/hub-api.ts'
 import type { CoinFragment, HubTick } from '../protocol/hub/hub-link.ts'
 import { bookPage } from './book-page.ts'
@@ -185,7 +185,7 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
   #verify({ feeder, height, books }: HubVerified): void {
     const wrong = this.#books.differing(height, books)
     if (wrong.length === 0) return
-    const told = this.#objects.log().differing({ v: LOG_API_VERSION, feeder, height, coins: wrong })
+    const told = this.#objects.log().reportMismatch({ v: LOG_API_VERSION, feeder, height, coins: wrong })
     this.ctx.waitUntil(told.catch(() => undefined))
   }
 
@@ -233,7 +233,7 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
     this.#store.save(checkpoints.map((checkpoint) => ({ ...checkpoint, clean })))
   }
 
-  async snapshot(coin: Coin, depth?: number): Promise<SnapshotAnswer> {
+  async snapshot(coin: Coin, depth?: number): Promise<SnapshotResponse> {
     // Who counts other shards than this Worker does must not be told that there is no such coin.
     if (shardOf(coin, this.#shards) !== this.#index)
       throw new Error(`hub ${this.#name} is of another shard than this coin: BOOK_HUBS is ${this.#shards} here`)
@@ -263,7 +263,7 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
     return { v: HUB_API_VERSION, epoch: this.#isReady ? epoch : null, time, ...bookPage(this.#books, after) }
   }
 
-  async attach(request: RelayAttachRequest): Promise<RelayAttachAnswer> {
+  async attach(request: RelayAttachRequest): Promise<RelayAttachResponse> {
     await this.#log.ensureAttached().catch(() => undefined)
     const link = this.#relays.open(request, await this.#relays.dial(request.relay))
     // From here on nothing is awaited: what was missed ends where the link begins.
@@ -274,7 +274,7 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
     return { v: HUB_API_VERSION, epoch: ready ? epoch : null, height, lost: missed === null }
   }
 
-  async join(relay: string, coins: readonly string[], withBooks = true): Promise<JoinAnswer> {
+  async join(relay: string, coins: readonly string[], withBooks = true): Promise<JoinResponse> {
     await this.#log.ensureAttached()
     this.#relays.get(relay)?.addCoins(coins)
     const answer = { v: HUB_API_VERSION, ready: true, snapshots: [] as BookSnapshot[], unknown: [] as string[] }
@@ -299,7 +299,7 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
     return { v: HUB_API_VERSION, coins: coins.filter((coin) => types.includes(marketTypeOf(coin))) }
   }
 
-  async joinViews(relay: string, wants: readonly string[]): Promise<ViewsAnswer> {
+  async joinViews(relay: string, wants: readonly string[]): Promise<ViewsResponse> {
     await this.#log.ensureAttached()
     const { height, time } = this.#books
     const ready = this.#relays.addViews(relay, wants) && height !== null && this.#isReady

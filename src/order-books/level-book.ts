@@ -3,7 +3,7 @@
 
 import { EMPTY_DIGEST, withLevel, withoutLevel } from '../block-log/level-digest.ts'
 import { compareDecimals, isZero } from '../core/decimal.ts'
-import { entryOf } from '../core/entry-of.ts'
+import { getOrCreate } from '../core/get-or-create.ts'
 import type { Level, Levels } from '../protocol/feed/block.ts'
 
 export type Side = 0 | 1
@@ -129,7 +129,7 @@ export class LevelBook {
 
   /** The follower of this name, made where there is none; of a name all are of one class. */
   listener<F extends LevelListener>(name: string, make: () => F): F {
-    return entryOf<string, LevelListener>(this.#listeners, name, make) as F
+    return getOrCreate<string, LevelListener>(this.#listeners, name, make) as F
   }
 
   /** Digest of all levels (block-log/level-digest.ts), known at any time. */

@@ -56,7 +56,7 @@ export class OrderBook extends DurableObject<Cloudflare.Env> implements OrderBoo
     if (!ctx.id.name) throw new Error('an order-level book is addressed by its name, which says its coin')
     this.#name = ctx.id.name
     this.#objects = new Objects(env, readVariables(LiveSettings, env))
-    this.#coin = this.#objects.coinOfOrders(this.#name)
+    this.#coin = this.#objects.coinOfOrderBook(this.#name)
     this.#log = new LogLink(ctx, {
       attach: () => this.#attach(),
       onFrame: (text) => this.#onFrame(text),

@@ -8,9 +8,9 @@ import {
   encodeChecksum,
   encodeFragment,
   encodeHubFrame,
-  encodePiece,
+  encodeViewFragment,
   type HubTick,
-  type ViewPiece,
+  type ViewFragment,
 } from '../protocol/hub/hub-link.ts'
 import { ViewInterests } from './view-interests.ts'
 
@@ -60,14 +60,14 @@ export class RelayLink {
   }
 
   /** Sends one block: what is of interest, or the bare tick. `pieces` null: the books are not known now. */
-  send(tick: HubTick, fragments: readonly EncodedFragment[], pieces: readonly ViewPiece[] | null = null): void {
+  send(tick: HubTick, fragments: readonly EncodedFragment[], pieces: readonly ViewFragment[] | null = null): void {
     let texts = ''
     for (const { coin, text, checksum } of fragments) {
       if (!this.#isInterestedIn(coin)) continue
       texts += text
       if (checksum !== undefined && this.views.needsChecksum(coin)) texts += encodeChecksum(checksum)
     }
-    for (const piece of pieces ?? []) if (this.views.has(piece.view, piece.coin)) texts += encodePiece(piece)
+    for (const piece of pieces ?? []) if (this.views.has(piece.view, piece.coin)) texts += encodeViewFragment(piece)
     // A hub that was restarted may come to a height that the relay has, and drops.
     if (pieces && !(tick.epoch === this.#cursor?.epoch && tick.height <= this.#cursor.height))
       this.needsFullViews = false

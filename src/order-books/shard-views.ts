@@ -3,8 +3,8 @@
 // view still owes when its time has not come is shown by the first block after it.
 
 import type { Coin } from '../core/coin.ts'
-import { entryOf } from '../core/entry-of.ts'
-import type { CoinFragment, ViewPiece } from '../protocol/hub/hub-link.ts'
+import { getOrCreate } from '../core/get-or-create.ts'
+import type { CoinFragment, ViewFragment } from '../protocol/hub/hub-link.ts'
 import { bookChecksum, EMPTY_CHECKSUM } from './checksum.ts'
 import type { ShardBooks } from './shard-books.ts'
 import { intervalMsOf, renderView, shapeOf } from './view.ts'
@@ -55,16 +55,16 @@ export class ShardViews {
   /** These books, or last trades, may have changed. */
   touch(coins: Iterable<string>): void {
     for (const coin of coins)
-      for (const view of this.#interests.of(coin)) entryOf(this.#touched, view, () => new Set()).add(coin)
+      for (const view of this.#interests.of(coin)) getOrCreate(this.#touched, view, () => new Set()).add(coin)
   }
 
   /** What has become different and due with a block of this time. */
-  due(timeMs: number): ViewPiece[] {
-    const pieces: ViewPiece[] = []
+  due(timeMs: number): ViewFragment[] {
+    const pieces: ViewFragment[] = []
     const made = new Map<string, string | null>()
     for (const [view, coins] of this.#touched) {
       const everyMs = intervalMsOf(view)
-      const shown = entryOf(this.#sent, view, () => new Map<string, SentView>())
+      const shown = getOrCreate(this.#sent, view, () => new Map<string, SentView>())
       for (const coin of coins) {
         const last = shown.get(coin)
         // Of an older block: the feed began anew.
@@ -80,7 +80,7 @@ export class ShardViews {
   }
 
   /** All of these as they stand now, for one relay. `made`: texts of this block, which others may share. */
-  renderAll(wants: ViewInterests, made = new Map<string, string | null>()): ViewPiece[] {
+  renderAll(wants: ViewInterests, made = new Map<string, string | null>()): ViewFragment[] {
     const pieces = [...this.#books.coins()].flatMap((coin) =>
       wants.of(coin).flatMap((view) => {
         const piece = this.#render(view, coin, made)
@@ -99,7 +99,7 @@ export class ShardViews {
   /** Null where there is no book. */
   #render(view: string, coin: Coin, made: Map<string, string | null>): string | null {
     const shape = shapeOf(view)
-    return entryOf(made, `${shape}\t${coin}`, () => {
+    return getOrCreate(made, `${shape}\t${coin}`, () => {
       const known = this.#books.get(coin)
       return known ? renderView(shape, known.book, known.lastPx) : null
     })

@@ -4,7 +4,7 @@
 import * as z from 'zod'
 import type { Issue } from '../core/failure.ts'
 import { parseJson } from '../core/json.ts'
-import { parseWith } from '../core/schema-words.ts'
+import { parseWith } from '../core/validation-errors.ts'
 import type { DestinationConfig } from './pipeline.ts'
 
 type PostgresConfig = Extract<DestinationConfig, { type: 'postgres' }>

@@ -43,7 +43,7 @@ export function infoFailure(failure: Failure, requestId: string): WireFailure {
     ...(failure.kind === 'unknown_type' ? { type: failure.type.slice(0, 64), types: failure.types } : {}),
     ...(failure.kind === 'limit_reached' ? { limit: failure.limit, most: failure.most } : {}),
   }
-  const reply = wire(status, failure, requestId, body)
+  const reply = wireFailure(status, failure, requestId, body)
   return { ...reply, headers: { ...reply.headers, ...NO_COST } }
 }
 
@@ -55,7 +55,7 @@ export function restFailure(failure: Failure, requestId: string): WireFailure {
   const status = FAILURES[failure.kind].http
   const text = failureMessage(failure)
   const message = failure.kind === 'internal' ? `${text} (${requestId})` : text
-  return wire(status, failure, requestId, { error: true, error_message: message, error_code: String(status) })
+  return wireFailure(status, failure, requestId, { error: true, error_message: message, error_code: String(status) })
 }
 
 /** JSON-RPC, `/v1/<chain>`: `{jsonrpc, id, error: {code, message}}`, the id as the caller wrote it. */
@@ -65,7 +65,7 @@ export function rpcFailure(failure: Failure, requestId: string, id = 'null'): Wi
   const status = code === -32601 || code === -32602 ? 200 : http
   const text = failureMessage(failure)
   const message = failure.kind === 'internal' ? `${text} (${requestId})` : text
-  const { headers } = wire(status, failure, requestId, {})
+  const { headers } = wireFailure(status, failure, requestId, {})
   return { status, headers: { ...headers, ...NO_COST }, body: rpcErrorText({ status, code, message }, id) }
 }
 
@@ -84,7 +84,7 @@ export function rpcErrorText({ code, message }: RpcError, id: string): string {
 /** `/graphql` before there is a socket: `{errors: [{message, extensions: {code}}]}`. */
 export function graphqlFailure(failure: Failure, requestId: string): WireFailure {
   const extensions = { code: failureCode(failure).toUpperCase() }
-  return wire(FAILURES[failure.kind].http, failure, requestId, {
+  return wireFailure(FAILURES[failure.kind].http, failure, requestId, {
     errors: [{ message: failureMessage(failure), extensions }],
   })
 }
@@ -97,7 +97,7 @@ function retryAfterSeconds(failure: Failure): number | null {
   return null
 }
 
-function wire(status: number, failure: Failure, requestId: string, body: object): WireFailure {
+function wireFailure(status: number, failure: Failure, requestId: string, body: object): WireFailure {
   const retryAfter = retryAfterSeconds(failure)
   const left = 'remainingMicro' in failure ? failure.remainingMicro : undefined
   return {

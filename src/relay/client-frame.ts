@@ -5,11 +5,11 @@
 import type * as z from 'zod'
 import type { Issue } from '../core/failure.ts'
 import { isDeeperThan } from '../core/json.ts'
-import { folded, nearestName } from '../core/nearest.ts'
+import { nearestName, normalizedName } from '../core/nearest.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import { shapeAt } from '../core/schema-shape.ts'
-import { parseWith } from '../core/schema-words.ts'
-import { type UnknownField, unknownIn } from '../core/unknown-fields.ts'
+import { type UnknownField, unknownFieldsIn } from '../core/unknown-fields.ts'
+import { parseWith } from '../core/validation-errors.ts'
 import { invalidRequest } from '../protocol/relay/frames.ts'
 import { PostFrame, ReplayRange, UpFrame } from '../protocol/relay/protocol.ts'
 import { CHANNELS } from './channels/catalogue.ts'
@@ -33,7 +33,7 @@ const BODY_FIELDS = CHANNELS.flatMap(({ request }) => fieldsOf(request)).filter(
 /** Where fields belong, by their folded names: as `coin inside "subscription"`. */
 type FieldLocations = ReadonlyMap<string, string>
 const locationsIn = (place: string, names: readonly string[]): [string, string][] =>
-  names.map((name) => [folded(name), `"${name}" inside "${place}"`])
+  names.map((name) => [normalizedName(name), `"${name}" inside "${place}"`])
 
 const BODY_LOCATIONS = locationsIn('subscription', BODY_FIELDS)
 const REQUEST_LOCATIONS = locationsIn('request.payload', INFO_FIELDS)
@@ -81,17 +81,17 @@ export function invalidFrame(sent: string, issue: Issue, postId: number | null =
 
 /** Of the frame, and of the `request` of a `post`. */
 function unknownFields(sent: object, frame: UpFrame): readonly UnknownField[] {
-  const beside = unknownIn(sent, FRAME_FIELDS.get(frame.method) ?? [], '')
+  const beside = unknownFieldsIn(sent, FRAME_FIELDS.get(frame.method) ?? [], '')
   if (frame.method !== 'post') return beside
-  return [...beside, ...unknownIn(frame.request, REQUEST_FIELDS, 'request.')]
+  return [...beside, ...unknownFieldsIn(frame.request, REQUEST_FIELDS, 'request.')]
 }
 
 /** The first that is a field of another place, or one of this place in another spelling. */
 function findMisplaced(unknown: readonly UnknownField[], method: UpFrame['method']): Issue | null {
-  for (const { place: at, name, unsent } of unknown) {
+  for (const { prefix: at, name, unsent } of unknown) {
     const path = at + name
-    const wanted = folded(name)
-    const own = unsent.find((one) => folded(one) === wanted)
+    const wanted = normalizedName(name)
+    const own = unsent.find((one) => normalizedName(one) === wanted)
     if (own !== undefined) return { path, message: `unknown field; did you mean "${own}"?` }
     const place = LOCATIONS[method].get(wanted)
     if (place !== undefined) return { path, message: `does not belong here: send it as ${place}` }
@@ -100,9 +100,9 @@ function findMisplaced(unknown: readonly UnknownField[], method: UpFrame['method
 }
 
 function ignoredNotice(unknown: readonly UnknownField[], method: UpFrame['method']): string {
-  const names = unknown.map(({ place, name, unsent }) => {
+  const names = unknown.map(({ prefix, name, unsent }) => {
     const meant = nearestName(name, unsent)
-    return JSON.stringify(place + name) + (meant === undefined ? '' : ` (did you mean "${meant}"?)`)
+    return JSON.stringify(prefix + name) + (meant === undefined ? '' : ` (did you mean "${meant}"?)`)
   })
   return `Unknown fields of ${method === 'unsubscribe' ? 'an' : 'a'} ${method} frame were ignored: ${names.join(', ')}. Remove or rename them.`
 }

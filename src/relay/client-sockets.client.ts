@@ -2,10 +2,10 @@
 // socket counts, for its relay and its account, until the platform says that it is no more: one that we closed and its
 // client did not still holds what it has not read.
 
-import { counted, type Identity, type StreamToken } from '../accounts/identity.ts'
-import { TOKEN_ENDED, TOKEN_SOCKETS } from '../accounts/stream-token.ts'
+import { type Identity, limiterKey, type StreamToken } from '../accounts/identity.ts'
+import { STREAM_TOKEN_EXPIRED, TOKEN_SOCKETS } from '../accounts/stream-token.ts'
 import { failureCode, failureMessage } from '../core/failure.ts'
-import { Gate } from '../core/gate.ts'
+import { RateLimiter } from '../core/rate-limiter.ts'
 import { errorFrame, FRESH_FRAME, staleFrame } from '../protocol/relay/frames.ts'
 import type { Accounts } from './minutes/account.ts'
 import { connectLimit, type Refusal } from './sockets/admission.ts'
@@ -19,7 +19,7 @@ import type { Subscriptions } from './subscriptions/subscriptions.ts'
 const IDLE_MS = 60_000
 /** What a relay sends: with more it takes no further sockets. 500 wildcards of 181 KB/s each would be 90 MB/s. */
 const MAX_BYTES_PER_SECOND = 32 * 1024 * 1024
-const TOKEN_EXPIRED = errorFrame(failureMessage(TOKEN_ENDED), failureCode(TOKEN_ENDED))
+const TOKEN_EXPIRED = errorFrame(failureMessage(STREAM_TOKEN_EXPIRED), failureCode(STREAM_TOKEN_EXPIRED))
 /** Of its sockets, so many may be without a key. */
 const GUEST_SHARE = 1 / 4
 
@@ -36,7 +36,7 @@ export interface ClientSocketsPorts {
 export class ClientSockets {
   readonly #ports: ClientSocketsPorts
   readonly #bySocket = new Map<WebSocket, Connection>()
-  readonly #gate = new Gate()
+  readonly #gate = new RateLimiter()
   readonly #stall = new StallDetector()
   /** Upgrades that wait for their meter. */
   readonly #admitting = new Set<Identity>()
@@ -71,7 +71,7 @@ export class ClientSockets {
     if (isHeavy) return { why: 'heavy', left: 0 }
     if (!this.hasRoom()) return { why: 'full', left: 0 }
     // Again: the gateway counts in each of its isolates alone.
-    const { waitMs } = this.#gate.take(counted(identity), connectLimit(identity), clock.nowMs)
+    const { waitMs } = this.#gate.take(limiterKey(identity), connectLimit(identity), clock.nowMs)
     if (waitMs > 0) return { why: 'limit', left: 0, retryAfterMs: waitMs }
     if (identity.token && this.#socketsOf(identity.token) >= TOKEN_SOCKETS) return { why: 'token', left: 0 }
     if (!this.#hasRoomForVisitor(identity)) return { why: 'busy', left: 0 }

@@ -1,7 +1,7 @@
 // `{"method":"post"}` on a socket: an info request answered over the same connection, at its normal price.
 
-import { type Identity, notForProduct } from '../accounts/identity.ts'
-import { orLate, orReject } from '../core/deadline.ts'
+import { type Identity, productNotAllowed } from '../accounts/identity.ts'
+import { orFallback, orReject } from '../core/deadline.ts'
 import { failureMessage } from '../core/failure.ts'
 import { after, sleep } from '../core/timers.client.ts'
 import { failureFrame } from '../protocol/relay/failure-frame.ts'
@@ -38,7 +38,7 @@ const READ_TIMEOUT_MS = 5_000
 /** Where first frames and states come from: the gateway's info, and what the platform does. */
 export function infoPorts(gateway: Pick<GatewayInternal, 'read'>) {
   const read: FirstFramePorts['read'] = ({ type, ...request }) =>
-    orLate(gateway.read(type, request), READ_TIMEOUT_MS, null, after)
+    orFallback(gateway.read(type, request), READ_TIMEOUT_MS, null, after)
   const onDeflateError = (type: string, error: unknown) => console.error(`frames of ${type} could not be packed`, error)
   return { read, after, wait: sleep, deflate, onDeflateError }
 }
@@ -75,7 +75,7 @@ export async function handlePost(
     return null
   }
   if (!connection.identity.products.includes('info')) {
-    connection.send(postErrorFrame(id, `403: ${failureMessage(notForProduct('info'))}`))
+    connection.send(postErrorFrame(id, `403: ${failureMessage(productNotAllowed('info'))}`))
     return null
   }
   if (connection.pendingPosts >= MAX_POSTS_IN_FLIGHT) {

@@ -5,7 +5,7 @@ import { DurableObject } from 'cloudflare:workers'
 import { GRAPHQL_TRANSPORT_WS_PROTOCOL } from 'graphql-ws'
 import { sha256 } from '../accounts/digest.client.ts'
 import { IDENTITY_HEADER, Identity } from '../accounts/identity.ts'
-import { RefusalBook } from '../accounts/refusal-book.client.ts'
+import { RefusalLog } from '../accounts/refusal-log.client.ts'
 import { archiveOf } from '../archive/archive/archive.store.ts'
 import { filesOf } from '../archive/files/files.store.ts'
 import { readRelayFrame } from '../block-log/segment.ts'
@@ -105,7 +105,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
       dexes: () => names.dexes(),
       digest: sha256,
       books: this.#links.source,
-      l4: new OrdersFetcher((coin) => objects.orders(coin)),
+      l4: new OrdersFetcher((coin) => objects.orderBook(coin)),
       newId: () => crypto.randomUUID(),
       archive: archiveOf(env, settings.CHAIN),
       hadTrades: async (coin) => (await filesOf(env, settings.CHAIN)?.hasTrades(coin)) ?? true,
@@ -120,7 +120,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
       },
     }
     this.#subscriptions = new Subscriptions(ports, { events, books: this.#links.books, states, l4 })
-    const refusals = new RefusalBook({
+    const refusals = new RefusalLog({
       nowMs: () => CLOCK.nowMs,
       sleep,
       report: (error) => console.error('refusals could not be kept', error),
@@ -134,7 +134,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
       // A frame has no request id.
       onRejected: ({ identity: caller, product }, type, failure) => {
         const call = { caller, requestId: '', product, type, failure }
-        refusals.note(call, (batch) => gateway.keepRefusals(batch), waitUntil)
+        refusals.record(call, (batch) => gateway.storeRefusals(batch), waitUntil)
       },
     })
     this.#maintenance = new MaintenanceTimer(ctx.storage, waitUntil, () => CLOCK.nowMs)

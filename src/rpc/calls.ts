@@ -31,23 +31,25 @@ export interface RpcBody {
 const METHOD = /^\w{1,64}$/
 const MEMBERS = ['id', 'params']
 
-const invalid = (message: string, status = 200): RpcError => ({ status, code: -32600, message })
-const unread = (message: string): RpcError => ({ status: 400, code: -32700, message })
+const invalidRequest = (message: string, status = 200): RpcError => ({ status, code: -32600, message })
+const parseError = (message: string): RpcError => ({ status: 400, code: -32700, message })
 
 export function readBody(text: string): Result<RpcBody, RpcError> {
-  if (isDeeperThan(text)) return err(unread(`Parse error: the body nests deeper than ${JSON_MAX_DEPTH} levels.`))
+  if (isDeeperThan(text)) return err(parseError(`Parse error: the body nests deeper than ${JSON_MAX_DEPTH} levels.`))
   const value = parseJson(text)
-  if (value === undefined) return err(unread('Parse error: the request body is not valid JSON.'))
+  if (value === undefined) return err(parseError('Parse error: the request body is not valid JSON.'))
   if (!Array.isArray(value)) return ok({ isBatch: false, calls: [readCall(text, 0, value, 400)] })
-  if (value.length === 0) return err(invalid('Invalid request: the batch is empty.', 400))
+  if (value.length === 0) return err(invalidRequest('Invalid request: the batch is empty.', 400))
   if (value.length > BATCH_MAX)
-    return err(invalid(`Invalid request: a batch has at most ${BATCH_MAX} calls, this one ${value.length}.`, 400))
+    return err(
+      invalidRequest(`Invalid request: a batch has at most ${BATCH_MAX} calls, this one ${value.length}.`, 400),
+    )
   const calls = elementsOf(text).map(({ start }, at) => readCall(text, start, value[at], 200))
   return ok({ isBatch: true, calls })
 }
 
 function readCall(text: string, start: number, value: unknown, status: number): Result<RpcCall, BadCall> {
-  const bad = (why: string, id = 'null') => err({ id, error: invalid(`Invalid request: ${why}.`, status) })
+  const bad = (why: string, id = 'null') => err({ id, error: invalidRequest(`Invalid request: ${why}.`, status) })
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return bad('a call is an object')
   const [idSpan, paramsSpan] = membersOf(text, start, MEMBERS)
   // Not destructured: a name such as `__proto__` must be read as JSON has it.
@@ -64,13 +66,13 @@ function readCall(text: string, start: number, value: unknown, status: number): 
   if (typeof call.method !== 'string') return bad('"method" must be a string', id ?? 'null')
   if (call.params !== undefined && typeof call.params !== 'object')
     return bad('"params" must be a list or an object', id ?? 'null')
-  if (!METHOD.test(call.method)) return err({ id, error: noMethod(JSON.stringify(call.method.slice(0, 64))) })
+  if (!METHOD.test(call.method)) return err({ id, error: methodNotFound(JSON.stringify(call.method.slice(0, 64))) })
   const params = paramsSpan === undefined ? '' : text.slice(paramsSpan.start, paramsSpan.end)
   return ok({ id, method: call.method, params, values: call.params })
 }
 
 /** In the words of nodes, which clients match to do without a method. */
-export function noMethod(method: string): RpcError {
+export function methodNotFound(method: string): RpcError {
   const isStream = /^eth_(?:un)?subscribe$/.test(method)
   const why = isStream ? ': JSON-RPC has no WebSocket here; poll, or subscribe at /ws' : ''
   return { status: 200, code: -32601, message: `the method ${method} does not exist/is not available${why}` }

@@ -6,7 +6,7 @@ import { type MicroCredits, parseCredits } from '../core/amount.ts'
 import { BoundedMap } from '../core/bounded-map.ts'
 import { parseJson } from '../core/json.ts'
 import { err, type Result } from '../core/result.ts'
-import { parseWith } from '../core/schema-words.ts'
+import { parseWith } from '../core/validation-errors.ts'
 import type { Price } from '../metering/charging.ts'
 import { ONE_CREDIT } from '../metering/tariff.ts'
 
@@ -24,11 +24,11 @@ const DENIED = [
   ...['eth_getFilter*', 'eth_uninstallFilter', 'eth_subscribe', 'eth_unsubscribe'],
 ]
 
-const METHOD_WORDS = 'must be a method such as "eth_call", or the beginning of some and "*"'
+const METHOD_MESSAGE = 'must be a method such as "eth_call", or the beginning of some and "*"'
 /** In small letters: some nodes take large and small ones for the same, and what is denied must stay denied there. */
 const Pattern = z
   .string()
-  .regex(/^(?:\*|[A-Za-z]\w{0,63}\*?)$/, METHOD_WORDS)
+  .regex(/^(?:\*|[A-Za-z]\w{0,63}\*?)$/, METHOD_MESSAGE)
   .toLowerCase()
 const Patterns = z.array(Pattern).max(200)
 const Credits = z.union([z.number(), z.string()]).transform((credits, context) => {
@@ -118,17 +118,17 @@ export class CallPrices {
 
 export function isAllowed({ allow, deny }: Pick<RpcChain, 'allow' | 'deny'>, method: string): boolean {
   const name = method.toLowerCase()
-  return allow.some((pattern) => fits(pattern, name)) && !deny.some((pattern) => fits(pattern, name))
+  return allow.some((pattern) => matches(pattern, name)) && !deny.some((pattern) => matches(pattern, name))
 }
 
 export function priceOf({ prices }: Pick<RpcChain, 'prices'>, method: string): MicroCredits {
   const name = method.toLowerCase()
-  const own = Object.entries(prices).filter(([pattern]) => fits(pattern, name))
+  const own = Object.entries(prices).filter(([pattern]) => matches(pattern, name))
   // A method that is named whole is meant before the beginning of some.
   const [best] = own.toSorted(([a], [b]) => Number(a.endsWith('*')) - Number(b.endsWith('*')) || b.length - a.length)
   return best?.[1] ?? ONE_CREDIT
 }
 
-function fits(pattern: string, name: string): boolean {
+function matches(pattern: string, name: string): boolean {
   return pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : pattern === name
 }

@@ -4,11 +4,11 @@
 // is answered and charged, whatever else its key got wrong.
 
 import { formatCredits, type MicroCredits } from '../core/amount.ts'
-import { follow, type Soon, together } from '../core/at-once.ts'
 import type { Failure } from '../core/failure.ts'
-import { FreeWork, tooMuchFreeWork } from '../core/free-work.ts'
+import { all, andThen, type MaybePromise } from '../core/maybe-async.ts'
 import { err, type Result } from '../core/result.ts'
-import { type Hold, type MeteredCall, type Price, unbilled } from '../metering/charging.ts'
+import { UnbilledLimiter, unbilledLimitFailure } from '../core/unbilled-limiter.ts'
+import { checkUnbilled, type Hold, type MeteredCall, type Price } from '../metering/charging.ts'
 import {
   NO_COST,
   type Reply,
@@ -17,14 +17,14 @@ import {
   rpcFailure,
   type WireFailure,
 } from '../protocol/failure-wire.ts'
-import type { Answered, ChainAnswers } from './answers.ts'
-import { noMethod, type RpcBody, type RpcCall, readBody } from './calls.ts'
+import { methodNotFound, type RpcBody, type RpcCall, readBody } from './calls.ts'
+import type { CallResult, ChainCache } from './chain-cache.ts'
 import type { CallPrices } from './chains.ts'
 import { textOf } from './replies.ts'
 
 export interface ServedChain {
   readonly prices: CallPrices
-  readonly answers: ChainAnswers
+  readonly cache: ChainCache
 }
 
 export interface RpcServiceDeps {
@@ -34,17 +34,17 @@ export interface RpcServiceDeps {
 }
 
 /** A call on its way: what it costs, and why it is none. */
-interface Item {
+interface PricedCall {
   readonly id: string | null
   readonly call: RpcCall | null
   readonly refusal: RpcError | null
   readonly price: Price
 }
 
-type Held = Result<Hold, Failure>
+type HoldResult = Result<Hold, Failure>
 
 /** What became of a call. `paid`: what it cost. */
-interface Done {
+interface CallOutcome {
   readonly text: string
   readonly status: number
   readonly failure?: Failure
@@ -54,11 +54,11 @@ interface Done {
 
 /** Of calls that no node is asked for: revoked keys and rate limits still show. */
 const NO_PRICE: Price = { product: 'rpc', type: 'refused', amount: 0 }
-const NO_HOLD: Held = err({ kind: 'internal' })
+const NO_HOLD: HoldResult = err({ kind: 'internal' })
 
 export class RpcService {
   readonly #deps: RpcServiceDeps
-  readonly #freeWork = new FreeWork()
+  readonly #unbilledLimiter = new UnbilledLimiter()
 
   constructor(deps: RpcServiceDeps) {
     this.#deps = deps
@@ -67,7 +67,7 @@ export class RpcService {
   /** What `GET /status` tells of the chains, as this isolate knows them. */
   view() {
     const now = this.#deps.now()
-    return [...this.#deps.chains].map(([name, { answers }]) => ({ name, ...answers.view(now) }))
+    return [...this.#deps.chains].map(([name, { cache }]) => ({ name, ...cache.view(now) }))
   }
 
   /** Why nothing of this chain can be asked, null where it can. */
@@ -79,14 +79,15 @@ export class RpcService {
   }
 
   /** Never rejects. A chain that is not served was refused before. */
-  async answer(request: MeteredCall, chainName: string, text: string): Promise<Reply> {
+  async handle(request: MeteredCall, chainName: string, text: string): Promise<Reply> {
     try {
       const body = readBody(text)
-      if (!body.ok) return await this.#turnAway(request, replyOf(body.error, request.requestId), asFailure(body.error))
+      if (!body.ok)
+        return await this.#replyUnbilled(request, replyOf(body.error, request.requestId), asFailure(body.error))
       const chain = this.#deps.chains.get(chainName)
       if (!chain) throw new Error(`the chain ${chainName} is not served`)
-      const items = body.value.calls.map((call) => itemOf(call, chain.prices))
-      const work = this.#answerCalls(request, chain, body.value.isBatch, items)
+      const items = body.value.calls.map((call) => priceCall(call, chain.prices))
+      const work = this.#handleCalls(request, chain, body.value.isBatch, items)
       // Calls that are cancelled after a node was asked are charged all the same.
       if (work instanceof Promise) request.waitUntil(work)
       return await work
@@ -97,29 +98,34 @@ export class RpcService {
   }
 
   /** The reply, free of charge, to an authenticated request that could not even be read. */
-  async refuse(request: MeteredCall, failure: Failure): Promise<Reply> {
-    return this.#turnAway(request, rpcFailure(failure, request.requestId), failure)
+  async reject(request: MeteredCall, failure: Failure): Promise<Reply> {
+    return this.#replyUnbilled(request, rpcFailure(failure, request.requestId), failure)
   }
 
   /** In place of the reply the caller gets a refusal that comes before it. */
-  async #turnAway(request: MeteredCall, reply: Reply, failure: Failure): Promise<Reply> {
-    const left = await unbilled(request, 'rpc', this.#freeWork, this.#deps.now())
+  async #replyUnbilled(request: MeteredCall, reply: Reply, failure: Failure): Promise<Reply> {
+    const left = await checkUnbilled(request, 'rpc', this.#unbilledLimiter, this.#deps.now())
     if (!left.ok) return refusal(request, left.error)
-    request.note(failure)
+    request.recordRefusal(failure)
     return { ...reply, headers: { ...reply.headers, ...leftHeader(left.value) } }
   }
 
   /** At once where neither the meter nor a node has to be asked: to wait takes longer than an answer from memory. */
-  #answerCalls(request: MeteredCall, chain: ServedChain, isBatch: boolean, items: readonly Item[]): Soon<Reply> {
-    const holding = items.map((item): Soon<Held> => {
+  #handleCalls(
+    request: MeteredCall,
+    chain: ServedChain,
+    isBatch: boolean,
+    items: readonly PricedCall[],
+  ): MaybePromise<Reply> {
+    const holding = items.map((item): MaybePromise<HoldResult> => {
       const waitMs = this.#unbilledWaitMs(request, chain, item.call)
-      return waitMs > 0 ? err(tooMuchFreeWork(waitMs)) : request.charging.hold(request.identity, item.price)
+      return waitMs > 0 ? err(unbilledLimitFailure(waitMs)) : request.charging.hold(request.identity, item.price)
     })
-    return follow(together(holding), (holds) => {
+    return andThen(all(holding), (holds) => {
       const asked = items.flatMap(({ call }, at) => (call !== null && holds[at]?.ok ? [call] : []))
-      const finding = asked.length === 0 ? [] : chain.answers.find(asked, request.waitUntil)
-      return follow(finding, (found) =>
-        assemble(request.requestId, isBatch, items, this.#finish(request, items, holds, found)),
+      const finding = asked.length === 0 ? [] : chain.cache.resolve(asked, request.waitUntil)
+      return andThen(finding, (found) =>
+        assembleReply(request.requestId, isBatch, items, this.#finish(request, items, holds, found)),
       )
     })
   }
@@ -127,62 +133,72 @@ export class RpcService {
   /** Milliseconds that a call has to wait which is free for sure, or may come to nothing at a node; 0: it goes on. */
   #unbilledWaitMs({ identity: { keyHash } }: MeteredCall, chain: ServedChain, call: RpcCall | null): number {
     const now = this.#deps.now()
-    if (this.#freeWork.waitMs(keyHash, now) === 0) return 0
-    if (call === null) return this.#freeWork.waitMs(keyHash, now)
-    return chain.answers.fresh(call) === undefined ? this.#freeWork.tryWork(keyHash, now) : 0
+    if (this.#unbilledLimiter.waitMs(keyHash, now) === 0) return 0
+    if (call === null) return this.#unbilledLimiter.waitMs(keyHash, now)
+    return chain.cache.cached(call) === undefined ? this.#unbilledLimiter.tryUpstream(keyHash, now) : 0
   }
 
   /** `holds` are those of the items, in their order; `found` has an answer for each call among them that was held. */
   #finish(
     request: MeteredCall,
-    items: readonly Item[],
-    holds: readonly Held[],
-    found: readonly Answered[],
-  ): readonly Done[] {
+    items: readonly PricedCall[],
+    holds: readonly HoldResult[],
+    found: readonly CallResult[],
+  ): readonly CallOutcome[] {
     // A source that fails is nobody's fault, and one work, however many calls were in it.
-    const failed = found.some(({ ok }) => !ok) ? this.#freeWork.take(request.identity.keyHash, this.#deps.now()) : 0
+    const failed = found.some(({ ok }) => !ok)
+      ? this.#unbilledLimiter.take(request.identity.keyHash, this.#deps.now())
+      : 0
     const answers = found.values()
-    return items.map((item, at): Done => {
+    return items.map((item, at): CallOutcome => {
       const hold = holds[at] ?? NO_HOLD
       if (!hold.ok) return this.#refused(request, item, hold.error, null)
       return this.#settle(request, item, hold.value, item.call === null ? null : (answers.next().value ?? null), failed)
     })
   }
 
-  #settle(request: MeteredCall, item: Item, hold: Hold, found: Answered | null, failedMs: number): Done {
+  #settle(request: MeteredCall, item: PricedCall, hold: Hold, found: CallResult | null, failedMs: number): CallOutcome {
     const id = item.id ?? 'null'
     if (found?.ok && found.value.isCharged) {
       const left = hold.settle()
-      this.#freeWork.charged(request.identity.keyHash, this.#deps.now())
+      this.#unbilledLimiter.refundTry(request.identity.keyHash, this.#deps.now())
       return { text: textOf(found.value, id), status: 200, paid: left === null ? 0 : item.price.amount, left }
     }
     const left = hold.release()
     if (found !== null && !found.ok) {
-      return this.#refused(request, item, failedMs > 0 ? tooMuchFreeWork(failedMs) : found.error, left)
+      return this.#refused(request, item, failedMs > 0 ? unbilledLimitFailure(failedMs) : found.error, left)
     }
     // Errors of a node are owed: the work was done.
-    const waitMs = this.#freeWork[found === null ? 'take' : 'owe'](request.identity.keyHash, this.#deps.now())
-    if (waitMs > 0) return this.#refused(request, item, tooMuchFreeWork(waitMs), left)
+    const waitMs = this.#unbilledLimiter[found === null ? 'take' : 'takeOrOwe'](
+      request.identity.keyHash,
+      this.#deps.now(),
+    )
+    if (waitMs > 0) return this.#refused(request, item, unbilledLimitFailure(waitMs), left)
     if (found !== null) return { text: textOf(found.value, id), status: 200, paid: 0, left }
-    const error = item.refusal ?? noMethod('')
-    request.note(asFailure(error))
+    const error = item.refusal ?? methodNotFound('')
+    request.recordRefusal(asFailure(error))
     return { text: rpcErrorText(error, id), status: error.status, paid: 0, left }
   }
 
-  #refused(request: MeteredCall, { id, call, price }: Item, failure: Failure, left: MicroCredits | null): Done {
+  #refused(
+    request: MeteredCall,
+    { id, call, price }: PricedCall,
+    failure: Failure,
+    left: MicroCredits | null,
+  ): CallOutcome {
     const { status, body } = refusal(request, failure, call === null ? '' : price.type, id)
     const known = 'remainingMicro' in failure ? (failure.remainingMicro ?? left) : left
     return { text: body, status, failure, paid: 0, left: known }
   }
 }
 
-function itemOf(read: RpcBody['calls'][number], prices: CallPrices): Item {
+function priceCall(read: RpcBody['calls'][number], prices: CallPrices): PricedCall {
   if (!read.ok) return { id: read.error.id, call: null, refusal: read.error.error, price: NO_PRICE }
   const call = read.value
   const { id, method } = call
   const price = prices.of(method)
   return price === null
-    ? { id, call: null, refusal: noMethod(method), price: NO_PRICE }
+    ? { id, call: null, refusal: methodNotFound(method), price: NO_PRICE }
     : { id, call, refusal: null, price }
 }
 
@@ -192,8 +208,13 @@ function asFailure({ message }: RpcError): Failure {
 }
 
 /** The reply of a failure, which the account's owner finds among the refusals. */
-function refusal({ requestId, note }: MeteredCall, failure: Failure, type = '', id?: string | null): WireFailure {
-  note(failure, type)
+function refusal(
+  { requestId, recordRefusal }: MeteredCall,
+  failure: Failure,
+  type = '',
+  id?: string | null,
+): WireFailure {
+  recordRefusal(failure, type)
   return rpcFailure(failure, requestId, id ?? 'null')
 }
 
@@ -202,7 +223,12 @@ function replyOf(error: RpcError, requestId: string): Reply {
 }
 
 /** Of a batch the status is that of its answers where all have one, else 200: some were answered. */
-function assemble(requestId: string, isBatch: boolean, items: readonly Item[], done: readonly Done[]): Reply {
+function assembleReply(
+  requestId: string,
+  isBatch: boolean,
+  items: readonly PricedCall[],
+  done: readonly CallOutcome[],
+): Reply {
   const [first = 200, ...others] = new Set(done.map((each) => each.status))
   const status = others.length === 0 ? first : 200
   const cost = done.reduce((sum, { paid }) => sum + paid, 0)
@@ -215,14 +241,14 @@ function assemble(requestId: string, isBatch: boolean, items: readonly Item[], d
 }
 
 /** Where some calls were answered it is told all the same how long those wait that were too many. */
-function refusalHeaders(done: readonly Done[], status: number, requestId: string): Record<string, string> {
+function refusalHeaders(done: readonly CallOutcome[], status: number, requestId: string): Record<string, string> {
   const failure = status === 200 ? done.find(isTooMany)?.failure : done[0]?.failure
   if (failure === undefined) return {}
   const { headers } = rpcFailure(failure, requestId)
   return status === 200 ? { 'retry-after': headers['retry-after'] ?? '' } : headers
 }
 
-const isTooMany = ({ failure }: Done) => failure?.kind === 'rate_limited'
+const isTooMany = ({ failure }: CallOutcome) => failure?.kind === 'rate_limited'
 
 /** What a node wrote alone may have a line's end behind it. */
 function batchOf(texts: readonly string[]): string {

@@ -8,18 +8,18 @@ import type { Failure } from '../core/failure.ts'
 import { hash32 } from '../core/hash.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import { Breaker } from '../upstream/breaker.ts'
-import { DEFAULT_REST_MS, restMsOf, type Sent } from '../upstream/outcome.ts'
+import { DEFAULT_REST_MS, restMsOf, type SourceReply } from '../upstream/outcome.ts'
+import { isWrite } from './cache-lifetime.ts'
 import type { RpcCall } from './calls.ts'
 import type { RpcChain } from './chains.ts'
-import { isWrite } from './lasting.ts'
 import { type RpcReply, readReplies } from './replies.ts'
 
-type Asked = Pick<RpcCall, 'method' | 'params'>
-export type Replied = Result<RpcReply, Failure>
+type CallText = Pick<RpcCall, 'method' | 'params'>
+export type ReplyResult = Result<RpcReply, Failure>
 
 export interface RpcUpstreamDeps {
   /** One POST, ended after so long, or so many bytes of answer; never throws. */
-  readonly send: (url: string, body: string, timeoutMs: number, maxBytes: number) => Promise<Sent>
+  readonly send: (url: string, body: string, timeoutMs: number, maxBytes: number) => Promise<SourceReply>
   readonly now: () => number
   readonly random: () => number
   readonly sleep: (ms: number) => Promise<void>
@@ -27,7 +27,7 @@ export interface RpcUpstreamDeps {
   readonly background: (work: Promise<unknown>) => void
 }
 
-type Nodes = Pick<RpcChain, 'name' | 'urls' | 'timeoutMs' | 'batchMax'>
+type ChainNodes = Pick<RpcChain, 'name' | 'urls' | 'timeoutMs' | 'batchMax'>
 
 const ROUNDS = 2
 const RETRY = { firstMs: 50, capMs: 500, jitter: 1 }
@@ -36,16 +36,16 @@ const ATTEMPT_MIN_MS = 50
 /** Requests to a node at a time for one caller: a platform allows six of everything. */
 const PARTS_AT_ONCE = 4
 /** Of all answers to one caller together, which lie in memory until the last one has come. */
-const ANSWERS_MAX_BYTES = 8 * 1024 * 1024
-const PROBE: readonly Asked[] = [{ method: 'eth_chainId', params: '' }]
+const RESPONSES_MAX_BYTES = 8 * 1024 * 1024
+const PROBE: readonly CallText[] = [{ method: 'eth_chainId', params: '' }]
 const PERHAPS_SENT =
   'The node did not say what became of this: it may have been sent. Look for it by its hash before you send it again.'
 const TOO_LARGE = 'The answer is larger than 8 MiB: ask for less, or in smaller batches.'
 /** The node knows us, or the operator's key, no more: what it says is for the operator. */
-const SHUT_OUT = [401, 403, 407]
+const ACCESS_DENIED = [401, 403, 407]
 
 /** What may still be asked for one caller. */
-interface Left {
+interface RemainingBudget {
   bytes: number
   readonly endMs: number
 }
@@ -65,11 +65,11 @@ interface Node {
 type Replies = ReadonlyMap<number, RpcReply>
 
 export class RpcUpstream {
-  readonly #chain: Nodes
+  readonly #chain: ChainNodes
   readonly #deps: RpcUpstreamDeps
   readonly #nodes: readonly Node[]
 
-  constructor(chain: Nodes, deps: RpcUpstreamDeps) {
+  constructor(chain: ChainNodes, deps: RpcUpstreamDeps) {
     this.#chain = chain
     this.#deps = deps
     this.#nodes = chain.urls.map((url) => ({ url, breaker: new Breaker(), lastSuccessMs: null, lastFailure: null }))
@@ -84,8 +84,8 @@ export class RpcUpstream {
   }
 
   /** A reply or failure for each call, in their order. */
-  async ask(calls: readonly Asked[]): Promise<readonly Replied[]> {
-    const replied = new Array<Replied>(calls.length)
+  async request(calls: readonly CallText[]): Promise<readonly ReplyResult[]> {
+    const replied = new Array<ReplyResult>(calls.length)
     const all = calls.map((call, at) => ({ call, at }))
     const reads = all.filter(({ call }) => !isWrite(call.method))
     // Each by itself: others must not be sent again with it, nor be lost with it.
@@ -93,7 +93,7 @@ export class RpcUpstream {
     for (let from = 0; from < reads.length; from += this.#chain.batchMax)
       parts.push(reads.slice(from, from + this.#chain.batchMax))
     const width = Math.min(parts.length, PARTS_AT_ONCE)
-    const left = { bytes: ANSWERS_MAX_BYTES, endMs: this.#deps.now() + 2 * this.#chain.timeoutMs }
+    const left = { bytes: RESPONSES_MAX_BYTES, endMs: this.#deps.now() + 2 * this.#chain.timeoutMs }
     const askParts = async () => {
       for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
         const asked = part.map(({ call }) => call)
@@ -111,9 +111,9 @@ export class RpcUpstream {
 
   /** Puts replies into `found` by the numbers of their calls; why some are missing there, null where none are. */
   async #askNodes(
-    calls: readonly Asked[],
+    calls: readonly CallText[],
     found: Map<number, RpcReply>,
-    left: Left,
+    left: RemainingBudget,
     width: number,
   ): Promise<Failure | null> {
     const { name: source, timeoutMs } = this.#chain
@@ -134,7 +134,7 @@ export class RpcUpstream {
           continue
         }
         const sent = await this.#deps.send(node.url, body, leftMs, Math.floor(left.bytes / width))
-        const judged = this.#judged(node, sent, missing.length, body)
+        const judged = this.#readReply(node, sent, missing.length, body)
         if (typeof judged === 'object') {
           left.bytes -= 'text' in sent ? sent.text.length : 0
           for (const [at, { number }] of missing.entries()) {
@@ -162,7 +162,7 @@ export class RpcUpstream {
   }
 
   /** What the node replied, or why that is nothing; remembers how it did. */
-  #judged(node: Node, sent: Sent, count: number, body: string) {
+  #readReply(node: Node, sent: SourceReply, count: number, body: string) {
     const { url, breaker } = node
     const now = this.#deps.now()
     if ('status' in sent) {
@@ -174,37 +174,37 @@ export class RpcUpstream {
       }
       const replies = repliesIn(sent, count)
       if (replies !== null) {
-        breaker.succeeded()
+        breaker.recordSuccess()
         node.lastSuccessMs = now
         return replies
       }
     } else if (sent.failed === 'oversized') {
-      breaker.undecided()
+      breaker.abandonJudgment()
       return 'too large'
     }
     const lost = 'failed' in sent ? sent.failed : 'failed'
     const reason = lost === 'timeout' || lost === 'unreachable' ? lost : 'failed'
     node.lastFailure = { atMs: now, reason }
-    breaker.failed(now, hash32(body).toString(), reason === 'unreachable')
-    if (breaker.tryDecide(now)) this.#deps.background(this.#probe(url, breaker))
+    breaker.recordFailure(now, hash32(body).toString(), reason === 'unreachable')
+    if (breaker.tryClaimJudgment(now)) this.#deps.background(this.#probe(url, breaker))
     return reason === 'timeout' ? 'late' : 'failed'
   }
 
   /** Finds out whether the node is ill or was asked what it cannot answer. */
   async #probe(url: string, breaker: Breaker): Promise<void> {
-    const sent = await this.#deps.send(url, requestText(PROBE), this.#chain.timeoutMs, ANSWERS_MAX_BYTES)
-    if ('status' in sent && repliesIn(sent, 1) !== null) breaker.succeeded()
-    else breaker.condemned(this.#deps.now())
+    const sent = await this.#deps.send(url, requestText(PROBE), this.#chain.timeoutMs, RESPONSES_MAX_BYTES)
+    if ('status' in sent && repliesIn(sent, 1) !== null) breaker.recordSuccess()
+    else breaker.open(this.#deps.now())
   }
 }
 
 /** Some nodes send their errors with another status than 200. One of theirs that names no call is no answer to any. */
-function repliesIn({ status, text }: Extract<Sent, { readonly status: number }>, count: number): Replies | null {
-  return SHUT_OUT.includes(status) ? null : readReplies(text, count, status < 500)
+function repliesIn({ status, text }: Extract<SourceReply, { readonly status: number }>, count: number): Replies | null {
+  return ACCESS_DENIED.includes(status) ? null : readReplies(text, count, status < 500)
 }
 
 /** Calls with numbers of our own, from 1 on: a caller's may be twice there, or of a kind that a node does not take. */
-function requestText(calls: readonly Asked[]): string {
+function requestText(calls: readonly CallText[]): string {
   const texts = calls.map(({ method, params }, at) => {
     const rest = params === '' ? '' : `,"params":${params}`
     return `{"jsonrpc":"2.0","id":${at + 1},"method":${JSON.stringify(method)}${rest}}`

@@ -3,7 +3,7 @@
 import { after, sleep } from '../core/timers.client.ts'
 import type { WaitUntil } from '../core/wait-until.ts'
 import { post } from '../upstream/upstream.client.ts'
-import { ChainAnswers } from './answers.ts'
+import { ChainCache } from './chain-cache.ts'
 import { CallPrices, type RpcChain } from './chains.ts'
 import { RpcService, type RpcServiceDeps, type ServedChain } from './rpc-service.ts'
 import { RpcUpstream } from './rpc-upstream.ts'
@@ -20,11 +20,11 @@ const MEMORY_MAX = 8 * 1024 * 1024
 export function rpcService(configs: readonly RpcChain[], { report, waitUntil }: RpcPlatform): RpcService {
   const asked = configs.filter(({ urls }) => urls.length > 0)
   const memoryMax = MEMORY_MAX / asked.length
-  const chains = asked.map((config) => [config.name, served(config, waitUntil, memoryMax)] as const)
+  const chains = asked.map((config) => [config.name, servedChain(config, waitUntil, memoryMax)] as const)
   return new RpcService({ chains: new Map(chains), now, report })
 }
 
-function served(config: RpcChain, background: RpcPlatform['waitUntil'], memoryMax: number): ServedChain {
+function servedChain(config: RpcChain, background: RpcPlatform['waitUntil'], memoryMax: number): ServedChain {
   const upstream = new RpcUpstream(config, { send: post, now, random: () => Math.random(), sleep, background })
-  return { prices: new CallPrices(config), answers: new ChainAnswers(config, { upstream, now, after, memoryMax }) }
+  return { prices: new CallPrices(config), cache: new ChainCache(config, { upstream, now, after, memoryMax }) }
 }

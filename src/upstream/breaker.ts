@@ -23,7 +23,7 @@ export class Breaker {
   /** Distinct requests among the failures. */
   readonly #requests = new Set<string>()
   #isSuspect = false
-  #decideFrom = 0
+  #judgeFrom = 0
   #restUntil = 0
 
   /** True where a request may be sent now; while half open, true for one caller only. */
@@ -37,7 +37,7 @@ export class Breaker {
   }
 
   /** Open, or half open: the next request decides. */
-  get isOnTrial(): boolean {
+  get isHalfOpen(): boolean {
     return this.#pauseMs > 0
   }
 
@@ -53,8 +53,8 @@ export class Breaker {
     return restMs > LONGEST_REST_MS ? 0 : Math.max(0, restMs)
   }
 
-  succeeded(): void {
-    this.#judged()
+  recordSuccess(): void {
+    this.#endJudgment()
     this.#failures = 0
     this.#requests.clear()
     this.#pauseMs = 0
@@ -66,28 +66,28 @@ export class Breaker {
    * A failure. `request`: which another of the same says nothing more about, null where each one counts. `surely`: no
    * request can be at fault. Otherwise nothing opens or lengthens a pause until `tryDecide` has found out.
    */
-  failed(now: number, request: string | null, surely = false): void {
+  recordFailure(now: number, request: string | null, surely = false): void {
     const isOpen = this.#pauseMs > 0
     if (!isOpen && request !== null && this.#requests.has(request)) return
     this.#failures++
     if (request !== null && this.#requests.size < FAILURES_TO_OPEN) this.#requests.add(request)
     if (isOpen ? !this.#isProbing : this.#failures < FAILURES_TO_OPEN) return
     this.#isSuspect = true
-    if (surely) this.condemned(now)
+    if (surely) this.open(now)
   }
 
   /** Whether failures are to be judged, and nobody has begun to: true for one caller only. */
-  tryDecide(now: number): boolean {
-    const waitMs = this.#decideFrom - now
+  tryClaimJudgment(now: number): boolean {
+    const waitMs = this.#judgeFrom - now
     if (!this.#isSuspect || (waitMs > 0 && waitMs <= PROBE_LOST_MS)) return false
-    this.#decideFrom = now + PROBE_LOST_MS
+    this.#judgeFrom = now + PROBE_LOST_MS
     return true
   }
 
   /** The source is at fault, unless it has answered meanwhile. */
-  condemned(now: number): void {
+  open(now: number): void {
     if (!this.#isSuspect) return
-    this.#judged()
+    this.#endJudgment()
     this.#isProbing = false
     this.#pauseMs = Math.min(this.#pauseMs === 0 ? FIRST_PAUSE_MS : this.#pauseMs * 2, LONGEST_PAUSE_MS)
     this.#closedFrom = now + this.#pauseMs
@@ -96,19 +96,19 @@ export class Breaker {
   /** The source asked to be left alone until then; says nothing about its health. */
   rest(until: number): void {
     this.#restUntil = Math.max(this.#restUntil, until)
-    this.undecided()
+    this.abandonJudgment()
   }
 
   /** The attempt said nothing about what this breaker guards: another may probe at once. */
-  undecided(): void {
-    this.#judged()
+  abandonJudgment(): void {
+    this.#endJudgment()
     if (!this.#isProbing) return
     this.#isProbing = false
     this.#closedFrom = 0
   }
 
-  #judged(): void {
+  #endJudgment(): void {
     this.#isSuspect = false
-    this.#decideFrom = 0
+    this.#judgeFrom = 0
   }
 }

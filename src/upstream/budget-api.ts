@@ -4,14 +4,14 @@
 export const BUDGET_API_VERSION = 1
 
 /** What became of a grant since the last exchange: weight that is not needed, and weight that is spent for good. */
-export interface GrantNews {
+export interface GrantUpdate {
   readonly grant: string
   readonly returned: number
   readonly used: number
 }
 
 /** One exchange. All weights are whole numbers. It is sent once and never repeated with its news: a return must not count twice. */
-export interface BudgetAsk {
+export interface BudgetRequest {
   readonly v: number
   /** Id of the grant that this exchange may open, drawn by the isolate. */
   readonly grant: string
@@ -25,12 +25,12 @@ export interface BudgetAsk {
   readonly need: number
   /** What the isolate would like beyond that, by its recent use. */
   readonly forecast: number
-  readonly news: readonly GrantNews[]
+  readonly news: readonly GrantUpdate[]
   /** Weight that answers had beyond what was reserved for them: the source has counted it already. */
   readonly owed: number
 }
 
-export interface BudgetAnswer {
+export interface BudgetResponse {
   readonly v: number
   /** 0 where less than `least` is there. Usable within `ttlMs` of when the exchange was sent. */
   readonly granted: number
@@ -41,5 +41,5 @@ export interface BudgetAnswer {
 }
 
 export interface SourceBudgetApi {
-  exchange(ask: BudgetAsk): Promise<BudgetAnswer>
+  exchange(ask: BudgetRequest): Promise<BudgetResponse>
 }

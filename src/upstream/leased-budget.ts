@@ -4,21 +4,21 @@
 // wait take turns, however many requests each of them has.
 
 import { BoundedMap } from '../core/bounded-map.ts'
-import { type After, orLate } from '../core/deadline.ts'
-import { KEEP_EVERY_MS, Keeper } from '../core/keeper.ts'
-import { DOWN_MS, Exchanges, LocalLease, UseRate } from '../core/local-lease.ts'
+import { type After, orFallback } from '../core/deadline.ts'
+import { HEARTBEAT_MS, Heartbeat } from '../core/heartbeat.ts'
+import { DOWN_MS, LocalLease, SerialExchanges, UsageRate } from '../core/local-lease.ts'
 import {
   BUDGET_API_VERSION,
-  type BudgetAnswer,
-  type BudgetAsk,
-  type GrantNews,
+  type BudgetRequest,
+  type BudgetResponse,
+  type GrantUpdate,
   type SourceBudgetApi,
 } from './budget-api.ts'
 import { areAlike } from './weight.ts'
 import { WEIGHT_TTL_MS } from './weight-bucket.ts'
 
 /** What one request took, kept until its answer tells what it really cost. */
-export interface Spending {
+export interface WeightReservation {
   readonly weight: number
   readonly parts: readonly { readonly lease: LocalLease; readonly weight: number }[]
 }
@@ -36,11 +36,11 @@ export class WeightLease {
   /** The one that ends first is used first. */
   #leases: LocalLease[] = []
   #owed = 0
-  readonly #use = new UseRate(500)
+  readonly #usage = new UsageRate(500)
   /** Requests like that and heavier are refused until then. Much heavier ones ask once: the bucket saves for them. */
   #refusals: readonly { readonly weight: number; readonly untilMs: number }[] = []
   /** What was last heard of the bucket. */
-  #left: { readonly weight: number; readonly atMs: number } | null = null
+  #remaining: { readonly weight: number; readonly atMs: number } | null = null
 
   constructor(perMinute: number, spreadMs: number) {
     this.#perMinute = perMinute
@@ -48,17 +48,17 @@ export class WeightLease {
   }
 
   /** Takes a request's whole weight, or nothing and null. */
-  take(weight: number, nowMs: number): Spending | null {
-    if (this.#here(nowMs) < weight) return null
+  take(weight: number, nowMs: number): WeightReservation | null {
+    if (this.#available(nowMs) < weight) return null
     const parts: { lease: LocalLease; weight: number }[] = []
     let missing = weight
     for (const lease of this.#leases) {
       const some = Math.min(lease.free, missing)
-      if (some === 0 || !lease.hold(some, nowMs)) continue
+      if (some === 0 || !lease.reserve(some, nowMs)) continue
       missing -= some
       parts.push({ lease, weight: some })
     }
-    this.#use.count(weight)
+    this.#usage.count(weight)
     return { weight, parts }
   }
 
@@ -69,9 +69,9 @@ export class WeightLease {
   }
 
   /** The request turned out to cost `weight`: the rest may be used again as long as its grant lives; more is owed. */
-  settle(spending: Spending, weight: number): void {
+  settle(spending: WeightReservation, weight: number): void {
     let rest = spending.weight - weight
-    this.#use.count(-rest)
+    this.#usage.count(-rest)
     if (rest < 0) this.#owed -= rest
     for (const { lease, weight: taken } of spending.parts.toReversed()) {
       const back = Math.min(taken, Math.max(0, rest))
@@ -83,21 +83,21 @@ export class WeightLease {
   /** Whether use will outrun what is here before the next look: worth an exchange beside the requests. */
   runsLow(nowMs: number): boolean {
     const forecast = this.#forecast(nowMs)
-    return forecast > 0 && this.#here(nowMs) * 2 < forecast && this.refusedMs(1, nowMs) === 0
+    return forecast > 0 && this.#available(nowMs) * 2 < forecast && this.refusedMs(1, nowMs) === 0
   }
 
   /** The exchange for a request of `weight` at the head of a queue that needs `waiting` together; both 0: ahead of use. */
-  ask(grant: string, weight: number, waiting: number, nowMs: number): BudgetAsk {
-    const here = this.#here(nowMs)
+  request(grant: string, weight: number, waiting: number, nowMs: number): BudgetRequest {
+    const here = this.#available(nowMs)
     const forecast = Math.max(0, this.#forecast(nowMs) - here)
-    this.#use.begin(nowMs)
+    this.#usage.reset(nowMs)
     const need = Math.max(0, waiting - here)
     return this.#exchange(grant, { weight, least: Math.max(0, weight - here), need, forecast })
   }
 
   /** The exchange that gives back what ends soon and what use does not need; null where there is nothing to tell. */
-  giveBack(newGrant: string, nowMs: number): BudgetAsk | null {
-    let spare = this.#here(nowMs) - this.#forecast(nowMs)
+  giveBack(newGrant: string, nowMs: number): BudgetRequest | null {
+    let spare = this.#available(nowMs) - this.#forecast(nowMs)
     const returned = new Map<LocalLease, number>()
     for (const lease of this.#leases) {
       const ends = lease.untilMs - nowMs < ENDING_MS
@@ -112,8 +112,8 @@ export class WeightLease {
   }
 
   /** Takes in the answer to an exchange that was sent at `sentAtMs`. */
-  answered(ask: BudgetAsk, answer: BudgetAnswer, sentAtMs: number, nowMs: number): void {
-    this.#left = { weight: answer.left, atMs: nowMs }
+  applyResponse(ask: BudgetRequest, answer: BudgetResponse, sentAtMs: number, nowMs: number): void {
+    this.#remaining = { weight: answer.left, atMs: nowMs }
     if (answer.granted > 0) this.#leases.push(new LocalLease(ask.grant, answer.granted, sentAtMs + answer.ttlMs))
     const { least, weight } = ask
     if (least === 0) return
@@ -122,45 +122,45 @@ export class WeightLease {
   }
 
   /** No answer came: returned weight is lost, and what is owed is told again, lest it be forgotten. */
-  unanswered(ask: BudgetAsk): void {
+  onNoResponse(ask: BudgetRequest): void {
     this.#owed += ask.owed
   }
 
   /** True while there is weight that may have to go back. */
-  holds(nowMs: number): boolean {
-    return this.#here(nowMs) > 0 || this.#owed > 0
+  hasUnsettled(nowMs: number): boolean {
+    return this.#available(nowMs) > 0 || this.#owed > 0
   }
 
   /** What the bucket had when it was last asked. */
-  get left(): { readonly weight: number; readonly atMs: number } | null {
-    return this.#left
+  get remaining(): { readonly weight: number; readonly atMs: number } | null {
+    return this.#remaining
   }
 
   #exchange(
     grant: string,
-    more: Pick<BudgetAsk, 'weight' | 'least' | 'need' | 'forecast'>,
+    more: Pick<BudgetRequest, 'weight' | 'least' | 'need' | 'forecast'>,
     returned: ReadonlyMap<LocalLease, number> = new Map(),
-  ): BudgetAsk {
+  ): BudgetRequest {
     const owed = this.#owed
     this.#owed = 0
-    const news: GrantNews[] = []
+    const news: GrantUpdate[] = []
     for (const each of this.#leases) {
       const back = returned.get(each) ?? 0
       const used = each.unreported
-      each.heard(each.spent)
+      each.acknowledge(each.spent)
       if (back + used > 0) news.push({ grant: each.id, returned: back, used })
     }
     return { v: BUDGET_API_VERSION, grant, perMinute: this.#perMinute, spreadMs: this.#spreadMs, owed, news, ...more }
   }
 
-  #here(nowMs: number): number {
+  #available(nowMs: number): number {
     if (this.#leases.some(({ untilMs }) => untilMs <= nowMs))
       this.#leases = this.#leases.filter(({ untilMs }) => untilMs > nowMs)
     return this.#leases.reduce((sum, { free }) => sum + free, 0)
   }
 
   #forecast(nowMs: number): number {
-    return this.#use.within(FORECAST_MS, nowMs, FORGET_USE_MS)
+    return this.#usage.forecast(FORECAST_MS, nowMs, FORGET_USE_MS)
   }
 }
 
@@ -169,7 +169,7 @@ export interface Budget {
   /** `waitMs`: not now, and when to ask again. `settle` is called with the real weight once it is known. */
   take(weight: number, caller: string): Promise<Payment>
   /** What the bucket had at last, asked now unless that was within a second; null where it cannot be reached. */
-  left(): Promise<{ readonly weight: number; readonly atMs: number } | null>
+  remaining(): Promise<{ readonly weight: number; readonly atMs: number } | null>
 }
 
 export type Payment =
@@ -189,26 +189,26 @@ export interface BudgetDeps {
 const EXCHANGE_TIMEOUT_MS = 1_000
 const FLIGHT_MAX_MS = 2 * EXCHANGE_TIMEOUT_MS + DOWN_MS
 /** Rounds of asking for one request; reached only where others take every grant first. */
-const TURNS_MAX = 10
+const ROUNDS_MAX = 10
 /** Nobody waits for a grant longer than that. */
-const WAIT_MAX_MS = TURNS_MAX * FLIGHT_MAX_MS
+const WAIT_MAX_MS = ROUNDS_MAX * FLIGHT_MAX_MS
 /** Callers of whom it is known when they were served last. */
 const CALLERS_MAX = 1_000
 
-interface Waiting {
+interface Waiter {
   readonly weight: number
   readonly caller: string
   readonly sinceMs: number
-  spending: Spending | null
+  spending: WeightReservation | null
 }
 
 export class LeasedBudget implements Budget {
   readonly #deps: BudgetDeps
   readonly #lease: WeightLease
-  readonly #exchanges: Exchanges
-  readonly #keeper = new Keeper()
+  readonly #exchanges: SerialExchanges
+  readonly #heartbeat = new Heartbeat()
   /** Requests that wait for a grant. One that is ended meanwhile never takes itself off. */
-  readonly #waiting = new Set<Waiting>()
+  readonly #waiting = new Set<Waiter>()
   /** Numbers of the turns in which callers were served last. */
   readonly #served = new BoundedMap<string, number>(CALLERS_MAX)
   #turn = 0
@@ -216,36 +216,37 @@ export class LeasedBudget implements Budget {
   constructor(perMinute: number, timeoutMs: number, deps: BudgetDeps) {
     this.#lease = new WeightLease(perMinute, WEIGHT_TTL_MS + timeoutMs)
     this.#deps = deps
-    this.#exchanges = new Exchanges(FLIGHT_MAX_MS, deps.after)
+    this.#exchanges = new SerialExchanges(FLIGHT_MAX_MS, deps.after)
   }
 
   async take(weight: number, caller: string): Promise<Payment> {
-    const spending = await this.#takeInTurn(weight, caller)
+    const spending = await this.#takeFairly(weight, caller)
     if ('waitMs' in spending) return { paid: false, waitMs: spending.waitMs }
-    this.#keep()
+    this.#maintain()
     return { paid: true, settle: (real) => this.#lease.settle(spending, real) }
   }
 
-  async left(): Promise<{ readonly weight: number; readonly atMs: number } | null> {
-    const known = this.#lease.left
-    if (known !== null && this.#deps.now() - known.atMs < KEEP_EVERY_MS) return known
-    if (!this.#isBusy) this.#begin(this.#lease.ask(this.#deps.newId(), 0, 0, this.#deps.now()))
-    await this.#exchanges.landed(this.#deps.now())
-    return this.#exchanges.downMs(this.#deps.now()) > 0 ? null : this.#lease.left
+  async remaining(): Promise<{ readonly weight: number; readonly atMs: number } | null> {
+    const known = this.#lease.remaining
+    if (known !== null && this.#deps.now() - known.atMs < HEARTBEAT_MS) return known
+    if (!this.#isBusy) this.#startExchange(this.#lease.request(this.#deps.newId(), 0, 0, this.#deps.now()))
+    await this.#exchanges.wait(this.#deps.now())
+    return this.#exchanges.downMs(this.#deps.now()) > 0 ? null : this.#lease.remaining
   }
 
-  async #takeInTurn(weight: number, caller: string): Promise<Spending | { readonly waitMs: number }> {
-    const waiting: Waiting = { weight, caller, sinceMs: this.#deps.now(), spending: null }
+  async #takeFairly(weight: number, caller: string): Promise<WeightReservation | { readonly waitMs: number }> {
+    const waiting: Waiter = { weight, caller, sinceMs: this.#deps.now(), spending: null }
     this.#waiting.add(waiting)
     try {
-      for (let turn = 0; turn < TURNS_MAX; turn++) {
+      for (let turn = 0; turn < ROUNDS_MAX; turn++) {
         const now = this.#deps.now()
         this.#serve(now)
         if (waiting.spending !== null) return waiting.spending
         const waitMs = Math.max(this.#lease.refusedMs(weight, now), this.#exchanges.downMs(now))
         if (waitMs > 0) return { waitMs }
-        if (!this.#isBusy) this.#begin(this.#lease.ask(this.#deps.newId(), weight, this.#waited(now), now))
-        await this.#exchanges.landed(this.#deps.now())
+        if (!this.#isBusy)
+          this.#startExchange(this.#lease.request(this.#deps.newId(), weight, this.#waitingWeight(now), now))
+        await this.#exchanges.wait(this.#deps.now())
       }
       return waiting.spending ?? { waitMs: DOWN_MS }
     } finally {
@@ -268,8 +269,8 @@ export class LeasedBudget implements Budget {
   }
 
   /** Of those who wait for less than `weight`, the first of the caller who was served longest ago. */
-  #next(weight: number): Waiting | null {
-    let next: Waiting | null = null
+  #next(weight: number): Waiter | null {
+    let next: Waiter | null = null
     let least = Number.POSITIVE_INFINITY
     for (const one of this.#waiting) {
       const turn = this.#served.get(one.caller) ?? 0
@@ -280,7 +281,7 @@ export class LeasedBudget implements Budget {
     return next
   }
 
-  #waited(nowMs: number): number {
+  #waitingWeight(nowMs: number): number {
     let sum = 0
     for (const one of this.#waiting) {
       if (nowMs - one.sinceMs < WAIT_MAX_MS) sum += one.weight
@@ -290,47 +291,48 @@ export class LeasedBudget implements Budget {
   }
 
   get #isBusy(): boolean {
-    return this.#exchanges.isUnderWay(this.#deps.now())
+    return this.#exchanges.isInFlight(this.#deps.now())
   }
 
-  #begin(ask: BudgetAsk): void {
-    this.#deps.background(this.#exchanges.begin(() => this.#exchange(ask), this.#deps.now()))
+  #startExchange(ask: BudgetRequest): void {
+    this.#deps.background(this.#exchanges.start(() => this.#exchange(ask), this.#deps.now()))
   }
 
-  async #exchange(ask: BudgetAsk): Promise<void> {
+  async #exchange(ask: BudgetRequest): Promise<void> {
     const sentAtMs = this.#deps.now()
     const again = { ...ask, grant: this.#deps.newId(), news: [] }
     // A restarted object refuses the first call only.
     const sent = await this.#send(ask)
       .catch(() => this.#send(again))
       .catch(() => null)
-    if (sent !== null) return this.#lease.answered(sent.ask, sent.answer, sentAtMs, this.#deps.now())
-    this.#lease.unanswered(ask)
-    this.#exchanges.failed(this.#deps.now())
+    if (sent !== null) return this.#lease.applyResponse(sent.ask, sent.answer, sentAtMs, this.#deps.now())
+    this.#lease.onNoResponse(ask)
+    this.#exchanges.markFailed(this.#deps.now())
   }
 
   /** Null where the answer is late: what it grants is lost. */
-  async #send(ask: BudgetAsk): Promise<{ readonly ask: BudgetAsk; readonly answer: BudgetAnswer } | null> {
-    const answer = await orLate(this.#deps.api().exchange(ask), EXCHANGE_TIMEOUT_MS, null, this.#deps.after)
+  async #send(ask: BudgetRequest): Promise<{ readonly ask: BudgetRequest; readonly answer: BudgetResponse } | null> {
+    const answer = await orFallback(this.#deps.api().exchange(ask), EXCHANGE_TIMEOUT_MS, null, this.#deps.after)
     return answer === null ? null : { ask, answer }
   }
 
   /** Looks after what is leased while there is any: asks ahead of use, gives back what is not used. */
-  #keep(): void {
+  #maintain(): void {
     const now = this.#deps.now()
-    if (!this.#isBusy && this.#lease.runsLow(now)) this.#begin(this.#lease.ask(this.#deps.newId(), 0, 0, now))
-    if (this.#keeper.isAlive(now)) return
+    if (!this.#isBusy && this.#lease.runsLow(now))
+      this.#startExchange(this.#lease.request(this.#deps.newId(), 0, 0, now))
+    if (this.#heartbeat.isAlive(now)) return
     const clock = { nowMs: this.#deps.now, sleep: this.#deps.sleep }
-    this.#deps.background(this.#keeper.run(clock, (atMs) => this.#giveBack(atMs)))
+    this.#deps.background(this.#heartbeat.run(clock, (atMs) => this.#returnUnused(atMs)))
   }
 
   /** One round of the keeper; true while something is leased. */
-  async #giveBack(nowMs: number): Promise<boolean> {
+  async #returnUnused(nowMs: number): Promise<boolean> {
     const back = this.#isBusy ? null : this.#lease.giveBack(this.#deps.newId(), nowMs)
     if (back !== null) {
-      this.#begin(back)
-      await this.#exchanges.landed(this.#deps.now())
+      this.#startExchange(back)
+      await this.#exchanges.wait(this.#deps.now())
     }
-    return this.#lease.holds(this.#deps.now())
+    return this.#lease.hasUnsettled(this.#deps.now())
   }
 }

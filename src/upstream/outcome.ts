@@ -4,7 +4,7 @@ import { parseJson } from '../core/json.ts'
 import { LONGEST_REST_MS } from './breaker.ts'
 
 /** A reply whose body was read to its end, or why there is none. `cut`: it ended early; `oversized`: it passed our bound. */
-export type Sent =
+export type SourceReply =
   | { readonly status: number; readonly retryAfter: string | null; readonly text: string }
   | { readonly failed: 'timeout' | 'unreachable' | 'cut' | 'oversized' }
 
@@ -22,7 +22,7 @@ export type Outcome =
 export const DEFAULT_REST_MS = 1_000
 
 /** Reads a reply to `body`. `now` is needed for a Retry-After that is a date. */
-export function outcomeOf(sent: Sent, body: string, now: number): Outcome {
+export function outcomeOf(sent: SourceReply, body: string, now: number): Outcome {
   if ('failed' in sent) {
     if (sent.failed === 'timeout') return { kind: 'timeout' }
     if (sent.failed === 'unreachable') return { kind: 'broken', whole: true, again: true, surely: true }
@@ -65,13 +65,13 @@ export function restMsOf(retryAfter: string | null, now: number): number | null 
 // that only the exchange can know. Invariant: a request without any cannot be at fault where a source fails at it.
 
 /** Of these every value that we let through is one that the exchange takes; addresses are known by their form. */
-const OURS: ReadonlySet<string> = new Set(['type', 'startTime', 'endTime', 'interval', 'oid'])
+const OWN_FIELDS: ReadonlySet<string> = new Set(['type', 'startTime', 'endTime', 'interval', 'oid'])
 const ADDRESS = /^0x[0-9a-f]{40}$/
 
 /** Dotted paths (`req.coin`), a `dex` last: it is looked up beforehand wherever that can be done. */
 export function exchangeNames(request: object): readonly string[] {
   const names = Object.entries(request).flatMap(([field, value]: [string, unknown]) => {
-    if (OURS.has(field)) return []
+    if (OWN_FIELDS.has(field)) return []
     if (typeof value === 'object' && value !== null && !Array.isArray(value))
       return exchangeNames(value).map((inner) => `${field}.${inner}`)
     const isName = typeof value === 'number' || (typeof value === 'string' && value !== '' && !ADDRESS.test(value))

@@ -7,17 +7,17 @@ import { backoffMs } from '../core/backoff.ts'
 import type { Failure } from '../core/failure.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import type { Budget } from './leased-budget.ts'
-import { type Outcome, outcomeOf, type Sent } from './outcome.ts'
+import { type Outcome, outcomeOf, type SourceReply } from './outcome.ts'
 import { isAway, type SourceHealth } from './source-health.ts'
 import { LAG_BODY, LAG_TYPE, type SourceLag } from './source-lag.ts'
 import { sourcesFor, type UpstreamSource } from './sources.ts'
-import type { Upstream, UpstreamAnswer } from './upstream-api.ts'
+import type { Upstream, UpstreamResponse } from './upstream-api.ts'
 import { weightOf, weightToReserve } from './weight.ts'
 
 export interface UpstreamDeps {
   readonly sources: readonly RoutedSource[]
   /** One POST, ended after so long; never throws. */
-  readonly send: (url: string, body: string, timeoutMs: number) => Promise<Sent>
+  readonly send: (url: string, body: string, timeoutMs: number) => Promise<SourceReply>
   readonly now: () => number
   readonly random: () => number
   readonly sleep: (ms: number) => Promise<void>
@@ -28,14 +28,14 @@ export interface UpstreamDeps {
 const ATTEMPTS_PER_SOURCE = 2
 const RETRY = { firstMs: 100, capMs: 1_000, jitter: 1 }
 /** Shorter than a flight of answers may last (info/ports.ts). */
-const ASK_MAX_MS = 11_000
+const REQUEST_MAX_MS = 11_000
 /** An attempt that has less time than this left is not begun. */
 const ATTEMPT_MIN_MS = 50
 /** How long a request waits for a budget that is used up. */
 const BUDGET_WAIT_MS = 1_000
 
 /** `waitMs`: nothing was sent, and how long until it could be; `unpaid` where the budget alone is in the way. */
-type Turn = { readonly outcome: Outcome } | { readonly waitMs: number; readonly unpaid: boolean }
+type AttemptResult = { readonly outcome: Outcome } | { readonly waitMs: number; readonly unpaid: boolean }
 
 interface Call {
   readonly type: string
@@ -56,10 +56,10 @@ export class RoutedUpstream implements Upstream {
     this.#deps = deps
   }
 
-  async ask(type: string, body: string, caller?: string): Promise<Result<UpstreamAnswer, Failure>> {
+  async request(type: string, body: string, caller?: string): Promise<Result<UpstreamResponse, Failure>> {
     const call = { type, body, startMs: this.#deps.now(), ...(caller === undefined ? {} : { caller }) }
     let candidates = this.route(type)
-    for (const source of candidates) this.#look(source)
+    for (const source of candidates) this.#checkLag(source)
     let failure: Failure | null = null
     let shortestMs = Number.POSITIVE_INFINITY
     const refusedBy: RoutedSource[] = []
@@ -67,7 +67,7 @@ export class RoutedUpstream implements Upstream {
       const unpaid: RoutedSource[] = []
       let budgetMs = Number.POSITIVE_INFINITY
       for (const source of candidates) {
-        const turn = await this.#turn(source, call)
+        const turn = await this.#trySource(source, call)
         if ('waitMs' in turn) {
           shortestMs = Math.min(shortestMs, turn.waitMs)
           if (!turn.unpaid) continue
@@ -77,12 +77,12 @@ export class RoutedUpstream implements Upstream {
         }
         const { outcome } = turn
         if (outcome.kind === 'answer') {
-          for (const each of refusedBy) each.health.doesNotServe(type, this.#deps.now())
+          for (const each of refusedBy) each.health.markUnserved(type, this.#deps.now())
           return ok({ text: outcome.text, ...latenessOf(source, this.#deps.now()) })
         }
         failure = failureOf(outcome, source.config.name)
         if (outcome.kind !== 'refused') continue
-        if (outcome.sure && servesSurely(source, type)) return err(failure)
+        if (outcome.sure && isKnownToServe(source, type)) return err(failure)
         if (outcome.sure) refusedBy.push(source)
       }
       candidates = unpaid
@@ -108,8 +108,8 @@ export class RoutedUpstream implements Upstream {
     return routeOf(sources, type, this.#deps.now())
   }
 
-  async #turn(source: RoutedSource, call: Call): Promise<Turn> {
-    let last: Turn | null = null
+  async #trySource(source: RoutedSource, call: Call): Promise<AttemptResult> {
+    let last: AttemptResult | null = null
     for (let attempt = 1; ; attempt++) {
       if (attempt > 1) await this.#deps.sleep(backoffMs(RETRY, attempt - 2, this.#deps.random()))
       const turn = await this.#attempt(source, call)
@@ -121,14 +121,18 @@ export class RoutedUpstream implements Upstream {
   }
 
   /** `isProbe`: sent to judge the source, whatever its breakers say. */
-  async #attempt(source: RoutedSource, { type, body, startMs, caller = '' }: Call, isProbe = false): Promise<Turn> {
+  async #attempt(
+    source: RoutedSource,
+    { type, body, startMs, caller = '' }: Call,
+    isProbe = false,
+  ): Promise<AttemptResult> {
     const { health, budget, config } = source
     const waitMs = isProbe ? health.restMs(this.#deps.now()) : health.waitMs(type, this.#deps.now())
     if (waitMs > 0) return { waitMs, unpaid: false }
     const payment = budget === null ? null : await budget.take(weightToReserve(type), caller)
     if (payment?.paid === false) return { waitMs: payment.waitMs, unpaid: true }
     const sentAtMs = this.#deps.now()
-    const timeoutMs = Math.min(config.timeoutMs, startMs + ASK_MAX_MS - sentAtMs)
+    const timeoutMs = Math.min(config.timeoutMs, startMs + REQUEST_MAX_MS - sentAtMs)
     if (timeoutMs < ATTEMPT_MIN_MS || (!isProbe && !health.tryPass(type, sentAtMs))) {
       payment?.settle(0)
       return { waitMs: Math.max(1, health.waitMs(type, sentAtMs)), unpaid: false }
@@ -140,7 +144,7 @@ export class RoutedUpstream implements Upstream {
     if ('status' in sent) payment?.settle(weightOf(type, outcome.kind === 'answer' ? outcome.rows : 0))
     health.record(type, body, outcome, now - sentAtMs, now, isProbe)
     if (type === LAG_TYPE) source.lag.record(outcome, now)
-    if (!isProbe && health.tryJudge(type, now)) this.#deps.background(this.#judge(source, type))
+    if (!isProbe && health.tryClaimJudgment(type, now)) this.#deps.background(this.#judge(source, type))
     return { outcome }
   }
 
@@ -152,7 +156,7 @@ export class RoutedUpstream implements Upstream {
     let last: Outcome | null = null
     for (const body of health.probes(type)) {
       const turn = await probe(type, body)
-      if ('waitMs' in turn || turn.outcome.kind === 'busy') return health.undecided(type)
+      if ('waitMs' in turn || turn.outcome.kind === 'busy') return health.abandonJudgment(type)
       if (turn.outcome.kind === 'answer') return
       last = turn.outcome
     }
@@ -162,16 +166,16 @@ export class RoutedUpstream implements Upstream {
   }
 
   /** Looks at the source's clock beside the requests, if that is due. */
-  #look(source: RoutedSource): void {
+  #checkLag(source: RoutedSource): void {
     const startMs = this.#deps.now()
     const { health, lag } = source
-    if (health.isOnTrial || health.waitMs(LAG_TYPE, startMs) > 0 || !lag.tryCheck(startMs)) return
+    if (health.isHalfOpen || health.waitMs(LAG_TYPE, startMs) > 0 || !lag.tryCheck(startMs)) return
     this.#deps.background(this.#attempt(source, { type: LAG_TYPE, body: LAG_BODY, startMs }))
   }
 }
 
 /** The operator names the type for this source, or it has answered it before: then a refusal is about the request. */
-function servesSurely({ config, health }: RoutedSource, type: string): boolean {
+function isKnownToServe({ config, health }: RoutedSource, type: string): boolean {
   return config.types !== undefined || health.hasServed(type)
 }
 
@@ -222,7 +226,7 @@ function routeOf(sources: readonly RoutedSource[], type: string, nowMs: number):
 }
 
 /** How late an answer of this source has to be called: nothing within its bound. */
-function latenessOf({ config, lag }: RoutedSource, nowMs: number): Pick<UpstreamAnswer, 'lagMs'> {
+function latenessOf({ config, lag }: RoutedSource, nowMs: number): Pick<UpstreamResponse, 'lagMs'> {
   const lagMs = lag.lagMs(nowMs)
   return lagMs !== null && lagMs > config.maxLagMs ? { lagMs } : {}
 }

@@ -2,7 +2,7 @@
 
 import { DurableObject } from 'cloudflare:workers'
 import { migrate } from '../core/migrate.store.ts'
-import type { BudgetAnswer, BudgetAsk, SourceBudgetApi } from './budget-api.ts'
+import type { BudgetRequest, BudgetResponse, SourceBudgetApi } from './budget-api.ts'
 import { WeightBucket } from './weight-bucket.ts'
 
 export class SourceBudget extends DurableObject<Cloudflare.Env> implements SourceBudgetApi {
@@ -15,7 +15,7 @@ export class SourceBudget extends DurableObject<Cloudflare.Env> implements Sourc
     this.#bucket = new WeightBucket(row === undefined ? null : { micro: row.micro, atMs: row.at })
   }
 
-  async exchange(ask: BudgetAsk): Promise<BudgetAnswer> {
+  async exchange(ask: BudgetRequest): Promise<BudgetResponse> {
     for (const weight of [
       ask.weight ?? 0,
       ask.least,

@@ -25,11 +25,11 @@ const SAMPLES = 32
 const UNSERVED_MS = 600_000
 
 export class SourceHealth {
-  readonly #whole = new Breaker()
+  readonly #overall = new Breaker()
   readonly #byType = new Map<string, Breaker>()
   readonly #exampleOf: (type: string) => string | undefined
   /** The request of each type that it answered last. */
-  readonly #good = new Map<string, string>()
+  readonly #lastGood = new Map<string, string>()
   readonly #unservedUntilMs = new Map<string, number>()
   readonly #latencies: number[] = []
   #samples = 0
@@ -43,85 +43,85 @@ export class SourceHealth {
 
   /** Milliseconds until a request of this type may pass, 0 if it may now. */
   waitMs(type: string, nowMs: number): number {
-    return Math.max(this.#whole.waitMs(nowMs), this.#breaker(type).waitMs(nowMs))
+    return Math.max(this.#overall.waitMs(nowMs), this.#breaker(type).waitMs(nowMs))
   }
 
   /** Milliseconds for which the source asked to be left alone. */
   restMs(nowMs: number): number {
-    return this.#whole.restMs(nowMs)
+    return this.#overall.restMs(nowMs)
   }
 
   /** Away when last asked: the next request decides, and ought to be one that somebody waits for. */
-  get isOnTrial(): boolean {
-    return this.#whole.isOnTrial
+  get isHalfOpen(): boolean {
+    return this.#overall.isHalfOpen
   }
 
   /** True where a request of this type may be sent now; while half open, true for one caller only. */
   tryPass(type: string, nowMs: number): boolean {
-    return this.waitMs(type, nowMs) === 0 && this.#whole.tryPass(nowMs) && this.#breaker(type).tryPass(nowMs)
+    return this.waitMs(type, nowMs) === 0 && this.#overall.tryPass(nowMs) && this.#breaker(type).tryPass(nowMs)
   }
 
   /** `isProbe`: it was sent to judge the source, and `judge` is told what came of it. */
   record(type: string, body: string, outcome: Outcome, tookMs: number, nowMs: number, isProbe = false): void {
-    if (outcome.kind === 'answer') this.#answered(type, body, tookMs, nowMs)
+    if (outcome.kind === 'answer') this.#recordAnswer(type, body, tookMs, nowMs)
     const reason = reasonOf(outcome)
     if (reason !== null) this.#lastFailure = { atMs: nowMs, type, reason }
     const one = this.#breaker(type)
     if (outcome.kind === 'busy') {
-      this.#whole.rest(nowMs + outcome.restMs)
-      one.undecided()
+      this.#overall.rest(nowMs + outcome.restMs)
+      one.abandonJudgment()
       return
     }
     const away = isAway(outcome)
     const isDoubtful = outcome.kind === 'broken' || (outcome.kind === 'refused' && !outcome.sure)
-    if (!away) this.#whole.succeeded()
-    if (!away && !isDoubtful) one.succeeded()
+    if (!away) this.#overall.recordSuccess()
+    if (!away && !isDoubtful) one.recordSuccess()
     if (isProbe) return
-    const request = this.#isGood(type, body, outcome) ? null : body
+    const request = this.#isKnownGood(type, body, outcome) ? null : body
     if (away) {
-      this.#whole.failed(nowMs, request, outcome.kind === 'broken' && outcome.surely === true)
-      one.undecided()
-    } else if (isDoubtful) one.failed(nowMs, request)
+      this.#overall.recordFailure(nowMs, request, outcome.kind === 'broken' && outcome.surely === true)
+      one.abandonJudgment()
+    } else if (isDoubtful) one.recordFailure(nowMs, request)
   }
 
   /** Whether the failures of this type, or of all, are to be judged by the caller: true for one only. */
-  tryJudge(type: string, nowMs: number): boolean {
-    const ofAll = this.#whole.tryDecide(nowMs)
-    return this.#breaker(type).tryDecide(nowMs) || ofAll
+  tryClaimJudgment(type: string, nowMs: number): boolean {
+    const ofAll = this.#overall.tryClaimJudgment(nowMs)
+    return this.#breaker(type).tryClaimJudgment(nowMs) || ofAll
   }
 
   /** What to judge by: an answer to any of these says that it is well, and that what failed were the requests. */
   probes(type: string): readonly string[] {
-    return [...new Set([this.#good.get(type), this.#exampleOf(type)])].filter((body) => body !== undefined)
+    return [...new Set([this.#lastGood.get(type), this.#exampleOf(type)])].filter((body) => body !== undefined)
   }
 
   /** Another type than this one that it has answered, and the request. */
   otherProbe(type: string): readonly [type: string, body: string] | undefined {
-    return [...this.#good].findLast(([other]) => other !== type)
+    return [...this.#lastGood].findLast(([other]) => other !== type)
   }
 
   /** No probe of this type was answered; `last` became of the last one, null where there was none. */
   judge(type: string, last: Outcome | null, nowMs: number): void {
     const one = this.#breaker(type)
     // An example need not exist on every chain: a refusal of it says nothing of a source that answered nothing else.
-    if (last?.kind === 'refused' && !this.hasServed(type)) return one.succeeded()
-    if (last === null || isAway(last)) this.#whole.condemned(nowMs)
-    one.condemned(nowMs)
+    if (last?.kind === 'refused' && !this.hasServed(type)) return one.recordSuccess()
+    if (last === null || isAway(last)) this.#overall.open(nowMs)
+    one.open(nowMs)
   }
 
   /** Nobody could judge now. */
-  undecided(type: string): void {
-    this.#whole.undecided()
-    this.#breaker(type).undecided()
+  abandonJudgment(type: string): void {
+    this.#overall.abandonJudgment()
+    this.#breaker(type).abandonJudgment()
   }
 
   /** Whether it has answered this type before. */
   hasServed(type: string): boolean {
-    return this.#good.has(type)
+    return this.#lastGood.has(type)
   }
 
   /** It refused what another source answered: it seems not to serve this type. */
-  doesNotServe(type: string, nowMs: number): void {
+  markUnserved(type: string, nowMs: number): void {
     this.#unservedUntilMs.set(type, nowMs + UNSERVED_MS)
   }
 
@@ -130,7 +130,7 @@ export class SourceHealth {
   }
 
   view(nowMs: number): HealthView {
-    const retryInMs = this.#whole.waitMs(nowMs)
+    const retryInMs = this.#overall.waitMs(nowMs)
     const sorted = this.#latencies.toSorted((a, b) => a - b)
     return {
       state: retryInMs > 0 ? 'resting' : 'ok',
@@ -143,14 +143,14 @@ export class SourceHealth {
   }
 
   /** Whether each failure of this request is news, because nothing is wrong with it. */
-  #isGood(type: string, body: string, outcome: Outcome): boolean {
-    return body === this.#good.get(type) || (outcome.kind !== 'refused' && body === this.#exampleOf(type))
+  #isKnownGood(type: string, body: string, outcome: Outcome): boolean {
+    return body === this.#lastGood.get(type) || (outcome.kind !== 'refused' && body === this.#exampleOf(type))
   }
 
-  #answered(type: string, body: string, tookMs: number, nowMs: number): void {
+  #recordAnswer(type: string, body: string, tookMs: number, nowMs: number): void {
     // Last in the order of the map: what was answered last.
-    this.#good.delete(type)
-    this.#good.set(type, body)
+    this.#lastGood.delete(type)
+    this.#lastGood.set(type, body)
     this.#unservedUntilMs.delete(type)
     this.#lastSuccessMs = nowMs
     this.#latencies[this.#samples++ % SAMPLES] = tookMs

@@ -4,7 +4,7 @@
 import * as z from 'zod'
 import { parseJson } from '../core/json.ts'
 import { err, type Result } from '../core/result.ts'
-import { parseWith } from '../core/schema-words.ts'
+import { parseWith } from '../core/validation-errors.ts'
 import { BUDGET_MAX, BUDGET_MIN } from './weight-bucket.ts'
 
 const UpstreamSource = z.strictObject({

@@ -5,7 +5,7 @@ import { after, sleep } from '../core/timers.client.ts'
 import type { WaitUntil } from '../core/wait-until.ts'
 import type { SourceBudgetApi } from './budget-api.ts'
 import { LeasedBudget } from './leased-budget.ts'
-import type { Sent } from './outcome.ts'
+import type { SourceReply } from './outcome.ts'
 import type { RoutedSource } from './routed-upstream.ts'
 import { RoutedUpstream } from './routed-upstream.ts'
 import { SourceHealth } from './source-health.ts'
@@ -50,7 +50,12 @@ function routedSource(config: UpstreamSource, { budgetOf, waitUntil, exampleOf }
 }
 
 /** One POST, ended after so long, or so many bytes of answer; never throws. */
-export async function post(url: string, body: string, timeoutMs: number, maxBytes = BODY_MAX_BYTES): Promise<Sent> {
+export async function post(
+  url: string,
+  body: string,
+  timeoutMs: number,
+  maxBytes = BODY_MAX_BYTES,
+): Promise<SourceReply> {
   const signal = AbortSignal.timeout(timeoutMs)
   try {
     const response = await fetch(url, {

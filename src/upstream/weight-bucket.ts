@@ -12,7 +12,7 @@
 // Savings are a part of the bucket that others are not given, so the law above knows nothing of them.
 
 import { MINUTE_MS } from '../core/time.ts'
-import { BUDGET_API_VERSION, type BudgetAnswer, type BudgetAsk, type GrantNews } from './budget-api.ts'
+import { BUDGET_API_VERSION, type BudgetRequest, type BudgetResponse, type GrantUpdate } from './budget-api.ts'
 import { areAlike, HEAVIEST_REQUEST } from './weight.ts'
 
 const MICRO = 1_000_000
@@ -27,7 +27,7 @@ const RETURN_MS = 1_000
 const AHEAD_SHARE = 4
 const BURST_SHARE = 8
 /** How much later than told a request may come again. */
-const CLAIM_KEPT_MS = 5_000
+const CLAIM_GRACE_MS = 5_000
 
 /** What has to outlive a restart. */
 export interface StoredBucket {
@@ -46,7 +46,7 @@ interface Claim {
   untilMs: number
 }
 
-interface Out {
+interface OutstandingGrant {
   weight: number
   readonly untilMs: number
 }
@@ -55,8 +55,8 @@ export class WeightBucket {
   #micro: number | null
   #atMs: number
   /** Grants that may still be returned, oldest first. A restart forgets them: then they cannot be. */
-  readonly #out = new Map<string, Out>()
-  #outWeight = 0
+  readonly #outstanding = new Map<string, OutstandingGrant>()
+  #outstandingWeight = 0
   /** Oldest first. A restart forgets them. */
   #claims: Claim[] = []
 
@@ -71,13 +71,13 @@ export class WeightBucket {
   }
 
   /** A clock that steps back gives nothing and takes nothing; one that is set back for good counts from there. */
-  exchange(ask: BudgetAsk, clockMs: number): BudgetAnswer {
-    if (this.#atMs - clockMs > MINUTE_MS) this.#begin(clockMs)
+  exchange(ask: BudgetRequest, clockMs: number): BudgetResponse {
+    if (this.#atMs - clockMs > MINUTE_MS) this.#resetClock(clockMs)
     const nowMs = Math.max(clockMs, this.#atMs)
     const full = burst(ask.perMinute)
     const perMs = refillPerMs(ask.perMinute, ask.spreadMs)
-    for (const each of ask.news) this.#hear(each, nowMs)
-    this.#forget(nowMs)
+    for (const each of ask.news) this.#applyUpdate(each, nowMs)
+    this.#expireGrants(nowMs)
     const held = this.#micro ?? 0
     const before = this.#refilled(full, perMs, nowMs)
     const micro = Math.max(before - ask.owed * MICRO, -ask.perMinute * MICRO)
@@ -87,12 +87,12 @@ export class WeightBucket {
     const claim = this.#claims.find(({ weight }) => areAlike(weight, ask.weight))
     const usable = free + (claim?.saved ?? 0)
     const isRefused = usable < ask.least * MICRO
-    const granted = isRefused ? 0 : Math.max(0, Math.min(Math.floor(usable / MICRO), wanted(ask, full)))
+    const granted = isRefused ? 0 : Math.max(0, Math.min(Math.floor(usable / MICRO), grantTarget(ask, full)))
     if (!isRefused && claim !== undefined) this.#claims.splice(this.#claims.indexOf(claim), 1)
     this.#micro = micro - granted * MICRO
-    this.#giveOut(ask.grant, granted, nowMs)
+    this.#recordGrant(ask.grant, granted, nowMs)
     const waitMs = isRefused ? Math.ceil((ask.least * MICRO - usable) / perMs) : 0
-    if (isRefused) this.#claim(claim, ask, nowMs + waitMs + CLAIM_KEPT_MS)
+    if (isRefused) this.#recordClaim(claim, ask, nowMs + waitMs + CLAIM_GRACE_MS)
     return {
       v: BUDGET_API_VERSION,
       granted,
@@ -102,7 +102,7 @@ export class WeightBucket {
     }
   }
 
-  #claim(known: Claim | undefined, { least, weight }: BudgetAsk, untilMs: number): void {
+  #recordClaim(known: Claim | undefined, { least, weight }: BudgetRequest, untilMs: number): void {
     if (known !== undefined) Object.assign(known, { least: Math.max(known.least, least), untilMs })
     else this.#claims.push({ weight, least, saved: 0, untilMs })
   }
@@ -115,15 +115,15 @@ export class WeightBucket {
   }
 
   /** As after a restart: what is out cannot come back. */
-  #begin(clockMs: number): void {
+  #resetClock(clockMs: number): void {
     this.#atMs = clockMs
-    this.#out.clear()
+    this.#outstanding.clear()
     this.#claims = []
-    this.#outWeight = 0
+    this.#outstandingWeight = 0
   }
 
   #refilled(full: number, perMs: number, nowMs: number): number {
-    const room = (full - this.#outWeight) * MICRO
+    const room = (full - this.#outstandingWeight) * MICRO
     if (this.#micro === null) {
       this.#atMs = nowMs
       return room
@@ -135,27 +135,27 @@ export class WeightBucket {
     return micro + Math.max(0, Math.min(elapsedMs * perMs, room - micro))
   }
 
-  #giveOut(grant: string, weight: number, nowMs: number): void {
+  #recordGrant(grant: string, weight: number, nowMs: number): void {
     if (weight === 0) return
-    this.#out.set(grant, { weight, untilMs: nowMs + WEIGHT_TTL_MS + RETURN_MS })
-    this.#outWeight += weight
+    this.#outstanding.set(grant, { weight, untilMs: nowMs + WEIGHT_TTL_MS + RETURN_MS })
+    this.#outstandingWeight += weight
   }
 
-  #hear({ grant, returned, used }: GrantNews, nowMs: number): void {
-    const out = this.#out.get(grant)
+  #applyUpdate({ grant, returned, used }: GrantUpdate, nowMs: number): void {
+    const out = this.#outstanding.get(grant)
     if (out === undefined || nowMs >= out.untilMs || this.#micro === null) return
     const back = Math.min(returned, out.weight)
     const gone = Math.min(back + used, out.weight)
     out.weight -= gone
-    this.#outWeight -= gone
+    this.#outstandingWeight -= gone
     this.#micro += back * MICRO
   }
 
-  #forget(nowMs: number): void {
-    for (const [grant, { weight, untilMs }] of this.#out) {
+  #expireGrants(nowMs: number): void {
+    for (const [grant, { weight, untilMs }] of this.#outstanding) {
       if (nowMs < untilMs) return
-      this.#out.delete(grant)
-      this.#outWeight -= weight
+      this.#outstanding.delete(grant)
+      this.#outstandingWeight -= weight
     }
   }
 }
@@ -170,6 +170,6 @@ export function refillPerMs(perMinute: number, spreadMs: number): number {
   return Math.floor(((perMinute - burst(perMinute)) * MICRO) / (MINUTE_MS + spreadMs))
 }
 
-function wanted({ need, forecast }: BudgetAsk, full: number): number {
+function grantTarget({ need, forecast }: BudgetRequest, full: number): number {
   return Math.max(need, Math.min(need + forecast, Math.floor(full / AHEAD_SHARE)))
 }

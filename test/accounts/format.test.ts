@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { checkHolds, hashKey, mintKey } from '../../src/accounts/digest.client.ts'
+import { hashKey, isCheckValid, mintKey } from '../../src/accounts/digest.client.ts'
 import { parseKey } from '../../src/accounts/format.ts'
-import { KeyMemory } from '../../src/accounts/memory.ts'
-import { admit, type Entry, KeyRecord } from '../../src/accounts/record.ts'
+import { KeyCache } from '../../src/accounts/key-cache.ts'
+import { admit, KeyRecord, type KeyRequirement } from '../../src/accounts/key-record.ts'
 import { randomBase58 } from '../../src/core/base58.ts'
 import { keyHashOf } from '../../src/core/ids.ts'
 
@@ -18,8 +18,8 @@ describe('the form of a key', () => {
       const parsed = parseKey(key)
       if (!parsed.ok) throw new Error(parsed.error)
       expect(parsed.value.kind).toBe(kind)
-      expect(await checkHolds(parsed.value, SECRET)).toBe(true)
-      expect(await checkHolds(parsed.value, `${SECRET}2`)).toBe(false)
+      expect(await isCheckValid(parsed.value, SECRET)).toBe(true)
+      expect(await isCheckValid(parsed.value, `${SECRET}2`)).toBe(false)
     }
   })
 
@@ -29,7 +29,7 @@ describe('the form of a key', () => {
       const other = key[at] === '2' ? '3' : '2'
       const parsed = parseKey(key.slice(0, at) + other + key.slice(at + 1))
       if (!parsed.ok) throw new Error(parsed.error)
-      expect(await checkHolds(parsed.value, SECRET)).toBe(false)
+      expect(await isCheckValid(parsed.value, SECRET)).toBe(false)
     }
   })
 
@@ -78,7 +78,7 @@ const record: KeyRecord = {
 
 describe('who may enter', () => {
   const INFO = { product: 'info', kind: 'api' } as const
-  const enter = (over: Partial<KeyRecord>, entry: Entry = INFO, address: string | null = null) => {
+  const enter = (over: Partial<KeyRecord>, entry: KeyRequirement = INFO, address: string | null = null) => {
     const result = admit({ ...record, ...over }, entry, 1_000, address)
     return result.ok ? 'ok' : result.error
   }
@@ -135,38 +135,38 @@ describe('who may enter', () => {
 
 describe('what an isolate remembers', () => {
   it('forgets presence after 30 s and absence after 5 s', () => {
-    const memory = new KeyMemory(10)
-    memory.keep('present', record, 0)
-    memory.keep('absent', null, 0)
-    expect([memory.recall('present', 29_999), memory.recall('absent', 4_999)]).toEqual([record, null])
-    expect([memory.recall('present', 30_000), memory.recall('absent', 5_000)]).toEqual([undefined, undefined])
+    const memory = new KeyCache(10)
+    memory.set('present', record, 0)
+    memory.set('absent', null, 0)
+    expect([memory.get('present', 29_999), memory.get('absent', 4_999)]).toEqual([record, null])
+    expect([memory.get('present', 30_000), memory.get('absent', 5_000)]).toEqual([undefined, undefined])
   })
 
   it('keeps what is present through a flood of absent keys', () => {
-    const memory = new KeyMemory(10)
-    for (let i = 0; i < 5; i++) memory.keep(`present ${i}`, record, 0)
-    for (let i = 0; i < 1_000; i++) memory.keep(`absent ${i}`, null, 0)
-    for (let i = 0; i < 5; i++) expect(memory.recall(`present ${i}`, 1)).toEqual(record)
+    const memory = new KeyCache(10)
+    for (let i = 0; i < 5; i++) memory.set(`present ${i}`, record, 0)
+    for (let i = 0; i < 1_000; i++) memory.set(`absent ${i}`, null, 0)
+    for (let i = 0; i < 5; i++) expect(memory.get(`present ${i}`, 1)).toEqual(record)
     expect(memory.size).toBeLessThanOrEqual(10)
   })
 
   it('remembers who was present, drops the oldest first, and takes what is kept again for new', () => {
-    const memory = new KeyMemory(2)
-    for (const id of ['a', 'b', 'a', 'c']) memory.keep(id, record, 0)
-    expect(['a', 'b', 'c'].map((id) => memory.remembers(id))).toEqual([true, false, true])
-    memory.keep('a', null, 0)
-    expect([memory.size, memory.remembers('a'), memory.recall('a', 1)]).toEqual([2, false, null])
-    memory.keep('a', record, 0)
-    expect([memory.size, memory.recall('a', 1)]).toEqual([2, record])
+    const memory = new KeyCache(2)
+    for (const id of ['a', 'b', 'a', 'c']) memory.set(id, record, 0)
+    expect(['a', 'b', 'c'].map((id) => memory.has(id))).toEqual([true, false, true])
+    memory.set('a', null, 0)
+    expect([memory.size, memory.has('a'), memory.get('a', 1)]).toEqual([2, false, null])
+    memory.set('a', record, 0)
+    expect([memory.size, memory.get('a', 1)]).toEqual([2, record])
   })
 
   it('never holds more than its capacity', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 50 }), { minLength: 1 }), (ids) => {
-        const memory = new KeyMemory(5)
-        for (const id of ids) memory.keep(String(id), null, 0)
+        const memory = new KeyCache(5)
+        for (const id of ids) memory.set(String(id), null, 0)
         expect(memory.size).toBeLessThanOrEqual(5)
-        expect(memory.recall(String(ids.at(-1)), 1)).toBe(null)
+        expect(memory.get(String(ids.at(-1)), 1)).toBe(null)
       }),
     )
   })

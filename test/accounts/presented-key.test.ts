@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { type KeyPlace, missingKey, presentedKey } from '../../src/accounts/presented-key.ts'
+import { type KeyLocation, missingKey, presentedKey } from '../../src/accounts/presented-key.ts'
 import { failureMessage } from '../../src/core/failure.ts'
-import { constantTimeEqual, gateBySecret } from '../../src/core/secret.ts'
+import { checkBearerSecret, constantTimeEqual } from '../../src/core/secret.ts'
 import { infoFailure } from '../../src/protocol/failure-wire.ts'
 
 const none = { authorization: null, query: [], path: null }
@@ -42,7 +42,7 @@ describe('where a key is carried', () => {
 
 describe('a key in a place where none is read', () => {
   const KEY = `cqt_${'Canary'.repeat(4)}22`
-  const told = (url: string, headers: Record<string, string>, places: readonly KeyPlace[] = ['bearer']) => {
+  const told = (url: string, headers: Record<string, string>, places: readonly KeyLocation[] = ['bearer']) => {
     const authorization = headers.authorization ?? null
     const parameters = [...new URL(url, 'http://weir').searchParams.keys()]
     const presented = presentedKey({ ...none, authorization }, places)
@@ -95,10 +95,10 @@ describe('operator secrets', () => {
   })
 
   it('closes a surface whose secret is unset or short', () => {
-    expect(gateBySecret(`Bearer ${secret}`, undefined)).toBe('closed')
-    expect(gateBySecret('Bearer short', 'short')).toBe('closed')
-    expect(gateBySecret(undefined, secret)).toBe('refused')
-    expect(gateBySecret(secret, secret)).toBe('refused')
-    expect(gateBySecret(`Bearer ${secret}`, secret)).toBe('granted')
+    expect(checkBearerSecret(`Bearer ${secret}`, undefined)).toBe('closed')
+    expect(checkBearerSecret('Bearer short', 'short')).toBe('closed')
+    expect(checkBearerSecret(undefined, secret)).toBe('refused')
+    expect(checkBearerSecret(secret, secret)).toBe('refused')
+    expect(checkBearerSecret(`Bearer ${secret}`, secret)).toBe('granted')
   })
 })

@@ -2,7 +2,7 @@
 
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type RefusedCall, RefusedCalls } from '../../src/accounts/refused-calls.ts'
+import { RefusalBuffer, type RefusedCall } from '../../src/accounts/refused-calls.ts'
 import { type Failure, failureMessage } from '../../src/core/failure.ts'
 import { keyHashOf } from '../../src/core/ids.ts'
 
@@ -20,9 +20,9 @@ const call = (account: string, failure: Failure = TOO_MANY, type = 'l2Book'): Re
 
 describe('refused calls', () => {
   it('are rows and counts, and wait once', () => {
-    const calls = new RefusedCalls()
+    const calls = new RefusalBuffer()
     expect(calls.take()).toBeNull()
-    calls.note(call('acme'), NOW)
+    calls.record(call('acme'), NOW)
     expect(calls.take()).toEqual({
       rows: [
         {
@@ -42,9 +42,9 @@ describe('refused calls', () => {
   })
 
   it('are all counted, and of a flood a row a second is kept', () => {
-    const calls = new RefusedCalls()
-    for (let i = 0; i < 10_000; i++) calls.note(call('flood'), NOW + Math.floor(i / 1000))
-    calls.note(call('quiet'), NOW)
+    const calls = new RefusalBuffer()
+    for (let i = 0; i < 10_000; i++) calls.record(call('flood'), NOW + Math.floor(i / 1000))
+    calls.record(call('quiet'), NOW)
     const batch = calls.take()!
     expect(batch.rows.filter(({ account }) => account === 'flood')).toHaveLength(50)
     expect(batch.rows.filter(({ account }) => account === 'quiet')).toHaveLength(1)
@@ -52,16 +52,16 @@ describe('refused calls', () => {
       ['flood', 10_000],
       ['quiet', 1],
     ])
-    for (let i = 0; i < 10_000; i++) calls.note(call('flood'), NOW + 10_000)
+    for (let i = 0; i < 10_000; i++) calls.record(call('flood'), NOW + 10_000)
     expect(calls.take()?.rows).toHaveLength(10)
   })
 
   it('are bounded over all accounts, and come again where they could not be kept', () => {
-    const calls = new RefusedCalls()
-    for (let i = 0; i < 20_000; i++) calls.note(call(`account${i}`), NOW)
+    const calls = new RefusalBuffer()
+    for (let i = 0; i < 20_000; i++) calls.record(call(`account${i}`), NOW)
     const batch = calls.take()!
     expect([batch.rows.length, batch.counts.length]).toEqual([500, 5000])
-    calls.note(call('account0'), NOW + 2_000)
+    calls.record(call('account0'), NOW + 2_000)
     calls.giveBack(batch)
     const again = calls.take()!
     expect([again.rows.length, again.counts.length]).toEqual([500, 5000])
@@ -70,9 +70,9 @@ describe('refused calls', () => {
   })
 
   it('show no half of a character, and no more of a key than lists do', () => {
-    const calls = new RefusedCalls()
+    const calls = new RefusalBuffer()
     const type = `\u0001${'a'.repeat(57)}\u{1F980}`
-    calls.note(call('acme', { kind: 'unknown_type', type: 'cqt_9fKxWq2TSecretSecretSecret', types: [] }, type), NOW)
+    calls.record(call('acme', { kind: 'unknown_type', type: 'cqt_9fKxWq2TSecretSecretSecret', types: [] }, type), NOW)
     const row = calls.take()!.rows[0]!
     expect(row.type).toBe(`\\u0001${'a'.repeat(57)}`)
     expect(row.message).toContain('"cqt_9fKxWq2T…"')
@@ -81,8 +81,8 @@ describe('refused calls', () => {
   it('show nothing that moves a cursor or turns a text around, and nothing long', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 2_000 }), (text) => {
-        const calls = new RefusedCalls()
-        calls.note(call('acme', { kind: 'unknown_type', type: text, types: [] }, text), NOW)
+        const calls = new RefusalBuffer()
+        calls.record(call('acme', { kind: 'unknown_type', type: text, types: [] }, text), NOW)
         const { type, message } = calls.take()!.rows[0]!
         expect(`${type}${message}`).not.toMatch(/[\p{C}\p{Zl}\p{Zp}]/u)
         expect(type.length <= 64 && message.length <= 300).toBe(true)

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Identity, StreamToken } from '../../src/accounts/identity.ts'
 import { holderOf, openStreamToken, sealStreamToken } from '../../src/accounts/stream-token.client.ts'
-import { narrowed, questionOutside, TOKEN_CHANNELS, TOKEN_INFO_TYPES } from '../../src/accounts/stream-token.ts'
+import { infoScopeRefusal, narrowIdentity, TOKEN_CHANNELS, TOKEN_INFO_TYPES } from '../../src/accounts/stream-token.ts'
 import { keyHashOf } from '../../src/core/ids.ts'
 import { queryOf } from '../../src/info/queries/catalogue.ts'
 import { limitsOf } from '../../src/metering/plans/plan.ts'
@@ -85,7 +85,7 @@ describe('what a token is for', () => {
   })
 
   const ask = (token: StreamToken, request: { readonly type: string; readonly [field: string]: unknown }) =>
-    questionOutside(token, queryOf(request.type)!.request.parse(request) as typeof request)
+    infoScopeRefusal(token, queryOf(request.type)!.request.parse(request) as typeof request)
 
   it('are questions of its coins', () => {
     const candles = (coin: string) => ({ type: 'candleSnapshot', req: { coin, interval: '1m', startTime: 1 } })
@@ -118,7 +118,7 @@ describe('what a token is for', () => {
     const read = readBody(body)
     expect(read.ok, JSON.stringify(body)).toBe(true)
     if (!read.ok) return null
-    return tokenFailure({ identity: token ? narrowed(identity, token) : identity }, read.value, replay as never)
+    return tokenFailure({ identity: token ? narrowIdentity(identity, token) : identity }, read.value, replay as never)
   }
   const frame = (replay?: object) => ({ replay }) as object
 
@@ -160,7 +160,7 @@ describe('what a token is for', () => {
   const connected = (identity: Identity) =>
     new Connection(
       'c',
-      { identity: narrowed(identity, BTC), terms: 0 },
+      { identity: narrowIdentity(identity, BTC), terms: 0 },
       { send: () => {}, close: () => {} },
       { nowMs: 0 },
       () => {},

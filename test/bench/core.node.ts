@@ -9,7 +9,7 @@ import { createEngine } from '../../src/devnet/engine.ts'
 import { OrderBooks } from '../../src/feeder/order-books.ts'
 import { readRawDiff } from '../../src/feeder/raw-diff.ts'
 import { readCoin, type SnapshotCoin, SnapshotScanner } from '../../src/feeder/snapshot-file.ts'
-import { median } from '../kit/figures.ts'
+import { median } from '../kit/statistics.ts'
 import { type Line, times, whole } from './table.ts'
 
 const CAPTURE = join(import.meta.dirname, '../../../shared/wire/samples/node-capture')

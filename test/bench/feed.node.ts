@@ -2,7 +2,7 @@
 
 import { FEED_PROTOCOL, type GatewayFrame, type Pulse } from '../../src/protocol/feed/protocol.ts'
 import { seedTexts } from '../block-log/seed-texts.ts'
-import { NO_TROUBLE } from '../kit/counters.ts'
+import { ZERO_COUNTERS } from '../kit/counters.ts'
 import { BlockTexts, COIN, type Kind, seedBooks, timeOf } from './blocks.ts'
 import { type CrowdName, crowdOf } from './crowds.ts'
 import { clientFrame } from './frames.ts'
@@ -85,7 +85,7 @@ export class Feed {
   /** As every feeder does: a hub that hears nothing sleeps, and loses the books that it has not stored yet. */
   #pulse(): void {
     const place = { now: Date.now(), head: this.height, time: timeOf(this.height) }
-    this.#socket!.send(JSON.stringify({ type: 'pulse', state: 'sending', ...place, ...NO_TROUBLE } satisfies Pulse))
+    this.#socket!.send(JSON.stringify({ type: 'pulse', state: 'sending', ...place, ...ZERO_COUNTERS } satisfies Pulse))
   }
 
   #take(chunk: Buffer, from: number, to: number): void {

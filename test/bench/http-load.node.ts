@@ -2,7 +2,7 @@
 // and the length are read.
 
 import { connect, type NetConnectOpts, type Socket } from 'node:net'
-import { type Spread, spreadOf } from '../kit/figures.ts'
+import { type Spread, spreadOf } from '../kit/statistics.ts'
 
 interface Order {
   readonly port: number

@@ -7,7 +7,7 @@ import { ShardViews } from '../../src/order-books/shard-views.ts'
 import { CHECKSUM, coinInterest } from '../../src/order-books/view-interests.ts'
 import type { BookChange, Level } from '../../src/protocol/feed/block.ts'
 import { encodeFragment } from '../../src/protocol/hub/hub-link.ts'
-import { median } from '../kit/figures.ts'
+import { median } from '../kit/statistics.ts'
 import { type Line, times, us } from './table.ts'
 
 const COINS = Array.from({ length: 300 }, (_, at) => `C${at}`)

@@ -1,7 +1,7 @@
 // `npm run bench`: speed and memory, each figure beside a bare baseline of the platform measured in the same run, and
 // a Markdown table at the end. `--quick` is a smoke run, `--only NAME[,NAME]` runs some sections.
 
-import { commandLine, program, refuseLine } from '../../src/core/command-line.node.ts'
+import { commandLine, failUsage, program } from '../../src/core/command-line.node.ts'
 import { billingLines } from './billing.node.ts'
 import { coreLine } from './core.node.ts'
 import { creditLines } from './credits.node.ts'
@@ -50,7 +50,7 @@ function options(): { quick: boolean; archive: boolean; names: readonly string[]
   const { quick = false, archive, only } = commandLine(bench).opts()
   const names = only?.split(',') ?? NAMES
   const unknown = names.find((name) => !NAMES.includes(name))
-  if (unknown !== undefined) refuseLine(bench, `option '--only <names>': there is no section '${unknown}'`)
+  if (unknown !== undefined) failUsage(bench, `option '--only <names>': there is no section '${unknown}'`)
   return { quick, archive, names }
 }
 

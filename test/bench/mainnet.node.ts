@@ -7,8 +7,8 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Connection } from '../../src/client/connection.ts'
 import { nodeRuntime } from '../../src/client/node-runtime.node.ts'
+import { BookReplicas } from '../kit/book-replicas.ts'
 import { scratch } from '../kit/program.ts'
-import { SeededBooks } from '../kit/seeded-books.ts'
 import { until } from '../kit/until.ts'
 import { heapReport } from '../soak/heap.node.ts'
 import { readProcess } from '../soak/machine.node.ts'
@@ -97,7 +97,7 @@ async function joinLine(plant: Plant, coins: readonly string[], clients: number)
 async function wholeBooks(connection: Connection, count: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   const seen = new Set<string>()
-  new SeededBooks(
+  new BookReplicas(
     connection,
     { marketTypes: ['*'] },
     { changed: ({ coin }) => seen.add(coin).size >= count && resolve() },

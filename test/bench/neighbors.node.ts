@@ -4,10 +4,10 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { RunningFeeder } from '../kit/feeder.ts'
-import { type Spread, spreadOf } from '../kit/figures.ts'
 import { Gateway } from '../kit/gateway.ts'
 import { startServer } from '../kit/http-server.ts'
 import { Socket } from '../kit/socket.ts'
+import { type Spread, spreadOf } from '../kit/statistics.ts'
 import { buildPlant, Plant } from '../pipelines/plant/plant.node.ts'
 import { EXCHANGE_BLOCKS_PER_SECOND } from './blocks.ts'
 import { blockOf, FIRST } from './pipelines.node.ts'

@@ -2,7 +2,7 @@
 
 import type { RequestListener } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { median } from '../kit/figures.ts'
+import { median } from '../kit/statistics.ts'
 import { showAnswer, showUpstream } from './bare.node.ts'
 import { COIN } from './blocks.ts'
 import type { Arrival, HttpLoad, HttpOutcome } from './http-load.node.ts'

@@ -1,7 +1,7 @@
 // Short rounds of several ways in turn, so that whatever else the machine does meets all of them, with what each round
 // took of the processors: time moves with the machine's load, CPU per operation much less.
 
-import { median } from '../kit/figures.ts'
+import { median } from '../kit/statistics.ts'
 import { type Line, us } from './table.ts'
 import type { Bench, Name, Target } from './targets.node.ts'
 

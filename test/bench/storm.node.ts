@@ -1,6 +1,6 @@
 // Clients that all come at once, while blocks go on, until the last of them has live data.
 
-import { spreadOf } from '../kit/figures.ts'
+import { spreadOf } from '../kit/statistics.ts'
 import type { Kind } from './blocks.ts'
 import { Client, type ClientOwner, type SwarmTarget } from './client.node.ts'
 import type { CrowdName } from './crowds.ts'

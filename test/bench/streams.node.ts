@@ -1,6 +1,6 @@
 // Sections of subscriptions, each beside the bare object, which is fed the frames that it broadcasts.
 
-import { median } from '../kit/figures.ts'
+import { median } from '../kit/statistics.ts'
 import { COINS, COINS_PER_BLOCK, EXCHANGE_BLOCKS_PER_SECOND, WORST_CHANGES } from './blocks.ts'
 import { type CrowdName, DISTINCT } from './crowds.ts'
 import { alternate, compared, inTurn, spent } from './rounds.node.ts'

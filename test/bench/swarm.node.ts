@@ -1,7 +1,7 @@
 // One target under load, seen from the load process: a feeder's socket at one end, many clients' at the other.
 // Both ends share this process's clock. Law: a round ends only when every frame it caused has arrived.
 
-import { type Spread, spreadOf } from '../kit/figures.ts'
+import { type Spread, spreadOf } from '../kit/statistics.ts'
 import type { Kind } from './blocks.ts'
 import { Client, type ClientOwner, Followers, type SwarmTarget } from './client.node.ts'
 import { type CrowdName, crowdOf } from './crowds.ts'

@@ -1,6 +1,6 @@
 // One line per figure, as a Markdown table for docs/internals/benchmarks.md.
 
-import { markdown } from '../kit/figures.ts'
+import { markdown } from '../kit/statistics.ts'
 import { EXCHANGE_BLOCKS_PER_SECOND } from './blocks.ts'
 
 export interface Line {

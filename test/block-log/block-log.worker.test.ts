@@ -1,7 +1,7 @@
 import { abortAllDurableObjects, evictDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { FillScope, HeldStretch } from '../../src/protocol/feed/durable-api.ts'
+import type { BlockRange, FillScope } from '../../src/protocol/feed/durable-api.ts'
 import type { BlockLogApi } from '../../src/protocol/feed/log-api.ts'
 import { fillWith } from '../kit/fills.ts'
 import { FakeFeeder, hub, levelsOf, log, WAIT } from './fake-feeder.worker.ts'
@@ -149,7 +149,7 @@ describe('fills that are held', () => {
     if ('retryMs' in answer) throw new Error('busy')
     return answer
   }
-  const tids = (stretches: readonly HeldStretch[]) =>
+  const tids = (stretches: readonly BlockRange[]) =>
     stretches.flatMap(({ blocks }) => blocks.flatMap(({ fills }) => fills.map(([, { tid }]) => tid)))
 
   it('are answered by wallet and by builder, over durable heights, with the funding of the time', async () => {
@@ -188,7 +188,7 @@ describe('fills that are held', () => {
     feeder.send({ type: 'gone', first: base + 10 })
     feeder.block(base + 10, null, { fills: [[ann, fillOf(10)]] })
     await feeder.acked(base + 10)
-    const stretches: HeldStretch[] = []
+    const stretches: BlockRange[] = []
     let pages = 0
     for (let before: number | null = null; ; pages++) {
       const answer = await read({ by: 'user', address: ann }, before)

@@ -5,7 +5,7 @@ import { env } from 'cloudflare:workers'
 import { shardOf } from '../../src/core/coin.ts'
 import { LevelBook } from '../../src/order-books/level-book.ts'
 import type { Block, BookChange, Levels } from '../../src/protocol/feed/block.ts'
-import { GatewayFrame, type Want } from '../../src/protocol/feed/protocol.ts'
+import { GatewayFrame, type WantFrame } from '../../src/protocol/feed/protocol.ts'
 
 export const log = () => env.BLOCK_LOG.getByName(env.CHAIN)
 export const hub = (coin: string) => env.BOOK_HUB.getByName(`${env.CHAIN}/${shardOf(coin, Number(env.BOOK_HUBS))}`)
@@ -64,7 +64,7 @@ export class FakeFeeder {
     this.send({ type: 'hello', protocol: 1, chain: env.CHAIN, feeder, first, head })
   }
 
-  #want({ whole, orders, l4 }: Want): void {
+  #want({ whole, orders, l4 }: WantFrame): void {
     if (whole) {
       this.wanted.clear()
       this.coins.clear()

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { InterestCounts, wantFrameParts } from '../../src/block-log/interest-counts.ts'
 import { OrderInterests } from '../../src/block-log/order-interests.do.ts'
 import { FeedSession } from '../../src/feeder/session.ts'
-import { GatewayFrame, WANTED_A_FRAME, type Want } from '../../src/protocol/feed/protocol.ts'
+import { GatewayFrame, WALLETS_PER_FRAME, type WantFrame } from '../../src/protocol/feed/protocol.ts'
 
 beforeEach(() => {
   vi.useFakeTimers()
@@ -50,7 +50,7 @@ test('law: differences lead a feeder to the union of what relays want, wherever 
 
 // FEED-32
 test('parts fit frames, and only the first says that nothing else is wanted', () => {
-  const add = Array.from({ length: 2 * WANTED_A_FRAME + 1 }, (_, n) => wallet(n))
+  const add = Array.from({ length: 2 * WALLETS_PER_FRAME + 1 }, (_, n) => wallet(n))
   const frames = [
     ...wantFrameParts({ orders: { add, drop: add.slice(0, 3) }, l4: { add: ['BTC'], drop: [] } }, true),
   ].map((part) => ({ type: 'want', ...part }))
@@ -66,7 +66,7 @@ test('parts fit frames, and only the first says that nothing else is wanted', ()
 /** The log's wants, a feeder that hears of them, and relays that say theirs. */
 function world() {
   const feeder = new FeedSession()
-  const hear = (frame: Want) => void feeder.onFrame(frame, 0)
+  const hear = (frame: WantFrame) => void feeder.onFrame(frame, 0)
   const wants = new OrderInterests(hear, 0)
   const say = (relay: string, add: number[], drop: number[] = [], whole = false) => {
     const orders = { add: add.map(wallet), drop: drop.map(wallet) }

@@ -4,14 +4,14 @@ import { expect, it } from 'vitest'
 import { OrderInterests } from '../../src/block-log/order-interests.do.ts'
 import { PipelineService } from '../../src/block-log/pipeline-service.do.ts'
 import type { RetainedBlocks } from '../../src/block-log/retained-blocks.do.ts'
-import { WANTED_MOST, type Want } from '../../src/protocol/feed/protocol.ts'
+import { WATCHED_WALLETS_MAX, type WantFrame } from '../../src/protocol/feed/protocol.ts'
 
 const wallets = (from: number, count: number) =>
   Array.from({ length: count }, (_, at) => `0x${(from + at).toString(16).padStart(40, '0')}`)
 
 // PIPE-15
 it('wallets for which feeders have no room are known from no block on, until there is some', () => {
-  const frames: Want[] = []
+  const frames: WantFrame[] = []
   const wants = new OrderInterests((frame) => frames.push(frame), 0)
   let height = 1_000
   const held = {
@@ -23,9 +23,9 @@ it('wallets for which feeders have no room are known from no block on, until the
   const desk = new PipelineService(held, wants)
   const fromOf = (reader: string, orders: readonly string[], nowMs: number) =>
     desk.page({ v: 1, reader, from: null, kind: 'events', orders }, nowMs).ordersFrom
-  const many = wallets(0, WANTED_MOST - 1)
+  const many = wallets(0, WATCHED_WALLETS_MAX - 1)
   expect(fromOf('many', many, 0)).toBe(1_101)
-  const two = wallets(WANTED_MOST, 2)
+  const two = wallets(WATCHED_WALLETS_MAX, 2)
   expect([fromOf('two', two, 0), fromOf('two', two, 5_000)]).toEqual([null, null])
   // One of them is: it has no statuses of the other.
   expect(fromOf('one', two.slice(0, 1), 5_000)).toBe(1_101)
@@ -38,5 +38,5 @@ it('wallets for which feeders have no room are known from no block on, until the
     for (const name of orders.drop) told.delete(name)
     for (const name of orders.add) told.add(name)
   }
-  expect([told.size, told.has(two[1]!)]).toEqual([WANTED_MOST, true])
+  expect([told.size, told.has(two[1]!)]).toEqual([WATCHED_WALLETS_MAX, true])
 })

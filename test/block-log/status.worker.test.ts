@@ -3,7 +3,7 @@
 import { abortAllDurableObjects, runInDurableObject } from 'cloudflare:test'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { BlockLogStore } from '../../src/block-log/block-log.store.ts'
-import { NO_TROUBLE } from '../kit/counters.ts'
+import { ZERO_COUNTERS } from '../kit/counters.ts'
 import { FakeFeeder, log, WAIT } from './fake-feeder.worker.ts'
 
 const PULSE = {
@@ -12,7 +12,7 @@ const PULSE = {
   head: 7,
   time: 490,
   state: 'waiting for blocks',
-  ...NO_TROUBLE,
+  ...ZERO_COUNTERS,
 }
 
 let feeder: FakeFeeder

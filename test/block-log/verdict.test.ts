@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import { SILENT_MS, STALLED_MS, verdict } from '../../src/block-log/verdict.ts'
 import { FEED_STATES, type FeederView } from '../../src/protocol/feed/status-shape.ts'
-import { NO_TROUBLE } from '../kit/counters.ts'
+import { ZERO_COUNTERS } from '../kit/counters.ts'
 
 const NOW = 1_000_000_000
 const LONG_AGO = NOW - 3_600_000
@@ -23,7 +23,7 @@ const feeder: FeederView = {
   clockMs: 0,
   endedMs: null,
   why: null,
-  counters: NO_TROUBLE,
+  counters: ZERO_COUNTERS,
 }
 const quiet: FeederView = { ...feeder, heardMs: NOW - SILENT_MS }
 const gone: FeederView = { ...feeder, connected: false, endedMs: NOW - 5_000, why: 'it broke' }

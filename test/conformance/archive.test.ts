@@ -11,7 +11,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import type { Levels } from '../../src/protocol/feed/block.ts'
 import { hashOf } from '../kit/book-hash.ts'
 import { ADMIN_TOKEN, type Exchange, type GatewayProcess, startExchange, startGateway } from '../kit/gateway.ts'
-import { HeldOrders, type OrdersFrame } from '../kit/held-orders.ts'
+import { OrderBookReplica, type OrdersFrame } from '../kit/order-book-replica.ts'
 import { lastingPort, run } from '../kit/program.ts'
 import { Socket } from '../kit/socket.ts'
 
@@ -215,7 +215,7 @@ class Follower {
   readonly snapshots: number[] = []
   readonly wrong: string[] = []
   updates = 0
-  readonly #orders = new HeldOrders()
+  readonly #orders = new OrderBookReplica()
 
   private constructor(socket: Socket) {
     this.socket = socket

@@ -9,7 +9,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { fieldsOf } from '../../scripts/field-table.ts'
 import { StatusShape } from '../../src/protocol/feed/status-shape.ts'
-import { NO_TROUBLE } from '../kit/counters.ts'
+import { ZERO_COUNTERS } from '../kit/counters.ts'
 import { Feeder } from '../kit/feeder.ts'
 import { ADMIN_TOKEN, FEED_TOKEN, startWorld, type World } from '../kit/gateway.ts'
 import { type HttpServer, startServer } from '../kit/http-server.ts'
@@ -246,7 +246,7 @@ function pathsIn(value: unknown, path = ''): string[] {
   })
 }
 
-const PULSE = { type: 'pulse', now: 1, head: 7, time: 490, state: 'sending', ...NO_TROUBLE }
+const PULSE = { type: 'pulse', now: 1, head: 7, time: 490, state: 'sending', ...ZERO_COUNTERS }
 
 /** Rows that come by the minute, or where feeders disagree: `StatusShape` itself is held against them in worker tests. */
 const isSeldom = (path: string) => /^(regions|wrongBooks)\[\]|^archive\.(checkpoint|failure|files)\./.test(path)

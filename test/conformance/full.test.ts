@@ -10,9 +10,9 @@ import { DiffBooks } from '../../src/client/diff-books.ts'
 import { nodeRuntime } from '../../src/client/node-runtime.node.ts'
 import type { Fill, Levels } from '../../src/protocol/feed/block.ts'
 import { hashOf } from '../kit/book-hash.ts'
+import { BookReplicas } from '../kit/book-replicas.ts'
 import { type Exchange, startExchange, startWorld, type World } from '../kit/gateway.ts'
 import { nodeBlocks } from '../kit/node-blocks.ts'
-import { SeededBooks } from '../kit/seeded-books.ts'
 import { Socket } from '../kit/socket.ts'
 import { plainTrades, type SeenFill, whole, wire } from './plain-trades.ts'
 
@@ -103,7 +103,7 @@ describe('clients of the whole path', () => {
           gap: (coin, reason) => diff.first.has(coin) && diff.gaps.push(`${coin}: ${reason}`),
         },
       )
-      new SeededBooks(
+      new BookReplicas(
         bySeed,
         { marketTypes: ['*'] },
         {

@@ -1,6 +1,13 @@
 import { spawn } from 'node:child_process'
 import { expect, it, test } from 'vitest'
-import { type AnyCommand, described, examplesOf, program, reads, runProgram } from '../../src/core/command-line.node.ts'
+import {
+  type AnyCommand,
+  describeCommand,
+  examplesOf,
+  program,
+  runProgram,
+  valueParser,
+} from '../../src/core/command-line.node.ts'
 import { wholeNumber } from '../../src/core/whole-number.ts'
 
 /** What a program with commands of every kind says to a line. */
@@ -11,15 +18,15 @@ async function said(...line: string[]) {
   const root = program('npm run it --', 'is tried')
     .option('--deep', 'for all')
     .configureOutput({ writeOut: (text) => out.push(text), writeErr: (text) => err.push(text) })
-  const group = described(root.command('group'), 'a group')
-  described(group.command('list'), 'lists', ['', 'x'])
+  const group = describeCommand(root.command('group'), 'a group')
+  describeCommand(group.command('list'), 'lists', ['', 'x'])
     .argument('[name]', 'its name')
     .action((name) => void ran.push(name))
-  described(group.command('each'), 'of each', ['x y'])
+  describeCommand(group.command('each'), 'of each', ['x y'])
     .argument('<name...>', 'names')
     .action((names) => void ran.push(names))
-  described(group.command('make'), 'makes', ['--count 5'])
-    .option('--count <n>', 'how many', reads(wholeNumber(1, 9)))
+  describeCommand(group.command('make'), 'makes', ['--count 5'])
+    .option('--count <n>', 'how many', valueParser(wholeNumber(1, 9)))
     .option('--name <text>', 'its name')
     .option('--now', 'at once')
     .action((options) => void ran.push(options))

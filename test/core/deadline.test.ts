@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type After, orLate, orReject } from '../../src/core/deadline.ts'
+import { type After, orFallback, orReject } from '../../src/core/deadline.ts'
 import { after as realAfter } from '../../src/core/timers.client.ts'
 
 const never = new Promise<string>(() => {})
@@ -33,13 +33,13 @@ afterEach(() => {
 describe('orLate', () => {
   it('answers what came in time, or the value for what is late', async () => {
     const both = Promise.all([
-      orLate(
+      orFallback(
         soon(() => 'here'),
         100,
         'late',
         after,
       ),
-      orLate(never, 100, 'late', after),
+      orFallback(never, 100, 'late', after),
     ])
     await vi.advanceTimersByTimeAsync(99)
     expect(timers.size).toBe(1)
@@ -48,8 +48,8 @@ describe('orLate', () => {
   })
 
   it('rejects where the work does in time, and is not troubled by what it does later', async () => {
-    const inTime = expect(orLate(soon(broken), 100, 'late', after)).rejects.toThrow('broken')
-    const late = orLate(soon(broken), 50, 'late', after)
+    const inTime = expect(orFallback(soon(broken), 100, 'late', after)).rejects.toThrow('broken')
+    const late = orFallback(soon(broken), 50, 'late', after)
     await vi.advanceTimersByTimeAsync(100)
     await inTime
     expect(await late).toBe('late')

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Exchanges, LocalLease, UseRate } from '../../src/core/local-lease.ts'
+import { LocalLease, SerialExchanges, UsageRate } from '../../src/core/local-lease.ts'
 
 const Step = fc.record({
   do: fc.constantFrom('hold', 'settle', 'release', 'grant', 'giveBack', 'report', 'pass'),
@@ -16,12 +16,12 @@ describe('LocalLease', () => {
         let nowMs = 0
         let isOver = false
         for (const { do: what, amount } of steps) {
-          if (what === 'hold' && lease.hold(amount, nowMs)) {
+          if (what === 'hold' && lease.reserve(amount, nowMs)) {
             expect(isOver).toBe(false)
             inFlight.push(amount)
           } else if (what === 'grant') lease.grant(amount, amount)
           else if (what === 'giveBack') lease.giveBack(Math.min(amount, lease.free))
-          else if (what === 'report') lease.heard(lease.spent)
+          else if (what === 'report') lease.acknowledge(lease.spent)
           else if (what === 'pass') nowMs += amount
           else if (inFlight.length > 0) {
             const held = inFlight.pop()!
@@ -29,8 +29,8 @@ describe('LocalLease', () => {
             else lease.settle(held, Math.min(held, amount))
           }
           isOver = nowMs >= lease.untilMs
-          expect(lease.held).toBe(inFlight.reduce((sum, one) => sum + one, 0))
-          expect(lease.granted).toBeGreaterThanOrEqual(lease.spent + lease.held)
+          expect(lease.reserved).toBe(inFlight.reduce((sum, one) => sum + one, 0))
+          expect(lease.granted).toBeGreaterThanOrEqual(lease.spent + lease.reserved)
           expect(lease.unreported).toBeGreaterThanOrEqual(0)
         }
       }),
@@ -40,28 +40,28 @@ describe('LocalLease', () => {
 
 describe('UseRate', () => {
   it('says what a while will take, and nothing once its use is old', () => {
-    const rate = new UseRate()
+    const rate = new UsageRate()
     rate.count(10)
     rate.count(-2)
-    expect([rate.within(1_000, 2_000), rate.within(500, 2_000)]).toEqual([4, 0])
-    rate.begin(2_000)
-    expect(rate.within(1_000, 2_500)).toBe(0)
+    expect([rate.forecast(1_000, 2_000), rate.forecast(500, 2_000)]).toEqual([4, 0])
+    rate.reset(2_000)
+    expect(rate.forecast(1_000, 2_500)).toBe(0)
   })
 })
 
 describe('Exchanges', () => {
   it('are one at a time, are not waited for after their bound, and rest after a failure', async () => {
     const late: (() => void)[] = []
-    const exchanges = new Exchanges(1_000, (_, run) => {
+    const exchanges = new SerialExchanges(1_000, (_, run) => {
       late.push(run)
       return () => {}
     })
-    void exchanges.begin(() => new Promise(() => {}), 0)
-    expect([exchanges.isUnderWay(999), exchanges.isUnderWay(1_000), exchanges.isUp]).toEqual([true, false, true])
-    const landed = exchanges.landed(500)
+    void exchanges.start(() => new Promise(() => {}), 0)
+    expect([exchanges.isInFlight(999), exchanges.isInFlight(1_000), exchanges.isPending]).toEqual([true, false, true])
+    const landed = exchanges.wait(500)
     late[0]!()
     await landed
-    exchanges.failed(2_000)
+    exchanges.markFailed(2_000)
     expect([exchanges.downMs(2_100), exchanges.downMs(2_250)]).toEqual([150, 0])
   })
 })

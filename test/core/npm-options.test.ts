@@ -1,14 +1,17 @@
 import { expect, it, test } from 'vitest'
-import { keptByNpm } from '../../src/core/npm-options.ts'
+import { optionsTakenByNpm } from '../../src/core/npm-options.ts'
 
 const KEYS = { npm_lifecycle_event: 'keys', npm_config_json: 'true', npm_config_new_secret: 'true', npm_config_url: '' }
 const options = ['json', 'new-secret', 'url', 'account']
 
 test('options of the line that npm kept are told', () => {
-  expect(keptByNpm('npm run keys --', options, KEYS, 'fund=false\nalso-json=true')).toEqual(['json', 'new-secret'])
-  expect(keptByNpm('npm start --', ['reset'], { npm_lifecycle_event: 'start', npm_config_reset: 'true' }, '')).toEqual([
-    'reset',
+  expect(optionsTakenByNpm('npm run keys --', options, KEYS, 'fund=false\nalso-json=true')).toEqual([
+    'json',
+    'new-secret',
   ])
+  expect(
+    optionsTakenByNpm('npm start --', ['reset'], { npm_lifecycle_event: 'start', npm_config_reset: 'true' }, ''),
+  ).toEqual(['reset'])
 })
 
 it.each([
@@ -17,5 +20,5 @@ it.each([
   ['a program that npm does not start', 'node scripts/x.ts', KEYS, ''],
   ['a setting in a file', 'npm run keys --', KEYS, 'fund=false\n json = true\nnew-secret'],
 ])('of %s nothing is told', (_, program, env, settings) => {
-  expect(keptByNpm(program, options, env, settings)).toEqual([])
+  expect(optionsTakenByNpm(program, options, env, settings)).toEqual([])
 })

@@ -13,8 +13,8 @@ test('no coin makes an order-level book that is called like another reader of th
   const coins = asked.map((name) => name.slice('mainnet/'.length))
   expect(coins).toEqual(['0', 'weur/0', 'local/3'])
   for (const coin of [...coins, 'BTC', '@107', 'PURR/USDC', 'l4/BTC']) {
-    const name = objects.nameOfOrders(coin)
+    const name = objects.orderBookName(coin)
     expect(asked).not.toContain(name)
-    expect(objects.coinOfOrders(name)).toBe(coin)
+    expect(objects.coinOfOrderBook(name)).toBe(coin)
   }
 })

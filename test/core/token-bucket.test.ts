@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { keyHashOf } from '../../src/core/ids.ts'
-import { aSecondsWorth, borrowTokens, fullBucket, takeTokens } from '../../src/core/token-bucket.ts'
+import { borrowTokens, fullBucket, oneSecondBurst, takeTokens } from '../../src/core/token-bucket.ts'
 import { RequestBuckets } from '../../src/metering/request-buckets.ts'
 import { FEW_TTL_MS, RequestLease, TOKENS_TTL_MS } from '../../src/metering/request-lease.ts'
 
@@ -37,7 +37,7 @@ describe('a token bucket', () => {
   it('says exactly when the next token is there', () => {
     fc.assert(
       fc.property(rates, fc.nat(1000), (perSecond, at) => {
-        const rate = aSecondsWorth(perSecond)
+        const rate = oneSecondBurst(perSecond)
         const empty = takeTokens(fullBucket(rate, 0), rate, perSecond, 0).bucket
         const { bucket, taken, waitMs } = takeTokens(empty, rate, 1, at)
         if (taken === 1 || waitMs === 0) return
@@ -64,7 +64,7 @@ describe('a bucket that lends', () => {
 })
 
 it('a clock that is set back for good counts from there', () => {
-  const rate = aSecondsWorth(10)
+  const rate = oneSecondBurst(10)
   const { bucket } = takeTokens(fullBucket(rate, 1_000_000), rate, 10, 1_000_000)
   expect(takeTokens(bucket, rate, 1, 940_000).bucket.atMs).toBe(1_000_000)
   const after = takeTokens(bucket, rate, 1, 900_000)
@@ -93,10 +93,10 @@ describe('requests leased by many isolates', () => {
           for (let call = 0; call < calls; call++) {
             let verdict = tokens.take(now)
             if (verdict === 'ask') {
-              const ask = tokens.ask(calls - call, now)!
+              const ask = tokens.request(calls - call, now)!
               const answer = meter.take(keyHashOf('k'), ask, now)
               if (lost) break
-              tokens.answered(ask, answer, now, now)
+              tokens.applyResponse(ask, answer, now, now)
               verdict = tokens.take(now)
             }
             if (verdict === 'go') served++
@@ -111,15 +111,15 @@ describe('requests leased by many isolates', () => {
 
   it('are lost when they are not used in time, but for a sixty-fourth of a second’s, which waits longer', () => {
     const tokens = new RequestLease('info', 100)
-    const ask = tokens.ask(1, 0)!
-    tokens.answered(ask, { granted: 10, waitMs: 0, remaining: 90 }, 0, 0)
+    const ask = tokens.request(1, 0)!
+    tokens.applyResponse(ask, { granted: 10, waitMs: 0, remaining: 90 }, 0, 0)
     expect(tokens.take(TOKENS_TTL_MS - 1)).toBe('go')
     expect([tokens.take(TOKENS_TTL_MS), tokens.take(TOKENS_TTL_MS)]).toEqual(['go', 'ask'])
-    const more = tokens.ask(1, 10_000)!
-    tokens.answered(more, { granted: 10, waitMs: 0, remaining: 90 }, 10_000, 10_000)
+    const more = tokens.request(1, 10_000)!
+    tokens.applyResponse(more, { granted: 10, waitMs: 0, remaining: 90 }, 10_000, 10_000)
     expect(tokens.take(10_000 + FEW_TTL_MS)).toBe('ask')
     const small = new RequestLease('rest', 50)
-    small.answered(small.ask(1, 0)!, { granted: 5, waitMs: 0, remaining: 45 }, 0, 0)
+    small.applyResponse(small.request(1, 0)!, { granted: 5, waitMs: 0, remaining: 45 }, 0, 0)
     expect(small.take(TOKENS_TTL_MS)).toBe('ask')
   })
 
@@ -132,8 +132,8 @@ describe('requests leased by many isolates', () => {
       let verdict = tokens.take(now)
       if (verdict === 'ask') {
         asked++
-        const ask = tokens.ask(1, now)!
-        tokens.answered(ask, meter.take(keyHashOf('k'), ask, now), now, now)
+        const ask = tokens.request(1, now)!
+        tokens.applyResponse(ask, meter.take(keyHashOf('k'), ask, now), now, now)
         verdict = tokens.take(now)
       }
       if (verdict === 'go') served++
@@ -145,8 +145,8 @@ describe('requests leased by many isolates', () => {
   it('tell what is left in the words of the draft', () => {
     const tokens = new RequestLease('info', 10)
     expect(tokens.headers(0)).toEqual({ ratelimit: '"info";r=10;t=0', 'ratelimit-policy': '"info";q=10;w=1' })
-    const ask = tokens.ask(1, 0)!
-    tokens.answered(ask, { granted: 2, waitMs: 0, remaining: 3 }, 0, 0)
+    const ask = tokens.request(1, 0)!
+    tokens.applyResponse(ask, { granted: 2, waitMs: 0, remaining: 3 }, 0, 0)
     expect(tokens.headers(0)?.ratelimit).toBe('"info";r=5;t=1')
     expect(tokens.headers(1_000)?.ratelimit).toBe('"info";r=10;t=0')
   })

@@ -7,7 +7,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type GatewayProcess, startGateway } from '../kit/gateway.ts'
 import { startServer } from '../kit/http-server.ts'
-import { ledgerFault } from '../kit/ledger-law.ts'
+import { ledgerViolation } from '../kit/ledger-invariant.ts'
 import { lastingPort, scratch } from '../kit/program.ts'
 import { seededRandom } from '../kit/random.ts'
 import { until } from '../kit/until.ts'
@@ -141,7 +141,7 @@ export async function crashRun(order: CrashOrder): Promise<CrashReport> {
     await gateway.stop('SIGKILL')
     // From here on nothing moves: what was asked before the end may have been reported since.
     const end = ledgerOf(state)
-    const fault = ledgerFault({ ...end, spent: end.charged, used: sumOfUsage(meterFile(state), 'amount') })
+    const fault = ledgerViolation({ ...end, spent: end.charged, used: sumOfUsage(meterFile(state), 'amount') })
     check(fault === null, String(fault))
     check(end.charged <= (served + unanswered) * CREDIT, `charged ${end.charged}, served ${served}, lost ${unanswered}`)
     if (order.awaitReturn) {

@@ -4,16 +4,16 @@
 
 import { join } from 'node:path'
 import { build } from '../../src/cli/launch/build.node.ts'
-import { commandLine, program, reads } from '../../src/core/command-line.node.ts'
+import { commandLine, program, valueParser } from '../../src/core/command-line.node.ts'
 import { wholeNumber } from '../../src/core/whole-number.ts'
 import { crashRun } from './credit-run.ts'
 
 const CRASH = program('npm run crash --', 'metered calls under SIGKILLs, then the ledger against what was served', [
   '--kills 50 --calls 100000',
 ])
-  .option('--kills <n>', 'how often a process is killed', reads(wholeNumber(1, 100_000)), 50)
-  .option('--calls <n>', 'how many calls are made', reads(wholeNumber(1, 100_000_000)), 100_000)
-  .option('--seed <n>', 'of the moments of kills; a new one unless said', reads(wholeNumber(1, 999_999_999)))
+  .option('--kills <n>', 'how often a process is killed', valueParser(wholeNumber(1, 100_000)), 50)
+  .option('--calls <n>', 'how many calls are made', valueParser(wholeNumber(1, 100_000_000)), 100_000)
+  .option('--seed <n>', 'of the moments of kills; a new one unless said', valueParser(wholeNumber(1, 999_999_999)))
 const { kills, calls: asked, seed = 1 + (Date.now() % 1_000_000) } = commandLine(CRASH).opts()
 
 await build(join(import.meta.dirname, '../..'))

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { Feeder, type FeederOptions } from '../../src/feeder/feeder.node.ts'
 import { NodeFiles } from '../../src/feeder/node-files.node.ts'
-import type { Want } from '../../src/protocol/feed/protocol.ts'
+import type { WantFrame } from '../../src/protocol/feed/protocol.ts'
 import { startServer } from '../kit/http-server.ts'
 import { seededRandom } from '../kit/random.ts'
 import { FakeGateway } from './fake-gateway.ts'
@@ -356,7 +356,7 @@ const FAR = 1_000_000
 // FEED-35, FEED-36, FEED-37
 test('order-level books: rows while they are wanted, whole ones of one snapshot, over connections and restarts', async () => {
   const COINS = ['BTC', '@107', 'never:seen']
-  const want: Want = { type: 'want', orders: { add: [], drop: [] }, l4: { add: COINS, drop: [] } }
+  const want: WantFrame = { type: 'want', orders: { add: [], drop: [] }, l4: { add: COINS, drop: [] } }
   const ask = () => gateway.send([{ type: 'l4Reseed', coins: COINS }])
   node.writesStatuses = true
   node.write(30)

@@ -3,7 +3,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { L4Requests } from '../../src/feeder/l4-requests.ts'
-import { L4_MOST } from '../../src/protocol/feed/protocol.ts'
+import { L4_COINS_MAX } from '../../src/protocol/feed/protocol.ts'
 
 const COINS = ['BTC', 'ETH', '@1']
 const none = { add: [], drop: [] }
@@ -104,6 +104,6 @@ test('a part that waits is let go by the end of the connection, and by what make
 // FEED-35
 test('coins are bounded', () => {
   const asks = new L4Requests()
-  asks.updateWanted({ l4: { add: Array.from({ length: L4_MOST + 9 }, (_, i) => `C${i}`), drop: [] } })
-  expect(asks.coins.size).toBe(L4_MOST)
+  asks.updateWanted({ l4: { add: Array.from({ length: L4_COINS_MAX + 9 }, (_, i) => `C${i}`), drop: [] } })
+  expect(asks.coins.size).toBe(L4_COINS_MAX)
 })

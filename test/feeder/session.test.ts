@@ -7,7 +7,7 @@ import { ACK_TIMEOUT_MS, FeedSession, OUTBOX_MAX_UNITS, WELCOME_TIMEOUT_MS } fro
 import { SnapshotEncoder } from '../../src/feeder/snapshot-encoder.ts'
 import type { Block } from '../../src/protocol/feed/block.ts'
 import { FeederFrame, type GatewayFrame } from '../../src/protocol/feed/protocol.ts'
-import { NO_TROUBLE } from '../kit/counters.ts'
+import { ZERO_COUNTERS } from '../kit/counters.ts'
 
 const block = (height: number): Block => ({ height, time: height, fills: [], ledger: [], funding: [], books: [] })
 const welcome = (height: number | null, epoch: string | null = 'e'): GatewayFrame => {
@@ -82,7 +82,7 @@ describe('payments', () => {
 })
 
 describe('a pulse', () => {
-  const said = { now: 1, head: 9, time: 2, state: 'sending', ...NO_TROUBLE }
+  const said = { now: 1, head: 9, time: 2, state: 'sending', ...ZERO_COUNTERS }
 
   // FEED-27
   test('waits for the greeting and for a pause that was asked for', () => {

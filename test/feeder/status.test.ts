@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type Status, stateOf, statusLine } from '../../src/feeder/status.ts'
-import { NO_TROUBLE } from '../kit/counters.ts'
+import { ZERO_COUNTERS } from '../kit/counters.ts'
 
 const well = {
   linkError: null,
@@ -40,7 +40,7 @@ describe('the line for a terminal', () => {
     height: 7,
     lagMs: 30,
     blocksPerSecond: 14,
-    ...NO_TROUBLE,
+    ...ZERO_COUNTERS,
     unacked: 2,
     reconnects: 1,
     booksKnown: true,

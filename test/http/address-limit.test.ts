@@ -1,13 +1,13 @@
 import { Hono } from 'hono'
 import { expect, it } from 'vitest'
-import { AddressGate } from '../../src/accounts/address-gate.ts'
+import { AddressLimiter } from '../../src/accounts/address-limiter.ts'
 import { addressLimit } from '../../src/http/common-replies.route.ts'
 
 const LIMIT = { name: 'address', quota: 3, windowSeconds: 1 }
 
 it('a surface behind the limit tells of it on every reply, beside its own', async () => {
   let now = 0
-  const gate = new AddressGate({ each: LIMIT, unknown: { ...LIMIT, quota: 5 } })
+  const gate = new AddressLimiter({ each: LIMIT, unknown: { ...LIMIT, quota: 5 } })
   let served = 0
   const appOf = (isProxyTrusted: boolean) => {
     const app = new Hono()

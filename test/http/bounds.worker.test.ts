@@ -3,7 +3,7 @@
 
 import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
-import { KeyRing } from '../../src/accounts/key-ring.store.ts'
+import { KeyResolver } from '../../src/accounts/key-resolver.store.ts'
 import * as objects from '../../src/core/objects.client.ts'
 import { accountsOf } from '../../src/http/platform/account-service.client.ts'
 import { KeyService } from '../../src/http/platform/key-service.client.ts'
@@ -38,7 +38,7 @@ async function world() {
   const clock = new ManualClock(Date.now())
   clock.sleep = () => new Promise(() => {})
   const isolate = () => {
-    const ring = new KeyRing(clock.nowMs)
+    const ring = new KeyResolver(clock.nowMs)
     const waits: Promise<unknown>[] = []
     const waitUntil = (work: Promise<unknown>) => void waits.push(work)
     const ringEnv = { ACCOUNTS: bindings.ACCOUNTS, KEYS: kv, KEY_SECRET, KEY_CHECK: true, TRUST_PROXY: false }
@@ -46,8 +46,8 @@ async function world() {
       meterOf,
       waitUntil,
       meterFailure: 'closed' as const,
-      onRevoked: (keyHash) => ring.revoked(ringEnv, keyHash, waitUntil),
-      onChanged: (keyHash, changedMs) => ring.changed(keyHash, changedMs),
+      onRevoked: (keyHash) => ring.markRevoked(ringEnv, keyHash, waitUntil),
+      onChanged: (keyHash, changedMs) => ring.markChanged(keyHash, changedMs),
     })
     /** The plan that a call was served under, or why it was not. */
     return async (): Promise<string> => {

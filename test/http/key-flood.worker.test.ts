@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { hashKey, mintKey } from '../../src/accounts/digest.client.ts'
-import { KeyRing, type KeyRingEnv } from '../../src/accounts/key-ring.store.ts'
+import { KeyResolver, type KeyResolverEnv } from '../../src/accounts/key-resolver.store.ts'
 import { randomBase58 } from '../../src/core/base58.ts'
 import { ok } from '../../src/core/result.ts'
 import { infoRoutes } from '../../src/http/info.route.ts'
@@ -58,10 +58,10 @@ async function location(isolates: number, { binding = true } = {}) {
         },
       },
     }),
-  } as unknown as KeyRingEnv
+  } as unknown as KeyResolverEnv
   const desk = { answer: async () => ({ status: 200, headers: {}, body: '{}' }) } as unknown as InfoService
   const routes = Array.from({ length: isolates }, () => {
-    const keys = new KeyRing(() => now)
+    const keys = new KeyResolver(() => now)
     return infoRoutes(
       desk,
       {

@@ -5,18 +5,18 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, it } from 'vitest'
 import type { Identity } from '../../src/accounts/identity.ts'
-import { KeyMemory } from '../../src/accounts/memory.ts'
-import type { KeyRecord } from '../../src/accounts/record.ts'
-import { RefusedCalls } from '../../src/accounts/refused-calls.ts'
+import { KeyCache } from '../../src/accounts/key-cache.ts'
+import type { KeyRecord } from '../../src/accounts/key-record.ts'
+import { RefusalBuffer } from '../../src/accounts/refused-calls.ts'
 import { BoundedMap } from '../../src/core/bounded-map.ts'
-import { Flights } from '../../src/core/flights.ts'
-import { FreeWork } from '../../src/core/free-work.ts'
-import { Gate } from '../../src/core/gate.ts'
 import { keyHashOf } from '../../src/core/ids.ts'
+import { RateLimiter } from '../../src/core/rate-limiter.ts'
+import { SingleFlights } from '../../src/core/single-flight.ts'
+import { UnbilledLimiter } from '../../src/core/unbilled-limiter.ts'
 import { AnswerCache } from '../../src/info/answer/answer-tiers.ts'
 import type { InfoCall } from '../../src/info/answer/call.ts'
 import { CallMemo } from '../../src/info/answer/call.ts'
-import { LINES_MOST } from '../../src/metering/credit-lease.ts'
+import { LINES_MAX } from '../../src/metering/credit-lease.ts'
 import { LeasePool, LOCAL_ACCOUNTS_MAX } from '../../src/metering/leases.client.ts'
 import { METER_API_VERSION } from '../../src/metering/meter-version.ts'
 import { RelayRefusals } from '../../src/relay/sockets/placement.ts'
@@ -87,7 +87,7 @@ async function leases(): Promise<LeasePool> {
     onRevoked: () => {},
   })
   for (let key = 0; key < SEATS; key++)
-    for (let type = 0; type < LINES_MOST; type++) {
+    for (let type = 0; type < LINES_MAX; type++) {
       const identity = { account: text(key, 30), keyHash: hash(key), limits: LIMITS } as Identity
       const hold = await charging.hold(identity, { amount: 1_000_000, product: 'info', type: `type${type}` })
       if (hold.ok) hold.value.settle()
@@ -100,21 +100,21 @@ const body = (number: number) => text(number, 400)
 
 /** How many there are of each in an isolate, and one at its bound. */
 const HOLDERS: readonly (readonly [name: string, count: number, make: () => unknown])[] = [
-  ['KeyMemory', 2, () => filled(new KeyMemory(), (memory, n) => memory.keep(hash(n), record(n), NOW))],
+  ['KeyMemory', 2, () => filled(new KeyCache(), (memory, n) => memory.set(hash(n), record(n), NOW))],
   [
     'changed and revoked keys',
     2,
     () => filled(new BoundedMap(10_000), (map, n) => map.set(hash(n), { at: NOW + n, n })),
   ],
-  ['Gate', 10, () => filled(new Gate(), (gate, n) => gate.take(text(n, 24), LIMIT, NOW + n))],
-  ['FreeWork', 2, () => filled(new FreeWork(), (work, n) => work.take(hash(n), NOW + n))],
+  ['Gate', 10, () => filled(new RateLimiter(), (gate, n) => gate.take(text(n, 24), LIMIT, NOW + n))],
+  ['FreeWork', 2, () => filled(new UnbilledLimiter(), (work, n) => work.take(hash(n), NOW + n))],
   ['Refusals', 2, () => filled(new RelayRefusals(), (refusals, n) => refusals.markHeavy(text(n, 30), NOW + n))],
   [
     'RefusedCalls',
     1,
     () =>
-      filled(new RefusedCalls(), (calls, n) =>
-        calls.note(
+      filled(new RefusalBuffer(), (calls, n) =>
+        calls.record(
           {
             caller: { account: text(n, 30), keyHash: keyHashOf(hash(n)) },
             requestId: text(n, 32),
@@ -136,7 +136,7 @@ const HOLDERS: readonly (readonly [name: string, count: number, make: () => unkn
   [
     'Flights',
     1,
-    () => filled(new Flights(1_000), (flights, n) => flights.begin(body(n), () => new Promise(() => {}), NOW)),
+    () => filled(new SingleFlights(1_000), (flights, n) => flights.start(body(n), () => new Promise(() => {}), NOW)),
   ],
 ]
 /** Bounded in characters of JSON, as the figures say: compressed answers, answers of JSON-RPC. */

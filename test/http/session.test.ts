@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isOwnPage, noSessionCookie, sessionCookie, sessionToken } from '../../src/accounts/sessions/session.ts'
+import { isSameOrigin, noSessionCookie, sessionCookie, sessionToken } from '../../src/accounts/sessions/session.ts'
 
 const TOKEN = 'a1'.repeat(32)
 
@@ -26,7 +26,7 @@ describe('the cookie of a session', () => {
 
 describe('a page of this host', () => {
   const asked = (method: string, headers: Readonly<Record<string, string>>, url = 'https://weir.example/session') =>
-    isOwnPage({ method, url, headers: { get: (name) => headers[name] ?? null } })
+    isSameOrigin({ method, url, headers: { get: (name) => headers[name] ?? null } })
 
   it('asks with its own origin', () => {
     expect(asked('POST', { origin: 'https://weir.example', 'sec-fetch-site': 'same-origin' })).toBe(true)

@@ -1,11 +1,11 @@
 import { env } from 'cloudflare:workers'
 import { Hono } from 'hono'
 import { describe, expect, it } from 'vitest'
-import { AddressGate, LOOK_UPS, WRONG_TOKENS } from '../../src/accounts/address-gate.ts'
+import { AddressLimiter, KEY_LOOKUPS, WRONG_TOKENS } from '../../src/accounts/address-limiter.ts'
 import { hashKey, sha256 } from '../../src/accounts/digest.client.ts'
+import { admit } from '../../src/accounts/key-record.ts'
 import { keyFromD1 } from '../../src/accounts/key-records.store.ts'
-import { admit } from '../../src/accounts/record.ts'
-import { visitingOperator, visitingOwner } from '../../src/accounts/sessions/visitor.store.ts'
+import { sessionOperator, sessionOwner } from '../../src/accounts/sessions/session-auth.store.ts'
 import type { Operator } from '../../src/accounts/staff.ts'
 import { sessionRoutes } from '../../src/http/session/session.route.ts'
 
@@ -17,12 +17,12 @@ const PLATFORM = { product: 'platform', kind: 'any' } as const
 /** Routes whose clock, staff and operator's token the test sets. */
 function desk() {
   const world = { nowMs: 1_000, token: ADMIN_TOKEN, staff: new Map<string, Operator>(), address: null as string | null }
-  const visits = new AddressGate(LOOK_UPS)
-  const visited = () => visits.take(world.address, world.nowMs)
-  const visitorEnv = () => ({ ACCOUNTS: db, ADMIN_TOKEN: world.token, visited })
-  const ofHash = async (hash: string) => world.staff.get(hash) ?? null
-  const staff = { ofHash, ofToken: async (token: string) => ofHash(await sha256(token)) }
-  const gate = new AddressGate(WRONG_TOKENS)
+  const visits = new AddressLimiter(KEY_LOOKUPS)
+  const countLookup = () => visits.take(world.address, world.nowMs)
+  const visitorEnv = () => ({ ACCOUNTS: db, ADMIN_TOKEN: world.token, countLookup })
+  const byHash = async (hash: string) => world.staff.get(hash) ?? null
+  const staff = { byHash, byToken: async (token: string) => byHash(await sha256(token)) }
+  const gate = new AddressLimiter(WRONG_TOKENS)
   const app = new Hono()
   app.all('*', (c) => {
     const routes = sessionRoutes({
@@ -77,10 +77,10 @@ describe('a session', () => {
     const { world, ask, signIn, request, visitorEnv, staff } = desk()
     const cookie = await signIn(ADMIN_TOKEN)
     expect(await (await ask('GET', cookie)).json()).toMatchObject({ role: 'operator', staff_role: 'owner' })
-    expect((await visitingOperator(visitorEnv(), request(cookie, 'DELETE'), staff, 1_001)).ok).toBe(true)
+    expect((await sessionOperator(visitorEnv(), request(cookie, 'DELETE'), staff, 1_001)).ok).toBe(true)
     world.token = `${ADMIN_TOKEN} changed`
     expect((await ask('GET', cookie)).status).toBe(401)
-    expect((await visitingOperator(visitorEnv(), request(cookie), staff, 1_001)).ok).toBe(false)
+    expect((await sessionOperator(visitorEnv(), request(cookie), staff, 1_001)).ok).toBe(false)
   })
 
   it('is one of the staff’s until it is revoked', async () => {
@@ -99,8 +99,8 @@ describe('a session', () => {
     await newKey('api', 'acme', 'cqt_api')
     const manager = await signIn('cqs_service')
     expect(await (await ask('GET', manager)).json()).toMatchObject({ role: 'owner', account: 'acme' })
-    const enters = (cookie: string, entry: Parameters<typeof visitingOwner>[2]) =>
-      visitingOwner(visitorEnv(), request(cookie), entry, null, 1_001)
+    const enters = (cookie: string, entry: Parameters<typeof sessionOwner>[2]) =>
+      sessionOwner(visitorEnv(), request(cookie), entry, null, 1_001)
     expect(await enters(manager, { product: 'info', kind: 'api' })).toMatchObject({ ok: true })
     expect(await enters(manager, { product: 'platform', kind: 'service' })).toMatchObject({ ok: true })
     await db.prepare(`UPDATE keys SET products = '["info","platform"]' WHERE prefix = 'cqt_api'`).run()
@@ -141,7 +141,7 @@ describe('a session', () => {
   it('is nobody’s on a page of another site, with a forged cookie, or beside a key', async () => {
     const { ask, signIn, request, visitorEnv, staff } = desk()
     const cookie = await signIn(ADMIN_TOKEN)
-    const enters = (asked: Request) => visitingOperator(visitorEnv(), asked, staff, 1_001)
+    const enters = (asked: Request) => sessionOperator(visitorEnv(), asked, staff, 1_001)
     expect((await ask('POST', null, { token: ADMIN_TOKEN }, { origin: 'https://evil.example' })).status).toBe(403)
     expect((await ask('DELETE', cookie, undefined, {})).status).toBe(403)
     expect(await enters(request(cookie, 'POST', { origin: 'https://evil.example' }))).toMatchObject({ ok: false })

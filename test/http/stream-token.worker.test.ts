@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import type { Identity } from '../../src/accounts/identity.ts'
-import { KeyRing } from '../../src/accounts/key-ring.store.ts'
+import { KeyResolver } from '../../src/accounts/key-resolver.store.ts'
 import { sealStreamToken } from '../../src/accounts/stream-token.client.ts'
 import { keyHashOf } from '../../src/core/ids.ts'
 import { livePageRoutes } from '../../src/http/session/live-page.route.ts'
@@ -25,7 +25,7 @@ describe('a stream token', () => {
     const { key, token } = await tokenOf()
     const request = new Request(`http://weir/ws?token=${token}`)
     const entry = { product: 'stream', kind: 'api', places: ['query'], ...OPEN } as const
-    const entered = await new KeyRing().authenticate(settings, request, entry, waitUntil)
+    const entered = await new KeyResolver().authenticate(settings, request, entry, waitUntil)
     expect(entered).toMatchObject({
       ok: true,
       value: { account: key.account, keyHash: key.hash, products: ['info', 'stream'], token: SAID },
@@ -35,7 +35,7 @@ describe('a stream token', () => {
   // WS-160
   it('opens no door but those of market data', async () => {
     const { token } = await tokenOf()
-    const ring = new KeyRing()
+    const ring = new KeyResolver()
     expect(await enter(ring, token, OPEN)).toBe('ok')
     expect(await enter(ring, token)).toBe('not_entitled')
     for (const product of ['data', 'rpc', 'platform', 'graphql'])
@@ -46,7 +46,7 @@ describe('a stream token', () => {
 
   it('tells nothing that opens more: the hash of the key, which stands in it, is no key', async () => {
     const { key, token } = await tokenOf()
-    const ring = new KeyRing()
+    const ring = new KeyResolver()
     expect(await enter(ring, token, OPEN)).toBe('ok')
     expect(await enter(ring, key.hash)).toBe('key_malformed')
     const platform = await ring.identify(settings, key.hash, { product: 'platform', kind: 'any' }, waitUntil)
@@ -55,12 +55,12 @@ describe('a stream token', () => {
 
   it('ends with its key, and by itself', async () => {
     const { key, token } = await tokenOf()
-    const ring = new KeyRing()
+    const ring = new KeyResolver()
     expect(await enter(ring, token, OPEN)).toBe('ok')
-    ring.revoked(settings, key.hash, waitUntil)
+    ring.markRevoked(settings, key.hash, waitUntil)
     expect(await enter(ring, token, OPEN)).toBe('key_revoked')
     await ask('DELETE', `/keys/${key.hash}`)
-    expect(await enter(new KeyRing(), token, OPEN)).toBe('key_revoked')
+    expect(await enter(new KeyResolver(), token, OPEN)).toBe('key_revoked')
     const over = await tokenOf({}, { expires: Date.now() - 1 })
     expect(await enter(ring, over.token, OPEN)).toBe('key_expired')
     const unknown = await sealStreamToken({ keyHash: keyHashOf('f'.repeat(64)), ...SAID, expires: soon() }, KEY_SECRET)
@@ -69,11 +69,12 @@ describe('a stream token', () => {
 
   it('has no product that its key lacks, and no address that its key may not be used from', async () => {
     const { token } = await tokenOf({ products: ['stream'] })
-    expect(await enter(new KeyRing(), token, OPEN)).toBe('not_entitled')
-    expect(await enter(new KeyRing(), token, { ...OPEN, product: 'stream' })).toBe('ok')
+    expect(await enter(new KeyResolver(), token, OPEN)).toBe('not_entitled')
+    expect(await enter(new KeyResolver(), token, { ...OPEN, product: 'stream' })).toBe('ok')
     const bound = await tokenOf({ ranges: ['192.0.2.0/24'] })
     const entry = { product: 'info', kind: 'api', ...OPEN } as const
-    const from = (address: string | null) => new KeyRing().identify(settings, bound.token, entry, waitUntil, address)
+    const from = (address: string | null) =>
+      new KeyResolver().identify(settings, bound.token, entry, waitUntil, address)
     expect((await from('192.0.2.7')).ok).toBe(true)
     for (const address of ['198.51.100.7', null])
       expect(await from(address)).toMatchObject({ ok: false, error: { kind: 'not_entitled' } })
@@ -81,7 +82,7 @@ describe('a stream token', () => {
 
   it('of a service key asks data for its account', async () => {
     const { token } = await tokenOf({ kind: 'service' })
-    expect(await enter(new KeyRing(), token, { ...OPEN, product: 'stream' })).toBe('ok')
+    expect(await enter(new KeyResolver(), token, { ...OPEN, product: 'stream' })).toBe('ok')
   })
 })
 
@@ -119,7 +120,7 @@ describe('visitors of the live page', () => {
     const { token } = (await (await get()).json()) as { token: string }
     const entry = { product: 'info', kind: 'api', places: ['bearer'], ...OPEN } as const
     const request = new Request('http://weir/info', { headers: { authorization: `Bearer ${token}` } })
-    const entered = await new KeyRing().authenticate(settings, request, entry, waitUntil)
+    const entered = await new KeyResolver().authenticate(settings, request, entry, waitUntil)
     if (!entered.ok) throw new Error('a good token')
     expect(entered.value.token?.visitors).toEqual({ perHour: PER_HOUR, sockets: 3 })
     const charge = (identity: Identity) =>
@@ -185,7 +186,7 @@ describe('the live page', () => {
     const said = (await answer.json()) as { token: string; expires: number; time: number }
     expect(said).toMatchObject({ coins: ['BTC'], expires: said.time + 600_000 })
     expect(answer.headers.get('cache-control')).toBe('no-store')
-    expect(await enter(new KeyRing(), said.token, OPEN)).toBe('ok')
+    expect(await enter(new KeyResolver(), said.token, OPEN)).toBe('ok')
   })
 
   it('is paid with the oldest key that does for it, however many are made later', async () => {

@@ -1,5 +1,5 @@
 /** What a feeder counts, of which nothing has happened. */
-export const NO_TROUBLE = {
+export const ZERO_COUNTERS = {
   unacked: 0,
   reconnects: 0,
   misfits: 0,

@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 
-interface Patience {
+interface WaitOptions {
   readonly withinMs: number
   readonly everyMs?: number
   /** Ends the wait early. */
@@ -13,7 +13,7 @@ interface Patience {
 export async function until(
   holds: () => boolean | Promise<boolean>,
   message: string,
-  { withinMs, everyMs = 250, signal }: Patience,
+  { withinMs, everyMs = 250, signal }: WaitOptions,
 ): Promise<void> {
   const deadline = Date.now() + withinMs
   const attempt = async () => holds()

@@ -5,7 +5,7 @@ import { runInDurableObject } from 'cloudflare:test'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import type { LeaseRequest } from '../../src/metering/lease-api.ts'
 import { LeasePool } from '../../src/metering/leases.client.ts'
-import type { WholeMeterApi } from '../../src/metering/meter-api.ts'
+import type { MeterApi } from '../../src/metering/meter-api.ts'
 import { dollarsPerMillionCalls } from '../bench/cost.ts'
 import { noCounts } from '../bench/counted/counts.ts'
 import { countRows } from '../bench/counted/rows.worker.ts'
@@ -29,7 +29,7 @@ it.each([
 ])('a call every %i ms, %i times, costs at most what is said of it', async (everyMs, calls, dollars) => {
   const name = `cost of ${everyMs}`
   await runInDurableObject(stubOf(name), async (object, { storage }) => {
-    const meter = object as unknown as WholeMeterApi & { alarm(): Promise<void> }
+    const meter = object as unknown as MeterApi & { alarm(): Promise<void> }
     await meter.grantCredits('g', 25_000 * CREDIT)
     const counts = noCounts()
     const keepUsage = async () => void counts.d1Statements++

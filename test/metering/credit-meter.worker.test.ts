@@ -6,7 +6,7 @@ import { storeUsage } from '../../src/http/platform/usage-copy.store.ts'
 import type { LeaseRequest } from '../../src/metering/lease-api.ts'
 import { LeasePool } from '../../src/metering/leases.client.ts'
 import { LEASE_TTL_MS, RECLAIM_GRACE_MS } from '../../src/metering/ledger.ts'
-import type { WholeMeterApi } from '../../src/metering/meter-api.ts'
+import type { MeterApi } from '../../src/metering/meter-api.ts'
 import { PLANS } from '../../src/metering/plans/plan.ts'
 import type { UsageRow } from '../../src/metering/usage.ts'
 import { identityOf } from '../kit/identity.ts'
@@ -346,7 +346,7 @@ describe('CreditMeter', () => {
     const meter = await granted('bugs', CREDIT)
     for (const amount of [-1, 0.5, Number.NaN]) {
       const outcome = await runInDurableObject(stubOf('bugs'), (object) =>
-        spend(object as unknown as WholeMeterApi, 'k', amount).catch(String),
+        spend(object as unknown as MeterApi, 'k', amount).catch(String),
       )
       expect(outcome).toContain('whole number')
     }

@@ -2,13 +2,13 @@
 
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { averageDay, forecastEnd, type Standing } from '../../src/metering/forecast.ts'
+import { averageDay, type ForecastInput, forecastEnd } from '../../src/metering/forecast.ts'
 import { renewalAfter } from '../../src/metering/plans/calendar.ts'
 
 const DAY = 86_400_000
 const NOW = Date.UTC(2026, 10, 1)
 const CREDIT = 1_000_000
-const NO_PLAN: Standing = { left: 100 * CREDIT, ofPlan: 0, untilMs: null, anchorMs: NOW, everyMicro: 0 }
+const NO_PLAN: ForecastInput = { left: 100 * CREDIT, ofPlan: 0, untilMs: null, anchorMs: NOW, everyMicro: 0 }
 
 describe('forecastEnd', () => {
   it('tells the moment at which a balance that nothing is added to is spent', () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { KEY_ENDED } from '../../src/core/failure.ts'
 import type { Charging, Hold } from '../../src/metering/charging.ts'
 import { REPORT_AT, REPORT_EVERY_MS } from '../../src/metering/credit-lease.ts'
-import type { LeaseAnswer, LeaseMeterApi, LeaseRequest } from '../../src/metering/lease-api.ts'
+import type { LeaseMeterApi, LeaseRequest, LeaseResponse } from '../../src/metering/lease-api.ts'
 import { LeasePool } from '../../src/metering/leases.client.ts'
 import { ManualClock } from '../http/manual-clock.ts'
 import { identityOf } from '../kit/identity.ts'
@@ -340,7 +340,7 @@ describe('while the meter cannot be reached', () => {
     constructor(inner: ModelMeter) {
       this.inner = inner
     }
-    async lease(request: LeaseRequest): Promise<LeaseAnswer> {
+    async lease(request: LeaseRequest): Promise<LeaseResponse> {
       if (this.broken) throw new Error('Network connection lost.')
       return this.inner.lease(request)
     }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { keyHashOf } from '../../src/core/ids.ts'
-import { type AskedExchange, CreditLease, type HeldLease } from '../../src/metering/credit-lease.ts'
+import { CreditLease, type IsolateLease, type LeaseExchange } from '../../src/metering/credit-lease.ts'
 import type { LeaseRequest } from '../../src/metering/lease-api.ts'
 import { grantSize, LEASE_TTL_MS, RECLAIM_GRACE_MS } from '../../src/metering/ledger.ts'
 import { PLANS } from '../../src/metering/plans/plan.ts'
@@ -215,8 +215,8 @@ class World {
   readonly meter: ModelMeter
   readonly isolates: {
     holder: CreditLease
-    calls: { lease: HeldLease; price: number }[]
-    unreported: Map<HeldLease, number>
+    calls: { lease: IsolateLease; price: number }[]
+    unreported: Map<IsolateLease, number>
   }[]
 
   constructor(credits: number) {
@@ -252,7 +252,7 @@ class World {
       for (const call of place.calls) place.holder.release(call.lease, call.price)
       this.now += 16_000
       for (let i = 0; i < 3; i++) for (const asked of place.holder.due(this.now)) this.#exchange(place, asked, 'good')
-      expect(place.holder.busy).toBe(false)
+      expect(place.holder.isBusy).toBe(false)
     }
     this.now += LEASE_TTL_MS + RECLAIM_GRACE_MS
     this.meter.reclaim()
@@ -269,23 +269,23 @@ class World {
       if (taken.do === 'go') {
         const { lease } = taken
         place.calls.push({ lease, price })
-        if (lease.spent + lease.held > lease.granted) throw new Error('an isolate spends what it was not granted')
+        if (lease.spent + lease.reserved > lease.granted) throw new Error('an isolate spends what it was not granted')
         return
       }
       if (taken.do !== 'ask') return
-      const asked = place.holder.ask(price, price, this.now, () => `lease ${this.ids++}`)
+      const asked = place.holder.request(price, price, this.now, () => `lease ${this.ids++}`)
       this.#exchange(place, asked, network)
     }
   }
 
-  #exchange(place: World['isolates'][number], asked: AskedExchange, network: string): void {
+  #exchange(place: World['isolates'][number], asked: LeaseExchange, network: string): void {
     if (network === 'request lost') return
     const told = place.unreported.get(asked.lease) ?? 0
     const answer = this.meter.decide(structuredClone(asked.request))
     // The meter knows this spending now, whatever becomes of the answer.
     if (told > 0) place.unreported.set(asked.lease, 0)
     if (network === 'answer lost') return
-    place.holder.answered(asked, answer)
-    if (network === 'answer twice') place.holder.answered(asked, answer)
+    place.holder.applyResponse(asked, answer)
+    if (network === 'answer twice') place.holder.applyResponse(asked, answer)
   }
 }

@@ -4,16 +4,16 @@
 import { env } from 'cloudflare:workers'
 import { keyHashOf } from '../../src/core/ids.ts'
 import type { LeaseMeterApi } from '../../src/metering/lease-api.ts'
-import type { WholeMeterApi } from '../../src/metering/meter-api.ts'
-import type { MinuteAnswer, StreamMeterApi } from '../../src/metering/streams/stream-api.ts'
+import type { MeterApi } from '../../src/metering/meter-api.ts'
+import type { MinuteResult, StreamMeterApi } from '../../src/metering/streams/stream-api.ts'
 
 export const CREDIT = 1_000_000
 export const stubOf = (account: string) => (env as unknown as Cloudflare.Env).CREDIT_METER.getByName(account)
-export const meterOf = (account: string) => stubOf(account) as unknown as WholeMeterApi
+export const meterOf = (account: string) => stubOf(account) as unknown as MeterApi
 
 let spent = 0
 
-export async function spend(meter: StreamMeterApi, key: string, amount: number): Promise<MinuteAnswer> {
+export async function spend(meter: StreamMeterApi, key: string, amount: number): Promise<MinuteResult> {
   const keyHash = keyHashOf(key)
   // A body of its own, so that no rest of another minute pays for it.
   const body = `spent ${spent++}`

@@ -1,7 +1,7 @@
 // A CreditMeter without storage: the same pure decisions over Maps, with its events kept, for laws and simulations.
 
 import { type AccountState, EMPTY_ACCOUNT } from '../../src/metering/account-state.ts'
-import type { LeaseAnswer, LeaseMeterApi, LeaseRequest } from '../../src/metering/lease-api.ts'
+import type { LeaseMeterApi, LeaseRequest, LeaseResponse } from '../../src/metering/lease-api.ts'
 import {
   decideCharge,
   decideGrant,
@@ -85,7 +85,7 @@ export class ModelMeter implements LeaseMeterApi {
     return this.account.spent + this.account.writtenOff
   }
 
-  decide(request: LeaseRequest): LeaseAnswer {
+  decide(request: LeaseRequest): LeaseResponse {
     this.exchanges++
     const known = this.leases.get(request.lease) ?? null
     const revoked = this.revoked.has(request.keyHash)
@@ -113,7 +113,7 @@ export class ModelMeter implements LeaseMeterApi {
     return { v, ok: true, granted, ttlMs: untilMs - this.nowMs(), remaining, left }
   }
 
-  async lease(request: LeaseRequest): Promise<LeaseAnswer> {
+  async lease(request: LeaseRequest): Promise<LeaseResponse> {
     const answer = this.decide(structuredClone(request))
     if (!answer.ok || request.requests === undefined) return answer
     return { ...answer, requests: this.requests.take(request.keyHash, request.requests, this.nowMs()) }

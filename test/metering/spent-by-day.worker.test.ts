@@ -43,7 +43,7 @@ it('is what a report says, however often and late it is asked', async () => {
             store.addUsage(keyHashOf('k'), [line(last.type, -last.amount)], last.atMs)
             used.pop()
           } else if (what === 'prune') {
-            store.usageCopied(store.usageDue(1_000))
+            store.markUsageCopied(store.usageDue(1_000))
             store.prune(now)
           }
           if (what !== 'ask') return []

@@ -6,7 +6,7 @@ import { expect, it } from 'vitest'
 import { keyHashOf } from '../../src/core/ids.ts'
 import { monthTimes } from '../../src/http/platform/endpoints/statements.ts'
 import { AccountLedger, tablesOf } from '../../src/metering/account-ledger.store.ts'
-import { leftOf } from '../../src/metering/account-state.ts'
+import { remainingOf } from '../../src/metering/account-state.ts'
 import type { PlanTerms } from '../../src/metering/plans/plan.ts'
 import { Webhooks } from '../../src/metering/webhooks/webhooks.do.ts'
 import { egressOf } from '../core/egress-of.ts'
@@ -43,7 +43,7 @@ function play(ctx: DurableObjectState, acts: readonly Act[]) {
   const pass = (toMs: number) => {
     for (const month of times.filter((time) => time > now && time <= toMs)) {
       ledger.renewPlan(month - 1)
-      left.set(month, leftOf(ledger.account()))
+      left.set(month, remainingOf(ledger.account()))
     }
     now = toMs
     ledger.renewPlan(now)
@@ -69,7 +69,7 @@ function play(ctx: DurableObjectState, acts: readonly Act[]) {
     else if (what === 'settle') exchange('a1', 0, Math.floor(amount / 3), false)
     else if (what === 'close') exchange('a1', 0, 0, true)
     else if (what === 'late') exchange('a1', 0, amount, false)
-    else if (what === 'plan') ledger.turnPlan({ plan: `p${amount % 5}`, terms: terms(amount), firstMicro: null }, now)
+    else if (what === 'plan') ledger.applyPlan({ plan: `p${amount % 5}`, terms: terms(amount), firstMicro: null }, now)
     else if (what === 'reclaim') ledger.reclaim(now)
     else if (what === 'rows') {
       const rows = {
@@ -110,7 +110,7 @@ it('are what the ledger had at each end of a month, to the micro-credit', async 
       const stub = stubOf(`statement ${run++}`)
       const plain = await runInDurableObject(stub, (_, ctx) => {
         const { times, left, account, statements, usage } = play(ctx, acts)
-        const now = leftOf(account)
+        const now = remainingOf(account)
         const sums = statements.sums(times, now)
         const whole = sums.map((_, i) => statements.statement(times[i]!, times[i + 1]!, now))
         const reports = sums.map((_, i) => usage.report(times[i]!, times[i + 1]!))
@@ -132,7 +132,7 @@ it('are what the ledger had at each end of a month, to the micro-credit', async 
         expect(sum(reports[i]!.byDay.map(({ amount }) => amount))).toBe(one.charged + one.writtenOff)
       }
       expect(sums[0]!.opening).toBe(0)
-      expect(sums.at(-1)!.closing).toBe(leftOf(account))
+      expect(sums.at(-1)!.closing).toBe(remainingOf(account))
       expect(sum(sums.map(({ charged }) => charged))).toBe(account.spent)
       expect(sum(sums.map(({ granted, expired }) => granted - expired))).toBe(account.granted)
     }),

@@ -4,7 +4,7 @@ import { RING_CHARS, RING_MS, Ring } from '../../src/order-books/ring.ts'
 import { CHECKPOINT_MS, ROTATION_MS, Rotation } from '../../src/order-books/rotation.ts'
 import { BBO, MID } from '../../src/order-books/view.ts'
 import { CHECKSUM, coinInterest, typeInterest } from '../../src/order-books/view-interests.ts'
-import { decodeHubFrame, encodeFragment, encodeHubFrame, encodePiece } from '../../src/protocol/hub/hub-link.ts'
+import { decodeHubFrame, encodeFragment, encodeHubFrame, encodeViewFragment } from '../../src/protocol/hub/hub-link.ts'
 
 const entry = (height: number, time = height) => ({ tick: { v: 1, epoch: 'e', height, time }, fragments: [] })
 
@@ -99,7 +99,11 @@ describe('frames between hub and relay', () => {
       { view: BBO, coin: 'BTC', piece: '[{"px":"1","sz":"2","n":1},null]' },
       { view: MID, coin: '@1', piece: '' },
     ]
-    expect(decodeHubFrame(encodeHubFrame(tick, views.map(encodePiece).join('')))).toEqual({ ...tick, coins: [], views })
+    expect(decodeHubFrame(encodeHubFrame(tick, views.map(encodeViewFragment).join('')))).toEqual({
+      ...tick,
+      coins: [],
+      views,
+    })
   })
 
   it('carry the coins and market types that a relay wants, and tick without them', () => {

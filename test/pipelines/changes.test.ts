@@ -3,7 +3,7 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseWith } from '../../src/core/schema-words.ts'
+import { parseWith } from '../../src/core/validation-errors.ts'
 import {
   changed,
   created,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type Failure, type FailureCode, failureMessage } from '../../src/core/failure.ts'
 import { infoFailure, restFailure } from '../../src/protocol/failure-wire.ts'
-import { failureFrame, refusedSubscription, socketEnd } from '../../src/protocol/relay/failure-frame.ts'
+import { failureFrame, refusedSubscription, socketClose } from '../../src/protocol/relay/failure-frame.ts'
 import { newRequestId } from '../../src/protocol/request-id.ts'
 
 type Row<K extends Failure['kind']> = readonly [
@@ -68,9 +68,9 @@ describe('failures on the wire', () => {
         data: `Invalid subscription ${echo}: ${sentence}`,
         code,
       })
-      const end = socketEnd(failure)
+      const end = socketClose(failure)
       const told = close === 4401 ? 'unauthorized' : code
-      expect([end.code, JSON.parse(end.last)]).toEqual([close, { channel: 'error', data: sentence, code: told }])
+      expect([end.code, JSON.parse(end.lastFrame)]).toEqual([close, { channel: 'error', data: sentence, code: told }])
       expect(new TextEncoder().encode(end.reason).length).toBeLessThanOrEqual(123)
     })
 

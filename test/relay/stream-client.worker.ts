@@ -4,7 +4,7 @@ import { env } from 'cloudflare:workers'
 import { expect, vi } from 'vitest'
 import { IDENTITY_HEADER, type Identity } from '../../src/accounts/identity.ts'
 import { keyHashOf } from '../../src/core/ids.ts'
-import type { WholeMeterApi } from '../../src/metering/meter-api.ts'
+import type { MeterApi } from '../../src/metering/meter-api.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: frames of a test are looked into freely.
 export type Frame = any
@@ -97,4 +97,4 @@ export class Client {
   }
 }
 
-export const meter = (account: string) => env.CREDIT_METER.getByName(account) as unknown as WholeMeterApi
+export const meter = (account: string) => env.CREDIT_METER.getByName(account) as unknown as MeterApi

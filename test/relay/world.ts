@@ -9,7 +9,7 @@ import { queryOf } from '../../src/info/queries/catalogue.ts'
 import { LevelBook } from '../../src/order-books/level-book.ts'
 import { renderView, shapeOf } from '../../src/order-books/view.ts'
 import { ViewInterests } from '../../src/order-books/view-interests.ts'
-import type { BookSnapshot, JoinAnswer, ViewsAnswer } from '../../src/protocol/hub/hub-api.ts'
+import type { BookSnapshot, JoinResponse, ViewsResponse } from '../../src/protocol/hub/hub-api.ts'
 import type { CoinMark } from '../../src/protocol/hub/hub-link.ts'
 import { BookFanout } from '../../src/relay/books/book-fanout.ts'
 import type { BlockEvents, InfoRequest, L4Channel } from '../../src/relay/channel.ts'
@@ -183,7 +183,7 @@ export class World {
     await this.connection.drained()
   }
 
-  async #join(hub: number, coins: readonly string[], withBooks: boolean): Promise<JoinAnswer> {
+  async #join(hub: number, coins: readonly string[], withBooks: boolean): Promise<JoinResponse> {
     this.during()
     if (withBooks) {
       this.reads.push(...coins)
@@ -203,7 +203,7 @@ export class World {
     }
   }
 
-  #views(hub: number, wants: readonly string[]): ViewsAnswer {
+  #views(hub: number, wants: readonly string[]): ViewsResponse {
     this.viewsAsked++
     this.wants.add(wants)
     const target = new ViewInterests(wants)

@@ -1,13 +1,17 @@
 // Nodes that fail: who is asked next, what is sent again, and what callers are told.
 
 import { describe, expect, it } from 'vitest'
-import type { Sent } from '../../src/upstream/outcome.ts'
+import type { SourceReply } from '../../src/upstream/outcome.ts'
 import { call, type Posted, replyWith, rpcWorld } from './rpc-world.ts'
 
 const good = replyWith(() => '"result":"0x1"')
-const http = (status: number, text = '', retryAfter: string | null = null): Sent => ({ status, text, retryAfter })
+const http = (status: number, text = '', retryAfter: string | null = null): SourceReply => ({
+  status,
+  text,
+  retryAfter,
+})
 /** A world whose first node says this, while the other is well. */
-const firstSays = (sent: Sent) => rpcWorld((posted) => (posted.url === 'http://a/' ? sent : good(posted)))
+const firstSays = (sent: SourceReply) => rpcWorld((posted) => (posted.url === 'http://a/' ? sent : good(posted)))
 const asked = (posted: readonly Posted[]) => posted.map(({ url }) => url.at(-2)).join('')
 
 const said = (id: string, result: string) => `{"jsonrpc":"2.0","id":${id},"result":"${result}"}`
@@ -15,7 +19,7 @@ const FIVE = call('5', 'eth_syncing')
 const TWO = `[${call('5', 'eth_x')},${call('6', 'eth_y')}]`
 
 describe('a node that fails', () => {
-  it.each<[string, Sent]>([
+  it.each<[string, SourceReply]>([
     ['unreachable', { failed: 'unreachable' }],
     ['late', { failed: 'timeout' }],
     ['cut', { failed: 'cut' }],
@@ -33,7 +37,7 @@ describe('a node that fails', () => {
     expect(asked(world.posted)).toBe('ab')
   })
 
-  it.each<[string, Sent, number, string]>([
+  it.each<[string, SourceReply, number, string]>([
     ['unreachable', { failed: 'unreachable' }, 502, 'abab'],
     ['late', { failed: 'timeout' }, 504, 'ab'],
     ['broken', http(500, 'oops'), 502, 'abab'],
@@ -124,11 +128,14 @@ describe('a node that fails', () => {
 
 describe('a transaction', () => {
   const send = call('1', 'eth_sendRawTransaction', '["0x00"]')
-  it.each<Sent>([{ failed: 'timeout' }, { failed: 'unreachable' }, http(502)])('is sent once: %j', async (sent) => {
-    const world = rpcWorld(() => sent)
-    expect((await world.ask(send)).body).toContain('may have been sent')
-    expect(asked(world.posted)).toBe('a')
-  })
+  it.each<SourceReply>([{ failed: 'timeout' }, { failed: 'unreachable' }, http(502)])(
+    'is sent once: %j',
+    async (sent) => {
+      const world = rpcWorld(() => sent)
+      expect((await world.ask(send)).body).toContain('may have been sent')
+      expect(asked(world.posted)).toBe('a')
+    },
+  )
 
   it('is sent once where the node rests meanwhile because others were too many', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
@@ -192,7 +199,7 @@ it('a caller has few requests under way, and one answer’s worth of memory', as
 })
 
 it('the status tells how each node did, and not where it is', async () => {
-  const replies: Sent[] = [http(502), http(200, '{"jsonrpc":"2.0","id":1,"result":"0x1f"}'), http(429, '', '9')]
+  const replies: SourceReply[] = [http(502), http(200, '{"jsonrpc":"2.0","id":1,"result":"0x1f"}'), http(429, '', '9')]
   const world = rpcWorld(() => replies.shift() ?? { failed: 'timeout' }, { shareMs: 0 })
   const unasked = { state: 'ok', retryInMs: 0, lastSuccessMs: null, lastFailure: null }
   expect(world.view()).toEqual([{ name: 'evm', height: null, nodes: [unasked, unasked] }])

@@ -3,11 +3,11 @@
 import type { Failure } from '../../src/core/failure.ts'
 import { err, ok } from '../../src/core/result.ts'
 import type { Charging, Price } from '../../src/metering/charging.ts'
-import { ChainAnswers } from '../../src/rpc/answers.ts'
+import { ChainCache } from '../../src/rpc/chain-cache.ts'
 import { CallPrices, parseChains } from '../../src/rpc/chains.ts'
 import { RpcService } from '../../src/rpc/rpc-service.ts'
 import { RpcUpstream } from '../../src/rpc/rpc-upstream.ts'
-import type { Sent } from '../../src/upstream/outcome.ts'
+import type { SourceReply } from '../../src/upstream/outcome.ts'
 import { identityOf } from '../kit/identity.ts'
 
 const IDENTITY = identityOf('enterprise', ['rpc'], 'acme', 'h')
@@ -23,7 +23,7 @@ export interface Posted {
 export type Node = (method: string, params: unknown) => string
 
 /** What a node of the usual kind replies: `members` of a call, and the batch in reverse, as it may. */
-export function replyWith(members: Node): (posted: Pick<Posted, 'body'>) => Sent {
+export function replyWith(members: Node): (posted: Pick<Posted, 'body'>) => SourceReply {
   return ({ body }) => {
     const asked = JSON.parse(body) as
       | { id: number; method: string; params?: unknown }
@@ -36,7 +36,7 @@ export function replyWith(members: Node): (posted: Pick<Posted, 'body'>) => Sent
 }
 
 export function rpcWorld(
-  reply: (posted: Posted) => Sent | Promise<Sent>,
+  reply: (posted: Posted) => SourceReply | Promise<SourceReply>,
   chain: object = {},
   refusals: readonly Failure[] = [],
 ) {
@@ -80,17 +80,23 @@ export function rpcWorld(
     sleep: async () => undefined,
     background: (work) => void background.push(work),
   })
-  const answers = new ChainAnswers(only!, { upstream, ...clock, memoryMax: 2 ** 20 })
+  const cache = new ChainCache(only!, { upstream, ...clock, memoryMax: 2 ** 20 })
   const desk = new RpcService({
-    chains: new Map([['evm', { prices: new CallPrices(only!), answers }]]),
+    chains: new Map([['evm', { prices: new CallPrices(only!), cache }]]),
     now: clock.now,
     report: (error) => {
       throw error
     },
   })
-  const request = { identity: IDENTITY, requestId: 'req_1', charging, waitUntil: () => undefined, note: () => {} }
+  const request = {
+    identity: IDENTITY,
+    requestId: 'req_1',
+    charging,
+    waitUntil: () => undefined,
+    recordRefusal: () => {},
+  }
   return {
-    ask: (text: string) => desk.answer(request, 'evm', text),
+    ask: (text: string) => desk.handle(request, 'evm', text),
     view: () => desk.view(),
     posted,
     charged,

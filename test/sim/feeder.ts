@@ -5,7 +5,7 @@ import type { GatewayFrame } from '../../src/protocol/feed/protocol.ts'
 import { PULSE_MS } from '../../src/protocol/feed/protocol.ts'
 import { ModelFeeder } from '../feeder/model-feeder.ts'
 import type { ModelNode } from '../feeder/model-node.ts'
-import { NO_TROUBLE } from '../kit/counters.ts'
+import { ZERO_COUNTERS } from '../kit/counters.ts'
 import type { Schedule } from './schedule.ts'
 import type { End } from './wire.ts'
 
@@ -143,7 +143,7 @@ export class SimFeeder {
 
   #pulse(): void {
     const { keeper, session } = this.#model!
-    const counts = { ...NO_TROUBLE, unacked: session.unacked }
+    const counts = { ...ZERO_COUNTERS, unacked: session.unacked }
     const { nowMs } = this.#ports.schedule
     const text = session.encodePulse(
       { now: nowMs, head: keeper.position?.height ?? null, time: nowMs, state: 'well', ...counts },

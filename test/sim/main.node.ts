@@ -5,7 +5,7 @@ import { registerHooks } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import * as z from 'zod'
-import { commandLine, program, reads } from '../../src/core/command-line.node.ts'
+import { commandLine, program, valueParser } from '../../src/core/command-line.node.ts'
 import { wholeNumber } from '../../src/core/whole-number.ts'
 import { BREAKAGES, type Breakage, type BreakageName } from './breakages.ts'
 import type { Outcome, Product } from './world.node.ts'
@@ -30,13 +30,13 @@ const SIM = program('npm run sim --', 'the whole product in virtual time under f
   '--seeds 1000 --from 1',
   '--seeds 1 --from 17 --blocks 500',
 ])
-  .option('--seeds <n>', 'how many', reads(wholeNumber(1, 10_000_000)), 100)
-  .option('--from <n>', 'the first of them', reads(wholeNumber(0, 999_999_999)), 1)
-  .option('--blocks <n>', 'of each seed, under faults', reads(wholeNumber(10, 100_000)), 300)
+  .option('--seeds <n>', 'how many', valueParser(wholeNumber(1, 10_000_000)), 100)
+  .option('--from <n>', 'the first of them', valueParser(wholeNumber(0, 999_999_999)), 1)
+  .option('--blocks <n>', 'of each seed, under faults', valueParser(wholeNumber(10, 100_000)), 300)
   .option(
     '--break <what>',
     `break something on purpose: ${NAMES.join(', ')}`,
-    reads(z.enum(NAMES, `must be one of ${NAMES.join(', ')}`)),
+    valueParser(z.enum(NAMES, `must be one of ${NAMES.join(', ')}`)),
   )
   .option('--trace', 'tell of every fault')
 const { seeds, from, blocks, break: broken, trace } = commandLine(SIM).opts()

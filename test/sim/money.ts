@@ -7,8 +7,8 @@
 //   what was granted is what is there, and what was spent is what usage says
 
 import { MINUTE_MS } from '../../src/core/time.ts'
-import type { MinuteCharge, StreamAnswer, StreamReport } from '../../src/metering/streams/stream-api.ts'
-import { type AccountSums, ledgerFault } from '../kit/ledger-law.ts'
+import type { MinuteCharge, StreamReport, StreamResponse } from '../../src/metering/streams/stream-api.ts'
+import { type AccountSums, ledgerViolation } from '../kit/ledger-invariant.ts'
 
 /** Of the look after minutes, twice, and of reports that have to be repeated. */
 const SLACK_MS = 25_000
@@ -53,7 +53,7 @@ export class MoneyLaw {
   }
 
   /** A report was taken and cost so much; the answer is called once that is durable. */
-  reported(report: StreamReport, { minutes }: Pick<StreamAnswer, 'minutes'>, costMicro: number): () => void {
+  reported(report: StreamReport, { minutes }: Pick<StreamResponse, 'minutes'>, costMicro: number): () => void {
     const granted = report.charges.filter((_, at) => minutes[at]!.ok)
     const isNew = (one: MinuteCharge) => !this.#paid.has(nameOf(one))
     const most = sumOf(granted.filter(isNew))
@@ -90,7 +90,7 @@ export class MoneyLaw {
   over(account: string, tables: MeterTables): void {
     const { granted, given } = tables
     if (granted !== given) this.#wrong(`${account}: ${given} micro-credits were given, it has ${granted}`)
-    const fault = ledgerFault(tables)
+    const fault = ledgerViolation(tables)
     if (fault !== null) this.#wrong(`${account}: ${fault}`)
     for (const subscription of tables.running) {
       const charged = this.#charged.get(subscription)

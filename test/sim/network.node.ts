@@ -2,7 +2,7 @@
 // disks, links that can be cut, clocks that jump. Reports to meters are seen by the law of money on their way.
 
 import { IDENTITY_HEADER, type Identity } from '../../src/accounts/identity.ts'
-import type { StreamAnswer, StreamReport } from '../../src/metering/streams/stream-api.ts'
+import type { StreamReport, StreamResponse } from '../../src/metering/streams/stream-api.ts'
 import { RING_MS } from '../../src/order-books/ring.ts'
 import { MAX_WAITING_HEIGHTS } from '../../src/relay/books/block-join.ts'
 import type { MeterTables, MoneyLaw } from './money.ts'
@@ -193,7 +193,7 @@ export class Network implements Chances {
     const spent = () => Number(disk.rows('SELECT spent FROM account')[0]?.spent ?? 0)
     const before = spent()
     // The decision is made before anything is waited for.
-    const answer = make() as Promise<StreamAnswer>
+    const answer = make() as Promise<StreamResponse>
     const cost = spent() - before
     return answer.then((said) => {
       disk.gate(this.#ports.money.reported(args[0] as StreamReport, said, cost))

@@ -5,7 +5,7 @@ import { DiffBooks } from '../../src/client/diff-books.ts'
 import type { ClientRuntime } from '../../src/client/runtime.ts'
 import type { DataFrame } from '../../src/client/server-frame.ts'
 import { type BookScope, isInScope, type SubscriptionBody } from '../../src/client/subscription.ts'
-import { SeededBooks } from '../kit/seeded-books.ts'
+import { BookReplicas } from '../kit/book-replicas.ts'
 import { BookLaw, EventLaw, type HeldBook, TopLaw, type Witness } from './laws.ts'
 
 export type Wish =
@@ -180,7 +180,7 @@ export class RunningTop extends RunningFrames {
 
 export class RunningBooks implements Running {
   readonly #law: BookLaw
-  readonly #books: DiffBooks | SeededBooks
+  readonly #books: DiffBooks | BookReplicas
   readonly #witness: Witness
   readonly #wish: Extract<Wish, { books: string }>
   #isRefused = false
@@ -208,7 +208,7 @@ export class RunningBooks implements Running {
         if (coin === null) this.#law.anew(false)
         else witness.wrong(`${client}: ${coin}: ${reason}`)
       }
-      this.#books = new SeededBooks(connection, wish.scope, { ...listener, gap })
+      this.#books = new BookReplicas(connection, wish.scope, { ...listener, gap })
     } else
       this.#books = new DiffBooks(connection, runtime, wish.scope, {
         ...listener,
@@ -263,7 +263,7 @@ export class RunningBooks implements Running {
 
   /** A wildcard of changes hears of a coin with its next change alone. */
   #isNamed(coin: string, { coin: listed }: SubscriptionBody): boolean {
-    return this.#books instanceof SeededBooks || listed !== undefined || this.#books.get(coin) !== undefined
+    return this.#books instanceof BookReplicas || listed !== undefined || this.#books.get(coin) !== undefined
   }
 
   *#held(): Generator<HeldBook> {

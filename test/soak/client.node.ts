@@ -10,7 +10,7 @@ import { type ClientRuntime, type Endpoint, infoUrl } from '../../src/client/run
 import { type BookScope, bodyKey, listedCoins, type SubscriptionBody } from '../../src/client/subscription.ts'
 import { channelOf } from '../../src/relay/channels/catalogue.ts'
 import { hashOf } from '../kit/book-hash.ts'
-import { SeededBooks } from '../kit/seeded-books.ts'
+import { BookReplicas } from '../kit/book-replicas.ts'
 import { bookFrame, Capture, type ReadBook } from './capture.ts'
 import type { ClientPlan } from './mix.ts'
 import { RawConnection } from './raw-connection.ts'
@@ -158,7 +158,7 @@ export class Client {
     const wanted = (listedCoins(body) ?? this.#world.coins).length
     let have = 0
     const { type: _, ...scope } = body
-    const books = new SeededBooks(connection, scope as unknown as BookScope, {
+    const books = new BookReplicas(connection, scope as unknown as BookScope, {
       changed: ({ time }) => {
         this.#blockMs = Math.max(this.#blockMs, time)
         if (this.#isLive) return

@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseCredits } from '../../src/core/amount.ts'
-import { ledgerFault } from '../kit/ledger-law.ts'
+import { ledgerViolation } from '../kit/ledger-invariant.ts'
 import type { Tally } from './clients.node.ts'
 import { type ClientPlan, creditsOf } from './mix.ts'
 import type { Plant } from './plant.node.ts'
@@ -82,7 +82,7 @@ export async function audit(plant: Plant, clients: readonly Keyed[], tallies: re
       held: 0,
       spent: micro(shown.spent),
     }
-    const fault = ledgerFault({ ...amounts, used })
+    const fault = ledgerViolation({ ...amounts, used })
     if (fault !== null) faults.push(`${account}: ${fault}`)
     for (const { hash, type, credits } of rows) {
       const name = `${hash} ${type}`

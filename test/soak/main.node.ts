@@ -6,7 +6,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import * as z from 'zod'
-import { commandLine, program, reads } from '../../src/core/command-line.node.ts'
+import { commandLine, program, valueParser } from '../../src/core/command-line.node.ts'
 import { wholeNumber } from '../../src/core/whole-number.ts'
 import { soak } from './soak.node.ts'
 import { failures, tableOf } from './table.ts'
@@ -20,17 +20,21 @@ const SOAK = program('npm run soak --', 'the whole product at the real size, und
   '--minutes 30 --clients 500 --fault-every 20',
   '--scale small --minutes 3 --clients 50',
 ])
-  .option('--minutes <n>', 'how long faults come', reads(wholeNumber(1, 1_440)), 30)
-  .option('--clients <n>', 'how many', reads(wholeNumber(11, 5_000)), 500)
-  .option('--fault-every <n>', 'seconds from one fault to the next', reads(wholeNumber(5, 3_600)), 20)
-  .option('--connections <n>', 'that come and go in the end', reads(wholeNumber(40, 1_000_000)), 10_000)
+  .option('--minutes <n>', 'how long faults come', valueParser(wholeNumber(1, 1_440)), 30)
+  .option('--clients <n>', 'how many', valueParser(wholeNumber(11, 5_000)), 500)
+  .option('--fault-every <n>', 'seconds from one fault to the next', valueParser(wholeNumber(5, 3_600)), 20)
+  .option('--connections <n>', 'that come and go in the end', valueParser(wholeNumber(40, 1_000_000)), 10_000)
   .option(
     '--scale <name>',
     'how large the exchange is: small or mainnet',
-    reads(z.enum(['small', 'mainnet'], 'must be small or mainnet')),
+    valueParser(z.enum(['small', 'mainnet'], 'must be small or mainnet')),
     'mainnet',
   )
-  .option('--seed <n>', 'of exchange, clients and faults; a new one unless said', reads(wholeNumber(1, 999_999_999)))
+  .option(
+    '--seed <n>',
+    'of exchange, clients and faults; a new one unless said',
+    valueParser(wholeNumber(1, 999_999_999)),
+  )
   .option('--state <dir>', 'an empty folder that is kept; one that is removed unless said')
 const {
   minutes,

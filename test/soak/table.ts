@@ -1,6 +1,6 @@
 // What a soak found, as a Markdown table for docs and as a verdict.
 
-import { markdown, percentile } from '../kit/figures.ts'
+import { markdown, percentile } from '../kit/statistics.ts'
 import type { Churn } from './churn.node.ts'
 import type { HeapReport } from './heap.node.ts'
 import type { Audit } from './ledger.node.ts'

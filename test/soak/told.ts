@@ -3,7 +3,7 @@
 
 import type { Json, SubscriptionBody } from '../../src/client/subscription.ts'
 import { channelOf } from '../../src/relay/channels/catalogue.ts'
-import { HeldOrders } from '../kit/held-orders.ts'
+import { OrderBookReplica } from '../kit/order-book-replica.ts'
 import { rowsOfFrame, type Segment, shownTo } from './rows.ts'
 
 /** Of wallets that nobody wanted before, order statuses are complete so long after the acknowledgement (WS-121) … */
@@ -37,7 +37,7 @@ export class Told {
   /** By opening time, those that began on a socket that saw an earlier one: they are exact (WS-134). */
   readonly #candles = new Map<number, Json>()
   #firstCandle = Number.POSITIVE_INFINITY
-  readonly #orders = new HeldOrders()
+  readonly #orders = new OrderBookReplica()
   readonly #newest = new Map<string, number>()
   /** Since when a want of order statuses has been on its way, undisturbed. */
   #askedMs = 0

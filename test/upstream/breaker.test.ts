@@ -3,19 +3,19 @@ import { Breaker } from '../../src/upstream/breaker.ts'
 
 function opened(now: number): Breaker {
   const breaker = new Breaker()
-  for (let i = 0; i < 5; i++) breaker.failed(now, null, true)
+  for (let i = 0; i < 5; i++) breaker.recordFailure(now, null, true)
   return breaker
 }
 
 describe('Breaker', () => {
   it('passes until the fifth failure in a row', () => {
     const breaker = new Breaker()
-    for (let i = 0; i < 4; i++) breaker.failed(0, null, true)
+    for (let i = 0; i < 4; i++) breaker.recordFailure(0, null, true)
     expect(breaker.tryPass(0)).toBe(true)
-    breaker.succeeded()
-    for (let i = 0; i < 4; i++) breaker.failed(0, null, true)
+    breaker.recordSuccess()
+    for (let i = 0; i < 4; i++) breaker.recordFailure(0, null, true)
     expect(breaker.tryPass(0)).toBe(true)
-    breaker.failed(0, null, true)
+    breaker.recordFailure(0, null, true)
     expect(breaker.tryPass(0)).toBe(false)
     expect(breaker.waitMs(0)).toBe(1_000)
   })
@@ -25,7 +25,7 @@ describe('Breaker', () => {
     expect(breaker.tryPass(999)).toBe(false)
     expect(breaker.tryPass(1_000)).toBe(true)
     expect(breaker.tryPass(1_000)).toBe(false)
-    breaker.succeeded()
+    breaker.recordSuccess()
     expect(breaker.tryPass(1_000)).toBe(true)
     expect(breaker.tryPass(1_000)).toBe(true)
   })
@@ -35,7 +35,7 @@ describe('Breaker', () => {
     let now = 1_000
     for (const pause of [2_000, 4_000, 8_000, 16_000, 30_000, 30_000]) {
       expect(breaker.tryPass(now)).toBe(true)
-      breaker.failed(now, null, true)
+      breaker.recordFailure(now, null, true)
       expect(breaker.waitMs(now)).toBe(pause)
       now += pause
     }
@@ -43,14 +43,14 @@ describe('Breaker', () => {
 
   it('counts a run that fails at once as one: what was sent before the pause says nothing of the source after it', () => {
     const breaker = new Breaker()
-    for (let i = 0; i < 50; i++) breaker.failed(0, null, true)
+    for (let i = 0; i < 50; i++) breaker.recordFailure(0, null, true)
     expect(breaker.waitMs(0)).toBe(1_000)
-    breaker.failed(900, null, true)
-    breaker.undecided()
+    breaker.recordFailure(900, null, true)
+    breaker.abandonJudgment()
     expect(breaker.waitMs(900)).toBe(100)
-    breaker.failed(1_500, null, true)
+    breaker.recordFailure(1_500, null, true)
     expect(breaker.tryPass(1_500)).toBe(true)
-    breaker.failed(1_500, null, true)
+    breaker.recordFailure(1_500, null, true)
     expect(breaker.waitMs(1_500)).toBe(2_000)
   })
 
@@ -59,7 +59,7 @@ describe('Breaker', () => {
     expect(breaker.tryPass(1_000)).toBe(true)
     expect(breaker.tryPass(10_999)).toBe(false)
     expect(breaker.tryPass(11_000)).toBe(true)
-    breaker.undecided()
+    breaker.abandonJudgment()
     expect(breaker.tryPass(11_000)).toBe(true)
   })
 
@@ -75,31 +75,31 @@ describe('Breaker', () => {
 
   it('is suspect where requests may be what failed: distinct ones count, and one caller is told to judge', () => {
     const breaker = new Breaker()
-    for (let i = 0; i < 50; i++) breaker.failed(0, 'same')
-    expect(breaker.tryDecide(0)).toBe(false)
-    for (const request of ['a', 'b', 'c', 'd']) breaker.failed(0, request)
-    expect([breaker.tryPass(0), breaker.tryDecide(0), breaker.tryDecide(0)]).toEqual([true, true, false])
+    for (let i = 0; i < 50; i++) breaker.recordFailure(0, 'same')
+    expect(breaker.tryClaimJudgment(0)).toBe(false)
+    for (const request of ['a', 'b', 'c', 'd']) breaker.recordFailure(0, request)
+    expect([breaker.tryPass(0), breaker.tryClaimJudgment(0), breaker.tryClaimJudgment(0)]).toEqual([true, true, false])
     // Whoever judges may vanish.
-    expect(breaker.tryDecide(10_000)).toBe(true)
-    breaker.condemned(10_000)
+    expect(breaker.tryClaimJudgment(10_000)).toBe(true)
+    breaker.open(10_000)
     expect(breaker.waitMs(10_000)).toBe(1_000)
   })
 
   it('is not opened by a judgement that an answer has overtaken', () => {
     const breaker = new Breaker()
-    for (let i = 0; i < 5; i++) breaker.failed(0, null)
-    expect(breaker.tryDecide(0)).toBe(true)
-    breaker.succeeded()
-    breaker.condemned(0)
+    for (let i = 0; i < 5; i++) breaker.recordFailure(0, null)
+    expect(breaker.tryClaimJudgment(0)).toBe(true)
+    breaker.recordSuccess()
+    breaker.open(0)
     expect(breaker.tryPass(0)).toBe(true)
   })
 
   it('has no longer pause because of a probe that may itself be wrong', () => {
     const breaker = opened(0)
     expect(breaker.tryPass(1_000)).toBe(true)
-    breaker.failed(1_000, 'wrong')
-    expect([breaker.tryPass(1_000), breaker.tryDecide(1_000)]).toEqual([false, true])
-    breaker.succeeded()
+    breaker.recordFailure(1_000, 'wrong')
+    expect([breaker.tryPass(1_000), breaker.tryClaimJudgment(1_000)]).toEqual([false, true])
+    breaker.recordSuccess()
     expect(breaker.tryPass(1_000)).toBe(true)
   })
 })

@@ -1,15 +1,15 @@
 // An upstream over sources that answer what they are told, in a time of its own.
 
 import type { Budget } from '../../src/upstream/leased-budget.ts'
-import type { Sent } from '../../src/upstream/outcome.ts'
+import type { SourceReply } from '../../src/upstream/outcome.ts'
 import type { RoutedSource } from '../../src/upstream/routed-upstream.ts'
 import { RoutedUpstream } from '../../src/upstream/routed-upstream.ts'
 import { SourceHealth } from '../../src/upstream/source-health.ts'
 import { LAG_TYPE, SourceLag } from '../../src/upstream/source-lag.ts'
 import { parseSources, sourcesFor } from '../../src/upstream/sources.ts'
 
-export const answer = (text: string): Sent => ({ status: 200, retryAfter: null, text })
-export const status = (code: number, retryAfter: string | null = null): Sent => ({
+export const answer = (text: string): SourceReply => ({ status: 200, retryAfter: null, text })
+export const status = (code: number, retryAfter: string | null = null): SourceReply => ({
   status: code,
   retryAfter,
   text: 'x',
@@ -22,7 +22,7 @@ export interface FakeSource {
   readonly timeoutMs?: number
   readonly budget?: Budget
   readonly perMinute?: number
-  readonly reply: (type: string, body: string) => Sent | Promise<Sent>
+  readonly reply: (type: string, body: string) => SourceReply | Promise<SourceReply>
 }
 
 /** `sent` holds `name type` of every request but those that read clocks, which are in `looks`. */
@@ -68,7 +68,7 @@ export function fakeUpstream(
   })
   /** Asks, and waits for what was begun beside. */
   const ask = async (type: string, more: object = {}) => {
-    const result = await upstream.ask(type, JSON.stringify({ type, ...more }))
+    const result = await upstream.request(type, JSON.stringify({ type, ...more }))
     await Promise.all(background.splice(0))
     return result
   }

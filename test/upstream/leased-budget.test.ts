@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import type { BudgetAnswer, BudgetAsk } from '../../src/upstream/budget-api.ts'
+import type { BudgetRequest, BudgetResponse } from '../../src/upstream/budget-api.ts'
 import { LeasedBudget } from '../../src/upstream/leased-budget.ts'
 import { WeightBucket } from '../../src/upstream/weight-bucket.ts'
 
 it('forgets who waited and vanished: nothing is leased for a request that was ended', async () => {
   let now = 1_000_000
   let ids = 0
-  const asked: BudgetAsk[] = []
-  let exchange = (): Promise<BudgetAnswer> => new Promise(() => {})
+  const asked: BudgetRequest[] = []
+  let exchange = (): Promise<BudgetResponse> => new Promise(() => {})
   const budget = new LeasedBudget(1_200, 2_000, {
     api: () => ({
       exchange: (ask) => {

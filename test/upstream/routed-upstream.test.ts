@@ -1,22 +1,22 @@
 import { describe, expect, it } from 'vitest'
 import type { Budget } from '../../src/upstream/leased-budget.ts'
-import type { Sent } from '../../src/upstream/outcome.ts'
+import type { SourceReply } from '../../src/upstream/outcome.ts'
 import { answer, fakeUpstream, status } from './fake-sources.ts'
 
 const NODE_TYPES = ['meta', 'openOrders']
 const ok = (text: string) => ({ ok: true, value: { text } })
-const UNREACHABLE: Sent = { failed: 'unreachable' }
-const TIMEOUT: Sent = { failed: 'timeout' }
-const NULL_500: Sent = { status: 500, retryAfter: null, text: 'null' }
+const UNREACHABLE: SourceReply = { failed: 'unreachable' }
+const TIMEOUT: SourceReply = { failed: 'timeout' }
+const NULL_500: SourceReply = { status: 500, retryAfter: null, text: 'null' }
 
 /** A node that serves two types, and a public source that serves all; neither tells its clock. */
-function nodeAndPublic(node: () => Sent, pub: () => Sent = () => answer('1')) {
+function nodeAndPublic(node: () => SourceReply, pub: () => SourceReply = () => answer('1')) {
   return fakeUpstream([
     { name: 'node', types: NODE_TYPES, reply: node },
     { name: 'public', reply: (type) => (type === 'exchangeStatus' ? status(422) : pub()) },
   ])
 }
-const nodeAlone = (reply: () => Sent) => fakeUpstream([{ name: 'node', types: NODE_TYPES, reply }])
+const nodeAlone = (reply: () => SourceReply) => fakeUpstream([{ name: 'node', types: NODE_TYPES, reply }])
 
 describe('RoutedUpstream', () => {
   it('asks the first source of the type and gives its text back unchanged', async () => {
@@ -34,7 +34,7 @@ describe('RoutedUpstream', () => {
 
   it.each([
     [status(500), 2],
-    [{ failed: 'cut' } as Sent, 2],
+    [{ failed: 'cut' } as SourceReply, 2],
     [NULL_500, 2],
     [UNREACHABLE, 2],
     [status(404), 1],
@@ -160,7 +160,7 @@ describe('sources that fail', () => {
       },
     ])
     many.state.random = 0
-    const asked = Array.from({ length: 50 }, (_, i) => many.upstream.ask('meta', `{"type":"meta","dex":"${i}"}`))
+    const asked = Array.from({ length: 50 }, (_, i) => many.upstream.request('meta', `{"type":"meta","dex":"${i}"}`))
     hanging.resolve()
     await Promise.all(asked)
     expect(many.sources[0]!.health.waitMs('meta', many.state.now)).toBeLessThanOrEqual(1_000)
@@ -203,7 +203,7 @@ describe('requests that a source cannot answer', () => {
   const TABLE = 'marginTable'
   const example = (id: number) => (type: string) => JSON.stringify(type === TABLE ? { type, id } : { type })
   /** A source that knows the tables below 50, as long as it is well. */
-  function tables(failure: Sent, exampleId: number, budget?: Budget) {
+  function tables(failure: SourceReply, exampleId: number, budget?: Budget) {
     const source = { isIll: false, probes: [] as string[] }
     const reply = (type: string, body: string) => {
       const { id } = JSON.parse(body) as { id?: number }
@@ -216,7 +216,7 @@ describe('requests that a source cannot answer', () => {
     world.state.random = 0
     return { source, ...world }
   }
-  const AMBIGUOUS: Sent[] = [
+  const AMBIGUOUS: SourceReply[] = [
     NULL_500,
     status(500),
     status(404),
@@ -278,7 +278,7 @@ describe('requests that a source cannot answer', () => {
         taken.push(weight)
         return { paid: true, settle: () => {} }
       },
-      left: async () => null,
+      remaining: async () => null,
     }
     const { ask, source, state } = tables(NULL_500, 20, budget)
     source.isIll = true
@@ -347,7 +347,7 @@ describe('late sources', () => {
 
   it('are looked at every three seconds of traffic at most, one look at a time', async () => {
     const { state, upstream, ask } = late({ node: 0 })
-    await Promise.all(Array.from({ length: 50 }, () => upstream.ask('meta', '{"type":"meta"}')))
+    await Promise.all(Array.from({ length: 50 }, () => upstream.request('meta', '{"type":"meta"}')))
     expect(state.looks.length).toBe(1)
     state.now += 2_999
     await ask('meta')
@@ -363,7 +363,7 @@ describe('late sources', () => {
     expect(state.looks.length).toBe(4)
     // What traffic brings by itself spares a look.
     state.now += 2_000
-    await upstream.ask('exchangeStatus', '{"type":"exchangeStatus"}')
+    await upstream.request('exchangeStatus', '{"type":"exchangeStatus"}')
     const looks = state.looks.length
     state.now += 2_000
     await ask('meta')

@@ -4,7 +4,7 @@ import { evictDurableObject, runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 import { after, sleep } from '../../src/core/timers.client.ts'
-import type { BudgetAsk, SourceBudgetApi } from '../../src/upstream/budget-api.ts'
+import type { BudgetRequest, SourceBudgetApi } from '../../src/upstream/budget-api.ts'
 import { LeasedBudget } from '../../src/upstream/leased-budget.ts'
 
 const namespace = (env as unknown as Cloudflare.Env).SOURCE_BUDGET
@@ -14,7 +14,7 @@ const BUDGET = 1_200
 const BURST = 150
 const PER_SECOND = 17
 
-const ask = (more: Partial<BudgetAsk>): BudgetAsk => ({
+const ask = (more: Partial<BudgetRequest>): BudgetRequest => ({
   v: 1,
   grant: crypto.randomUUID(),
   perMinute: BUDGET,

@@ -27,18 +27,24 @@ it('posts JSON and gives the bytes back as they are', async () => {
     request.pipe(response)
   })
   const body = '{"px": "1.50", "name":"é\\u0000"}'
-  expect(await upstream.ask('meta', body)).toEqual({ ok: true, value: { text: body } })
+  expect(await upstream.request('meta', body)).toEqual({ ok: true, value: { text: body } })
   expect(seen).toBe('POST /info application/json')
 })
 
 it('ends a silence with a timeout', async () => {
   const upstream = await over(() => {}, 50)
-  expect(await upstream.ask('meta', '{}')).toEqual({ ok: false, error: { kind: 'upstream_timeout', source: 'stub' } })
+  expect(await upstream.request('meta', '{}')).toEqual({
+    ok: false,
+    error: { kind: 'upstream_timeout', source: 'stub' },
+  })
 })
 
 it('ends a body that never ends with a timeout', async () => {
   const upstream = await over((_, response) => response.write('{"a":'), 50)
-  expect(await upstream.ask('meta', '{}')).toEqual({ ok: false, error: { kind: 'upstream_timeout', source: 'stub' } })
+  expect(await upstream.request('meta', '{}')).toEqual({
+    ok: false,
+    error: { kind: 'upstream_timeout', source: 'stub' },
+  })
 })
 
 it.each<[string, RequestListener]>([
@@ -51,5 +57,8 @@ it.each<[string, RequestListener]>([
   ['a redirect', (_, response) => response.writeHead(302, { location: '/other' }).end()],
 ])('calls %s a failure of the source', async (_, listener) => {
   const upstream = await over(listener)
-  expect(await upstream.ask('meta', '{}')).toEqual({ ok: false, error: { kind: 'upstream_failed', source: 'stub' } })
+  expect(await upstream.request('meta', '{}')).toEqual({
+    ok: false,
+    error: { kind: 'upstream_failed', source: 'stub' },
+  })
 })

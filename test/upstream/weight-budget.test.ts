@@ -3,8 +3,8 @@
 
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { BudgetAnswer, BudgetAsk } from '../../src/upstream/budget-api.ts'
-import { type Spending, WeightLease } from '../../src/upstream/leased-budget.ts'
+import type { BudgetRequest, BudgetResponse } from '../../src/upstream/budget-api.ts'
+import { WeightLease, type WeightReservation } from '../../src/upstream/leased-budget.ts'
 import { BUDGET_MIN, burst, refillPerMs, WEIGHT_TTL_MS, WeightBucket } from '../../src/upstream/weight-bucket.ts'
 
 const MINUTE_MS = 60_000
@@ -77,7 +77,7 @@ class Simulation {
     const spending = purse.take(step.weight, this.now)
     if (spending !== null) return this.#send(purse, spending, step)
     if (isolate.flying || purse.refusedMs(step.weight, this.now) > 0) return
-    this.#exchange(isolate, purse.ask(this.#id(), step.weight, step.weight * 3, this.now), step, () => {
+    this.#exchange(isolate, purse.request(this.#id(), step.weight, step.weight * 3, this.now), step, () => {
       const granted = purse.take(step.weight, this.now)
       if (granted !== null) this.#send(purse, granted, step)
     })
@@ -85,13 +85,13 @@ class Simulation {
 
   #exchange(
     isolate: { readonly purse: WeightLease; flying: boolean },
-    ask: BudgetAsk,
+    ask: BudgetRequest,
     { delaysMs: [there, back], lost }: Step,
     then = () => {},
   ): void {
     const sentAtMs = this.now
     isolate.flying = true
-    let answer: BudgetAnswer | null = null
+    let answer: BudgetResponse | null = null
     if (lost !== 'ask')
       this.#at(sentAtMs + there, () => {
         answer = this.#bucket.exchange(ask, this.now)
@@ -99,13 +99,13 @@ class Simulation {
     const late = lost !== 'none' || there + back > EXCHANGE_TIMEOUT_MS
     this.#at(sentAtMs + (late ? EXCHANGE_TIMEOUT_MS : there + back), () => {
       isolate.flying = false
-      if (late || answer === null) return isolate.purse.unanswered(ask)
-      isolate.purse.answered(ask, answer, sentAtMs, this.now)
+      if (late || answer === null) return isolate.purse.onNoResponse(ask)
+      isolate.purse.applyResponse(ask, answer, sentAtMs, this.now)
       then()
     })
   }
 
-  #send(purse: WeightLease, spending: Spending, { weight, realPercent, arrivalPercent }: Step): void {
+  #send(purse: WeightLease, spending: WeightReservation, { weight, realPercent, arrivalPercent }: Step): void {
     const real = realPercent === null ? weight : Math.ceil((weight * realPercent) / 100)
     const arrivesMs = this.now + Math.floor((TIMEOUT_MS * arrivalPercent) / 100)
     this.#at(arrivesMs, () => {
@@ -196,7 +196,7 @@ describe('the budget of a source', () => {
 })
 
 describe('a bucket', () => {
-  const ask = (more: Partial<BudgetAsk>): BudgetAsk => ({
+  const ask = (more: Partial<BudgetRequest>): BudgetRequest => ({
     v: 1,
     grant: 'g',
     perMinute: 1_200,

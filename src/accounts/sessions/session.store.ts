@@ -19,7 +19,7 @@ const LIFE_MS = { admin: 12 * 3_600_000, staff: 12 * 3_600_000, key: 24 * 3_600_
 const SESSIONS_MAX = 50
 
 /** Begins one; the token is what its cookie carries, and is kept nowhere. */
-export async function beginSession(
+export async function createSession(
   db: D1Database,
   { kind, tokenHash }: SessionOrigin,
   nowMs: number,

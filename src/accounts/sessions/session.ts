@@ -5,7 +5,7 @@ import type { AccountId } from '../../core/ids.ts'
 import type { StaffRole } from '../staff.ts'
 
 /** Who is signed in. */
-export type Visitor =
+export type SessionUser =
   | { readonly role: 'operator'; readonly name: string; readonly staff_role: StaffRole; readonly expires: number }
   | { readonly role: 'owner'; readonly account: AccountId; readonly expires: number }
 
@@ -38,7 +38,7 @@ interface PageRequest {
  * Whether a page of this host asks, or a person who opens the address. Browsers send `Origin` with everything but GET and
  * HEAD, and say of all requests where they come from; the scheme is left to the cookie, since a proxy may end TLS.
  */
-export function isOwnPage({ method, url, headers }: PageRequest): boolean {
+export function isSameOrigin({ method, url, headers }: PageRequest): boolean {
   const site = headers.get('sec-fetch-site')
   if (site !== null && site !== 'same-origin' && site !== 'none') return false
   const origin = headers.get('origin')

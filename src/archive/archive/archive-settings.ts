@@ -1,7 +1,7 @@
 // Variables of the Worker that archives: those of both Workers, and how much is kept for how long.
 
 import * as z from 'zod'
-import { Count, countWords, LiveSettings } from '../../core/variables.ts'
+import { Count, countMessage, LiveSettings } from '../../core/variables.ts'
 import type { Kept } from './retention.ts'
 
 const MB = 1_000_000
@@ -10,7 +10,7 @@ const MB = 1_000_000
 function Bound(most: number, unit: string) {
   const more = ` (${unit}), or empty to keep all`
   const nothing = z.literal('').transform(() => null)
-  return z.union([nothing, Count(most, more)], countWords(most, more))
+  return z.union([nothing, Count(most, more)], countMessage(most, more))
 }
 
 /** A century: for longer nothing needs to be said. */

@@ -5,7 +5,7 @@ import { fundingEvents } from '../../block-log/retained-payments.ts'
 import type { Address, LedgerEvent, UserFill } from '../../protocol/feed/block.ts'
 import type { RelayEvents } from '../../protocol/feed/log-api.ts'
 import { type PaymentRow, readPayments } from '../../protocol/feed/payments.ts'
-import { stakingOf } from '../../protocol/feed/staking-events.ts'
+import { stakingEvents } from '../../protocol/feed/staking-events.ts'
 import type { FilesBlock, FilesRequest } from './files-read.ts'
 
 /** What is read of a line of events. */
@@ -58,7 +58,7 @@ export function linesOf({ height, time, fills, ledger, events }: EventsOfBlock):
     put(ALL_FILLS, text)
     if (typeof builder === 'string' && ADDRESS.test(builder)) put(`b:${builder}`, text)
   }
-  for (const [kind, told] of [['l', ledger] as const, ['s', stakingOf(events)] as const])
+  for (const [kind, told] of [['l', ledger] as const, ['s', stakingEvents(events)] as const])
     for (const event of told) {
       const text = JSON.stringify(event)
       for (const user of new Set(event.users)) put(`${kind}:${user}`, text)

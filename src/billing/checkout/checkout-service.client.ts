@@ -11,13 +11,13 @@ import {
   type Checkout,
   type CheckoutEvents,
   MANUAL,
-  type OrderQuery,
   type Provider,
   type ProviderEvent,
+  type PurchaseQuery,
 } from './checkout-api.ts'
-import { type News, type Order, settled } from './order.ts'
-import { OrderStore } from './orders.store.ts'
-import { type CheckoutPrices, quoted, type Wanted } from './prices.ts'
+import { type CheckoutPrices, type PurchaseInput, quoteFor } from './prices.ts'
+import { type PaymentUpdate, type Purchase, settle } from './purchase.ts'
+import { PurchaseStore } from './purchases.store.ts'
 import { STRIPE_API, stripe } from './stripe/stripe.client.ts'
 
 /** Stripe's are there where Stripe is used alone. */
@@ -42,14 +42,14 @@ export function checkoutOf(
   return new CheckoutService({ db, prices, provider: providers[name], ...deps })
 }
 
-type Refused = Failure | { readonly kind: 'conflict'; readonly message: string }
+type CheckoutError = Failure | { readonly kind: 'conflict'; readonly message: string }
 
 export interface CheckoutPorts {
   readonly db: D1Database
   readonly prices: CheckoutPrices
   readonly provider: Provider | null
   /** Adds credits once per id. */
-  grant(account: AccountId, id: string, micro: MicroCredits): Promise<Result<unknown, Refused>>
+  grant(account: AccountId, id: string, micro: MicroCredits): Promise<Result<unknown, CheckoutError>>
   report(error: unknown): void
   nowMs(): number
 }
@@ -68,11 +68,11 @@ const NOT_SOLD: Failure = {
 
 export class CheckoutService implements Checkout, CheckoutEvents {
   readonly #ports: CheckoutPorts
-  readonly #store: OrderStore
+  readonly #store: PurchaseStore
 
   constructor(ports: CheckoutPorts) {
     this.#ports = ports
-    this.#store = new OrderStore(ports.db)
+    this.#store = new PurchaseStore(ports.db)
   }
 
   get prices(): CheckoutPrices {
@@ -83,16 +83,16 @@ export class CheckoutService implements Checkout, CheckoutEvents {
     return this.#ports.provider?.name ?? null
   }
 
-  async begin(account: AccountId, wanted: Wanted): Promise<Result<Order, Failure>> {
+  async start(account: AccountId, wanted: PurchaseInput): Promise<Result<Purchase, Failure>> {
     const { provider, prices, nowMs, report } = this.#ports
     if (provider === null) return err(NOT_SOLD)
-    const quote = quoted(prices, wanted)
+    const quote = quoteFor(prices, wanted)
     if (!quote.ok) return quote
     const suffix = randomBase58(SUFFIX_LENGTH, (bytes) => crypto.getRandomValues(new Uint8Array(bytes)))
     const order = await this.#store.add(account, quote.value, provider.name, suffix, UNPAID_MAX, nowMs())
     if (order === null)
       return err({ kind: 'limit_reached', limit: 'Unpaid orders of a day', most: UNPAID_MAX, hint: TOO_MANY })
-    const begun = await provider.begin(order)
+    const begun = await provider.start(order)
     // An event that was faster has brought the reference.
     if (begun.ok) return ok((await this.#store.change(order, begun.value)) ?? { ...order, ...begun.value })
     report(`checkout ${order.number}: ${begun.error}`)
@@ -100,13 +100,13 @@ export class CheckoutService implements Checkout, CheckoutEvents {
     return err({ kind: 'unavailable', what: 'The payment provider took no order' })
   }
 
-  list(query: OrderQuery): Promise<Order[]> {
+  list(query: PurchaseQuery): Promise<Purchase[]> {
     return this.#store.list(query)
   }
 
-  async pay(number: string): Promise<Result<Order, Refused>> {
+  async pay(number: string): Promise<Result<Purchase, CheckoutError>> {
     const order = await this.#store.named(number)
-    if (order === null) return err(noOrder(number))
+    if (order === null) return err(orderNotFound(number))
     if (order.granted !== null) return ok(order)
     const change = { state: 'paid', paid: order.paid ?? this.#ports.nowMs(), note: null } as const
     const paid = await this.#store.change(order, change)
@@ -116,9 +116,9 @@ export class CheckoutService implements Checkout, CheckoutEvents {
     return this.#grant(paid)
   }
 
-  async void(number: string): Promise<Result<Order, Refused>> {
+  async void(number: string): Promise<Result<Purchase, CheckoutError>> {
     const order = await this.#store.named(number)
-    if (order === null) return err(noOrder(number))
+    if (order === null) return err(orderNotFound(number))
     if (order.state === 'void') return ok(order)
     if (order.state === 'paid')
       return err({ kind: 'conflict', message: 'number: this order is paid: give the money back where it was paid' })
@@ -128,19 +128,19 @@ export class CheckoutService implements Checkout, CheckoutEvents {
     return made === null ? err(CHANGED) : ok(made)
   }
 
-  async hear(event: ProviderEvent): Promise<string> {
+  async handle(event: ProviderEvent): Promise<string> {
     const before = await this.#store.outcome(event.id)
     if (before !== null) return before
-    const outcome = event.news === null ? 'is no event of an order' : await this.#settle(event.news)
+    const outcome = event.update === null ? 'is no event of an order' : await this.#settle(event.update)
     await this.#store.note(event, outcome, this.#ports.nowMs())
     return outcome
   }
 
-  async #settle(news: News): Promise<string> {
+  async #settle(news: PaymentUpdate): Promise<string> {
     for (let tries = 0; tries < TRIES; tries++) {
       const order = await this.#store.named(news.number)
       if (order === null) return 'refused: is no order of this gateway'
-      const { change, isDue, outcome } = settled(order, news, this.#ports.nowMs())
+      const { change, isDue, outcome } = settle(order, news, this.#ports.nowMs())
       const changed = Object.keys(change).length === 0 ? order : await this.#store.change(order, change)
       if (changed === null) continue
       if (change.note) this.#ports.report(`checkout ${order.number}: ${change.note}`)
@@ -152,7 +152,7 @@ export class CheckoutService implements Checkout, CheckoutEvents {
   }
 
   /** A grant that can never be is noted; one that failed for now rejects. */
-  async #grant(order: Order): Promise<Result<Order, Refused>> {
+  async #grant(order: Purchase): Promise<Result<Purchase, CheckoutError>> {
     const { grant, nowMs, report } = this.#ports
     const granted = await grant(order.account, order.number, order.micro)
     if (granted.ok) return ok(await this.#store.noteGrant(order.number, nowMs()))
@@ -165,6 +165,6 @@ export class CheckoutService implements Checkout, CheckoutEvents {
 const CHANGED = { kind: 'conflict', message: 'number: the order changed just now: look, and try again' } as const
 const TOO_MANY = `There are ${UNPAID_MAX} orders of the last day that are not paid: pay one of them, or order tomorrow.`
 
-function noOrder(number: string): Failure {
+function orderNotFound(number: string): Failure {
   return { kind: 'not_found', what: 'This order', hint: `There is no order "${number}".` }
 }

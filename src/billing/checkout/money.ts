@@ -7,9 +7,9 @@ const NO_DECIMALS = 'bif clp djf gnf jpy kmf krw mga pyg rwf vnd vuv xaf xof xpf
 const THREE_DECIMALS = 'bhd jod kwd omr tnd'.split(' ')
 
 const MINOR_MAX = 99_999_999
-const minorWords = `must be a whole number of minor units (cents) from 1 to ${MINOR_MAX}`
+const minorMessage = `must be a whole number of minor units (cents) from 1 to ${MINOR_MAX}`
 
-export const Minor = z.int(minorWords).min(1, minorWords).max(MINOR_MAX, minorWords)
+export const Minor = z.int(minorMessage).min(1, minorMessage).max(MINOR_MAX, minorMessage)
 export const Currency = z.string().regex(/^[a-z]{3}$/, 'must be three small letters such as "eur"')
 
 /** `1900` of `eur` is `19.00`. */

@@ -10,7 +10,7 @@ import { Currency, Minor } from './money.ts'
 /** Of one order: a billion credits are the most that is granted at once. */
 const MINOR_MAX = 99_999_999
 
-const SomeCredits = z.union([z.number(), z.string()]).transform((credits, context): MicroCredits => {
+const PositiveCredits = z.union([z.number(), z.string()]).transform((credits, context): MicroCredits => {
   const micro = parseCredits(credits)
   if (micro.ok && micro.value > 0) return micro.value
   context.addIssue({ code: 'custom', message: micro.ok ? 'must be more than 0' : micro.error })
@@ -24,14 +24,14 @@ export const CheckoutPrices = z
       .array(
         z.strictObject({
           name: z.string().regex(/^[a-z0-9][a-z0-9_-]{0,31}$/, 'must be small letters, digits, "_" or "-"'),
-          credits: SomeCredits,
+          credits: PositiveCredits,
           minor: Minor,
         }),
       )
       .max(20)
       .default([]),
     /** Any number of lots up to `most` may be bought. */
-    lots: z.strictObject({ credits: SomeCredits, minor: Minor, most: z.int().min(1).max(1_000_000) }).optional(),
+    lots: z.strictObject({ credits: PositiveCredits, minor: Minor, most: z.int().min(1).max(1_000_000) }).optional(),
     /** How an order is paid by hand: shown to whoever made one. */
     instructions: z.string().max(1_000).default(''),
   })
@@ -50,7 +50,7 @@ export const CheckoutPrices = z
 export type CheckoutPrices = z.infer<typeof CheckoutPrices>
 
 /** One of both. */
-export interface Wanted {
+export interface PurchaseInput {
   readonly package?: string | undefined
   readonly credits?: MicroCredits | undefined
 }
@@ -61,22 +61,22 @@ export interface Quote {
   readonly currency: string
 }
 
-const wrong = (path: string, message: string) => err<Failure>({ kind: 'bad_field', issues: [{ path, message }] })
+const badField = (path: string, message: string) => err<Failure>({ kind: 'bad_field', issues: [{ path, message }] })
 
 /** What is wanted with its price; the refusal names what there is. */
-export function quoted({ currency, packages, lots }: CheckoutPrices, wanted: Wanted): Result<Quote, Failure> {
+export function quoteFor({ currency, packages, lots }: CheckoutPrices, wanted: PurchaseInput): Result<Quote, Failure> {
   if (wanted.package !== undefined) {
     const found = packages.find(({ name }) => name === wanted.package)
     const names = packages.map(({ name }) => `"${name}"`).join(', ')
     if (found) return ok({ micro: found.credits, minor: found.minor, currency })
-    return wrong('package', names === '' ? 'none is sold here: send "credits"' : `must be one of ${names}`)
+    return badField('package', names === '' ? 'none is sold here: send "credits"' : `must be one of ${names}`)
   }
-  if (lots === undefined) return wrong('credits', 'any number of them is not sold here: send a "package"')
+  if (lots === undefined) return badField('credits', 'any number of them is not sold here: send a "package"')
   const { credits = 0 } = wanted
   const count = credits / lots.credits
   if (!Number.isInteger(count) || count < 1 || count > lots.most) {
     const [lot, most] = [lots.credits, lots.credits * lots.most].map(formatCredits)
-    return wrong('credits', `must be a multiple of ${lot}, at most ${most}`)
+    return badField('credits', `must be a multiple of ${lot}, at most ${most}`)
   }
   return ok({ micro: credits, minor: lots.minor * count, currency })
 }

@@ -4,7 +4,7 @@
 
 import * as z from 'zod'
 import { parseJson } from '../../core/json.ts'
-import { NO_TOKEN } from '../../core/secret.ts'
+import { INVALID_TOKEN_MESSAGE } from '../../core/secret.ts'
 import { nodeTimeMs, REQUIRED_STREAMS, STREAM_FOLDER, type StreamLine, type StreamName } from '../../feeder/streams.ts'
 import { stoppedText } from '../launch/messages.ts'
 
@@ -346,7 +346,7 @@ function checkLog(url: string, log: Status, chain: string, atMs: number): Check 
 
 /** A token that was not sent, because no header carries it. */
 export const invalidToken = (name: string): Check =>
-  checkResults(name).fail(`it ${NO_TOKEN}`, 'Nothing was asked with it.')
+  checkResults(name).fail(`it ${INVALID_TOKEN_MESSAGE}`, 'Nothing was asked with it.')
 
 /** What the statuses mean of `GET /feed` without an upgrade, and of `GET /admin/plans`. */
 const TOKENS = {

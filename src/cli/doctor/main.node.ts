@@ -6,8 +6,8 @@ import { dirname, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as z from 'zod'
 import { readBoundedText } from '../../core/bounded-text.ts'
-import { commandLine, program, reads } from '../../core/command-line.node.ts'
-import { orLate } from '../../core/deadline.ts'
+import { commandLine, program, valueParser } from '../../core/command-line.node.ts'
+import { orFallback } from '../../core/deadline.ts'
 import { TOKEN } from '../../core/secret.ts'
 import { after } from '../../core/timers.client.ts'
 import { StreamFiles } from '../../feeder/stream-files.node.ts'
@@ -195,8 +195,12 @@ const DOCTOR = program(
   ['', '--data ~/hl/data --info http://127.0.0.1:3001 --gateway https://weir.example.workers.dev'],
 )
   .option('--data <dir>', "the node's data folder")
-  .option('--info <url>', "the node's HTTP", reads(Url))
-  .option('--gateway <url>', 'where blocks are pushed; FEED_TOKEN and ADMIN_TOKEN from the environment', reads(Url))
+  .option('--info <url>', "the node's HTTP", valueParser(Url))
+  .option(
+    '--gateway <url>',
+    'where blocks are pushed; FEED_TOKEN and ADMIN_TOKEN from the environment',
+    valueParser(Url),
+  )
   .option('--state <dir>', 'state folder of "npm start", or of the feeder')
   .option('--snapshot-dir <dir>', 'as of "npm run feed"')
   .option('--chain <name>', "the gateway's CHAIN")
@@ -294,7 +298,7 @@ async function runDiskChecks({ data, feederState }: Target, files: ReturnType<ty
 async function withDeadline(name: string, checks: Promise<Check[]>): Promise<Check[]> {
   const { fail } = checkResults(name)
   const late = fail('it took too long', 'Does the disk answer? "ls" the folder.')
-  return orLate(
+  return orFallback(
     checks.catch((error) => [fail(String(error), 'Look at the folder.')]),
     PROBE_MS,
     [late],

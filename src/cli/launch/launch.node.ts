@@ -6,7 +6,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readFileSync, statSync, truncateSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { orLate } from '../../core/deadline.ts'
+import { orFallback } from '../../core/deadline.ts'
 import { parseJson } from '../../core/json.ts'
 import { after } from '../../core/timers.client.ts'
 import { devFilePath } from '../dev-file.node.ts'
@@ -82,7 +82,7 @@ export class SupervisedChild {
     if (child === null) return
     const exited = new Promise((resolve) => child.once('exit', resolve))
     child.kill('SIGTERM')
-    await orLate(exited, STOP_GRACE_MS, undefined, after)
+    await orFallback(exited, STOP_GRACE_MS, undefined, after)
     if (child.pid !== undefined) await killGroup(child.pid)
   }
 

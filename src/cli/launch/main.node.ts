@@ -3,7 +3,7 @@
 
 import { spawn } from 'node:child_process'
 import { join, resolve } from 'node:path'
-import { commandLine, hinted, program, reads, refuseLine } from '../../core/command-line.node.ts'
+import { commandLine, failUsage, program, valueParser, withHint } from '../../core/command-line.node.ts'
 import { wholeNumber } from '../../core/whole-number.ts'
 import { DEFAULT_STATE } from '../dev-file.node.ts'
 import { DEFAULT_KEEP_MB, type LaunchOptions, launchOptions, ScaleName } from './args.ts'
@@ -28,11 +28,11 @@ const START = program(
   .option('--reset', 'begin afresh')
   .option('--open', 'open the live page in a browser')
   .option('--json', 'print one line when ready, and nothing else')
-  .option('--seed <n>', 'of what happens on the exchange', reads(wholeNumber(0, 999_999_999)))
-  .option('--block-ms <n>', 'from one block to the next', reads(wholeNumber(1, 60_000)))
-  .option('--scale <name>', 'how large the exchange is: small or mainnet', reads(ScaleName))
-  .option('--keep <mb>', `of the archive; the oldest goes (${DEFAULT_KEEP_MB})`, reads(wholeNumber(1, 1_000_000)))
-hinted(START, /--port|too many arguments/, 'the port is a variable: PORT=8788 npm start')
+  .option('--seed <n>', 'of what happens on the exchange', valueParser(wholeNumber(0, 999_999_999)))
+  .option('--block-ms <n>', 'from one block to the next', valueParser(wholeNumber(1, 60_000)))
+  .option('--scale <name>', 'how large the exchange is: small or mainnet', valueParser(ScaleName))
+  .option('--keep <mb>', `of the archive; the oldest goes (${DEFAULT_KEEP_MB})`, valueParser(wholeNumber(1, 1_000_000)))
+withHint(START, /--port|too many arguments/, 'the port is a variable: PORT=8788 npm start')
 
 const log = (line: string) => process.stderr.write(`${line}\n`)
 
@@ -45,7 +45,7 @@ await main()
 
 async function main(): Promise<void> {
   const parsed = launchOptions(commandLine(START).opts(), process.env)
-  if (!parsed.ok) refuseLine(START, parsed.error)
+  if (!parsed.ok) failUsage(START, parsed.error)
   const options = parsed.value
   const { stateOption } = options
   const folder = new StateFolder(resolve(root, options.state), `npm start --${stateOption} --reset`)

@@ -1,7 +1,7 @@
 // Accounts, and one account: what it has, what it used, and what an operator does with it; keys of all accounts, or of one.
 
 import { useSignal } from '@preact/signals'
-import { mayAct, type StaffRole } from '../../accounts/staff.ts'
+import { hasRole, type StaffRole } from '../../accounts/staff.ts'
 import { navigate, params } from '../address.dom.ts'
 import { type PagedQuery, useQuery } from '../queries.dom.ts'
 import { request, requestChange } from '../request.dom.ts'
@@ -62,7 +62,7 @@ export function AccountsPage({ role }: { role: StaffRole }) {
         </>
       }
     >
-      {mayAct(role, 'owner') && plans.length > 0 && (
+      {hasRole(role, 'owner') && plans.length > 0 && (
         <ActionForm<Responses['ensureAccount']>
           submitLabel="Make the account"
           fields={[
@@ -97,8 +97,8 @@ export function AccountPage({ role }: { role: StaffRole }) {
         {(shown) => (
           <>
             <Figures figures={figuresOf(shown)} />
-            {mayAct(role, 'billing') && <TopUp key={`t${changes.value}`} path={path} onDone={changed} />}
-            {mayAct(role, 'billing') && (
+            {hasRole(role, 'billing') && <TopUp key={`t${changes.value}`} path={path} onDone={changed} />}
+            {hasRole(role, 'billing') && (
               <PlanChange key={`p${changes.value}`} account={shown} path={path} onDone={changed} />
             )}
             <h2>Used by day, UTC</h2>
@@ -222,7 +222,7 @@ const columnsOf = (paged: PagedQuery<Key>, role: StaffRole): readonly Column<Key
     render: ({ kind, products }) => <span title={products.join(' ')}>{kind}</span>,
   },
   { name: 'State', text: stateOf },
-  ...(mayAct(role, 'owner')
+  ...(hasRole(role, 'owner')
     ? [{ name: 'Actions', render: (key: Key) => key.revoked === null && <Revoke of={key} done={paged.reload} /> }]
     : []),
   creditsColumn('Cap, credits', 'cap', 'none'),
@@ -284,7 +284,7 @@ function AccountKeys({ id, role }: { id: string; role: StaffRole }) {
   return (
     <>
       <h2>Keys</h2>
-      {mayAct(role, 'owner') && (
+      {hasRole(role, 'owner') && (
         <ActionForm<Responses['createKey']>
           submitLabel="Make a key"
           fields={NEW_KEY_FIELDS}

@@ -1,6 +1,6 @@
 // Feeders, where they disagree, and heights that never came; sources of info types and nodes of chains: health, lag, budget.
 
-import { mayAct, type StaffRole } from '../../accounts/staff.ts'
+import { hasRole, type StaffRole } from '../../accounts/staff.ts'
 import { requestChange } from '../request.dom.ts'
 import { type ChainNode, type Feeder, Gaps, type Source, useStatus, type WrongBook } from '../status/status-parts.tsx'
 import { ConfirmButton } from '../ui/dialog.tsx'
@@ -78,7 +78,7 @@ export function FeedPage({ role }: { role: StaffRole }) {
               csv="wrong-books"
             />
             <Gaps gaps={now.gaps} />
-            {mayAct(role, 'owner') && (
+            {hasRole(role, 'owner') && (
               <>
                 <h2>Begin a new log</h2>
                 <p>For a node that started over: books and heights begin anew, and clients bootstrap again.</p>

@@ -1,7 +1,7 @@
 // The operator's pages.
 
-import type { Visitor } from '../../accounts/sessions/session.ts'
-import { mayAct, type StaffRole } from '../../accounts/staff.ts'
+import type { SessionUser } from '../../accounts/sessions/session.ts'
+import { hasRole, type StaffRole } from '../../accounts/staff.ts'
 import { params } from '../address.dom.ts'
 import { Shell } from '../shell.tsx'
 import { AccountPage, AccountsPage, KeysPage } from './account-pages.tsx'
@@ -31,9 +31,9 @@ const PAGES: readonly (readonly [name: string, title: string, page: Page])[] = [
 /** That one comes to from elsewhere. */
 const LINKED_PAGES: Readonly<Record<string, Page>> = { account: AccountPage, search: SearchPage }
 
-export function OperatorPages({ who }: { who: Extract<Visitor, { role: 'operator' }> }) {
+export function OperatorPages({ who }: { who: Extract<SessionUser, { role: 'operator' }> }) {
   const role = who.staff_role
-  const pages = PAGES.filter(([name]) => name !== 'staff' || mayAct(role, 'owner'))
+  const pages = PAGES.filter(([name]) => name !== 'staff' || hasRole(role, 'owner'))
   const here = params.value.get('page') ?? 'overview'
   const Here = pages.find(([name]) => name === here)?.[2] ?? LINKED_PAGES[here]
   // A page of another account is another page.

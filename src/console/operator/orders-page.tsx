@@ -1,6 +1,6 @@
 // Sales: credit orders, which the operator marks as paid or void by typing their number, and plans with their number of accounts.
 
-import { mayAct, type StaffRole } from '../../accounts/staff.ts'
+import { hasRole, type StaffRole } from '../../accounts/staff.ts'
 import { params, urlWith } from '../address.dom.ts'
 import { useQuery } from '../queries.dom.ts'
 import { type RequestResult, request, requestChange } from '../request.dom.ts'
@@ -51,7 +51,7 @@ export function OrdersPage({ role }: { role: StaffRole }) {
     accountColumn(),
     { name: 'By', text: ({ provider }) => provider },
     { name: 'Note', text: ({ note }) => note ?? '' },
-    ...(mayAct(role, 'billing') ? [acts] : []),
+    ...(hasRole(role, 'billing') ? [acts] : []),
   ]
   const next = orders.value.value?.next
   return (
@@ -174,7 +174,7 @@ export function PlansPage({ role }: { role: StaffRole }) {
         {(value) => (
           <Table
             caption="Plans"
-            columns={mayAct(role, 'owner') ? [...PLAN_COLUMNS, acts] : PLAN_COLUMNS}
+            columns={hasRole(role, 'owner') ? [...PLAN_COLUMNS, acts] : PLAN_COLUMNS}
             rows={value.plans}
             rowKey={({ name }) => name}
             empty="There are no plans."
@@ -182,7 +182,7 @@ export function PlansPage({ role }: { role: StaffRole }) {
           />
         )}
       </QueryView>
-      {mayAct(role, 'owner') && (
+      {hasRole(role, 'owner') && (
         <>
           <h2>New plan, or change of one</h2>
           <p>

@@ -2,7 +2,7 @@
 
 import { useSignalEffect } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
-import type { Visitor } from '../../accounts/sessions/session.ts'
+import type { SessionUser } from '../../accounts/sessions/session.ts'
 import { refreshVisitor } from '../session.dom.ts'
 import { Shell } from '../shell.tsx'
 import { ErrorNote } from '../ui/parts.tsx'
@@ -14,7 +14,7 @@ import { Keys } from './keys.tsx'
 import { RefusalList, StreamList, WebhookSection } from './lists.tsx'
 import type { Account } from './responses.ts'
 
-export function OwnerPage({ who }: { who: Extract<Visitor, { role: 'owner' }> }) {
+export function OwnerPage({ who }: { who: Extract<SessionUser, { role: 'owner' }> }) {
   useRefreshOnReturn()
   const account = useAccountQuery<Account>(() => {
     void heartbeat.value

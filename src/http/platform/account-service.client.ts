@@ -3,14 +3,14 @@
 // runs; nothing is changed where anything is wrong; accounts keep the kind of plan that they were put on.
 
 import { type AccountRow, AccountStore } from '../../accounts/accounts.store.ts'
-import { liveKeysFromD1, putKeyHint } from '../../accounts/key-records.store.ts'
+import { activeKeysFromD1, putKeyHint } from '../../accounts/key-records.store.ts'
 import type { MicroCredits } from '../../core/amount.ts'
 import type { Failure, Issue } from '../../core/failure.ts'
 import type { AccountId } from '../../core/ids.ts'
 import { nearestName } from '../../core/nearest.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import type { AccountMeterApi } from '../../metering/meter-api.ts'
-import { agreedTerms, type ListedPlan, PLANS, type Plan, type Terms } from '../../metering/plans/plan.ts'
+import { type AccountTerms, effectiveTerms, type ListedPlan, PLANS, type Plan } from '../../metering/plans/plan.ts'
 import { PlanTable, termsFrom } from '../../metering/plans/plan-table.store.ts'
 import { limitsIn, type PlanChange } from './plan-shapes.ts'
 import type { Accounts, PlanChoice, Plans } from './platform-api.ts'
@@ -42,7 +42,7 @@ export function accountsOf({ db, kv, meterOf, nowMs }: AccountPorts): Accounts {
     }
     // An account of before plans had periods has had its first credits.
     const firstMicro = credits === undefined && isNew ? null : 0
-    await meter.beginPlan({ plan: plan.name, terms: agreedTerms(plan, termsFrom(terms)), firstMicro })
+    await meter.beginPlan({ plan: plan.name, terms: effectiveTerms(plan, termsFrom(terms)), firstMicro })
   }
 
   return {
@@ -74,10 +74,10 @@ export function accountsOf({ db, kv, meterOf, nowMs }: AccountPorts): Accounts {
       if (!(await store.setPlan(id, choice.plan, termsText(choice.terms)))) {
         return err((await missing(id)) ?? unknownPlan(choice.plan))
       }
-      const order = { plan: choice.plan, terms: agreedTerms(plan.value, choice.terms), firstMicro: null }
+      const order = { plan: choice.plan, terms: effectiveTerms(plan.value, choice.terms), firstMicro: null }
       const state = await meterOf(id).changePlan(order)
       // The limits of a plan travel with the keys' records.
-      for (const key of await liveKeysFromD1(db, id, LIST_MAX)) await putKeyHint(kv, key)
+      for (const key of await activeKeysFromD1(db, id, LIST_MAX)) await putKeyHint(kv, key)
       return ok(state)
     },
     async grant(account, id, micro) {
@@ -114,7 +114,7 @@ function unknownPlan(name: string, meant?: string): Failure {
   return badField('plan', `there is no plan "${name}"${question}; GET /admin/plans lists them`)
 }
 
-function termsText(terms: Terms): string | null {
+function termsText(terms: AccountTerms): string | null {
   return Object.keys(terms).length === 0 ? null : JSON.stringify(terms)
 }
 
@@ -156,10 +156,10 @@ export function plansOf(ports: Omit<AccountPorts, 'nowMs'>): Plans {
       if (plan === null) return err({ kind: 'not_found', what: 'This plan' })
       const accounts = await table.accountsOn(name, after, APPLY_PAGE_SIZE)
       for (const { id, terms } of accounts) {
-        const { micro, period } = agreedTerms(plan, terms)
+        const { micro, period } = effectiveTerms(plan, terms)
         if (period === 'month') await ports.meterOf(id).renewWith(name, micro)
         await ports.meterOf(id).noteChange(null)
-        const keys = await liveKeysFromD1(ports.db, id, HINT_REFRESH_MAX)
+        const keys = await activeKeysFromD1(ports.db, id, HINT_REFRESH_MAX)
         await Promise.all(keys.map((key) => putKeyHint(ports.kv, key)))
       }
       return ok({

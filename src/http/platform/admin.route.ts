@@ -4,12 +4,12 @@
 // operation; what does more than read is in the audit before it is done, or is not done.
 
 import { type Context, Hono } from 'hono'
-import type { AddressVerdict } from '../../accounts/address-gate.ts'
-import { NO_KEY_SECRET } from '../../accounts/key-ring.store.ts'
-import { HOLDER, mayAct, type Operator } from '../../accounts/staff.ts'
-import { type Failure, noEndpoint } from '../../core/failure.ts'
+import type { AddressVerdict } from '../../accounts/address-limiter.ts'
+import { NO_KEY_SECRET } from '../../accounts/key-resolver.store.ts'
+import { ADMIN_OPERATOR, hasRole, type Operator } from '../../accounts/staff.ts'
+import { endpointNotFound, type Failure } from '../../core/failure.ts'
 import { err, ok, type Result } from '../../core/result.ts'
-import { bearerToken, gateBySecret } from '../../core/secret.ts'
+import { bearerToken, checkBearerSecret } from '../../core/secret.ts'
 import { roleFor } from '../operation.ts'
 import { accountIn, auditRow } from './audit.ts'
 import type { Endpoint } from './endpoint.ts'
@@ -60,12 +60,12 @@ export function adminRoutes(endpoints: readonly Endpoint[], deps: AdminDeps) {
       const id = requestId()
       const operator: Operator = c.get('operator')
       const needed = roleFor(endpoint)
-      const refused = mayAct(operator.role, needed) ? null : roleFailure(operator, needed)
+      const refused = hasRole(operator.role, needed) ? null : roleFailure(operator, needed)
       if (endpoint.method !== 'get') return audited(c, { endpoint, operator, refused, id }, platform)
       return respond(refused === null ? await handleCall(c, endpoint, null, platform) : err(refused), id)
     })
   }
-  app.notFound(() => refuse(noEndpoint(), requestId()))
+  app.notFound(() => refuse(endpointNotFound(), requestId()))
   app.onError((error) => {
     console.error('admin request failed', error.message)
     return refuse({ kind: 'internal' }, requestId())
@@ -78,12 +78,12 @@ async function callerOf(
   { adminToken, platform, visitor, wrongToken }: AdminDeps,
 ): Promise<Result<Operator, Failure>> {
   const authorization = request.headers.get('authorization')
-  const gate = gateBySecret(authorization, adminToken)
-  if (gate === 'closed') return err(noEndpoint())
-  if (gate === 'granted') return ok(HOLDER)
+  const gate = checkBearerSecret(authorization, adminToken)
+  if (gate === 'closed') return err(endpointNotFound())
+  if (gate === 'granted') return ok(ADMIN_OPERATOR)
   const visiting = await visitor(request)
   if (visiting !== null) return visiting
-  const staff = await platform.staff.ofToken(bearerToken(authorization) ?? '')
+  const staff = await platform.staff.byToken(bearerToken(authorization) ?? '')
   return staff === null ? err(wrongTokenFailure(wrongToken(request))) : ok(staff)
 }
 

@@ -2,11 +2,11 @@
 // is read before the signature was found true; a part that is asked for and is none is refused, never all of a large file.
 
 import { type Context, Hono } from 'hono'
-import { NO_KEY_SECRET } from '../../accounts/key-ring.store.ts'
+import { NO_KEY_SECRET } from '../../accounts/key-resolver.store.ts'
 import { byteRange, contentRange } from '../../archive/exports/byte-range.ts'
 import { readLink, signedText } from '../../archive/exports/file-links.ts'
 import type { Failure } from '../../core/failure.ts'
-import { isSignature } from '../../core/signature.client.ts'
+import { isValidSignature } from '../../core/signature.client.ts'
 import { REQUEST_ID_HEADER } from '../../protocol/request-id.ts'
 import { badField } from './refusal.ts'
 import { refuse } from './serve.route.ts'
@@ -49,7 +49,7 @@ async function refusalOf(
   const link = readLink((name) => parameters.getAll(name))
   if (typeof link === 'string') return badField(link, `is missing, doubled or not whole: ${LINK_SOURCE}`)
   const { expires, signature } = link
-  const isOurs = await isSignature(signature, signedText({ chain, key, expires }), keySecret)
+  const isOurs = await isValidSignature(signature, signedText({ chain, key, expires }), keySecret)
   if (!isOurs) return { kind: 'not_entitled', why: `The signature is not that of this file and time: ${LINK_SOURCE}.` }
   return now() < expires ? null : { kind: 'not_entitled', why: 'This link has expired: ask for another one.' }
 }

@@ -5,23 +5,23 @@ import { AccountStore, type Successor } from '../../accounts/accounts.store.ts'
 import { hashKey, mintKey } from '../../accounts/digest.client.ts'
 import { displayPrefix } from '../../accounts/format.ts'
 import type { Product } from '../../accounts/identity.ts'
+import { PRODUCTS_OF_KIND } from '../../accounts/key-record.ts'
 import { keyFromD1, putKeyHint } from '../../accounts/key-records.store.ts'
 import {
-  type Entrance,
   KEYS_MAX,
   type KeyChange,
   type KeyName,
-  type KeyPlace,
+  type KeyPosition,
   type KeyRow,
   pipelineRight,
   rootOf,
+  type SignInKey,
 } from '../../accounts/key-row.ts'
-import { PRODUCTS_OF_KIND } from '../../accounts/record.ts'
 import { randomBase58 } from '../../core/base58.ts'
 import type { Failure } from '../../core/failure.ts'
 import type { AccountId, KeyHash } from '../../core/ids.ts'
 import { err, ok, type Result } from '../../core/result.ts'
-import { leftOf } from '../../metering/account-state.ts'
+import { remainingOf } from '../../metering/account-state.ts'
 import type { AccountMeterApi } from '../../metering/meter-api.ts'
 import { type AccountPorts, accountsOf } from './account-service.client.ts'
 import type { ListedKey } from './key-shapes.ts'
@@ -93,7 +93,7 @@ export class KeyService implements Keys {
     return meanwhile === null ? err(TOO_MANY_KEYS) : repeatedCreate(meanwhile, order)
   }
 
-  async page(account: AccountId, after: KeyPlace | null, limit: number): Promise<readonly OwnKeyRow[]> {
+  async page(account: AccountId, after: KeyPosition | null, limit: number): Promise<readonly OwnKeyRow[]> {
     const rows = await this.#store.keysOf(account, limit, after ?? undefined)
     const fromMs = this.#ports.nowMs() - SPENT_MS
     const hashes = rows.map(({ hash }) => hash)
@@ -108,8 +108,8 @@ export class KeyService implements Keys {
     return this.#store.keyCount(account, this.#ports.nowMs())
   }
 
-  signUpKeys(account: AccountId, label: string): Promise<Entrance> {
-    return this.#store.entrance(account, label)
+  signUpKeys(account: AccountId, label: string): Promise<SignInKey> {
+    return this.#store.signInKey(account, label)
   }
 
   /** The account that the key is for; a new one where none is named. */
@@ -199,7 +199,7 @@ export class KeyService implements Keys {
     await this.#refreshHint(hash)
   }
 
-  async list(account: AccountId | undefined, limit: number, after?: KeyPlace): Promise<ListedKey[]> {
+  async list(account: AccountId | undefined, limit: number, after?: KeyPosition): Promise<ListedKey[]> {
     const rows = await (account === undefined
       ? this.#store.keys(limit, after)
       : this.#store.keysOf(account, limit, after))
@@ -215,12 +215,12 @@ export class KeyService implements Keys {
     return rows.map((row, i) => {
       const answer = sums[i]
       const known = answer?.status === 'fulfilled' ? answer.value : null
-      return { ...row, balance: known && leftOf(known), capLeft: known?.capLeft ?? null }
+      return { ...row, balance: known && remainingOf(known), capLeft: known?.capLeft ?? null }
     })
   }
 
   createdBy(key: Pick<KeyRow, 'hash' | 'root'>): Promise<readonly KeyName[]> {
-    return this.#store.madeBy(rootOf(key), this.#ports.nowMs(), CREATED_KEYS_MAX)
+    return this.#store.createdBy(rootOf(key), this.#ports.nowMs(), CREATED_KEYS_MAX)
   }
 
   async namesByHash(hashes: readonly KeyHash[]) {

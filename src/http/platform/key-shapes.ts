@@ -3,7 +3,7 @@
 import * as z from 'zod'
 import { DISPLAY_LENGTH } from '../../accounts/format.ts'
 import { KINDS_TEXT, PRODUCTS, PRODUCTS_TEXT } from '../../accounts/identity.ts'
-import { type KeyPlace, type KeyRow, PIPELINE_RIGHTS, pipelineRight } from '../../accounts/key-row.ts'
+import { type KeyPosition, type KeyRow, PIPELINE_RIGHTS, pipelineRight } from '../../accounts/key-row.ts'
 import { parseRange, RANGES_MAX } from '../../core/address-range.ts'
 import { formatCredits, type MicroCredits } from '../../core/amount.ts'
 import type { Failure } from '../../core/failure.ts'
@@ -20,13 +20,13 @@ const KeyName = z
   )
   .describe(`SHA-256 of the key in hex, or its first ${DISPLAY_LENGTH} characters`)
 
-export const KeyCursor = z.string().transform((text, context): KeyPlace => {
+export const KeyCursor = z.string().transform((text, context): KeyPosition => {
   const [, created, hash] = /^(\d{1,15})\.([0-9a-f]{64})$/.exec(text) ?? []
   if (created !== undefined && hash !== undefined) return { created: Number(created), hash }
   context.addIssue({ code: 'custom', message: 'must be "next" of the page before' })
   return z.NEVER
 })
-export const keyCursor = ({ created, hash }: KeyPlace) => `${created}.${hash}`
+export const keyCursor = ({ created, hash }: KeyPosition) => `${created}.${hash}`
 
 export const KEY_PARAMS = { key: KeyName }
 /** A key of another account is none. */

@@ -7,8 +7,8 @@ import { type Context, Hono } from 'hono'
 import type { Identity } from '../../accounts/identity.ts'
 import { formatCredits, type MicroCredits } from '../../core/amount.ts'
 import { type Failure, KEY_ENDED } from '../../core/failure.ts'
-import { Gate } from '../../core/gate.ts'
 import { networkOf } from '../../core/network.ts'
+import { RateLimiter } from '../../core/rate-limiter.ts'
 import { ok, type Result } from '../../core/result.ts'
 import type { MeteredCall } from '../../metering/charging.ts'
 import { limitsOf } from '../../metering/plans/plan.ts'
@@ -28,7 +28,7 @@ export interface KeyedDeps extends Access {
 /** Routes of the endpoints among these that take a key. */
 export function keyedRoutes(endpoints: readonly Endpoint[], deps: KeyedDeps): Hono {
   const app = new Hono()
-  const gate = new Gate()
+  const gate = new RateLimiter()
   for (const endpoint of endpoints.filter(({ auth }) => auth !== 'admin')) {
     const surface = surfaceOf(endpoint, deps, gate)
     addRoute(app, endpoint, '', (c) =>
@@ -47,7 +47,7 @@ export function keyedRoutes(endpoints: readonly Endpoint[], deps: KeyedDeps): Ho
 function surfaceOf(
   { id: type, auth, product = 'platform', acceptsAnyKey, method }: Endpoint,
   { platform, addressOf }: KeyedDeps,
-  gate: Gate,
+  gate: RateLimiter,
 ): Surface {
   const isData = product === 'data'
   return {
@@ -76,7 +76,12 @@ function dataFailure(failure: Failure, requestId: string): Reply {
 }
 
 /** The refusal of an address that has come too often for the plan of its key, whichever keys it came with. */
-function addressLimitFailure(address: string | null, identity: Identity, gate: Gate, nowMs: number): Failure | null {
+function addressLimitFailure(
+  address: string | null,
+  identity: Identity,
+  gate: RateLimiter,
+  nowMs: number,
+): Failure | null {
   const quota = limitsOf(identity).requestsPerSecond
   if (quota === null || address === null) return null
   const limit = { name: 'rest-address', quota, windowSeconds: 1 }
@@ -99,7 +104,7 @@ async function chargedReply(c: Context, endpoint: Endpoint, call: MeteredCall, p
   const { id: type, product = 'platform', price: amount = 0 } = endpoint
   const { identity, requestId, charging } = call
   const refused = (failure: Refusal): Reply => {
-    call.note(failure)
+    call.recordRefusal(failure)
     return refusalReply(failure, requestId)
   }
   const hold = await charging.hold(identity, { product, type, amount })
@@ -123,7 +128,7 @@ async function chargedReply(c: Context, endpoint: Endpoint, call: MeteredCall, p
     const { price = amount, remaining: balance } = isShown ? result.value : { price: 0 }
     const paid = await take(price)
     if (!paid.ok) return refused(paid.error)
-    if (!result.ok) call.note(result.error)
+    if (!result.ok) call.recordRefusal(result.error)
     const left = balance ?? paid.value
     return replyTo(result, requestId, {
       'x-credits-cost': formatCredits(paid.value === null ? 0 : price),

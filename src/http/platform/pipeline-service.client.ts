@@ -2,7 +2,7 @@
 // pipeline tells its object what that is not known to have; nothing that was refused is written. Invariant: whoever makes a
 // pipeline cost something is the key that it is charged to; a key whose right is `own` reaches no pipeline charged to others.
 
-import { NO_KEY_SECRET } from '../../accounts/key-ring.store.ts'
+import { NO_KEY_SECRET } from '../../accounts/key-resolver.store.ts'
 import { type KeyRow, type PipelineRight, pipelineRight, rootOf } from '../../accounts/key-row.ts'
 import { randomBase58 } from '../../core/base58.ts'
 import type { Failure, Issue } from '../../core/failure.ts'

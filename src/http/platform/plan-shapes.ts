@@ -3,7 +3,7 @@
 import * as z from 'zod'
 import { LIMIT_FIELDS, type Limits } from '../../accounts/limits.ts'
 import { formatCredits } from '../../core/amount.ts'
-import type { ListedPlan, Terms } from '../../metering/plans/plan.ts'
+import type { AccountTerms, ListedPlan } from '../../metering/plans/plan.ts'
 import { Credits, CreditsText } from './fields.ts'
 
 export const PlanName = z
@@ -60,7 +60,7 @@ export type PlanChange = z.infer<typeof SetPlan>
 /** What is agreed with one account; what is left out is its plan's. */
 export const AgreedTerms = z
   .strictObject({ credits: Credits.optional().describe('Given for each period'), ...LIMIT_INPUTS })
-  .transform(({ credits, ...limits }): Terms => {
+  .transform(({ credits, ...limits }): AccountTerms => {
     return { ...limitsIn(limits), ...(credits === undefined ? {} : { micro: credits }) }
   })
   .describe('What is agreed with the account in place of its plan’s own, where the plan allows it (`custom`)')
@@ -100,13 +100,13 @@ type WireLimits<Said> = {
 }
 
 /** Limits under their names on the wire. */
-export function limitsView<Said extends Omit<Terms, 'micro'>>(limits: Said): WireLimits<Said> {
+export function limitsView<Said extends Omit<AccountTerms, 'micro'>>(limits: Said): WireLimits<Said> {
   const said = LIMIT_NAMES.filter((name) => limits[name] !== undefined)
   return Object.fromEntries(said.map((name) => [LIMIT_FIELDS[name], limits[name]])) as WireLimits<Said>
 }
 
 /** Terms as the admin API shows them, null where nothing was agreed. */
-export function termsView({ micro, ...limits }: Terms): z.infer<typeof TermsView> | null {
+export function termsView({ micro, ...limits }: AccountTerms): z.infer<typeof TermsView> | null {
   const shown = { ...(micro === undefined ? {} : { credits: formatCredits(micro) }), ...limitsView(limits) }
   return Object.keys(shown).length === 0 ? null : shown
 }

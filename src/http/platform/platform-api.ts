@@ -2,9 +2,9 @@
 
 import type * as z from 'zod'
 import type { KeyKind } from '../../accounts/format.ts'
-import type { Entrance, KeyChange, KeyName, KeyPlace, KeyRow, Rotation } from '../../accounts/key-row.ts'
-import type { FindStaff, StaffRole, StaffRow } from '../../accounts/staff.ts'
-import type { PaidToken } from '../../accounts/stream-token.ts'
+import type { KeyChange, KeyName, KeyPosition, KeyRow, Rotation, SignInKey } from '../../accounts/key-row.ts'
+import type { StaffLookup, StaffRole, StaffRow } from '../../accounts/staff.ts'
+import type { SignedStreamToken } from '../../accounts/stream-token.ts'
 import type { BackfillAnswer, BackfillState } from '../../archive/archive/backfill-api.ts'
 import type { BackfillBlock } from '../../archive/archive/backfill-lines.ts'
 import type { RetentionApi } from '../../archive/archive/retention.ts'
@@ -16,7 +16,7 @@ import type { AccountId, KeyHash } from '../../core/ids.ts'
 import type { Result } from '../../core/result.ts'
 import type { AccountState } from '../../metering/account-state.ts'
 import type { AccountMeterApi } from '../../metering/meter-api.ts'
-import type { ListedPlan, Terms } from '../../metering/plans/plan.ts'
+import type { AccountTerms, ListedPlan } from '../../metering/plans/plan.ts'
 import type { PlanState } from '../../metering/plans/plan-period.ts'
 import type { WebhookApi } from '../../metering/webhooks/webhook-api.ts'
 import type { NewPipeline, PipelineChange } from '../../pipelines/changes.ts'
@@ -50,7 +50,7 @@ export interface Platform {
   /** An info answer, uncharged, in the turn of this account at the sources; null where it cannot be had. */
   readonly read: (request: Readonly<Record<string, unknown>>, account: AccountId) => Promise<string | null>
   /** A stream token, of a holder of its own. */
-  readonly sealToken: (token: Omit<PaidToken, 'holder'>) => Promise<Result<string, Failure>>
+  readonly sealToken: (token: Omit<SignedStreamToken, 'holder'>) => Promise<Result<string, Failure>>
   /** What a data service behind this chain answers to a path below `/v1/<chain>`, byte for byte; null: there is none. */
   readonly dataService: (chain: string, path: string) => Promise<Result<string, Failure>> | null
   /** What a million credits are sold for, in millionths of a US dollar: MILLION_CREDITS_USD; null: it is not said. */
@@ -76,7 +76,7 @@ export interface ArchiveBackfill {
 /** A plan with what is agreed with one account. */
 export interface PlanChoice {
   readonly plan: string
-  readonly terms: Terms
+  readonly terms: AccountTerms
 }
 
 /** What an operator sees of an account; `period` is null where it was made before plans had periods. */
@@ -114,7 +114,7 @@ export interface KeyInput extends KeyTerms {
   readonly account?: AccountId | undefined
   readonly credits?: MicroCredits | undefined
   readonly plan?: string | undefined
-  readonly terms?: Terms | undefined
+  readonly terms?: AccountTerms | undefined
 }
 
 /** What an owner orders for the account of the key that asks; `request`: an idempotency key. */
@@ -159,15 +159,15 @@ export interface Keys {
   /** Revokes by hash or shown prefix; again is the same. */
   revoke(key: KeyRef): Promise<Result<KeyRow & { readonly revoked: number }, Failure>>
   /** Of one account or of all, newest first, from the first or those that come after this one. */
-  list(account: AccountId | undefined, limit: number, after?: KeyPlace): Promise<ListedKey[]>
+  list(account: AccountId | undefined, limit: number, after?: KeyPosition): Promise<ListedKey[]>
   /** As the account's owner orders it; without `key` where the same request made it before. */
   createOwn(order: OwnKeyInput): Promise<Result<IssuedKey | Omit<IssuedKey, 'key'>, Refusal>>
   /** Of one account, newest first, at most `limit` after this place. */
-  page(account: AccountId, after: KeyPlace | null, limit: number): Promise<readonly OwnKeyRow[]>
+  page(account: AccountId, after: KeyPosition | null, limit: number): Promise<readonly OwnKeyRow[]>
   /** Of one account, those that count for how many it may have. */
   count(account: AccountId): Promise<number>
   /** A key of this label that an account is managed with, and how many there ever were of each kind. */
-  signUpKeys(account: AccountId, label: string): Promise<Entrance>
+  signUpKeys(account: AccountId, label: string): Promise<SignInKey>
   /** Keys that work and were made by this one's chain of rotations, or by such keys; newest first, bounded. */
   createdBy(key: Pick<KeyRow, 'hash' | 'root'>): Promise<readonly KeyName[]>
   /** What people call the keys with these hashes. */
@@ -245,7 +245,7 @@ export interface Pipelines {
   redeliver(name: PipelineRef): Promise<Result<number, Refusal>>
 }
 
-interface Staff extends FindStaff {
+interface Staff extends StaffLookup {
   /** The token, shown this once; null, and nothing done, where somebody of this name has one. */
   add(name: string, role: StaffRole, nowMs: number): Promise<string | null>
   /** Newest first. */

@@ -1,7 +1,7 @@
 // The services behind /platform and /admin, on the bindings of the gateway.
 
 import * as z from 'zod'
-import { NO_KEY_SECRET } from '../../accounts/key-ring.store.ts'
+import { NO_KEY_SECRET } from '../../accounts/key-resolver.store.ts'
 import { StaffStore } from '../../accounts/staff.store.ts'
 import { sealStreamToken } from '../../accounts/stream-token.client.ts'
 import { BackfillStore } from '../../archive/archive/backfill.store.ts'

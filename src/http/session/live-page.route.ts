@@ -4,20 +4,20 @@
 // that is spent they are told to come back; an address gets few tokens and glances; pages of other sites get none.
 
 import { Hono } from 'hono'
-import { AddressGate, LIVE_GLANCES, LIVE_TOKENS } from '../../accounts/address-gate.ts'
+import { AddressLimiter, LIVE_POLLS, LIVE_TOKENS } from '../../accounts/address-limiter.ts'
 import type { StreamToken } from '../../accounts/identity.ts'
 import { visitorsKey } from '../../accounts/key-records.store.ts'
-import { NO_KEY_SECRET } from '../../accounts/key-ring.store.ts'
-import { isOwnPage } from '../../accounts/sessions/session.ts'
+import { NO_KEY_SECRET } from '../../accounts/key-resolver.store.ts'
+import { isSameOrigin } from '../../accounts/sessions/session.ts'
 import { holderOf, sealStreamToken } from '../../accounts/stream-token.client.ts'
 import { TOKEN_CHANNELS, visitorsBusy } from '../../accounts/stream-token.ts'
 import { BoundedMap } from '../../core/bounded-map.ts'
 import type { Coin } from '../../core/coin.ts'
 import type { Failure } from '../../core/failure.ts'
-import { Flights } from '../../core/flights.ts'
 import type { AccountId, KeyHash } from '../../core/ids.ts'
 import { networkOf } from '../../core/network.ts'
 import { err, ok, type Result } from '../../core/result.ts'
+import { SingleFlights } from '../../core/single-flight.ts'
 import { after } from '../../core/timers.client.ts'
 import { ownPageReplies, rateLimitFailure } from '../own-page.route.ts'
 
@@ -60,10 +60,10 @@ const NO_KEY: Failure = {
 export function livePageRoutes(deps: LivePageDeps): Hono {
   const { env, account, coins, visitors, busyMs, read, addressOf, requestId, now } = deps
   const app = new Hono()
-  const glanceGate = new AddressGate(LIVE_GLANCES)
+  const glanceGate = new AddressLimiter(LIVE_POLLS)
   const glances = new BoundedMap<string, { readonly atMs: number; readonly text: string }>(GLANCES_MAX)
-  const glancesUnderWay = new Flights<string>(GLANCE_MS, GLANCES_MAX)
-  const gate = new AddressGate(LIVE_TOKENS)
+  const glancesUnderWay = new SingleFlights<string>(GLANCE_MS, GLANCES_MAX)
+  const gate = new AddressLimiter(LIVE_TOKENS)
   let known: { keyHash: KeyHash | null; untilMs: number } = { keyHash: null, untilMs: 0 }
 
   const payingKey = async (of: string): Promise<KeyHash | null> => {
@@ -76,8 +76,8 @@ export function livePageRoutes(deps: LivePageDeps): Hono {
   }
 
   /** The account that pays for a visitor; refused off our own pages, and over the rate of an address. */
-  const payingAccount = (request: Request, counting: AddressGate): Result<string, Failure> => {
-    if (!isOwnPage(request)) return err(FOREIGN)
+  const payingAccount = (request: Request, counting: AddressLimiter): Result<string, Failure> => {
+    if (!isSameOrigin(request)) return err(FOREIGN)
     if (account === null) return err(CLOSED)
     const often = rateLimitFailure(counting.take(addressOf(request), now()))
     return often === null ? ok(account) : err(often)
@@ -103,7 +103,7 @@ export function livePageRoutes(deps: LivePageDeps): Hono {
     const known = glances.get(coin)
     if (known && now() - known.atMs < GLANCE_MS) return known.text
     const making = glancesUnderWay.join(coin, () => newGlance(coin), now())
-    return glancesUnderWay.landed(making, NO_GLANCE, after)
+    return glancesUnderWay.result(making, NO_GLANCE, after)
   }
 
   const newGlance = async (coin: Coin): Promise<string> => {

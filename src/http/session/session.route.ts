@@ -4,28 +4,28 @@
 
 import { Hono } from 'hono'
 import * as z from 'zod'
-import type { AddressVerdict } from '../../accounts/address-gate.ts'
+import type { AddressVerdict } from '../../accounts/address-limiter.ts'
 import { sha256 } from '../../accounts/digest.client.ts'
 import type { Identity } from '../../accounts/identity.ts'
 import { endSession, type SessionOrigin } from '../../accounts/sessions/session.store.ts'
-import { isOwnPage, noSessionCookie, sessionToken, type Visitor } from '../../accounts/sessions/session.ts'
+import { isSameOrigin, noSessionCookie, type SessionUser, sessionToken } from '../../accounts/sessions/session.ts'
 import {
   hasSession,
   operatorOf,
+  type SessionEnv,
   sessionOf,
-  type VisitorEnv,
-  visitingOwner,
-} from '../../accounts/sessions/visitor.store.ts'
-import type { FindStaff } from '../../accounts/staff.ts'
+  sessionOwner,
+} from '../../accounts/sessions/session-auth.store.ts'
+import type { StaffLookup } from '../../accounts/staff.ts'
 import type { Failure } from '../../core/failure.ts'
 import { err, ok, type Result } from '../../core/result.ts'
-import { gateBySecret } from '../../core/secret.ts'
+import { checkBearerSecret } from '../../core/secret.ts'
 import type { WaitUntil } from '../../core/wait-until.ts'
 import { ownPageBody, ownPageReplies, rateLimitFailure, startSession } from '../own-page.route.ts'
 
 export interface SessionDeps {
-  readonly env: VisitorEnv
-  readonly staff: FindStaff
+  readonly env: SessionEnv
+  readonly staff: StaffLookup
   /** Who a key belongs to, if it may enter `/platform`. */
   readonly identify: (key: string, request: Request, waitUntil: WaitUntil) => Promise<Result<Identity, Failure>>
   /** Counts a request with a token that is nobody's. */
@@ -51,7 +51,7 @@ export function sessionRoutes(deps: SessionDeps): Hono {
 
   /** The refusal of who may not sign in or out. */
   const refusalOf = (request: Request): Failure | null => {
-    return isOwnPage(request) ? rateLimitFailure(env.visited(request)) : FOREIGN
+    return isSameOrigin(request) ? rateLimitFailure(env.countLookup(request)) : FOREIGN
   }
 
   app.post('/session', async (c) => {
@@ -95,10 +95,10 @@ async function originOf(
     const identity = await identify(token, request, waitUntil)
     return identity.ok ? ok({ kind: 'key', tokenHash: identity.value.keyHash }) : identity
   }
-  const gate = gateBySecret(`Bearer ${token}`, env.ADMIN_TOKEN)
+  const gate = checkBearerSecret(`Bearer ${token}`, env.ADMIN_TOKEN)
   const tokenHash = await sha256(token)
   if (gate === 'granted') return ok({ kind: 'admin', tokenHash })
-  if (gate === 'refused' && (await staff.ofToken(token)) !== null) return ok({ kind: 'staff', tokenHash })
+  if (gate === 'refused' && (await staff.byToken(token)) !== null) return ok({ kind: 'staff', tokenHash })
   const { waitMs, limit } = wrongToken(request)
   const hint = 'This is no key of this gateway and no operator’s token: paste all of it, from its first character on.'
   return err(
@@ -106,13 +106,13 @@ async function originOf(
   )
 }
 
-async function visitorOf(deps: SessionDeps, request: Request): Promise<Result<Visitor, Failure>> {
+async function visitorOf(deps: SessionDeps, request: Request): Promise<Result<SessionUser, Failure>> {
   const { env, staff, addressOf, now } = deps
   const session = await sessionOf(env, request, now())
   if (!session.ok) return session
   const { expires, kind } = session.value
   if (kind === 'key') {
-    const owner = await visitingOwner(env, request, { product: 'platform', kind: 'any' }, addressOf(request), now())
+    const owner = await sessionOwner(env, request, { product: 'platform', kind: 'any' }, addressOf(request), now())
     return owner.ok ? ok({ role: 'owner', account: owner.value.account, expires }) : owner
   }
   const operator = await operatorOf(env, session.value, staff)

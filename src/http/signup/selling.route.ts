@@ -2,7 +2,7 @@
 // lacks its secret, does not exist.
 
 import { Hono } from 'hono'
-import { AddressGate, SIGN_UPS } from '../../accounts/address-gate.ts'
+import { AddressLimiter, SIGN_UPS } from '../../accounts/address-limiter.ts'
 import type { CheckoutEnv } from '../../billing/checkout/checkout-service.client.ts'
 import { stripeRoutes } from '../../billing/checkout/stripe/stripe.route.ts'
 import type { Platform } from '../platform/platform-api.ts'
@@ -45,7 +45,7 @@ export function sellingRoutes(env: SellingEnv, settings: SellingSettings, deps: 
   if (mailer === null || !keySecret || (siteKey !== null && !secret)) return app.route('/', noSignUpRoutes(requestId))
   const { accounts, keys } = platform
   const reported = (error: unknown) => deps.report(error, 'sign-up')
-  const gate = new AddressGate(SIGN_UPS)
+  const gate = new AddressLimiter(SIGN_UPS)
   return app.route(
     '/',
     signUpRoutes({

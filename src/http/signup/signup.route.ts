@@ -4,7 +4,7 @@
 
 import { Hono } from 'hono'
 import * as z from 'zod'
-import type { AddressVerdict } from '../../accounts/address-gate.ts'
+import type { AddressVerdict } from '../../accounts/address-limiter.ts'
 import type { Failure } from '../../core/failure.ts'
 import { ownPageBody, ownPageReplies, rateLimitFailure, startSession } from '../own-page.route.ts'
 import type { LinkRefusal } from './signup-bounds.ts'

@@ -2,10 +2,10 @@
 // be used at which age is freshness.ts; this keeps the order. Law: one flight per key, and nothing older than its bound.
 
 import type { Identity } from '../../accounts/identity.ts'
-import { type After, orLate } from '../../core/deadline.ts'
+import { type After, orFallback } from '../../core/deadline.ts'
 import type { Failure } from '../../core/failure.ts'
-import { Flights, type Joined } from '../../core/flights.ts'
 import { err, ok, type Result } from '../../core/result.ts'
+import { type JoinedFlight, SingleFlights } from '../../core/single-flight.ts'
 import type { WaitUntil } from '../../core/wait-until.ts'
 import { useOf } from '../freshness.ts'
 import { FLIGHT_MAX_MS, type Sources } from '../ports.ts'
@@ -45,8 +45,8 @@ const RETRY_MS = 1_000
 export class AnswerResolver {
   readonly #deps: AnswerResolverDeps
   readonly #memory = new AnswerCache()
-  readonly #lookups = new Flights<CachedAnswer | undefined>(FLIGHT_MAX_MS)
-  readonly #flights = new Flights<AnswerResult>(FLIGHT_MAX_MS)
+  readonly #lookups = new SingleFlights<CachedAnswer | undefined>(FLIGHT_MAX_MS)
+  readonly #flights = new SingleFlights<AnswerResult>(FLIGHT_MAX_MS)
   readonly #nextFlights: NextFlights<AnswerResult>
 
   constructor(deps: AnswerResolverDeps) {
@@ -76,7 +76,7 @@ export class AnswerResolver {
     if (kept?.isTried || kept?.use === 'fresh') return ok(kept.served)
     if (kept?.use === 'stale') {
       // Whoever is served at once must not wait in a flight of others: its request is over when that lands.
-      if (this.#flights.underWay(call.key, this.#deps.now()) === null) this.#fetch(call, asking, looks)
+      if (this.#flights.current(call.key, this.#deps.now()) === null) this.#fetch(call, asking, looks)
       return ok(kept.served)
     }
     const landed = await this.#fetch(call, asking, looks)
@@ -96,8 +96,8 @@ export class AnswerResolver {
   /** Takes into memory what other isolates left, where that is newer. */
   async #lookUp({ key, terms }: InfoCall, { waitUntil }: CallContext): Promise<void> {
     const look = this.#lookups.join(key, () => this.#deps.tiers.find(key, terms, waitUntil), this.#deps.now())
-    if (look.leads) waitUntil(look.result)
-    const copy = await this.#lookups.landed(look, undefined, this.#deps.after)
+    if (look.isLeader) waitUntil(look.result)
+    const copy = await this.#lookups.result(look, undefined, this.#deps.after)
     if (!copy) return
     const kept = this.#memory.get(key, this.#deps.now())
     if (!kept || kept.at < copy.at) this.#memory.set(key, copy)
@@ -111,15 +111,15 @@ export class AnswerResolver {
       return result
     }
     const now = this.#deps.now()
-    const sinceMs = this.#flights.sinceMs(call.key) ?? now
+    const sinceMs = this.#flights.startedMs(call.key) ?? now
     const joined = this.#join(call, start)
-    const landed = await this.#flights.landed(joined, LOST, this.#deps.after)
-    if (joined.leads || !landed.ok || sinceMs === now) return landed
+    const landed = await this.#flights.result(joined, LOST, this.#deps.after)
+    if (joined.isLeader || !landed.ok || sinceMs === now) return landed
     // Its source may have been asked before this call came.
     return ok({ ...landed.value, ageMs: (landed.value.ageMs ?? 0) + now - sinceMs })
   }
 
-  #join({ key, terms }: InfoCall, start: () => Promise<AnswerResult>): Joined<AnswerResult> {
+  #join({ key, terms }: InfoCall, start: () => Promise<AnswerResult>): JoinedFlight<AnswerResult> {
     return terms.shares === 'next'
       ? this.#nextFlights.join(key, start)
       : this.#flights.join(key, start, this.#deps.now())
@@ -145,7 +145,7 @@ export class AnswerResolver {
 
   #sourcesFor({ identity: { account } }: CallContext): Sources {
     const { upstream } = this.#deps.sources
-    return { ...this.#deps.sources, upstream: { ask: (type, body) => upstream.ask(type, body, account) } }
+    return { ...this.#deps.sources, upstream: { request: (type, body) => upstream.request(type, body, account) } }
   }
 
   #failed<F extends { readonly error: Failure }>({ key }: InfoCall, answer: F): F {
@@ -181,8 +181,8 @@ function isSourceFailure({ kind }: Failure): boolean {
 // once, two flights answer them. Results must not reject.
 
 export class NextFlights<T> {
-  readonly #present = new Flights<T>(FLIGHT_MAX_MS)
-  readonly #next = new Flights<T>(FLIGHT_MAX_MS)
+  readonly #present = new SingleFlights<T>(FLIGHT_MAX_MS)
+  readonly #next = new SingleFlights<T>(FLIGHT_MAX_MS)
   readonly #now: () => number
   readonly #after: After
 
@@ -191,20 +191,20 @@ export class NextFlights<T> {
     this.#after = after
   }
 
-  join(key: string, start: () => Promise<T>): Joined<T> {
+  join(key: string, start: () => Promise<T>): JoinedFlight<T> {
     const now = this.#now()
     // Asked first: one that has landed may be gone some time before the request that leads the next one hears of it.
-    const next = this.#next.underWay(key, now)
-    if (next !== null) return { result: next, leads: false }
-    const present = this.#present.underWay(key, now)
-    if (present === null) return { result: this.#begin(key, start), leads: true }
-    const begin = () => orLate(present, FLIGHT_MAX_MS, null, this.#after).then(() => this.#begin(key, start))
+    const next = this.#next.current(key, now)
+    if (next !== null) return { result: next, isLeader: false }
+    const present = this.#present.current(key, now)
+    if (present === null) return { result: this.#begin(key, start), isLeader: true }
+    const begin = () => orFallback(present, FLIGHT_MAX_MS, null, this.#after).then(() => this.#begin(key, start))
     // As old as the one it waits for: where that is no longer joined, neither is this.
-    return { result: this.#next.begin(key, begin, this.#present.sinceMs(key) ?? now), leads: true }
+    return { result: this.#next.start(key, begin, this.#present.startedMs(key) ?? now), isLeader: true }
   }
 
   #begin(key: string, start: () => Promise<T>): Promise<T> {
     this.#next.forget(key)
-    return this.#present.begin(key, start, this.#now())
+    return this.#present.start(key, start, this.#now())
   }
 }

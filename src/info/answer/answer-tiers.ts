@@ -4,9 +4,9 @@
 
 import * as z from 'zod'
 import { BoundedMap } from '../../core/bounded-map.ts'
-import { type After, orLate } from '../../core/deadline.ts'
+import { type After, orFallback } from '../../core/deadline.ts'
 import { parseJson } from '../../core/json.ts'
-import { aSecondsWorth, type Bucket, fullBucket, takeTokens } from '../../core/token-bucket.ts'
+import { type Bucket, fullBucket, oneSecondBurst, takeTokens } from '../../core/token-bucket.ts'
 import type { WaitUntil } from '../../core/wait-until.ts'
 import { type FreshnessTerms, type Tier, useOf } from '../freshness.ts'
 import type { InfoAnswer } from '../query.ts'
@@ -30,7 +30,7 @@ const WRITE_EVERY_MS = 1_000
 /** A copy with the same body is written again at this age, so that its age stays far from the bound of its class. */
 const CONFIRM_MS = 5 * 60_000
 /** Of one isolate to KV: callers choose some parts of keys, and every write is paid for. */
-const WRITES = aSecondsWorth(2)
+const WRITES = oneSecondBurst(2)
 
 /** True where a new body is worth a write to KV. */
 export function isWorthStoring(body: string, stored: StoredCopy | undefined, now: number): boolean {
@@ -86,7 +86,7 @@ export class AnswerTiers {
     const store = this.#deps.stores[tier]
     if (!store) return null
     try {
-      const text = await orLate(store.get(key), READ_MAX_MS, null, this.#deps.after)
+      const text = await orFallback(store.get(key), READ_MAX_MS, null, this.#deps.after)
       return text ? decodeStored(key, text, this.#deps.now()) : null
     } catch {
       return null

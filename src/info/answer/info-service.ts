@@ -3,17 +3,17 @@
 // Invariants: a failure costs nothing; an upstream is asked only after the hold; a hold is settled or released exactly once; a
 // call that can be answered without a source is answered and charged, even where its key may cause no more unbilled work.
 
-import { counted, type Identity } from '../../accounts/identity.ts'
-import { questionOutside, TOKEN_CALLS } from '../../accounts/stream-token.ts'
+import { type Identity, limiterKey } from '../../accounts/identity.ts'
+import { infoScopeRefusal, TOKEN_CALLS } from '../../accounts/stream-token.ts'
 import { formatCredits, type MicroCredits } from '../../core/amount.ts'
 import { CoinNames } from '../../core/coin-names.ts'
 import type { After } from '../../core/deadline.ts'
 import type { Failure } from '../../core/failure.ts'
-import { FreeWork, tooMuchFreeWork } from '../../core/free-work.ts'
-import { Gate } from '../../core/gate.ts'
+import { RateLimiter } from '../../core/rate-limiter.ts'
 import type { Result } from '../../core/result.ts'
 import { valueAt } from '../../core/schema-shape.ts'
-import { type Hold, type MeteredCall, unbilled } from '../../metering/charging.ts'
+import { UnbilledLimiter, unbilledLimitFailure } from '../../core/unbilled-limiter.ts'
+import { checkUnbilled, type Hold, type MeteredCall } from '../../metering/charging.ts'
 import { infoFailure, type WireFailure } from '../../protocol/failure-wire.ts'
 import type { Tier } from '../freshness.ts'
 import type { Books, Sources } from '../ports.ts'
@@ -36,8 +36,8 @@ export class InfoService {
   readonly #deps: InfoServiceDeps
   readonly #memo = new CallMemo()
   readonly #answers: AnswerResolver
-  readonly #freeWork = new FreeWork()
-  readonly #tokenCalls = new Gate()
+  readonly #freeWork = new UnbilledLimiter()
+  readonly #tokenCalls = new RateLimiter()
   readonly #coins: CoinNames
 
   constructor(deps: InfoServiceDeps) {
@@ -79,7 +79,7 @@ export class InfoService {
   /** The refusal of a question outside a stream token's scope, or of one question too many. */
   #tokenRefusal({ token }: Identity, { request }: InfoCall): Failure | null {
     if (!token) return null
-    const outside = questionOutside(token, request)
+    const outside = infoScopeRefusal(token, request)
     if (outside) return outside
     const { waitMs } = this.#tokenCalls.take(token.holder, TOKEN_CALLS, this.#deps.now())
     return waitMs > 0 ? { kind: 'rate_limited', retryAfterMs: waitMs, limit: TOKEN_CALLS } : null
@@ -87,7 +87,7 @@ export class InfoService {
 
   /** The reply, free of charge, to an authenticated request that cannot be answered. */
   async reject(request: MeteredCall, failure: Failure, type = ''): Promise<WireFailure> {
-    const remaining = await unbilled(request, 'info', this.#freeWork, this.#deps.now())
+    const remaining = await checkUnbilled(request, 'info', this.#freeWork, this.#deps.now())
     return remaining.ok ? refusal(request, failure, type, remaining.value) : refusal(request, remaining.error, type)
   }
 
@@ -100,10 +100,10 @@ export class InfoService {
   }
 
   async #findAndServe(request: MeteredCall, call: InfoCall): Promise<WireFailure> {
-    const waitMs = call.mayFail ? this.#freeWork.tryWork(counted(request.identity), this.#deps.now()) : 0
+    const waitMs = call.mayFail ? this.#freeWork.tryUpstream(limiterKey(request.identity), this.#deps.now()) : 0
     if (waitMs > 0) {
       const copy = await this.#answers.findCopy(call, request)
-      return copy ? this.#serve(request, call, copy) : refusal(request, tooMuchFreeWork(waitMs), call.price.type)
+      return copy ? this.#serve(request, call, copy) : refusal(request, unbilledLimitFailure(waitMs), call.price.type)
     }
     const work = this.#holdAndFind(request, call)
     // A call cancelled after its source was asked is charged all the same.
@@ -121,27 +121,27 @@ export class InfoService {
     if (!hold.ok) return refusal(request, hold.error, call.price.type)
     const found = await (finding ?? this.#answers.find(call, request))
     if (!found.ok) return this.#fail(request, call, found.error, hold.value)
-    if (call.mayFail) this.#freeWork.charged(counted(request.identity), this.#deps.now())
+    if (call.mayFail) this.#freeWork.refundTry(limiterKey(request.identity), this.#deps.now())
     return succeed(request, call, found.value, hold.value.settle())
   }
 
   async #fail(request: MeteredCall, call: InfoCall, failure: Failure, hold: Hold): Promise<WireFailure> {
     const { type } = call.price
-    const count = failure.kind === 'bad_field' ? 'owe' : 'take'
-    const waitMs = this.#freeWork[count](counted(request.identity), this.#deps.now())
+    const count = failure.kind === 'bad_field' ? 'takeOrOwe' : 'take'
+    const waitMs = this.#freeWork[count](limiterKey(request.identity), this.#deps.now())
     const remaining = hold.release()
-    if (waitMs > 0) return refusal(request, tooMuchFreeWork(waitMs), type, remaining)
+    if (waitMs > 0) return refusal(request, unbilledLimitFailure(waitMs), type, remaining)
     return refusal(request, await withSuggestedCoin(failure, call.request, this.#coins), type, remaining)
   }
 }
 
 function refusal(
-  { requestId, note }: MeteredCall,
+  { requestId, recordRefusal }: MeteredCall,
   failure: Failure,
   type: string,
   remaining: MicroCredits | null = null,
 ): WireFailure {
-  note(failure, type)
+  recordRefusal(failure, type)
   const reply = infoFailure(failure, requestId)
   if (remaining === null) return reply
   return { ...reply, headers: { ...reply.headers, 'x-credits-remaining': formatCredits(remaining) } }

@@ -51,7 +51,7 @@ interface RouteStatus {
 async function sourceStatus(source: RoutedSource, nowMs: number): Promise<SourceStatus> {
   const { config, health, lag, budget } = source
   const lagMs = lag.lagMs(nowMs)
-  const left = budget === null ? null : ((await budget.left())?.weight ?? null)
+  const left = budget === null ? null : ((await budget.remaining())?.weight ?? null)
   return {
     name: config.name,
     ...health.view(nowMs),

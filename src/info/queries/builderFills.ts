@@ -3,7 +3,7 @@
 
 import * as z from 'zod'
 import { Address } from '../../protocol/feed/block.ts'
-import { ShownFill } from '../../protocol/feed/shown-fill.ts'
+import { PublicFill } from '../../protocol/feed/public-fill.ts'
 import { FILL, OTHER_USER, USER } from '../../protocol/info/examples.ts'
 import { TimeCursor } from '../../protocol/info/history-shapes.ts'
 import { Flag, UserAddress } from '../../protocol/info/request-fields.ts'
@@ -29,7 +29,7 @@ export const builderFills = defineQuery({
     aggregateByTime: Flag.describe('Whether partial fills of one order are merged; absent: no'),
     cursor: TimeCursor.describe('Cursor from the previous page; absent: first page'),
   }),
-  response: z.array(ShownFill.extend({ user: Address })),
+  response: z.array(PublicFill.extend({ user: Address })),
   freshness: HISTORY_FRESHNESS,
   needs: ['events'],
   resolve: ({ builder, aggregateByTime: isAggregated = false, cursor = EVER }, from) =>

@@ -3,10 +3,10 @@
 
 import * as z from 'zod'
 import { Address } from '../../protocol/feed/block.ts'
-import { ShownFill } from '../../protocol/feed/shown-fill.ts'
+import { PublicFill } from '../../protocol/feed/public-fill.ts'
 import { FILL, OTHER_USER, TIME, USER } from '../../protocol/info/examples.ts'
-import { hasStart, NO_START, TimeCursor } from '../../protocol/info/history-shapes.ts'
-import { ANY_WINDOW, Flag, inOrder, UserAddress } from '../../protocol/info/request-fields.ts'
+import { hasStart, START_REQUIRED, TimeCursor } from '../../protocol/info/history-shapes.ts'
+import { ANY_WINDOW, Flag, UserAddress, withOrderedWindow } from '../../protocol/info/request-fields.ts'
 import { HISTORY_FRESHNESS } from '../freshness.ts'
 import { defineQuery } from '../query.ts'
 import { builderRows } from '../sources/builder-rows.ts'
@@ -23,7 +23,7 @@ export const builderFillsByTime = defineQuery({
     request: { builder: OTHER_USER, startTime: TIME },
     response: [{ user: USER, ...shown, builderFee: '0.081307' }],
   },
-  request: inOrder(
+  request: withOrderedWindow(
     z
       .object({
         type: z.literal('builderFillsByTime'),
@@ -32,9 +32,9 @@ export const builderFillsByTime = defineQuery({
         aggregateByTime: Flag.describe('Whether partial fills of one order are merged; absent: no'),
         cursor: TimeCursor.describe('Cursor from the previous page; absent: first page'),
       })
-      .refine(hasStart, NO_START),
+      .refine(hasStart, START_REQUIRED),
   ),
-  response: z.array(ShownFill.extend({ user: Address })),
+  response: z.array(PublicFill.extend({ user: Address })),
   freshness: HISTORY_FRESHNESS,
   needs: ['events'],
   resolve: ({ builder, startTime = 0, endTime = EVER, aggregateByTime: isAggregated = false, cursor = EVER }, from) => {

@@ -6,7 +6,7 @@ import * as z from 'zod'
 import { CoinName } from '../../protocol/feed/block.ts'
 import { TIME } from '../../protocol/info/examples.ts'
 import { Candle, CandleInterval, EXAMPLE_CANDLE } from '../../protocol/info/market-shapes.ts'
-import { inOrder, WINDOW } from '../../protocol/info/request-fields.ts'
+import { WINDOW, withOrderedWindow } from '../../protocol/info/request-fields.ts'
 import { defineQuery } from '../query.ts'
 import { candlesAnswer } from '../sources/own-candles.ts'
 
@@ -21,7 +21,7 @@ export const candleSnapshot = defineQuery({
   },
   request: z.object({
     type: z.literal('candleSnapshot'),
-    req: inOrder(
+    req: withOrderedWindow(
       z.object({
         coin: CoinName.describe('Market'),
         interval: CandleInterval.describe('Candle interval'),

@@ -4,7 +4,7 @@
 import * as z from 'zod'
 import { Decimal } from '../../protocol/info/common-shapes.ts'
 import { TIME } from '../../protocol/info/examples.ts'
-import { inOrder, Market, WINDOW } from '../../protocol/info/request-fields.ts'
+import { Market, WINDOW, withOrderedWindow } from '../../protocol/info/request-fields.ts'
 import { passThroughQuery } from '../sources/pass-through.ts'
 
 const FundingRate = z.looseObject({
@@ -21,7 +21,7 @@ export const fundingHistory = passThroughQuery({
     request: { coin: 'BTC', startTime: TIME },
     response: [{ coin: 'BTC', fundingRate: '0.0000125', premium: '-0.0003', time: TIME }],
   },
-  request: inOrder(
+  request: withOrderedWindow(
     z.object({
       type: z.literal('fundingHistory'),
       coin: Market,

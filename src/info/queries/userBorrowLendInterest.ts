@@ -3,7 +3,7 @@
 import * as z from 'zod'
 import { Decimal } from '../../protocol/info/common-shapes.ts'
 import { TIME, USER } from '../../protocol/info/examples.ts'
-import { inOrder, UserAddress, WINDOW } from '../../protocol/info/request-fields.ts'
+import { UserAddress, WINDOW, withOrderedWindow } from '../../protocol/info/request-fields.ts'
 import { passThroughQuery } from '../sources/pass-through.ts'
 
 export const userBorrowLendInterest = passThroughQuery({
@@ -13,7 +13,7 @@ export const userBorrowLendInterest = passThroughQuery({
     request: { user: USER, startTime: TIME },
     response: [{ time: TIME, token: 'USDC', borrow: '0.5', supply: '0.0' }],
   },
-  request: inOrder(
+  request: withOrderedWindow(
     z.object({
       type: z.literal('userBorrowLendInterest'),
       user: UserAddress,

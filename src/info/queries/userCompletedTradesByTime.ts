@@ -6,8 +6,8 @@ import { cursorTime, TRADE_CURSOR, tradesFor } from '../../archive/trade-page.ts
 import type { Failure } from '../../core/failure.ts'
 import { err, ok } from '../../core/result.ts'
 import { COMPLETED_TRADE, TIME, USER } from '../../protocol/info/examples.ts'
-import { CompletedTrade, hasStart, NO_START, TradeDex, TradeLimit } from '../../protocol/info/history-shapes.ts'
-import { ANY_WINDOW, inOrder, optional, UserAddress } from '../../protocol/info/request-fields.ts'
+import { CompletedTrade, hasStart, START_REQUIRED, TradeDex, TradeLimit } from '../../protocol/info/history-shapes.ts'
+import { ANY_WINDOW, optional, UserAddress, withOrderedWindow } from '../../protocol/info/request-fields.ts'
 import { HISTORY_FRESHNESS } from '../freshness.ts'
 import { defineQuery, HISTORY_PRICE } from '../query.ts'
 import { historyAnswer } from '../sources/own-history.ts'
@@ -22,7 +22,7 @@ export const userCompletedTradesByTime = defineQuery({
   type: 'userCompletedTradesByTime',
   summary: 'The round trips that a wallet closed in a window, oldest first',
   example: { request: { user: USER, startTime: TIME }, response: [COMPLETED_TRADE] },
-  request: inOrder(
+  request: withOrderedWindow(
     z
       .object({
         type: z.literal('userCompletedTradesByTime'),
@@ -35,7 +35,7 @@ export const userCompletedTradesByTime = defineQuery({
         dex: TradeDex.describe('Perp DEX to limit trades to'),
         limit: TradeLimit.describe('Maximum rows per page'),
       })
-      .refine(hasStart, NO_START),
+      .refine(hasStart, START_REQUIRED),
   ),
   response: z.array(CompletedTrade),
   price: HISTORY_PRICE,

@@ -2,7 +2,7 @@
 // source's behind them.
 
 import * as z from 'zod'
-import { ShownFill } from '../../protocol/feed/shown-fill.ts'
+import { PublicFill } from '../../protocol/feed/public-fill.ts'
 import { FILL, USER } from '../../protocol/info/examples.ts'
 import { Flag, UserAddress } from '../../protocol/info/request-fields.ts'
 import { defineQuery } from '../query.ts'
@@ -17,7 +17,7 @@ export const userFills = defineQuery({
     user: UserAddress,
     aggregateByTime: Flag.describe('Whether partial fills of one order are merged; absent: no'),
   }),
-  response: z.array(ShownFill),
+  response: z.array(PublicFill),
   freshness: { class: 'user' },
   needs: ['events', 'upstream'],
   resolve: (request, from) => fillsAnswer(request, { order: 'newest', isWindowed: false }, from),

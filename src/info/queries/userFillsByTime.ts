@@ -2,9 +2,9 @@
 // where there are files our own, and a source's for what is older.
 
 import * as z from 'zod'
-import { ShownFill } from '../../protocol/feed/shown-fill.ts'
+import { PublicFill } from '../../protocol/feed/public-fill.ts'
 import { FILL, TIME, USER } from '../../protocol/info/examples.ts'
-import { Flag, inOrder, UserAddress, WINDOW } from '../../protocol/info/request-fields.ts'
+import { Flag, UserAddress, WINDOW, withOrderedWindow } from '../../protocol/info/request-fields.ts'
 import { defineQuery } from '../query.ts'
 import { fillsAnswer } from '../sources/user-fills.ts'
 
@@ -12,7 +12,7 @@ export const userFillsByTime = defineQuery({
   type: 'userFillsByTime',
   summary: 'The fills of a user in a window',
   example: { request: { user: USER, startTime: TIME }, response: [FILL] },
-  request: inOrder(
+  request: withOrderedWindow(
     z.object({
       type: z.literal('userFillsByTime'),
       user: UserAddress,
@@ -21,7 +21,7 @@ export const userFillsByTime = defineQuery({
       reversed: Flag.describe('Whether newest come first; absent: oldest first'),
     }),
   ),
-  response: z.array(ShownFill),
+  response: z.array(PublicFill),
   freshness: { class: 'user' },
   needs: ['events', 'upstream'],
   resolve: (request, from) =>

@@ -7,7 +7,7 @@ import { DAY_MS } from '../../core/time.ts'
 import { type LedgerEvent, TxHash } from '../../protocol/feed/block.ts'
 import { EXAMPLE_FUNDING, FUNDING_AMOUNTS } from '../../protocol/info/account-shapes.ts'
 import { HASH, TIME, USER } from '../../protocol/info/examples.ts'
-import { ANY_WINDOW, inOrder, UserAddress } from '../../protocol/info/request-fields.ts'
+import { ANY_WINDOW, UserAddress, withOrderedWindow } from '../../protocol/info/request-fields.ts'
 import type { EventRead } from '../ports.ts'
 import { defineQuery } from '../query.ts'
 import { rowsAnswer } from '../sources/own-rows.ts'
@@ -34,7 +34,7 @@ export const userFunding = defineQuery({
     request: { user: USER, startTime: TIME },
     response: [{ time: TIME, hash: HASH, delta: { type: 'funding', ...EXAMPLE_FUNDING } }],
   },
-  request: inOrder(z.object({ type: z.literal('userFunding'), user: UserAddress, ...ANY_WINDOW })),
+  request: withOrderedWindow(z.object({ type: z.literal('userFunding'), user: UserAddress, ...ANY_WINDOW })),
   response: z.array(FundingPayment),
   freshness: { class: 'user' },
   needs: ['events', 'upstream'],

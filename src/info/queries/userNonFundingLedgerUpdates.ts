@@ -4,7 +4,7 @@
 import * as z from 'zod'
 import { LedgerUpdate } from '../../protocol/feed/ledger-update.ts'
 import { HASH, TIME, USER } from '../../protocol/info/examples.ts'
-import { ANY_WINDOW, inOrder, UserAddress } from '../../protocol/info/request-fields.ts'
+import { ANY_WINDOW, UserAddress, withOrderedWindow } from '../../protocol/info/request-fields.ts'
 import { defineQuery } from '../query.ts'
 import { rowsAnswer } from '../sources/own-rows.ts'
 
@@ -17,7 +17,7 @@ export const userNonFundingLedgerUpdates = defineQuery({
     request: { user: USER, startTime: TIME },
     response: [{ time: TIME, hash: HASH, delta: { type: 'deposit', usdc: '100.5' } }],
   },
-  request: inOrder(
+  request: withOrderedWindow(
     z.object({
       type: z.literal('userNonFundingLedgerUpdates'),
       user: UserAddress,

@@ -9,7 +9,7 @@ import { Address, type Fill } from '../../protocol/feed/block.ts'
 import { Decimal } from '../../protocol/info/common-shapes.ts'
 import { USER } from '../../protocol/info/examples.ts'
 import { TradeDex } from '../../protocol/info/history-shapes.ts'
-import { ANY_WINDOW, inOrder, UserAddress } from '../../protocol/info/request-fields.ts'
+import { ANY_WINDOW, UserAddress, withOrderedWindow } from '../../protocol/info/request-fields.ts'
 import { HISTORY_FRESHNESS } from '../freshness.ts'
 import type { EventRead } from '../ports.ts'
 import { defineQuery, HISTORY_PRICE } from '../query.ts'
@@ -67,7 +67,7 @@ export const userPnlSummary = defineQuery({
       tradedPairs: ['BTC', 'ETH'],
     },
   },
-  request: inOrder(
+  request: withOrderedWindow(
     z.object({
       type: z.literal('userPnlSummary'),
       user: UserAddress,

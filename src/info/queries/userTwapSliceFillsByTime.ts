@@ -4,7 +4,7 @@
 import * as z from 'zod'
 import { FILL, TIME, USER } from '../../protocol/info/examples.ts'
 import { TwapSliceFill } from '../../protocol/info/order-shapes.ts'
-import { Flag, inOrder, UserAddress, WINDOW } from '../../protocol/info/request-fields.ts'
+import { Flag, UserAddress, WINDOW, withOrderedWindow } from '../../protocol/info/request-fields.ts'
 import { defineQuery } from '../query.ts'
 import { slicesAnswer } from '../sources/user-fills.ts'
 
@@ -12,7 +12,7 @@ export const userTwapSliceFillsByTime = defineQuery({
   type: 'userTwapSliceFillsByTime',
   summary: "The fills of a user's TWAP orders in a window",
   example: { request: { user: USER, startTime: TIME }, response: [{ fill: FILL, twapId: 3 }] },
-  request: inOrder(
+  request: withOrderedWindow(
     z.object({
       type: z.literal('userTwapSliceFillsByTime'),
       user: UserAddress,

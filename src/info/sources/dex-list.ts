@@ -4,9 +4,9 @@
 import * as z from 'zod'
 import type { After } from '../../core/deadline.ts'
 import type { Failure } from '../../core/failure.ts'
-import { Flights } from '../../core/flights.ts'
 import { err, ok, type Result } from '../../core/result.ts'
-import type { Upstream, UpstreamAnswer } from '../../upstream/upstream-api.ts'
+import { SingleFlights } from '../../core/single-flight.ts'
+import type { Upstream, UpstreamResponse } from '../../upstream/upstream-api.ts'
 import type { Dexes } from '../ports.ts'
 import { FLIGHT_MAX_MS } from '../ports.ts'
 
@@ -29,7 +29,7 @@ export class DexList implements Dexes {
   readonly #upstream: Upstream
   readonly #now: () => number
   readonly #after: After
-  readonly #flights = new Flights<DexNames>(FLIGHT_MAX_MS)
+  readonly #flights = new SingleFlights<DexNames>(FLIGHT_MAX_MS)
   #known: { readonly at: number; readonly names: readonly string[] } | null = null
   #failed: { readonly at: number; readonly answer: DexNames } | null = null
 
@@ -60,18 +60,18 @@ export class DexList implements Dexes {
     const now = this.#now()
     if (this.#failed && now - this.#failed.at < RETRY_MS) return this.#failed.answer
     const flight = this.#flights.join('', () => this.#load(now), now)
-    return this.#flights.landed(flight, LOST, this.#after)
+    return this.#flights.result(flight, LOST, this.#after)
   }
 
   async #load(at: number): Promise<DexNames> {
-    const answer = namesIn(await this.#upstream.ask('perpDexs', '{"type":"perpDexs"}'))
+    const answer = namesIn(await this.#upstream.request('perpDexs', '{"type":"perpDexs"}'))
     if (answer.ok) this.#known = { at, names: answer.value }
     this.#failed = answer.ok ? null : { at: this.#now(), answer }
     return answer
   }
 }
 
-function namesIn(answer: Result<UpstreamAnswer, Failure>): DexNames {
+function namesIn(answer: Result<UpstreamResponse, Failure>): DexNames {
   if (!answer.ok) return answer
   const parsed = PerpDexs.safeParse(JSON.parse(answer.value.text))
   if (!parsed.success) return err({ kind: 'upstream_failed', source: 'perpDexs' })

@@ -8,7 +8,7 @@ import type { CandleFiles, FilesReader, FilesRequest } from '../../archive/files
 import { fundedCover, paidCover, type Seam, seamOf } from '../../archive/files/seam.ts'
 import type { HeldFills } from '../../archive/funded-runs.ts'
 import { type KeptCandles, keptCandles, wantsLog } from '../../archive/kept-candles.ts'
-import { type After, orLate } from '../../core/deadline.ts'
+import { type After, orFallback } from '../../core/deadline.ts'
 import type { Failure } from '../../core/failure.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import type { EventBlock, HeightAndTime } from '../../protocol/feed/durable-api.ts'
@@ -62,7 +62,7 @@ async function inTime<T>({ after }: EventHistoryDeps, work: Promise<Result<T, Fa
     if (error instanceof ReadFailure || error instanceof ArchiveDamage) return err(UNAVAILABLE)
     throw error
   })
-  return orLate(refused, READ_MAX_MS, err(UNAVAILABLE), after)
+  return orFallback(refused, READ_MAX_MS, err(UNAVAILABLE), after)
 }
 
 /** What a past is made of, as of one moment. */

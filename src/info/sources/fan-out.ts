@@ -4,7 +4,7 @@
 // reads as an empty account.
 
 import * as z from 'zod'
-import { orLate } from '../../core/deadline.ts'
+import { orFallback } from '../../core/deadline.ts'
 import { type Failure, failureMessage } from '../../core/failure.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import { Address } from '../../protocol/feed/block.ts'
@@ -34,7 +34,7 @@ export async function fanOut<const Items extends readonly unknown[], T>(
       answers[index] = answer
     }
   }
-  await orLate(Promise.all(Array.from({ length: CONCURRENCY }, worker)), FAN_OUT_MAX_MS, null, after)
+  await orFallback(Promise.all(Array.from({ length: CONCURRENCY }, worker)), FAN_OUT_MAX_MS, null, after)
   isOver = true
   return answers as { readonly [At in keyof Items]: Result<T, Failure> }
 }

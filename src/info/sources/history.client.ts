@@ -4,7 +4,7 @@
 import { type HeldFills, heldFills } from '../../archive/funded-runs.ts'
 import type { Failure } from '../../core/failure.ts'
 import { err, ok, type Result } from '../../core/result.ts'
-import type { FillScope, HeightAndTime, HeldStretch } from '../../protocol/feed/durable-api.ts'
+import type { BlockRange, FillScope, HeightAndTime } from '../../protocol/feed/durable-api.ts'
 import { type BlockLogApi, LOG_API_VERSION } from '../../protocol/feed/log-api.ts'
 import type { EventKind, History } from '../ports.ts'
 import { askObject } from './object-call.client.ts'
@@ -40,7 +40,7 @@ async function read(
   let head: HeightAndTime | null = null
   let before: number | null = null
   const endMs = now() + READ_MAX_MS
-  const stretches: HeldStretch[] = []
+  const stretches: BlockRange[] = []
   const asked = kind === 'fills' ? { scope } : { scope, kind }
   for (let pages = 0, waits = 0; pages < most.pages; ) {
     const answer = await askObject(() => log().fills({ v: LOG_API_VERSION, ...asked, before }), LOG_API_VERSION)

@@ -1,6 +1,6 @@
 // Calls of Durable Objects: bounded in time, repeated once, and of a version that we know.
 
-import { orLate } from '../../core/deadline.ts'
+import { orFallback } from '../../core/deadline.ts'
 import { after } from '../../core/timers.client.ts'
 
 const TIMEOUT_MS = 2_000
@@ -11,7 +11,7 @@ export async function askObject<T extends { readonly v: number } | null>(
   version: number,
 ): Promise<T | undefined> {
   try {
-    const answer = await orLate(ask().catch(ask), TIMEOUT_MS, undefined, after)
+    const answer = await orFallback(ask().catch(ask), TIMEOUT_MS, undefined, after)
     return answer && answer.v !== version && answer.v !== version - 1 ? undefined : answer
   } catch {
     return undefined

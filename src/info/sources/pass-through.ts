@@ -46,7 +46,7 @@ export async function passThrough<Req extends { readonly type: string }>(
   from: Pick<Sources, 'upstream'>,
   known: readonly string[] = [],
 ): Promise<Result<InfoAnswer, Failure>> {
-  const answer = await from.upstream.ask(request.type, JSON.stringify(request))
+  const answer = await from.upstream.request(request.type, JSON.stringify(request))
   if (!answer.ok) return err(withFieldNames(answer.error, request, known))
   const { text, ...lateness } = answer.value
   return ok({ body: text, ...lateness })

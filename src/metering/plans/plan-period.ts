@@ -32,7 +32,7 @@ export interface PlanDecision {
 }
 
 /** What an operator orders: a plan with the terms that hold for this account. */
-export interface PlanOrder {
+export interface PlanInput {
   readonly plan: string
   readonly terms: PlanTerms
   readonly firstMicro: MicroCredits | null
@@ -45,7 +45,7 @@ export interface PlanOrder {
 export function decidePlan(
   account: AccountState,
   before: PlanState | null,
-  { plan, terms, firstMicro }: PlanOrder,
+  { plan, terms, firstMicro }: PlanInput,
   nowMs: number,
 ): PlanDecision | null {
   const renews = terms.period === 'month'
@@ -54,15 +54,15 @@ export function decidePlan(
   const endMs = terms.days === null ? null : daysAfter(nowMs, terms.days)
   const untilMs = renews ? renewalAfter(nowMs, nowMs) : endMs
   const micro = firstMicro ?? terms.micro
-  return turn(account, before, { plan, anchorMs: nowMs, sinceMs: nowMs, untilMs, micro, everyMicro, renews })
+  return startPeriod(account, before, { plan, anchorMs: nowMs, sinceMs: nowMs, untilMs, micro, everyMicro, renews })
 }
 
 /** The end of a period that is over, and what follows; null while it lasts. */
 export function decideRenewal(account: AccountState, state: PlanState, nowMs: number): PlanDecision | null {
   if (state.untilMs === null || nowMs < state.untilMs) return null
   const next = { ...state, sinceMs: state.untilMs }
-  if (!state.renews) return turn(account, state, { ...next, untilMs: null, micro: 0 })
-  return turn(account, state, { ...next, untilMs: renewalAfter(state.anchorMs, nowMs), micro: state.everyMicro })
+  if (!state.renews) return startPeriod(account, state, { ...next, untilMs: null, micro: 0 })
+  return startPeriod(account, state, { ...next, untilMs: renewalAfter(state.anchorMs, nowMs), micro: state.everyMicro })
 }
 
 /** What the period has left of its own credits; never more than it gave. */
@@ -71,7 +71,11 @@ export function unspentOfPlan(account: AccountState, { micro, usedBefore }: Plan
   return Math.min(account.available, Math.max(0, micro - used))
 }
 
-function turn(account: AccountState, before: PlanState | null, next: Omit<PlanState, 'usedBefore'>): PlanDecision {
+function startPeriod(
+  account: AccountState,
+  before: PlanState | null,
+  next: Omit<PlanState, 'usedBefore'>,
+): PlanDecision {
   const expired = before === null ? 0 : unspentOfPlan(account, before)
   const events: LedgerEvent[] = []
   if (expired > 0) events.push({ type: 'expired', amount: expired })

@@ -4,12 +4,12 @@
 import * as z from 'zod'
 import { LIMITS_SQL } from '../../accounts/key-records.store.ts'
 import { Limits } from '../../accounts/limits.ts'
-import type { ListedPlan, Plan, Terms } from './plan.ts'
+import type { AccountTerms, ListedPlan, Plan } from './plan.ts'
 
 /** Stored with an account; fields that are left out are its plan's. */
 const StoredTerms = Limits.extend({ micro: z.number() }).partial()
 
-const Row = z
+const PlanRow = z
   .object({
     name: z.string(),
     micro: z.number(),
@@ -34,7 +34,7 @@ const SELECT = `SELECT p.name, p.micro, p.period, p.days, p.custom, ${LIMITS_SQL
 
 interface PlanAccount {
   readonly id: string
-  readonly terms: Terms
+  readonly terms: AccountTerms
 }
 
 export class PlanTable {
@@ -46,12 +46,12 @@ export class PlanTable {
 
   async list(): Promise<ListedPlan[]> {
     const { results } = await this.#db.prepare(`${SELECT} ORDER BY p.name`).all()
-    return results.map((row) => Row.parse(row))
+    return results.map((row) => PlanRow.parse(row))
   }
 
   async named(name: string): Promise<ListedPlan | null> {
     const row = await this.#db.prepare(`${SELECT} WHERE p.name = ?`).bind(name).first()
-    return row === null ? null : Row.parse(row)
+    return row === null ? null : PlanRow.parse(row)
   }
 
   /** Adds the plan, or puts it in the place of the one of its name. */
@@ -88,6 +88,6 @@ export class PlanTable {
 }
 
 /** What was agreed with an account, from its row. */
-export function termsFrom(stored: string | null): Terms {
+export function termsFrom(stored: string | null): AccountTerms {
   return StoredTerms.parse(JSON.parse(stored ?? '{}'))
 }

@@ -82,11 +82,11 @@ export function limitsOf({ limits, plan }: Pick<Identity, 'limits' | 'plan'>): L
 }
 
 /** What was agreed with one account in place of its plan's own: credits a period, and limits. */
-export type Terms = { readonly [name in keyof Limits]?: Limits[name] | undefined } & {
+export type AccountTerms = { readonly [name in keyof Limits]?: Limits[name] | undefined } & {
   readonly micro?: MicroCredits | undefined
 }
 
 /** What an account on this plan is given. */
-export function agreedTerms({ terms }: Pick<Plan, 'terms'>, { micro }: Terms): PlanTerms {
+export function effectiveTerms({ terms }: Pick<Plan, 'terms'>, { micro }: AccountTerms): PlanTerms {
   return { ...terms, micro: micro ?? terms.micro }
 }

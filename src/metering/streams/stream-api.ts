@@ -25,7 +25,7 @@ export interface MinuteCharge {
 }
 
 /** Visitors without a key have spent what they may for now. */
-export interface Busy {
+export interface VisitorsBusy {
   readonly ok: false
   readonly reason: 'busy'
   readonly busyMs: number
@@ -41,10 +41,10 @@ export interface Exhausted {
 }
 
 /** `leftMs` of a paid minute, 0 or less where it is over, remain for the subscription to use. */
-export type MinuteAnswer =
+export type MinuteResult =
   | { readonly ok: true; readonly leftMs: number }
   | Exhausted
-  | Busy
+  | VisitorsBusy
   /** `limit`: the account has as many subscriptions as its plan allows. `ended`: the meter has seen its end. */
   | { readonly ok: false; readonly reason: 'revoked' | 'limit' | 'ended' }
 
@@ -82,11 +82,11 @@ export interface StreamReport {
 /** `limit`: the account has as many sockets as its plan allows. `exhausted`: it cannot pay for a minute of anything. */
 export type ConnectVerdict = 'in' | 'revoked' | 'limit' | 'exhausted'
 
-export interface StreamAnswer {
+export interface StreamResponse {
   readonly v: number
   /** In the order of the sockets that wait. */
   readonly connects: readonly ConnectVerdict[]
-  readonly minutes: readonly MinuteAnswer[]
+  readonly minutes: readonly MinuteResult[]
   /** Those of the reported keys that were revoked. */
   readonly revoked: readonly KeyHash[]
   /** What streams may spend, and with what leases hold beside it. */
@@ -101,7 +101,7 @@ export interface StreamAnswer {
 }
 
 export interface StreamMeterApi {
-  stream(report: StreamReport): Promise<StreamAnswer>
+  stream(report: StreamReport): Promise<StreamResponse>
 }
 
 /** A subscription that runs, for its owner. */

@@ -12,20 +12,20 @@ import type { AccountState } from '../account-state.ts'
 import { METER_API_VERSION } from '../meter-version.ts'
 import { CHEAPEST_MINUTE } from '../tariff.ts'
 import type {
-  Busy,
   ConnectVerdict,
   Exhausted,
-  MinuteAnswer,
   MinuteCharge,
-  StreamAnswer,
+  MinuteResult,
   StreamEnd,
   StreamReport,
+  StreamResponse,
+  VisitorsBusy,
 } from './stream-api.ts'
 
 /** How long the rest of a minute waits for its resubscribe. */
-const KEEP_REST_MS = 60_000
+const REST_TTL_MS = 60_000
 /** A relay repeats an end for so long, and the meter knows it again for longer, so that what it owes is charged once. */
-export const ENDS_TOLD_MS = 3_600_000
+export const END_REPORTS_MS = 3_600_000
 /** A relay reports three times in this time; of one that does not, nothing is counted any more. */
 const PRESENCE_MS = 90_000
 
@@ -50,7 +50,7 @@ export interface StreamRow {
 }
 
 /** What a relay last said to have of the account. */
-export interface Presence {
+export interface RelayPresence {
   readonly relay: string
   readonly life: number
   readonly sockets: number
@@ -67,15 +67,15 @@ export interface StreamTable {
   hasRest(keyHash: KeyHash, nowMs: number): boolean
   /** Of a relay, those that run and whose minute is not over. */
   running(relay: string, nowMs: number): StreamRow[]
-  presences(): Presence[]
+  presences(): RelayPresence[]
   /** Without sockets: forgets it. */
-  putPresence(presence: Presence): void
+  putPresence(presence: RelayPresence): void
   /** Number of changes so far to the terms of the account's callers. */
   terms(): number
 }
 
 /** What came of charging a minute. */
-export type Payment = { readonly ok: true } | Exhausted | Busy
+export type Payment = { readonly ok: true } | Exhausted | VisitorsBusy
 
 /** The ledger of the account, as far as that of its streams needs it. */
 export interface StreamPayer {
@@ -98,19 +98,19 @@ export class StreamLedger {
   }
 
   /** One report, inside one transaction. */
-  take(report: StreamReport, nowMs: number): StreamAnswer {
+  apply(report: StreamReport, nowMs: number): StreamResponse {
     const presences = this.#table.presences()
     const known = presences.find(({ relay }) => relay === report.relay) ?? null
     const others = presences.filter((one) => one !== known && one.untilMs > nowMs)
     const elsewhere = (of: 'sockets' | 'subscriptions' | 'perMinute') => others.reduce((sum, one) => sum + one[of], 0)
     // A first report that comes late, or twice, finds its life known and buries nobody.
     if (report.alive !== null && known !== null && known.life < report.life) {
-      this.#bury(report.relay, new Set(report.alive), nowMs)
+      this.#closeOrphans(report.relay, new Set(report.alive), nowMs)
     }
     const { minutes, begun } = this.#minutes(report, elsewhere('subscriptions'), nowMs)
     const connects = this.#connects(report, elsewhere('sockets'), nowMs)
     const entered = connects.filter((verdict) => verdict === 'in').length
-    this.#notePresence(
+    this.#storePresence(
       known,
       {
         relay: report.relay,
@@ -150,7 +150,7 @@ export class StreamLedger {
   /** Later minutes come before ends, which may owe one; first minutes after them, because they may take a rest. */
   #minutes({ charges, ends, limits, subscriptions }: StreamReport, elsewhere: number, nowMs: number) {
     const room = limits.subscriptions - elsewhere - subscriptions
-    const answers = new Map<MinuteCharge, MinuteAnswer>()
+    const answers = new Map<MinuteCharge, MinuteResult>()
     const unpaid = new Set<string>()
     for (const charge of charges) {
       if (charge.ordinal === 0) continue
@@ -174,7 +174,7 @@ export class StreamLedger {
     return { minutes: charges.map((charge) => answers.get(charge) ?? LIMIT), begun: { count, perMinute } }
   }
 
-  #minute(charge: MinuteCharge, nowMs: number): MinuteAnswer {
+  #minute(charge: MinuteCharge, nowMs: number): MinuteResult {
     const row = this.#table.stream(charge.subscription)
     if (row !== null && row.restMs !== null) return { ok: false, reason: 'ended' }
     if (row !== null && charge.ordinal <= row.ordinal) return { ok: true, leftMs: row.untilMs - nowMs }
@@ -204,7 +204,7 @@ export class StreamLedger {
   }
 
   /** A relay that began anew: what it no longer has ended with its last life, nobody knows when exactly. */
-  #bury(relay: string, alive: ReadonlySet<string>, nowMs: number): void {
+  #closeOrphans(relay: string, alive: ReadonlySet<string>, nowMs: number): void {
     for (const row of this.#table.running(relay, nowMs)) {
       if (!alive.has(row.subscription)) this.#close(row, row.untilMs - nowMs, nowMs)
     }
@@ -213,11 +213,11 @@ export class StreamLedger {
   #close(row: StreamRow, leftMs: number, nowMs: number): void {
     if (row.restMs !== null) return
     const restMs = row.borrowed ? 0 : Math.max(0, Math.min(leftMs, MINUTE_MS))
-    this.#table.putStream({ ...row, restMs, keptUntilMs: nowMs + KEEP_REST_MS })
+    this.#table.putStream({ ...row, restMs, keptUntilMs: nowMs + REST_TTL_MS })
   }
 
   /** Written where something changed or will soon be forgotten: most reports say what the last one said. */
-  #notePresence(known: Presence | null, next: Presence, nowMs: number): void {
+  #storePresence(known: RelayPresence | null, next: RelayPresence, nowMs: number): void {
     if ((known === null && next.sockets === 0) || (known !== null && known.life > next.life)) return
     const isSame =
       known?.life === next.life &&
@@ -228,6 +228,6 @@ export class StreamLedger {
   }
 }
 
-const NEVER_TOLD = { type: '', amount: 0, sinceMs: 0, shown: '' }
-const NEVER_PAID = { ...NEVER_TOLD, keyHash: keyHashOf(''), ordinal: -1, untilMs: 0, borrowed: false, restMs: 0 }
-const LIMIT: MinuteAnswer = { ok: false, reason: 'limit' }
+const NO_DETAILS = { type: '', amount: 0, sinceMs: 0, shown: '' }
+const NEVER_PAID = { ...NO_DETAILS, keyHash: keyHashOf(''), ordinal: -1, untilMs: 0, borrowed: false, restMs: 0 }
+const LIMIT: MinuteResult = { ok: false, reason: 'limit' }

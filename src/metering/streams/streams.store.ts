@@ -4,10 +4,10 @@
 import type { KeyHash } from '../../core/ids.ts'
 import { Tables } from '../../core/tables.store.ts'
 import type { StreamView } from './stream-api.ts'
-import { ENDS_TOLD_MS, type Presence, type StreamRow, type StreamTable } from './stream-ledger.ts'
+import { END_REPORTS_MS, type RelayPresence, type StreamRow, type StreamTable } from './stream-ledger.ts'
 
 /** What ended or fell silent so long ago is asked for by nobody. */
-const STREAM_MEMORY_MS = ENDS_TOLD_MS + 60_000
+const STREAM_MEMORY_MS = END_REPORTS_MS + 60_000
 
 const SELECT = `SELECT id AS subscription, key_hash AS keyHash, body, ordinal, until AS untilMs, borrowed, rest AS restMs,
   kept_until AS keptUntilMs, type, amount, since AS sinceMs, shown FROM streams`
@@ -65,13 +65,13 @@ export class StreamStore extends Tables implements StreamTable {
     )
   }
 
-  presences(): Presence[] {
-    return this.all<Presence>(
+  presences(): RelayPresence[] {
+    return this.all<RelayPresence>(
       'SELECT relay, life, sockets, subscriptions, per_minute AS perMinute, until AS untilMs FROM relays',
     )
   }
 
-  putPresence({ relay, life, sockets, subscriptions, perMinute, untilMs }: Presence): void {
+  putPresence({ relay, life, sockets, subscriptions, perMinute, untilMs }: RelayPresence): void {
     if (sockets === 0) {
       this.run('DELETE FROM relays WHERE relay = ?', relay)
       return

@@ -40,7 +40,7 @@ export function levelOf({ of, amount }: Threshold, mostMicro: MicroCredits): Mic
 }
 
 /** In place of `before`: what that had told is told. Of an account that never had anything nothing can run low. */
-export function beginWatch(
+export function startWatch(
   thresholds: readonly Threshold[],
   mostMicro: MicroCredits,
   before: { readonly thresholds: readonly Threshold[]; readonly watch: LowBalanceWatch } | null = null,
@@ -57,14 +57,14 @@ export function watchBalance(
   left: MicroCredits,
   isNewPeriod: boolean,
 ): { readonly watch: LowBalanceWatch; readonly reached: readonly Threshold[] } {
-  const watch = watched(thresholds, left, isNewPeriod ? left : Math.max(before.mostMicro, left))
+  const watch = watchAt(thresholds, left, isNewPeriod ? left : Math.max(before.mostMicro, left))
   const reached = thresholds
     .filter(({ name }) => before.armed.includes(name) && !watch.armed.includes(name))
     .sort((a, b) => levelOf(b, before.mostMicro) - levelOf(a, before.mostMicro))
   return { watch, reached }
 }
 
-function watched(thresholds: readonly Threshold[], left: MicroCredits, mostMicro: MicroCredits): LowBalanceWatch {
+function watchAt(thresholds: readonly Threshold[], left: MicroCredits, mostMicro: MicroCredits): LowBalanceWatch {
   const armed = thresholds.filter((threshold) => left > levelOf(threshold, mostMicro)).map(({ name }) => name)
   return { mostMicro, armed }
 }

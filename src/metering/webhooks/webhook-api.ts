@@ -3,7 +3,7 @@
 import type { AccountId } from '../../core/ids.ts'
 import type { Threshold } from './low-balance.ts'
 
-export interface WebhookOrder {
+export interface WebhookInput {
   /** Told to the receiver: an object does not know its own name. */
   readonly account: AccountId
   /** The first key in the chain of rotations of the key that sets it; null: the operator does. */
@@ -45,10 +45,10 @@ export interface Delivery {
 
 export interface WebhookApi {
   /** `secret` is there where it was drawn: it is shown this once. */
-  setWebhook(order: WebhookOrder): Promise<Webhook & { readonly secret: string | null }>
+  setWebhook(order: WebhookInput): Promise<Webhook & { readonly secret: string | null }>
   webhook(): Promise<Webhook | null>
   /** Where events go, and who set that, as `by` of its order. */
-  webhookSetter(): Promise<Pick<WebhookOrder, 'url' | 'by'> | null>
+  webhookSetter(): Promise<Pick<WebhookInput, 'url' | 'by'> | null>
   /** Sends a test event now, once, and not within `everyMs` of the last one; null where there is no webhook. */
   testWebhook(everyMs?: number): Promise<Delivery | null>
   /** Also drops what has not been delivered; false where there was none. */

@@ -6,15 +6,15 @@ import type { MicroCredits } from '../../core/amount.ts'
 import { backoffMs } from '../../core/backoff.ts'
 import type { AccountId } from '../../core/ids.ts'
 import { Tables } from '../../core/tables.store.ts'
-import { beginWatch, type LowBalanceWatch, type Threshold, watchBalance } from './low-balance.ts'
+import { type LowBalanceWatch, startWatch, type Threshold, watchBalance } from './low-balance.ts'
 import { GIVE_UP_MS, lowBalanceBody, type PausedPipeline, pipelinePausedBody, RETRY } from './webhook.ts'
-import type { Delivery, Webhook, WebhookEvent, WebhookOrder } from './webhook-api.ts'
+import type { Delivery, Webhook, WebhookEvent, WebhookInput } from './webhook-api.ts'
 
 const EVENTS_MAX = 100
 /** Of an event that is about no balance. */
 const NO_THRESHOLD = ''
 /** Events of one account on their way at a time. */
-const AT_ONCE = 8
+const CONCURRENT_MAX = 8
 
 /** Where events go, and with what they are signed: sealed by the gateway. */
 export interface WebhookTarget {
@@ -23,7 +23,7 @@ export interface WebhookTarget {
   readonly secret: string
 }
 
-export interface DrawnSecret {
+export interface NewSecret {
   readonly secret: string
   readonly sealed: string
 }
@@ -34,7 +34,7 @@ export interface Attempt {
   readonly target: WebhookTarget
 }
 
-type Row = WebhookTarget & { readonly thresholds: string; readonly watch: string }
+type WebhookRow = WebhookTarget & { readonly thresholds: string; readonly watch: string }
 
 export class WebhookStore extends Tables {
   #has: boolean
@@ -57,15 +57,15 @@ export class WebhookStore extends Tables {
 
   /** `drawn` is used where there is no secret yet, or another one is wanted; `mostMicro`: the most that the account had in its plan's period. */
   set(
-    order: WebhookOrder,
-    drawn: DrawnSecret,
+    order: WebhookInput,
+    drawn: NewSecret,
     left: MicroCredits,
     mostMicro: MicroCredits,
     nowMs: number,
   ): Webhook & { readonly secret: string | null } {
     const known = this.#row()
     const isDrawn = known === null || order.newSecret
-    const watch = beginWatch(order.thresholds, mostMicro, known && read(known))
+    const watch = startWatch(order.thresholds, mostMicro, known && parsedWatch(known))
     this.run('DELETE FROM webhook')
     this.run(
       'INSERT INTO webhook VALUES (1, ?, ?, ?, ?, ?, ?)',
@@ -77,7 +77,7 @@ export class WebhookStore extends Tables {
       order.by,
     )
     this.#has = true
-    this.notice(left, false, nowMs)
+    this.onBalanceChange(left, false, nowMs)
     return { ...(this.view() as Webhook), secret: isDrawn ? drawn.secret : null }
   }
 
@@ -89,13 +89,13 @@ export class WebhookStore extends Tables {
          FROM webhook_events ORDER BY number DESC`,
       NO_THRESHOLD,
     )
-    const { thresholds, watch } = read(row)
+    const { thresholds, watch } = parsedWatch(row)
     return { url: row.url, thresholds: thresholds.map(({ name }) => name), armed: watch.armed, events }
   }
 
-  setter(): Pick<WebhookOrder, 'url' | 'by'> | null {
+  setter(): Pick<WebhookInput, 'url' | 'by'> | null {
     const select = 'SELECT url, key_root AS "by" FROM webhook'
-    return this.first<Pick<WebhookOrder, 'url' | 'by'>>(select) ?? null
+    return this.first<Pick<WebhookInput, 'url' | 'by'>>(select) ?? null
   }
 
   clear(): boolean {
@@ -108,10 +108,10 @@ export class WebhookStore extends Tables {
   }
 
   /** After every change of what the account has left; costs an account without a webhook nothing. */
-  notice(left: MicroCredits, isNewPeriod: boolean, nowMs: number): void {
+  onBalanceChange(left: MicroCredits, isNewPeriod: boolean, nowMs: number): void {
     const row = this.#has ? this.#row() : null
     if (row === null) return
-    const { thresholds, watch: before } = read(row)
+    const { thresholds, watch: before } = parsedWatch(row)
     const { watch, reached } = watchBalance(before, thresholds, left, isNewPeriod)
     const text = JSON.stringify(watch)
     if (text !== row.watch) this.run('UPDATE webhook SET watch = ?', text)
@@ -153,7 +153,7 @@ export class WebhookStore extends Tables {
     const due = this.all<{ number: number; id: string; body: string; attempts: number }>(
       "SELECT number, id, body, attempts FROM webhook_events WHERE state = 'due' AND next <= ? ORDER BY number LIMIT ?",
       nowMs,
-      AT_ONCE,
+      CONCURRENT_MAX,
     )
     for (const { number, attempts } of due) {
       const next = nowMs + backoffMs(RETRY, attempts, random())
@@ -164,7 +164,7 @@ export class WebhookStore extends Tables {
   }
 
   /** What came of an attempt. A failed one stays due, unless the next would come too late. */
-  attempted(id: string, { delivered, answer }: Delivery): void {
+  recordAttempt(id: string, { delivered, answer }: Delivery): void {
     if (delivered) {
       this.run("UPDATE webhook_events SET state = 'delivered', next = NULL, last = ? WHERE id = ?", answer, id)
     } else {
@@ -179,9 +179,9 @@ export class WebhookStore extends Tables {
     this.#nextMs = this.#firstNext()
   }
 
-  #row(): Row | null {
+  #row(): WebhookRow | null {
     const select = 'SELECT account, url, secret, thresholds, watch FROM webhook'
-    return this.first<Row>(select) ?? null
+    return this.first<WebhookRow>(select) ?? null
   }
 
   #firstNext(): number {
@@ -192,6 +192,6 @@ export class WebhookStore extends Tables {
   }
 }
 
-function read(row: Row): { readonly thresholds: readonly Threshold[]; readonly watch: LowBalanceWatch } {
+function parsedWatch(row: WebhookRow): { readonly thresholds: readonly Threshold[]; readonly watch: LowBalanceWatch } {
   return { thresholds: JSON.parse(row.thresholds), watch: JSON.parse(row.watch) }
 }

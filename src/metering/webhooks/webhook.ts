@@ -36,7 +36,7 @@ export const Thresholds = z
   .min(1)
   .max(THRESHOLDS_MAX)
   .refine((list) => new Set(list.map(({ name }) => name)).size === list.length, 'must name each threshold once')
-  .default(() => DEFAULT_THRESHOLDS.map(known))
+  .default(() => DEFAULT_THRESHOLDS.map(defaultThreshold))
 
 const Event = {
   id: z.string().describe('The same at every attempt: `webhook-id`'),
@@ -137,7 +137,7 @@ export function secretBytes(text: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(atob(text.slice(SECRET_PREFIX.length)), (char) => char.charCodeAt(0))
 }
 
-function known(name: string): Threshold {
+function defaultThreshold(name: string): Threshold {
   const threshold = parseThreshold(name)
   if (!threshold.ok) throw new Error(`a default threshold is wrong: ${name}`)
   return threshold.value

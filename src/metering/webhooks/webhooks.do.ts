@@ -4,7 +4,7 @@
 import type { Egress } from '../../core/egress.client.ts'
 import type { AccountId } from '../../core/ids.ts'
 import { deliverEvent } from './webhook.client.ts'
-import { type Attempt, type DrawnSecret, WebhookStore } from './webhook.store.ts'
+import { type Attempt, type NewSecret, WebhookStore } from './webhook.store.ts'
 import { testBody } from './webhook.ts'
 import type { Delivery } from './webhook-api.ts'
 import { type SecretSealer, WebhookSecrets } from './webhook-secrets.client.ts'
@@ -31,8 +31,8 @@ export class Webhooks extends WebhookStore {
     return Math.max(super.nextMs, this.#pausedUntilMs)
   }
 
-  draw(account: AccountId): Promise<DrawnSecret> {
-    return this.#secrets.draw(account)
+  generateSecret(account: AccountId): Promise<NewSecret> {
+    return this.#secrets.generate(account)
   }
 
   /** `everyMs`: not sooner after the last one. */
@@ -62,12 +62,12 @@ export class Webhooks extends WebhookStore {
   async #attempt(attempt: Attempt, nowMs: number): Promise<void> {
     const delivery = await this.#send(attempt, nowMs)
     if (!delivery.delivered) console.warn(`webhook event ${attempt.id} was not delivered: ${delivery.answer}`)
-    this.attempted(attempt.id, delivery)
+    this.recordAttempt(attempt.id, delivery)
   }
 
   /** Never rejects. */
   async #send({ id, body, target }: Attempt, nowMs: number): Promise<Delivery> {
-    const secret = await this.#secrets.opened(target)
+    const secret = await this.#secrets.open(target)
     if (!secret.ok) return { delivered: false, answer: secret.error }
     return deliverEvent({ id, body, url: target.url, secret: secret.value }, this.#egress, nowMs)
   }

@@ -2,7 +2,7 @@
 // bridge that speaks Confluent's REST, v2. Invariant: a request is bounded in time and in what is read of the answer, and never led
 // elsewhere by a redirect.
 
-import { orLate } from '../../core/deadline.ts'
+import { orFallback } from '../../core/deadline.ts'
 import type { Egress } from '../../core/egress.client.ts'
 import { parseJson } from '../../core/json.ts'
 import { hmac } from '../../core/signature.client.ts'
@@ -40,7 +40,7 @@ export async function exchange(
   if (refusal !== null) return { failed: refusal }
   // A signal alone does not end what is read of a body on every platform.
   const late = new AbortController()
-  const answer = await orLate(answered(url, request, late.signal, mostBytes), patienceMs, null, after)
+  const answer = await orFallback(answered(url, request, late.signal, mostBytes), patienceMs, null, after)
   late.abort()
   return answer ?? { failed: `no answer within ${patienceMs / 1000} s` }
 }

@@ -3,7 +3,7 @@
 // hundred lines because drivers need `nodejs_compat`, which would change every object of this Worker. Invariant: a server
 // that begins with SCRAM has to prove that it knows the password, too.
 
-import { orLate } from '../../core/deadline.ts'
+import { orFallback } from '../../core/deadline.ts'
 import type { Egress } from '../../core/egress.client.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import { hmac as signature } from '../../core/signature.client.ts'
@@ -87,12 +87,17 @@ export async function sendToPostgres(
   const session = new Session(server.open())
   const late: Outcome = { ok: false, words: `no answer within ${TIMEOUT_MS / 1000} s` }
   try {
-    return await orLate<Outcome, Outcome>(written(session, server, table, batch, createsTable), TIMEOUT_MS, late, after)
+    return await orFallback<Outcome, Outcome>(
+      written(session, server, table, batch, createsTable),
+      TIMEOUT_MS,
+      late,
+      after,
+    )
   } catch (error) {
     const words = error instanceof Error ? error.message : String(error)
     return { ok: false, words: excerpt(words, [server.password]) }
   } finally {
-    await orLate(session.close(), CLOSE_MS, undefined, after)
+    await orFallback(session.close(), CLOSE_MS, undefined, after)
   }
 }
 

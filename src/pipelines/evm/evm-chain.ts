@@ -5,7 +5,7 @@
 import * as z from 'zod'
 import { failureMessage } from '../../core/failure.ts'
 import type { RpcChain } from '../../rpc/chains.ts'
-import type { Replied, RpcUpstream } from '../../rpc/rpc-upstream.ts'
+import type { ReplyResult, RpcUpstream } from '../../rpc/rpc-upstream.ts'
 
 /** Which logs; empty: all. */
 export interface LogQuery {
@@ -30,7 +30,7 @@ const LOGS_MOST = 5_000
 const HEADERS_AT_ONCE = 50
 const WORDS_MOST = 200
 
-type Call = Parameters<RpcUpstream['ask']>[0][number]
+type Call = Parameters<RpcUpstream['request']>[0][number]
 
 const hex = (height: number) => `0x${height.toString(16)}`
 const blockCall = (block: string): Call => ({ method: 'eth_getBlockByNumber', params: JSON.stringify([block, false]) })
@@ -38,7 +38,7 @@ const blockCall = (block: string): Call => ({ method: 'eth_getBlockByNumber', pa
 export class EvmChain {
   readonly name: string
   readonly #finalityBlocks: number | undefined
-  readonly #ask: RpcUpstream['ask']
+  readonly #ask: RpcUpstream['request']
   readonly #nowMs: () => number
   #head: EvmHeader | null = null
   #headMs = Number.NEGATIVE_INFINITY
@@ -47,7 +47,7 @@ export class EvmChain {
 
   constructor(
     { name, finalityBlocks }: Pick<RpcChain, 'name' | 'finalityBlocks'>,
-    ask: RpcUpstream['ask'],
+    ask: RpcUpstream['request'],
     nowMs: () => number,
   ) {
     this.name = name
@@ -143,7 +143,7 @@ export class EvmChain {
   }
 
   /** Throws with what the node said. */
-  #resultOf(reply: Replied): unknown {
+  #resultOf(reply: ReplyResult): unknown {
     if (!reply.ok) throw new Error(`the chain ${this.name}: ${failureMessage(reply.error)}`)
     const { result, head, tail } = reply.value
     if (result !== undefined) return result

@@ -3,7 +3,7 @@
 import * as z from 'zod'
 import type { Issue } from '../../core/failure.ts'
 import { err, ok, type Result } from '../../core/result.ts'
-import { parseWith } from '../../core/schema-words.ts'
+import { parseWith } from '../../core/validation-errors.ts'
 import type { PipelineFields } from '../pipeline.ts'
 import { readAbi } from './abi.ts'
 import type { LogQuery } from './evm-chain.ts'

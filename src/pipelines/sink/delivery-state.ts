@@ -4,10 +4,10 @@
 
 import { formatCredits, type MicroCredits } from '../../core/amount.ts'
 import { type AccountId, type KeyHash, keyHashOf } from '../../core/ids.ts'
-import { Reporting } from '../../core/local-lease.ts'
+import { ReportedSpending } from '../../core/local-lease.ts'
 import { visible } from '../../core/visible.ts'
 import { METER_API_VERSION } from '../../metering/meter-version.ts'
-import type { PipelineAnswer, PipelineReport } from '../../metering/pipeline-report.ts'
+import type { PipelineReport, PipelineResponse } from '../../metering/pipeline-report.ts'
 import type { HeightAndTime } from '../../protocol/feed/durable-api.ts'
 import type { Confirmed, Failed, Sent } from '../destinations/batch.ts'
 import type { Pipeline } from '../pipeline.ts'
@@ -115,7 +115,7 @@ export function countedRows(texts: readonly string[]): number {
 }
 
 /** What of the sums is to be reported. */
-const reporting = ({ spent, told }: Owed) => new Reporting(spent, told)
+const reporting = ({ spent, told }: Owed) => new ReportedSpending(spent, told)
 export const owing = (owed: Owed) => reporting(owed).unreported
 
 /** These rows arrived. Free ones are not counted: of rows that are told all were charged, or written off. */
@@ -140,7 +140,7 @@ export function toldOf(owed: Owed, spent: MicroCredits): Owed {
   const { debts = [], ...rest } = owed
   const left = debts.filter((debt) => debt.spent > spent)
   const report = reporting(owed)
-  report.heard(spent)
+  report.acknowledge(spent)
   return { ...rest, told: report.reported, ...(left.length > 0 && { debts: left }) }
 }
 
@@ -197,7 +197,7 @@ interface ArrivedLetter extends Confirmed {
 }
 
 /** What a meter says. */
-export type Answer = Pick<PipelineAnswer, 'available' | 'cap' | 'ended'>
+export type Answer = Pick<PipelineResponse, 'available' | 'cap' | 'ended'>
 
 /** The key that a pipeline is charged to, or that tests it, and what people call it. */
 export interface Payer {

@@ -172,7 +172,7 @@ export class EvmReading implements Reads {
       throw new CannotRun('filter.chain: the operator does not allow eth_getLogs')
     const ports = { send: post, now: Date.now, random: Math.random, sleep, background: this.#background }
     const upstream = new RpcUpstream(config, ports)
-    this.#open = new EvmChain(config, (calls) => upstream.ask(calls), Date.now)
+    this.#open = new EvmChain(config, (calls) => upstream.request(calls), Date.now)
     return this.#open
   }
 }

@@ -4,13 +4,13 @@
 
 import { DurableObject } from 'cloudflare:workers'
 import { archiveOf } from '../../archive/archive/archive.store.ts'
-import { orLate, orReject } from '../../core/deadline.ts'
+import { orFallback, orReject } from '../../core/deadline.ts'
 import { gatewayOf, meterOf, Objects } from '../../core/objects.client.ts'
 import { MINUTE_MS } from '../../core/time.ts'
 import { after } from '../../core/timers.client.ts'
 import { readVariables } from '../../core/variables.ts'
 import { visible } from '../../core/visible.ts'
-import type { PipelineAnswer } from '../../metering/pipeline-report.ts'
+import type { PipelineResponse } from '../../metering/pipeline-report.ts'
 import { batchId } from '../destinations/batch.ts'
 import type { Pipeline } from '../pipeline.ts'
 import { type CheckRequest, SINK_API_VERSION, type SinkApi, type SinkCheck, type SinkStatus } from '../sink-api.ts'
@@ -214,7 +214,7 @@ export class Sink extends DurableObject<Cloudflare.Env> implements SinkApi {
 
   async #headOf(pipeline: Pipeline) {
     const reading = this.#readingOf(pipeline)
-    return orLate(reading.head(pipeline), PATIENCE_MS, reading.knownHead, after).catch(() => null)
+    return orFallback(reading.head(pipeline), PATIENCE_MS, reading.knownHead, after).catch(() => null)
   }
 
   async logs({ before, limit }: Parameters<SinkApi['logs']>[0]): ReturnType<SinkApi['logs']> {
@@ -335,7 +335,7 @@ export class Sink extends DurableObject<Cloudflare.Env> implements SinkApi {
 }
 
 /** Rejects where no answer comes, whether or not the bill arrived: it may be sent again. */
-function settle(env: Cloudflare.Env, { account, report }: Bill): Promise<PipelineAnswer> {
+function settle(env: Cloudflare.Env, { account, report }: Bill): Promise<PipelineResponse> {
   // An object that was restarted refuses the first call only.
   const send = () => meterOf(env, account).settlePipeline(report)
   return orReject(send().catch(send), METER_MS, after)

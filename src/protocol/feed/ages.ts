@@ -8,8 +8,8 @@ const BUCKETS_PER_DOUBLING = 8
 /** The last one begins near a minute and has all that is older. */
 const LAST_BUCKET = 16 * BUCKETS_PER_DOUBLING
 const REPORT_MS = 60_000
-const HELD_MS = 3 * REPORT_MS
-const MOST_RELAYS = 5000
+const REPORT_TTL_MS = 3 * REPORT_MS
+const RELAYS_MAX = 5000
 
 /** How many ages fell into a bucket. */
 export type AgeCount = readonly [bucket: number, count: number]
@@ -53,15 +53,17 @@ export class AgeCounts {
 
 /** What the relays of all regions told last. */
 export class ReportedAges {
-  readonly #newest = new BoundedMap<string, { readonly report: AgeReport; readonly atMs: number }>(MOST_RELAYS)
+  readonly #newest = new BoundedMap<string, { readonly report: AgeReport; readonly atMs: number }>(RELAYS_MAX)
 
-  note(report: AgeReport, nowMs: number): void {
+  record(report: AgeReport, nowMs: number): void {
     this.#newest.set(report.relay, { report, atMs: nowMs })
   }
 
   /** By region, in the order of names; `regionOf` is asked for the region of a relay. */
   view(nowMs: number, regionOf: (relay: string) => string): RegionAges[] {
-    const heard = [...this.#newest.values()].filter(({ atMs }) => nowMs - atMs < HELD_MS).map(({ report }) => report)
+    const heard = [...this.#newest.values()]
+      .filter(({ atMs }) => nowMs - atMs < REPORT_TTL_MS)
+      .map(({ report }) => report)
     return [...Map.groupBy(heard, ({ relay }) => regionOf(relay))]
       .map(([region, reports]) => ({
         region,

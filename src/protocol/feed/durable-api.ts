@@ -36,19 +36,19 @@ export interface EventBlock extends Pick<Block, 'height' | 'time' | 'fills' | 'f
 }
 
 /** Heights without a hole, and those of their blocks that hold something for the scope, oldest first. */
-export interface HeldStretch {
+export interface BlockRange {
   readonly first: HeightAndTime
   readonly last: number
   readonly blocks: readonly EventBlock[]
 }
 
-export type FillsAnswer =
+export type FillsResponse =
   | {
       readonly v: number
       /** The last durable block; null while the log holds none. */
       readonly head: HeightAndTime | null
       /** Newest first. */
-      readonly stretches: readonly HeldStretch[]
+      readonly stretches: readonly BlockRange[]
       /** Ask on with this `before`; null: nothing older is held. */
       readonly next: number | null
     }

@@ -13,7 +13,16 @@ const user = Address
 const destination = Address
 const vault = Address
 /** `feeToken` may be empty; a DEX is `""` for the main one, `spot`, or a name. */
-const sent = { token, amount, usdcValue: Decimal, user, destination, fee, nativeTokenFee: Decimal, feeToken: token }
+const transferFields = {
+  token,
+  amount,
+  usdcValue: Decimal,
+  user,
+  destination,
+  fee,
+  nativeTokenFee: Decimal,
+  feeToken: token,
+}
 
 /** By its `type`, an open set. Amounts are in units of the token, those without one in USDC. */
 const LedgerDelta = kindsBy('type', {
@@ -22,8 +31,8 @@ const LedgerDelta = kindsBy('type', {
   internalTransfer: { usdc, user, destination, fee },
   subAccountTransfer: { usdc, user, destination },
   accountClassTransfer: { usdc, toPerp: z.boolean().describe('Whether the transfer went to the perp account') },
-  spotTransfer: { ...sent, nonce: z.int().nullable() },
-  send: { ...sent, sourceDex: z.string(), destinationDex: z.string(), nonce: z.int() },
+  spotTransfer: { ...transferFields, nonce: z.int().nullable() },
+  send: { ...transferFields, sourceDex: z.string(), destinationDex: z.string(), nonce: z.int() },
   liquidation: {
     liquidatedNtlPos: Decimal,
     accountValue: Decimal.describe('Equity in the collateral token'),

@@ -5,7 +5,7 @@ import type { Coin } from '../../core/coin.ts'
 import type { AgeReport } from './ages.ts'
 import type { ArchivePage, ArchiveRequest, FilesReport } from './archive-api.ts'
 import type { BookChange, CoinFunding, LedgerEvent, UserFill } from './block.ts'
-import type { DurablePage, DurableRequest, FillsAnswer, FillsRequest } from './durable-api.ts'
+import type { DurablePage, DurableRequest, FillsRequest, FillsResponse } from './durable-api.ts'
 
 import type { L4Book } from './protocol.ts'
 import type { LogStatus } from './status-shape.ts'
@@ -13,7 +13,7 @@ import type { LogStatus } from './status-shape.ts'
 export const LOG_API_VERSION = 1
 
 /** A fill of a block by its place in it, and the builder to whom it is told. */
-export type Through = readonly [fill: number, builder: string]
+export type BuilderFill = readonly [fill: number, builder: string]
 
 /** Where a reader stands: it has everything up to and including `height` of `epoch`. */
 export interface Cursor {
@@ -50,7 +50,7 @@ export interface AttachRequest {
   readonly follows?: boolean
 }
 
-export interface AttachAnswer {
+export interface AttachResponse {
   readonly v: number
   /** Current epoch of the books, null before the first seed. */
   readonly epoch: string | null
@@ -68,11 +68,11 @@ export interface AttachAnswer {
 
 export interface BlockLogApi {
   /** Dials the reader (`GET /link` with LINK_HEADER) and sends what follows the cursor, then every block. */
-  attach(request: AttachRequest): Promise<AttachAnswer>
+  attach(request: AttachRequest): Promise<AttachResponse>
   /** Asks a feeder for whole books of these coins (null: of all). Repeats within a second are merged. */
   reseed(coins: readonly string[] | null, reason: string): Promise<void>
   /** A hub found books that are otherwise than verified ones: they are repaired, and who sent them is named. */
-  differing(found: Differing): Promise<void>
+  reportMismatch(found: BookMismatch): Promise<void>
   /**
    * Asks feeders for all orders of a coin, which whoever reads its order-level book is then sent, in parts. `isWrong`: its
    * rows do not fit: those of the next block count as not known, so that everybody who follows them begins anew.
@@ -82,9 +82,9 @@ export interface BlockLogApi {
   /** How old blocks were when a relay sent them. */
   ages(report: AgeReport): Promise<void>
   /** What relays were sent, once more: the frames of events from a height on, a page at a time. */
-  events(request: EventsRequest): Promise<EventsAnswer>
+  events(request: EventsRequest): Promise<EventsResponse>
   /** One page of what the log holds for a wallet or a builder, newest first. */
-  fills(request: FillsRequest): Promise<FillsAnswer>
+  fills(request: FillsRequest): Promise<FillsResponse>
   /** What of the next blocks is durable, for the Archiver, which tells with it how far it is. */
   archive(request: ArchiveRequest): Promise<ArchivePage>
   /** What of the next blocks is durable, for a pipeline. */
@@ -103,7 +103,7 @@ export interface EventsRequest {
   readonly relay?: string
 }
 
-export interface EventsAnswer {
+export interface EventsResponse {
   readonly v: number
   /**
    * JSON of RelayEvents, without order statuses, and LinkGap without a hole, the first of which may lie below `from`; none where no block of that
@@ -179,7 +179,7 @@ export interface HubVerified {
 }
 
 /** Coins whose book a hub has otherwise than `feeder`, which compared its own with its node's. */
-export interface Differing {
+export interface BookMismatch {
   readonly v: number
   readonly feeder: string
   readonly height: number
@@ -206,7 +206,7 @@ export interface RelayEvents {
   /** Order statuses of the wallets that relays want (RelayWant), as the node wrote them. */
   readonly orders?: readonly unknown[]
   /** Fills that are liquidations of positions last traded through a builder. */
-  readonly through?: readonly Through[]
+  readonly through?: readonly BuilderFill[]
   /** In the archive alone, of a block that the log never had: nothing else of it is known. */
   readonly only?: 'fills'
   /** In the archive alone, and before all else: what wallets paid as funding (payments.ts). */
@@ -218,7 +218,7 @@ export interface RelayEvents {
  * `whole`: nothing else, which a relay that woke says first. Between these it says how many characters it has read since
  * it last said so, a number.
  */
-export interface RelayWant {
+export interface RelayInterest {
   readonly v: number
   readonly t: 'want'
   readonly whole?: true

@@ -18,11 +18,11 @@ const ROWS_PER_RUN = 200
 export function encodeFrame(frame: BlockFrame, maxBytes: number = FRAME_MAX_BYTES): string[] {
   const whole = JSON.stringify(frame)
   if (byteLength(whole) <= maxBytes) return [whole]
-  const parts = cut(frame, maxBytes - ENVELOPE_BYTES)
+  const parts = splitFrame(frame, maxBytes - ENVELOPE_BYTES)
   return parts.map((piece, part) => JSON.stringify({ ...piece, part, parts: parts.length }))
 }
 
-function cut(frame: BlockFrame, budget: number): BlockFrame[] {
+function splitFrame(frame: BlockFrame, budget: number): BlockFrame[] {
   const source = frame as Record<string, unknown>
   const empty: Record<string, unknown> = { ...source }
   for (const list of LISTS) if (Array.isArray(source[list])) empty[list] = []
@@ -33,9 +33,9 @@ function cut(frame: BlockFrame, budget: number): BlockFrame[] {
     const entries = source[list]
     if (!Array.isArray(entries)) continue
     for (const entry of list === 'books'
-      ? entries.flatMap(runsOf)
+      ? entries.flatMap(splitBook)
       : list === 'l4'
-        ? entries.flatMap(rowRuns)
+        ? entries.flatMap(splitRows)
         : entries) {
       const size = byteLength(JSON.stringify(entry)) + 1
       if (!current || used + size > budget) {
@@ -50,7 +50,7 @@ function cut(frame: BlockFrame, budget: number): BlockFrame[] {
   return parts as BlockFrame[]
 }
 
-function runsOf(book: BookChange): BookChange[] {
+function splitBook(book: BookChange): BookChange[] {
   const [bids, asks] = book.levels
   if (bids.length + asks.length <= LEVELS_PER_RUN) return [book]
   const runs: BookChange[] = []
@@ -60,7 +60,7 @@ function runsOf(book: BookChange): BookChange[] {
   return runs
 }
 
-function rowRuns({ coin, statuses, diffs }: L4Rows): L4Rows[] {
+function splitRows({ coin, statuses, diffs }: L4Rows): L4Rows[] {
   const runs: L4Rows[] = []
   for (let i = 0; i === 0 || i < Math.max(statuses.length, diffs.length); i += ROWS_PER_RUN) {
     runs.push({ coin, statuses: statuses.slice(i, i + ROWS_PER_RUN), diffs: diffs.slice(i, i + ROWS_PER_RUN) })
@@ -121,12 +121,12 @@ function joinParts(parts: readonly BlockFrame[], envelope: BlockFrame): BlockFra
     const pieces = parts.map((piece) => piece[list] as unknown)
     if (pieces.some(Array.isArray)) joined[list] = pieces.flatMap((piece) => (Array.isArray(piece) ? piece : []))
   }
-  if (Array.isArray(joined.books)) joined.books = mergeRuns(joined.books as BookChange[])
+  if (Array.isArray(joined.books)) joined.books = mergeBooks(joined.books as BookChange[])
   if (Array.isArray(joined.l4)) joined.l4 = mergeRows(joined.l4 as L4Rows[])
   return joined as BlockFrame
 }
 
-function mergeRuns(books: readonly BookChange[]): BookChange[] {
+function mergeBooks(books: readonly BookChange[]): BookChange[] {
   const byCoin = new Map<string, BookChange>()
   for (const book of books) {
     const seen = byCoin.get(book.coin)

@@ -4,12 +4,12 @@
 import * as z from 'zod'
 
 /** Far more than a wallet can have positions. */
-const LENGTH_MOST = 128 * 1024
+const LENGTH_MAX = 128 * 1024
 /** Nothing that JSON would write otherwise: of millions of characters none has to be looked at. */
 const ENTRY = /^0x[0-9a-f]{40} \d{1,15}(?: [!#-[\]-~]{1,64}(?: -?\d{1,38}(?:\.\d{1,18})?){3})+$/
 /** Behind the user and the time. */
-const FIELDS = 4
-const WORDS_BEFORE = 2
+const FIELDS_PER_COIN = 4
+const HEADER_FIELDS = 2
 
 /**
  * `user time`, Unix ms, and of each of its coins behind that `coin usdc szi rate`, with spaces between: what was paid, the
@@ -17,32 +17,32 @@ const WORDS_BEFORE = 2
  */
 export const Payments = z
   .string()
-  .max(LENGTH_MOST)
+  .max(LENGTH_MAX)
   .regex(ENTRY, 'must be user, time, and of each coin its name and three decimals, with spaces between')
 
 /** Of one coin. */
 export type PaymentRow = readonly [coin: string, usdc: string, szi: string, rate: string]
 
-export interface PaymentsOfUser {
+export interface UserPayments {
   readonly user: string
   /** Unix ms. */
   readonly time: number
   readonly rows: readonly PaymentRow[]
 }
 
-export function readPayments(entry: string): PaymentsOfUser {
+export function readPayments(entry: string): UserPayments {
   const words = entry.split(' ')
   const rows: PaymentRow[] = []
-  for (let at = WORDS_BEFORE; at < words.length; at += FIELDS) {
-    const [coin = '', usdc = '', szi = '', rate = ''] = words.slice(at, at + FIELDS)
+  for (let at = HEADER_FIELDS; at < words.length; at += FIELDS_PER_COIN) {
+    const [coin = '', usdc = '', szi = '', rate = ''] = words.slice(at, at + FIELDS_PER_COIN)
     rows.push([coin, usdc, szi, rate])
   }
   return { user: words[0] ?? '', time: Number(words[1]), rows }
 }
 
-const FIRST = '{"payments":['
+const PAYMENTS_START = '{"payments":['
 /** Entries end with a digit. */
-const END = '],"'
+const PAYMENTS_END = '],"'
 
 /** The archived line of a block: its events, and before them the text of its payments, which who needs them not cuts off. */
 export function withPayments(events: string, payments: string): string {
@@ -50,22 +50,22 @@ export function withPayments(events: string, payments: string): string {
 }
 
 export function withoutPayments(line: string): string {
-  if (!line.startsWith(FIRST)) return line
-  return `{${line.slice(line.indexOf(END, FIRST.length - 1) + 2)}`
+  if (!line.startsWith(PAYMENTS_START)) return line
+  return `{${line.slice(line.indexOf(PAYMENTS_END, PAYMENTS_START.length - 1) + 2)}`
 }
 
 /** Of a block of which is not known whether anybody paid. */
-export const UNKNOWN = 'null'
+export const PAYMENTS_UNKNOWN = 'null'
 
 /** JSON of the payments of a block. */
 export function paymentsText(payments: readonly string[] | null): string {
-  if (payments === null) return UNKNOWN
+  if (payments === null) return PAYMENTS_UNKNOWN
   return payments.length === 0 ? '[]' : `["${payments.join('","')}"]`
 }
 
 /** What one wallet has in the text of a block's payments. */
-export function paymentsOf(user: string, text: string): PaymentsOfUser[] {
-  const found: PaymentsOfUser[] = []
+export function paymentsOf(user: string, text: string): UserPayments[] {
+  const found: UserPayments[] = []
   const mark = `"${user} `
   for (let at = text.indexOf(mark); at >= 0; at = text.indexOf(mark, at + 1))
     found.push(readPayments(text.slice(at + 1, text.indexOf('"', at + 1))))

@@ -44,7 +44,7 @@ const Gone = z.strictObject({ type: z.literal('gone'), first: Height })
 /** So often a feeder says how it stands. */
 export const PULSE_MS = 2000
 /** The `state` of a feeder that is not ready to send, such as while it waits for the node's books. */
-export const FINDING_PLACE = 'finding its place'
+export const STATE_POSITIONING = 'finding its place'
 
 const Count = z.int().min(0)
 
@@ -75,7 +75,7 @@ export const Pulse = z.strictObject({
 export type Pulse = z.infer<typeof Pulse>
 
 /** So many coins may stand in one frame of digests. */
-export const VERIFIED_MOST = 4096
+export const VERIFIED_MAX = 4096
 
 /**
  * Digests (level-digest.ts) of whole books after block `height`, of coins that the feeder has compared with its node's
@@ -84,7 +84,7 @@ export const VERIFIED_MOST = 4096
 const Verified = z.strictObject({
   type: z.literal('verified'),
   height: Height,
-  books: z.array(z.strictObject({ coin: CoinName, digest: z.int().min(0) })).max(VERIFIED_MOST),
+  books: z.array(z.strictObject({ coin: CoinName, digest: z.int().min(0) })).max(VERIFIED_MAX),
 })
 export type Verified = z.infer<typeof Verified>
 
@@ -132,19 +132,19 @@ const Welcome = z.strictObject({
 })
 
 /** So many wallets may be wanted in all … */
-export const WANTED_MOST = 100_000
+export const WATCHED_WALLETS_MAX = 100_000
 /** … and so many stand in each list of one frame: 450 KB of two. */
-export const WANTED_A_FRAME = 5_000
-const Wallets = z.array(Address).max(WANTED_A_FRAME)
+export const WALLETS_PER_FRAME = 5_000
+const Wallets = z.array(Address).max(WALLETS_PER_FRAME)
 /** So many coins may have their orders wanted. */
-export const L4_MOST = 512
-const L4Coins = z.array(CoinName).max(L4_MOST)
+export const L4_COINS_MAX = 512
+const L4Coins = z.array(CoinName).max(L4_COINS_MAX)
 
 /**
  * Whose order statuses are wanted from now on, and whose no more; of `l4` coins, all rows. `whole`: nothing else is, of
  * either; more of the same may follow without it. It holds for later connections too, and comes before a welcome, so that no block is made without knowing.
  */
-const Want = z.object({
+const WantFrame = z.object({
   type: z.literal('want'),
   whole: z.literal(true).optional(),
   orders: z.strictObject({ add: Wallets, drop: Wallets }),
@@ -152,7 +152,7 @@ const Want = z.object({
   /** Payments of funding are taken, on this connection: a gateway that does not say so would refuse them. */
   payments: z.literal(true).optional(),
 })
-export type Want = z.infer<typeof Want>
+export type WantFrame = z.infer<typeof WantFrame>
 
 /** Everything up to `height` is durable. */
 const Ack = z.strictObject({ type: z.literal('ack'), height: Height })
@@ -178,7 +178,7 @@ const FeedError = z.strictObject({ type: z.literal('error'), field: z.string(), 
 
 export const GatewayFrame = z.discriminatedUnion('type', [
   Welcome,
-  Want,
+  WantFrame,
   Ack,
   Resend,
   Reseed,

@@ -4,31 +4,36 @@
 import * as z from 'zod'
 import { Address, Decimal, type LedgerEvent } from './block.ts'
 
-const of = { user: Address, amount: Decimal }
-type Told = { readonly user: Address; readonly delta: LedgerEvent['delta'] }
+const baseFields = { user: Address, amount: Decimal }
+type StakingAction = { readonly user: Address; readonly delta: LedgerEvent['delta'] }
 
 /** By the node's name of the event: all others are many, such as rewards of validators, and are not read. */
-const KINDS: readonly (readonly [name: string, shape: z.ZodType<Told>])[] = [
+const KINDS: readonly (readonly [name: string, shape: z.ZodType<StakingAction>])[] = [
   [
     'Delegation',
     z
-      .looseObject({ ...of, validator: Address, is_undelegate: z.boolean() })
+      .looseObject({ ...baseFields, validator: Address, is_undelegate: z.boolean() })
       .transform(({ user, validator, amount, is_undelegate: isUndelegate }) => {
         return { user, delta: { type: 'delegate', validator, amount, isUndelegate } }
       }),
   ],
-  ['CDeposit', z.looseObject(of).transform(({ user, amount }) => ({ user, delta: { type: 'cDeposit', amount } }))],
+  [
+    'CDeposit',
+    z.looseObject(baseFields).transform(({ user, amount }) => ({ user, delta: { type: 'cDeposit', amount } })),
+  ],
   [
     'CWithdrawal',
-    z.looseObject({ ...of, is_finalized: z.boolean() }).transform(({ user, amount, is_finalized: isFinalized }) => {
-      return { user, delta: { type: 'withdrawal', amount, phase: isFinalized ? 'finalized' : 'initiated' } }
-    }),
+    z
+      .looseObject({ ...baseFields, is_finalized: z.boolean() })
+      .transform(({ user, amount, is_finalized: isFinalized }) => {
+        return { user, delta: { type: 'withdrawal', amount, phase: isFinalized ? 'finalized' : 'initiated' } }
+      }),
   ],
 ]
 const MILLIS = 'YYYY-MM-DDTHH:MM:SS.mmm'.length
 
 /** In the order of the block. */
-export function stakingOf(events: readonly unknown[] = []): LedgerEvent[] {
+export function stakingEvents(events: readonly unknown[] = []): LedgerEvent[] {
   return events.flatMap((event) => {
     const { time, hash, inner } = (event ?? {}) as Record<string, unknown>
     if (typeof time !== 'string' || typeof hash !== 'string') return []

@@ -3,7 +3,7 @@
 
 import type { Coin, MarketType } from '../../core/coin.ts'
 import type { Cursor } from '../feed/log-api.ts'
-import type { ViewPiece } from './hub-link.ts'
+import type { ViewFragment } from './hub-link.ts'
 
 export const HUB_API_VERSION = 1
 
@@ -18,7 +18,7 @@ export interface BookSnapshot {
 }
 
 /** `unknown_coin`: no such book in this shard; `not_ready`: the hub waits for a seed. */
-export type SnapshotAnswer =
+export type SnapshotResponse =
   | { readonly v: number; readonly ok: true; readonly snapshot: BookSnapshot }
   | { readonly v: number; readonly ok: false; readonly reason: 'unknown_coin' | 'not_ready' }
 
@@ -47,7 +47,7 @@ export interface RelayAttachRequest {
   readonly cursor: Cursor | null
 }
 
-export interface RelayAttachAnswer {
+export interface RelayAttachResponse {
   readonly v: number
   /** Null while the hub waits for a seed (the link is up and ticks all the same). */
   readonly epoch: string | null
@@ -57,7 +57,7 @@ export interface RelayAttachAnswer {
   readonly lost: boolean
 }
 
-export interface JoinAnswer {
+export interface JoinResponse {
   readonly v: number
   /** False while the hub waits for a seed; ask again. */
   readonly ready: boolean
@@ -69,12 +69,12 @@ export interface JoinAnswer {
 }
 
 /** Views as they stood at a height; with `ready` false there are none yet, and they come on the link when there are. */
-export interface ViewsAnswer {
+export interface ViewsResponse {
   readonly v: number
   readonly ready: boolean
   readonly height: number
   readonly time: number
-  readonly views: readonly ViewPiece[]
+  readonly views: readonly ViewFragment[]
 }
 
 /** Whole books for the archive, in the order of their names. */
@@ -95,7 +95,7 @@ export interface BookHubApi {
   /** Makes sure that the hub lives and is attached to the log. */
   wake(): Promise<void>
   /** Full depth at the hub's present height, or `depth` levels a side. */
-  snapshot(coin: Coin, depth?: number): Promise<SnapshotAnswer>
+  snapshot(coin: Coin, depth?: number): Promise<SnapshotResponse>
   /** Best prices of every coin of the shard at the present height; null while the hub waits for a seed. */
   tops(): Promise<{
     readonly v: number
@@ -106,13 +106,13 @@ export interface BookHubApi {
   /** Every book of the shard, a page at a time: of coins after a name. */
   books(after: string | null): Promise<HubBooks>
   /** Dials the relay (`GET /link` with LINK_HEADER `{from: 'hub', index}`) and sends one frame per block from then on. */
-  attach(request: RelayAttachRequest): Promise<RelayAttachAnswer>
+  attach(request: RelayAttachRequest): Promise<RelayAttachResponse>
   /**
    * Adds coins to the interest of an attached relay and answers their books. Atomic: a snapshot of height s means
    * that every frame of a height above s on the link carries the coin. Called again for `rest`.
    * `withBooks` false: the coins come into force all the same, but no book is sent (a deep one is near 1 MB).
    */
-  join(relay: string, coins: readonly string[], withBooks?: boolean): Promise<JoinAnswer>
+  join(relay: string, coins: readonly string[], withBooks?: boolean): Promise<JoinResponse>
   /** Adds market types to the interest and answers the names of this hub's coins of those types (no books). */
   joinTypes(
     relay: string,
@@ -122,7 +122,7 @@ export interface BookHubApi {
    * Adds wants of views to the interest, whose changes come on the link from then on, and answers how they are now. Of
    * checksums there is nothing to answer: each change has one from then on.
    */
-  joinViews(relay: string, wants: readonly string[]): Promise<ViewsAnswer>
+  joinViews(relay: string, wants: readonly string[]): Promise<ViewsResponse>
   /** Replaces the interest of an attached relay, such as after subscriptions ended. */
   setInterest(relay: string, interest: BookInterest): Promise<void>
 }

@@ -33,7 +33,7 @@ export interface HubTick {
 }
 
 /** A view of a coin (view.ts) as it is now. */
-export interface ViewPiece {
+export interface ViewFragment {
   readonly view: string
   readonly coin: Coin
   readonly piece: string
@@ -42,7 +42,7 @@ export interface ViewPiece {
 /** `seq` of every coin in the frame is the frame's height. */
 export interface HubFrameToRelay extends HubTick {
   readonly coins: readonly CoinFragment[]
-  readonly views?: readonly ViewPiece[]
+  readonly views?: readonly ViewFragment[]
 }
 
 /** Without its checksum, which not all relays want: `encodeChecksum` follows it for those that do. */
@@ -54,7 +54,7 @@ export function encodeChecksum(checksum: number): string {
   return `\t${checksum}`
 }
 
-export function encodePiece({ view, coin, piece }: ViewPiece): string {
+export function encodeViewFragment({ view, coin, piece }: ViewFragment): string {
   return `\n~\t${coin}\t${view}\t${piece}`
 }
 
@@ -68,7 +68,7 @@ export function decodeHubFrame(text: string): HubFrameToRelay {
   const lines = text.split('\n')
   const tick = JSON.parse(lines.shift() ?? '') as HubTick
   const coins: CoinFragment[] = []
-  const views: ViewPiece[] = []
+  const views: ViewFragment[] = []
   for (const line of lines) {
     const [mark, coin, about, text, checksum] = line.split('\t') as [CoinMark | '~', string, string, string, string?]
     if (mark === '~') views.push({ view: about, coin, piece: text })

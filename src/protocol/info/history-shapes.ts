@@ -16,7 +16,7 @@ export function hasStart({ startTime, cursor }: { startTime?: number | undefined
 }
 
 /** What `hasStart` says when it refuses. */
-export const NO_START = { path: ['startTime'], message: 'is required, unless a cursor is given' }
+export const START_REQUIRED = { path: ['startTime'], message: 'is required, unless a cursor is given' }
 
 const LIMIT_DEFAULT = 100
 const LIMIT_MAX = 500

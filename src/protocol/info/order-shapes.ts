@@ -2,7 +2,7 @@
 
 import * as z from 'zod'
 import { openEnum } from '../../core/open-kinds.ts'
-import { Cloid, ShownFill } from '../feed/shown-fill.ts'
+import { Cloid, PublicFill } from '../feed/public-fill.ts'
 import { Decimal } from './common-shapes.ts'
 
 const BareOrder = z.looseObject({
@@ -92,5 +92,5 @@ export const OrderWithStatus = z
 
 /** A fill of a slice of a TWAP order. */
 export const TwapSliceFill = z
-  .looseObject({ fill: ShownFill, twapId: z.int().describe('TWAP order id; null: none') })
+  .looseObject({ fill: PublicFill, twapId: z.int().describe('TWAP order id; null: none') })
   .meta({ id: 'TwapSliceFill' })

@@ -52,11 +52,11 @@ export const TokenId = z
   .regex(/^0x[0-9a-fA-F]{32}$/, 'must be the id of a token: 0x and 32 hex digits, as spotMeta has it')
   .toLowerCase()
 
-const NO_MOMENT = 'must be a time in Unix milliseconds'
+const INVALID_TIME = 'must be a time in Unix milliseconds'
 /** A moment in Unix milliseconds. */
-const Moment = z.int({ error: ({ input }) => (input === undefined ? undefined : NO_MOMENT) }).min(0, NO_MOMENT)
-const StartTime = Moment.describe('Start of the window, inclusive, Unix milliseconds')
-const EndTime = optional(Moment.describe('End of the window, inclusive, Unix milliseconds; absent: now'))
+const Timestamp = z.int({ error: ({ input }) => (input === undefined ? undefined : INVALID_TIME) }).min(0, INVALID_TIME)
+const StartTime = Timestamp.describe('Start of the window, inclusive, Unix milliseconds')
+const EndTime = optional(Timestamp.describe('End of the window, inclusive, Unix milliseconds; absent: now'))
 
 /** A switch; false is the same as leaving it out. */
 export const Flag = z
@@ -74,7 +74,7 @@ interface Window {
 }
 
 /** The schema of a request whose window, where both its ends are given, does not end before it begins. */
-export function inOrder<T extends z.ZodType<Window>>(request: T): T {
+export function withOrderedWindow<T extends z.ZodType<Window>>(request: T): T {
   return request.refine(({ startTime = 0, endTime = startTime }) => startTime <= endTime, {
     path: ['endTime'],
     message: 'must not lie before startTime',
@@ -82,11 +82,11 @@ export function inOrder<T extends z.ZodType<Window>>(request: T): T {
 }
 
 const BATCH_MAX = 50
-const BATCH_SIZE = `must name 1 to ${BATCH_MAX} users`
+const BATCH_SIZE_MESSAGE = `must name 1 to ${BATCH_MAX} users`
 
 /** Up to 50 users, counted as sent; come out in lower case, each once, in the order of their first mention. */
 export const UserBatch = z
   .array(UserAddress)
-  .min(1, BATCH_SIZE)
-  .max(BATCH_MAX, BATCH_SIZE)
+  .min(1, BATCH_SIZE_MESSAGE)
+  .max(BATCH_MAX, BATCH_SIZE_MESSAGE)
   .transform((users) => [...new Set(users)])

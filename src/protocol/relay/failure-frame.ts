@@ -18,18 +18,18 @@ export function refusedSubscription(echo: string, failure: Failure): string {
 }
 
 /** Of a socket. */
-export interface SocketEnd {
+export interface SocketClose {
   readonly code: number
   /** At most 123 bytes, as the protocol wants. */
   readonly reason: string
   /** Its last frame. */
-  readonly last: string
+  readonly lastFrame: string
 }
 
 /** How a socket ends by a failure after which it can have nothing more. */
-export function socketEnd(failure: Failure): SocketEnd {
+export function socketClose(failure: Failure): SocketClose {
   const { close: code, reason: reasonOfKind } = FAILURES[failure.kind]
   const reason = failure.kind === 'unavailable' ? failure.what : reasonOfKind
   const told: FailureCode = code === 4401 ? 'unauthorized' : failureCode(failure)
-  return { code, reason, last: errorFrame(failureMessage(failure), told) }
+  return { code, reason, lastFrame: errorFrame(failureMessage(failure), told) }
 }

@@ -90,7 +90,7 @@ export function missingBlocks(from: number, to: number): string {
 }
 
 /** `fromBlock` cannot be served; `why` says which block, and what is the matter. */
-export function notReplayed(echo: string, why: string): string {
+export function replayUnavailable(echo: string, why: string): string {
   return errorFrame(`Not replayed${bounded(': ', echo)}: fromBlock: ${why}; live data follows.`, 'replay_unavailable')
 }
 

@@ -15,22 +15,24 @@ export const PingFrame = z.object({
   /** That of the last pong, as a proof that it was read; any other one asks for the first. */
   nonce: z.string().max(64).optional(),
 })
-const FROM = { fromTime: Millis.optional(), fromBlock: Height.optional() }
-const ONE_FROM = 'send exactly one of fromTime (Unix milliseconds) and fromBlock (a height)'
-const SPEED = 'must be 1 to 300, or "max"'
+const START_FIELDS = { fromTime: Millis.optional(), fromBlock: Height.optional() }
+const START_MESSAGE = 'send exactly one of fromTime (Unix milliseconds) and fromBlock (a height)'
+const SPEED_MESSAGE = 'must be 1 to 300, or "max"'
 /** What is played of the past; strict, because a misspelt end would play, and cost, without one. */
 export const ReplayRange = z
   .strictObject({
-    ...FROM,
+    ...START_FIELDS,
     toTime: Millis.optional(),
     toBlock: Height.optional(),
-    speed: z.union([z.number().min(1, SPEED).max(300, SPEED), z.literal('max')], SPEED).optional(),
+    speed: z
+      .union([z.number().min(1, SPEED_MESSAGE).max(300, SPEED_MESSAGE), z.literal('max')], SPEED_MESSAGE)
+      .optional(),
   })
   .superRefine((range, context) => {
     const { fromTime, fromBlock, toTime, toBlock } = range
     const refuse = (field: keyof typeof range, message: string) =>
       context.addIssue({ code: 'custom', path: [field], message })
-    if ((fromTime === undefined) === (fromBlock === undefined)) refuse('fromTime', ONE_FROM)
+    if ((fromTime === undefined) === (fromBlock === undefined)) refuse('fromTime', START_MESSAGE)
     if (toTime !== undefined && toBlock !== undefined)
       refuse('toTime', 'send toTime or toBlock, or neither to join live')
     if (toTime !== undefined && toTime < (fromTime ?? 0)) refuse('toTime', 'must not lie before fromTime')
@@ -52,10 +54,11 @@ export const PostFrame = z.object({
 })
 /** Steers the replay of a body. */
 export const ReplayFrame = z
-  .object({ method: z.literal('replay'), action: z.enum(['pause', 'resume', 'seek']), subscription, ...FROM })
+  .object({ method: z.literal('replay'), action: z.enum(['pause', 'resume', 'seek']), subscription, ...START_FIELDS })
   .superRefine(({ action, fromTime, fromBlock }, context) => {
     const given = [fromTime, fromBlock].filter((from) => from !== undefined).length
-    if (action === 'seek' && given !== 1) context.addIssue({ code: 'custom', path: ['fromTime'], message: ONE_FROM })
+    if (action === 'seek' && given !== 1)
+      context.addIssue({ code: 'custom', path: ['fromTime'], message: START_MESSAGE })
     if (action !== 'seek' && given > 0) {
       const path = [fromTime === undefined ? 'fromBlock' : 'fromTime']
       context.addIssue({ code: 'custom', path, message: 'valid only with action "seek": leave it out' })

@@ -3,7 +3,7 @@
 
 import type { Coin, MarketType } from '../../core/coin.ts'
 import { marketTypeOf, shardOf } from '../../core/coin.ts'
-import { entryOf } from '../../core/entry-of.ts'
+import { getOrCreate } from '../../core/get-or-create.ts'
 import { CHECKSUM } from '../../order-books/view-interests.ts'
 import type { HubFrameToRelay } from '../../protocol/hub/hub-link.ts'
 import type { BookBody } from '../body-fields.ts'
@@ -208,7 +208,7 @@ export class BookFanout<R extends BookReceiver> {
 
   #groupOf(body: BookBody): Group<R> {
     const hubs = hubsOf(body, this.#shards)
-    return entryOf(this.#groups, hubs.join(), () => {
+    return getOrCreate(this.#groups, hubs.join(), () => {
       const join = new BlockJoin(new Map(hubs.map((hub) => [hub, this.#feed.heightOf(hub)])))
       return { hubs, join, byCoin: new Map(), wildcards: new Set() }
     })
@@ -218,7 +218,7 @@ export class BookFanout<R extends BookReceiver> {
     const { group } = topic
     const { coins } = topic.target.body
     if (coins === null) group.wildcards.add(topic)
-    for (const coin of coins ?? []) entryOf(group.byCoin, coin, () => new Set()).add(topic)
+    for (const coin of coins ?? []) getOrCreate(group.byCoin, coin, () => new Set()).add(topic)
   }
 
   #removeFromGroup(topic: Topic<R>): void {

@@ -2,7 +2,7 @@
 // longest of the account whose turn was longest ago. Laws: accounts take turns, however many sockets each has; one alone
 // never has more than half of the seats; a seat that is free for one who waits is taken.
 
-import { entryOf } from '../../core/entry-of.ts'
+import { getOrCreate } from '../../core/get-or-create.ts'
 import type { AccountId } from '../../core/ids.ts'
 import type { BookBody } from '../body-fields.ts'
 
@@ -32,7 +32,7 @@ export class FairQueue {
   enqueue(account: AccountId): Ticket {
     const { promise: turn, resolve: call } = Promise.withResolvers<Turn>()
     const ticket: Ticket = { account, turn, resolve: call }
-    entryOf(this.#waiting, account, () => new Set()).add(ticket)
+    getOrCreate(this.#waiting, account, () => new Set()).add(ticket)
     this.#assignSlots()
     return ticket
   }

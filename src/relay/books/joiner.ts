@@ -5,7 +5,7 @@
 // what went out between the fetch of a Snapshot and its sending is sent after it (book-fanout.ts).
 
 import { type Coin, shardOf } from '../../core/coin.ts'
-import { entryOf } from '../../core/entry-of.ts'
+import { getOrCreate } from '../../core/get-or-create.ts'
 import type { BookSnapshot } from '../../protocol/hub/hub-api.ts'
 import type { BlockTexts, BookBatch, BookChannel, CoinUpdate } from '../channel.ts'
 
@@ -30,7 +30,7 @@ export class Joiner {
 
   /** These coins get Snapshots. */
   expect(coins: Iterable<string>): void {
-    for (const coin of coins) entryOf(this.#pending, shardOf(coin, this.#shards), () => new Set()).add(coin)
+    for (const coin of coins) getOrCreate(this.#pending, shardOf(coin, this.#shards), () => new Set()).add(coin)
   }
 
   /** The coins of a hub whose Snapshots are still to come. */

@@ -3,8 +3,8 @@
 // the pace is kept, so no stretch without a pause is longer than a Snapshot and the burst of the pace.
 
 import type { Coin } from '../../core/coin.ts'
-import { entryOf } from '../../core/entry-of.ts'
-import type { BookSnapshot, JoinAnswer } from '../../protocol/hub/hub-api.ts'
+import { getOrCreate } from '../../core/get-or-create.ts'
+import type { BookSnapshot, JoinResponse } from '../../protocol/hub/hub-api.ts'
 import type { BookChannel } from '../channel.ts'
 import type { Clock, Connection } from '../sockets/connection.ts'
 import type { Joiner } from './joiner.ts'
@@ -32,7 +32,7 @@ export interface ScanPorts {
   /** Counts bytes that were sent; resolves when more may be. */
   pace(bytes: number): Promise<void>
   /** Null where the hub does not answer. */
-  fetch(coins: readonly string[]): Promise<JoinAnswer | null>
+  fetch(coins: readonly string[]): Promise<JoinResponse | null>
   /** Around a fetch and the sending of what it brought. */
   startRecording(coins: readonly string[]): void
   stopRecording(coins: readonly string[]): void
@@ -175,7 +175,7 @@ class TextCache {
   readonly #byEncoder = new Map<SnapshotReceiver['encode'], Map<BookSnapshot, string>>()
 
   of(snapshot: BookSnapshot, encode: SnapshotReceiver['encode']): string {
-    const texts = entryOf(this.#byEncoder, encode, () => new Map<BookSnapshot, string>())
-    return entryOf(texts, snapshot, () => encode(snapshot))
+    const texts = getOrCreate(this.#byEncoder, encode, () => new Map<BookSnapshot, string>())
+    return getOrCreate(texts, snapshot, () => encode(snapshot))
   }
 }

@@ -4,7 +4,7 @@
 import type { MarketType } from '../../core/coin.ts'
 import { shardOf } from '../../core/coin.ts'
 import { type Bucket, borrowTokens, fullBucket, type Rate } from '../../core/token-bucket.ts'
-import type { JoinAnswer, ViewsAnswer } from '../../protocol/hub/hub-api.ts'
+import type { JoinResponse, ViewsResponse } from '../../protocol/hub/hub-api.ts'
 import type { Clock, Connection } from '../sockets/connection.ts'
 import type { BookFanout } from './book-fanout.ts'
 import { SharedSnapshotScan, type SnapshotReceiver } from './shared-snapshot-scan.ts'
@@ -18,9 +18,9 @@ const PACE: Rate = { perSecond: 48 * 1024 * 1024, burst: 1024 * 1024 }
 /** The hubs: links are up when `ensure` resolves; the others are calls to hub `hub`, as in BookHubApi. */
 export interface BookHubs {
   ensure(hub: number): Promise<void>
-  join(hub: number, coins: readonly string[], withBooks: boolean): Promise<JoinAnswer>
+  join(hub: number, coins: readonly string[], withBooks: boolean): Promise<JoinResponse>
   joinTypes(hub: number, types: readonly MarketType[]): Promise<{ readonly coins: readonly string[] }>
-  joinViews(hub: number, wants: readonly string[]): Promise<ViewsAnswer>
+  joinViews(hub: number, wants: readonly string[]): Promise<ViewsResponse>
 }
 
 interface SnapshotPorts {
@@ -82,7 +82,7 @@ export class SnapshotService {
     return true
   }
 
-  async #joinWhenReady(hub: number, coins: readonly string[], withBooks: boolean): Promise<JoinAnswer | null> {
+  async #joinWhenReady(hub: number, coins: readonly string[], withBooks: boolean): Promise<JoinResponse | null> {
     for (let waited = 0; waited <= READY_WAIT_MS; waited += READY_POLL_MS) {
       const answer = await this.#ports.books.join(hub, coins, withBooks)
       if (answer.ready) return answer

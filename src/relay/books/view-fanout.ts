@@ -2,9 +2,9 @@
 // is another; a frame shows a whole state, so that whoever missed some goes on with the next; no hub waits for another.
 
 import { type Coin, dexOf, marketTypeOf, shardOf } from '../../core/coin.ts'
-import { entryOf } from '../../core/entry-of.ts'
+import { getOrCreate } from '../../core/get-or-create.ts'
 import { coinInterest, typeInterest } from '../../order-books/view-interests.ts'
-import type { HubFrameToRelay, ViewPiece } from '../../protocol/hub/hub-link.ts'
+import type { HubFrameToRelay, ViewFragment } from '../../protocol/hub/hub-link.ts'
 import type { CoinView, ViewBody, ViewsTarget } from '../channel.ts'
 import type { Receiver } from '../events/event-frames.ts'
 
@@ -77,9 +77,9 @@ export class ViewFanout<R extends Receiver> {
       }
       this.#topics.set(key, topic)
       const { coins, view } = target.body
-      const { byCoin, wildcards } = entryOf(this.#views, view, newView<R>)
+      const { byCoin, wildcards } = getOrCreate(this.#views, view, newView<R>)
       if (coins === null) wildcards.add(topic)
-      for (const coin of coins ?? []) entryOf(byCoin, coin, () => new Set()).add(topic)
+      for (const coin of coins ?? []) getOrCreate(byCoin, coin, () => new Set()).add(topic)
     }
     topic.waiting.add(receiver)
   }
@@ -160,7 +160,7 @@ export class ViewFanout<R extends Receiver> {
     return isSent
   }
 
-  #store({ view: name, coin, piece }: ViewPiece, height: number, time: number): boolean {
+  #store({ view: name, coin, piece }: ViewFragment, height: number, time: number): boolean {
     const view = this.#views.get(name)
     const topics = view ? topicsOf(view, coin) : []
     const held = view?.stored.get(coin)
@@ -185,7 +185,7 @@ export class ViewFanout<R extends Receiver> {
     const isEarly = time >= topic.sentMs && time - topic.sentMs < (body.everyMs ?? 0)
     if (!channel.isJoint || !topic.isStale || topic.receivers.size === 0 || isEarly) return false
     const before = topic.text
-    const text = entryOf(texts, body.dex, () => channel.encode(this.#storedOf(body), body))
+    const text = getOrCreate(texts, body.dex, () => channel.encode(this.#storedOf(body), body))
     this.#recordSent(topic, text, text === before ? topic.sentMs : time)
     if (text === before) return false
     for (const receiver of topic.receivers) receiver.send(text)

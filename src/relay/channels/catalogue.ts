@@ -3,7 +3,7 @@
 import type { Issue } from '../../core/failure.ts'
 import { nearestName } from '../../core/nearest.ts'
 import { err, ok, type Result } from '../../core/result.ts'
-import { parseWith } from '../../core/schema-words.ts'
+import { parseWith } from '../../core/validation-errors.ts'
 import type { AnyChannel, Target } from '../channel.ts'
 import { activeAssetCtx, allDexsAssetCtxs, assetCtxs, fastAssetCtxs, spotAssetCtxs } from './asset-contexts.ts'
 import { allMids, bbo, l2Book } from './book-views.ts'

@@ -5,7 +5,7 @@ import * as z from 'zod'
 import { aggregateFills } from '../../archive/fill-rows.ts'
 import { dexOf } from '../../core/coin.ts'
 import { Address, CoinName, Decimal, Fill, UserFill } from '../../protocol/feed/block.ts'
-import { ShownFill } from '../../protocol/feed/shown-fill.ts'
+import { PublicFill } from '../../protocol/feed/public-fill.ts'
 import {
   AggregateByTime,
   requireOneWalletForm,
@@ -46,7 +46,7 @@ function viewsOf(items: EventView<UserFill>['items']): FillViews {
 export const FILL_VIEWS = viewsOf(({ fills }) => fills)
 
 /** A fill with what only the node tells. */
-export const NodeFill = ShownFill.extend({ builder: Address.optional(), deployerFee: Decimal.optional() })
+export const NodeFill = PublicFill.extend({ builder: Address.optional(), deployerFee: Decimal.optional() })
 
 /** `fills` are `[wallet, fill]`; `shown` is what is published of a fill. */
 function fillsFrames<const Type extends string>(type: Type, shown: z.ZodType = NodeFill) {

@@ -3,7 +3,7 @@
 
 import * as z from 'zod'
 import { Address, CoinName, Decimal, Height, Millis } from '../../protocol/feed/block.ts'
-import { Cloid } from '../../protocol/feed/shown-fill.ts'
+import { Cloid } from '../../protocol/feed/public-fill.ts'
 import { NanoTime } from '../../protocol/info/common-shapes.ts'
 import { MARKET } from '../body-fields.ts'
 import { type L4Channel, ONE_CREDIT } from '../channel.ts'

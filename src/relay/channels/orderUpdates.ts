@@ -3,7 +3,7 @@
 
 import * as z from 'zod'
 import { Address } from '../../protocol/feed/block.ts'
-import { Cloid } from '../../protocol/feed/shown-fill.ts'
+import { Cloid } from '../../protocol/feed/public-fill.ts'
 import { OpenOrder, OrderStatus } from '../../protocol/info/order-shapes.ts'
 import { requireOneWalletForm, WALLET_FIELDS, walletsOf } from '../body-fields.ts'
 import { defineEventChannel, META_FIELDS, metaText } from '../channel.ts'

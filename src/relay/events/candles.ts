@@ -6,7 +6,7 @@
 import { type Candle, spanOf, withTrade } from '../../archive/candles.ts'
 import { INTERVALS, type Interval } from '../../core/candle-interval.ts'
 import type { Coin } from '../../core/coin.ts'
-import { entryOf } from '../../core/entry-of.ts'
+import { getOrCreate } from '../../core/get-or-create.ts'
 import type { RelayEvents } from '../../protocol/feed/log-api.ts'
 import { type Trade, tradesOf } from '../../protocol/feed/trades.ts'
 import type { EventsTarget, EventView } from '../channel.ts'
@@ -96,7 +96,7 @@ export class Candles<R extends Receiver> {
   }
 
   #candleOf(interval: Interval, coin: Coin, { height, time: timeMs }: RelayEvents): RunningCandle {
-    return entryOf(this.#running, keyOf(interval, coin), () => ({
+    return getOrCreate(this.#running, keyOf(interval, coin), () => ({
       interval,
       coin,
       candle: null,

@@ -5,8 +5,8 @@
 // what was before misses nothing that comes meanwhile, and is told nothing twice.
 
 import { InterestCounts } from '../../block-log/interest-counts.ts'
-import { entryOf } from '../../core/entry-of.ts'
-import { WANTED_MOST } from '../../protocol/feed/protocol.ts'
+import { getOrCreate } from '../../core/get-or-create.ts'
+import { WATCHED_WALLETS_MAX } from '../../protocol/feed/protocol.ts'
 import type { AnyChannel, AnyEventChannel, BlockEvents, EventsTarget, EventView } from '../channel.ts'
 import {
   addToIndex,
@@ -57,13 +57,13 @@ export class EventFanout<R extends Receiver> {
   readonly #recentFetched: BlockEvents[] = []
 
   /** Wallets whose order statuses bodies want. */
-  readonly orders = new InterestCounts(WANTED_MOST)
+  readonly orders = new InterestCounts(WATCHED_WALLETS_MAX)
   /** Order statuses of other wallets are wanted. */
   onOrdersChange: () => void = () => undefined
 
   constructor(channels: readonly AnyChannel[]) {
     for (const channel of channels.filter(({ source }) => source === 'events') as AnyEventChannel[])
-      for (const view of channel.views) entryOf(this.#views, view, () => new Map()).set(channel, new Map())
+      for (const view of channel.views) getOrCreate(this.#views, view, () => new Map()).set(channel, new Map())
   }
 
   /** Distinct bodies at present. */
@@ -158,7 +158,7 @@ export class EventFanout<R extends Receiver> {
   startCatchUp(key: string, target: EventsTarget, meta: boolean, receiver: R): CatchUp<R> {
     const topic: Topic<R> = { target: target, meta, receivers: new Set([receiver]) }
     const follower = { key, receiver, topic, index: addToIndex<R>(new Map(), topic) }
-    entryOf(this.#catchingUp, receiver, () => new Map()).set(key, follower)
+    getOrCreate(this.#catchingUp, receiver, () => new Map()).set(key, follower)
     return follower
   }
 

@@ -1,6 +1,6 @@
 // Frames of one block: which pieces of it go together, and to whom.
 
-import { entryOf } from '../../core/entry-of.ts'
+import { getOrCreate } from '../../core/get-or-create.ts'
 import type { AnyEventChannel, BlockEvents, EventsTarget, EventView } from '../channel.ts'
 
 /** What the fan-out needs of a socket. */
@@ -56,10 +56,10 @@ export function frameDraftsOf<R>(
         text ??= view.text(item)
         if (channel.framing === 'per item') parcels.set(Symbol(), { channel, name, topics, pieces: [text] })
         else if (channel.framing === 'per name') {
-          entryOf(parcels, topics, () => ({ channel, name, topics, pieces: [] })).pieces.push(text)
+          getOrCreate(parcels, topics, () => ({ channel, name, topics, pieces: [] })).pieces.push(text)
         } else {
           for (const topic of topics)
-            entryOf(parcels, topic, () => ({ channel, name, topics: [topic], pieces: [] })).pieces.push(text)
+            getOrCreate(parcels, topic, () => ({ channel, name, topics: [topic], pieces: [] })).pieces.push(text)
         }
       }
     }

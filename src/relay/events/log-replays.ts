@@ -2,15 +2,15 @@
 // was asked for reaches its receiver once, in order, and then those that come, however long the feed stands still; what the
 // log does not hold any more is said to be missing; a range is read once for all who wait for it, and who reads slowly holds up nobody else.
 
-import type { EventsAnswer, LinkGap, RelayEvents } from '../../protocol/feed/log-api.ts'
-import { errorFrame, missingBlocks, notReplayed } from '../../protocol/relay/frames.ts'
+import type { EventsResponse, LinkGap, RelayEvents } from '../../protocol/feed/log-api.ts'
+import { errorFrame, missingBlocks, replayUnavailable } from '../../protocol/relay/frames.ts'
 import type { EventsTarget } from '../channel.ts'
 import type { CatchUp, EventFanout } from './event-fanout.ts'
 import type { PacedReceiver } from './event-frames.ts'
 
 export interface LogReplayPorts {
   /** A page of what the log holds from a height on; rejects where it cannot be had now. */
-  events(from: number): Promise<EventsAnswer>
+  events(from: number): Promise<EventsResponse>
   wait(ms: number): Promise<void>
   /** Of the last block that came; -1 before the first. */
   blockHeight(): number
@@ -150,7 +150,7 @@ export class LogReplays<R extends ReplayReceiver> {
     const height = this.#ports.blockHeight()
     for (const { catchUp, receiver, echo, nextHeight } of replays.filter(which)) {
       const gone = first === null ? 'cannot be read now' : `is held no more, the first is ${first} (${ARCHIVE_HINT})`
-      receiver.send(notReplayed(echo, `block ${nextHeight} ${nextHeight > height ? 'has not come yet' : gone}`))
+      receiver.send(replayUnavailable(echo, `block ${nextHeight} ${nextHeight > height ? 'has not come yet' : gone}`))
       this.#fanout.finishCatchUp(catchUp)
     }
   }

@@ -20,7 +20,7 @@ import {
   visit,
 } from 'graphql'
 import { BoundedMap } from '../../core/bounded-map.ts'
-import { folded, nearestName } from '../../core/nearest.ts'
+import { nearestName, normalizedName } from '../../core/nearest.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import { visible } from '../../core/visible.ts'
 import { echoOf, type Target } from '../channel.ts'
@@ -130,7 +130,7 @@ function strayVariable(
     const meant = nearestName(name, unsent)
     const shown = JSON.stringify(name.slice(0, 64))
     if (meant !== undefined) return `variables: ${shown} is not declared; did you mean "${meant}"?`
-    if (argumentNames(document).has(folded(name)))
+    if (argumentNames(document).has(normalizedName(name)))
       return `variables: ${shown} is not declared: declare it, and pass it to the field.`
   }
   return null
@@ -140,7 +140,7 @@ function strayVariable(
 function argumentNames({ definitions }: DocumentNode): ReadonlySet<string> {
   const fields = definitions.flatMap((one) => ('selectionSet' in one ? (one.selectionSet?.selections ?? []) : []))
   const names = fields.flatMap((one) => (one.kind === Kind.FIELD ? (fieldOf(one.name.value)?.args ?? []) : []))
-  return new Set(names.map(({ name }) => folded(name)))
+  return new Set(names.map(({ name }) => normalizedName(name)))
 }
 
 const WHICH_OPERATION = 'must name one operation of the document, which has several or none'

@@ -2,7 +2,7 @@
 // that was refused stays behind; work that nobody pays for is bounded by key, and what waits by its text.
 
 import { failureMessage } from '../../core/failure.ts'
-import { FreeWork, tooMuchFreeWork } from '../../core/free-work.ts'
+import { UnbilledLimiter, unbilledLimitFailure } from '../../core/unbilled-limiter.ts'
 import type { WaitUntil } from '../../core/wait-until.ts'
 import type { AnyStateChannel } from '../channel.ts'
 import { Backlog } from '../sockets/backlog.ts'
@@ -41,7 +41,7 @@ const MAX_OPERATIONS = 1_000
 const UNBILLED_UNIT_CHARS = 16 * 1024
 
 const rateLimited = (message: string): GraphqlFailure => ({ message, code: 'RATE_LIMITED' })
-const tooManyUnbilled = (waitMs: number) => rateLimited(failureMessage(tooMuchFreeWork(waitMs)))
+const tooManyUnbilled = (waitMs: number) => rateLimited(failureMessage(unbilledLimitFailure(waitMs)))
 const unavailable = (message: string): GraphqlFailure => ({ message, code: 'UNAVAILABLE' })
 const TOO_FAST = rateLimited('Too many messages: slow down.')
 const TOO_MANY = rateLimited(`At most ${MAX_OPERATIONS} subscriptions per connection: open another one.`)
@@ -61,7 +61,7 @@ interface OperationRequest {
 export class Operations {
   readonly #ports: OperationsPorts
   readonly #plans: SharedPlans
-  readonly #unbilled = new FreeWork()
+  readonly #unbilled = new UnbilledLimiter()
   /** Of sockets whose key is being looked up. */
   readonly #early = new Backlog()
 
@@ -129,11 +129,11 @@ export class Operations {
     if (socket.operations.get(id) !== slot || connection.isEnded) return
     const { keyHash } = connection.identity
     // To tell a document that is charged from one that is free takes reading it, which is work.
-    const untilTryMs = this.#unbilled.tryWork(keyHash, this.#ports.clock.nowMs)
+    const untilTryMs = this.#unbilled.tryUpstream(keyHash, this.#ports.clock.nowMs)
     if (untilTryMs > 0) return socket.reject(id, tooManyUnbilled(untilTryMs))
     const asked = readDocument(payload)
     if (asked.ok && asked.value.kind === 'subscription') {
-      this.#unbilled.charged(keyHash, this.#ports.clock.nowMs)
+      this.#unbilled.refundTry(keyHash, this.#ports.clock.nowMs)
       const { alias, plan, echo, body, meta, fromBlock } = asked.value
       if (!this.#plans.hasRoom(alias, plan, echo)) return socket.reject(id, RELAY_FULL)
       const client = this.#startOperation(socket, connection, slot, id, asked.value)
@@ -141,9 +141,9 @@ export class Operations {
       return this.#ports.onChange()
     }
     const answer = asked.ok && asked.value.kind === 'query' ? asked.value.text : ''
-    const waitMs = this.#unbilled.owe(keyHash, this.#ports.clock.nowMs)
+    const waitMs = this.#unbilled.takeOrOwe(keyHash, this.#ports.clock.nowMs)
     for (let at = UNBILLED_UNIT_CHARS; at <= answer.length; at += UNBILLED_UNIT_CHARS)
-      this.#unbilled.owe(keyHash, this.#ports.clock.nowMs)
+      this.#unbilled.takeOrOwe(keyHash, this.#ports.clock.nowMs)
     socket.operations.delete(id)
     if (waitMs > 0) return socket.reject(id, tooManyUnbilled(waitMs))
     if (!asked.ok) return socket.sendMessage(errorText(id, asked.error))

@@ -17,7 +17,7 @@ import {
   parse,
   type SelectionSetNode,
 } from 'graphql'
-import { entryOf } from '../../core/entry-of.ts'
+import { getOrCreate } from '../../core/get-or-create.ts'
 import type { Member } from './schema.ts'
 
 /** What selections are read with. */
@@ -130,7 +130,7 @@ export function collect(
   for (const node of selections) {
     const isSkipped = getDirectiveValues(GraphQLSkipDirective, node, variables)?.if === true
     if (isSkipped || getDirectiveValues(GraphQLIncludeDirective, node, variables)?.if === false) continue
-    if (node.kind === 'Field') entryOf(nodes, node.alias?.value ?? node.name.value, () => []).push(node)
+    if (node.kind === 'Field') getOrCreate(nodes, node.alias?.value ?? node.name.value, () => []).push(node)
     else if (node.kind === 'InlineFragment') collect(node.selectionSet, selecting, nodes, seen)
     else {
       const fragment = fragments[node.name.value]

@@ -3,7 +3,7 @@
 // are sent it one after another, as Snapshots are; what plans hold of memory is bounded, and where they take much of the
 // processor no others come.
 
-import { entryOf } from '../../core/entry-of.ts'
+import { getOrCreate } from '../../core/get-or-create.ts'
 import type { Clock } from '../sockets/connection.ts'
 import type { Plan } from './plan.ts'
 import { project } from './projection.ts'
@@ -87,7 +87,7 @@ export class SharedPlans {
 
   /** `body`: JSON that identifies what frames are of. To be given back. */
   acquire(alias: string, plan: Plan, body: string): SharedPlan {
-    const shared = entryOf(this.#byKey, keyOf(alias, plan, body), () => {
+    const shared = getOrCreate(this.#byKey, keyOf(alias, plan, body), () => {
       this.#fields += plan.size
       return new SharedPlan(alias, plan, (made, chars) => this.#onProjected(made, chars))
     })

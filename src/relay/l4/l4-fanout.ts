@@ -4,9 +4,9 @@
 
 import { InterestCounts } from '../../block-log/interest-counts.ts'
 import type { Coin } from '../../core/coin.ts'
-import { entryOf } from '../../core/entry-of.ts'
+import { getOrCreate } from '../../core/get-or-create.ts'
 import type { OrdersPosition } from '../../order-books/l4/followed-orders.ts'
-import { L4_MOST } from '../../protocol/feed/protocol.ts'
+import { L4_COINS_MAX } from '../../protocol/feed/protocol.ts'
 import type { L4Target } from '../channel.ts'
 import type { Receiver } from '../events/event-frames.ts'
 
@@ -33,7 +33,7 @@ interface Topic<R> {
 
 export class L4Fanout<R extends Receiver> {
   /** Coins that bodies want. */
-  readonly coins = new InterestCounts(L4_MOST)
+  readonly coins = new InterestCounts(L4_COINS_MAX)
   readonly #topics = new Map<string, Topic<R>>()
   /** Other coins are wanted. */
   onChange: () => void = () => undefined
@@ -48,7 +48,7 @@ export class L4Fanout<R extends Receiver> {
 
   /** The receiver gets nothing before it is handed a Snapshot. */
   add({ channel, body }: L4Target, receiver: R): void {
-    const topic = entryOf(this.#topics, body.coin, () => {
+    const topic = getOrCreate(this.#topics, body.coin, () => {
       this.coins.add([body.coin])
       this.onChange()
       const nobody = { live: new Map<R, number>(), waiting: new Set<R>() }

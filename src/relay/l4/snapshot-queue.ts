@@ -4,7 +4,7 @@
 
 import { BoundedMap } from '../../core/bounded-map.ts'
 import type { Coin } from '../../core/coin.ts'
-import { entryOf } from '../../core/entry-of.ts'
+import { getOrCreate } from '../../core/get-or-create.ts'
 import type { AccountId } from '../../core/ids.ts'
 import type { OrdersPosition } from '../../order-books/l4/followed-orders.ts'
 import type { PacedReceiver } from '../events/event-frames.ts'
@@ -62,7 +62,7 @@ export class SnapshotQueue<G extends SnapshotWaiter> {
   /** Resolves when the guest was handed its Snapshot; false where it left before. */
   enter(guest: G): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>()
-    entryOf(this.#queues, guest.account, () => new Map()).set(guest, resolve)
+    getOrCreate(this.#queues, guest.account, () => new Map()).set(guest, resolve)
     if (!this.#isServing) void this.#serve()
     return promise
   }

@@ -5,7 +5,7 @@ import type { MarketType } from '../../core/coin.ts'
 import { orReject } from '../../core/deadline.ts'
 import { after } from '../../core/timers.client.ts'
 import type { Cursor } from '../../protocol/feed/log-api.ts'
-import type { BookHubApi, BookInterest, JoinAnswer, ViewsAnswer } from '../../protocol/hub/hub-api.ts'
+import type { BookHubApi, BookInterest, JoinResponse, ViewsResponse } from '../../protocol/hub/hub-api.ts'
 import { HUB_API_VERSION } from '../../protocol/hub/hub-api.ts'
 import type { HubTick } from '../../protocol/hub/hub-link.ts'
 import type { AttachOutcome, LinkPorts } from './link.client.ts'
@@ -54,7 +54,7 @@ export class Hub {
     return true
   }
 
-  async join(coins: readonly string[], withBooks: boolean): Promise<JoinAnswer> {
+  async join(coins: readonly string[], withBooks: boolean): Promise<JoinResponse> {
     if (!this.#activate({ coins })) return { v: HUB_API_VERSION, ready: false, snapshots: [], unknown: [], rest: coins }
     return this.#call((api) => orReject(api.join(this.#ports.relay, coins, withBooks), CALL_TIMEOUT_MS, after))
   }
@@ -66,7 +66,7 @@ export class Hub {
   }
 
   /** Rejects where the link is down. */
-  async joinViews(wants: readonly string[]): Promise<ViewsAnswer> {
+  async joinViews(wants: readonly string[]): Promise<ViewsResponse> {
     if (!this.#activate({ views: wants })) throw new Error('the link is down')
     return this.#call((api) => orReject(api.joinViews(this.#ports.relay, wants), CALL_TIMEOUT_MS, after))
   }

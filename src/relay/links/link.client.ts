@@ -6,7 +6,7 @@
 import { PATIENCE_MS } from '../../block-log/dial-queue.ts'
 import { backoffMs } from '../../core/backoff.ts'
 import { orReject } from '../../core/deadline.ts'
-import { Flight } from '../../core/flights.ts'
+import { SingleFlight } from '../../core/single-flight.ts'
 import { after } from '../../core/timers.client.ts'
 import type { Cursor } from '../../protocol/feed/log-api.ts'
 
@@ -39,7 +39,7 @@ export class Link {
   readonly #random: () => number
   #socket: WebSocket | null = null
   #isAttached = false
-  readonly #attaching = new Flight<void>()
+  readonly #attaching = new SingleFlight<void>()
   #cancelRetry: (() => void) | null = null
   #failures = 0
   #cursor: Cursor | null = null
@@ -67,7 +67,7 @@ export class Link {
 
   /** True while a dial is waited for: another one comes of an attach that was given up, for what was needed then. */
   get isDialing(): boolean {
-    return this.#attaching.isUp
+    return this.#attaching.isPending
   }
 
   /** Highest height that came; -1 where the next frame begins it, whatever its height. */
@@ -136,14 +136,14 @@ export class Link {
     if (!this.#ports.isNeeded()) return this.drop()
     if (this.isUp && nowMs - this.#lastFrameMs < SILENCE_MS) return
     if (this.isUp) this.#detach()
-    if (!this.#attaching.isUp && this.#cancelRetry === null) this.#scheduleRetry(0)
+    if (!this.#attaching.isPending && this.#cancelRetry === null) this.#scheduleRetry(0)
   }
 
   /** Lets go of the link: without it the relay can hibernate. */
   drop(): void {
     this.#cancelRetry?.()
     this.#cancelRetry = null
-    if (this.#attaching.isUp) return
+    if (this.#attaching.isPending) return
     this.#detach()
     this.#cursor = null
     this.#isEmpty = false

@@ -3,11 +3,11 @@
 
 import { type InterestCounts, wantFrameParts } from '../../block-log/interest-counts.ts'
 import { type Coin, shardOf } from '../../core/coin.ts'
-import { orLate, orReject } from '../../core/deadline.ts'
+import { orFallback, orReject } from '../../core/deadline.ts'
 import { after } from '../../core/timers.client.ts'
 import { AgeCounts } from '../../protocol/feed/ages.ts'
-import type { BlockLogApi, EventsAnswer, LinkHeader, RelayFrame } from '../../protocol/feed/log-api.ts'
-import { LOG_API_VERSION, type RelayWant } from '../../protocol/feed/log-api.ts'
+import type { BlockLogApi, EventsResponse, LinkHeader, RelayFrame } from '../../protocol/feed/log-api.ts'
+import { LOG_API_VERSION, type RelayInterest } from '../../protocol/feed/log-api.ts'
 import type { BookHubApi } from '../../protocol/hub/hub-api.ts'
 import { errorFrame } from '../../protocol/relay/frames.ts'
 import { BookFanout, type BookFeed } from '../books/book-fanout.ts'
@@ -92,13 +92,13 @@ export class Links implements BookFeed {
   async hasBook(coin: Coin): Promise<boolean | null> {
     const { shards, hub } = this.#ports
     const asked = hub(shardOf(coin, shards)).snapshot(coin, 1)
-    const answer = await orLate(asked, HUB_TIMEOUT_MS, null, after).catch(() => null)
+    const answer = await orFallback(asked, HUB_TIMEOUT_MS, null, after).catch(() => null)
     if (answer?.ok) return true
     return answer?.reason === 'unknown_coin' ? false : null
   }
 
   /** What the log holds of events from a height on. */
-  eventsFrom(from: number): Promise<EventsAnswer> {
+  eventsFrom(from: number): Promise<EventsResponse> {
     const { log, relay } = this.#ports
     return orReject(log().events({ v: LOG_API_VERSION, from, relay }), LOG_TIMEOUT_MS, after)
   }
@@ -265,7 +265,7 @@ class InterestReporter {
     const change = isWhole ? this.#fullChange() : { orders: this.#orders.takeChange(), l4: this.#l4.takeChange() }
     if (!change.orders && !change.l4) return
     for (const part of wantFrameParts(change, isWhole))
-      this.#link.send(JSON.stringify({ v: LOG_API_VERSION, t: 'want', ...part } satisfies RelayWant))
+      this.#link.send(JSON.stringify({ v: LOG_API_VERSION, t: 'want', ...part } satisfies RelayInterest))
   }
 
   #fullChange() {

@@ -4,11 +4,11 @@
 
 import { visitorsBusy } from '../../accounts/stream-token.ts'
 import type { MicroCredits } from '../../core/amount.ts'
-import { entryOf } from '../../core/entry-of.ts'
-import { creditsShort, type Failure, KEY_ENDED } from '../../core/failure.ts'
+import { type Failure, insufficientCredits, KEY_ENDED } from '../../core/failure.ts'
+import { getOrCreate } from '../../core/get-or-create.ts'
 import type { KeyHash } from '../../core/ids.ts'
 import { limitsOf } from '../../metering/plans/plan.ts'
-import type { MinuteAnswer, StreamAnswer } from '../../metering/streams/stream-api.ts'
+import type { MinuteResult, StreamResponse } from '../../metering/streams/stream-api.ts'
 import { lastMinuteFrame, lowCreditsFrame } from '../../protocol/relay/frames.ts'
 import type { Refusal } from '../sockets/admission.ts'
 import type { Connection } from '../sockets/connection.ts'
@@ -86,7 +86,7 @@ export class Account {
   }
 
   /** Pays the first minute, with the rest of an earlier one where there is one. Rejects where the meter is away. */
-  async start(minutes: Minutes, connection: Connection): Promise<MinuteAnswer> {
+  async start(minutes: Minutes, connection: Connection): Promise<MinuteResult> {
     this.#starting.set(minutes, connection)
     try {
       return await this.#meter.requestMinute(minutes)
@@ -150,9 +150,9 @@ export class Account {
   }
 
   #onReply(
-    answer: StreamAnswer,
+    answer: StreamResponse,
     begun: readonly Minutes[],
-    due: readonly { readonly minutes: Minutes; readonly answer: MinuteAnswer }[],
+    due: readonly { readonly minutes: Minutes; readonly answer: MinuteResult }[],
   ): void {
     for (const minutes of begun) {
       const connection = this.#starting.get(minutes)
@@ -170,7 +170,7 @@ export class Account {
   }
 
   /** What becomes of a subscription whose minute has started and was not paid. */
-  #onUnpaid(minutes: Minutes, answer: MinuteAnswer): void {
+  #onUnpaid(minutes: Minutes, answer: MinuteResult): void {
     const connection = this.#running.get(minutes)
     if (answer.ok || !connection) return
     if (answer.reason === 'busy') return connection.fail(visitorsBusy(answer.busyMs))
@@ -179,10 +179,13 @@ export class Account {
     const byToken = connection.identity.token !== undefined
     const sums = { neededMicro: minutes.price, remainingMicro, capMicro, byToken }
     const short = { kind: 'credits_exhausted', ...sums } as const
-    connection.fail({ ...short, hint: `Credits exhausted: ${creditsShort(`a minute of ${minutes.type}`, short)}` })
+    connection.fail({
+      ...short,
+      hint: `Credits exhausted: ${insufficientCredits(`a minute of ${minutes.type}`, short)}`,
+    })
   }
 
-  #warn({ available, left, isLow, nextMinute }: StreamAnswer): void {
+  #warn({ available, left, isLow, nextMinute }: StreamResponse): void {
     const isLast = available < nextMinute
     if (!isLast && !isLow) for (const connection of this.#connections) connection.creditWarning = 'of nothing'
     else {
@@ -232,7 +235,7 @@ export class Accounts {
   }
 
   of(name: string): Account {
-    return entryOf(this.#byName, name, () => new Account(name, this.#ports))
+    return getOrCreate(this.#byName, name, () => new Account(name, this.#ports))
   }
 
   /** Pays what is due and forgets who has gone. Accounts do not wait for one another. */

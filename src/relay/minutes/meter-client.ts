@@ -8,13 +8,13 @@ import { MINUTE_MS } from '../../core/time.ts'
 import { METER_API_VERSION } from '../../metering/meter-version.ts'
 import type {
   ConnectVerdict,
-  MinuteAnswer,
   MinuteCharge,
-  StreamAnswer,
+  MinuteResult,
   StreamEnd,
   StreamReport,
+  StreamResponse,
 } from '../../metering/streams/stream-api.ts'
-import { ENDS_TOLD_MS } from '../../metering/streams/stream-ledger.ts'
+import { END_REPORTS_MS } from '../../metering/streams/stream-ledger.ts'
 import type { Clock } from '../sockets/connection.ts'
 import { dueCharges, endReport, firstCharge, type Minutes } from './minutes.ts'
 
@@ -29,7 +29,7 @@ export interface MeterPort {
   readonly life: number
   readonly clock: Clock
   /** Rejects where the meter cannot be asked. */
-  exchange(account: AccountId, report: StreamReport): Promise<StreamAnswer>
+  exchange(account: AccountId, report: StreamReport): Promise<StreamResponse>
 }
 
 /** What the account has here at the moment. */
@@ -39,9 +39,9 @@ export interface MeterClientOwner {
   status(): AccountStatus
   /** An answer came: `begun` have their first minute; `due` are the answers to minutes that had started. */
   onReply(
-    answer: StreamAnswer,
+    answer: StreamResponse,
     begun: readonly Minutes[],
-    due: readonly { readonly minutes: Minutes; readonly answer: MinuteAnswer }[],
+    due: readonly { readonly minutes: Minutes; readonly answer: MinuteResult }[],
   ): void
   onFailure(): void
 }
@@ -60,7 +60,7 @@ interface PendingEnd {
 
 /** What one report carries. */
 interface ReportBatch {
-  readonly begins: readonly PendingRequest<Minutes, MinuteAnswer>[]
+  readonly begins: readonly PendingRequest<Minutes, MinuteResult>[]
   readonly connects: readonly PendingRequest<KeyHash, ConnectVerdict>[]
   readonly due: readonly { readonly minutes: Minutes; readonly charge: MinuteCharge }[]
   readonly endings: readonly PendingEnd[]
@@ -70,7 +70,7 @@ export class MeterClient {
   readonly #account: AccountId
   readonly #port: MeterPort
   readonly #owner: MeterClientOwner
-  #begins: PendingRequest<Minutes, MinuteAnswer>[] = []
+  #begins: PendingRequest<Minutes, MinuteResult>[] = []
   #connects: PendingRequest<KeyHash, ConnectVerdict>[] = []
   #endings: PendingEnd[] = []
   #isFirst = true
@@ -106,7 +106,7 @@ export class MeterClient {
   }
 
   /** Asks for a first minute; rejects where the meter is away. */
-  requestMinute(minutes: Minutes): Promise<MinuteAnswer> {
+  requestMinute(minutes: Minutes): Promise<MinuteResult> {
     if (this.#endings.length >= MAX_ENDINGS) return Promise.reject(new Error('too many ends wait for the meter'))
     return new Promise((resolve, reject) => {
       this.#begins.push({ request: minutes, resolve, reject })
@@ -180,7 +180,7 @@ export class MeterClient {
   #takeBatch(): ReportBatch {
     const { relay, clock } = this.#port
     // Older ones the meter could no longer tell from new ones.
-    this.#endings = this.#endings.filter(({ atMs }) => clock.nowMs - atMs < ENDS_TOLD_MS)
+    this.#endings = this.#endings.filter(({ atMs }) => clock.nowMs - atMs < END_REPORTS_MS)
     const due = this.#owner
       .status()
       .running.flatMap((minutes) => dueCharges(relay, minutes, clock.nowMs).map((charge) => ({ minutes, charge })))
@@ -214,7 +214,7 @@ export class MeterClient {
     }
   }
 
-  #resolve({ begins, connects, due }: ReportBatch, answer: StreamAnswer): void {
+  #resolve({ begins, connects, due }: ReportBatch, answer: StreamResponse): void {
     const begun: Minutes[] = []
     begins.forEach(({ request, resolve }, index) => {
       const minute = answer.minutes[index]!

@@ -2,12 +2,12 @@
 // Law: sending is O(1) beside the platform's own send, and nothing is sent after the end.
 
 import type { Identity, Product } from '../../accounts/identity.ts'
-import { narrowed } from '../../accounts/stream-token.ts'
+import { narrowIdentity } from '../../accounts/stream-token.ts'
 import type { Failure } from '../../core/failure.ts'
 import type { AccountId } from '../../core/ids.ts'
 import { type Bucket, borrowTokens, fullBucket, type Rate, takeTokens } from '../../core/token-bucket.ts'
 import { limitsOf } from '../../metering/plans/plan.ts'
-import { socketEnd } from '../../protocol/relay/failure-frame.ts'
+import { socketClose } from '../../protocol/relay/failure-frame.ts'
 import { errorFrame } from '../../protocol/relay/frames.ts'
 import type { SocketUnread } from './unread.ts'
 import { LIGHT, RelayUnread } from './unread.ts'
@@ -107,7 +107,7 @@ export class Connection {
   /** The caller's terms have changed. Who came with a token stays bound to it. */
   renew(identity: Identity, terms: number): void {
     const { token } = this.#identity
-    this.#identity = token ? narrowed(identity, token) : identity
+    this.#identity = token ? narrowIdentity(identity, token) : identity
     this.#terms = terms
     if (!this.isEnded) this.persist()
     if (this.messagesPerMinute === this.#rate.burst) return
@@ -223,8 +223,8 @@ export class Connection {
   /** Ends by a failure after which nothing more can come. */
   fail(failure: Failure): void {
     if (!this.isEnded) this.onRejected?.(this, '', failure)
-    const { code, reason, last } = socketEnd(failure)
-    this.end(code, reason, last)
+    const { code, reason, lastFrame } = socketClose(failure)
+    this.end(code, reason, lastFrame)
   }
 
   /** The relay could not serve it: it is not the client's doing that it ended. */

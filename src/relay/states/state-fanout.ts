@@ -5,7 +5,7 @@
 import { backoffMs } from '../../core/backoff.ts'
 import { canonicalJson } from '../../core/canonical-json.ts'
 import type { After } from '../../core/deadline.ts'
-import { entryOf } from '../../core/entry-of.ts'
+import { getOrCreate } from '../../core/get-or-create.ts'
 import { hash32 } from '../../core/hash.ts'
 import type { AccountId } from '../../core/ids.ts'
 import type { RelayEvents } from '../../protocol/feed/log-api.ts'
@@ -159,10 +159,10 @@ export class StateFanout<R extends PacedReceiver> {
 
   #pollOf(ask: InfoRequest): Poll<R> {
     const key = canonicalJson(ask)
-    return entryOf(this.#polls, key, () => {
+    return getOrCreate(this.#polls, key, () => {
       const question: Poll<R> = { key, request: ask, pace: new Pace(this.#ports.clock.nowMs), topics: new Map() }
       if (typeof ask.user === 'string') {
-        entryOf(this.#pollsByUser, ask.user, () => new Set()).add(question)
+        getOrCreate(this.#pollsByUser, ask.user, () => new Set()).add(question)
         if (ORDER_TYPES.has(ask.type)) this.#orders.addOrderUsers([ask.user])
       }
       return question

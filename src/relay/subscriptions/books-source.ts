@@ -2,8 +2,8 @@
 // and sent its Snapshots; before its turn nothing is charged, held or read for it, and other requests do not wait for it.
 
 import { type MarketType, marketTypeOf } from '../../core/coin.ts'
-import { entryOf } from '../../core/entry-of.ts'
 import type { Failure } from '../../core/failure.ts'
+import { getOrCreate } from '../../core/get-or-create.ts'
 import { waitingFrame } from '../../protocol/relay/frames.ts'
 import { type BookFanout, checksumInterests, hubsOf } from '../books/book-fanout.ts'
 import { AdmissionQueue, type AdmissionWaiter, isQuick, MAX_WAIT_MS } from '../books/fair-queue.ts'
@@ -128,7 +128,7 @@ export class BooksSource implements SubscriptionSource<BooksTarget> {
     if (connection.isEnded) return
     const leave = this.#backlog.reserve(account, request.echo.length)
     if (!leave) return this.#registry.rejectUnbilled(request, TOO_MANY)
-    const joins = entryOf(this.#joins, connection, () => new Set())
+    const joins = getOrCreate(this.#joins, connection, () => new Set())
     // Wildcards of one channel replace one another, and equal bodies stand in one place: they go one by one.
     const earlier = [...joins].findLast(
       (one) => one.request.identity === request.identity || (one.body.coins === null && join.body.coins === null),

@@ -5,8 +5,8 @@
 import { backoffMs } from '../../core/backoff.ts'
 import type { Coin } from '../../core/coin.ts'
 import type { Failure } from '../../core/failure.ts'
-import { Flights } from '../../core/flights.ts'
-import { L4_MOST } from '../../protocol/feed/protocol.ts'
+import { SingleFlights } from '../../core/single-flight.ts'
+import { L4_COINS_MAX } from '../../protocol/feed/protocol.ts'
 import { refusedSubscription } from '../../protocol/relay/failure-frame.ts'
 import { waitingForSnapshot } from '../../protocol/relay/frames.ts'
 import type { L4Channel, L4Target } from '../channel.ts'
@@ -46,7 +46,7 @@ export class OrdersSource implements SubscriptionSource<L4Target> {
   readonly #queue: SnapshotQueue<Waiter>
   readonly #waiters = new Set<Waiter>()
   /** Whether a book is there, asked once for all who wait for it. */
-  readonly #polls = new Flights<boolean>(Number.POSITIVE_INFINITY)
+  readonly #polls = new SingleFlights<boolean>(Number.POSITIVE_INFINITY)
   /** Whose text is fetched. */
   #channel: L4Channel<unknown> | null = null
 
@@ -78,7 +78,7 @@ export class OrdersSource implements SubscriptionSource<L4Target> {
   }
 
   capacity(): Failure | null {
-    return this.#fanout.size >= L4_MOST ? BOOK_LIMIT_REACHED : null
+    return this.#fanout.size >= L4_COINS_MAX ? BOOK_LIMIT_REACHED : null
   }
 
   attach(subscription: Subscription<L4Target>): void {

@@ -1,6 +1,6 @@
 // Why a body is refused before it is paid for: its coins, its DEX, the client's stream token, or no room here.
 
-import { subscriptionOutside, TOKEN_SPEED_MAX, TOKEN_SUBSCRIPTIONS } from '../../accounts/stream-token.ts'
+import { subscriptionScopeRefusal, TOKEN_SPEED_MAX, TOKEN_SUBSCRIPTIONS } from '../../accounts/stream-token.ts'
 import type { Coin } from '../../core/coin.ts'
 import type { Failure } from '../../core/failure.ts'
 import { unknownDex } from '../../core/unknown-dex.ts'
@@ -111,7 +111,7 @@ export function tokenFailure(
   { replay }: Pick<SubscribeFrame, 'replay'>,
 ): Failure | null {
   if (!token) return null
-  const outside = subscriptionOutside(token, target.channel.type, coinsOfTarget(target))
+  const outside = subscriptionScopeRefusal(token, target.channel.type, coinsOfTarget(target))
   if (outside || !replay) return outside
   const { speed = 1 } = replay
   if (speed !== 'max' && speed <= TOKEN_SPEED_MAX) return null

@@ -1,16 +1,16 @@
 // The subscriptions of one relay: each is paid for, kept, acknowledged, and ends.
 // Invariants: nothing of a refused request stays behind; refusals that took work are few a second for each key.
 
-import { counted, type Identity } from '../../accounts/identity.ts'
+import { type Identity, limiterKey } from '../../accounts/identity.ts'
 import { LIMIT_FIELDS } from '../../accounts/limits.ts'
 import { VISITOR_MINUTES, visitorsBusy } from '../../accounts/stream-token.ts'
 import type { MicroCredits } from '../../core/amount.ts'
-import { entryOf } from '../../core/entry-of.ts'
-import { creditsShort, type Failure, KEY_ENDED } from '../../core/failure.ts'
-import { FreeWork, tooMuchFreeWork } from '../../core/free-work.ts'
-import { Gate } from '../../core/gate.ts'
+import { type Failure, insufficientCredits, KEY_ENDED } from '../../core/failure.ts'
+import { getOrCreate } from '../../core/get-or-create.ts'
+import { RateLimiter } from '../../core/rate-limiter.ts'
+import { UnbilledLimiter, unbilledLimitFailure } from '../../core/unbilled-limiter.ts'
 import { limitsOf } from '../../metering/plans/plan.ts'
-import type { MinuteAnswer } from '../../metering/streams/stream-api.ts'
+import type { MinuteResult } from '../../metering/streams/stream-api.ts'
 import { refusedSubscription } from '../../protocol/relay/failure-frame.ts'
 import { ackFrame, errorFrame } from '../../protocol/relay/frames.ts'
 import { isReplayable, minutePrice } from '../channel.ts'
@@ -26,8 +26,8 @@ const NONE: ReadonlyMap<string, Subscription> = new Map()
 export class SubscriptionRegistry {
   readonly #ports: Ports
   readonly #byConnection = new Map<Connection, Map<string, Subscription>>()
-  readonly #unbilled = new FreeWork()
-  readonly #visitors = new Gate()
+  readonly #unbilled = new UnbilledLimiter()
+  readonly #visitors = new RateLimiter()
   size = 0
 
   constructor(ports: Ports) {
@@ -50,13 +50,13 @@ export class SubscriptionRegistry {
 
   /** Before work at the archive, which may come to nothing. False, and the client was told, where too much of it did. */
   allowArchiveWork(request: RejectedRequest): boolean {
-    return this.#allow(request, 'tryWork')
+    return this.#allow(request, 'tryUpstream')
   }
 
-  #allow(request: RejectedRequest, by: 'take' | 'tryWork'): boolean {
+  #allow(request: RejectedRequest, by: 'take' | 'tryUpstream'): boolean {
     const { connection } = request
-    const waitMs = this.#unbilled[by](counted(connection.identity), this.#ports.clock.nowMs)
-    if (waitMs > 0) reject(request, tooMuchFreeWork(waitMs))
+    const waitMs = this.#unbilled[by](limiterKey(connection.identity), this.#ports.clock.nowMs)
+    if (waitMs > 0) reject(request, unbilledLimitFailure(waitMs))
     return waitMs === 0
   }
 
@@ -96,7 +96,7 @@ export class SubscriptionRegistry {
       else this.rejectUnbilled(request, answer ? minuteFailure(answer, minutes.price, connection.identity) : NOT_READY)
       return null
     }
-    this.#unbilled.charged(counted(connection.identity), this.#ports.clock.nowMs)
+    this.#unbilled.refundTry(limiterKey(connection.identity), this.#ports.clock.nowMs)
     return minutes
   }
 
@@ -124,7 +124,7 @@ export class SubscriptionRegistry {
 
   store(subscription: Subscription): void {
     const { connection, identity } = subscription
-    entryOf(this.#byConnection, connection, () => new Map()).set(identity, subscription)
+    getOrCreate(this.#byConnection, connection, () => new Map()).set(identity, subscription)
     this.size++
     this.#ports.save(subscription)
   }
@@ -159,7 +159,7 @@ export function reject({ connection, echo, target }: RejectedRequest, failure: F
 }
 
 /** Why a first minute was not granted; `price` is the minute's. */
-function minuteFailure(answer: MinuteAnswer & { ok: false }, price: MicroCredits, identity: Identity): Failure {
+function minuteFailure(answer: MinuteResult & { ok: false }, price: MicroCredits, identity: Identity): Failure {
   switch (answer.reason) {
     case 'revoked':
       return KEY_ENDED
@@ -173,7 +173,7 @@ function minuteFailure(answer: MinuteAnswer & { ok: false }, price: MicroCredits
       const { remaining: remainingMicro, cap: capMicro } = answer
       const sums = { neededMicro: price, remainingMicro, capMicro, byToken: identity.token !== undefined }
       const short = { kind: 'credits_exhausted', ...sums } as const
-      return { ...short, hint: creditsShort('a minute', short) }
+      return { ...short, hint: insufficientCredits('a minute', short) }
     }
     case 'busy':
       return visitorsBusy(answer.busyMs)

@@ -15,7 +15,7 @@ import { convertEvents } from '../../../src/feeder/convert.ts'
 import { userFunding } from '../../../src/info/queries/userFunding.ts'
 import { eventHistoryOf } from '../../../src/info/sources/event-history.ts'
 import type { Block } from '../../../src/protocol/feed/block.ts'
-import type { EventBlock, HeldStretch } from '../../../src/protocol/feed/durable-api.ts'
+import type { BlockRange, EventBlock } from '../../../src/protocol/feed/durable-api.ts'
 import { withPayments } from '../../../src/protocol/feed/payments.ts'
 import { USER, units } from '../trading.ts'
 import { compact, counted, segmentOf } from './places.worker.ts'
@@ -214,7 +214,7 @@ describe('what wallets paid', () => {
     const paid = texts.slice(LOG_FROM).map(({ payments }) => payments)
     const held = heldFills(
       head(BLOCKS - 1),
-      searchPayments({ last: BLOCKS - 1, text }, paid, user).stretches as [HeldStretch],
+      searchPayments({ last: BLOCKS - 1, text }, paid, user).stretches as [BlockRange],
     )
     const past = eventHistoryOf({
       history: { stored: async () => ok(held) },

@@ -79,7 +79,7 @@ function desk(
     return { status: answer.status, outcome: json?.outcome }
   }
   const order = async (account: string, name = 'small') => {
-    const begun = await checkout.begin(account, { package: name })
+    const begun = await checkout.start(account, { package: name })
     if (!begun.ok) throw new Error(JSON.stringify(begun.error))
     return { ...begun.value, session: begun.value.reference! }
   }
@@ -229,7 +229,7 @@ describe('an order at Stripe', () => {
   it('is not begun where Stripe refuses, and may be begun again', async () => {
     const wrong = desk(stripe({ secretKey: 'sk_other', apiUrl: STRIPE_API, publicUrl: 'https://w.example' }))
     const account = await newAccount()
-    expect(await wrong.checkout.begin(account, { package: 'small' })).toMatchObject({ error: { kind: 'unavailable' } })
+    expect(await wrong.checkout.start(account, { package: 'small' })).toMatchObject({ error: { kind: 'unavailable' } })
     expect(await wrong.checkout.list({ account, limit: 5 })).toMatchObject([{ state: 'void' }])
     expect(JSON.stringify(wrong.world.told)).not.toContain('sk_other')
   })
@@ -252,7 +252,7 @@ describe('an order at Stripe', () => {
 describe('an order that is paid by hand', () => {
   it('is granted once, by its number', async () => {
     const { checkout, granted, world } = desk(MANUAL)
-    const begun = await checkout.begin(await newAccount(), { package: 'large' })
+    const begun = await checkout.start(await newAccount(), { package: 'large' })
     const { number, account } = begun.ok ? begun.value : { number: '', account: '' }
     expect(begun).toMatchObject({ ok: true, value: { state: 'open', url: null, minor: 900 } })
     for (let i = 0; i < 3; i++) expect(await checkout.pay(number)).toMatchObject({ ok: true, value: { state: 'paid' } })
@@ -263,7 +263,7 @@ describe('an order that is paid by hand', () => {
 
   it('that cannot be granted says so, and can be once more', async () => {
     const { checkout, world, shown } = desk(MANUAL)
-    const begun = await checkout.begin(await newAccount(), { package: 'large' })
+    const begun = await checkout.start(await newAccount(), { package: 'large' })
     const { number, account } = begun.ok ? begun.value : { number: '', account: '' }
     world.ledger.set(`${account} ${number}`, 1)
     expect(await checkout.pay(number)).toMatchObject({ ok: false, error: { kind: 'conflict' } })
@@ -277,16 +277,16 @@ describe('an order that is paid by hand', () => {
   it('is one of twenty a day, and nothing where nothing is sold', async () => {
     const { checkout, world } = desk(MANUAL)
     const account = await newAccount()
-    const clicks = Array.from({ length: 30 }, () => checkout.begin(account, { package: 'small' }))
+    const clicks = Array.from({ length: 30 }, () => checkout.start(account, { package: 'small' }))
     const begun = (await Promise.all(clicks)).flatMap((order) => (order.ok ? [order.value.number] : []))
     expect([begun.length, new Set(begun).size]).toEqual([20, 20])
     await checkout.void(begun[0]!)
-    expect(await checkout.begin(account, { package: 'small' })).toMatchObject({ error: { kind: 'limit_reached' } })
+    expect(await checkout.start(account, { package: 'small' })).toMatchObject({ error: { kind: 'limit_reached' } })
     await checkout.pay(begun[1]!)
-    expect((await checkout.begin(account, { package: 'small' })).ok).toBe(true)
+    expect((await checkout.start(account, { package: 'small' })).ok).toBe(true)
     world.nowMs += 86_400_001
-    expect((await checkout.begin(account, { package: 'small' })).ok).toBe(true)
-    expect(await desk(null).checkout.begin(account, { package: 'small' })).toMatchObject({
+    expect((await checkout.start(account, { package: 'small' })).ok).toBe(true)
+    expect(await desk(null).checkout.start(account, { package: 'small' })).toMatchObject({
       error: { kind: 'not_found' },
     })
   })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { moneyText } from '../../../src/billing/checkout/money.ts'
-import { CheckoutPrices, quoted } from '../../../src/billing/checkout/prices.ts'
+import { CheckoutPrices, quoteFor } from '../../../src/billing/checkout/prices.ts'
 
 const prices = CheckoutPrices.parse({
   currency: 'eur',
@@ -10,11 +10,11 @@ const prices = CheckoutPrices.parse({
 
 describe('prices', () => {
   it('are those of a package, or of whole lots, to the unit', () => {
-    expect(quoted(prices, { package: 'small' })).toEqual({
+    expect(quoteFor(prices, { package: 'small' })).toEqual({
       ok: true,
       value: { micro: 100_000_500_000, minor: 1_900, currency: 'eur' },
     })
-    expect(quoted(prices, { credits: 7_000_000_000 })).toMatchObject({ value: { micro: 7_000_000_000, minor: 21 } })
+    expect(quoteFor(prices, { credits: 7_000_000_000 })).toMatchObject({ value: { micro: 7_000_000_000, minor: 21 } })
   })
 
   it.each([
@@ -25,15 +25,15 @@ describe('prices', () => {
     [{ credits: Number.MAX_SAFE_INTEGER }, 'credits: must be a multiple of 1000, at most 50000'],
     [{}, 'credits: must be a multiple of 1000, at most 50000'],
   ])('there is none of %j', (wanted, sentence) => {
-    const quote = quoted(prices, wanted)
+    const quote = quoteFor(prices, wanted)
     const [issue] = quote.ok || quote.error.kind !== 'bad_field' ? [] : quote.error.issues
     expect(`${issue?.path}: ${issue?.message}`).toBe(sentence)
   })
 
   it('say what is sold where it is the other kind', () => {
     const none = CheckoutPrices.parse({})
-    expect(quoted(none, { package: 'small' })).toMatchObject({ ok: false })
-    expect(quoted(none, { credits: 1 })).toMatchObject({ ok: false })
+    expect(quoteFor(none, { package: 'small' })).toMatchObject({ ok: false })
+    expect(quoteFor(none, { credits: 1 })).toMatchObject({ ok: false })
   })
 
   it.each([

@@ -1,12 +1,12 @@
 // The client of Stripe's API against an HTTP server that speaks its protocol.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Order } from '../../../src/billing/checkout/order.ts'
+import type { Purchase } from '../../../src/billing/checkout/purchase.ts'
 import { isSigned, stripe } from '../../../src/billing/checkout/stripe/stripe.client.ts'
 import { type HttpServer, startServer } from '../../kit/http-server.ts'
 import { SECRET_KEY, StripeStub, signed, WEBHOOK_SECRET } from './stripe-stub.ts'
 
-const ORDER: Order = {
+const ORDER: Purchase = {
   seq: 17,
   number: 'W-17-k3Fz',
   account: 'acme',
@@ -48,8 +48,8 @@ const provider = (secretKey = SECRET_KEY) => stripe({ secretKey, apiUrl, publicU
 
 describe('a session of Stripe', () => {
   it('is made once for an order, with its sum and its number', async () => {
-    const first = await provider().begin(ORDER)
-    const again = await provider().begin(ORDER)
+    const first = await provider().start(ORDER)
+    const again = await provider().start(ORDER)
     expect(first).toEqual({
       ok: true,
       value: { reference: 'cs_test_1', url: 'https://checkout.stripe.com/c/pay/cs_test_1' },
@@ -77,14 +77,14 @@ describe('a session of Stripe', () => {
   })
 
   it('is refused in words without a secret', async () => {
-    for (const wrong of [await provider('sk_wrong').begin(ORDER), await provider('').begin(ORDER)]) {
+    for (const wrong of [await provider('sk_wrong').start(ORDER), await provider('').start(ORDER)]) {
       expect(wrong.ok).toBe(false)
       expect(JSON.stringify(wrong)).not.toContain('sk_wrong')
     }
     broken = true
-    expect(await provider().begin(ORDER)).toEqual({ ok: false, error: 'Stripe was not reached, or broke off' })
+    expect(await provider().start(ORDER)).toEqual({ ok: false, error: 'Stripe was not reached, or broke off' })
     broken = false
-    expect(await stripe({ secretKey: SECRET_KEY, apiUrl: 'http://127.0.0.1:1', publicUrl: '' }).begin(ORDER)).toEqual({
+    expect(await stripe({ secretKey: SECRET_KEY, apiUrl: 'http://127.0.0.1:1', publicUrl: '' }).start(ORDER)).toEqual({
       ok: false,
       error: 'Stripe was not reached, or broke off',
     })

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { feederStatusTable, fieldsOf, statusTable } from '../../../scripts/field-table.ts'
 import { withPart } from '../../../scripts/marked.ts'
-import { described, fieldWords } from '../../../src/core/field-words.ts'
+import { describeField, parseFieldDescription } from '../../../src/core/field-description.ts'
 import { FEEDER_STATES, StatusShape as FeederStatusShape } from '../../../src/feeder/status.ts'
 import { FEED_STATES, GAP_REASONS, StatusShape } from '../../../src/protocol/feed/status-shape.ts'
 
@@ -43,14 +43,14 @@ describe.each([
   const fields = fieldsOf(shape as z.ZodType)
   it('has words of its own', () => {
     expect(fields.length).toBeGreaterThan(10)
-    expect(fields.filter(({ description }) => fieldWords(description).meaning.length < 3)).toEqual([])
+    expect(fields.filter(({ description }) => parseFieldDescription(description).meaning.length < 3)).toEqual([])
   })
 
   it('that says what is well and is more than a fact says what to do where it is not', () => {
-    const told = fields.map(({ description }) => fieldWords(description))
-    expect(told.filter(({ well, otherwise }) => otherwise !== '' && well === '').map(({ meaning }) => meaning)).toEqual(
-      shape === StatusShape ? ['why'] : [],
-    )
+    const told = fields.map(({ description }) => parseFieldDescription(description))
+    expect(
+      told.filter(({ expected, otherwise }) => otherwise !== '' && expected === '').map(({ meaning }) => meaning),
+    ).toEqual(shape === StatusShape ? ['why'] : [])
   })
 })
 
@@ -63,9 +63,9 @@ it('openapi.json has /status with the same words', () => {
 })
 
 it('words survive their schema', () => {
-  const { description } = described(z.string(), 'what it is', 'good', 'do it')
-  expect(fieldWords(description!)).toEqual({ meaning: 'what it is', well: 'good', otherwise: 'do it' })
-  expect(fieldWords(described(z.string(), 'a fact').description!)).toEqual({
+  const { description } = describeField(z.string(), 'what it is', 'good', 'do it')
+  expect(parseFieldDescription(description!)).toEqual({ meaning: 'what it is', well: 'good', otherwise: 'do it' })
+  expect(parseFieldDescription(describeField(z.string(), 'a fact').description!)).toEqual({
     meaning: 'a fact',
     well: '',
     otherwise: '',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { AddressGate, WRONG_TOKENS } from '../../../src/accounts/address-gate.ts'
+import { AddressLimiter, WRONG_TOKENS } from '../../../src/accounts/address-limiter.ts'
 import { hashKey, mintKey } from '../../../src/accounts/digest.client.ts'
-import { KeyRing } from '../../../src/accounts/key-ring.store.ts'
+import { KeyResolver } from '../../../src/accounts/key-resolver.store.ts'
 import { spend } from '../../metering/meter.worker.ts'
 import {
   ADMIN_TOKEN,
@@ -16,7 +16,7 @@ import {
 } from './operator.worker.ts'
 
 /** An isolate whose clock is a minute ahead. */
-const later = () => new KeyRing(() => Date.now() + 61_000)
+const later = () => new KeyResolver(() => Date.now() + 61_000)
 const entry = { product: 'info', kind: 'api', places: ['bearer'] } as const
 
 describe('the admin door', () => {
@@ -64,7 +64,7 @@ describe('what of the archive is too old', () => {
 
 describe('wrong tokens', () => {
   it('are refused more briefly from the twentieth in a minute on, and never the right one', async () => {
-    const gate = new AddressGate(WRONG_TOKENS)
+    const gate = new AddressLimiter(WRONG_TOKENS)
     const knock = (token: string, atMs = 0) => ask('GET', '/keys', undefined, { token, gate, atMs })
     for (let i = 0; i < 20; i++) expect((await knock(`guess ${i}`)).status).toBe(401)
     for (let i = 0; i < 3; i++) {
@@ -93,7 +93,7 @@ describe('accounts and keys', () => {
   })
 
   it('creates a key that works at once, also where KV said before that there is none', async () => {
-    const ring = new KeyRing()
+    const ring = new KeyResolver()
     const { key, hash, account } = await newKey({ credits: '1.5', label: 'first' })
     expect(await bindings.KEYS.get(`key:${hash}`)).toBe(null)
     expect(await enter(ring, key)).toBe('ok')
@@ -173,7 +173,7 @@ describe('accounts and keys', () => {
   })
 
   it('labels, restricts and ends a key', async () => {
-    const ring = () => new KeyRing()
+    const ring = () => new KeyResolver()
     const { key, hash, prefix } = await newKey({ credits: 1 })
     expect((await ask('PATCH', `/keys/${prefix}`, { label: 'renamed', products: ['rpc'] })).json).toMatchObject({
       hash,
@@ -234,17 +234,17 @@ describe('accounts and keys', () => {
 describe('revoking', () => {
   it('reaches the meter and a fresh isolate at once, an old isolate when the meter or 30 s say so', async () => {
     let now = Date.now()
-    const ring = new KeyRing(() => now)
-    const other = new KeyRing(() => now)
+    const ring = new KeyResolver(() => now)
+    const other = new KeyResolver(() => now)
     const { key, hash, prefix, account } = await newKey({ credits: 3 })
     expect([await enter(ring, key), await enter(other, key)]).toEqual(['ok', 'ok'])
     expect(await ask('DELETE', `/keys/${prefix}`)).toMatchObject({ status: 200, json: { hash, prefix } })
     const again = await ask('DELETE', `/keys/${hash}`)
     expect(again.status).toBe(200)
-    expect(await enter(new KeyRing(), key)).toBe('key_revoked')
+    expect(await enter(new KeyResolver(), key)).toBe('key_revoked')
     expect(await spend(meterOf(account), hash, 1)).toMatchObject({ ok: false, reason: 'revoked' })
     expect(await enter(ring, key)).toBe('ok')
-    ring.revoked(settings, hash, waitUntil)
+    ring.markRevoked(settings, hash, waitUntil)
     expect(await enter(ring, key)).toBe('key_revoked')
     now += 29_999
     expect(await enter(other, key)).toBe('ok')
@@ -266,7 +266,7 @@ describe('revoking', () => {
 
 describe('the key ring', () => {
   it('tells every bad key by its kind, and looks up none that is made up', async () => {
-    const ring = new KeyRing()
+    const ring = new KeyResolver()
     const dead = {
       ...settings,
       get ACCOUNTS(): never {
@@ -289,7 +289,7 @@ describe('the key ring', () => {
   })
 
   it('takes keys without the keyed check where it is off', async () => {
-    const ring = new KeyRing()
+    const ring = new KeyResolver()
     const result = await ring.identify({ ...settings, KEY_CHECK: false }, `cqt_${'1'.repeat(26)}`, entry, waitUntil)
     expect(result).toEqual({ ok: false, error: { kind: 'key_unknown' } })
   })

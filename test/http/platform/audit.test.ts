@@ -1,12 +1,18 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { drawStaffToken, HOLDER, mayAct, parseStaffToken, STAFF_ROLES } from '../../../src/accounts/staff.ts'
+import {
+  ADMIN_OPERATOR,
+  hasRole,
+  parseStaffToken,
+  randomStaffTokenBody,
+  STAFF_ROLES,
+} from '../../../src/accounts/staff.ts'
 import { accountIn, auditRow } from '../../../src/http/platform/audit.ts'
 import { StaffName } from '../../../src/http/platform/endpoints/staff.ts'
 
 const asked = (over: object = {}) =>
   auditRow({
-    operator: HOLDER,
+    operator: ADMIN_OPERATOR,
     action: 'grantCredits',
     path: '/admin/accounts/{id}/grants',
     params: { id: 'acme' },
@@ -43,7 +49,7 @@ describe('a row of the audit', () => {
   it('has no secret in it', () => {
     const secrets = [
       'cqt_9fKxWq2TbNkRzd5mYvHs4uJwXe',
-      `${drawStaffToken((bytes) => new Uint8Array(bytes).fill(7))}12345678`,
+      `${randomStaffTokenBody((bytes) => new Uint8Array(bytes).fill(7))}12345678`,
       'cqe_eyJ2IjoxLC-_.0uJ4yQ3m1v8s7w6x5z4b3c2d1e0f9g8h7i6j5k4l3m2',
     ]
     for (const secret of secrets) {
@@ -91,7 +97,7 @@ describe('names and roles', () => {
   })
 
   it('may what those before them may', () => {
-    const table = STAFF_ROLES.map((role) => STAFF_ROLES.map((needed) => mayAct(role, needed)))
+    const table = STAFF_ROLES.map((role) => STAFF_ROLES.map((needed) => hasRole(role, needed)))
     expect(table).toEqual([
       [true, false, false],
       [true, true, false],
@@ -100,7 +106,7 @@ describe('names and roles', () => {
   })
 
   it('come with tokens of one form', () => {
-    const drawn = drawStaffToken((bytes) => crypto.getRandomValues(new Uint8Array(bytes)))
+    const drawn = randomStaffTokenBody((bytes) => crypto.getRandomValues(new Uint8Array(bytes)))
     const token = `${drawn}9fKxWq2T`
     expect(token).toMatch(/^cqo_.{40}$/)
     expect(parseStaffToken(token)).toEqual({ signed: drawn, check: '9fKxWq2T' })

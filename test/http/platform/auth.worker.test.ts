@@ -3,7 +3,7 @@
 import { runInDurableObject } from 'cloudflare:test'
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
-import { AddressGate, WRONG_TOKENS } from '../../../src/accounts/address-gate.ts'
+import { AddressLimiter, WRONG_TOKENS } from '../../../src/accounts/address-limiter.ts'
 import { type Identity, PRODUCTS } from '../../../src/accounts/identity.ts'
 import { failureMessage } from '../../../src/core/failure.ts'
 import type { KeyHash } from '../../../src/core/ids.ts'
@@ -110,7 +110,7 @@ describe('the door of service keys', () => {
       keySecret: KEY_SECRET,
       visitor: () => null,
       requestId: () => 'req_1',
-      wrongToken: () => new AddressGate(WRONG_TOKENS).take(null, 0),
+      wrongToken: () => new AddressLimiter(WRONG_TOKENS).take(null, 0),
     })
     const headers = { authorization: `Bearer ${ADMIN_TOKEN}` }
     for (const path of ['/managed/1', '/echo/a']) {

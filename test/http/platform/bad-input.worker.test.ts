@@ -1,5 +1,5 @@
 // Wrong input of the operator's API: a 400 that names the field, and nothing changed. That no schema takes an unknown field is
-// held by every-endpoint.test.ts, and what was meant by one by test/core/schema-words.test.ts.
+// held by every-endpoint.test.ts, and what was meant by one by test/core/validation-errors.test.ts.
 
 import { beforeAll, describe, expect, it } from 'vitest'
 import { spend } from '../../metering/meter.worker.ts'

@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
-import { parseWith } from '../../../src/core/schema-words.ts'
+import { parseWith } from '../../../src/core/validation-errors.ts'
 import { ENDPOINTS } from '../../../src/http/platform/catalogue.ts'
 
 interface Schema {

@@ -3,8 +3,8 @@
 import { createExecutionContext } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { expect } from 'vitest'
-import { AddressGate, WRONG_TOKENS } from '../../../src/accounts/address-gate.ts'
-import { KeyRing } from '../../../src/accounts/key-ring.store.ts'
+import { AddressLimiter, WRONG_TOKENS } from '../../../src/accounts/address-limiter.ts'
+import { KeyResolver } from '../../../src/accounts/key-resolver.store.ts'
 import { CheckoutPrices } from '../../../src/billing/checkout/prices.ts'
 import type { KeyHash } from '../../../src/core/ids.ts'
 import * as objects from '../../../src/core/objects.client.ts'
@@ -64,18 +64,18 @@ interface Over {
   /** In place of what the gateway lends. */
   readonly lent?: Partial<Platform>
   /** What counts wrong tokens, and when. */
-  readonly gate?: AddressGate
+  readonly gate?: AddressLimiter
   readonly atMs?: number
 }
 
 /** Of an isolate. */
-export function chargingOf(leases = new LeasePool(), keys = new KeyRing()): KeyedDeps['charging'] {
+export function chargingOf(leases = new LeasePool(), keys = new KeyResolver()): KeyedDeps['charging'] {
   return (waitUntil) =>
     leases.charging({
       meterOf,
       waitUntil,
       meterFailure: 'closed',
-      onRevoked: (hash) => keys.revoked(settings, hash, waitUntil),
+      onRevoked: (hash) => keys.markRevoked(settings, hash, waitUntil),
     })
 }
 
@@ -86,7 +86,7 @@ interface KeyedOver extends Partial<Pick<KeyedDeps, 'noteRefusal' | 'charging' |
 
 /** One call of what keys reach, in an isolate of its own. */
 export function keyed({ endpoints = ENDPOINTS, places = ['bearer'], ...over }: KeyedOver = {}) {
-  const keys = new KeyRing()
+  const keys = new KeyResolver()
   const app = keyedRoutes(endpoints, {
     platform: platformOf(),
     authenticate: (request, entry, waitUntil) => keys.authenticate(settings, request, { ...entry, places }, waitUntil),
@@ -116,7 +116,7 @@ export async function ask(method: string, path: string, body?: unknown, over: Ov
   const token = over.token === undefined ? ADMIN_TOKEN : over.token
   const platform = { ...platformOf(over.isPrivateAllowed, over.isProxied), ...over.lent }
   const adminToken = 'adminToken' in over ? over.adminToken : ADMIN_TOKEN
-  const { gate = new AddressGate(WRONG_TOKENS), atMs = 0 } = over
+  const { gate = new AddressLimiter(WRONG_TOKENS), atMs = 0 } = over
   const wrongToken = () => gate.take(null, atMs)
   const app = adminRoutes(ENDPOINTS, {
     platform,
@@ -168,7 +168,7 @@ export async function everyRow() {
 }
 
 /** What the gateway says to a key: `ok`, or the kind of the refusal. */
-export async function enter(ring: KeyRing, key: string, over: object = {}) {
+export async function enter(ring: KeyResolver, key: string, over: object = {}) {
   const request = new Request('http://weir/info', { headers: { authorization: `Bearer ${key}` } })
   const entry = { product: 'info', kind: 'api', places: ['bearer'] } as const
   const result = await ring.authenticate(settings, request, { ...entry, ...over }, waitUntil)

@@ -2,9 +2,9 @@
 
 import { runInDurableObject } from 'cloudflare:test'
 import { describe, expect, it } from 'vitest'
-import { RefusalBook } from '../../../src/accounts/refusal-book.client.ts'
-import { keepRefusals } from '../../../src/accounts/refusals.store.ts'
-import { type RefusalBatch, RefusedCalls } from '../../../src/accounts/refused-calls.ts'
+import { RefusalLog } from '../../../src/accounts/refusal-log.client.ts'
+import { storeRefusals } from '../../../src/accounts/refusals.store.ts'
+import { type RefusalBatch, RefusalBuffer } from '../../../src/accounts/refused-calls.ts'
 import { keyHashOf } from '../../../src/core/ids.ts'
 import { COUNTS_SINCE } from '../../../src/http/platform/endpoints/refusals.ts'
 import { spend, spendCalls } from '../../metering/meter.worker.ts'
@@ -16,10 +16,10 @@ const CREDIT = 1_000_000
 function gateway() {
   const batches: RefusalBatch[] = []
   const noted: Promise<unknown>[] = []
-  const book = new RefusalBook({ nowMs: () => Date.now(), sleep: async () => {}, report: () => {} })
+  const book = new RefusalLog({ nowMs: () => Date.now(), sleep: async () => {}, report: () => {} })
   const call = keyed({
     noteRefusal: (refusal) =>
-      book.note(
+      book.record(
         refusal,
         async (batch) => void batches.push(batch),
         (work) => void noted.push(work),
@@ -328,7 +328,7 @@ describe('refusals', () => {
       { account: own.account, keyHash: own.hash, requestId: 'req_1', type: 'ownKeys', code: 'invalid_request' },
       { type: 'clearOwnWebhook', code: 'not_found' },
     ])
-    for (const batch of door.batches) await keepRefusals(bindings.ACCOUNTS, batch, Date.now())
+    for (const batch of door.batches) await storeRefusals(bindings.ACCOUNTS, batch, Date.now())
     const { data } = await ask(door, own.key, 'GET', '/refusals/')
     expect(data.refusals.map(({ prefix, code }: Record<string, string>) => [prefix, code])).toEqual([
       [own.prefix, 'not_found'],
@@ -351,11 +351,11 @@ describe('refusals', () => {
   })
 
   it('are the newest five hundred of an account, and counted whatever is kept', async () => {
-    const calls = new RefusedCalls()
+    const calls = new RefusalBuffer()
     const start = Date.now() - 3_600_000
     for (let i = 0; i < 40; i++) {
       for (let each = 0; each < 100; each++)
-        calls.note(
+        calls.record(
           {
             caller: { account: 'flooded', keyHash: keyHashOf('f') },
             requestId: `req_${i}`,
@@ -365,7 +365,7 @@ describe('refusals', () => {
           },
           start + i * 50_000,
         )
-      await keepRefusals(bindings.ACCOUNTS, calls.take()!, Date.now())
+      await storeRefusals(bindings.ACCOUNTS, calls.take()!, Date.now())
     }
     const newest = "SELECT request_id FROM refusals WHERE account = 'flooded' ORDER BY at DESC, number DESC"
     const kept = (await bindings.ACCOUNTS.prepare(newest).all()).results
@@ -377,7 +377,7 @@ describe('refusals', () => {
   it('cost a refused call that cannot be kept nothing', async () => {
     const reported: unknown[] = []
     const report = (error: unknown) => void reported.push(error)
-    const book = new RefusalBook({ nowMs: () => 0, sleep: async () => {}, report })
+    const book = new RefusalLog({ nowMs: () => 0, sleep: async () => {}, report })
     const works: Promise<unknown>[] = []
     const kept: RefusalBatch[] = []
     const asked = {
@@ -388,7 +388,7 @@ describe('refusals', () => {
     } as const
     const call = { ...asked, failure: { kind: 'not_json' } } as const
     const note = (keep: (batch: RefusalBatch) => Promise<void>) =>
-      book.note(call, keep, (work) => void works.push(work))
+      book.record(call, keep, (work) => void works.push(work))
     note(() => Promise.reject(new Error('D1 is away')))
     await Promise.all(works)
     expect(reported).toHaveLength(1)

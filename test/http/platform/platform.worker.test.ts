@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { PRODUCTS } from '../../../src/accounts/identity.ts'
-import { NO_KEY_SECRET } from '../../../src/accounts/key-ring.store.ts'
+import { NO_KEY_SECRET } from '../../../src/accounts/key-resolver.store.ts'
 import { keyHashOf } from '../../../src/core/ids.ts'
 import { after } from '../../../src/core/timers.client.ts'
 import { PipelineService } from '../../../src/http/platform/pipeline-service.client.ts'

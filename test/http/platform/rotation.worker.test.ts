@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { KeyRing } from '../../../src/accounts/key-ring.store.ts'
+import { KeyResolver } from '../../../src/accounts/key-resolver.store.ts'
 import { spend } from '../../metering/meter.worker.ts'
 import { ask, bindings, enter, meterOf, newKey, settings, waitUntil } from './operator.worker.ts'
 
 const CREDIT = 1e6
-const ringIn = (ms: number) => new KeyRing(() => Date.now() + ms)
+const ringIn = (ms: number) => new KeyResolver(() => Date.now() + ms)
 const rotate = (name: string, body: object) => ask('POST', `/keys/${name}/rotate`, body)
 /** What relays go by: another number makes them look their callers up anew. */
 const termsOf = async (account: string) => {

@@ -67,7 +67,7 @@ describe('a token of the staff', () => {
   it('works until it is revoked, and is kept nowhere', async () => {
     const token = await staff('kim', 'billing')
     const found = new StaffStore(db, KEY_SECRET)
-    expect(await found.ofHash(await sha256(token))).toEqual({ name: 'kim', role: 'billing' })
+    expect(await found.byHash(await sha256(token))).toEqual({ name: 'kim', role: 'billing' })
     expect((await ask('GET', '/plans', undefined, { token })).status).toBe(200)
     expect((await ask('PUT', '/accounts/acme', {})).status).toBe(201)
     expect(await ask('POST', '/accounts/acme/grants', { credits: 5, idempotency_key: 'a' }, { token })).toMatchObject({
@@ -80,7 +80,7 @@ describe('a token of the staff', () => {
     }
     expect((await ask('DELETE', '/staff/kim')).status).toBe(200)
     expect((await ask('DELETE', '/staff/kim')).status).toBe(404)
-    expect(await found.ofHash(await sha256(token))).toBe(null)
+    expect(await found.byHash(await sha256(token))).toBe(null)
     expect((await ask('GET', '/plans', undefined, { token })).status).toBe(401)
     // The same person, with another token.
     expect(await staff('kim', 'support')).not.toBe(token)
@@ -107,9 +107,9 @@ describe('a token of the staff', () => {
     const token = await staff('max', 'support')
     const untouched = new StaffStore({ prepare: () => expect.unreachable() } as never, KEY_SECRET)
     for (const made of [`cqo_${'9fKxWq2T'.repeat(5)}`, token.replace(/.$/, (last) => (last === '1' ? '2' : '1'))])
-      expect(await untouched.ofToken(made)).toBe(null)
-    expect(await new StaffStore(db, '').ofToken(token)).toBe(null)
-    expect(await new StaffStore(db, KEY_SECRET).ofToken(token)).toEqual({ name: 'max', role: 'support' })
+      expect(await untouched.byToken(made)).toBe(null)
+    expect(await new StaffStore(db, '').byToken(token)).toBe(null)
+    expect(await new StaffStore(db, KEY_SECRET).byToken(token)).toEqual({ name: 'max', role: 'support' })
   })
 
   it.each(['operator', 'a\nb', '😀', 'x'.repeat(10_000), '=cmd()', ''])(

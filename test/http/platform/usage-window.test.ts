@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseWith } from '../../../src/core/schema-words.ts'
+import { parseWith } from '../../../src/core/validation-errors.ts'
 import { dayText, usageQuery, usageWindow } from '../../../src/http/platform/usage-window.ts'
 
 const UsageQuery = usageQuery({})

@@ -2,7 +2,7 @@
 
 import { env } from 'cloudflare:workers'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { AddressGate, SIGN_UPS, WRONG_TOKENS } from '../../../src/accounts/address-gate.ts'
+import { AddressLimiter, SIGN_UPS, WRONG_TOKENS } from '../../../src/accounts/address-limiter.ts'
 import { SIGN_UP_LINKS, SignUpLinks } from '../../../src/http/platform/endpoints/business.ts'
 import { signUpRoutes } from '../../../src/http/signup/signup.route.ts'
 import { SignUpSettings } from '../../../src/http/signup/signup-bounds.ts'
@@ -22,8 +22,8 @@ interface Sent {
 function desk(over: object = {}, check: Challenge | null = null) {
   const world = { nowMs: 1_790_000_000_000, mails: [] as Sent[], from: null as string | null, isMailDown: false }
   const { accounts, keys, rows } = platformOf()
-  const asked = new AddressGate(SIGN_UPS)
-  const wrong = new AddressGate(WRONG_TOKENS)
+  const asked = new AddressLimiter(SIGN_UPS)
+  const wrong = new AddressLimiter(WRONG_TOKENS)
   const told: unknown[] = []
   const alerts: string[] = []
   const waiting: Promise<unknown>[] = []

@@ -267,7 +267,7 @@ describe('freshness', () => {
         requestId: 'req_1',
         charging: { hold: () => err({ kind: 'credits_exhausted', neededMicro: 1, remainingMicro: 0 }) },
         waitUntil: () => {},
-        note: () => {},
+        recordRefusal: () => {},
       },
       '{"type":"l2Book","coin":"BTC"}',
     )

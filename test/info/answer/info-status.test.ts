@@ -56,7 +56,7 @@ describe('GET /status', () => {
   it('tells what is left of a budget, and null while its object cannot be reached', async () => {
     const budget = (left: { weight: number; atMs: number } | null) => ({
       take: async () => ({ paid: true as const, settle: () => {} }),
-      left: async () => left,
+      remaining: async () => left,
     })
     const { state, upstream } = fakeUpstream([
       { name: 'a', budget: budget({ weight: 42, atMs: 0 }), perMinute: 1_200, reply: () => answer('1') },

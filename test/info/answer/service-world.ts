@@ -124,7 +124,7 @@ export function createWorld({
     },
   }
   const upstream = {
-    ask: async (type: string, body: string) => {
+    request: async (type: string, body: string) => {
       world.asked.push(body)
       const answer = await world.upstream(type, body)
       return answer.ok ? ok({ text: answer.value, ...world.lateness }) : answer
@@ -185,7 +185,7 @@ export function createWorld({
           requestId: 'req_1',
           charging,
           waitUntil: (work) => world.work.push(work),
-          note: () => {},
+          recordRefusal: () => {},
         },
         typeof body === 'string' ? body : JSON.stringify(body),
       ),

@@ -1,16 +1,16 @@
 import { expect, it } from 'vitest'
 import { logHistory } from '../../../src/info/sources/history.client.ts'
-import type { FillsAnswer, FillsRequest, HeldStretch } from '../../../src/protocol/feed/durable-api.ts'
+import type { BlockRange, FillsRequest, FillsResponse } from '../../../src/protocol/feed/durable-api.ts'
 import { LOG_API_VERSION } from '../../../src/protocol/feed/log-api.ts'
 
 const v = LOG_API_VERSION
 const SCOPE = { by: 'user', address: '0xab' } as const
-const stretch = (first: number, last: number): HeldStretch => ({
+const stretch = (first: number, last: number): BlockRange => ({
   first: { height: first, time: first * 10 },
   last,
   blocks: [{ height: first, time: first * 10, fills: [], funding: [] }],
 })
-const page = (stretches: HeldStretch[], next: number | null): FillsAnswer => ({
+const page = (stretches: BlockRange[], next: number | null): FillsResponse => ({
   v,
   head: { height: 99, time: 990 },
   stretches,
@@ -18,7 +18,7 @@ const page = (stretches: HeldStretch[], next: number | null): FillsAnswer => ({
 })
 
 /** A history over a log that gives these answers, one after the other, the last one for good. */
-function historyOf(answers: readonly (FillsAnswer | Error)[]) {
+function historyOf(answers: readonly (FillsResponse | Error)[]) {
   const asked: (number | null)[] = []
   const slept: number[] = []
   const log = {
@@ -112,7 +112,7 @@ it('goes on as long as it gets somewhere, because what it has read is lost for o
   expect(tooSlow.slept).toEqual([3_000, 3_000, 3_000])
 })
 
-it.each<[string, FillsAnswer | Error]>([
+it.each<[string, FillsResponse | Error]>([
   ['is empty', { v, head: null, stretches: [], next: null }],
   ['is away', new Error('reset')],
   ['speaks a later version', { ...page([stretch(1, 2)], null), v: v + 1 }],

@@ -37,7 +37,7 @@ const FILLS = {
 async function ask(kept: Kept, request: Asked, order: Order, limit: number, theirs: readonly EventBlock[] | null) {
   const asked: Asked[] = []
   const upstream = {
-    ask: async (_: string, body: string) => {
+    request: async (_: string, body: string) => {
       const part = JSON.parse(body) as Asked
       asked.push(part)
       if (theirs === null) return err({ kind: 'upstream_timeout', source: 's' } as const)
@@ -148,7 +148,7 @@ describe('a list of the public API', () => {
   it('is asked of a source alone where there is nothing of ours, byte for byte', async () => {
     const none = { ...kept, blocks: [] }
     const text = ' [ {"time":0.0E1} ]'
-    const upstream = { ask: async () => ok({ text }) }
+    const upstream = { request: async () => ok({ text }) }
     const asks = { ...FILLS, request: ALL, order: 'newest', limit: 9 } as const
     const answer = await rowsAnswer(asks, { events: pastOfKept(() => none), upstream })
     expect(answer).toMatchObject({ ok: true, value: { body: text } })
@@ -157,7 +157,7 @@ describe('a list of the public API', () => {
   it('is too long to go through where the files would have to be read without end', async () => {
     const long = Array.from({ length: 200 }, (_, i) => blockOf(i + 1, 10 + i, 500, { twapId: 1 }))
     const all: Kept = { blocks: long, head: { height: 200, time: 209 }, logFrom: 200, filesTo: 199 }
-    const upstream = { ask: async () => err({ kind: 'upstream_timeout', source: 's' } as const) }
+    const upstream = { request: async () => err({ kind: 'upstream_timeout', source: 's' } as const) }
     const asks = { ...FILLS, request: { ...ALL, startTime: 20 }, order: 'oldest', limit: 9, rowsOf: () => [] } as const
     expect(await rowsAnswer(asks, { events: pastOfKept(() => all), upstream })).toMatchObject({
       ok: false,

@@ -2,9 +2,9 @@
 
 import { EMPTY_ACCOUNT } from '../../../src/metering/account-state.ts'
 import { decideCharge, decideGrant, evolveAccount } from '../../../src/metering/ledger.ts'
-import type { StreamAnswer, StreamReport } from '../../../src/metering/streams/stream-api.ts'
+import type { StreamReport, StreamResponse } from '../../../src/metering/streams/stream-api.ts'
 import {
-  type Presence,
+  type RelayPresence,
   StreamLedger,
   type StreamRow,
   type StreamTable,
@@ -19,7 +19,7 @@ export class ModelStreams implements StreamTable {
   readonly charges: { readonly subscription: string; readonly ordinal: number; readonly amount: number }[] = []
   readonly refunds: { readonly type: string; readonly amount: number }[] = []
   readonly rows = new Map<string, StreamRow>()
-  readonly relays = new Map<string, Presence>()
+  readonly relays = new Map<string, RelayPresence>()
   readonly #ledger: StreamLedger
 
   constructor(balance: number) {
@@ -49,8 +49,8 @@ export class ModelStreams implements StreamTable {
     if (event !== null) this.account = evolveAccount(this.account, event)
   }
 
-  take(report: StreamReport, nowMs: number): StreamAnswer {
-    return this.#ledger.take(report, nowMs)
+  take(report: StreamReport, nowMs: number): StreamResponse {
+    return this.#ledger.apply(report, nowMs)
   }
 
   terms(): number {
@@ -79,11 +79,11 @@ export class ModelStreams implements StreamTable {
     return [...this.rows.values()].filter((row) => isOf(row) && row.restMs === null && row.untilMs > nowMs)
   }
 
-  presences(): Presence[] {
+  presences(): RelayPresence[] {
     return [...this.relays.values()]
   }
 
-  putPresence(presence: Presence): void {
+  putPresence(presence: RelayPresence): void {
     if (presence.sockets === 0) this.relays.delete(presence.relay)
     else this.relays.set(presence.relay, presence)
   }

@@ -2,10 +2,10 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { backoffMs } from '../../../src/core/backoff.ts'
 import {
-  beginWatch,
   DEFAULT_THRESHOLDS,
   levelOf,
   parseThreshold,
+  startWatch,
   type Threshold,
   watchBalance,
 } from '../../../src/metering/webhooks/low-balance.ts'
@@ -47,7 +47,7 @@ describe('the watch', () => {
   const thresholds = ['1000', '20%', '0'].map(threshold)
   /** Events of a series of balances; `period` begins a new one. */
   const told = (start: number, ...steps: (number | { period: number })[]) => {
-    let { watch } = watchBalance(beginWatch(thresholds, 0), thresholds, start * CREDIT, false)
+    let { watch } = watchBalance(startWatch(thresholds, 0), thresholds, start * CREDIT, false)
     return steps.map((step) => {
       const [left, isNew] = typeof step === 'number' ? [step, false] : [step.period, true]
       const { watch: after, reached } = watchBalance(watch, thresholds, left * CREDIT, isNew)
@@ -71,8 +71,8 @@ describe('the watch', () => {
   })
 
   it('tells at once what the balance is below already, and not again when it is set anew', () => {
-    const set = (...[most, before]: [number, Parameters<typeof beginWatch>[2]?]) =>
-      watchBalance(beginWatch(thresholds, most * CREDIT, before), thresholds, 1_500 * CREDIT, false)
+    const set = (...[most, before]: [number, Parameters<typeof startWatch>[2]?]) =>
+      watchBalance(startWatch(thresholds, most * CREDIT, before), thresholds, 1_500 * CREDIT, false)
     const { watch, reached } = set(10_000)
     expect(reached.map(({ name }) => name)).toEqual(['20%'])
     expect(set(10_000, { thresholds, watch }).reached).toEqual([])
@@ -99,7 +99,7 @@ describe('the watch', () => {
           const own = list.map(threshold)
           let left = start
           let most = start
-          let { watch } = watchBalance(beginWatch(own, 0), own, left, false)
+          let { watch } = watchBalance(startWatch(own, 0), own, left, false)
           // What must hold, counted apart: the last time that the balance was above, and whether it was told since.
           const above = new Map(own.map((each) => [each.name, left > levelOf(each, most)]))
           for (const { do: action, micro } of steps) {

@@ -4,7 +4,7 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'c
 import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { describe, expect, it, vi } from 'vitest'
 import { keyHashOf } from '../../../src/core/ids.ts'
-import type { WholeMeterApi } from '../../../src/metering/meter-api.ts'
+import type { MeterApi } from '../../../src/metering/meter-api.ts'
 import { PLANS } from '../../../src/metering/plans/plan.ts'
 import { parseThreshold, type Threshold } from '../../../src/metering/webhooks/low-balance.ts'
 import { GIVE_UP_MS } from '../../../src/metering/webhooks/webhook.ts'
@@ -252,9 +252,7 @@ describe('a webhook', () => {
     const here = { sockets: 1, subscriptions: 0, perMinute: 0, keys: [], connects: [], ends: [], alive: null }
     const limits = { connections: 9, subscriptions: 9 }
     const outcome = await runInDurableObject(stubOf('undone'), (object) =>
-      (object as unknown as WholeMeterApi)
-        .stream({ v: 1, relay: 'r', life: 1, ...here, limits, charges })
-        .catch(String),
+      (object as unknown as MeterApi).stream({ v: 1, relay: 'r', life: 1, ...here, limits, charges }).catch(String),
     )
     expect(outcome).toContain('whole number')
     expect(await events('undone')).toEqual([])
@@ -305,7 +303,7 @@ describe('a webhook', () => {
     expect(JSON.stringify(await meterOf('moved').webhook())).not.toContain('whsec_')
     // In one go, so that no alarm delivers in between.
     const isCleared = await runInDurableObject(stubOf('moved'), async (object) => {
-      const meter = object as unknown as WholeMeterApi
+      const meter = object as unknown as MeterApi
       await spendOf(meter, 'k', 80 * CREDIT)
       return meter.clearWebhook()
     })
@@ -321,7 +319,7 @@ describe('a webhook', () => {
     await account('many', OK, 1_000)
     // In one go, so that no alarm delivers in between.
     await runInDurableObject(stubOf('many'), async (object) => {
-      const meter = object as unknown as WholeMeterApi
+      const meter = object as unknown as MeterApi
       for (let i = 0; i < 120; i++) {
         await spendOf(meter, 'k', 900 * CREDIT)
         await meter.grantCredits(`many ${i}`, 900 * CREDIT)

@@ -13,7 +13,7 @@ import { Assembler, type Standing } from '../../../src/pipelines/sink/assembling
 import { EvmSource } from '../../../src/pipelines/sink/evm-source.ts'
 import { changesOf } from '../../../src/pipelines/sink/sink-record.client.ts'
 import { evmFold, readAnchor } from '../../../src/pipelines/topics/evm-logs.ts'
-import type { Replied } from '../../../src/rpc/rpc-upstream.ts'
+import type { ReplyResult } from '../../../src/rpc/rpc-upstream.ts'
 
 const CONTRACT = `0x${'c0'.repeat(20)}`
 const hex = (n: number) => `0x${n.toString(16)}`
@@ -37,7 +37,7 @@ class Node {
   logs: ((asked: Asked) => unknown) | null = null
   failure: Failure | null = null
 
-  readonly ask = async (calls: readonly { method: string; params: string }[]): Promise<Replied[]> =>
+  readonly ask = async (calls: readonly { method: string; params: string }[]): Promise<ReplyResult[]> =>
     calls.map(({ method, params }) => {
       const [first] = JSON.parse(params)
       if (method === 'eth_getBlockByNumber') {
@@ -55,7 +55,7 @@ class Node {
       return this.#said(this.logs ? this.logs(first) : this.logsOf(Number(fromBlock), Number(toBlock)))
     })
 
-  #said(result: unknown): Replied {
+  #said(result: unknown): ReplyResult {
     return ok({ head: '', tail: '', isCharged: true, result })
   }
 

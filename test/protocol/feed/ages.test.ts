@@ -6,7 +6,7 @@ const regionOf = (relay: string) => relay.split('/')[1]!
 function told(ages: ReportedAges, relay: string, list: readonly number[], nowMs: number, sockets = 1) {
   const counts = new AgeCounts()
   for (const age of list) counts.add(age)
-  ages.note({ v: 1, relay, sockets, counts: counts.take(nowMs)! }, nowMs)
+  ages.record({ v: 1, relay, sockets, counts: counts.take(nowMs)! }, nowMs)
 }
 const NOW = 1_000_000
 

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test, vi } from 'vitest'
-import type { JoinAnswer } from '../../../src/protocol/hub/hub-api.ts'
+import type { JoinResponse } from '../../../src/protocol/hub/hub-api.ts'
 import { Joiner } from '../../../src/relay/books/joiner.ts'
 import { SharedSnapshotScan, type SnapshotReceiver } from '../../../src/relay/books/shared-snapshot-scan.ts'
 import { l2BookDiff } from '../../../src/relay/channels/level-diffs.ts'
@@ -66,7 +66,7 @@ beforeEach(() => {
   })
 })
 
-function answer(coins: readonly string[]): JoinAnswer {
+function answer(coins: readonly string[]): JoinResponse {
   const known = coins.filter((coin) => COINS.includes(coin))
   const levels = ' '.repeat(BYTES)
   const snapshots = known.slice(0, perAnswer).map((coin) => ({ coin, time: 0, height: 1, epoch: 'e', seq: 1, levels }))

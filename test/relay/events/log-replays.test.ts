@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { eventsPage } from '../../../src/block-log/pages.ts'
 import type { UserFill } from '../../../src/protocol/feed/block.ts'
-import type { EventsAnswer } from '../../../src/protocol/feed/log-api.ts'
+import type { EventsResponse } from '../../../src/protocol/feed/log-api.ts'
 import { CHANNELS } from '../../../src/relay/channels/catalogue.ts'
 import { EXAMPLE_FILL } from '../../../src/relay/channels/fills.ts'
 import { EventFanout } from '../../../src/relay/events/event-fanout.ts'
@@ -73,7 +73,7 @@ class World {
   }
 
   /** As a log of its own code answers, from segments of three blocks where no gap cuts them. */
-  page(from: number): EventsAnswer {
+  page(from: number): EventsResponse {
     const text = (height: number) => JSON.stringify(this.block(height))
     const stored = this.head - this.waiting
     const isStored = (height: number) => height >= this.first && height <= stored && !this.missing.has(height)

@@ -7,7 +7,7 @@ import { readBoundedText } from '../../../core/bounded-text.ts'
 import { err, ok, type Result } from '../../../core/result.ts'
 import { constantTimeEqual } from '../../../core/secret.ts'
 import type { Provider } from '../checkout-api.ts'
-import type { Order } from '../order.ts'
+import type { Purchase } from '../purchase.ts'
 
 /** Seconds that an event may be old, or ahead of this clock. */
 const TOLERANCE_SECONDS = 300
@@ -44,7 +44,7 @@ export interface StripePorts {
 
 export const STRIPE_API = 'https://api.stripe.com'
 const TIMEOUT_MS = 10_000
-const ANSWER_MAX_BYTES = 256 * 1024
+const RESPONSE_MAX_BYTES = 256 * 1024
 
 const Session = z.looseObject({ id: z.string().regex(/^cs_\w{1,250}$/), url: z.url({ protocol: /^https?$/ }) })
 const Status = z.looseObject({ status: z.string().nullable() })
@@ -52,7 +52,7 @@ const Status = z.looseObject({ status: z.string().nullable() })
 export function stripe(ports: StripePorts): Provider {
   return {
     name: 'stripe',
-    begin: async (order) => {
+    start: async (order) => {
       if (ports.secretKey === '') return err('STRIPE_SECRET_KEY is not set')
       const form = sessionForm(order, ports.publicUrl)
       const session = await call(ports, 'POST', '/v1/checkout/sessions', Session, form, `weir-${order.number}`)
@@ -71,7 +71,7 @@ export function stripe(ports: StripePorts): Provider {
 }
 
 /** What Stripe is to ask for; `metadata` comes back with the events of session and charge. */
-function sessionForm({ number, account, micro, minor, currency }: Order, publicUrl: string): URLSearchParams {
+function sessionForm({ number, account, micro, minor, currency }: Purchase, publicUrl: string): URLSearchParams {
   const about = { order: number, account }
   const back = `${publicUrl}/console?order=${encodeURIComponent(number)}`
   const item = 'line_items[0]'
@@ -112,7 +112,7 @@ async function call<T>(
       redirect: 'manual',
       signal: AbortSignal.timeout(TIMEOUT_MS),
     })
-    const read = await readBoundedText(response.body, ANSWER_MAX_BYTES)
+    const read = await readBoundedText(response.body, RESPONSE_MAX_BYTES)
     const json: unknown = 'text' in read ? JSON.parse(read.text) : null
     if (response.ok) {
       const answer = schema.safeParse(json)

@@ -7,11 +7,11 @@ import * as z from 'zod'
 import { readText } from '../../../core/body.ts'
 import type { Failure } from '../../../core/failure.ts'
 import { parseJson } from '../../../core/json.ts'
-import { parseWith } from '../../../core/schema-words.ts'
+import { parseWith } from '../../../core/validation-errors.ts'
 import { restFailure } from '../../../protocol/failure-wire.ts'
 import { REQUEST_ID_HEADER } from '../../../protocol/request-id.ts'
 import type { CheckoutEvents } from '../checkout-api.ts'
-import type { News } from '../order.ts'
+import type { PaymentUpdate } from '../purchase.ts'
 import { isSigned } from './stripe.client.ts'
 
 const Order = z.looseObject({ order: z.string().max(64), account: z.string().max(64).optional() })
@@ -33,8 +33,8 @@ const StripeEvent = z.looseObject({
 })
 type StripeEvent = z.infer<typeof StripeEvent>
 
-function newsOf({ type, data: { object } }: StripeEvent): News | null {
-  if (type === 'charge.refunded') return refundNews(object)
+function paymentUpdateOf({ type, data: { object } }: StripeEvent): PaymentUpdate | null {
+  if (type === 'charge.refunded') return refundUpdateOf(object)
   const [, , what] = /^(checkout\.session)\.(\w+)$/.exec(type) ?? []
   const session = Session.safeParse(object)
   if (what === undefined || !session.success) return null
@@ -53,7 +53,7 @@ function newsOf({ type, data: { object } }: StripeEvent): News | null {
   }
 }
 
-function refundNews(object: unknown): News | null {
+function refundUpdateOf(object: unknown): PaymentUpdate | null {
   const charge = Charge.safeParse(object)
   if (!charge.success) return null
   const { metadata, amount_refunded: minor, currency } = charge.data
@@ -87,8 +87,8 @@ export function stripeRoutes({ events, webhookSecret, requestId, now }: StripeRo
     if (!(await isSigned(text.value, headers.get('stripe-signature'), webhookSecret, now()))) return refuse(UNSIGNED)
     const read = parseWith(StripeEvent, parseJson(text.value))
     if (!read.ok) return refuse({ kind: 'bad_field', issues: read.error })
-    const event = { id: read.value.id, type: read.value.type, news: newsOf(read.value) }
-    const outcome = await events.hear(event)
+    const event = { id: read.value.id, type: read.value.type, update: paymentUpdateOf(read.value) }
+    const outcome = await events.handle(event)
     return Response.json({ received: true, outcome }, { headers: { [REQUEST_ID_HEADER]: requestId() } })
   })
   return app

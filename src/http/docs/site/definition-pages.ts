@@ -2,7 +2,7 @@
 // and the documents of docs/ say of it.
 
 import { type GraphQLOutputType, getNamedType, isObjectType } from 'graphql'
-import { parseWith } from '../../../core/schema-words.ts'
+import { parseWith } from '../../../core/validation-errors.ts'
 import type { AnyQuery } from '../../../info/query.ts'
 import { type AnyChannel, publishedFrame } from '../../../relay/channel.ts'
 import { graphqlSchema } from '../../../relay/graphql/schema.ts'

@@ -4,7 +4,7 @@ import * as z from 'zod'
 import { formatCredits } from '../../../core/amount.ts'
 import { AccountId } from '../../../core/ids.ts'
 import type { AccountState } from '../../../metering/account-state.ts'
-import { leftOf } from '../../../metering/account-state.ts'
+import { remainingOf } from '../../../metering/account-state.ts'
 import type { PlanState } from '../../../metering/plans/plan-period.ts'
 import { ACCOUNT_PARAMS } from '../account-resource.ts'
 import { createdResponse, defineEndpoint, okResponse, reply } from '../endpoint.ts'
@@ -98,7 +98,7 @@ const listAccounts = defineEndpoint({
     const sums = await Promise.allSettled(page.map(({ account }) => meterOf(account).balance()))
     const accounts = page.map((row, i) => {
       const answer = sums[i]
-      return { ...row, balance: answer?.status === 'fulfilled' ? formatCredits(leftOf(answer.value)) : null }
+      return { ...row, balance: answer?.status === 'fulfilled' ? formatCredits(remainingOf(answer.value)) : null }
     })
     return reply(200, { accounts, next: nextCursor(found, limit, ({ account }) => account) })
   },

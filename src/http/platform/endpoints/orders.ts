@@ -2,7 +2,7 @@
 
 import * as z from 'zod'
 import { moneyText } from '../../../billing/checkout/money.ts'
-import { ORDER_STATES, type Order, PROVIDERS } from '../../../billing/checkout/order.ts'
+import { PROVIDERS, PURCHASE_STATES, type Purchase } from '../../../billing/checkout/purchase.ts'
 import { formatCredits } from '../../../core/amount.ts'
 import { AccountId } from '../../../core/ids.ts'
 import { MANAGE_ACCESS_TEXT, managingKey } from '../account-resource.ts'
@@ -22,7 +22,7 @@ export const CurrencyCode = z
   .describe('Of ISO 4217, in small letters')
 
 const OrderState = z
-  .enum(ORDER_STATES)
+  .enum(PURCHASE_STATES)
   .describe(
     '`open`: not paid yet; `paid`: its credits are there, unless `granted` is null; `failed`: the payment failed; `void`: it is not to be paid any more',
   )
@@ -47,7 +47,7 @@ const OrderView = z
 
 const ORDER_EXAMPLE = { credits: '100000', url: null, granted: null }
 
-function orderView({ seq: _, reference: __, micro, minor, refunded, ...order }: Order) {
+function orderView({ seq: _, reference: __, micro, minor, refunded, ...order }: Purchase) {
   const { currency, state } = order
   return {
     ...order,
@@ -139,7 +139,7 @@ const checkout = defineEndpoint({
   handle: async ({ identity: { account, keyHash }, body }, { keys, checkout: orders }) => {
     const caller = await managingKey(keys, keyHash)
     if (!caller.ok) return caller
-    const begun = await orders.begin(account, body)
+    const begun = await orders.start(account, body)
     return begun.ok ? reply(201, { order: orderView(begun.value) }) : begun
   },
 })

@@ -8,7 +8,7 @@ import { formatCredits } from '../../../core/amount.ts'
 import { failureMessage } from '../../../core/failure.ts'
 import { AccountId } from '../../../core/ids.ts'
 import { DAY_MS } from '../../../core/time.ts'
-import { leftOf } from '../../../metering/account-state.ts'
+import { remainingOf } from '../../../metering/account-state.ts'
 import { averageDay, forecastEnd } from '../../../metering/forecast.ts'
 import type { AccountMeterApi } from '../../../metering/meter-api.ts'
 import { limitsOf } from '../../../metering/plans/plan.ts'
@@ -82,7 +82,7 @@ const ownKey = defineEndpoint({
       limits: limitsView(limitsOf(identity)),
     }
     // Of a key with a cap the headers say what that leaves.
-    return reply(200, report, key?.cap == null ? { remaining: leftOf(sums) } : {})
+    return reply(200, report, key?.cap == null ? { remaining: remainingOf(sums) } : {})
   },
 })
 
@@ -156,9 +156,9 @@ const ownAccount = defineEndpoint({
     // On its first day an account has no other to go by.
     const perDay = over > 0 ? over : (spent.at(-1) ?? 0)
     // What is lent to isolates is not spent: it is of the plan as long as the plan has any.
-    const ofPlan = state === null ? 0 : unspentOfPlan({ ...sums, available: leftOf(sums), held: 0 }, state)
+    const ofPlan = state === null ? 0 : unspentOfPlan({ ...sums, available: remainingOf(sums), held: 0 }, state)
     const period = { untilMs: state?.untilMs ?? null, anchorMs: state?.anchorMs ?? nowMs }
-    const standing = { left: leftOf(sums), ofPlan, ...period, everyMicro: state?.everyMicro ?? 0 }
+    const standing = { left: remainingOf(sums), ofPlan, ...period, everyMicro: state?.everyMicro ?? 0 }
     const why = managementRefusal(key)
     return reply(200, {
       account,

@@ -4,7 +4,7 @@ import * as z from 'zod'
 import { AccountId } from '../../../core/ids.ts'
 import type { Result } from '../../../core/result.ts'
 import { wholeNumber } from '../../../core/whole-number.ts'
-import { leftOf } from '../../../metering/account-state.ts'
+import { remainingOf } from '../../../metering/account-state.ts'
 import { NewPipeline, PipelineChange } from '../../../pipelines/changes.ts'
 import { DEFAULTS, PIPELINE_FIELDS, ShownDestination } from '../../../pipelines/pipeline.ts'
 import type { PipelineRow } from '../../../pipelines/row.ts'
@@ -73,7 +73,7 @@ async function groupOf(account: AccountId, { meterOf }: Pick<Platform, 'meterOf'
     name: account,
     slug: account.toLowerCase(),
     is_paid: isPaid,
-    is_over_limit: leftOf(sums) <= 0,
+    is_over_limit: remainingOf(sums) <= 0,
     // A plan that gave credits once has no end any more, and none of its credits, when it has ended.
     is_free_trial_expired: plan !== null && !isPaid && plan.untilMs === null && plan.micro === 0,
   }

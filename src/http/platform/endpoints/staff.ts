@@ -1,7 +1,7 @@
 // The operator's staff and the audit: who may act, who did what, and what came of it. Invariant: a token is in one answer only.
 
 import * as z from 'zod'
-import { HOLDER, STAFF_ROLES } from '../../../accounts/staff.ts'
+import { ADMIN_OPERATOR, STAFF_ROLES } from '../../../accounts/staff.ts'
 import { AccountId } from '../../../core/ids.ts'
 import { err } from '../../../core/result.ts'
 import { DAY_MS } from '../../../core/time.ts'
@@ -17,8 +17,8 @@ export const StaffName = z
     'must be 1 to 64 letters, digits, ".", "_", "@", "+" or "-", and begin with a letter or digit',
   )
   .refine(
-    (name) => name.toLowerCase() !== HOLDER.name,
-    `must not be "${HOLDER.name}": so whoever has ADMIN_TOKEN is called`,
+    (name) => name.toLowerCase() !== ADMIN_OPERATOR.name,
+    `must not be "${ADMIN_OPERATOR.name}": so whoever has ADMIN_TOKEN is called`,
   )
   .describe('Who it is, as the audit says it')
 

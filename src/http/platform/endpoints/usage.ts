@@ -6,9 +6,9 @@ import { type Credits, formatCredits, type MicroCredits } from '../../../core/am
 import { AccountId, type KeyHash, keyHashOf } from '../../../core/ids.ts'
 import { err } from '../../../core/result.ts'
 import {
-  type PlacedUsage,
   sumOfUsage,
-  type UsagePlace,
+  type UsagePosition,
+  type UsageRecord,
   type UsageReport,
   type UsageSum,
 } from '../../../metering/usage.ts'
@@ -60,7 +60,7 @@ function reportView({ byDay, byType }: UsageReport, { fromMs, toMs }: UsageWindo
 }
 
 /** A place among rows, as `next` of a page has it. */
-const UsageCursor = z.string().transform((text, context): UsagePlace => {
+const UsageCursor = z.string().transform((text, context): UsagePosition => {
   const [, day, hash = '', product = '', type = ''] = CURSOR.exec(text) ?? []
   if (Day.safeParse(day).success) return { day: startOf(day as string), keyHash: keyHashOf(hash), product, type }
   context.addIssue({ code: 'custom', message: 'must be "next" of the page before' })
@@ -76,7 +76,7 @@ async function namesOf(keys: Pick<Keys, 'namesByHash'>, sums: readonly { readonl
 }
 
 /** The place of a row, from which the next page goes on. */
-function cursorText({ day, keyHash, product, type }: PlacedUsage): string {
+function cursorText({ day, keyHash, product, type }: UsageRecord): string {
   return [dayText(day), keyHash, product, type].join('.')
 }
 

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { FreeWork, UNCHARGED } from '../../src/core/free-work.ts'
+import { UNBILLED_LIMIT, UnbilledLimiter } from '../../src/core/unbilled-limiter.ts'
 
 it('gives a key 20 × (t + 1) in any t seconds, and never keeps one waiting for longer than it says', () => {
   const steps = fc.array(
@@ -8,7 +8,7 @@ it('gives a key 20 × (t + 1) in any t seconds, and never keeps one waiting for 
   )
   fc.assert(
     fc.property(steps, (calls) => {
-      const work = new FreeWork()
+      const work = new UnbilledLimiter()
       const taken: number[] = []
       let now = 1_000_000
       for (const { passMs, times } of calls) {
@@ -25,7 +25,7 @@ it('gives a key 20 × (t + 1) in any t seconds, and never keeps one waiting for 
       for (const [first, since] of taken.entries()) {
         for (const [last, until] of taken.entries()) {
           if (last < first) continue
-          const most = (UNCHARGED.quota * (until - since + 1_000)) / 1_000
+          const most = (UNBILLED_LIMIT.quota * (until - since + 1_000)) / 1_000
           expect(last - first + 1).toBeLessThanOrEqual(most)
         }
       }
@@ -35,17 +35,17 @@ it('gives a key 20 × (t + 1) in any t seconds, and never keeps one waiting for 
 })
 
 it('counts keys apart, and what only looks counts nothing', () => {
-  const work = new FreeWork()
+  const work = new UnbilledLimiter()
   for (let i = 0; i < 100; i++) expect(work.waitMs('a', 0)).toBe(0)
   for (let i = 0; i < 20; i++) expect(work.take('a', 0)).toBe(0)
   expect([work.take('a', 0), work.waitMs('a', 49), work.waitMs('a', 50), work.take('b', 0)]).toEqual([50, 1, 0, 0])
 })
 
 it('has refused work owed that was one too many, half a minute’s at most', () => {
-  const work = new FreeWork()
-  for (let i = 0; i < 20; i++) expect(work.owe('a', 0)).toBe(0)
-  expect([work.owe('a', 0), work.owe('a', 0)]).toEqual([100, 150])
-  expect([work.waitMs('a', 149), work.waitMs('a', 150), work.owe('a', 150)]).toEqual([1, 0, 0])
-  for (let i = 0; i < 5_000; i++) work.owe('a', 150)
+  const work = new UnbilledLimiter()
+  for (let i = 0; i < 20; i++) expect(work.takeOrOwe('a', 0)).toBe(0)
+  expect([work.takeOrOwe('a', 0), work.takeOrOwe('a', 0)]).toEqual([100, 150])
+  expect([work.waitMs('a', 149), work.waitMs('a', 150), work.takeOrOwe('a', 150)]).toEqual([1, 0, 0])
+  for (let i = 0; i < 5_000; i++) work.takeOrOwe('a', 150)
   expect(work.waitMs('a', 150)).toBe(30_050)
 })

@@ -2,12 +2,12 @@
 // Laws: nothing is answered after its time; the oldest entry leaves first; a flood of absent keys displaces no present one.
 
 import { BoundedMap } from '../core/bounded-map.ts'
-import type { KeyRecord } from './record.ts'
+import type { KeyRecord } from './key-record.ts'
 
 const PRESENT_MS = 30_000
 const ABSENT_MS = 5_000
 
-export class KeyMemory {
+export class KeyCache {
   readonly #present: BoundedMap<string, { readonly record: KeyRecord; readonly untilMs: number }>
   readonly #absent: BoundedMap<string, number>
   readonly #capacity: number
@@ -19,18 +19,18 @@ export class KeyMemory {
   }
 
   /** Null: known to be absent. Undefined: ask. */
-  recall(id: string, nowMs: number): KeyRecord | null | undefined {
+  get(id: string, nowMs: number): KeyRecord | null | undefined {
     const entry = this.#present.get(id)
     if (entry !== undefined) return entry.untilMs > nowMs ? entry.record : undefined
     return (this.#absent.get(id) ?? 0) > nowMs ? null : undefined
   }
 
   /** True for a key that was present when it was asked for last, even if that has to be asked again. */
-  remembers(id: string): boolean {
+  has(id: string): boolean {
     return this.#present.has(id)
   }
 
-  keep(id: string, record: KeyRecord | null, nowMs: number): void {
+  set(id: string, record: KeyRecord | null, nowMs: number): void {
     this.#present.delete(id)
     this.#absent.delete(id)
     if (this.size >= this.#capacity) (this.#absent.size > 0 ? this.#absent : this.#present).dropOldest()

@@ -1,7 +1,7 @@
 // What is kept, for how long, and who shares: never an older block than one that was told of.
 
 import { describe, expect, it } from 'vitest'
-import { lastingOf } from '../../src/rpc/lasting.ts'
+import { cacheLifetimeOf } from '../../src/rpc/cache-lifetime.ts'
 import { call, replyWith, rpcWorld } from './rpc-world.ts'
 
 const HASH = `"0x${'ab'.repeat(32)}"`
@@ -219,7 +219,7 @@ describe('the newest block', () => {
   })
 
   it('is not what is still being made, nor what was', () => {
-    const lasting = (method: string, params: string) => lastingOf({ method, values: JSON.parse(params) })
+    const lasting = (method: string, params: string) => cacheLifetimeOf({ method, values: JSON.parse(params) })
     expect(lasting('eth_call', '[{},"pending"]')).toBe('never')
     expect(lasting('eth_call', '[{},"0x1"]')).toBe('never')
     expect(lasting('eth_call', '[{},"latest"]')).toBe('newest')

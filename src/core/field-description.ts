@@ -3,26 +3,26 @@
 
 import type * as z from 'zod'
 
-interface FieldWords {
+interface FieldDescription {
   /** What it says, with its unit. */
   readonly meaning: string
   /** What it looks like where all is well; empty: any value is. */
-  readonly well: string
+  readonly expected: string
   /** What to do where it does not. */
   readonly otherwise: string
 }
 
-const WELL = '. Well: '
+const EXPECTED = '. Well: '
 const OTHERWISE = '. Otherwise: '
 
 /** The schema with its words as description. They end without a full stop. */
-export function described<T extends z.ZodType>(schema: T, meaning: string, well = '', otherwise = ''): T {
-  return schema.describe(`${meaning}${well && WELL + well}${otherwise && OTHERWISE + otherwise}.`)
+export function describeField<T extends z.ZodType>(schema: T, meaning: string, expected = '', otherwise = ''): T {
+  return schema.describe(`${meaning}${expected && EXPECTED + expected}${otherwise && OTHERWISE + otherwise}.`)
 }
 
 /** Inverse of `described`. */
-export function fieldWords(description: string): FieldWords {
+export function parseFieldDescription(description: string): FieldDescription {
   const [rest = '', otherwise = ''] = description.replace(/\.$/, '').split(OTHERWISE)
-  const [meaning = '', well = ''] = rest.split(WELL)
-  return { meaning, well, otherwise }
+  const [meaning = '', expected = ''] = rest.split(EXPECTED)
+  return { meaning, expected, otherwise }
 }

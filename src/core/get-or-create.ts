@@ -1,10 +1,10 @@
 // A map whose values come to be when they are first asked for.
 
 /** The value of a key, made and kept where there is none; `make` may answer anything but undefined. */
-export function entryOf<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+export function getOrCreate<K, V>(map: Map<K, V>, key: K, create: () => V): V {
   let value = map.get(key)
   if (value === undefined) {
-    value = make()
+    value = create()
     map.set(key, value)
   }
   return value

@@ -3,10 +3,10 @@
 import type { RpcCall } from './calls.ts'
 
 /** `ever`: nothing changes it; `final`: once its block is final; `newest`: it is about the newest block. */
-export type Lasting = 'ever' | 'final' | 'newest' | 'never'
+export type CacheLifetime = 'ever' | 'final' | 'newest' | 'never'
 
 /** Where the block stands among the parameters of methods that read the newest one where none is named; -1: they take none. */
-const BLOCK_AT: ReadonlyMap<string, number> = new Map([
+const BLOCK_PARAM: ReadonlyMap<string, number> = new Map([
   ['eth_blockNumber', -1],
   ['eth_gasPrice', -1],
   ['eth_maxPriorityFeePerGas', -1],
@@ -26,7 +26,7 @@ const NEWEST = ['latest', 'safe', 'finalized', undefined, null]
 const BY_HASH = ['eth_getBlockByHash', 'eth_getBlockReceipts']
 const BY_NUMBER = ['eth_getBlockByNumber', 'eth_getBlockReceipts']
 const RECEIPT = 'eth_getTransactionReceipt'
-const LASTING: ReadonlySet<string> = new Set([...OF_CHAIN, ...BY_HASH, ...BY_NUMBER, RECEIPT, ...BLOCK_AT.keys()])
+const CACHEABLE: ReadonlySet<string> = new Set([...OF_CHAIN, ...BY_HASH, ...BY_NUMBER, RECEIPT, ...BLOCK_PARAM.keys()])
 const HASH = /^0x[0-9a-f]{64}$/i
 const QUANTITY = /^0x[0-9a-f]{1,13}$/i
 
@@ -36,8 +36,8 @@ const READS = /^(?:eth_(?!(?:re)?send|submit)|net_|web3_|trace_|txpool_|debug_(?
 /** Sent once and never again: nobody knows whether the first one arrived. */
 export const isWrite = (method: string): boolean => !READS.test(method)
 
-export function lastingOf({ method, values }: Pick<RpcCall, 'method' | 'values'>): Lasting {
-  if (!LASTING.has(method)) return 'never'
+export function cacheLifetimeOf({ method, values }: Pick<RpcCall, 'method' | 'values'>): CacheLifetime {
+  if (!CACHEABLE.has(method)) return 'never'
   const list: readonly unknown[] | null = Array.isArray(values) ? values : (values ?? null) === null ? [] : null
   if (list === null) return 'never'
   if (OF_CHAIN.includes(method)) return list.length === 0 ? 'ever' : 'never'
@@ -45,7 +45,7 @@ export function lastingOf({ method, values }: Pick<RpcCall, 'method' | 'values'>
   const [block] = list
   if (typeof block === 'string' && BY_HASH.includes(method) && HASH.test(block)) return 'ever'
   if (typeof block === 'string' && BY_NUMBER.includes(method) && QUANTITY.test(block)) return 'final'
-  const at = BLOCK_AT.get(method)
+  const at = BLOCK_PARAM.get(method)
   if (at === undefined) return 'never'
   return at === -1 || NEWEST.includes(list[at] as string | undefined) ? 'newest' : 'never'
 }

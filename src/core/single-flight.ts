@@ -2,13 +2,13 @@
 // its bound is no longer joined, because on Workers its leader may be gone without a trace.
 
 import { BoundedMap } from './bounded-map.ts'
-import { type After, orLate } from './deadline.ts'
+import { type After, orFallback } from './deadline.ts'
 
 /** One thing that is fetched at most once at a time. */
-export class Flight<T> {
+export class SingleFlight<T> {
   readonly #maxMs: number
   #result: Promise<T> | null = null
-  #sinceMs = 0
+  #startedMs = 0
 
   /** Without a bound times need not be told. */
   constructor(maxMs = Number.POSITIVE_INFINITY) {
@@ -16,66 +16,66 @@ export class Flight<T> {
   }
 
   /** True until it has landed, however long that takes. */
-  get isUp(): boolean {
+  get isPending(): boolean {
     return this.#result !== null
   }
 
   /** When the last one began, as was told then. */
-  get sinceMs(): number {
-    return this.#sinceMs
+  get startedMs(): number {
+    return this.#startedMs
   }
 
   /** The result of the flight under way, null where there is none to join. */
-  underWay(nowMs = 0): Promise<T> | null {
-    return nowMs - this.#sinceMs < this.#maxMs ? this.#result : null
+  current(nowMs = 0): Promise<T> | null {
+    return nowMs - this.#startedMs < this.#maxMs ? this.#result : null
   }
 
   /** Begins one in place of whatever there was. It is over before anybody hears of its result. */
-  begin(start: () => Promise<T>, nowMs = 0): Promise<T> {
+  start(start: () => Promise<T>, nowMs = 0): Promise<T> {
     const result = start()
     const over = () => {
       if (this.#result === result) this.#result = null
     }
     result.then(over, over)
     this.#result = result
-    this.#sinceMs = nowMs
+    this.#startedMs = nowMs
     return result
   }
 
   /** The flight under way, or else a new one. */
   join(start: () => Promise<T>, nowMs = 0): Promise<T> {
-    return this.underWay(nowMs) ?? this.begin(start, nowMs)
+    return this.current(nowMs) ?? this.start(start, nowMs)
   }
 }
 
 /** `leads`: `start` is, or will be, called for this caller and in its context. */
-export interface Joined<T> {
+export interface JoinedFlight<T> {
   readonly result: Promise<T>
-  readonly leads: boolean
+  readonly isLeader: boolean
 }
 
 /** Flights by key; what is no longer joined makes room for `most`. */
-export class Flights<T> {
+export class SingleFlights<T> {
   readonly maxMs: number
-  readonly #byKey: BoundedMap<string, Flight<T>>
+  readonly #byKey: BoundedMap<string, SingleFlight<T>>
 
   constructor(maxMs: number, most = 10_000) {
     this.maxMs = maxMs
     this.#byKey = new BoundedMap(most)
   }
 
-  underWay(key: string, nowMs: number): Promise<T> | null {
-    return this.#byKey.get(key)?.underWay(nowMs) ?? null
+  current(key: string, nowMs: number): Promise<T> | null {
+    return this.#byKey.get(key)?.current(nowMs) ?? null
   }
 
   /** When the flight of this key began that has not landed. */
-  sinceMs(key: string): number | undefined {
-    return this.#byKey.get(key)?.sinceMs
+  startedMs(key: string): number | undefined {
+    return this.#byKey.get(key)?.startedMs
   }
 
-  begin(key: string, start: () => Promise<T>, nowMs: number): Promise<T> {
-    const flight = new Flight<T>(this.maxMs)
-    const result = flight.begin(start, nowMs)
+  start(key: string, start: () => Promise<T>, nowMs: number): Promise<T> {
+    const flight = new SingleFlight<T>(this.maxMs)
+    const result = flight.start(start, nowMs)
     this.#byKey.set(key, flight)
     const over = () => {
       if (this.#byKey.get(key) === flight) this.#byKey.delete(key)
@@ -84,14 +84,14 @@ export class Flights<T> {
     return result
   }
 
-  join(key: string, start: () => Promise<T>, nowMs: number): Joined<T> {
-    const result = this.underWay(key, nowMs)
-    return result === null ? { result: this.begin(key, start, nowMs), leads: true } : { result, leads: false }
+  join(key: string, start: () => Promise<T>, nowMs: number): JoinedFlight<T> {
+    const result = this.current(key, nowMs)
+    return result === null ? { result: this.start(key, start, nowMs), isLeader: true } : { result, isLeader: false }
   }
 
   /** The result of a flight; `lost` where it is another caller's who vanished without a trace. */
-  landed({ result, leads }: Joined<T>, lost: T, after: After): Promise<T> {
-    return leads ? result : orLate(result, this.maxMs, lost, after)
+  result({ result, isLeader }: JoinedFlight<T>, lost: T, after: After): Promise<T> {
+    return isLeader ? result : orFallback(result, this.maxMs, lost, after)
   }
 
   /** Who comes from now on begins another. */

@@ -13,7 +13,7 @@ export interface OrdersFrame {
   }
 }
 
-export class HeldOrders {
+export class OrderBookReplica {
   #orders: RestingOrders | null = null
   /** Of the last block that was taken. */
   height = -1

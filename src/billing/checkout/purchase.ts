@@ -7,17 +7,17 @@ import type { AccountId } from '../../core/ids.ts'
 import { moneyText } from './money.ts'
 import type { Quote } from './prices.ts'
 
-export const ORDER_STATES = ['open', 'paid', 'failed', 'void'] as const
+export const PURCHASE_STATES = ['open', 'paid', 'failed', 'void'] as const
 export const PROVIDERS = ['manual', 'stripe'] as const
 
-export interface Order extends Quote {
+export interface Purchase extends Quote {
   readonly seq: number
   /** Also the id of its grant. */
   readonly number: string
   readonly account: AccountId
   readonly micro: MicroCredits
   readonly provider: (typeof PROVIDERS)[number]
-  readonly state: (typeof ORDER_STATES)[number]
+  readonly state: (typeof PURCHASE_STATES)[number]
   readonly reference: string | null
   readonly url: string | null
   /** Unix ms. */
@@ -30,7 +30,7 @@ export interface Order extends Quote {
 }
 
 /** What a provider says of an order. `account` and `reference` where it names them. */
-export interface News {
+export interface PaymentUpdate {
   readonly number: string
   readonly account: AccountId | null
   readonly reference: string | null
@@ -40,38 +40,38 @@ export interface News {
 }
 
 export interface Settlement {
-  readonly change: Partial<Pick<Order, 'state' | 'paid' | 'refunded' | 'note' | 'reference'>>
+  readonly change: Partial<Pick<Purchase, 'state' | 'paid' | 'refunded' | 'note' | 'reference'>>
   /** Its credits are due. Again is the same: its number is the grant's id. */
   readonly isDue: boolean
   readonly outcome: string
 }
 
-const nothing = (outcome: string): Settlement => ({ change: {}, isDue: false, outcome })
+const noChange = (outcome: string): Settlement => ({ change: {}, isDue: false, outcome })
 const noted = (note: string, change: Settlement['change'] = {}): Settlement => ({
   change: { ...change, note },
   isDue: false,
   outcome: `refused: ${note}`,
 })
 
-export function settled(order: Order, { account, reference, what }: News, nowMs: number): Settlement {
+export function settle(order: Purchase, { account, reference, what }: PaymentUpdate, nowMs: number): Settlement {
   if (account !== null && account !== order.account) return noted('an event named another account')
   if (reference !== null && order.reference !== null && reference !== order.reference)
     return noted('an event named another payment')
   switch (what.kind) {
     case 'pending':
-      return nothing('waits for the payment')
+      return noChange('waits for the payment')
     case 'failed':
-      return order.state === 'open' ? ended('failed', 'the payment failed') : nothing('too late')
+      return order.state === 'open' ? endedWith('failed', 'the payment failed') : noChange('too late')
     case 'expired':
-      return order.state === 'open' ? ended('void', 'was not paid in time') : nothing('too late')
+      return order.state === 'open' ? endedWith('void', 'was not paid in time') : noChange('too late')
     case 'refunded':
-      return refunded(order, what)
+      return applyRefund(order, what)
     case 'paid':
-      return paid(order, what, reference, nowMs)
+      return applyPayment(order, what, reference, nowMs)
   }
 }
 
-const ended = (state: 'failed' | 'void', note: string): Settlement => ({
+const endedWith = (state: 'failed' | 'void', note: string): Settlement => ({
   change: { state, note },
   isDue: false,
   outcome: note,
@@ -80,10 +80,10 @@ const ended = (state: 'failed' | 'void', note: string): Settlement => ({
 type Sum = { readonly minor: number; readonly currency: string }
 const sumText = ({ minor, currency }: Sum) => `${moneyText(minor, currency)} ${currency}`
 
-function paid(order: Order, sum: Sum, reference: string | null, nowMs: number): Settlement {
+function applyPayment(order: Purchase, sum: Sum, reference: string | null, nowMs: number): Settlement {
   if (sum.minor !== order.minor || sum.currency !== order.currency)
     return noted(`paid ${sumText(sum)} in the place of ${sumText(order)}: nothing was granted`)
-  if (order.granted !== null) return nothing('was paid before')
+  if (order.granted !== null) return noChange('was paid before')
   if (order.state === 'void')
     return noted('paid although it was void: give the money back, or mark it paid; nothing was granted')
   if (order.refunded >= order.minor)
@@ -94,9 +94,9 @@ function paid(order: Order, sum: Sum, reference: string | null, nowMs: number): 
 }
 
 /** Providers say how much was given back in all: the most that was said counts. */
-function refunded(order: Order, sum: Sum): Settlement {
+function applyRefund(order: Purchase, sum: Sum): Settlement {
   if (sum.currency !== order.currency) return noted(`${sumText(sum)} were given back, which is another currency`)
-  if (sum.minor <= order.refunded) return nothing('was known')
+  if (sum.minor <= order.refunded) return noChange('was known')
   const note = `${sumText(sum)} were given back; its credits are as they were`
   return { change: { refunded: sum.minor, note }, isDue: false, outcome: note }
 }

@@ -1,44 +1,44 @@
 import { describe, expect, it } from 'vitest'
-import { AddressGate, LOOK_UPS, REST_REQUESTS, WRONG_TOKENS } from '../../src/accounts/address-gate.ts'
+import { AddressLimiter, KEY_LOOKUPS, REST_REQUESTS, WRONG_TOKENS } from '../../src/accounts/address-limiter.ts'
 
 describe('the gate of an address', () => {
   it.each([
-    ['192.0.2.1', LOOK_UPS, LOOK_UPS.each],
-    [null, LOOK_UPS, LOOK_UPS.unknown],
+    ['192.0.2.1', KEY_LOOKUPS, KEY_LOOKUPS.each],
+    [null, KEY_LOOKUPS, KEY_LOOKUPS.unknown],
     ['192.0.2.1', REST_REQUESTS, REST_REQUESTS.each],
     [null, WRONG_TOKENS, WRONG_TOKENS.unknown],
   ])('lets %s through so many times at once, and says how long to wait', (address, rates, limit) => {
-    const gate = new AddressGate(rates)
-    expect(gate.take(address, 0)).toEqual({ waitMs: 0, left: limit.quota - 1, limit })
+    const gate = new AddressLimiter(rates)
+    expect(gate.take(address, 0)).toEqual({ waitMs: 0, remaining: limit.quota - 1, limit })
     let passed = 1
     for (let i = 0; i < limit.quota * 3; i++) if (gate.take(address, 0).waitMs === 0) passed++
     expect(passed).toBe(limit.quota)
-    const { waitMs, left } = gate.take(address, 0)
-    expect([waitMs > 0, left]).toEqual([true, 0])
+    const { waitMs, remaining } = gate.take(address, 0)
+    expect([waitMs > 0, remaining]).toEqual([true, 0])
     expect(gate.take(address, waitMs).waitMs).toBe(0)
     expect(gate.take('198.51.100.7', 0).waitMs).toBe(0)
   })
 
   it('takes the /64 of an IPv6 caller for one, however it is written', () => {
-    const gate = new AddressGate(LOOK_UPS)
-    for (let i = 0; i < LOOK_UPS.each.quota; i++) gate.take(`2001:DB8::${i.toString(16)}`, 0)
+    const gate = new AddressLimiter(KEY_LOOKUPS)
+    for (let i = 0; i < KEY_LOOKUPS.each.quota; i++) gate.take(`2001:DB8::${i.toString(16)}`, 0)
     expect(gate.take('2001:0db8:0:0:ffff::1', 0).waitMs).toBeGreaterThan(0)
     expect(gate.take('2001:db8:0:1::1', 0).waitMs).toBe(0)
   })
 
   it('takes an IPv4 caller for the same one where a proxy writes it as IPv6', () => {
-    const gate = new AddressGate(LOOK_UPS)
-    for (let i = 0; i < LOOK_UPS.each.quota; i++) gate.take('::ffff:192.0.2.1', 0)
+    const gate = new AddressLimiter(KEY_LOOKUPS)
+    for (let i = 0; i < KEY_LOOKUPS.each.quota; i++) gate.take('::ffff:192.0.2.1', 0)
     expect(gate.take('192.0.2.1', 0).waitMs).toBeGreaterThan(0)
     expect(gate.take('::FFFF:192.0.2.2', 0).waitMs).toBe(0)
   })
 
   it('drops who was not seen for longest, and nobody before it is full', () => {
-    const gate = new AddressGate(LOOK_UPS)
+    const gate = new AddressLimiter(KEY_LOOKUPS)
     const flood = (network: number) => {
       for (let i = 0; i < 9_999; i++) gate.take(`10.${network}.${i >> 8}.${i & 255}`, 0)
     }
-    for (let i = 0; i < LOOK_UPS.each.quota; i++) gate.take('192.0.2.1', 0)
+    for (let i = 0; i < KEY_LOOKUPS.each.quota; i++) gate.take('192.0.2.1', 0)
     flood(1)
     expect(gate.take('192.0.2.1', 0).waitMs).toBeGreaterThan(0)
     flood(2)

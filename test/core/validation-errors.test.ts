@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
-import { parseWith } from '../../src/core/schema-words.ts'
+import { parseWith } from '../../src/core/validation-errors.ts'
 
 describe('a schema’s refusal', () => {
   it('says what to send instead, unless the schema has words of its own', () => {

@@ -4,16 +4,16 @@
 import { oneRow } from '../../core/d1.store.ts'
 import type { AccountId } from '../../core/ids.ts'
 import { DAY_MS } from '../../core/time.ts'
-import type { Checkout, OrderQuery, ProviderEvent } from './checkout-api.ts'
-import type { Order } from './order.ts'
+import type { Checkout, ProviderEvent, PurchaseQuery } from './checkout-api.ts'
 import type { Quote } from './prices.ts'
+import type { Purchase } from './purchase.ts'
 
-type Change = Partial<Pick<Order, 'state' | 'reference' | 'url' | 'paid' | 'refunded' | 'note'>>
+type PurchaseChange = Partial<Pick<Purchase, 'state' | 'reference' | 'url' | 'paid' | 'refunded' | 'note'>>
 
 /** Providers send an event again for days. */
-const EVENTS_KEPT_MS = 90 * DAY_MS
+const EVENTS_TTL_MS = 90 * DAY_MS
 
-export class OrderStore {
+export class PurchaseStore {
   readonly #db: D1Database
 
   constructor(db: D1Database) {
@@ -31,7 +31,7 @@ export class OrderStore {
     suffix: string,
     most: number,
     nowMs: number,
-  ): Promise<Order | null> {
+  ): Promise<Purchase | null> {
     const insert = `INSERT INTO orders (number, account, micro, minor, currency, provider, state, created)
       SELECT 'W-' || (coalesce((SELECT max(seq) FROM orders), 0) + 1) || '-' || ?1, ?2, ?3, ?4, ?5, ?6, 'open', ?7
       WHERE (SELECT count(*) FROM orders WHERE account = ?2 AND state <> 'paid' AND created > ?8) < ?9 RETURNING *`
@@ -39,14 +39,14 @@ export class OrderStore {
     return this.#db
       .prepare(insert)
       .bind(...values)
-      .first<Order>()
+      .first<Purchase>()
   }
 
-  async named(number: string): Promise<Order | null> {
-    return this.#db.prepare('SELECT * FROM orders WHERE number = ?').bind(number).first<Order>()
+  async named(number: string): Promise<Purchase | null> {
+    return this.#db.prepare('SELECT * FROM orders WHERE number = ?').bind(number).first<Purchase>()
   }
 
-  async list({ account, state, before, limit }: OrderQuery): Promise<Order[]> {
+  async list({ account, state, before, limit }: PurchaseQuery): Promise<Purchase[]> {
     const wheres = [
       ['account = ?', account],
       ['state = ?', state],
@@ -57,12 +57,12 @@ export class OrderStore {
     const { results } = await this.#db
       .prepare(select)
       .bind(...wheres.map(([, value]) => value), limit)
-      .all<Order>()
+      .all<Purchase>()
     return results
   }
 
   /** Null, and nothing done, where the row is no longer as it was read. */
-  async change(order: Order, change: Change): Promise<Order | null> {
+  async change(order: Purchase, change: PurchaseChange): Promise<Purchase | null> {
     const { state, reference, url, paid, granted, refunded, note } = { ...order, ...change }
     const update = `UPDATE orders SET state = ?, reference = ?, url = ?, paid = ?, granted = ?, refunded = ?, note = ?
       WHERE number = ? AND state = ? AND refunded = ? AND granted IS ? AND reference IS ? RETURNING *`
@@ -70,11 +70,11 @@ export class OrderStore {
     return this.#db
       .prepare(update)
       .bind(state, reference, url, paid, granted, refunded, note, ...read)
-      .first<Order>()
+      .first<Purchase>()
   }
 
   /** Its credits are there, whatever else was written meanwhile; the first time stays. */
-  async noteGrant(number: string, nowMs: number): Promise<Order> {
+  async noteGrant(number: string, nowMs: number): Promise<Purchase> {
     const update = 'UPDATE orders SET granted = coalesce(granted, ?) WHERE number = ? RETURNING *'
     return oneRow(this.#db.prepare(update).bind(nowMs, number))
   }
@@ -84,12 +84,12 @@ export class OrderStore {
     return this.#db.prepare('SELECT outcome FROM checkout_events WHERE id = ?').bind(id).first<string>('outcome')
   }
 
-  async note({ id, type, news }: ProviderEvent, outcome: string, nowMs: number): Promise<void> {
+  async note({ id, type, update }: ProviderEvent, outcome: string, nowMs: number): Promise<void> {
     const insert =
       'INSERT INTO checkout_events (id, type, number, outcome, seen) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING'
     await this.#db.batch([
-      this.#db.prepare(insert).bind(id, type, news?.number ?? null, outcome, nowMs),
-      this.#db.prepare('DELETE FROM checkout_events WHERE seen < ?').bind(nowMs - EVENTS_KEPT_MS),
+      this.#db.prepare(insert).bind(id, type, update?.number ?? null, outcome, nowMs),
+      this.#db.prepare('DELETE FROM checkout_events WHERE seen < ?').bind(nowMs - EVENTS_TTL_MS),
     ])
   }
 }

@@ -2,8 +2,8 @@
 // share one wide bucket; a flood of addresses resets nobody who keeps coming.
 
 import type { RequestLimit } from '../core/failure.ts'
-import { Gate, type GateVerdict } from '../core/gate.ts'
 import { networkOf } from '../core/network.ts'
+import { RateLimiter, type RateVerdict } from '../core/rate-limiter.ts'
 
 /** The limit of an address, and that of all callers together whose address is not known. */
 export interface AddressRates {
@@ -11,7 +11,7 @@ export interface AddressRates {
   readonly unknown: RequestLimit
 }
 
-export interface AddressVerdict extends GateVerdict {
+export interface AddressVerdict extends RateVerdict {
   readonly limit: RequestLimit
 }
 
@@ -21,15 +21,15 @@ const rates = (name: string, each: number, unknown: number, windowSeconds = 1): 
 })
 
 /** Keys that have to be looked up: those that this isolate does not remember, so that callers at work are not counted. */
-export const LOOK_UPS = rates('look-ups', 50, 2_000)
+export const KEY_LOOKUPS = rates('look-ups', 50, 2_000)
 /** Requests to the REST surfaces, with whatever keys: five times what the largest plan with a limit allows one key. */
 export const REST_REQUESTS = rates('address', 250, 2_000)
 /** Sockets whose key comes later. */
-export const GUESTS = rates('connects', 50, 1_000)
+export const KEYLESS_CONNECTS = rates('connects', 50, 1_000)
 /** Stream tokens for visitors who are nobody's: a page asks for one each few minutes, an office shares an address. */
 export const LIVE_TOKENS = rates('live-tokens', 20, 120, 60)
 /** What a page without frames reads every few seconds. */
-export const LIVE_GLANCES = rates('live-glances', 60, 1_200, 60)
+export const LIVE_POLLS = rates('live-glances', 60, 1_200, 60)
 /** Operator's tokens that are wrong or missing; the right one is never counted. */
 export const WRONG_TOKENS = rates('wrong-tokens', 20, 20, 60)
 /** Requests for a link of the sign-up. */
@@ -42,9 +42,9 @@ export function callerAddress(isProxyTrusted: boolean, headers: { get(name: stri
 
 const UNKNOWN = ''
 
-export class AddressGate {
+export class AddressLimiter {
   readonly #rates: AddressRates
-  readonly #gate = new Gate()
+  readonly #limiter = new RateLimiter()
 
   constructor(rates: AddressRates) {
     this.#rates = rates
@@ -53,7 +53,7 @@ export class AddressGate {
   take(address: string | null, nowMs: number): AddressVerdict {
     const network = address === null ? UNKNOWN : networkOf(address)
     const limit = network === UNKNOWN ? this.#rates.unknown : this.#rates.each
-    return { ...this.#gate.take(network, limit, nowMs), limit }
+    return { ...this.#limiter.take(network, limit, nowMs), limit }
   }
 }
 

@@ -5,23 +5,23 @@
 
 import { BoundedMap } from './bounded-map.ts'
 import type { Failure, RequestLimit } from './failure.ts'
-import { aSecondsWorth, type Bucket, borrowTokens, fullBucket, type Rate, takeTokens } from './token-bucket.ts'
+import { type Bucket, borrowTokens, fullBucket, oneSecondBurst, type Rate, takeTokens } from './token-bucket.ts'
 
-export const UNCHARGED: RequestLimit = { name: 'uncharged', quota: 20, windowSeconds: 1 }
-const RATE = aSecondsWorth(UNCHARGED.quota)
+export const UNBILLED_LIMIT: RequestLimit = { name: 'uncharged', quota: 20, windowSeconds: 1 }
+const RATE = oneSecondBurst(UNBILLED_LIMIT.quota)
 /** Calls that need a source, of a key over its limit. One that is charged gives its token back. */
-const TRIES: Rate = { perSecond: UNCHARGED.quota, burst: 100 }
+const TRIES: Rate = { perSecond: UNBILLED_LIMIT.quota, burst: 100 }
 const KEYS_MAX = 10_000
 /** More is not owed, in thousandths: nobody waits for longer than half a minute. */
-const OWED_MAX = UNCHARGED.quota * 30 * 1_000
+const DEBT_MAX = UNBILLED_LIMIT.quota * 30 * 1_000
 
 /** What a key is told instead of one unbilled answer too many. */
-export function tooMuchFreeWork(retryAfterMs: number): Failure {
-  const hint = `Too many unbilled error responses (limit ${UNCHARGED.quota} per second per key). Fix the requests before retrying, in ${Math.ceil(retryAfterMs / 1000)} s at the earliest.`
-  return { kind: 'rate_limited', retryAfterMs, limit: UNCHARGED, hint }
+export function unbilledLimitFailure(retryAfterMs: number): Failure {
+  const hint = `Too many unbilled error responses (limit ${UNBILLED_LIMIT.quota} per second per key). Fix the requests before retrying, in ${Math.ceil(retryAfterMs / 1000)} s at the earliest.`
+  return { kind: 'rate_limited', retryAfterMs, limit: UNBILLED_LIMIT, hint }
 }
 
-export class FreeWork {
+export class UnbilledLimiter {
   readonly #buckets = new BoundedMap<string, Bucket>(KEYS_MAX)
   readonly #tries = new BoundedMap<string, Bucket>(KEYS_MAX)
 
@@ -40,15 +40,15 @@ export class FreeWork {
   }
 
   /** As `take`, of one whose work was done for a request that is itself at fault: where it is one too many, it is owed. */
-  owe(keyHash: string, now: number): number {
+  takeOrOwe(keyHash: string, now: number): number {
     if (this.take(keyHash, now) === 0) return 0
     const { bucket } = borrowTokens(this.#buckets.get(keyHash) ?? fullBucket(RATE, now), RATE, 1, now)
-    this.#buckets.set(keyHash, { ...bucket, milliTokens: Math.max(bucket.milliTokens, -OWED_MAX) })
+    this.#buckets.set(keyHash, { ...bucket, milliTokens: Math.max(bucket.milliTokens, -DEBT_MAX) })
     return this.waitMs(keyHash, now)
   }
 
   /** Begins work at a source, which may fail: 0, or the milliseconds that a key over its limit must wait for that. */
-  tryWork(keyHash: string, now: number): number {
+  tryUpstream(keyHash: string, now: number): number {
     if (this.waitMs(keyHash, now) === 0) return 0
     const { bucket, taken, waitMs } = takeTokens(this.#tries.get(keyHash) ?? fullBucket(TRIES, now), TRIES, 1, now)
     this.#tries.set(keyHash, bucket)
@@ -56,7 +56,7 @@ export class FreeWork {
   }
 
   /** What was tried is charged: it counts as no try. */
-  charged(keyHash: string, now: number): void {
+  refundTry(keyHash: string, now: number): void {
     const known = this.#tries.get(keyHash)
     if (known === undefined) return
     const { bucket } = borrowTokens(known, TRIES, -1, now)

@@ -11,7 +11,7 @@ export interface AccountSums {
 }
 
 /** What was granted is there, lent or spent, and usage is what was spent; null, or what does not hold. */
-export function ledgerFault({ granted, available, held, spent, used }: AccountSums): string | null {
+export function ledgerViolation({ granted, available, held, spent, used }: AccountSums): string | null {
   if (available + held + spent !== granted)
     return `${available} + ${held} + ${spent} micro-credits are not the ${granted} that were granted`
   return used === spent ? null : `${spent} micro-credits were spent, usage says ${used}`

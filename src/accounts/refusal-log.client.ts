@@ -1,11 +1,11 @@
 // Notes refusals beside the calls that were refused, and brings them to their table two seconds later, in work that the
 // platform keeps alive beyond them. Law: a call that is served never comes here.
 
-import { Flight } from '../core/flights.ts'
+import { SingleFlight } from '../core/single-flight.ts'
 import type { WaitUntil } from '../core/wait-until.ts'
-import { type RefusalBatch, type RefusedCall, RefusedCalls } from './refused-calls.ts'
+import { type RefusalBatch, RefusalBuffer, type RefusedCall } from './refused-calls.ts'
 
-export interface RefusalBookPorts {
+export interface RefusalLogPorts {
   readonly nowMs: () => number
   readonly sleep: (ms: number) => Promise<void>
   readonly report: (error: unknown) => void
@@ -16,21 +16,21 @@ const FLUSH_MS = 2_000
 const LOST_MS = 10_000
 
 /** One per isolate. */
-export class RefusalBook {
-  readonly #calls = new RefusedCalls()
-  readonly #flush = new Flight<void>(LOST_MS)
-  readonly #ports: RefusalBookPorts
+export class RefusalLog {
+  readonly #calls = new RefusalBuffer()
+  readonly #flush = new SingleFlight<void>(LOST_MS)
+  readonly #ports: RefusalLogPorts
 
-  constructor(ports: RefusalBookPorts) {
+  constructor(ports: RefusalLogPorts) {
     this.#ports = ports
   }
 
   /** `keep` is the present request's way to the table: of an earlier one's nothing may be used. */
-  note(call: RefusedCall, keep: (batch: RefusalBatch) => Promise<void>, waitUntil: WaitUntil): void {
+  record(call: RefusedCall, keep: (batch: RefusalBatch) => Promise<void>, waitUntil: WaitUntil): void {
     const { nowMs, sleep, report } = this.#ports
     const now = nowMs()
-    this.#calls.note(call, now)
-    if (this.#flush.underWay(now) !== null) return
+    this.#calls.record(call, now)
+    if (this.#flush.current(now) !== null) return
     const run = async () => {
       await sleep(FLUSH_MS)
       const batch = this.#calls.take()
@@ -40,6 +40,6 @@ export class RefusalBook {
         report(error)
       })
     }
-    waitUntil(this.#flush.begin(run, now))
+    waitUntil(this.#flush.start(run, now))
   }
 }

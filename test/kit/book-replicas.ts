@@ -5,19 +5,19 @@ import type { DataFrame } from '../../src/client/server-frame.ts'
 import { SnapshotBook } from '../../src/client/snapshot-book.ts'
 import type { BookScope } from '../../src/client/subscription.ts'
 
-interface SeededListener {
+interface ReplicaListener {
   changed(book: SnapshotBook): void
   /** All books are gone (coin null), or one coin's change came without a Snapshot before it. */
   gap?(coin: string | null, reason: string): void
   refused?(reason: string): void
 }
 
-export class SeededBooks {
+export class BookReplicas {
   readonly #books = new Map<string, SnapshotBook>()
-  readonly #listener: SeededListener
+  readonly #listener: ReplicaListener
   readonly close: () => void
 
-  constructor(connection: Connection, scope: BookScope, listener: SeededListener) {
+  constructor(connection: Connection, scope: BookScope, listener: ReplicaListener) {
     this.#listener = listener
     this.close = connection.subscribe(
       { type: 'l2BookDiff', ...scope },

@@ -7,22 +7,22 @@ import { type Bucket, fullBucket, takeTokens, wholeTokens } from './token-bucket
 const CALLERS_MAX = 10_000
 
 /** `waitMs`: 0 if the caller may go on; `left` of its limit after that. */
-export interface GateVerdict {
+export interface RateVerdict {
   readonly waitMs: number
-  readonly left: number
+  readonly remaining: number
 }
 
-export class Gate {
+export class RateLimiter {
   readonly #buckets = new BoundedMap<string, Bucket>(CALLERS_MAX)
 
   /** Counts one coming of this caller. Who is refused is not counted. */
-  take(caller: string, { quota, windowSeconds }: RequestLimit, nowMs: number): GateVerdict {
+  take(caller: string, { quota, windowSeconds }: RequestLimit, nowMs: number): RateVerdict {
     const rate = { perSecond: quota / windowSeconds, burst: quota }
     const before = this.#buckets.get(caller) ?? fullBucket(rate, nowMs)
     const { bucket, taken, waitMs } = takeTokens(before, rate, 1, nowMs)
     // Least recently seen leave first.
     this.#buckets.set(caller, bucket)
-    return { waitMs: taken > 0 ? 0 : Math.max(1, waitMs), left: wholeTokens(bucket) }
+    return { waitMs: taken > 0 ? 0 : Math.max(1, waitMs), remaining: wholeTokens(bucket) }
   }
 
   get size(): number {

@@ -5,7 +5,7 @@ import { holdsAddress } from '../core/address-range.ts'
 import type { Failure } from '../core/failure.ts'
 import { KeyHash } from '../core/ids.ts'
 import { err, ok, type Result } from '../core/result.ts'
-import { type Identity, notForProduct, PRODUCTS, type Product } from './identity.ts'
+import { type Identity, PRODUCTS, type Product, productNotAllowed } from './identity.ts'
 import { Limits } from './limits.ts'
 
 /** Another version in KV counts as a miss: an older one may lack what restricts a key. */
@@ -30,11 +30,11 @@ export const KeyRecord = z.object({
 export type KeyRecord = z.infer<typeof KeyRecord>
 
 /** What a surface asks of a key. `any` takes both kinds. */
-export interface Entry {
+export interface KeyRequirement {
   /** Null: any key enters, whatever it is for. */
   readonly product: Product | null
   readonly kind: 'api' | 'service' | 'any'
-  readonly takesTokens?: boolean
+  readonly acceptsTokens?: boolean
 }
 
 /** Products that a key of each kind is for, unless it was made for fewer. A service key manages; it calls no data API. */
@@ -44,7 +44,7 @@ export const PRODUCTS_OF_KIND: Record<'api' | 'service', readonly Product[]> = {
 }
 
 /** A key as its holder's pages and stream tokens use it, which ask data also where a service key began them. */
-export function forData(record: KeyRecord): KeyRecord {
+export function withDataAccess(record: KeyRecord): KeyRecord {
   return record.kind === 'service' ? { ...record, kind: 'api', products: [...PRODUCTS_OF_KIND.api] } : record
 }
 
@@ -62,7 +62,7 @@ const ADDRESS_ELSEWHERE = `${RESTRICTED}, and yours is none of them: call from o
  */
 export function admit(
   record: KeyRecord,
-  entry: Entry,
+  entry: KeyRequirement,
   nowMs: number,
   address: string | null,
 ): Result<Identity, Failure> {
@@ -73,7 +73,7 @@ export function admit(
   if (entry.kind !== 'any' && entry.kind !== record.kind)
     return err({ kind: 'not_entitled', why: WRONG_KIND[entry.kind] })
   const { product } = entry
-  if (product !== null && !record.products.includes(product)) return err(notForProduct(product))
+  if (product !== null && !record.products.includes(product)) return err(productNotAllowed(product))
   if (record.ranges !== null && (address === null || !holdsAddress(record.ranges, address))) {
     return err({ kind: 'not_entitled', why: address === null ? ADDRESS_UNSURE : ADDRESS_ELSEWHERE })
   }

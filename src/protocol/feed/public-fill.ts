@@ -25,7 +25,7 @@ const Dir = openEnum(
 )
 
 /** One execution of one order of the user who was asked for; `fee` is negative for a rebate. */
-export const ShownFill = z
+export const PublicFill = z
   .looseObject({
     coin: z.string(),
     px: Decimal,

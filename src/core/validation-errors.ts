@@ -21,7 +21,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
 type RawIssue = Parameters<z.core.$ZodErrorMap>[0]
 
 /** The sentence of an issue; undefined leaves zod's own. */
-function wordsOf(issue: RawIssue): string | undefined {
+function messageOf(issue: RawIssue): string | undefined {
   if (issue.input === undefined && (issue.code === 'invalid_type' || issue.code === 'invalid_value'))
     return 'is required'
   switch (issue.code) {
@@ -59,9 +59,9 @@ const KEY_CHARS = 64
 const KEYS_MAX = 16
 
 /** Null where zod breaks: it measures what has a `length`, even in the place of a text, and a `length` may be no number. */
-function safely<T>(schema: z.ZodType<T>, value: unknown) {
+function safeParse<T>(schema: z.ZodType<T>, value: unknown) {
   try {
-    return schema.safeParse(value, { error: wordsOf })
+    return schema.safeParse(value, { error: messageOf })
   } catch (error) {
     if (error instanceof TypeError) return null
     throw error
@@ -69,15 +69,15 @@ function safely<T>(schema: z.ZodType<T>, value: unknown) {
 }
 
 /** The field that has such a `length`, where it is one of the first level. */
-function measured(value: unknown): string {
+function fieldWithLength(value: unknown): string {
   const isSuch = (one: unknown) => typeof one === 'object' && one !== null && !Array.isArray(one) && 'length' in one
   return Object.entries(value as object).find(([, one]) => isSuch(one))?.[0] ?? ''
 }
 
 /** The value as the schema reads it, or what is wrong with it: at least one issue, with the dotted path of its field. */
 export function parseWith<T>(schema: z.ZodType<T>, value: unknown): Result<T, readonly [Issue, ...Issue[]]> {
-  const parsed = safely(schema, value)
-  if (parsed === null) return err([{ path: measured(value), message: 'must not be an object with a "length"' }])
+  const parsed = safeParse(schema, value)
+  if (parsed === null) return err([{ path: fieldWithLength(value), message: 'must not be an object with a "length"' }])
   if (parsed.success) return ok(parsed.data)
   return err(parsed.error.issues.flatMap((issue) => issuesOf(issue, schema, value)) as [Issue, ...Issue[]])
 }
@@ -85,33 +85,35 @@ export function parseWith<T>(schema: z.ZodType<T>, value: unknown): Result<T, re
 function issuesOf(issue: z.core.$ZodIssue, schema: z.ZodType, value: unknown): Issue[] {
   const path = issue.path.join('.')
   if (issue.code !== 'unrecognized_keys')
-    return [{ path, message: issue.message + (meantValue(issue, value) ?? sentInstead(issue, schema, value)) }]
+    return [
+      { path, message: issue.message + (valueSuggestion(issue, value) ?? missingFieldHint(issue, schema, value)) },
+    ]
   const shape = shapeAt(schema, value, issue.path)
   const sent = valueAt(value, issue.path) as object
   return issue.keys.slice(0, KEYS_MAX).map((key) => ({
     path: [...issue.path, key.slice(0, KEY_CHARS)].join('.'),
-    message: `unknown field${meantField(key, shape, sent)}`,
+    message: `unknown field${fieldSuggestion(key, shape, sent)}`,
   }))
 }
 
 /** What an unknown field was meant to be. It is left out safely only where nothing else could have been. */
-function meantField(key: string, shape: Shape, sent: object): string {
+function fieldSuggestion(key: string, shape: Shape, sent: object): string {
   const unsent = Object.keys(shape).filter((name) => !Object.hasOwn(sent, name))
   const name = nearestName(key, unsent)
   const meant = name === undefined ? undefined : shape[name]
-  if (meant) return `; did you mean "${name}"${formOf(meant)}?`
+  if (meant) return `; did you mean "${name}"${expectedForm(meant)}?`
   return unsent.length === 0 ? ': leave it out' : `; the fields are ${Object.keys(shape).join(', ')}`
 }
 
 /** In brackets what a field takes, as its schema words it to whoever sends what fits nothing. */
-function formOf(field: z.core.$ZodType): string {
+function expectedForm(field: z.core.$ZodType): string {
   const refused = parseWith(field as z.ZodType, Symbol())
   const form = refused.ok ? undefined : /^must be ([^;]+)/.exec(refused.error[0].message)?.[1]
   return form === undefined ? '' : ` (${form})`
 }
 
 /** In brackets the nearest of the values that are taken; undefined where the issue is no list of values. */
-function meantValue(issue: z.core.$ZodIssue, value: unknown): string | undefined {
+function valueSuggestion(issue: z.core.$ZodIssue, value: unknown): string | undefined {
   const values = valuesOf(issue)
   const sent = valueAt(value, issue.path)
   if (values === undefined || typeof sent !== 'string') return undefined
@@ -126,7 +128,7 @@ function valuesOf(issue: RawIssue | z.core.$ZodIssue): readonly unknown[] | unde
 }
 
 /** What was sent in the place of a field that is missing, or else what belongs there. */
-function sentInstead({ path }: z.core.$ZodIssue, schema: z.ZodType, value: unknown): string {
+function missingFieldHint({ path }: z.core.$ZodIssue, schema: z.ZodType, value: unknown): string {
   const parent = valueAt(value, path.slice(0, -1))
   const name = path.at(-1)
   if (typeof name !== 'string' || typeof parent !== 'object' || parent === null || name in parent) return ''

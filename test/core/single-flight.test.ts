@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { After } from '../../src/core/deadline.ts'
-import { Flight, Flights } from '../../src/core/flights.ts'
+import { SingleFlight, SingleFlights } from '../../src/core/single-flight.ts'
 import { NextFlights } from '../../src/info/answer/answer-resolver.ts'
 import { FLIGHT_MAX_MS } from '../../src/info/ports.ts'
 
@@ -17,11 +17,11 @@ function work() {
 describe('a flight', () => {
   it('is shared while it is under way, and over before anybody hears of its result', async () => {
     const { begun, start } = work()
-    const flight = new Flight<string>()
+    const flight = new SingleFlight<string>()
     const heard: boolean[] = []
     const results = [flight.join(start), flight.join(start), flight.join(start)]
-    for (const result of results) result.then(() => heard.push(flight.isUp))
-    expect([begun.length, flight.isUp]).toEqual([1, true])
+    for (const result of results) result.then(() => heard.push(flight.isPending))
+    expect([begun.length, flight.isPending]).toEqual([1, true])
     begun[0]!.resolve('one')
     expect(await Promise.all(results)).toEqual(['one', 'one', 'one'])
     expect(heard).toEqual([false, false, false])
@@ -31,48 +31,48 @@ describe('a flight', () => {
 
   it('that fails fails for all who share it, and the next one begins anew', async () => {
     const { begun, start } = work()
-    const flight = new Flight<string>()
+    const flight = new SingleFlight<string>()
     const results = [flight.join(start), flight.join(start)]
     begun[0]!.reject(new Error('lost'))
     expect((await Promise.allSettled(results)).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
-    expect(flight.underWay()).toBe(null)
+    expect(flight.current()).toBe(null)
   })
 
   it('is not joined beyond its bound, and does not end the one that took its place', async () => {
     const { begun, start } = work()
-    const flight = new Flight<string>(1_000)
+    const flight = new SingleFlight<string>(1_000)
     const first = flight.join(start, 5)
-    expect(flight.underWay(1_004)).toBe(first)
-    expect([flight.underWay(1_005), flight.isUp]).toEqual([null, true])
+    expect(flight.current(1_004)).toBe(first)
+    expect([flight.current(1_005), flight.isPending]).toEqual([null, true])
     const second = flight.join(start, 1_005)
     begun[0]!.resolve('late')
     await first
-    expect(flight.underWay(1_005)).toBe(second)
+    expect(flight.current(1_005)).toBe(second)
   })
 })
 
 describe('flights by key', () => {
   it('are shared by key, and tell who leads', async () => {
     const { begun, start } = work()
-    const flights = new Flights<string>(1_000)
+    const flights = new SingleFlights<string>(1_000)
     const joined = [flights.join('a', start, 0), flights.join('b', start, 0), flights.join('a', start, 999)]
-    expect(joined.map(({ leads }) => leads)).toEqual([true, true, false])
-    expect(flights.join('a', start, 1_000).leads).toBe(true)
+    expect(joined.map(({ isLeader }) => isLeader)).toEqual([true, true, false])
+    expect(flights.join('a', start, 1_000).isLeader).toBe(true)
     begun.forEach(({ resolve }, index) => void resolve(`${index}`))
     expect(await Promise.all(joined.map(({ result }) => result))).toEqual(['0', '1', '0'])
-    expect([flights.underWay('a', 1_000), flights.underWay('b', 0)]).toEqual([null, null])
+    expect([flights.current('a', 1_000), flights.current('b', 0)]).toEqual([null, null])
   })
 
   it('are forgotten when told, and the oldest where there are too many', () => {
     const { start } = work()
-    const flights = new Flights<string>(1_000, 2)
+    const flights = new SingleFlights<string>(1_000, 2)
     for (const key of ['a', 'b', 'c']) flights.join(key, start, 0)
     flights.forget('c')
-    expect(['a', 'b', 'c'].map((key) => flights.underWay(key, 0) !== null)).toEqual([false, true, false])
+    expect(['a', 'b', 'c'].map((key) => flights.current(key, 0) !== null)).toEqual([false, true, false])
   })
 
   it('are waited for no longer than their bound by who does not lead', async () => {
-    const flights = new Flights<string>(1_000)
+    const flights = new SingleFlights<string>(1_000)
     const bounds: number[] = []
     const at = (ms: number, run: () => void) => {
       bounds.push(ms)
@@ -80,11 +80,11 @@ describe('flights by key', () => {
       return () => {}
     }
     const never = new Promise<string>(() => {})
-    expect(await flights.landed({ result: never, leads: false }, 'lost', at)).toBe('lost')
+    expect(await flights.result({ result: never, isLeader: false }, 'lost', at)).toBe('lost')
     expect(bounds).toEqual([1_000])
     const patient = () => () => {}
-    expect(await flights.landed({ result: Promise.resolve('here'), leads: false }, 'lost', patient)).toBe('here')
-    expect(await flights.landed({ result: Promise.resolve('own'), leads: true }, 'lost', at)).toBe('own')
+    expect(await flights.result({ result: Promise.resolve('here'), isLeader: false }, 'lost', patient)).toBe('here')
+    expect(await flights.result({ result: Promise.resolve('own'), isLeader: true }, 'lost', at)).toBe('own')
     expect(bounds).toEqual([1_000])
   })
 })
@@ -123,7 +123,11 @@ describe('NextFlights', () => {
     const { begun, join, land } = harness()
     const first = join()
     const rest = Array.from({ length: 99 }, join)
-    expect([first.leads, rest.map(({ leads }) => leads).filter(Boolean).length, begun.length]).toEqual([true, 1, 1])
+    expect([first.isLeader, rest.map(({ isLeader }) => isLeader).filter(Boolean).length, begun.length]).toEqual([
+      true,
+      1,
+      1,
+    ])
     await land(0)
     expect(begun.length).toBe(2)
     // The second has begun: who comes now must not share it.
@@ -143,7 +147,7 @@ describe('NextFlights', () => {
     begun[0]!.resolve(0)
     await first.result
     const between = join()
-    expect([between.leads, begun.length]).toEqual([false, 1])
+    expect([between.isLeader, begun.length]).toEqual([false, 1])
     await land(0)
     expect(begun.length).toBe(2)
     await land(1)
@@ -156,7 +160,7 @@ describe('NextFlights', () => {
     wait(FLIGHT_MAX_MS / 2)
     join()
     wait(FLIGHT_MAX_MS / 2)
-    expect([join().leads, begun.length]).toEqual([true, 2])
+    expect([join().isLeader, begun.length]).toEqual([true, 2])
   })
 
   it('does not wait for a flight whose leader is gone', async () => {

@@ -7,24 +7,27 @@ import { type Failure, KEY_ENDED } from '../../core/failure.ts'
 import { keyHashOf } from '../../core/ids.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import { SECRET_MIN_LENGTH } from '../../core/secret.ts'
-import { type AddressVerdict, callerAddress } from '../address-gate.ts'
+import { type AddressVerdict, callerAddress } from '../address-limiter.ts'
 import { sha256 } from '../digest.client.ts'
 import type { Identity } from '../identity.ts'
+import { admit, type KeyRequirement, withDataAccess } from '../key-record.ts'
 import { keyFromD1 } from '../key-records.store.ts'
-import { admit, type Entry, forData } from '../record.ts'
-import { type FindStaff, HOLDER, type Operator } from '../staff.ts'
+import { ADMIN_OPERATOR, type Operator, type StaffLookup } from '../staff.ts'
 import { findSession, type SessionOrigin } from './session.store.ts'
-import { isOwnPage, sessionToken } from './session.ts'
+import { isSameOrigin, sessionToken } from './session.ts'
 
-export interface VisitorEnv {
+export interface SessionEnv {
   readonly ACCOUNTS: D1Database
   readonly ADMIN_TOKEN?: string
   /** Counts a request whose session has to be looked up. */
-  readonly visited: (request: Request) => AddressVerdict
+  readonly countLookup: (request: Request) => AddressVerdict
 }
 
-const ENDED: Failure = { kind: 'key_missing', hint: 'You are not signed in, or your session has ended: sign in again.' }
-const ELSEWHERE: Failure = {
+const NOT_SIGNED_IN: Failure = {
+  kind: 'key_missing',
+  hint: 'You are not signed in, or your session has ended: sign in again.',
+}
+const CROSS_SITE: Failure = {
   kind: 'not_entitled',
   why: 'A page of another site asked with your session: that is refused. Ask with a key, or from the console.',
 }
@@ -35,49 +38,49 @@ export const hasSession = ({ headers }: Request) =>
 
 /** What the session of this request was begun with, and when it ends. */
 export async function sessionOf(
-  { ACCOUNTS: db, visited }: VisitorEnv,
+  { ACCOUNTS: db, countLookup }: SessionEnv,
   request: Request,
   nowMs: number,
 ): Promise<Result<SessionOrigin & { readonly expires: number }, Failure>> {
   const token = sessionToken(request.headers.get('cookie'))
-  if (token === null) return err(ENDED)
-  if (!isOwnPage(request)) return err(ELSEWHERE)
-  const { waitMs, limit } = visited(request)
+  if (token === null) return err(NOT_SIGNED_IN)
+  if (!isSameOrigin(request)) return err(CROSS_SITE)
+  const { waitMs, limit } = countLookup(request)
   if (waitMs > 0) return err({ kind: 'rate_limited', retryAfterMs: waitMs, limit })
   const session = await findSession(db, token, nowMs)
-  return session === null ? err(ENDED) : ok(session)
+  return session === null ? err(NOT_SIGNED_IN) : ok(session)
 }
 
 /** Whose the hash of an operator's token is, now; null: nobody's any more. */
 export async function operatorOf(
-  { ADMIN_TOKEN: token }: VisitorEnv,
+  { ADMIN_TOKEN: token }: SessionEnv,
   { kind, tokenHash }: SessionOrigin,
-  staff: FindStaff,
+  staff: StaffLookup,
 ): Promise<Operator | null> {
-  if (kind === 'staff') return staff.ofHash(tokenHash)
+  if (kind === 'staff') return staff.byHash(tokenHash)
   const isOpen = kind === 'admin' && token !== undefined && token.length >= SECRET_MIN_LENGTH
-  return isOpen && (await sha256(token)) === tokenHash ? HOLDER : null
+  return isOpen && (await sha256(token)) === tokenHash ? ADMIN_OPERATOR : null
 }
 
 /** The operator whose session this request has. */
-export async function visitingOperator(
-  env: VisitorEnv,
+export async function sessionOperator(
+  env: SessionEnv,
   request: Request,
-  staff: FindStaff,
+  staff: StaffLookup,
   nowMs: number,
 ): Promise<Result<Operator, Failure>> {
   const session = await sessionOf(env, request, nowMs)
   if (!session.ok) return session
   if (session.value.kind === 'key') return err({ kind: 'not_entitled', why: OWNER })
   const operator = await operatorOf(env, session.value, staff)
-  return operator === null ? err(ENDED) : ok(operator)
+  return operator === null ? err(NOT_SIGNED_IN) : ok(operator)
 }
 
 /** The owner's identity for this entry. `address`: where the request comes from, null where that is not known for sure. */
-export async function visitingOwner(
-  env: VisitorEnv,
+export async function sessionOwner(
+  env: SessionEnv,
   request: Request,
-  entry: Entry,
+  entry: KeyRequirement,
   address: string | null,
   nowMs: number,
 ): Promise<Result<Identity, Failure>> {
@@ -87,22 +90,21 @@ export async function visitingOwner(
   const record = await keyFromD1(env.ACCOUNTS, keyHashOf(session.value.tokenHash))
   if (record === null) return err(KEY_ENDED)
   const isOfPlatform = entry.product === null || entry.product === 'platform'
-  return admit(isOfPlatform ? record : forData(record), entry, nowMs, address)
+  return admit(isOfPlatform ? record : withDataAccess(record), entry, nowMs, address)
 }
 
-type Entered = Result<Identity, Failure>
+type IdentityResult = Result<Identity, Failure>
 
 /** The owner whose session a request has that brings no key; `entered`: what came of its key. */
-export function orVisitor(
-  env: VisitorEnv & { readonly TRUST_PROXY: boolean },
+export function orSession(
+  env: SessionEnv & { readonly TRUST_PROXY: boolean },
   request: Request,
-  entry: Entry,
-  entered: Entered | Promise<Entered>,
-): Entered | Promise<Entered> {
-  if (entered instanceof Promise || entered.ok || entered.error.kind !== 'key_missing' || !hasSession(request))
-    return entered
+  entry: KeyRequirement,
+  byKey: IdentityResult | Promise<IdentityResult>,
+): IdentityResult | Promise<IdentityResult> {
+  if (byKey instanceof Promise || byKey.ok || byKey.error.kind !== 'key_missing' || !hasSession(request)) return byKey
   const { TRUST_PROXY: isProxyTrusted } = env
-  return visitingOwner(env, request, entry, callerAddress(isProxyTrusted, request.headers), Date.now())
+  return sessionOwner(env, request, entry, callerAddress(isProxyTrusted, request.headers), Date.now())
 }
 
 const OPERATOR = 'You are signed in as operator, and this belongs to an account: sign in with one of its keys.'
