@@ -9,17 +9,17 @@ import type { UserFill } from '../protocol/feed/block.ts'
 import type { HeightAndTime } from '../protocol/feed/durable-api.ts'
 import { type Trade, tradesOf } from '../protocol/feed/trades.ts'
 
-const MONTH_MOST = 31 * DAY_MS
+const MAX_MONTH_MS = 31 * DAY_MS
 
 /** Intervals in which candles are kept: whole ones of them make each other one. */
-export const BASES = ['1m', '15m', '1h', '4h', '1d'] as const
-export type Base = (typeof BASES)[number]
+export const BASE_INTERVALS = ['1m', '15m', '1h', '4h', '1d'] as const
+export type BaseInterval = (typeof BASE_INTERVALS)[number]
 
 /** The longest base that an interval is whole ones of, and how many of them at most. */
-export function baseOf(interval: Interval): { readonly base: Base; readonly parts: number } {
+export function baseOf(interval: Interval): { readonly base: BaseInterval; readonly parts: number } {
   const length = INTERVAL_MS[interval] ?? DAY_MS
-  const base = BASES.findLast((one) => length % INTERVAL_MS[one] === 0) ?? BASES[0]
-  return { base, parts: (INTERVAL_MS[interval] ?? MONTH_MOST) / INTERVAL_MS[base] }
+  const base = BASE_INTERVALS.findLast((one) => length % INTERVAL_MS[one] === 0) ?? BASE_INTERVALS[0]
+  return { base, parts: (INTERVAL_MS[interval] ?? MAX_MONTH_MS) / INTERVAL_MS[base] }
 }
 
 /** As the exchange writes it: first and last millisecond, coin, interval, prices, base volume, number of trades. */
@@ -57,7 +57,7 @@ export function partOf({ px, sz, time }: Pick<Trade, 'px' | 'sz' | 'time'>, inte
 }
 
 /** Of two parts of one candle, the second of which has the later trades. */
-export function joinedParts(a: CandlePart, b: CandlePart): CandlePart {
+export function mergeParts(a: CandlePart, b: CandlePart): CandlePart {
   return {
     t: a.t,
     o: a.o,
@@ -78,7 +78,7 @@ export function candleOf({ t, o, c, h, l, v, n }: CandlePart, coin: Coin, interv
 export function withTrade(candle: Candle | null, interval: Interval, trade: Trade): Candle {
   if (candle && trade.time < candle.t) return candle
   const part = partOf(trade, interval)
-  return candleOf(candle?.t === part.t ? joinedParts(candle, part) : part, trade.coin, interval)
+  return candleOf(candle?.t === part.t ? mergeParts(candle, part) : part, trade.coin, interval)
 }
 
 // Parts of candles into candles. Invariants: parts may come cut anywhere, and whatever is cut gives the candles of all trades at once;
@@ -102,7 +102,7 @@ export class CandleFold {
   add(part: CandlePart): void {
     const { t } = spanOf(this.#interval, part.t)
     const known = this.#candles.get(t)
-    this.#candles.set(t, known ? joinedParts(known, part) : { ...part, t })
+    this.#candles.set(t, known ? mergeParts(known, part) : { ...part, t })
   }
 
   get candles(): CandlePart[] {
@@ -111,14 +111,14 @@ export class CandleFold {
 }
 
 /** Candles of parts that come in any order. */
-export function foldedCandles(parts: readonly CandleParts[], interval: Interval): CandlePart[] {
+export function foldCandles(parts: readonly CandleParts[], interval: Interval): CandlePart[] {
   const fold = new CandleFold(interval)
   for (const some of [...parts].sort((a, b) => a.height - b.height)) for (const part of some.parts) fold.add(part)
   return fold.candles
 }
 
 /** Trades that count: amounts that are none have no candle. */
-export function countedTrades(fills: readonly UserFill[]): readonly Trade[] {
+export function validTrades(fills: readonly UserFill[]): readonly Trade[] {
   return tradesOf(fills).filter(({ px, sz }) => UNSIGNED_DECIMAL.test(px) && UNSIGNED_DECIMAL.test(sz))
 }
 
@@ -147,7 +147,7 @@ export interface CandlesRequest extends TimeSpan {
   readonly limit: number
 }
 
-export interface FiledCandles {
+export interface FileCandles {
   /** In any order; of longer candles, too. */
   readonly parts: readonly CandleParts[]
   /** Those that end before this time are told; null: all. */

@@ -10,7 +10,15 @@ import { DECIMAL } from '../core/decimal.ts'
 import type { Address, Fill } from '../protocol/feed/block.ts'
 import type { EventBlock } from '../protocol/feed/durable-api.ts'
 import { amountsOf } from './fill-amounts.ts'
-import { type CompletedTrade, completed, extended, funded, type OpenTrade, openedAt, reduced } from './open-trade.ts'
+import {
+  applyFunding,
+  type CompletedTrade,
+  completeTrade,
+  extendTrade,
+  newTrade,
+  type OpenTrade,
+  reduceTrade,
+} from './open-trade.ts'
 
 interface TradeState {
   readonly user: Address
@@ -21,24 +29,24 @@ interface TradeState {
 }
 
 /** A wallet of which nothing has been seen. */
-export function noTrades(user: Address): TradeState {
+export function emptyTradeState(user: Address): TradeState {
   return { user, open: new Map(), closes: { time: -1, count: 0 } }
 }
 
 /** The state after heights that nobody has: what was open may have changed in them. */
-export function acrossGap(state: TradeState): TradeState {
+export function afterGap(state: TradeState): TradeState {
   return { ...state, open: new Map() }
 }
 
 /** `missedMs`: when the last position was closed whose opening was not seen; -1 for none. */
-interface Folded {
+interface FoldResult {
   readonly state: TradeState
   readonly trades: readonly CompletedTrade[]
   readonly missedMs: number
 }
 
 /** Folds blocks, oldest first and without a hole, and answers the trades that were completed in them, in order. */
-export function foldTrades(state: TradeState, blocks: readonly EventBlock[]): Folded {
+export function foldTrades(state: TradeState, blocks: readonly EventBlock[]): FoldResult {
   const fold = new Fold(state)
   for (const { fills, funding } of blocks) {
     for (const [user, fill] of fills) if (user === state.user) fold.fill(fill)
@@ -71,22 +79,22 @@ class Fold {
     this.#open.delete(fill.coin)
     if (!amounts) return
     const { start, end, closing, opening } = amounts
-    let trade = start.eq(0) ? openedAt(fill.time) : known?.size.eq(start) ? known : null
-    if (trade && closing) trade = reduced(trade, fill, amounts, closing)
+    let trade = start.eq(0) ? newTrade(fill.time) : known?.size.eq(start) ? known : null
+    if (trade && closing) trade = reduceTrade(trade, fill, amounts, closing)
     if (closing && (opening || end.eq(0))) {
       const index = this.#nextIndex(fill.time)
-      if (trade) this.trades.push(completed(this.#user, fill, trade, index))
+      if (trade) this.trades.push(completeTrade(this.#user, fill, trade, index))
       else this.missedMs = fill.time
-      trade = opening && openedAt(fill.time)
+      trade = opening && newTrade(fill.time)
     }
-    if (trade && opening) trade = extended(trade, fill, amounts, opening)
+    if (trade && opening) trade = extendTrade(trade, fill, amounts, opening)
     if (trade) this.#open.set(fill.coin, trade)
   }
 
   fund(coin: Coin, perUnit: string): void {
     const trade = this.#open.get(coin)
     if (!DECIMAL.test(perUnit)) this.#open.delete(coin)
-    else if (trade) this.#open.set(coin, funded(trade, perUnit))
+    else if (trade) this.#open.set(coin, applyFunding(trade, perUnit))
   }
 
   #nextIndex(time: number): number {

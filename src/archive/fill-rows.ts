@@ -14,7 +14,7 @@ interface SliceRow {
 
 /** Of one block, in its order. */
 export function fillRows(fills: readonly UserFill[], isAggregated = false): Fill[] {
-  return (isAggregated ? aggregateFills(fills) : fills).map(([, fill]) => without(fill, NODE_ONLY))
+  return (isAggregated ? aggregateFills(fills) : fills).map(([, fill]) => omitFields(fill, NODE_ONLY))
 }
 
 /** Those of TWAP orders alone. */
@@ -32,7 +32,7 @@ export function fillIdOf({ oid, time, tid, dir }: Fill, isAggregated = false): s
 }
 
 /** A copy that lacks some fields. */
-export function without(fill: Fill, fields: readonly string[]): Fill {
+export function omitFields(fill: Fill, fields: readonly string[]): Fill {
   const own = { ...fill }
   for (const field of fields) delete own[field]
   return own
@@ -53,7 +53,7 @@ const EXTRA_PX_DECIMALS = 4
 export function aggregateFills(fills: readonly UserFill[]): UserFill[] {
   const groups = new Map<string, [UserFill, ...UserFill[]]>()
   fills.forEach((entry, index) => {
-    const key = mergeable(entry[1]) ? groupKey(entry) : `#${index}`
+    const key = isMergeable(entry[1]) ? groupKey(entry) : `#${index}`
     const group = groups.get(key)
     if (group) group.push(entry)
     else groups.set(key, [entry])
@@ -65,7 +65,7 @@ function groupKey([user, fill]: UserFill): string {
   return [user, fill.coin, fill.oid, fill.side, fill.crossed, fill.dir, fill.feeToken].join('\t')
 }
 
-function mergeable(fill: Fill): boolean {
+function isMergeable(fill: Fill): boolean {
   const amounts: unknown[] = [fill.px, ...SUMMED.map((field) => fill[field] ?? '0')]
   return amounts.every((amount) => typeof amount === 'string' && DECIMAL.test(amount)) && toScaled(fill.sz) > 0n
 }

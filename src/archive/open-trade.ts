@@ -47,15 +47,20 @@ const USDC_DECIMALS = 8
 const ZERO = new Big(0)
 
 /** A trade before its first fill. */
-export function openedAt(time: number): OpenTrade {
+export function newTrade(time: number): OpenTrade {
   const sizes = { size: ZERO, maxSize: ZERO, entrySize: ZERO, entryValue: ZERO, exitSize: ZERO, exitValue: ZERO }
   return { openTime: time, ...sizes, grossPnl: ZERO, fees: ZERO, funding: ZERO, fills: 0, makerFills: 0 }
 }
 
 /** With the part of a fill that reduces or closes it. */
-export function reduced(trade: OpenTrade, fill: Fill, { px, closedPnl, end, opening }: FillAmounts, part: FillPart) {
+export function reduceTrade(
+  trade: OpenTrade,
+  fill: Fill,
+  { px, closedPnl, end, opening }: FillAmounts,
+  part: FillPart,
+) {
   return {
-    ...counted(trade, fill, part),
+    ...countFill(trade, fill, part),
     size: opening ? ZERO : end,
     exitSize: trade.exitSize.plus(part.sz),
     exitValue: trade.exitValue.plus(px.times(part.sz)),
@@ -64,10 +69,10 @@ export function reduced(trade: OpenTrade, fill: Fill, { px, closedPnl, end, open
 }
 
 /** With the part of a fill that opens or extends it. */
-export function extended(trade: OpenTrade, fill: Fill, { px, end }: FillAmounts, part: FillPart) {
+export function extendTrade(trade: OpenTrade, fill: Fill, { px, end }: FillAmounts, part: FillPart) {
   const size = end.abs()
   return {
-    ...counted(trade, fill, part),
+    ...countFill(trade, fill, part),
     size: end,
     maxSize: size.gt(trade.maxSize) ? size : trade.maxSize,
     entrySize: trade.entrySize.plus(part.sz),
@@ -75,7 +80,7 @@ export function extended(trade: OpenTrade, fill: Fill, { px, end }: FillAmounts,
   } satisfies OpenTrade
 }
 
-function counted(trade: OpenTrade, fill: Fill, { fee }: FillPart): OpenTrade {
+function countFill(trade: OpenTrade, fill: Fill, { fee }: FillPart): OpenTrade {
   return {
     ...trade,
     fees: trade.fees.plus(fee),
@@ -85,12 +90,12 @@ function counted(trade: OpenTrade, fill: Fill, { fee }: FillPart): OpenTrade {
 }
 
 /** With funding of one payment or more, which are the same; `perUnit` is positive where longs pay. */
-export function funded(trade: OpenTrade, perUnit: string): OpenTrade {
+export function applyFunding(trade: OpenTrade, perUnit: string): OpenTrade {
   return { ...trade, funding: trade.funding.minus(trade.size.times(perUnit)) }
 }
 
 /** What a trade is whose last fill closed it; `index` is its place among the wallet's closes of that time. */
-export function completed(user: Address, fill: Fill, trade: OpenTrade, index: number): CompletedTrade {
+export function completeTrade(user: Address, fill: Fill, trade: OpenTrade, index: number): CompletedTrade {
   const { grossPnl, fees, openTime } = trade
   const funding = trade.funding.round(USDC_DECIMALS)
   const maxSize = amountText(trade.maxSize)

@@ -8,7 +8,7 @@ import { DAY_MS } from '../core/time.ts'
 import type { Address, Fill } from '../protocol/feed/block.ts'
 import { amountText } from './fill-amounts.ts'
 import type { CompletedTrade } from './open-trade.ts'
-import { isOnDex, isWithin, tradesFor, type Window } from './trade-page.ts'
+import { filterTrades, isOnDex, isWithin, type Window } from './trade-page.ts'
 
 export interface PnlSummary {
   readonly user: Address
@@ -25,7 +25,7 @@ export interface PnlSummary {
 }
 
 /** All that is known of a wallet, oldest first, up to `nowMs`. */
-interface KnownTrading {
+interface TradingHistory {
   readonly user: Address
   readonly trades: readonly CompletedTrade[]
   readonly fills: readonly Fill[]
@@ -36,10 +36,10 @@ const RATE_DECIMALS = 4
 
 /** A break-even trade counts as lost; days are those of UTC. */
 export function pnlSummary(
-  { user, trades, fills, nowMs }: KnownTrading,
+  { user, trades, fills, nowMs }: TradingHistory,
   scope: Window & { readonly dex?: string | undefined },
 ): PnlSummary {
-  const counted = tradesFor(trades, scope)
+  const counted = filterTrades(trades, scope)
   const wins = counted.filter(({ net_pnl }) => new Big(net_pnl).gt(0)).length
   const inWindow = fills.filter(({ time }) => isWithin(time, scope))
   const firstMs = fills[0]?.time ?? nowMs

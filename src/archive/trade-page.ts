@@ -36,7 +36,7 @@ export function isOnDex(coin: Coin, dex: string | undefined): boolean {
 }
 
 /** Those that pass, in the order they came in. */
-export function tradesFor(trades: readonly CompletedTrade[], filter: TradeFilter): CompletedTrade[] {
+export function filterTrades(trades: readonly CompletedTrade[], filter: TradeFilter): CompletedTrade[] {
   const [closeTime = -1, txIndex = -1] = filter.cursor?.split('_').map(Number) ?? []
   return trades.filter(
     ({ close_time, tx_index, coin, builder }) =>

@@ -1,8 +1,8 @@
 // The ports that resolvers see. Pure interfaces; each has a client beside it or in upstream/.
 
+import type { CandleHistory } from '../archive/candle-history.ts'
 import type { CandlesRequest } from '../archive/candles.ts'
-import type { FundingSpan, HeldFills, SpanFunding } from '../archive/funded-runs.ts'
-import type { KeptCandles } from '../archive/kept-candles.ts'
+import type { FillHistory, FundingSpan, SpanFunding } from '../archive/funding-spans.ts'
 import type { Coin } from '../core/coin.ts'
 import type { After } from '../core/deadline.ts'
 import type { Failure } from '../core/failure.ts'
@@ -41,9 +41,9 @@ export type EventKind = 'fills' | LedgerKind
 /** Fills that Weir itself has seen, as far back as the log holds them. */
 export interface History {
   /** Not below `downTo`, where that is known already. */
-  stored(scope: FillScope, kind?: EventKind, downTo?: number): Promise<Result<HeldFills, Failure>>
+  stored(scope: FillScope, kind?: EventKind, downTo?: number): Promise<Result<FillHistory, Failure>>
   /** The newest of them alone, about a minute's: no wait, and a small part of the work. */
-  newest(scope: FillScope): Promise<Result<HeldFills, Failure>>
+  newest(scope: FillScope): Promise<Result<FillHistory, Failure>>
 }
 
 export interface EventQuery {
@@ -90,7 +90,7 @@ export interface EventHistory {
   open(events: EventQuery): Promise<Result<OpenEventHistory, Failure>>
   read(request: EventRequest, take: OnBlock): Promise<Result<EventRead, Failure>>
   /** Null where no candles are kept. */
-  candles(request: CandlesRequest): Promise<Result<KeptCandles, Failure> | null>
+  candles(request: CandlesRequest): Promise<Result<CandleHistory, Failure> | null>
 }
 
 export interface Sources {

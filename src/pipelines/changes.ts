@@ -9,15 +9,15 @@ import { evmIssues } from './evm/evm-record.ts'
 import { postgresIssues } from './hyperdrive.ts'
 import { DEFAULTS, PIPELINE_FIELDS, type PipelineFields } from './pipeline.ts'
 import { MASK, masked, recipientOf, secretField, secretOf } from './secrets.ts'
-import { chosenBy } from './topics/catalogue.ts'
+import { selectTopic } from './topics/catalogue.ts'
 
 /** A record to be written: its fields show no secret. */
-export interface Written {
+export interface ValidatedPipeline {
   readonly fields: PipelineFields
   /** Empty: there is none; null: the one that there is stays. */
   readonly secret: string | null
 }
-type Checked = Result<Written, readonly Issue[]>
+type Validation = Result<ValidatedPipeline, readonly Issue[]>
 
 const { name, topic, destination_config, ...REST } = PIPELINE_FIELDS
 
@@ -50,37 +50,38 @@ export const PipelineChange = z
 export type NewPipeline = z.infer<typeof NewPipeline>
 export type PipelineChange = z.infer<typeof PipelineChange>
 
-export function created(sent: NewPipeline): Checked {
-  const config = sent.destination_config
-  const fields = { ...DEFAULTS, destination_type: config.type, ...said(sent) } as PipelineFields
+export function validateNew(input: NewPipeline): Validation {
+  const config = input.destination_config
+  const fields = { ...DEFAULTS, destination_type: config.type, ...writableFields(input) } as PipelineFields
   const field = secretField(config)
   const isMask = secretOf(config) === MASK
-  return written(fields, secretOf(config), isMask ? [secretIssue(field, 'is "******": send the secret itself')] : [])
+  return validated(fields, secretOf(config), isMask ? [secretIssue(field, 'is "******": send the secret itself')] : [])
 }
 
 /** `current` shows no secret. */
-export function changed(id: string, current: PipelineFields, sent: PipelineChange): Checked {
-  const config = sent.destination_config ?? current.destination_config
-  const next = { ...current, destination_type: config.type, ...said(sent) } as PipelineFields
+export function validateChange(id: string, current: PipelineFields, input: PipelineChange): Validation {
+  const config = input.destination_config ?? current.destination_config
+  const next = { ...current, destination_type: config.type, ...writableFields(input) } as PipelineFields
   const issues: Issue[] = []
-  if ((sent.id ?? id) !== id) issues.push({ path: 'id', message: 'cannot be changed' })
+  if ((input.id ?? id) !== id) issues.push({ path: 'id', message: 'cannot be changed' })
   if (next.topic !== current.topic)
     issues.push({ path: 'topic', message: 'cannot be changed: create another pipeline' })
   const isKept = secretOf(config) === MASK
-  if (isKept) issues.push(...keepingIssues(current, config))
-  return written(next, isKept ? null : secretOf(config), issues)
+  if (isKept) issues.push(...keptSecretIssues(current, config))
+  return validated(next, isKept ? null : secretOf(config), issues)
 }
 
 /** Fields that change nothing of what a pipeline sends, or of what becomes of it. */
-const FOR_PEOPLE = ['name', 'project', 'description', 'status'] as const
+const NO_EFFECT_FIELDS = ['name', 'project', 'description', 'status'] as const
 
 /** What a change makes another: anything of the record, what is sent, and where rows go. */
-export function differences(before: PipelineFields, { fields, secret }: Written) {
+export function differences(before: PipelineFields, { fields, secret }: ValidatedPipeline) {
   const isSecretNew = secret !== null && (secret !== '' || secretOf(before.destination_config) !== '')
   // Each transform sees those before it: their order counts.
   const textOf = ({ transforms, ...rest }: Partial<PipelineFields>) =>
     canonicalJson({ ...rest, transforms: JSON.stringify(transforms) })
-  const sent = (of: PipelineFields) => textOf({ ...of, ...Object.fromEntries(FOR_PEOPLE.map((name) => [name, null])) })
+  const sent = (of: PipelineFields) =>
+    textOf({ ...of, ...Object.fromEntries(NO_EFFECT_FIELDS.map((name) => [name, null])) })
   const differs = (text: (of: PipelineFields) => string) => isSecretNew || text(before) !== text(fields)
   return {
     isAny: differs(textOf),
@@ -90,7 +91,10 @@ export function differences(before: PipelineFields, { fields, secret }: Written)
 }
 
 /** Why the secret that there is cannot be that of this destination. */
-function keepingIssues({ destination_config: current }: PipelineFields, config: PipelineFields['destination_config']) {
+function keptSecretIssues(
+  { destination_config: current }: PipelineFields,
+  config: PipelineFields['destination_config'],
+) {
   if (secretOf(current) === '') return [secretIssue(secretField(config), 'is "******", and there is none to keep')]
   if (recipientOf(current) === recipientOf(config)) return []
   return [secretIssue(secretField(config), 'was given for another destination: send it with the new one')]
@@ -100,7 +104,7 @@ function secretIssue(field: string | null, message: string): Issue {
   return { path: `destination_config.${field}`, message }
 }
 
-function written(fields: PipelineFields, secret: string | null, issues: readonly Issue[]): Checked {
+function validated(fields: PipelineFields, secret: string | null, issues: readonly Issue[]): Validation {
   const all = [
     ...issues,
     ...typeIssues(fields),
@@ -144,8 +148,8 @@ function positionIssues({
   }
   if (to === '') return []
   if (execution_mode !== 'bounded') return issue('goes with "execution_mode" "bounded"')
-  const begin = placeOf(from)
-  const end = placeOf(to)
+  const begin = positionValue(from)
+  const end = positionValue(to)
   const isBefore = begin !== null && end !== null && isHeight(from) === isHeight(to) && end < begin
   return to === 'earliest' || isBefore ? issue('must not be before "execution_start_from"') : []
 }
@@ -154,19 +158,19 @@ const isNewest = (position: string) => position === '' || position === 'latest'
 const isHeight = (position: string) => /^\d+$/.test(position)
 
 /** A height or Unix milliseconds; null where the words do not tell. */
-function placeOf(position: string): number | null {
+function positionValue(position: string): number | null {
   const place = isHeight(position) ? Number(position) : Date.parse(position)
   return Number.isNaN(place) ? null : place
 }
 
 function filterIssues(fields: PipelineFields): readonly Issue[] {
   if (fields.topic === 'evm_logs') return evmIssues(fields)
-  const chosen = chosenBy(fields)
+  const chosen = selectTopic(fields)
   return chosen.ok ? [] : [chosen.error]
 }
 
 /** The fields that were sent, without what may only be sent back. */
-function said(sent: PipelineChange): Partial<PipelineFields> {
+function writableFields(sent: PipelineChange): Partial<PipelineFields> {
   const own = Object.entries(sent).filter(([name, value]) => name in PIPELINE_FIELDS && value !== undefined)
   return Object.fromEntries(own)
 }

@@ -35,7 +35,7 @@ export function postgresIssues(config: PostgresConfig): Issue[] {
   return [...isNamed, ...fields.map((field) => issue(field, 'must be left out: the Hyperdrive has its own'))]
 }
 
-const NO_JSON = 'is not JSON: expected accounts by the name of a binding, such as {"FILLS_DB":["acme"]}'
+const NOT_JSON = 'is not JSON: expected accounts by the name of a binding, such as {"FILLS_DB":["acme"]}'
 
 /** The PIPELINE_HYPERDRIVE variable; an error is one sentence for the operator. */
 export const HyperdriveVariable = z.string().transform((text, context) => {
@@ -43,6 +43,6 @@ export const HyperdriveVariable = z.string().transform((text, context) => {
   const accounts = parseWith(Accounts, value)
   if (accounts.ok) return accounts.value
   const [{ path, message }] = accounts.error
-  context.addIssue(value === undefined ? NO_JSON : `${path || 'value'}: ${message}`)
+  context.addIssue(value === undefined ? NOT_JSON : `${path || 'value'}: ${message}`)
   return z.NEVER
 })

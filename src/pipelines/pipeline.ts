@@ -28,30 +28,30 @@ export const FILTERS: Readonly<Record<Topic, readonly string[]>> = {
 }
 
 export const STATUSES = ['running', 'paused'] as const
-const TRANSFORMS_MAX = 16
+const MAX_TRANSFORMS = 16
 /** UTF-16 units of one. */
-const TRANSFORM_MAX = 65_536
+const MAX_TRANSFORM_CHARS = 65_536
 const TRANSFORM_NAME = /^[A-Za-z]\w{0,62}$/
-const ADDRESSES_MAX = 1_000
+const MAX_ADDRESSES = 1_000
 /** A row of D1 has room for all of these at once, were every character of three bytes. */
-const FILTER_MAX = 65_536
-const ABI_MAX = 196_608
+const MAX_FILTER_CHARS = 65_536
+const MAX_ABI_CHARS = 196_608
 
 const text = (most: number) => z.string().max(most, `must be at most ${most} characters`)
 const line = (most: number) => text(most).regex(/^\P{Cc}*$/u, 'must hold no control characters')
-const named = (pattern: RegExp, words: string) => z.string().regex(pattern, words)
+const matching = (pattern: RegExp, words: string) => z.string().regex(pattern, words)
 
 const SECRET_NAME =
   /(?:^|[_-])(?:password|passwd|pwd|token|secret|api[_-]?key|auth|authorization|credentials?|signature|sig)$/i
 const charOf = (_: string, code: string) => String.fromCharCode(Number.parseInt(code, 16))
-const hasSecret = (url: string) => {
+const hasSecretParameter = (url: string) => {
   const [, query = ''] = /^[^?#]*\?([^#]*)/.exec(url) ?? []
   const names = query.split('&').map((pair) => pair.replace(/=.*/s, '').replace(/%([0-9a-f]{2})/gi, charOf))
   return names.some((name) => SECRET_NAME.test(name))
 }
 
 /** An address without credentials, which have fields of their own. It is not repeated in what refuses it. */
-function address(schemes: string, example: string) {
+function urlField(schemes: string, example: string) {
   const words = `must be an address such as ${example}`
   return z
     .string()
@@ -61,7 +61,7 @@ function address(schemes: string, example: string) {
       abort: true,
     })
     .refine(
-      (url) => !hasSecret(url),
+      (url) => !hasSecretParameter(url),
       'must hold no secret such as "password" or "token" in its query, which would be shown: "password" is the field for one, ' +
         'and "secret" signs what a webhook gets',
     )
@@ -72,7 +72,7 @@ function address(schemes: string, example: string) {
 const Secret = line(1_024).describe('Secret: read back as `******`, which keeps it when it is sent')
 const User = line(256).describe('User name')
 const Table = (words: string) =>
-  named(/^[A-Za-z_]\w{0,62}(?:\.[A-Za-z_]\w{0,62})?$/, 'must be a name of letters, digits and "_"').describe(words)
+  matching(/^[A-Za-z_]\w{0,62}(?:\.[A-Za-z_]\w{0,62})?$/, 'must be a name of letters, digits and "_"').describe(words)
 const CreateTable = z
   .boolean()
   .optional()
@@ -91,8 +91,8 @@ const type = <const Type extends string>(of: Type) => z.literal(of).describe('Ki
 const SHAPES = {
   webhook: {
     type: type('webhook'),
-    url: address('https?', 'https://example.com/hooks/weir').describe('Where batches are posted'),
-    secret: named(
+    url: urlField('https?', 'https://example.com/hooks/weir').describe('Where batches are posted'),
+    secret: matching(
       /^(?:\*{6}|whsec_(?:[A-Za-z0-9+/]{4}){8,21}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)$/,
       'must be "whsec_" and the base64 of 24 to 64 bytes, such as `openssl rand -base64 32` makes',
     ).describe('Signs batches as Standard Webhooks has it: read back as `******`, which keeps it when it is sent'),
@@ -100,17 +100,21 @@ const SHAPES = {
   r2: { type: type('r2'), prefix: Prefix, format: Format },
   s3: {
     type: type('s3'),
-    url: address('https?', 'https://s3.eu-central-1.amazonaws.com').describe('Endpoint, without the bucket'),
-    bucket: named(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, 'must be the name of a bucket').describe('Name of the bucket'),
-    region: named(/^[a-z0-9-]{1,64}$/, 'must be a region such as eu-central-1, or auto').describe('Region to sign for'),
+    url: urlField('https?', 'https://s3.eu-central-1.amazonaws.com').describe('Endpoint, without the bucket'),
+    bucket: matching(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, 'must be the name of a bucket').describe(
+      'Name of the bucket',
+    ),
+    region: matching(/^[a-z0-9-]{1,64}$/, 'must be a region such as eu-central-1, or auto').describe(
+      'Region to sign for',
+    ),
     prefix: Prefix,
     format: Format,
-    access_key_id: named(/^[\x21-\x7e]{1,256}$/, 'must be 1 to 256 printable characters').describe('Id of the key'),
+    access_key_id: matching(/^[\x21-\x7e]{1,256}$/, 'must be 1 to 256 printable characters').describe('Id of the key'),
     secret_access_key: Secret.min(1),
   },
   clickhouse: {
     type: type('clickhouse'),
-    url: address('https?', 'https://example.com:8443').describe('Its HTTP interface'),
+    url: urlField('https?', 'https://example.com:8443').describe('Its HTTP interface'),
     user: User,
     password: Secret,
     database: Table('Database'),
@@ -119,7 +123,7 @@ const SHAPES = {
   },
   postgres: {
     type: type('postgres'),
-    url: address('postgres(?:ql)?|hyperdrive', 'postgres://db.example.com:5432').describe(
+    url: urlField('postgres(?:ql)?|hyperdrive', 'postgres://db.example.com:5432').describe(
       "The server, or `hyperdrive://NAME` for one of the operator's, which goes without user, password and database",
     ),
     user: User.optional(),
@@ -130,8 +134,8 @@ const SHAPES = {
   },
   kafka: {
     type: type('kafka'),
-    url: address('https?', 'https://kafka-rest.example.com').describe('An HTTP bridge: Confluent REST, v2'),
-    topic: named(/^[A-Za-z0-9._-]{1,249}$/, 'must be the name of a topic').describe('Topic of the cluster'),
+    url: urlField('https?', 'https://kafka-rest.example.com').describe('An HTTP bridge: Confluent REST, v2'),
+    topic: matching(/^[A-Za-z0-9._-]{1,249}$/, 'must be the name of a topic').describe('Topic of the cluster'),
     user: User.optional(),
     password: Secret.optional(),
   },
@@ -149,7 +153,7 @@ export const DestinationConfig = z
   .meta({ id: 'DestinationConfig' })
 export type DestinationConfig = z.infer<typeof DestinationConfig>
 /** The same as answers show it: they may gain fields. */
-export const ShownDestination = z
+export const DestinationView = z
   .discriminatedUnion('type', [
     z.object(SHAPES.webhook),
     z.object(SHAPES.r2),
@@ -171,7 +175,7 @@ const Position = z
   .refine(isPosition, 'must be empty, "earliest", "latest", a height, or a time such as 2026-11-24T00:00:00Z')
 
 /** In UTF-16 units of JSON. */
-const atMost = (most: number) =>
+const maxJsonChars = (most: number) =>
   [(value: unknown) => JSON.stringify(value).length <= most, `must be at most ${most} characters of JSON`] as const
 
 /** What its owner writes. */
@@ -182,7 +186,7 @@ export const PIPELINE_FIELDS = {
   topic: z.enum(TOPICS).describe('What it reads'),
   filter: z
     .looseObject({ type: z.string().describe('Channel') })
-    .refine(...atMost(FILTER_MAX))
+    .refine(...maxJsonChars(MAX_FILTER_CHARS))
     .nullable()
     .describe(
       'A subscription, as sent over `/ws`, that chooses among the rows of the topic, or of `evm_logs` the chain; null: all of them',
@@ -196,11 +200,11 @@ export const PIPELINE_FIELDS = {
       error: 'must have names of letters, digits and "_", with a letter first, at most 63 of them',
       abort: true,
     })
-    .refine((all) => Object.keys(all).length <= TRANSFORMS_MAX, {
-      error: `must be at most ${TRANSFORMS_MAX}`,
+    .refine((all) => Object.keys(all).length <= MAX_TRANSFORMS, {
+      error: `must be at most ${MAX_TRANSFORMS}`,
       abort: true,
     })
-    .pipe(z.record(z.string(), text(TRANSFORM_MAX).regex(/\S/, 'must be a SELECT')))
+    .pipe(z.record(z.string(), text(MAX_TRANSFORM_CHARS).regex(/\S/, 'must be a SELECT')))
     .describe('SQL `SELECT`s over each batch, by name'),
   execution_mode: z
     .enum(['bounded', 'continuous'])
@@ -213,12 +217,12 @@ export const PIPELINE_FIELDS = {
   ),
   abi_file: z
     .record(z.string(), z.unknown())
-    .refine(...atMost(ABI_MAX))
+    .refine(...maxJsonChars(MAX_ABI_CHARS))
     .refine(({ abi }) => abi === undefined || Array.isArray(abi), { error: 'must be a list', path: ['abi'] })
     .describe('Of `evm_logs`: what a compiler wrote, with the ABI as `abi`'),
   abi_contract_addresses: z
-    .array(named(/^0x[0-9a-fA-F]{40}$/, 'must be "0x" and 40 hexadecimal digits'))
-    .max(ADDRESSES_MAX)
+    .array(matching(/^0x[0-9a-fA-F]{40}$/, 'must be "0x" and 40 hexadecimal digits'))
+    .max(MAX_ADDRESSES)
     .describe('Of `evm_logs`: contracts whose logs it reads; none: all'),
   abi_unmatched: z
     .enum(['drop', 'keep', 'fail'])
@@ -265,11 +269,11 @@ export const Pipeline = z.object({
 export type Pipeline = z.infer<typeof Pipeline>
 
 /** As its object keeps it: `******` in place of the secret, which is sealed; null: there is none. */
-export type KeptPipeline = Pipeline & { readonly sealed: string | null }
+export type StoredPipeline = Pipeline & { readonly sealed: string | null }
 
 /** What the record wants is not to be had here: nothing but another record sets the pipeline going. */
-export class CannotRun extends Error {
-  static of({ path, message }: Issue): CannotRun {
-    return new CannotRun(`${path}: ${message}`)
+export class FatalPipelineError extends Error {
+  static of({ path, message }: Issue): FatalPipelineError {
+    return new FatalPipelineError(`${path}: ${message}`)
   }
 }

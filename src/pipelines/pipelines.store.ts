@@ -4,31 +4,31 @@
 
 import { batchOf } from '../core/d1.store.ts'
 import type { AccountId } from '../core/ids.ts'
-import { PIPELINES_MAX, type PipelineRow, ROW_COLUMNS, rowOf, type StoredRow } from './row.ts'
+import { MAX_PIPELINES, type PipelineRow, type RawPipelineRow, ROW_COLUMNS, rowOf } from './pipeline-row.ts'
 
 /** Of all pipelines of an account. */
-export const BYTES_MAX = 8_000_000
+export const MAX_BYTES = 8_000_000
 /** Whose orders an account's pipelines want, paused ones too: feeders are told of a bounded number of wallets. */
-export const WALLETS_MAX = 5_000
+export const MAX_WALLETS = 5_000
 /** Of these, what keys of a chain of rotations may have that touches its own alone. */
-export const SHARE = { pipelines: PIPELINES_MAX / 5, bytes: BYTES_MAX / 5, wallets: WALLETS_MAX / 5 }
-const walletsOf = (fields: string) => `CASE json_extract(${fields}, '$.topic') WHEN 'order_updates'
+export const KEY_SHARE = { pipelines: MAX_PIPELINES / 5, bytes: MAX_BYTES / 5, wallets: MAX_WALLETS / 5 }
+const walletCount = (fields: string) => `CASE json_extract(${fields}, '$.topic') WHEN 'order_updates'
   THEN coalesce(json_array_length(${fields}, '$.filter.addresses'), 1) ELSE 0 END`
-const others = (sum: string, whose = '') =>
+const sumOfOthers = (sum: string, whose = '') =>
   `(SELECT coalesce(sum(${sum}), 0) FROM pipelines WHERE account = ?2 AND id <> ?1 ${whose})`
-const HAS_ROOM = `${others('bytes')} + ?3 <= ${BYTES_MAX}
-  AND ${others(walletsOf('fields'))} + ${walletsOf('?4')} <= ${WALLETS_MAX}`
+const HAS_ROOM = `${sumOfOthers('bytes')} + ?3 <= ${MAX_BYTES}
+  AND ${sumOfOthers(walletCount('fields'))} + ${walletCount('?4')} <= ${MAX_WALLETS}`
 /** Of the chain whose root this parameter is. */
 const shareOf = (root: string) => {
   const own = `AND payer_root = ${root}`
   return {
-    count: `${others('1', own)} < ${SHARE.pipelines}`,
-    bytes: `${others('bytes', own)} + ?3 <= ${SHARE.bytes}`,
-    wallets: `${others(walletsOf('fields'), own)} + ${walletsOf('?4')} <= ${SHARE.wallets}`,
+    count: `${sumOfOthers('1', own)} < ${KEY_SHARE.pipelines}`,
+    bytes: `${sumOfOthers('bytes', own)} + ?3 <= ${KEY_SHARE.bytes}`,
+    wallets: `${sumOfOthers(walletCount('fields'), own)} + ${walletCount('?4')} <= ${KEY_SHARE.wallets}`,
   }
 }
-const ADDED = shareOf('?14')
-const CHANGED = shareOf('?13')
+const INSERT_SHARE = shareOf('?14')
+const UPDATE_SHARE = shareOf('?13')
 
 export class PipelineStore {
   readonly #db: D1Database
@@ -44,49 +44,49 @@ export class PipelineStore {
       (id, account, bytes, fields, sealed, creator, creator_name, revision, told, created, updated,
       payer, payer_name, payer_root, destination_root)
       SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 0, ?9, ?9, ?10, ?11, ?12, ?13
-      WHERE (SELECT count(*) FROM pipelines WHERE account = ?2) < ${PIPELINES_MAX} AND ${HAS_ROOM}
-        AND (?14 IS NULL OR (${ADDED.count} AND ${ADDED.bytes} AND ${ADDED.wallets}))`
-    const { fields, bytes } = stored(row)
+      WHERE (SELECT count(*) FROM pipelines WHERE account = ?2) < ${MAX_PIPELINES} AND ${HAS_ROOM}
+        AND (?14 IS NULL OR (${INSERT_SHARE.count} AND ${INSERT_SHARE.bytes} AND ${INSERT_SHARE.wallets}))`
+    const { fields, bytes } = encodedFields(row)
     const made = [id, account, bytes, fields, sealed, creator, creatorName, revision, createdMs]
-    return this.#changes(insert, ...made, ...payingOf(row), share)
+    return this.#hasChanged(insert, ...made, ...payerColumns(row), share)
   }
 
   /**
    * False, and nothing done, where the row is gone, is not of revision `from`, or the account has no room; nor the share, unless it
    * takes no more than before.
    */
-  async change(row: PipelineRow, from: number, share: string | null): Promise<boolean> {
+  async update(row: PipelineRow, from: number, share: string | null): Promise<boolean> {
     const { id, account, sealed, revision, updatedMs } = row
     const update = `UPDATE pipelines SET bytes = ?3, fields = ?4, sealed = ?5, revision = ?6, updated = ?7,
       payer = ?9, payer_name = ?10, payer_root = ?11, destination_root = ?12
       WHERE id = ?1 AND account = ?2 AND revision = ?8 AND removed IS NULL AND ${HAS_ROOM}
-      AND (?13 IS NULL OR ((?3 <= bytes OR ${CHANGED.bytes})
-        AND (${walletsOf('?4')} <= ${walletsOf('fields')} OR ${CHANGED.wallets})))`
-    const { fields, bytes } = stored(row)
-    return this.#changes(
+      AND (?13 IS NULL OR ((?3 <= bytes OR ${UPDATE_SHARE.bytes})
+        AND (${walletCount('?4')} <= ${walletCount('fields')} OR ${UPDATE_SHARE.wallets})))`
+    const { fields, bytes } = encodedFields(row)
+    return this.#hasChanged(
       update,
       ...[id, account, bytes, fields, sealed, revision, updatedMs, from],
-      ...payingOf(row),
+      ...payerColumns(row),
       share,
     )
   }
 
   /** Also one that was deleted. */
-  async named(account: AccountId, id: string): Promise<PipelineRow | null> {
+  async get(account: AccountId, id: string): Promise<PipelineRow | null> {
     const select = `SELECT ${ROW_COLUMNS} FROM pipelines WHERE id = ? AND account = ?`
-    const row = await this.#db.prepare(select).bind(id, account).first<StoredRow>()
+    const row = await this.#db.prepare(select).bind(id, account).first<RawPipelineRow>()
     return row === null ? null : rowOf(row)
   }
 
   /** Newest first. `root`: those charged to keys of this chain of rotations alone; null: all. */
-  async page(
+  async list(
     account: AccountId,
     root: string | null,
     from: number,
     limit: number,
   ): Promise<{ rows: PipelineRow[]; total: number }> {
     const own = 'FROM pipelines WHERE account = ?1 AND (?2 IS NULL OR payer_root = ?2) AND removed IS NULL'
-    const [page, count] = await batchOf<[StoredRow, { total: number }]>(this.#db, [
+    const [page, count] = await batchOf<[RawPipelineRow, { total: number }]>(this.#db, [
       this.#db
         .prepare(`SELECT ${ROW_COLUMNS} ${own} ORDER BY created DESC, id LIMIT ?3 OFFSET ?4`)
         .bind(account, root, limit, from),
@@ -96,28 +96,28 @@ export class PipelineStore {
   }
 
   /** Those that keys of this chain of rotations pay for, or set the destination of; newest first. */
-  async ofKeys(account: AccountId, root: string): Promise<PipelineRow[]> {
+  async ofKeyChain(account: AccountId, root: string): Promise<PipelineRow[]> {
     const select = `SELECT ${ROW_COLUMNS} FROM pipelines WHERE account = ?1 AND (payer_root = ?2 OR destination_root = ?2)
       AND removed IS NULL ORDER BY created DESC, id`
-    return (await this.#db.prepare(select).bind(account, root).all<StoredRow>()).results.map(rowOf)
+    return (await this.#db.prepare(select).bind(account, root).all<RawPipelineRow>()).results.map(rowOf)
   }
 
   /** Its object has this revision. False where there is no such pipeline any more. */
-  async setTold(id: string, revision: number): Promise<boolean> {
+  async setSentRevision(id: string, revision: number): Promise<boolean> {
     const update = 'UPDATE pipelines SET told = max(told, ?2) WHERE id = ?1 AND removed IS NULL'
-    return this.#changes(update, id, revision)
+    return this.#hasChanged(update, id, revision)
   }
 
   /** From here on there is none; the row stays. */
   async remove(id: string, nowMs: number): Promise<void> {
-    await this.#changes('UPDATE pipelines SET removed = coalesce(removed, ?2) WHERE id = ?1', id, nowMs)
+    await this.#hasChanged('UPDATE pipelines SET removed = coalesce(removed, ?2) WHERE id = ?1', id, nowMs)
   }
 
-  async forget(id: string): Promise<void> {
-    await this.#changes('DELETE FROM pipelines WHERE id = ? AND removed IS NOT NULL', id)
+  async purge(id: string): Promise<void> {
+    await this.#hasChanged('DELETE FROM pipelines WHERE id = ? AND removed IS NOT NULL', id)
   }
 
-  async #changes(sql: string, ...values: readonly unknown[]): Promise<boolean> {
+  async #hasChanged(sql: string, ...values: readonly unknown[]): Promise<boolean> {
     const { meta } = await this.#db
       .prepare(sql)
       .bind(...values)
@@ -126,10 +126,10 @@ export class PipelineStore {
   }
 }
 
-const payingOf = ({ payer, payerName, payerRoot, destinationRoot }: PipelineRow) =>
+const payerColumns = ({ payer, payerName, payerRoot, destinationRoot }: PipelineRow) =>
   [payer, payerName, payerRoot, destinationRoot] as const
 
-function stored({ fields, sealed }: PipelineRow) {
+function encodedFields({ fields, sealed }: PipelineRow) {
   const json = JSON.stringify(fields)
   return { fields: json, bytes: new TextEncoder().encode(json).length + (sealed?.length ?? 0) }
 }

@@ -3,8 +3,8 @@
 
 import { type After, orReject } from '../core/deadline.ts'
 import type { Pipeline } from './pipeline.ts'
+import type { PipelineRow } from './pipeline-row.ts'
 import type { PipelineStore } from './pipelines.store.ts'
-import type { PipelineRow } from './row.ts'
 import { unseal } from './sealing.client.ts'
 import { withSecret } from './secrets.ts'
 import { SINK_API_VERSION, type SinkApi } from './sink-api.ts'
@@ -19,9 +19,9 @@ export interface SinkLinkPorts {
   readonly report: (error: unknown) => void
 }
 
-const ANSWER_MS = 10_000
+const RESPONSE_TIMEOUT_MS = 10_000
 
-export const isInStep = ({ told, revision }: PipelineRow) => told >= revision
+export const isSynced = ({ sentRevision, revision }: PipelineRow) => sentRevision >= revision
 
 export class SinkLink {
   readonly #ports: SinkLinkPorts
@@ -31,7 +31,7 @@ export class SinkLink {
   }
 
   /** Null where its secret cannot be opened. */
-  async opened({ id, account, fields, sealed, revision, ...row }: PipelineRow): Promise<Pipeline | null> {
+  async toPipeline({ id, account, fields, sealed, revision, ...row }: PipelineRow): Promise<Pipeline | null> {
     const secret = sealed === null ? '' : await unseal(sealed, id, this.#ports.keySecret)
     if (secret === null) return null
     const created_at = new Date(row.createdMs).toISOString()
@@ -42,25 +42,25 @@ export class SinkLink {
   }
 
   /** The row, after its object was told of it where that was not known to have it. */
-  async inStep(row: PipelineRow): Promise<PipelineRow> {
-    if (isInStep(row)) return row
-    const pipeline = await this.opened(row)
+  async sync(row: PipelineRow): Promise<PipelineRow> {
+    if (isSynced(row)) return row
+    const pipeline = await this.toPipeline(row)
     const isTold =
       pipeline !== null &&
-      (await this.asked(row.id, async (sink) => {
+      (await this.call(row.id, async (sink) => {
         await sink.apply({ v: SINK_API_VERSION, pipeline, sealed: row.sealed })
         // Deleted meanwhile, perhaps after its object had been emptied.
-        if (!(await this.#ports.store.setTold(row.id, row.revision))) await sink.drop()
+        if (!(await this.#ports.store.setSentRevision(row.id, row.revision))) await sink.drop()
         return true
       }))
-    return isTold ? { ...row, told: row.revision } : row
+    return isTold ? { ...row, sentRevision: row.revision } : row
   }
 
   /** Null where it failed or did not answer. */
-  async asked<Answer>(
+  async call<Answer>(
     id: string,
     ask: (sink: SinkApi) => Promise<Answer>,
-    ms: number = ANSWER_MS,
+    ms: number = RESPONSE_TIMEOUT_MS,
   ): Promise<Answer | null> {
     const { sinkOf, after, report } = this.#ports
     try {

@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { acrossGap, foldTrades, noTrades } from '../../src/archive/completed-trades.ts'
+import { afterGap, emptyTradeState, foldTrades } from '../../src/archive/completed-trades.ts'
 import type { CompletedTrade } from '../../src/archive/open-trade.ts'
 import type { Fill } from '../../src/protocol/feed/block.ts'
 import type { EventBlock } from '../../src/protocol/feed/durable-api.ts'
 import { fillWith } from '../kit/fills.ts'
 import { BUILDER, FIRST_MS, trading, USER, units } from './trading.ts'
 
-const fold = (blocks: readonly EventBlock[]) => foldTrades(noTrades(USER), blocks)
+const fold = (blocks: readonly EventBlock[]) => foldTrades(emptyTradeState(USER), blocks)
 const sum = (amounts: readonly string[], decimals: number) =>
   amounts.reduce((total, amount) => total + units(amount, decimals), 0n)
 
@@ -138,8 +138,8 @@ describe('what is not reported', () => {
   it('a position across a gap, though what opens after it is', () => {
     const [open, close] = blocksOf({}, CLOSE)
     const before = fold([open!]).state
-    expect(foldTrades(acrossGap(before), [close!]).trades).toEqual([])
-    expect(foldTrades(acrossGap(before), blocksOf({}, CLOSE)).trades).toHaveLength(1)
+    expect(foldTrades(afterGap(before), [close!]).trades).toEqual([])
+    expect(foldTrades(afterGap(before), blocksOf({}, CLOSE)).trades).toHaveLength(1)
   })
 
   it('an unseen position that turns over; the one it becomes is', () => {

@@ -1,17 +1,17 @@
 // Trades as blocks, their candles counted the plain way, and files of them cut wherever a test likes.
 
 import fc from 'fast-check'
-import type { CandleParts, CandlesRequest, FiledCandles } from '../../src/archive/candles.ts'
-import { BASES, type Base, baseOf, type Candle, spanOf } from '../../src/archive/candles.ts'
+import type { CandleParts, CandlesRequest, FileCandles } from '../../src/archive/candles.ts'
+import { BASE_INTERVALS, type BaseInterval, baseOf, type Candle, spanOf } from '../../src/archive/candles.ts'
 import { CandleRollup, candleCoinOf, candleKey, candleLines, partsOf } from '../../src/archive/files/candle-lines.ts'
 import type { Level } from '../../src/archive/files/levels.ts'
-import type { EventsOfBlock } from '../../src/archive/files/rows.ts'
+import type { BlockEvents } from '../../src/archive/files/rows.ts'
 import type { Interval } from '../../src/core/candle-interval.ts'
 import type { UserFill } from '../../src/protocol/feed/block.ts'
 import type { EventBlock, HeightAndTime } from '../../src/protocol/feed/durable-api.ts'
 import { fillWith } from '../kit/fills.ts'
 
-export type TradedBlock = EventsOfBlock & EventBlock
+export type TradedBlock = BlockEvents & EventBlock
 /** Whole numbers, the size in hundredths. */
 export interface Traded {
   readonly px: number
@@ -88,12 +88,12 @@ export function truth(blocks: readonly TradedBlock[], interval: Interval, coin =
 export interface Filed {
   /** A file of each, oldest first. */
   readonly files: readonly { readonly level: Level; readonly blocks: readonly TradedBlock[] }[]
-  readonly gaps?: FiledCandles['holes']
+  readonly gaps?: FileCandles['holes']
   readonly since?: HeightAndTime
 }
 
 /** What files are asked for candles, without a database. */
-export function filedCandles({ files, gaps = [], since }: Filed, request: CandlesRequest): FiledCandles | null {
+export function filedCandles({ files, gaps = [], since }: Filed, request: CandlesRequest): FileCandles | null {
   const blocks = files.flatMap((file) => file.blocks)
   const first = blocks[0]
   const last = blocks.at(-1)
@@ -103,13 +103,14 @@ export function filedCandles({ files, gaps = [], since }: Filed, request: Candle
   return { from: first, to: last, holes: gaps, since: since ?? first, untilMs: null, parts }
 }
 
-function partsOfFile({ level, blocks }: Filed['files'][number], base: Base, coin: string): CandleParts[] {
+function partsOfFile({ level, blocks }: Filed['files'][number], base: BaseInterval, coin: string): CandleParts[] {
   const height = blocks[0]?.height
   if (height === undefined) return []
   const lines = candleLines(blocks)
-  if (level === 2 && base === BASES[0]) return [{ height, parts: (lines.get(candleKey(coin)) ?? []).flatMap(partsOf) }]
+  if (level === 2 && base === BASE_INTERVALS[0])
+    return [{ height, parts: (lines.get(candleKey(coin)) ?? []).flatMap(partsOf) }]
   const rollup = new CandleRollup(level)
-  for (const [key, texts] of lines) if (candleCoinOf(key) === coin) rollup.tell(key, texts)
-  const wanted = level === 2 ? base : BASES[0]
-  return rollup.end().flatMap((kept) => (kept.base === wanted ? [{ height, parts: kept.parts }] : []))
+  for (const [key, texts] of lines) if (candleCoinOf(key) === coin) rollup.add(key, texts)
+  const wanted = level === 2 ? base : BASE_INTERVALS[0]
+  return rollup.finish().flatMap((kept) => (kept.base === wanted ? [{ height, parts: kept.parts }] : []))
 }

@@ -2,16 +2,16 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { foldTrades, noTrades } from '../../src/archive/completed-trades.ts'
+import { emptyTradeState, foldTrades } from '../../src/archive/completed-trades.ts'
 import { pnlSummary } from '../../src/archive/pnl-summary.ts'
-import { tradesFor } from '../../src/archive/trade-page.ts'
+import { filterTrades } from '../../src/archive/trade-page.ts'
 import { MAIN_DEX } from '../../src/core/coin.ts'
 import { builderPage } from '../../src/info/sources/builder-rows.ts'
 import type { Fill, UserFill } from '../../src/protocol/feed/block.ts'
 import { BUILDER, FIRST_MS, trading, USER, units } from './trading.ts'
 
 const DAY_MS = 86_400_000
-const tradesOf = (blocks: Parameters<typeof foldTrades>[1]) => foldTrades(noTrades(USER), blocks).trades
+const tradesOf = (blocks: Parameters<typeof foldTrades>[1]) => foldTrades(emptyTradeState(USER), blocks).trades
 
 describe('completed trades', () => {
   it('page by cursor through all of them, each once, whatever the filter', () => {
@@ -24,7 +24,7 @@ describe('completed trades', () => {
         const trades = tradesOf(blocks)
         const seen = []
         for (let cursor: string | undefined; ; ) {
-          const page = tradesFor(trades, { ...wanted, cursor }).slice(0, limit)
+          const page = filterTrades(trades, { ...wanted, cursor }).slice(0, limit)
           seen.push(...page)
           if (page.length < limit) break
           cursor = `${page.at(-1)!.close_time}_${page.at(-1)!.tx_index}`
@@ -47,7 +47,7 @@ describe('completed trades', () => {
         const trades = tradesOf(blocks)
         const startTime = FIRST_MS + a * 70
         const endTime = FIRST_MS + b * 70
-        expect(tradesFor(trades, { startTime, endTime })).toEqual(
+        expect(filterTrades(trades, { startTime, endTime })).toEqual(
           trades.filter(({ close_time: at }) => startTime <= at && at <= endTime),
         )
       }),

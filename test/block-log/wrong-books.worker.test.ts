@@ -3,7 +3,7 @@
 import { abortAllDurableObjects, runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { linesOf } from '../../src/archive/archive/archiving.ts'
+import { linesOf } from '../../src/archive/archive/archive-runner.ts'
 import { OrderInterests } from '../../src/block-log/order-interests.do.ts'
 import { ReaderLinks } from '../../src/block-log/reader-links.do.ts'
 import { hubBlockText } from '../../src/block-log/segment.ts'

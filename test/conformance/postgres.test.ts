@@ -5,7 +5,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { bundle } from '../../src/cli/launch/build.node.ts'
-import type { Outcome } from '../../src/pipelines/destinations/batch.ts'
+import type { AttemptResult } from '../../src/pipelines/destinations/batch.ts'
 import { DEFAULTS, type DestinationConfig, type Pipeline } from '../../src/pipelines/pipeline.ts'
 import { keyedRows } from '../../src/pipelines/topics/topic.ts'
 import { hasPostgres, PASSWORD, type PostgresServer, startPostgres } from '../pipelines/destinations/postgres-server.ts'
@@ -31,7 +31,7 @@ const batch = {
 describe.skipIf(!hasPostgres)('a table of PostgreSQL', () => {
   let server: PostgresServer
   let dispose: () => Promise<void>
-  let post: (order: Order) => Promise<Outcome>
+  let post: (order: Order) => Promise<AttemptResult>
 
   beforeAll(async () => {
     server = await startPostgres('localhost')
@@ -56,7 +56,7 @@ describe.skipIf(!hasPostgres)('a table of PostgreSQL', () => {
     dispose = () => miniflare.dispose()
     post = async (order) => {
       const answer = await miniflare.dispatchFetch('http://sender/', { method: 'POST', body: JSON.stringify(order) })
-      return (await answer.json()) as Outcome
+      return (await answer.json()) as AttemptResult
     }
     server.query('CREATE TABLE fills (_key text PRIMARY KEY, _height bigint, coin text)')
     const hba = server.query('SHOW hba_file')[0]!

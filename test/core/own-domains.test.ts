@@ -5,7 +5,7 @@ import { urlRefusal } from '../../src/core/egress.client.ts'
 import { registeredDomain } from '../../src/core/egress.ts'
 import { deliverEvent } from '../../src/metering/webhooks/webhook.client.ts'
 import { secretText } from '../../src/metering/webhooks/webhook.ts'
-import { exchange } from '../../src/pipelines/destinations/http.client.ts'
+import { sendRequest } from '../../src/pipelines/destinations/http.client.ts'
 import { serverOf } from '../../src/pipelines/destinations/postgres.client.ts'
 import { CLOSED, egressOf } from './egress-of.ts'
 
@@ -35,7 +35,7 @@ describe.each([false, true])('with PIPELINE_PRIVATE %s, a host of the own domain
   it.each(HOSTS)('%s is reached by no pipeline and no webhook', async (host) => {
     const egress = egressOf(settings)
     const url = `https://${host}/x`
-    expect(await exchange({ url, headers: {}, body: '' }, egress)).toEqual({ failed: words })
+    expect(await sendRequest({ url, headers: {}, body: '' }, egress)).toEqual({ failed: words })
     expect(await deliverEvent(event(url), egress, 0)).toEqual({ delivered: false, answer: words })
     const config = { type: 'postgres', url: `postgres://${host}`, user: 'u', password: 'p', database: 'd', table: 't' }
     const dial = () => expect.fail('dialled')
@@ -52,7 +52,7 @@ it('other hosts are reached by both', async () => {
     reached.length = 0
     const url = `https://${host}/x`
     expect(urlRefusal(url, { ...CLOSED, ...OWN })).toBeNull()
-    expect(await exchange({ url, headers: {}, body: '' }, egress)).toMatchObject({ status: 200 })
+    expect(await sendRequest({ url, headers: {}, body: '' }, egress)).toMatchObject({ status: 200 })
     expect(await deliverEvent(event(url), egress, 0)).toEqual({ delivered: true, answer: '200' })
     expect(reached).toEqual([host, host])
   }

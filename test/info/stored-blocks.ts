@@ -2,9 +2,9 @@
 
 import fc from 'fast-check'
 import { ArchiveDamage } from '../../src/archive/archive/archive-read.ts'
-import type { FilesBlock, FilesCover, FilesReader, FilesRequest } from '../../src/archive/files/files-read.ts'
-import { paidBetween, paymentsIn, summed } from '../../src/archive/files/funding-sums.ts'
-import type { FundingSpan, HeldFills, SpanFunding } from '../../src/archive/funded-runs.ts'
+import type { FileCoverage, FilesBlock, FilesReader, FilesRequest } from '../../src/archive/files/files-read.ts'
+import { addSums, paidBetween, paymentsIn } from '../../src/archive/files/funding-sums.ts'
+import type { FillHistory, FundingSpan, SpanFunding } from '../../src/archive/funding-spans.ts'
 import { ok } from '../../src/core/result.ts'
 import type { EventHistory } from '../../src/info/ports.ts'
 import { eventHistoryOf } from '../../src/info/sources/event-history.ts'
@@ -12,7 +12,7 @@ import type { UserFill } from '../../src/protocol/feed/block.ts'
 import type { EventBlock } from '../../src/protocol/feed/durable-api.ts'
 import { FILL, USER } from '../../src/protocol/info/examples.ts'
 
-export type Gap = FilesCover['gaps'][number]
+export type Gap = FileCoverage['gaps'][number]
 
 /** Blocks of one scope, oldest first; heights from 1 on. */
 export interface Kept {
@@ -40,7 +40,7 @@ function timeOf({ blocks }: Kept, height: number): number {
   return blocks.findLast((block) => block.height <= height)?.time ?? FIRST.time
 }
 
-export function logOf(kept: Kept): HeldFills {
+export function logOf(kept: Kept): FillHistory {
   const { blocks, head, logFrom } = kept
   const since = { height: logFrom, time: timeOf(kept, logFrom) }
   return { head, since, runs: [blocks.filter(({ height }) => height >= logFrom)] }
@@ -72,7 +72,7 @@ export function filesOf(kept: () => Kept, asked: FilesRequest[] = []): FilesRead
     return { blocks: blocksOfPage, isEnd: page.length === ordered.length }
   }
   return {
-    async cover() {
+    async coverage() {
       const { filesTo, gaps = [] } = kept()
       return filesTo === null
         ? null
@@ -97,7 +97,7 @@ export function filesOf(kept: () => Kept, asked: FilesRequest[] = []): FilesRead
 const isIn = (gaps: readonly Gap[], height: number) => gaps.some(({ from, to }) => from <= height && height <= to)
 
 /** Height by height. */
-function fundedOf(kept: Kept): FilesCover['funded'] {
+function fundedOf(kept: Kept): FileCoverage['funded'] {
   const first = firstOf(kept).height
   const last = kept.filesTo ?? -1
   const unknown = [...(kept.gaps ?? []), ...(kept.unfunded ?? [])]
@@ -115,7 +115,7 @@ function fundedOf(kept: Kept): FilesCover['funded'] {
 function fundingOf(kept: Kept, spans: readonly FundingSpan[]): SpanFunding[] {
   const stretches = fundedOf(kept)
   const known = kept.blocks.filter(({ height }) => isIn(stretches, height))
-  const rows = summed(paymentsIn(known.map((block) => ({ ...block, ledger: [] })))!, new Map())
+  const rows = addSums(paymentsIn(known.map((block) => ({ ...block, ledger: [] })))!, new Map())
   return spans.flatMap(({ coin, from, to }) => {
     if (!stretches.some((one) => one.from <= from && to <= one.to)) throw new Error(`${from} to ${to} is not all known`)
     const paid = rows.filter((row) => row.coin === coin && from <= row.height && row.height <= to)

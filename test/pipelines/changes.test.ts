@@ -5,12 +5,12 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseWith } from '../../src/core/validation-errors.ts'
 import {
-  changed,
-  created,
   differences,
   NewPipeline,
   PipelineChange,
-  type Written,
+  type ValidatedPipeline,
+  validateChange,
+  validateNew,
 } from '../../src/pipelines/changes.ts'
 import { TOPICS } from '../../src/pipelines/pipeline.ts'
 import { MASK } from '../../src/pipelines/secrets.ts'
@@ -45,13 +45,13 @@ const USERS = { type: 'userFills', user: `0x${'a1'.repeat(20)}` }
 
 const create = (sent: object) => {
   const order = parseWith(NewPipeline, { ...NEW, ...sent })
-  return order.ok ? created(order.value) : order
+  return order.ok ? validateNew(order.value) : order
 }
-const change = (before: Written, sent: object) => {
+const change = (before: ValidatedPipeline, sent: object) => {
   const order = parseWith(PipelineChange, sent)
-  return order.ok ? changed(ID, before.fields, order.value) : order
+  return order.ok ? validateChange(ID, before.fields, order.value) : order
 }
-const made = (sent: object = {}): Written => {
+const made = (sent: object = {}): ValidatedPipeline => {
   const written = create(sent)
   if (!written.ok) throw new Error(JSON.stringify(written.error))
   return written.value
@@ -199,7 +199,7 @@ const AnyOrder = fc.record(
 const SECRETS = /^secret|^password$/
 
 /** As answers have it. */
-const shown = ({ fields }: Written) => ({
+const shown = ({ fields }: ValidatedPipeline) => ({
   ...(JSON.parse(JSON.stringify(fields)) as object),
   id: ID,
   created_by: { id: 'user_1' },

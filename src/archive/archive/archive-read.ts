@@ -16,7 +16,7 @@ export interface ArchivedSegment {
 }
 
 /** Heights from `next` to `to` that the archive may have, and that are to come into files if no file has them. */
-export interface Unfiled {
+export interface UnfiledRange {
   readonly from: number
   readonly to: number
   readonly next: number

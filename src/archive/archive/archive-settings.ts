@@ -2,7 +2,7 @@
 
 import * as z from 'zod'
 import { Count, countMessage, LiveSettings } from '../../core/variables.ts'
-import type { Kept } from './retention.ts'
+import type { RetentionLimits } from './retention.ts'
 
 const MB = 1_000_000
 
@@ -28,7 +28,7 @@ export const ArchiveSettings = LiveSettings.extend({
 })
 export type ArchiveSettings = z.infer<typeof ArchiveSettings>
 
-export function keptOf(settings: ArchiveSettings): Kept {
+export function retentionOf(settings: ArchiveSettings): RetentionLimits {
   const { ARCHIVE_KEEP_EVENTS_DAYS: events, ARCHIVE_KEEP_BOOKS_DAYS: books, ARCHIVE_KEEP_MB: mostBytes } = settings
   return { days: { events, books, checkpoints: settings.ARCHIVE_KEEP_CHECKPOINTS_DAYS }, mostBytes }
 }

@@ -3,27 +3,27 @@
 
 import type { HeightAndTime } from '../../protocol/feed/durable-api.ts'
 import { checkpointKey, segmentKey } from './archive-keys.ts'
-import type { TakenBooks } from './archiving.ts'
-import { pack } from './packed.client.ts'
+import type { CheckpointBooks } from './archive-runner.ts'
+import { pack } from './gzip-lines.client.ts'
 import type { CutGap, CutSegment } from './segment-cutter.ts'
 
-export interface ArchivePlace {
+export interface ArchiveStorage {
   readonly chain: string
   readonly bucket: Pick<R2Bucket, 'get' | 'put' | 'delete'>
   readonly db: Pick<D1Database, 'prepare' | 'batch'>
 }
 
-interface Stored {
+interface StoredObject {
   readonly bytes: number
   readonly sha256: string
 }
 
 /** Writes lines under a key. */
 export async function putLines(
-  { bucket }: Pick<ArchivePlace, 'bucket'>,
+  { bucket }: Pick<ArchiveStorage, 'bucket'>,
   key: string,
   lines: readonly string[],
-): Promise<Stored> {
+): Promise<StoredObject> {
   const { body, sha256 } = await pack(lines)
   // Of a body that comes otherwise than it was sent nothing is kept.
   await bucket.put(key, body, { sha256 })
@@ -31,15 +31,15 @@ export async function putLines(
 }
 
 export class ArchiveWriter {
-  readonly #place: ArchivePlace
+  readonly #storage: ArchiveStorage
 
-  constructor(place: ArchivePlace) {
-    this.#place = place
+  constructor(place: ArchiveStorage) {
+    this.#storage = place
   }
 
   /** Answers how many bytes it took. */
-  async segment(cut: CutSegment): Promise<number> {
-    const { chain, db } = this.#place
+  async putSegment(cut: CutSegment): Promise<number> {
+    const { chain, db } = this.#storage
     const events = await this.#put(segmentKey(chain, cut, 'events'), cut.events)
     const books = await this.#put(segmentKey(chain, cut, 'books'), cut.books)
     const { first, last, firstMs, lastMs, epoch, nextMs = null } = cut
@@ -57,18 +57,18 @@ export class ArchiveWriter {
     return events.bytes + books.bytes
   }
 
-  async gap({ from, to, afterMs, beforeMs }: CutGap): Promise<void> {
-    await this.#place.db
+  async putGap({ from, to, afterMs, beforeMs }: CutGap): Promise<void> {
+    await this.#storage.db
       .prepare(
         `INSERT OR REPLACE INTO gaps (chain, from_height, to_height, after_ms, before_ms) VALUES (?, ?, ?, ?, ?)`,
       )
-      .bind(this.#place.chain, from, to, afterMs, beforeMs)
+      .bind(this.#storage.chain, from, to, afterMs, beforeMs)
       .run()
   }
 
   /** Answers how many bytes it took. */
-  async checkpoint({ height, time, epoch, coins, lines }: TakenBooks): Promise<number> {
-    const { chain, db } = this.#place
+  async putCheckpoint({ height, time, epoch, coins, lines }: CheckpointBooks): Promise<number> {
+    const { chain, db } = this.#storage
     const { bytes, sha256 } = await this.#put(checkpointKey(chain, height), lines)
     await db
       .prepare(`INSERT OR REPLACE INTO checkpoints (chain, height, time_ms, epoch, coins, bytes, sha256)
@@ -78,15 +78,15 @@ export class ArchiveWriter {
     return bytes
   }
 
-  #put(key: string, lines: readonly string[]): Promise<Stored> {
-    return putLines(this.#place, key, lines)
+  #put(key: string, lines: readonly string[]): Promise<StoredObject> {
+    return putLines(this.#storage, key, lines)
   }
 
   /** The last block that has a row. */
-  async found(): Promise<HeightAndTime | null> {
-    return this.#place.db
+  async lastBlock(): Promise<HeightAndTime | null> {
+    return this.#storage.db
       .prepare(`SELECT last AS height, last_ms AS time FROM segments WHERE chain = ? ORDER BY first DESC LIMIT 1`)
-      .bind(this.#place.chain)
+      .bind(this.#storage.chain)
       .first<HeightAndTime>()
   }
 }

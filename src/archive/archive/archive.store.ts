@@ -4,10 +4,10 @@
 import { checkpointKey, type LineKind, segmentKey } from './archive-keys.ts'
 import type { ArchivedBook, ArchivedCheckpoint, ArchivedSegment, ArchiveReader } from './archive-read.ts'
 import { ArchiveDamage } from './archive-read.ts'
-import type { ArchivePlace } from './archive-writer.store.ts'
-import { sha256Of, unpacked } from './packed.client.ts'
+import type { ArchiveStorage } from './archive-writer.store.ts'
+import { sha256Of, unpack } from './gzip-lines.client.ts'
 
-interface Sum {
+interface ObjectDigest {
   readonly bytes: number
   readonly sha256: string
 }
@@ -17,10 +17,10 @@ type Segment = Omit<ArchivedSegment, 'chain'>
 const SEGMENT = `first, last, first_ms AS firstMs, last_ms AS lastMs, epoch, next_ms AS nextMs`
 
 export class StoredArchive implements ArchiveReader {
-  readonly #place: ArchivePlace
+  readonly #storage: ArchiveStorage
 
-  constructor(place: ArchivePlace) {
-    this.#place = place
+  constructor(place: ArchiveStorage) {
+    this.#storage = place
   }
 
   async segmentsFrom(
@@ -28,7 +28,7 @@ export class StoredArchive implements ArchiveReader {
     limit: number,
   ): Promise<readonly ArchivedSegment[]> {
     const [name, value] = 'height' in at ? ['', at.height] : ['_ms', at.timeMs]
-    const { chain, db } = this.#place
+    const { chain, db } = this.#storage
     // The row below is found in an index, and the rest follows it by height: a block of another year hides no other.
     const { results } = await db
       .prepare(`SELECT ${SEGMENT} FROM segments WHERE chain = ?1 AND last${name} >= ?2 AND first >= COALESCE(
@@ -40,7 +40,7 @@ export class StoredArchive implements ArchiveReader {
   }
 
   async last(): Promise<number | null> {
-    const { chain, db } = this.#place
+    const { chain, db } = this.#storage
     const row = await db
       .prepare(`SELECT last FROM segments WHERE chain = ? ORDER BY first DESC LIMIT 1`)
       .bind(chain)
@@ -50,28 +50,28 @@ export class StoredArchive implements ArchiveReader {
 
   async *lines(segment: ArchivedSegment, kind: LineKind): AsyncGenerator<string> {
     const key = segmentKey(segment.chain, segment, kind)
-    const sum = await this.#place.db
+    const sum = await this.#storage.db
       .prepare(`SELECT ${kind}_bytes AS bytes, ${kind}_sha256 AS sha256 FROM segments WHERE chain = ? AND first = ?`)
       .bind(segment.chain, segment.first)
-      .first<Sum>()
-    yield* unpacked(await this.#body(key, sum))
+      .first<ObjectDigest>()
+    yield* unpack(await this.#body(key, sum))
   }
 
   async checkpointAt(height: number): Promise<ArchivedCheckpoint | null> {
-    return this.#place.db
+    return this.#storage.db
       .prepare(`SELECT epoch, height, time_ms AS time FROM checkpoints WHERE chain = ? AND height <= ?
         ORDER BY height DESC LIMIT 1`)
-      .bind(this.#place.chain, height)
+      .bind(this.#storage.chain, height)
       .first<ArchivedCheckpoint>()
   }
 
   async *books(height: number, coins: ReadonlySet<string> | null): AsyncGenerator<ArchivedBook> {
-    const { chain, db } = this.#place
+    const { chain, db } = this.#storage
     const sum = await db
       .prepare(`SELECT bytes, sha256 FROM checkpoints WHERE chain = ? AND height = ?`)
       .bind(chain, height)
-      .first<Sum>()
-    const lines = unpacked(await this.#body(checkpointKey(chain, height), sum))
+      .first<ObjectDigest>()
+    const lines = unpack(await this.#body(checkpointKey(chain, height), sum))
     await lines.next()
     for await (const line of lines) {
       const coin = JSON.parse(line.slice(COIN_AT, line.indexOf(AFTER_COIN))) as string
@@ -80,17 +80,17 @@ export class StoredArchive implements ArchiveReader {
   }
 
   async gaps(from: number, to: number): Promise<readonly { readonly from: number; readonly to: number }[]> {
-    const { results } = await this.#place.db
+    const { results } = await this.#storage.db
       .prepare(`SELECT from_height AS "from", to_height AS "to" FROM gaps
         WHERE chain = ? AND from_height <= ? AND to_height >= ? ORDER BY from_height`)
-      .bind(this.#place.chain, to, from)
+      .bind(this.#storage.chain, to, from)
       .all<{ from: number; to: number }>()
     return results
   }
 
-  async #body(key: string, sum: Sum | null): Promise<Uint8Array> {
+  async #body(key: string, sum: ObjectDigest | null): Promise<Uint8Array> {
     if (sum?.bytes === 0) throw new ArchiveDamage(key, 'removed')
-    const object = sum && (await this.#place.bucket.get(key))
+    const object = sum && (await this.#storage.bucket.get(key))
     if (!object) throw new ArchiveDamage(key, 'missing')
     const body = new Uint8Array(await object.arrayBuffer())
     if (body.byteLength < sum.bytes) throw new ArchiveDamage(key, 'truncated')

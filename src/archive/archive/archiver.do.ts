@@ -11,30 +11,36 @@ import { readVariables } from '../../core/variables.ts'
 import { visible } from '../../core/visible.ts'
 import type { HeightAndTime } from '../../protocol/feed/durable-api.ts'
 import { LOG_API_VERSION } from '../../protocol/feed/log-api.ts'
-import { ArchiveSettings, keptOf } from './archive-settings.ts'
+import {
+  ArchiveRunner,
+  type ArchiveRunnerPorts,
+  type ArchiveState,
+  EMPTY_ARCHIVE_STATE,
+  RETRY,
+} from './archive-runner.ts'
+import { ArchiveSettings, retentionOf } from './archive-settings.ts'
 import { ArchiveWriter } from './archive-writer.store.ts'
-import { type ArchiveState, Archiving, type ArchivingPorts, NOTHING_ARCHIVED, RETRY } from './archiving.ts'
 import { BackfillStore } from './backfill.store.ts'
-import type { BackfillAnswer, BackfillRequest } from './backfill-api.ts'
-import { Backfilling, type BackfillPorts } from './backfilling.ts'
+import type { BackfillRequest, BackfillResult } from './backfill-api.ts'
+import { type BackfillPorts, BackfillQueue } from './backfill-queue.ts'
 import { Retention } from './retention.store.ts'
-import type { Freed, KeptDays, RetentionApi, RetentionPlan } from './retention.ts'
+import type { RemovalTotals, RetentionApi, RetentionDays, RetentionPlan } from './retention.ts'
 
 /** A write or an answer that takes longer has failed. */
-const PATIENCE_MS = 30_000
+const TIMEOUT_MS = 30_000
 /** A round that ends without a word, such as with its machine, is begun again after this time. */
 const GUARD_MS = 90_000
-const WORDS_MOST = 300
+const MAX_MESSAGE_CHARS = 300
 
 export class Archiver extends DurableObject<Cloudflare.Env> implements RetentionApi {
   readonly #settings: ArchiveSettings
   readonly #objects: Objects
-  readonly #archiving: Archiving | null
-  readonly #backfilling: Backfilling | null
+  readonly #runner: ArchiveRunner | null
+  readonly #backfillQueue: BackfillQueue | null
   readonly #retention: Retention | null
   #failures = 0
   /** Waked amid a round, which may have read before what it was waked for. */
-  #isWaked = false
+  #hasPendingWake = false
 
   constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
     super(ctx, env)
@@ -44,45 +50,48 @@ export class Archiver extends DurableObject<Cloudflare.Env> implements Retention
     const place = bucket && db ? { chain: this.#settings.CHAIN, bucket, db } : null
     const retention = place && new Retention(place)
     this.#retention = retention
-    const state = ctx.storage.kv.get<ArchiveState>('state') ?? NOTHING_ARCHIVED
-    const archiving = retention && new Archiving(this.#ports(new ArchiveWriter(place), retention), state)
-    this.#archiving = archiving
-    this.#backfilling = archiving && new Backfilling(this.#backfillPorts(new BackfillStore(place), archiving))
+    const state = ctx.storage.kv.get<ArchiveState>('state') ?? EMPTY_ARCHIVE_STATE
+    const archiving = retention && new ArchiveRunner(this.#ports(new ArchiveWriter(place), retention), state)
+    this.#runner = archiving
+    this.#backfillQueue = archiving && new BackfillQueue(this.#backfillPorts(new BackfillStore(place), archiving))
   }
 
-  async backfill({ blocks }: BackfillRequest): Promise<BackfillAnswer> {
-    if (!this.#backfilling) return { refused: 'empty' }
-    const answer = await this.#backfilling.take(blocks)
+  async backfill({ blocks }: BackfillRequest): Promise<BackfillResult> {
+    if (!this.#backfillQueue) return { refused: 'empty' }
+    const answer = await this.#backfillQueue.write(blocks)
     if ('segments' in answer && answer.segments > 0) this.#wakeCompactor()
     return answer
   }
 
   async wake(): Promise<void> {
-    this.#isWaked = true
+    this.#hasPendingWake = true
     await this.ctx.storage.setAlarm(Date.now())
   }
 
-  async overdue(days: Partial<KeptDays>): Promise<RetentionPlan | null> {
-    const kept = keptOf(this.#settings)
-    if (!this.#retention || !this.#archiving) return null
-    return this.#retention.plan({ ...kept, days: { ...kept.days, ...days } }, agesOf(this.#archiving.state))
+  async overdue(days: Partial<RetentionDays>): Promise<RetentionPlan | null> {
+    const kept = retentionOf(this.#settings)
+    if (!this.#retention || !this.#runner) return null
+    return this.#retention.plan({ ...kept, days: { ...kept.days, ...days } }, retentionClock(this.#runner.state))
   }
 
-  async retain(): Promise<Freed | null> {
-    if (!this.#retention || !this.#archiving) return null
-    const freed = await this.#retention.turn(keptOf(this.#settings).days, agesOf(this.#archiving.state))
-    this.#archiving.freed(freed)
+  async retain(): Promise<RemovalTotals | null> {
+    if (!this.#retention || !this.#runner) return null
+    const freed = await this.#retention.removeExpired(
+      retentionOf(this.#settings).days,
+      retentionClock(this.#runner.state),
+    )
+    this.#runner.subtractRemoved(freed)
     return freed
   }
 
   override async alarm(): Promise<void> {
-    if (!this.#archiving) return
+    if (!this.#runner) return
     await this.ctx.storage.setAlarm(Date.now() + GUARD_MS)
-    this.#isWaked = false
-    const before = this.#archiving.state.last
-    const nextMs = await this.#round(this.#archiving)
-    if (this.#archiving.state.last !== before) this.#wakeCompactor()
-    if (this.#isWaked) await this.ctx.storage.setAlarm(Date.now())
+    this.#hasPendingWake = false
+    const before = this.#runner.state.last
+    const nextMs = await this.#round(this.#runner)
+    if (this.#runner.state.last !== before) this.#wakeCompactor()
+    if (this.#hasPendingWake) await this.ctx.storage.setAlarm(Date.now())
     else if (nextMs === null) await this.ctx.storage.deleteAlarm()
     else await this.ctx.storage.setAlarm(Date.now() + nextMs)
   }
@@ -92,50 +101,50 @@ export class Archiver extends DurableObject<Cloudflare.Env> implements Retention
     this.ctx.waitUntil(compactor.wake().catch(() => undefined))
   }
 
-  async #round(archiving: Archiving): Promise<number | null> {
+  async #round(archiving: ArchiveRunner): Promise<number | null> {
     try {
       const nextMs = await archiving.round()
       this.#failures = 0
       return nextMs
     } catch (error) {
-      const words = visible(error instanceof Error ? error.message : String(error)).slice(0, WORDS_MOST)
+      const words = visible(error instanceof Error ? error.message : String(error)).slice(0, MAX_MESSAGE_CHARS)
       console.warn(`the archive waits: ${words}`)
-      archiving.failed(Date.now(), words)
+      archiving.recordFailure(Date.now(), words)
       await this.#page(null, archiving.state).catch(() => undefined)
       return backoffMs(RETRY, this.#failures++, Math.random())
     }
   }
 
-  #ports(writer: ArchiveWriter, retention: Retention): ArchivingPorts {
+  #ports(writer: ArchiveWriter, retention: Retention): ArchiveRunnerPorts {
     const { BOOK_HUBS } = this.#settings
     return {
       page: (from, state) => this.#page(from, state),
-      putSegment: (cut) => inTime(writer.segment(cut)),
-      putCheckpoint: (books) => inTime(writer.checkpoint(books)),
-      putGap: (gap) => inTime(writer.gap(gap)),
-      found: () => inTime(writer.found()),
+      putSegment: (cut) => withTimeout(writer.putSegment(cut)),
+      putCheckpoint: (books) => withTimeout(writer.putCheckpoint(books)),
+      putGap: (gap) => withTimeout(writer.putGap(gap)),
+      lastBlock: () => withTimeout(writer.lastBlock()),
       hubs: BOOK_HUBS,
-      hubBooks: (hub, from) => inTime(this.#objects.hub(hub).books(from)),
-      trim: (state) => inTime(retention.trim(keptOf(this.#settings), state, agesOf(state))),
+      hubBooks: (hub, from) => withTimeout(this.#objects.hub(hub).books(from)),
+      trim: (state) => withTimeout(retention.trim(retentionOf(this.#settings), state, retentionClock(state))),
       save: (state) => this.ctx.storage.kv.put('state', state),
     }
   }
 
-  #backfillPorts(store: BackfillStore, archiving: Archiving): BackfillPorts {
+  #backfillPorts(store: BackfillStore, archiving: ArchiveRunner): BackfillPorts {
     // What the log archived first is looked for among all that was backfilled, and only goes up.
     let before: HeightAndTime | null = null
     return {
-      before: async () => {
-        before ??= await inTime(store.before())
+      logStart: async () => {
+        before ??= await withTimeout(store.logStart())
         return before
       },
-      around: (first, last) => inTime(store.around(first, last)),
-      write: (segments, around) => inTime(store.write(segments, around, Date.now())),
+      neighbors: (first, last) => withTimeout(store.neighbors(first, last)),
+      write: (segments, around) => withTimeout(store.write(segments, around, Date.now())),
       get bytes() {
         return archiving.state.bytes
       },
-      mostBytes: this.#settings.ARCHIVE_KEEP_MB,
-      added: (segments, bytes) => archiving.added(segments, bytes),
+      maxBytes: this.#settings.ARCHIVE_KEEP_MB,
+      addWritten: (segments, bytes) => archiving.addWritten(segments, bytes),
     }
   }
 
@@ -143,10 +152,10 @@ export class Archiver extends DurableObject<Cloudflare.Env> implements Retention
     const at = checkpoint && { height: checkpoint.height, time: checkpoint.time }
     const report = { last, segments, checkpoint: at, failure }
     const request = { v: LOG_API_VERSION, archived: last?.height ?? null, from, report }
-    return inTime(this.#objects.log().archive(request))
+    return withTimeout(this.#objects.log().archive(request))
   }
 }
 
-const agesOf = ({ last }: ArchiveState) => ({ nowMs: Date.now(), newestMs: last?.time ?? 0 })
+const retentionClock = ({ last }: ArchiveState) => ({ nowMs: Date.now(), newestMs: last?.time ?? 0 })
 
-const inTime = <T>(work: Promise<T>): Promise<T> => orReject(work, PATIENCE_MS, after)
+const withTimeout = <T>(work: Promise<T>): Promise<T> => orReject(work, TIMEOUT_MS, after)

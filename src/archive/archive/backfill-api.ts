@@ -10,7 +10,7 @@ export interface BackfillRequest {
 }
 
 /** What is new by it; or why nothing is taken: the log has archived nothing yet, or the archive is at its bound. */
-export type BackfillAnswer =
+export type BackfillResult =
   /** `next`: the blocks from this height on were too many pieces, and are to be sent again; null: all is there. */
   | { readonly blocks: number; readonly segments: number; readonly bytes: number; readonly next: number | null }
   | { readonly refused: 'empty' }

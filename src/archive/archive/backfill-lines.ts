@@ -13,15 +13,15 @@ import { withPayments } from '../../protocol/feed/payments.ts'
 import type { ArchiveLine } from './segment-cutter.ts'
 
 /** Of one body, unpacked: a few minutes of the real exchange, or one with the funding of an hour. */
-export const BACKFILL_BYTES = 20 * 1024 * 1024
+export const MAX_BACKFILL_BYTES = 20 * 1024 * 1024
 /** From its first height to its last: what is there between is looked at. */
-export const BACKFILL_SPAN = 100_000
+export const MAX_BACKFILL_SPAN = 100_000
 
 /** What is known of blocks that the log never had: their fills, or all events. Of books nothing is. */
-export type Known = 'fills' | 'events'
+export type KnownEvents = 'fills' | 'events'
 
 export interface BackfillBlock extends ArchiveLine {
-  readonly known: Known
+  readonly known: KnownEvents
 }
 
 const { height, time, fills, ledger, funding, events, twaps, payments } = Block.shape
@@ -65,10 +65,10 @@ export function readBackfillLine(text: string): Result<BackfillBlock, Omit<LineF
   const { only, through = [] } = parsed.value
   if (through.some(([fill]) => fill >= parsed.value.fills.length))
     return bad('names a fill that is not there', 'through')
-  return ok(stored(parsed.value, only ?? 'events'))
+  return ok(encodeLine(parsed.value, only ?? 'events'))
 }
 
-function stored(line: Line, known: Known): BackfillBlock {
+function encodeLine(line: Line, known: KnownEvents): BackfillBlock {
   const { height, time, fills, ledger, funding, events, twaps, through, payments } = line
   const others = { ...(events && { events }), ...(twaps && { twaps }), ...(payments !== undefined && { payments }) }
   const block = { height, time, fills, ledger, funding, ...others, books: null }
@@ -88,7 +88,7 @@ export function readBackfill(text: string): Result<readonly BackfillBlock[], Lin
     const before = blocks.at(-1)?.height ?? -1
     if (block.value.height <= before)
       return err({ line: at + 1, field: 'height', message: `must be above ${before}, that of the line before` })
-    const most = (blocks[0]?.height ?? block.value.height) + BACKFILL_SPAN
+    const most = (blocks[0]?.height ?? block.value.height) + MAX_BACKFILL_SPAN
     if (block.value.height > most)
       return err({ line: at + 1, field: 'height', message: `must be at most ${most}: send it with the next body` })
     blocks.push(block.value)

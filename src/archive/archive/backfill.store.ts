@@ -3,67 +3,67 @@
 
 import type { HeightAndTime } from '../../protocol/feed/durable-api.ts'
 import { segmentKey } from './archive-keys.ts'
-import type { ArchivePlace } from './archive-writer.store.ts'
+import type { ArchiveStorage } from './archive-writer.store.ts'
 import { putLines } from './archive-writer.store.ts'
 import type { BackfillState } from './backfill-api.ts'
-import { type BackfillSegment, gapsBetween, type Span } from './backfilling.ts'
+import { type BackfillSegment, gapsBetween, type SegmentSpan } from './backfill-queue.ts'
 import type { CutGap } from './segment-cutter.ts'
 import { unfiledRow } from './unfiled.store.ts'
 
 /** Gaps of one page. */
-const PAGE = 1_000
+const GAPS_PER_PAGE = 1_000
 
-const SPAN = `first, last, first_ms AS firstMs, last_ms AS lastMs`
+const SPAN_COLUMNS = `first, last, first_ms AS firstMs, last_ms AS lastMs`
 
 export class BackfillStore {
-  readonly #place: ArchivePlace
+  readonly #storage: ArchiveStorage
 
-  constructor(place: ArchivePlace) {
-    this.#place = place
+  constructor(place: ArchiveStorage) {
+    this.#storage = place
   }
 
   /** Gaps are told from height `after` on. */
   async state(after: number): Promise<BackfillState> {
     const from = await this.#first('')
-    const before = await this.before()
-    const { chain, db } = this.#place
+    const before = await this.logStart()
+    const { chain, db } = this.#storage
     const { results } = await db
       .prepare(`SELECT from_height AS "from", to_height AS "to", after_ms AS afterMs, before_ms AS beforeMs FROM gaps
         WHERE chain = ? AND from_height >= ? AND from_height < ? ORDER BY from_height LIMIT ?`)
-      .bind(chain, Math.max(after, from?.height ?? 0), before?.height ?? 0, PAGE)
+      .bind(chain, Math.max(after, from?.height ?? 0), before?.height ?? 0, GAPS_PER_PAGE)
       .all<CutGap>()
-    const last = results[PAGE - 1]
+    const last = results[GAPS_PER_PAGE - 1]
     return { from, before, gaps: results, next: last ? last.to + 1 : null }
   }
 
   /** The first block that the log archived. */
-  before(): Promise<HeightAndTime | null> {
+  logStart(): Promise<HeightAndTime | null> {
     return this.#first('AND backfilled IS NULL')
   }
 
   #first(where: string): Promise<HeightAndTime | null> {
-    return this.#place.db
+    return this.#storage.db
       .prepare(`SELECT first AS height, first_ms AS time FROM segments WHERE chain = ? ${where} ORDER BY first LIMIT 1`)
-      .bind(this.#place.chain)
+      .bind(this.#storage.chain)
       .first<HeightAndTime>()
   }
 
   /** Segments that have any of these heights, and the ones before and behind. */
-  async around(first: number, last: number): Promise<Span[]> {
-    const { chain, db } = this.#place
+  async neighbors(first: number, last: number): Promise<SegmentSpan[]> {
+    const { chain, db } = this.#storage
     const { results } = await db
-      .prepare(`SELECT ${SPAN} FROM segments WHERE chain = ?1
+      .prepare(`SELECT ${SPAN_COLUMNS} FROM segments WHERE chain = ?1
         AND first >= COALESCE((SELECT first FROM segments WHERE chain = ?1 AND first < ?2 ORDER BY first DESC LIMIT 1), 0)
         AND first <= COALESCE((SELECT first FROM segments WHERE chain = ?1 AND first > ?3 ORDER BY first LIMIT 1), ?3)
         ORDER BY first`)
       .bind(chain, first, last)
-      .all<Span>()
+      .all<SegmentSpan>()
     return results
   }
 
   /** Writes segments, whose neighbours are `around`, and the gaps between all of them. Answers how many bytes it took. */
-  async write(segments: readonly BackfillSegment[], around: readonly Span[], nowMs: number): Promise<number> {
-    const { chain, db } = this.#place
+  async write(segments: readonly BackfillSegment[], around: readonly SegmentSpan[], nowMs: number): Promise<number> {
+    const { chain, db } = this.#storage
     const [begin] = segments
     const end = segments.at(-1)
     if (!begin || !end) return 0
@@ -72,8 +72,8 @@ export class BackfillStore {
     for (const segment of segments) {
       const { first, last, firstMs, lastMs, events: lines, known } = segment
       const [events, books] = await Promise.all([
-        putLines(this.#place, segmentKey(chain, segment, 'events'), lines),
-        putLines(this.#place, segmentKey(chain, segment, 'books'), segment.books),
+        putLines(this.#storage, segmentKey(chain, segment, 'events'), lines),
+        putLines(this.#storage, segmentKey(chain, segment, 'books'), segment.books),
       ])
       const sums = [events.bytes, books.bytes, events.sha256, books.sha256]
       const row = db.prepare(`INSERT INTO segments (chain, first, last, first_ms, last_ms, epoch, lines, events_bytes,
@@ -81,14 +81,14 @@ export class BackfillStore {
       rows.push(row.bind(chain, first, last, firstMs, lastMs, lines.length, ...sums, known))
       sum += events.bytes + books.bytes
     }
-    const unfiled = unfiledRow(this.#place, begin.first, end.last, nowMs)
+    const unfiled = unfiledRow(this.#storage, begin.first, end.last, nowMs)
     await db.batch([...rows, ...this.#gaps([...segments, ...around]), unfiled])
     return sum
   }
 
   /** In the place of those that were between these spans. */
-  #gaps(spans: readonly Span[]): D1PreparedStatement[] {
-    const { chain, db } = this.#place
+  #gaps(spans: readonly SegmentSpan[]): D1PreparedStatement[] {
+    const { chain, db } = this.#storage
     const firsts = spans.map(({ first }) => first)
     const least = Math.min(...firsts)
     const most = Math.max(...firsts)

@@ -4,16 +4,16 @@
 import { DAY_MS } from '../../core/time.ts'
 
 /** Days of block time; null: for good. */
-export type KeptDays = Readonly<Record<KeptProduct, number | null>>
-export const KEPT_PRODUCTS = ['events', 'books', 'checkpoints'] as const
-type KeptProduct = (typeof KEPT_PRODUCTS)[number]
+export type RetentionDays = Readonly<Record<ArchiveProduct, number | null>>
+export const ARCHIVE_PRODUCTS = ['events', 'books', 'checkpoints'] as const
+type ArchiveProduct = (typeof ARCHIVE_PRODUCTS)[number]
 
-export interface Kept {
-  readonly days: KeptDays
+export interface RetentionLimits {
+  readonly days: RetentionDays
   readonly mostBytes: number | null
 }
 
-export interface HeldSegment {
+export interface SizedSegment {
   readonly first: number
   readonly last: number
   readonly bytes: number
@@ -21,7 +21,7 @@ export interface HeldSegment {
 
 /** What is due of a product now. Without objects its ends say nothing. */
 export interface DueProduct {
-  readonly product: KeptProduct
+  readonly product: ArchiveProduct
   readonly objects: number
   readonly bytes: number
   readonly first: number | null
@@ -31,12 +31,12 @@ export interface DueProduct {
 }
 
 export interface RetentionPlan {
-  readonly kept: Kept
+  readonly kept: RetentionLimits
   readonly bytes: number
   readonly due: readonly DueProduct[]
 }
 
-export interface Freed {
+export interface RemovalTotals {
   readonly objects: number
   /** Rows of segments of which nothing is left. */
   readonly segments: number
@@ -46,17 +46,17 @@ export interface Freed {
 /** What the Archiver answers; null where nothing is archived. */
 export interface RetentionApi {
   /** What would go, with these days in place of its own. */
-  overdue(days: Partial<KeptDays>): Promise<RetentionPlan | null>
-  retain(): Promise<Freed | null>
+  overdue(days: Partial<RetentionDays>): Promise<RetentionPlan | null>
+  retain(): Promise<RemovalTotals | null>
 }
 
 /** What ended before is too old, by the later of both: a clock that is ahead removes nothing. Null: nothing is. */
-export function keptFromMs(days: number | null, nowMs: number, newestMs: number): number | null {
+export function cutoffMs(days: number | null, nowMs: number, newestMs: number): number | null {
   return days === null ? null : Math.min(nowMs, newestMs) - days * DAY_MS
 }
 
 /** How many of the oldest segments go; `segments` are the oldest, in order, of all that have `bytes` together. */
-export function overdueSegments<Segment extends HeldSegment>(
+export function excessSegments<Segment extends SizedSegment>(
   segments: readonly Segment[],
   bytes: number,
   mostBytes: number,
@@ -72,6 +72,6 @@ export function overdueSegments<Segment extends HeldSegment>(
 }
 
 /** True for a checkpoint that is of no use where `first` is the first height whose changes of books are kept. */
-export function isCheckpointOverdue(height: number, first: number): boolean {
+export function isCheckpointUnused(height: number, first: number): boolean {
   return height < first - 1
 }

@@ -5,9 +5,9 @@
 import { MINUTE_MS } from '../../core/time.ts'
 
 /** Characters of the lines of both kinds. */
-const LINES_MOST = 32 * 1024 * 1024
+const MAX_CHARS = 32 * 1024 * 1024
 /** Blocks, where their times stand still. */
-const BLOCKS_MOST = 4_096
+const MAX_BLOCKS = 4_096
 
 export interface ArchiveLine {
   readonly height: number
@@ -40,7 +40,7 @@ export interface CutGap {
 export type Cut = { readonly segment: CutSegment } | { readonly gap: CutGap }
 
 export class SegmentCutter {
-  readonly #linesMost: number
+  readonly #maxChars: number
   #open: ArchiveLine[] = []
   #chars = 0
   #gap: { readonly from: number; readonly to: number } | null = null
@@ -49,8 +49,8 @@ export class SegmentCutter {
   #lastMs: number
 
   /** `last`: the last block that is archived, or the end of a gap and the time before it; null: none is. */
-  constructor(last: { readonly height: number; readonly time: number } | null, linesMost = LINES_MOST) {
-    this.#linesMost = linesMost
+  constructor(last: { readonly height: number; readonly time: number } | null, maxChars = MAX_CHARS) {
+    this.#maxChars = maxChars
     this.#next = last && last.height + 1
     this.#lastMs = last?.time ?? 0
   }
@@ -66,7 +66,7 @@ export class SegmentCutter {
   }
 
   /** Takes the next block; answers what is whole by it. One that was taken before is passed over. */
-  block(line: ArchiveLine): Cut[] {
+  addBlock(line: ArchiveLine): Cut[] {
     if (this.#next !== null && line.height < this.#next) return []
     if (this.#next !== null && line.height > this.#next)
       throw new Error(`block ${line.height} came in the place of ${this.#next}`)
@@ -81,7 +81,7 @@ export class SegmentCutter {
   }
 
   /** Heights that never come. Before the first block there is nothing to be missing from. */
-  gap(from: number, to: number): Cut[] {
+  addGap(from: number, to: number): Cut[] {
     const missing = Math.max(from, this.#next ?? to + 1)
     if (missing > to) return []
     if (missing !== this.#next) throw new Error(`a gap from ${missing} on came in the place of block ${this.#next}`)
@@ -93,8 +93,8 @@ export class SegmentCutter {
   #endsBefore(line: ArchiveLine): boolean {
     const first = this.#open[0]
     if (!first) return false
-    const isFull = this.#chars + charsOf(line) > this.#linesMost
-    const isLong = isFull || this.#open.length >= BLOCKS_MOST
+    const isFull = this.#chars + charsOf(line) > this.#maxChars
+    const isLong = isFull || this.#open.length >= MAX_BLOCKS
     return isLong || minuteOf(line) > minuteOf(first) || first.epoch !== line.epoch
   }
 

@@ -1,15 +1,20 @@
 // Heights that the archive has and that are to come into files beside the newest: those that were backfilled, and those of files
 // that were damaged. A row stays for a while when all of it is done: more may come beside it.
 
-import type { Unfiled } from './archive-read.ts'
+import type { UnfiledRange } from './archive-read.ts'
 
-type Place = { readonly chain: string; readonly db: Pick<D1Database, 'prepare'> }
+type UnfiledStorage = { readonly chain: string; readonly db: Pick<D1Database, 'prepare'> }
 
 /** What is backfilled comes body by body: what does not follow for so long does not come. */
 const SETTLED_MS = 600_000
 
 /** The row of such heights: of those that follow one another one, however many bodies bring them. */
-export function unfiledRow({ chain, db }: Place, from: number, to: number, nowMs: number): D1PreparedStatement {
+export function unfiledRow(
+  { chain, db }: UnfiledStorage,
+  from: number,
+  to: number,
+  nowMs: number,
+): D1PreparedStatement {
   const before = `SELECT from_height FROM unfiled WHERE chain = ?1 AND to_height = ?2 - 1`
   return db
     .prepare(`INSERT INTO unfiled (chain, from_height, to_height, next_height, at_ms)
@@ -19,22 +24,22 @@ export function unfiledRow({ chain, db }: Place, from: number, to: number, nowMs
 }
 
 /** All of them below `next` are done. */
-export function passedRow({ chain, db }: Place, { from }: Unfiled, next: number): D1PreparedStatement {
+export function advanceRow({ chain, db }: UnfiledStorage, { from }: UnfiledRange, next: number): D1PreparedStatement {
   return db
     .prepare(`UPDATE unfiled SET next_height = ? WHERE chain = ? AND from_height = ? AND next_height < ?`)
     .bind(next, chain, from, next)
 }
 
-export function lowestUnfiled({ chain, db }: Place): Promise<Unfiled | null> {
+export function lowestUnfiled({ chain, db }: UnfiledStorage): Promise<UnfiledRange | null> {
   return db
     .prepare(`SELECT from_height AS "from", to_height AS "to", next_height AS next FROM unfiled
       WHERE chain = ? AND next_height <= to_height ORDER BY from_height LIMIT 1`)
     .bind(chain)
-    .first<Unfiled>()
+    .first<UnfiledRange>()
 }
 
 /** Heights below which files may still come between others, and those that are certain to be looked for. */
-export async function unsettled({ chain, db }: Place, nowMs: number) {
+export async function unsettledHeights({ chain, db }: UnfiledStorage, nowMs: number) {
   const { results } = await db
     .prepare(`SELECT next_height AS "from", to_height AS "to" FROM unfiled WHERE chain = ?
       AND (next_height <= to_height OR at_ms > ?)`)
@@ -46,7 +51,7 @@ export async function unsettled({ chain, db }: Place, nowMs: number) {
   }
 }
 
-export async function sweepUnfiled({ chain, db }: Place, nowMs: number): Promise<void> {
+export async function sweepUnfiled({ chain, db }: UnfiledStorage, nowMs: number): Promise<void> {
   await db
     .prepare(`DELETE FROM unfiled WHERE chain = ? AND next_height > to_height AND at_ms <= ?`)
     .bind(chain, nowMs - SETTLED_MS)

@@ -5,14 +5,14 @@ import { signatureOf } from '../../core/signature.client.ts'
 import { DAY_MS } from '../../core/time.ts'
 import type { HeightAndTime } from '../../protocol/feed/durable-api.ts'
 import { checkpointKey, segmentKey } from '../archive/archive-keys.ts'
-import { coverOf } from '../files/cover.store.ts'
+import { coverageOf } from '../files/coverage.store.ts'
 import { tableKey } from '../files/file-keys.ts'
-import type { FilesCover } from '../files/files-read.ts'
+import type { FileCoverage } from '../files/files-read.ts'
 import type { FileSpan, Level } from '../files/levels.ts'
 import type { TableName } from '../files/table.ts'
-import type { CoveredDay, Exports, ToldGap } from './exports-api.ts'
+import type { CoveredDay, Exports, HistoryGap } from './exports-api.ts'
 import { type FileLink, linkPath, signedText } from './file-links.ts'
-import type { FileSource, StoredFile, TimeRange } from './listed-files.ts'
+import type { FileSource, StoredFile, TimeRange } from './file-list.ts'
 
 type Database = Pick<D1Database, 'prepare' | 'batch'>
 type Segments = Omit<CoveredDay, 'checkpoints' | 'checkpointsBytes'>
@@ -32,19 +32,19 @@ export class StoredExports implements Exports {
   }
 
   async ends(): Promise<{ readonly from: HeightAndTime; readonly to: HeightAndTime } | null> {
-    const [first, last] = await this.#both<HeightAndTime, HeightAndTime>(
+    const [first, last] = await this.#batchTwo<HeightAndTime, HeightAndTime>(
       `SELECT first AS height, first_ms AS time FROM segments WHERE chain = ?1 ORDER BY first LIMIT 1`,
       `SELECT last AS height, last_ms AS time FROM segments WHERE chain = ?1 ORDER BY first DESC LIMIT 1`,
     )
     return first[0] && last[0] ? { from: first[0], to: last[0] } : null
   }
 
-  files(): Promise<FilesCover | null> {
-    return coverOf({ chain: this.#chain, db: this.#db }, 'events')
+  files(): Promise<FileCoverage | null> {
+    return coverageOf({ chain: this.#chain, db: this.#db }, 'events')
   }
 
   async days({ fromMs, toMs }: TimeRange): Promise<readonly CoveredDay[]> {
-    const [segments, checkpoints] = await this.#both<Segments, Checkpoints>(
+    const [segments, checkpoints] = await this.#batchTwo<Segments, Checkpoints>(
       `SELECT first_ms / ${DAY_MS} * ${DAY_MS} AS dayMs, COUNT(*) AS segments, SUM(lines) AS blocks, MIN(first) AS first,
         MAX(last) AS last, SUM(events_bytes) AS eventsBytes, SUM(books_bytes) AS booksBytes FROM segments
         WHERE chain = ?1 AND first_ms BETWEEN ?2 AND ?3 GROUP BY dayMs ORDER BY dayMs`,
@@ -57,18 +57,18 @@ export class StoredExports implements Exports {
     return segments.map((day) => ({ ...day, checkpoints: 0, checkpointsBytes: 0, ...ofDay.get(day.dayMs) }))
   }
 
-  async gaps(after: number | null, limit: number): Promise<readonly ToldGap[] | null> {
+  async gaps(after: number | null, limit: number): Promise<readonly HistoryGap[] | null> {
     const { results } = await this.#db
       .prepare(`SELECT from_height AS "from", to_height AS "to", after_ms AS afterMs, before_ms AS beforeMs FROM gaps
         WHERE chain = ? AND from_height >= ? ORDER BY from_height LIMIT ?`)
       .bind(this.#chain, after ?? 0, limit + 1)
-      .all<ToldGap>()
+      .all<HistoryGap>()
     if (after === null) return results.slice(0, limit)
     return results[0]?.from === after ? results.slice(1) : null
   }
 
   /** Answers of two questions that take the same values. */
-  async #both<A, B>(one: string, other: string, ...values: number[]): Promise<[A[], B[]]> {
+  async #batchTwo<A, B>(one: string, other: string, ...values: number[]): Promise<[A[], B[]]> {
     const statements = [one, other].map((sql) => this.#db.prepare(sql).bind(this.#chain, ...values))
     const [first, second] = await batchOf<[A, B]>(this.#db, statements)
     return [first.results, second.results]
@@ -84,7 +84,7 @@ export function exportsOf(
   return env.ARCHIVE && env.HISTORY ? new StoredExports(env.HISTORY, chain, secret) : null
 }
 
-type ArchiveRow = Omit<StoredFile, 'key' | 'place'>
+type ArchiveRow = Omit<StoredFile, 'key' | 'position'>
 
 /** Which columns of which rows are a product's. */
 interface Columns {
@@ -137,10 +137,10 @@ function archiveFiles(db: Database, chain: string): FileSource[] {
           .all<ArchiveRow>()
         return results.map((row) => {
           const place = { timeMs: row.firstMs, height: row.first, part: 0 }
-          return { ...row, place, key: key(chain, row) }
+          return { ...row, position: place, key: key(chain, row) }
         })
       },
-      sums: (range) => {
+      totals: (range) => {
         const select = `SELECT COUNT(*) AS objects, COALESCE(SUM(${bytes}), 0) AS bytes ${from}`
         return oneRow(db.prepare(select).bind(chain, range.fromMs, range.toMs))
       },
@@ -185,10 +185,10 @@ export function tableFiles(db: Database, chain: string): FileSource[] {
           .all<TableRow>()
         return results.map(({ level, number, ...row }) => {
           const place = { timeMs: row.firstMs, height: row.last, part: level * 10_000 + number }
-          return { ...row, place, key: tableKey(chain, level, row, number, name) }
+          return { ...row, position: place, key: tableKey(chain, level, row, number, name) }
         })
       },
-      sums: ({ fromMs, toMs }) => {
+      totals: ({ fromMs, toMs }) => {
         const select = `SELECT COUNT(*) AS objects, COALESCE(SUM(t.bytes), 0) AS bytes ${from}`
         return oneRow(db.prepare(select).bind(chain, name, fromMs, toMs))
       },

@@ -4,38 +4,38 @@
 import { MINUTE_MS } from '../../core/time.ts'
 import type { HeightAndTime } from '../../protocol/feed/durable-api.ts'
 import { ArchiveDamage } from '../archive/archive-read.ts'
-import type { ArchivePlace } from '../archive/archive-writer.store.ts'
-import type { CandlesRequest, FiledCandles, TimeSpan } from '../candles.ts'
-import { BASES, baseOf, type Candle, type CandleParts, partsOfRows, spanOf } from '../candles.ts'
+import type { ArchiveStorage } from '../archive/archive-writer.store.ts'
+import type { CandlesRequest, FileCandles, TimeSpan } from '../candles.ts'
+import { BASE_INTERVALS, baseOf, type Candle, type CandleParts, partsOfRows, spanOf } from '../candles.ts'
 import { candleKey, partsOf } from './candle-lines.ts'
-import { endsOfFiles } from './cover.store.ts'
+import { endsOfFiles } from './coverage.store.ts'
 import { bucketOf } from './levels.ts'
-import { dayStretches, type Stretch, stretchesOfRows } from './listing.store.ts'
+import { dayRangesQuery, type PageRange, pageRangesOfRows } from './listing.store.ts'
 import { bytesRange } from './object-range.store.ts'
 import { decodePages } from './page.ts'
 import { unpackPage } from './page-text.client.ts'
 
 /** Stretches that are read at once: a Worker has six connections. */
-const AT_ONCE = 6
+const PARALLEL_READS = 6
 /** And of one answer, whole rounds of them, fewer than are listed: 5,000 candles of five minutes are 18 days. */
-const READS_MOST = 60
+const MAX_READS = 60
 /** Rows of days and months of one answer. */
-const DAYS_MOST = 10_000
+const MAX_DAY_ROWS = 10_000
 /** A row may have a month, so that the first may begin before the window does. */
-const LONGEST_MS = 32 * 86_400_000
-const [SHORTEST] = BASES
+const MAX_ROW_SPAN_MS = 32 * 86_400_000
+const [SHORTEST] = BASE_INTERVALS
 
-interface Gap {
+interface HeightGap {
   readonly from: number
   readonly to: number
   readonly afterMs: number
   readonly beforeMs: number
 }
-interface Row {
+interface CandleRowOfFile {
   readonly first: number
   readonly parts: string
 }
-type DayRow = Row & { readonly minMs: number; readonly days: number }
+type DayRow = CandleRowOfFile & { readonly minMs: number; readonly days: number }
 
 const RECENT = `SELECT f.first, e.value->>8 AS parts FROM file_buckets k
   JOIN files f ON f.chain = k.chain AND f.level = k.level AND f.first = k.first, json_each(k.entries) e
@@ -51,16 +51,16 @@ const DAYS = `WITH day AS (SELECT k.min_ms, k.level, k.first, k.number, COALESCE
   WHERE day.before < ?7 ORDER BY k.min_ms, k.first, k.number LIMIT ?8`
 
 /** What files of days have, as far as it was read. */
-interface Days extends Pick<FiledCandles, 'parts' | 'untilMs'> {
-  readonly damaged: readonly Damaged[]
+interface DayCandles extends Pick<FileCandles, 'parts' | 'untilMs'> {
+  readonly damaged: readonly DamagedSpan[]
 }
 /** Times of pages that cannot be read, the last of which are of a block `last`. */
-type Damaged = TimeSpan & { readonly last: number }
+type DamagedSpan = TimeSpan & { readonly last: number }
 
-export async function readCandles(place: ArchivePlace, request: CandlesRequest): Promise<FiledCandles | null> {
+export async function readCandles(place: ArchiveStorage, request: CandlesRequest): Promise<FileCandles | null> {
   const { chain, db } = place
   const { coin, interval, fromMs, toMs } = request
-  const blocks = around(request)
+  const blocks = blockSpan(request)
   const { base, parts: most } = baseOf(interval)
   const key = candleKey(coin)
   const recent = ([0, 1] as const).map((level) =>
@@ -68,14 +68,16 @@ export async function readCandles(place: ArchivePlace, request: CandlesRequest):
   )
   const days =
     base === SHORTEST
-      ? dayStretches(place, { key, order: 'oldest', ...blocks, from: 0, upTo: Number.MAX_SAFE_INTEGER })
-      : db.prepare(DAYS).bind(chain, coin, base, fromMs - LONGEST_MS, toMs, fromMs, 2 * most * request.limit, DAYS_MOST)
+      ? dayRangesQuery(place, { key, order: 'oldest', ...blocks, from: 0, upTo: Number.MAX_SAFE_INTEGER })
+      : db
+          .prepare(DAYS)
+          .bind(chain, coin, base, fromMs - MAX_ROW_SPAN_MS, toMs, fromMs, 2 * most * request.limit, MAX_DAY_ROWS)
   const lost = `SELECT from_height AS "from", to_height AS "to", after_ms AS afterMs, before_ms AS beforeMs FROM file_gaps
     WHERE chain = ? AND known IS NULL ORDER BY from_height`
   const statements = [...endsOfFiles(place), db.prepare(lost).bind(chain), ...recent, days]
   const [from, to, gaps, minutes, hours, rows] = (await db.batch<unknown>(statements)).map(
     ({ results }) => results,
-  ) as [HeightAndTime[], HeightAndTime[], Gap[], Row[], Row[], unknown[]]
+  ) as [HeightAndTime[], HeightAndTime[], HeightGap[], CandleRowOfFile[], CandleRowOfFile[], unknown[]]
   const first = from[0]
   const last = to[0]
   if (!first || !last) return null
@@ -84,7 +86,7 @@ export async function readCandles(place: ArchivePlace, request: CandlesRequest):
   const lacking = [{ fromMs: Number.NEGATIVE_INFINITY, toMs: first.time }, ...holes]
   const { parts, untilMs, damaged } =
     base === SHORTEST
-      ? await daysOfPages(place, request, stretchesOfRows(chain, rows), lacking)
+      ? await daysOfPages(place, request, pageRangesOfRows(chain, rows), lacking)
       : daysOfRows(rows as DayRow[])
   const starts = [
     ...inside.map(({ to: height, beforeMs }) => ({ height: height + 1, time: beforeMs })),
@@ -100,28 +102,28 @@ export async function readCandles(place: ArchivePlace, request: CandlesRequest):
   }
 }
 
-const partsOfRow = ({ first, parts }: Row): CandleParts => ({ height: first, parts: partsOfRows(parts) })
+const partsOfRow = ({ first, parts }: CandleRowOfFile): CandleParts => ({ height: first, parts: partsOfRows(parts) })
 
-function daysOfRows(rows: readonly DayRow[]): Days {
+function daysOfRows(rows: readonly DayRow[]): DayCandles {
   const last = rows.at(-1)
   const untilMs = last !== undefined && rows.length < last.days ? last.minMs : null
   return { parts: rows.map(partsOfRow), untilMs, damaged: [] }
 }
 
 async function daysOfPages(
-  place: ArchivePlace,
+  place: ArchiveStorage,
   request: CandlesRequest,
-  all: readonly Stretch[],
+  all: readonly PageRange[],
   lacking: readonly TimeSpan[],
-): Promise<Days> {
+): Promise<DayCandles> {
   const parts: CandleParts[] = []
-  const damaged: Damaged[] = []
-  for (let at = 0; ; at += AT_ONCE) {
+  const damaged: DamagedSpan[] = []
+  for (let at = 0; ; at += PARALLEL_READS) {
     const untilMs = all[at]?.minMs ?? null
     if (untilMs === null) return { parts, damaged, untilMs }
-    const isPage = () => wholeBefore(parts, request, untilMs, [...lacking, ...damaged]) >= request.limit
-    if (at >= READS_MOST || isPage()) return { parts, damaged, untilMs }
-    const read = all.slice(at, at + AT_ONCE).map((stretch) => partsOfStretch(place, request, stretch))
+    const isPage = () => countComplete(parts, request, untilMs, [...lacking, ...damaged]) >= request.limit
+    if (at >= MAX_READS || isPage()) return { parts, damaged, untilMs }
+    const read = all.slice(at, at + PARALLEL_READS).map((stretch) => readParts(place, request, stretch))
     for (const some of await Promise.all(read)) {
       if ('parts' in some) parts.push(some)
       else damaged.push(some)
@@ -130,7 +132,7 @@ async function daysOfPages(
 }
 
 /** How many candles of the window have all of their parts: what its first page tells of times before it does not count. */
-function wholeBefore(
+function countComplete(
   parts: readonly CandleParts[],
   { interval, fromMs }: CandlesRequest,
   untilMs: number,
@@ -143,12 +145,12 @@ function wholeBefore(
 }
 
 /** The time of it, where it cannot be read. */
-async function partsOfStretch(
-  { bucket }: ArchivePlace,
+async function readParts(
+  { bucket }: ArchiveStorage,
   request: CandlesRequest,
-  { object, offset, bytes: length, first, last, minMs, maxMs }: Stretch,
-): Promise<CandleParts | Damaged> {
-  const { fromMs, toMs } = around(request)
+  { object, offset, bytes: length, first, last, minMs, maxMs }: PageRange,
+): Promise<CandleParts | DamagedSpan> {
+  const { fromMs, toMs } = blockSpan(request)
   try {
     const pages = decodePages(await bytesRange(bucket, { ...object, offset, length }))
     if (!pages?.every(({ key }) => key === candleKey(request.coin))) throw new ArchiveDamage(object.key, 'another one')
@@ -162,6 +164,6 @@ async function partsOfStretch(
 }
 
 /** Times of blocks whose trades may be of the window: a line is told of under its first block. */
-function around({ fromMs, toMs }: TimeSpan): TimeSpan {
+function blockSpan({ fromMs, toMs }: TimeSpan): TimeSpan {
   return { fromMs: fromMs - MINUTE_MS, toMs: toMs + MINUTE_MS }
 }

@@ -4,34 +4,39 @@
 
 import type { Coin } from '../../core/coin.ts'
 import {
-  BASES,
-  type Base,
+  BASE_INTERVALS,
+  type BaseInterval,
   CandleFold,
   type CandlePart,
-  countedTrades,
   partOf,
   partsOfRows,
   rowsOfParts,
   spanOf,
+  validTrades,
 } from '../candles.ts'
 import type { Level } from './levels.ts'
-import { type EventsOfBlock, textOf } from './rows.ts'
+import { type BlockEvents, lineText } from './rows.ts'
 
-const KEY = 'k:'
-const SHORTEST = BASES[0]
+const KEY_PREFIX = 'k:'
+const SHORTEST = BASE_INTERVALS[0]
 /** Of days and months candles of the shortest are in pages alone. */
-const LONGER = BASES.slice(1)
-const BASES_OF: Readonly<Record<Level, readonly Base[]>> = { 0: [SHORTEST], 1: [SHORTEST], 2: LONGER, 3: LONGER }
+const LONGER_INTERVALS = BASE_INTERVALS.slice(1)
+const INTERVALS_OF_LEVEL: Readonly<Record<Level, readonly BaseInterval[]>> = {
+  0: [SHORTEST],
+  1: [SHORTEST],
+  2: LONGER_INTERVALS,
+  3: LONGER_INTERVALS,
+}
 
 /** Candles of a coin that the database has, oldest first. */
-export interface KeptCandles {
+export interface CandleSeries {
   readonly coin: Coin
-  readonly base: Base
+  readonly base: BaseInterval
   readonly parts: readonly CandlePart[]
 }
 
 export function candleKey(coin: Coin): string {
-  return KEY + coin
+  return KEY_PREFIX + coin
 }
 
 interface Line {
@@ -41,10 +46,10 @@ interface Line {
 }
 
 /** The lines of each key: one for the blocks of a minute that follow one another, under the first that has a trade. */
-export function candleLines(blocks: Iterable<EventsOfBlock>): Map<string, string[]> {
+export function candleLines(blocks: Iterable<BlockEvents>): Map<string, string[]> {
   const byCoin = new Map<string, Line[]>()
   for (const { height, time, fills } of blocks)
-    for (const trade of countedTrades(fills)) {
+    for (const trade of validTrades(fills)) {
       const lines = byCoin.get(trade.coin) ?? []
       byCoin.set(trade.coin, lines)
       const last = lines.at(-1)
@@ -55,14 +60,14 @@ export function candleLines(blocks: Iterable<EventsOfBlock>): Map<string, string
     }
   const textsOf = (lines: readonly Line[]) =>
     lines.map(({ height, time, fold: { candles } }) => {
-      return textOf({ height, time, rows: candles.length }, JSON.stringify(rowsOfParts(candles)))
+      return lineText({ height, time, rows: candles.length }, JSON.stringify(rowsOfParts(candles)))
     })
   return new Map([...byCoin].map(([coin, lines]) => [candleKey(coin), textsOf(lines)]))
 }
 
 /** The coin of a key of candles; null of any other. */
 export function candleCoinOf(key: string): string | null {
-  return key.startsWith(KEY) ? key.slice(KEY.length) : null
+  return key.startsWith(KEY_PREFIX) ? key.slice(KEY_PREFIX.length) : null
 }
 
 export function partsOf(line: string): CandlePart[] {
@@ -71,15 +76,15 @@ export function partsOf(line: string): CandlePart[] {
 
 /** What the database is to have of the lines that an object is made of. */
 export class CandleRollup {
-  readonly #bases: readonly Base[]
-  readonly #coins = new Map<string, readonly (readonly [Base, CandleFold])[]>()
+  readonly #bases: readonly BaseInterval[]
+  readonly #coins = new Map<string, readonly (readonly [BaseInterval, CandleFold])[]>()
 
   constructor(level: Level) {
-    this.#bases = BASES_OF[level]
+    this.#bases = INTERVALS_OF_LEVEL[level]
   }
 
   /** Lines of keys in the order of heights; what are no candles is left out. */
-  tell(key: string, lines: readonly string[]): void {
+  add(key: string, lines: readonly string[]): void {
     const coin = candleCoinOf(key)
     if (coin === null) return
     const folds = this.#coins.get(coin) ?? this.#bases.map((base) => [base, new CandleFold(base)] as const)
@@ -87,7 +92,7 @@ export class CandleRollup {
     for (const line of lines) for (const part of partsOf(line)) for (const [, fold] of folds) fold.add(part)
   }
 
-  end(): KeptCandles[] {
+  finish(): CandleSeries[] {
     return [...this.#coins].flatMap(([coin, folds]) =>
       folds.map(([base, fold]) => ({ coin, base, parts: fold.candles })),
     )

@@ -4,7 +4,7 @@
 import type { Coin } from '../../core/coin.ts'
 import type { Address, LedgerEvent, UserFill } from '../../protocol/feed/block.ts'
 import type { CandlePart } from '../candles.ts'
-import type { LineHead, PaidRow } from './rows.ts'
+import type { FundingRow, LineHead } from './rows.ts'
 
 export type ColumnType = 'text' | 'whole' | 'time' | 'truth' | 'json'
 
@@ -16,7 +16,7 @@ export interface Column {
 
 export type Cell = string | number | boolean | object | null
 
-const PLACE: readonly Column[] = [
+const POSITION_COLUMNS: readonly Column[] = [
   { name: 'height', type: 'whole' },
   { name: 'block_time', type: 'time' },
   { name: 'time', type: 'time' },
@@ -44,8 +44,8 @@ const FIELDS = {
   twap_id: { field: 'twapId', type: 'whole' },
 } as const
 
-const OF_FILLS = Object.entries(FIELDS).map(([name, field]) => ({ name, ...field }))
-const OF_TYPE: Readonly<Record<ColumnType, (value: unknown) => boolean>> = {
+const FILL_FIELDS = Object.entries(FIELDS).map(([name, field]) => ({ name, ...field }))
+const IS_TYPE: Readonly<Record<ColumnType, (value: unknown) => boolean>> = {
   text: (value) => typeof value === 'string',
   whole: Number.isSafeInteger,
   time: Number.isSafeInteger,
@@ -54,14 +54,14 @@ const OF_TYPE: Readonly<Record<ColumnType, (value: unknown) => boolean>> = {
 }
 
 export const FILL_COLUMNS: readonly Column[] = [
-  ...PLACE,
+  ...POSITION_COLUMNS,
   // Recordings of old lack some.
-  ...OF_FILLS.map(({ name, type }): Column => ({ name, type, isOptional: true })),
+  ...FILL_FIELDS.map(({ name, type }): Column => ({ name, type, isOptional: true })),
   { name: 'other', type: 'json', isOptional: true },
 ]
 
 export const LEDGER_COLUMNS: readonly Column[] = [
-  ...PLACE,
+  ...POSITION_COLUMNS,
   { name: 'type', type: 'text' },
   { name: 'hash', type: 'text' },
   { name: 'users', type: 'json' },
@@ -69,7 +69,7 @@ export const LEDGER_COLUMNS: readonly Column[] = [
 ]
 
 export const FUNDING_COLUMNS: readonly Column[] = [
-  ...PLACE,
+  ...POSITION_COLUMNS,
   ...['coin', 'usdc', 'szi', 'funding_rate'].map((name): Column => ({ name, type: 'text' })),
 ]
 
@@ -84,9 +84,9 @@ export const CANDLE_COLUMNS: readonly Column[] = [
 
 export function fillCells({ height, time }: LineHead, [user, { time: own, ...fill }]: UserFill): Cell[] {
   const other: Record<string, unknown> = { ...fill }
-  const cells = OF_FILLS.map(({ field, type }): Cell => {
+  const cells = FILL_FIELDS.map(({ field, type }): Cell => {
     const value = fill[field]
-    if (!OF_TYPE[type](value)) return null
+    if (!IS_TYPE[type](value)) return null
     delete other[field]
     return value as Cell
   })
@@ -103,7 +103,7 @@ export function ledgerCells(
   return [height, time, own, user, delta.type, hash, users, delta]
 }
 
-export function fundingCells({ height, time }: LineHead, user: Address, [paidMs, ...row]: PaidRow): Cell[] {
+export function fundingCells({ height, time }: LineHead, user: Address, [paidMs, ...row]: FundingRow): Cell[] {
   return [height, time, paidMs, user, ...row]
 }
 

@@ -4,43 +4,43 @@
 // turn come at once, so that a turn that ends anywhere is done again and writes the same under the same names; a row is in one
 // live file, and in no other; a file that is damaged holds up nothing but what is made of its heights.
 
-import { ArchiveDamage, type ArchivedSegment, type ArchiveReader, type Unfiled } from '../archive/archive-read.ts'
-import type { ArchivePlace } from '../archive/archive-writer.store.ts'
-import { lowestUnfiled, passedRow, unsettled } from '../archive/unfiled.store.ts'
+import { ArchiveDamage, type ArchivedSegment, type ArchiveReader, type UnfiledRange } from '../archive/archive-read.ts'
+import type { ArchiveStorage } from '../archive/archive-writer.store.ts'
+import { advanceRow, lowestUnfiled, unsettledHeights } from '../archive/unfiled.store.ts'
 import { CandleRollup } from './candle-lines.ts'
 import { filesAround, holesOf } from './file-gaps.store.ts'
 import { abandonFile, dropFile, sweepFiles } from './files-sweep.store.ts'
-import { FilesWriter, type Made } from './files-writer.store.ts'
+import { FilesWriter, type ObjectContent } from './files-writer.store.ts'
 import { isPaidKnown, paymentsIn } from './funding-sums.ts'
-import { dueGroup, type FileSpan, isSameHour, type Level, type MergedLevel, sliceOf } from './levels.ts'
+import { dueGroup, type FileSpan, isSameHour, type Level, type MergedLevel, sliceLength } from './levels.ts'
 import { mergeObject, sortedLines } from './merge.ts'
 import { packPage, unpackPage } from './page-text.client.ts'
 import { PageWriter } from './page-writer.ts'
-import type { EventsOfBlock } from './rows.ts'
+import type { BlockEvents } from './rows.ts'
 import { ParquetTables } from './tables.client.ts'
 
-const NOTHING: Made = { pages: [], bytes: 0, entries: [], candles: [] }
+const EMPTY_OBJECT: ObjectContent = { pages: [], bytes: 0, entries: [], candles: [] }
 /** Files that are looked at for those that are due: before them some may wait for heights that are still to come. */
-const FILES_MOST = 1_024
+const MAX_FILES = 1_024
 /** A month takes hours: what was merged meanwhile goes all the same. */
 const SWEEP_TURNS = 64
-const SEGMENTS_AT_ONCE = 1_000
+const SEGMENTS_PER_READ = 1_000
 /** An hour has so many or fewer, unless something cuts them short. */
 const HOUR_SEGMENTS = 61
 
-interface Heights {
+interface HeightRange {
   readonly from: number
   readonly to: number
 }
 
-interface Blocks {
-  readonly blocks: readonly EventsOfBlock[]
+interface BlockSlice {
+  readonly blocks: readonly BlockEvents[]
   readonly nextMs: number | null
 }
 
-const blockOf = (line: string) => JSON.parse(line) as EventsOfBlock
+const blockOf = (line: string) => JSON.parse(line) as BlockEvents
 
-interface CompactionTerms {
+interface CompactionOptions {
   readonly now: () => number
   /** Files of heights that the archive keeps no more go with them. */
   readonly isBounded: boolean
@@ -49,23 +49,23 @@ interface CompactionTerms {
 
 export class Compaction {
   readonly #archive: Pick<ArchiveReader, 'segmentsFrom' | 'lines'>
-  readonly #place: ArchivePlace
-  readonly #terms: CompactionTerms
+  readonly #storage: ArchiveStorage
+  readonly #options: CompactionOptions
   readonly #writer: FilesWriter
   #turns = 0
   /** First heights of days that are damaged and not to be made again: what is good of them is read, and in no month. */
-  readonly #spoiled = new Set<number>()
+  readonly #damagedDays = new Set<number>()
 
-  constructor(archive: Pick<ArchiveReader, 'segmentsFrom' | 'lines'>, place: ArchivePlace, terms: CompactionTerms) {
+  constructor(archive: Pick<ArchiveReader, 'segmentsFrom' | 'lines'>, place: ArchiveStorage, terms: CompactionOptions) {
     this.#archive = archive
-    this.#place = place
-    this.#terms = terms
+    this.#storage = place
+    this.#options = terms
     this.#writer = new FilesWriter(place, terms.now)
   }
 
   /** True where something was done, so that there may be more. Each kind of work has its turn: none waits for another. */
   async turn(): Promise<boolean> {
-    const works = [() => this.#merge(), () => this.#minute(), () => this.#refile()]
+    const works = [() => this.#merge(), () => this.#fileNextMinute(), () => this.#refile()]
     const first = this.#turns++ % works.length
     if (this.#turns % SWEEP_TURNS === 0) await this.#sweep()
     for (const work of [...works.slice(first), ...works.slice(0, first)]) if (await work()) return true
@@ -74,10 +74,10 @@ export class Compaction {
   }
 
   #sweep(): Promise<void> {
-    return sweepFiles(this.#place, this.#terms.now(), this.#terms.isBounded)
+    return sweepFiles(this.#storage, this.#options.now(), this.#options.isBounded)
   }
 
-  async #minute(): Promise<boolean> {
+  async #fileNextMinute(): Promise<boolean> {
     const last = await this.#writer.last()
     const from = last ? last.height + 1 : 0
     const segments = await this.#archive.segmentsFrom({ height: from }, HOUR_SEGMENTS)
@@ -86,29 +86,29 @@ export class Compaction {
     if (!segment || !newest) return false
     // Of an hour that is over tables are made as it is merged.
     const isRunning = isSameHour(segment, newest)
-    await this.#makeMinute(segment, { from: Math.max(from, segment.first), to: segment.last }, null, isRunning)
+    await this.#writeMinute(segment, { from: Math.max(from, segment.first), to: segment.last }, null, isRunning)
     return true
   }
 
   /** Of heights that files lack and that the archive has, a minute. */
   async #refile(): Promise<boolean> {
-    const unfiled = await lowestUnfiled(this.#place)
+    const unfiled = await lowestUnfiled(this.#storage)
     if (!unfiled) return false
-    const { below, above } = await filesAround(this.#place, unfiled.next)
+    const { below, above } = await filesAround(this.#storage, unfiled.next)
     const from = Math.max(unfiled.next, (below?.last ?? -1) + 1)
     const to = Math.min(unfiled.to, (above?.first ?? Number.POSITIVE_INFINITY) - 1)
     const [segment] = from > to ? [] : await this.#archive.segmentsFrom({ height: from }, 1)
-    if (!segment || segment.first > to) await passedRow(this.#place, unfiled, Math.max(from, to + 1)).run()
+    if (!segment || segment.first > to) await advanceRow(this.#storage, unfiled, Math.max(from, to + 1)).run()
     else
-      await this.#makeMinute(segment, { from: Math.max(from, segment.first), to: Math.min(to, segment.last) }, unfiled)
+      await this.#writeMinute(segment, { from: Math.max(from, segment.first), to: Math.min(to, segment.last) }, unfiled)
     return true
   }
 
   /** A file of heights of a segment, as many as one may have. */
-  async #makeMinute(
+  async #writeMinute(
     segment: ArchivedSegment,
-    { from, to }: Heights,
-    unfiled: Unfiled | null,
+    { from, to }: HeightRange,
+    unfiled: UnfiledRange | null,
     isRunning = false,
   ): Promise<void> {
     const found = await this.#blocksOf(segment, { from, to })
@@ -116,34 +116,34 @@ export class Compaction {
       const { firstMs, lastMs } = segment
       const file = { first: from, last: to, firstMs, lastMs }
       const unknown = { known: null, payments: null, isPaidKnown: false }
-      return this.#writer.putMinute({ file, made: NOTHING, tables: [], ...unknown, unfiled })
+      return this.#writer.putMinute({ file, content: EMPTY_OBJECT, tables: [], ...unknown, unfiled })
     }
     const { blocks, nextMs } = found
     const [first] = blocks
     const end = blocks.at(-1)
     if (!first || !end) throw new Error(`the archive has no line of block ${from}`)
     const file = { first: first.height, last: end.height, firstMs: first.time, lastMs: end.time }
-    const tables = isRunning ? new ParquetTables(await holesOf(this.#place, file, nextMs)) : null
+    const tables = isRunning ? new ParquetTables(await holesOf(this.#storage, file, nextMs)) : null
     const writer = new PageWriter(packPage)
     const candles = new CandleRollup(0)
     for (const [key, line] of sortedLines(blocks)) {
       await writer.add(key, line)
-      candles.tell(key, [line])
-      tables?.tell(key, [line])
+      candles.add(key, [line])
+      tables?.add(key, [line])
     }
     await writer.flush()
     const { pages, bytes, entries } = writer
-    const made = { pages, bytes, entries, candles: candles.end() }
+    const made = { pages, bytes, entries, candles: candles.finish() }
     const payments = paymentsIn(blocks)
     const known = { known: first.only ?? 'events', isPaidKnown: isPaidKnown(blocks) } as const
-    await this.#writer.putMinute({ file, made, tables: tables?.end() ?? [], ...known, payments, unfiled })
+    await this.#writer.putMinute({ file, content: made, tables: tables?.finish() ?? [], ...known, payments, unfiled })
   }
 
   /** As many as a file may have, and when the block behind them was; null where the archive has lost them. */
-  async #blocksOf(segment: ArchivedSegment, { from, to }: Heights): Promise<Blocks | null> {
+  async #blocksOf(segment: ArchivedSegment, { from, to }: HeightRange): Promise<BlockSlice | null> {
     const lines = (await this.#linesOf(segment))?.slice(from - segment.first)
     if (!lines) return null
-    const end = sliceOf(lines.slice(0, to - from + 1))
+    const end = sliceLength(lines.slice(0, to - from + 1))
     const [next] = lines.slice(end, end + 1).map(blockOf)
     return { blocks: lines.slice(0, end).map(blockOf), nextMs: next?.time ?? segment.nextMs ?? null }
   }
@@ -168,49 +168,56 @@ export class Compaction {
     const writer = this.#writer
     const below = (level - 1) as Level
     const open = await writer.open(level)
-    const live = await writer.live(below, open?.first ?? 0, FILES_MOST)
-    const files = live.filter(({ first }) => below !== 2 || !this.#spoiled.has(first))
+    const live = await writer.live(below, open?.first ?? 0, MAX_FILES)
+    const files = live.filter(({ first }) => below !== 2 || !this.#damagedDays.has(first))
     const group = open
       ? files.filter(({ last }) => last <= open.last)
-      : dueGroup(level, files, await unsettled(this.#place, this.#terms.now()))
+      : dueGroup(level, files, await unsettledHeights(this.#storage, this.#options.now()))
     const first = group?.[0]
     const last = group?.at(-1)
     if (!group || !first || !last) return false
     if (open && open.next.length !== group.length) {
-      await abandonFile(this.#place, level, open)
+      await abandonFile(this.#storage, level, open)
       return true
     }
     const file = { first: first.first, last: last.last, firstMs: first.firstMs, lastMs: last.lastMs }
     const sources = await Promise.all(group.map((one) => writer.source(below, one)))
     // Of a month those of its days stand.
-    const tables = level === 3 ? null : new ParquetTables(await holesOf(this.#place, file, null))
+    const tables = level === 3 ? null : new ParquetTables(await holesOf(this.#storage, file, null))
     const candles = new CandleRollup(level)
     const tell = (key: string, lines: readonly string[]) => {
-      tables?.tell(key, lines)
-      candles.tell(key, lines)
+      tables?.add(key, lines)
+      candles.add(key, lines)
     }
     const packing = { pack: packPage, unpack: unpackPage }
-    const merging = mergeObject(sources, open?.next ?? null, packing, { tell }, this.#terms.objectBytes)
+    const merging = mergeObject(sources, open?.next ?? null, packing, { tell }, this.#options.objectBytes)
     const { next, ...pages } = await merging.catch(async (error: unknown) => {
       if (!(error instanceof ArchiveDamage)) throw error
       const at = sources.findIndex(({ objects }) => objects.some(({ key }) => key === error.key))
       const damaged = group[at] ?? first
       if (below === 2 && !(await this.#isArchived(damaged))) {
-        this.#spoiled.add(damaged.first)
+        this.#damagedDays.add(damaged.first)
         throw new Error(`${error.message}: the archive has not all of its day, which stays as it is, and in no month`)
       }
-      await dropFile(this.#place, below, damaged, this.#terms.now())
+      await dropFile(this.#storage, below, damaged, this.#options.now())
       throw new Error(`${error.message}: its blocks are taken out of the archive again, as far as that has them`)
     })
-    const made = { ...pages, candles: candles.end() }
-    await writer.putPart({ level, file, number: open?.objects ?? 0, made, tables: tables?.end() ?? [], next })
+    const made = { ...pages, candles: candles.finish() }
+    await writer.putPart({
+      level,
+      file,
+      number: open?.objects ?? 0,
+      content: made,
+      tables: tables?.finish() ?? [],
+      next,
+    })
     return true
   }
 
   /** Whether the archive has the events of all heights of a file: what it keeps no more is its oldest. */
   async #isArchived({ first, last }: FileSpan): Promise<boolean> {
     for (let next = first; next <= last; ) {
-      const segments = await this.#archive.segmentsFrom({ height: next }, SEGMENTS_AT_ONCE)
+      const segments = await this.#archive.segmentsFrom({ height: next }, SEGMENTS_PER_READ)
       if (next === first && (!segments[0] || !(await this.#linesOf(segments[0])))) return false
       for (const segment of segments) {
         if (segment.first > next && next <= last) return false

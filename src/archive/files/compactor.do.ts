@@ -12,8 +12,8 @@ import { visible } from '../../core/visible.ts'
 import type { FilesReport } from '../../protocol/feed/archive-api.ts'
 import { LOG_API_VERSION } from '../../protocol/feed/log-api.ts'
 import { archiveOf } from '../archive/archive.store.ts'
+import { RETRY } from '../archive/archive-runner.ts'
 import { ArchiveSettings } from '../archive/archive-settings.ts'
-import { RETRY } from '../archive/archiving.ts'
 import { Compaction } from './compaction.store.ts'
 import { filesOf } from './files.store.ts'
 import type { FilesReader } from './files-read.ts'
@@ -21,11 +21,11 @@ import type { FilesReader } from './files-read.ts'
 /** A turn that ends without a word, such as with its machine, is begun again after this time. */
 const GUARD_MS = 90_000
 /** One that takes longer has failed. */
-const PATIENCE_MS = 60_000
+const TURN_TIMEOUT_MS = 60_000
 /** One that has not ended after this time never will. */
-const STUCK_MS = 600_000
-const TELL_TURNS = 32
-const WORDS_MOST = 300
+const STUCK_TURN_MS = 600_000
+const REPORT_TURNS = 32
+const MAX_MESSAGE_CHARS = 300
 
 export class Compactor extends DurableObject<Cloudflare.Env> {
   readonly #compaction: Compaction | null
@@ -34,7 +34,7 @@ export class Compactor extends DurableObject<Cloudflare.Env> {
   #failure: FilesReport['failure'] = null
   #failures = 0
   /** Waked amid a turn, which may have read before what it was waked for. */
-  #isWaked = false
+  #hasPendingWake = false
   /** When the turn began that has not ended; two at once could write what the other has removed. */
   #sinceMs: number | null = null
   #turns = 0
@@ -53,16 +53,16 @@ export class Compactor extends DurableObject<Cloudflare.Env> {
   }
 
   async wake(): Promise<void> {
-    this.#isWaked = true
+    this.#hasPendingWake = true
     await this.ctx.storage.setAlarm(Date.now())
   }
 
   override async alarm(): Promise<void> {
     if (!this.#compaction) return
     await this.ctx.storage.setAlarm(Date.now() + GUARD_MS)
-    this.#isWaked = false
+    this.#hasPendingWake = false
     const nextMs = await this.#turn(this.#compaction)
-    if (this.#isWaked) await this.ctx.storage.setAlarm(Date.now())
+    if (this.#hasPendingWake) await this.ctx.storage.setAlarm(Date.now())
     else if (nextMs === null) await this.ctx.storage.deleteAlarm()
     else await this.ctx.storage.setAlarm(Date.now() + nextMs)
   }
@@ -70,22 +70,22 @@ export class Compactor extends DurableObject<Cloudflare.Env> {
   /** Answers after how long the next is due; null: when something comes. */
   async #turn(compaction: Compaction): Promise<number | null> {
     try {
-      const isMore = await inTime(this.#once(compaction))
+      const isMore = await withTimeout(this.#runOnce(compaction))
       this.#failures = 0
-      if (!isMore || ++this.#turns % TELL_TURNS === 0) await this.#tell()
+      if (!isMore || ++this.#turns % REPORT_TURNS === 0) await this.#report()
       return isMore ? 0 : null
     } catch (error) {
-      const words = visible(error instanceof Error ? error.message : String(error)).slice(0, WORDS_MOST)
+      const words = visible(error instanceof Error ? error.message : String(error)).slice(0, MAX_MESSAGE_CHARS)
       console.warn(`the files wait: ${words}`)
       this.#failure = { atMs: Date.now(), words }
-      await this.#tell().catch(() => undefined)
+      await this.#report().catch(() => undefined)
       return backoffMs(RETRY, this.#failures++, Math.random())
     }
   }
 
-  async #once(compaction: Compaction): Promise<boolean> {
+  async #runOnce(compaction: Compaction): Promise<boolean> {
     if (this.#sinceMs !== null) {
-      if (Date.now() - this.#sinceMs > STUCK_MS) this.ctx.abort('a turn of the files does not end')
+      if (Date.now() - this.#sinceMs > STUCK_TURN_MS) this.ctx.abort('a turn of the files does not end')
       throw new Error('the turn before has not ended')
     }
     this.#sinceMs = Date.now()
@@ -94,12 +94,12 @@ export class Compactor extends DurableObject<Cloudflare.Env> {
     })
   }
 
-  async #tell(): Promise<void> {
-    const cover = await this.#files?.cover('fills')
+  async #report(): Promise<void> {
+    const cover = await this.#files?.coverage('fills')
     const { from = null, to: last = null, gaps = [] } = cover ?? {}
     const report = { v: LOG_API_VERSION, from, last, gaps: gaps.length, failure: this.#failure }
-    await inTime(this.#objects.log().files(report))
+    await withTimeout(this.#objects.log().files(report))
   }
 }
 
-const inTime = <T>(work: Promise<T>): Promise<T> => orReject(work, PATIENCE_MS, after)
+const withTimeout = <T>(work: Promise<T>): Promise<T> => orReject(work, TURN_TIMEOUT_MS, after)

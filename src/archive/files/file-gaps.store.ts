@@ -2,10 +2,10 @@
 // lie no heights, or a gap that names them all; where nothing is known, with times between which its blocks lie.
 
 import { batchOf } from '../../core/d1.store.ts'
-import type { ArchivePlace } from '../archive/archive-writer.store.ts'
-import type { Known } from '../archive/backfill-lines.ts'
+import type { ArchiveStorage } from '../archive/archive-writer.store.ts'
+import type { KnownEvents } from '../archive/backfill-lines.ts'
 import type { TimeSpan } from '../candles.ts'
-import type { FilesGap } from './files-read.ts'
+import type { FileGap } from './files-read.ts'
 import { type FileSpan, LEVELS } from './levels.ts'
 
 const nearest = (where: string, order: 'ASC' | 'DESC') => {
@@ -27,13 +27,13 @@ const PUT = `INSERT OR REPLACE INTO file_gaps (chain, from_height, to_height, kn
 const ANY_TIME = `0, ${Number.MAX_SAFE_INTEGER}`
 
 /** Unix ms between which the blocks of a gap lie, both included. */
-interface TimedGap extends FilesGap {
+interface TimedGap extends FileGap {
   readonly afterMs: number
   readonly beforeMs: number
 }
 
 /** The last live file that begins at or below a height, and the first above. */
-export async function filesAround({ chain, db }: ArchivePlace, height: number) {
+export async function filesAround({ chain, db }: ArchiveStorage, height: number) {
   const statements = [BELOW, ABOVE].map((sql) => db.prepare(sql).bind(chain, height))
   const [below, above] = await batchOf<[FileSpan, FileSpan]>(db, statements)
   return { below: below.results[0] ?? null, above: above.results[0] ?? null }
@@ -44,7 +44,7 @@ export async function filesAround({ chain, db }: ArchivePlace, height: number) {
  * archive lost. `nextMs`: time of the block behind the file, where that is in no file yet.
  */
 export async function holesOf(
-  { chain, db }: ArchivePlace,
+  { chain, db }: ArchiveStorage,
   { first, last, firstMs, lastMs }: FileSpan,
   nextMs: number | null,
 ): Promise<readonly TimeSpan[]> {
@@ -67,10 +67,10 @@ export async function holesOf(
 }
 
 /** What changes with a new file, whenever its rows come: the files beside it are those of that moment. */
-export function gapsBeside(
-  place: ArchivePlace,
+export function gapsAround(
+  place: ArchiveStorage,
   { first, last, firstMs, lastMs }: FileSpan,
-  known: Known | null,
+  known: KnownEvents | null,
 ): D1PreparedStatement[] {
   const { chain, db } = place
   const changes = [
@@ -89,11 +89,11 @@ export function gapsBeside(
   ]
   if (known === null)
     return [...changes, gapRow(place, { from: first, to: last, known, afterMs: firstMs, beforeMs: lastMs })]
-  return known === 'fills' ? [...changes, ...partlyKnown(place, first, last)] : changes
+  return known === 'fills' ? [...changes, ...partialGapRows(place, first, last)] : changes
 }
 
 /** One row for all that follow one another: a year of minutes would be half a million. */
-function partlyKnown({ chain, db }: ArchivePlace, first: number, last: number): D1PreparedStatement[] {
+function partialGapRows({ chain, db }: ArchiveStorage, first: number, last: number): D1PreparedStatement[] {
   const below = `SELECT from_height FROM (SELECT * FROM file_gaps WHERE chain = ?1 AND from_height < ?2
     ORDER BY from_height DESC LIMIT 1) WHERE known = 'fills' AND to_height = ?2 - 1`
   const above = `SELECT to_height FROM file_gaps WHERE chain = ?1 AND from_height = ?3 + 1 AND known = 'fills'`
@@ -106,8 +106,8 @@ function partlyKnown({ chain, db }: ArchivePlace, first: number, last: number): 
 }
 
 /** What changes where a file goes. */
-export async function gapsInPlaceOf(
-  place: ArchivePlace,
+export async function replaceFileWithGap(
+  place: ArchiveStorage,
   { first, last, firstMs, lastMs }: FileSpan,
 ): Promise<D1PreparedStatement[]> {
   const { chain, db } = place
@@ -125,7 +125,7 @@ export async function gapsInPlaceOf(
   return [gone.bind(chain, last, first), ...gaps.map((gap) => gapRow(place, gap))]
 }
 
-function gapRow({ chain, db }: ArchivePlace, gap: TimedGap): D1PreparedStatement {
+function gapRow({ chain, db }: ArchiveStorage, gap: TimedGap): D1PreparedStatement {
   const { from, to, known = null, afterMs, beforeMs } = gap
   return db.prepare(`${PUT} VALUES (?, ?, ?, ?, ?, ?)`).bind(chain, from, to, known, afterMs, beforeMs)
 }

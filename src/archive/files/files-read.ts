@@ -2,36 +2,36 @@
 
 import type { Block } from '../../protocol/feed/block.ts'
 import type { EventBlock, HeightAndTime, LedgerKind, OwnerScope } from '../../protocol/feed/durable-api.ts'
-import type { CandlesRequest, FiledCandles } from '../candles.ts'
-import type { FundingSpan, SpanFunding } from '../funded-runs.ts'
+import type { CandlesRequest, FileCandles } from '../candles.ts'
+import type { FundingSpan, SpanFunding } from '../funding-spans.ts'
 
 /** Heights that no file has, or of which the fills alone are `known`. */
-export interface FilesGap {
+export interface FileGap {
   readonly from: number
   readonly to: number
   readonly known?: 'fills' | null
 }
 
 /** Heights whose events are in the files, without those of `gaps`. */
-export interface FilesCover {
+export interface FileCoverage {
   readonly from: HeightAndTime
   readonly to: HeightAndTime
-  readonly gaps: readonly FilesGap[]
+  readonly gaps: readonly FileGap[]
   /** Where funding is known, in order; two of them that touch are told apart all the same. */
-  readonly funded: readonly FundedStretch[]
+  readonly funded: readonly FundedRange[]
   /** Where is known what each wallet paid and got as funding, in order; left out where nobody asked. */
-  readonly paid?: readonly FundedStretch[]
+  readonly paid?: readonly FundedRange[]
 }
 
 /** Heights whose funding is known, so that spans within it can be asked for. */
-export interface FundedStretch {
+export interface FundedRange {
   readonly from: number
   readonly fromMs: number
   readonly to: number
 }
 
 /** What must be known of a height that stands in no gap. */
-export type FilesNeed = 'fills' | 'events' | 'payments'
+export type CoverageNeed = 'fills' | 'events' | 'payments'
 
 export interface FilesRequest {
   /** `fills` of a user or a builder; the others of a user. */
@@ -59,7 +59,7 @@ export interface FilesRows {
 }
 
 export interface FilesReader {
-  cover(need: FilesNeed): Promise<FilesCover | null>
+  coverage(need: CoverageNeed): Promise<FileCoverage | null>
   rows(request: FilesRequest): Promise<FilesRows>
   /** What was paid in each span, each within a funded stretch; of those in which nothing was, none. */
   funding(spans: readonly FundingSpan[]): Promise<readonly SpanFunding[]>
@@ -67,5 +67,5 @@ export interface FilesReader {
 
 export interface CandleFiles extends FilesReader {
   /** Null: there are no files yet. Left out by files that have no candles. */
-  candles?(request: CandlesRequest): Promise<FiledCandles | null>
+  candles?(request: CandlesRequest): Promise<FileCandles | null>
 }

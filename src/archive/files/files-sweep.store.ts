@@ -1,46 +1,46 @@
 // What of the files goes: those whose rows a file of the level above has, and where the archive is bounded those of heights that
 // it keeps no more. Law: objects go before rows, so that what ends amid is done again and leaves no object without its row.
 
-import type { ArchivePlace } from '../archive/archive-writer.store.ts'
+import type { ArchiveStorage } from '../archive/archive-writer.store.ts'
 import { sweepUnfiled, unfiledRow } from '../archive/unfiled.store.ts'
-import { gapsInPlaceOf } from './file-gaps.store.ts'
+import { replaceFileWithGap } from './file-gaps.store.ts'
 import { objectKey, tableKey } from './file-keys.ts'
-import { sweptFunding } from './funding.store.ts'
+import { sweepFunding } from './funding.store.ts'
 import { bucketsOf, type FileSpan, isBucketLevel, KEY_TABLES, type Level } from './levels.ts'
 import type { TableName } from './table.ts'
 
 /** Whoever has read where something lies has so long to read it there. */
 const GRACE_MS = 600_000
 /** To tables there may be links, which hold for an hour: their files stay as long. */
-const LINKED_MS = 3_600_000 + GRACE_MS
+const LINK_GRACE_MS = 3_600_000 + GRACE_MS
 /** Files that are removed in a turn, of those with a row for each key one; and objects in a call. */
-const REMOVED_AT_ONCE = 16
-const KEYS_AT_ONCE = 1_000
+const FILES_PER_TURN = 16
+const KEYS_PER_DELETE = 1_000
 
-type Gone = Omit<FileSpan, 'lastMs'> & { readonly level: Level; readonly objects: number }
-type GoneTable = Omit<FileSpan, 'lastMs'> & {
+type RemovedFile = Omit<FileSpan, 'lastMs'> & { readonly level: Level; readonly objects: number }
+type RemovedTable = Omit<FileSpan, 'lastMs'> & {
   readonly level: Level
   readonly number: number
   readonly name: TableName
 }
 
 /** `isBounded`: files of heights that the archive keeps no more go with them. */
-export async function sweepFiles(place: ArchivePlace, nowMs: number, isBounded: boolean): Promise<void> {
+export async function sweepFiles(place: ArchiveStorage, nowMs: number, isBounded: boolean): Promise<void> {
   const { chain, db } = place
   await sweepUnfiled(place, nowMs)
-  if (isBounded) await db.prepare(OVERDUE).bind(nowMs, chain).run()
+  if (isBounded) await db.prepare(EXPIRE_FILES).bind(nowMs, chain).run()
   const { results: gone } = await db
     .prepare(`SELECT level, first, last, first_ms AS firstMs, objects FROM files
       WHERE chain = ? AND state = 'merged' AND merged_ms < CASE WHEN level = 0 AND NOT EXISTS
       (SELECT 1 FROM file_tables t WHERE t.chain = files.chain AND t.level = 0 AND t.first = files.first)
       THEN ? ELSE ? END ORDER BY level LIMIT ?`)
-    .bind(chain, nowMs - GRACE_MS, nowMs - LINKED_MS, REMOVED_AT_ONCE)
-    .all<Gone>()
+    .bind(chain, nowMs - GRACE_MS, nowMs - LINK_GRACE_MS, FILES_PER_TURN)
+    .all<RemovedFile>()
   const files = gone.filter(({ level }, at) => at === 0 || isBucketLevel(level))
   const { results: tables } = await db
-    .prepare(`${TABLES}${isBounded ? ` OR last < ${KEPT_FROM}` : ''})`)
+    .prepare(`${EXPIRED_TABLES}${isBounded ? ` OR last < ${ARCHIVE_START}` : ''})`)
     .bind(chain, JSON.stringify(files.map(({ level, first }) => [level, first])))
-    .all<GoneTable>()
+    .all<RemovedTable>()
   const keys = [
     ...files.flatMap((file) =>
       Array.from({ length: file.objects }, (_, number) => objectKey(chain, file.level, file, number)),
@@ -49,22 +49,25 @@ export async function sweepFiles(place: ArchivePlace, nowMs: number, isBounded: 
   ]
   if (keys.length === 0) return
   await removeObjects(place, keys)
-  const rows = tables.map((table) => rowOfTable(place, table))
-  const funding = isBounded ? sweptFunding(place) : []
-  await db.batch([...files.flatMap((file) => rowsOfFile(place, file)), ...rows, ...funding])
+  const rows = tables.map((table) => deleteTableRow(place, table))
+  const funding = isBounded ? sweepFunding(place) : []
+  await db.batch([...files.flatMap((file) => deleteFileRows(place, file)), ...rows, ...funding])
 }
 
-async function removeObjects({ bucket }: ArchivePlace, keys: readonly string[]): Promise<void> {
-  for (let at = 0; at < keys.length; at += KEYS_AT_ONCE) await bucket.delete(keys.slice(at, at + KEYS_AT_ONCE))
+async function removeObjects({ bucket }: ArchiveStorage, keys: readonly string[]): Promise<void> {
+  for (let at = 0; at < keys.length; at += KEYS_PER_DELETE) await bucket.delete(keys.slice(at, at + KEYS_PER_DELETE))
 }
 
-function rowOfTable({ chain, db }: ArchivePlace, { level, first, number, name }: GoneTable): D1PreparedStatement {
+function deleteTableRow(
+  { chain, db }: ArchiveStorage,
+  { level, first, number, name }: RemovedTable,
+): D1PreparedStatement {
   return db
     .prepare(`DELETE FROM file_tables WHERE chain = ? AND level = ? AND first = ? AND number = ? AND name = ?`)
     .bind(chain, level, first, number, name)
 }
 
-function rowsOfFile({ chain, db }: ArchivePlace, { level, first }: Gone): D1PreparedStatement[] {
+function deleteFileRows({ chain, db }: ArchiveStorage, { level, first }: RemovedFile): D1PreparedStatement[] {
   const index = isBucketLevel(level)
     ? db
         .prepare(`DELETE FROM file_buckets WHERE chain = ? AND level = ? AND first = ?
@@ -77,13 +80,13 @@ function rowsOfFile({ chain, db }: ArchivePlace, { level, first }: Gone): D1Prep
   return [index, ...others]
 }
 
-const KEPT_FROM = `(SELECT MIN(first) FROM segments WHERE chain = ?1)`
+const ARCHIVE_START = `(SELECT MIN(first) FROM segments WHERE chain = ?1)`
 /** Files of what the archive keeps no more, but those that are being merged. */
-const OVERDUE = `UPDATE files SET state = 'merged', merged_ms = ?1 WHERE chain = ?2 AND state = 'live'
+const EXPIRE_FILES = `UPDATE files SET state = 'merged', merged_ms = ?1 WHERE chain = ?2 AND state = 'live'
   AND last < (SELECT MIN(first) FROM segments WHERE chain = ?2) AND NOT EXISTS (SELECT 1 FROM files o WHERE o.chain = ?2
   AND o.state = 'open' AND o.level = files.level + 1 AND o.first <= files.first AND o.last >= files.last)`
 /** Of minutes that are in an hour, and of hours that are in a day; fills in the order of the chain are in no table of the day. */
-const TABLES = `SELECT level, first, last, first_ms AS firstMs, number, name FROM file_tables WHERE chain = ?1
+const EXPIRED_TABLES = `SELECT level, first, last, first_ms AS firstMs, number, name FROM file_tables WHERE chain = ?1
   AND (level < 2 AND (level, first) IN (SELECT value->>0, value->>1 FROM json_each(?2))
   AND (level = 0 OR name <> 'fills-by-time')`
 
@@ -91,30 +94,30 @@ const TABLES = `SELECT level, first, last, first_ms AS firstMs, number, name FRO
 // what ends amid is done again; the heights are a gap from then on, and are looked for in the archive.
 
 /** Of the same heights, it and what is below, of which tables may stand alone; and the one above that is not whole. */
-const IT_AND_BESIDE = `((level <= ?2 AND first >= ?3 AND last <= ?4) OR (level, first) IN (SELECT level, first FROM files
+const FILE_AND_RELATED = `((level <= ?2 AND first >= ?3 AND last <= ?4) OR (level, first) IN (SELECT level, first FROM files
   WHERE chain = ?1 AND level = ?2 + 1 AND state = 'open' AND first <= ?3 AND last >= ?4))`
-const IT_ALONE = `level = ?2 AND first = ?3 AND last = ?4`
+const FILE_ONLY = `level = ?2 AND first = ?3 AND last = ?4`
 
-export async function dropFile(place: ArchivePlace, level: Level, file: FileSpan, nowMs: number): Promise<void> {
-  const rows = await removed(place, level, file, IT_AND_BESIDE)
+export async function dropFile(place: ArchiveStorage, level: Level, file: FileSpan, nowMs: number): Promise<void> {
+  const rows = await removeFiles(place, level, file, FILE_AND_RELATED)
   await place.db.batch([
     ...rows,
-    ...(await gapsInPlaceOf(place, file)),
+    ...(await replaceFileWithGap(place, file)),
     unfiledRow(place, file.first, file.last, nowMs),
   ])
 }
 
 /** One that is not whole goes: what it was being made of stands. */
-export async function abandonFile(place: ArchivePlace, level: Level, file: FileSpan): Promise<void> {
-  await place.db.batch(await removed(place, level, file, IT_ALONE))
+export async function abandonFile(place: ArchiveStorage, level: Level, file: FileSpan): Promise<void> {
+  await place.db.batch(await removeFiles(place, level, file, FILE_ONLY))
 }
 
 /** Removes objects; answers what removes their rows. */
-async function removed(
-  place: ArchivePlace,
+async function removeFiles(
+  place: ArchiveStorage,
   level: Level,
   file: FileSpan,
-  which: typeof IT_AND_BESIDE | typeof IT_ALONE,
+  which: typeof FILE_AND_RELATED | typeof FILE_ONLY,
 ): Promise<D1PreparedStatement[]> {
   const { chain, db } = place
   const found = async <Row>(columns: string, table: string) => {
@@ -122,8 +125,8 @@ async function removed(
       WHERE chain = ?1 AND ${which}`)
     return (await asked.bind(chain, level, file.first, file.last).all<Row>()).results
   }
-  const files = await found<Gone>('objects', 'files')
-  const tables = await found<GoneTable>('number, name', 'file_tables')
+  const files = await found<RemovedFile>('objects', 'files')
+  const tables = await found<RemovedTable>('number, name', 'file_tables')
   await removeObjects(place, [
     // The next may be there without its row.
     ...files.flatMap((one) =>
@@ -131,5 +134,5 @@ async function removed(
     ),
     ...tables.map((table) => tableKey(chain, table.level, table, table.number, table.name)),
   ])
-  return [...files.flatMap((one) => rowsOfFile(place, one)), ...tables.map((table) => rowOfTable(place, table))]
+  return [...files.flatMap((one) => deleteFileRows(place, one)), ...tables.map((table) => deleteTableRow(place, table))]
 }

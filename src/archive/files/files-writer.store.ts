@@ -2,14 +2,14 @@
 // that is there, and whatever is written again is written alike.
 
 import type { HeightAndTime } from '../../protocol/feed/durable-api.ts'
-import type { Unfiled } from '../archive/archive-read.ts'
-import type { ArchivePlace } from '../archive/archive-writer.store.ts'
-import type { Known } from '../archive/backfill-lines.ts'
-import { sha256Of } from '../archive/packed.client.ts'
-import { passedRow } from '../archive/unfiled.store.ts'
+import type { UnfiledRange } from '../archive/archive-read.ts'
+import type { ArchiveStorage } from '../archive/archive-writer.store.ts'
+import type { KnownEvents } from '../archive/backfill-lines.ts'
+import { sha256Of } from '../archive/gzip-lines.client.ts'
+import { advanceRow } from '../archive/unfiled.store.ts'
 import { rowsOfParts } from '../candles.ts'
-import { candleKey, type KeptCandles } from './candle-lines.ts'
-import { gapsBeside } from './file-gaps.store.ts'
+import { type CandleSeries, candleKey } from './candle-lines.ts'
+import { gapsAround } from './file-gaps.store.ts'
 import { objectKey, tableKey } from './file-keys.ts'
 import { fundingRows, paidRow } from './funding.store.ts'
 import type { Payment } from './funding-sums.ts'
@@ -24,113 +24,113 @@ import {
   type MergedLevel,
 } from './levels.ts'
 import { bytesRange } from './object-range.store.ts'
-import type { Place, SourceFile } from './page-source.ts'
-import { type Entry, joinedPages } from './page-writer.ts'
+import type { PagePosition, SourceFile } from './page-source.ts'
+import { concatPages, type IndexEntry } from './page-writer.ts'
 import type { Table } from './table.ts'
 
 /** A text that D1 takes is 2 MB at most. */
-const TEXT_CHARS = 500_000
+const MAX_TEXT_CHARS = 500_000
 
 type State = 'open' | 'live'
 
 /** An object and what it has; none where there are no pages. */
-export interface Made {
+export interface ObjectContent {
   readonly pages: readonly Uint8Array[]
   readonly bytes: number
-  readonly entries: readonly Entry[]
-  readonly candles: readonly KeptCandles[]
+  readonly entries: readonly IndexEntry[]
+  readonly candles: readonly CandleSeries[]
 }
 
 export interface OpenFile extends FileSpan {
   readonly objects: number
   /** Where its sources go on. */
-  readonly next: readonly Place[]
+  readonly next: readonly PagePosition[]
 }
 
-export interface Part {
+export interface FilePart {
   readonly level: MergedLevel
   readonly file: FileSpan
   readonly number: number
-  readonly made: Made
+  readonly content: ObjectContent
   /** Of the same rows. */
   readonly tables: readonly Table[]
   /** Null: it is the last, and the file stands from now on in the place of those it is made of. */
-  readonly next: readonly Place[] | null
+  readonly next: readonly PagePosition[] | null
 }
 
-export interface Minute {
+export interface MinuteFile {
   readonly file: FileSpan
-  readonly made: Made
+  readonly content: ObjectContent
   /** Of the same rows, while the hour is running. */
   readonly tables: readonly Table[]
   /** What the archive has of its blocks; null: it has lost them. */
-  readonly known: Known | null
+  readonly known: KnownEvents | null
   /** Null where it is not known of all of them. */
   readonly payments: readonly Payment[] | null
   /** Of all of them is known what each wallet paid. */
   readonly isPaidKnown: boolean
   /** It is made for these. */
-  readonly unfiled: Unfiled | null
+  readonly unfiled: UnfiledRange | null
 }
 
 export class FilesWriter {
-  readonly #place: ArchivePlace
+  readonly #storage: ArchiveStorage
   readonly #now: () => number
 
-  constructor(place: ArchivePlace, now: () => number) {
-    this.#place = place
+  constructor(place: ArchiveStorage, now: () => number) {
+    this.#storage = place
     this.#now = now
   }
 
   /** The last block that a file covers. */
   async last(): Promise<HeightAndTime | null> {
-    return this.#place.db
+    return this.#storage.db
       .prepare(`SELECT last AS height, last_ms AS time FROM files WHERE chain = ? ORDER BY last DESC LIMIT 1`)
-      .bind(this.#place.chain)
+      .bind(this.#storage.chain)
       .first<HeightAndTime>()
   }
 
-  async putMinute({ file, made, tables, known, payments, isPaidKnown, unfiled }: Minute): Promise<void> {
-    const rows = await this.#object(0, file, 0, made)
-    for (const table of tables) rows.push(await this.#table(0, file, 0, table))
-    const funding = payments ? await fundingRows(this.#place, file, payments) : []
-    const paid = isPaidKnown ? [paidRow(this.#place, file)] : []
-    const gaps = gapsBeside(this.#place, file, known)
-    const passed = unfiled ? [passedRow(this.#place, unfiled, file.last + 1)] : []
-    await this.#place.db.batch([
+  async putMinute({ file, content, tables, known, payments, isPaidKnown, unfiled }: MinuteFile): Promise<void> {
+    const rows = await this.#putObject(0, file, 0, content)
+    for (const table of tables) rows.push(await this.#putTable(0, file, 0, table))
+    const funding = payments ? await fundingRows(this.#storage, file, payments) : []
+    const paid = isPaidKnown ? [paidRow(this.#storage, file)] : []
+    const gaps = gapsAround(this.#storage, file, known)
+    const passed = unfiled ? [advanceRow(this.#storage, unfiled, file.last + 1)] : []
+    await this.#storage.db.batch([
       ...rows,
       ...funding,
       ...paid,
       ...gaps,
       ...passed,
-      this.#file(0, file, 0, made, 'live', null),
+      this.#fileRow(0, file, 0, content, 'live', null),
     ])
   }
 
   /** The file of a level that is not whole. */
   async open(level: Level): Promise<OpenFile | null> {
-    const row = await this.#place.db
+    const row = await this.#storage.db
       .prepare(`SELECT first, last, first_ms AS firstMs, last_ms AS lastMs, objects, next FROM files
         WHERE chain = ? AND level = ? AND state = 'open' ORDER BY first DESC LIMIT 1`)
-      .bind(this.#place.chain, level)
+      .bind(this.#storage.chain, level)
       .first<FileSpan & { objects: number; next: string }>()
-    return row && { ...row, next: JSON.parse(row.next) as readonly Place[] }
+    return row && { ...row, next: JSON.parse(row.next) as readonly PagePosition[] }
   }
 
   /** From a height on, in order. */
   async live(level: Level, from: number, limit: number): Promise<readonly LiveFile[]> {
-    const { results } = await this.#place.db
+    const { results } = await this.#storage.db
       .prepare(`SELECT first, last, first_ms AS firstMs, last_ms AS lastMs, EXISTS (SELECT 1 FROM files n
         WHERE n.chain = f.chain AND n.level IN (0, 1, 2, 3) AND n.level >= f.level AND n.first = f.last + 1
         AND n.state = 'live') AS isFollowed FROM files f
         WHERE chain = ? AND level = ? AND state = 'live' AND first >= ? ORDER BY first LIMIT ?`)
-      .bind(this.#place.chain, level, from, limit)
+      .bind(this.#storage.chain, level, from, limit)
       .all<FileSpan & { isFollowed: number }>()
     return results.map((file) => ({ ...file, isFollowed: file.isFollowed === 1 }))
   }
 
   async source(level: Level, file: FileSpan): Promise<SourceFile> {
-    const { chain, db, bucket } = this.#place
+    const { chain, db, bucket } = this.#storage
     const { results } = await db
       .prepare(
         `SELECT number, bytes, etag FROM file_objects WHERE chain = ? AND level = ? AND first = ? ORDER BY number`,
@@ -144,26 +144,26 @@ export class FilesWriter {
     return { objects }
   }
 
-  async putPart({ level, file, number, made, tables, next }: Part): Promise<void> {
-    const { chain, db } = this.#place
-    const rows = await this.#object(level, file, number, made)
-    for (const table of tables) rows.push(await this.#table(level, file, number, table))
+  async putPart({ level, file, number, content, tables, next }: FilePart): Promise<void> {
+    const { chain, db } = this.#storage
+    const rows = await this.#putObject(level, file, number, content)
+    for (const table of tables) rows.push(await this.#putTable(level, file, number, table))
     const merged = db
       .prepare(`UPDATE files SET state = 'merged', merged_ms = ? WHERE chain = ? AND level = ? AND state = 'live'
         AND first >= ? AND last <= ?`)
       .bind(this.#now(), chain, level - 1, file.first, file.last)
-    const told = this.#file(level, file, number, made, next ? 'open' : 'live', next)
+    const told = this.#fileRow(level, file, number, content, next ? 'open' : 'live', next)
     await db.batch([...rows, told, ...(next ? [] : [merged])])
   }
 
   /** Writes an object, where there is anything, and answers the rows that tell of it. */
-  async #object(level: Level, file: FileSpan, number: number, { pages, bytes, entries, candles }: Made) {
+  async #putObject(level: Level, file: FileSpan, number: number, { pages, bytes, entries, candles }: ObjectContent) {
     if (bytes === 0) return []
-    const { chain, bucket, db } = this.#place
+    const { chain, bucket, db } = this.#storage
     const { etag } = await bucket.put(
       objectKey(chain, level, file, number),
-      joinedPages(pages, bytes),
-      stored(level === 3),
+      concatPages(pages, bytes),
+      putOptions(level === 3),
     )
     const object = db
       .prepare(
@@ -175,22 +175,23 @@ export class FilesWriter {
       ...[count, offset, length],
     ])
     const insert = (sql: string, all: readonly unknown[], ...more: number[]) =>
-      inTexts(all).map((text) => db.prepare(sql).bind(chain, ...more, file.first, number, text))
-    if (isBucketLevel(level)) return [object, ...insert(BUCKETS, bucketed(level, withCandles(rows, candles)), level)]
+      jsonChunks(all).map((text) => db.prepare(sql).bind(chain, ...more, file.first, number, text))
+    if (isBucketLevel(level))
+      return [object, ...insert(BUCKETS, groupByBucket(level, withCandles(rows, candles)), level)]
     const ofKeys = insert(keysInto(KEY_TABLES[level]), rows)
     return [object, ...ofKeys, ...insert(CANDLES, candles.map(rowOfCandles), level)]
   }
 
-  async #table(
+  async #putTable(
     level: Level,
     file: FileSpan,
     number: number,
     { name, rows, bytes }: Table,
   ): Promise<D1PreparedStatement> {
-    const { chain, bucket, db } = this.#place
+    const { chain, bucket, db } = this.#storage
     const { first, last, firstMs, lastMs } = file
     const isForGood = level === 2 || (level === 1 && name === 'fills-by-time')
-    await bucket.put(tableKey(chain, level, file, number, name), bytes, stored(isForGood))
+    await bucket.put(tableKey(chain, level, file, number, name), bytes, putOptions(isForGood))
     const values = [chain, level, first, last, firstMs, lastMs, number, name, rows, bytes.length, await sha256Of(bytes)]
     return db
       .prepare(`INSERT OR REPLACE INTO file_tables (chain, level, first, last, first_ms, last_ms, number, name, rows, bytes, sha256)
@@ -198,17 +199,24 @@ export class FilesWriter {
       .bind(...values)
   }
 
-  #file(level: Level, file: FileSpan, number: number, made: Made, state: State, next: readonly Place[] | null) {
+  #fileRow(
+    level: Level,
+    file: FileSpan,
+    number: number,
+    made: ObjectContent,
+    state: State,
+    next: readonly PagePosition[] | null,
+  ) {
     const { first, last, firstMs, lastMs } = file
     const rows = made.entries.reduce((sum, entry) => sum + entry.rows, 0)
     const objects = number + 1
     // What the objects before have is counted once, however often this one is written: it is added where their number says so.
-    return this.#place.db
+    return this.#storage.db
       .prepare(`INSERT INTO files (chain, level, first, last, first_ms, last_ms, objects, rows, bytes, state, next)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) ON CONFLICT DO UPDATE SET rows = rows + ?8, bytes = bytes + ?9,
         objects = ?7, state = ?10, next = ?11 WHERE state = 'open' AND objects = ?12`)
       .bind(
-        this.#place.chain,
+        this.#storage.chain,
         level,
         first,
         last,
@@ -225,7 +233,7 @@ export class FilesWriter {
 }
 
 /** What stays costs a third less where each read costs a little, but may not go within a month. */
-const stored = (isForGood: boolean): R2PutOptions => (isForGood ? { storageClass: 'InfrequentAccess' } : {})
+const putOptions = (isForGood: boolean): R2PutOptions => (isForGood ? { storageClass: 'InfrequentAccess' } : {})
 
 const keysInto = (table: string) => `INSERT OR REPLACE INTO ${table}
   (chain, first, number, key, first_height, last_height, min_ms, max_ms, rows, offset, bytes)
@@ -237,13 +245,13 @@ const BUCKETS = `INSERT OR REPLACE INTO file_buckets (chain, level, first, numbe
 const CANDLES = `INSERT OR REPLACE INTO file_candles (chain, level, first, number, coin, base, min_ms, max_ms, candles, parts)
   SELECT ?1, ?2, ?3, ?4, value->>0, value->>1, value->>2, value->>3, value->>4, value->>5 FROM json_each(?5) WHERE TRUE`
 
-const rowOfCandles = ({ coin, base, parts }: KeptCandles): readonly unknown[] => [
+const rowOfCandles = ({ coin, base, parts }: CandleSeries): readonly unknown[] => [
   ...[coin, base, parts[0]?.t, parts.at(-1)?.t],
   ...[parts.length, rowsOfParts(parts)],
 ]
 
 /** The rows, the first of each coin's candles with all of them behind it. */
-function withCandles(rows: readonly (readonly unknown[])[], candles: readonly KeptCandles[]): (readonly unknown[])[] {
+function withCandles(rows: readonly (readonly unknown[])[], candles: readonly CandleSeries[]): (readonly unknown[])[] {
   const left = new Map(candles.map(({ coin, parts }) => [candleKey(coin), rowsOfParts(parts)]))
   return rows.map((row) => {
     const key = row[0] as string
@@ -254,7 +262,7 @@ function withCandles(rows: readonly (readonly unknown[])[], candles: readonly Ke
 }
 
 /** Entries by their bucket, in the order of the entries. */
-function bucketed(level: BucketLevel, rows: readonly (readonly unknown[])[]): (readonly [number, unknown[]])[] {
+function groupByBucket(level: BucketLevel, rows: readonly (readonly unknown[])[]): (readonly [number, unknown[]])[] {
   const buckets = new Map<number, unknown[]>()
   for (const row of rows) {
     const bucket = bucketOf(level, row[0] as string)
@@ -265,13 +273,13 @@ function bucketed(level: BucketLevel, rows: readonly (readonly unknown[])[]): (r
   return [...buckets]
 }
 
-function inTexts(rows: readonly unknown[]): string[] {
+function jsonChunks(rows: readonly unknown[]): string[] {
   const texts: string[] = []
   let open: string[] = []
   let chars = 0
   for (const row of rows) {
     const text = JSON.stringify(row)
-    if (chars + text.length > TEXT_CHARS && open.length > 0) {
+    if (chars + text.length > MAX_TEXT_CHARS && open.length > 0) {
       texts.push(`[${open.join(',')}]`)
       open = []
       chars = 0

@@ -3,53 +3,53 @@
 
 import type { Coin } from '../../core/coin.ts'
 import { ArchiveDamage } from '../archive/archive-read.ts'
-import type { ArchivePlace } from '../archive/archive-writer.store.ts'
-import type { CandlesRequest, FiledCandles } from '../candles.ts'
-import type { FundingSpan, SpanFunding } from '../funded-runs.ts'
+import type { ArchiveStorage } from '../archive/archive-writer.store.ts'
+import type { CandlesRequest, FileCandles } from '../candles.ts'
+import type { FundingSpan, SpanFunding } from '../funding-spans.ts'
 import { readCandles } from './candle-files.store.ts'
 import { candleKey } from './candle-lines.ts'
-import { coverOf } from './cover.store.ts'
-import type { CandleFiles, FilesBlock, FilesCover, FilesNeed, FilesRequest, FilesRows } from './files-read.ts'
+import { coverageOf } from './coverage.store.ts'
+import type { CandleFiles, CoverageNeed, FileCoverage, FilesBlock, FilesRequest, FilesRows } from './files-read.ts'
 import { fundingOver } from './funding.store.ts'
-import { type Stretch, stretchesOf, type Wanted } from './listing.store.ts'
+import { type PageRange, pageRanges, type RowsQuery } from './listing.store.ts'
 import { bytesRange } from './object-range.store.ts'
 import { decodePages, type Page } from './page.ts'
 import { unpackPage } from './page-text.client.ts'
 import { blockOf, headOf, keyOf } from './rows.ts'
 
 /** Stretches that are read at once: a Worker has six connections. */
-const AT_ONCE = 6
+const PARALLEL_READS = 6
 
 export class StoredFiles implements CandleFiles {
-  readonly #place: ArchivePlace
+  readonly #storage: ArchiveStorage
 
-  constructor(place: ArchivePlace) {
-    this.#place = place
+  constructor(place: ArchiveStorage) {
+    this.#storage = place
   }
 
-  cover(need: FilesNeed): Promise<FilesCover | null> {
-    return coverOf(this.#place, need)
+  coverage(need: CoverageNeed): Promise<FileCoverage | null> {
+    return coverageOf(this.#storage, need)
   }
 
   async hasTrades(coin: Coin): Promise<boolean> {
     const all = { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER, from: 0, upTo: Number.MAX_SAFE_INTEGER }
-    const { stretches } = await stretchesOf(this.#place, { key: candleKey(coin), order: 'newest', ...all })
+    const { stretches } = await pageRanges(this.#storage, { key: candleKey(coin), order: 'newest', ...all })
     return stretches.length > 0
   }
 
   async funding(spans: readonly FundingSpan[]): Promise<readonly SpanFunding[]> {
-    return fundingOver(this.#place, spans)
+    return fundingOver(this.#storage, spans)
   }
 
   async rows(request: FilesRequest): Promise<FilesRows> {
     const { order, fromMs, toMs, kind, limit, from = 0 } = request
     const blocks: FilesBlock[] = []
     let rows = 0
-    let wanted: Wanted = { key: keyOf(request), order, fromMs, toMs, from, upTo: request.upTo }
+    let wanted: RowsQuery = { key: keyOf(request), order, fromMs, toMs, from, upTo: request.upTo }
     for (;;) {
-      const { stretches, isAll } = await stretchesOf(this.#place, wanted)
+      const { stretches, isAll } = await pageRanges(this.#storage, wanted)
       for (let at = 0; at < stretches.length; ) {
-        const some = stretches.slice(at, at + enough(stretches.slice(at, at + AT_ONCE), limit - rows))
+        const some = stretches.slice(at, at + rangesNeeded(stretches.slice(at, at + PARALLEL_READS), limit - rows))
         for (const pages of await this.#pagesOf(some, wanted)) {
           for (const line of await linesOf(pages, wanted, limit - rows)) {
             if (rows >= limit) return { blocks, isEnd: false }
@@ -63,16 +63,16 @@ export class StoredFiles implements CandleFiles {
       }
       const last = stretches.at(-1)
       if (isAll || !last) return { blocks, isEnd: true }
-      wanted = beyond(wanted, last)
+      wanted = continueAfter(wanted, last)
     }
   }
 
-  async candles(request: CandlesRequest): Promise<FiledCandles | null> {
-    return readCandles(this.#place, request)
+  async candles(request: CandlesRequest): Promise<FileCandles | null> {
+    return readCandles(this.#storage, request)
   }
 
-  async #pagesOf(stretches: readonly Stretch[], { key }: Wanted): Promise<Page[][]> {
-    const { bucket } = this.#place
+  async #pagesOf(stretches: readonly PageRange[], { key }: RowsQuery): Promise<Page[][]> {
+    const { bucket } = this.#storage
     return Promise.all(
       stretches.map(async ({ object, offset, bytes: length }) => {
         const pages = decodePages(await bytesRange(bucket, { ...object, offset, length }))
@@ -84,7 +84,7 @@ export class StoredFiles implements CandleFiles {
 }
 
 /** How many of the stretches surely do not have more than is wanted, but one. */
-function enough(stretches: readonly Stretch[], wanted: number): number {
+function rangesNeeded(stretches: readonly PageRange[], wanted: number): number {
   let rows = 0
   const end = stretches.findIndex((stretch) => {
     rows += stretch.rows
@@ -94,7 +94,7 @@ function enough(stretches: readonly Stretch[], wanted: number): number {
 }
 
 /** The lines of blocks that are wanted, in the order asked for; of pages that may be left out none. */
-async function linesOf(pages: readonly Page[], wanted: Wanted, limit: number): Promise<string[]> {
+async function linesOf(pages: readonly Page[], wanted: RowsQuery, limit: number): Promise<string[]> {
   const { order, from, upTo, fromMs, toMs } = wanted
   const lines: string[] = []
   let rows = 0
@@ -114,7 +114,7 @@ async function linesOf(pages: readonly Page[], wanted: Wanted, limit: number): P
 }
 
 /** What lies behind a stretch, in the order asked for. */
-function beyond(wanted: Wanted, { first, last }: Stretch): Wanted {
+function continueAfter(wanted: RowsQuery, { first, last }: PageRange): RowsQuery {
   return wanted.order === 'newest' ? { ...wanted, upTo: first - 1 } : { ...wanted, from: last + 1 }
 }
 

@@ -4,7 +4,7 @@
 import Big from 'big.js'
 import type { Coin } from '../../core/coin.ts'
 import { DECIMAL } from '../../core/decimal.ts'
-import type { EventsOfBlock } from './rows.ts'
+import type { BlockEvents } from './rows.ts'
 
 /** What was paid of a coin in one block, by a long per unit of size. */
 export interface Payment {
@@ -19,8 +19,8 @@ export interface SummedPayment extends Payment {
 }
 
 /** A coin once a block; null where of a block nothing but its fills is known, or an amount is none. */
-export function paymentsIn(blocks: readonly EventsOfBlock[]): Payment[] | null {
-  const isKnown = ({ only, funding = [] }: EventsOfBlock) =>
+export function paymentsIn(blocks: readonly BlockEvents[]): Payment[] | null {
+  const isKnown = ({ only, funding = [] }: BlockEvents) =>
     only === undefined && funding.every(({ perUnit }) => DECIMAL.test(perUnit))
   if (!blocks.every(isKnown)) return null
   return blocks.flatMap(({ height, funding = [] }) =>
@@ -32,14 +32,14 @@ export function paymentsIn(blocks: readonly EventsOfBlock[]): Payment[] | null {
 }
 
 /** Whether it is known of all blocks what each wallet paid and got. */
-export function isPaidKnown(blocks: readonly EventsOfBlock[]): boolean {
+export function isPaidKnown(blocks: readonly BlockEvents[]): boolean {
   return blocks.every(
     ({ only, funding = [], payments = funding.length === 0 ? [] : null }) => only === undefined && payments !== null,
   )
 }
 
 /** Payments in order of height; `before`: the last sums below them, by coin. */
-export function summed(payments: readonly Payment[], before: ReadonlyMap<string, string>): SummedPayment[] {
+export function addSums(payments: readonly Payment[], before: ReadonlyMap<string, string>): SummedPayment[] {
   const sums = new Map(before)
   return payments.map((payment) => {
     const sum = new Big(sums.get(payment.coin) ?? 0).plus(payment.perUnit).toFixed()

@@ -2,22 +2,22 @@
 // what is known is not written again: sums above it were made of it, whatever has come below since.
 
 import type { Coin } from '../../core/coin.ts'
-import type { ArchivePlace } from '../archive/archive-writer.store.ts'
-import type { FundingSpan, SpanFunding } from '../funded-runs.ts'
-import { type Payment, paidBetween, summed } from './funding-sums.ts'
+import type { ArchiveStorage } from '../archive/archive-writer.store.ts'
+import type { FundingSpan, SpanFunding } from '../funding-spans.ts'
+import { addSums, type Payment, paidBetween } from './funding-sums.ts'
 import type { FileSpan } from './levels.ts'
 
 /** Coins, or spans, of one statement: a text that D1 takes is 2 MB at most. */
-const AT_ONCE = 5_000
+const ROWS_PER_STATEMENT = 5_000
 
 /** What tells of the payments of a minute: that they are known, and their sums. */
 export async function fundingRows(
-  { chain, db }: ArchivePlace,
+  { chain, db }: ArchiveStorage,
   { first, last, firstMs }: FileSpan,
   payments: readonly Payment[],
 ): Promise<D1PreparedStatement[]> {
   if (await db.prepare(IS_KNOWN).bind(chain, first, last).first()) return []
-  const known = db.prepare(stretchInto('file_funded')).bind(chain, first, last, firstMs)
+  const known = db.prepare(insertRange('file_funded')).bind(chain, first, last, firstMs)
   if (payments.length === 0) return [known]
   const coins = [...new Set(payments.map(({ coin }) => coin))]
   const { results } = await db
@@ -25,21 +25,21 @@ export async function fundingRows(
     .bind(chain, first, JSON.stringify(coins))
     .all<{ coin: Coin; sum: string }>()
   const before = new Map(results.map(({ coin, sum }) => [coin, sum]))
-  const rows = summed(payments, before).map(({ coin, height, perUnit, sum }) => [coin, height, perUnit, sum])
-  return [known, ...chunked(rows).map((text) => db.prepare(PUT).bind(chain, text))]
+  const rows = addSums(payments, before).map(({ coin, height, perUnit, sum }) => [coin, height, perUnit, sum])
+  return [known, ...jsonChunks(rows).map((text) => db.prepare(PUT).bind(chain, text))]
 }
 
 /** What tells that it is known of all blocks of a file what each wallet paid: rows of keys have it. */
-export function paidRow({ chain, db }: ArchivePlace, { first, last, firstMs }: FileSpan): D1PreparedStatement {
-  return db.prepare(stretchInto('file_paid')).bind(chain, first, last, firstMs)
+export function paidRow({ chain, db }: ArchiveStorage, { first, last, firstMs }: FileSpan): D1PreparedStatement {
+  return db.prepare(insertRange('file_paid')).bind(chain, first, last, firstMs)
 }
 
 /** What was paid in each span; of those in which nothing was, none. */
 export async function fundingOver(
-  { chain, db }: ArchivePlace,
+  { chain, db }: ArchiveStorage,
   spans: readonly FundingSpan[],
 ): Promise<readonly SpanFunding[]> {
-  const texts = chunked(spans.map(({ coin, from, to }) => [coin, from, to]))
+  const texts = jsonChunks(spans.map(({ coin, from, to }) => [coin, from, to]))
   if (texts.length === 0) return []
   const answers = await db.batch<{ coin: Coin; from: number; perUnit: string; sum: string; end: string }>(
     texts.map((text) => db.prepare(OVER).bind(chain, text)),
@@ -50,18 +50,20 @@ export async function fundingOver(
 }
 
 /** Removes what is below all files, of which nobody asks. */
-export function sweptFunding({ chain, db }: Pick<ArchivePlace, 'chain' | 'db'>): D1PreparedStatement[] {
-  return SWEPT.map((statement) => db.prepare(statement).bind(chain))
+export function sweepFunding({ chain, db }: Pick<ArchiveStorage, 'chain' | 'db'>): D1PreparedStatement[] {
+  return SWEEP.map((statement) => db.prepare(statement).bind(chain))
 }
 
-function chunked(rows: readonly unknown[]): string[] {
-  const count = Math.ceil(rows.length / AT_ONCE)
-  return Array.from({ length: count }, (_, at) => JSON.stringify(rows.slice(at * AT_ONCE, (at + 1) * AT_ONCE)))
+function jsonChunks(rows: readonly unknown[]): string[] {
+  const count = Math.ceil(rows.length / ROWS_PER_STATEMENT)
+  return Array.from({ length: count }, (_, at) =>
+    JSON.stringify(rows.slice(at * ROWS_PER_STATEMENT, (at + 1) * ROWS_PER_STATEMENT)),
+  )
 }
 
 const IS_KNOWN = `SELECT 1 FROM file_funded WHERE chain = ?1 AND from_height <= ?2 AND to_height >= ?3 LIMIT 1`
 /** A stretch goes on from the one that ends before it; one that begins above, made earlier, stays another. */
-const stretchInto = (
+const insertRange = (
   table: 'file_funded' | 'file_paid',
 ) => `INSERT INTO ${table} (chain, from_height, to_height, from_ms)
   SELECT ?1, COALESCE(k.from_height, ?2), ?3, COALESCE(k.from_ms, ?4) FROM (SELECT 1) LEFT JOIN
@@ -83,7 +85,7 @@ const OVER = `SELECT s.value->>0 AS coin, s.value->>1 AS "from", a.per_unit AS p
 /** Of files, and of those that are to be made again. */
 const LOWEST = `(SELECT MIN(height) FROM (SELECT MIN(first) AS height FROM files WHERE chain = ?1
   UNION ALL SELECT MIN(from_height) FROM unfiled WHERE chain = ?1))`
-const SWEPT = [
+const SWEEP = [
   `DELETE FROM file_funding WHERE chain = ?1 AND height < ${LOWEST}`,
   ...['file_funded', 'file_paid'].flatMap((table) => [
     `DELETE FROM ${table} WHERE chain = ?1 AND to_height < ${LOWEST}`,

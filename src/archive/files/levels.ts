@@ -23,7 +23,7 @@ export function isSameHour(a: { readonly firstMs: number }, b: { readonly firstM
 }
 
 /** Files that are merged at once, such as where gaps made many. */
-export const GROUP_MOST = 128
+export const MAX_GROUP = 128
 /** The index of minutes and hours has a row for so many keys' share, since a row for each would be a million a day. */
 const BUCKETS: Readonly<Record<BucketLevel, number>> = { 0: 128, 1: 1_024 }
 /** Characters of lines of events of one file: an object is in memory while it is made. */
@@ -42,7 +42,7 @@ export interface LiveFile extends FileSpan {
 }
 
 /** Where files are still to come between others. */
-export interface Unsettled {
+export interface UnsettledHeights {
   /** Below this height some may. */
   readonly below: number
   /** Heights that are certain to be looked for. */
@@ -53,7 +53,7 @@ export interface Unsettled {
 export function dueGroup(
   level: MergedLevel,
   files: readonly LiveFile[],
-  { below, pending }: Unsettled = { below: 0, pending: [] },
+  { below, pending }: UnsettledHeights = { below: 0, pending: [] },
 ): readonly LiveFile[] | null {
   const periodOf = ({ firstMs }: FileSpan) => PERIOD_OF[level](firstMs)
   for (let at = 0, first = files[0]; first; first = files[at]) {
@@ -65,7 +65,7 @@ export function dueGroup(
     const { first: begin } = first
     const isEnd = files[end - 1]?.isFollowed || (found > 0 && begin >= below)
     const isBegin = !pending.some(({ from, to }) => from < begin && begin <= to + 1)
-    if ((isBegin && isEnd) || end - at >= GROUP_MOST) return files.slice(at, Math.min(end, at + GROUP_MOST))
+    if ((isBegin && isEnd) || end - at >= MAX_GROUP) return files.slice(at, Math.min(end, at + MAX_GROUP))
     at = end
   }
   return null
@@ -88,7 +88,7 @@ export function bucketsOf(level: BucketLevel): number[] {
 }
 
 /** How many of the lines make the next file. */
-export function sliceOf(lines: readonly string[], most = SLICE_CHARS): number {
+export function sliceLength(lines: readonly string[], most = SLICE_CHARS): number {
   let chars = 0
   const end = lines.findIndex((line) => {
     chars += line.length

@@ -1,21 +1,21 @@
 // Where the rows of a key lie: one question to D1, however old the files are. A key without rows on a day has none there.
 
-import type { ArchivePlace } from '../archive/archive-writer.store.ts'
+import type { ArchiveStorage } from '../archive/archive-writer.store.ts'
 import { objectKey } from './file-keys.ts'
 import { bucketOf, type FileSpan, KEY_TABLES, type Level } from './levels.ts'
-import type { Reach } from './page.ts'
+import type { PageSpan } from './page.ts'
 
 /** Stretches of months and days that are told of at once; those of the last day and hour come with them. */
-const DAYS_MOST = 64
+const MAX_DAY_RANGES = 64
 
 /** Pages of a key that follow one another in an object. */
-export interface Stretch extends Reach {
+export interface PageRange extends PageSpan {
   readonly object: { readonly key: string; readonly etag: string }
   readonly offset: number
   readonly bytes: number
 }
 
-export interface Wanted {
+export interface RowsQuery {
   readonly key: string
   readonly order: 'newest' | 'oldest'
   /** Of blocks, both included. */
@@ -25,7 +25,7 @@ export interface Wanted {
   readonly upTo: number
 }
 
-interface Row extends Omit<Reach, 'first' | 'last'> {
+interface Row extends Omit<PageSpan, 'first' | 'last'> {
   readonly level: Level
   readonly number: number
   readonly etag: string
@@ -48,7 +48,7 @@ const BUCKET = `SELECT ${FILE}, e.value->>1 AS firstHeight, e.value->>2 AS lastH
 /** A row of a key lies within its file; a clock that falls may put blocks of other times into one. */
 const SLACK_MS = 3_600_000
 /** Without the bounds of heights all rows of a key were gone through, of years, for a day of them. */
-const ofKeys = (level: 2 | 3) => `SELECT ${FILE}, k.first_height AS firstHeight, k.last_height AS lastHeight,
+const keyRows = (level: 2 | 3) => `SELECT ${FILE}, k.first_height AS firstHeight, k.last_height AS lastHeight,
   k.min_ms AS minMs, k.max_ms AS maxMs, k.rows, k.offset, k.bytes
   FROM ${KEY_TABLES[level]} k CROSS JOIN files f ON f.chain = k.chain AND f.level = ${level} AND f.first = k.first
   CROSS JOIN ${OBJECT}
@@ -60,21 +60,21 @@ const ofKeys = (level: 2 | 3) => `SELECT ${FILE}, k.first_height AS firstHeight,
   AND MIN(?3, COALESCE((SELECT MAX(last) FROM files WHERE chain = ?1 AND level = ${level} AND state = 'live'
       AND first_ms <= ?6 + ${SLACK_MS}), -1))
   AND k.last_height >= ?4 AND k.max_ms >= ?5 AND k.min_ms <= ?6 AND f.state = 'live'`
-const days = (direction: 'ASC' | 'DESC') =>
-  `${ofKeys(2)} UNION ALL ${ofKeys(3)} ORDER BY firstHeight ${direction} LIMIT ${DAYS_MOST}`
+const dayRows = (direction: 'ASC' | 'DESC') =>
+  `${keyRows(2)} UNION ALL ${keyRows(3)} ORDER BY firstHeight ${direction} LIMIT ${MAX_DAY_RANGES}`
 
 /** Stretches in the order asked for; where they are as many as DAYS_MOST or more, there may be others behind them. */
-export async function stretchesOf(
-  { chain, db }: ArchivePlace,
-  { key, order, fromMs, toMs, from, upTo }: Wanted,
-): Promise<{ readonly stretches: readonly Stretch[]; readonly isAll: boolean }> {
+export async function pageRanges(
+  { chain, db }: ArchiveStorage,
+  { key, order, fromMs, toMs, from, upTo }: RowsQuery,
+): Promise<{ readonly stretches: readonly PageRange[]; readonly isAll: boolean }> {
   const isNewest = order === 'newest'
   const asked = [
-    dayStretches({ db, chain }, { key, order, fromMs, toMs, from, upTo }),
+    dayRangesQuery({ db, chain }, { key, order, fromMs, toMs, from, upTo }),
     ...([0, 1] as const).map((level) => db.prepare(BUCKET).bind(chain, level, bucketOf(level, key), key)),
   ]
   const [ofDays, ...recent] = (await db.batch<Row>(asked)).map(({ results }) => results) as [Row[], ...Row[][]]
-  const isAll = ofDays.length < DAYS_MOST
+  const isAll = ofDays.length < MAX_DAY_RANGES
   const edge = ofDays.at(-1)?.firstHeight ?? 0
   // Beyond days that were not told of, nothing is.
   const isTold = ({ firstHeight }: Row) => isAll || (isNewest ? firstHeight > edge : firstHeight < edge)
@@ -82,24 +82,24 @@ export async function stretchesOf(
     firstHeight <= upTo && lastHeight >= from && maxMs >= fromMs && minMs <= toMs
   const others = recent.flat().filter((row) => isTold(row) && isWanted(row))
   const rows = [...ofDays, ...others].sort((a, b) => a.firstHeight - b.firstHeight)
-  const stretches = rows.map((row) => stretchOf(chain, row))
+  const stretches = rows.map((row) => pageRangeOf(chain, row))
   return { stretches: isNewest ? stretches.reverse() : stretches, isAll }
 }
 
 /** To be asked: rows of days alone. */
-export function dayStretches(
-  { chain, db }: Pick<ArchivePlace, 'chain' | 'db'>,
-  { key, order, fromMs, toMs, from, upTo }: Wanted,
+export function dayRangesQuery(
+  { chain, db }: Pick<ArchiveStorage, 'chain' | 'db'>,
+  { key, order, fromMs, toMs, from, upTo }: RowsQuery,
 ): D1PreparedStatement {
-  return db.prepare(days(order === 'newest' ? 'DESC' : 'ASC')).bind(chain, key, upTo, from, fromMs, toMs)
+  return db.prepare(dayRows(order === 'newest' ? 'DESC' : 'ASC')).bind(chain, key, upTo, from, fromMs, toMs)
 }
 
 /** What the database answers to that. */
-export function stretchesOfRows(chain: string, rows: readonly unknown[]): Stretch[] {
-  return rows.map((row) => stretchOf(chain, row as Row))
+export function pageRangesOfRows(chain: string, rows: readonly unknown[]): PageRange[] {
+  return rows.map((row) => pageRangeOf(chain, row as Row))
 }
 
-function stretchOf(chain: string, row: Row): Stretch {
+function pageRangeOf(chain: string, row: Row): PageRange {
   const { level, number, etag, firstHeight, lastHeight, rows, minMs, maxMs, offset, bytes } = row
   const file: Omit<FileSpan, 'lastMs'> = row
   const object = { key: objectKey(chain, level, file, number), etag }

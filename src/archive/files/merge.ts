@@ -2,21 +2,21 @@
 // stays first; an object ends where a page that was read does, so that whoever goes on from there, however often, writes the
 // same objects; a coin's lines of one minute are in one object.
 
-import { BASES, spanOf } from '../candles.ts'
+import { BASE_INTERVALS, spanOf } from '../candles.ts'
 import { candleCoinOf, candleLines } from './candle-lines.ts'
 import type { PageHead } from './page.ts'
-import { PageSource, type Place, type SourceFile } from './page-source.ts'
-import { type Entry, type Pack, PageWriter } from './page-writer.ts'
-import { ALL_FILLS, type EventsOfBlock, linesOf, PAID, paidLines } from './rows.ts'
+import { type PagePosition, PageSource, type SourceFile } from './page-source.ts'
+import { type IndexEntry, type Pack, PageWriter } from './page-writer.ts'
+import { ALL_FILLS, type BlockEvents, FUNDING_PREFIX, fundingLines, linesOf } from './rows.ts'
 
 /** An object ends with the page with which so many bytes were read for it: it is in memory while it is made. */
 const OBJECT_BYTES = 8 * 1024 * 1024
 /** Of all files together, read ahead. */
-const AHEAD_BYTES = 16 * 1024 * 1024
-const STRETCH_MOST = 1024 * 1024
+const READ_AHEAD_BYTES = 16 * 1024 * 1024
+const MAX_READ_BYTES = 1024 * 1024
 
 /** The lines of blocks by their keys, in the order of the keys. */
-export function* sortedLines(blocks: readonly EventsOfBlock[]): Generator<readonly [key: string, line: string]> {
+export function* sortedLines(blocks: readonly BlockEvents[]): Generator<readonly [key: string, line: string]> {
   const byKey = candleLines(blocks)
   for (const block of blocks)
     for (const [key, line] of linesOf(block)) {
@@ -25,10 +25,10 @@ export function* sortedLines(blocks: readonly EventsOfBlock[]): Generator<readon
       else byKey.set(key, [line])
     }
   const keys = [...byKey.keys()].sort()
-  const behind = keys.findIndex((key) => key > PAID)
+  const behind = keys.findIndex((key) => key > FUNDING_PREFIX)
   const before = behind < 0 ? keys : keys.slice(0, behind)
   for (const key of before) for (const line of byKey.get(key) ?? []) yield [key, line]
-  yield* paidLines(blocks)
+  yield* fundingLines(blocks)
   for (const key of keys.slice(before.length)) for (const line of byKey.get(key) ?? []) yield [key, line]
 }
 
@@ -37,23 +37,23 @@ export interface MergePorts {
   unpack(body: Uint8Array<ArrayBuffer>): Promise<string>
 }
 
-export interface Merged {
+export interface MergeResult {
   readonly pages: readonly Uint8Array[]
   readonly bytes: number
-  readonly entries: readonly Entry[]
+  readonly entries: readonly IndexEntry[]
   /** Of each file; null: all is merged. */
-  readonly next: readonly Place[] | null
+  readonly next: readonly PagePosition[] | null
 }
 
 /** `from`: where each file goes on; null: from its beginning. What is read is told to `tables`, and goes into pages but for ALL_FILLS. */
 export async function mergeObject(
   files: readonly SourceFile[],
-  from: readonly Place[] | null,
+  from: readonly PagePosition[] | null,
   { pack, unpack }: MergePorts,
   tables: { tell(key: string, lines: readonly string[]): void },
   objectBytes = OBJECT_BYTES,
-): Promise<Merged> {
-  const stretch = Math.min(STRETCH_MOST, Math.floor(AHEAD_BYTES / Math.max(1, files.length)))
+): Promise<MergeResult> {
+  const stretch = Math.min(MAX_READ_BYTES, Math.floor(READ_AHEAD_BYTES / Math.max(1, files.length)))
   const sources = files.map((file, at) => new PageSource(file, from?.[at] ?? { object: 0, offset: 0 }, stretch))
   const keys: (string | null)[] = []
   for (const source of sources) keys.push((await source.peek())?.key ?? null)
@@ -61,13 +61,13 @@ export async function mergeObject(
   let bytesRead = 0
   let last: PageHead | null = null
   for (;;) {
-    const at = leastOf(keys)
+    const at = indexOfLeast(keys)
     const source = sources[at]
     const page = await source?.peek()
     if (!source || !page) break
     if (bytesRead >= objectBytes && !isSameMinute(last, page)) break
     last = page
-    const lines = (await source.sound(() => unpack(page.body))).split('\n')
+    const lines = (await source.orDamage(() => unpack(page.body))).split('\n')
     if (page.key !== ALL_FILLS) for (const line of lines) await writer.add(page.key, line)
     tables.tell(page.key, lines)
     bytesRead += page.bytes
@@ -75,19 +75,19 @@ export async function mergeObject(
     keys[at] = (await source.peek())?.key ?? null
   }
   await writer.flush()
-  const isEnd = leastOf(keys) < 0
+  const isEnd = indexOfLeast(keys) < 0
   const { pages, bytes, entries } = writer
-  return { pages, bytes, entries, next: isEnd ? null : sources.map(({ place }) => place) }
+  return { pages, bytes, entries, next: isEnd ? null : sources.map(({ position }) => position) }
 }
 
 /** Whether a candle of the one page goes on in the next. */
 function isSameMinute(page: PageHead | null, next: PageHead): boolean {
   if (page?.key !== next.key || candleCoinOf(page.key) === null) return false
-  return spanOf(BASES[0], next.minMs).t <= spanOf(BASES[0], page.maxMs).t
+  return spanOf(BASE_INTERVALS[0], next.minMs).t <= spanOf(BASE_INTERVALS[0], page.maxMs).t
 }
 
 /** Of files with the least key the first; -1 where all are at their end. */
-function leastOf(keys: readonly (string | null)[]): number {
+function indexOfLeast(keys: readonly (string | null)[]): number {
   let least: string | null = null
   for (const key of keys) if (key !== null && (least === null || key < least)) least = key
   return least === null ? -1 : keys.indexOf(least)

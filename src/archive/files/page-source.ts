@@ -4,7 +4,7 @@
 import { ArchiveDamage } from '../archive/archive-read.ts'
 import { decodePage, type Page, pageBytes } from './page.ts'
 
-export interface Place {
+export interface PagePosition {
   readonly object: number
   readonly offset: number
 }
@@ -22,21 +22,21 @@ interface SourceObject {
 
 export class PageSource {
   readonly #file: SourceFile
-  readonly #stretch: number
+  readonly #readBytes: number
   #object: number
   #offset: number
-  #held: Uint8Array<ArrayBuffer> = new Uint8Array(0)
+  #buffer: Uint8Array<ArrayBuffer> = new Uint8Array(0)
   #page: Page | null = null
 
   /** `stretch`: bytes that are read at once where no page is longer. */
-  constructor(file: SourceFile, { object, offset }: Place, stretch: number) {
+  constructor(file: SourceFile, { object, offset }: PagePosition, stretch: number) {
     this.#file = file
-    this.#stretch = stretch
+    this.#readBytes = stretch
     this.#object = object
     this.#offset = offset
   }
 
-  get place(): Place {
+  get position(): PagePosition {
     return { object: this.#object, offset: this.#offset }
   }
 
@@ -48,11 +48,11 @@ export class PageSource {
     if (this.#offset >= object.bytes) {
       this.#object++
       this.#offset = 0
-      this.#held = new Uint8Array(0)
+      this.#buffer = new Uint8Array(0)
       return this.peek()
     }
-    while (!this.#isHeld()) await this.#read(object)
-    this.#page = await this.sound(() => decodePage(this.#held, 0))
+    while (!this.#hasPage()) await this.#read(object)
+    this.#page = await this.orDamage(() => decodePage(this.#buffer, 0))
     return this.#page
   }
 
@@ -60,12 +60,12 @@ export class PageSource {
   take(): void {
     if (!this.#page) return
     this.#offset += this.#page.bytes
-    this.#held = this.#held.subarray(this.#page.bytes)
+    this.#buffer = this.#buffer.subarray(this.#page.bytes)
     this.#page = null
   }
 
   /** What is made of the present page; what cannot be made of it is the fault of its object. */
-  async sound<T>(work: () => T | Promise<T>): Promise<T> {
+  async orDamage<T>(work: () => T | Promise<T>): Promise<T> {
     try {
       return await work()
     } catch {
@@ -77,20 +77,20 @@ export class PageSource {
     return new ArchiveDamage(this.#file.objects[this.#object]?.key ?? '', 'another one')
   }
 
-  #isHeld(): boolean {
-    const length = pageBytes(this.#held, 0)
-    return length !== null && length <= this.#held.length
+  #hasPage(): boolean {
+    const length = pageBytes(this.#buffer, 0)
+    return length !== null && length <= this.#buffer.length
   }
 
   async #read(object: SourceObject): Promise<void> {
-    const at = this.#offset + this.#held.length
-    const wanted = Math.max(this.#stretch, (pageBytes(this.#held, 0) ?? 0) - this.#held.length)
+    const at = this.#offset + this.#buffer.length
+    const wanted = Math.max(this.#readBytes, (pageBytes(this.#buffer, 0) ?? 0) - this.#buffer.length)
     const length = Math.min(wanted, object.bytes - at)
     if (length <= 0) throw this.#damage()
     const more = await object.read(at, length)
-    const all = new Uint8Array(this.#held.length + more.length)
-    all.set(this.#held)
-    all.set(more, this.#held.length)
-    this.#held = all
+    const all = new Uint8Array(this.#buffer.length + more.length)
+    all.set(this.#buffer)
+    all.set(more, this.#buffer.length)
+    this.#buffer = all
   }
 }

@@ -1,7 +1,7 @@
 // Writes an object: lines of keys in order, as pages, and an index of where whose are. Law: the same lines make the same bytes,
 // however they came in pages before.
 
-import { encodePage, joined, type PageHead, type Reach } from './page.ts'
+import { encodePage, mergeSpans, type PageHead, type PageSpan } from './page.ts'
 import { headOf } from './rows.ts'
 
 /** A page ends with the line in which it has so many characters: some 180 fills, about 12 KB of gzip. */
@@ -13,7 +13,7 @@ const ENTRY_BYTES = 128 * 1024
 const CHUNK_BYTES = 1024 * 1024
 
 /** Where pages of a key lie in an object. */
-export interface Entry extends PageHead {
+export interface IndexEntry extends PageHead {
   readonly offset: number
   readonly bytes: number
 }
@@ -24,13 +24,13 @@ export class PageWriter {
   readonly #pack: Pack
   readonly #chunks: Uint8Array[] = []
   #pages: Uint8Array[] = []
-  #chunked = 0
-  readonly #entries: Entry[] = []
+  #chunkedBytes = 0
+  readonly #entries: IndexEntry[] = []
   #bytes = 0
   #key = ''
   #lines: string[] = []
   #chars = 0
-  #reach: Reach | null = null
+  #span: PageSpan | null = null
 
   constructor(pack: Pack) {
     this.#pack = pack
@@ -44,7 +44,7 @@ export class PageWriter {
     return [...this.#chunks, ...this.#pages]
   }
 
-  get entries(): readonly Entry[] {
+  get entries(): readonly IndexEntry[] {
     return this.#entries
   }
 
@@ -52,43 +52,43 @@ export class PageWriter {
   async add(key: string, line: string): Promise<void> {
     if (key !== this.#key) await this.flush()
     const { height, time, rows } = headOf(line)
-    if (key < this.#key || height <= (this.#reach?.last ?? -1))
-      throw new Error(`a line of ${key} at ${height} came behind ${this.#key} at ${this.#reach?.last}`)
+    if (key < this.#key || height <= (this.#span?.last ?? -1))
+      throw new Error(`a line of ${key} at ${height} came behind ${this.#key} at ${this.#span?.last}`)
     this.#key = key
     const reach = { rows, first: height, last: height, minMs: time, maxMs: time }
-    this.#reach = this.#reach ? joined(this.#reach, reach) : reach
+    this.#span = this.#span ? mergeSpans(this.#span, reach) : reach
     this.#lines.push(line)
     this.#chars += line.length
     if (this.#chars >= PAGE_CHARS) await this.flush()
   }
 
   async flush(): Promise<void> {
-    const reach = this.#reach
+    const reach = this.#span
     if (!reach) return
     const head = { key: this.#key, ...reach }
     const page = encodePage(head, await this.#pack(this.#lines.join('\n')))
-    this.#tell({ ...head, offset: this.#bytes, bytes: page.length })
+    this.#addToIndex({ ...head, offset: this.#bytes, bytes: page.length })
     this.#pages.push(page)
     this.#bytes += page.length
-    if (this.#bytes - this.#chunked >= CHUNK_BYTES) {
-      this.#chunks.push(joinedPages(this.#pages, this.#bytes - this.#chunked))
+    if (this.#bytes - this.#chunkedBytes >= CHUNK_BYTES) {
+      this.#chunks.push(concatPages(this.#pages, this.#bytes - this.#chunkedBytes))
       this.#pages = []
-      this.#chunked = this.#bytes
+      this.#chunkedBytes = this.#bytes
     }
     this.#lines = []
     this.#chars = 0
-    this.#reach = null
+    this.#span = null
   }
 
-  #tell(page: Entry): void {
+  #addToIndex(page: IndexEntry): void {
     const last = this.#entries.at(-1)
     if (last?.key !== page.key || last.bytes >= ENTRY_BYTES) this.#entries.push(page)
-    else this.#entries.splice(-1, 1, { ...last, ...joined(last, page), bytes: last.bytes + page.bytes })
+    else this.#entries.splice(-1, 1, { ...last, ...mergeSpans(last, page), bytes: last.bytes + page.bytes })
   }
 }
 
 /** `bytes`: of all of them. */
-export function joinedPages(pages: readonly Uint8Array[], bytes: number): Uint8Array {
+export function concatPages(pages: readonly Uint8Array[], bytes: number): Uint8Array {
   const all = new Uint8Array(bytes)
   let at = 0
   for (const page of pages) {

@@ -2,7 +2,7 @@
 // pages and nothing else, so that one can be read from any page on, and without its database.
 
 /** Both ends included; times of blocks may fall. */
-export interface Reach {
+export interface PageSpan {
   readonly rows: number
   readonly first: number
   readonly last: number
@@ -10,7 +10,7 @@ export interface Reach {
   readonly maxMs: number
 }
 
-export interface PageHead extends Reach {
+export interface PageHead extends PageSpan {
   readonly key: string
 }
 
@@ -63,7 +63,7 @@ export function decodePages(bytes: Uint8Array<ArrayBuffer>): Page[] | null {
 }
 
 /** Over two that follow one another. */
-export function joined(a: Reach, b: Reach): Reach {
+export function mergeSpans(a: PageSpan, b: PageSpan): PageSpan {
   return {
     rows: a.rows + b.rows,
     first: a.first,

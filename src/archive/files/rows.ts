@@ -9,7 +9,7 @@ import { stakingEvents } from '../../protocol/feed/staking-events.ts'
 import type { FilesBlock, FilesRequest } from './files-read.ts'
 
 /** What is read of a line of events. */
-export type EventsOfBlock = Pick<
+export type BlockEvents = Pick<
   RelayEvents,
   'height' | 'time' | 'fills' | 'ledger' | 'funding' | 'only' | 'payments'
 > & {
@@ -19,13 +19,13 @@ export type EventsOfBlock = Pick<
 /** Of all fills in the order of the chain: files of minutes have it, out of which those of hours make tables. */
 export const ALL_FILLS = 't:'
 
-const OF_USERS = { fills: 'u', ledger: 'l', staking: 's', funding: 'f' } as const
+const USER_PREFIXES = { fills: 'u', ledger: 'l', staking: 's', funding: 'f' } as const
 /** Keys of payments begin with it. */
-export const PAID = `${OF_USERS.funding}:`
+export const FUNDING_PREFIX = `${USER_PREFIXES.funding}:`
 const ADDRESS_UNITS = 42
 const ADDRESS = /^0x[0-9a-f]{40}$/
 /** Behind these words of a line stands the text of the rows. */
-const WORDS = 3
+const HEAD_FIELDS = 3
 
 /** A line without its rows. */
 export interface LineHead {
@@ -35,16 +35,16 @@ export interface LineHead {
 }
 
 /** A payment of funding. */
-export type PaidRow = readonly [timeMs: number, ...PaymentRow]
+export type FundingRow = readonly [timeMs: number, ...PaymentRow]
 
 /** Keys sort builders before funding, ledgers, stakes and users. */
 export function keyOf({ kind, scope }: Pick<FilesRequest, 'kind' | 'scope'>): string {
   if (scope.by === 'builder') return `b:${scope.address}`
-  return `${OF_USERS[kind]}:${scope.address}`
+  return `${USER_PREFIXES[kind]}:${scope.address}`
 }
 
 /** The lines of a block by key, but for payments. A builder that is no address has no rows of its own. */
-export function linesOf({ height, time, fills, ledger, events }: EventsOfBlock): Map<string, string> {
+export function linesOf({ height, time, fills, ledger, events }: BlockEvents): Map<string, string> {
   const texts = new Map<string, string[]>()
   const put = (key: string, text: string) => {
     const known = texts.get(key)
@@ -63,12 +63,12 @@ export function linesOf({ height, time, fills, ledger, events }: EventsOfBlock):
       const text = JSON.stringify(event)
       for (const user of new Set(event.users)) put(`${kind}:${user}`, text)
     }
-  const lineOf = (rows: readonly string[]) => textOf({ height, time, rows: rows.length }, `[${rows.join(',')}]`)
+  const lineOf = (rows: readonly string[]) => lineText({ height, time, rows: rows.length }, `[${rows.join(',')}]`)
   return new Map([...texts].map(([key, rows]) => [key, lineOf(rows)]))
 }
 
 /** The lines of payments of all blocks, in the order of keys and heights: one is made when it is wanted, as there are 60,000 of an hour. */
-export function* paidLines(blocks: readonly EventsOfBlock[]): Generator<readonly [key: string, line: string]> {
+export function* fundingLines(blocks: readonly BlockEvents[]): Generator<readonly [key: string, line: string]> {
   const entries = blocks.flatMap(({ height, time, payments }) =>
     (payments ?? []).map((text) => ({ height, time, text, user: text.slice(0, ADDRESS_UNITS) })),
   )
@@ -79,33 +79,33 @@ export function* paidLines(blocks: readonly EventsOfBlock[]): Generator<readonly
     const rows: string[] = []
     for (; entry?.user === user && entry.height === height; entry = entries[++at]) {
       const { time: paidMs, rows: own } = readPayments(entry.text)
-      for (const row of own) rows.push(JSON.stringify([paidMs, ...row] satisfies PaidRow))
+      for (const row of own) rows.push(JSON.stringify([paidMs, ...row] satisfies FundingRow))
     }
-    yield [PAID + user, textOf({ height, time, rows: rows.length }, `[${rows.join(',')}]`)]
+    yield [FUNDING_PREFIX + user, lineText({ height, time, rows: rows.length }, `[${rows.join(',')}]`)]
   }
 }
 
-export function textOf({ height, time, rows }: LineHead, list: string): string {
+export function lineText({ height, time, rows }: LineHead, list: string): string {
   return `${height}\t${time}\t${rows}\t${list}`
 }
 
 export function headOf(line: string): LineHead {
-  const [height, time, rows] = line.split('\t', WORDS)
+  const [height, time, rows] = line.split('\t', HEAD_FIELDS)
   return { height: Number(height), time: Number(time), rows: Number(rows) }
 }
 
 /** The rows of a line: fills, of a ledger events, or payments. */
-export function rowsOf(line: string): readonly (UserFill | LedgerEvent | PaidRow)[] {
-  return JSON.parse(line.slice(line.indexOf('\t['))) as readonly (UserFill | LedgerEvent | PaidRow)[]
+export function rowsOf(line: string): readonly (UserFill | LedgerEvent | FundingRow)[] {
+  return JSON.parse(line.slice(line.indexOf('\t['))) as readonly (UserFill | LedgerEvent | FundingRow)[]
 }
 
 /** `user`: whose line it is, where it is a user's. */
 export function blockOf(line: string, kind: FilesRequest['kind'], user: Address): FilesBlock {
   const { height, time } = headOf(line)
-  const rows = kind === 'funding' ? paidBy(user, rowsOf(line) as readonly PaidRow[]) : rowsOf(line)
+  const rows = kind === 'funding' ? ledgerEventsOf(user, rowsOf(line) as readonly FundingRow[]) : rowsOf(line)
   const [fills, ledger] = kind === 'fills' ? [rows, []] : [[], rows]
   return { height, time, fills: fills as UserFill[], ledger: ledger as LedgerEvent[], funding: [] }
 }
 
-const paidBy = (user: Address, rows: readonly PaidRow[]): LedgerEvent[] =>
+const ledgerEventsOf = (user: Address, rows: readonly FundingRow[]): LedgerEvent[] =>
   rows.flatMap(([time, ...row]) => fundingEvents({ user, time, rows: [row] }))

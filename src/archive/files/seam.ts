@@ -3,8 +3,8 @@
 
 import { pairs } from '../../core/pairs.ts'
 import type { EventBlock, HeightAndTime } from '../../protocol/feed/durable-api.ts'
-import type { HeldFills } from '../funded-runs.ts'
-import type { FilesCover, FilesGap, FundedStretch } from './files-read.ts'
+import type { FillHistory } from '../funding-spans.ts'
+import type { FileCoverage, FileGap, FundedRange } from './files-read.ts'
 
 export interface Seam {
   /** The files tell heights from here … */
@@ -25,33 +25,36 @@ export interface Seam {
  * The files as far as their funding is known; null where none is. Where one stretch ends and another begins is a gap, be it
  * one of no heights; of a damaged file the funding is still known.
  */
-export function fundedCover(cover: FilesCover): FilesCover | null {
-  return coverWithin(cover, cover.funded)
+export function fundedCoverage(cover: FileCoverage): FileCoverage | null {
+  return coverageWithin(cover, cover.funded)
 }
 
 /** The files as far as is known what each wallet paid; null where it is nowhere. Stretches that touch are one. */
-export function paidCover(cover: FilesCover): FilesCover | null {
-  const joined: FundedStretch[] = []
+export function paidCoverage(cover: FileCoverage): FileCoverage | null {
+  const joined: FundedRange[] = []
   for (const stretch of cover.paid ?? []) {
     const last = joined.at(-1)
     if (last === undefined || stretch.from > last.to + 1) joined.push(stretch)
     else joined.splice(-1, 1, { ...last, to: Math.max(last.to, stretch.to) })
   }
-  return coverWithin(cover, joined)
+  return coverageWithin(cover, joined)
 }
 
-function coverWithin({ from, to, gaps, funded }: FilesCover, stretches: readonly FundedStretch[]): FilesCover | null {
+function coverageWithin(
+  { from, to, gaps, funded }: FileCoverage,
+  stretches: readonly FundedRange[],
+): FileCoverage | null {
   const known = stretches.filter((stretch) => stretch.to >= from.height)
   const first = known[0]
   const last = known.at(-1)
   if (!first || !last) return null
-  const unfunded: FilesGap[] = pairs(known).map(([one, next]) => ({ from: one.to + 1, to: next.from - 1 }))
+  const unfunded: FileGap[] = pairs(known).map(([one, next]) => ({ from: one.to + 1, to: next.from - 1 }))
   if (last.to < to.height) unfunded.push({ from: last.to + 1, to: to.height })
   const begin = first.from > from.height ? { height: first.from, time: first.fromMs } : from
   return { from: begin, to, gaps: [...gaps, ...unfunded], funded }
 }
 
-export function seamOf({ since, runs }: HeldFills, cover: FilesCover | null): Seam {
+export function seamOf({ since, runs }: FillHistory, cover: FileCoverage | null): Seam {
   const below = since.height - 1
   const upTo = cover === null ? -1 : Math.min(below, cover.to.height)
   const gaps = (cover?.gaps ?? []).filter(({ from, to }) => cover !== null && from <= upTo && to >= cover.from.height)

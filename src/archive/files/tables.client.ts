@@ -6,7 +6,7 @@ import { ByteWriter, type ColumnSource, ParquetWriter, type SchemaElement } from
 import type { Coin } from '../../core/coin.ts'
 import type { Address, LedgerEvent, UserFill } from '../../protocol/feed/block.ts'
 import type { TimeSpan } from '../candles.ts'
-import { BASES, type CandlePart, joinedParts, spanOf } from '../candles.ts'
+import { BASE_INTERVALS, type CandlePart, mergeParts, spanOf } from '../candles.ts'
 import { candleCoinOf, partsOf } from './candle-lines.ts'
 import {
   CANDLE_COLUMNS,
@@ -21,7 +21,7 @@ import {
   LEDGER_COLUMNS,
   ledgerCells,
 } from './columns.ts'
-import { ALL_FILLS, headOf, type LineHead, PAID, type PaidRow, rowsOf } from './rows.ts'
+import { ALL_FILLS, FUNDING_PREFIX, type FundingRow, headOf, type LineHead, rowsOf } from './rows.ts'
 import type { Table, TableName } from './table.ts'
 
 /** Hashes are hexadecimal digits, which snappy leaves as long as they are: they are half of a table. */
@@ -63,7 +63,7 @@ export class Parquet {
     return this.#rows
   }
 
-  end(): Uint8Array {
+  finish(): Uint8Array {
     if (this.#rows % GROUP_ROWS > 0) this.#flush()
     this.#writer.finish()
     return new Uint8Array(this.#bytes.getBuffer())
@@ -100,10 +100,10 @@ export class ParquetTables {
     this.#holes = holes
   }
 
-  tell(key: string, lines: readonly string[]): void {
+  add(key: string, lines: readonly string[]): void {
     const coin = candleCoinOf(key)
     if (coin !== null) return this.#candles(coin, lines)
-    if (key.startsWith(PAID)) return this.#funding(key.slice(PAID.length), lines)
+    if (key.startsWith(FUNDING_PREFIX)) return this.#funding(key.slice(FUNDING_PREFIX.length), lines)
     const table = key === ALL_FILLS ? 'fills-by-time' : key.startsWith('u:') ? 'fills-by-user' : null
     if (table === null && !key.startsWith('l:')) return
     for (const line of lines) {
@@ -117,7 +117,7 @@ export class ParquetTables {
   #funding(user: Address, lines: readonly string[]): void {
     for (const line of lines) {
       const head = headOf(line)
-      for (const row of rowsOf(line)) this.#tables['funding-by-user'].add(fundingCells(head, user, row as PaidRow))
+      for (const row of rowsOf(line)) this.#tables['funding-by-user'].add(fundingCells(head, user, row as FundingRow))
     }
   }
 
@@ -128,7 +128,7 @@ export class ParquetTables {
         const open = this.#candle
         const isSame = open?.coin === coin && open.part.t === part.t
         if (!isSame) this.#endCandle()
-        this.#candle = isSame ? { ...open, part: joinedParts(open.part, part) } : { head: headOf(line), coin, part }
+        this.#candle = isSame ? { ...open, part: mergeParts(open.part, part) } : { head: headOf(line), coin, part }
       }
   }
 
@@ -136,16 +136,16 @@ export class ParquetTables {
     const open = this.#candle
     this.#candle = null
     if (open === null) return
-    const { t, T } = spanOf(BASES[0], open.part.t)
+    const { t, T } = spanOf(BASE_INTERVALS[0], open.part.t)
     const isComplete = !this.#holes.some(({ fromMs, toMs }) => fromMs <= T && toMs >= t)
     this.#tables['candles-by-coin'].add(candleCells(open.head, open.coin, open.part, isComplete))
   }
 
   /** Those that have rows. */
-  end(): readonly Table[] {
+  finish(): readonly Table[] {
     this.#endCandle()
     return Object.entries(this.#tables).flatMap(([name, table]): Table[] =>
-      table.rows === 0 ? [] : [{ name: name as TableName, rows: table.rows, bytes: table.end() }],
+      table.rows === 0 ? [] : [{ name: name as TableName, rows: table.rows, bytes: table.finish() }],
     )
   }
 }

@@ -5,28 +5,30 @@ import type { Coin } from '../../core/coin.ts'
 import type { BookSnapshot } from '../../protocol/hub/hub-api.ts'
 import type { ArchivedBook, ArchivedCheckpoint, ArchivedSegment, ArchiveReader } from '../archive/archive-read.ts'
 import { ArchiveDamage } from '../archive/archive-read.ts'
-import { BookAt, type Lost } from './book-at.ts'
 import { readBooksLine } from './books-line.ts'
+import { type BooksLoss, HistoricalBooks } from './historical-books.ts'
 
 export type BooksArchive = Pick<ArchiveReader, 'segmentsFrom' | 'lines' | 'checkpointAt' | 'books'>
 
-export type NoBooks =
-  | Lost
+export type BooksUnavailable =
+  | BooksLoss
   /** No checkpoint is at or below the height, or those that are cannot be read. */
   | { readonly kind: 'before' | 'damaged' }
   /** The height was not archived yet. */
   | { readonly kind: 'ahead' }
 
-export type BooksAnswer = { readonly ok: true; readonly books: BookAt } | ({ readonly ok: false } & NoBooks)
+export type BooksResult =
+  | { readonly ok: true; readonly books: HistoricalBooks }
+  | ({ readonly ok: false } & BooksUnavailable)
 
 /** Objects of the archive that are asked for at once. */
-const SEGMENTS = 64
+const SEGMENTS_PER_READ = 64
 /** Lines read without a rest, which others may wait for: some 4 ms. */
-const LINES_AT_ONCE = 64
+const LINES_PER_TURN = 64
 
-export interface Resting {
+export interface Yielder {
   /** Resolves when others had their turn; rejects where nobody waits for the answer any more. */
-  rest(): Promise<void>
+  yield(): Promise<void>
 }
 
 /** Books of these coins, or all, after block `height`. */
@@ -34,23 +36,23 @@ export async function booksAt(
   archive: BooksArchive,
   coins: ReadonlySet<string> | null,
   height: number,
-  resting: Resting,
-): Promise<BooksAnswer> {
+  resting: Yielder,
+): Promise<BooksResult> {
   const [held] = await archive.segmentsFrom({ height }, 1)
   if (!held) return { ok: false, kind: 'ahead' }
   let isDamaged = false
   for (let at = await archive.checkpointAt(height); at !== null; at = await archive.checkpointAt(at.height - 1)) {
-    const begun = await fromCheckpoint(archive, coins, at).catch(ifDamaged)
+    const begun = await fromCheckpoint(archive, coins, at).catch(nullIfDamaged)
     // A checkpoint is written coin by coin: some of its books may be from after the height.
-    if (begun && begun.wholeAt <= height) return rollOn(archive, coins, begun, height, resting)
+    if (begun && begun.completeAt <= height) return rollForward(archive, coins, begun, height, resting)
     isDamaged ||= begun === null
-    await resting.rest()
+    await resting.yield()
   }
   return { ok: false, kind: isDamaged ? 'damaged' : 'before' }
 }
 
 /** The one before will do. */
-function ifDamaged(error: unknown): null {
+function nullIfDamaged(error: unknown): null {
   if (error instanceof ArchiveDamage) return null
   throw error
 }
@@ -60,29 +62,29 @@ export async function fromCheckpoint(
   archive: BooksArchive,
   coins: ReadonlySet<string> | null,
   checkpoint: ArchivedCheckpoint | null,
-): Promise<BookAt | null> {
+): Promise<HistoricalBooks | null> {
   if (checkpoint === null) return null
   const books: ArchivedBook[] = []
   for await (const book of archive.books(checkpoint.height, coins)) books.push(book)
-  return new BookAt(checkpoint, books)
+  return new HistoricalBooks(checkpoint, books)
 }
 
-async function rollOn(
+async function rollForward(
   archive: BooksArchive,
   coins: ReadonlySet<string> | null,
-  books: BookAt,
+  books: HistoricalBooks,
   height: number,
-  resting: Resting,
-): Promise<BooksAnswer> {
+  resting: Yielder,
+): Promise<BooksResult> {
   if (books.height === height) return { ok: true, books }
   let read = 0
   for await (const segment of segmentsFrom(archive, books.height + 1)) {
     try {
       for await (const line of archive.lines(segment, 'books')) {
-        books.take(readBooksLine(line, coins))
-        if (books.lost) return { ok: false, ...books.lost }
+        books.apply(readBooksLine(line, coins))
+        if (books.loss) return { ok: false, ...books.loss }
         if (books.height === height) return { ok: true, books }
-        if (++read % LINES_AT_ONCE === 0) await resting.rest()
+        if (++read % LINES_PER_TURN === 0) await resting.yield()
       }
     } catch (error) {
       if (!(error instanceof ArchiveDamage)) throw error
@@ -96,7 +98,7 @@ async function rollOn(
 async function* segmentsFrom(archive: BooksArchive, from: number): AsyncGenerator<ArchivedSegment> {
   let next = from
   for (;;) {
-    const segments: readonly ArchivedSegment[] = await archive.segmentsFrom({ height: next }, SEGMENTS)
+    const segments: readonly ArchivedSegment[] = await archive.segmentsFrom({ height: next }, SEGMENTS_PER_READ)
     yield* segments
     const last = segments.at(-1)?.last
     if (last === undefined || last < next) return
@@ -109,9 +111,9 @@ export async function bookAt(
   archive: BooksArchive,
   coin: Coin,
   height: number,
-  resting: Resting,
+  resting: Yielder,
 ): Promise<
-  { readonly ok: true; readonly snapshot: BookSnapshot | null } | Exclude<BooksAnswer, { readonly ok: true }>
+  { readonly ok: true; readonly snapshot: BookSnapshot | null } | Exclude<BooksResult, { readonly ok: true }>
 > {
   const answer = await booksAt(archive, new Set([coin]), height, resting)
   return answer.ok ? { ok: true, snapshot: answer.books.snapshot(coin) } : answer

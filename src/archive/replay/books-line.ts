@@ -6,7 +6,7 @@ import type { BookChange } from '../../protocol/feed/block.ts'
 import type { HubBlock } from '../../protocol/feed/log-api.ts'
 
 /** More coins than this are found faster by reading the whole line. */
-export const CUT_MOST = 16
+export const MAX_CUT_COINS = 16
 const BOOKS = ',"books":'
 const LEVELS = ',"levels":'
 const NEW = ',"new":true}'
@@ -17,22 +17,26 @@ export function readBooksLine(line: string, coins: ReadonlySet<string> | null): 
   // Within a JSON string the quotes would be escaped.
   const at = line.indexOf(BOOKS)
   const books = line.slice(at + BOOKS.length, -1)
-  const isCut = coins !== null && coins.size <= CUT_MOST && at > 0 && (books === '[]' || FIRST.test(books))
-  if (!isCut) return whole(JSON.parse(line) as HubBlock, coins)
+  const isCut = coins !== null && coins.size <= MAX_CUT_COINS && at > 0 && (books === '[]' || FIRST.test(books))
+  if (!isCut) return filterBlock(JSON.parse(line) as HubBlock, coins)
   const head = JSON.parse(`${line.slice(0, at)}}`) as Omit<HubBlock, 'books'>
   const found = [...coins].flatMap((coin) => changeOf(books, coin) ?? []).sort((a, b) => a.at - b.at)
-  return bare(
+  return withoutPrices(
     head,
     found.map(({ change }) => change),
     coins,
   )
 }
 
-function whole(block: HubBlock, coins: ReadonlySet<string> | null): HubBlock {
-  return bare(block, coins && block.books ? block.books.filter(({ coin }) => coins.has(coin)) : block.books, coins)
+function filterBlock(block: HubBlock, coins: ReadonlySet<string> | null): HubBlock {
+  return withoutPrices(
+    block,
+    coins && block.books ? block.books.filter(({ coin }) => coins.has(coin)) : block.books,
+    coins,
+  )
 }
 
-function bare(
+function withoutPrices(
   { repaired = [], ...head }: Omit<HubBlock, 'books'>,
   books: HubBlock['books'],
   coins: ReadonlySet<string> | null,

@@ -4,17 +4,17 @@
 // block after the last that the archive holds is where live begins.
 
 /** A block, or the first one of a time or later. */
-export type Place = { readonly height: number } | { readonly timeMs: number }
+export type ReplayPosition = { readonly height: number } | { readonly timeMs: number }
 
-export interface Plan {
-  readonly from: Place
+export interface ReplayPlan {
+  readonly from: ReplayPosition
   /** Inclusive; null: join live. */
-  readonly to: Place | null
+  readonly to: ReplayPosition | null
   /** Infinity: as fast as it is read. */
   readonly speed: number
 }
 
-export interface ReadBlock<B> {
+export interface ReplayBlock<B> {
   readonly height: number
   readonly time: number
   /** What it takes while it waits. */
@@ -22,33 +22,33 @@ export interface ReadBlock<B> {
   readonly block: B
 }
 
-export type Piece<B> =
-  | ({ readonly kind: 'block' } & ReadBlock<B>)
+export type ReplayItem<B> =
+  | ({ readonly kind: 'block' } & ReplayBlock<B>)
   | { readonly kind: 'gap'; readonly from: number; readonly to: number }
   | { readonly kind: 'end' }
   /** All before this height was played. Nothing follows. */
   | { readonly kind: 'live'; readonly from: number }
 
 /** Read ahead: with so much nothing more is read. */
-export const AHEAD_BYTES = 2 * 1024 * 1024
-const AHEAD_BLOCKS = 4096
+export const MAX_AHEAD_BYTES = 2 * 1024 * 1024
+const MAX_AHEAD_BLOCKS = 4096
 
 export class Player<B> {
-  readonly #to: Place | null
+  readonly #to: ReplayPosition | null
   readonly #speed: number
-  #queue: Piece<B>[] = []
+  #queue: ReplayItem<B>[] = []
   #bytes = 0
-  #reads: Place
-  #begins: Place | null
-  #isRead = false
+  #readFrom: ReplayPosition
+  #startAt: ReplayPosition | null
+  #isFullyRead = false
   #anchor: { readonly atMs: number; readonly time: number } | null = null
   #pausedMs: number | null = null
 
-  constructor({ from, to, speed }: Plan) {
+  constructor({ from, to, speed }: ReplayPlan) {
     this.#to = to
     this.#speed = speed
-    this.#reads = from
-    this.#begins = from
+    this.#readFrom = from
+    this.#startAt = from
   }
 
   get isPaused(): boolean {
@@ -56,45 +56,45 @@ export class Player<B> {
   }
 
   /** From where to read on; null while enough is read. `put` and `none` are told which of them they answer. */
-  get wanted(): Place | null {
-    const isFull = this.#bytes >= AHEAD_BYTES || this.#queue.length >= AHEAD_BLOCKS
-    return this.#isRead || isFull ? null : this.#reads
+  get nextRead(): ReplayPosition | null {
+    const isFull = this.#bytes >= MAX_AHEAD_BYTES || this.#queue.length >= MAX_AHEAD_BLOCKS
+    return this.#isFullyRead || isFull ? null : this.#readFrom
   }
 
   /** What was read: blocks in order, the first of which may lie before the place. Another place's come to nothing. */
-  put(asked: Place, blocks: readonly ReadBlock<B>[]): void {
-    if (asked !== this.#reads) return
+  put(asked: ReplayPosition, blocks: readonly ReplayBlock<B>[]): void {
+    if (asked !== this.#readFrom) return
     for (const one of blocks) {
-      if (this.#isRead) return
+      if (this.#isFullyRead) return
       if (this.#isBefore(one)) continue
       this.#skipTo(one.height)
       if (isBeyond(one, this.#to)) return this.#finish()
       this.#queue.push({ kind: 'block', ...one })
       this.#bytes += one.bytes
-      this.#begins = null
-      this.#reads = { height: one.height + 1 }
+      this.#startAt = null
+      this.#readFrom = { height: one.height + 1 }
       if (isLast(one.height, this.#to)) this.#finish()
     }
   }
 
   /** Blocks of the archive cannot be read: they count as missing, and so does what lies before them. */
-  skip(asked: Place, { first, last }: { readonly first: number; readonly last: number }): void {
-    if (asked !== this.#reads) return
+  skip(asked: ReplayPosition, { first, last }: { readonly first: number; readonly last: number }): void {
+    if (asked !== this.#readFrom) return
     const most = this.#to && 'height' in this.#to ? this.#to.height : last
     const from = 'height' in asked ? asked.height : first
     this.#queue.push({ kind: 'gap', from, to: Math.min(last, most) })
-    this.#reads = { height: last + 1 }
+    this.#readFrom = { height: last + 1 }
     // A time that lies in what is missing is found behind it.
-    if (this.#begins && 'height' in this.#begins) this.#begins = null
+    if (this.#startAt && 'height' in this.#startAt) this.#startAt = null
     if (isLast(last, this.#to)) this.#finish()
   }
 
   /** The archive, whose last block this is, holds nothing of the place yet. */
-  none(asked: Place, last: number): void {
-    if (asked !== this.#reads || this.#to !== null) return
+  endOfArchive(asked: ReplayPosition, last: number): void {
+    if (asked !== this.#readFrom || this.#to !== null) return
     // It may hold more when what waits has been played.
     if (this.#queue.length > 0 || this.isPaused) return
-    this.#isRead = true
+    this.#isFullyRead = true
     this.#queue.push({ kind: 'live', from: 'height' in asked ? asked.height : last + 1 })
   }
 
@@ -109,7 +109,7 @@ export class Player<B> {
   }
 
   /** The next piece, where it is due. */
-  take(nowMs: number): Piece<B> | null {
+  take(nowMs: number): ReplayItem<B> | null {
     const next = this.waitMs(nowMs) === 0 ? this.#queue.shift() : undefined
     if (!next) return null
     if (next.kind === 'block') {
@@ -131,40 +131,44 @@ export class Player<B> {
   }
 
   /** Goes on from another place; what was paused stays so. */
-  seek(place: Place): void {
+  seek(place: ReplayPosition): void {
     this.#queue = []
     this.#bytes = 0
-    this.#reads = place
-    this.#begins = place
-    this.#isRead = false
+    this.#readFrom = place
+    this.#startAt = place
+    this.#isFullyRead = false
     this.#anchor = null
   }
 
-  #isBefore({ height, time }: ReadBlock<B>): boolean {
-    const { height: next = -1 } = this.#reads as { readonly height?: number }
-    const { timeMs = -1 } = (this.#begins ?? {}) as { readonly timeMs?: number }
+  #isBefore({ height, time }: ReplayBlock<B>): boolean {
+    const { height: next = -1 } = this.#readFrom as { readonly height?: number }
+    const { timeMs = -1 } = (this.#startAt ?? {}) as { readonly timeMs?: number }
     return height < next || time < timeMs
   }
 
   /** Heights from the one that is read next up to this one are missing. */
   #skipTo(height: number): void {
-    if (!('height' in this.#reads) || this.#reads.height >= height) return
+    if (!('height' in this.#readFrom) || this.#readFrom.height >= height) return
     // Of a time it is not known whether it lies in what is missing.
-    if (this.#begins && 'timeMs' in this.#begins) return
+    if (this.#startAt && 'timeMs' in this.#startAt) return
     const most = this.#to && 'height' in this.#to ? this.#to.height + 1 : height
     const to = Math.min(height, most) - 1
-    if (to >= this.#reads.height) this.#queue.push({ kind: 'gap', from: this.#reads.height, to })
+    if (to >= this.#readFrom.height) this.#queue.push({ kind: 'gap', from: this.#readFrom.height, to })
   }
 
   #finish(): void {
-    this.#isRead = true
+    this.#isFullyRead = true
     this.#queue.push({ kind: 'end' })
   }
 }
 
-function isBeyond({ height, time }: { readonly height: number; readonly time: number }, to: Place | null): boolean {
+function isBeyond(
+  { height, time }: { readonly height: number; readonly time: number },
+  to: ReplayPosition | null,
+): boolean {
   if (to === null) return false
   return 'height' in to ? height > to.height : time > to.timeMs
 }
 
-const isLast = (height: number, to: Place | null): boolean => to !== null && 'height' in to && height >= to.height
+const isLast = (height: number, to: ReplayPosition | null): boolean =>
+  to !== null && 'height' in to && height >= to.height

@@ -1,7 +1,7 @@
 // One run: the files of a source in order, what of them is wanted and not there, into the gateway. Laws: heights rise; a body
 // that was sent is there for good, and a run that ends anywhere is gone on with by the same command.
 
-import { BACKFILL_SPAN } from '../../archive/archive/backfill-lines.ts'
+import { MAX_BACKFILL_SPAN } from '../../archive/archive/backfill-lines.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import { MINUTE_MS } from '../../core/time.ts'
 import { type ReadBlock, readBlocks } from './read-blocks.ts'
@@ -183,6 +183,6 @@ export class BatchBuilder {
     if (!first || !last) return false
     const isNewMinute = Math.floor(time / MINUTE_MS) !== Math.floor(last.time / MINUTE_MS)
     if (isNewMinute && this.#chars >= TARGET_CHARS) return true
-    return this.#chars + line.length > CHARS_MAX || height - first.height > BACKFILL_SPAN
+    return this.#chars + line.length > CHARS_MAX || height - first.height > MAX_BACKFILL_SPAN
   }
 }

@@ -9,19 +9,19 @@ import type { Failure, Issue } from '../../core/failure.ts'
 import type { AccountId, KeyHash } from '../../core/ids.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import {
-  changed,
-  created,
   differences,
   type NewPipeline,
   type PipelineChange,
-  type Written,
+  type ValidatedPipeline,
+  validateChange,
+  validateNew,
 } from '../../pipelines/changes.ts'
 import { chainOf } from '../../pipelines/evm/evm-record.ts'
-import { BYTES_MAX, PipelineStore, SHARE, WALLETS_MAX } from '../../pipelines/pipelines.store.ts'
-import { PIPELINES_MAX, type PipelineRow } from '../../pipelines/row.ts'
+import { MAX_PIPELINES, type PipelineRow } from '../../pipelines/pipeline-row.ts'
+import { KEY_SHARE, MAX_BYTES, MAX_WALLETS, PipelineStore } from '../../pipelines/pipelines.store.ts'
 import { seal } from '../../pipelines/sealing.client.ts'
 import { SINK_API_VERSION, type SinkApi, type SinkPhase } from '../../pipelines/sink-api.ts'
-import { isInStep, SinkLink, type SinkLinkPorts } from '../../pipelines/sink-link.client.ts'
+import { isSynced, SinkLink, type SinkLinkPorts } from '../../pipelines/sink-link.client.ts'
 import type { Keys, PipelineCaller, PipelineRef, PipelineState, Pipelines, Reach } from './platform-api.ts'
 import { badField, type Refusal, retryLater } from './refusal.ts'
 
@@ -55,10 +55,10 @@ const NOT_CHECKED = unavailable('Nothing is changed, because what checks transfo
 const NOT_EMPTIED = unavailable('The pipeline is deleted, but what ran it could not be told')
 const conflict = (message: string): Refusal => ({ kind: 'conflict', message })
 const ACCOUNT_FULL = conflict(
-  `an account has at most ${PIPELINES_MAX} pipelines, ${BYTES_MAX / 1e6} MB of them, and ${WALLETS_MAX} wallets in those of order_updates: delete what is not needed`,
+  `an account has at most ${MAX_PIPELINES} pipelines, ${MAX_BYTES / 1e6} MB of them, and ${MAX_WALLETS} wallets in those of order_updates: delete what is not needed`,
 )
 const KEY_SHARE_FULL = conflict(
-  `a key that may touch its own pipelines alone ("pipelines": "own") has at most ${SHARE.pipelines} of them, ${SHARE.bytes / 1e6} MB, and ${SHARE.wallets} wallets in those of order_updates: delete what is not needed, or use a key with "pipelines": "all"`,
+  `a key that may touch its own pipelines alone ("pipelines": "own") has at most ${KEY_SHARE.pipelines} of them, ${KEY_SHARE.bytes / 1e6} MB, and ${KEY_SHARE.wallets} wallets in those of order_updates: delete what is not needed, or use a key with "pipelines": "all"`,
 )
 const BUSY = conflict('others are changing this pipeline: read it, and send this again')
 const TEST_RUNNING = conflict('this pipeline is being tested already: wait for that answer, and send this again')
@@ -94,7 +94,7 @@ export class PipelineService implements Pipelines {
   }
 
   async create({ account, keyHash }: PipelineCaller, order: NewPipeline): Promise<Result<PipelineRow, Refusal>> {
-    const checked = await this.#validate(account, created(order), order)
+    const checked = await this.#validate(account, validateNew(order), order)
     if (!checked.ok) return checked
     const { nowMs, keySecret } = this.#ports
     const id = `pipe_${randomBase58(ID_CHARS, (bytes) => crypto.getRandomValues(new Uint8Array(bytes)))}`
@@ -113,25 +113,25 @@ export class PipelineService implements Pipelines {
       ...payerOf(caller),
       destinationRoot: caller.root,
       revision: 1,
-      told: 0,
+      sentRevision: 0,
       isRemoved: false,
     }
     if (!(await this.#store.add(row, shareOf(caller)))) return err(fullRefusal(caller))
-    return ok(await this.#link.inStep(row))
+    return ok(await this.#link.sync(row))
   }
 
   async page({ account, keyHash }: PipelineCaller, from: number, limit: number) {
     const { right, root } = await this.#caller(keyHash)
-    return this.#store.page(account, right === 'all' ? null : root, from, limit)
+    return this.#store.list(account, right === 'all' ? null : root, from, limit)
   }
 
   async count(account: AccountId): Promise<number> {
-    return (await this.#store.page(account, null, 0, 0)).total
+    return (await this.#store.list(account, null, 0, 0)).total
   }
 
   async reach(key: Pick<KeyRow, 'account' | 'hash' | 'root'>): Promise<readonly Reach[]> {
     const root = rootOf(key)
-    const rows = await this.#store.ofKeys(key.account, root)
+    const rows = await this.#store.ofKeyChain(key.account, root)
     return rows.map((row) => ({
       row,
       isCharged: row.payerRoot === root,
@@ -141,7 +141,7 @@ export class PipelineService implements Pipelines {
 
   async show(name: PipelineRef): Promise<Result<PipelineRow, Refusal>> {
     const row = await this.#find(name, await this.#caller(name.keyHash))
-    return row.ok ? ok(await this.#link.inStep(row.value)) : row
+    return row.ok ? ok(await this.#link.sync(row.value)) : row
   }
 
   adopt(name: PipelineRef): Promise<Result<PipelineRow, Refusal>> {
@@ -167,9 +167,9 @@ export class PipelineService implements Pipelines {
       const isTaken = (takes !== null || sends || isStarted || isWoken) && before.value.payer !== caller.hash
       const isChanged = isOther || isWoken || isTaken
       const row = isChanged ? this.#nextRevision(isTaken ? { ...changed, ...payerOf(caller) } : changed) : changed
-      if (!isChanged || (await this.#store.change(row, before.value.revision, shareOf(caller)))) {
-        const told = await this.#link.inStep(row)
-        return isInStep(told) ? ok(told) : err(NOT_SYNCED)
+      if (!isChanged || (await this.#store.update(row, before.value.revision, shareOf(caller)))) {
+        const told = await this.#link.sync(row)
+        return isSynced(told) ? ok(told) : err(NOT_SYNCED)
       }
       const now = await this.#find(name, caller)
       if (now.ok && now.value.revision === before.value.revision) return err(fullRefusal(caller))
@@ -179,20 +179,20 @@ export class PipelineService implements Pipelines {
 
   async remove({ account, id, keyHash }: PipelineRef): Promise<Result<void, Refusal>> {
     // Also one that was deleted: it may not be known to be empty.
-    const row = await this.#store.named(account, id)
+    const row = await this.#store.get(account, id)
     if (row === null) return err(NO_PIPELINE)
     if (!mayTouch(await this.#caller(keyHash), row)) return err(OTHER_KEYS_PIPELINE)
     await this.#store.remove(id, this.#ports.nowMs())
-    if ((await this.#link.asked(id, (sink) => sink.drop().then(() => true))) === null) return err(NOT_EMPTIED)
-    await this.#store.forget(id)
+    if ((await this.#link.call(id, (sink) => sink.drop().then(() => true))) === null) return err(NOT_EMPTIED)
+    await this.#store.purge(id)
     return ok(undefined)
   }
 
   async state(name: PipelineRef): Promise<Result<PipelineState, Refusal>> {
     const row = await this.show(name)
     if (!row.ok) return row
-    const status = await this.#link.asked(name.id, (sink) => sink.status())
-    return ok({ row: row.value, inSync: isInStep(row.value), status })
+    const status = await this.#link.call(name.id, (sink) => sink.status())
+    return ok({ row: row.value, inSync: isSynced(row.value), status })
   }
 
   async logs(name: PipelineRef, before: number | null, limit: number) {
@@ -212,9 +212,9 @@ export class PipelineService implements Pipelines {
     const after = await this.#applyChange(before.value, change, caller)
     if (!after.ok) return after
     // Whoever tests it pays for the test.
-    const pipeline = await this.#link.opened({ ...after.value.row, ...payerOf(caller) })
+    const pipeline = await this.#link.toPipeline({ ...after.value.row, ...payerOf(caller) })
     if (pipeline === null) return err(SECRET_UNREADABLE)
-    const answer = await this.#link.asked(name.id, (sink) => sink.trial({ v, pipeline }), TEST_MS)
+    const answer = await this.#link.call(name.id, (sink) => sink.trial({ v, pipeline }), TEST_MS)
     if (answer?.isBusy) return err(TEST_RUNNING)
     if (answer?.waitMs !== undefined) return err(retryLater(answer.waitMs, answer.words))
     return answer === null ? err(NO_RESPONSE) : ok(answer)
@@ -229,7 +229,7 @@ export class PipelineService implements Pipelines {
   }
 
   async #find({ account, id }: PipelineRef, caller: Caller): Promise<Result<PipelineRow, Refusal>> {
-    const row = await this.#store.named(account, id)
+    const row = await this.#store.get(account, id)
     if (row === null || row.isRemoved) return err(NO_PIPELINE)
     return mayTouch(caller, row) ? ok(row) : err(OTHER_KEYS_PIPELINE)
   }
@@ -244,7 +244,7 @@ export class PipelineService implements Pipelines {
   /** Whether one that is set to run waits for somebody, credits, a key or its next try, or cannot say: it is to hear of it once more. */
   async #isStuck({ id, fields }: PipelineRow): Promise<boolean> {
     if (fields.status !== 'running') return false
-    const status = await this.#link.asked(id, (sink) => sink.status())
+    const status = await this.#link.call(id, (sink) => sink.status())
     return status === null || WAITING_PHASES.includes(status.phase)
   }
 
@@ -255,10 +255,10 @@ export class PipelineService implements Pipelines {
   /** The row as the change makes it, whether that is another one, and whether it sends something else. */
   async #applyChange(before: PipelineRow, change: PipelineChange, { root }: Caller) {
     const { id, fields, sealed } = before
-    const checked = await this.#validate(before.account, changed(id, fields, change), change)
+    const checked = await this.#validate(before.account, validateChange(id, fields, change), change)
     if (!checked.ok) return checked
     const { secret } = checked.value
-    if (secret === null && (await this.#link.opened(before)) === null) return err(SECRET_UNREADABLE)
+    if (secret === null && (await this.#link.toPipeline(before)) === null) return err(SECRET_UNREADABLE)
     const { isAny, isSent: sends, isDestination } = differences(fields, checked.value)
     if (!isAny) return ok({ row: before, isChanged: false, sends })
     const destinationRoot = isDestination ? root : before.destinationRoot
@@ -270,9 +270,9 @@ export class PipelineService implements Pipelines {
   /** What only this gateway can say of what was sent: what was allowed once is not asked again. */
   async #validate(
     account: AccountId,
-    written: Result<Written, readonly Issue[]>,
+    written: Result<ValidatedPipeline, readonly Issue[]>,
     sent: Pick<PipelineChange, 'destination_config' | 'transforms' | 'filter' | 'topic'>,
-  ): Promise<Result<Written, Refusal>> {
+  ): Promise<Result<ValidatedPipeline, Refusal>> {
     if (!written.ok) return err({ kind: 'bad_field', issues: written.error })
     if (written.value.secret && !this.#ports.keySecret) return err(NO_KEY_SECRET)
     const { destination_config: config, transforms = {} } = sent
@@ -285,7 +285,7 @@ export class PipelineService implements Pipelines {
     if (Object.keys(transforms).length === 0) return written
     const request = { v, account, transforms, topic }
     // One object of each account checks, so that a record that is refused leaves none behind.
-    const checked = await this.#link.asked(`check/${account}`, (sink) => sink.check(request), TEST_MS)
+    const checked = await this.#link.call(`check/${account}`, (sink) => sink.check(request), TEST_MS)
     if (checked === null) return err(NOT_CHECKED)
     const { fault, wait } = checked
     if (wait) return err(retryLater(wait.waitMs, wait.words))
@@ -299,7 +299,7 @@ export class PipelineService implements Pipelines {
   ): Promise<Result<Answer, Refusal>> {
     const row = await this.show(name)
     if (!row.ok) return row
-    const answer = await this.#link.asked(name.id, ask)
+    const answer = await this.#link.call(name.id, ask)
     return answer === null ? err(NO_RESPONSE) : ok(answer)
   }
 }

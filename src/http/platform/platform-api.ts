@@ -5,7 +5,7 @@ import type { KeyKind } from '../../accounts/format.ts'
 import type { KeyChange, KeyName, KeyPosition, KeyRow, Rotation, SignInKey } from '../../accounts/key-row.ts'
 import type { StaffLookup, StaffRole, StaffRow } from '../../accounts/staff.ts'
 import type { SignedStreamToken } from '../../accounts/stream-token.ts'
-import type { BackfillAnswer, BackfillState } from '../../archive/archive/backfill-api.ts'
+import type { BackfillResult, BackfillState } from '../../archive/archive/backfill-api.ts'
 import type { BackfillBlock } from '../../archive/archive/backfill-lines.ts'
 import type { RetentionApi } from '../../archive/archive/retention.ts'
 import type { Exports } from '../../archive/exports/exports-api.ts'
@@ -20,7 +20,7 @@ import type { AccountTerms, ListedPlan } from '../../metering/plans/plan.ts'
 import type { PlanState } from '../../metering/plans/plan-period.ts'
 import type { WebhookApi } from '../../metering/webhooks/webhook-api.ts'
 import type { NewPipeline, PipelineChange } from '../../pipelines/changes.ts'
-import type { PipelineRow } from '../../pipelines/row.ts'
+import type { PipelineRow } from '../../pipelines/pipeline-row.ts'
 import type { SinkLogLine, SinkMinute, SinkStatus, SinkTest } from '../../pipelines/sink-api.ts'
 import type { BlockLogApi } from '../../protocol/feed/log-api.ts'
 import type { AuditRow } from './audit.ts'
@@ -70,7 +70,7 @@ export interface ArchiveBackfill {
   readonly chain: string
   state(after: number): Promise<BackfillState>
   /** The blocks are at least one, in order of height. */
-  backfill(blocks: readonly BackfillBlock[]): Promise<BackfillAnswer>
+  backfill(blocks: readonly BackfillBlock[]): Promise<BackfillResult>
 }
 
 /** A plan with what is agreed with one account. */

@@ -2,7 +2,7 @@
 // last row of the one before, named by its close time and ordinal; fewer than `limit` rows are the last page.
 
 import * as z from 'zod'
-import { cursorTime, TRADE_CURSOR, tradesFor } from '../../archive/trade-page.ts'
+import { cursorTime, filterTrades, TRADE_CURSOR } from '../../archive/trade-page.ts'
 import type { Failure } from '../../core/failure.ts'
 import { err, ok } from '../../core/result.ts'
 import { COMPLETED_TRADE, TIME, USER } from '../../protocol/info/examples.ts'
@@ -46,6 +46,6 @@ export const userCompletedTradesByTime = defineQuery({
     const own = await tradesFrom({ user, filter, limit }, from)
     if (!own.ok) return own
     if (cursorTime(asked.cursor) > own.value.read.head.time) return err(NO_SUCH_ROW)
-    return ok(historyAnswer(tradesFor(own.value.trades, filter).slice(0, limit), own.value.read))
+    return ok(historyAnswer(filterTrades(own.value.trades, filter).slice(0, limit), own.value.read))
   },
 })

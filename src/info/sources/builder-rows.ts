@@ -1,7 +1,7 @@
 // A page of the fills that came through a builder, out of all that is kept. Law: fills of one time stay on one page, also
 // where log and files meet, and where more of them come while a caller pages.
 
-import { aggregateFills, NODE_ONLY, without } from '../../archive/fill-rows.ts'
+import { aggregateFills, NODE_ONLY, omitFields } from '../../archive/fill-rows.ts'
 import type { Failure } from '../../core/failure.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import type { Address, Fill, UserFill } from '../../protocol/feed/block.ts'
@@ -61,5 +61,5 @@ export function builderPage(blocks: readonly (readonly UserFill[])[], rows: numb
 }
 
 function shown([user, fill]: UserFill): BuilderFill {
-  return { user, ...without(fill, NOT_SHOWN) }
+  return { user, ...omitFields(fill, NOT_SHOWN) }
 }

@@ -3,11 +3,11 @@
 // and the reading says since when nothing is missing.
 
 import { ArchiveDamage, type ArchiveReader } from '../../archive/archive/archive-read.ts'
+import { type CandleHistory, candleHistory, needsLog } from '../../archive/candle-history.ts'
 import type { CandlesRequest } from '../../archive/candles.ts'
 import type { CandleFiles, FilesReader, FilesRequest } from '../../archive/files/files-read.ts'
-import { fundedCover, paidCover, type Seam, seamOf } from '../../archive/files/seam.ts'
-import type { HeldFills } from '../../archive/funded-runs.ts'
-import { type KeptCandles, keptCandles, wantsLog } from '../../archive/kept-candles.ts'
+import { fundedCoverage, paidCoverage, type Seam, seamOf } from '../../archive/files/seam.ts'
+import type { FillHistory } from '../../archive/funding-spans.ts'
 import { type After, orFallback } from '../../core/deadline.ts'
 import type { Failure } from '../../core/failure.ts'
 import { err, ok, type Result } from '../../core/result.ts'
@@ -69,7 +69,7 @@ async function inTime<T>({ after }: EventHistoryDeps, work: Promise<Result<T, Fa
 interface OpenParts {
   readonly events: EventQuery
   readonly files: CandleFiles | null
-  readonly held: HeldFills
+  readonly held: FillHistory
   readonly seam: Seam
   readonly since: HeightAndTime
 }
@@ -79,8 +79,8 @@ async function openHistory(deps: EventHistoryDeps, events: EventQuery): Promise<
   // Of blocks of which the fills alone are known a ledger without events would be a lie, and so would be no funding.
   const isPaid = events.kind === 'funding'
   const need = isPaid ? 'payments' : events.kind !== 'fills' || events.isFunded ? 'events' : 'fills'
-  const whole = files && (await archiveRead(files.cover(need)))
-  const cover = whole && (isPaid ? paidCover(whole) : events.isFunded ? fundedCover(whole) : whole)
+  const whole = files && (await archiveRead(files.coverage(need)))
+  const cover = whole && (isPaid ? paidCoverage(whole) : events.isFunded ? fundedCoverage(whole) : whole)
   const held = await deps.history.stored(events.scope, events.kind, cover?.to.height)
   if (!held.ok) return held
   const seam = seamOf(held.value, cover)
@@ -105,7 +105,7 @@ async function openHistory(deps: EventHistoryDeps, events: EventQuery): Promise<
   return ok(past)
 }
 
-async function sinceOf({ archive }: EventHistoryDeps, { since }: Seam, held: HeldFills): Promise<HeightAndTime> {
+async function sinceOf({ archive }: EventHistoryDeps, { since }: Seam, held: FillHistory): Promise<HeightAndTime> {
   if (!('above' in since)) return since
   // A gap of files may end amid a segment.
   const segments = archive ? await archiveRead(archive.segmentsFrom({ height: since.above + 1 }, 2)) : []
@@ -147,12 +147,12 @@ async function readWindow(
 async function readCandles(
   { files, history }: { readonly files: CandleFiles | null; readonly history: Pick<History, 'stored'> },
   request: CandlesRequest,
-): Promise<KeptCandles | null> {
+): Promise<CandleHistory | null> {
   const filed = files?.candles ? await archiveRead(files.candles(request)) : null
   if (filed === null) return null
   const { coin } = request
-  const held = wantsLog(filed, request) ? await history.stored({ by: 'coin', coin }, 'fills', filed.to.height) : null
-  return keptCandles(filed, held?.ok ? held.value : null, request)
+  const held = needsLog(filed, request) ? await history.stored({ by: 'coin', coin }, 'fills', filed.to.height) : null
+  return candleHistory(filed, held?.ok ? held.value : null, request)
 }
 
 // The files of the archive, read page by page. Invariant: pages join, also where one time goes on beyond a page.

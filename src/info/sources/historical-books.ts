@@ -1,6 +1,6 @@
 // Books of the past out of the archive. Law: whatever stands between a checkpoint and the height is said, and never guessed over.
 
-import { type BooksArchive, bookAt, type NoBooks } from '../../archive/replay/archived-books.ts'
+import { type BooksArchive, type BooksUnavailable, bookAt } from '../../archive/replay/archived-books.ts'
 import type { Coin } from '../../core/coin.ts'
 import { type After, orReject } from '../../core/deadline.ts'
 import type { Failure } from '../../core/failure.ts'
@@ -33,7 +33,7 @@ export function archivedBooks({ archive, live, after }: HistoricalBooksDeps): Hi
         await new Promise<void>((go) => after(0, go))
         if (isLate) throw new Error('nobody waits any more')
       }
-      const read = bookAt(archive, coin, height, { rest })
+      const read = bookAt(archive, coin, height, { yield: rest })
       const answer = await orReject(read, READ_MAX_MS, after).catch(() => null)
       isLate = true
       // What is still under way ends with its next rest, or with its request.
@@ -52,12 +52,12 @@ async function notYet(coin: Coin, height: number, live: Pick<Books, 'snapshot'>)
   return refused(`block ${height} has not come yet: the newest is ${newest}`)
 }
 
-function missing(height: number, why: NoBooks): Failure {
+function missing(height: number, why: BooksUnavailable): Failure {
   const message = `no book of block ${height} is known: ${reasonOf(why)}`
   return { kind: 'bad_field', issues: [{ path: 'block_height', message }] }
 }
 
-function reasonOf(why: NoBooks): string {
+function reasonOf(why: BooksUnavailable): string {
   switch (why.kind) {
     case 'before':
       return 'the archive begins later'

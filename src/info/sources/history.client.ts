@@ -1,7 +1,7 @@
 // Our own history as far as there is one: the fills that the BlockLog still holds, read page by page.
 // Law: an answer says since when it is complete; where the log cannot be read to its end it says a later time.
 
-import { type HeldFills, heldFills } from '../../archive/funded-runs.ts'
+import { type FillHistory, joinStretches } from '../../archive/funding-spans.ts'
 import type { Failure } from '../../core/failure.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import type { BlockRange, FillScope, HeightAndTime } from '../../protocol/feed/durable-api.ts'
@@ -36,7 +36,7 @@ async function read(
   { log, now, sleep }: LogHistoryDeps,
   { scope, kind = 'fills' }: { readonly scope: FillScope; readonly kind?: EventKind | undefined },
   most: { readonly pages: number; readonly waits: number; readonly downTo?: number | undefined },
-): Promise<Result<HeldFills, Failure>> {
+): Promise<Result<FillHistory, Failure>> {
   let head: HeightAndTime | null = null
   let before: number | null = null
   const endMs = now() + READ_MAX_MS
@@ -61,7 +61,7 @@ async function read(
   }
   const [newest, ...older] = stretches
   if (!head || !newest) return unavailable('No block has come yet')
-  return ok(heldFills(head, [newest, ...older]))
+  return ok(joinStretches(head, [newest, ...older]))
 }
 
 function unavailable(what: string): Result<never, Failure> {

@@ -1,8 +1,8 @@
 // Candles that the public API shows, too: our own of which no trade is missing, and a source's in the places of the others.
 // Law: a candle is one or the other's; of what neither knows there is none, and the answer says since when nothing is missing.
 
+import { type CandleHistory, candlesWithin } from '../../archive/candle-history.ts'
 import type { Candle } from '../../archive/candles.ts'
-import { candlesWithin, type KeptCandles } from '../../archive/kept-candles.ts'
 import type { Interval } from '../../core/candle-interval.ts'
 import type { Coin } from '../../core/coin.ts'
 import type { Failure } from '../../core/failure.ts'
@@ -52,27 +52,27 @@ export async function candlesAnswer(
   if (untilMs !== null && !isPage) return upstreamCandlesFrom(window.fromMs, asked, limit, from, windowTooLong(untilMs))
   const last = candles.at(-1)
   if (!last) return withoutOwnCandles(asked, limit, kept.value, from)
-  const { holed } = kept.value
-  if (!holed || (isPage && holed.fromMs > last.t)) return ok(ownAnswer(candles, kept.value))
+  const { incomplete } = kept.value
+  if (!incomplete || (isPage && incomplete.fromMs > last.t)) return ok(ownAnswer(candles, kept.value))
   const { type, req } = asked
-  const fromMs = Math.max(startTime, holed.fromMs)
-  const toMs = holed.toMs < window.toMs ? holed.toMs : req.endTime
+  const fromMs = Math.max(startTime, incomplete.fromMs)
+  const toMs = incomplete.toMs < window.toMs ? incomplete.toMs : req.endTime
   const told = await passThrough({ type, req: { ...req, startTime: fromMs, endTime: toMs } }, from)
   if (!told.ok) return hasNoSource(told.error) ? ownOnly(candles, kept.value) : told
   const rows = rowsIn<Candle>(told.value.body)
   if (rows === null) return told
-  const all = [...candles, ...rows.filter((candle) => kept.value.isHoled(candle) && candle.T >= startTime)]
+  const all = [...candles, ...rows.filter((candle) => kept.value.isIncomplete(candle) && candle.T >= startTime)]
   const page = all.sort((a, b) => a.t - b.t).slice(0, limit)
   return ok({ ...ownAnswer(page, kept.value), ...latenessOf([told]) })
 }
 
-function ownAnswer(candles: readonly Candle[], { head, since }: KeptCandles): InfoAnswer {
+function ownAnswer(candles: readonly Candle[], { head, since }: CandleHistory): InfoAnswer {
   return head ? historyAnswer(candles, { head, since }) : { body: JSON.stringify(candles), since }
 }
 
 /** There is nobody to ask for the others. */
-function ownOnly(candles: readonly Candle[], kept: KeptCandles): AnswerResult {
-  return kept.isLate ? err(LATE) : ok(ownAnswer(candles, kept))
+function ownOnly(candles: readonly Candle[], kept: CandleHistory): AnswerResult {
+  return kept.isLogUnavailable ? err(LATE) : ok(ownAnswer(candles, kept))
 }
 
 function windowTooLong(untilMs: number): Failure {
@@ -84,12 +84,12 @@ function windowTooLong(untilMs: number): Failure {
 async function withoutOwnCandles(
   asked: CandleSnapshotRequest,
   limit: number,
-  kept: KeptCandles,
+  kept: CandleHistory,
   from: Pick<Sources, 'upstream'>,
 ): Promise<AnswerResult> {
   const told = await upstreamCandles(asked, limit, from)
   if (!told.ok && hasNoSource(told.error)) return ownOnly([], kept)
-  if (kept.holed !== null || (!told.ok && told.error.kind === 'bad_field')) return told
+  if (kept.incomplete !== null || (!told.ok && told.error.kind === 'bad_field')) return told
   return ok(ownAnswer([], kept))
 }
 

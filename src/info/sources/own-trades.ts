@@ -1,10 +1,10 @@
 // The completed trades of a wallet as far as its fills, and the funding on them, are kept. Laws: nothing is carried over a
 // gap; no more is gone through than an answer needs, within a bound; an answer says how far back that was.
 
-import { acrossGap, foldTrades, noTrades } from '../../archive/completed-trades.ts'
-import { foldedPart, heldSpans, withFunding } from '../../archive/funded-runs.ts'
+import { afterGap, emptyTradeState, foldTrades } from '../../archive/completed-trades.ts'
+import { positionSpans, withFunding, withTradeFields } from '../../archive/funding-spans.ts'
 import type { CompletedTrade } from '../../archive/open-trade.ts'
-import { type TradeFilter, tradesFor } from '../../archive/trade-page.ts'
+import { filterTrades, type TradeFilter } from '../../archive/trade-page.ts'
 import type { Failure } from '../../core/failure.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import type { Address, Fill } from '../../protocol/feed/block.ts'
@@ -39,7 +39,7 @@ export async function lastTrades(
   const own = await tradesUpTo({ user, toMs: EVER }, from, rows)
   if (!own.ok || rows === ROWS_MOST) return own
   const { trades, missedMs, read } = own.value
-  const oldest = tradesFor(trades, filter).at(-limit)
+  const oldest = filterTrades(trades, filter).at(-limit)
   const isWhole = read.ended !== 'enough' || (oldest !== undefined && missedMs < oldest.close_time)
   const more = isWhole ? own : await lastTrades({ user, filter, limit }, from, ROWS_MOST)
   return more.ok ? more : own
@@ -85,7 +85,7 @@ async function tradesAfter(
   if (kept.value.read.ended === 'damage') return err(UNREADABLE)
   const folded = await fold(user, kept.value, open)
   if (!folded.ok) return folded
-  const isPage = kept.value.read.ended === 'all' || tradesFor(folded.value.trades, filter).length >= limit
+  const isPage = kept.value.read.ended === 'all' || filterTrades(folded.value.trades, filter).length >= limit
   if (!isPage) return err(WINDOW_TOO_LONG)
   return ok({ ...folded.value, read: withSince(kept.value.read, since), isFromFirst: ended !== 'enough' })
 }
@@ -105,12 +105,12 @@ function enoughFills(rows: number): IsEnough {
 /** Enough with so many trades; what they are chosen by is the same without their funding. */
 function enoughTrades(user: Address, filter: TradeFilter, limit: number): IsEnough {
   const isFilled = enoughFills(PAGE_ROWS_MOST)
-  let state = noTrades(user)
+  let state = emptyTradeState(user)
   let trades = 0
   return (block, isAfterHole) => {
-    const folded = foldTrades(isAfterHole ? acrossGap(state) : state, [block])
+    const folded = foldTrades(isAfterHole ? afterGap(state) : state, [block])
     state = folded.state
-    trades += tradesFor(folded.trades, filter).length
+    trades += filterTrades(folded.trades, filter).length
     return isFilled(block, isAfterHole) || trades >= limit
   }
 }
@@ -126,12 +126,12 @@ async function fold(
   open: OpenEventHistory,
 ): Promise<Result<Folded, Failure>> {
   const fills = runs.flatMap((run) => run.flatMap((block: EventBlock) => block.fills.map(([, fill]) => fill)))
-  const paid = await open.funding(heldSpans(runs))
+  const paid = await open.funding(positionSpans(runs))
   if (!paid.ok) return paid
-  let state = noTrades(user)
+  let state = emptyTradeState(user)
   let missedMs = -1
   const trades = withFunding(runs, paid.value).flatMap((run) => {
-    const folded = foldTrades(acrossGap(state), run)
+    const folded = foldTrades(afterGap(state), run)
     state = folded.state
     missedMs = Math.max(missedMs, folded.missedMs)
     return folded.trades
@@ -155,8 +155,8 @@ async function readRuns(
   const runs: EventBlock[][] = []
   const read = await readWithReach(open, window, (block, isAfterHole) => {
     const run = isAfterHole ? undefined : runs.at(-1)
-    if (run) run.push(foldedPart(block))
-    else runs.push([foldedPart(block)])
+    if (run) run.push(withTradeFields(block))
+    else runs.push([withTradeFields(block)])
     return isEnough(block, isAfterHole)
   })
   if (!read.ok) return read

@@ -2,7 +2,7 @@
 // the same ones, and reading them costs the log a part of what it reads for everyone. What was read is shared, never a reading
 // under way, which may end with the request that began it. Law: what is too old to be shared goes with the next question.
 
-import type { HeldFills } from '../../archive/funded-runs.ts'
+import type { FillHistory } from '../../archive/funding-spans.ts'
 import { BoundedMap } from '../../core/bounded-map.ts'
 import type { History } from '../ports.ts'
 
@@ -14,7 +14,7 @@ const COINS_MOST = 8
 interface SharedFills {
   readonly atMs: number
   readonly downTo: number
-  readonly held: HeldFills
+  readonly held: FillHistory
 }
 
 const isShared = (readMs: number, nowMs: number) => nowMs >= readMs && nowMs - readMs < SHARED_MS

@@ -18,27 +18,27 @@ export interface Batch {
   readonly columns: readonly Column[] | null
 }
 
-export interface Confirmed {
+export interface DeliverySuccess {
   readonly ok: true
   readonly bytes: number
   /** To be paid for. */
-  readonly countedRows: number
+  readonly billedRows: number
 }
 /**
  * `words`: for the owner. `isFinal`: another try of the same can come to nothing else. `isUntried`: nothing was run or sent, and
  * `retryAfterMs` is when it may be. `unpaidRows`: what is left does not pay for so many rows.
  */
-export interface Failed {
+export interface DeliveryFailure {
   readonly ok: false
-  readonly words: string
+  readonly message: string
   readonly retryAfterMs?: number
   readonly isFinal?: true
-  readonly isUntried?: true
+  readonly isNotAttempted?: true
   readonly unpaidRows?: number
 }
 /** Of a try. */
-export type Outcome = Omit<Confirmed, 'countedRows'> | Failed
-export type Sent = Confirmed | Failed
+export type AttemptResult = Omit<DeliverySuccess, 'billedRows'> | DeliveryFailure
+export type DeliveryResult = DeliverySuccess | DeliveryFailure
 
 export function batchId(pipeline: string, from: number, to: number): string {
   return `${pipeline}:${from}-${to}`

@@ -8,9 +8,9 @@ import type { Egress } from '../../core/egress.client.ts'
 import { parseJson } from '../../core/json.ts'
 import type { DestinationConfig } from '../pipeline.ts'
 import type { Row } from '../topics/topic.ts'
-import type { Batch, Outcome } from './batch.ts'
-import { basic, excerpt, exchange, type HttpAnswer, outcomeOf } from './http.client.ts'
-import { CLICKHOUSE, missingDdl, noTable, tableColumns } from './table-ddl.ts'
+import type { AttemptResult, Batch } from './batch.ts'
+import { attemptResult, basicAuth, excerpt, type HttpResult, sendRequest } from './http.client.ts'
+import { CLICKHOUSE, missingDdl, missingTableMessage, tableColumns } from './table-ddl.ts'
 
 /** Types by the names of the columns that may be written. */
 export type TableColumns = ReadonlyMap<string, string>
@@ -55,66 +55,66 @@ export interface ClickHouseTable {
   readonly settings: ReadonlySet<string>
 }
 
-const KEPT_MS = 60_000
-const TABLES_MOST = 16
+const CACHE_MS = 60_000
+const MAX_TABLES = 16
 /** Each name with its type; a setting has none. */
-const Answer = z.object({ data: z.array(z.tuple([z.string(), z.string()])) })
+const ColumnsResponse = z.object({ data: z.array(z.tuple([z.string(), z.string()])) })
 
 export class ClickHouseTables {
-  readonly #known = new BoundedMap<string, { readonly untilMs: number; readonly table: ClickHouseTable }>(TABLES_MOST)
+  readonly #cache = new BoundedMap<string, { readonly untilMs: number; readonly table: ClickHouseTable }>(MAX_TABLES)
 
-  async of(
+  async get(
     config: ClickHouseConfig,
     settings: readonly string[],
     egress: Egress,
-  ): Promise<ClickHouseTable | (Outcome & { readonly ok: false })> {
+  ): Promise<ClickHouseTable | (AttemptResult & { readonly ok: false })> {
     const key = JSON.stringify(config)
-    const known = this.#known.get(key)
+    const known = this.#cache.get(key)
     if (known && known.untilMs > Date.now()) return known.table
-    const table = await asked(config, settings, egress)
+    const table = await queryTable(config, settings, egress)
     // One that is missing may be there the next time.
-    if ('columns' in table && table.columns.size > 0) this.#known.set(key, { untilMs: Date.now() + KEPT_MS, table })
+    if ('columns' in table && table.columns.size > 0) this.#cache.set(key, { untilMs: Date.now() + CACHE_MS, table })
     return table
   }
 
   /** It may be another one by now. */
   forget(config: ClickHouseConfig): void {
-    this.#known.delete(JSON.stringify(config))
+    this.#cache.delete(JSON.stringify(config))
   }
 }
 
 /** A table may be named with its database. */
-function placeOf({ database, table }: ClickHouseConfig): readonly [database: string, table: string] {
+function tableName({ database, table }: ClickHouseConfig): readonly [database: string, table: string] {
   const [first = '', ...rest] = table.split('.')
   return rest.length === 0 ? [database, first] : [first, rest.join('.')]
 }
 
 /** What is sent besides by whoever asks or writes. */
-function accessOf({ user, password }: ClickHouseConfig) {
-  const authorization = basic(user, password)
+function credentialsOf({ user, password }: ClickHouseConfig) {
+  const authorization = basicAuth(user, password)
   return { headers: { authorization }, secrets: [password, authorization.slice('Basic '.length)] }
 }
 
-async function asked(config: ClickHouseConfig, settings: readonly string[], egress: Egress) {
-  const [database, table] = placeOf(config)
-  const { headers, secrets } = accessOf(config)
+async function queryTable(config: ClickHouseConfig, settings: readonly string[], egress: Egress) {
+  const [database, table] = tableName(config)
+  const { headers, secrets } = credentialsOf(config)
   const body =
-    `SELECT name, '' AS type FROM system.settings WHERE name IN (${settings.map(text).join(', ')}) UNION ALL ` +
-    `SELECT name, type FROM system.columns WHERE database = ${text(database)} AND table = ${text(table)} ` +
+    `SELECT name, '' AS type FROM system.settings WHERE name IN (${settings.map(quotedText).join(', ')}) UNION ALL ` +
+    `SELECT name, type FROM system.columns WHERE database = ${quotedText(database)} AND table = ${quotedText(table)} ` +
     `AND default_kind NOT IN ('MATERIALIZED', 'ALIAS', 'EPHEMERAL') FORMAT JSONCompact`
-  const failed = (words: string) => ({ ok: false, words }) as const
-  const answer = await exchange({ url: config.url, headers, body }, egress)
-  const outcome = outcomeOf(answer, 0, secrets)
+  const failed = (message: string) => ({ ok: false, message }) as const
+  const answer = await sendRequest({ url: config.url, headers, body }, egress)
+  const outcome = attemptResult(answer, 0, secrets)
   if (!outcome.ok) return outcome
   const said = 'text' in answer ? answer.text : ''
-  const found = Answer.safeParse(parseJson(said)).data?.data
+  const found = ColumnsResponse.safeParse(parseJson(said)).data?.data
   if (!found) return failed(`the destination does not answer as ClickHouse does: ${excerpt(said, secrets)}`)
   const columns = new Map(found.filter(([, type]) => type !== ''))
   return { columns, settings: new Set(found.filter(([, type]) => type === '').map(([name]) => name)) }
 }
 
 /** Names of records hold letters, digits, "_" and "."; those of settings are our own. */
-const text = (name: string) => `'${name}'`
+const quotedText = (name: string) => `'${name}'`
 
 /** Where a server knows them. An answer says that all rows are there, whatever the user's profile has. */
 const SETTINGS = {
@@ -122,57 +122,62 @@ const SETTINGS = {
   input_format_allow_errors_num: '0',
   input_format_allow_errors_ratio: '0',
 } as const
-const TOKEN = 'insert_deduplication_token'
+const TOKEN_SETTING = 'insert_deduplication_token'
 
 export async function sendToClickHouse(
   config: ClickHouseConfig,
   batch: Batch,
   egress: Egress,
   tables: ClickHouseTables,
-): Promise<Outcome> {
-  const place = placeOf(config)
+): Promise<AttemptResult> {
+  const place = tableName(config)
   const name = place.map(quoted).join('.')
-  const table = () => tables.of(config, [...Object.keys(SETTINGS), TOKEN], egress)
+  const table = () => tables.get(config, [...Object.keys(SETTINGS), TOKEN_SETTING], egress)
   let known = await table()
   if (!('columns' in known)) return known
   const ddl = missingDdl(CLICKHOUSE, name, tableColumns(batch), [...known.columns.keys()])
   if (ddl !== null && config.create_table) {
-    const made = outcomeWithoutException(await exchange({ ...requestOf(config), body: ddl }, egress), 0, config)
+    const made = insertResult(await sendRequest({ ...ddlRequest(config), body: ddl }, egress), 0, config)
     tables.forget(config)
     if (!made.ok) return made
     known = await table()
     if (!('columns' in known)) return known
   }
   if (known.columns.size === 0)
-    return { ok: false, words: `${noTable(place.join('.'), ddl)}. The table may also be hidden from this user` }
+    return {
+      ok: false,
+      message: `${missingTableMessage(place.join('.'), ddl)}. The table may also be hidden from this user`,
+    }
   const { columns, settings: supported } = known
   if (!batch.rows.some((row) => Object.keys(row).some((field) => columns.has(field))))
-    return { ok: false, words: `${place.join('.')} has no column of these rows` }
+    return { ok: false, message: `${place.join('.')} has no column of these rows` }
   const url = new URL(config.url)
   const query = `INSERT INTO ${name} FORMAT JSONEachRow`
-  const settings = Object.entries({ ...SETTINGS, [TOKEN]: batch.id }).filter(([setting]) => supported.has(setting))
+  const settings = Object.entries({ ...SETTINGS, [TOKEN_SETTING]: batch.id }).filter(([setting]) =>
+    supported.has(setting),
+  )
   // The answer is not begun before all is done.
   const own = { query, wait_end_of_query: '1', query_id: `${batch.id}:${crypto.randomUUID()}` }
   for (const [setting, value] of [...settings, ...Object.entries(own)]) url.searchParams.set(setting, value)
   const body = insertLines(batch.rows, columns)
-  const { headers } = accessOf(config)
+  const { headers } = credentialsOf(config)
   const content = { ...headers, 'content-type': 'application/x-ndjson' }
-  const answer = await exchange({ url: url.href, headers: content, body }, egress)
-  const outcome = outcomeWithoutException(answer, body.length, config)
+  const answer = await sendRequest({ url: url.href, headers: content, body }, egress)
+  const outcome = insertResult(answer, body.length, config)
   if (!outcome.ok) tables.forget(config)
   return outcome
 }
 
 const { quoted } = CLICKHOUSE
 
-function requestOf(config: ClickHouseConfig) {
-  return { url: config.url, headers: accessOf(config).headers }
+function ddlRequest(config: ClickHouseConfig) {
+  return { url: config.url, headers: credentialsOf(config).headers }
 }
 
 /** A 200 may name an exception. */
-function outcomeWithoutException(answer: HttpAnswer, bytes: number, config: ClickHouseConfig): Outcome {
-  const { secrets } = accessOf(config)
-  const outcome = outcomeOf(answer, bytes, secrets)
+function insertResult(answer: HttpResult, bytes: number, config: ClickHouseConfig): AttemptResult {
+  const { secrets } = credentialsOf(config)
+  const outcome = attemptResult(answer, bytes, secrets)
   const said = outcome.ok && 'text' in answer ? answer.text : ''
-  return said.includes('DB::Exception') ? { ok: false, words: excerpt(said, secrets) } : outcome
+  return said.includes('DB::Exception') ? { ok: false, message: excerpt(said, secrets) } : outcome
 }

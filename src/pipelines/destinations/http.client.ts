@@ -11,12 +11,12 @@ import { visible } from '../../core/visible.ts'
 import { secretBytes, signedText } from '../../metering/webhooks/webhook.ts'
 import type { DestinationConfig } from '../pipeline.ts'
 import { MASK } from '../secrets.ts'
-import type { Batch, Outcome } from './batch.ts'
+import type { AttemptResult, Batch } from './batch.ts'
 
 const TIMEOUT_MS = 30_000
-const ANSWER_BYTES = 64 * 1024
+const MAX_RESPONSE_BYTES = 64 * 1024
 /** Of an answer in words for the owner. */
-const WORDS_MOST = 200
+const MAX_EXCERPT_CHARS = 200
 
 export interface HttpRequest {
   readonly url: string
@@ -25,32 +25,32 @@ export interface HttpRequest {
   readonly body: string | Uint8Array<ArrayBuffer>
 }
 
-export type HttpAnswer =
+export type HttpResult =
   | { readonly status: number; readonly text: string; readonly retryAfterMs: number | null }
   | { readonly failed: string }
 
 /** Never rejects: whatever goes wrong is an answer. `mostBytes`: what is read of the answer. */
-export async function exchange(
+export async function sendRequest(
   request: HttpRequest,
   egress: Egress,
-  { mostBytes = ANSWER_BYTES, patienceMs = TIMEOUT_MS } = {},
-): Promise<HttpAnswer> {
+  { mostBytes = MAX_RESPONSE_BYTES, patienceMs = TIMEOUT_MS } = {},
+): Promise<HttpResult> {
   const url = new URL(request.url)
   const refusal = await egress.refusal(url.hostname, url.protocol === 'https:')
   if (refusal !== null) return { failed: refusal }
   // A signal alone does not end what is read of a body on every platform.
   const late = new AbortController()
-  const answer = await orFallback(answered(url, request, late.signal, mostBytes), patienceMs, null, after)
+  const answer = await orFallback(fetchText(url, request, late.signal, mostBytes), patienceMs, null, after)
   late.abort()
   return answer ?? { failed: `no answer within ${patienceMs / 1000} s` }
 }
 
-async function answered(
+async function fetchText(
   url: URL,
   { method = 'POST', headers, body }: HttpRequest,
   signal: AbortSignal,
   mostBytes: number,
-): Promise<HttpAnswer> {
+): Promise<HttpResult> {
   try {
     const response = await fetch(url, { method, headers, body, redirect: 'manual', signal })
     const { status } = response
@@ -62,25 +62,25 @@ async function answered(
 }
 
 /** What an answer means where 2xx is success and nothing else; `bytes` were sent, and words repeat no secret. */
-export function outcomeOf(answer: HttpAnswer, bytes: number, secrets: readonly string[]): Outcome {
-  if ('failed' in answer) return { ok: false, words: answer.failed }
+export function attemptResult(answer: HttpResult, bytes: number, secrets: readonly string[]): AttemptResult {
+  if ('failed' in answer) return { ok: false, message: answer.failed }
   const { status, text, retryAfterMs: waitMs } = answer
   if (status >= 200 && status < 300) return { ok: true, bytes }
   const isRedirect = status >= 300 && status < 400
   const said = isRedirect ? 'redirects are not followed' : excerpt(text, secrets)
   const words = `the destination answered ${status}${said === '' ? '' : `: ${said}`}`
-  return { ok: false, words, ...(waitMs !== null && { retryAfterMs: waitMs }) }
+  return { ok: false, message: words, ...(waitMs !== null && { retryAfterMs: waitMs }) }
 }
 
 /** For one line. Whoever may change a path of a destination must not read its secret in what that path answers. */
 export function excerpt(text: string, secrets: readonly string[]): string {
   const forms = secrets.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)]).filter((form) => form !== '')
   const hushed = forms.reduce((rest, form) => rest.replaceAll(form, MASK), text.trim())
-  return visible(hushed.slice(0, WORDS_MOST))
+  return visible(hushed.slice(0, MAX_EXCERPT_CHARS))
 }
 
 /** Of HTTP, whatever letters user and password have. */
-export function basic(user: string, password: string): string {
+export function basicAuth(user: string, password: string): string {
   return `Basic ${btoa(String.fromCharCode(...new TextEncoder().encode(`${user}:${password}`)))}`
 }
 
@@ -107,7 +107,11 @@ function retryAfterMs(header: string | null, nowMs: number): number | null {
 
 type WebhookConfig = Extract<DestinationConfig, { type: 'webhook' }>
 
-export async function sendToWebhook({ url, secret }: WebhookConfig, batch: Batch, egress: Egress): Promise<Outcome> {
+export async function sendToWebhook(
+  { url, secret }: WebhookConfig,
+  batch: Batch,
+  egress: Egress,
+): Promise<AttemptResult> {
   const { id, pipeline, topic, from, to, texts } = batch
   const head = JSON.stringify({ id, type: 'pipeline.batch', pipeline, topic, from, to })
   const body = `${head.slice(0, -1)},"rows":[${texts.join(',')}]}`
@@ -119,11 +123,11 @@ export async function sendToWebhook({ url, secret }: WebhookConfig, batch: Batch
     'webhook-timestamp': `${seconds}`,
     'webhook-signature': `v1,${await hmac(secretBytes(secret), signedText(id, seconds, body))}`,
   }
-  return outcomeOf(await exchange({ url, headers, body }, egress), body.length, [secret])
+  return attemptResult(await sendRequest({ url, headers, body }, egress), body.length, [secret])
 }
 
 /** An answer has some fifty bytes for each record. */
-const RECORDS_ANSWER_BYTES = 2 * 1024 * 1024
+const MAX_RECORDS_RESPONSE_BYTES = 2 * 1024 * 1024
 
 type KafkaConfig = Extract<DestinationConfig, { type: 'kafka' }>
 
@@ -131,11 +135,11 @@ export async function sendToKafka(
   { url, topic, user, password }: KafkaConfig,
   batch: Batch,
   egress: Egress,
-): Promise<Outcome> {
+): Promise<AttemptResult> {
   const { rows, texts, id } = batch
   const records = rows.map(({ _key }, at) => `{"key":${JSON.stringify(_key)},"value":${texts[at]}}`)
   const body = `{"records":[${records.join(',')}]}`
-  const authorization = basic(user ?? '', password ?? '')
+  const authorization = basicAuth(user ?? '', password ?? '')
   const headers = {
     'content-type': 'application/vnd.kafka.json.v2+json',
     accept: 'application/vnd.kafka.v2+json, application/json',
@@ -143,22 +147,24 @@ export async function sendToKafka(
     ...(user !== undefined && { authorization }),
   }
   const target = `${url.replace(/\/+$/, '')}/topics/${encodeURIComponent(topic)}`
-  const answer = await exchange({ url: target, headers, body }, egress, { mostBytes: RECORDS_ANSWER_BYTES })
+  const answer = await sendRequest({ url: target, headers, body }, egress, { mostBytes: MAX_RECORDS_RESPONSE_BYTES })
   const secrets = [password ?? '', authorization.slice('Basic '.length)]
-  const outcome = outcomeOf(answer, body.length, secrets)
-  return outcome.ok && 'text' in answer ? (refusedOf(answer.text, rows.length, secrets) ?? outcome) : outcome
+  const outcome = attemptResult(answer, body.length, secrets)
+  return outcome.ok && 'text' in answer ? (recordFailure(answer.text, rows.length, secrets) ?? outcome) : outcome
 }
 
 /** A bridge answers 200 and says of each record what became of it. */
-function refusedOf(text: string, count: number, secrets: readonly string[]): Outcome | null {
+function recordFailure(text: string, count: number, secrets: readonly string[]): AttemptResult | null {
   const { offsets } = (parseJson(text) ?? {}) as { readonly offsets?: unknown }
   if (!Array.isArray(offsets))
-    return { ok: false, words: `the bridge's answer names no offsets: ${excerpt(text, secrets)}` }
+    return { ok: false, message: `the bridge's answer names no offsets: ${excerpt(text, secrets)}` }
   const failed = (offsets as { error?: unknown; error_code?: unknown }[]).find(
     (one) => one?.error_code != null || one?.error != null,
   )
   const why = failed?.error ?? failed?.error_code
   const said = typeof why === 'string' ? why : JSON.stringify(why)
-  if (failed) return { ok: false, words: `a record was refused: ${excerpt(said, secrets)}` }
-  return offsets.length === count ? null : { ok: false, words: `the bridge took ${offsets.length} of ${count} records` }
+  if (failed) return { ok: false, message: `a record was refused: ${excerpt(said, secrets)}` }
+  return offsets.length === count
+    ? null
+    : { ok: false, message: `the bridge took ${offsets.length} of ${count} records` }
 }

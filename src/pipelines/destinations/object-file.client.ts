@@ -3,7 +3,7 @@
 
 import { AwsClient } from 'aws4fetch'
 import { padded } from '../../archive/archive/archive-keys.ts'
-import { pack } from '../../archive/archive/packed.client.ts'
+import { pack } from '../../archive/archive/gzip-lines.client.ts'
 import type { Cell, Column, ColumnType } from '../../archive/files/columns.ts'
 import { Parquet } from '../../archive/files/tables.client.ts'
 import { orReject } from '../../core/deadline.ts'
@@ -11,8 +11,8 @@ import type { Egress } from '../../core/egress.client.ts'
 import { after } from '../../core/timers.client.ts'
 import type { DestinationConfig } from '../pipeline.ts'
 import { HEAD_COLUMNS, NOTE_COLUMNS, type Row } from '../topics/topic.ts'
-import { type Batch, batchId, type Outcome } from './batch.ts'
-import { exchange, outcomeOf } from './http.client.ts'
+import { type AttemptResult, type Batch, batchId } from './batch.ts'
+import { attemptResult, sendRequest } from './http.client.ts'
 
 /** The name of a batch, under which it is written each time; a test of the same heights has another. */
 function fileName({ id, pipeline, from, to }: Batch, prefix: string, format: 'parquet' | 'ndjson'): string {
@@ -30,7 +30,7 @@ function parquetOf({ rows, columns }: Batch): Uint8Array<ArrayBuffer> {
   const all = [...HEAD_COLUMNS, ...own]
   const file = new Parquet(all)
   for (const row of rows) file.add(all.map(({ name, type }) => cellOf(row[name], type)))
-  return new Uint8Array(file.end())
+  return new Uint8Array(file.finish())
 }
 
 /** Rows that say what is missing have none of them. */
@@ -59,7 +59,7 @@ export async function sendToS3(
   config: Extract<DestinationConfig, { type: 's3' }>,
   batch: Batch,
   egress: Egress,
-): Promise<Outcome> {
+): Promise<AttemptResult> {
   const { url, bucket, region, prefix, format, access_key_id: accessKeyId } = config
   const body = await fileOf(batch, format)
   const name = fileName(batch, prefix, format).split('/').map(encodeURIComponent).join('/')
@@ -73,11 +73,11 @@ export async function sendToS3(
   })
   const signed = await aws.sign(target, { method: 'PUT', body, headers: { 'content-type': TYPES[format] } })
   const headers = Object.fromEntries(signed.headers)
-  const answer = await exchange({ url: signed.url, method: 'PUT', headers, body }, egress)
-  return outcomeOf(answer, body.byteLength, [config.secret_access_key])
+  const answer = await sendRequest({ url: signed.url, method: 'PUT', headers, body }, egress)
+  return attemptResult(answer, body.byteLength, [config.secret_access_key])
 }
 
-const PATIENCE_MS = 30_000
+const TIMEOUT_MS = 30_000
 /** Rows of pipelines lie apart from the archive in its bucket. */
 const ROWS_PREFIX = 'pipelines/rows/'
 
@@ -85,10 +85,10 @@ export async function sendToBucket(
   config: Extract<DestinationConfig, { type: 'r2' }>,
   batch: Batch,
   bucket: { put(key: string, body: Uint8Array<ArrayBuffer>): Promise<unknown> } | undefined,
-): Promise<Outcome> {
-  if (!bucket) return { ok: false, words: 'there is no bucket here: the operator has set up no archive' }
+): Promise<AttemptResult> {
+  if (!bucket) return { ok: false, message: 'there is no bucket here: the operator has set up no archive' }
   const body = await fileOf(batch, config.format)
   const key = `${ROWS_PREFIX}${fileName(batch, config.prefix, config.format)}`
-  await orReject(bucket.put(key, body), PATIENCE_MS, after)
+  await orReject(bucket.put(key, body), TIMEOUT_MS, after)
   return { ok: true, bytes: body.byteLength }
 }

@@ -5,7 +5,7 @@
 const PROTOCOL = 196_608
 const SSL_REQUEST = 80_877_103
 /** Of a frame that a server sends: a name, a count, an error. */
-const FRAME_MOST = 64 * 1024
+const MAX_FRAME_BYTES = 64 * 1024
 
 export interface Frame {
   readonly type: string
@@ -13,47 +13,47 @@ export interface Frame {
 }
 
 /** Of each frame: its type and its length. */
-const HEAD = 5
+const HEADER_BYTES = 5
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
 export function sslRequest(): Uint8Array {
-  return joined([whole(8), whole(SSL_REQUEST)])
+  return concat([int32(8), int32(SSL_REQUEST)])
 }
 
 export function startup(user: string, database: string): Uint8Array {
   const names = { user, database, application_name: 'weir', client_encoding: 'UTF8' }
   const texts = Object.entries(names).flatMap(([name, value]) => [cString(name), cString(value)])
-  const body = joined([whole(PROTOCOL), ...texts, new Uint8Array(1)])
-  return joined([whole(body.length + 4), body])
+  const body = concat([int32(PROTOCOL), ...texts, new Uint8Array(1)])
+  return concat([int32(body.length + 4), body])
 }
 
 /** `p`: what proves the password, in each way to do so. */
-export function password(body: Uint8Array): Uint8Array {
+export function passwordMessage(body: Uint8Array): Uint8Array {
   return frame('p', body)
 }
 
-export function saslFirst(mechanism: string, first: string): Uint8Array {
+export function saslInitialMessage(mechanism: string, first: string): Uint8Array {
   const text = encoder.encode(first)
-  return password(joined([cString(mechanism), whole(text.length), text]))
+  return passwordMessage(concat([cString(mechanism), int32(text.length), text]))
 }
 
 /** One statement with text parameters, as one flight of frames: parse, bind, execute, sync. */
 export function statement(sql: string, parameters: readonly string[]): Uint8Array {
   const values = parameters.flatMap((text) => {
     const bytes = encoder.encode(text)
-    return [whole(bytes.length), bytes]
+    return [int32(bytes.length), bytes]
   })
-  const bind = joined([cString(''), cString(''), half(0), half(parameters.length), ...values, half(0)])
-  return joined([
-    frame('P', joined([cString(''), cString(sql), half(0)])),
+  const bind = concat([cString(''), cString(''), int16(0), int16(parameters.length), ...values, int16(0)])
+  return concat([
+    frame('P', concat([cString(''), cString(sql), int16(0)])),
     frame('B', bind),
-    frame('E', joined([cString(''), whole(0)])),
+    frame('E', concat([cString(''), int32(0)])),
     frame('S', new Uint8Array(0)),
   ])
 }
 
-export interface Framed {
+export interface ParsedFrames {
   readonly frames: readonly Frame[]
   readonly rest: Uint8Array
   /** So long what is left must be for another look. */
@@ -61,16 +61,16 @@ export interface Framed {
 }
 
 /** Whole frames at the head of what was read, and what is left. Throws where one is too large. */
-export function framesOf(bytes: Uint8Array): Framed {
+export function parseFrames(bytes: Uint8Array): ParsedFrames {
   const frames: Frame[] = []
   let at = 0
-  let needed = HEAD
-  while (bytes.length - at >= HEAD) {
-    const length = wholeAt(bytes, at + 1)
-    if (length < 4 || length > FRAME_MOST) throw new Error('the server speaks no PostgreSQL')
+  let needed = HEADER_BYTES
+  while (bytes.length - at >= HEADER_BYTES) {
+    const length = int32At(bytes, at + 1)
+    if (length < 4 || length > MAX_FRAME_BYTES) throw new Error('the server speaks no PostgreSQL')
     needed = length + 1
     if (bytes.length - at < needed) break
-    needed = HEAD
+    needed = HEADER_BYTES
     frames.push({ type: String.fromCharCode(bytes[at]!), body: bytes.subarray(at + 5, at + 1 + length) })
     at += length + 1
   }
@@ -92,7 +92,7 @@ export function errorOf(body: Uint8Array): { readonly code: string; readonly wor
 export function rowOf(body: Uint8Array): (string | null)[] {
   const cells: (string | null)[] = []
   for (let at = 2; at + 4 <= body.length; ) {
-    const length = wholeAt(body, at)
+    const length = int32At(body, at)
     cells.push(length < 0 ? null : decoder.decode(body.subarray(at + 4, at + 4 + length)))
     at += 4 + Math.max(0, length)
   }
@@ -103,11 +103,11 @@ export function textOf(body: Uint8Array, from = 0): string {
   return decoder.decode(body.subarray(from))
 }
 
-export function wholeAt(bytes: Uint8Array, at: number): number {
+export function int32At(bytes: Uint8Array, at: number): number {
   return (bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!
 }
 
-export function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+export function concat(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0))
   let at = 0
   for (const part of parts) {
@@ -118,11 +118,11 @@ export function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
 }
 
 function frame(type: string, body: Uint8Array): Uint8Array {
-  return joined([encoder.encode(type), whole(body.length + 4), body])
+  return concat([encoder.encode(type), int32(body.length + 4), body])
 }
 
-const whole = (value: number) => Uint8Array.of(value >>> 24, value >>> 16, value >>> 8, value)
-const half = (value: number) => Uint8Array.of(value >>> 8, value)
-export const cString = (text: string) => joined([encoder.encode(text.replaceAll('\0', '')), new Uint8Array(1)])
+const int32 = (value: number) => Uint8Array.of(value >>> 24, value >>> 16, value >>> 8, value)
+const int16 = (value: number) => Uint8Array.of(value >>> 8, value)
+export const cString = (text: string) => concat([encoder.encode(text.replaceAll('\0', '')), new Uint8Array(1)])
 
 export const TERMINATE = frame('X', new Uint8Array(0))

@@ -9,25 +9,25 @@ import { err, ok, type Result } from '../../core/result.ts'
 import { hmac as signature } from '../../core/signature.client.ts'
 import { after } from '../../core/timers.client.ts'
 import type { DestinationConfig } from '../pipeline.ts'
-import type { Batch, Outcome } from './batch.ts'
+import type { AttemptResult, Batch } from './batch.ts'
 import { excerpt } from './http.client.ts'
 import {
+  concat,
   cString,
   errorOf,
   type Frame,
-  framesOf,
-  joined,
-  password,
+  int32At,
+  parseFrames,
+  passwordMessage,
   rowOf,
-  saslFirst,
+  saslInitialMessage,
   sslRequest,
   startup,
   statement,
   TERMINATE,
   textOf,
-  wholeAt,
 } from './postgres-wire.ts'
-import { missingDdl, noTable, POSTGRES, tableColumns } from './table-ddl.ts'
+import { missingDdl, missingTableMessage, POSTGRES, tableColumns } from './table-ddl.ts'
 
 export type PostgresConfig = Extract<DestinationConfig, { type: 'postgres' }>
 
@@ -36,12 +36,12 @@ const TIMEOUT_MS = 30_000
 const CLOSE_MS = 2_000
 const DEFAULT_PORT = 5432
 /** Of one answer: names of columns, or a count. */
-const ROWS_MOST = 2_000
+const MAX_ROWS = 2_000
 /** Of all that a server says: a table has 1,600 columns at most. */
-const HEARD_MOST = 1024 * 1024
-const YES = 'S'.charCodeAt(0)
+const MAX_RECEIVED_BYTES = 1024 * 1024
+const TLS_ACCEPTED = 'S'.charCodeAt(0)
 /** Without these columns rows cannot be told apart. */
-const KEY = '_key'
+const KEY_COLUMN = '_key'
 
 /** A connection, and the same one encrypted. */
 export interface Wire {
@@ -83,62 +83,63 @@ export async function sendToPostgres(
   table: string,
   batch: Batch,
   createsTable = false,
-): Promise<Outcome> {
+): Promise<AttemptResult> {
   const session = new Session(server.open())
-  const late: Outcome = { ok: false, words: `no answer within ${TIMEOUT_MS / 1000} s` }
+  const late: AttemptResult = { ok: false, message: `no answer within ${TIMEOUT_MS / 1000} s` }
   try {
-    return await orFallback<Outcome, Outcome>(
-      written(session, server, table, batch, createsTable),
+    return await orFallback<AttemptResult, AttemptResult>(
+      insertBatch(session, server, table, batch, createsTable),
       TIMEOUT_MS,
       late,
       after,
     )
   } catch (error) {
     const words = error instanceof Error ? error.message : String(error)
-    return { ok: false, words: excerpt(words, [server.password]) }
+    return { ok: false, message: excerpt(words, [server.password]) }
   } finally {
     await orFallback(session.close(), CLOSE_MS, undefined, after)
   }
 }
 
-async function written(
+async function insertBatch(
   session: Session,
   server: PostgresServer,
   table: string,
   batch: Batch,
   createsTable: boolean,
-): Promise<Outcome> {
+): Promise<AttemptResult> {
   await session.open(server)
   const name = table.split('.').map(quoted).join('.')
-  const { rows: found } = await session.run(COLUMNS, [name])
+  const { rows: found } = await session.run(COLUMNS_QUERY, [name])
   const there = found.flatMap(([column]) => (column ? [column] : []))
   const wanted = tableColumns(batch)
   const ddl = missingDdl(POSTGRES, name, wanted, there)
-  if (there.length === 0 && !createsTable) return { ok: false, words: noTable(name, ddl) }
+  if (there.length === 0 && !createsTable) return { ok: false, message: missingTableMessage(name, ddl) }
   if (ddl !== null && createsTable) await session.run(ddl, [])
   // A Hyperdrive may answer from its cache what the columns were before.
   const columns = createsTable ? [...new Set([...there, ...wanted.map((column) => column.name)])] : there
-  if (!columns.includes(KEY)) return { ok: false, words: `${name} has no column "${KEY}": add it, with a unique index` }
+  if (!columns.includes(KEY_COLUMN))
+    return { ok: false, message: `${name} has no column "${KEY_COLUMN}": add it, with a unique index` }
   const known = new Set(batch.rows.flatMap((row) => Object.keys(row)))
   const own = columns
     .filter((column) => known.has(column))
     .map(quoted)
     .join(', ')
-  const body = `[${batch.texts.join(',')}]`.replace(UNHELD, (_, before: string, code: string) =>
+  const body = `[${batch.texts.join(',')}]`.replace(UNSUPPORTED_CHARS, (_, before: string, code: string) =>
     code === '0000' ? before : `${before}\\ufffd`,
   )
   const { done } = await session.run(
     `INSERT INTO ${name} (${own}) SELECT ${own} FROM json_populate_recordset(NULL::${name}, $1::json) ON CONFLICT DO NOTHING`,
     [body],
   )
-  if (!done.startsWith('INSERT ')) return { ok: false, words: 'the server does not say that it has written' }
+  if (!done.startsWith('INSERT ')) return { ok: false, message: 'the server does not say that it has written' }
   return { ok: true, bytes: body.length }
 }
 
 /** What no text of PostgreSQL holds, as JSON has it: the character zero, and halves of characters. */
-const UNHELD = /(?<!\\)((?:\\\\)*)\\u(0000|d[89a-f][0-9a-f]{2})/g
+const UNSUPPORTED_CHARS = /(?<!\\)((?:\\\\)*)\\u(0000|d[89a-f][0-9a-f]{2})/g
 
-const COLUMNS =
+const COLUMNS_QUERY =
   'SELECT attname FROM pg_attribute WHERE attrelid = to_regclass($1::text) AND attnum > 0 AND NOT attisdropped'
 
 const { quoted } = POSTGRES
@@ -148,11 +149,11 @@ class Session {
   #reader: ReadableStreamDefaultReader<Uint8Array>
   #writer: WritableStreamDefaultWriter<Uint8Array>
   /** Of a frame that is not whole yet, and how long all must be for the next look. */
-  #pieces: Uint8Array[] = []
-  #held = 0
-  #needed = 0
-  #heard = 0
-  #waiting: Frame[] = []
+  #chunks: Uint8Array[] = []
+  #bufferedBytes = 0
+  #neededBytes = 0
+  #receivedBytes = 0
+  #frames: Frame[] = []
 
   constructor(wire: Wire) {
     this.#wire = wire
@@ -164,9 +165,9 @@ class Session {
     const login = new Login(user, password, tls === 'none' || (await this.#isEncrypted(tls)))
     await this.#writer.write(startup(user, database))
     for (;;) {
-      const frame = await this.#frame()
+      const frame = await this.#nextFrame()
       if (frame.type === 'Z') return
-      const answer = frame.type === 'R' ? await login.answer(frame) : null
+      const answer = frame.type === 'R' ? await login.respond(frame) : null
       if (answer) await this.#writer.write(answer)
     }
   }
@@ -176,10 +177,10 @@ class Session {
     await this.#writer.write(statement(sql, parameters))
     const rows: (string | null)[][] = []
     for (let done = ''; ; ) {
-      const { type, body } = await this.#frame()
+      const { type, body } = await this.#nextFrame()
       if (type === 'Z') return { rows, done }
       if (type === 'C') done = textOf(body)
-      if (type === 'D' && rows.length < ROWS_MOST) rows.push(rowOf(body))
+      if (type === 'D' && rows.length < MAX_ROWS) rows.push(rowOf(body))
     }
   }
 
@@ -190,7 +191,7 @@ class Session {
   }
 
   async #isEncrypted(tls: 'must' | 'may'): Promise<boolean> {
-    const isSafe = (await this.#greeted()) === YES
+    const isSafe = (await this.#requestTls()) === TLS_ACCEPTED
     if (isSafe) this.#encrypt()
     else if (tls === 'must') throw new Error('the server has no TLS')
     return isSafe
@@ -204,7 +205,7 @@ class Session {
     this.#writer = this.#wire.writable.getWriter()
   }
 
-  async #greeted(): Promise<number> {
+  async #requestTls(): Promise<number> {
     const read = async () => {
       await this.#writer.write(sslRequest())
       return this.#reader.read()
@@ -220,22 +221,22 @@ class Session {
   }
 
   /** The next frame; one that tells of an error is thrown. */
-  async #frame(): Promise<Frame> {
-    let next = this.#waiting.shift()
+  async #nextFrame(): Promise<Frame> {
+    let next = this.#frames.shift()
     while (!next) {
       const { value, done } = await this.#reader.read()
       if (done) throw new Error('the server ended the connection')
-      this.#heard += value.length
-      if (this.#heard > HEARD_MOST) throw new Error('the server says too much')
-      this.#pieces.push(value)
-      this.#held += value.length
-      if (this.#held < this.#needed) continue
-      const { frames, rest, needed } = framesOf(joined(this.#pieces))
-      this.#pieces = [rest]
-      this.#held = rest.length
-      this.#needed = needed
-      this.#waiting = [...frames]
-      next = this.#waiting.shift()
+      this.#receivedBytes += value.length
+      if (this.#receivedBytes > MAX_RECEIVED_BYTES) throw new Error('the server says too much')
+      this.#chunks.push(value)
+      this.#bufferedBytes += value.length
+      if (this.#bufferedBytes < this.#neededBytes) continue
+      const { frames, rest, needed } = parseFrames(concat(this.#chunks))
+      this.#chunks = [rest]
+      this.#bufferedBytes = rest.length
+      this.#neededBytes = needed
+      this.#frames = [...frames]
+      next = this.#frames.shift()
     }
     if (next.type !== 'E') return next
     const { code, words } = errorOf(next.body)
@@ -247,13 +248,13 @@ const OK = 0
 const CLEAR = 3
 const MD5 = 5
 const SASL = 10
-const SASL_GOES_ON = 11
-const SASL_ENDS = 12
+const SASL_CONTINUE = 11
+const SASL_FINAL = 12
 const MECHANISM = 'SCRAM-SHA-256'
 /** The platform hashes no more; PostgreSQL has 4,096 where nobody has set others. */
-const ROUNDS_MOST = 100_000
+const MAX_ITERATIONS = 100_000
 /** SCRAM's three, and that it is well. */
-const ASKED_MOST = 4
+const MAX_AUTH_REQUESTS = 4
 
 const encoder = new TextEncoder()
 
@@ -261,41 +262,41 @@ const encoder = new TextEncoder()
 class Login {
   readonly #user: string
   readonly #secret: string
-  readonly #isSafe: boolean
+  readonly #isEncrypted: boolean
   readonly #nonce = base64(crypto.getRandomValues(new Uint8Array(18)))
   /** Which step of SCRAM comes next; null: it was not begun, or is done. */
-  #next: typeof SASL_GOES_ON | typeof SASL_ENDS | null = null
-  #asked = 0
+  #next: typeof SASL_CONTINUE | typeof SASL_FINAL | null = null
+  #requests = 0
   #serverSignature = ''
 
   constructor(user: string, secret: string, isSafe: boolean) {
     this.#user = user
     this.#secret = secret
-    this.#isSafe = isSafe
+    this.#isEncrypted = isSafe
   }
 
   /** What to send on an `R` frame, null for nothing. Throws where the server asks for what is not done, or is not the right one. */
-  async answer({ body }: Frame): Promise<Uint8Array | null> {
-    const kind = wholeAt(body, 0)
-    const isLater = kind === SASL_GOES_ON || kind === SASL_ENDS
-    if (++this.#asked > ASKED_MOST || kind !== (this.#next ?? (isLater ? null : kind)))
+  async respond({ body }: Frame): Promise<Uint8Array | null> {
+    const kind = int32At(body, 0)
+    const isLater = kind === SASL_CONTINUE || kind === SASL_FINAL
+    if (++this.#requests > MAX_AUTH_REQUESTS || kind !== (this.#next ?? (isLater ? null : kind)))
       throw new Error('the server does not prove that it knows the password')
     if (kind === OK) return null
     if (kind === CLEAR || kind === MD5) {
-      if (!this.#isSafe)
+      if (!this.#isEncrypted)
         throw new Error(`without TLS the server must use ${MECHANISM}, and wants the password otherwise`)
-      return password(cString(kind === CLEAR ? this.#secret : await this.#md5(body.subarray(4, 8))))
+      return passwordMessage(cString(kind === CLEAR ? this.#secret : await this.#md5(body.subarray(4, 8))))
     }
     if (kind === SASL) {
       if (!textOf(body, 4).split('\0').includes(MECHANISM)) throw new Error(`the server does not know ${MECHANISM}`)
-      this.#next = SASL_GOES_ON
-      return saslFirst(MECHANISM, `n,,${this.#first()}`)
+      this.#next = SASL_CONTINUE
+      return saslInitialMessage(MECHANISM, `n,,${this.#clientFirst()}`)
     }
-    if (kind === SASL_GOES_ON) {
-      this.#next = SASL_ENDS
-      return password(encoder.encode(await this.#final(textOf(body, 4))))
+    if (kind === SASL_CONTINUE) {
+      this.#next = SASL_FINAL
+      return passwordMessage(encoder.encode(await this.#clientFinal(textOf(body, 4))))
     }
-    if (kind === SASL_ENDS) {
+    if (kind === SASL_FINAL) {
       if (textOf(body, 4) !== `v=${this.#serverSignature}`) throw new Error('the server does not know the password')
       this.#next = null
       return null
@@ -308,24 +309,24 @@ class Login {
     return `md5${await md5([encoder.encode(kept), salt])}`
   }
 
-  #first(): string {
+  #clientFirst(): string {
     // The user stands in the first frame of the connection.
     return `n=,r=${this.#nonce}`
   }
 
-  async #final(serverFirst: string): Promise<string> {
+  async #clientFinal(serverFirst: string): Promise<string> {
     const {
       r = '',
       s = '',
       i = '',
     } = Object.fromEntries(serverFirst.split(',').map((field) => [field.slice(0, 1), field.slice(2)]))
     const rounds = Number(i)
-    if (!r.startsWith(this.#nonce) || !(rounds >= 1 && rounds <= ROUNDS_MOST))
+    if (!r.startsWith(this.#nonce) || !(rounds >= 1 && rounds <= MAX_ITERATIONS))
       throw new Error('the server answered wrongly')
     const salted = await pbkdf2(this.#secret, bytesOf(s), rounds)
     const clientKey = await hmac(salted, 'Client Key')
     const bare = `c=biws,r=${r}`
-    const signed = `${this.#first()},${serverFirst},${bare}`
+    const signed = `${this.#clientFirst()},${serverFirst},${bare}`
     const signature = await hmac(new Uint8Array(await crypto.subtle.digest('SHA-256', clientKey)), signed)
     this.#serverSignature = base64(await hmac(await hmac(salted, 'Server Key'), signed))
     const proof = clientKey.map((byte, at) => byte ^ (signature[at] ?? 0))
@@ -341,7 +342,7 @@ async function pbkdf2(secret: string, salt: Uint8Array<ArrayBuffer>, iterations:
 const hmac = async (secret: Uint8Array<ArrayBuffer>, text: string) => bytesOf(await signature(secret, text))
 
 async function md5(parts: readonly Uint8Array[]): Promise<string> {
-  const digest = await crypto.subtle.digest('MD5', joined(parts))
+  const digest = await crypto.subtle.digest('MD5', concat(parts))
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 

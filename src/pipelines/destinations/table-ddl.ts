@@ -20,7 +20,7 @@ interface Dialect {
   readonly engine: string
 }
 
-const KEY = '_key'
+const KEY_COLUMN = '_key'
 /** Decimal strings of topics; other texts stay texts. */
 const DECIMALS = new Set([
   ...['px', 'sz', 'limit_px', 'orig_sz', 'start_position', 'closed_pnl', 'fee', 'builder_fee'],
@@ -92,16 +92,16 @@ export function missingDdl(
   const lacking = wanted.filter(({ name }) => !existing.includes(name))
   if (lacking.length === 0) return null
   const definitions = lacking.map(({ name, type }) =>
-    name === KEY ? `${quoted(name)} ${key}` : `${quoted(name)} ${optional(types[type])}`,
+    name === KEY_COLUMN ? `${quoted(name)} ${key}` : `${quoted(name)} ${optional(types[type])}`,
   )
   if (existing.length === 0) return `CREATE TABLE IF NOT EXISTS ${table} (${definitions.join(', ')})${engine}`
   return `ALTER TABLE ${table} ${definitions.map((one) => `ADD COLUMN ${one}`).join(', ')}`
 }
 
-const SHOWN_MOST = 6_000
+const MAX_DDL_CHARS = 6_000
 
 /** For the owner of a pipeline whose table is missing. */
-export function noTable(table: string, ddl: string | null): string {
-  const statement = ddl !== null && ddl.length <= SHOWN_MOST ? `: ${ddl}` : ''
+export function missingTableMessage(table: string, ddl: string | null): string {
+  const statement = ddl !== null && ddl.length <= MAX_DDL_CHARS ? `: ${ddl}` : ''
   return `there is no table ${table}. Set "create_table" to true in destination_config, or create the table${statement}`
 }

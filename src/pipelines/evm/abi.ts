@@ -18,16 +18,16 @@ export interface AbiEvent {
   readonly inputs: readonly AbiInput[]
 }
 
-const EVENTS_MAX = 1_000
-const INPUTS_MAX = 64
+const MAX_EVENTS = 1_000
+const MAX_INPUTS = 64
 /** Tuples within tuples. */
-const DEPTH_MAX = 8
-const INDEXED_MAX = 3
+const MAX_DEPTH = 8
+const MAX_INDEXED = 3
 const NAME = /^[A-Za-z_$][\w$]{0,63}$/
 const TYPE =
   /^(address|bool|string|tuple|bytes(?:[1-9]|[12]\d|3[0-2])?|u?int(\d{1,3}))((?:\[(?:[1-9]\d{0,3})?\]){0,4})$/
 
-class Refused extends Error {
+class AbiError extends Error {
   readonly path: string
 
   constructor(path: string, message: string) {
@@ -40,35 +40,35 @@ class Refused extends Error {
 export function readAbi({ abi }: { readonly abi?: unknown }): Result<readonly AbiEvent[], Issue> {
   if (abi === undefined) return ok([])
   try {
-    if (!Array.isArray(abi)) throw new Refused('abi_file.abi', 'must be a list')
+    if (!Array.isArray(abi)) throw new AbiError('abi_file.abi', 'must be a list')
     const events = abi.flatMap((entry: unknown, at) => eventOf(entry, `abi_file.abi.${at}`) ?? [])
-    if (events.length > EVENTS_MAX) throw new Refused('abi_file.abi', `must have at most ${EVENTS_MAX} events`)
+    if (events.length > MAX_EVENTS) throw new AbiError('abi_file.abi', `must have at most ${MAX_EVENTS} events`)
     return ok(events)
   } catch (error) {
-    if (error instanceof Refused) return err({ path: error.path, message: error.message })
+    if (error instanceof AbiError) return err({ path: error.path, message: error.message })
     throw error
   }
 }
 
 function eventOf(entry: unknown, path: string): AbiEvent | null {
   const { type, name, inputs, anonymous } = recordOf(entry, path)
-  if (typeof type !== 'string') throw new Refused(`${path}.type`, 'must be text such as "event"')
+  if (typeof type !== 'string') throw new AbiError(`${path}.type`, 'must be text such as "event"')
   if (type !== 'event' || anonymous === true) return null
-  if (typeof name !== 'string' || !NAME.test(name)) throw new Refused(`${path}.name`, 'must be a name')
+  if (typeof name !== 'string' || !NAME.test(name)) throw new AbiError(`${path}.name`, 'must be a name')
   const read = inputsOf(inputs, `${path}.inputs`, 0)
-  if (read.filter(({ indexed }) => indexed).length > INDEXED_MAX)
-    throw new Refused(`${path}.inputs`, `must have at most ${INDEXED_MAX} that are indexed`)
-  if (sizeOf(read) > INPUTS_MAX)
-    throw new Refused(`${path}.inputs`, `must be at most ${INPUTS_MAX}, with those of tuples`)
+  if (read.filter(({ indexed }) => indexed).length > MAX_INDEXED)
+    throw new AbiError(`${path}.inputs`, `must have at most ${MAX_INDEXED} that are indexed`)
+  if (sizeOf(read) > MAX_INPUTS)
+    throw new AbiError(`${path}.inputs`, `must be at most ${MAX_INPUTS}, with those of tuples`)
   return { type: 'event', name, inputs: read }
 }
 
 function inputsOf(inputs: unknown, path: string, depth: number): readonly AbiInput[] {
-  if (!Array.isArray(inputs)) throw new Refused(path, 'must be a list')
-  if (inputs.length > INPUTS_MAX) throw new Refused(path, `must be at most ${INPUTS_MAX}`)
+  if (!Array.isArray(inputs)) throw new AbiError(path, 'must be a list')
+  if (inputs.length > MAX_INPUTS) throw new AbiError(path, `must be at most ${MAX_INPUTS}`)
   const read = inputs.map((input: unknown, at) => inputOf(input, `${path}.${at}`, at, depth))
   const names = new Set(read.map(({ name }) => name))
-  if (names.size < read.length) throw new Refused(path, 'must have a name each')
+  if (names.size < read.length) throw new AbiError(path, 'must have a name each')
   return read
 }
 
@@ -77,20 +77,20 @@ function inputOf(input: unknown, path: string, at: number, depth: number): AbiIn
   const own = name === '' ? `_${at}` : name
   // An object takes it for something else than a name.
   if (typeof own !== 'string' || !NAME.test(own) || own === '__proto__')
-    throw new Refused(`${path}.name`, 'must be a name')
-  if (typeof indexed !== 'boolean') throw new Refused(`${path}.indexed`, 'must be true or false')
+    throw new AbiError(`${path}.name`, 'must be a name')
+  if (typeof indexed !== 'boolean') throw new AbiError(`${path}.indexed`, 'must be true or false')
   const [, base, bits = '8'] = (typeof type === 'string' && TYPE.exec(type)) || []
   const isWhole = Number(bits) % 8 === 0 && Number(bits) >= 8 && Number(bits) <= 256
   if (base === undefined || !isWhole)
-    throw new Refused(`${path}.type`, 'must be a type such as address, uint256, bytes32[] or tuple')
+    throw new AbiError(`${path}.type`, 'must be a type such as address, uint256, bytes32[] or tuple')
   const isTuple = base === 'tuple'
-  if (isTuple && depth >= DEPTH_MAX) throw new Refused(path, `must not nest deeper than ${DEPTH_MAX} tuples`)
+  if (isTuple && depth >= MAX_DEPTH) throw new AbiError(path, `must not nest deeper than ${MAX_DEPTH} tuples`)
   const parts = isTuple ? inputsOf(components, `${path}.components`, depth + 1) : []
   // Elements that take no data could be as many as their count says.
-  if (isTuple && parts.length === 0) throw new Refused(`${path}.components`, 'must not be empty')
+  if (isTuple && parts.length === 0) throw new AbiError(`${path}.components`, 'must not be empty')
   const one = { name: own, type: type as string, indexed, components: parts }
   if (pointerLists(one) > 1)
-    throw new Refused(
+    throw new AbiError(
       `${path}.type`,
       'must not be a list of lists of what has no fixed size, which few bytes make huge',
     )
@@ -99,7 +99,7 @@ function inputOf(input: unknown, path: string, at: number, depth: number): AbiIn
 
 function recordOf(value: unknown, path: string): Readonly<Record<string, unknown>> {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
-  throw new Refused(path, 'must be an object')
+  throw new AbiError(path, 'must be an object')
 }
 
 const sizeOf = (inputs: readonly AbiInput[]): number =>

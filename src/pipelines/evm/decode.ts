@@ -4,48 +4,48 @@
 import { decodeEventLog, toEventSelector, toEventSignature } from 'viem/utils'
 import { type AbiEvent, type AbiInput, listsOf } from './abi.ts'
 
-export interface Decoded {
+export interface DecodedLog {
   readonly event: string
   /** Such as `Transfer(address,address,uint256)`. */
   readonly signature: string
   readonly args: Readonly<Record<string, unknown>>
 }
 
-interface Known {
+interface KnownEvent {
   readonly event: AbiEvent
   readonly signature: string
-  readonly topics: number
+  readonly topicCount: number
 }
 
 type Hex = `0x${string}`
 type Abi = readonly [Parameters<typeof toEventSignature>[0] & { readonly type: 'event' }]
 
 /** Characters of `data`; pointers in it may lead to one place many times over. */
-const DATA_MAX = 65_536
+const MAX_DATA_CHARS = 65_536
 /** Bytes of JSON. */
-const ARGS_MAX = 60_000
+const MAX_ARGS_BYTES = 60_000
 
 export class AbiDecoder {
   /** By topic 0: events that differ in what is indexed alone have the same. */
-  readonly #known: ReadonlyMap<string, readonly Known[]>
+  readonly #bySelector: ReadonlyMap<string, readonly KnownEvent[]>
 
   constructor(events: readonly AbiEvent[]) {
-    const all = events.map((event): Known => {
+    const all = events.map((event): KnownEvent => {
       const topics = 1 + event.inputs.filter(({ indexed }) => indexed).length
-      return { event, signature: toEventSignature(event as Abi[0]), topics }
+      return { event, signature: toEventSignature(event as Abi[0]), topicCount: topics }
     })
-    this.#known = Map.groupBy(all, ({ signature }) => toEventSelector(signature))
+    this.#bySelector = Map.groupBy(all, ({ signature }) => toEventSelector(signature))
   }
 
   /** Topic 0 of every log that it reads. */
   get selectors(): readonly string[] {
-    return [...this.#known.keys()]
+    return [...this.#bySelector.keys()]
   }
 
   /** Null: the ABI does not have it, or its data are other than the ABI says. */
-  decode(topics: readonly string[], data: string): Decoded | null {
-    if (data.length > DATA_MAX) return null
-    for (const { event, signature, topics: count } of this.#known.get(topics[0] ?? '') ?? []) {
+  decode(topics: readonly string[], data: string): DecodedLog | null {
+    if (data.length > MAX_DATA_CHARS) return null
+    for (const { event, signature, topicCount: count } of this.#bySelector.get(topics[0] ?? '') ?? []) {
       if (count !== topics.length) continue
       const args = argsOf(event, topics, data)
       if (args !== null) return { event: event.name, signature, args }
@@ -54,30 +54,30 @@ export class AbiDecoder {
   }
 }
 
-function argsOf(event: AbiEvent, topics: readonly string[], data: string): Decoded['args'] | null {
+function argsOf(event: AbiEvent, topics: readonly string[], data: string): DecodedLog['args'] | null {
   try {
     const abi = [event] as Abi
     const decoded = decodeEventLog({ abi, topics: topics as [Hex, ...Hex[]], data: data as Hex })
     const args = (decoded.args ?? {}) as Readonly<Record<string, unknown>>
-    const all = event.inputs.map((input) => [input.name, shown(args[input.name], input)])
-    const shownArgs = Object.fromEntries(all) as Decoded['args']
-    return new TextEncoder().encode(JSON.stringify(shownArgs)).length > ARGS_MAX ? null : shownArgs
+    const all = event.inputs.map((input) => [input.name, jsonValue(args[input.name], input)])
+    const shownArgs = Object.fromEntries(all) as DecodedLog['args']
+    return new TextEncoder().encode(JSON.stringify(shownArgs)).length > MAX_ARGS_BYTES ? null : shownArgs
   } catch {
     return null
   }
 }
 
-function shown(value: unknown, { type, indexed, components }: AbiInput): unknown {
+function jsonValue(value: unknown, { type, indexed, components }: AbiInput): unknown {
   const [base, lists] = listsOf(type)
   // Of these a topic has the hash.
   if (indexed && (lists.length > 0 || ['string', 'bytes', 'tuple'].includes(base))) return value
   if (lists.length > 0) {
     const element = { name: '', type: type.slice(0, type.lastIndexOf('[')), indexed: false, components }
-    return (value as readonly unknown[]).map((one) => shown(one, element))
+    return (value as readonly unknown[]).map((one) => jsonValue(one, element))
   }
   if (base === 'tuple') {
     const parts = value as Readonly<Record<string, unknown>>
-    return Object.fromEntries(components.map((part) => [part.name, shown(parts[part.name], part)]))
+    return Object.fromEntries(components.map((part) => [part.name, jsonValue(parts[part.name], part)]))
   }
   if (base === 'address') return (value as string).toLowerCase()
   // PostgreSQL has no text with such a character.

@@ -20,15 +20,15 @@ export interface LogPage extends Range {
   readonly anchor: EvmHeader | null
 }
 
-export const HEAD_MS = 2_000
+export const HEAD_CACHE_MS = 2_000
 /** Blocks of one request: so many at first, and at most. */
-const BLOCKS = 500
-const BLOCKS_MOST = 10_000
+const INITIAL_BLOCKS = 500
+const MAX_BLOCKS = 10_000
 /** More logs than this are too many for one answer, even where the node gives them. */
-const LOGS_MOST = 5_000
+const MAX_LOGS = 5_000
 /** Of a batch of requests; what answers is a list of all its transactions. */
-const HEADERS_AT_ONCE = 50
-const WORDS_MOST = 200
+const HEADERS_PER_BATCH = 50
+const MAX_MESSAGE_CHARS = 200
 
 type Call = Parameters<RpcUpstream['request']>[0][number]
 
@@ -38,12 +38,12 @@ const blockCall = (block: string): Call => ({ method: 'eth_getBlockByNumber', pa
 export class EvmChain {
   readonly name: string
   readonly #finalityBlocks: number | undefined
-  readonly #ask: RpcUpstream['request']
+  readonly #request: RpcUpstream['request']
   readonly #nowMs: () => number
   #head: EvmHeader | null = null
   #headMs = Number.NEGATIVE_INFINITY
-  #blocks = BLOCKS
-  #isBounded = false
+  #rangeBlocks = INITIAL_BLOCKS
+  #wasRefused = false
 
   constructor(
     { name, finalityBlocks }: Pick<RpcChain, 'name' | 'finalityBlocks'>,
@@ -52,7 +52,7 @@ export class EvmChain {
   ) {
     this.name = name
     this.#finalityBlocks = finalityBlocks
-    this.#ask = ask
+    this.#request = ask
     this.#nowMs = nowMs
   }
 
@@ -63,7 +63,7 @@ export class EvmChain {
 
   /** The newest block that is final, as it was known a moment ago; null: there is none yet. */
   async head(): Promise<EvmHeader | null> {
-    if (this.#nowMs() - this.#headMs < HEAD_MS) return this.#head
+    if (this.#nowMs() - this.#headMs < HEAD_CACHE_MS) return this.#head
     const below = this.#finalityBlocks
     const [tagged] = await this.#headers([blockCall(below === undefined ? 'finalized' : 'latest')], [null])
     if (!tagged)
@@ -93,14 +93,14 @@ export class EvmChain {
   }
 
   async #headers(calls: readonly Call[], heights: readonly (number | null)[]) {
-    const replies = await this.#ask(calls)
+    const replies = await this.#request(calls)
     return replies.map((reply, at) => readHeader(this.#resultOf(reply), heights[at] ?? null))
   }
 
   /** Logs from a height on, up to another at most: of so many blocks as a node gives at once. */
   async logs(from: number, most: number, query: LogQuery, anchor: number | null): Promise<LogPage> {
     for (;;) {
-      const range = { from, to: Math.min(most, from + this.#blocks - 1) }
+      const range = { from, to: Math.min(most, from + this.#rangeBlocks - 1) }
       const page = await this.#page(range, query, anchor)
       if (page !== null) return page
     }
@@ -118,28 +118,28 @@ export class EvmChain {
     // Together, so that the node that knows no logs is seen not to have the block either.
     const blocks = anchor === null ? [to] : [to, anchor]
     const asked = { method: 'eth_getLogs', params: JSON.stringify([filter]) }
-    const [found, ...others] = await this.#ask([asked, ...blocks.map(hex).map(blockCall)])
+    const [found, ...others] = await this.#request([asked, ...blocks.map(hex).map(blockCall)])
     if (!found) throw new Error(`the chain ${this.name} was not asked`)
     const isLate = !found.ok && found.error.kind === 'upstream_timeout'
     // A node that is away refuses everything; one that has too much to say, or no time for it, this alone.
     const isRefused = found.ok ? found.value.result === undefined : isLate || found.error.hint !== undefined
     if (isRefused && from < to) {
-      this.#blocks = Math.max(1, Math.floor((to - from + 1) / 2))
-      this.#isBounded = true
+      this.#rangeBlocks = Math.max(1, Math.floor((to - from + 1) / 2))
+      this.#wasRefused = true
       if (!isLate) return null
     }
     const logs = readLogs(this.#resultOf(found), range, addresses)
     const [last, known = null] = others.map((reply, at) => readHeader(this.#resultOf(reply), blocks[at] ?? to))
     if (!last || (anchor !== null && known === null))
       throw new Error(`a node of the chain ${this.name} does not have block ${to}: it is behind, or has let go of it`)
-    this.#paced(to - from + 1, logs.length)
+    this.#adaptRange(to - from + 1, logs.length)
     return { ...range, logs, last, anchor: known }
   }
 
-  #paced(blocks: number, logs: number): void {
-    if (logs > LOGS_MOST) this.#blocks = Math.max(1, Math.floor(blocks / 2))
-    else if (blocks === this.#blocks)
-      this.#blocks = Math.min(BLOCKS_MOST, Math.ceil(this.#blocks * (this.#isBounded ? 1.25 : 2)))
+  #adaptRange(blocks: number, logs: number): void {
+    if (logs > MAX_LOGS) this.#rangeBlocks = Math.max(1, Math.floor(blocks / 2))
+    else if (blocks === this.#rangeBlocks)
+      this.#rangeBlocks = Math.min(MAX_BLOCKS, Math.ceil(this.#rangeBlocks * (this.#wasRefused ? 1.25 : 2)))
   }
 
   /** Throws with what the node said. */
@@ -148,7 +148,7 @@ export class EvmChain {
     const { result, head, tail } = reply.value
     if (result !== undefined) return result
     const { error } = JSON.parse(`${head}1${tail}`) as { error: { message?: unknown } }
-    throw new Error(`a node of the chain ${this.name} answered: ${String(error.message).slice(0, WORDS_MOST)}`)
+    throw new Error(`a node of the chain ${this.name} answered: ${String(error.message).slice(0, MAX_MESSAGE_CHARS)}`)
   }
 
   /** The first block of a time or later; behind the newest one where there is none. */
@@ -167,8 +167,8 @@ export class EvmChain {
 
   /** Blocks of these heights, some at a time. */
   async *eachHeader(heights: readonly number[]): AsyncGenerator<EvmHeader> {
-    for (let at = 0; at < heights.length; at += HEADERS_AT_ONCE)
-      yield* await this.headers(heights.slice(at, at + HEADERS_AT_ONCE))
+    for (let at = 0; at < heights.length; at += HEADERS_PER_BATCH)
+      yield* await this.headers(heights.slice(at, at + HEADERS_PER_BATCH))
   }
 }
 

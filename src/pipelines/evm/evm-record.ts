@@ -29,14 +29,14 @@ export function chainOf({ filter }: Pick<PipelineFields, 'filter'>, chains: read
 }
 
 /** More than these a node may refuse to look for; then all are read. */
-const TOPICS_MOST = 100
+const MAX_TOPICS = 100
 
 /** Which logs nodes are asked for. */
 export function queryOf(
   { abi_contract_addresses, abi_unmatched }: Pick<PipelineFields, 'abi_contract_addresses' | 'abi_unmatched'>,
   selectors: readonly string[],
 ): LogQuery {
-  const isNarrow = abi_unmatched === 'drop' && selectors.length <= TOPICS_MOST
+  const isNarrow = abi_unmatched === 'drop' && selectors.length <= MAX_TOPICS
   const addresses = abi_contract_addresses.map((address) => address.toLowerCase())
   return { addresses, topics: isNarrow ? selectors : [] }
 }

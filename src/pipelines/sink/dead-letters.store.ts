@@ -2,15 +2,15 @@
 // as they were read, before transforms, so that what was mended applies to it.
 
 import { padded } from '../../archive/archive/archive-keys.ts'
-import { pack, unpacked } from '../../archive/archive/packed.client.ts'
+import { pack, unpack } from '../../archive/archive/gzip-lines.client.ts'
 import { orReject } from '../../core/deadline.ts'
 import { after } from '../../core/timers.client.ts'
 import type { Row } from '../topics/topic.ts'
-import type { Parcel } from './delivery-state.ts'
+import type { BatchRows } from './delivery-state.ts'
 
-const PATIENCE_MS = 30_000
+const TIMEOUT_MS = 30_000
 const PAGE = 1_000
-const COUNTED_MOST = 10_000
+const MAX_COUNTED = 10_000
 
 export class DeadLetters {
   readonly #bucket: R2Bucket
@@ -21,10 +21,10 @@ export class DeadLetters {
     this.#prefix = `pipelines/dead/${pipeline}/`
   }
 
-  async put({ from, to, texts }: Parcel): Promise<void> {
+  async put({ from, to, texts }: BatchRows): Promise<void> {
     const { body } = await pack([JSON.stringify({ v: 1, from, to }), ...texts])
     const key = `${this.#prefix}${padded(from)}-${padded(to)}.ndjson.gz`
-    await orReject(this.#bucket.put(key, body), PATIENCE_MS, after)
+    await orReject(this.#bucket.put(key, body), TIMEOUT_MS, after)
   }
 
   /** The key of the oldest, or of the one behind another; null: there is none. */
@@ -34,10 +34,10 @@ export class DeadLetters {
     return objects[0]?.key ?? null
   }
 
-  async read(key: string): Promise<Parcel> {
+  async read(key: string): Promise<BatchRows> {
     const object = await this.#bucket.get(key)
     if (!object) throw new Error('it is not there any more')
-    const [head = '', ...texts] = await Array.fromAsync(unpacked(new Uint8Array(await object.arrayBuffer())))
+    const [head = '', ...texts] = await Array.fromAsync(unpack(new Uint8Array(await object.arrayBuffer())))
     const { from, to } = JSON.parse(head) as { from: number; to: number }
     return { from, to, texts, rows: texts.map((text) => JSON.parse(text) as Row) }
   }
@@ -48,7 +48,7 @@ export class DeadLetters {
 
   async count(): Promise<number> {
     let count = 0
-    for (let cursor: string | undefined, isMore = true; isMore && count < COUNTED_MOST; ) {
+    for (let cursor: string | undefined, isMore = true; isMore && count < MAX_COUNTED; ) {
       const page = await this.#bucket.list({
         prefix: this.#prefix,
         limit: PAGE,

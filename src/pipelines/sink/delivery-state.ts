@@ -9,13 +9,13 @@ import { visible } from '../../core/visible.ts'
 import { METER_API_VERSION } from '../../metering/meter-version.ts'
 import type { PipelineReport, PipelineResponse } from '../../metering/pipeline-report.ts'
 import type { HeightAndTime } from '../../protocol/feed/durable-api.ts'
-import type { Confirmed, Failed, Sent } from '../destinations/batch.ts'
+import type { DeliveryFailure, DeliveryResult, DeliverySuccess } from '../destinations/batch.ts'
 import type { Pipeline } from '../pipeline.ts'
 import type { SinkLogLine } from '../sink-api.ts'
-import type { Assembler, Standing, Taken } from './assembling.ts'
-import type { End } from './source.ts'
+import type { AssembledBatch, Assembler, ReaderState } from './batch-assembler.ts'
+import type { EndPosition } from './source.ts'
 
-export interface Flight {
+export interface BatchInFlight {
   readonly from: number
   readonly to: number
   /** Tries that were begun. */
@@ -26,17 +26,17 @@ export interface Flight {
 }
 
 /** Sums since the pipeline was made, and what they cost. */
-export interface Sums {
+export interface Usage {
   readonly rows: number
   readonly spent: MicroCredits
 }
 
 /** What another key than the pipeline's owes up to these sums. */
-interface Debt extends Sums {
+interface Debt extends Usage {
   readonly by: KeyHash
 }
 
-export interface Owed extends Sums {
+export interface BillingState extends Usage {
   /** What of that the meter has heard of. */
   readonly told: MicroCredits
   /** There are no credits: the meter is asked again then. Null: there are. */
@@ -51,10 +51,10 @@ export interface Owed extends Sums {
 
 export interface DeliveryState {
   /** Where the batch in flight begins, or the next one; null: before anything was read. */
-  readonly at: Standing | null
+  readonly at: ReaderState | null
   /** Where it ends, decided once; null: it goes on for good. */
-  readonly end: End | null | 'undecided'
-  readonly flight: Flight | null
+  readonly end: EndPosition | null | 'undecided'
+  readonly flight: BatchInFlight | null
   readonly confirmed: HeightAndTime | null
   readonly rows: number
   readonly bytes: number
@@ -65,7 +65,7 @@ export interface DeliveryState {
   readonly isRedelivering: boolean
   /** Key of one that arrived and is counted, and may lie there still. */
   readonly arrivedLetter: string | null
-  readonly owed: Owed
+  readonly owed: BillingState
   /** It waits for somebody: a batch was tried to the end. */
   readonly isFailed: boolean
   readonly isFinished: boolean
@@ -80,9 +80,9 @@ export interface DeliveryState {
   readonly lastIncident: { readonly sinceMs: number; readonly words: string; readonly untilMs: number } | null
 }
 
-export const NOTHING_OWED: Owed = { rows: 0, spent: 0, told: 0, askAtMs: null }
+export const INITIAL_BILLING: BillingState = { rows: 0, spent: 0, told: 0, askAtMs: null }
 
-export const NOTHING_DELIVERED: DeliveryState = {
+export const INITIAL_DELIVERY: DeliveryState = {
   at: null,
   end: 'undecided',
   flight: null,
@@ -97,12 +97,12 @@ export const NOTHING_DELIVERED: DeliveryState = {
   lastError: null,
   lastIncident: null,
   arrivedLetter: null,
-  owed: NOTHING_OWED,
+  owed: INITIAL_BILLING,
 }
 
 /** Of another beginning: totals, dead letters, the last incident and what is owed stay. */
-export function begunAnew(state: DeliveryState): DeliveryState {
-  const { at, end, flight, confirmed, isFailed, isFinished, lastError } = NOTHING_DELIVERED
+export function restarted(state: DeliveryState): DeliveryState {
+  const { at, end, flight, confirmed, isFailed, isFinished, lastError } = INITIAL_DELIVERY
   return { ...state, at, end, flight, confirmed, isFailed, isFinished, lastError }
 }
 
@@ -110,36 +110,36 @@ export function begunAnew(state: DeliveryState): DeliveryState {
 const ROW_CHARS = 1_024
 
 /** Texts are JSON of rows. */
-export function countedRows(texts: readonly string[]): number {
+export function billedRowCount(texts: readonly string[]): number {
   return texts.reduce((sum, { length }) => sum + Math.ceil(length / ROW_CHARS), 0)
 }
 
 /** What of the sums is to be reported. */
-const reporting = ({ spent, told }: Owed) => new ReportedSpending(spent, told)
-export const owing = (owed: Owed) => reporting(owed).unreported
+const reportOf = ({ spent, told }: BillingState) => new ReportedSpending(spent, told)
+export const unreported = (owed: BillingState) => reportOf(owed).unreported
 
 /** These rows arrived. Free ones are not counted: of rows that are told all were charged, or written off. */
-export function withRows(owed: Owed, rows: number, rowMicro: MicroCredits): Owed {
+export function addRows(owed: BillingState, rows: number, rowMicro: MicroCredits): BillingState {
   return rowMicro === 0 ? owed : { ...owed, rows: owed.rows + rows, spent: owed.spent + rows * rowMicro }
 }
 
 /** All that the meter has still to hear, in order. */
-export function billsOwed({ rows, spent, told, debts = [] }: Owed, by: KeyHash): readonly Debt[] {
+export function pendingDebts({ rows, spent, told, debts = [] }: BillingState, by: KeyHash): readonly Debt[] {
   return [...debts, { by, rows, spent }].filter((debt, at, all) => debt.spent > Math.max(told, all[at - 1]?.spent ?? 0))
 }
 
 /** Another key pays for what comes from now on. */
-export function handedOver(owed: Owed, by: KeyHash): Owed {
+export function transferDebt(owed: BillingState, by: KeyHash): BillingState {
   const { rows, spent, told, debts = [] } = owed
   const isClear = spent <= Math.max(told, debts.at(-1)?.spent ?? 0)
   return isClear ? owed : { ...owed, debts: [...debts, { by, rows, spent }] }
 }
 
 /** The meter has heard of all up to this sum. */
-export function toldOf(owed: Owed, spent: MicroCredits): Owed {
+export function markReported(owed: BillingState, spent: MicroCredits): BillingState {
   const { debts = [], ...rest } = owed
   const left = debts.filter((debt) => debt.spent > spent)
-  const report = reporting(owed)
+  const report = reportOf(owed)
   report.acknowledge(spent)
   return { ...rest, told: report.reported, ...(left.length > 0 && { debts: left }) }
 }
@@ -150,12 +150,12 @@ export interface Bill {
   readonly report: PipelineReport
 }
 
-type Billed = Pick<Pipeline, 'id' | 'account' | 'payer' | 'topic' | 'name'>
+type BilledPipeline = Pick<Pipeline, 'id' | 'account' | 'payer' | 'topic' | 'name'>
 
 /** What a key owes. Where that is the pipeline's own, the meter also hears what to call the pipeline if that key has ended. */
 export function billOf(
-  { id, account, payer, topic, name }: Billed,
-  { rows, spent }: Sums,
+  { id, account, payer, topic, name }: BilledPipeline,
+  { rows, spent }: Usage,
   by: KeyHash,
   hold: MicroCredits = 0,
 ): Bill {
@@ -164,18 +164,18 @@ export function billOf(
 }
 
 /** What a deleted pipeline owes. */
-export function lastBills(pipeline: Billed, owed: Owed): readonly Bill[] {
+export function finalBills(pipeline: BilledPipeline, owed: BillingState): readonly Bill[] {
   // Nobody is told that it pauses.
-  return billsOwed(owed, pipeline.payer).map((debt) => billOf({ ...pipeline, payer: keyHashOf('') }, debt, debt.by))
+  return pendingDebts(owed, pipeline.payer).map((debt) => billOf({ ...pipeline, payer: keyHashOf('') }, debt, debt.by))
 }
 
 /** What its owner wants of it. */
-export interface Order {
+export interface DesiredState {
   readonly isRunning: boolean
   readonly onFailure: 'pause' | 'dead_letter'
   /** Of a batch; one block more may be in it. */
-  readonly rowsMost: number
-  readonly charsMost: number
+  readonly maxRows: number
+  readonly maxChars: number
   /** Reading of one batch ends. */
   readonly readMs: number
   /** Once all is read, so long nothing is: what comes gathers. */
@@ -183,13 +183,13 @@ export interface Order {
 }
 
 /** A batch as ports are handed it: what was taken, and its name. */
-export type Parcel = Pick<Taken, 'from' | 'to' | 'rows' | 'texts'>
+export type BatchRows = Pick<AssembledBatch, 'from' | 'to' | 'rows' | 'texts'>
 
 /** Whether so many rows can be paid for. */
-export type Affords = (countedRows: number) => Promise<boolean>
+export type CanAfford = (countedRows: number) => Promise<boolean>
 
 /** A dead letter that arrived once more; `rows`: as it was read. */
-interface ArrivedLetter extends Confirmed {
+interface RedeliveredLetter extends DeliverySuccess {
   readonly key: string
   readonly from: number
   readonly to: number
@@ -197,7 +197,7 @@ interface ArrivedLetter extends Confirmed {
 }
 
 /** What a meter says. */
-export type Answer = Pick<PipelineResponse, 'available' | 'cap' | 'ended'>
+export type MeterResponse = Pick<PipelineResponse, 'available' | 'cap' | 'ended'>
 
 /** The key that a pipeline is charged to, or that tests it, and what people call it. */
 export interface Payer {
@@ -216,25 +216,28 @@ export interface DeliveryPorts {
    * Tells the meter of sums that a key owes, once they are stored; sums of 0 ask alone. `hold`: so much more is about to be owed, and
    * no other pipeline may count on it. Rejects where it does not answer.
    */
-  settle(sums: Sums, by: KeyHash, hold: MicroCredits): Promise<Answer>
+  settle(sums: Usage, by: KeyHash, hold: MicroCredits): Promise<MeterResponse>
   /** Where the pipeline begins and ends, as its record has it; null: that is not known yet. */
-  begin(): Promise<Standing | null>
-  end(): Promise<End | null | 'undecided'>
+  begin(): Promise<ReaderState | null>
+  end(): Promise<EndPosition | null | 'undecided'>
   /** Throws CannotRun where there is none for this record. `flight`: what is to be read anew. */
-  assembler(at: Standing, flight: Flight | null): Pick<Assembler, 'take' | 'retryMs' | 'ordersFrom'>
+  assembler(at: ReaderState, flight: BatchInFlight | null): Pick<Assembler, 'take' | 'retryMs' | 'ordersFrom'>
   /** Resolves once the destination's secret is opened and what runs SQL answers; throws CannotRun where a secret is lost. */
   ready(): Promise<void>
   /** Transforms, asks whether the rows that came of it can be paid for, and sends. Never rejects. */
-  send(parcel: Parcel, affords: Affords): Promise<Sent>
+  send(parcel: BatchRows, affords: CanAfford): Promise<DeliveryResult>
   /** Puts it where it can be sent from once more. */
-  bury(parcel: Parcel): Promise<void>
+  putDeadLetter(parcel: BatchRows): Promise<void>
   /** The oldest dead letter behind `after`, its key, sent once more if it can be paid for; null: there is none. */
-  unbury(after: string | null, affords: Affords): Promise<ArrivedLetter | (Failed & { readonly key: string }) | null>
+  sendDeadLetter(
+    after: string | null,
+    affords: CanAfford,
+  ): Promise<RedeliveredLetter | (DeliveryFailure & { readonly key: string }) | null>
   /** One that arrived is gone. */
-  removeLetter(key: string): Promise<void>
+  removeDeadLetter(key: string): Promise<void>
   /** Keeps the state; what is saved is never taken back. */
   save(state: DeliveryState): void
-  log(level: SinkLogLine['level'], words: string, batch: Pick<Parcel, 'from' | 'to'> | null): void
+  log(level: SinkLogLine['level'], words: string, batch: Pick<BatchRows, 'from' | 'to'> | null): void
   /** For the minutes of metrics. */
   count(what: {
     readonly rows?: number
@@ -245,16 +248,16 @@ export interface DeliveryPorts {
 }
 
 /** As many as the log of a pipeline keeps. */
-export const WORDS_MOST = 2_000
+export const MAX_MESSAGE_CHARS = 2_000
 
 /** What went wrong, as an owner may read it. */
-export function wordsOfError(error: unknown): string {
-  return visible(error instanceof Error ? error.message : String(error)).slice(0, WORDS_MOST)
+export function errorMessage(error: unknown): string {
+  return visible(error instanceof Error ? error.message : String(error)).slice(0, MAX_MESSAGE_CHARS)
 }
 
-export const AWAY = 'the meter of the account did not answer'
+export const METER_UNAVAILABLE = 'the meter of the account did not answer'
 
-export function unpaidWords({ available, cap }: Answer, cost: MicroCredits): string {
+export function unpaidMessage({ available, cap }: MeterResponse, cost: MicroCredits): string {
   const [who, remedy] =
     cap === undefined
       ? ['the account has', 'there are some, of a top-up or the next period of its plan']
@@ -266,7 +269,7 @@ export function unpaidWords({ available, cap }: Answer, cost: MicroCredits): str
   return `unpaid: ${who} ${left}. Nothing is lost: it goes on within a minute once ${remedy}, or at once when it is set to run then`
 }
 
-export function endedWords({ hash, name }: Payer, ended: NonNullable<Answer['ended']>): string {
+export function keyEndedMessage({ hash, name }: Payer, ended: NonNullable<MeterResponse['ended']>): string {
   const key = name === '' ? hash.slice(0, 8) : JSON.stringify(visible(name))
   const what = ended === 'revoked' ? 'was revoked' : 'has expired'
   return `paused: the key ${key}, which it is charged to, ${what}. Set it to run or adopt it with another key of the account`

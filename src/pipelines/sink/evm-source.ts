@@ -3,12 +3,12 @@
 // another block nothing more is read.
 
 import type { EvmLog } from '../evm/evm-chain.ts'
-import { type EvmChain, HEAD_MS, type LogPage, type LogQuery } from '../evm/evm-chain.ts'
-import { CannotRun } from '../pipeline.ts'
+import { type EvmChain, HEAD_CACHE_MS, type LogPage, type LogQuery } from '../evm/evm-chain.ts'
+import { FatalPipelineError } from '../pipeline.ts'
 import type { Anchor } from '../topics/evm-logs.ts'
-import type { Piece, Place } from './source.ts'
+import type { SourceItem, StartPosition } from './source.ts'
 
-const behind = (head: number, read: number) =>
+const staleNodeMessage = (head: number, read: number) =>
   `the newest final block is ${head}, and block ${read} was read: the nodes are behind, or began another chain`
 
 export class EvmSource {
@@ -29,22 +29,22 @@ export class EvmSource {
   }
 
   /** Pieces from a place on, until nothing more is final. Once it has ended, another call goes on behind the last piece. */
-  async *pieces(place: Place): AsyncGenerator<Piece> {
+  async *items(place: StartPosition): AsyncGenerator<SourceItem> {
     this.retryMs = 0
     this.#next ??= await this.#start(place)
     for (;;) {
       const head = await this.#chain.head()
       if (head && this.#anchor && head.height < this.#anchor.height)
-        throw new Error(behind(head.height, this.#anchor.height))
+        throw new Error(staleNodeMessage(head.height, this.#anchor.height))
       if (head === null || this.#next > head.height) break
       const page = await this.#chain.logs(this.#next, head.height, this.#query, this.#anchor?.height ?? null)
       this.#compare(page)
       yield* this.#blocks(page)
     }
-    this.retryMs = HEAD_MS
+    this.retryMs = HEAD_CACHE_MS
   }
 
-  async #start(place: Place): Promise<number> {
+  async #start(place: StartPosition): Promise<number> {
     if ('height' in place) return place.height
     if ('first' in place) return 0
     this.#time = place.timeMs
@@ -54,7 +54,7 @@ export class EvmSource {
   #compare({ anchor, last, logs }: LogPage): void {
     if (this.#anchor && anchor && anchor.hash !== this.#anchor.hash) {
       const { height, hash } = this.#anchor
-      throw new CannotRun(
+      throw new FatalPipelineError(
         `block ${height} of ${this.#chain.name} was ${hash} and is ${anchor.hash} now: the chain changed what was final. ` +
           'Set another execution_start_from, from before what changed; rows of blocks that went have their block_hash',
       )
@@ -64,7 +64,7 @@ export class EvmSource {
       throw new Error('the chain changed while it was read')
   }
 
-  async *#blocks({ from, to, logs, last }: LogPage): AsyncGenerator<Piece> {
+  async *#blocks({ from, to, logs, last }: LogPage): AsyncGenerator<SourceItem> {
     const byHeight = Map.groupBy(logs, ({ height }) => height)
     const untimed = [...byHeight].filter(([, [first]]) => first?.time === null).map(([height]) => height)
     const headers = this.#chain.eachHeader(untimed)

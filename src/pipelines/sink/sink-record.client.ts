@@ -3,58 +3,59 @@
 
 import { orReject } from '../../core/deadline.ts'
 import { after } from '../../core/timers.client.ts'
-import type { KeptPipeline, Pipeline } from '../pipeline.ts'
-import { CannotRun } from '../pipeline.ts'
+import type { Pipeline, StoredPipeline } from '../pipeline.ts'
+import { FatalPipelineError } from '../pipeline.ts'
 import { masked, secretOf, withSecret } from '../secrets.ts'
-import type { Order } from './delivery-state.ts'
+import type { DesiredState } from './delivery-state.ts'
 
-export type Change = 'start' | 'end' | 'rows'
+export type RecordChange = 'start' | 'end' | 'rows'
 
-const START = ['topic', 'execution_start_from'] as const
-const END = ['execution_mode', 'execution_stop_from'] as const
-const ROWS = [
+const START_FIELDS = ['topic', 'execution_start_from'] as const
+const END_FIELDS = ['execution_mode', 'execution_stop_from'] as const
+const ROW_FIELDS = [
   ...(['filter', 'transforms', 'destination_config', 'sealed'] as const),
   ...(['abi_file', 'abi_contract_addresses', 'abi_unmatched'] as const),
 ]
 
 /** In the order in which they are to be taken. */
-export function changesOf(before: KeptPipeline, after: KeptPipeline): readonly Change[] {
-  const differs = (names: readonly (keyof KeptPipeline)[]) =>
+export function changesOf(before: StoredPipeline, after: StoredPipeline): readonly RecordChange[] {
+  const differs = (names: readonly (keyof StoredPipeline)[]) =>
     names.some((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]))
   // Another chain has other heights. Whoever begins anew has nothing else to change.
-  if (differs(START) || (after.topic === 'evm_logs' && differs(['filter']))) return ['start']
-  return [...(differs(END) ? (['end'] as const) : []), ...(differs(ROWS) ? (['rows'] as const) : [])]
+  if (differs(START_FIELDS) || (after.topic === 'evm_logs' && differs(['filter']))) return ['start']
+  return [...(differs(END_FIELDS) ? (['end'] as const) : []), ...(differs(ROW_FIELDS) ? (['rows'] as const) : [])]
 }
 
-type BatchOrder = Omit<Order, 'isRunning' | 'onFailure'>
+type BatchSettings = Omit<DesiredState, 'isRunning' | 'onFailure'>
 
-const TABLE: BatchOrder = { rowsMost: 5_000, charsMost: 4 * 1024 * 1024, readMs: 3_000, gatherMs: 0 }
+const TABLE_SETTINGS: BatchSettings = { maxRows: 5_000, maxChars: 4 * 1024 * 1024, readMs: 3_000, gatherMs: 0 }
 /** Servers of HTTP take bodies of a megabyte where nobody has set more. */
-const POST: BatchOrder = { ...TABLE, charsMost: 512 * 1024 }
+const POST_SETTINGS: BatchSettings = { ...TABLE_SETTINGS, maxChars: 512 * 1024 }
 /** Each costs, and so does whoever opens many of them. */
-const FILE: BatchOrder = { ...TABLE, rowsMost: 20_000, readMs: 10_000, gatherMs: 60_000 }
-const ORDERS: Readonly<Record<Pipeline['destination_type'], BatchOrder>> = {
-  webhook: POST,
-  kafka: POST,
-  r2: FILE,
-  s3: FILE,
-  clickhouse: TABLE,
-  postgres: TABLE,
+const FILE_SETTINGS: BatchSettings = { ...TABLE_SETTINGS, maxRows: 20_000, readMs: 10_000, gatherMs: 60_000 }
+const BATCH_SETTINGS: Readonly<Record<Pipeline['destination_type'], BatchSettings>> = {
+  webhook: POST_SETTINGS,
+  kafka: POST_SETTINGS,
+  r2: FILE_SETTINGS,
+  s3: FILE_SETTINGS,
+  clickhouse: TABLE_SETTINGS,
+  postgres: TABLE_SETTINGS,
 }
 
-export function orderOf({ status, on_failure, destination_type: type }: Pipeline): Order {
-  return { isRunning: status === 'running', onFailure: on_failure, ...ORDERS[type] }
+export function desiredStateOf({ status, on_failure, destination_type: type }: Pipeline): DesiredState {
+  return { isRunning: status === 'running', onFailure: on_failure, ...BATCH_SETTINGS[type] }
 }
 
 /** For the log of the pipeline. */
-export function wordsOf({ status, revision }: Pipeline, changes: readonly Change[]): string {
+export function changeMessage({ status, revision }: Pipeline, changes: readonly RecordChange[]): string {
   const changed = changes.length > 0 ? `; changed: ${changes.join(', ')}` : ''
   return `revision ${revision}: ${status}${changed}`
 }
 
-const PATIENCE_MS = 10_000
-const AWAY = 'the gateway, which opens the secret of destination_config, did not answer; it is asked again'
-const LOST =
+const TIMEOUT_MS = 10_000
+const GATEWAY_UNAVAILABLE =
+  'the gateway, which opens the secret of destination_config, did not answer; it is asked again'
+const SECRET_LOST =
   'destination_config: its secret cannot be opened any more, because the operator changed KEY_SECRET: send it again with PATCH'
 
 /** Of the gateway, which alone can; null where the secret is lost. */
@@ -62,38 +63,40 @@ type OpenSecret = (id: string, sealed: string) => Promise<string | null>
 
 export class SinkRecord {
   /** Null: there is none, or none any more. */
-  kept: KeptPipeline | null
+  stored: StoredPipeline | null
   readonly #openSecret: OpenSecret
-  #opened: { readonly sealed: string; readonly secret: string } | null = null
+  #clearSecret: { readonly sealed: string; readonly secret: string } | null = null
 
-  constructor(kept: KeptPipeline | null, openSecret: OpenSecret) {
-    this.kept = kept
+  constructor(kept: StoredPipeline | null, openSecret: OpenSecret) {
+    this.stored = kept
     this.#openSecret = openSecret
   }
 
-  take(pipeline: Pipeline, sealed: string | null): KeptPipeline {
+  store(pipeline: Pipeline, sealed: string | null): StoredPipeline {
     const { destination_config: config } = pipeline
-    this.#opened = sealed ? { sealed, secret: secretOf(config) } : null
-    this.kept = { ...pipeline, destination_config: masked(config), sealed }
-    return this.kept
+    this.#clearSecret = sealed ? { sealed, secret: secretOf(config) } : null
+    this.stored = { ...pipeline, destination_config: masked(config), sealed }
+    return this.stored
   }
 
   /** With its secret, for whoever sends. Throws CannotRun where that is lost. */
-  async opened(): Promise<Pipeline> {
-    if (this.kept === null) throw new Error('the pipeline is deleted')
-    const { sealed, ...pipeline } = this.kept
+  async open(): Promise<Pipeline> {
+    if (this.stored === null) throw new Error('the pipeline is deleted')
+    const { sealed, ...pipeline } = this.stored
     if (!sealed) return pipeline
     const opened =
-      this.#opened?.sealed === sealed ? this.#opened : { sealed, secret: await this.#open(pipeline.id, sealed) }
-    if (this.kept?.sealed === sealed) this.#opened = opened
+      this.#clearSecret?.sealed === sealed
+        ? this.#clearSecret
+        : { sealed, secret: await this.#decrypt(pipeline.id, sealed) }
+    if (this.stored?.sealed === sealed) this.#clearSecret = opened
     return { ...pipeline, destination_config: withSecret(pipeline.destination_config, opened.secret) }
   }
 
-  async #open(id: string, sealed: string): Promise<string> {
-    const secret = await orReject(this.#openSecret(id, sealed), PATIENCE_MS, after).catch((cause) => {
-      throw new Error(AWAY, { cause })
+  async #decrypt(id: string, sealed: string): Promise<string> {
+    const secret = await orReject(this.#openSecret(id, sealed), TIMEOUT_MS, after).catch((cause) => {
+      throw new Error(GATEWAY_UNAVAILABLE, { cause })
     })
-    if (secret === null) throw new CannotRun(LOST)
+    if (secret === null) throw new FatalPipelineError(SECRET_LOST)
     return secret
   }
 }

@@ -8,11 +8,11 @@ import { RpcChains } from '../../rpc/chains.ts'
 import { HyperdriveVariable } from '../hyperdrive.ts'
 
 /** So that sums of any number of rows are exact. */
-const MOST = ONE_CREDIT
+const MAX_ROW_CREDITS = ONE_CREDIT
 
 const RowCredits = z.string('must be text such as "0.0001"').transform((text, context) => {
   const micro = parseCredits(text)
-  if (micro.ok && micro.value <= MOST) return micro.value
+  if (micro.ok && micro.value <= MAX_ROW_CREDITS) return micro.value
   context.addIssue({ code: 'custom', message: micro.ok ? 'must be at most 1 credit' : micro.error })
   return z.NEVER
 })

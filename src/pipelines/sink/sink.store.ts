@@ -5,13 +5,13 @@ import * as z from 'zod'
 import { fromChunks, toChunks } from '../../core/chunks.ts'
 import { migrate } from '../../core/migrate.store.ts'
 import { rows } from '../../core/rows.ts'
-import type { KeptPipeline } from '../pipeline.ts'
+import type { StoredPipeline } from '../pipeline.ts'
 import type { SinkLogLine, SinkMinute } from '../sink-api.ts'
-import { type Bill, type DeliveryState, WORDS_MOST } from './delivery-state.ts'
+import { type Bill, type DeliveryState, MAX_MESSAGE_CHARS } from './delivery-state.ts'
 
-const LINES_MOST = 500
+const MAX_LOG_LINES = 500
 /** Two days. */
-const MINUTES_MOST = 2_880
+const MAX_MINUTES = 2_880
 
 const TABLES = `
   CREATE TABLE log (
@@ -39,7 +39,7 @@ const MinuteRow = z.object({
 })
 
 /** What is added to a minute. */
-export type Counted = Partial<Pick<SinkMinute, 'rows' | 'bytes' | 'batches' | 'failures'>>
+export type MetricDelta = Partial<Pick<SinkMinute, 'rows' | 'bytes' | 'batches' | 'failures'>>
 
 export class SinkStore {
   readonly #storage: DurableObjectStorage
@@ -52,12 +52,12 @@ export class SinkStore {
     this.#fold = this.#text('fold')
   }
 
-  get pipeline(): KeptPipeline | null {
+  get pipeline(): StoredPipeline | null {
     const text = this.#text('pipeline')
-    return text === null ? null : (JSON.parse(text) as KeptPipeline)
+    return text === null ? null : (JSON.parse(text) as StoredPipeline)
   }
 
-  set pipeline(pipeline: KeptPipeline) {
+  set pipeline(pipeline: StoredPipeline) {
     this.#putText('pipeline', JSON.stringify(pipeline))
   }
 
@@ -105,8 +105,8 @@ export class SinkStore {
 
   log(atMs: number, level: SinkLogLine['level'], words: string, batch: string | null): void {
     const { sql } = this.#storage
-    sql.exec('INSERT INTO log VALUES (NULL, ?, ?, ?, ?)', atMs, level, words.slice(0, WORDS_MOST), batch)
-    sql.exec('DELETE FROM log WHERE id <= (SELECT max(id) FROM log) - ?', LINES_MOST)
+    sql.exec('INSERT INTO log VALUES (NULL, ?, ?, ?, ?)', atMs, level, words.slice(0, MAX_MESSAGE_CHARS), batch)
+    sql.exec('DELETE FROM log WHERE id <= (SELECT max(id) FROM log) - ?', MAX_LOG_LINES)
   }
 
   /** Newest first. */
@@ -115,14 +115,14 @@ export class SinkStore {
     return rows(LogRow, this.#storage.sql.exec(select, before ?? Number.MAX_SAFE_INTEGER, limit))
   }
 
-  count(nowMs: number, { rows = 0, bytes = 0, batches = 0, failures = 0 }: Counted, lagMs: number | null): void {
+  count(nowMs: number, { rows = 0, bytes = 0, batches = 0, failures = 0 }: MetricDelta, lagMs: number | null): void {
     const minute = Math.floor(nowMs / 60_000) * 60_000
     this.#storage.sql.exec(
       `INSERT INTO minutes VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO UPDATE SET rows = rows + ?2,
        bytes = bytes + ?3, batches = batches + ?4, failures = failures + ?5, lag = ?6`,
       ...[minute, rows, bytes, batches, failures, lagMs],
     )
-    this.#storage.sql.exec('DELETE FROM minutes WHERE minute <= ?', minute - MINUTES_MOST * 60_000)
+    this.#storage.sql.exec('DELETE FROM minutes WHERE minute <= ?', minute - MAX_MINUTES * 60_000)
   }
 
   /** Oldest first. */

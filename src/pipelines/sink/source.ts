@@ -8,16 +8,16 @@ import { visible } from '../../core/visible.ts'
 import type { DurableLines, DurablePage, HeightAndTime } from '../../protocol/feed/durable-api.ts'
 import { withoutPayments } from '../../protocol/feed/payments.ts'
 import type { Pipeline } from '../pipeline.ts'
-import { CannotRun } from '../pipeline.ts'
+import { FatalPipelineError } from '../pipeline.ts'
 import type { LineKind } from '../topics/topic.ts'
 
 /** The end of a pipeline, inclusive. */
-export type End = { readonly height: number } | { readonly timeMs: number }
+export type EndPosition = { readonly height: number } | { readonly timeMs: number }
 
 const HEIGHT = /^\d{1,15}$/
 
 /** `now`: behind the newest block. */
-export function startOf(text: string): Place | 'now' {
+export function startOf(text: string): StartPosition | 'now' {
   if (text === '' || text === 'latest') return 'now'
   if (text === 'earliest') return { first: true }
   return HEIGHT.test(text) ? { height: Number(text) } : { timeMs: Date.parse(text) }
@@ -27,25 +27,27 @@ export function startOf(text: string): Place | 'now' {
 export function endOf({
   execution_mode,
   execution_stop_from: text,
-}: Pick<Pipeline, 'execution_mode' | 'execution_stop_from'>): End | 'now' | null {
+}: Pick<Pipeline, 'execution_mode' | 'execution_stop_from'>): EndPosition | 'now' | null {
   if (text === '' && execution_mode === 'continuous') return null
   if (text === '' || text === 'latest') return 'now'
   if (text === 'earliest') return { height: -1 }
   return HEIGHT.test(text) ? { height: Number(text) } : { timeMs: Date.parse(text) }
 }
 
-export const isBeyond = (end: End | null, { height, time }: { readonly height: number; readonly time: number }) =>
-  end !== null && ('height' in end ? height > end.height : time > end.timeMs)
+export const isBeyond = (
+  end: EndPosition | null,
+  { height, time }: { readonly height: number; readonly time: number },
+) => end !== null && ('height' in end ? height > end.height : time > end.timeMs)
 
 /** Where to begin: at a height, with the first block of a time or later, or with the first that there is. */
-export type Place = { readonly height: number } | { readonly timeMs: number } | { readonly first: true }
+export type StartPosition = { readonly height: number } | { readonly timeMs: number } | { readonly first: true }
 
-export type Piece =
+export type SourceItem =
   | { readonly height: number; readonly line: string; readonly orders?: string; readonly isArchived?: true }
   | { readonly from: number; readonly to: number; readonly why: string }
 
 /** From which height on order statuses were known as the blocks up to another one were read first. */
-export interface Known {
+export interface KnownOrders {
   readonly to: number
   readonly ordersFrom: number
 }
@@ -65,27 +67,27 @@ export interface SourcePorts {
   durable(from: number): Promise<DurablePage>
 }
 
-const WORDS_MOST = 100
-const MISSING = 'nobody has these blocks'
+const MAX_MESSAGE_CHARS = 100
+const MISSING_REASON = 'nobody has these blocks'
 /** Where order statuses are not known. */
-const NOT_YET = 'order statuses were not asked for yet'
-const TOO_MANY =
+const ORDERS_NOT_REQUESTED_REASON = 'order statuses were not asked for yet'
+const TOO_MANY_WALLETS_REASON =
   'order statuses are not asked for: all pipelines and streams together name as many wallets as there may be'
-export const DAMAGED = 'of these blocks the archive is damaged'
+export const DAMAGED_REASON = 'of these blocks the archive is damaged'
 
 /** What is stored of a block does not change: to read it again may help once the reader is another one. */
-export function unreadable(height: number, error: unknown): CannotRun {
-  const words = visible(error instanceof Error ? error.message : String(error)).slice(0, WORDS_MOST)
-  return new CannotRun(
+export function unreadableBlock(height: number, error: unknown): FatalPipelineError {
+  const words = visible(error instanceof Error ? error.message : String(error)).slice(0, MAX_MESSAGE_CHARS)
+  return new FatalPipelineError(
     `block ${height} cannot be read, which the operator has to look at: ${words}. Set to run, it is tried again; ` +
       `"execution_start_from" "${height + 1}" goes on behind it`,
   )
 }
 
 /** The feed was reset: the log is not what it was. `head`: below what was read; null: what was read is another block. */
-function anew(head: number | null, read: number): CannotRun {
+function feedReset(head: number | null, read: number): FatalPipelineError {
   const found = head === null ? 'it is another one now' : `the log ends with block ${head}`
-  return new CannotRun(
+  return new FatalPipelineError(
     `block ${read} was read, and ${found}: the feed was reset. Set to run, it goes on once the log has that block again. ` +
       'For another chain make another pipeline, or set "execution_start_from" where what the destination has of these heights is gone',
   )
@@ -96,14 +98,14 @@ type Archive = NonNullable<SourcePorts['archive']>
 export class Source {
   readonly #ports: SourcePorts
   readonly #kind: LineKind
-  readonly #known: Known
+  readonly #known: KnownOrders
   /** To be compared with what the log has of it; null: it was. */
-  #before: ReadBlock | null
-  readonly #read: ReadBlock | null
+  #uncompared: ReadBlock | null
+  readonly #lastRead: ReadBlock | null
   #hasRead: boolean
   /** The height that comes next, null while it is not known. */
   #next: number | null = null
-  #isOfLog = false
+  #isReadingLog = false
   /** The log asks to come again after this time. */
   retryMs = 0
   /** It ended before the newest durable block. */
@@ -111,44 +113,44 @@ export class Source {
   /** Of what was read since the last call: from here on order statuses are known; null: they are not asked for. */
   ordersFrom: number | null = null
 
-  constructor(ports: SourcePorts, kind: LineKind, known: Known | null = null, read: ReadBlock | null = null) {
+  constructor(ports: SourcePorts, kind: LineKind, known: KnownOrders | null = null, read: ReadBlock | null = null) {
     this.#ports = ports
     this.#kind = kind
     this.#known = known ?? { to: -1, ordersFrom: 0 }
-    this.#before = read
-    this.#read = read
+    this.#uncompared = read
+    this.#lastRead = read
     this.#hasRead = read !== null
   }
 
   /** Pieces from a place on, until nothing more is durable. Once it has ended, another call goes on behind the last piece. */
-  async *pieces(place: Place): AsyncGenerator<Piece> {
+  async *items(place: StartPosition): AsyncGenerator<SourceItem> {
     if ('height' in place) this.#next ??= place.height
     this.retryMs = 0
     this.isBehind = false
     this.ordersFrom = null
     for (;;) {
-      if (!this.#isOfLog) yield* this.#archived(place)
-      this.#isOfLog = true
-      for await (const piece of this.#logged()) yield piece
-      if (this.#isOfLog) return
+      if (!this.#isReadingLog) yield* this.#archiveItems(place)
+      this.#isReadingLog = true
+      for await (const piece of this.#logItems()) yield piece
+      if (this.#isReadingLog) return
     }
   }
 
-  async *#archived(place: Place): AsyncGenerator<Piece> {
+  async *#archiveItems(place: StartPosition): AsyncGenerator<SourceItem> {
     const { archive } = this.#ports
-    if (!archive || (await this.#isOfBefore(archive))) return
+    if (!archive || (await this.#isArchiveStale(archive))) return
     for (;;) {
       const at = this.#next === null ? ('timeMs' in place ? place : { height: 0 }) : { height: this.#next }
       const segment = await this.#segmentFrom(archive, at)
       if (!segment) break
-      if (this.#next !== null && segment.first > this.#next) yield this.#gap(segment.first - 1, MISSING)
-      yield* this.#lines(archive, segment)
+      if (this.#next !== null && segment.first > this.#next) yield this.#gap(segment.first - 1, MISSING_REASON)
+      yield* this.#segmentItems(archive, segment)
     }
     const last = this.#next === null ? await archive.last() : null
     if (last !== null) this.#next = last + 1
   }
 
-  async *#lines(archive: Archive, segment: ArchivedSegment): AsyncGenerator<Piece> {
+  async *#segmentItems(archive: Archive, segment: ArchivedSegment): AsyncGenerator<SourceItem> {
     let height = segment.first
     this.#next ??= height
     try {
@@ -163,18 +165,18 @@ export class Source {
     } catch (error) {
       if (!(error instanceof ArchiveDamage)) throw error
     }
-    if (this.#next <= segment.last) yield this.#gap(segment.last, DAMAGED)
+    if (this.#next <= segment.last) yield this.#gap(segment.last, DAMAGED_REASON)
   }
 
-  async *#logged(): AsyncGenerator<Piece> {
+  async *#logItems(): AsyncGenerator<SourceItem> {
     for (;;) {
       const { head, parts, retryMs = 0, ordersFrom } = await this.#ports.durable(this.#from)
       this.retryMs = retryMs
       const before = (this.#next ?? 0) - 1
-      if (this.#hasRead && head && head.height < before) throw anew(head.height, before)
+      if (this.#hasRead && head && head.height < before) throw feedReset(head.height, before)
       this.isBehind = retryMs > 0
       if (parts.length === 0) return
-      this.#before = null
+      this.#uncompared = null
       if (this.#kind === 'orders') {
         const from = ordersFrom ?? Number.POSITIVE_INFINITY
         // So that all of a batch is read with one.
@@ -184,35 +186,35 @@ export class Source {
       }
       for (const part of parts) {
         if (!('gap' in part)) {
-          yield* this.#stored(part)
+          yield* this.#lineItems(part)
           continue
         }
         const { to } = part.gap
         if (await this.#hasArchived(to)) {
-          this.#isOfLog = false
+          this.#isReadingLog = false
           return
         }
         this.#next ??= 0
-        if (to >= this.#next) yield this.#gap(to, MISSING)
+        if (to >= this.#next) yield this.#gap(to, MISSING_REASON)
       }
     }
   }
 
-  *#stored({ first, last, lines, orders = [] }: DurableLines): Generator<Piece> {
+  *#lineItems({ first, last, lines, orders = [] }: DurableLines): Generator<SourceItem> {
     this.#next ??= first
     const texts = fromChunks(lines).split('\n')
     const statuses = fromChunks(orders).split('\n')
     if (texts.length !== last - first + 1)
-      throw unreadable(first, `the log has ${texts.length} lines of ${first} to ${last}`)
+      throw unreadableBlock(first, `the log has ${texts.length} lines of ${first} to ${last}`)
     for (const [at, line] of texts.entries()) {
       const height = first + at
-      if (height === this.#read?.height) this.#compare(line, this.#read)
+      if (height === this.#lastRead?.height) this.#compare(line, this.#lastRead)
       if (height < this.#next) continue
       const from = this.#ordersFrom(height)
       if (height < from) {
         let to = height
         while (to < last && this.#ordersFrom(to + 1) === from && to + 1 < from) to++
-        yield this.#gap(to, from === Number.POSITIVE_INFINITY ? TOO_MANY : NOT_YET)
+        yield this.#gap(to, from === Number.POSITIVE_INFINITY ? TOO_MANY_WALLETS_REASON : ORDERS_NOT_REQUESTED_REASON)
         continue
       }
       this.#next = height + 1
@@ -231,7 +233,7 @@ export class Source {
   /** What the log lacks may have come into the archive since that was asked. */
   async #hasArchived(to: number): Promise<boolean> {
     const { archive } = this.#ports
-    if (!archive || (await this.#isOfBefore(archive))) return false
+    if (!archive || (await this.#isArchiveStale(archive))) return false
     const segment = await this.#segmentFrom(archive, { height: this.#next ?? 0 })
     return segment !== null && segment.first <= to
   }
@@ -239,17 +241,17 @@ export class Source {
   /** With the block before, so that it is compared. */
   get #from(): number {
     const next = this.#next ?? 0
-    return this.#before?.height === next - 1 ? next - 1 : next
+    return this.#uncompared?.height === next - 1 ? next - 1 : next
   }
 
   /** Whether the block before is the one that was read. */
   #compare(line: string, { height, time }: ReadBlock): void {
     const { time: now } = JSON.parse(line) as HeightAndTime
-    if (now !== time) throw anew(null, height)
+    if (now !== time) throw feedReset(null, height)
   }
 
   /** After a reset to lower heights the archive has the chain of before, until the log has passed where that ended. */
-  async #isOfBefore(archive: Archive): Promise<boolean> {
+  async #isArchiveStale(archive: Archive): Promise<boolean> {
     const [last, head] = await Promise.all([archive.last(), this.#ports.head()])
     return last !== null && head !== null && head.height < last
   }
@@ -257,12 +259,12 @@ export class Source {
   /** Of a chain of before are later heights of another epoch and an earlier time. */
   async #segmentFrom(archive: Archive, at: Parameters<Archive['segmentsFrom']>[0]): Promise<ArchivedSegment | null> {
     const [segment = null] = await archive.segmentsFrom(at, 1)
-    const read = this.#read
+    const read = this.#lastRead
     const isOther = segment?.epoch != null && read !== null && segment.epoch !== read.epoch
     return isOther && segment.lastMs < read.time ? null : segment
   }
 
-  #gap(to: number, why: string): Piece {
+  #gap(to: number, why: string): SourceItem {
     const from = this.#next ?? 0
     this.#next = to + 1
     return { from, to, why }

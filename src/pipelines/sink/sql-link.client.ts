@@ -7,28 +7,28 @@ import { after } from '../../core/timers.client.ts'
 import type { Pipeline } from '../pipeline.ts'
 import {
   callerHeaders,
-  readAnswer,
+  readResponse,
   requestText,
   SQL_API_VERSION,
-  type SqlAnswer,
   type SqlCaller,
   type SqlRequest,
+  type SqlResponse,
   type SqlWait,
 } from '../sql/sql-api.ts'
 
 type Sql = Pick<Fetcher, 'fetch'>
-type Asked = Omit<SqlRequest, 'v'>
+type RunRequest = Omit<SqlRequest, 'v'>
 
 /** Of a turn that is waited for, and of a run. */
-const ANSWER_MS = 40_000
-const PING_MS = 5_000
+const RESPONSE_TIMEOUT_MS = 40_000
+const PING_TIMEOUT_MS = 5_000
 const ADDRESS = 'http://sql/'
-const AWAY = 'what runs SQL does not answer; it is asked again'
-export const LOST = 'what runs SQL ended amid this, or did not answer'
+const SQL_UNAVAILABLE = 'what runs SQL does not answer; it is asked again'
+export const SQL_LOST = 'what runs SQL ended amid this, or did not answer'
 
 export class SqlLink {
   readonly #sql: Sql
-  #isAway = false
+  #isUnavailable = false
 
   constructor(sql: Sql) {
     this.#sql = sql
@@ -36,39 +36,41 @@ export class SqlLink {
 
   /** Rejects while it is known not to answer. */
   async ready(): Promise<void> {
-    if (!this.#isAway) return
-    const answer = await orReject(this.#sql.fetch(ADDRESS, { method: 'HEAD' }), PING_MS, after).catch(() => null)
-    if (!answer?.ok) throw new Error(AWAY)
-    this.#isAway = false
+    if (!this.#isUnavailable) return
+    const answer = await orReject(this.#sql.fetch(ADDRESS, { method: 'HEAD' }), PING_TIMEOUT_MS, after).catch(
+      () => null,
+    )
+    if (!answer?.ok) throw new Error(SQL_UNAVAILABLE)
+    this.#isUnavailable = false
   }
 
   /** Rejects with LOST where nobody knows what came of it. */
-  async run(caller: SqlCaller, request: Asked, texts: readonly string[]): Promise<SqlAnswer> {
-    return this.#asked(caller, 'POST', requestText({ v: SQL_API_VERSION, ...request }, texts))
+  async run(caller: SqlCaller, request: RunRequest, texts: readonly string[]): Promise<SqlResponse> {
+    return this.#call(caller, 'POST', requestText({ v: SQL_API_VERSION, ...request }, texts))
   }
 
   /** Takes the account's place for a test; a wait where there is none. */
-  async takeSlot(account: AccountId): Promise<SqlWait | null> {
-    const answer = await this.#asked({ account, pipeline: '', kind: 'slot' }, 'POST')
+  async acquireSlot(account: AccountId): Promise<SqlWait | null> {
+    const answer = await this.#call({ account, pipeline: '', kind: 'slot' }, 'POST')
     return answer.kind === 'wait' ? answer : null
   }
 
-  async freeSlot(account: AccountId): Promise<void> {
-    await this.#asked({ account, pipeline: '', kind: 'slot' }, 'DELETE')
+  async releaseSlot(account: AccountId): Promise<void> {
+    await this.#call({ account, pipeline: '', kind: 'slot' }, 'DELETE')
   }
 
-  async #asked(caller: SqlCaller, method: 'POST' | 'DELETE', body: string | null = null): Promise<SqlAnswer> {
+  async #call(caller: SqlCaller, method: 'POST' | 'DELETE', body: string | null = null): Promise<SqlResponse> {
     const asked = async () => {
       const answer = await this.#sql.fetch(ADDRESS, { method, headers: callerHeaders(caller), body })
       const text = await answer.text()
       if (!answer.ok) throw new Error(`${answer.status}`)
-      return readAnswer(text)
+      return readResponse(text)
     }
     try {
-      return await orReject(asked(), ANSWER_MS, after)
+      return await orReject(asked(), RESPONSE_TIMEOUT_MS, after)
     } catch (cause) {
-      this.#isAway = true
-      throw new Error(LOST, { cause })
+      this.#isUnavailable = true
+      throw new Error(SQL_LOST, { cause })
     }
   }
 }

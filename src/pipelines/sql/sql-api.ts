@@ -57,23 +57,25 @@ export interface SqlWait {
 }
 
 /** Rows as JSON, a fault of the transforms, or a wait. */
-export type SqlAnswer =
+export type SqlResponse =
   | { readonly kind: 'rows'; readonly texts: readonly string[] }
   | ({ readonly kind: 'fault' } & TransformFault)
   | ({ readonly kind: 'wait' } & SqlWait)
 
-const NAME = 'x-weir-sql'
-const ACCOUNT = 'x-weir-account'
-const PIPELINE = 'x-weir-pipeline'
+const KIND_HEADER = 'x-weir-sql'
+const ACCOUNT_HEADER = 'x-weir-account'
+const PIPELINE_HEADER = 'x-weir-pipeline'
 const KINDS: readonly string[] = ['batch', 'test', 'check', 'slot'] satisfies SqlKind[]
 
 export function callerHeaders({ account, pipeline, kind }: SqlCaller): Record<string, string> {
-  return { [NAME]: kind, [ACCOUNT]: account, [PIPELINE]: pipeline }
+  return { [KIND_HEADER]: kind, [ACCOUNT_HEADER]: account, [PIPELINE_HEADER]: pipeline }
 }
 
 export function readCaller(headers: { get(name: string): string | null }): Result<SqlCaller, string> {
-  const [kind = '', account = '', pipeline = ''] = [NAME, ACCOUNT, PIPELINE].map((name) => headers.get(name) ?? '')
-  if (!KINDS.includes(kind) || account === '') return err(`${NAME} and ${ACCOUNT} are required`)
+  const [kind = '', account = '', pipeline = ''] = [KIND_HEADER, ACCOUNT_HEADER, PIPELINE_HEADER].map(
+    (name) => headers.get(name) ?? '',
+  )
+  if (!KINDS.includes(kind) || account === '') return err(`${KIND_HEADER} and ${ACCOUNT_HEADER} are required`)
   return ok({ account, pipeline, kind: kind as SqlKind })
 }
 
@@ -87,14 +89,14 @@ export function readRequest(text: string): { readonly request: SqlRequest; reado
 }
 
 /** JSON has no line break of its own. */
-export function answerText(answer: SqlAnswer): string {
+export function responseText(answer: SqlResponse): string {
   const { kind } = answer
   return kind === 'rows' ? ['{"kind":"rows"}', ...answer.texts].join('\n') : JSON.stringify(answer)
 }
 
-export function readAnswer(text: string): SqlAnswer {
+export function readResponse(text: string): SqlResponse {
   const [head = '', ...texts] = text.split('\n')
-  const answer = JSON.parse(head) as SqlAnswer
+  const answer = JSON.parse(head) as SqlResponse
   return answer.kind === 'rows' ? { kind: 'rows', texts } : answer
 }
 

@@ -5,84 +5,84 @@ import { DurableObject } from 'cloudflare:workers'
 import { orReject } from '../../core/deadline.ts'
 import { migrate } from '../../core/migrate.store.ts'
 import { after, sleep } from '../../core/timers.client.ts'
-import { answerText, readCaller, readRequest, type SqlAnswer, type SqlCaller, type SqlWait } from './sql-api.ts'
-import { checkTransforms, transformed } from './transforms.client.ts'
-import { type StrikeStore, type Strikes, Turns } from './turns.ts'
+import { readCaller, readRequest, responseText, type SqlCaller, type SqlResponse, type SqlWait } from './sql-api.ts'
+import { SqlQueue, type StrikeStore, type Strikes } from './sql-queue.ts'
+import { checkTransforms, runTransforms } from './transforms.client.ts'
 
 /** A caller that sends nothing holds up the others. */
-const BODY_MS = 5_000
+const BODY_TIMEOUT_MS = 5_000
 /** Where the clock stands still while SQL runs, at least this many steps are a millisecond. */
-const STEPS_A_MS = 20_000
+const STEPS_PER_MS = 20_000
 
 export class SqlRunner extends DurableObject<Cloudflare.Env> {
-  readonly #turns: Turns<(refused: SqlWait | null) => void>
+  readonly #queue: SqlQueue<(refused: SqlWait | null) => void>
   #isRunning = false
 
   constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
     super(ctx, env)
-    this.#turns = new Turns(new StrikeRows(ctx.storage))
+    this.#queue = new SqlQueue(new SqlStrikeStore(ctx.storage))
   }
 
   override async fetch(request: Request): Promise<Response> {
     const caller = readCaller(request.headers)
     if (!caller.ok) return new Response(caller.error, { status: 400 })
-    return new Response(answerText(await this.#answer(caller.value, request)))
+    return new Response(responseText(await this.#respond(caller.value, request)))
   }
 
-  async #answer(caller: SqlCaller, request: Request): Promise<SqlAnswer> {
+  async #respond(caller: SqlCaller, request: Request): Promise<SqlResponse> {
     const { account, kind } = caller
     if (kind === 'slot' && request.method === 'DELETE') {
-      this.#turns.freeSlot(account)
+      this.#queue.releaseSlot(account)
       return { kind: 'rows', texts: [] }
     }
-    if (kind === 'batch' || kind === 'test') return this.#inTurn(caller, request)
-    const refused = this.#turns.takeSlot(account, Date.now())
+    if (kind === 'batch' || kind === 'test') return this.#runQueued(caller, request)
+    const refused = this.#queue.acquireSlot(account, Date.now())
     if (refused !== null) return { kind: 'wait', ...refused }
     if (kind === 'slot') return { kind: 'rows', texts: [] }
-    return this.#inTurn(caller, request).finally(() => this.#turns.freeSlot(account))
+    return this.#runQueued(caller, request).finally(() => this.#queue.releaseSlot(account))
   }
 
-  async #inTurn(caller: SqlCaller, request: Request): Promise<SqlAnswer> {
+  async #runQueued(caller: SqlCaller, request: Request): Promise<SqlResponse> {
     const refused = await new Promise<SqlWait | null>((go) => {
-      this.#turns.enter(caller, go, Date.now())
-      this.#goOn()
+      this.#queue.enqueue(caller, go, Date.now())
+      this.#startNext()
     })
     if (refused !== null) return { kind: 'wait', ...refused }
     try {
-      return await this.#run(caller, await orReject(request.text(), BODY_MS, after))
+      return await this.#run(caller, await orReject(request.text(), BODY_TIMEOUT_MS, after))
     } finally {
       this.#isRunning = false
-      this.#goOn()
+      this.#startNext()
     }
   }
 
-  #goOn(): void {
-    if (!this.#isRunning) this.#isRunning = this.#turns.next(Date.now())
+  #startNext(): void {
+    if (!this.#isRunning) this.#isRunning = this.#queue.startNext(Date.now())
   }
 
-  async #run(caller: SqlCaller, text: string): Promise<SqlAnswer> {
+  async #run(caller: SqlCaller, text: string): Promise<SqlResponse> {
     const { request, rows } = readRequest(text)
     const { transforms, table, defaults } = request
-    if (this.#turns.begin(caller, Date.now())) await this.ctx.storage.sync()
+    if (this.#queue.onStart(caller, Date.now())) await this.ctx.storage.sync()
     const begunMs = Date.now()
     const { outcome, steps } =
       defaults === null
         ? await checkTransforms(transforms, [table])
-        : await transformed(transforms, table, rows, defaults)
+        : await runTransforms(transforms, table, rows, defaults)
     // Lets in who came meanwhile, and the clock go on.
     await sleep(0)
-    const cpuMs = Math.max(Date.now() - begunMs, steps / STEPS_A_MS)
+    const cpuMs = Math.max(Date.now() - begunMs, steps / STEPS_PER_MS)
     const isOver = !outcome.ok && outcome.error.over !== undefined
-    this.#turns.end(caller, cpuMs, isOver, Date.now())
+    this.#queue.onEnd(caller, cpuMs, isOver, Date.now())
     return outcome.ok ? { kind: 'rows', texts: outcome.value } : { kind: 'fault', ...outcome.error }
   }
 }
 
 /** Of a pipeline that has not run since. */
-const KEPT_MS = 86_400_000
+const STRIKE_TTL_MS = 86_400_000
 
 /** Runs of transforms that exceeded their budget, by pipeline. */
-class StrikeRows implements StrikeStore {
+class SqlStrikeStore implements StrikeStore {
   readonly #sql: SqlStorage
 
   constructor(storage: DurableObjectStorage) {
@@ -90,7 +90,7 @@ class StrikeRows implements StrikeStore {
     migrate(storage, [
       'CREATE TABLE strikes (pipeline TEXT PRIMARY KEY, count INTEGER NOT NULL, until INTEGER NOT NULL)',
     ])
-    this.#sql.exec('DELETE FROM strikes WHERE until < ?', Date.now() - KEPT_MS)
+    this.#sql.exec('DELETE FROM strikes WHERE until < ?', Date.now() - STRIKE_TTL_MS)
   }
 
   get(pipeline: string): Strikes | null {

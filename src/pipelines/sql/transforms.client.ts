@@ -30,21 +30,21 @@ const FORBIDDEN = [
 const HIDDEN = /^(?:sqlite_|pragma_|dbstat)/i
 
 /** `one` and `two`: of a read its table and column, of a call nothing and its function. */
-function allows(code: number, one: string | null, two: string | null): boolean {
+function isAllowed(code: number, one: string | null, two: string | null): boolean {
   if (code === SELECT || code === RECURSIVE) return true
   if (code === READ) return !HIDDEN.test(one ?? '')
   return code === FUNCTION && !FORBIDDEN.includes((two ?? '').toLowerCase())
 }
 
 /** Of all databases at once: the isolate has 128 MiB, and the rows lie in it besides. */
-const MEMORY_BYTES = 48 * 1024 * 1024
+const MAX_MEMORY_BYTES = 48 * 1024 * 1024
 const PAGE_BYTES = 65_536
 /** SQLite's own steps for all transforms of a batch, and between two looks: fewer where a step may go over a long text. */
-const STEPS_MOST = 20_000_000
-const LOOK_STEPS = 1_000
-const JSON_LOOK_STEPS = 100
+const MAX_STEPS = 20_000_000
+const CHECK_STEPS = 1_000
+const JSON_CHECK_STEPS = 100
 /** And their time, where clocks go on while a Worker computes: on Cloudflare it has a bound of its own. */
-const TIME_MS = 2_000
+const MAX_RUN_MS = 2_000
 /** Of one text, and of one statement, as SQLite numbers its limits. */
 const LIMIT_LENGTH = 0
 /** The library's types know no way to take a handler off; SQLite takes null for that. */
@@ -53,32 +53,32 @@ const LIMIT_SQL = 1
 const LIMIT_ATTACHED = 7
 const LIMIT_PATTERN = 8
 /** A step may go over a whole text: the shorter they are, the sooner the steps are over. Lists of levels are longer. */
-const TEXT_BYTES = 64 * 1024
-const JSON_BYTES = 1024 * 1024
-const SQL_CHARS = 96 * 1024
-const PATTERN_CHARS = 128
+const MAX_TEXT_BYTES = 64 * 1024
+const MAX_JSON_BYTES = 1024 * 1024
+const MAX_SQL_CHARS = 96 * 1024
+const MAX_PATTERN_CHARS = 128
 /** Of what comes out: more than a batch has, which ends with the block in which it is full. */
-const ROWS_MOST = 30_000
-const CHARS_MOST = 8 * 1024 * 1024
-const TOO_LONG = `selects more than ${CHARS_MOST} characters of a batch`
-const NAME_CHARS = 128
+const MAX_ROWS = 30_000
+const MAX_OUTPUT_CHARS = 8 * 1024 * 1024
+const TOO_LONG = `selects more than ${MAX_OUTPUT_CHARS} characters of a batch`
+const MAX_NAME_CHARS = 128
 const RESERVED =
   'names beginning with "_" are reserved (only _kind, _key, _height and _time of the batch may be selected)'
-const WORDS_MOST = 300
+const MAX_MESSAGE_CHARS = 300
 
 type Transforms = Readonly<Record<string, string>>
 
 /** JSON of each row, and how many steps of SQLite that took. */
-interface Ran {
+interface RunResult {
   readonly outcome: Result<readonly string[], TransformFault>
   readonly steps: number
 }
 
 /** Names that are the gateway's own among the columns of a result. */
-const OURS: readonly string[] = HEAD_COLUMNS.map(({ name }) => name)
+const HEAD_NAMES: readonly string[] = HEAD_COLUMNS.map(({ name }) => name)
 
 /** Parses and plans transforms over empty tables. The error names the one that is wrong. */
-export async function checkTransforms(transforms: Transforms, tables: readonly SqlTable[]): Promise<Ran> {
+export async function checkTransforms(transforms: Transforms, tables: readonly SqlTable[]): Promise<RunResult> {
   const database = await Database.open()
   try {
     for (const { name, columns } of tables) await database.table(name, columns)
@@ -93,12 +93,12 @@ export async function checkTransforms(transforms: Transforms, tables: readonly S
  * What transforms make of a batch, in their order: each sees the table of the topic and those before it by their names, and
  * what the last selects is delivered. `rows`: a JSON list of data.
  */
-export async function transformed(
+export async function runTransforms(
   transforms: Transforms,
   { name, columns }: SqlTable,
   rows: string,
   { id, height, time }: RowDefaults,
-): Promise<Ran> {
+): Promise<RunResult> {
   const database = await Database.open()
   try {
     await database.table(name, columns)
@@ -117,7 +117,7 @@ export async function transformed(
 }
 
 /** Makes a row of the result, from its cells and its number. */
-type Make = (cells: readonly (readonly [name: string, cell: unknown])[], at: number) => object
+type RowFactory = (cells: readonly (readonly [name: string, cell: unknown])[], at: number) => object
 
 interface Engine {
   readonly api: SQLiteAPI
@@ -127,13 +127,13 @@ interface Engine {
 let engine: Promise<Engine> | null = null
 
 /** One for all of the isolate: its memory grows to a bound and stays. */
-async function started(): Promise<Engine> {
+async function startEngine(): Promise<Engine> {
   const module = await openModule({
     // Else it asks where its script lies, which a bundle does not know.
     locateFile: (name: string) => name,
     instantiateWasm: (imports: WebAssembly.Imports, done: (instance: WebAssembly.Instance) => void) => {
       const instance = new WebAssembly.Instance(binary, imports)
-      for (const one of Object.values(instance.exports)) if (one instanceof WebAssembly.Memory) bound(one)
+      for (const one of Object.values(instance.exports)) if (one instanceof WebAssembly.Memory) limitMemory(one)
       done(instance)
       return instance.exports
     },
@@ -143,10 +143,10 @@ async function started(): Promise<Engine> {
 }
 
 /** SQLite's own bound of memory is compiled out: whoever wants more is told that there is none. */
-function bound(memory: WebAssembly.Memory): void {
+function limitMemory(memory: WebAssembly.Memory): void {
   const grow = memory.grow.bind(memory)
   memory.grow = (pages: number) => {
-    if (memory.buffer.byteLength + pages * PAGE_BYTES > MEMORY_BYTES) throw new RangeError('no more memory')
+    if (memory.buffer.byteLength + pages * PAGE_BYTES > MAX_MEMORY_BYTES) throw new RangeError('no more memory')
     return grow(pages)
   }
 }
@@ -156,7 +156,7 @@ class Database {
   readonly #db: number
   #steps = 0
   #isLate = false
-  #textBytes = TEXT_BYTES
+  #textBytes = MAX_TEXT_BYTES
 
   private constructor(opened: Engine, db: number) {
     this.#engine = opened
@@ -164,7 +164,7 @@ class Database {
   }
 
   static async open(): Promise<Database> {
-    engine ??= started()
+    engine ??= startEngine()
     const opened = await engine
     if (opened.isBroken) {
       engine = null
@@ -173,23 +173,23 @@ class Database {
     const db = await opened.api.open_v2(':memory:')
     const database = new Database(opened, db)
     for (const [limit, most] of [
-      [LIMIT_LENGTH, TEXT_BYTES],
-      [LIMIT_SQL, SQL_CHARS],
+      [LIMIT_LENGTH, MAX_TEXT_BYTES],
+      [LIMIT_SQL, MAX_SQL_CHARS],
       [LIMIT_ATTACHED, 0],
-      [LIMIT_PATTERN, PATTERN_CHARS],
+      [LIMIT_PATTERN, MAX_PATTERN_CHARS],
     ] as const)
       opened.api.limit(db, limit, most)
     // Else what is sorted goes into files, which lie in the object's memory without a bound.
     await opened.api.exec(db, 'PRAGMA temp_store = MEMORY')
-    database.#look(LOOK_STEPS, Date.now() + TIME_MS)
+    database.#limitSteps(CHECK_STEPS, Date.now() + MAX_RUN_MS)
     return database
   }
 
-  #look(steps: number, untilMs: number): void {
+  #limitSteps(steps: number, untilMs: number): void {
     const isOver = () => {
       this.#steps += steps
       this.#isLate = Date.now() > untilMs
-      return this.#isLate || this.#steps > STEPS_MOST
+      return this.#isLate || this.#steps > MAX_STEPS
     }
     this.#engine.api.progress_handler(this.#db, steps, () => (isOver() ? 1 : 0), null)
   }
@@ -217,18 +217,18 @@ class Database {
     const sql = `INSERT INTO "${name}" SELECT ${cells.join(', ')} FROM json_each(?)`
     const { api } = this.#engine
     const isLong = columns.some(({ type, name: column }) => type === 'json' && column === 'bids')
-    if (isLong) this.#textBytes = JSON_BYTES
+    if (isLong) this.#textBytes = MAX_JSON_BYTES
     // Rows are the gateway's own: the time of the transforms begins behind them.
     api.progress_handler(this.#db, 0, NO_HANDLER, null)
     // A batch may be larger than any text of a transform.
-    api.limit(this.#db, LIMIT_LENGTH, Math.max(JSON_BYTES, 4 * all.length))
+    api.limit(this.#db, LIMIT_LENGTH, Math.max(MAX_JSON_BYTES, 4 * all.length))
     await api.run(this.#db, sql, [all])
     api.limit(this.#db, LIMIT_LENGTH, this.#textBytes)
-    this.#look(isLong ? JSON_LOOK_STEPS : LOOK_STEPS, Date.now() + TIME_MS)
+    this.#limitSteps(isLong ? JSON_CHECK_STEPS : CHECK_STEPS, Date.now() + MAX_RUN_MS)
   }
 
   /** Each transform becomes a table for those behind it. Without `make` they are planned alone, and the tables stay empty. */
-  async chain(transforms: Transforms, make: Make | null): Promise<Ran['outcome']> {
+  async chain(transforms: Transforms, make: RowFactory | null): Promise<RunResult['outcome']> {
     const all = Object.entries(transforms)
     let made: readonly string[] = []
     for (const [at, [name, sql]] of all.entries()) {
@@ -239,13 +239,13 @@ class Database {
         const table = make ? select : `SELECT * FROM (${select}) LIMIT 0`
         if (!isLast) await this.#engine.api.exec(this.#db, `CREATE TABLE "${name}" AS ${table}`)
       } catch (error) {
-        return err({ name, ...this.#faultOf(error) })
+        return err({ name, ...this.#toFault(error) })
       }
     }
     return ok(made)
   }
 
-  #faultOf(error: unknown): Omit<TransformFault, 'name'> {
+  #toFault(error: unknown): Omit<TransformFault, 'name'> {
     const words = error instanceof Error ? error.message : String(error)
     if (error instanceof WebAssembly.RuntimeError) this.#engine.isBroken = true
     if (words === 'interrupted')
@@ -255,36 +255,36 @@ class Database {
       }
     if (/out of memory/.test(words)) return { message: 'needs too much memory: select less at once', over: 'memory' }
     const message = words === 'not authorized' ? 'may only select from the tables of the batch' : words
-    return { message: visible(message).slice(0, WORDS_MOST) }
+    return { message: visible(message).slice(0, MAX_MESSAGE_CHARS) }
   }
 
   /** The one statement, under the authoriser; what it answers, unless it is to be planned alone. `checked`: it is the last. */
-  async #select(sql: string, make: Make | 'checked' | null): Promise<readonly string[]> {
+  async #select(sql: string, make: RowFactory | 'checked' | null): Promise<readonly string[]> {
     const { api } = this.#engine
     const texts: string[] = []
     let statements = 0
     let bytes = 0
     let chars = 0
-    api.set_authorizer(this.#db, (_, code, one, two) => (allows(code, one, two) ? 0 : 1), null)
+    api.set_authorizer(this.#db, (_, code, one, two) => (isAllowed(code, one, two) ? 0 : 1), null)
     try {
       for await (const statement of api.statements(this.#db, sql)) {
         if (++statements > 1) throw new Error('must be one SELECT alone')
         const names = api.column_names(statement)
         if (names.length === 0) throw new Error('must be a SELECT')
-        if (names.some((name) => name.length > NAME_CHARS))
-          throw new Error(`has a column whose name is longer than ${NAME_CHARS} characters: name it with AS`)
-        const ours = names.find((name) => name.startsWith('_') && !OURS.includes(name))
+        if (names.some((name) => name.length > MAX_NAME_CHARS))
+          throw new Error(`has a column whose name is longer than ${MAX_NAME_CHARS} characters: name it with AS`)
+        const ours = names.find((name) => name.startsWith('_') && !HEAD_NAMES.includes(name))
         if (make !== null && ours !== undefined) throw new Error(`has a column ${ours}: ${RESERVED}`)
         if (typeof make !== 'function') continue
         while ((await api.step(statement)) === SQLite.SQLITE_ROW) {
           // Counted before they are taken out of its memory, where cells of a row may share a text.
           for (const [at] of names.entries()) bytes += api.column_bytes(statement, at)
-          if (bytes > CHARS_MOST) throw new Error(TOO_LONG)
-          const cells = api.row(statement).map((cell, at) => [names[at] ?? '', plain(cell)] as const)
+          if (bytes > MAX_OUTPUT_CHARS) throw new Error(TOO_LONG)
+          const cells = api.row(statement).map((cell, at) => [names[at] ?? '', jsonValue(cell)] as const)
           const text = JSON.stringify(make(cells, texts.length))
           chars += text.length
-          if (chars > CHARS_MOST) throw new Error(TOO_LONG)
-          if (texts.push(text) > ROWS_MOST) throw new Error(`selects more than ${ROWS_MOST} rows of a batch`)
+          if (chars > MAX_OUTPUT_CHARS) throw new Error(TOO_LONG)
+          if (texts.push(text) > MAX_ROWS) throw new Error(`selects more than ${MAX_ROWS} rows of a batch`)
         }
       }
     } finally {
@@ -298,7 +298,7 @@ class Database {
 const TYPES = { text: 'TEXT', whole: 'INTEGER', time: 'INTEGER', truth: 'INTEGER', json: 'TEXT' } as const
 
 /** A cell as JSON has it. */
-function plain(cell: unknown): unknown {
+function jsonValue(cell: unknown): unknown {
   if (typeof cell === 'bigint') return Number.isSafeInteger(Number(cell)) ? Number(cell) : String(cell)
   return cell instanceof Uint8Array ? new TextDecoder().decode(cell) : cell
 }

@@ -1,7 +1,7 @@
 // candles: each candle once, when a block says that it is over; of every coin those of a minute, or what the filter names.
 // Law: of a candle that a hole touches, or that was running where the pipeline began, nothing is told.
 
-import { type CandlePart, candleOf, countedTrades, joinedParts, partOf, spanOf } from '../../archive/candles.ts'
+import { type CandlePart, candleOf, mergeParts, partOf, spanOf, validTrades } from '../../archive/candles.ts'
 import type { Interval } from '../../core/candle-interval.ts'
 import type { Coin } from '../../core/coin.ts'
 import type { RelayEvents } from '../../protocol/feed/log-api.ts'
@@ -31,7 +31,7 @@ export const candles: TopicDefinition = {
     const body = (wanted as EventsTarget | null)?.body as { coin: Coin; interval: Interval } | undefined
     const interval = body?.interval ?? '1m'
     const coin = body?.coin ?? null
-    const { wholeMs, open } = stateOf(before, interval, coin)
+    const { wholeMs, open } = restoreState(before, interval, coin)
     const running = new Map(Object.entries(open))
     let whole = wholeMs
     return {
@@ -41,19 +41,19 @@ export const candles: TopicDefinition = {
         const { t: now } = spanOf(interval, block.time)
         const over = [...running].filter(([, { t }]) => t < now)
         for (const [name] of over) running.delete(name)
-        for (const trade of countedTrades(block.fills)) {
+        for (const trade of validTrades(block.fills)) {
           const part = partOf(trade, interval)
           // A trade of a minute that was told already is of a clock that went back.
           if (part.t < now || part.t < whole || (coin !== null && trade.coin !== coin)) continue
           const known = running.get(trade.coin)
-          running.set(trade.coin, known?.t === part.t ? joinedParts(known, part) : part)
+          running.set(trade.coin, known?.t === part.t ? mergeParts(known, part) : part)
         }
         return keyedRows(
           block,
           over.map(([name, part]) => rowOf(name, interval, part)),
         )
       },
-      missing: () => {
+      onGap: () => {
         running.clear()
         whole = null
       },
@@ -64,7 +64,7 @@ export const candles: TopicDefinition = {
 }
 
 /** Of candles of another length, or of other coins, nothing can be made. */
-function stateOf(before: string | null, interval: Interval, coin: Coin | null): State {
+function restoreState(before: string | null, interval: Interval, coin: Coin | null): State {
   const state = before === null ? null : (JSON.parse(before) as State)
   const isOwn = state?.interval === interval && state.coin === coin
   return isOwn ? state : { interval, coin, wholeMs: null, open: {} }

@@ -31,19 +31,19 @@ export const TOPIC_COLUMNS: ReadonlyMap<string, readonly Column[]> = new Map([
 ])
 
 /** Without a filter there would be no bound to what is remembered of everyone, or nothing to ask of feeders. */
-const NEEDS_WALLETS: readonly Topic[] = ['completed_trades', 'order_updates']
+const WALLET_TOPICS: readonly Topic[] = ['completed_trades', 'order_updates']
 
-export interface Chosen {
+export interface TopicSelection {
   readonly definition: TopicDefinition
-  readonly wanted: Target | null
+  readonly interest: Target | null
 }
 
 /** What a pipeline of the log reads; the error says what to send instead. */
-export function chosenBy({ topic, filter }: Pick<Pipeline, 'topic' | 'filter'>): Result<Chosen, Issue> {
+export function selectTopic({ topic, filter }: Pick<Pipeline, 'topic' | 'filter'>): Result<TopicSelection, Issue> {
   const definition = TOPIC_DEFINITIONS[topic]
   if (!definition) return err({ path: 'topic', message: `${topic} is not served here` })
   if (filter === null) {
-    if (!NEEDS_WALLETS.includes(topic)) return ok({ definition, wanted: null })
+    if (!WALLET_TOPICS.includes(topic)) return ok({ definition, interest: null })
     return err({ path: 'filter', message: `is required: "${topic}" are told of wallets that it names` })
   }
   const types = FILTERS[topic]
@@ -53,7 +53,7 @@ export function chosenBy({ topic, filter }: Pick<Pipeline, 'topic' | 'filter'>):
     const all = types.map((each) => JSON.stringify(each)).join(' or ')
     return err({ path: 'filter.type', message: `must be ${all} for "${topic}"${question}` })
   }
-  const wanted = readBody(filter)
-  if (wanted.ok) return ok({ definition, wanted: wanted.value })
-  return err({ path: `filter.${wanted.error.path}`, message: wanted.error.message })
+  const interest = readBody(filter)
+  if (interest.ok) return ok({ definition, interest: interest.value })
+  return err({ path: `filter.${interest.error.path}`, message: interest.error.message })
 }

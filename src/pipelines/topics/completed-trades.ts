@@ -2,7 +2,7 @@
 // block that closed it. Law: a position whose opening the pipeline has not seen, or that a hole touched, is not told.
 
 import Big from 'big.js'
-import { acrossGap, foldTrades, noTrades } from '../../archive/completed-trades.ts'
+import { afterGap, emptyTradeState, foldTrades } from '../../archive/completed-trades.ts'
 import type { OpenTrade } from '../../archive/open-trade.ts'
 import type { Coin } from '../../core/coin.ts'
 import type { Address } from '../../protocol/feed/block.ts'
@@ -10,15 +10,15 @@ import type { RelayEvents } from '../../protocol/feed/log-api.ts'
 import type { EventsTarget } from '../../relay/channel.ts'
 import { gapRow, keyedRows, type TopicDefinition, type TopicFold } from './topic.ts'
 
-type Trades = ReturnType<typeof noTrades>
+type Trades = ReturnType<typeof emptyTradeState>
 /** Amounts as text. */
-type Stored = readonly [user: Address, open: readonly [coin: Coin, trade: object][], closes: Trades['closes']]
+type EncodedTrades = readonly [user: Address, open: readonly [coin: Coin, trade: object][], closes: Trades['closes']]
 
-const TEXTS = [
+const TEXT_COLUMNS = [
   ...['user', 'coin', 'position_type', 'gross_pnl', 'net_pnl', 'funding_pnl', 'entry_px', 'exit_px'],
   ...['position_closed_size', 'fees', 'max_position_size'],
 ]
-const AMOUNTS = [
+const AMOUNT_FIELDS = [
   ...(['size', 'maxSize', 'entrySize', 'entryValue', 'exitSize', 'exitValue'] as const),
   ...(['grossPnl', 'fees', 'funding'] as const),
 ]
@@ -26,7 +26,7 @@ const AMOUNTS = [
 export const completedTrades: TopicDefinition = {
   lines: 'events',
   columns: [
-    ...TEXTS.map((name) => ({ name, type: 'text' }) as const),
+    ...TEXT_COLUMNS.map((name) => ({ name, type: 'text' }) as const),
     { name: 'builder', type: 'text', isOptional: true },
     { name: 'open_time', type: 'time' },
     { name: 'close_time', type: 'time' },
@@ -34,10 +34,12 @@ export const completedTrades: TopicDefinition = {
   ],
   open(wanted, before): TopicFold<RelayEvents> {
     const { channel, body } = wanted as EventsTarget
-    const known = new Map(((before === null ? [] : JSON.parse(before)) as Stored[]).map((one) => [one[0], one]))
-    const states = new Map(channel.names(body).map((user): [string, Trades] => [user, opened(user, known.get(user))]))
+    const known = new Map(((before === null ? [] : JSON.parse(before)) as EncodedTrades[]).map((one) => [one[0], one]))
+    const states = new Map(
+      channel.names(body).map((user): [string, Trades] => [user, decodeTrades(user, known.get(user))]),
+    )
     const acrossAll = () => {
-      for (const [user, state] of states) states.set(user, acrossGap(state))
+      for (const [user, state] of states) states.set(user, afterGap(state))
     }
     return {
       parse: (line) => JSON.parse(line) as RelayEvents,
@@ -56,21 +58,21 @@ export const completedTrades: TopicDefinition = {
         const told = only ? [gapRow(height, height, time, 'of these blocks the fills alone are known')] : []
         return [...told, ...keyedRows(block, rows)]
       },
-      missing: acrossAll,
-      state: () => JSON.stringify([...states].flatMap(([, state]) => stored(state))),
+      onGap: acrossAll,
+      state: () => JSON.stringify([...states].flatMap(([, state]) => encodeTrades(state))),
     }
   },
 }
 
-function stored({ user, open, closes }: Trades): Stored[] {
+function encodeTrades({ user, open, closes }: Trades): EncodedTrades[] {
   return open.size === 0 && closes.count === 0 ? [] : [[user, [...open], closes]]
 }
 
-function opened(user: Address, known: Stored | undefined): Trades {
-  if (!known) return noTrades(user)
+function decodeTrades(user: Address, known: EncodedTrades | undefined): Trades {
+  if (!known) return emptyTradeState(user)
   const [, open, closes] = known
   const revived = open.map(([coin, trade]): [string, OpenTrade] => {
-    const amounts = AMOUNTS.map((name) => [name, new Big((trade as Record<string, string>)[name] ?? 0)])
+    const amounts = AMOUNT_FIELDS.map((name) => [name, new Big((trade as Record<string, string>)[name] ?? 0)])
     return [coin, { ...trade, ...Object.fromEntries(amounts) } as OpenTrade]
   })
   return { user, open: new Map(revived), closes }

@@ -7,22 +7,22 @@ import type { Address, LedgerEvent, UserFill } from '../../protocol/feed/block.t
 import type { RelayEvents } from '../../protocol/feed/log-api.ts'
 import type { EventView } from '../../relay/channel.ts'
 import { ORDERS } from '../../relay/events/order-view.ts'
-import { gapRow, keyedRows, shownOf, type TopicDefinition, type TopicFold } from './topic.ts'
+import { gapRow, keyedRows, type TopicDefinition, type TopicFold, visibleItems } from './topic.ts'
 
-type Keyed = readonly [key: string, cells: Readonly<Record<string, unknown>>]
+type KeyedRow = readonly [key: string, cells: Readonly<Record<string, unknown>>]
 
 /** `rowsOf`: of an item, and of those of its names that are wanted (null: all). `needsAll`: of blocks with fills alone it has nothing. */
-function shownTopic<Item>(
+function eventTopic<Item>(
   { lines, columns, needsAll = false }: Pick<TopicDefinition, 'lines' | 'columns'> & { readonly needsAll?: boolean },
   view: EventView<Item>,
-  rowsOf: (item: Item, names: readonly string[] | null, block: RelayEvents) => readonly Keyed[],
+  rowsOf: (item: Item, names: readonly string[] | null, block: RelayEvents) => readonly KeyedRow[],
   parse: TopicFold<RelayEvents>['parse'] = (line) => JSON.parse(line) as RelayEvents,
 ): TopicDefinition {
   return {
     lines,
     columns,
     open(wanted): TopicFold<RelayEvents> {
-      const shown = shownOf(wanted, view)
+      const shown = visibleItems(wanted, view)
       const rows = (block: RelayEvents) => {
         const { height, time, only } = block
         if (needsAll && only) return [gapRow(height, height, time, 'of these blocks the fills alone are known')]
@@ -35,36 +35,36 @@ function shownTopic<Item>(
 }
 
 /** Height and time of the block stand in the head of each row. */
-const PLACE_COLUMNS = 2
-const OF_FILLS = FILL_COLUMNS.slice(PLACE_COLUMNS)
-const FILLS: EventView<UserFill> = { items: ({ fills }) => fills, text: JSON.stringify }
+const POSITION_COLUMNS = 2
+const TOPIC_FILL_COLUMNS = FILL_COLUMNS.slice(POSITION_COLUMNS)
+const FILLS_VIEW: EventView<UserFill> = { items: ({ fills }) => fills, text: JSON.stringify }
 
-export const fills = shownTopic({ lines: 'events', columns: OF_FILLS }, FILLS, (fill, _, block) => {
+export const fills = eventTopic({ lines: 'events', columns: TOPIC_FILL_COLUMNS }, FILLS_VIEW, (fill, _, block) => {
   const [user, { tid, side }] = fill
-  const cells = fillCells({ ...block, rows: 1 }, fill).slice(PLACE_COLUMNS)
-  return [[`${tid}:${user}:${side}`, Object.fromEntries(OF_FILLS.map(({ name }, at) => [name, cells[at]]))]]
+  const cells = fillCells({ ...block, rows: 1 }, fill).slice(POSITION_COLUMNS)
+  return [[`${tid}:${user}:${side}`, Object.fromEntries(TOPIC_FILL_COLUMNS.map(({ name }, at) => [name, cells[at]]))]]
 })
 
-const OF_LEDGER = LEDGER_COLUMNS.filter(({ name }) => name !== 'height' && name !== 'block_time')
-const LEDGER: EventView<LedgerEvent> = { items: ({ ledger }) => ledger, text: JSON.stringify }
+const TOPIC_LEDGER_COLUMNS = LEDGER_COLUMNS.filter(({ name }) => name !== 'height' && name !== 'block_time')
+const LEDGER_VIEW: EventView<LedgerEvent> = { items: ({ ledger }) => ledger, text: JSON.stringify }
 
-export const ledger = shownTopic(
-  { lines: 'events', columns: OF_LEDGER, needsAll: true },
-  LEDGER,
+export const ledger = eventTopic(
+  { lines: 'events', columns: TOPIC_LEDGER_COLUMNS, needsAll: true },
+  LEDGER_VIEW,
   ({ hash, users, delta, time }, names) =>
     (names ?? [...new Set(users)]).map((user) => {
       return [`${hash}:${user}`, { time, user, type: delta.type, hash, users, delta }]
     }),
 )
 
-interface Update {
+interface OrderUpdate {
   readonly user: Address
   readonly status: string
   readonly statusTimestamp: number
   readonly order: Readonly<Record<string, unknown>>
 }
 
-export const orderUpdates = shownTopic(
+export const orderUpdates = eventTopic(
   {
     lines: 'orders',
     columns: [
@@ -80,7 +80,7 @@ export const orderUpdates = shownTopic(
   },
   ORDERS,
   (item) => {
-    const { user, status, statusTimestamp, order } = item as Update
+    const { user, status, statusTimestamp, order } = item as OrderUpdate
     const { coin, oid, side, limitPx, sz, origSz, timestamp, cloid = null, reduceOnly = null } = order
     const amounts = { side, limit_px: limitPx, sz, orig_sz: origSz }
     const rest = { timestamp, status_time: statusTimestamp, cloid, reduce_only: reduceOnly }

@@ -4,7 +4,7 @@ import type { Column } from '../../archive/files/columns.ts'
 import type { AbiDecoder } from '../evm/decode.ts'
 import type { EvmLog } from '../evm/evm-chain.ts'
 import type { PipelineFields } from '../pipeline.ts'
-import { CannotRun } from '../pipeline.ts'
+import { FatalPipelineError } from '../pipeline.ts'
 import { keyedRows, type TopicBlock, type TopicFold } from './topic.ts'
 
 /** A block that was read, which must still be there when later ones are. */
@@ -46,7 +46,7 @@ export function evmFold(
     const decoded = decoder.decode(topics, data)
     if (decoded === null && unmatched === 'drop') return []
     if (decoded === null && unmatched === 'fail')
-      throw new CannotRun(
+      throw new FatalPipelineError(
         `abi_file: log ${log_index} of block ${log.height}, of ${address} with topic ${topics[0] ?? 'none'}, is none of its events, ` +
           'or has other data, and abi_unmatched is "fail"',
       )

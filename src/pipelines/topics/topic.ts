@@ -33,7 +33,7 @@ export interface TopicFold<Block extends TopicBlock = TopicBlock> {
   parse(line: string, orders?: string): Block
   rows(block: Block): readonly Row[]
   /** Heights follow that nobody has. */
-  missing?(): void
+  onGap?(): void
   /** JSON of what the rows of later blocks depend on; null, or left out: nothing. */
   state?(): string | null
 }
@@ -89,7 +89,7 @@ export function keyedRows(
 }
 
 /** What of a block a subscription shows, and under which of its names; all of a view without one. */
-export function shownOf<Item>(
+export function visibleItems<Item>(
   wanted: Target | null,
   view: EventView<Item>,
 ): (block: BlockEvents) => readonly { readonly item: Item; readonly names: readonly string[] | null }[] {

@@ -4,9 +4,15 @@
 import type { ArchivedSegment, ArchiveReader } from '../../archive/archive/archive-read.ts'
 import { ArchiveDamage } from '../../archive/archive/archive-read.ts'
 import { booksAt, fromCheckpoint } from '../../archive/replay/archived-books.ts'
-import type { BookAt } from '../../archive/replay/book-at.ts'
 import { readBooksLine } from '../../archive/replay/books-line.ts'
-import { type Piece, type Place, type Plan, Player, type ReadBlock } from '../../archive/replay/player.ts'
+import type { HistoricalBooks } from '../../archive/replay/historical-books.ts'
+import {
+  Player,
+  type ReplayBlock,
+  type ReplayItem,
+  type ReplayPlan,
+  type ReplayPosition,
+} from '../../archive/replay/player.ts'
 import { type Coin, marketTypeOf } from '../../core/coin.ts'
 import { MINUTE_MS } from '../../core/time.ts'
 import { bookChecksum, EMPTY_CHECKSUM } from '../../order-books/checksum.ts'
@@ -40,7 +46,7 @@ interface ReplayRequest {
 export type ReplayEnd = { readonly kind: 'over' | 'unpaid' } | { readonly kind: 'live'; readonly from: number }
 
 type Replayer = ReturnType<typeof eventReplayer> | ReturnType<typeof bookReplayer>
-type Block = ReadBlock<never>
+type Block = ReplayBlock<never>
 
 /** The archive is looked at for more so often. */
 const POLL_MS = 5_000
@@ -56,7 +62,7 @@ export class Replay {
   readonly #request: ReplayRequest
   readonly #replayer: Replayer
   readonly #player: Player<never>
-  #books: BookAt | null = null
+  #books: HistoricalBooks | null = null
   #minute = -1
   /** Minute in which books were looked for in vain. */
   #unknownMinute = -1
@@ -68,7 +74,7 @@ export class Replay {
   #seeks = 0
   #wake: () => void = () => undefined
 
-  constructor(ports: ReplayPorts, one: ReplayRequest, plan: Plan) {
+  constructor(ports: ReplayPorts, one: ReplayRequest, plan: ReplayPlan) {
     this.#ports = ports
     this.#request = one
     const { target, meta } = one
@@ -88,7 +94,7 @@ export class Replay {
     this.#wake()
   }
 
-  seek(place: Place): void {
+  seek(place: ReplayPosition): void {
     this.#player.seek(place)
     this.#seeks++
     this.#books = null
@@ -144,7 +150,7 @@ export class Replay {
   }
 
   #startRead(): void {
-    const asked = this.#player.wanted
+    const asked = this.#player.nextRead
     if (this.#reading || !asked || this.#ports.clock.nowMs < this.#nextPollMs) return
     this.#reading = this.#ports
       .serialize(() => this.#read(asked))
@@ -158,17 +164,17 @@ export class Replay {
       })
   }
 
-  async #read(asked: Place): Promise<void> {
+  async #read(asked: ReplayPosition): Promise<void> {
     const { archive, clock } = this.#ports
-    if (this.#hasEnded || asked !== this.#player.wanted) return
+    if (this.#hasEnded || asked !== this.#player.nextRead) return
     const [segment] = await archive.segmentsFrom(asked, 1)
     if (segment) return this.#readSegment(asked, segment)
     this.#nextPollMs = clock.nowMs + POLL_MS
     const last = await archive.last()
-    if (last !== null) this.#player.none(asked, last)
+    if (last !== null) this.#player.endOfArchive(asked, last)
   }
 
-  async #readSegment(asked: Place, segment: ArchivedSegment): Promise<void> {
+  async #readSegment(asked: ReplayPosition, segment: ArchivedSegment): Promise<void> {
     const blocks: Block[] = []
     try {
       for await (const line of this.#ports.archive.lines(segment, this.#request.target.source)) {
@@ -183,7 +189,7 @@ export class Replay {
     this.#player.put(asked, blocks)
   }
 
-  async #playPiece(piece: Piece<never>): Promise<ReplayEnd | null> {
+  async #playPiece(piece: ReplayItem<never>): Promise<ReplayEnd | null> {
     if (piece.kind === 'gap') this.#notify('gap', { from: piece.from, to: piece.to })
     if (piece.kind === 'end') return this.#finish()
     if (piece.kind === 'live') return { kind: 'live', from: piece.from }
@@ -233,7 +239,7 @@ export class Replay {
     const { height } = block
     const told = this.#books && played.texts(block, this.#books)
     if (told) return told
-    const isRepaired = this.#books?.lost?.kind === 'unknown'
+    const isRepaired = this.#books?.loss?.kind === 'unknown'
     this.#books = null
     if (isRepaired) {
       this.#unknownMinute = minute
@@ -251,7 +257,7 @@ export class Replay {
   }
 
   /** Books before the block; at the beginning of an epoch those of a checkpoint of its first block. */
-  async #findBooks(height: number, epoch: string): Promise<BookAt | null> {
+  async #findBooks(height: number, epoch: string): Promise<HistoricalBooks | null> {
     const { archive } = this.#ports
     const coins = this.#request.target.source === 'books' ? coinsOf(this.#request.target.body) : null
     const seeks = this.#seeks
@@ -259,12 +265,12 @@ export class Replay {
       await this.#yield()
       if (seeks !== this.#seeks) throw new Error('another place is played')
     }
-    const answer = await booksAt(archive, coins, height - 1, { rest })
+    const answer = await booksAt(archive, coins, height - 1, { yield: rest })
     if (answer.ok && answer.books.epoch === epoch) return answer.books
     const checkpoint = await archive.checkpointAt(height)
     if (checkpoint?.height !== height || checkpoint.epoch !== epoch) return null
     const books = await fromCheckpoint(archive, coins, checkpoint)
-    return books?.wholeAt === height ? books : null
+    return books?.completeAt === height ? books : null
   }
 
   #notify(event: string, more?: Readonly<Record<string, number>>): void {
@@ -300,7 +306,7 @@ export function eventReplayer(target: EventsTarget, meta: boolean) {
   const index = addToIndex<Receiver>(new Map(), topic)
   return {
     /** What waits are the frames, few as they may be. */
-    read: (line: string): ReadBlock<readonly string[]> => {
+    read: (line: string): ReplayBlock<readonly string[]> => {
       texts = []
       const { height, time, ...block } = JSON.parse(withoutPayments(line)) as RelayEvents
       sendBlock({ topic, index }, { ...block, height, time })
@@ -328,8 +334,8 @@ export function bookReplayer({ channel, body }: BooksTarget) {
         200 + 60 * (block.books ?? []).reduce((sum, { levels }) => sum + levels.flat().length, 0),
       )
     },
-    texts: (block: HubBlock, books: BookAt): readonly string[] | null => {
-      const fragments = books.take(block)
+    texts: (block: HubBlock, books: HistoricalBooks): readonly string[] | null => {
+      const fragments = books.apply(block)
       if (fragments === null) return null
       const entries = fragments
         .filter(({ coin }) => isOwn(coin))
@@ -342,7 +348,7 @@ export function bookReplayer({ channel, body }: BooksTarget) {
       return channel.encode({ height, time, epoch, updates: entries }, body.checksum).texts
     },
     /** What live begins with. */
-    snapshots: (books: BookAt): readonly string[] =>
+    snapshots: (books: HistoricalBooks): readonly string[] =>
       books
         .coins()
         .filter(isOwn)
@@ -356,6 +362,6 @@ export function bookReplayer({ channel, body }: BooksTarget) {
 function toReadBlock<B extends { readonly height: number; readonly time: number }>(
   block: B,
   bytes: number,
-): ReadBlock<B> {
+): ReplayBlock<B> {
   return { height: block.height, time: block.time, bytes, block }
 }

@@ -1,8 +1,8 @@
 // The replays of one relay: who has which, and how many there may be. Law: a socket has a body once, live or played; what of
 // a replay is refused costs nothing.
 
-import { CUT_MOST } from '../../archive/replay/books-line.ts'
-import type { Place } from '../../archive/replay/player.ts'
+import { MAX_CUT_COINS } from '../../archive/replay/books-line.ts'
+import type { ReplayPosition } from '../../archive/replay/player.ts'
 import type { Coin } from '../../core/coin.ts'
 import type { Failure } from '../../core/failure.ts'
 import { refusedSubscription } from '../../protocol/relay/failure-frame.ts'
@@ -149,8 +149,8 @@ export class ReplayService {
       )
     if (target.source === 'books' && toOf(range) === null)
       return badField('replay.toTime', 'books do not join live: send toTime or toBlock')
-    if (target.source === 'books' && (target.body.coins?.length ?? Number.POSITIVE_INFINITY) > CUT_MOST)
-      return badField('subscription.coin', `books are replayed of 1 to ${CUT_MOST} coins: list them`)
+    if (target.source === 'books' && (target.body.coins?.length ?? Number.POSITIVE_INFINITY) > MAX_CUT_COINS)
+      return badField('subscription.coin', `books are replayed of 1 to ${MAX_CUT_COINS} coins: list them`)
     const { account } = connection.identity
     const isFull =
       (this.#replays.get(connection)?.size ?? 0) >= MAX_PER_SOCKET ||
@@ -191,10 +191,10 @@ interface RangeEnds {
 }
 
 /** Their schemas ask for one of both. */
-const fromOf = ({ fromTime, fromBlock }: RangeEnds): Place => positionOf(fromTime, fromBlock) ?? { height: 0 }
-const toOf = ({ toTime, toBlock }: ReplayRange): Place | null => positionOf(toTime, toBlock)
+const fromOf = ({ fromTime, fromBlock }: RangeEnds): ReplayPosition => positionOf(fromTime, fromBlock) ?? { height: 0 }
+const toOf = ({ toTime, toBlock }: ReplayRange): ReplayPosition | null => positionOf(toTime, toBlock)
 
-function positionOf(timeMs: number | undefined, height: number | undefined): Place | null {
+function positionOf(timeMs: number | undefined, height: number | undefined): ReplayPosition | null {
   if (timeMs !== undefined) return { timeMs }
   return height === undefined ? null : { height }
 }

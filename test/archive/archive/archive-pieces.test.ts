@@ -2,9 +2,9 @@
 
 import { describe, expect, it } from 'vitest'
 import { checkpointKey, segmentKey } from '../../../src/archive/archive/archive-keys.ts'
-import { isCheckpointDue, linesOf, takeBooks, waitMs } from '../../../src/archive/archive/archiving.ts'
-import { pack, unpacked } from '../../../src/archive/archive/packed.client.ts'
-import { isCheckpointOverdue, keptFromMs, overdueSegments } from '../../../src/archive/archive/retention.ts'
+import { collectBooks, isCheckpointDue, linesOf, waitMs } from '../../../src/archive/archive/archive-runner.ts'
+import { pack, unpack } from '../../../src/archive/archive/gzip-lines.client.ts'
+import { cutoffMs, excessSegments, isCheckpointUnused } from '../../../src/archive/archive/retention.ts'
 import { archivePage, type DurableSource } from '../../../src/block-log/pages.ts'
 import type { SegmentEntry } from '../../../src/block-log/unarchived-segments.ts'
 import { UnarchivedSegments } from '../../../src/block-log/unarchived-segments.ts'
@@ -66,9 +66,9 @@ describe('what the log keeps for the archive', () => {
     ])
     expect(Object.keys(puts)).toEqual(['kept/0000000000000010', 'kept/0000000000000020'])
     expect([kept.at(15)?.first, kept.at(30), kept.firstAbove(9), kept.firstAbove(20)]).toEqual([10, null, 10, null])
-    expect(kept.release(19)).toMatchObject({ gone: [{ first: 10 }], keys: ['kept/0000000000000010'] })
+    expect(kept.release(19)).toMatchObject({ segments: [{ first: 10 }], keys: ['kept/0000000000000010'] })
     expect(new UnarchivedSegments(19, spared.slice(1)).at(25)?.first).toBe(20)
-    expect(kept.release(null)).toMatchObject({ gone: [{ first: 20 }] })
+    expect(kept.release(null)).toMatchObject({ segments: [{ first: 20 }] })
   })
 
   it('is in the order of heights, whatever times said', () => {
@@ -111,14 +111,14 @@ describe('books of a hub', () => {
       const books = [{ coin: `C${hub}`, height: 5 + hub, seq: 1, levels: '[[],[]]' }]
       return { v: 1, epoch, time: 70 + hub, books, left: hub, next: null }
     }
-    const taken = await takeBooks(2, 'a', async (hub) => page(hub))
-    expect(taken).toMatchObject({ height: 5, through: 6, time: 70, coins: 2, left: 1 })
+    const taken = await collectBooks(2, 'a', async (hub) => page(hub))
+    expect(taken).toMatchObject({ height: 5, through: 6, time: 70, coins: 2, unsure: 1 })
     expect(taken!.lines.map((line) => JSON.parse(line))).toEqual([
       { epoch: 'a', height: 5, time: 70, coins: 2 },
       { coin: 'C0', height: 5, seq: 1, levels: [[], []] },
       { coin: 'C1', height: 6, seq: 1, levels: [[], []] },
     ])
-    expect(await takeBooks(2, 'a', async (hub) => page(hub, hub === 1 ? 'b' : 'a'))).toBeNull()
+    expect(await collectBooks(2, 'a', async (hub) => page(hub, hub === 1 ? 'b' : 'a'))).toBeNull()
   })
 })
 
@@ -148,7 +148,7 @@ describe('lines', () => {
     const other = await pack(lines)
     expect(one.sha256).toBe(other.sha256)
     expect(fromChunks([one.body]) === fromChunks([other.body])).toBe(true)
-    expect(await Array.fromAsync(unpacked(one.body))).toEqual(lines)
+    expect(await Array.fromAsync(unpack(one.body))).toEqual(lines)
   })
 })
 
@@ -180,19 +180,16 @@ describe('the plan', () => {
 
   it('removes the oldest beyond a bound, and books that lead nowhere', () => {
     const segments = [1, 2, 3].map((first) => ({ first, last: first, bytes: 10 }))
-    const overdue = (of: number, most: number) => overdueSegments(segments, of, most).map(({ first }) => first)
+    const overdue = (of: number, most: number) => excessSegments(segments, of, most).map(({ first }) => first)
     expect([overdue(30, 30), overdue(30, 29), overdue(30, 0), overdue(100, 5)]).toEqual([[], [1], [1, 2, 3], [1, 2, 3]])
-    expect([isCheckpointOverdue(8, 10), isCheckpointOverdue(9, 10)]).toEqual([true, false])
+    expect([isCheckpointUnused(8, 10), isCheckpointUnused(9, 10)]).toEqual([true, false])
   })
 
   it('counts days back from the newest block, or from now where that is ahead', () => {
     const day = 86_400_000
     const newest = 900_000_000
-    expect([keptFromMs(null, newest, newest), keptFromMs(2, newest + 5 * day, newest)]).toEqual([
-      null,
-      newest - 2 * day,
-    ])
-    expect(keptFromMs(2, newest - day, newest)).toBe(newest - 3 * day)
+    expect([cutoffMs(null, newest, newest), cutoffMs(2, newest + 5 * day, newest)]).toEqual([null, newest - 2 * day])
+    expect(cutoffMs(2, newest - day, newest)).toBe(newest - 3 * day)
   })
 
   it('names objects so that they sort as heights do', () => {

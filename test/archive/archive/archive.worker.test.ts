@@ -27,15 +27,15 @@ describe('what was written', () => {
 
   beforeAll(async () => {
     // Again, as after an answer that did not come.
-    for (const first of [10, 20, 20, 40]) await writer.segment(segment(first))
-    await writer.gap({ from: 30, to: 39, afterMs: 29_000, beforeMs: 40_000 })
+    for (const first of [10, 20, 20, 40]) await writer.putSegment(segment(first))
+    await writer.putGap({ from: 30, to: 39, afterMs: 29_000, beforeMs: 40_000 })
     const books = (height: number) => [
       JSON.stringify({ epoch: 'a', height, time: height * 1000, coins: 2 }),
       ...['BTC', 'flx:"x"'].map((coin) => JSON.stringify({ coin, height, seq: 3, levels: [[], []] })),
     ]
     for (const height of [12, 25]) {
-      const taken = { epoch: 'a', height, through: height, time: height * 1000, coins: 2, left: 0 }
-      await writer.checkpoint({ ...taken, lines: books(height) })
+      const taken = { epoch: 'a', height, through: height, time: height * 1000, coins: 2, unsure: 0 }
+      await writer.putCheckpoint({ ...taken, lines: books(height) })
     }
   })
 
@@ -70,7 +70,7 @@ describe('what was written', () => {
     ['another one', new Uint8Array(9_999)],
   ] as const)('and is %s is told as damage, and nothing of it', async (what, body) => {
     const damaged = segment(60)
-    await writer.segment(damaged)
+    await writer.putSegment(damaged)
     const key = segmentKey('written', damaged, 'books')
     if (body) await env.ARCHIVE.put(key, body)
     else await env.ARCHIVE.delete(key)
@@ -88,18 +88,18 @@ it('a bound removes the oldest with their objects, and books that lead nowhere',
   const writer = new ArchiveWriter(place)
   const archive = new StoredArchive(place)
   let bytes = 0
-  for (const first of [10, 20, 30]) bytes = await writer.segment(segment(first))
+  for (const first of [10, 20, 30]) bytes = await writer.putSegment(segment(first))
   for (const height of [12, 25])
-    await writer.checkpoint({ epoch: 'a', height, through: height, time: 1, coins: 0, left: 0, lines: ['{}'] })
+    await writer.putCheckpoint({ epoch: 'a', height, through: height, time: 1, coins: 0, unsure: 0, lines: ['{}'] })
   const retention = new Retention(place)
-  const { segments, bytes: left } = await retention.keepWithin(2 * bytes)
+  const { segments, bytes: left } = await retention.trimToBytes(2 * bytes)
   expect(segments).toBeLessThan(3)
   expect(left).toBeLessThan(3 * bytes)
   const [oldest] = await archive.segmentsFrom({ height: 0 }, 1)
   expect(oldest!.first).toBeGreaterThan(10)
   expect(await env.ARCHIVE.head(segmentKey('bounded', segment(10), 'events'))).toBeNull()
   expect(await archive.checkpointAt(24)).toBeNull()
-  expect((await retention.keepWithin(0)).segments).toBe(1)
+  expect((await retention.trimToBytes(0)).segments).toBe(1)
 })
 
 describe('behind a log', () => {

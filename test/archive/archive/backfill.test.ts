@@ -3,7 +3,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type BackfillBlock, fillsLine, readBackfill } from '../../../src/archive/archive/backfill-lines.ts'
-import { Backfilling, backfillCuts, gapsBetween, type Span } from '../../../src/archive/archive/backfilling.ts'
+import {
+  BackfillQueue,
+  backfillCuts,
+  gapsBetween,
+  type SegmentSpan,
+} from '../../../src/archive/archive/backfill-queue.ts'
 import { encodeBlock } from '../../../src/block-log/segment.ts'
 import type { Block } from '../../../src/protocol/feed/block.ts'
 import { withPayments } from '../../../src/protocol/feed/payments.ts'
@@ -133,17 +138,17 @@ describe('segments', () => {
 describe('bodies', () => {
   const holes = Array.from({ length: 250 }, (_, at) => stored(at * 2, at))
   const filling = (bytes: number, mostBytes: number | null, before: number | null = 900) => {
-    const held: Span[] = []
-    const filling = new Backfilling({
-      before: async () => (before === null ? null : { height: before }),
-      around: async () => [...held],
+    const held: SegmentSpan[] = []
+    const filling = new BackfillQueue({
+      logStart: async () => (before === null ? null : { height: before }),
+      neighbors: async () => [...held],
       write: async (segments) => {
         held.push(...segments)
         return segments.length
       },
       bytes,
-      mostBytes,
-      added: () => {},
+      maxBytes: mostBytes,
+      addWritten: () => {},
     })
     return { held, filling }
   }
@@ -153,7 +158,7 @@ describe('bodies', () => {
     const nexts: (number | null)[] = []
     for (let next: number | null = 0; next !== null; nexts.push(next)) {
       const from: number = next
-      const answer = await one.take(holes.filter(({ height }) => height >= from))
+      const answer = await one.write(holes.filter(({ height }) => height >= from))
       next = 'next' in answer ? answer.next : null
     }
     expect(nexts).toEqual([200, 400, null])
@@ -161,8 +166,8 @@ describe('bodies', () => {
   })
 
   it('are refused where the archive is at its bound, or has not begun, and others go on', async () => {
-    expect(await filling(91, 100).filling.take(holes)).toEqual({ refused: 'full', bytes: 91, mostBytes: 100 })
-    expect(await filling(0, 100, null).filling.take(holes)).toEqual({ refused: 'empty' })
-    expect(await filling(89, 100).filling.take(holes.slice(0, 2))).toMatchObject({ blocks: 2 })
+    expect(await filling(91, 100).filling.write(holes)).toEqual({ refused: 'full', bytes: 91, mostBytes: 100 })
+    expect(await filling(0, 100, null).filling.write(holes)).toEqual({ refused: 'empty' })
+    expect(await filling(89, 100).filling.write(holes.slice(0, 2))).toMatchObject({ blocks: 2 })
   })
 })

@@ -3,14 +3,14 @@
 import { describe, expect, it } from 'vitest'
 import { StoredArchive } from '../../../src/archive/archive/archive.store.ts'
 import { checkpointKey, segmentKey } from '../../../src/archive/archive/archive-keys.ts'
-import { type ArchivePlace, ArchiveWriter } from '../../../src/archive/archive/archive-writer.store.ts'
+import { type ArchiveStorage, ArchiveWriter } from '../../../src/archive/archive/archive-writer.store.ts'
 import { Retention } from '../../../src/archive/archive/retention.store.ts'
-import type { KeptDays } from '../../../src/archive/archive/retention.ts'
+import type { RetentionDays } from '../../../src/archive/archive/retention.ts'
 import { placeOf, segmentOf } from '../files/places.worker.ts'
 
 const DAY_MS = 86_400_000
 const DAYS = [0, 1, 2, 3]
-const FOR_GOOD: KeptDays = { events: null, books: null, checkpoints: null }
+const FOR_GOOD: RetentionDays = { events: null, books: null, checkpoints: null }
 /** The last block is of the fourth day. */
 const AT = { nowMs: 9 * DAY_MS, newestMs: 3 * DAY_MS + 1_000 }
 
@@ -23,16 +23,16 @@ async function archived(chain: string) {
   const place = placeOf(chain)
   const writer = new ArchiveWriter(place)
   for (const day of DAYS) {
-    await writer.segment(segment(day))
+    await writer.putSegment(segment(day))
     const height = 10 * day
-    const taken = { epoch: 'a', height, through: height, time: day * DAY_MS, coins: 0, left: 0 }
-    await writer.checkpoint({ ...taken, lines: ['{}'] })
+    const taken = { epoch: 'a', height, through: height, time: day * DAY_MS, coins: 0, unsure: 0 }
+    await writer.putCheckpoint({ ...taken, lines: ['{}'] })
   }
   return { place, archive: new StoredArchive(place), retention: new Retention(place) }
 }
 
 /** Days of which there are objects, by their rows and as the bucket has them. */
-async function held({ chain, db, bucket }: ArchivePlace) {
+async function held({ chain, db, bucket }: ArchiveStorage) {
   const rows = await db
     .prepare(`SELECT first, events_bytes AS events, books_bytes AS books FROM segments WHERE chain = ? ORDER BY first`)
     .bind(chain)
@@ -62,10 +62,10 @@ async function held({ chain, db, bucket }: ArchivePlace) {
   return { told, stored }
 }
 
-async function drain(retention: Retention, days: KeptDays, at = AT) {
+async function drain(retention: Retention, days: RetentionDays, at = AT) {
   const sum = { objects: 0, bytes: 0 }
   for (;;) {
-    const { objects, bytes } = await retention.turn(days, at)
+    const { objects, bytes } = await retention.removeExpired(days, at)
     expect(objects).toBeLessThanOrEqual(64)
     if (objects === 0) return sum
     sum.objects += objects
@@ -132,7 +132,7 @@ describe('by age', () => {
     const sums = { segments: 4, bytes }
     expect(await retention.trim({ days: FOR_GOOD, mostBytes: bytes }, sums, AT)).toBeNull()
     const left = await retention.trim({ days: { events: 2, books: 2, checkpoints: null }, mostBytes: null }, sums, AT)
-    expect(left).toEqual({ segments: 3, bytes: (await new Retention(place).keepWithin(1e9)).bytes })
+    expect(left).toEqual({ segments: 3, bytes: (await new Retention(place).trimToBytes(1e9)).bytes })
     const bounded = await retention.trim({ days: FOR_GOOD, mostBytes: 1 }, left!, AT)
     expect(bounded).toMatchObject({ segments: 1 })
   })
@@ -142,7 +142,7 @@ describe('a removal that breaks off', () => {
   const DAYS_KEPT = { events: 2, books: 1, checkpoints: 2 }
   type Step = 'rows' | 'objects' | 'names'
   /** A place that fails at a step, before it is done or when it is. */
-  const failing = (place: ArchivePlace, step: Step, isDone: boolean): ArchivePlace => {
+  const failing = (place: ArchiveStorage, step: Step, isDone: boolean): ArchiveStorage => {
     const broken = async <T>(work: () => Promise<T>): Promise<never> => {
       if (isDone) await work()
       throw new Error('broke off')
@@ -159,7 +159,7 @@ describe('a removal that breaks off', () => {
       step === 'objects' ? broken(() => bucket.delete(keys)) : bucket.delete(keys)
     const get = bucket.get.bind(bucket)
     const put = bucket.put.bind(bucket)
-    return { ...place, db: { batch, prepare }, bucket: { get, put, delete: remove } as ArchivePlace['bucket'] }
+    return { ...place, db: { batch, prepare }, bucket: { get, put, delete: remove } as ArchiveStorage['bucket'] }
   }
 
   it.each([
@@ -172,7 +172,7 @@ describe('a removal that breaks off', () => {
   ] as const)('at its %s (done: %s) leaves no row without its object, and is ended later', async (step, isDone) => {
     const { place } = await archived(`broken-${step}-${isDone}`)
     const broken = new Retention(failing(place, step, isDone))
-    await expect(broken.turn(DAYS_KEPT, AT)).rejects.toThrow('broke off')
+    await expect(broken.removeExpired(DAYS_KEPT, AT)).rejects.toThrow('broke off')
     const { told, stored } = await held(place)
     for (const product of ['events', 'books', 'checkpoints'] as const)
       expect(stored[product]).toEqual(expect.arrayContaining(told[product]))
@@ -186,9 +186,11 @@ describe('a removal that breaks off', () => {
 
   it('takes nothing with it that was archived again meanwhile', async () => {
     const { place } = await archived('again')
-    await expect(new Retention(failing(place, 'objects', false)).turn(DAYS_KEPT, AT)).rejects.toThrow('broke off')
-    await new ArchiveWriter(place).segment(segment(0))
-    await new Retention(place).turn(FOR_GOOD, AT)
+    await expect(new Retention(failing(place, 'objects', false)).removeExpired(DAYS_KEPT, AT)).rejects.toThrow(
+      'broke off',
+    )
+    await new ArchiveWriter(place).putSegment(segment(0))
+    await new Retention(place).removeExpired(FOR_GOOD, AT)
     expect((await held(place)).stored.books).toContain(0)
   })
 })

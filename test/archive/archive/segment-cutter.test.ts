@@ -12,7 +12,7 @@ const heights = (cut: Cut) =>
 /** What is whole once all of these came. */
 function cutsOf(lines: readonly ArchiveLine[], last: { height: number; time: number } | null = null): Cut[] {
   const cutter = new SegmentCutter(last)
-  return lines.flatMap((one) => cutter.block(one))
+  return lines.flatMap((one) => cutter.addBlock(one))
 }
 
 describe('segments end', () => {
@@ -32,31 +32,31 @@ describe('segments end', () => {
   it('where the lines are many, before the one that would be too much', () => {
     const cutter = new SegmentCutter(null, 100)
     const cuts = [line(1, 1, 'a', 20), line(2, 2, 'a', 20), line(3, 3, 'a', 20), line(4, 4, 'a', 60)]
-    expect(cuts.flatMap((one) => cutter.block(one)).map(heights)).toEqual(['1-2', '3-3'])
+    expect(cuts.flatMap((one) => cutter.addBlock(one)).map(heights)).toEqual(['1-2', '3-3'])
   })
 
   it('at heights that never come, which are told with the times on both sides once a block has come behind them', () => {
     const cutter = new SegmentCutter({ height: 4, time: 40 })
-    const cuts = cutter.block(line(5, 50)).concat(cutter.gap(6, 7))
+    const cuts = cutter.addBlock(line(5, 50)).concat(cutter.addGap(6, 7))
     expect(cuts.map(heights)).toEqual(['5-5'])
     expect(cuts[0]).toMatchObject({ segment: { nextMs: null } })
-    expect(cutter.gap(8, 9)).toEqual([])
-    expect(cutter.block(line(10, 100))).toEqual([{ gap: { from: 6, to: 9, afterMs: 50, beforeMs: 100 } }])
+    expect(cutter.addGap(8, 9)).toEqual([])
+    expect(cutter.addBlock(line(10, 100))).toEqual([{ gap: { from: 6, to: 9, afterMs: 50, beforeMs: 100 } }])
   })
 })
 
 it('blocks that were taken before are passed over, and one in the place of another is an error', () => {
   const cutter = new SegmentCutter({ height: 4, time: 40 })
-  expect(cutter.block(line(4, MINUTE_MS))).toEqual([])
-  expect(() => cutter.block(line(6, 60))).toThrow('block 6 came in the place of 5')
-  expect(() => cutter.gap(6, 7)).toThrow('a gap from 6 on came in the place of block 5')
+  expect(cutter.addBlock(line(4, MINUTE_MS))).toEqual([])
+  expect(() => cutter.addBlock(line(6, 60))).toThrow('block 6 came in the place of 5')
+  expect(() => cutter.addGap(6, 7)).toThrow('a gap from 6 on came in the place of block 5')
   expect([cutter.height, cutter.endMs]).toEqual([4, null])
 })
 
 it('before the first block nothing is missing', () => {
   const cutter = new SegmentCutter(null)
-  expect(cutter.gap(0, 99)).toEqual([])
-  expect([cutter.block(line(100, 1)), cutter.height, cutter.endMs]).toEqual([[], 100, MINUTE_MS])
+  expect(cutter.addGap(0, 99)).toEqual([])
+  expect([cutter.addBlock(line(100, 1)), cutter.height, cutter.endMs]).toEqual([[], 100, MINUTE_MS])
 })
 
 it('where a run is broken off and begun again at any block, the same segments come of it', () => {

@@ -5,26 +5,26 @@ import { describe, expect, it } from 'vitest'
 import { byteRange, contentRange } from '../../../src/archive/exports/byte-range.ts'
 import { linkPath, readLink, signedText } from '../../../src/archive/exports/file-links.ts'
 import {
-  type FilePlace,
+  checksumsText,
+  type FilePosition,
   type FileSource,
   filePage,
   filesPrice,
   type ListedFile,
   readCursor,
   type StoredFile,
-  sumOf,
-  sumsText,
-} from '../../../src/archive/exports/listed-files.ts'
+  totalsOf,
+} from '../../../src/archive/exports/file-list.ts'
 
 const RANGE = { fromMs: 0, toMs: 20 }
 
 /** A list of files as D1 would answer of it. */
-function sourceOf(product: string, files: readonly FilePlace[]): FileSource {
-  const order = (a: FilePlace, b: FilePlace) => a.timeMs - b.timeMs || a.height - b.height || a.part - b.part
+function sourceOf(product: string, files: readonly FilePosition[]): FileSource {
+  const order = (a: FilePosition, b: FilePosition) => a.timeMs - b.timeMs || a.height - b.height || a.part - b.part
   const stored = [...files].sort(order).map((place): StoredFile => {
     const { timeMs, height, part } = place
     const span = { first: height, last: height, firstMs: timeMs, lastMs: timeMs }
-    return { place, key: `${product}/${timeMs}/${height}/${part}`, bytes: 10 + height, sha256: 'ab', ...span }
+    return { position: place, key: `${product}/${timeMs}/${height}/${part}`, bytes: 10 + height, sha256: 'ab', ...span }
   })
   const within = ({ fromMs, toMs }: typeof RANGE) =>
     stored.filter(({ firstMs }) => firstMs >= fromMs && firstMs <= toMs)
@@ -32,9 +32,9 @@ function sourceOf(product: string, files: readonly FilePlace[]): FileSource {
     product,
     files: async (range, after, limit) =>
       within(range)
-        .filter(({ place }) => !after || order(place, after) > 0)
+        .filter(({ position }) => !after || order(position, after) > 0)
         .slice(0, limit),
-    sums: async (range) => sumOf(within(range).map(({ bytes }) => ({ objects: 1, bytes }))),
+    totals: async (range) => totalsOf(within(range).map(({ bytes }) => ({ objects: 1, bytes }))),
   }
 }
 
@@ -57,13 +57,13 @@ describe('pages of files', () => {
           const page = await filePage(sources, RANGE, after, limit)
           expect(page.files.length).toBeLessThanOrEqual(limit)
           joined.push(...page.files)
-          cost += filesPrice(sumOf(page.files.map(({ bytes }) => ({ objects: 1, bytes }))))
+          cost += filesPrice(totalsOf(page.files.map(({ bytes }) => ({ objects: 1, bytes }))))
           next = page.next
           if (next === null) break
           expect(page.files).toHaveLength(limit)
         }
         expect(joined).toEqual(whole.files)
-        expect(cost).toBe(filesPrice(sumOf(await Promise.all(sources.map((source) => source.sums(RANGE))))))
+        expect(cost).toBe(filesPrice(totalsOf(await Promise.all(sources.map((source) => source.totals(RANGE))))))
       }),
       { numRuns: 200 },
     )
@@ -95,7 +95,7 @@ describe('pages of files', () => {
 
   it('are sums that sha256sum reads', () => {
     const file = { key: 'archive/c/x.gz', sha256: 'ab'.repeat(32) } as StoredFile
-    expect(sumsText([file, file])).toBe(`${'ab'.repeat(32)}  archive/c/x.gz\n`.repeat(2))
+    expect(checksumsText([file, file])).toBe(`${'ab'.repeat(32)}  archive/c/x.gz\n`.repeat(2))
   })
 })
 

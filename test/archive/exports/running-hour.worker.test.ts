@@ -5,11 +5,11 @@ import { gunzipSync } from 'node:zlib'
 import { parquetReadObjects } from 'hyparquet'
 import { describe, expect, it } from 'vitest'
 import { StoredArchive } from '../../../src/archive/archive/archive.store.ts'
-import { type ArchivePlace, ArchiveWriter } from '../../../src/archive/archive/archive-writer.store.ts'
+import { type ArchiveStorage, ArchiveWriter } from '../../../src/archive/archive/archive-writer.store.ts'
 import { SegmentCutter } from '../../../src/archive/archive/segment-cutter.ts'
 import { tableFiles } from '../../../src/archive/exports/exports.store.ts'
 import { LINK_MS } from '../../../src/archive/exports/file-links.ts'
-import { filePage, type ListedFile, readCursor } from '../../../src/archive/exports/listed-files.ts'
+import { filePage, type ListedFile, readCursor } from '../../../src/archive/exports/file-list.ts'
 import type { Compaction } from '../../../src/archive/files/compaction.store.ts'
 import { type TradedBlock, tradedBlock, truth } from '../filed-candles.ts'
 import { compactionOf } from '../files/places.worker.ts'
@@ -33,7 +33,7 @@ async function rowsOf(key: string): Promise<readonly Record<string, unknown>[]> 
 
 /** Writes what is whole of the blocks; a height that is missing is a gap. */
 class Chain {
-  readonly place: ArchivePlace
+  readonly place: ArchiveStorage
   nowMs = 0
   readonly #writer: ArchiveWriter
   readonly #cutter: SegmentCutter
@@ -49,10 +49,10 @@ class Chain {
   async take(block: TradedBlock): Promise<void> {
     const { height, time } = block
     const last = this.#cutter.height
-    const gap = last !== null && height > last + 1 ? this.#cutter.gap(last + 1, height - 1) : []
+    const gap = last !== null && height > last + 1 ? this.#cutter.addGap(last + 1, height - 1) : []
     const line = { height, time, epoch: 'a', events: JSON.stringify(block), books: '{}' }
-    for (const cut of [...gap, ...this.#cutter.block(line)])
-      await ('gap' in cut ? this.#writer.gap(cut.gap) : this.#writer.segment(cut.segment))
+    for (const cut of [...gap, ...this.#cutter.addBlock(line)])
+      await ('gap' in cut ? this.#writer.putGap(cut.gap) : this.#writer.putSegment(cut.segment))
   }
 
   async turns(most: number): Promise<void> {

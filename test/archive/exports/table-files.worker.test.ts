@@ -3,7 +3,7 @@
 import { env } from 'cloudflare:workers'
 import { expect, it } from 'vitest'
 import { tableFiles } from '../../../src/archive/exports/exports.store.ts'
-import { filePage, type ListedFile, readCursor } from '../../../src/archive/exports/listed-files.ts'
+import { filePage, type ListedFile, readCursor } from '../../../src/archive/exports/file-list.ts'
 import { tableKey } from '../../../src/archive/files/file-keys.ts'
 import type { FileSpan, Level } from '../../../src/archive/files/levels.ts'
 import type { TableName } from '../../../src/archive/files/table.ts'
@@ -77,7 +77,7 @@ it('are those of hours until their day is whole, and then those of the day; each
     ...[...ofDay('fills_by_user'), ...ofHours('fills_by_time')],
     ...[...ofDay('ledger_by_user'), ...ofDay('candles_by_coin')],
   ])
-  expect(await Promise.all(sourcesOf(chain).map((source) => source.sums(RANGE)))).toEqual([
+  expect(await Promise.all(sourcesOf(chain).map((source) => source.totals(RANGE)))).toEqual([
     { objects: 2, bytes: 10 },
     { objects: 4, bytes: 20 },
     { objects: 2, bytes: 10 },

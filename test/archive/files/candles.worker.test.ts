@@ -1,10 +1,10 @@
 // Candles in R2 and D1, out of an archive of sixteen days: those of all trades at once, through failures at every write.
 
 import { describe, expect, it } from 'vitest'
-import type { ArchivePlace } from '../../../src/archive/archive/archive-writer.store.ts'
+import type { ArchiveStorage } from '../../../src/archive/archive/archive-writer.store.ts'
+import { type CandleHistory, candleHistory, candlesWithin } from '../../../src/archive/candle-history.ts'
 import type { Candle, TimeSpan } from '../../../src/archive/candles.ts'
 import { StoredFiles } from '../../../src/archive/files/files.store.ts'
-import { candlesWithin, type KeptCandles, keptCandles } from '../../../src/archive/kept-candles.ts'
 import { INTERVALS, type Interval } from '../../../src/core/candle-interval.ts'
 import { tradedBlock, truth } from '../filed-candles.ts'
 import { archived, compact, counted } from './places.worker.ts'
@@ -31,7 +31,7 @@ const BLOCK = Array.from({ length: BLOCKS }, (_, height) => blockAt(height))
 const { archive, history, placeOf } = await quickStores()
 
 /** Every batch fails now and then, before or after it had its effect. */
-function failing({ chain, bucket, db }: ArchivePlace): ArchivePlace {
+function failing({ chain, bucket, db }: ArchiveStorage): ArchiveStorage {
   let count = 0
   const batch = async (...of: Parameters<D1Database['batch']>) => {
     count++
@@ -40,17 +40,17 @@ function failing({ chain, bucket, db }: ArchivePlace): ArchivePlace {
     if (count % 5 === 3) throw new Error('its answer did not come')
     return done
   }
-  return { chain, bucket, db: { prepare: db.prepare.bind(db), batch } as ArchivePlace['db'] }
+  return { chain, bucket, db: { prepare: db.prepare.bind(db), batch } as ArchiveStorage['db'] }
 }
 
 const EVER: TimeSpan = { fromMs: 0, toMs: 8e15 }
-async function read(place: ArchivePlace, interval: Interval, window = EVER, coin = COINS[0]!, limit = 5_000) {
+async function read(place: ArchiveStorage, interval: Interval, window = EVER, coin = COINS[0]!, limit = 5_000) {
   const request = { coin, interval, ...candlesWithin(interval, window), limit }
   const found = await new StoredFiles(place).candles(request)
-  return keptCandles(found!, null, request)
+  return candleHistory(found!, null, request)
 }
 /** But for the first, before which the archive began. */
-const whole = (all: readonly Candle[], { isHoled }: KeptCandles) => all.filter((candle) => !isHoled(candle))
+const whole = (all: readonly Candle[], { isIncomplete }: CandleHistory) => all.filter((candle) => !isIncomplete(candle))
 const LAST = BLOCK.at(-1)!.time
 
 describe('an archive of sixteen days', () => {
@@ -81,7 +81,7 @@ describe('an archive of sixteen days', () => {
       }
     const everything = await read(place, '1h', { fromMs: 0, toMs: LAST - DAY_MS })
     expect(everything.candles.length).toBeGreaterThan(300)
-    expect(everything.holed).toEqual({ fromMs: 0, toMs: START_MS + 3_600_000 - 1 })
+    expect(everything.incomplete).toEqual({ fromMs: 0, toMs: START_MS + 3_600_000 - 1 })
   })
 
   it('tells of a window no more and no less', async () => {

@@ -1,12 +1,12 @@
-import type { ArchivePlace } from '../../../src/archive/archive/archive-writer.store.ts'
+import type { ArchiveStorage } from '../../../src/archive/archive/archive-writer.store.ts'
 import { BackfillStore } from '../../../src/archive/archive/backfill.store.ts'
-import type { Known } from '../../../src/archive/archive/backfill-lines.ts'
-import type { BackfillSegment } from '../../../src/archive/archive/backfilling.ts'
+import type { KnownEvents } from '../../../src/archive/archive/backfill-lines.ts'
+import type { BackfillSegment } from '../../../src/archive/archive/backfill-queue.ts'
 import type { Compaction } from '../../../src/archive/files/compaction.store.ts'
 import { StoredFiles } from '../../../src/archive/files/files.store.ts'
 import type { FilesRequest } from '../../../src/archive/files/files-read.ts'
 import type { FileSpan, Level } from '../../../src/archive/files/levels.ts'
-import type { EventsOfBlock } from '../../../src/archive/files/rows.ts'
+import type { BlockEvents } from '../../../src/archive/files/rows.ts'
 import type { UserFill } from '../../../src/protocol/feed/block.ts'
 import { fillWith } from '../../kit/fills.ts'
 import { archived, compactionOf } from './places.worker.ts'
@@ -21,26 +21,26 @@ export const range = (from: number, to: number) => Array.from({ length: to - fro
 
 const fillOf = (coin: string, tid: number): UserFill => [USER, fillWith({ coin, sz: '0.5', time: tid, oid: tid, tid })]
 
-function blockAt(height: number, known: Known = 'events'): EventsOfBlock {
+function blockAt(height: number, known: KnownEvents = 'events'): BlockEvents {
   const fills = [0, 1].map((at): UserFill => fillOf(at === 0 ? 'BTC' : 'ETH', 2 * height + at))
   const ledger = [{ users: [USER], time: height, hash: '0x0', delta: { type: 'deposit', usdc: '1' } }]
   const block = { height, time: timeOf(height), fills }
   return known === 'fills' ? { only: 'fills', ...block, ledger: [] } : { ...block, ledger }
 }
 
-export function segmentAt(height: number, known: Known = 'events'): BackfillSegment {
+export function segmentAt(height: number, known: KnownEvents = 'events'): BackfillSegment {
   const at = { first: height, last: height, firstMs: timeOf(height), lastMs: timeOf(height), epoch: null }
   return { ...at, events: [JSON.stringify(blockAt(height, known))], books: ['{}'], known }
 }
 
 export class World {
-  readonly place: ArchivePlace
+  readonly place: ArchiveStorage
   readonly files: StoredFiles
   nowMs = 0
   readonly failures: string[] = []
   #compaction: Compaction
 
-  constructor(place: ArchivePlace, writing: (place: ArchivePlace) => ArchivePlace = (place) => place) {
+  constructor(place: ArchiveStorage, writing: (place: ArchiveStorage) => ArchiveStorage = (place) => place) {
     this.place = place
     this.files = new StoredFiles(this.place)
     const written = writing(place)
@@ -54,9 +54,9 @@ export class World {
     )
   }
 
-  async backfill(heights: readonly number[], known: Known = 'events'): Promise<void> {
+  async backfill(heights: readonly number[], known: KnownEvents = 'events'): Promise<void> {
     const store = new BackfillStore(this.place)
-    const around = await store.around(heights[0]!, heights.at(-1)!)
+    const around = await store.neighbors(heights[0]!, heights.at(-1)!)
     await store.write(
       heights.map((height) => segmentAt(height, known)),
       around,
@@ -97,7 +97,7 @@ export class World {
   }
 
   async gaps(need: 'fills' | 'events' = 'fills'): Promise<string[]> {
-    return ((await this.files.cover(need))?.gaps ?? []).map(({ from, to }) => `${from}-${to}`)
+    return ((await this.files.coverage(need))?.gaps ?? []).map(({ from, to }) => `${from}-${to}`)
   }
 
   /** Rows of Parquet of all fills in the order of the chain. */
@@ -113,7 +113,7 @@ export class World {
 /** Every write fails now and then, before or after it had its effect. */
 export const failing =
   (seed: number) =>
-  ({ chain, bucket, db }: ArchivePlace): ArchivePlace => {
+  ({ chain, bucket, db }: ArchiveStorage): ArchiveStorage => {
     const often = async <T>(work: () => Promise<T>): Promise<T> => {
       seed = (Math.imul(seed, 1_103_515_245) + 12_345) & 0x7fffffff
       const share = seed / 2 ** 31
@@ -127,7 +127,7 @@ export const failing =
     const batch = (...of: Parameters<D1Database['batch']>) => often(() => db.batch(...of))
     return {
       chain,
-      bucket: { get: bucket.get.bind(bucket), delete: gone, put } as ArchivePlace['bucket'],
-      db: { prepare: db.prepare.bind(db), batch } as ArchivePlace['db'],
+      bucket: { get: bucket.get.bind(bucket), delete: gone, put } as ArchiveStorage['bucket'],
+      db: { prepare: db.prepare.bind(db), batch } as ArchiveStorage['db'],
     }
   }

@@ -6,15 +6,15 @@ import { parquetReadObjects } from 'hyparquet'
 import { describe, expect, it, vi } from 'vitest'
 import { segmentKey } from '../../../src/archive/archive/archive-keys.ts'
 import { ArchiveDamage } from '../../../src/archive/archive/archive-read.ts'
-import type { ArchivePlace } from '../../../src/archive/archive/archive-writer.store.ts'
-import { sha256Of } from '../../../src/archive/archive/packed.client.ts'
+import type { ArchiveStorage } from '../../../src/archive/archive/archive-writer.store.ts'
+import { sha256Of } from '../../../src/archive/archive/gzip-lines.client.ts'
 import { tableFiles } from '../../../src/archive/exports/exports.store.ts'
 import { LINK_MS } from '../../../src/archive/exports/file-links.ts'
 import { tableKey } from '../../../src/archive/files/file-keys.ts'
 import { StoredFiles } from '../../../src/archive/files/files.store.ts'
 import type { FilesRequest } from '../../../src/archive/files/files-read.ts'
 import type { FileSpan, Level } from '../../../src/archive/files/levels.ts'
-import type { EventsOfBlock } from '../../../src/archive/files/rows.ts'
+import type { BlockEvents } from '../../../src/archive/files/rows.ts'
 import type { TableName } from '../../../src/archive/files/table.ts'
 import type { UserFill } from '../../../src/protocol/feed/block.ts'
 import { fillWith } from '../../kit/fills.ts'
@@ -37,7 +37,7 @@ const timeOf = (height: number) => START_MS + height * BLOCK_MS
 const fill = (tid: number, coin: string) =>
   fillWith({ coin, sz: '0.5', time: tid, oid: tid, tid, closedPnl: '0', fee: '0', builder: BUILDER })
 
-function blockAt(height: number): EventsOfBlock {
+function blockAt(height: number): BlockEvents {
   const own = [0, 1, 2].map((at): UserFill => [HEAVY, fill(3 * height + at, at === 0 ? 'BTC' : 'ETH')])
   const quiet: UserFill[] = height === 5 || height === 200 ? [[QUIET, fill(9_000 + height, 'BTC')]] : []
   const ledger =
@@ -78,7 +78,7 @@ describe('an archive of three days', () => {
   it('is compacted through failures at every write, and no row is missing or doubled', {
     timeout: 120_000,
   }, async () => {
-    expect(await files.cover('fills')).toBeNull()
+    expect(await files.coverage('fills')).toBeNull()
     await archived(place, blocksAt(heights.slice(0, 100)))
     expect(await compact(failing(7)(place), OBJECTS)).toBeGreaterThan(50)
     await archived(place, blocksAt(heights.slice(100)))
@@ -101,7 +101,7 @@ describe('an archive of three days', () => {
       [{ by: 'user', address: UNKNOWN }, () => false],
     ] as const)
       expect(await told(files, { ...all, scope })).toEqual(expected(mine))
-    expect(await files.cover('fills')).toEqual({
+    expect(await files.coverage('fills')).toEqual({
       from: { height: 0, time: START_MS },
       to: { height: BLOCKS - 1, time: timeOf(BLOCKS - 1) },
       gaps: [],
@@ -222,7 +222,7 @@ it('days are merged into their month once a day of the next is there, and are re
     return env.ARCHIVE.put(key, body, options)
   }
   const bucket = { put, get: env.ARCHIVE.get.bind(env.ARCHIVE), delete: env.ARCHIVE.delete.bind(env.ARCHIVE) }
-  await compact(failing(7)({ ...place, bucket: bucket as unknown as ArchivePlace['bucket'] }), OBJECTS)
+  await compact(failing(7)({ ...place, bucket: bucket as unknown as ArchiveStorage['bucket'] }), OBJECTS)
   const files = new StoredFiles(place)
   const levels = async () => {
     const { results } = await env.HISTORY.prepare(`SELECT level, state, COUNT(*) AS n FROM files
@@ -245,7 +245,7 @@ it('days are merged into their month once a day of the next is there, and are re
         .map(([height]) => height)
         .reverse(),
     )
-    expect(await files.cover('fills')).toMatchObject({
+    expect(await files.coverage('fills')).toMatchObject({
       from: { height: 72 * 9 },
       to: { height: 72 * 13 - 1 },
       gaps: [],
@@ -283,7 +283,7 @@ it('heights that nobody has, and segments that are lost, are gaps', async () => 
   await env.ARCHIVE.delete(segmentKey('gaps', lost, 'events'))
   await compact(failing(7)(place), OBJECTS)
   const files = new StoredFiles(place)
-  expect(await files.cover('fills')).toMatchObject({
+  expect(await files.coverage('fills')).toMatchObject({
     from: { height: 0 },
     to: { height: 7 },
     gaps: [
@@ -306,7 +306,7 @@ it('where the archive is bounded, files of what it keeps no more go', async () =
   ] as const)
     for (let turn = 0; turn < 20; turn++) await compact(place, { ...OBJECTS, now: () => now, isBounded })
   const files = new StoredFiles(place)
-  expect(await files.cover('fills')).toMatchObject({ from: { height: 72 }, to: { height: 99 } })
+  expect(await files.coverage('fills')).toMatchObject({ from: { height: 72 }, to: { height: 99 } })
   expect((await objectsOf('bounded-files')).filter((key) => key.includes('2026-11-20'))).toEqual([])
   expect(await told(files, { ...all, ...of(HEAVY) })).toEqual(expected(isHeavy, heights.slice(72, 100)))
   const left = env.HISTORY.prepare(`SELECT COUNT(*) AS n FROM file_keys WHERE chain = 'bounded-files'`)
@@ -318,7 +318,7 @@ it('the object of a chain makes files as soon as it is waked', async () => {
   await archived(place, blocksAt(heights.slice(0, 8)))
   await env.COMPACTOR.getByName(env.CHAIN).wake()
   const files = new StoredFiles(place)
-  await vi.waitFor(async () => expect((await files.cover('fills'))?.to.height).toBe(7), {
+  await vi.waitFor(async () => expect((await files.coverage('fills'))?.to.height).toBe(7), {
     timeout: 30_000,
     interval: 50,
   })

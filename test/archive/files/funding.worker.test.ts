@@ -2,11 +2,11 @@
 
 import { describe, expect, it } from 'vitest'
 import { StoredArchive } from '../../../src/archive/archive/archive.store.ts'
-import { type ArchivePlace, ArchiveWriter } from '../../../src/archive/archive/archive-writer.store.ts'
+import { type ArchiveStorage, ArchiveWriter } from '../../../src/archive/archive/archive-writer.store.ts'
 import { LINK_MS } from '../../../src/archive/exports/file-links.ts'
 import { StoredFiles } from '../../../src/archive/files/files.store.ts'
 import { FilesWriter } from '../../../src/archive/files/files-writer.store.ts'
-import { heldFills } from '../../../src/archive/funded-runs.ts'
+import { joinStretches } from '../../../src/archive/funding-spans.ts'
 import { searchPayments } from '../../../src/block-log/retained-payments.ts'
 import { encodeBlock } from '../../../src/block-log/segment.ts'
 import { err, ok } from '../../../src/core/result.ts'
@@ -34,7 +34,7 @@ interface Stored {
 }
 
 /** Archived, and made into files. */
-async function stored(place: ArchivePlace, { blocks, segments }: Stored): Promise<StoredFiles> {
+async function stored(place: ArchiveStorage, { blocks, segments }: Stored): Promise<StoredFiles> {
   const archive = new ArchiveWriter(place)
   for (const { first, last, only } of segments) {
     const heights = Array.from({ length: last - first + 1 }, (_, at) => first + at)
@@ -42,13 +42,13 @@ async function stored(place: ArchivePlace, { blocks, segments }: Stored): Promis
       const { fills = [], funding = [] } = blocks.find((block) => block.height === height) ?? {}
       return JSON.stringify({ ...(only && { only }), ...head(height), fills, ledger: [], funding })
     })
-    await archive.segment(segmentOf(heights.map(head), events))
+    await archive.putSegment(segmentOf(heights.map(head), events))
   }
   await makeFiles(place)
   return new StoredFiles(place)
 }
 
-const makeFiles = (place: ArchivePlace, now = 0, isBounded = false) =>
+const makeFiles = (place: ArchiveStorage, now = 0, isBounded = false) =>
   compact(place, { now: () => now, isBounded, objectBytes: 8_000 })
 
 const every = (count: number, length: number) =>
@@ -68,7 +68,7 @@ const paying = (count: number): EventBlock[] =>
   })
 /** A file of a minute with these payments, and nothing else. */
 const putMinute = (
-  place: ArchivePlace,
+  place: ArchiveStorage,
   first: number,
   last: number,
   payments: readonly { coin: string; height: number; perUnit: string }[],
@@ -76,7 +76,15 @@ const putMinute = (
   const file = { first, last, firstMs: timeOf(first), lastMs: timeOf(last) }
   const made = { pages: [], bytes: 0, entries: [], candles: [] }
   const writer = new FilesWriter(place, () => 0)
-  return writer.putMinute({ file, made, tables: [], known: 'events', payments, isPaidKnown: false, unfiled: null })
+  return writer.putMinute({
+    file,
+    content: made,
+    tables: [],
+    known: 'events',
+    payments,
+    isPaidKnown: false,
+    unfiled: null,
+  })
 }
 
 const sumOf = (blocks: readonly EventBlock[], of: string) =>
@@ -121,7 +129,7 @@ describe('what was paid', () => {
     })
     await putMinute(place, 44, 47, payments)
     expect((await rows()).results).toEqual(before.results)
-    expect((await new StoredFiles(place).cover('events'))?.funded).toEqual([{ from: 0, fromMs: timeOf(0), to: 89 }])
+    expect((await new StoredFiles(place).coverage('events'))?.funded).toEqual([{ from: 0, fromMs: timeOf(0), to: 89 }])
   })
 })
 
@@ -129,7 +137,7 @@ describe('where it is known', () => {
   it('are stretches without gaps, and without blocks of which nothing but fills is known', async () => {
     const segments = [...every(40, 4), { first: 40, last: 43, only: 'fills' as const }, { first: 50, last: 60 }]
     const files = await stored(placeOf('known'), { blocks: paying(61), segments })
-    expect(await files.cover('events')).toMatchObject({
+    expect(await files.coverage('events')).toMatchObject({
       gaps: [
         { from: 40, to: 43, known: 'fills' },
         { from: 44, to: 49, known: null },
@@ -147,7 +155,7 @@ describe('where it is known', () => {
     for (const first of [50, 60, 30, 40, 50])
       await putMinute(place, first, first + 9, [{ coin: 'BTC', height: first + 1, perUnit: '1' }])
     const files = new StoredFiles(place)
-    expect((await files.cover('events'))?.funded.map(({ from, to }) => [from, to])).toEqual([
+    expect((await files.coverage('events'))?.funded.map(({ from, to }) => [from, to])).toEqual([
       [30, 49],
       [50, 69],
     ])
@@ -167,7 +175,7 @@ describe('where it is known', () => {
     expect(await left.first()).toEqual({ first: 72, n: 2 * 10 })
     const [paid] = await files.funding([{ coin: 'BTC', from: 73, to: 99 }])
     expect(units(paid!.perUnit, 18)).toBe(sumOf(blocks.slice(73, 100), 'BTC'))
-    const funded = async () => (await files.cover('events'))?.funded
+    const funded = async () => (await files.coverage('events'))?.funded
     expect(await funded()).toEqual([{ from: 72, fromMs: timeOf(72), to: 99 }])
     await putMinute(place, 60, 71, [{ coin: 'BTC', height: 66, perUnit: '7' }])
     expect((await funded())?.map(({ from, to }) => [from, to])).toEqual([
@@ -212,7 +220,7 @@ describe('what wallets paid', () => {
       .map(({ events }) => events)
       .join('\n')
     const paid = texts.slice(LOG_FROM).map(({ payments }) => payments)
-    const held = heldFills(
+    const held = joinStretches(
       head(BLOCKS - 1),
       searchPayments({ last: BLOCKS - 1, text }, paid, user).stretches as [BlockRange],
     )
@@ -242,10 +250,10 @@ describe('what wallets paid', () => {
     const archive = new ArchiveWriter(place)
     for (const { first, last } of every(BLOCKS, 4)) {
       const events = texts.slice(first, last + 1).map(({ events: line, payments }) => withPayments(line, payments))
-      await archive.segment(segmentOf(blocks.slice(first, last + 1), events))
+      await archive.putSegment(segmentOf(blocks.slice(first, last + 1), events))
     }
     await makeFiles(place)
-    const cover = await new StoredFiles(place).cover('payments')
+    const cover = await new StoredFiles(place).coverage('payments')
     expect(cover?.paid?.map(({ from, to }) => [from, to])).toEqual([
       [0, 11],
       [16, 89],

@@ -3,11 +3,11 @@ import { expect, it } from 'vitest'
 import {
   dueGroup,
   type FileSpan,
-  GROUP_MOST,
   type LiveFile,
+  MAX_GROUP,
   type MergedLevel,
-  sliceOf,
-  type Unsettled,
+  sliceLength,
+  type UnsettledHeights,
 } from '../../../src/archive/files/levels.ts'
 
 const MINUTE_MS = 60_000
@@ -16,7 +16,7 @@ const file = (first: number, minute: number): FileSpan => {
   return { first, last: first + 9, firstMs: ms, lastMs: ms + 999 }
 }
 /** Of files of one level, where no other has any. */
-const due = (level: MergedLevel, files: readonly FileSpan[], unsettled?: Unsettled) => {
+const due = (level: MergedLevel, files: readonly FileSpan[], unsettled?: UnsettledHeights) => {
   const isFollowed = ({ last }: FileSpan) => files.some(({ first }) => first === last + 1)
   return dueGroup(
     level,
@@ -72,9 +72,9 @@ it('a time that falls ends no hour', () => {
 })
 
 it('so many that they cannot be read at once are merged before', () => {
-  const files = Array.from({ length: GROUP_MOST + 5 }, (_, at) => file(at * 10, 3))
-  expect(due(1, files)).toHaveLength(GROUP_MOST)
-  expect(due(1, files.slice(0, GROUP_MOST - 1))).toBeNull()
+  const files = Array.from({ length: MAX_GROUP + 5 }, (_, at) => file(at * 10, 3))
+  expect(due(1, files)).toHaveLength(MAX_GROUP)
+  expect(due(1, files.slice(0, MAX_GROUP - 1))).toBeNull()
 })
 
 it('what has come later changes no group', () => {
@@ -89,7 +89,7 @@ it('what has come later changes no group', () => {
 })
 
 it('a slice has a line at least, and as many as fit', () => {
-  expect(sliceOf(['aaaa', 'bb', 'cc'], 6)).toBe(2)
-  expect(sliceOf(['aaaa', 'bb'], 3)).toBe(1)
-  expect(sliceOf(['aaaa', 'bb'])).toBe(2)
+  expect(sliceLength(['aaaa', 'bb', 'cc'], 6)).toBe(2)
+  expect(sliceLength(['aaaa', 'bb'], 3)).toBe(1)
+  expect(sliceLength(['aaaa', 'bb'])).toBe(2)
 })

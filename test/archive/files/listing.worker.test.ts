@@ -3,7 +3,7 @@
 import { env } from 'cloudflare:workers'
 import { expect, it } from 'vitest'
 import { bucketOf, isBucketLevel, KEY_TABLES, type Level } from '../../../src/archive/files/levels.ts'
-import { stretchesOf, type Wanted } from '../../../src/archive/files/listing.store.ts'
+import { pageRanges, type RowsQuery } from '../../../src/archive/files/listing.store.ts'
 
 const place = { chain: 'listing', bucket: env.ARCHIVE, db: env.HISTORY }
 const KEY = 'u:0x1'
@@ -49,9 +49,9 @@ it.each(['newest', 'oldest'] as const)('has each once and in order, %s first', a
         height,
       )
   const told: number[] = []
-  let wanted: Wanted = { key: KEY, order, fromMs: 0, toMs: 1e9, from: 0, upTo: 1e9 }
+  let wanted: RowsQuery = { key: KEY, order, fromMs: 0, toMs: 1e9, from: 0, upTo: 1e9 }
   for (let pages = 0; pages < 9; pages++) {
-    const { stretches, isAll } = await stretchesOf(place, wanted)
+    const { stretches, isAll } = await pageRanges(place, wanted)
     told.push(...stretches.map(({ first }) => first))
     const last = told.at(-1)!
     if (isAll) break

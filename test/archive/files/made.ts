@@ -3,7 +3,7 @@
 import { gunzipSync, gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import type { SourceFile } from '../../../src/archive/files/page-source.ts'
-import type { EventsOfBlock } from '../../../src/archive/files/rows.ts'
+import type { BlockEvents } from '../../../src/archive/files/rows.ts'
 import type { LedgerEvent, UserFill } from '../../../src/protocol/feed/block.ts'
 import { fillWith } from '../../kit/fills.ts'
 
@@ -51,9 +51,7 @@ export const anyBlocks = (most = 40) =>
       }),
       { minLength: 1, maxLength: most },
     )
-    .map((blocks) =>
-      blocks.map(({ ms, ...block }, at): EventsOfBlock => ({ height: at, time: 100 * at + ms, ...block })),
-    )
+    .map((blocks) => blocks.map(({ ms, ...block }, at): BlockEvents => ({ height: at, time: 100 * at + ms, ...block })))
 
 /** Objects whose pages follow one another. */
 export function fileOf(objects: readonly Uint8Array[]): SourceFile {

@@ -3,18 +3,18 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ArchiveDamage } from '../../../src/archive/archive/archive-read.ts'
-import { type Merged, mergeObject, sortedLines } from '../../../src/archive/files/merge.ts'
+import { type MergeResult, mergeObject, sortedLines } from '../../../src/archive/files/merge.ts'
 import { decodePages } from '../../../src/archive/files/page.ts'
-import type { Place, SourceFile } from '../../../src/archive/files/page-source.ts'
-import { type Entry, PageWriter } from '../../../src/archive/files/page-writer.ts'
-import { ALL_FILLS, blockOf, type EventsOfBlock, keyOf, linesOf } from '../../../src/archive/files/rows.ts'
+import type { PagePosition, SourceFile } from '../../../src/archive/files/page-source.ts'
+import { type IndexEntry, PageWriter } from '../../../src/archive/files/page-writer.ts'
+import { ALL_FILLS, type BlockEvents, blockOf, keyOf, linesOf } from '../../../src/archive/files/rows.ts'
 import { readPayments } from '../../../src/protocol/feed/payments.ts'
 import { anyBlocks, bytesOf, fileOf, fillOf, pack, USERS, unpack } from './made.ts'
 
 const [USER] = USERS as [string]
 const UNHEARD = { tell: () => undefined }
 
-async function written(blocks: readonly EventsOfBlock[]): Promise<SourceFile> {
+async function written(blocks: readonly BlockEvents[]): Promise<SourceFile> {
   const writer = new PageWriter(pack)
   for (const [key, line] of sortedLines(blocks)) await writer.add(key, line)
   await writer.flush()
@@ -22,10 +22,10 @@ async function written(blocks: readonly EventsOfBlock[]): Promise<SourceFile> {
 }
 
 /** All objects of a merge, each begun anew so often from where it began. */
-async function merged(files: readonly SourceFile[], objectBytes: number, again = 1): Promise<Merged[]> {
-  const objects: Merged[] = []
-  for (let from: readonly Place[] | null = null; ; ) {
-    const tries: Merged[] = []
+async function merged(files: readonly SourceFile[], objectBytes: number, again = 1): Promise<MergeResult[]> {
+  const objects: MergeResult[] = []
+  for (let from: readonly PagePosition[] | null = null; ; ) {
+    const tries: MergeResult[] = []
     for (let left = again; left > 0; left--)
       tries.push(await mergeObject(files, from, { pack, unpack }, UNHEARD, objectBytes))
     for (const one of tries) expect(one).toEqual(tries[0])
@@ -36,7 +36,7 @@ async function merged(files: readonly SourceFile[], objectBytes: number, again =
 }
 
 /** The lines of each key as an index finds them. */
-async function found(objects: readonly Merged[]): Promise<Map<string, string[]>> {
+async function found(objects: readonly MergeResult[]): Promise<Map<string, string[]>> {
   const lines = new Map<string, string[]>()
   for (const { pages, entries } of objects) {
     const bytes = bytesOf(pages)
@@ -52,14 +52,14 @@ async function found(objects: readonly Merged[]): Promise<Map<string, string[]>>
 }
 
 /** A line for each user who paid, however many texts tell of it. */
-function paidIn({ height, time, payments }: EventsOfBlock): [string, string][] {
+function paidIn({ height, time, payments }: BlockEvents): [string, string][] {
   return [...Map.groupBy((payments ?? []).map(readPayments), ({ user }) => user)].map(([user, told]) => {
     const rows = told.flatMap(({ time: ms, rows }) => rows.map((row) => [ms, ...row]))
     return [`f:${user}`, `${height}\t${time}\t${rows.length}\t${JSON.stringify(rows)}`]
   })
 }
 
-function expected(blocks: readonly EventsOfBlock[]): Map<string, string[]> {
+function expected(blocks: readonly BlockEvents[]): Map<string, string[]> {
   const lines = new Map<string, string[]>()
   for (const block of blocks)
     for (const [key, line] of [...linesOf(block), ...paidIn(block)]) lines.set(key, [...(lines.get(key) ?? []), line])
@@ -143,7 +143,7 @@ describe('files', () => {
       await writer.add(`u:${USER}`, lines.get(`u:${USER}`)!)
     }
     await writer.flush()
-    const entries: readonly Entry[] = writer.entries
+    const entries: readonly IndexEntry[] = writer.entries
     expect(entries.length).toBeGreaterThan(2)
     expect(entries.reduce((sum, { rows }) => sum + rows, 0)).toBe(12_000)
     for (const [at, { first, offset, bytes }] of entries.entries()) {

@@ -4,12 +4,12 @@ import { env } from 'cloudflare:workers'
 import { vi } from 'vitest'
 import { StoredArchive } from '../../../src/archive/archive/archive.store.ts'
 import { ArchiveDamage } from '../../../src/archive/archive/archive-read.ts'
-import { type ArchivePlace, ArchiveWriter } from '../../../src/archive/archive/archive-writer.store.ts'
+import { type ArchiveStorage, ArchiveWriter } from '../../../src/archive/archive/archive-writer.store.ts'
 import type { CutSegment } from '../../../src/archive/archive/segment-cutter.ts'
 import { Compaction } from '../../../src/archive/files/compaction.store.ts'
 
 /** R2 and D1 as the platform has them. */
-export const placeOf = (chain: string): ArchivePlace => ({ chain, bucket: env.ARCHIVE, db: env.HISTORY })
+export const placeOf = (chain: string): ArchiveStorage => ({ chain, bucket: env.ARCHIVE, db: env.HISTORY })
 
 interface Placed {
   readonly height: number
@@ -25,10 +25,10 @@ export function segmentOf(blocks: readonly Placed[], events = blocks.map((one) =
 }
 
 /** So many blocks a segment. */
-export async function archived(place: ArchivePlace, blocks: readonly Placed[], perSegment = 1): Promise<void> {
+export async function archived(place: ArchiveStorage, blocks: readonly Placed[], perSegment = 1): Promise<void> {
   const writer = new ArchiveWriter(place)
   for (let at = 0; at < blocks.length; at += perSegment)
-    await writer.segment(segmentOf(blocks.slice(at, at + perSegment)))
+    await writer.putSegment(segmentOf(blocks.slice(at, at + perSegment)))
 }
 
 interface Making {
@@ -38,12 +38,12 @@ interface Making {
 }
 
 /** What makes files of a place. */
-export function compactionOf(place: ArchivePlace, making: Making = {}) {
+export function compactionOf(place: ArchiveStorage, making: Making = {}) {
   return new Compaction(new StoredArchive(place), place, { now: () => 0, isBounded: false, ...making })
 }
 
 /** Makes all files that are due, anew after each failure; answers how many there were. */
-export async function compact(place: ArchivePlace, making: Making = {}): Promise<number> {
+export async function compact(place: ArchiveStorage, making: Making = {}): Promise<number> {
   let failures = 0
   for (let compaction = compactionOf(place, making); ; ) {
     try {
@@ -56,11 +56,11 @@ export async function compact(place: ArchivePlace, making: Making = {}): Promise
 }
 
 /** The same place, and how often its D1 was asked and its R2 read since the last time that one asked for it. */
-export function counted(place: ArchivePlace) {
+export function counted(place: ArchiveStorage) {
   const get = vi.fn(place.bucket.get.bind(place.bucket))
   const batch = vi.fn(place.db.batch.bind(place.db))
-  const bucket = { ...place.bucket, get } as ArchivePlace['bucket']
-  const db = { prepare: place.db.prepare.bind(place.db), batch } as ArchivePlace['db']
+  const bucket = { ...place.bucket, get } as ArchiveStorage['bucket']
+  const db = { prepare: place.db.prepare.bind(place.db), batch } as ArchiveStorage['db']
   const calls = () => {
     const counts = [batch.mock.calls.length, get.mock.calls.length]
     batch.mockClear()

@@ -3,8 +3,8 @@
 
 import { runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
-import type { ArchivePlace } from '../../../src/archive/archive/archive-writer.store.ts'
-import { sha256Of } from '../../../src/archive/archive/packed.client.ts'
+import type { ArchiveStorage } from '../../../src/archive/archive/archive-writer.store.ts'
+import { sha256Of } from '../../../src/archive/archive/gzip-lines.client.ts'
 
 type Row = Record<string, SqlStorageValue>
 interface Rows {
@@ -108,5 +108,5 @@ export async function quickStores() {
   for (const { queries } of HISTORY) await db.batch(queries.map((sql) => db.prepare(sql)))
   const history = db as unknown as D1Database
   const archive = new QuickR2() as unknown as R2Bucket
-  return { history, archive, placeOf: (chain: string): ArchivePlace => ({ chain, bucket: archive, db: history }) }
+  return { history, archive, placeOf: (chain: string): ArchiveStorage => ({ chain, bucket: archive, db: history }) }
 }

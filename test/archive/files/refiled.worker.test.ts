@@ -3,10 +3,10 @@
 
 import { describe, expect, it } from 'vitest'
 import { segmentKey } from '../../../src/archive/archive/archive-keys.ts'
+import { candleHistory, candlesWithin } from '../../../src/archive/candle-history.ts'
 import { tableFiles } from '../../../src/archive/exports/exports.store.ts'
 import { objectKey } from '../../../src/archive/files/file-keys.ts'
 import type { Level } from '../../../src/archive/files/levels.ts'
-import { candlesWithin, keptCandles } from '../../../src/archive/kept-candles.ts'
 import { failing, range, SETTLED_MS, segmentAt, timeOf, World } from './compacting.worker.ts'
 import { quickStores } from './quick-stores.worker.ts'
 
@@ -16,8 +16,8 @@ const { archive, history, placeOf } = await quickStores()
 async function holedOf({ files }: World, heights: readonly number[]): Promise<number[]> {
   const window = candlesWithin('1m', { fromMs: 0, toMs: timeOf(200) })
   const request = { coin: 'BTC', interval: '1m' as const, ...window, limit: 5_000 }
-  const { isHoled } = keptCandles((await files.candles(request))!, null, request)
-  return heights.filter((height) => isHoled({ t: timeOf(height), T: timeOf(height) + 59_999 }))
+  const { isIncomplete } = candleHistory((await files.candles(request))!, null, request)
+  return heights.filter((height) => isIncomplete({ t: timeOf(height), T: timeOf(height) + 59_999 }))
 }
 
 describe('blocks that were backfilled', () => {
@@ -29,7 +29,7 @@ describe('blocks that were backfilled', () => {
     await world.backfill(range(40, 49))
     await world.turns()
     expect(await world.rows('fills')).toEqual([...range(40, 49), ...range(100, 110)])
-    expect(await world.files.cover('fills')).toMatchObject({
+    expect(await world.files.coverage('fills')).toMatchObject({
       from: { height: 40, time: timeOf(40) },
       to: { height: 110, time: timeOf(110) },
       gaps: [{ from: 50, to: 99, known: null }],

@@ -1,7 +1,7 @@
 // The files as far as their funding is known.
 
 import { describe, expect, it } from 'vitest'
-import { fundedCover, paidCover, seamOf } from '../../../src/archive/files/seam.ts'
+import { fundedCoverage, paidCoverage, seamOf } from '../../../src/archive/files/seam.ts'
 
 const at = (height: number) => ({ height, time: 10 * height })
 const stretch = (from: number, to: number) => ({ from, fromMs: 10 * from, to })
@@ -10,41 +10,41 @@ const log = (since: number) => ({ head: at(99), since: at(since), runs: [] })
 
 describe('files', () => {
   it('of which no funding is known are none', () => {
-    expect(fundedCover(cover())).toBeNull()
-    expect(fundedCover(cover(stretch(1, 9)))).toBeNull()
+    expect(fundedCoverage(cover())).toBeNull()
+    expect(fundedCoverage(cover(stretch(1, 9)))).toBeNull()
   })
 
   it('are told from where it is first known, and what is not known is a gap', () => {
-    expect(fundedCover(cover(stretch(1, 20), stretch(31, 50)))).toMatchObject({
+    expect(fundedCoverage(cover(stretch(1, 20), stretch(31, 50)))).toMatchObject({
       from: at(10),
       to: at(50),
       gaps: [{ from: 21, to: 30 }],
     })
-    expect(fundedCover(cover(stretch(12, 40)))).toMatchObject({ from: at(12), gaps: [{ from: 41, to: 50 }] })
-    expect(fundedCover(cover(stretch(10, 50)))).toMatchObject({ from: at(10), gaps: [] })
+    expect(fundedCoverage(cover(stretch(12, 40)))).toMatchObject({ from: at(12), gaps: [{ from: 41, to: 50 }] })
+    expect(fundedCoverage(cover(stretch(10, 50)))).toMatchObject({ from: at(10), gaps: [] })
   })
 
   it('of which is known who paid are one where stretches touch', () => {
     const paid = { ...cover(), paid: [stretch(12, 20), stretch(21, 30), stretch(36, 50)] }
-    expect(paidCover(paid)).toMatchObject({ from: at(12), gaps: [{ from: 31, to: 35 }] })
-    expect(paidCover(cover())).toBeNull()
+    expect(paidCoverage(paid)).toMatchObject({ from: at(12), gaps: [{ from: 31, to: 35 }] })
+    expect(paidCoverage(cover())).toBeNull()
   })
 
   it('lack what was in a damaged file, although its funding is known', () => {
     const damaged = { ...cover(stretch(10, 50)), gaps: [{ from: 21, to: 30 }] }
-    const { isHole, isMissing } = seamOf(log(51), fundedCover(damaged))
+    const { isHole, isMissing } = seamOf(log(51), fundedCoverage(damaged))
     expect([isHole(20, 31), isMissing(21), isMissing(31)]).toEqual([true, true, false])
   })
 
   it('have a hole between stretches that touch, in which no height is missing', () => {
-    const { isHole, isMissing, since } = seamOf(log(51), fundedCover(cover(stretch(10, 20), stretch(21, 50))))
+    const { isHole, isMissing, since } = seamOf(log(51), fundedCoverage(cover(stretch(10, 20), stretch(21, 50))))
     expect([isHole(20, 21), isHole(19, 20), isHole(21, 60)]).toEqual([true, false, false])
     expect([20, 21].map(isMissing)).toEqual([false, false])
     expect(since).toEqual({ above: 20 })
   })
 
   it('lack nothing that the log tells', () => {
-    const { isHole, isMissing, since } = seamOf(log(31), fundedCover(cover(stretch(10, 40))))
+    const { isHole, isMissing, since } = seamOf(log(31), fundedCoverage(cover(stretch(10, 40))))
     expect([isHole(30, 60), isMissing(45), since]).toEqual([false, false, at(10)])
   })
 })

@@ -5,7 +5,7 @@ import { parquetMetadata, parquetReadObjects } from 'hyparquet'
 import { expect, it } from 'vitest'
 import { CANDLE_COLUMNS, FILL_COLUMNS, FUNDING_COLUMNS, LEDGER_COLUMNS } from '../../../src/archive/files/columns.ts'
 import { sortedLines } from '../../../src/archive/files/merge.ts'
-import { type EventsOfBlock, linesOf } from '../../../src/archive/files/rows.ts'
+import { type BlockEvents, linesOf } from '../../../src/archive/files/rows.ts'
 import { ParquetTables } from '../../../src/archive/files/tables.client.ts'
 import type { UserFill } from '../../../src/protocol/feed/block.ts'
 import { tradedBlock } from '../filed-candles.ts'
@@ -14,10 +14,12 @@ import { fillOf, USERS } from './made.ts'
 const compressors = { GZIP: (bytes: Uint8Array) => new Uint8Array(gunzipSync(bytes)) }
 const [USER, OTHER] = USERS as [string, string]
 
-function tablesOf(blocks: readonly EventsOfBlock[]) {
+function tablesOf(blocks: readonly BlockEvents[]) {
   const tables = new ParquetTables([])
-  for (const [key, line] of sortedLines(blocks)) tables.tell(key, [line])
-  return Object.fromEntries(tables.end().map(({ name, rows, bytes }) => [name, { rows, file: bytes.slice().buffer }]))
+  for (const [key, line] of sortedLines(blocks)) tables.add(key, [line])
+  return Object.fromEntries(
+    tables.finish().map(({ name, rows, bytes }) => [name, { rows, file: bytes.slice().buffer }]),
+  )
 }
 
 it('have each fill by user and in the order of the chain, with prices as they were written and all its fields', async () => {
@@ -117,8 +119,8 @@ it('have one-minute candles of each coin, one for each minute however it is cut,
     { fromMs: 179_999, toMs: Number.POSITIVE_INFINITY },
   ]
   const tables = new ParquetTables(holes)
-  for (const [key, line] of lines) tables.tell(key, [line])
-  const table = tables.end().find(({ name }) => name === 'candles-by-coin')!
+  for (const [key, line] of lines) tables.add(key, [line])
+  const table = tables.finish().find(({ name }) => name === 'candles-by-coin')!
   const rows = await parquetReadObjects({ file: table.bytes.slice().buffer, compressors })
   const flat = (height: bigint, coin: string, px: string) => {
     const prices = { open: px, close: px, high: px, low: px }
@@ -147,8 +149,8 @@ it('are groups of 8,192 rows, whose users a reader can tell', async () => {
   const fills = Array.from({ length: 20_000 }, (_, at) => fillOf(USERS[at % 4]!, 'BTC', at))
   const lines = new Map([...linesOf({ height: 1, time: 1, fills, ledger: [] })].sort(([a], [b]) => (a < b ? -1 : 1)))
   const tables = new ParquetTables([])
-  for (const [key, line] of lines) tables.tell(key, [line])
-  const table = tables.end().find(({ name }) => name === 'fills-by-user')!
+  for (const [key, line] of lines) tables.add(key, [line])
+  const table = tables.finish().find(({ name }) => name === 'fills-by-user')!
   const { row_groups: groups } = parquetMetadata(table.bytes.slice().buffer)
   expect(groups.map(({ num_rows }) => num_rows)).toEqual([8_192n, 8_192n, 3_616n])
   const users = groups.map(({ columns }) => columns.find(({ meta_data: meta }) => meta?.path_in_schema[0] === 'user')!)

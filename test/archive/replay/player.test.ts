@@ -1,15 +1,15 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
-  AHEAD_BYTES,
-  type Piece,
-  type Place,
-  type Plan,
+  MAX_AHEAD_BYTES,
   Player,
-  type ReadBlock,
+  type ReplayBlock,
+  type ReplayItem,
+  type ReplayPlan,
+  type ReplayPosition,
 } from '../../../src/archive/replay/player.ts'
 
-type Block = ReadBlock<number>
+type Block = ReplayBlock<number>
 
 const FIRST = 1000
 const block = (height: number, time: number, bytes = 1): Block => ({ height, time, bytes, block: height })
@@ -31,7 +31,7 @@ const archives = fc
   })
 
 /** What an archive answers: the run of blocks without a hole that holds or follows a place, from its beginning. */
-function runAt(archive: readonly Block[], place: Place): Block[] {
+function runAt(archive: readonly Block[], place: ReplayPosition): Block[] {
   const isThere = ({ height, time }: Block) => ('height' in place ? height >= place.height : time >= place.timeMs)
   const at = archive.findIndex(isThere)
   if (at < 0) return []
@@ -43,16 +43,16 @@ function runAt(archive: readonly Block[], place: Place): Block[] {
 }
 
 function read(player: Player<number>, archive: readonly Block[]): void {
-  const asked = player.wanted
+  const asked = player.nextRead
   if (!asked) return
   const run = runAt(archive, asked)
   if (run.length > 0) player.put(asked, run)
-  else player.none(asked, archive.at(-1)!.height)
+  else player.endOfArchive(asked, archive.at(-1)!.height)
 }
 
 interface Told {
   readonly atMs: number
-  readonly piece: Piece<number>
+  readonly piece: ReplayItem<number>
 }
 
 /** Plays to the end or to where only more of the archive would help, a reading now and then late by `lateMs`. */
@@ -75,9 +75,9 @@ function play(player: Player<number>, archive: readonly Block[], beginMs: number
 }
 
 /** What has to be told of a range, by looking at the whole archive at once. */
-function expected(archive: readonly Block[], { from, to }: Plan): Piece<number>[] {
+function expected(archive: readonly Block[], { from, to }: ReplayPlan): ReplayItem<number>[] {
   const isOver = ({ height, time }: Block) => to !== null && ('height' in to ? height > to.height : time > to.timeMs)
-  const pieces: Piece<number>[] = []
+  const pieces: ReplayItem<number>[] = []
   let next = 'height' in from ? from.height : null
   let ends = to !== null && archive.some(isOver)
   for (const one of archive) {
@@ -98,8 +98,8 @@ const placesIn = (archive: readonly Block[]) => {
   const first = archive[0]!
   const last = archive.at(-1)!
   return fc.oneof(
-    fc.integer({ min: first.height, max: last.height }).map((height): Place => ({ height })),
-    fc.integer({ min: first.time - 10, max: last.time }).map((timeMs): Place => ({ timeMs })),
+    fc.integer({ min: first.height, max: last.height }).map((height): ReplayPosition => ({ height })),
+    fc.integer({ min: first.time - 10, max: last.time }).map((timeMs): ReplayPosition => ({ timeMs })),
   )
 }
 
@@ -181,48 +181,48 @@ describe('a player', () => {
 
   it('reads ahead no more than its bound and a reading', () => {
     const player = new Player<number>({ from: { height: FIRST }, to: null, speed: 1 })
-    const big = AHEAD_BYTES / 4
+    const big = MAX_AHEAD_BYTES / 4
     let held = 0
-    for (let height = FIRST; player.wanted; height += 2, held += 2)
-      player.put(player.wanted, [block(height, height, big), block(height + 1, height + 1, big)])
+    for (let height = FIRST; player.nextRead; height += 2, held += 2)
+      player.put(player.nextRead, [block(height, height, big), block(height + 1, height + 1, big)])
     expect(held).toBe(4)
     player.take(0)
-    expect(player.wanted).toEqual({ height: FIRST + 4 })
+    expect(player.nextRead).toEqual({ height: FIRST + 4 })
   })
 
   it('takes no answer to what it no longer asks for', () => {
     const player = new Player<number>({ from: { height: FIRST }, to: null, speed: 1 })
-    const asked = player.wanted!
+    const asked = player.nextRead!
     player.seek({ height: FIRST + 5 })
     player.put(asked, [block(FIRST, 1)])
     player.skip(asked, { first: FIRST, last: FIRST + 9 })
-    player.none(asked, FIRST + 9)
-    expect([player.waitMs(0), player.wanted]).toEqual([null, { height: FIRST + 5 }])
+    player.endOfArchive(asked, FIRST + 9)
+    expect([player.waitMs(0), player.nextRead]).toEqual([null, { height: FIRST + 5 }])
   })
 
   it('hands over to live only when all was played that the archive holds by then', () => {
     const player = new Player<number>({ from: { height: FIRST }, to: null, speed: 1 })
-    player.put(player.wanted!, [block(FIRST, 0), block(FIRST + 1, 50)])
-    const asked = player.wanted!
+    player.put(player.nextRead!, [block(FIRST, 0), block(FIRST + 1, 50)])
+    const asked = player.nextRead!
     player.take(0)
-    player.none(asked, FIRST + 1)
+    player.endOfArchive(asked, FIRST + 1)
     expect(player.waitMs(0)).toBe(50)
     player.take(50)
     player.put(asked, [block(FIRST + 2, 60)])
     expect(player.take(60)).toMatchObject({ height: FIRST + 2 })
     player.pause(60)
-    player.none(player.wanted!, FIRST + 2)
+    player.endOfArchive(player.nextRead!, FIRST + 2)
     player.resume(70)
     expect(player.waitMs(70)).toBeNull()
-    player.none(player.wanted!, FIRST + 2)
-    expect([player.take(70), player.wanted]).toEqual([{ kind: 'live', from: FIRST + 3 }, null])
+    player.endOfArchive(player.nextRead!, FIRST + 2)
+    expect([player.take(70), player.nextRead]).toEqual([{ kind: 'live', from: FIRST + 3 }, null])
   })
 
   it('tells blocks that cannot be read as missing, up to its end', () => {
     const player = new Player<number>({ from: { height: FIRST }, to: { height: FIRST + 20 }, speed: 1 })
-    player.skip(player.wanted!, { first: FIRST, last: FIRST + 9 })
-    player.put(player.wanted!, [block(FIRST + 10, 5)])
-    player.skip(player.wanted!, { first: FIRST + 11, last: FIRST + 99 })
+    player.skip(player.nextRead!, { first: FIRST, last: FIRST + 9 })
+    player.put(player.nextRead!, [block(FIRST + 10, 5)])
+    player.skip(player.nextRead!, { first: FIRST + 11, last: FIRST + 99 })
     const told = [0, 0, 0, 0].map((nowMs) => player.take(nowMs))
     expect(told).toMatchObject([
       { kind: 'gap', from: FIRST, to: FIRST + 9 },
@@ -230,6 +230,6 @@ describe('a player', () => {
       { kind: 'gap', from: FIRST + 11, to: FIRST + 20 },
       { kind: 'end' },
     ])
-    expect(player.wanted).toBeNull()
+    expect(player.nextRead).toBeNull()
   })
 })

@@ -1,6 +1,6 @@
 // The bucket and the database of an archive, with what they are asked counted.
 
-import type { ArchivePlace } from '../../../src/archive/archive/archive-writer.store.ts'
+import type { ArchiveStorage } from '../../../src/archive/archive/archive-writer.store.ts'
 import type { Operations } from './files-bench.ts'
 
 type Counts = { -readonly [name in keyof Operations]: number }
@@ -18,9 +18,9 @@ export class CountedPlace {
   }
   /** Of the last file that was written. */
   level: string | null = null
-  readonly place: ArchivePlace
+  readonly place: ArchiveStorage
 
-  constructor({ chain, bucket, db }: ArchivePlace) {
+  constructor({ chain, bucket, db }: ArchiveStorage) {
     const { counts } = this
     const get = async (key: string, options: R2GetOptions) => {
       counts.gets++
@@ -44,8 +44,8 @@ export class CountedPlace {
     }
     this.place = {
       chain,
-      bucket: { get, put, delete: bucket.delete.bind(bucket) } as ArchivePlace['bucket'],
-      db: { prepare: db.prepare.bind(db), batch } as ArchivePlace['db'],
+      bucket: { get, put, delete: bucket.delete.bind(bucket) } as ArchiveStorage['bucket'],
+      db: { prepare: db.prepare.bind(db), batch } as ArchiveStorage['db'],
     }
   }
 }

@@ -1,7 +1,7 @@
 // An archive, its compaction and its reading, in one Worker: what each question asked of D1 and R2 is counted.
 
 import { StoredArchive } from '../../../src/archive/archive/archive.store.ts'
-import { type ArchivePlace, ArchiveWriter } from '../../../src/archive/archive/archive-writer.store.ts'
+import { type ArchiveStorage, ArchiveWriter } from '../../../src/archive/archive/archive-writer.store.ts'
 import { Compaction } from '../../../src/archive/files/compaction.store.ts'
 import { StoredFiles } from '../../../src/archive/files/files.store.ts'
 import { FilesWriter } from '../../../src/archive/files/files-writer.store.ts'
@@ -19,7 +19,7 @@ interface Env extends Pick<Cloudflare.Env, 'ARCHIVE' | 'HISTORY' | 'CHAIN'> {
   readonly OBJECT_BYTES?: string
 }
 
-async function turn(place: ArchivePlace, objectBytes: number | undefined): Promise<Turn> {
+async function turn(place: ArchiveStorage, objectBytes: number | undefined): Promise<Turn> {
   const counted = new CountedPlace(place)
   const terms = { now: Date.now, isBounded: false, objectBytes }
   const isMore = await new Compaction(new StoredArchive(place), counted.place, terms).turn()
@@ -27,7 +27,11 @@ async function turn(place: ArchivePlace, objectBytes: number | undefined): Promi
 }
 
 /** Of lines `key TAB line`, in order; answers the table of fills by user, and the bytes of the pages in a header. */
-async function part(place: ArchivePlace, { level, file, number, isLast }: PartOrder, text: string): Promise<Response> {
+async function part(
+  place: ArchiveStorage,
+  { level, file, number, isLast }: PartOrder,
+  text: string,
+): Promise<Response> {
   const made = new PageWriter(packPage)
   const tables = new ParquetTables([])
   for (const each of text.split('\n')) {
@@ -35,7 +39,7 @@ async function part(place: ArchivePlace, { level, file, number, isLast }: PartOr
     const key = each.slice(0, at)
     const line = each.slice(at + 1)
     await made.add(key, line)
-    tables.tell(key, [line])
+    tables.add(key, [line])
   }
   await made.flush()
   const { pages, bytes, entries } = made
@@ -44,14 +48,14 @@ async function part(place: ArchivePlace, { level, file, number, isLast }: PartOr
     level,
     file,
     number,
-    made: whole,
+    content: whole,
     tables: [],
     next: isLast ? null : [],
   })
-  return new Response(tables.end()[0]?.bytes ?? null, { headers: { 'x-page-bytes': String(made.bytes) } })
+  return new Response(tables.finish()[0]?.bytes ?? null, { headers: { 'x-page-bytes': String(made.bytes) } })
 }
 
-async function page(place: ArchivePlace, order: PageOrder): Promise<PageRead> {
+async function page(place: ArchiveStorage, order: PageOrder): Promise<PageRead> {
   const counted = new CountedPlace(place)
   const most = Number.MAX_SAFE_INTEGER
   const { blocks } = await new StoredFiles(counted.place).rows({ ...order, fromMs: 0, toMs: most, upTo: most })
@@ -59,7 +63,7 @@ async function page(place: ArchivePlace, order: PageOrder): Promise<PageRead> {
 }
 
 /** The least that anybody's page costs: a question of D1 and a read of R2. */
-async function bare({ bucket, db }: ArchivePlace): Promise<null> {
+async function bare({ bucket, db }: ArchiveStorage): Promise<null> {
   await db.batch([db.prepare('SELECT first FROM files LIMIT 1')])
   await bucket.get('nothing')
   return null
@@ -70,7 +74,7 @@ export default {
     const place = { chain, bucket, db }
     const { pathname, searchParams } = new URL(request.url)
     if (pathname === '/segment') {
-      await new ArchiveWriter(place).segment({ ...(await request.json<SegmentOrder>()), epoch: 'a', books: [''] })
+      await new ArchiveWriter(place).putSegment({ ...(await request.json<SegmentOrder>()), epoch: 'a', books: [''] })
       return Response.json(null)
     }
     if (pathname === '/part')

@@ -4,7 +4,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { readBackfill } from '../../../src/archive/archive/backfill-lines.ts'
-import { backfillCuts, gapsBetween, type Span } from '../../../src/archive/archive/backfilling.ts'
+import { backfillCuts, gapsBetween, type SegmentSpan } from '../../../src/archive/archive/backfill-queue.ts'
 import { type BackfillPorts, BackfillRun } from '../../../src/cli/backfill/backfill-run.ts'
 import type { PlannedFile } from '../../../src/cli/backfill/source-files.ts'
 import type { Window } from '../../../src/cli/backfill/window.ts'
@@ -34,7 +34,7 @@ function filesOf(heights: readonly number[]): PlannedFile[] {
 }
 
 class World {
-  readonly segments: (Span & { readonly events: readonly string[] })[] = []
+  readonly segments: (SegmentSpan & { readonly events: readonly string[] })[] = []
   opened: string[] = []
   #left: number
 

@@ -5,9 +5,9 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { StoredArchive } from '../../../src/archive/archive/archive.store.ts'
 import { ArchiveWriter } from '../../../src/archive/archive/archive-writer.store.ts'
 import { BackfillStore } from '../../../src/archive/archive/backfill.store.ts'
-import { BACKFILL_BYTES, fillsLine, readBackfill } from '../../../src/archive/archive/backfill-lines.ts'
-import { backfillCuts } from '../../../src/archive/archive/backfilling.ts'
-import { pack } from '../../../src/archive/archive/packed.client.ts'
+import { fillsLine, MAX_BACKFILL_BYTES, readBackfill } from '../../../src/archive/archive/backfill-lines.ts'
+import { backfillCuts } from '../../../src/archive/archive/backfill-queue.ts'
+import { pack } from '../../../src/archive/archive/gzip-lines.client.ts'
 import { ask } from './operator.worker.ts'
 
 const PATH = '/history/backfill'
@@ -30,7 +30,7 @@ describe('below the first block that the log archived', () => {
   beforeAll(async () => {
     const events = range(100, 109).map((height) => `{"height":${height}}`)
     const segment = { first: 100, last: 109, firstMs: 1_000_000, lastMs: 1_090_000, epoch: 'a' }
-    await new ArchiveWriter(place).segment({ ...segment, events, books: events })
+    await new ArchiveWriter(place).putSegment({ ...segment, events, books: events })
   })
 
   it('heights are written once, by the minute, with the gaps between', async () => {
@@ -92,7 +92,7 @@ describe('below the first block that the log archived', () => {
     const chain = 'crash'
     await expect(new BackfillStore({ ...place, chain, db: lost }).write(cuts, [], 0)).rejects.toThrow('gone')
     const store = new BackfillStore({ ...place, chain })
-    expect(await store.around(0, 20_000)).toEqual([])
+    expect(await store.neighbors(0, 20_000)).toEqual([])
     await store.write(cuts, [], 0)
     const again = new StoredArchive({ ...place, chain })
     const [segment] = await again.segmentsFrom({ height: 0 }, 1)
@@ -116,7 +116,7 @@ describe('below the first block that the log archived', () => {
   })
 
   it('more than a body may have is refused', async () => {
-    const long = ' '.repeat(BACKFILL_BYTES + 1)
+    const long = ' '.repeat(MAX_BACKFILL_BYTES + 1)
     expect((await send([long])).status).toBe(413)
   })
 

@@ -48,13 +48,13 @@ const rich = { plan: 'enterprise', credits: 100 }
 beforeAll(async () => {
   const writer = new ArchiveWriter({ chain: CHAIN, bucket: bindings.ARCHIVE, db: bindings.HISTORY })
   const other = new ArchiveWriter({ chain: 'other', bucket: bindings.ARCHIVE, db: bindings.HISTORY })
-  for (const minute of [0, 1, 3, 1440]) await writer.segment(segment(minute))
-  await other.segment(segment(2))
+  for (const minute of [0, 1, 3, 1440]) await writer.putSegment(segment(minute))
+  await other.putSegment(segment(2))
   for (const height of [10, 14_400]) {
     const time = BEGIN + height * 6_000
-    await writer.checkpoint({ epoch: 'a', height, through: height, time, coins: 1, left: 0, lines: ['{}', '{}'] })
+    await writer.putCheckpoint({ epoch: 'a', height, through: height, time, coins: 1, unsure: 0, lines: ['{}', '{}'] })
   }
-  for (const from of [12, 32, 20_000]) await writer.gap({ from, to: from + 3, afterMs: BEGIN, beforeMs: BEGIN + 1 })
+  for (const from of [12, 32, 20_000]) await writer.putGap({ from, to: from + 3, afterMs: BEGIN, beforeMs: BEGIN + 1 })
 })
 
 describe('what there is', () => {

@@ -1,7 +1,7 @@
 // A desk over fake ports: an account with credits, books of a few coins, an upstream that answers what it is told.
 
 import type { CandleFiles } from '../../../src/archive/files/files-read.ts'
-import type { HeldFills } from '../../../src/archive/funded-runs.ts'
+import type { FillHistory } from '../../../src/archive/funding-spans.ts'
 import type { BooksArchive } from '../../../src/archive/replay/archived-books.ts'
 import type { After } from '../../../src/core/deadline.ts'
 import type { Failure } from '../../../src/core/failure.ts'
@@ -83,7 +83,7 @@ export interface World {
   lateness: { readonly lagMs?: number }
   /** Times that a hub or the log was asked. */
   bookCalls: number
-  held: HeldFills
+  held: FillHistory
   /** Sends one request; `body` is sent as it is if it is a string. */
   send(body: unknown, keyHash?: string): Promise<WireFailure>
 }

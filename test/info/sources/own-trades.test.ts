@@ -3,10 +3,10 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { acrossGap, foldTrades, noTrades } from '../../../src/archive/completed-trades.ts'
+import { afterGap, emptyTradeState, foldTrades } from '../../../src/archive/completed-trades.ts'
 import type { FilesRequest } from '../../../src/archive/files/files-read.ts'
 import type { CompletedTrade } from '../../../src/archive/open-trade.ts'
-import { cursorTime, tradesFor } from '../../../src/archive/trade-page.ts'
+import { cursorTime, filterTrades } from '../../../src/archive/trade-page.ts'
 import { lastTrades, tradesFrom, tradesUpTo } from '../../../src/info/sources/own-trades.ts'
 import type { UserFill } from '../../../src/protocol/feed/block.ts'
 import type { EventBlock } from '../../../src/protocol/feed/durable-api.ts'
@@ -16,14 +16,14 @@ import { type Gap, type Kept, pastOfKept } from '../stored-blocks.ts'
 
 /** All blocks at once but those of `missing`, and no position over any of them. */
 function plain(blocks: readonly EventBlock[], missing: readonly Gap[] = []): readonly CompletedTrade[] {
-  let state = noTrades(USER)
+  let state = emptyTradeState(USER)
   let last = -1
   return blocks
     .filter(({ height }) => !missing.some(({ from, to }) => from <= height && height <= to))
     .flatMap((block) => {
       const isOver = missing.some(({ from, to }) => from <= to && last < from && to < block.height)
       last = block.height
-      const folded = foldTrades(isOver ? acrossGap(state) : state, [block])
+      const folded = foldTrades(isOver ? afterGap(state) : state, [block])
       state = folded.state
       return folded.trades
     })
@@ -37,7 +37,7 @@ async function page(kept: Kept, cursor: string, limit: number): Promise<readonly
   const filter = { cursor, startTime: cursorTime(cursor) }
   const own = await tradesFrom({ user: USER, filter, limit }, from(kept))
   if (!own.ok) throw new Error(JSON.stringify(own.error))
-  return tradesFor(own.value.trades, filter).slice(0, limit)
+  return filterTrades(own.value.trades, filter).slice(0, limit)
 }
 
 it('page through all trades of the plain list with their funding, each once, wherever log and files meet and whatever they lack', async () => {

@@ -155,7 +155,7 @@ describe.skipIf(!hasClickHouse)('a table of ClickHouse', () => {
     await server.query('ALTER TABLE many DROP COLUMN px')
     const refused = {
       ok: false,
-      words: expect.stringContaining('Unknown field found while parsing JSONEachRow format: px'),
+      message: expect.stringContaining('Unknown field found while parsing JSONEachRow format: px'),
     }
     expect(await send(rows, { table: 'default.many', database: 'elsewhere' })).toEqual(refused)
     expect(await send(rows, { table: 'default.many', database: 'elsewhere' })).toMatchObject({ ok: true })
@@ -177,7 +177,7 @@ describe.skipIf(!hasClickHouse)('a table of ClickHouse', () => {
     await server.query('CREATE TABLE IF NOT EXISTS strange (x Int64) ENGINE = Memory')
     await server.query('CREATE TABLE IF NOT EXISTS narrow (_key String, coin Int64) ENGINE = Memory')
     const rows = keyedRows({ height: 7, time: 490 }, [['a', { coin: 'BTC' }]])
-    expect(await send(rows, over)).toEqual({ ok: false, words: expect.stringMatching(words) })
+    expect(await send(rows, over)).toEqual({ ok: false, message: expect.stringMatching(words) })
   })
 
   it.each([...TOPIC_COLUMNS])(
@@ -212,7 +212,7 @@ describe.skipIf(!hasClickHouse)('a table of ClickHouse', () => {
     const url = `http://127.0.0.1:${(between.address() as { port: number }).port}`
     expect(await send(rows, { url, table: 'killed' })).toEqual({
       ok: false,
-      words: 'the destination could not be reached',
+      message: 'the destination could not be reached',
     })
     between.close()
     await server.start()

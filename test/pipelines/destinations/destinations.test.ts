@@ -7,7 +7,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vites
 import { hostKind, isPublicAddress } from '../../../src/core/egress.ts'
 import type { Batch } from '../../../src/pipelines/destinations/batch.ts'
 import { ClickHouseTables, sendToClickHouse } from '../../../src/pipelines/destinations/clickhouse.client.ts'
-import { exchange, sendToKafka, sendToWebhook } from '../../../src/pipelines/destinations/http.client.ts'
+import { sendRequest, sendToKafka, sendToWebhook } from '../../../src/pipelines/destinations/http.client.ts'
 import { sendToS3 } from '../../../src/pipelines/destinations/object-file.client.ts'
 import { fills } from '../../../src/pipelines/topics/events.ts'
 import { gapRow, keyedRows } from '../../../src/pipelines/topics/topic.ts'
@@ -102,14 +102,18 @@ describe('a webhook', () => {
     [{ body: 'cut' }, 'the destination could not be reached', undefined],
   ] as const)('that answers %j is a failure in words', async (said, words, retryAfterMs) => {
     answer = said as Answer
-    expect(await toWebhook()).toEqual({ ok: false, words, ...(retryAfterMs !== undefined && { retryAfterMs }) })
+    expect(await toWebhook()).toEqual({
+      ok: false,
+      message: words,
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
+    })
     expect(asked).toHaveLength(1)
   })
 
   it('that never ends its answer has failed after its time, whatever the platform makes of an end', async () => {
     vi.stubGlobal('fetch', async () => new Response(new ReadableStream({ pull: () => new Promise(() => undefined) })))
     try {
-      const answered = exchange({ url, headers: {}, body: '' }, open, { patienceMs: 20 })
+      const answered = sendRequest({ url, headers: {}, body: '' }, open, { patienceMs: 20 })
       expect(await answered).toEqual({ failed: 'no answer within 0.02 s' })
     } finally {
       vi.unstubAllGlobals()
@@ -126,7 +130,7 @@ describe('where it goes', () => {
   // PIPE-20
   it('is refused for private addresses, however they are written, and without TLS', async () => {
     const closed = egressOf({ PIPELINE_RESOLVER: `${url}/dns-query` })
-    expect(await toWebhook(closed)).toEqual({ ok: false, words: 'the destination must be reached by TLS: use https' })
+    expect(await toWebhook(closed)).toEqual({ ok: false, message: 'the destination must be reached by TLS: use https' })
     const hosts = [
       '127.1',
       '0x7f000001',
@@ -250,7 +254,7 @@ describe('clickhouse', () => {
   ])('that answers the question with %j is sent nothing, and asked again at the next try', async (said, words) => {
     const tables = new ClickHouseTables()
     answer = said
-    for (const _ of [1, 2]) expect(await send(tables)).toEqual({ ok: false, words })
+    for (const _ of [1, 2]) expect(await send(tables)).toEqual({ ok: false, message: words })
     expect([asked.length, inserts()]).toEqual([2, []])
   })
 
@@ -258,17 +262,17 @@ describe('clickhouse', () => {
     const password = 'hu"sh'
     answer = { status: 403, body: `${'x'.repeat(196)}${password} and ${JSON.stringify(password)}` }
     expect(await send(undefined, password)).toMatchObject({
-      words: `the destination answered 403: ${'x'.repeat(196)}****`,
+      message: `the destination answered 403: ${'x'.repeat(196)}****`,
     })
     answer = { status: 403, body: `${JSON.stringify(password)} ${password} ${btoa(`u:${password}`)}` }
     expect(await send(undefined, password)).toMatchObject({
-      words: 'the destination answered 403: "******" ****** ******',
+      message: 'the destination answered 403: "******" ****** ******',
     })
   })
 
   it('may say 200 and name an exception: that is a failure', async () => {
     serving(KNOWN, { body: 'Code: 241. DB::Exception: Memory limit exceeded' })
-    expect(await send()).toEqual({ ok: false, words: 'Code: 241. DB::Exception: Memory limit exceeded' })
+    expect(await send()).toEqual({ ok: false, message: 'Code: 241. DB::Exception: Memory limit exceeded' })
   })
 })
 
@@ -278,7 +282,7 @@ describe('kafka', () => {
   it('may say its secret back: words never have it', async () => {
     answer = { status: 401, body: `no ${btoa('u:long')}, no long` }
     expect(await sendToKafka({ ...kafka, password: 'long', url }, batch, open)).toMatchObject({
-      words: 'the destination answered 401: no ******, no ******',
+      message: 'the destination answered 401: no ******, no ******',
     })
   })
 
@@ -300,7 +304,7 @@ describe('kafka', () => {
     ['<html>', `the bridge's answer names no offsets: <html>`],
   ])('may say 200 and %s: that is a failure', async (body, words) => {
     answer = { body }
-    expect(await send()).toEqual({ ok: false, words })
+    expect(await send()).toEqual({ ok: false, message: words })
   })
 })
 

@@ -12,7 +12,7 @@ import {
   serverOf,
   type Wire,
 } from '../../../src/pipelines/destinations/postgres.client.ts'
-import { framesOf, statement } from '../../../src/pipelines/destinations/postgres-wire.ts'
+import { parseFrames, statement } from '../../../src/pipelines/destinations/postgres-wire.ts'
 import { TOPIC_COLUMNS } from '../../../src/pipelines/topics/catalogue.ts'
 import { gapRow, keyedRows } from '../../../src/pipelines/topics/topic.ts'
 import { egressOf } from '../../core/egress-of.ts'
@@ -120,7 +120,7 @@ describe.skipIf(!hasPostgres)('a table of PostgreSQL', () => {
     server.query(
       'CREATE TABLE IF NOT EXISTS keyless (coin text); CREATE TABLE IF NOT EXISTS narrow (_key text PRIMARY KEY, coin int)',
     )
-    expect(await send(server, over)).toEqual({ ok: false, words: expect.stringMatching(words) })
+    expect(await send(server, over)).toEqual({ ok: false, message: expect.stringMatching(words) })
   })
 
   it.each([...TOPIC_COLUMNS])(
@@ -137,7 +137,7 @@ describe.skipIf(!hasPostgres)('a table of PostgreSQL', () => {
   it('is created by the statement that the refusal names, and gains the columns that a transform selects', async () => {
     const own = (cells: object) => keyedRows({ height: 7, time: 490 }, [[JSON.stringify(cells), { ...cells }]])
     const refused = await send(server, { table: 'selected' }, true, own({ ntl: 1 }))
-    server.query('words' in refused ? refused.words.split('the table: ')[1]! : '')
+    server.query('message' in refused ? refused.message.split('the table: ')[1]! : '')
     expect(await send(server, { table: 'selected' }, true, own({ ntl: 1 }))).toMatchObject({ ok: true })
     const over = { table: 'selected', create_table: true }
     expect(await send(server, over, true, own({ ntl: 1.5, 'odd "name': 'x' }))).toMatchObject({ ok: true })
@@ -148,7 +148,7 @@ describe.skipIf(!hasPostgres)('a table of PostgreSQL', () => {
   })
 
   it('is not spoken to without TLS, unless the operator allows it', async () => {
-    expect(await send(server, {}, false)).toEqual({ ok: false, words: 'the server has no TLS' })
+    expect(await send(server, {}, false)).toEqual({ ok: false, message: 'the server has no TLS' })
   })
 })
 
@@ -183,7 +183,7 @@ it('a server that neither answers nor lets go has failed after its time', async 
   try {
     const sent = sendToPostgres(served(dead), 'fills', batchOf(rows))
     await vi.advanceTimersByTimeAsync(60_000)
-    expect(await sent).toEqual({ ok: false, words: 'no answer within 30 s' })
+    expect(await sent).toEqual({ ok: false, message: 'no answer within 30 s' })
   } finally {
     vi.useRealTimers()
   }
@@ -228,7 +228,7 @@ describe('a server that means no good', () => {
   const told = async (pieces: () => Iterable<Uint8Array>) => {
     const { wire, heard } = saying(pieces)
     const outcome = await sendToPostgres(served(wire), 'fills', batchOf(rows))
-    return { words: outcome.ok ? 'ok' : outcome.words, frames: heard.length }
+    return { words: outcome.ok ? 'ok' : outcome.message, frames: heard.length }
   }
   function* repeated(piece: Uint8Array, before: readonly Uint8Array[] = []) {
     yield* before
@@ -267,7 +267,9 @@ describe('a server that means no good', () => {
     for (const kind of [3, 5]) {
       const { wire, heard } = saying(() => [Uint8Array.of(78), auth(kind, 'salt')])
       const outcome = await sendToPostgres(served(wire, 'may'), 'fills', batchOf(rows))
-      expect(outcome).toMatchObject({ words: expect.stringContaining('without TLS the server must use SCRAM-SHA-256') })
+      expect(outcome).toMatchObject({
+        message: expect.stringContaining('without TLS the server must use SCRAM-SHA-256'),
+      })
       // What asks for TLS, what begins, what ends.
       expect(heard).toEqual([8, expect.any(Number), 5])
     }
@@ -304,14 +306,14 @@ describe('frames', () => {
   it('are read in whatever pieces they come', () => {
     const bytes = statement('SELECT $1', ['ü'])
     for (let cut = 0; cut <= bytes.length; cut++) {
-      const first = framesOf(bytes.subarray(0, cut))
-      const rest = framesOf(Uint8Array.from([...first.rest, ...bytes.subarray(cut)]))
+      const first = parseFrames(bytes.subarray(0, cut))
+      const rest = parseFrames(Uint8Array.from([...first.rest, ...bytes.subarray(cut)]))
       expect([...first.frames, ...rest.frames].map(({ type }) => type)).toEqual(['P', 'B', 'E', 'S'])
     }
   })
 
   it('of a server that is another one are an error', () => {
-    expect(() => framesOf(new TextEncoder().encode('HTTP/1.1 400 Bad Request'))).toThrow(
+    expect(() => parseFrames(new TextEncoder().encode('HTTP/1.1 400 Bad Request'))).toThrow(
       'the server speaks no PostgreSQL',
     )
   })

@@ -7,9 +7,9 @@ import { readAbi } from '../../../src/pipelines/evm/abi.ts'
 import { AbiDecoder } from '../../../src/pipelines/evm/decode.ts'
 import { EvmChain } from '../../../src/pipelines/evm/evm-chain.ts'
 import { chainOf, queryOf } from '../../../src/pipelines/evm/evm-record.ts'
-import type { KeptPipeline, Pipeline } from '../../../src/pipelines/pipeline.ts'
-import { CannotRun } from '../../../src/pipelines/pipeline.ts'
-import { Assembler, type Standing } from '../../../src/pipelines/sink/assembling.ts'
+import type { Pipeline, StoredPipeline } from '../../../src/pipelines/pipeline.ts'
+import { FatalPipelineError } from '../../../src/pipelines/pipeline.ts'
+import { Assembler, type ReaderState } from '../../../src/pipelines/sink/batch-assembler.ts'
 import { EvmSource } from '../../../src/pipelines/sink/evm-source.ts'
 import { changesOf } from '../../../src/pipelines/sink/sink-record.client.ts'
 import { evmFold, readAnchor } from '../../../src/pipelines/topics/evm-logs.ts'
@@ -94,13 +94,13 @@ beforeEach(() => {
 })
 
 const NO_QUERY = { addresses: [], topics: [] }
-const begin = (place: Standing['place']): Standing => ({ place, epoch: null, timeMs: 0, fold: null })
-const reader = (at: Standing) => {
+const begin = (place: ReaderState['place']): ReaderState => ({ place, epoch: null, timeMs: 0, fold: null })
+const reader = (at: ReaderState) => {
   const fold = evmFold('a', new AbiDecoder([]), 'keep', at.fold)
   return new Assembler(new EvmSource(chain, NO_QUERY, readAnchor(at.fold)), fold, at, () => 0)
 }
 const MOST = { rows: 1e9, chars: 1e9, blocks: 1e9, untilMs: 1 }
-const taken = async (at: Standing, most = MOST) => (await reader(at).take(null, null, most))!
+const taken = async (at: ReaderState, most = MOST) => (await reader(at).take(null, null, most))!
 const tens = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, at) => from + at).filter((height) => height % 10 === 0)
 const logCalls = () => node.asked.filter((one) => one.startsWith('logs')).map((one) => one.slice('logs '.length))
@@ -281,7 +281,7 @@ describe('logs that the ABI does not have', () => {
     expect(rows('keep')).toMatchObject([own, other])
     expect(rows('drop')).toMatchObject([own])
     expect(() => rows('fail')).toThrow(`abi_file: log 1 of block 5, of ${CONTRACT} with topic ${hash(7)}, is none of`)
-    expect(() => rows('fail')).toThrow(CannotRun)
+    expect(() => rows('fail')).toThrow(FatalPipelineError)
   })
 
   it('are not asked for where they are left out', () => {
@@ -308,7 +308,7 @@ describe('the chain', () => {
   })
 
   it('begins anew where it is another one, and an ABI does not', () => {
-    const before = { topic: 'evm_logs', ...filter('a'), abi_file: {} } as unknown as KeptPipeline
+    const before = { topic: 'evm_logs', ...filter('a'), abi_file: {} } as unknown as StoredPipeline
     expect(changesOf(before, { ...before, ...filter('b') })).toEqual(['start'])
     expect(changesOf(before, { ...before, abi_file: { abi: [] } })).toEqual(['rows'])
   })

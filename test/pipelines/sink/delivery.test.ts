@@ -3,11 +3,16 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { toChunks } from '../../../src/core/chunks.ts'
-import type { Sent } from '../../../src/pipelines/destinations/batch.ts'
-import { CannotRun } from '../../../src/pipelines/pipeline.ts'
-import { Assembler } from '../../../src/pipelines/sink/assembling.ts'
-import { type Delivery, TRIES } from '../../../src/pipelines/sink/delivery.ts'
-import type { DeliveryPorts, DeliveryState, Order, Parcel } from '../../../src/pipelines/sink/delivery-state.ts'
+import type { DeliveryResult } from '../../../src/pipelines/destinations/batch.ts'
+import { FatalPipelineError } from '../../../src/pipelines/pipeline.ts'
+import { Assembler } from '../../../src/pipelines/sink/batch-assembler.ts'
+import { type Delivery, MAX_ATTEMPTS } from '../../../src/pipelines/sink/delivery.ts'
+import type {
+  BatchRows,
+  DeliveryPorts,
+  DeliveryState,
+  DesiredState,
+} from '../../../src/pipelines/sink/delivery-state.ts'
 import { Source } from '../../../src/pipelines/sink/source.ts'
 import { keyedRows, type TopicBlock, type TopicFold } from '../../../src/pipelines/topics/topic.ts'
 import type { DurablePage } from '../../../src/protocol/feed/durable-api.ts'
@@ -105,14 +110,14 @@ it('a pipeline that cannot run says so once, and waits for its record to be chan
   let asked = 0
   const assembler: DeliveryPorts['assembler'] = () => {
     asked++
-    throw new CannotRun('topic: not here')
+    throw new FatalPipelineError('topic: not here')
   }
   const delivery = world.delivery({ assembler })
   expect([await delivery.turn(), await delivery.turn(), asked]).toEqual([null, null, 1])
   expect(delivery.phase(0)).toBe('failed')
   expect(delivery.state.lastError?.words).toBe('topic: not here')
   expect(world.logged).toEqual(['it cannot run, and waits for its record to be changed: topic: not here'])
-  delivery.ordered(RUNNING, 'rows')
+  delivery.applyDesired(RUNNING, 'rows')
   expect([delivery.phase(0), await delivery.turn(), asked]).toEqual(['live', null, 2])
 })
 
@@ -127,7 +132,7 @@ it('a block of the log that cannot be read ends it there, before it is tried for
   expect(delivery.state.lastError!.words).toMatch(new RegExp(`^block ${FIRST + 4} cannot be read`))
   // Whoever reads it now can.
   world.line = line
-  delivery.ordered(RUNNING, 'none')
+  delivery.applyDesired(RUNNING, 'none')
   await delivery.turn()
   expect(delivery.state.confirmed!.height).toBeGreaterThan(FIRST + 4)
 })
@@ -160,19 +165,19 @@ it('a feed that was reset to lower heights stops it, until the log has what was 
     )
     // The same chain.
     world.head = FIRST + 9
-    delivery.ordered(RUNNING, 'none')
+    delivery.applyDesired(RUNNING, 'none')
     expect(await settled()).toMatchObject({ isFailed: false })
   }
   // Another one that has passed it meanwhile: nobody saw it below.
   offset = 5
   world.head = FIRST + 12
-  delivery.ordered(PAUSED, 'none')
-  delivery.ordered(RUNNING, 'none')
+  delivery.applyDesired(PAUSED, 'none')
+  delivery.applyDesired(RUNNING, 'none')
   expect(await settled()).toMatchObject({ isFailed: true, confirmed: { height: FIRST + 9 } })
   expect(delivery.state.lastError!.words).toMatch(/^block 19 was read, and it is another one now/)
   // Its destination has nothing of these names any more.
   for (const seen of [world.ids, world.ranges, world.applied]) seen.clear()
-  delivery.ordered(RUNNING, 'start')
+  delivery.applyDesired(RUNNING, 'start')
   expect((await settled()).confirmed!.height).toBe(FIRST + 12)
 })
 
@@ -248,7 +253,7 @@ describe('a bad day', () => {
   // PIPE-11
   it('with a clock that goes back a year waits no longer than ever', async () => {
     const world = new World()
-    world.answer = () => ({ ok: false, words: '500' })
+    world.answer = () => ({ ok: false, message: '500' })
     const delivery = world.delivery()
     expect([await delivery.turn(), await delivery.turn(), world.sends]).toEqual([4_500, 4_500, 1])
     world.nowMs -= 31_536_000_000
@@ -279,34 +284,34 @@ describe('a bad day', () => {
     const delivery = world.delivery()
     world.letters.push({ from: 1, to: 2, rows: [], texts: [] })
     delivery.redeliver()
-    delivery.ordered(PAUSED, 'start')
-    delivery.ordered(RUNNING, 'none')
+    delivery.applyDesired(PAUSED, 'start')
+    delivery.applyDesired(RUNNING, 'none')
     for (let turn = 0; turn < 2; turn++) await delivery.turn()
     expect(world.letters).toEqual([])
   })
 })
 
 describe('a batch that fails', () => {
-  const failing = (outcome: Sent, onFailure: Order['onFailure'] = 'pause') => {
+  const failing = (outcome: DeliveryResult, onFailure: DesiredState['onFailure'] = 'pause') => {
     const world = new World({ onFailure })
     world.answer = () => outcome
     const delivery = world.delivery({}, { ...RUNNING, onFailure })
     return { world, delivery }
   }
-  const bad: Sent = { ok: false, words: '500' }
+  const bad: DeliveryResult = { ok: false, message: '500' }
 
   // PIPE-11, PIPE-12
   it('is tried eight times within ten minutes, the same each time, and then waits for somebody', async () => {
     const { world, delivery } = failing(bad)
     const begunMs = world.nowMs
     for (let waitMs = await delivery.turn(); waitMs !== null; waitMs = await delivery.turn()) world.nowMs += waitMs
-    expect([world.sends, world.ids.size]).toEqual([TRIES, 1])
+    expect([world.sends, world.ids.size]).toEqual([MAX_ATTEMPTS, 1])
     expect(world.nowMs - begunMs).toBeGreaterThan(8 * 60_000)
     expect(world.nowMs - begunMs).toBeLessThan(11 * 60_000)
     expect(delivery.phase(0)).toBe('failed')
     expect(await delivery.turn()).toBeNull()
     world.answer = null
-    delivery.ordered(RUNNING, 'none')
+    delivery.applyDesired(RUNNING, 'none')
     expect(delivery.phase(0)).not.toBe('failed')
     await delivery.turn()
     expect(world.applied.size).toBeGreaterThan(0)
@@ -332,7 +337,7 @@ describe('a batch that fails', () => {
     for (const _ of [1, 2, 3]) world.nowMs += (await delivery.turn())!
     const waitMs = (await delivery.turn())!
     expect([world.sends, waitMs > 30_000, delivery.phase(0)]).toEqual([4, true, 'retrying'])
-    delivery.ordered(RUNNING, 'none')
+    delivery.applyDesired(RUNNING, 'none')
     await delivery.turn()
     expect([world.sends, delivery.state.flight?.attempts]).toEqual([5, 1])
   })
@@ -346,11 +351,11 @@ describe('a batch that fails', () => {
     delivery.redeliver()
     expect([await delivery.turn(), delivery.state.isRedelivering, world.sends]).toEqual([5_000, true, 0])
     ready = async () => {
-      throw new CannotRun('send it again')
+      throw new FatalPipelineError('send it again')
     }
     expect([await delivery.turn(), delivery.phase(0)]).toEqual([null, 'failed'])
     ready = async () => undefined
-    delivery.ordered(RUNNING, 'rows')
+    delivery.applyDesired(RUNNING, 'rows')
     await delivery.turn()
     await delivery.turn()
     expect([world.sends, delivery.state.batches, delivery.state.isRedelivering]).toEqual([1, 1, false])
@@ -361,21 +366,21 @@ describe('a batch that fails', () => {
     let opened: () => void = () => undefined
     const ready = async () => opened()
     const delivery: Delivery = world.delivery({ ready })
-    opened = () => delivery.ordered(RUNNING, 'rows')
+    opened = () => delivery.applyDesired(RUNNING, 'rows')
     expect([await delivery.turn(), world.sends, delivery.state.flight]).toEqual([0, 0, null])
-    opened = () => delivery.ordered(PAUSED, 'none')
+    opened = () => delivery.applyDesired(PAUSED, 'none')
     expect([await delivery.turn(), world.sends, delivery.phase(0)]).toEqual([null, 0, 'paused'])
   })
 
   // PIPE-12
   it('is put aside, and not tried once more, where its object ended as it was put there', async () => {
-    const { world } = failing({ ok: false, words: 'no such column', isFinal: true }, 'dead_letter')
+    const { world } = failing({ ok: false, message: 'no such column', isFinal: true }, 'dead_letter')
     const order = { ...RUNNING, onFailure: 'dead_letter' } as const
-    const bury = async (parcel: Parcel) => {
+    const bury = async (parcel: BatchRows) => {
       world.letters.push(parcel)
       throw new Error('it ended')
     }
-    await world.delivery({ bury }, order).turn()
+    await world.delivery({ putDeadLetter: bury }, order).turn()
     world.answer = null
     const next = world.delivery({}, order)
     await next.turn()
@@ -384,16 +389,16 @@ describe('a batch that fails', () => {
 
   // PIPE-9, PIPE-12
   it('is put aside, and counted, where its record changes as it is put there: the end that it had is none', async () => {
-    const { world } = failing({ ok: false, words: 'no such column', isFinal: true }, 'dead_letter')
+    const { world } = failing({ ok: false, message: 'no such column', isFinal: true }, 'dead_letter')
     const order = { ...RUNNING, onFailure: 'dead_letter' } as const
     let change: 'end' | 'start' = 'end'
-    const bury = async (parcel: Parcel) => {
+    const bury = async (parcel: BatchRows) => {
       world.letters.push(parcel)
       world.end = { height: LAST }
-      delivery.ordered(order, change)
+      delivery.applyDesired(order, change)
     }
     world.end = { height: FIRST + 1 }
-    const delivery: Delivery = world.delivery({ bury }, order)
+    const delivery: Delivery = world.delivery({ putDeadLetter: bury }, order)
     await delivery.turn()
     expect(delivery.state).toMatchObject({ deadLetters: 1, isFinished: false, confirmed: { height: FIRST + 1 } })
     change = 'start'
@@ -403,7 +408,7 @@ describe('a batch that fails', () => {
 
   // PIPE-12
   it('is put aside no more where a thousand lie there: then it waits for somebody', async () => {
-    const { world } = failing({ ok: false, words: 'no such column', isFinal: true }, 'dead_letter')
+    const { world } = failing({ ok: false, message: 'no such column', isFinal: true }, 'dead_letter')
     const order = { ...RUNNING, onFailure: 'dead_letter' } as const
     const delivery = world.delivery({}, order, { ...world.saved, deadLetters: 1_000 })
     expect([await delivery.turn(), delivery.phase(0), world.letters]).toEqual([null, 'failed', []])
@@ -411,7 +416,7 @@ describe('a batch that fails', () => {
 
   // PIPE-12, PIPE-13
   it('is put aside where it is to be, and can be sent once more', async () => {
-    const { world, delivery } = failing({ ok: false, words: 'no such column', isFinal: true }, 'dead_letter')
+    const { world, delivery } = failing({ ok: false, message: 'no such column', isFinal: true }, 'dead_letter')
     expect(await delivery.turn()).toBe(0)
     expect([world.sends, world.letters.length, delivery.state.deadLetters]).toEqual([1, 1, 1])
     world.answer = null
@@ -426,7 +431,7 @@ describe('a batch that fails', () => {
 
   // PIPE-13
   it('that does not arrive once more stays, and what is behind it is sent, with live rows between', async () => {
-    const { world, delivery } = failing({ ok: false, words: 'no such column', isFinal: true }, 'dead_letter')
+    const { world, delivery } = failing({ ok: false, message: 'no such column', isFinal: true }, 'dead_letter')
     world.head = LAST
     for (let turn = 0; turn < 9 && world.letters.length < 3; turn++) await delivery.turn()
     world.answer = null
@@ -443,7 +448,7 @@ describe('a batch that fails', () => {
 
   // PIPE-13
   it('is sent once more also where the pipeline waits for somebody with another batch', async () => {
-    const { world } = failing({ ok: false, words: 'gone', isFinal: true })
+    const { world } = failing({ ok: false, message: 'gone', isFinal: true })
     const delivery = world.delivery()
     await delivery.turn()
     expect([delivery.phase(0), delivery.state.flight]).toEqual(['failed', expect.anything()])
@@ -457,7 +462,7 @@ describe('a batch that fails', () => {
   it('does not hold up live rows where dead letters cannot be read', async () => {
     const world = new World()
     const unbury = async () => Promise.reject(new Error('no bucket'))
-    const delivery = world.delivery({ unbury })
+    const delivery = world.delivery({ sendDeadLetter: unbury })
     delivery.redeliver()
     await delivery.turn()
     expect([delivery.state.isRedelivering, delivery.state.lastError?.words]).toEqual([
@@ -470,9 +475,9 @@ describe('a batch that fails', () => {
 
   // PIPE-11
   it('waits as long as the destination says', async () => {
-    const { delivery } = failing({ ok: false, words: '429', retryAfterMs: 30_000 })
+    const { delivery } = failing({ ok: false, message: '429', retryAfterMs: 30_000 })
     expect(await delivery.turn()).toBe(30_000)
-    const { delivery: other } = failing({ ok: false, words: '429', retryAfterMs: 1e12 })
+    const { delivery: other } = failing({ ok: false, message: '429', retryAfterMs: 1e12 })
     expect(await other.turn()).toBe(600_000)
   })
 
@@ -497,9 +502,9 @@ describe('a batch that fails', () => {
     await delivery.turn()
     expect(delivery.phase(0)).toBe('retrying')
     const { flight } = delivery.state
-    delivery.ordered(PAUSED, 'none')
+    delivery.applyDesired(PAUSED, 'none')
     expect([delivery.phase(0), await delivery.turn()]).toEqual(['paused', null])
-    delivery.ordered(RUNNING, 'none')
+    delivery.applyDesired(RUNNING, 'none')
     await delivery.turn()
     expect(delivery.state.flight).toMatchObject({ from: flight!.from, to: flight!.to, attempts: 1 })
     expect(world.ids.size).toBe(1)
@@ -508,12 +513,12 @@ describe('a batch that fails', () => {
 
 describe('rows that gather', () => {
   /** A log with a block a second, some with a row, that is asked for them for some minutes. */
-  async function minutes(count: number, over: Partial<Order>, hasRow: (height: number) => boolean = () => true) {
+  async function minutes(count: number, over: Partial<DesiredState>, hasRow: (height: number) => boolean = () => true) {
     let nowMs = 1_000_000_000
     // Of the machine's clock, which may be another one than that of blocks.
     let skewMs = 0
     const clock = () => nowMs + skewMs
-    const sent: Parcel[] = []
+    const sent: BatchRows[] = []
     const lags: number[] = []
     const asked = { log: 0 }
     const first = nowMs / 1_000
@@ -529,7 +534,7 @@ describe('rows that gather', () => {
     const fold: TopicFold<TopicBlock> = {
       parse: (line) => JSON.parse(line) as TopicBlock,
       rows: (block) => (hasRow(block.height) ? keyedRows(block, [['a', {}]]) : []),
-      missing: () => undefined,
+      onGap: () => undefined,
       state: () => null,
     }
     const world = new World()
@@ -541,11 +546,11 @@ describe('rows that gather', () => {
         new Assembler(new Source({ archive: null, head: async () => headNow(), durable }, 'events'), fold, at, clock),
       send: async (parcel) => {
         sent.push(parcel)
-        return { ok: true, bytes: 1, countedRows: parcel.rows.length }
+        return { ok: true, bytes: 1, billedRows: parcel.rows.length }
       },
       save: () => undefined,
     }
-    const order: Order = { ...RUNNING, ...over }
+    const order: DesiredState = { ...RUNNING, ...over }
     const delivery = world.delivery(ports, order)
     const untilMs = nowMs + count * 60_000
     const phases = new Set<string>()
@@ -565,7 +570,7 @@ describe('rows that gather', () => {
   it('for a minute make one batch of it, for which the log is asked twice and not sixty times', async () => {
     const each = await minutes(10, {})
     const gathered = await minutes(10, { gatherMs: 60_000 })
-    const all = (parcels: readonly Parcel[]) => parcels.flatMap(({ rows }) => rows.map(({ _height }) => _height))
+    const all = (parcels: readonly BatchRows[]) => parcels.flatMap(({ rows }) => rows.map(({ _height }) => _height))
     expect([each.sent.length, gathered.sent.length]).toEqual([600, 10])
     expect(each.asked.log).toBeGreaterThan(600)
     expect(gathered.asked.log).toBeLessThanOrEqual(20)
@@ -587,11 +592,11 @@ describe('rows that gather', () => {
   it('stay where they are once it is paused, and are read at once where something else is wanted', async () => {
     const { delivery, order, sent, later } = await minutes(0.5, { gatherMs: 60_000 })
     later(10_000)
-    delivery.ordered({ ...order, isRunning: false }, 'none')
+    delivery.applyDesired({ ...order, isRunning: false }, 'none')
     expect([delivery.phase(0), await delivery.turn(), sent.length]).toEqual(['paused', null, 1])
-    delivery.ordered(order, 'none')
+    delivery.applyDesired(order, 'none')
     expect([await delivery.turn(), sent.length]).toEqual([20_000, 1])
-    delivery.ordered(order, 'rows')
+    delivery.applyDesired(order, 'rows')
     await delivery.turn()
     expect(sent.length).toBe(2)
   })
@@ -611,8 +616,8 @@ describe('a record that changes', () => {
     const world = new World()
     const delivery: Delivery = world.delivery()
     world.answer = () => {
-      delivery.ordered(RUNNING, 'start')
-      return { ok: true, bytes: 1, countedRows: 1 }
+      delivery.applyDesired(RUNNING, 'start')
+      return { ok: true, bytes: 1, billedRows: 1 }
     }
     expect(await delivery.turn()).toBe(0)
     expect(delivery.state).toMatchObject({ at: null, confirmed: null, batches: 0, flight: null })
@@ -623,9 +628,9 @@ describe('a record that changes', () => {
     const world = new World()
     const delivery: Delivery = world.delivery()
     world.answer = () => {
-      delivery.ordered(PAUSED, 'none')
+      delivery.applyDesired(PAUSED, 'none')
       expect(delivery.phase(0)).toBe('pausing')
-      return { ok: true, bytes: 1, countedRows: 1 }
+      return { ok: true, bytes: 1, billedRows: 1 }
     }
     await delivery.turn()
     expect(delivery.state).toMatchObject({ batches: 1, flight: null })
@@ -636,13 +641,13 @@ describe('a record that changes', () => {
   it('while a batch is read, to a pause: it is not begun', async () => {
     const world = new World()
     const end = async () => {
-      delivery.ordered(PAUSED, 'none')
+      delivery.applyDesired(PAUSED, 'none')
       return world.end
     }
     const delivery: Delivery = world.delivery({ end })
     expect(await delivery.turn()).toBeNull()
     expect([world.sends, delivery.phase(0)]).toEqual([0, 'paused'])
-    delivery.ordered(RUNNING, 'none')
+    delivery.applyDesired(RUNNING, 'none')
     await delivery.turn()
     expect(world.sends).toBe(1)
   })
@@ -654,8 +659,8 @@ describe('a record that changes', () => {
       const own = world.ports.assembler(...of)
       const take: typeof own.take = async (...asked) => {
         const taken = await own.take(...asked)
-        delivery.ordered(PAUSED, 'none')
-        delivery.ordered(RUNNING, 'none')
+        delivery.applyDesired(PAUSED, 'none')
+        delivery.applyDesired(RUNNING, 'none')
         return taken
       }
       return { ...own, take }
@@ -672,7 +677,7 @@ describe('a record that changes', () => {
     const delivery = await world.run()
     expect(delivery.state.confirmed!.height).toBe(FIRST + 3)
     world.end = { height: FIRST + 12 }
-    delivery.ordered(RUNNING, 'end')
+    delivery.applyDesired(RUNNING, 'end')
     while ((await delivery.turn()) !== null) world.head++
     expect(delivery.state.confirmed!.height).toBe(FIRST + 12)
     expect(ofKind(world, 'row').map(({ _key }) => _key)).toEqual(
@@ -693,11 +698,11 @@ describe('an account', () => {
   it('without credits is sent nothing; once it has some all comes, from where it was', async () => {
     const { world, delivery } = of(0)
     expect([await delivery.turn(), delivery.phase(0), world.sends]).toEqual([60_000, 'unpaid', 0])
-    delivery.ordered(PAUSED, 'none')
+    delivery.applyDesired(PAUSED, 'none')
     expect([await delivery.turn(), delivery.phase(0)]).toEqual([null, 'paused'])
     world.meter.grant(100)
     // Somebody sets it to run, and it is not asked to wait for the minute to be over.
-    delivery.ordered(RUNNING, 'none')
+    delivery.applyDesired(RUNNING, 'none')
     const goOn = async () => {
       do await delivery.turn()
       while (delivery.phase(0) !== 'unpaid')
@@ -709,7 +714,7 @@ describe('an account', () => {
     ])
     // The next block has two rows, and is not sent for the price of one.
     world.meter.grant(100)
-    delivery.ordered(RUNNING, 'none')
+    delivery.applyDesired(RUNNING, 'none')
     await goOn()
     expect([world.sends, delivery.state.lastError?.words]).toEqual([
       1,
@@ -725,7 +730,7 @@ describe('an account', () => {
     for (const fate of ['failed', 'finished'] as const) {
       const { world, delivery } = of(1_000_000)
       if (fate === 'finished') world.end = { height: FIRST + 3 }
-      if (fate === 'failed') world.answer = () => ({ ok: false, words: 'no', isFinal: true })
+      if (fate === 'failed') world.answer = () => ({ ok: false, message: 'no', isFinal: true })
       while ((await delivery.turn()) !== null) world.head++
       expect(delivery.phase(0)).toBe(fate)
       const { sends } = world
@@ -735,7 +740,7 @@ describe('an account', () => {
       world.letters.push({ from: 1, to: 2, rows: [], texts: [] })
       // Another key renames it, sets it to run, or moves its end.
       for (const change of ['none', 'end'] as const) {
-        delivery.ordered(RUNNING, change)
+        delivery.applyDesired(RUNNING, change)
         delivery.redeliver()
         for (let turn = 0; turn < 9; turn++) await delivery.turn()
         expect([fate, change, delivery.phase(0), world.sends, world.letters.length]).toEqual([
@@ -744,7 +749,7 @@ describe('an account', () => {
       }
       // Adopted by a key that works it goes on.
       world.ended.clear()
-      delivery.ordered(RUNNING, 'none')
+      delivery.applyDesired(RUNNING, 'none')
       for (let turn = 0; turn < 9; turn++) await delivery.turn()
       expect([fate, world.letters.length, world.sends > sends]).toEqual([fate, 0, fate === 'failed'])
     }
@@ -776,8 +781,8 @@ describe('an account', () => {
   it('is told before its pipeline sleeps, and pays for a batch that was under way as the record changed', async () => {
     const { world, delivery } = of(1_000_000)
     world.answer = () => {
-      delivery.ordered(PAUSED, 'start')
-      return { ok: true, bytes: 1, countedRows: 3 }
+      delivery.applyDesired(PAUSED, 'start')
+      return { ok: true, bytes: 1, billedRows: 3 }
     }
     await delivery.turn()
     expect([await delivery.turn(), world.meter.account.spent]).toEqual([null, 300])

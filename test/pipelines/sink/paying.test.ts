@@ -4,12 +4,12 @@ import { describe, expect, it } from 'vitest'
 import { keyHashOf } from '../../../src/core/ids.ts'
 import { ONE_CREDIT } from '../../../src/metering/tariff.ts'
 import {
-  billsOwed,
-  countedRows,
+  addRows,
+  billedRowCount,
   type DeliveryPorts,
-  NOTHING_DELIVERED,
-  NOTHING_OWED,
-  withRows,
+  INITIAL_BILLING,
+  INITIAL_DELIVERY,
+  pendingDebts,
 } from '../../../src/pipelines/sink/delivery-state.ts'
 import { ModelMeter } from '../../metering/model-meter.ts'
 import { PAUSED, RUNNING, World } from './world.ts'
@@ -17,7 +17,7 @@ import { PAUSED, RUNNING, World } from './world.ts'
 const ROW = 100
 const CREDIT_ROWS = ONE_CREDIT / ROW
 
-function pipeline(credits: number, rowMicro = ROW, before = NOTHING_OWED) {
+function pipeline(credits: number, rowMicro = ROW, before = INITIAL_BILLING) {
   const world = new World()
   world.meter = new ModelMeter(credits * ONE_CREDIT)
   world.rowMicro = rowMicro
@@ -35,20 +35,20 @@ function pipeline(credits: number, rowMicro = ROW, before = NOTHING_OWED) {
   const send: DeliveryPorts['send'] = async (_, affords) => {
     const { rows } = batch
     batch.beforePaying()
-    if (!(await affords(rows))) return { ok: false, words: 'unpaid', isUntried: true, unpaidRows: rows }
+    if (!(await affords(rows))) return { ok: false, message: 'unpaid', isNotAttempted: true, unpaidRows: rows }
     batch.sent++
-    return { ok: true, bytes: 0, countedRows: rows }
+    return { ok: true, bytes: 0, billedRows: rows }
   }
   const delivery = world.delivery(
     { end: async () => null, assembler: () => ({ take, retryMs: 0, ordersFrom: null }), send, save: () => undefined },
     RUNNING,
-    { ...NOTHING_DELIVERED, owed: before },
+    { ...INITIAL_DELIVERY, owed: before },
   )
   /** Another key is the pipeline's now. */
   const handOver = (hash: string) => {
     const { hash: former } = payer
     payer.hash = keyHashOf(hash)
-    delivery.handOver(keyHashOf(former))
+    delivery.changePayer(keyHashOf(former))
   }
   /** A batch each `everyMs`, until one has to wait; none where it has no rows. */
   const batches = async (count: number, rows: number, everyMs: number) => {
@@ -63,7 +63,7 @@ function pipeline(credits: number, rowMicro = ROW, before = NOTHING_OWED) {
   }
   /** It has nothing to do. */
   const sleep = () => {
-    delivery.ordered(PAUSED, 'none')
+    delivery.applyDesired(PAUSED, 'none')
     return delivery.turn()
   }
   return { ...world, world, delivery, batch, batches, handOver, sleep, owed: () => delivery.state.owed }
@@ -72,9 +72,9 @@ function pipeline(credits: number, rowMicro = ROW, before = NOTHING_OWED) {
 // PIPE-25
 describe('rows', () => {
   it('are counted one by one, long ones by the KiB, so that a batch in one row is no bargain', () => {
-    expect(countedRows(['{}', 'x'.repeat(1_024), 'x'.repeat(1_025), 'x'.repeat(10_240)])).toBe(1 + 1 + 2 + 10)
-    expect(countedRows([])).toBe(0)
-    expect(withRows({ rows: 5, spent: 500, told: 400, askAtMs: 7 }, 3, 100)).toEqual({
+    expect(billedRowCount(['{}', 'x'.repeat(1_024), 'x'.repeat(1_025), 'x'.repeat(10_240)])).toBe(1 + 1 + 2 + 10)
+    expect(billedRowCount([])).toBe(0)
+    expect(addRows({ rows: 5, spent: 500, told: 400, askAtMs: 7 }, 3, 100)).toEqual({
       rows: 8,
       spent: 800,
       told: 400,
@@ -86,11 +86,11 @@ describe('rows', () => {
     const { batches, world, owed, delivery, sleep } = pipeline(0, 0)
     expect(await batches(50, 5_000, 1_000)).toBeNull()
     expect([await sleep(), await delivery.refusal(), world.asked]).toEqual([null, null, 3])
-    expect(owed()).toEqual(NOTHING_OWED)
+    expect(owed()).toEqual(INITIAL_BILLING)
   })
 
   it('that have become free leave what was owed before to be paid', async () => {
-    const { meter, batches } = pipeline(5, 0, { ...NOTHING_OWED, rows: 3, spent: 300, askAtMs: 5 })
+    const { meter, batches } = pipeline(5, 0, { ...INITIAL_BILLING, rows: 3, spent: 300, askAtMs: 5 })
     await batches(1, 0, 0)
     expect(meter.account.spent).toBe(300)
   })
@@ -122,7 +122,7 @@ describe('the meter', () => {
   it('is told before a sleep, again and again until it answers', async () => {
     const { delivery, world, sleep, meter, owed } = pipeline(1)
     expect([await sleep(), world.asked]).toEqual([null, 0])
-    delivery.arrived(7, keyHashOf('k1'))
+    delivery.chargeRows(7, keyHashOf('k1'))
     world.isAway = true
     expect(await sleep()).toBe(10_000)
     world.isAway = false
@@ -176,7 +176,7 @@ describe('without credits', () => {
     const { batches, delivery, world, owed } = pipeline(0, 0, before)
     world.isAway = true
     expect(await batches(9, 5, 10_000)).toBeNull()
-    delivery.arrived(5, keyHashOf('k1'))
+    delivery.chargeRows(5, keyHashOf('k1'))
     expect([delivery.waitsFor, owed().spent]).toEqual([null, 20 * ONE_CREDIT])
   })
 
@@ -184,7 +184,7 @@ describe('without credits', () => {
     const { batches, world, delivery, meter } = pipeline(0)
     await batches(1, 1, 0)
     meter.grant(ONE_CREDIT)
-    delivery.ordered(RUNNING, 'none')
+    delivery.applyDesired(RUNNING, 'none')
     expect([await batches(1, 0, 0), world.asked]).toEqual([null, 2])
   })
 
@@ -284,11 +284,11 @@ describe('a key', () => {
     const { batches, ended, delivery, handOver, logged } = pipeline(10)
     ended.set('k1', 'expired')
     await batches(1, 1, 0)
-    delivery.ordered(RUNNING, 'none')
+    delivery.applyDesired(RUNNING, 'none')
     await batches(1, 1, 0)
     expect([delivery.waitsFor, logged.length]).toEqual(['key', 2])
     ended.delete('k1')
-    delivery.ordered(RUNNING, 'none')
+    delivery.applyDesired(RUNNING, 'none')
     expect(await batches(1, 1, 0)).toBeNull()
     ended.set('k2', 'revoked')
     handOver('k2')
@@ -299,15 +299,15 @@ describe('a key', () => {
   it('owes what arrived under it, to the row, whoever pays for what comes after it', async () => {
     const { delivery, sleep, batches, handOver, bills, owed, meter, world } = pipeline(10)
     await batches(1, 0, 0)
-    delivery.arrived(3, keyHashOf('k1'))
+    delivery.chargeRows(3, keyHashOf('k1'))
     world.isAway = true
     handOver('k2')
-    delivery.arrived(4, keyHashOf('k2'))
+    delivery.chargeRows(4, keyHashOf('k2'))
     // A test, by a third; and a batch of before that arrives late.
-    delivery.arrived(5, keyHashOf('k3'))
-    delivery.arrived(6, keyHashOf('k2'))
-    delivery.arrived(7, keyHashOf('k1'))
-    expect(billsOwed(owed(), keyHashOf('k2')).map(({ by, rows }) => [by, rows])).toEqual([
+    delivery.chargeRows(5, keyHashOf('k3'))
+    delivery.chargeRows(6, keyHashOf('k2'))
+    delivery.chargeRows(7, keyHashOf('k1'))
+    expect(pendingDebts(owed(), keyHashOf('k2')).map(({ by, rows }) => [by, rows])).toEqual([
       ...[['k1', 3] as const, ['k2', 7] as const, ['k3', 12] as const, ['k2', 18] as const, ['k1', 25] as const],
     ])
     await sleep()
@@ -316,7 +316,11 @@ describe('a key', () => {
     expect(await sleep()).toBeNull()
     const last = ['k2', 25 * ROW] as const
     expect(bills).toEqual([['k1', 300], ['k2', 700], ['k3', 1_200], ['k2', 1_800], ['k1', 2_500], last])
-    expect([meter.account.spent, owed().debts, billsOwed(owed(), keyHashOf('k2'))]).toEqual([25 * ROW, undefined, []])
+    expect([meter.account.spent, owed().debts, pendingDebts(owed(), keyHashOf('k2'))]).toEqual([
+      25 * ROW,
+      undefined,
+      [],
+    ])
   })
 
   it('that tests a pipeline of another pays for the test, and its cap counts', async () => {

@@ -7,12 +7,12 @@ import { beforeAll, describe, expect, it, vi } from 'vitest'
 import type { ArchiveReader } from '../../../src/archive/archive/archive-read.ts'
 import { keyHashOf } from '../../../src/core/ids.ts'
 import { meterOf, Objects } from '../../../src/core/objects.client.ts'
-import { CannotRun, DEFAULTS, type Pipeline } from '../../../src/pipelines/pipeline.ts'
-import { NOTHING_DELIVERED } from '../../../src/pipelines/sink/delivery-state.ts'
-import { Reading } from '../../../src/pipelines/sink/reading.client.ts'
+import { DEFAULTS, FatalPipelineError, type Pipeline } from '../../../src/pipelines/pipeline.ts'
+import { INITIAL_DELIVERY } from '../../../src/pipelines/sink/delivery-state.ts'
+import { LogReader } from '../../../src/pipelines/sink/pipeline-readers.client.ts'
 import type { Sink } from '../../../src/pipelines/sink/sink.do.ts'
 import { SinkRecord } from '../../../src/pipelines/sink/sink-record.client.ts'
-import { LOST, SqlLink, sqlCaller } from '../../../src/pipelines/sink/sql-link.client.ts'
+import { SQL_LOST, SqlLink, sqlCaller } from '../../../src/pipelines/sink/sql-link.client.ts'
 import type { Block } from '../../../src/protocol/feed/block.ts'
 import type { DurableRequest, HeightAndTime } from '../../../src/protocol/feed/durable-api.ts'
 import { EXAMPLE_FILL } from '../../../src/relay/channels/fills.ts'
@@ -350,17 +350,17 @@ describe('the secret of a destination', () => {
       async () => Promise.reject(new Error('internal')),
       async () => SECRET,
     )
-    await expect(record.opened()).rejects.toThrow(/^the gateway, .* did not answer; it is asked again$/)
+    await expect(record.open()).rejects.toThrow(/^the gateway, .* did not answer; it is asked again$/)
     for (let times = 0; times < 2; times++)
-      expect((await record.opened()).destination_config).toMatchObject({ secret: SECRET })
+      expect((await record.open()).destination_config).toMatchObject({ secret: SECRET })
     // Another text is another secret, also of the same revision.
     const { secret: _, ...config } = HIDDEN
-    record.take({ ...pipeline('pipe_m'), destination_config: { ...config, secret: 'new' } }, 'b')
-    expect((await record.opened()).destination_config).toMatchObject({ secret: 'new' })
-    expect(record.kept).toMatchObject({ sealed: 'b', destination_config: HIDDEN })
+    record.store({ ...pipeline('pipe_m'), destination_config: { ...config, secret: 'new' } }, 'b')
+    expect((await record.open()).destination_config).toMatchObject({ secret: 'new' })
+    expect(record.stored).toMatchObject({ sealed: 'b', destination_config: HIDDEN })
     answers.push(async () => null)
-    await expect(recordOf('c').opened()).rejects.toThrow(CannotRun)
-    expect((await recordOf(null).opened()).destination_config).toEqual(HIDDEN)
+    await expect(recordOf('c').open()).rejects.toThrow(FatalPipelineError)
+    expect((await recordOf(null).open()).destination_config).toEqual(HIDDEN)
     expect(answers).toEqual([])
   })
 })
@@ -370,7 +370,7 @@ it('a batch that is given up and cannot be put aside yet waits for no try', asyn
   await apply('pipe_g', { status: 'paused' })
   await runInDurableObject(live.SINK.getByName(`${env.CHAIN}/pipe_g`), (_, { storage }) => {
     const flight = { from: 1, to: 2, attempts: 8, nextTryMs: 0, ordersFrom: null }
-    storage.kv.put('state', { ...NOTHING_DELIVERED, flight })
+    storage.kv.put('state', { ...INITIAL_DELIVERY, flight })
   })
   await kill('pipe_g')
   expect(await sinkOf('pipe_g').status()).toMatchObject({ attempts: 8, nextTryMs: null })
@@ -518,7 +518,7 @@ describe('an account', () => {
       sql.run(sqlCaller({ account: 'a', id: 'p' }, 'batch'), { transforms: {}, table, defaults: null }, [])
     const table = { name: 'fills', columns: [] }
     await sql.ready()
-    await expect(run()).rejects.toThrow(LOST)
+    await expect(run()).rejects.toThrow(SQL_LOST)
     await expect(sql.ready()).rejects.toThrow('does not answer')
     await sql.ready()
     expect(await run()).toEqual({ kind: 'rows', texts: ['{"a":1}'] })
@@ -656,10 +656,10 @@ it('a log that is empty beside an archive is waited for: what is archived is not
   const log = { log: () => ({ durable: async () => ({ v, head: page, parts: [] }) }) } as unknown as Objects
   const own = pipeline('pipe_v')
   const archive = (last: number | null) => ({ last: async () => last }) as unknown as ArchiveReader
-  const places = [archive(700), archive(null), null].map((one) => new Reading(log, one).newest(own))
+  const places = [archive(700), archive(null), null].map((one) => new LogReader(log, one).newest(own))
   expect(await Promise.all(places)).toEqual([null, { first: true }, { first: true }])
   page = { height: 5, time: 1 }
-  expect(await new Reading(log, archive(700)).newest(own)).toEqual({ height: 6 })
+  expect(await new LogReader(log, archive(700)).newest(own)).toEqual({ height: 6 })
 })
 
 // PIPE-15
@@ -673,12 +673,13 @@ it('order statuses are asked for every few seconds while a pipeline runs, whatev
     asked.push(request)
     return { v, head: null, parts: [] }
   }
-  const reading = new Reading({ log: () => ({ durable }) } as unknown as Objects, null)
-  const leave = reading.stay(of)
+  const reading = new LogReader({ log: () => ({ durable }) } as unknown as Objects, null)
+  const leave = reading.keepOrderInterest(of)
   await vi.advanceTimersByTimeAsync(25_000)
   expect(asked).toEqual(Array(3).fill(expect.objectContaining({ reader: 'pipe_s', from: null, orders: [user] })))
   leave()
-  for (const none of [null, of({ status: 'paused' }), of({ topic: 'fills', filter: null })]) reading.stay(() => none)
+  for (const none of [null, of({ status: 'paused' }), of({ topic: 'fills', filter: null })])
+    reading.keepOrderInterest(() => none)
   await vi.advanceTimersByTimeAsync(60_000)
   vi.useRealTimers()
   expect(asked).toHaveLength(3)

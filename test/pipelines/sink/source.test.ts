@@ -3,8 +3,14 @@
 import { describe, expect, it } from 'vitest'
 import type { ArchivedSegment } from '../../../src/archive/archive/archive-read.ts'
 import { toChunks } from '../../../src/core/chunks.ts'
-import { CannotRun } from '../../../src/pipelines/pipeline.ts'
-import { type Known, type Piece, type ReadBlock, Source, type SourcePorts } from '../../../src/pipelines/sink/source.ts'
+import { FatalPipelineError } from '../../../src/pipelines/pipeline.ts'
+import {
+  type KnownOrders,
+  type ReadBlock,
+  Source,
+  type SourceItem,
+  type SourcePorts,
+} from '../../../src/pipelines/sink/source.ts'
 import type { DurablePage, DurablePart } from '../../../src/protocol/feed/durable-api.ts'
 
 const segment = (first: number, last: number): ArchivedSegment => ({
@@ -24,7 +30,7 @@ const source = (
   archived: ArchivedSegment[][],
   logged: Partial<DurablePage>[],
   kind: 'events' | 'orders' = 'events',
-  known: Known | null = null,
+  known: KnownOrders | null = null,
 ) => {
   const asked: number[] = []
   const next = <T>(answers: T[]): T => (answers.length > 1 ? answers.shift()! : answers[0]!)
@@ -41,7 +47,7 @@ const source = (
   }
   return { source: new Source({ archive, head: async () => null, durable }, kind, known), asked }
 }
-const told = (pieces: Piece[]) => pieces.map((one) => ('line' in one ? one.height : `${one.from}-${one.to}`))
+const told = (pieces: SourceItem[]) => pieces.map((one) => ('line' in one ? one.height : `${one.from}-${one.to}`))
 
 describe('a source', () => {
   it('goes back to the archive for what the log has let go meanwhile', async () => {
@@ -51,7 +57,7 @@ describe('a source', () => {
       { parts: [lines(13, 14)] },
       {},
     ])
-    expect(told(await Array.fromAsync(one.source.pieces({ height: 10 })))).toEqual([10, 11, 12, 13, 14])
+    expect(told(await Array.fromAsync(one.source.items({ height: 10 })))).toEqual([10, 11, 12, 13, 14])
     expect(one.asked).toEqual([10, 13, 15])
   })
 
@@ -68,7 +74,7 @@ describe('a source', () => {
       { archive, head: async () => null, durable: async () => ({ v: 1, head: null, parts: [] }) },
       'events',
     )
-    expect(await own.pieces({ height: 10 }).next()).toMatchObject({ value: { line: '{"height":10}' } })
+    expect(await own.items({ height: 10 }).next()).toMatchObject({ value: { line: '{"height":10}' } })
   })
 
   it('passes over what it has told already, and goes on behind it with the next call', async () => {
@@ -76,15 +82,15 @@ describe('a source', () => {
       [[]],
       [{ parts: [lines(8, 12)] }, {}, { parts: [lines(11, 14), { gap: { from: 15, to: 16 } }] }, {}],
     )
-    expect(told(await Array.fromAsync(one.source.pieces({ height: 10 })))).toEqual([10, 11, 12])
+    expect(told(await Array.fromAsync(one.source.items({ height: 10 })))).toEqual([10, 11, 12])
     expect(one.source.isBehind).toBe(false)
-    expect(told(await Array.fromAsync(one.source.pieces({ height: 10 })))).toEqual([13, 14, '15-16'])
+    expect(told(await Array.fromAsync(one.source.items({ height: 10 })))).toEqual([13, 14, '15-16'])
     expect(one.asked).toEqual([10, 13, 13, 17])
   })
 
   it('ends where the log has read enough for others, and says for how long', async () => {
     const one = source([[]], [{ retryMs: 700 }])
-    expect(await Array.fromAsync(one.source.pieces({ height: 10 }))).toEqual([])
+    expect(await Array.fromAsync(one.source.items({ height: 10 }))).toEqual([])
     expect([one.source.retryMs, one.source.isBehind]).toEqual([700, true])
   })
 
@@ -92,7 +98,7 @@ describe('a source', () => {
   it('of order statuses tells what came before they were asked for as not known', async () => {
     const parts = [lines(10, 13, { orders: toChunks('[1]\n\n[3]\n[4]') })]
     const one = source([[]], [{ parts, ordersFrom: 12 }, { ordersFrom: 12 }], 'orders')
-    expect(await Array.fromAsync(one.source.pieces({ height: 10 }))).toEqual([
+    expect(await Array.fromAsync(one.source.items({ height: 10 }))).toEqual([
       { from: 10, to: 11, why: 'order statuses were not asked for yet' },
       { height: 12, line: 'block 12', orders: '[3]' },
       { height: 13, line: 'block 13', orders: '[4]' },
@@ -105,10 +111,10 @@ describe('a source', () => {
       'order statuses are not asked for: all pipelines and streams together name as many wallets as there may be'
     const parts = [lines(10, 13)]
     const one = source([[]], [{ parts, ordersFrom: null }, { ordersFrom: null }], 'orders')
-    expect(await Array.fromAsync(one.source.pieces({ height: 10 }))).toEqual([{ from: 10, to: 13, why }])
+    expect(await Array.fromAsync(one.source.items({ height: 10 }))).toEqual([{ from: 10, to: 13, why }])
     const known = { to: 11, ordersFrom: one.source.ordersFrom! }
     const again = source([[]], [{ parts, ordersFrom: 13 }, { ordersFrom: 13 }], 'orders', known)
-    expect(await Array.fromAsync(again.source.pieces({ height: 10 }))).toEqual([
+    expect(await Array.fromAsync(again.source.items({ height: 10 }))).toEqual([
       { from: 10, to: 11, why },
       { from: 12, to: 12, why: 'order statuses were not asked for yet' },
       expect.objectContaining({ height: 13 }),
@@ -119,9 +125,9 @@ describe('a source', () => {
   it('ends where from then on other order statuses are known, so that a batch has one beginning of them', async () => {
     const page = (height: number, ordersFrom: number) => ({ parts: [lines(height, height)], ordersFrom })
     const one = source([[]], [page(10, 10), page(11, 12), page(11, 12), { ordersFrom: 12 }], 'orders')
-    expect(told(await Array.fromAsync(one.source.pieces({ height: 10 })))).toEqual([10])
+    expect(told(await Array.fromAsync(one.source.items({ height: 10 })))).toEqual([10])
     expect([one.source.ordersFrom, one.source.isBehind]).toEqual([10, true])
-    expect(told(await Array.fromAsync(one.source.pieces({ height: 11 })))).toEqual(['11-11'])
+    expect(told(await Array.fromAsync(one.source.items({ height: 11 })))).toEqual(['11-11'])
     expect(one.source.ordersFrom).toBe(12)
   })
 
@@ -131,7 +137,7 @@ describe('a source', () => {
       to: 12,
       ordersFrom: 11,
     })
-    const pieces = await Array.fromAsync(one.source.pieces({ height: 10 }))
+    const pieces = await Array.fromAsync(one.source.items({ height: 10 }))
     expect(told(pieces)).toEqual(['10-10', 11, 12, '13-14'])
   })
 
@@ -168,7 +174,7 @@ describe('a source', () => {
     }
     return { own: new Source(ports, 'events', null, read), asked }
   }
-  const all = async (own: Source, place = { height: 10 }) => told(await Array.fromAsync(own.pieces(place)))
+  const all = async (own: Source, place = { height: 10 }) => told(await Array.fromAsync(own.items(place)))
 
   // PIPE-28
   it('reads the block before once more, and goes on where it is what it was', async () => {
@@ -203,10 +209,10 @@ describe('a source', () => {
 
   it('holds the lines of the log against its heights', async () => {
     const wrong = { first: 10, last: 12, lines: toChunks('block 10\nblock 11') }
-    const failure = await Array.fromAsync(source([[]], [{ parts: [wrong] }]).source.pieces({ height: 10 })).catch(
+    const failure = await Array.fromAsync(source([[]], [{ parts: [wrong] }]).source.items({ height: 10 })).catch(
       (error: unknown) => error,
     )
-    expect(failure).toBeInstanceOf(CannotRun)
+    expect(failure).toBeInstanceOf(FatalPipelineError)
     expect((failure as Error).message).toContain('the log has 2 lines of 10 to 12')
   })
 })

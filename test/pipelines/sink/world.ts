@@ -5,18 +5,18 @@ import type { ArchivedSegment } from '../../../src/archive/archive/archive-read.
 import { ArchiveDamage } from '../../../src/archive/archive/archive-read.ts'
 import { toChunks } from '../../../src/core/chunks.ts'
 import { keyHashOf } from '../../../src/core/ids.ts'
-import type { Sent } from '../../../src/pipelines/destinations/batch.ts'
-import { Assembler, readOf, type Standing } from '../../../src/pipelines/sink/assembling.ts'
+import type { DeliveryResult } from '../../../src/pipelines/destinations/batch.ts'
+import { Assembler, lastReadBlock, type ReaderState } from '../../../src/pipelines/sink/batch-assembler.ts'
 import { Delivery } from '../../../src/pipelines/sink/delivery.ts'
 import {
-  countedRows,
+  type BatchRows,
+  billedRowCount,
   type DeliveryPorts,
   type DeliveryState,
-  NOTHING_DELIVERED,
-  type Order,
-  type Parcel,
+  type DesiredState,
+  INITIAL_DELIVERY,
 } from '../../../src/pipelines/sink/delivery-state.ts'
-import type { End } from '../../../src/pipelines/sink/source.ts'
+import type { EndPosition } from '../../../src/pipelines/sink/source.ts'
 import { Source, type SourcePorts } from '../../../src/pipelines/sink/source.ts'
 import { keyedRows, type Row, type TopicBlock, type TopicFold } from '../../../src/pipelines/topics/topic.ts'
 import type { DurablePage, DurablePart } from '../../../src/protocol/feed/durable-api.ts'
@@ -27,16 +27,16 @@ export const FIRST = 10
 export const LAST = 60
 /** Blocks of a stored segment. */
 const SEGMENT = 7
-export const RUNNING: Order = {
+export const RUNNING: DesiredState = {
   isRunning: true,
   onFailure: 'pause',
-  rowsMost: 5_000,
-  charsMost: 4 * 1024 * 1024,
+  maxRows: 5_000,
+  maxChars: 4 * 1024 * 1024,
   readMs: 3_000,
   gatherMs: 0,
 }
 
-export const PAUSED: Order = { ...RUNNING, isRunning: false }
+export const PAUSED: DesiredState = { ...RUNNING, isRunning: false }
 
 class Killed extends Error {}
 
@@ -45,7 +45,7 @@ interface Faults {
   readonly draw?: () => 'ok' | 'fails' | 'lost answer' | 'killed'
   readonly missing?: readonly number[]
   readonly damaged?: readonly number[]
-  readonly onFailure?: Order['onFailure']
+  readonly onFailure?: DesiredState['onFailure']
   readonly gatherMs?: number
 }
 
@@ -62,7 +62,7 @@ function summing(state: string | null): TopicFold<TopicBlock> {
         Array.from({ length: count }, (_, at) => [`${at}`, { sum }] as const),
       )
     },
-    missing: () => {
+    onGap: () => {
       sum += 1_000_000
     },
     state: () => String(sum),
@@ -77,21 +77,21 @@ export class World {
   readonly applied = new Map<string, Row>()
   readonly ids = new Map<string, string>()
   readonly ranges = new Map<number, number>()
-  readonly letters: Parcel[] = []
+  readonly letters: BatchRows[] = []
   /** Dead letters that do not arrive, by where they begin. */
   poison: number[] = []
   readonly logged: string[] = []
-  saved: DeliveryState = NOTHING_DELIVERED
+  saved: DeliveryState = INITIAL_DELIVERY
   /** Survives a kill: what was saved before the last send. */
-  #durable: DeliveryState = NOTHING_DELIVERED
+  #durable: DeliveryState = INITIAL_DELIVERY
   sends = 0
   /** Batches that were to be smaller. */
   cuts = 0
   kills = 0
-  end: End | null = { height: LAST }
-  answer: (() => Sent) | null = null
+  end: EndPosition | null = { height: LAST }
+  answer: (() => DeliveryResult) | null = null
   /** Becomes a dead letter at once. */
-  isBad = (_: Parcel) => false
+  isBad = (_: BatchRows) => false
   rowMicro = 100
   meter = new ModelMeter(1_000_000_000)
   /** Its key, keys that have ended, and the cap that the meter names. */
@@ -171,7 +171,7 @@ export class World {
   }
 
   get ports(): DeliveryPorts {
-    const at: Standing = { place: { height: FIRST }, epoch: null, timeMs: 0, fold: null }
+    const at: ReaderState = { place: { height: FIRST }, epoch: null, timeMs: 0, fold: null }
     const nowMs = () => this.nowMs
     let isDead = false
     this.isKilled = false
@@ -205,7 +205,7 @@ export class World {
       end: async () => this.end,
       assembler: (from) => {
         const assembler = new Assembler(
-          new Source(this.#source, 'events', null, readOf(from)),
+          new Source(this.#source, 'events', null, lastReadBlock(from)),
           summing(from.fold),
           from,
           nowMs,
@@ -226,28 +226,28 @@ export class World {
         alive(async () => {
           const unpaidRows = countedOf(parcel)
           const isPaid = unpaidRows === 0 || (await alive(() => affords(unpaidRows)))
-          return isPaid ? this.#send(parcel) : { ok: false, words: 'unpaid', isUntried: true, unpaidRows }
+          return isPaid ? this.#send(parcel) : { ok: false, message: 'unpaid', isNotAttempted: true, unpaidRows }
         }),
-      bury: (parcel) =>
+      putDeadLetter: (parcel) =>
         alive(() => {
           this.#durable = this.saved
           return this.#port(() => {
             if (!this.letters.some(({ from }) => from === parcel.from)) this.letters.push(parcel)
           })
         }),
-      unbury: (after, affords) =>
+      sendDeadLetter: (after, affords) =>
         alive(async () => {
           const letter = this.letters.find(({ from }) => from > Number(after ?? -1))
           if (!letter) return null
           const key = `${letter.from}`
-          if (this.poison.includes(letter.from)) return { ok: false, words: 'poison', key }
+          if (this.poison.includes(letter.from)) return { ok: false, message: 'poison', key }
           const unpaidRows = countedOf(letter)
           if (unpaidRows > 0 && !(await affords(unpaidRows)))
-            return { ok: false, words: 'unpaid', isUntried: true, unpaidRows, key }
+            return { ok: false, message: 'unpaid', isNotAttempted: true, unpaidRows, key }
           const { from, to, rows } = letter
           return { ...(await this.#port(() => this.#apply(letter))), key, from, to, rows: rows.length }
         }),
-      removeLetter: (key) =>
+      removeDeadLetter: (key) =>
         alive(() => {
           this.#durable = this.saved
           return this.#port(() => {
@@ -266,7 +266,7 @@ export class World {
     }
   }
 
-  async #send(parcel: Parcel): Promise<Sent> {
+  async #send(parcel: BatchRows): Promise<DeliveryResult> {
     this.#durable = this.saved
     this.sends++
     const id = `${parcel.from}-${parcel.to}`
@@ -282,21 +282,21 @@ export class World {
       if (outcome.ok) this.#apply(parcel)
       return outcome
     }
-    if (this.isBad(parcel)) return { ok: false, words: 'no such column', isFinal: true }
+    if (this.isBad(parcel)) return { ok: false, message: 'no such column', isFinal: true }
     try {
       return await this.#port(() => this.#apply(parcel))
     } catch (error) {
       if (error instanceof Killed) throw error
-      return { ok: false, words: 'it failed' }
+      return { ok: false, message: 'it failed' }
     }
   }
 
-  #apply({ rows, texts }: Parcel) {
+  #apply({ rows, texts }: BatchRows) {
     for (const row of rows) if (!this.applied.has(row._key)) this.applied.set(row._key, row)
     const cost = countedOf({ rows, texts }) * this.rowMicro
     const unpaid = this.saved.owed.spent + cost - this.meter.reported('p') - this.meter.account.available
     if (!this.isMeterAway) this.unpaid = Math.max(this.unpaid, unpaid)
-    return { ok: true, bytes: texts.join('').length, countedRows: countedOf({ rows, texts }) } as const
+    return { ok: true, bytes: texts.join('').length, billedRows: countedOf({ rows, texts }) } as const
   }
 
   /** All blocks up to here have arrived, or lie as dead letters, or have nothing. */
@@ -324,7 +324,7 @@ export class World {
   /** Runs until nothing is to be done any more; a killed object begins anew from what it had stored. */
   async run(mostTurns = 4_000): Promise<Delivery> {
     const { onFailure = 'pause', gatherMs = 0 } = this.#faults
-    const order: Order = { ...RUNNING, onFailure, gatherMs }
+    const order: DesiredState = { ...RUNNING, onFailure, gatherMs }
     let delivery = this.delivery({}, order)
     if (this.letters.length > 0) delivery.redeliver()
     for (let turn = 0; turn < mostTurns; turn++) {
@@ -338,7 +338,7 @@ export class World {
       } else if (waitMs === null) {
         if (!this.saved.isFailed) return delivery
         // Somebody looks after it.
-        delivery.ordered(order, 'none')
+        delivery.applyDesired(order, 'none')
       }
       this.nowMs += killed ? 90_000 : Math.max(waitMs ?? 0, 1)
       this.head = Math.min(LAST + 5, this.head + 1)
@@ -348,8 +348,8 @@ export class World {
   }
 }
 
-const countedOf = ({ rows, texts }: Pick<Parcel, 'rows' | 'texts'>) =>
-  countedRows(texts.filter((_, at) => rows[at]!._kind === 'row'))
+const countedOf = ({ rows, texts }: Pick<BatchRows, 'rows' | 'texts'>) =>
+  billedRowCount(texts.filter((_, at) => rows[at]!._kind === 'row'))
 
 export const expected = (missing: readonly number[]) =>
   Array.from({ length: LAST - FIRST + 1 }, (_, at) => FIRST + at)

@@ -2,8 +2,8 @@
 
 import { describe, expect, it, vi } from 'vitest'
 import type { Column } from '../../../src/archive/files/columns.ts'
-import { madeRows } from '../../../src/pipelines/sink/made-rows.ts'
-import { checkTransforms, transformed } from '../../../src/pipelines/sql/transforms.client.ts'
+import { transformedRows } from '../../../src/pipelines/sink/transformed-rows.ts'
+import { checkTransforms, runTransforms } from '../../../src/pipelines/sql/transforms.client.ts'
 import { bookDiffs } from '../../../src/pipelines/topics/book-diffs.ts'
 import { candles } from '../../../src/pipelines/topics/candles.ts'
 import { fills } from '../../../src/pipelines/topics/events.ts'
@@ -22,9 +22,9 @@ const TABLE = { name: 'fills', columns: fills.columns }
 const DEFAULTS = { id: batch.id, height: 7, time: 490 }
 const dataOf = (texts: readonly string[]) => `[${texts.join(',')}]`
 const run = async (transforms: Record<string, string>) => {
-  const { outcome } = await transformed(transforms, TABLE, dataOf(batch.texts.slice(1)), DEFAULTS)
+  const { outcome } = await runTransforms(transforms, TABLE, dataOf(batch.texts.slice(1)), DEFAULTS)
   if (!outcome.ok) return outcome.error
-  const made = madeRows(batch, outcome.value, batch.id)
+  const made = transformedRows(batch, outcome.value, batch.id)
   return made.ok ? made.value.rows : made.error
 }
 const checked = async (transforms: Record<string, string>, tables = [TABLE]) =>
@@ -59,7 +59,7 @@ describe('transforms', () => {
     const cells = Array.from({ length: 20_500 }, (_, at) => [`${at}`, { coin: 'BTC', px: `${at}.5` }] as const)
     const full = keyedRows(block, cells)
     const texts = full.map((row) => JSON.stringify(row))
-    const { outcome } = await transformed({ all: 'SELECT * FROM fills' }, TABLE, dataOf(texts), DEFAULTS)
+    const { outcome } = await runTransforms({ all: 'SELECT * FROM fills' }, TABLE, dataOf(texts), DEFAULTS)
     expect(outcome.ok ? outcome.value.length : outcome.error).toBe(20_500)
   })
 
@@ -180,7 +180,7 @@ describe('transforms', () => {
       const clock = vi.spyOn(Date, 'now')
       try {
         const sql = { n: `${endless} SELECT count(*) AS n FROM (SELECT x FROM t LIMIT 5000)` }
-        await transformed(sql, { name: topic, columns }, dataOf(batch.texts.slice(1)), DEFAULTS)
+        await runTransforms(sql, { name: topic, columns }, dataOf(batch.texts.slice(1)), DEFAULTS)
         return clock.mock.calls.length
       } finally {
         clock.mockRestore()
@@ -230,7 +230,7 @@ describe('transforms', () => {
 
   // PIPE-18
   it('say which budget they exceeded', async () => {
-    const over = async (sql: string) => (await transformed({ out: sql }, TABLE, '[]', DEFAULTS)).outcome
+    const over = async (sql: string) => (await runTransforms({ out: sql }, TABLE, '[]', DEFAULTS)).outcome
     expect(await over(`${endless} SELECT count(*) AS n FROM t`)).toMatchObject({
       error: { over: expect.stringMatching(/steps|time/) },
     })

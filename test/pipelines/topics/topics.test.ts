@@ -2,17 +2,17 @@
 
 import { describe, expect, it } from 'vitest'
 import type { Pipeline } from '../../../src/pipelines/pipeline.ts'
-import { chosenBy } from '../../../src/pipelines/topics/catalogue.ts'
+import { selectTopic } from '../../../src/pipelines/topics/catalogue.ts'
 import { HEAD_COLUMNS, NOTE_COLUMNS, type Row } from '../../../src/pipelines/topics/topic.ts'
 import type { HubBlock, RelayEvents } from '../../../src/protocol/feed/log-api.ts'
 import { EXAMPLE_FILL, EXAMPLE_LIQUIDATION } from '../../../src/relay/channels/fills.ts'
 
 type Chosen = Pick<Pipeline, 'topic' | 'filter'>
 const open = (topic: Chosen['topic'], filter: Chosen['filter'] = null, state: string | null = null) => {
-  const chosen = chosenBy({ topic, filter })
+  const chosen = selectTopic({ topic, filter })
   if (!chosen.ok) throw new Error(chosen.error.message)
-  const { definition, wanted } = chosen.value
-  const fold = definition.open(wanted, state)
+  const { definition, interest } = chosen.value
+  const fold = definition.open(interest, state)
   const names = new Set([...HEAD_COLUMNS, ...NOTE_COLUMNS, ...definition.columns].map(({ name }) => name))
   const rows = (line: object, orders?: object): readonly Row[] => {
     const made = fold.rows(fold.parse(JSON.stringify(line), orders && JSON.stringify(orders)))
@@ -205,7 +205,7 @@ describe('candles', () => {
     for (const filter of [{ type: 'candle', interval: '1m', coin: 'ETH' }, null])
       expect(open('candles', filter, state).rows(events(120))).toEqual([])
     const broken = open('candles', null, state)
-    broken.fold.missing!()
+    broken.fold.onGap!()
     expect([...broken.rows(trade(119, '1')), ...broken.rows(events(121))]).toEqual([])
   })
 })
@@ -241,7 +241,7 @@ describe('completed_trades', () => {
     const { rows, fold } = open('completed_trades', filter)
     expect(rows(fill(1, 'A', '1.0'))).toEqual([])
     rows(fill(2, 'B', '0.0'))
-    fold.missing!()
+    fold.onGap!()
     expect(rows(fill(3, 'A', '1.0'))).toEqual([])
     rows(fill(4, 'B', '0.0'))
     expect(rows(events(5, { only: 'fills' }))).toMatchObject([{ _kind: 'gap' }])
@@ -281,5 +281,5 @@ it.each([
   [{ topic: 'fills', filter: { type: 'allFills', coin: 5 } }, 'filter.coin'],
   [{ topic: 'evm_logs', filter: null }, 'topic'],
 ] as const)('a pipeline of %j is refused by the field %s', (chosen, path) => {
-  expect(chosenBy(chosen as Chosen)).toMatchObject({ ok: false, error: { path } })
+  expect(selectTopic(chosen as Chosen)).toMatchObject({ ok: false, error: { path } })
 })

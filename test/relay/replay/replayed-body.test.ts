@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { BookAt } from '../../../src/archive/replay/book-at.ts'
+import { HistoricalBooks } from '../../../src/archive/replay/historical-books.ts'
 import { bookChecksum } from '../../../src/order-books/checksum.ts'
 import { ShardBooks } from '../../../src/order-books/shard-books.ts'
 import type { HubBlock, RelayEvents } from '../../../src/protocol/feed/log-api.ts'
@@ -82,7 +82,7 @@ describe('books of the past', () => {
     const one = booksTarget(body)
     const held = [change('BTC', level(1)), change('@1')].map((book) => ({ ...book, height: 10, seq: 10 }))
     const wants = coinsOf(one.body)
-    const books = new BookAt(
+    const books = new HistoricalBooks(
       { epoch: 'e1', height: 10, time: 0 },
       held.filter(({ coin }) => wants?.has(coin) !== false),
     )
@@ -117,7 +117,9 @@ describe('books of the past', () => {
   })
 
   it('begin with the Snapshots that live begins with, and end where they lost what they follow', () => {
-    const books = new BookAt({ epoch: 'e1', height: 10, time: 5 }, [{ ...change('BTC', level(1)), height: 10, seq: 8 }])
+    const books = new HistoricalBooks({ epoch: 'e1', height: 10, time: 5 }, [
+      { ...change('BTC', level(1)), height: 10, seq: 8 },
+    ])
     const of = (type: string) => bookReplayer(booksTarget({ type, coin: 'BTC' }))
     expect(
       of('l2BookDiff')

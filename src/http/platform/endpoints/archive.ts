@@ -1,8 +1,8 @@
 // What the operator does with the log and the archive: begins anew, fills in older blocks, removes what is too old.
 
 import * as z from 'zod'
-import { BACKFILL_BYTES, BackfillText } from '../../../archive/archive/backfill-lines.ts'
-import { KEPT_PRODUCTS, type KeptDays } from '../../../archive/archive/retention.ts'
+import { BackfillText, MAX_BACKFILL_BYTES } from '../../../archive/archive/backfill-lines.ts'
+import { ARCHIVE_PRODUCTS, type RetentionDays } from '../../../archive/archive/retention.ts'
 import { err } from '../../../core/result.ts'
 import { wholeNumber } from '../../../core/whole-number.ts'
 import { Height } from '../../../protocol/feed/block.ts'
@@ -88,7 +88,7 @@ const backfill = defineEndpoint({
     optional: false,
     example:
       '{"only":"fills","epoch":null,"v":1,"t":"events","height":985148182,"time":1778002753024,"fills":[],"ledger":[],"funding":[]}',
-    gzipBytes: BACKFILL_BYTES,
+    gzipBytes: MAX_BACKFILL_BYTES,
   },
   responses: okResponse(
     'What is new by it',
@@ -122,7 +122,7 @@ const DaysView = z.int().nullable().describe('Days that this product is kept; nu
 
 const OverdueProduct = z
   .object({
-    product: z.enum(KEPT_PRODUCTS).describe('What goes: lines of segments, or checkpoints'),
+    product: z.enum(ARCHIVE_PRODUCTS).describe('What goes: lines of segments, or checkpoints'),
     days: DaysView,
     objects: Objects.describe('Files that would go'),
     bytes: Bytes,
@@ -162,7 +162,7 @@ const showRetention = defineEndpoint({
     { retention },
   ) => {
     const said = Object.entries({ events, books, checkpoints }).filter(([, days]) => days !== undefined)
-    const plan = await retention().overdue(Object.fromEntries(said) as Partial<KeptDays>)
+    const plan = await retention().overdue(Object.fromEntries(said) as Partial<RetentionDays>)
     if (plan === null) return err(NO_HISTORY)
     const due = plan.due.map(({ product, objects, bytes, first, last, firstMs, lastMs }) => ({
       product,

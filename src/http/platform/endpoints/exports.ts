@@ -3,7 +3,14 @@
 
 import * as z from 'zod'
 import { LINK_MS } from '../../../archive/exports/file-links.ts'
-import { FILE_PRICE, filePage, filesPrice, readCursor, sumOf, sumsText } from '../../../archive/exports/listed-files.ts'
+import {
+  checksumsText,
+  FILE_PRICE,
+  filePage,
+  filesPrice,
+  readCursor,
+  totalsOf,
+} from '../../../archive/exports/file-list.ts'
 import { formatCredits } from '../../../core/amount.ts'
 import { err } from '../../../core/result.ts'
 import { MINUTE_MS } from '../../../core/time.ts'
@@ -69,9 +76,9 @@ const historyCost = defineEndpoint({
     if (!sources.ok) return sources
     const { fromMs, toMs } = range.value
     const sums = await Promise.all(
-      sources.value.map(async (source) => ({ product: source.product, ...(await source.sums(range.value)) })),
+      sources.value.map(async (source) => ({ product: source.product, ...(await source.totals(range.value)) })),
     )
-    const all = sumOf(sums)
+    const all = totalsOf(sums)
     const body = {
       from_ms: fromMs,
       to_ms: toMs,
@@ -200,7 +207,7 @@ const historySums = defineEndpoint({
     if (!range.ok) return range
     const { files, next } = await filePage(history.value.sources, range.value, null, FILES_MOST)
     if (next !== null) return err(badField('day', `has more than ${FILES_MOST} files: list them page by page`))
-    return reply(200, sumsText(files))
+    return reply(200, checksumsText(files))
   },
 })
 

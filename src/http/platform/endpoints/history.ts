@@ -3,7 +3,7 @@
 
 import * as z from 'zod'
 import type { CoveredDay, Exports } from '../../../archive/exports/exports-api.ts'
-import type { FileSource, TimeRange } from '../../../archive/exports/listed-files.ts'
+import type { FileSource, TimeRange } from '../../../archive/exports/file-list.ts'
 import type { Failure } from '../../../core/failure.ts'
 import { err, ok, type Result } from '../../../core/result.ts'
 import { DAY_MS } from '../../../core/time.ts'

@@ -13,7 +13,7 @@ import { averageDay, forecastEnd } from '../../../metering/forecast.ts'
 import type { AccountMeterApi } from '../../../metering/meter-api.ts'
 import { limitsOf } from '../../../metering/plans/plan.ts'
 import { unspentOfPlan } from '../../../metering/plans/plan-period.ts'
-import { PIPELINES_MAX } from '../../../pipelines/row.ts'
+import { MAX_PIPELINES } from '../../../pipelines/pipeline-row.ts'
 import { managementRefusal, READ_ACCESS_TEXT } from '../account-resource.ts'
 import { defineEndpoint, okResponse, reply } from '../endpoint.ts'
 import { CreditsText, UnixMs } from '../fields.ts'
@@ -172,7 +172,7 @@ const ownAccount = defineEndpoint({
       limits: [
         ...limitRows(limitsOf(identity), streams),
         { limit: 'keys', most: KEYS_MAX, now: counted },
-        { limit: 'pipelines', most: PIPELINES_MAX, now: piped },
+        { limit: 'pipelines', most: MAX_PIPELINES, now: piped },
       ],
       manages: why === null,
       why_not: why === null ? null : failureMessage(why),

@@ -6,8 +6,8 @@ import type { Result } from '../../../core/result.ts'
 import { wholeNumber } from '../../../core/whole-number.ts'
 import { remainingOf } from '../../../metering/account-state.ts'
 import { NewPipeline, PipelineChange } from '../../../pipelines/changes.ts'
-import { DEFAULTS, PIPELINE_FIELDS, ShownDestination } from '../../../pipelines/pipeline.ts'
-import type { PipelineRow } from '../../../pipelines/row.ts'
+import { DEFAULTS, DestinationView, PIPELINE_FIELDS } from '../../../pipelines/pipeline.ts'
+import type { PipelineRow } from '../../../pipelines/pipeline-row.ts'
 import { createdResponse, defineEndpoint, okResponse, reply } from '../endpoint.ts'
 import { Before, Limit, Next, pageOf, UnixMs, withoutNumber } from '../fields.ts'
 import type { Platform } from '../platform-api.ts'
@@ -52,7 +52,7 @@ const PipelineView = z
   .object({
     id: z.string().describe('`pipe_…`'),
     ...PIPELINE_FIELDS,
-    destination_config: ShownDestination.describe('Where rows go, `******` in place of a secret'),
+    destination_config: DestinationView.describe('Where rows go, `******` in place of a secret'),
     created_by: Creator.describe('Who made it'),
     charged_to: ChargedTo.describe(
       'The key that its rows are charged to, and with which it ends: the last one that set it to run, changed what it sends, or ' +

@@ -10,22 +10,22 @@ import type { SqlCaller, SqlWait } from './sql-api.ts'
 
 /** Milliseconds of CPU time of one account. */
 const CPU = { perSecond: 100, burst: 5_000 }
-const ACCOUNTS_MOST = 10_000
+const MAX_ACCOUNTS = 10_000
 /** After a run that exceeded its budget. */
 const PENALTY = { firstMs: 10_000, capMs: 600_000, jitter: 0 }
 /** Batches that wait, of one account and in all. */
-const WAITING_OF_ACCOUNT = 8
-const WAITING_MOST = 32
+const MAX_QUEUED_PER_ACCOUNT = 8
+const MAX_QUEUED = 32
 /** Tests and checks of all accounts at once. */
-const SLOTS_MOST = 4
+const MAX_SLOTS = 4
 /** Longer than a test takes: one whose caller vanished is over then. */
 const SLOT_MS = 70_000
 /** A run that took less is followed by others without a strike before. */
 const QUICK_MS = 500
-const QUICK_MOST = 10_000
+const MAX_QUICK = 10_000
 /** A caller does not wait for its turn longer than this. */
-const PATIENCE_MS = 15_000
-const SOON_MS = 1_000
+const QUEUE_TIMEOUT_MS = 15_000
+const RETRY_SOON_MS = 1_000
 
 /** Runs in a row that exceeded their budget, and until when the next one waits. */
 export interface Strikes {
@@ -40,27 +40,27 @@ export interface StrikeStore {
   delete(pipeline: string): void
 }
 
-interface Waiting<Go> {
+interface QueuedRun<Go> {
   readonly caller: SqlCaller
   readonly sinceMs: number
-  readonly go: Go
+  readonly start: Go
 }
 
 const wait = (waitMs: number, words: string): SqlWait => ({ waitMs: Math.max(1, Math.ceil(waitMs)), words })
 
-const SLOT_TAKEN = 'another test or check of this account is running: wait for it, then send this again'
-const NO_SLOT = 'the gateway runs as many tests as it can: send this again in a few seconds'
-const QUEUED = 'the gateway runs SQL of others: this waits for its turn'
-const SPENT = `the transforms of this account have used their CPU time (${CPU.burst} ms at once, ${CPU.perSecond} ms a second on average): select less, or wait`
-const struckWords = (count: number) =>
+const SLOT_TAKEN_MESSAGE = 'another test or check of this account is running: wait for it, then send this again'
+const NO_SLOT_MESSAGE = 'the gateway runs as many tests as it can: send this again in a few seconds'
+const QUEUED_MESSAGE = 'the gateway runs SQL of others: this waits for its turn'
+const CPU_SPENT_MESSAGE = `the transforms of this account have used their CPU time (${CPU.burst} ms at once, ${CPU.perSecond} ms a second on average): select less, or wait`
+const strikeMessage = (count: number) =>
   `the last ${count === 1 ? 'run' : `${count} runs`} of these transforms exceeded the budget of a run, so the next one waits longer: select less`
 
-export class Turns<Go extends (refused: SqlWait | null) => void> {
+export class SqlQueue<Go extends (refused: SqlWait | null) => void> {
   readonly #strikes: StrikeStore
-  readonly #cpu = new BoundedMap<string, Bucket>(ACCOUNTS_MOST)
+  readonly #cpu = new BoundedMap<string, Bucket>(MAX_ACCOUNTS)
   /** Until when the test or check of an account has its slot. */
   readonly #slots = new Map<string, number>()
-  readonly #waiting: Waiting<Go>[] = []
+  readonly #queued: QueuedRun<Go>[] = []
   /** Pipelines whose last run was quick. */
   readonly #quick = new Set<string>()
 
@@ -69,36 +69,38 @@ export class Turns<Go extends (refused: SqlWait | null) => void> {
   }
 
   /** Takes the account's slot for a test or a check; a wait where it has one, or all are taken. */
-  takeSlot(account: AccountId, nowMs: number): SqlWait | null {
+  acquireSlot(account: AccountId, nowMs: number): SqlWait | null {
     for (const [holder, untilMs] of this.#slots) if (untilMs <= nowMs) this.#slots.delete(holder)
-    if (this.#slots.has(account)) return wait(SOON_MS, SLOT_TAKEN)
-    const spent = this.#spent(account, nowMs)
+    if (this.#slots.has(account)) return wait(RETRY_SOON_MS, SLOT_TAKEN_MESSAGE)
+    const spent = this.#cpuWait(account, nowMs)
     if (spent !== null) return spent
-    if (this.#slots.size >= SLOTS_MOST) return wait(SOON_MS, NO_SLOT)
+    if (this.#slots.size >= MAX_SLOTS) return wait(RETRY_SOON_MS, NO_SLOT_MESSAGE)
     this.#slots.set(account, nowMs + SLOT_MS)
     return null
   }
 
-  freeSlot(account: AccountId): void {
+  releaseSlot(account: AccountId): void {
     this.#slots.delete(account)
   }
 
   /** `go` is called once: with null when it is this caller's turn, or with a wait. */
-  enter(caller: SqlCaller, go: Go, nowMs: number): void {
-    const refused = this.#refusal(caller, nowMs)
+  enqueue(caller: SqlCaller, go: Go, nowMs: number): void {
+    const refused = this.#requiredWait(caller, nowMs)
     if (refused !== null) return go(refused)
-    const own = this.#waiting.filter(({ caller: { account } }) => account === caller.account)
-    if (own.length >= WAITING_OF_ACCOUNT || this.#waiting.length >= WAITING_MOST) return go(wait(SOON_MS, QUEUED))
-    this.#waiting.push({ caller, go, sinceMs: nowMs })
+    const own = this.#queued.filter(({ caller: { account } }) => account === caller.account)
+    if (own.length >= MAX_QUEUED_PER_ACCOUNT || this.#queued.length >= MAX_QUEUED)
+      return go(wait(RETRY_SOON_MS, QUEUED_MESSAGE))
+    this.#queued.push({ caller, start: go, sinceMs: nowMs })
   }
 
   /** Begins the turn of whoever is next; false: nobody waits. */
-  next(nowMs: number): boolean {
-    while (this.#waiting.length > 0) {
-      const at = this.#first(nowMs)
-      const [{ caller, go, sinceMs }] = this.#waiting.splice(at, 1) as [Waiting<Go>]
-      const refused = nowMs - sinceMs > PATIENCE_MS ? wait(SOON_MS, QUEUED) : this.#refusal(caller, nowMs)
-      go(refused)
+  startNext(nowMs: number): boolean {
+    while (this.#queued.length > 0) {
+      const at = this.#nextIndex(nowMs)
+      const [{ caller, start, sinceMs }] = this.#queued.splice(at, 1) as [QueuedRun<Go>]
+      const refused =
+        nowMs - sinceMs > QUEUE_TIMEOUT_MS ? wait(RETRY_SOON_MS, QUEUED_MESSAGE) : this.#requiredWait(caller, nowMs)
+      start(refused)
       if (refused === null) return true
     }
     return false
@@ -108,47 +110,47 @@ export class Turns<Go extends (refused: SqlWait | null) => void> {
    * Whether a strike was put that has to be stored before the run: one that is not known to be quick may end with the isolate, so
    * it counts as exceeding its budget until it ends.
    */
-  begin({ pipeline, kind }: SqlCaller, nowMs: number): boolean {
+  onStart({ pipeline, kind }: SqlCaller, nowMs: number): boolean {
     if (kind === 'check' || this.#quick.has(pipeline)) return false
-    this.#strike(pipeline, nowMs)
+    this.#addStrike(pipeline, nowMs)
     return true
   }
 
   /** What came of a run: the CPU time that it took, and whether it exceeded its budget. */
-  end({ account, pipeline, kind }: SqlCaller, cpuMs: number, isOver: boolean, nowMs: number): void {
+  onEnd({ account, pipeline, kind }: SqlCaller, cpuMs: number, isOver: boolean, nowMs: number): void {
     const bucket = this.#cpu.get(account) ?? fullBucket(CPU, nowMs)
     this.#cpu.set(account, borrowTokens(bucket, CPU, Math.ceil(cpuMs), nowMs).bucket)
     if (kind === 'check') return
     if (!isOver) this.#strikes.delete(pipeline)
-    else if (this.#quick.has(pipeline)) this.#strike(pipeline, nowMs)
-    if (this.#quick.size >= QUICK_MOST) this.#quick.clear()
+    else if (this.#quick.has(pipeline)) this.#addStrike(pipeline, nowMs)
+    if (this.#quick.size >= MAX_QUICK) this.#quick.clear()
     if (!isOver && cpuMs < QUICK_MS) this.#quick.add(pipeline)
     else this.#quick.delete(pipeline)
   }
 
-  #strike(pipeline: string, nowMs: number): void {
+  #addStrike(pipeline: string, nowMs: number): void {
     const count = (this.#strikes.get(pipeline)?.count ?? 0) + 1
     this.#strikes.put(pipeline, { count, untilMs: nowMs + backoffMs(PENALTY, count - 1, 0) })
   }
 
-  #refusal({ account, pipeline, kind }: SqlCaller, nowMs: number): SqlWait | null {
+  #requiredWait({ account, pipeline, kind }: SqlCaller, nowMs: number): SqlWait | null {
     const strikes = kind === 'check' ? null : this.#strikes.get(pipeline)
     // Of a longer time the clock went back.
     const restMs = Math.min(PENALTY.capMs, (strikes?.untilMs ?? 0) - nowMs)
-    if (strikes !== null && restMs > 0) return wait(restMs, struckWords(strikes.count))
-    return this.#spent(account, nowMs)
+    if (strikes !== null && restMs > 0) return wait(restMs, strikeMessage(strikes.count))
+    return this.#cpuWait(account, nowMs)
   }
 
-  #spent(account: AccountId, nowMs: number): SqlWait | null {
+  #cpuWait(account: AccountId, nowMs: number): SqlWait | null {
     const bucket = this.#cpu.get(account)
     if (bucket === undefined) return null
     const { waitMs } = takeTokens(bucket, CPU, 0, nowMs)
-    return waitMs > 0 ? wait(waitMs, SPENT) : null
+    return waitMs > 0 ? wait(waitMs, CPU_SPENT_MESSAGE) : null
   }
 
   /** The place of the account with the most CPU time left; of several, of who came first. */
-  #first(nowMs: number): number {
-    const left = this.#waiting.map(({ caller: { account } }) => {
+  #nextIndex(nowMs: number): number {
+    const left = this.#queued.map(({ caller: { account } }) => {
       const bucket = this.#cpu.get(account) ?? fullBucket(CPU, nowMs)
       return takeTokens(bucket, CPU, 0, nowMs).bucket.milliTokens
     })

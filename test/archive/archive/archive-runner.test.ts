@@ -4,11 +4,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
+  ArchiveRunner,
+  type ArchiveRunnerPorts,
   type ArchiveState,
-  Archiving,
-  type ArchivingPorts,
-  NOTHING_ARCHIVED,
-} from '../../../src/archive/archive/archiving.ts'
+  EMPTY_ARCHIVE_STATE,
+} from '../../../src/archive/archive/archive-runner.ts'
 import { toChunks } from '../../../src/core/chunks.ts'
 import type { ArchivePage, ArchivePart } from '../../../src/protocol/feed/archive-api.ts'
 import type { HubBooks } from '../../../src/protocol/hub/hub-api.ts'
@@ -34,7 +34,7 @@ class World {
   readonly gone = new Set<number>()
   head = 0
   repairedAt: number | null = null
-  state: ArchiveState = NOTHING_ARCHIVED
+  state: ArchiveState = EMPTY_ARCHIVE_STATE
   /** What was told of as archived. */
   told = -1
   readonly #fails: () => 'before' | 'after' | null
@@ -52,7 +52,7 @@ class World {
     return done
   }
 
-  get ports(): ArchivingPorts {
+  get ports(): ArchiveRunnerPorts {
     return {
       page: (from, { last }) =>
         this.#port(() => {
@@ -77,7 +77,7 @@ class World {
       hubs: 2,
       hubBooks: (hub) => this.#port(() => this.#books(hub)),
       trim: async () => null,
-      found: () =>
+      lastBlock: () =>
         this.#port(() => {
           const last = [...this.segments.values()].at(-1)
           return last ? { height: last.last, time: last.last * BLOCK_MS } : null
@@ -108,7 +108,7 @@ class World {
 
   /** An object begins anew. */
   async round(): Promise<number | null | undefined> {
-    const archiving = new Archiving(this.ports, this.state)
+    const archiving = new ArchiveRunner(this.ports, this.state)
     return archiving.round().catch(() => undefined)
   }
 }
@@ -131,7 +131,7 @@ describe('a round', () => {
   it('writes what is whole, tells the log of it, and says when the open segment can be', async () => {
     const world = new World([])
     world.head = 20
-    const archiving = new Archiving(world.ports, world.state)
+    const archiving = new ArchiveRunner(world.ports, world.state)
     const nextMs = await archiving.round()
     // Minutes end behind blocks 8 and 17.
     expect(covered(world)).toEqual(Array.from({ length: 18 }, (_, height) => height))
@@ -144,7 +144,7 @@ describe('a round', () => {
   it('is not due again while no block comes', async () => {
     const world = new World([])
     world.head = 20
-    const archiving = new Archiving(world.ports, world.state)
+    const archiving = new ArchiveRunner(world.ports, world.state)
     for (let i = 0; i < 3; i++) await archiving.round()
     expect(await archiving.round()).toBeNull()
   })
@@ -152,7 +152,7 @@ describe('a round', () => {
   it('writes all books in each hour and epoch, once the blocks that they stand at are durable, and after repairs', async () => {
     const world = new World([])
     world.head = 20
-    const archiving = new Archiving(world.ports, world.state)
+    const archiving = new ArchiveRunner(world.ports, world.state)
     await archiving.round()
     expect(world.checkpoints.size).toBe(0)
     await archiving.round()

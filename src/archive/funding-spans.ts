@@ -7,7 +7,7 @@ import type { CoinFunding, Fill } from '../protocol/feed/block.ts'
 import type { BlockRange, EventBlock, HeightAndTime } from '../protocol/feed/durable-api.ts'
 import { amountsOf } from './fill-amounts.ts'
 
-const FOLDED = [
+const TRADE_FIELDS = [
   ...(['coin', 'px', 'sz', 'side', 'time', 'startPosition'] as const),
   ...(['closedPnl', 'fee', 'crossed', 'builder'] as const),
 ]
@@ -23,13 +23,13 @@ export interface FundingSpan {
 export type SpanFunding = CoinFunding & Pick<FundingSpan, 'from'>
 
 /** A block with as much of its fills as trades are made of. */
-export function foldedPart({ fills, ...block }: EventBlock): EventBlock {
-  const partOf = (fill: Fill) => Object.fromEntries(FOLDED.map((field) => [field, fill[field]])) as Fill
+export function withTradeFields({ fills, ...block }: EventBlock): EventBlock {
+  const partOf = (fill: Fill) => Object.fromEntries(TRADE_FIELDS.map((field) => [field, fill[field]])) as Fill
   return { ...block, fills: fills.map(([user, fill]) => [user, partOf(fill)]) }
 }
 
 /** Where a wallet held a position from one of its fills to the next; none leads over a hole. */
-export function heldSpans(runs: readonly (readonly EventBlock[])[]): FundingSpan[] {
+export function positionSpans(runs: readonly (readonly EventBlock[])[]): FundingSpan[] {
   return runs.flatMap((run) => {
     const spans: FundingSpan[] = []
     const held = new Map<string, number>()
@@ -38,14 +38,14 @@ export function heldSpans(runs: readonly (readonly EventBlock[])[]): FundingSpan
         const { coin } = fill
         const from = held.get(coin) ?? height
         if (from < height) spans.push({ coin, from, to: height - 1 })
-        if (isHeldAfter(fill)) held.set(coin, height)
+        if (isOpenAfter(fill)) held.set(coin, height)
         else held.delete(coin)
       }
     return spans
   })
 }
 
-function isHeldAfter(fill: Fill): boolean {
+function isOpenAfter(fill: Fill): boolean {
   const amounts = marketTypeOf(fill.coin) === 'perp' ? amountsOf(fill) : null
   return amounts !== null && !amounts.end.eq(0)
 }
@@ -64,7 +64,7 @@ export function withFunding(
 }
 
 /** All that is held for a wallet or a builder. */
-export interface HeldFills {
+export interface FillHistory {
   /** The last block that was looked at. */
   readonly head: HeightAndTime
   /** From this block to the head nothing is missing; of what is older, only some may be there. */
@@ -74,7 +74,7 @@ export interface HeldFills {
 }
 
 /** Joins stretches, newest first and at least one, where their heights touch. */
-export function heldFills(head: HeightAndTime, stretches: readonly [BlockRange, ...BlockRange[]]): HeldFills {
+export function joinStretches(head: HeightAndTime, stretches: readonly [BlockRange, ...BlockRange[]]): FillHistory {
   const [newest, ...older] = stretches
   let run = { first: newest.first, stretches: [newest] }
   const runs = [run]

@@ -1,11 +1,11 @@
 // What a batch is: whole blocks, as many as fit, the same whoever assembles it.
 
 import { describe, expect, it } from 'vitest'
-import type { KeptPipeline, Pipeline } from '../../../src/pipelines/pipeline.ts'
-import { CannotRun } from '../../../src/pipelines/pipeline.ts'
-import { Assembler, type Bounds, type Standing } from '../../../src/pipelines/sink/assembling.ts'
-import { changesOf, orderOf } from '../../../src/pipelines/sink/sink-record.client.ts'
-import type { Piece, Place } from '../../../src/pipelines/sink/source.ts'
+import type { Pipeline, StoredPipeline } from '../../../src/pipelines/pipeline.ts'
+import { FatalPipelineError } from '../../../src/pipelines/pipeline.ts'
+import { Assembler, type BatchLimits, type ReaderState } from '../../../src/pipelines/sink/batch-assembler.ts'
+import { changesOf, desiredStateOf } from '../../../src/pipelines/sink/sink-record.client.ts'
+import type { SourceItem, StartPosition } from '../../../src/pipelines/sink/source.ts'
 import { endOf, startOf } from '../../../src/pipelines/sink/source.ts'
 import { keyedRows, type TopicBlock, type TopicFold } from '../../../src/pipelines/topics/topic.ts'
 
@@ -17,25 +17,31 @@ const fold: TopicFold = {
       block,
       [1, 2, 3].map((at) => [`${at}`, { pad: 'x'.repeat(80) }] as const),
     ),
-  missing: () => undefined,
+  onGap: () => undefined,
   state: () => null,
 }
-const blocks = (from: number, to: number): Piece[] =>
+const blocks = (from: number, to: number): SourceItem[] =>
   Array.from({ length: to - from + 1 }, (_, at) => {
     const height = from + at
     return { height, line: JSON.stringify({ height, time: height * 1_000, epoch: 'e' }) }
   })
-const gap = (from: number, to: number): Piece => ({ from, to, why: 'lost' })
+const gap = (from: number, to: number): SourceItem => ({ from, to, why: 'lost' })
 /** `pieces` as they come: what is behind the head comes with the next call. */
-const assembler = (place: Place, ...turns: readonly (readonly Piece[])[]) => {
+const assembler = (place: StartPosition, ...turns: readonly (readonly SourceItem[])[]) => {
   const waiting = [...turns]
-  async function* next(): AsyncGenerator<Piece> {
+  async function* next(): AsyncGenerator<SourceItem> {
     yield* waiting.shift() ?? []
   }
-  const at: Standing = { place, epoch: null, timeMs: 0, fold: null }
-  return new Assembler({ pieces: next, retryMs: 0 }, fold, at, () => 0)
+  const at: ReaderState = { place, epoch: null, timeMs: 0, fold: null }
+  return new Assembler({ items: next, retryMs: 0 }, fold, at, () => 0)
 }
-const most = (over: Partial<Bounds> = {}): Bounds => ({ rows: 1e9, chars: 1e9, blocks: 1e9, untilMs: 1, ...over })
+const most = (over: Partial<BatchLimits> = {}): BatchLimits => ({
+  rows: 1e9,
+  chars: 1e9,
+  blocks: 1e9,
+  untilMs: 1,
+  ...over,
+})
 
 describe('a batch', () => {
   // PIPE-5
@@ -57,8 +63,8 @@ describe('a batch', () => {
     async function* pieces() {
       yield* blocks(10, 12)
     }
-    const at: Standing = { place: { height: 10 }, epoch: null, timeMs: 0, fold: null }
-    const taken = await new Assembler({ pieces, retryMs: 700, isBehind: true }, fold, at, () => 0).take(
+    const at: ReaderState = { place: { height: 10 }, epoch: null, timeMs: 0, fold: null }
+    const taken = await new Assembler({ items: pieces, retryMs: 700, isBehind: true }, fold, at, () => 0).take(
       null,
       null,
       most(),
@@ -84,7 +90,7 @@ describe('a batch', () => {
 
   // PIPE-6
   it('has a gap in the place of an archived block that cannot be read', async () => {
-    const archived = (height: number, line: string): Piece => ({ height, line, isArchived: true })
+    const archived = (height: number, line: string): SourceItem => ({ height, line, isArchived: true })
     const lines = [archived(12, 'no JSON\n'), archived(13, 'null'), archived(14, '{"height":15,"time":1}')]
     const taken = await assembler({ height: 10 }, [...blocks(10, 11), ...lines, ...blocks(15, 15)]).take(
       null,
@@ -106,7 +112,7 @@ describe('a batch', () => {
       const one = assembler({ height: 10 }, [...blocks(10, 11), { height: 12, line }, ...blocks(13, 13)])
       expect(await one.take(null, null, most())).toMatchObject({ from: 10, to: 11, isHead: false, isEnd: false })
       const failure = await one.take(null, null, most()).catch((error: unknown) => error)
-      expect(failure).toBeInstanceOf(CannotRun)
+      expect(failure).toBeInstanceOf(FatalPipelineError)
       expect((failure as Error).message).toMatch(
         /^block 12 cannot be read.*"execution_start_from" "13" goes on behind it$/,
       )
@@ -118,11 +124,11 @@ describe('a batch', () => {
     const rows = () => {
       throw new TypeError('x of undefined')
     }
-    const at: Standing = { place: { height: 10 }, epoch: null, timeMs: 0, fold: null }
+    const at: ReaderState = { place: { height: 10 }, epoch: null, timeMs: 0, fold: null }
     const pieces = async function* () {
       yield* blocks(10, 11)
     }
-    const taking = new Assembler({ pieces, retryMs: 0 }, { ...fold, rows }, at, () => 0).take(null, null, most())
+    const taking = new Assembler({ items: pieces, retryMs: 0 }, { ...fold, rows }, at, () => 0).take(null, null, most())
     await expect(taking).rejects.toThrow(/^block 10 cannot be read, .*: x of undefined\. Set to run/)
   })
 
@@ -169,7 +175,7 @@ describe('a batch', () => {
   })
 
   it('of another height than the one that was asked for is an error', async () => {
-    const wrong: Piece = { height: 10, line: '{"height":11,"time":1}' }
+    const wrong: SourceItem = { height: 10, line: '{"height":11,"time":1}' }
     await expect(assembler({ height: 10 }, [wrong]).take(null, null, most())).rejects.toThrow(
       'block 10 cannot be read, which the operator has to look at: block 11 came in its place',
     )
@@ -198,7 +204,7 @@ it('what a changed record means follows from the fields that changed', () => {
     name: 'a',
   }
   const after = (over: object) =>
-    changesOf(before as unknown as KeptPipeline, { ...before, ...over } as unknown as KeptPipeline)
+    changesOf(before as unknown as StoredPipeline, { ...before, ...over } as unknown as StoredPipeline)
   expect(after({ name: 'b', status: 'paused' })).toEqual([])
   expect(after({ sealed: 'another' })).toEqual(['rows'])
   expect(after({ execution_stop_from: '9', transforms: { a: 'SELECT 1' } })).toEqual(['end', 'rows'])
@@ -208,7 +214,7 @@ it('what a changed record means follows from the fields that changed', () => {
 // PIPE-5
 it('batches are small where a server takes small bodies', () => {
   const chars = ['webhook', 'kafka', 'postgres', 's3'].map(
-    (type) => orderOf({ status: 'running', on_failure: 'pause', destination_type: type } as Pipeline).charsMost,
+    (type) => desiredStateOf({ status: 'running', on_failure: 'pause', destination_type: type } as Pipeline).maxChars,
   )
   expect(chars).toEqual([524_288, 524_288, 4_194_304, 4_194_304])
 })

@@ -10,7 +10,7 @@ export interface TimeRange {
 }
 
 /** Where a file stands in the list of its product. */
-export interface FilePlace {
+export interface FilePosition {
   readonly timeMs: number
   readonly height: number
   /** Of files with one height. */
@@ -18,7 +18,7 @@ export interface FilePlace {
 }
 
 export interface StoredFile {
-  readonly place: FilePlace
+  readonly position: FilePosition
   readonly key: string
   readonly bytes: number
   readonly sha256: string
@@ -28,7 +28,7 @@ export interface StoredFile {
   readonly lastMs: number
 }
 
-export interface FileSums {
+export interface FileTotals {
   readonly objects: number
   readonly bytes: number
 }
@@ -37,15 +37,15 @@ export interface FileSource {
   /** As callers name it: small letters and `_`. No two files of it have the same place. */
   readonly product: string
   /** In the order of their places. */
-  files(range: TimeRange, after: FilePlace | null, limit: number): Promise<readonly StoredFile[]>
-  sums(range: TimeRange): Promise<FileSums>
+  files(range: TimeRange, after: FilePosition | null, limit: number): Promise<readonly StoredFile[]>
+  totals(range: TimeRange): Promise<FileTotals>
 }
 
 export type ListedFile = StoredFile & { readonly product: string }
 
 interface FileCursor {
   readonly product: string
-  readonly place: FilePlace
+  readonly position: FilePosition
 }
 
 interface FilePage {
@@ -59,12 +59,12 @@ const MICRO_PER_OBJECT = 1_000
 const MICRO_PER_BYTE = 1
 export const FILE_PRICE = '1 for each MB (1,000,000 bytes), to the byte, and 0.001 for each object'
 
-export function filesPrice({ objects, bytes }: FileSums): MicroCredits {
+export function filesPrice({ objects, bytes }: FileTotals): MicroCredits {
   return objects * MICRO_PER_OBJECT + bytes * MICRO_PER_BYTE
 }
 
-export function sumOf(files: readonly FileSums[]): FileSums {
-  const add = (name: keyof FileSums) => files.reduce((sum, one) => sum + one[name], 0)
+export function totalsOf(files: readonly FileTotals[]): FileTotals {
+  const add = (name: keyof FileTotals) => files.reduce((sum, one) => sum + one[name], 0)
   return { objects: add('objects'), bytes: add('bytes') }
 }
 
@@ -78,7 +78,7 @@ export async function filePage(
   const found: ListedFile[] = []
   const begin = after === null ? 0 : sources.findIndex(({ product }) => product === after.product)
   for (const [at, source] of sources.slice(begin).entries()) {
-    const files = await source.files(range, at === 0 && after ? after.place : null, limit + 1 - found.length)
+    const files = await source.files(range, at === 0 && after ? after.position : null, limit + 1 - found.length)
     found.push(...files.map((file) => ({ ...file, product: source.product })))
     if (found.length > limit) break
   }
@@ -87,7 +87,7 @@ export async function filePage(
   return { files, next: found.length > limit && last ? cursorText(last) : null }
 }
 
-function cursorText({ product, place: { timeMs, height, part } }: ListedFile): string {
+function cursorText({ product, position: { timeMs, height, part } }: ListedFile): string {
   return `${product}.${timeMs}.${height}.${part}`
 }
 
@@ -99,10 +99,10 @@ export function readCursor(text: string, sources: readonly FileSource[], range: 
   const [timeMs = -1, height = -1, part = -1] = numbers.map(Number)
   const place = { timeMs, height, part }
   if (!sources.some((source) => source.product === product)) return null
-  return place.timeMs >= range.fromMs && place.timeMs <= range.toMs ? { product, place } : null
+  return place.timeMs >= range.fromMs && place.timeMs <= range.toMs ? { product, position: place } : null
 }
 
 /** As `sha256sum --check` reads it. */
-export function sumsText(files: readonly StoredFile[]): string {
+export function checksumsText(files: readonly StoredFile[]): string {
   return files.map(({ sha256, key }) => `${sha256}  ${key}\n`).join('')
 }

@@ -2,7 +2,7 @@
 
 import { batchOf } from '../../core/d1.store.ts'
 import type { HeightAndTime } from '../../protocol/feed/durable-api.ts'
-import type { FilesCover, FilesGap, FilesNeed } from './files-read.ts'
+import type { CoverageNeed, FileCoverage, FileGap } from './files-read.ts'
 import { LEVELS } from './levels.ts'
 
 /** The first or the last file of each level: of all the first, or the last, is one of them. */
@@ -14,14 +14,14 @@ const ends = (order: 'ASC' | 'DESC') =>
 const FIRST = `SELECT first AS height, first_ms AS time FROM (${ends('ASC')}) ORDER BY first LIMIT 1`
 const LAST = `SELECT last AS height, last_ms AS time FROM (${ends('DESC')}) ORDER BY first DESC LIMIT 1`
 
-type Place = { readonly chain: string; readonly db: Pick<D1Database, 'prepare' | 'batch'> }
+type CoverageStorage = { readonly chain: string; readonly db: Pick<D1Database, 'prepare' | 'batch'> }
 
 /** To be asked: the first and the last block of the files, each as `height` and `time`. */
-export function endsOfFiles({ chain, db }: Place): D1PreparedStatement[] {
+export function endsOfFiles({ chain, db }: CoverageStorage): D1PreparedStatement[] {
   return [FIRST, LAST].map((sql) => db.prepare(sql).bind(chain))
 }
 
-export async function coverOf(place: Place, need: FilesNeed): Promise<FilesCover | null> {
+export async function coverageOf(place: CoverageStorage, need: CoverageNeed): Promise<FileCoverage | null> {
   const { chain, db } = place
   const lacking = need === 'fills' ? ' AND known IS NULL' : ''
   const stretches = (table: 'file_funded' | 'file_paid') =>
@@ -29,8 +29,8 @@ export async function coverOf(place: Place, need: FilesNeed): Promise<FilesCover
       .prepare(`SELECT from_height AS "from", from_ms AS fromMs, to_height AS "to" FROM ${table} WHERE chain = ?
         ORDER BY from_height`)
       .bind(chain)
-  type Paid = FilesCover['funded'][number]
-  type Rows = [HeightAndTime, HeightAndTime, FilesGap, Paid, ...Paid[]]
+  type Paid = FileCoverage['funded'][number]
+  type Rows = [HeightAndTime, HeightAndTime, FileGap, Paid, ...Paid[]]
   const [first, last, gaps, funded, paid] = await batchOf<Rows>(db, [
     ...endsOfFiles(place),
     db

@@ -5,7 +5,13 @@ import { Egress } from '../../core/egress.client.ts'
 import type { EgressSettings } from '../../core/egress.ts'
 import type { AccountId } from '../../core/ids.ts'
 import { err, ok, type Result } from '../../core/result.ts'
-import { type Batch, batchId, type Failed, type Outcome, type Sent } from '../destinations/batch.ts'
+import {
+  type AttemptResult,
+  type Batch,
+  batchId,
+  type DeliveryFailure,
+  type DeliveryResult,
+} from '../destinations/batch.ts'
 import { ClickHouseTables, sendToClickHouse } from '../destinations/clickhouse.client.ts'
 import { sendToKafka, sendToWebhook } from '../destinations/http.client.ts'
 import { sendToBucket, sendToS3 } from '../destinations/object-file.client.ts'
@@ -14,18 +20,18 @@ import { hyperdriveOf } from '../hyperdrive.ts'
 import type { DestinationConfig, Pipeline } from '../pipeline.ts'
 import { TOPIC_COLUMNS } from '../topics/catalogue.ts'
 import { DeadLetters } from './dead-letters.store.ts'
-import { type Affords, countedRows, type DeliveryPorts, type Parcel, wordsOfError } from './delivery-state.ts'
-import { madeRows } from './made-rows.ts'
+import { type BatchRows, billedRowCount, type CanAfford, type DeliveryPorts, errorMessage } from './delivery-state.ts'
 import type { SinkSettings } from './sink-settings.ts'
-import { LOST, SqlLink, sqlCaller } from './sql-link.client.ts'
+import { SQL_LOST, SqlLink, sqlCaller } from './sql-link.client.ts'
+import { transformedRows } from './transformed-rows.ts'
 
 type Settings = EgressSettings & Pick<SinkSettings, 'PIPELINE_HYPERDRIVE'>
 /** The operator's bucket, what runs SQL, and Hyperdrives by their names. */
 type Bindings = { readonly ARCHIVE?: R2Bucket; readonly SQL: Pick<Fetcher, 'fetch'> } & object
 
-const UNPAID = 'unpaid: these rows cost more credits than are left'
+const UNPAID_MESSAGE = 'unpaid: these rows cost more credits than are left'
 
-export class Sending {
+export class BatchSender {
   readonly #settings: Settings
   readonly #bindings: Bindings
   readonly #egress: Egress
@@ -40,57 +46,62 @@ export class Sending {
   }
 
   /** Null where there is no bucket for them. */
-  letters(pipeline: string): DeadLetters | null {
+  deadLetters(pipeline: string): DeadLetters | null {
     const { ARCHIVE: bucket } = this.#bindings
     return bucket && pipeline ? new DeadLetters(bucket, pipeline) : null
   }
 
   /** The oldest dead letter behind `after`, sent once more; null: there is none. */
-  async unburied(pipeline: Pipeline, after: string | null, affords: Affords): ReturnType<DeliveryPorts['unbury']> {
-    const letters = this.letters(pipeline.id)
+  async sendOldestDeadLetter(
+    pipeline: Pipeline,
+    after: string | null,
+    affords: CanAfford,
+  ): ReturnType<DeliveryPorts['sendDeadLetter']> {
+    const letters = this.deadLetters(pipeline.id)
     const key = await letters?.next(after)
     if (!letters || !key) return null
     try {
       const parcel = await letters.read(key)
       const { from, to, rows } = parcel
-      const outcome = await this.sent(pipeline, parcel, batchId(pipeline.id, from, to), affords)
+      const outcome = await this.send(pipeline, parcel, batchId(pipeline.id, from, to), affords)
       return outcome.ok ? { ...outcome, key, from, to, rows: rows.length } : { ...outcome, key }
     } catch (error) {
-      return { ok: false, words: wordsOfError(error), key }
+      return { ok: false, message: errorMessage(error), key }
     }
   }
 
   /** Transforms, and sends what can be paid for. */
-  async sent(
+  async send(
     pipeline: Pipeline,
-    parcel: Parcel,
+    parcel: BatchRows,
     id: string,
-    affords: Affords,
+    affords: CanAfford,
     kind: 'batch' | 'test' = 'batch',
-  ): Promise<Sent> {
+  ): Promise<DeliveryResult> {
     const { topic, transforms, destination_config: config } = pipeline
     const columns = TOPIC_COLUMNS.get(topic) ?? []
     const { from, to, rows, texts } = parcel
     let batch: Batch = { id, pipeline: pipeline.id, topic, from, to, rows, texts, columns }
     if (Object.keys(transforms).length > 0) {
-      const made = await this.#transformed(pipeline, parcel, id, kind)
+      const made = await this.#transform(pipeline, parcel, id, kind)
       if ('ok' in made) return made
       batch = { ...batch, ...made, columns: null }
     }
-    if (batch.rows.length === 0) return { ok: true, bytes: 0, countedRows: 0 }
+    if (batch.rows.length === 0) return { ok: true, bytes: 0, billedRows: 0 }
     // Notes are free, and no transform makes one.
-    const counted = countedRows(batch.texts) - countedRows(texts.filter((_, at) => rows[at]?._kind !== 'row'))
-    if (!(await affords(counted))) return { ok: false, words: UNPAID, isUntried: true, unpaidRows: counted }
+    const counted = billedRowCount(batch.texts) - billedRowCount(texts.filter((_, at) => rows[at]?._kind !== 'row'))
+    if (!(await affords(counted)))
+      return { ok: false, message: UNPAID_MESSAGE, isNotAttempted: true, unpaidRows: counted }
     const outcome = await this.#deliver(config, batch, pipeline.account)
-    return outcome.ok ? { ...outcome, countedRows: counted } : outcome
+    return outcome.ok ? { ...outcome, billedRows: counted } : outcome
   }
 
-  async #transformed(
+  async #transform(
     pipeline: Pipeline,
-    parcel: Parcel,
+    parcel: BatchRows,
     id: string,
     kind: 'batch' | 'test',
-  ): Promise<Pick<Parcel, 'rows' | 'texts'> | Failed> {
+  ): Promise<Pick<BatchRows, 'rows' | 'texts'> | DeliveryFailure> {
     const { topic, transforms } = pipeline
     const table = { name: topic, columns: TOPIC_COLUMNS.get(topic) ?? [] }
     const data = parcel.texts.filter((_, at) => parcel.rows[at]?._kind === 'row')
@@ -99,19 +110,20 @@ export class Sending {
     const { _height: height, _time: time } = newest
     const request = { transforms, table, defaults: { id, height, time } }
     const answer = await this.sql.run(sqlCaller(pipeline, kind), request, data).catch(() => null)
-    if (answer === null) return { ok: false, words: LOST }
-    if (answer.kind === 'wait') return { ok: false, words: answer.words, retryAfterMs: answer.waitMs, isUntried: true }
+    if (answer === null) return { ok: false, message: SQL_LOST }
+    if (answer.kind === 'wait')
+      return { ok: false, message: answer.words, retryAfterMs: answer.waitMs, isNotAttempted: true }
     if (answer.kind === 'fault') {
       // A clock says more of the machine than of the transform.
       const final = answer.over === 'time' ? {} : { isFinal: true as const }
-      return { ok: false, words: `transforms.${answer.name}: ${answer.message}`, ...final }
+      return { ok: false, message: `transforms.${answer.name}: ${answer.message}`, ...final }
     }
-    const made = madeRows(parcel, answer.texts, id)
+    const made = transformedRows(parcel, answer.texts, id)
     const last = Object.keys(transforms).at(-1)
-    return made.ok ? made.value : { ok: false, words: `transforms.${last}: ${made.error}`, isFinal: true }
+    return made.ok ? made.value : { ok: false, message: `transforms.${last}: ${made.error}`, isFinal: true }
   }
 
-  async #deliver(config: DestinationConfig, batch: Batch, account: AccountId): Promise<Outcome> {
+  async #deliver(config: DestinationConfig, batch: Batch, account: AccountId): Promise<AttemptResult> {
     switch (config.type) {
       case 'webhook':
         return sendToWebhook(config, batch, this.#egress)
@@ -126,7 +138,7 @@ export class Sending {
         const { PIPELINE_PRIVATE: isPlainAllowed } = this.#settings
         const server =
           name === null ? await serverOf(config, this.#egress, dial, isPlainAllowed) : this.#hyperdrive(name, account)
-        if (!server.ok) return { ok: false, words: server.error }
+        if (!server.ok) return { ok: false, message: server.error }
         return sendToPostgres(server.value, config.table, batch, config.create_table)
       }
       case 'kafka':

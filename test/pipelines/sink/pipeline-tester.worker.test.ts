@@ -2,13 +2,13 @@
 
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { TEST_PRICE } from '../../../src/metering/tariff.ts'
-import type { Sent } from '../../../src/pipelines/destinations/batch.ts'
+import type { DeliveryResult } from '../../../src/pipelines/destinations/batch.ts'
 import type { Pipeline } from '../../../src/pipelines/pipeline.ts'
-import type { Assembler, Taken } from '../../../src/pipelines/sink/assembling.ts'
+import type { AssembledBatch, Assembler } from '../../../src/pipelines/sink/batch-assembler.ts'
 import type { Delivery } from '../../../src/pipelines/sink/delivery.ts'
-import type { Reads } from '../../../src/pipelines/sink/reading.client.ts'
+import type { PipelineReader } from '../../../src/pipelines/sink/pipeline-readers.client.ts'
+import { newestRows, PipelineTester } from '../../../src/pipelines/sink/pipeline-tester.client.ts'
 import type { SqlLink } from '../../../src/pipelines/sink/sql-link.client.ts'
-import { newestRows, Trying } from '../../../src/pipelines/sink/trying.client.ts'
 import type { SqlWait } from '../../../src/pipelines/sql/sql-api.ts'
 
 beforeEach(() => void vi.useFakeTimers())
@@ -17,31 +17,31 @@ afterEach(() => void vi.useRealTimers())
 // PIPE-14, PIPE-26
 it('what arrives after its test was given up is owed, and told', async () => {
   const told: (number | string)[] = []
-  const delivery = { refusal: async () => null, arrived: (rows: number) => void told.push(rows) }
-  const { promise, resolve } = Promise.withResolvers<Sent>()
+  const delivery = { refusal: async () => null, chargeRows: (rows: number) => void told.push(rows) }
+  const { promise, resolve } = Promise.withResolvers<DeliveryResult>()
   const row = { _kind: 'row', _key: '5:a', _height: 5, _time: 350 }
   const taken = { from: 5, to: 5, rows: [row], texts: [JSON.stringify(row)] }
   const reading = { head: async () => ({ height: 5, time: 350 }), assembler: () => ({ take: async () => taken }) }
   const kept: string[] = []
   const slots: SqlWait[] = []
   const sql = {
-    takeSlot: async () => {
+    acquireSlot: async () => {
       kept.push('taken')
       return slots.shift() ?? null
     },
-    freeSlot: async () => void kept.push('freed'),
+    releaseSlot: async () => void kept.push('freed'),
   }
-  const trying = new Trying({
-    sending: { sent: () => promise, sql: sql as unknown as SqlLink },
+  const trying = new PipelineTester({
+    sender: { send: () => promise, sql: sql as unknown as SqlLink },
     rowMicro: TEST_PRICE / 4,
     delivery: () => delivery as unknown as Delivery,
     wake: async () => void told.push('woken'),
   })
-  const answer = trying.tried({ id: 'pipe_a' } as Pipeline, reading as unknown as Reads)
+  const answer = trying.run({ id: 'pipe_a' } as Pipeline, reading as unknown as PipelineReader)
   await vi.advanceTimersByTimeAsync(60_000)
   expect([(await answer).ok, told, kept]).toEqual([false, [], ['taken']])
   // The test paid for four of them.
-  resolve({ ok: true, bytes: 1, countedRows: 5 })
+  resolve({ ok: true, bytes: 1, billedRows: 5 })
   await vi.advanceTimersByTimeAsync(0)
   expect([told, kept]).toEqual([
     [1, 'woken'],
@@ -49,7 +49,7 @@ it('what arrives after its test was given up is owed, and told', async () => {
   ])
   // Another one of the account is under way.
   slots.push({ waitMs: 9, words: 'wait' })
-  expect(await trying.tried({ id: 'pipe_a' } as Pipeline, reading as unknown as Reads)).toMatchObject({
+  expect(await trying.run({ id: 'pipe_a' } as Pipeline, reading as unknown as PipelineReader)).toMatchObject({
     ok: false,
     rows: 0,
     words: 'wait',
@@ -68,7 +68,9 @@ it('is of the newest rows, from as far back as it takes', async () => {
       ends.push(to)
       const heights = Array.from({ length: to - height + 1 }, (_, at) => height + at)
       const rows = heights.map((each) => ({ _kind: 'row', _key: `${each}`, _height: each, _time: 0 }) as const)
-      return height <= rowsAt ? ({ from: height, to, rows, texts: heights.map(String) } as unknown as Taken) : null
+      return height <= rowsAt
+        ? ({ from: height, to, rows, texts: heights.map(String) } as unknown as AssembledBatch)
+        : null
     }
     return { take }
   }

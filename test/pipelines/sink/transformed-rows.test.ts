@@ -1,7 +1,7 @@
 // What transforms may say of where a row stands.
 
 import { describe, expect, it } from 'vitest'
-import { madeRows } from '../../../src/pipelines/sink/made-rows.ts'
+import { transformedRows } from '../../../src/pipelines/sink/transformed-rows.ts'
 import { gapRow, keyedRows } from '../../../src/pipelines/topics/topic.ts'
 
 const ID = 'pipe_a:5-8'
@@ -16,7 +16,7 @@ const rows = [
 const batch = { rows, texts: rows.map((row) => JSON.stringify(row)) }
 const row = { _kind: 'row', _key: '7:a', _height: 7, _time: 490 }
 const made = (...all: readonly object[]) =>
-  madeRows(
+  transformedRows(
     batch,
     all.map((one) => JSON.stringify(one)),
     ID,

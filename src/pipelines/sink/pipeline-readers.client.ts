@@ -16,35 +16,35 @@ import { AbiDecoder } from '../evm/decode.ts'
 import { EvmChain } from '../evm/evm-chain.ts'
 import { chainOf, queryOf } from '../evm/evm-record.ts'
 import type { Pipeline } from '../pipeline.ts'
-import { CannotRun } from '../pipeline.ts'
-import { type Chosen, chosenBy } from '../topics/catalogue.ts'
+import { FatalPipelineError } from '../pipeline.ts'
+import { selectTopic, type TopicSelection } from '../topics/catalogue.ts'
 import { evmFold, readAnchor } from '../topics/evm-logs.ts'
-import { Assembler, readOf, type Standing } from './assembling.ts'
-import type { Flight } from './delivery-state.ts'
+import { Assembler, lastReadBlock, type ReaderState } from './batch-assembler.ts'
+import type { BatchInFlight } from './delivery-state.ts'
 import { EvmSource } from './evm-source.ts'
-import { type Place, Source } from './source.ts'
+import { Source, type StartPosition } from './source.ts'
 
 /** An answer that takes longer has failed. */
-const PATIENCE_MS = 30_000
+const TIMEOUT_MS = 30_000
 /** The log forgets who wants order statuses after twice as long. */
-export const STAY_MS = 10_000
+export const ORDER_INTEREST_MS = 10_000
 /** How old what is known of the newest block may be. */
-const HEAD_MS = 2_000
+const HEAD_CACHE_MS = 2_000
 
 /** Blocks that there are for a pipeline. */
-export interface Reads {
+export interface PipelineReader {
   /** Throws CannotRun with what is wrong with the record. */
-  assembler(pipeline: Pipeline, at: Standing, flight: Pick<Flight, 'to' | 'ordersFrom'> | null): Assembler
+  assembler(pipeline: Pipeline, at: ReaderState, flight: Pick<BatchInFlight, 'to' | 'ordersFrom'> | null): Assembler
   /** The newest block that it could be sent, as it was known a moment ago; null: there is none. */
   head(pipeline: Pipeline): Promise<HeightAndTime | null>
   /** Behind the newest block; null: that is not known. */
-  newest(pipeline: Pipeline): Promise<Place | null>
+  newest(pipeline: Pipeline): Promise<StartPosition | null>
   /** What was known last. */
   readonly knownHead: HeightAndTime | null
 }
 
 /** Of the topics of the log. */
-export class Reading implements Reads {
+export class LogReader implements PipelineReader {
   readonly #objects: Objects
   readonly #archive: ArchiveReader | null
   #head: HeightAndTime | null = null
@@ -55,10 +55,10 @@ export class Reading implements Reads {
     this.#archive = archive
   }
 
-  assembler(pipeline: Pipeline, at: Standing, flight: Pick<Flight, 'to' | 'ordersFrom'> | null): Assembler {
-    const chosen = chosenBy(pipeline)
-    if (!chosen.ok) throw CannotRun.of(chosen.error)
-    const { definition, wanted } = chosen.value
+  assembler(pipeline: Pipeline, at: ReaderState, flight: Pick<BatchInFlight, 'to' | 'ordersFrom'> | null): Assembler {
+    const chosen = selectTopic(pipeline)
+    if (!chosen.ok) throw FatalPipelineError.of(chosen.error)
+    const { definition, interest } = chosen.value
     const { lines } = definition
     const isOfOrders = lines === 'orders'
     const orders = walletsOf(chosen.value)
@@ -69,19 +69,24 @@ export class Reading implements Reads {
     }
     const ordersFrom = flight?.ordersFrom ?? null
     const known = flight && ordersFrom !== null ? { to: flight.to, ordersFrom } : null
-    return new Assembler(new Source(ports, lines, known, readOf(at)), definition.open(wanted, at.fold), at, Date.now)
+    return new Assembler(
+      new Source(ports, lines, known, lastReadBlock(at)),
+      definition.open(interest, at.fold),
+      at,
+      Date.now,
+    )
   }
 
   /** Feeders send order statuses as long as somebody asks: asks now and every few seconds, until it is ended. */
-  stay(current: () => Pipeline | null): () => void {
+  keepOrderInterest(current: () => Pipeline | null): () => void {
     let cancel: () => void = () => undefined
     const ask = () => {
       const pipeline = current()
-      const chosen = pipeline?.status === 'running' ? chosenBy(pipeline) : null
+      const chosen = pipeline?.status === 'running' ? selectTopic(pipeline) : null
       const orders = chosen?.ok ? walletsOf(chosen.value) : null
       if (!pipeline || !orders) return
       this.#durable(pipeline.id, null, 'events', orders).catch(() => undefined)
-      cancel = after(STAY_MS, ask)
+      cancel = after(ORDER_INTEREST_MS, ask)
     }
     ask()
     return () => cancel()
@@ -89,12 +94,12 @@ export class Reading implements Reads {
 
   /** The newest durable block of the log. */
   async head({ id: reader }: Pipeline): Promise<HeightAndTime | null> {
-    if (Date.now() - this.#headMs > HEAD_MS) await this.#durable(reader, null, 'events', null)
+    if (Date.now() - this.#headMs > HEAD_CACHE_MS) await this.#durable(reader, null, 'events', null)
     return this.#head
   }
 
   /** A log without a block is new, or was reset: then what is archived is of before. */
-  async newest(pipeline: Pipeline): Promise<Place | null> {
+  async newest(pipeline: Pipeline): Promise<StartPosition | null> {
     const head = await this.head(pipeline)
     if (head) return { height: head.height + 1 }
     return (await this.#archive?.last()) == null ? { first: true } : null
@@ -111,7 +116,7 @@ export class Reading implements Reads {
     orders: readonly string[] | null,
   ): Promise<DurablePage> {
     const request = { v: LOG_API_VERSION, reader, from, kind, ...(orders && { orders }) }
-    const page = await orReject(this.#objects.log().durable(request), PATIENCE_MS, after)
+    const page = await orReject(this.#objects.log().durable(request), TIMEOUT_MS, after)
     this.#head = page.head
     this.#headMs = Date.now()
     return page
@@ -119,14 +124,14 @@ export class Reading implements Reads {
 }
 
 /** Whose order statuses it reads; null: it reads none. */
-function walletsOf({ definition, wanted }: Chosen): readonly string[] | null {
-  if (definition.lines !== 'orders' || !wanted) return null
-  const { channel, body } = wanted as EventsTarget
+function walletsOf({ definition, interest }: TopicSelection): readonly string[] | null {
+  if (definition.lines !== 'orders' || !interest) return null
+  const { channel, body } = interest as EventsTarget
   return channel.names(body)
 }
 
 /** Of `evm_logs`. */
-export class EvmReading implements Reads {
+export class EvmReader implements PipelineReader {
   readonly #chains: readonly RpcChain[]
   readonly #background: (work: Promise<unknown>) => void
   /** The chain that was read last; reading another one opens it again. */
@@ -137,9 +142,9 @@ export class EvmReading implements Reads {
     this.#background = background
   }
 
-  assembler(pipeline: Pipeline, at: Standing): Assembler {
+  assembler(pipeline: Pipeline, at: ReaderState): Assembler {
     const events = readAbi(pipeline.abi_file)
-    if (!events.ok) throw CannotRun.of(events.error)
+    if (!events.ok) throw FatalPipelineError.of(events.error)
     const chain = this.#chainOf(pipeline)
     const decoder = new AbiDecoder(events.value)
     const query = queryOf(pipeline, decoder.selectors)
@@ -151,7 +156,7 @@ export class EvmReading implements Reads {
     return this.#chainOf(pipeline).head()
   }
 
-  async newest(pipeline: Pipeline): Promise<Place> {
+  async newest(pipeline: Pipeline): Promise<StartPosition> {
     const head = await this.head(pipeline)
     return head ? { height: head.height + 1 } : { first: true }
   }
@@ -165,11 +170,11 @@ export class EvmReading implements Reads {
       pipeline,
       this.#chains.map(({ name }) => name),
     )
-    if (!named.ok) throw CannotRun.of(named.error)
+    if (!named.ok) throw FatalPipelineError.of(named.error)
     if (this.#open?.name === named.value) return this.#open
     const config = this.#chains.find(({ name }) => name === named.value)
     if (!config || !isAllowed(config, 'eth_getLogs'))
-      throw new CannotRun('filter.chain: the operator does not allow eth_getLogs')
+      throw new FatalPipelineError('filter.chain: the operator does not allow eth_getLogs')
     const ports = { send: post, now: Date.now, random: Math.random, sleep, background: this.#background }
     const upstream = new RpcUpstream(config, ports)
     this.#open = new EvmChain(config, (calls) => upstream.request(calls), Date.now)

@@ -11,7 +11,7 @@ import type { CoinFragment } from '../../protocol/hub/hub-link.ts'
 import type { ArchivedBook, ArchivedCheckpoint } from '../archive/archive-read.ts'
 
 /** From where on no book is known, and why. */
-export type Lost =
+export type BooksLoss =
   /** Blocks `from` to `to` are missing. */
   | { readonly kind: 'gap'; readonly from: number; readonly to: number }
   /** What this block changed is not known, or what was repaired before it. */
@@ -19,12 +19,12 @@ export type Lost =
   /** The books of this block are of another epoch. */
   | { readonly kind: 'epoch'; readonly height: number; readonly epoch: string }
 
-export class BookAt {
+export class HistoricalBooks {
   readonly #shard = new ShardBooks()
   readonly #epoch: string
   #height: number
   #time: number
-  #lost: Lost | null = null
+  #loss: BooksLoss | null = null
 
   /** `books`: the checkpoint's, of all coins that are wanted. */
   constructor({ epoch, height, time }: ArchivedCheckpoint, books: readonly ArchivedBook[]) {
@@ -46,23 +46,23 @@ export class BookAt {
     return this.#time
   }
   /** Each coin of a checkpoint has a height of its own: before this one not every book is known. */
-  get wholeAt(): number {
+  get completeAt(): number {
     return Math.max(this.#height, this.#shard.completeAt)
   }
-  get lost(): Lost | null {
-    return this.#lost
+  get loss(): BooksLoss | null {
+    return this.#loss
   }
 
   /** What a block changed, none of one that was taken before; null where no book is known any more. */
-  take(block: HubBlock): readonly CoinFragment[] | null {
-    if (this.#lost !== null) return null
+  apply(block: HubBlock): readonly CoinFragment[] | null {
+    if (this.#loss !== null) return null
     if (block.height <= this.#height) return []
     if (block.height > this.#height + 1) {
-      this.#lost = { kind: 'gap', from: this.#height + 1, to: block.height - 1 }
+      this.#loss = { kind: 'gap', from: this.#height + 1, to: block.height - 1 }
       return null
     }
     if (block.repaired !== undefined) {
-      this.#lost = { kind: 'unknown', height: block.height }
+      this.#loss = { kind: 'unknown', height: block.height }
       return null
     }
     const outcome = this.#shard.apply(block)
@@ -71,12 +71,12 @@ export class BookAt {
     if (outcome.kind !== 'applied') return []
     // A coin that changes and stands in no checkpoint was not sure when that was written.
     if (this.#shard.suspects.length > 0) {
-      this.#lost = { kind: 'unknown', height: block.height }
+      this.#loss = { kind: 'unknown', height: block.height }
       return null
     }
     if (this.#shard.ready) return outcome.fragments
     const { height, epoch, books } = block
-    this.#lost = books === null || epoch === null ? { kind: 'unknown', height } : { kind: 'epoch', height, epoch }
+    this.#loss = books === null || epoch === null ? { kind: 'unknown', height } : { kind: 'epoch', height, epoch }
     return null
   }
 
@@ -90,7 +90,7 @@ export class BookAt {
 
   /** A coin's book after the last block taken; null where there is none, or where it is not known. */
   snapshot(coin: Coin): BookSnapshot | null {
-    const encoded = this.#lost === null && this.wholeAt === this.#height ? this.#shard.encode(coin) : null
+    const encoded = this.#loss === null && this.completeAt === this.#height ? this.#shard.encode(coin) : null
     return encoded && { coin, time: this.#time, height: this.#height, epoch: this.#epoch, ...encoded }
   }
 }

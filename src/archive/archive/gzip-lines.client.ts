@@ -4,12 +4,12 @@
 const SLICE_CHARS = 256 * 1024
 const NEWLINE = 10
 
-export interface Packed {
+export interface PackedLines {
   readonly body: Uint8Array
   readonly sha256: string
 }
 
-export async function pack(lines: readonly string[]): Promise<Packed> {
+export async function pack(lines: readonly string[]): Promise<PackedLines> {
   const encoder = new TextEncoder()
   const gzip = new CompressionStream('gzip')
   const writer = gzip.writable.getWriter()
@@ -33,7 +33,7 @@ export async function sha256Of(body: Uint8Array): Promise<string> {
 }
 
 /** One line after the other. All of them are held: to take each small piece of a stream takes three times as long. */
-export async function* unpacked(body: Uint8Array): AsyncGenerator<string> {
+export async function* unpack(body: Uint8Array): AsyncGenerator<string> {
   const stream = new Blob([body]).stream().pipeThrough(new DecompressionStream('gzip'))
   const bytes = new Uint8Array(await new Response(stream).arrayBuffer())
   const decoder = new TextDecoder()

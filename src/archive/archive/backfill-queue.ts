@@ -2,28 +2,28 @@
 // nothing; one that comes again writes nothing again.
 
 import { pairs } from '../../core/pairs.ts'
-import type { BackfillAnswer } from './backfill-api.ts'
-import type { BackfillBlock, Known } from './backfill-lines.ts'
+import type { BackfillResult } from './backfill-api.ts'
+import type { BackfillBlock, KnownEvents } from './backfill-lines.ts'
 import { type CutGap, type CutSegment, SegmentCutter } from './segment-cutter.ts'
 
 /** Removals begin at the bound: what is backfilled would be the first to go. */
-const ROOM = 0.9
+const MAX_FILL_RATIO = 0.9
 
 /** Of a body full of holes each piece is an object: so many are written in a turn, in seconds. */
-const SEGMENTS_MOST = 100
+const MAX_SEGMENTS = 100
 
 export interface BackfillPorts {
-  before(): Promise<{ readonly height: number } | null>
-  around(first: number, last: number): Promise<Span[]>
-  write(segments: readonly BackfillSegment[], around: readonly Span[]): Promise<number>
+  logStart(): Promise<{ readonly height: number } | null>
+  neighbors(first: number, last: number): Promise<SegmentSpan[]>
+  write(segments: readonly BackfillSegment[], around: readonly SegmentSpan[]): Promise<number>
   /** Bytes of the whole archive, and the most that it keeps; null: it keeps all. */
   readonly bytes: number
-  readonly mostBytes: number | null
+  readonly maxBytes: number | null
   /** So many segments and bytes are there now beside. */
-  added(segments: number, bytes: number): void
+  addWritten(segments: number, bytes: number): void
 }
 
-export class Backfilling {
+export class BackfillQueue {
   readonly #ports: BackfillPorts
   #last: Promise<unknown> = Promise.resolve()
 
@@ -32,26 +32,26 @@ export class Backfilling {
   }
 
   /** The blocks are in order of height. */
-  take(blocks: readonly BackfillBlock[]): Promise<BackfillAnswer> {
-    const turn = this.#last.then(() => this.#take(blocks))
+  write(blocks: readonly BackfillBlock[]): Promise<BackfillResult> {
+    const turn = this.#last.then(() => this.#write(blocks))
     this.#last = turn.catch(() => undefined)
     return turn
   }
 
-  async #take(blocks: readonly BackfillBlock[]): Promise<BackfillAnswer> {
-    const before = await this.#ports.before()
+  async #write(blocks: readonly BackfillBlock[]): Promise<BackfillResult> {
+    const before = await this.#ports.logStart()
     if (before === null) return { refused: 'empty' }
-    const { bytes, mostBytes } = this.#ports
-    if (mostBytes !== null && bytes > mostBytes * ROOM) return { refused: 'full', bytes, mostBytes }
+    const { bytes, maxBytes } = this.#ports
+    if (maxBytes !== null && bytes > maxBytes * MAX_FILL_RATIO) return { refused: 'full', bytes, mostBytes: maxBytes }
     const first = blocks[0]?.height ?? 0
     const last = blocks.at(-1)?.height ?? 0
-    const around = await this.#ports.around(first, last)
+    const around = await this.#ports.neighbors(first, last)
     const all = backfillCuts(blocks, around, before.height)
-    const segments = all.slice(0, SEGMENTS_MOST)
-    const next = all[SEGMENTS_MOST]?.first ?? null
+    const segments = all.slice(0, MAX_SEGMENTS)
+    const next = all[MAX_SEGMENTS]?.first ?? null
     if (segments.length === 0) return { blocks: 0, segments: 0, bytes: 0, next }
     const taken = await this.#ports.write(segments, around)
-    this.#ports.added(segments.length, taken)
+    this.#ports.addWritten(segments.length, taken)
     const count = segments.reduce((sum, { events }) => sum + events.length, 0)
     return { blocks: count, segments: segments.length, bytes: taken, next }
   }
@@ -62,15 +62,15 @@ export class Backfilling {
 // or a gap that names them all.
 
 export interface BackfillSegment extends CutSegment {
-  readonly known: Known
+  readonly known: KnownEvents
 }
 
-export type Span = Pick<CutSegment, 'first' | 'last' | 'firstMs' | 'lastMs'>
+export type SegmentSpan = Pick<CutSegment, 'first' | 'last' | 'firstMs' | 'lastMs'>
 
 /** Segments of the blocks, in order of height, that are below height `before` and in none of `held`. */
 export function backfillCuts(
   blocks: readonly BackfillBlock[],
-  held: readonly Pick<Span, 'first' | 'last'>[],
+  held: readonly Pick<SegmentSpan, 'first' | 'last'>[],
   before: number,
 ): BackfillSegment[] {
   const isHeld = (height: number) => held.some(({ first, last }) => first <= height && height <= last)
@@ -78,14 +78,14 @@ export function backfillCuts(
   return runsOf(wanted).flatMap(([known, run]) => {
     const cutter = new SegmentCutter(null)
     const next = (run.at(-1)?.height ?? 0) + 1
-    const cuts = [...run.flatMap((block) => cutter.block(block)), ...cutter.gap(next, next)]
+    const cuts = [...run.flatMap((block) => cutter.addBlock(block)), ...cutter.addGap(next, next)]
     return cuts.flatMap((cut) => ('segment' in cut ? [{ ...cut.segment, known }] : []))
   })
 }
 
 /** Blocks that follow each other and of which the same is known. */
-function runsOf(blocks: readonly BackfillBlock[]): [Known, BackfillBlock[]][] {
-  const runs: [Known, BackfillBlock[]][] = []
+function runsOf(blocks: readonly BackfillBlock[]): [KnownEvents, BackfillBlock[]][] {
+  const runs: [KnownEvents, BackfillBlock[]][] = []
   for (const block of blocks) {
     const [known, run] = runs.at(-1) ?? []
     if (run?.at(-1)?.height === block.height - 1 && known === block.known) run.push(block)
@@ -95,7 +95,7 @@ function runsOf(blocks: readonly BackfillBlock[]): [Known, BackfillBlock[]][] {
 }
 
 /** What lies between the spans, in whatever order they are given. */
-export function gapsBetween(spans: readonly Span[]): CutGap[] {
+export function gapsBetween(spans: readonly SegmentSpan[]): CutGap[] {
   return pairs(spans.toSorted((a, b) => a.first - b.first)).flatMap(([{ last, lastMs }, next]) =>
     next.first === last + 1 ? [] : [{ from: last + 1, to: next.first - 1, afterMs: lastMs, beforeMs: next.firstMs }],
   )

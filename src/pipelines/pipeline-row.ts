@@ -4,7 +4,7 @@ import type { AccountId, KeyHash } from '../core/ids.ts'
 import type { PipelineFields } from './pipeline.ts'
 
 /** Of an account. Deleted ones whose objects are not known to be empty count too. */
-export const PIPELINES_MAX = 50
+export const MAX_PIPELINES = 50
 
 export interface PipelineRow {
   readonly id: string
@@ -22,7 +22,7 @@ export interface PipelineRow {
   readonly destinationRoot: string
   readonly revision: number
   /** The last revision that its Sink object is known to have. */
-  readonly told: number
+  readonly sentRevision: number
   readonly createdMs: number
   readonly updatedMs: number
   readonly isRemoved: boolean
@@ -30,15 +30,15 @@ export interface PipelineRow {
 
 /** Columns of the table under the names of a row. */
 export const ROW_COLUMNS = `id, account, fields, sealed, creator, creator_name AS creatorName, payer, payer_name AS payerName,
-  payer_root AS payerRoot, destination_root AS destinationRoot, revision, told, created AS createdMs, updated AS updatedMs,
+  payer_root AS payerRoot, destination_root AS destinationRoot, revision, told AS sentRevision, created AS createdMs, updated AS updatedMs,
   removed IS NOT NULL AS isRemoved`
 
 /** What these columns hold. */
-export type StoredRow = Omit<PipelineRow, 'fields' | 'isRemoved'> & {
+export type RawPipelineRow = Omit<PipelineRow, 'fields' | 'isRemoved'> & {
   readonly fields: string
   readonly isRemoved: number
 }
 
-export function rowOf({ fields, isRemoved, ...row }: StoredRow): PipelineRow {
+export function rowOf({ fields, isRemoved, ...row }: RawPipelineRow): PipelineRow {
   return { ...row, fields: JSON.parse(fields) as PipelineFields, isRemoved: isRemoved !== 0 }
 }

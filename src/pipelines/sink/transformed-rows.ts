@@ -5,28 +5,28 @@
 import { err, ok, type Result } from '../../core/result.ts'
 import { visible } from '../../core/visible.ts'
 import type { Row } from '../topics/topic.ts'
-import type { Parcel } from './delivery-state.ts'
+import type { BatchRows } from './delivery-state.ts'
 
-type Rows = Pick<Parcel, 'rows' | 'texts'>
-const SHOWN = 80
+type Rows = Pick<BatchRows, 'rows' | 'texts'>
+const PREVIEW_CHARS = 80
 
 /** `made`: JSON of each row. `id`: keys of rows without a key of their own begin with it. The error is for the owner. */
-export function madeRows({ rows, texts }: Rows, made: readonly string[], id: string): Result<Rows, string> {
+export function transformedRows({ rows, texts }: Rows, output: readonly string[], id: string): Result<Rows, string> {
   const data = rows.filter(({ _kind }) => _kind === 'row')
-  const reserved = new Reserved(data, id)
+  const reserved = new ReservedColumns(data, id)
   const own: Row[] = []
-  for (const text of made) {
+  for (const text of output) {
     const row = JSON.parse(text) as Row
-    const wrong = reserved.fault(row)
+    const wrong = reserved.problemOf(row)
     if (wrong !== null) return err(wrong)
     own.push(row)
   }
   const notes = rows.filter(({ _kind }) => _kind !== 'row')
   const noteTexts = texts.filter((_, at) => rows[at]?._kind !== 'row')
-  return ok({ rows: [...notes, ...own], texts: [...noteTexts, ...made] })
+  return ok({ rows: [...notes, ...own], texts: [...noteTexts, ...output] })
 }
 
-class Reserved {
+class ReservedColumns {
   readonly #keys: ReadonlySet<string>
   readonly #heights: ReadonlySet<number>
   readonly #times: ReadonlySet<number>
@@ -40,21 +40,21 @@ class Reserved {
     this.#id = id
   }
 
-  fault({ _kind, _key, _height, _time }: Row): string | null {
+  problemOf({ _kind, _key, _height, _time }: Row): string | null {
     if (_kind !== 'row')
-      return `_kind is ${shown(_kind)}: leave the column out, it is "row" in every row of a transform`
-    if (typeof _key !== 'string' || !this.#isOurs(_key))
-      return `_key is ${shown(_key)}: select the _key of a row of the batch, alone or with ":" and more behind it, or leave it out`
+      return `_kind is ${preview(_kind)}: leave the column out, it is "row" in every row of a transform`
+    if (typeof _key !== 'string' || !this.#isDerivedKey(_key))
+      return `_key is ${preview(_key)}: select the _key of a row of the batch, alone or with ":" and more behind it, or leave it out`
     if (this.#seen.size === this.#seen.add(_key).size)
-      return `_key ${shown(_key)} is in two rows: put ":" and what tells them apart behind it, or leave the column out`
+      return `_key ${preview(_key)} is in two rows: put ":" and what tells them apart behind it, or leave the column out`
     if (!this.#heights.has(_height))
-      return `_height is ${shown(_height)}: select the _height of a row of the batch, or leave it out`
+      return `_height is ${preview(_height)}: select the _height of a row of the batch, or leave it out`
     if (!this.#times.has(_time))
-      return `_time is ${shown(_time)}: select the _time of a row of the batch, or leave it out`
+      return `_time is ${preview(_time)}: select the _time of a row of the batch, or leave it out`
     return null
   }
 
-  #isOurs(key: string): boolean {
+  #isDerivedKey(key: string): boolean {
     if (this.#keys.has(key) || key.startsWith(`${this.#id}:`)) return true
     for (let at = key.lastIndexOf(':'); at > 0; at = key.lastIndexOf(':', at - 1))
       if (this.#keys.has(key.slice(0, at))) return true
@@ -62,6 +62,6 @@ class Reserved {
   }
 }
 
-function shown(value: unknown): string {
-  return visible(JSON.stringify(value) ?? 'not there').slice(0, SHOWN)
+function preview(value: unknown): string {
+  return visible(JSON.stringify(value) ?? 'not there').slice(0, PREVIEW_CHARS)
 }

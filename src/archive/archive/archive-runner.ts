@@ -12,11 +12,11 @@ import type { HubBooks } from '../../protocol/hub/hub-api.ts'
 import { type ArchiveLine, type Cut, type CutGap, type CutSegment, SegmentCutter } from './segment-cutter.ts'
 
 /** Segments of one round: some seconds of work. */
-const CUTS_MOST = 16
+const MAX_CUTS = 16
 /** Books that are not sure are waited for through so many rounds … */
-const TRIES_MOST = 12
+const MAX_BOOK_ATTEMPTS = 12
 /** … each so long after the last. */
-const AGAIN_MS = 5_000
+const BOOK_RETRY_MS = 5_000
 /** Books are written when the blocks that they stand at are durable. */
 const DURABLE_MS = 2_000
 
@@ -29,34 +29,34 @@ export interface ArchiveState {
   readonly failure: ArchiveReport['failure']
 }
 
-export const NOTHING_ARCHIVED: ArchiveState = { last: null, segments: 0, bytes: 0, checkpoint: null, failure: null }
+export const EMPTY_ARCHIVE_STATE: ArchiveState = { last: null, segments: 0, bytes: 0, checkpoint: null, failure: null }
 
-export interface ArchivingPorts {
+export interface ArchiveRunnerPorts {
   /** What the log has from a height on, null for nothing; it is told of the state. */
   page(from: number | null, state: ArchiveState): Promise<ArchivePage>
   /** Each answers how many bytes it took. */
   putSegment(cut: CutSegment): Promise<number>
-  putCheckpoint(books: TakenBooks): Promise<number>
+  putCheckpoint(books: CheckpointBooks): Promise<number>
   putGap(gap: CutGap): Promise<void>
   readonly hubs: number
   hubBooks(hub: number, after: string | null): Promise<HubBooks>
   trim(state: ArchiveState): Promise<Pick<ArchiveState, 'segments' | 'bytes'> | null>
   /** The last block of the last segment that has a row; null without one. */
-  found(): Promise<HeightAndTime | null>
+  lastBlock(): Promise<HeightAndTime | null>
   /** Keeps the state; what is saved is never taken back. */
   save(state: ArchiveState): void
 }
 
-export class Archiving {
-  readonly #ports: ArchivingPorts
+export class ArchiveRunner {
+  readonly #ports: ArchiveRunnerPorts
   #state: ArchiveState
   /** Books that wait to be durable. */
-  #taken: TakenBooks | null = null
-  #tries = 0
+  #pendingBooks: CheckpointBooks | null = null
+  #bookAttempts = 0
   /** The last height that the round before saw. */
-  #seen: number | null = null
+  #lastSeen: number | null = null
 
-  constructor(ports: ArchivingPorts, state: ArchiveState) {
+  constructor(ports: ArchiveRunnerPorts, state: ArchiveState) {
     this.#ports = ports
     this.#state = state
   }
@@ -66,24 +66,24 @@ export class Archiving {
   }
 
   /** Others wrote so much beside the rounds. */
-  added(segments: number, bytes: number): void {
+  addWritten(segments: number, bytes: number): void {
     const { segments: before, bytes: held } = this.#state
     this.#save({ segments: before + segments, bytes: held + bytes })
   }
 
   /** So much went beside a round. */
-  freed({ segments, bytes }: Pick<ArchiveState, 'segments' | 'bytes'>): void {
+  subtractRemoved({ segments, bytes }: Pick<ArchiveState, 'segments' | 'bytes'>): void {
     this.#save({ segments: this.#state.segments - segments, bytes: this.#state.bytes - bytes })
   }
 
-  failed(atMs: number, words: string): void {
+  recordFailure(atMs: number, words: string): void {
     this.#save({ failure: { atMs, words } })
   }
 
   /** Answers after how long the next round is due; null: when blocks come. */
   async round(): Promise<number | null> {
     // A segment may have been written before its first state was.
-    if (this.#state.last === null) this.#save({ last: await this.#ports.found() })
+    if (this.#state.last === null) this.#save({ last: await this.#ports.lastBlock() })
     const { last } = this.#state
     const cutter = new SegmentCutter(last)
     let cuts = 0
@@ -98,7 +98,7 @@ export class Archiving {
           await this.#write(cut)
           cuts++
         }
-      if (cuts >= CUTS_MOST) return 0
+      if (cuts >= MAX_CUTS) return 0
       if ((cutter.height ?? -1) + 1 === from) break
     }
     const told = this.#state
@@ -106,8 +106,8 @@ export class Archiving {
     if (trimmed) this.#save(trimmed)
     const booksMs = await this.#books(page)
     if (this.#state !== told) await this.#ports.page(null, this.#state)
-    const isStill = cutter.height === this.#seen && cuts === 0
-    this.#seen = cutter.height
+    const isStill = cutter.height === this.#lastSeen && cuts === 0
+    this.#lastSeen = cutter.height
     const endMs = isStill ? null : cutter.endMs
     const blocksMs = endMs === null || !page.head ? null : waitMs(endMs, page.head.time)
     return booksMs === null || blocksMs === null ? (booksMs ?? blocksMs) : Math.min(booksMs, blocksMs)
@@ -127,23 +127,23 @@ export class Archiving {
 
   /** Sees to a checkpoint that is due; answers when to come again for it, null where that is not needed. */
   async #books(page: ArchivePage): Promise<number | null> {
-    if (this.#taken) return this.#putBooks(this.#taken, page)
+    if (this.#pendingBooks) return this.#putBooks(this.#pendingBooks, page)
     if (page.epoch === null || !isCheckpointDue(this.#state.checkpoint, page)) return null
     const { hubs, hubBooks } = this.#ports
-    const taken = await takeBooks(hubs, page.epoch, hubBooks)
-    if (!taken) return AGAIN_MS
-    if (taken.left > 0 && ++this.#tries < TRIES_MOST) return AGAIN_MS
-    this.#tries = 0
-    this.#taken = taken
+    const taken = await collectBooks(hubs, page.epoch, hubBooks)
+    if (!taken) return BOOK_RETRY_MS
+    if (taken.unsure > 0 && ++this.#bookAttempts < MAX_BOOK_ATTEMPTS) return BOOK_RETRY_MS
+    this.#bookAttempts = 0
+    this.#pendingBooks = taken
     return DURABLE_MS
   }
 
-  async #putBooks(taken: TakenBooks, { head, epoch }: ArchivePage): Promise<number | null> {
+  async #putBooks(taken: CheckpointBooks, { head, epoch }: ArchivePage): Promise<number | null> {
     const isDurable = head !== null && head.height >= taken.through
     if (epoch === taken.epoch && !isDurable) return DURABLE_MS
-    this.#taken = null
+    this.#pendingBooks = null
     // Of another epoch, and where one of that height is there, books are taken anew: a name has one content.
-    if (epoch !== taken.epoch || taken.height <= (this.#state.checkpoint?.height ?? -1)) return AGAIN_MS
+    if (epoch !== taken.epoch || taken.height <= (this.#state.checkpoint?.height ?? -1)) return BOOK_RETRY_MS
     const bytes = (await this.#ports.putCheckpoint(taken)) + this.#state.bytes
     const { height, time } = taken
     this.#save({ bytes, checkpoint: { epoch: taken.epoch, height, time } })
@@ -157,16 +157,16 @@ export class Archiving {
 }
 
 function* cutsOf(cutter: SegmentCutter, part: ArchivePart): Generator<Cut> {
-  if ('gap' in part) yield* cutter.gap(part.gap.from, part.gap.to)
-  else for (const line of linesOf(part)) yield* cutter.block(line)
+  if ('gap' in part) yield* cutter.addGap(part.gap.from, part.gap.to)
+  else for (const line of linesOf(part)) yield* cutter.addBlock(line)
 }
 
 /** From one checkpoint to the next: what lies between has to be read for a book of the past, some 13,000 lines. */
-const SPAN_MS = 15 * MINUTE_MS
+const CHECKPOINT_EVERY_MS = 15 * MINUTE_MS
 /** A block is durable in the log so soon after its time. */
 const LOG_DURABLE_MS = 1_500
 /** Books that were repaired are written anew no more often. */
-const REPAIRS_MS = MINUTE_MS
+const REPAIR_INTERVAL_MS = MINUTE_MS
 
 /** After failures: the log keeps what waits, for hours. */
 export const RETRY: Backoff = { firstMs: 1_000, capMs: MINUTE_MS, jitter: 0.5 }
@@ -190,8 +190,8 @@ export function isCheckpointDue(
   if (head === null || epoch === null) return false
   if (last === null || last.epoch !== epoch) return true
   // Times of blocks may fall, as where a clock was ahead.
-  if (Math.floor(head.time / SPAN_MS) !== Math.floor(last.time / SPAN_MS)) return true
-  return repairedAt !== null && repairedAt >= last.height && Math.abs(head.time - last.time) >= REPAIRS_MS
+  if (Math.floor(head.time / CHECKPOINT_EVERY_MS) !== Math.floor(last.time / CHECKPOINT_EVERY_MS)) return true
+  return repairedAt !== null && repairedAt >= last.height && Math.abs(head.time - last.time) >= REPAIR_INTERVAL_MS
 }
 
 // What the log handed over, as the lines it is made of. Invariant: both kinds have a line for each height.
@@ -221,9 +221,9 @@ export function linesOf({ first, last, books, events, payments }: StoredBlocks):
 // after which it is true, since hubs go on while they are asked.
 
 /** Characters of all books: an object has the memory for them and not for several times as many. */
-const CHARS_MOST = 40 * 1024 * 1024
+const MAX_BOOK_CHARS = 40 * 1024 * 1024
 
-export interface TakenBooks {
+export interface CheckpointBooks {
   readonly epoch: string
   /** The least height of a book, and the highest. */
   readonly height: number
@@ -231,21 +231,21 @@ export interface TakenBooks {
   readonly time: number
   readonly coins: number
   /** Books that were not sure, and are not among them. */
-  readonly left: number
+  readonly unsure: number
   readonly lines: readonly string[]
 }
 
 /** Null where the books of `epoch` are not known to every hub; `ask` is for a page of one. */
-export async function takeBooks(
+export async function collectBooks(
   hubs: number,
   epoch: string,
-  ask: (hub: number, after: string | null) => Promise<HubBooks>,
-): Promise<TakenBooks | null> {
+  fetchPage: (hub: number, after: string | null) => Promise<HubBooks>,
+): Promise<CheckpointBooks | null> {
   const lines: string[] = []
   const taken = { height: Number.POSITIVE_INFINITY, through: -1, time: Number.POSITIVE_INFINITY, left: 0, chars: 0 }
   for (let hub = 0; hub < hubs; hub++) {
     for (let after: string | null = null; ; ) {
-      const page: HubBooks = await ask(hub, after)
+      const page: HubBooks = await fetchPage(hub, after)
       if (page.epoch !== epoch) return null
       for (const { coin, height, seq, levels } of page.books) {
         lines.push(`{"coin":${JSON.stringify(coin)},"height":${height},"seq":${seq},"levels":${levels}}`)
@@ -255,7 +255,7 @@ export async function takeBooks(
       }
       if (page.books.length > 0) taken.time = Math.min(taken.time, page.time)
       taken.left += page.left
-      if (taken.chars > CHARS_MOST) throw new Error(`all books have more than ${CHARS_MOST} characters`)
+      if (taken.chars > MAX_BOOK_CHARS) throw new Error(`all books have more than ${MAX_BOOK_CHARS} characters`)
       if (page.next === null) break
       after = page.next
     }
@@ -263,5 +263,5 @@ export async function takeBooks(
   if (lines.length === 0) return null
   const { height, through, time, left } = taken
   const head = JSON.stringify({ epoch, height, time, coins: lines.length })
-  return { epoch, height, through, time, left, coins: lines.length, lines: [head, ...lines] }
+  return { epoch, height, through, time, unsure: left, coins: lines.length, lines: [head, ...lines] }
 }

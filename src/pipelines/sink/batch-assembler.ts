@@ -1,22 +1,22 @@
 // What the next batch is: rows of whole blocks, as many as fit. Laws: batches follow one another without a hole; a batch is
 // that of its range, whoever assembles it again from where it begins; what is missing is told within it.
 
-import { CannotRun } from '../pipeline.ts'
+import { FatalPipelineError } from '../pipeline.ts'
 import { gapRow, type Row, resetRow, type TopicBlock, type TopicFold } from '../topics/topic.ts'
 import {
-  DAMAGED,
-  type End,
+  DAMAGED_REASON,
+  type EndPosition,
   isBeyond,
-  type Piece,
-  type Place,
   type ReadBlock,
   type Source,
-  unreadable,
+  type SourceItem,
+  type StartPosition,
+  unreadableBlock,
 } from './source.ts'
 
 /** Where a batch begins: what came before it matters for its rows. */
-export interface Standing {
-  readonly place: Place
+export interface ReaderState {
+  readonly place: StartPosition
   /** Of the books, as they were last known. */
   readonly epoch: string | null
   /** The time of the block before, 0 for none. */
@@ -28,25 +28,25 @@ export interface Standing {
 }
 
 /** The last block that was read; null: none was. */
-export function readOf({ timed: height, timeMs: time, epoch }: Standing): ReadBlock | null {
+export function lastReadBlock({ timed: height, timeMs: time, epoch }: ReaderState): ReadBlock | null {
   return height === undefined ? null : { height, time, epoch }
 }
 
-export interface Taken {
+export interface AssembledBatch {
   readonly from: number
   readonly to: number
   readonly rows: readonly Row[]
   /** JSON of each row. */
   readonly texts: readonly string[]
   readonly chars: number
-  readonly after: Standing
+  readonly after: ReaderState
   /** Nothing more follows: the pipeline ends here. */
   readonly isEnd: boolean
   /** Nothing more is there yet. */
   readonly isHead: boolean
 }
 
-export interface Bounds {
+export interface BatchLimits {
   readonly rows: number
   readonly chars: number
   readonly blocks: number
@@ -55,27 +55,27 @@ export interface Bounds {
 }
 
 /** `last`: the pipeline ends with it; `rest` is of another batch, which begins with it where this one is cut. */
-interface Put {
+interface PutResult {
   readonly last: boolean
-  readonly rest: Piece | null
+  readonly rest: SourceItem | null
   readonly isCut?: true
 }
-type Reads = Pick<Source, 'pieces' | 'retryMs'> & Partial<Pick<Source, 'ordersFrom' | 'isBehind'>>
+type BlockReader = Pick<Source, 'items' | 'retryMs'> & Partial<Pick<Source, 'ordersFrom' | 'isBehind'>>
 
 export class Assembler {
-  readonly #source: Reads
+  readonly #source: BlockReader
   readonly #fold: TopicFold
   readonly #nowMs: () => number
-  #at: Standing
-  #pieces: AsyncGenerator<Piece> | null = null
-  #waiting: Piece | null = null
+  #state: ReaderState
+  #items: AsyncGenerator<SourceItem> | null = null
+  #pending: SourceItem | null = null
   /** What is there of a range that was fixed before. */
-  #begun: Growing | null = null
+  #partial: BatchBuilder | null = null
 
-  constructor(source: Reads, fold: TopicFold, at: Standing, nowMs: () => number) {
+  constructor(source: BlockReader, fold: TopicFold, at: ReaderState, nowMs: () => number) {
     this.#source = source
     this.#fold = fold
-    this.#at = at
+    this.#state = at
     this.#nowMs = nowMs
   }
 
@@ -90,70 +90,70 @@ export class Assembler {
   }
 
   /** `upTo`: the range was fixed before; null where nothing is there yet, or of such a range not all. */
-  async take(end: End | null, upTo: number | null, most: Bounds): Promise<Taken | null> {
-    const batch = this.#begun ?? new Growing()
-    this.#begun = null
+  async take(end: EndPosition | null, upTo: number | null, most: BatchLimits): Promise<AssembledBatch | null> {
+    const batch = this.#partial ?? new BatchBuilder()
+    this.#partial = null
     const isFull = () => upTo === null && (batch.isFull(most) || this.#nowMs() >= most.untilMs)
-    let isEnd = this.#isPast(end)
+    let isEnd = this.#isPastEnd(end)
     let isHead = false
     while (!isEnd && !isFull() && !batch.reaches(upTo)) {
       const piece = await this.#next()
       if (piece === null) isHead = !this.#source.isBehind
       if (piece === null) break
       const { last, rest, isCut } = this.#put(piece, batch, upTo, end)
-      this.#waiting = rest
+      this.#pending = rest
       isEnd = last
       if (isCut) break
     }
-    if (isEnd && batch.to === null) return this.#taken(batch, true, false)
+    if (isEnd && batch.to === null) return this.#finish(batch, true, false)
     if (batch.to === null) return null
     if (!isEnd && upTo !== null && !batch.reaches(upTo)) {
-      this.#begun = batch
+      this.#partial = batch
       return null
     }
-    return this.#taken(batch, isEnd, isHead)
+    return this.#finish(batch, isEnd, isHead)
   }
 
-  async #next(): Promise<Piece | null> {
-    const waiting = this.#waiting
-    this.#waiting = null
+  async #next(): Promise<SourceItem | null> {
+    const waiting = this.#pending
+    this.#pending = null
     if (waiting) return waiting
-    this.#pieces ??= this.#source.pieces(this.#at.place)
+    this.#items ??= this.#source.items(this.#state.place)
     // One that failed is at its end, and goes on where it failed.
     try {
-      const { value, done } = await this.#pieces.next()
+      const { value, done } = await this.#items.next()
       if (!done) return value
     } catch (error) {
-      this.#pieces = null
+      this.#items = null
       throw error
     }
-    this.#pieces = null
+    this.#items = null
     return null
   }
 
-  #put(piece: Piece, batch: Growing, upTo: number | null, end: End | null): Put {
+  #put(piece: SourceItem, batch: BatchBuilder, upTo: number | null, end: EndPosition | null): PutResult {
     const most = lower(upTo, end)
     if (!('line' in piece)) return this.#putGap(piece, batch, most, end)
-    const block = this.#parsed(piece)
+    const block = this.#parse(piece)
     // The log has it no more: nobody will ever have read it.
     if (block instanceof Error && piece.isArchived)
-      return this.#putGap({ from: piece.height, to: piece.height, why: DAMAGED }, batch, most, end)
+      return this.#putGap({ from: piece.height, to: piece.height, why: DAMAGED_REASON }, batch, most, end)
     // What came before it is delivered first.
     if (block instanceof Error && batch.to !== null && upTo === null) return { last: false, rest: piece, isCut: true }
-    if (block instanceof Error) throw unreadable(piece.height, block)
+    if (block instanceof Error) throw unreadableBlock(piece.height, block)
     const { height, time, epoch = null } = block
-    if ('timeMs' in this.#at.place && time < this.#at.place.timeMs) return { last: false, rest: null }
+    if ('timeMs' in this.#state.place && time < this.#state.place.timeMs) return { last: false, rest: null }
     if (isBeyond(end, block)) return { last: true, rest: piece }
-    const { epoch: before } = this.#at
+    const { epoch: before } = this.#state
     const isAnew = epoch !== null && before !== null && epoch !== before
     const rows = this.#rowsOf(block)
     batch.add(height, height, isAnew ? [resetRow(height, time, epoch), ...rows] : rows)
-    this.#at = { ...this.#at, place: { height: height + 1 }, epoch: epoch ?? before, timeMs: time, timed: height }
-    return { last: this.#isPast(end), rest: null }
+    this.#state = { ...this.#state, place: { height: height + 1 }, epoch: epoch ?? before, timeMs: time, timed: height }
+    return { last: this.#isPastEnd(end), rest: null }
   }
 
   /** The fold is as it was. */
-  #parsed({ height, line, orders }: Extract<Piece, { line: string }>): TopicBlock | Error {
+  #parse({ height, line, orders }: Extract<SourceItem, { line: string }>): TopicBlock | Error {
     try {
       const block = this.#fold.parse(line, orders)
       return block.height === height ? block : new Error(`block ${block.height} came in its place`)
@@ -166,40 +166,45 @@ export class Assembler {
     try {
       return this.#fold.rows(block)
     } catch (error) {
-      throw error instanceof CannotRun ? error : unreadable(block.height, error)
+      throw error instanceof FatalPipelineError ? error : unreadableBlock(block.height, error)
     }
   }
 
-  #putGap(gap: Extract<Piece, { why: string }>, batch: Growing, most: number | null, end: End | null): Put {
+  #putGap(
+    gap: Extract<SourceItem, { why: string }>,
+    batch: BatchBuilder,
+    most: number | null,
+    end: EndPosition | null,
+  ): PutResult {
     // Before the first block nothing is missing, unless a height was asked for.
-    if (!('height' in this.#at.place)) return { last: false, rest: null }
+    if (!('height' in this.#state.place)) return { last: false, rest: null }
     const to = most === null ? gap.to : Math.min(gap.to, most)
-    if (to < gap.from) return { last: this.#isPast(end), rest: gap }
-    this.#fold.missing?.()
-    batch.add(gap.from, to, [gapRow(gap.from, to, this.#at.timeMs, gap.why)])
-    this.#at = { ...this.#at, place: { height: to + 1 } }
-    return { last: this.#isPast(end), rest: to < gap.to ? { ...gap, from: to + 1 } : null }
+    if (to < gap.from) return { last: this.#isPastEnd(end), rest: gap }
+    this.#fold.onGap?.()
+    batch.add(gap.from, to, [gapRow(gap.from, to, this.#state.timeMs, gap.why)])
+    this.#state = { ...this.#state, place: { height: to + 1 } }
+    return { last: this.#isPastEnd(end), rest: to < gap.to ? { ...gap, from: to + 1 } : null }
   }
 
   /** All heights up to the end were taken. */
-  #isPast(end: End | null): boolean {
-    return end !== null && 'height' in end && 'height' in this.#at.place && this.#at.place.height > end.height
+  #isPastEnd(end: EndPosition | null): boolean {
+    return end !== null && 'height' in end && 'height' in this.#state.place && this.#state.place.height > end.height
   }
 
-  #taken(batch: Growing, isEnd: boolean, isHead: boolean): Taken {
-    const after = { ...this.#at, fold: this.#fold.state?.() ?? null }
+  #finish(batch: BatchBuilder, isEnd: boolean, isHead: boolean): AssembledBatch {
+    const after = { ...this.#state, fold: this.#fold.state?.() ?? null }
     const { from, to, rows, texts, chars } = batch
-    const at = 'height' in this.#at.place ? this.#at.place.height - 1 : -1
+    const at = 'height' in this.#state.place ? this.#state.place.height - 1 : -1
     return { from: from ?? at + 1, to: to ?? at, rows, texts, chars, after, isEnd, isHead }
   }
 }
 
-function lower(upTo: number | null, end: End | null): number | null {
+function lower(upTo: number | null, end: EndPosition | null): number | null {
   const last = end && 'height' in end ? end.height : null
   return upTo === null || last === null ? (upTo ?? last) : Math.min(upTo, last)
 }
 
-class Growing {
+class BatchBuilder {
   from: number | null = null
   to: number | null = null
   readonly rows: Row[] = []
@@ -211,10 +216,10 @@ class Growing {
     this.from ??= from
     this.to = to
     this.#blocks++
-    for (const row of rows) if (!this.#joins(row)) this.#push(row)
+    for (const row of rows) if (!this.#joinsGap(row)) this.#push(row)
   }
 
-  isFull({ rows, chars, blocks }: Bounds): boolean {
+  isFull({ rows, chars, blocks }: BatchLimits): boolean {
     return this.rows.length >= rows || this.chars >= chars || this.#blocks >= blocks
   }
 
@@ -230,7 +235,7 @@ class Growing {
   }
 
   /** Blocks that follow one another lack the same: one row says so. */
-  #joins(row: Row): boolean {
+  #joinsGap(row: Row): boolean {
     const before = this.rows.at(-1)
     if (row._kind !== 'gap' || before?._kind !== 'gap') return false
     if (before._reason !== row._reason || before._height !== (row._from as number) - 1) return false

@@ -3,20 +3,20 @@
 
 import type { Interval } from '../core/candle-interval.ts'
 import type { HeightAndTime } from '../protocol/feed/durable-api.ts'
-import type { CandlesRequest, FiledCandles, TimeSpan } from './candles.ts'
-import { type Candle, candleOf, countedTrades, foldedCandles, partOf, spanOf } from './candles.ts'
-import type { HeldFills } from './funded-runs.ts'
+import type { CandlesRequest, FileCandles, TimeSpan } from './candles.ts'
+import { type Candle, candleOf, foldCandles, partOf, spanOf, validTrades } from './candles.ts'
+import type { FillHistory } from './funding-spans.ts'
 
-export interface KeptCandles {
+export interface CandleHistory {
   readonly candles: readonly Candle[]
   /** Whether trades of this candle may be missing. */
-  readonly isHoled: (candle: Pick<Candle, 't' | 'T'>) => boolean
+  readonly isIncomplete: (candle: Pick<Candle, 't' | 'T'>) => boolean
   /** All of these candles are among them. */
-  readonly holed: TimeSpan | null
+  readonly incomplete: TimeSpan | null
   /** Of the candles of the window those that end before this time were read; null: all. */
   readonly untilMs: number | null
   /** What is behind the files was wanted, and is not told now. */
-  readonly isLate: boolean
+  readonly isLogUnavailable: boolean
   /** The last block that is in them; null where the newest may lack some. */
   readonly head: HeightAndTime | null
   /** From this block on nothing is missing. */
@@ -29,43 +29,41 @@ export function candlesWithin(interval: Interval, { fromMs, toMs }: TimeSpan): T
 }
 
 /** Whether the log is to be asked, for blocks above the last of the files. */
-export function wantsLog({ to, untilMs }: FiledCandles, { toMs }: TimeSpan): boolean {
+export function needsLog({ to, untilMs }: FileCandles, { toMs }: TimeSpan): boolean {
   return untilMs === null && toMs >= to.time
 }
 
 /** `held`: fills of the coin down to the files; null where the log was not asked, or does not tell. */
-export function keptCandles(filed: FiledCandles, held: HeldFills | null, request: CandlesRequest): KeptCandles {
+export function candleHistory(filed: FileCandles, held: FillHistory | null, request: CandlesRequest): CandleHistory {
   const { coin, interval, fromMs } = request
   const toMs = Math.min(request.toMs, (filed.untilMs ?? Number.POSITIVE_INFINITY) - 1)
-  const behind = behindFiles(filed, held, request)
+  const behind = candlesFromLog(filed, held, request)
   const holes = [{ fromMs: Number.NEGATIVE_INFINITY, toMs: filed.from.time }, ...filed.holes, ...behind.holes]
   const isHoled = ({ t, T }: Pick<Candle, 't' | 'T'>) => holes.some((hole) => hole.fromMs <= T && hole.toMs >= t)
   const isTold = (candle: Candle) => candle.t >= fromMs && candle.T <= toMs && !isHoled(candle)
-  const candles = foldedCandles([...filed.parts, ...behind.parts], interval).map((part) =>
-    candleOf(part, coin, interval),
-  )
+  const candles = foldCandles([...filed.parts, ...behind.parts], interval).map((part) => candleOf(part, coin, interval))
   const { head, since } = behind
   return {
     candles: candles.filter(isTold),
-    isHoled,
-    holed: holedWithin(holes, { fromMs, toMs }, interval),
+    isIncomplete: isHoled,
+    incomplete: incompleteWithin(holes, { fromMs, toMs }, interval),
     since,
     untilMs: filed.untilMs,
-    isLate: held === null && wantsLog(filed, request),
+    isLogUnavailable: held === null && needsLog(filed, request),
     head: head && isHoled(spanOf(interval, head.time)) ? null : head,
   }
 }
 
-interface Behind extends Pick<KeptCandles, 'head' | 'since'>, Pick<FiledCandles, 'parts' | 'holes'> {}
+interface LogCandles extends Pick<CandleHistory, 'head' | 'since'>, Pick<FileCandles, 'parts' | 'holes'> {}
 
 /** What is not in the files, where the window reaches beyond them. */
-function behindFiles(filed: FiledCandles, held: HeldFills | null, request: CandlesRequest): Behind {
+function candlesFromLog(filed: FileCandles, held: FillHistory | null, request: CandlesRequest): LogCandles {
   const { to, since } = filed
-  if (!wantsLog(filed, request)) return { parts: [], holes: [], head: to, since }
+  if (!needsLog(filed, request)) return { parts: [], holes: [], head: to, since }
   if (!held) return { parts: [], holes: [{ fromMs: to.time, toMs: Number.POSITIVE_INFINITY }], head: null, since }
   const { coin, interval } = request
   const blocks = held.runs.flat().filter(({ height }) => height > to.height)
-  const trades = blocks.flatMap(({ fills }) => countedTrades(fills)).filter((trade) => trade.coin === coin)
+  const trades = blocks.flatMap(({ fills }) => validTrades(fills)).filter((trade) => trade.coin === coin)
   const parts = [{ height: to.height + 1, parts: trades.map((trade) => partOf(trade, interval)) }]
   const head = held.head.height > to.height ? held.head : to
   if (held.since.height <= to.height + 1) return { parts, holes: [], head, since }
@@ -73,7 +71,7 @@ function behindFiles(filed: FiledCandles, held: HeldFills | null, request: Candl
 }
 
 /** From the first candle of a window that has a hole to the last. */
-function holedWithin(holes: readonly TimeSpan[], { fromMs, toMs }: TimeSpan, interval: Interval): TimeSpan | null {
+function incompleteWithin(holes: readonly TimeSpan[], { fromMs, toMs }: TimeSpan, interval: Interval): TimeSpan | null {
   const inside = holes.filter((hole) => hole.fromMs <= toMs && hole.toMs >= fromMs)
   if (inside.length === 0) return null
   return candlesWithin(interval, {

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest'
 import type { ArchivedBook, ArchivedCheckpoint, ArchivedSegment } from '../../../src/archive/archive/archive-read.ts'
 import { ArchiveDamage } from '../../../src/archive/archive/archive-read.ts'
 import { type BooksArchive, bookAt } from '../../../src/archive/replay/archived-books.ts'
-import { BookAt } from '../../../src/archive/replay/book-at.ts'
 import { readBooksLine } from '../../../src/archive/replay/books-line.ts'
+import { HistoricalBooks } from '../../../src/archive/replay/historical-books.ts'
 import { encodeBlock, hubBlockText } from '../../../src/block-log/segment.ts'
 import { ShardBooks } from '../../../src/order-books/shard-books.ts'
 import type { BookChange, Level, Levels } from '../../../src/protocol/feed/block.ts'
@@ -100,7 +100,7 @@ class World implements BooksArchive {
   }
 }
 
-const resting = { rest: async () => undefined }
+const resting = { yield: async () => undefined }
 const last = <T>(list: readonly T[]) => list.at(-1)!
 
 describe('a books line', () => {
@@ -135,12 +135,12 @@ describe('books out of a checkpoint and the lines after it', () => {
           const world = new World(chain, every)
           const checkpoint = world.checkpoints[at % world.checkpoints.length]!
           const wanted = new Set(coins)
-          const books = new BookAt(
+          const books = new HistoricalBooks(
             checkpoint,
             checkpoint.of.filter(({ coin }) => wanted.has(coin)),
           )
           for (const height of world.heights) {
-            const told = books.take(readBooksLine(world.lineAt.get(height)!, wanted))
+            const told = books.apply(readBooksLine(world.lineAt.get(height)!, wanted))
             if (height <= checkpoint.height) expect(told).toEqual([])
             else {
               const own = world.told.get(height)!.filter(({ coin }) => wanted.has(coin))
@@ -169,10 +169,10 @@ describe('books out of a checkpoint and the lines after it', () => {
       seq: SEED + 1,
       levels: [[{ px: '1.5', sz: '1', n: 1 }], []] as Levels,
     }
-    const books = new BookAt({ epoch: EPOCH, height: SEED, time: 0 }, [book])
-    expect(books.wholeAt).toBe(SEED + 2)
+    const books = new HistoricalBooks({ epoch: EPOCH, height: SEED, time: 0 }, [book])
+    expect(books.completeAt).toBe(SEED + 2)
     const seen = world.heights.map((height) => {
-      const told = books.take(readBooksLine(world.lineAt.get(height)!, new Set(['BTC'])))
+      const told = books.apply(readBooksLine(world.lineAt.get(height)!, new Set(['BTC'])))
       return [told, books.snapshot('BTC')?.seq]
     })
     expect(seen).toEqual([
@@ -188,9 +188,9 @@ describe('books out of a checkpoint and the lines after it', () => {
     ['books are of another epoch', lineOf(SEED + 1, [], 'e2'), { kind: 'epoch', height: SEED + 1, epoch: 'e2' }],
   ])('are known no more where %s', (_, line, lost) => {
     const { checkpoints } = new World([[]], 99)
-    const books = new BookAt(checkpoints[0]!, checkpoints[0]!.of)
-    expect([books.take(readBooksLine(line, null)), books.lost, books.snapshot('BTC')]).toEqual([null, lost, null])
-    expect(books.take(readBooksLine(lineOf(SEED + 4, []), null))).toBeNull()
+    const books = new HistoricalBooks(checkpoints[0]!, checkpoints[0]!.of)
+    expect([books.apply(readBooksLine(line, null)), books.loss, books.snapshot('BTC')]).toEqual([null, lost, null])
+    expect(books.apply(readBooksLine(lineOf(SEED + 4, []), null))).toBeNull()
   })
 })
 
@@ -279,7 +279,7 @@ describe('the book of a coin at a height', () => {
     const rest = async () => {
       if (++rests === 2) throw new Error('nobody waits')
     }
-    await expect(bookAt(world, 'BTC', SEED + 300, { rest })).rejects.toThrow('nobody waits')
+    await expect(bookAt(world, 'BTC', SEED + 300, { yield: rest })).rejects.toThrow('nobody waits')
     expect(rests).toBe(2)
   })
 })
@@ -288,11 +288,11 @@ it('a book that was repaired is not known from there on to the next checkpoint; 
   const block = encodeBlock({ height: 101, time: 1, fills: [], ledger: [], funding: [], books: [] }, EPOCH)
   const line = hubBlockText(block, () => true, ['BTC'])
   const of = (coin: string) => {
-    const books = new BookAt({ epoch: EPOCH, height: SEED, time: 0 }, [
+    const books = new HistoricalBooks({ epoch: EPOCH, height: SEED, time: 0 }, [
       { coin, height: SEED, seq: 1, levels: [[], []] },
     ])
-    books.take(readBooksLine(line, new Set([coin])))
-    return books.lost
+    books.apply(readBooksLine(line, new Set([coin])))
+    return books.loss
   }
   expect([of('BTC'), of('ETH')]).toEqual([{ kind: 'unknown', height: 101 }, null])
 })

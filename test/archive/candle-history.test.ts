@@ -3,15 +3,15 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { candleHistory, candlesWithin, needsLog } from '../../src/archive/candle-history.ts'
 import type { CandlesRequest, TimeSpan } from '../../src/archive/candles.ts'
-import { BASES, baseOf, spanOf } from '../../src/archive/candles.ts'
+import { BASE_INTERVALS, baseOf, spanOf } from '../../src/archive/candles.ts'
 import type { Level } from '../../src/archive/files/levels.ts'
-import type { HeldFills } from '../../src/archive/funded-runs.ts'
-import { candlesWithin, keptCandles, wantsLog } from '../../src/archive/kept-candles.ts'
+import type { FillHistory } from '../../src/archive/funding-spans.ts'
 import { INTERVALS, type Interval } from '../../src/core/candle-interval.ts'
 import { anyTrades, COIN, type Filed, filedCandles, type TradedBlock, tradedBlock, truth } from './filed-candles.ts'
 
-const heldOf = (blocks: readonly TradedBlock[], from: number): HeldFills => {
+const heldOf = (blocks: readonly TradedBlock[], from: number): FillHistory => {
   const mine = blocks.slice(from)
   const first = mine[0]!
   const last = mine.at(-1)!
@@ -32,9 +32,9 @@ function cutFiles(
   const levelOf = (at: number): Level => (at < days ? 2 : at < days + hours ? 1 : 0)
   return ends.map((end, at) => ({ level: levelOf(at), blocks: blocks.slice(ends[at - 1] ?? 0, end) }))
 }
-function ask(filed: Filed, held: HeldFills | null, request: CandlesRequest) {
+function ask(filed: Filed, held: FillHistory | null, request: CandlesRequest) {
   const found = filedCandles(filed, request)!
-  return keptCandles(found, wantsLog(found, request) ? held : null, request)
+  return candleHistory(found, needsLog(found, request) ? held : null, request)
 }
 
 const cuts = fc.record({
@@ -57,13 +57,13 @@ describe.each(INTERVALS)('candles of %s', (interval) => {
         const endMs = blocks.at(-1)!.time
         const within = (share: number) => fromMs + Math.floor(((endMs - fromMs) * share) / 99)
         const request = of(interval, { fromMs: within(from), toMs: within(Math.min(99, from + length)) })
-        const { candles, holed, isHoled } = ask({ files }, heldOf(blocks, logFrom), request)
+        const { candles, incomplete, isIncomplete } = ask({ files }, heldOf(blocks, logFrom), request)
         const all = truth(blocks, interval).filter(({ t, T }) => T >= request.fromMs && t <= request.toMs)
-        expect(candles).toEqual(all.filter((candle) => !isHoled(candle)))
+        expect(candles).toEqual(all.filter((candle) => !isIncomplete(candle)))
         // But for the one that may have begun before the files, all.
         const [first] = blocks
-        expect(all.filter(isHoled).every(({ t }) => t <= first!.time)).toBe(true)
-        expect(holed === null).toBe(request.fromMs > first!.time)
+        expect(all.filter(isIncomplete).every(({ t }) => t <= first!.time)).toBe(true)
+        expect(incomplete === null).toBe(request.fromMs > first!.time)
       }),
       { numRuns: 60 },
     )
@@ -94,7 +94,7 @@ it('a base makes whole candles of an interval, the longest that does', () => {
       const part = spanOf(baseOf(interval).base, t)
       expect(part.t >= span.t && part.T <= span.T).toBe(true)
     }
-  expect(BASES.every((base) => baseOf(base).parts === 1)).toBe(true)
+  expect(BASE_INTERVALS.every((base) => baseOf(base).parts === 1)).toBe(true)
 })
 
 describe('a candle', () => {
@@ -118,7 +118,7 @@ describe('a candle', () => {
   it('that began before the files is none of ours', () => {
     const found = ask({ files: files(20, 4) }, heldOf(blocks, 15), request)
     expect(minutes(found)).toEqual([2, 3, 4, 5, 6, 7, 8, 9])
-    expect(found.holed).toEqual({ fromMs: T0, toMs: T0 + 2 * MINUTE - 1 })
+    expect(found.incomplete).toEqual({ fromMs: T0, toMs: T0 + 2 * MINUTE - 1 })
     expect(found.since.height).toBe(5)
   })
 
@@ -134,10 +134,10 @@ describe('a candle', () => {
   it('behind the files is none of ours where the log does not tell, and of no block', () => {
     const found = ask({ files: files(13) }, null, request)
     expect([minutes(found), found.head]).toEqual([[1, 2, 3], null])
-    expect(found.holed).toEqual({ fromMs: T0, toMs: request.toMs })
+    expect(found.incomplete).toEqual({ fromMs: T0, toMs: request.toMs })
     // Nobody asks the log for what is older.
     const older = ask({ files: files(13) }, null, of('1m', { fromMs: T0 + MINUTE, toMs: T0 + 3 * MINUTE }))
-    expect([minutes(older), older.holed, older.head]).toMatchObject([[1, 2, 3], null, { height: 13 }])
+    expect([minutes(older), older.incomplete, older.head]).toMatchObject([[1, 2, 3], null, { height: 13 }])
   })
 
   it('that holds the last block, but of which trades may be missing, is of no block', () => {
@@ -147,9 +147,9 @@ describe('a candle', () => {
 
   it('is told only if it ends before what was read, where that was not all', () => {
     const found = { ...filedCandles({ files: files(20) }, request)!, untilMs: T0 + 5 * MINUTE }
-    expect(wantsLog(found, request)).toBe(false)
-    const kept = keptCandles(found, null, request)
-    expect([minutes(kept), kept.untilMs, kept.holed]).toEqual([
+    expect(needsLog(found, request)).toBe(false)
+    const kept = candleHistory(found, null, request)
+    expect([minutes(kept), kept.untilMs, kept.incomplete]).toEqual([
       [1, 2, 3, 4],
       T0 + 5 * MINUTE,
       { fromMs: T0, toMs: T0 + MINUTE - 1 },
@@ -165,7 +165,7 @@ describe('a candle', () => {
     const filed = {
       files: [{ level: 0 as const, blocks: [tradedBlock(1, T0 - 1, []), { ...bad, fills: fills as never }] }],
     }
-    const told = keptCandles(filedCandles(filed, request)!, heldOf([bad], 0), request)
+    const told = candleHistory(filedCandles(filed, request)!, heldOf([bad], 0), request)
     expect(told.candles).toMatchObject([{ o: '6.0', n: 1 }])
   })
 })
