@@ -1,5 +1,6 @@
-// Tables of documents, from the catalogues of channels, types and close codes.
+// Tables of documents, from the catalogues of channels, types, close codes and calls.
 
+import { formatCredits } from '../src/core/amount.ts'
 import { CLOSE_CODES } from '../src/http/docs/asyncapi.ts'
 import {
   channelSourceText,
@@ -10,6 +11,7 @@ import {
   snapshotText,
   sourceText,
 } from '../src/http/docs/definition-text.ts'
+import { ENDPOINTS } from '../src/http/platform/catalogue.ts'
 import { CATALOGUE } from '../src/info/queries/catalogue.ts'
 import { CHANNELS } from '../src/relay/channels/catalogue.ts'
 
@@ -40,6 +42,27 @@ export function closeCodesTable(): string {
     '| Code | Cause | Fix |',
     '|---|---|---|',
     ...CLOSE_CODES.map(({ code, why, next }) => `| ${code} | ${why} | ${next} |`),
-    '| any other | | connect again with backoff |',
+    '| any other | | Reconnect with backoff |',
+  ].join('\n')
+}
+
+/** Calls of an account, without pipelines and data. */
+export const platformCallsTable = () =>
+  callsTable(({ auth, product, path }) => auth !== 'admin' && product !== 'data' && !path.includes('/pipeline-api/'))
+
+export const pipelineCallsTable = () => callsTable(({ path }) => path.startsWith('/platform/pipeline-api/'))
+
+export const dataCallsTable = () => callsTable(({ auth, product }) => auth !== 'admin' && product === 'data')
+
+function callsTable(isListed: (operation: (typeof ENDPOINTS)[number]) => boolean): string {
+  return [
+    '| Call | Content | Key | Credits |',
+    '|---|---|---|---|',
+    ...ENDPOINTS.filter(isListed).map(
+      ({ method, path, summary, auth, price = 0, priceText = formatCredits(price) }) => {
+        const key = auth === 'service' ? 'service key' : 'any'
+        return `| \`${method.toUpperCase()} ${path}\` | ${summary} | ${key} | ${priceText === '0' ? 'free' : priceText} |`
+      },
+    ),
   ].join('\n')
 }

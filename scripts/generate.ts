@@ -15,7 +15,14 @@ import { FeederFrame, GatewayFrame } from '../src/protocol/feed/protocol.ts'
 import { publishedFrame } from '../src/relay/channel.ts'
 import { CHANNELS } from '../src/relay/channels/catalogue.ts'
 import { graphqlSchema } from '../src/relay/graphql/schema.ts'
-import { channelTable, closeCodesTable, infoTable } from './document-tables.ts'
+import {
+  channelTable,
+  closeCodesTable,
+  dataCallsTable,
+  infoTable,
+  pipelineCallsTable,
+  platformCallsTable,
+} from './document-tables.ts'
 import { feederStatusTable, statusTable } from './field-table.ts'
 import { withPart } from './marked.ts'
 import { responseTypes, wireTypes } from './wire-types.ts'
@@ -51,6 +58,9 @@ const PARTS: readonly (readonly [path: string, name: string, text: () => string]
   ['docs/reference/info.md', 'info types', infoTable],
   ['docs/reference/websocket.md', 'channels', channelTable],
   ['docs/reference/errors.md', 'close codes', closeCodesTable],
+  ['docs/reference/rest.md', 'platform calls', platformCallsTable],
+  ['docs/reference/rest.md', 'data calls', dataCallsTable],
+  ['docs/reference/pipelines.md', 'pipeline calls', pipelineCallsTable],
   ['docs/operators/reference/status.md', 'status', statusTable],
   ['docs/operators/reference/status.md', 'feeder status', feederStatusTable],
 ]

@@ -10,36 +10,32 @@ import { mapped, schemaOf } from './json-schema.ts'
 
 /** Rules by their numbers in docs/reference/websocket.md. Any other code: connect again with backoff. */
 const CLOSES: readonly (readonly [code: number, why: string, next: string])[] = [
-  [1000, 'You closed the socket (WS-45)', 'nothing'],
-  [
-    1001,
-    'You closed it, such as a browser that leaves the page, or a proxy between us is restarting',
-    'if you still want it, connect again with backoff',
-  ],
-  [1005, 'You closed it without a code (WS-45)', 'nothing'],
+  [1000, 'You closed the socket (WS-45)', 'None needed'],
+  [1001, 'You closed it, for example a browser that left the page, or a proxy restarts', 'Reconnect with backoff'],
+  [1005, 'You closed it without a code (WS-45)', 'None needed'],
   [
     1006,
-    'It ended without a close: the network broke, a part of the gateway was deployed or restarted, or the upgrade was refused (WS-2), whose status a browser hides',
-    'connect again with backoff; where it never opens, ask by curl what the refusal says',
+    'The network failed, a part of the gateway restarted, or the upgrade was rejected (WS-2)',
+    'Reconnect with backoff. If it never opens, see the rejection with curl',
   ],
-  [1002, 'You closed it with a code that may not be sent (WS-45)', 'close with 1000, or one from 3000 to 4999'],
-  [1008, 'A flood of frames over the limit (WS-8)', 'send less, connect again'],
+  [1002, 'You closed it with a code that may not be sent (WS-45)', 'Close with 1000, or one from 3000 to 4999'],
+  [1008, 'Too many frames above the limit (WS-8)', 'Send less, then reconnect'],
   [
     1009,
-    'A frame was larger than one side takes: your library (Python’s `websockets` takes 1 MiB), or a frame of yours over 64 KiB (WS-6)',
-    'raise your library’s limit (`max_size=None`) or send less at once, connect again',
+    'A frame exceeds a limit: that of your library (Python’s `websockets`: 1 MiB), or 64 KiB from you (WS-6)',
+    'Raise the limit of your library (`max_size=None`) or send less, then reconnect',
   ],
-  [1011, 'A bug on our side', 'connect again with backoff'],
-  [1012, 'Books begin again (WS-33), or a replay was cut off (WS-157)', 'connect again, subscribe again'],
+  [1011, 'A bug in the gateway', 'Reconnect with backoff'],
+  [1012, 'Books restart (WS-33), or a replay was interrupted (WS-157)', 'Reconnect and resubscribe'],
   [
     1013,
-    'Too much was sent without a proof that you read (WS-12), Snapshots could not be had (WS-48), or the meter has not answered (WS-41)',
-    'prove that you read (WS-60); connect again with backoff',
+    'Too much unacknowledged data (WS-12), unavailable Snapshots (WS-48), or an unreachable credit meter (WS-41)',
+    'Acknowledge what you read (WS-60), and reconnect with backoff',
   ],
-  [4401, 'The key was revoked, replaced, has expired or lost the product (WS-40)', 'do not try again with this key'],
-  [4402, 'Credits are exhausted (WS-39)', 'top up, then connect again'],
-  [4408, 'No frame in either direction for 60 s (WS-11)', 'ping at least every 30 s; connect again'],
-  [4410, 'The stream token has expired (WS-163)', 'get another token, connect again, subscribe again'],
+  [4401, 'The key was revoked, replaced, expired or lost the product (WS-40)', 'Do not retry with this key'],
+  [4402, 'Credits are exhausted (WS-39)', 'Top up, then reconnect'],
+  [4408, 'No frame in either direction for 60 s (WS-11)', 'Ping at least every 30 s, and reconnect'],
+  [4410, 'The stream token expired (WS-163)', 'Get another token, reconnect and resubscribe'],
 ]
 export const CLOSE_CODES = CLOSES.map(([code, why, next]) => ({ code, why, next }))
 

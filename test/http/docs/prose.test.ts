@@ -5,7 +5,6 @@ import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { expect, it } from 'vitest'
 import { LIMIT_FIELDS, type Limits } from '../../../src/accounts/limits.ts'
-import { ENDPOINTS } from '../../../src/http/platform/catalogue.ts'
 import { PLANS } from '../../../src/metering/plans/plan.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
@@ -101,14 +100,6 @@ it('every limit of a plan is told of, with the numbers that the first plans have
     expect(told?.slice(1).map((cell) => cell.replace(/ \|$/, ''))).toEqual(shown)
     expect(meant).toHaveLength(4)
   }
-})
-
-it('every call of a key is told of', () => {
-  const keyed = ENDPOINTS.filter(({ auth }) => auth !== 'admin')
-  const calls = keyed.map(({ method, path }) => `\`${method.toUpperCase()} ${path}\``)
-  expect(calls.length).toBeGreaterThan(1)
-  const told = rowsOf(read('docs/reference/rest.md') + read('docs/reference/pipelines.md'))
-  expect(calls.filter((call) => !told.includes(call))).toEqual([])
 })
 
 it('every variable of both Workers is told of', () => {

@@ -1,6 +1,7 @@
 // Documents that people wrote, as pages: links between files become links between addresses, what is generated inside them
 // is linked or left to the pages that say more of it.
 
+import { ENDPOINTS } from '../../platform/catalogue.ts'
 import { type Page, rewriteLines, type Section } from './page.ts'
 
 /** Files of the repository that are pages, or are quoted on them: patterns below its root. */
@@ -149,8 +150,15 @@ function withoutParts(text: string): string {
   return text
     .replace(/<!-- info types -->[\s\S]*?<!-- \/info types -->/, (part) => namesLinked(part, '/docs/info/'))
     .replace(/<!-- channels -->[\s\S]*?<!-- \/channels -->/, (part) => namesLinked(part, '/docs/channels/'))
+    .replaceAll(/<!-- (\w+) calls -->[\s\S]*?<!-- \/\1 calls -->/g, callsLinked)
     .replaceAll(/^<!-- [^>]* -->\n?/gm, '')
 }
+
+const callsLinked = (part: string) =>
+  part.replaceAll(/^\| (`\w+ [^`]+`) \|/gm, (row, call: string) => {
+    const operation = ENDPOINTS.find(({ method, path }) => `\`${method.toUpperCase()} ${path}\`` === call)
+    return operation === undefined ? row : `| [${call}](/docs/rest/${operation.id}) |`
+  })
 
 const namesLinked = (part: string, below: string) =>
   part.replaceAll(/^\| `(\w+)` \|/gm, (_, name: string) => `| [\`${name}\`](${below}${name}) |`)
