@@ -1,5 +1,5 @@
-// The log's side of the archive: who is waked, what is handed out, and what the Archiver last said of itself. Where the
-// Worker has no bucket and no database for it, there is no archive, and nothing is kept for one.
+// The log's side of the archive: wakes the Archiver, serves it pages of durable blocks, and keeps its last report. A
+// Worker without the bucket or the database has no archive, and the log then retains nothing for one.
 
 import type { Objects } from '../core/objects.client.ts'
 import type { ArchivePage, ArchiveReport, ArchiveRequest, FilesReport } from '../protocol/feed/archive-api.ts'
@@ -9,7 +9,7 @@ import type { ArchiveView } from '../protocol/feed/status-shape.ts'
 import type { BookSeeds } from './book-seeds.do.ts'
 import type { RetainedBlocks } from './retained-blocks.do.ts'
 
-/** An Archiver that lives asks at least once a minute. */
+/** A running Archiver asks at least once a minute. */
 const CONTACT_TIMEOUT_MS = 70_000
 
 interface ArchiveServicePorts {
@@ -24,9 +24,9 @@ export class ArchiveService {
   readonly #isConfigured: boolean
   #report: ArchiveReport | null = null
   #files: FilesReport | null = null
-  /** When it last asked, or was waked. */
+  /** When the Archiver last asked or was woken. */
   #lastContactMs = 0
-  /** The epoch of which it was told. */
+  /** The epoch that the Archiver knows. */
   #knownEpoch: string | null = null
 
   constructor(ports: ArchiveServicePorts) {
@@ -36,7 +36,10 @@ export class ArchiveService {
     if (!this.#isConfigured) blocks.setArchived(null)
   }
 
-  /** Blocks have come: an Archiver that is silent is waked, and so is one that has yet to write the books of an epoch. */
+  /**
+   * Wakes an Archiver that is silent, or that has yet to write the books of the present epoch. Called when blocks
+   * arrive.
+   */
   wake(nowMs: number): void {
     const { blocks, objects, waitUntil } = this.#ports
     const { epoch, booksKnown } = blocks.chain
@@ -52,7 +55,7 @@ export class ArchiveService {
     )
   }
 
-  /** True where too much waits for the archive already: no block may be taken. */
+  /** True while too much waits for the archive: the log may accept no block. */
   isFull(nowMs: number): boolean {
     if (!this.#ports.blocks.isFull) return false
     this.wake(nowMs)
@@ -63,7 +66,7 @@ export class ArchiveService {
     const { blocks } = this.#ports
     this.#lastContactMs = nowMs
     this.#report = report
-    // Before it has taken anything nothing is kept for it: it may be set up wrongly.
+    // Nothing is retained for an Archiver that has archived nothing yet: its setup may be wrong.
     if (archived !== null) blocks.setArchived(archived)
     const { epoch, booksKnown } = blocks.chain
     this.#knownEpoch = booksKnown ? epoch : null
@@ -74,13 +77,13 @@ export class ArchiveService {
     this.#files = report
   }
 
-  /** What `/status` tells; null without an archive. */
+  /** The archive as `/status` shows it; null without one. */
   view(): ArchiveView | null {
     if (!this.#isConfigured) return null
     const { chain, time } = this.#ports.blocks
     const { last = null, segments = null, checkpoint = null, failure = null } = this.#report ?? {}
     const lagMs = (at: HeightAndTime | null) => {
-      // A log that was reset to lower heights is archived again where it passes the old ones.
+      // After a reset to lower heights, the log is archived again once it passes the old heights.
       const isBehind = at !== null && chain.height !== null && time !== null && chain.height >= at.height
       return isBehind ? Math.max(0, time - at.time) : null
     }

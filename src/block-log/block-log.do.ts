@@ -1,6 +1,6 @@
-// BlockLog: the one place where the order of blocks is decided, and the only one that acknowledges.
-// A thin shell of its parts: chain.ts judges, held-blocks.do.ts stores and knows what is durable, whole-books.do.ts takes whole
-// books, feeder-trust.do.ts says who is believed. Send first, then persist, then acknowledge: no write holds a frame back.
+// BlockLog: decides the order of blocks, and is the only object that acknowledges them. A thin shell: chain.ts judges
+// frames, retained-blocks.do.ts stores them, book-seeds.do.ts takes snapshots, feeder-trust.do.ts decides which feeder
+// to believe. Blocks are sent first, then stored, then acknowledged, so no write delays a frame.
 
 import { DurableObject } from 'cloudflare:workers'
 import type { Coin } from '../core/coin.ts'
@@ -36,7 +36,7 @@ import { RetainedBlocks } from './retained-blocks.do.ts'
 import { encodeBlock, gapText } from './segment.ts'
 import { verdict } from './verdict.ts'
 
-/** A greeting waits no longer for hubs to attach: a feeder takes the connection for dead after 5 s. */
+/** Longest wait for hubs before the welcome: a feeder takes the connection for dead after 5 s. */
 const HUBS_WAIT_MS = 2000
 
 export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogApi {
@@ -85,20 +85,21 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
       trust: this.#trust,
       recordGap: (gap) => this.#recordGap(gap, 'seeded_above'),
     })
-    // The first look at an empty log makes the hubs too.
+    // Waking the hubs of an empty log creates them.
     if (this.#blocks.durable === null) this.ctx.waitUntil(this.#objects.wakeHubs(this.#settings.BOOK_HUBS))
   }
 
-  /** `GET /feed`, already authorised by the gateway: one feeder's socket. */
+  /** `GET /feed`, already authorized by the gateway: one feeder's socket. */
   override fetch(request: Request): Response {
-    if (request.headers.get('upgrade') !== 'websocket') return new Response('send a WebSocket upgrade', { status: 426 })
+    if (request.headers.get('upgrade') !== 'websocket')
+      return new Response('Send a WebSocket upgrade request.', { status: 426 })
     const { 0: client, 1: server } = new WebSocketPair()
     this.#feeders.accept(server)
     return new Response(null, { status: 101, webSocket: client })
   }
 
   override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): void {
-    // What is still on its way over a connection that was ended is of before a reset.
+    // Frames still in flight on a closed connection may predate a reset.
     if (socket.readyState !== WebSocket.OPEN) return
     const feeder = this.#feeders.feederOf(socket)
     feeder.recordActivity({ heardMs: Date.now() })
@@ -119,7 +120,7 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
 
   #handleFrame(feeder: FeederSocket, frame: FeederFrame, text: string): void {
     if (frame.type === 'hello') return this.#onHello(feeder, frame)
-    if (feeder.state === null) return feeder.reject('type', 'say hello first')
+    if (feeder.state === null) return feeder.reject('type', 'send a hello frame first')
     const now = Date.now()
     if (frame.type === 'pulse') {
       this.#readers.tick(this.#blocks.chain.height, this.#blocks.time ?? 0, now)
@@ -135,10 +136,10 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
       return this.#bookSeeds.onPart(feeder, frame)
     }
     feeder.seed = null
-    const joined = feeder.joiner.push(frame, text.length)
-    if (joined === null) return
-    if ('refused' in joined) return feeder.reject('part', joined.refused)
-    this.#onBlock(feeder, joined)
+    const whole = feeder.joiner.push(frame, text.length)
+    if (whole === null) return
+    if ('refused' in whole) return feeder.reject('part', whole.refused)
+    this.#onBlock(feeder, whole)
   }
 
   #onHello(feeder: FeederSocket, hello: Hello): void {
@@ -146,14 +147,16 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
     if (hello.chain !== CHAIN)
       return feeder.reject(
         'chain',
-        `this gateway carries ${CHAIN} and the feeder says ${JSON.stringify(hello.chain)}: start the feeder with --chain ${CHAIN}`,
+        `this gateway carries ${CHAIN}, not ${JSON.stringify(hello.chain)}. Start the feeder with --chain ${CHAIN}`,
       )
     this.ctx.waitUntil(this.#sendWelcome(feeder, hello, this.#objects.wakeHubs(this.#settings.BOOK_HUBS)))
   }
 
-  /** A hub that attaches while whole books come would miss them, and ask for them again: it comes before the welcome. */
+  /**
+   * Hubs attach before the welcome: one that attached during a snapshot would miss parts of it and request it again.
+   */
   async #sendWelcome(feeder: FeederSocket, hello: Hello, woken: Promise<unknown>): Promise<void> {
-    // What is not durable yet might be lost with this object: a feeder is told of the durable height alone.
+    // Blocks that are not durable may be lost with this object, so the welcome names the durable height.
     this.#blocks.flush()
     await this.#blocks.awaitDurable()
     if (!this.#blocks.chain.booksKnown) await Promise.race([woken, scheduler.wait(HUBS_WAIT_MS)])
@@ -171,33 +174,34 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
     feeder.update({ first })
   }
 
-  /** Records heights that will never come; the books are unknown from here to the next seed. */
+  /** Records heights that will never come. The books are unknown from here to the next seed. */
   #recordGap(gap: SkippedHeights, why: GapReason): void {
     this.#blocks.skip(gap, why)
     const text = gapText(gap.from, gap.to)
-    // A reader that is behind comes to the gap in its turn.
+    // A reader that is behind reaches the gap in its turn.
     for (const reader of this.#readers) if (reader.height === gap.from - 1) reader.sendFrame(text, gap.to + 1)
   }
 
   /**
-   * The way of a block through the log. Sent first, then stored, then acknowledged, so that no write holds a frame back:
+   * The path of a block through the log. It is sent first, then stored, then acknowledged, so that no write delays a
+   * frame:
    *
-   *     feeder ──▶ judge ──take──▶ encode once ──▶ readers ──▶ store, a segment a second ──▶ ack, once it is durable
-   *                  ├─ ignore        (a feeder in conflict, or one that was asked for an earlier block)
+   *     feeder ──▶ judge ──take──▶ encode once ──▶ readers ──▶ store, a segment a second ──▶ ack, when durable
+   *                  ├─ ignore        (the feeder is in conflict, or was asked for an earlier block)
    *                  ├─ resend        (heights are missing)
-   *                  └─ acknowledge   (it was taken before: the copies are compared)
+   *                  └─ acknowledge   (already taken: the copies are compared)
    */
   #onBlock(feeder: FeederSocket, frame: BlockFrame): void {
     const now = Date.now()
     feeder.recordActivity({ heardMs: now, blockMs: now })
     feeder.update({ head: Math.max(frame.height, feeder.state?.head ?? 0) })
-    const judged = judgeBlock(this.#blocks.chain, feeder.state, frame)
-    if (judged.do === 'ignore') return
-    if (judged.do === 'resend') return this.#trust.requestResend(feeder, judged.from)
+    const decision = judgeBlock(this.#blocks.chain, feeder.state, frame)
+    if (decision.do === 'ignore') return
+    if (decision.do === 'resend') return this.#trust.requestResend(feeder, decision.from)
     const { type: _, part: __, parts: ___, ...block } = frame
     if (frame.height >= (feeder.state?.awaiting ?? 0)) feeder.update({ awaiting: null })
-    if (judged.do === 'acknowledge') return this.#trust.compare(feeder, block)
-    // Its next block is asked for again as soon as nobody else's comes.
+    if (decision.do === 'acknowledge') return this.#trust.compare(feeder, block)
+    // If no other feeder's block comes, this one is requested again.
     if (this.#bookSeeds.areArriving(feeder, now) || this.#trust.shouldWaitForOther(feeder, block, now)) return
     if (this.#applyBackpressure(feeder, now) > FULL_CHARS) return
     this.#feeders.leader = feeder.name
@@ -220,7 +224,7 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
     this.#blocks.append(texts, booksKnown)
   }
 
-  /** Characters that the slowest reader has yet to read; the feeder pauses where they are many. */
+  /** Returns the unread characters of the slowest reader, and pauses the feeder when there are too many. */
   #applyBackpressure(feeder: FeederSocket, now: number): number {
     const unread = this.#archive.isFull(now) ? Number.POSITIVE_INFINITY : maxUnread(this.#readers, now)
     if (unread > SLOW_CHARS) feeder.pause(SLOW_MS, now)
@@ -229,7 +233,7 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
 
   async attach(request: AttachRequest): Promise<AttachResponse> {
     const socket = await this.#readers.dial(request)
-    // From here to the end nothing is awaited: what the answer says is where the link begins.
+    // No await from here on: the link begins where the answer says.
     const { epoch, height, booksKnown } = this.#blocks.chain
     const { cursor, reader: kind } = request
     const head = height ?? -1
@@ -239,8 +243,8 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
     const lost = !isSameEpoch || !isHeld
     const from = lost ? head + 1 : next
     const reader = this.#readers.open(request, from, socket, head)
-    const told = this.#bookSeeds.attachInfo(reader, cursor?.height ?? null)
-    return { v: LOG_API_VERSION, epoch: booksKnown ? epoch : null, height, from, lost, ...told }
+    const coins = this.#bookSeeds.attachInfo(reader, cursor?.height ?? null)
+    return { v: LOG_API_VERSION, epoch: booksKnown ? epoch : null, height, from, lost, ...coins }
   }
 
   async reportMismatch(found: BookMismatch): Promise<void> {
@@ -252,7 +256,7 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
   }
 
   async reseedL4(coin: Coin, isWrong: boolean): Promise<void> {
-    // Feeders answer of wanted coins alone.
+    // Feeders only answer for coins they know to be wanted.
     this.#interests.notifyFeeders()
     this.#l4Seeds.request(coin, isWrong)
   }
@@ -304,12 +308,12 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
   }
 
   async reset(): Promise<void> {
-    const forgotten = this.#blocks.reset()
+    const cleared = this.#blocks.reset()
     this.#trust.clear()
     this.#bookSeeds.clear()
     this.#l4Seeds.clear()
     this.#readers.closeAll()
     this.#feeders.closeAll(1012, 'the feed was reset', Date.now())
-    await forgotten
+    await cleared
   }
 }

@@ -1,5 +1,5 @@
-// What the BlockLog keeps in tables, all of it written rarely: who fed it, coins of the epoch, and gaps.
-// Blocks are in segment.store.ts, whose writes hold no frame back. See schemas/storage.md.
+// The BlockLog's tables, all rarely written: its feeders, the coins of the epoch, and gaps. Blocks are in
+// segment.store.ts, whose writes do not delay frames. See schemas/storage.md.
 
 import type { Coin } from '../core/coin.ts'
 import { migrate } from '../core/migrate.store.ts'
@@ -22,7 +22,7 @@ export class BlockLogStore extends Tables {
     migrate(storage, [SCHEMA])
   }
 
-  /** Feeders as they were when last noted. */
+  /** Feeders as they were last saved. */
   feederList(): FeederList {
     return this.#meta<FeederList>('feeders') ?? []
   }
@@ -40,7 +40,7 @@ export class BlockLogStore extends Tables {
     this.run(`INSERT OR REPLACE INTO meta VALUES (?, ?)`, key, JSON.stringify(value))
   }
 
-  /** Names of the coins that have a book in the present epoch. */
+  /** Coins that have a book in the present epoch. */
   coins(): string[] {
     return this.all<{ coin: Coin }>(`SELECT coin FROM coins`).map(({ coin }) => coin)
   }
@@ -61,9 +61,9 @@ export class BlockLogStore extends Tables {
     this.run(`INSERT OR REPLACE INTO gaps VALUES (?, ?, ?, ?)`, from, to, why, atMs)
   }
 
-  /** The last height of the gap of the present chain that has `height`, null where none has. */
+  /** Last height of the gap that contains `height` in the present chain; null when there is none. */
   gapAt(height: number): number | null {
-    // Heights of before a reset are those of another chain, which may have had gaps where this one has blocks.
+    // Gaps before a reset belong to another chain and may cover heights that this one has.
     const [found] = this.all<{ last: number }>(
       `SELECT last FROM gaps WHERE first <= ?1 AND last >= ?1 AND why <> 'reset'
          AND at >= COALESCE((SELECT MAX(at) FROM gaps WHERE why = 'reset'), 0) LIMIT 1`,

@@ -1,5 +1,5 @@
-// Whole books of feeders: whose are taken, what begins with them, which coins have one, and who is asked for more. Each
-// part is handed on to the hubs as it comes (seed-relay.ts); one snapshot is taken at a time, or hubs would make one of
+// Snapshots of books from feeders: which one is accepted, which coins have a book, and which feeder is asked for more.
+// Each part goes to the hubs as it arrives (seed-relay.ts). Only one snapshot is accepted at a time, or hubs would mix
 // two.
 
 import type { Coin } from '../core/coin.ts'
@@ -16,9 +16,9 @@ import type { ReaderLinks } from './reader-links.do.ts'
 import type { RetainedBlocks } from './retained-blocks.do.ts'
 import { SeedRelay } from './seed-relay.ts'
 
-/** Whole books are asked for again after this time where they did not come. */
+/** Time after which a snapshot that did not come is requested again. */
 const SEED_RETRY_MS = 5000
-/** Hubs that ask for the same coin within this time are one. */
+/** Requests of several hubs for one coin within this time count as one. */
 const DEDUPE_MS = 1000
 
 interface BookSeedsPorts {
@@ -34,9 +34,11 @@ interface BookSeedsPorts {
 export class BookSeeds {
   readonly #ports: BookSeedsPorts
   readonly #coins: Set<string>
-  /** Height at which a coin of this epoch was last repaired; in memory alone, as are the links that miss it. */
+  /**
+   * Height at which a coin of this epoch was last repaired. Kept in memory only, like the links that missed the repair.
+   */
   readonly #repairs = new Map<string, number>()
-  /** When a coin's book was last asked for; all books as ''. */
+  /** When a coin's book was last requested; '' stands for all books. */
   readonly #requestedMs = new Map<string, number>()
   #seedRequestedMs = 0
 
@@ -45,50 +47,51 @@ export class BookSeeds {
     this.#coins = new Set(ports.store.coins())
   }
 
-  /** Takes a part of whole books and hands it on; with the last one they come into force. */
+  /** Takes a part of a snapshot and forwards it. The books take effect with the last part. */
   onPart(feeder: FeederSocket, frame: SnapshotFrame): void {
     if ((frame.part ?? 0) === 0) feeder.seed = this.#beginRelay(feeder, frame)
     const { seed } = feeder
     if (!seed) return feeder.reject('part', `expected part 0 of a snapshot, got part ${frame.part}`)
-    const wrong = seed.intake.push(frame)
-    if (wrong || seed.intake.isComplete) feeder.seed = null
-    if (wrong) return feeder.reject(wrong.field, wrong.message)
+    const rejection = seed.intake.push(frame)
+    if (rejection || seed.intake.isComplete) feeder.seed = null
+    if (rejection) return feeder.reject(rejection.field, rejection.message)
     if (seed.isSuperseded) return
-    // Others may have moved the log while the parts came.
-    const judged = this.#judge(feeder, frame)
-    if (!judged) return seed.supersede()
-    if (seed.intake.isComplete) return this.#complete(seed, frame, judged.do === 'seed' ? judged.gap : null)
+    // Other feeders may have moved the log while the parts came.
+    const decision = this.#judge(feeder, frame)
+    if (!decision) return seed.supersede()
+    if (seed.intake.isComplete) return this.#complete(seed, frame, decision.do === 'seed' ? decision.gap : null)
     seed.forward(frame, (this.#ports.blocks.chain.height ?? -1) + 1)
   }
 
-  /** Of a snapshot that is not to be taken the later parts are passed over: it was answered with the first one. */
+  /** The later parts of a rejected snapshot are ignored: the first one was already answered. */
   #beginRelay(feeder: FeederSocket, frame: SnapshotFrame): SeedRelay {
     const { blocks, feeders, readers, trust } = this.#ports
     const now = Date.now()
-    const coming = feeders.incomingSeed(feeder, now)
-    const isLate = coming !== null && coming.height >= (blocks.chain.height ?? 0)
-    // Of one that joins others, whose books are known: they would only begin another epoch.
+    const incoming = feeders.incomingSeed(feeder, now)
+    const isLate = incoming !== null && incoming.height >= (blocks.chain.height ?? 0)
+    // A snapshot from a feeder that joins while the books are known would only start another epoch.
     const isNeedless = frame.scope === 'all' && blocks.chain.booksKnown && feeder.name !== feeders.leader
     const isUnwanted =
       isLate || (isNeedless && feeders.hasOtherFlowing(feeder, now, () => true)) || trust.isDistrusted(feeder, now)
-    if (isUnwanted) feeder.reject('height', 'whole books of another feeder are taken: send these after the next block')
-    const judged = isUnwanted ? null : this.#judge(feeder, frame)
-    if (judged) feeders.supersede(feeder)
-    const epoch = (judged?.do === 'repair' ? blocks.chain.epoch : null) ?? crypto.randomUUID()
-    return new SeedRelay(frame, epoch, judged ? [...readers].filter(({ kind }) => kind.kind === 'hub') : null)
+    if (isUnwanted)
+      feeder.reject('height', 'the log is taking the books of another feeder. Send these after the next block')
+    const decision = isUnwanted ? null : this.#judge(feeder, frame)
+    if (decision) feeders.supersede(feeder)
+    const epoch = (decision?.do === 'repair' ? blocks.chain.epoch : null) ?? crypto.randomUUID()
+    return new SeedRelay(frame, epoch, decision ? [...readers].filter(({ kind }) => kind.kind === 'hub') : null)
   }
 
   #judge(feeder: FeederSocket, snapshot: SnapshotFrame): SeedDecision | null {
     const { blocks, feeders } = this.#ports
     const now = Date.now()
     const others = blocks.isStalled(now) ? [] : feeders.activeOthers(feeder, now)
-    const judged = judgeSnapshot(blocks.chain, feeder.state, others, snapshot)
-    if (judged.do === 'refuse') feeder.reject(judged.field, judged.message)
-    if (judged.do === 'resend') feeder.requestResend(judged.from)
-    return judged.do === 'seed' || judged.do === 'repair' ? judged : null
+    const decision = judgeSnapshot(blocks.chain, feeder.state, others, snapshot)
+    if (decision.do === 'refuse') feeder.reject(decision.field, decision.message)
+    if (decision.do === 'resend') feeder.requestResend(decision.from)
+    return decision.do === 'seed' || decision.do === 'repair' ? decision : null
   }
 
-  /** Whole books have come: a new epoch, or coins repaired inside the present one. */
+  /** Completes a snapshot: starts an epoch, or repairs coins within the present one. */
   #complete(seed: SeedRelay, last: SnapshotFrame, gap: SkippedHeights | null): void {
     const { blocks, readers, store, recordGap } = this.#ports
     const { scope, height, time } = last
@@ -107,18 +110,18 @@ export class BookSeeds {
     }
     this.#requestedMs.clear()
     seed.forward(last, height + 1)
-    // Who came amid the parts lacks the first ones: it attaches again, and asks for what it has not.
+    // A hub that attached during the snapshot lacks its first parts. It attaches again and requests what it lacks.
     for (const reader of readers) if (seed.isIncompleteFor(reader)) reader.close()
   }
 
-  /** True while another feeder sends the books that are lacking: a next block would make them useless. */
+  /** True while another feeder sends the missing books: the next block would make that snapshot useless. */
   areArriving(feeder: FeederSocket, nowMs: number): boolean {
     const { booksKnown, height } = this.#ports.blocks.chain
-    const coming = booksKnown ? null : this.#ports.feeders.incomingSeed(feeder, nowMs)
-    return coming?.scope === 'all' && (height === null || coming.height === height)
+    const incoming = booksKnown ? null : this.#ports.feeders.incomingSeed(feeder, nowMs)
+    return incoming?.scope === 'all' && (height === null || incoming.height === height)
   }
 
-  /** Coins that were changed have a book. */
+  /** Records that the changed coins have a book. */
   addCoins(changes: readonly BookChange[]): void {
     const added = changes.filter(({ coin }) => !this.#coins.has(coin)).map(({ coin }) => coin)
     if (added.length === 0) return
@@ -126,7 +129,9 @@ export class BookSeeds {
     this.#ports.store.addCoins(added)
   }
 
-  /** What a reader that attaches, standing at `height` (null: nowhere), is told of the coins of its shard. */
+  /**
+   * Coins and repairs of a reader's shard, for its attach answer. `height`: where the reader is, null for a new one.
+   */
   attachInfo(hub: Pick<ReaderLink, 'hasCoin'>, height: number | null): Pick<AttachResponse, 'coins' | 'repaired'> {
     const from = height ?? Number.POSITIVE_INFINITY
     const repairs = [...this.#repairs].map(([coin, at]) => ({ coin, height: at }))
@@ -136,30 +141,35 @@ export class BookSeeds {
     }
   }
 
-  /** The height at which a coin of this epoch was last repaired, null where none was. */
+  /** The height at which a coin of this epoch was last repaired, null when none was. */
   get repairedAt(): number | null {
     return this.#repairs.size === 0 ? null : Math.max(...this.#repairs.values())
   }
 
-  /** A feeder knows its books and the log does not, such as after another feeder went away before its snapshot. */
+  /**
+   * Requests all books: the feeder knows them and the log does not, for example after another feeder left before its
+   * snapshot.
+   */
   requestAll(): void {
     const now = Date.now()
     if (now - this.#seedRequestedMs < SEED_RETRY_MS) return
     this.#seedRequestedMs = now
-    this.#ports.feeders.preferred()?.send({ type: 'reseed', coins: null, reason: 'the books are not known' })
+    this.#ports.feeders
+      .preferred()
+      ?.send({ type: 'reseed', coins: null, reason: 'the gateway does not know the books' })
   }
 
-  /** Asks the feeder that leads for books of these coins (null: of all), unless that was asked just now. */
+  /** Requests books of these coins (null: of all) from the leading feeder, unless that was requested just now. */
   request(coins: readonly string[] | null, reason: string): void {
     const now = Date.now()
     const isDue = (coin: Coin) => now - (this.#requestedMs.get(coin) ?? 0) > DEDUPE_MS
-    const wanted = (coins ?? ['']).filter(isDue)
-    if (wanted.length === 0) return
-    for (const coin of wanted) this.#requestedMs.set(coin, now)
-    this.#ports.feeders.preferred()?.send({ type: 'reseed', coins: coins && wanted, reason })
+    const due = (coins ?? ['']).filter(isDue)
+    if (due.length === 0) return
+    for (const coin of due) this.#requestedMs.set(coin, now)
+    this.#ports.feeders.preferred()?.send({ type: 'reseed', coins: coins && due, reason })
   }
 
-  /** Another chain begins. */
+  /** Clears the repairs when another chain starts. */
   clear(): void {
     this.#repairs.clear()
   }

@@ -1,5 +1,5 @@
-// The builders of open positions in the log's storage, a part with each segment: parts are of different times, and the
-// segments that are held since lead from there to the present.
+// The builders of open positions, stored one part with each segment. Parts are of different ages; the retained segments
+// bring them to the present.
 
 import type { BuilderFill, RelayEvents } from '../protocol/feed/log-api.ts'
 import { PositionBuilders } from './position-builders.ts'
@@ -7,7 +7,7 @@ import type { SegmentStore } from './segment.store.ts'
 
 export class BuilderStore {
   readonly #builders: PositionBuilders
-  /** Nothing was stored since this object woke, or forgot all: what has changed by then is stored all at once. */
+  /** Nothing was stored since this object woke or forgot its state, so all changed parts are stored at once. */
   #isFirst = true
 
   constructor(kv: Pick<SyncKvStorage, 'get'>, segments: SegmentStore) {
@@ -17,18 +17,18 @@ export class BuilderStore {
       for (const line of text.split('\n')) this.#builders.apply((JSON.parse(line) as RelayEvents).fills)
   }
 
-  /** The fills of the next block: those that are told to a builder. */
+  /** Applies the fills of the next block. Returns the builder that each liquidation belongs to. */
   onFills(fills: RelayEvents['fills']): BuilderFill[] {
     return this.#builders.apply(fills)
   }
 
-  /** Fills were missed. */
+  /** Forgets every builder, because fills were missed. */
   forget(): void {
     this.#builders.forget()
     this.#isFirst = true
   }
 
-  /** What is to be stored with the next segment, by its keys. */
+  /** Parts to store with the next segment, by storage key. */
   takeChanged(): Record<string, string> {
     const puts: Record<string, string> = {}
     do {

@@ -1,9 +1,9 @@
-// The one rule of order: which frame of a feeder is taken, and what is said of the others. Pure: the shell
-// stores and sends. Heights are the chain of events and never skip silently; epochs are the chain of books.
+// The rules of order: which frames of a feeder are taken, and how the others are answered. Pure: the shell stores and
+// sends. Heights number the chain of events and never skip silently; epochs number the chain of books.
 //
-//   block:    ≤ last duplicate   = last+1 taken   > last+1 resend (once, then silence until it comes)
-//   snapshot: scope all begins an epoch at `last`; scope coins repairs books inside it
-//   gone:     a way over a gap, as is a whole snapshot above the log; the gap is recorded
+//   block:    ≤ last duplicate   = last+1 taken   > last+1 resend (once, then nothing until it comes)
+//   snapshot: scope all starts an epoch at `last`; scope coins repairs books within it
+//   gone:     crosses a gap, as does a snapshot of all books above the log; the gap is recorded
 
 import type { BlockFrame, SnapshotFrame } from '../protocol/feed/protocol.ts'
 import type { GapReason, SkippedHeights } from '../protocol/feed/status-shape.ts'
@@ -13,20 +13,20 @@ export interface ChainState {
   readonly epoch: string | null
   /** Last height taken, null while empty. */
   readonly height: number | null
-  /** False from a block whose changes are unknown to the next `scope: 'all'` snapshot. */
+  /** False from a block with unknown book changes to the next `scope: 'all'` snapshot. */
   readonly booksKnown: boolean
 }
 
 export const EMPTY_CHAIN: ChainState = { epoch: null, height: null, booksKnown: false }
 
-/** A connected feeder as it told us about itself. */
+/** A connected feeder, by its own account. */
 export interface FeederState {
   readonly name: string
   readonly first: number | null
   readonly head: number | null
-  /** Height asked for by `resend`; other blocks of this feeder are ignored until it comes. */
+  /** Height requested with `resend`; other blocks of this feeder are ignored until it comes. */
   readonly awaiting: number | null
-  /** Set for good when its node does not continue this log. */
+  /** Set for good when the feeder's node does not continue this log. */
   readonly conflict: string | null
 }
 
@@ -36,7 +36,7 @@ type BlockDecision =
   | { readonly do: 'resend'; readonly from: number }
   | { readonly do: 'ignore' }
 
-/** What to do with a block of a feeder. */
+/** Decides what to do with a feeder's block. */
 export function judgeBlock(
   chain: ChainState,
   feeder: FeederState | null,
@@ -49,7 +49,7 @@ export function judgeBlock(
   return { do: 'resend', from: chain.height + 1 }
 }
 
-/** `gap`: heights that no feeder can send any more, to be recorded before the seed. */
+/** `gap`: heights that no feeder can send any more; recorded before the seed. */
 export type SeedDecision = { readonly do: 'seed'; readonly gap: SkippedHeights | null } | { readonly do: 'repair' }
 
 type SnapshotDecision =
@@ -58,7 +58,10 @@ type SnapshotDecision =
   | { readonly do: 'refuse'; readonly field: string; readonly message: string }
   | { readonly do: 'ignore' }
 
-/** What to do with a snapshot of a feeder, asked when its first part has come and again with its last one; `others` are the other connected feeders. */
+/**
+ * Decides what to do with a feeder's snapshot. Called with its first and its last part; `others` are the other
+ * connected feeders.
+ */
 export function judgeSnapshot(
   chain: ChainState,
   feeder: FeederState | null,
@@ -70,12 +73,12 @@ export function judgeSnapshot(
   if (snapshot.scope === 'coins') {
     if (last === snapshot.height && chain.booksKnown) return { do: 'repair' }
     return refuse(
-      `books of height ${snapshot.height} cannot repair height ${last}: send those after the block sent last`,
+      `books of height ${snapshot.height} cannot repair height ${last}. Send the books as of the last block`,
     )
   }
   if (last === null || snapshot.height === last) return { do: 'seed', gap: null }
   if (snapshot.height < last)
-    return refuse(`is ${snapshot.height}, the log is at ${last}: send a snapshot after the block sent last`)
+    return refuse(`is ${snapshot.height}, but the log is at ${last}. Send a snapshot as of the last block`)
   const missing = last + 1
   if ([feeder, ...others].some((one) => hasHeight(one, missing))) return { do: 'resend', from: missing }
   return { do: 'seed', gap: { from: missing, to: snapshot.height } }
@@ -86,32 +89,32 @@ const refuse = (message: string): SnapshotDecision => ({ do: 'refuse', field: 'h
 const hasHeight = (feeder: FeederState, height: number): boolean =>
   feeder.conflict === null && feeder.first !== null && feeder.first <= height
 
-/** The gap that `gone {first}` leaves, null where it leaves none or another feeder still has the heights. */
+/** The gap that `gone {first}` leaves; null when there is none or another feeder still has the heights. */
 export function gapAfterGone(chain: ChainState, others: readonly FeederState[], first: number): SkippedHeights | null {
   if (chain.height === null || first <= chain.height + 1) return null
   const from = chain.height + 1
   return others.some((one) => hasHeight(one, from)) ? null : { from, to: first - 1 }
 }
 
-/** Why a feeder declares a gap from `from` on; `refused`: its last frames before were. */
+/** Why a feeder declares a gap that starts at `from`. `refused`: its last frames were rejected. */
 export function gapReason(feeder: Pick<FeederState, 'first'>, from: number, refused: boolean): GapReason {
   if (refused) return 'refused'
   return feeder.first !== null && feeder.first <= from ? 'lines_missing' : 'files_gone'
 }
 
 /**
- * How far below the log a node may stand and still be the same chain that lags: one hour of blocks at 14.5/s.
- * A node that truly started over stands at its beginning, or is caught by the digests of held heights.
+ * How far below the log a node may be and still count as lagging: one hour of blocks at 14.5/s. A node that started
+ * over is near height 0, or the digests of stored heights expose it.
  */
 export const LAG_BLOCKS = 52_200
 
-/** Why this feeder's node does not continue the log, null if it may. */
+/** Why this feeder's node does not continue the log; null if it may. */
 export function conflictAtHello(chain: ChainState, head: number | null): string | null {
   if (chain.height === null || head === null || head + LAG_BLOCKS >= chain.height) return null
   return startedOverMessage(head, chain.height)
 }
 
-/** The sentence an operator reads when a node does not continue the log. */
+/** Message for the operator when a node does not continue the log. */
 export function startedOverMessage(head: number, height: number): string {
-  return `the node is at height ${head} and the log at ${height}: this node started over or is another chain. Point the feeder at the right node, or begin a new log with: npm run admin -- feed reset`
+  return `the node is at height ${head}, the log at ${height}: the node started over or belongs to another chain. Point the feeder at the right node, or start a new log with: npm run admin -- feed reset`
 }

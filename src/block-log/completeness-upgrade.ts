@@ -1,26 +1,26 @@
-// Copies of one height of which one has rows of orders that another lacks: a node may write none, and feeders hear at
-// different times what is wanted. Laws: a copy is left for a fuller one only while that is close behind it, so that blocks
-// wait for rows no longer than NEAR_MS; order statuses that the copy lacked which was taken are told once, with the next block.
+// Chooses the fuller of two copies of a height: a node may write no order statuses, and feeders learn at different
+// times which rows are wanted. Invariants: a copy waits for a fuller one for at most NEAR_MS; order statuses that the
+// accepted copy lacked are sent once, with the next block.
 
 import { BoundedMap } from '../core/bounded-map.ts'
 import type { Block } from '../protocol/feed/block.ts'
 
-/** A fuller copy is waited for no longer, nor one of a feeder whose last one came later than this. */
+/** Longest wait for a fuller copy; a feeder whose last copy was later than this is not waited for. */
 export const NEAR_MS = 100
-/** Some twenty seconds of blocks: older order statuses are no news. */
+/** About 20 seconds of blocks: older order statuses are not sent. */
 const MAX_HEIGHTS = 256
 const MAX_LATE_ROWS = 10_000
 
-/** The newest copy that a feeder has sent. */
+/** A feeder's newest copy. */
 export interface CopySummary {
   readonly height: number
-  /** Coins of which it has all rows; none where it does not know the books, because then it is of less use. */
+  /** Coins with all rows. Empty when the copy lacks the books, which makes it less useful. */
   readonly coins: ReadonlySet<string>
-  /** How long after the first copy of its height it came; infinite where that is not remembered any more. */
+  /** How long it came after the first copy of its height; infinite when that is no longer remembered. */
   readonly behindMs: number
 }
 
-/** `hasStatuses`: it has sent rows of orders, so that its node writes them. */
+/** `hasStatuses`: the feeder has sent rows of orders, so its node writes them. */
 interface Feeder {
   copy: CopySummary | null
   hasStatuses: boolean
@@ -28,18 +28,18 @@ interface Feeder {
 
 export class CompletenessUpgrade {
   readonly #firstMs = new BoundedMap<number, number>(MAX_HEIGHTS)
-  /** Heights that were taken of feeders whose nodes seem to write no order statuses, and of which. */
+  /** Heights taken from feeders whose nodes seem to write no order statuses, with the feeder. */
   readonly #takenWithoutStatuses = new BoundedMap<number, Feeder>(MAX_HEIGHTS)
   #lateRows: unknown[] = []
-  /** Texts of late rows that were told: who seemed to have none may yet send them, where they came behind their block. */
+  /** Late rows that were sent, as text. The feeder that seemed to have none may yet send them after their block. */
   readonly #sentRows = new BoundedMap<string, true>(MAX_LATE_ROWS)
-  /** Highest height of which a copy came. */
+  /** Highest height with a copy. */
   #newest = -1
 
-  /** A copy has come, the first of its height or another. */
+  /** Records a copy, the first of its height or another. */
   onCopy(feeder: Feeder, { height, books, orders = [], l4 = [] }: Block, nowMs: number): CopySummary {
     const firstMs = this.#firstMs.get(height)
-    // A feeder that lags by more heights than are remembered is not the first to send one.
+    // A feeder that lags by more heights than are remembered did not send the first copy.
     const isOld = firstMs === undefined && height < this.#newest
     if (firstMs === undefined && !isOld) this.#firstMs.set(height, nowMs)
     this.#newest = Math.max(this.#newest, height)
@@ -49,15 +49,15 @@ export class CompletenessUpgrade {
     return feeder.copy
   }
 
-  /** Whether the next copy of another feeder is to be waited for in place of this one. */
+  /** True when another feeder's next copy is worth waiting for in place of this one. */
   isFuller(other: CopySummary | null, own: CopySummary, nowMs: number): boolean {
     if (!other || other.height >= own.height) return false
-    const owedMs = this.#firstMs.get(other.height + 1) ?? Number.NEGATIVE_INFINITY
-    if (Math.max(other.behindMs, nowMs - owedMs) >= NEAR_MS) return false
+    const dueMs = this.#firstMs.get(other.height + 1) ?? Number.NEGATIVE_INFINITY
+    if (Math.max(other.behindMs, nowMs - dueMs) >= NEAR_MS) return false
     return [...other.coins].some((coin) => !own.coins.has(coin))
   }
 
-  /** A copy is taken: the order statuses to be told with it. */
+  /** Records that a copy was taken. Returns the order statuses to send with it. */
   onTaken(feeder: Feeder, { height, orders = [] }: Pick<Block, 'height' | 'orders'>): unknown[] {
     if (!feeder.hasStatuses) this.#takenWithoutStatuses.set(height, feeder)
     const late = this.#lateRows.splice(0)
@@ -66,20 +66,19 @@ export class CompletenessUpgrade {
     return [...late, ...own]
   }
 
-  /** A copy of a height that was taken before. */
+  /** Records a further copy of a height that was already taken. */
   onCompared({ hasStatuses }: Feeder, { height, orders = [] }: Pick<Block, 'height' | 'orders'>): void {
     const bare = this.#takenWithoutStatuses.get(height)
     if (!hasStatuses || !bare) return
     this.#takenWithoutStatuses.delete(height)
-    // It has some after all, and tells those of this block behind it.
+    // The feeder has statuses after all and sends those of this block later.
     if (bare.hasStatuses) return
     if (this.#lateRows.length + orders.length <= MAX_LATE_ROWS) this.#lateRows.push(...orders)
   }
 
-  /** Another chain begins. */
+  /** Clears everything when another chain starts. */
   clear(): void {
-    for (const known of [this.#firstMs, this.#takenWithoutStatuses, this.#sentRows])
-      while (known.size > 0) known.dropOldest()
+    for (const map of [this.#firstMs, this.#takenWithoutStatuses, this.#sentRows]) while (map.size > 0) map.dropOldest()
     this.#lateRows = []
     this.#newest = -1
   }

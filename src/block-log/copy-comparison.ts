@@ -1,17 +1,18 @@
-// Whether feeders tell the same story. Of several copies of a height the first one stands; a copy with other events is
-// counted, one with other books is looked at coin by coin, and who was wrong shows when a feeder verifies its books.
+// Compares the copies of a height that different feeders send. The first copy stands. A copy with other events is
+// counted; one with other books is compared coin by coin. A feeder that verifies its books later shows which one was
+// wrong.
 
 import { BoundedMap } from '../core/bounded-map.ts'
 import type { Coin } from '../core/coin.ts'
 import type { LogStatus } from '../protocol/feed/status-shape.ts'
 import { type BlockTexts, type BooksTexts, differingCoins } from './segment.ts'
 
-/** Digests of held heights: about five minutes of blocks. */
+/** Digests of retained heights: about five minutes of blocks. */
 const MAX_DIGESTS = 4500
-/** Copies that differ are looked at coin by coin no more often: what was stored has to be read for it. */
+/** Shortest time between two comparisons by coin, which have to read stored segments. */
 const COMPARE_EVERY_MS = 1000
 
-/** A copy of a block and who sent it. */
+/** A copy of a block, with the feeder that sent it. */
 interface BlockCopy {
   readonly texts: BlockTexts
   readonly feeder: string
@@ -24,7 +25,7 @@ export class CopyComparison {
   disagreements = 0
   #comparedMs = 0
 
-  /** A block was taken. */
+  /** Records the copy that was taken. */
   onTaken({ texts, feeder }: BlockCopy): void {
     this.#digests.set(texts.height, { ...texts.digests, feeder })
     for (const oldest of this.#digests.keys()) {
@@ -34,10 +35,10 @@ export class CopyComparison {
   }
 
   /**
-   * Holds a further copy against the one that was taken. `held` looks the latter up. False where a feeder contradicts
-   * its own events: its node started over, or is another chain.
+   * Compares a further copy with the one that was taken; `stored` reads that one. Returns false when a feeder
+   * contradicts its own events: its node started over or belongs to another chain.
    */
-  compare({ texts, feeder }: BlockCopy, nowMs: number, held: () => BooksTexts | undefined): boolean {
+  compare({ texts, feeder }: BlockCopy, nowMs: number, stored: () => BooksTexts | undefined): boolean {
     const first = this.#digests.get(texts.height)
     if (!first) return true
     if (first.events !== texts.digests.events) {
@@ -49,12 +50,12 @@ export class CopyComparison {
     this.disagreements++
     if (nowMs - this.#comparedMs < COMPARE_EVERY_MS) return true
     this.#comparedMs = nowMs
-    for (const coin of differingCoins(held()?.books ?? [], texts.books ?? []))
+    for (const coin of differingCoins(stored()?.books ?? [], texts.books ?? []))
       this.wrong.onDispute(coin, first.feeder, feeder, texts.height, nowMs)
     return true
   }
 
-  /** Another chain begins. */
+  /** Clears everything when another chain starts. */
   clear(): void {
     this.#digests.clear()
     this.wrong.clear()
@@ -63,30 +64,36 @@ export class CopyComparison {
 
 export type WrongBook = LogStatus['wrongBooks'][number]
 
-/** How many are told of. */
+/** Entries that `/status` lists. */
 const MAX_LISTED = 64
-/** Coins of which two copies differed and it is open which one was right. */
+/** Coins with two differing copies, of which it is not known yet which one is right. */
 const MAX_DISPUTES = 1024
-/** A feeder that sent wrong books is passed over for this long where another can be followed. */
+/** A feeder that sent wrong books is avoided for this long while another one can be followed. */
 const DISTRUST_MS = 3_600_000
 
-/** Which feeder sent books that were wrong: its copy of a height differs, or a verified book contradicts it. Newest first, bounded. */
+/**
+ * Feeders that sent wrong books: their copy of a height differs, or a verified book contradicts it. Newest first,
+ * bounded.
+ */
 export class WrongBooks {
   #list: readonly WrongBook[] = []
-  /** The feeder whose copy was taken where two differed, by coin. */
+  /** By coin, the feeder whose copy was taken when two differed. */
   #disputes = new BoundedMap<string, string>(MAX_DISPUTES)
 
   get list(): readonly WrongBook[] {
     return this.#list
   }
 
-  /** `other` sent another copy of a height than `taken`, with other changes of `coin`. */
+  /** `other` sent a copy of a height with other changes of `coin` than `taken` did. */
   onDispute(coin: Coin, taken: string, other: string, height: number, atMs: number): void {
     this.#record(other, coin, height, atMs, 'other_copy')
     this.#disputes.set(coin, taken)
   }
 
-  /** The book of `coin` was not the verified one. Whose copy was taken in a dispute is at fault, else who leads. */
+  /**
+   * The book of `coin` differs from the verified one. At fault is the feeder whose disputed copy was taken, or else the
+   * leader.
+   */
   onWrongBook(coin: Coin, leader: string | null, height: number, atMs: number): void {
     const fault = this.#disputes.get(coin) ?? leader
     if (fault !== null) this.#record(fault, coin, height, atMs, 'wrong_book')
@@ -105,7 +112,7 @@ export class WrongBooks {
     this.#list = [{ feeder, coin, height, count, atMs, why }, ...others].slice(0, MAX_LISTED)
   }
 
-  /** True for a feeder that lately had a wrong book taken of it. */
+  /** True for a feeder from which a wrong book was taken recently. */
   isDistrusted(feeder: string, nowMs: number): boolean {
     return this.#list.some((one) => one.feeder === feeder && one.why === 'wrong_book' && nowMs - one.atMs < DISTRUST_MS)
   }

@@ -1,10 +1,10 @@
-// Who is dialled next. The platform lets few connections of an object wait for their headers at once (six since April
-// 2026) and holds the seventh up without a word, so links are dialled in turn. Laws: at most MOST_DIALS are under way;
-// who asked first is dialled first, but urgent asks before all others; who asked again, or has been waiting for longer
-// than it has patience, is not dialled; the queue is bounded. A dial must end by itself: its place is free only then.
+// Queues dials. The platform lets few connections of an object wait for their headers (six since April 2026) and
+// silently blocks the seventh. Invariants: at most MAX_DIALS are active; urgent requests come first, then the oldest; a
+// request that was repeated or has waited PATIENCE_MS is not dialed; the queue is bounded. A dial must end by itself to
+// free its slot.
 
 export const MAX_DIALS = 6
-/** Whoever asks for a link gives up after this time, and asks again later. */
+/** A caller gives up waiting for a link after this time, and asks again later. */
 export const PATIENCE_MS = 5000
 const MAX_WAITING = 1000
 
@@ -26,14 +26,18 @@ export class DialQueue<T> {
     this.#nowMs = nowMs
   }
 
-  /** What `dial` comes to in its turn; rejects where it is not called any more. A later ask of a name is in place of this. */
+  /**
+   * Resolves with the result of `dial`. Rejects if `dial` is never called; a later request with the same name replaces
+   * this one.
+   */
   enqueue(name: string, isUrgent: boolean, dial: () => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const others = this.#waiting.filter((one) => one.name !== name)
-      this.#waiting.find((one) => one.name === name)?.reject(new Error(`${name} has asked again`))
+      this.#waiting.find((one) => one.name === name)?.reject(new Error(`${name} was requested again`))
       this.#waiting = [...others, { name, isUrgent, sinceMs: this.#nowMs(), dial, resolve, reject }]
       const [first] = this.#waiting
-      if (first && this.#waiting.length > MAX_WAITING) this.#remove(first).reject(new Error('too many ask for links'))
+      if (first && this.#waiting.length > MAX_WAITING)
+        this.#remove(first).reject(new Error('too many links are requested'))
       this.#next()
     })
   }
@@ -43,7 +47,7 @@ export class DialQueue<T> {
       const first = this.#waiting.find(({ isUrgent }) => isUrgent) ?? this.#waiting[0]
       if (!first) return
       const { name, sinceMs, dial, resolve, reject } = this.#remove(first)
-      if (this.#nowMs() - sinceMs >= PATIENCE_MS) reject(new Error(`${name} has waited too long to be dialled`))
+      if (this.#nowMs() - sinceMs >= PATIENCE_MS) reject(new Error(`${name} waited too long to be dialed`))
       else resolve(this.#run(dial))
     }
   }

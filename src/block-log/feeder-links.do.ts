@@ -1,6 +1,5 @@
-// The feeders' sockets: what each said of itself, the parts it is sending, and how it is answered.
-// What a feeder said rests in the socket's attachment, so that a woken object still knows it; that one greeted or left
-// is stored, a row each time. Nothing is stored for a pulse.
+// The feeders' sockets: state, the snapshot in progress, and replies. A feeder's state is in its socket's attachment,
+// so that a woken object still knows it. Joins and departures are stored, a row each; pulses are not.
 
 import type { Coin } from '../core/coin.ts'
 import { PartJoiner } from '../protocol/feed/parts.ts'
@@ -21,12 +20,12 @@ import {
 import type { SeedIntake, SeedRelay } from './seed-relay.ts'
 import { SILENT_MS } from './verdict.ts'
 
-/** A feeder that falls silent amid a snapshot is waited for no longer than this. */
+/** Longest wait for a feeder that stops in the middle of a snapshot. */
 const SEEDING_MS = 5000
-/** Blocks of a feeder come, if one came this lately. */
+/** A feeder is flowing when its last block is no older than this. */
 const FLOWING_MS = 2000
 
-/** What a socket's attachment holds. */
+/** The keys of a socket's attachment do not change: it outlives this object's memory. */
 interface SocketAttachment {
   readonly state: FeederState
   readonly heard: FeederActivity
@@ -35,17 +34,17 @@ interface SocketAttachment {
 export class FeederSocket {
   readonly #socket: WebSocket
   readonly joiner = new PartJoiner()
-  /** The snapshot that it is sending. */
+  /** The snapshot in progress. */
   seed: SeedRelay | null = null
-  /** Null before its hello. */
+  /** Null before the feeder's hello. */
   state: FeederState | null
-  /** When its last frame came that was no pulse. */
+  /** When its last frame other than a pulse came. */
   lastFrameMs = 0
-  /** A frame of it was refused since its last block was taken. */
+  /** A frame was rejected since its last block was taken. */
   wasRejected = false
-  /** Height of the last block whose changes it did not know. */
+  /** Height of its last block with unknown book changes. */
   booksUnknownAt = -1
-  /** The newest copy of a block that it has sent. */
+  /** Its newest copy of a block. */
   copy: CopySummary | null = null
   /** It has sent rows of orders. */
   hasStatuses = false
@@ -63,12 +62,12 @@ export class FeederSocket {
     return this.state?.name ?? ''
   }
 
-  /** As `/status` tells of it, null before its hello. */
+  /** The feeder as `/status` shows it; null before its hello. */
   get view(): FeederView | null {
     return this.state && viewOf(this.state, this.#activity)
   }
 
-  /** A frame came; what was said with it is kept. */
+  /** Records the time of a frame, and what the frame reported. */
   recordActivity(now: Partial<FeederActivity> & { readonly heardMs: number }): void {
     this.#activity = { ...this.#activity, ...now }
     if (now.pulse) this.#saveAttachment()
@@ -78,11 +77,11 @@ export class FeederSocket {
     try {
       this.#socket.send(JSON.stringify(frame))
     } catch {
-      // It is closing: what it was to hear it hears at its next hello. The others must not miss their turn.
+      // A closing socket learns the rest at its next hello; the other feeders must still get the frame.
     }
   }
 
-  /** Answers a frame that was not applied; the socket lives on. */
+  /** Answers a frame that was not applied. The socket stays open. */
   reject(field: string, message: string): void {
     this.wasRejected = true
     this.send({ type: 'error', field, message })
@@ -90,11 +89,11 @@ export class FeederSocket {
 
   update(change: Partial<FeederState>): void {
     if (!this.state) return
-    const isNoted = Object.entries(change).some(
+    const isSaved = Object.entries(change).some(
       ([key, value]) => key !== 'head' && this.state?.[key as keyof FeederState] !== value,
     )
     this.state = { ...this.state, ...change }
-    if (isNoted) this.#saveAttachment()
+    if (isSaved) this.#saveAttachment()
   }
 
   #saveAttachment(): void {
@@ -117,7 +116,7 @@ export class FeederSocket {
     this.send({ type: 'conflict', reason })
   }
 
-  /** Asks for a pause, once for each. */
+  /** Requests a pause, at most once per `retryMs`. */
   pause(retryMs: number, nowMs: number): void {
     if (nowMs - this.#pausedMs < retryMs) return
     this.#pausedMs = nowMs
@@ -138,7 +137,7 @@ export class FeederSocket {
   }
 }
 
-/** Where the roster is kept. */
+/** Storage of the feeder list. */
 interface FeederListStore {
   feederList(): FeederList
   saveFeederList(list: FeederList): void
@@ -149,7 +148,7 @@ export class FeederLinks {
   readonly #store: FeederListStore
   readonly #sockets = new Map<WebSocket, FeederSocket>()
   #list: FeederList
-  /** Name of the feeder whose block was taken last, null since this object woke. */
+  /** Name of the feeder whose block was taken last; null since this object woke. */
   leader: string | null = null
 
   constructor(ctx: DurableObjectState, store: FeederListStore, nowMs: number) {
@@ -158,13 +157,13 @@ export class FeederLinks {
     for (const socket of ctx.getWebSockets()) this.#sockets.set(socket, new FeederSocket(socket))
     const before = store.feederList()
     this.#list = afterRestart(before, this.#names(), nowMs)
-    // Stored, or who left with this restart would seem to leave with each later one, and be listed for ever.
-    if (this.#list.some((view, place) => view !== before[place])) store.saveFeederList(this.#list)
+    // Stored now: otherwise a feeder that left with this restart would seem to leave with each later one.
+    if (this.#list.some((view, index) => view !== before[index])) store.saveFeederList(this.#list)
   }
 
   /**
-   * Those that have said hello, by name. Of two connections of one name the newer one counts: the older one may be dead
-   * without a word, and must not be asked for anything, nor hold anything up.
+   * Feeders that said hello, by name. Of two connections with one name the newer counts: the older one may be dead, and
+   * must neither be asked for anything nor hold anything up.
    */
   #greetedByName(): Map<string, FeederSocket> {
     return new Map([...this.#sockets.values()].flatMap((one) => (one.state ? [[one.name, one]] : [])))
@@ -174,7 +173,7 @@ export class FeederLinks {
     return [...this.#greetedByName().keys()]
   }
 
-  /** Whose frames count beside those of `but`. */
+  /** Feeders without a conflict other than `but`. */
   #others(but: FeederSocket): FeederSocket[] {
     return [...this.#greetedByName().values()].filter((one) => one.name !== but.name && one.state?.conflict === null)
   }
@@ -196,14 +195,14 @@ export class FeederLinks {
     return known
   }
 
-  /** Does nothing where the connection has ended meanwhile. */
+  /** Does nothing if the connection has ended. */
   greet(feeder: FeederSocket, hello: Hello, chain: ChainState, nowMs: number): void {
     if (![...this.#sockets.values()].includes(feeder)) return
     feeder.greet(hello, chain, nowMs)
     this.#saveInList(feeder.view)
   }
 
-  /** Those that are connected, then those that left. */
+  /** Connected feeders, then departed ones. */
   views(nowMs: number): FeederView[] {
     const connected = [...this.#greetedByName().values()].flatMap((one) => one.view ?? [])
     return [...connected, ...departed(this.#list, this.#names(), nowMs)]
@@ -212,73 +211,76 @@ export class FeederLinks {
   #onEnded(socket: WebSocket, nowMs: number, why: string): void {
     const view = this.#sockets.get(socket)?.view
     this.#sockets.delete(socket)
-    // One of the same name that came back before its old connection was given up is not gone.
+    // A feeder that reconnected before its old connection ended has not left.
     if (view && !this.#names().includes(view.name)) this.#saveInList(asEnded(view, nowMs, why))
   }
 
-  /** Answers a close, without which the other side would wait ten seconds and see 1006. */
+  /** Answers a close; without it the other side would wait ten seconds and see 1006. */
   onClose(socket: WebSocket, code: number, reason: string, nowMs: number): void {
     this.#onEnded(socket, nowMs, closeReason(code))
-    // What one of the others was told to leave to this feeder may now be its own to send, or to declare gone.
+    // Blocks that another feeder left to this one may now be its own to send, or to declare gone.
     for (const other of this.#sockets.values()) other.update({ awaiting: null })
     if (code === 1005 || code === 1006) socket.close()
     else socket.close(code, reason)
   }
 
-  /** The other feeders of which something was heard lately: what they can send is left to them. */
+  /** Other feeders heard from recently; blocks they have are left to them. */
   activeOthers(but: FeederSocket, nowMs: number): FeederState[] {
     return this.#others(but)
       .filter(({ heardMs }) => nowMs - heardMs < SILENT_MS)
       .flatMap((one) => one.state ?? [])
   }
 
-  /** A feeder that can be asked for books: the one that leads, for those of another would come too late. */
+  /** The feeder to ask for books: the leader, because another feeder's would come too late. */
   preferred(): FeederSocket | undefined {
-    const able = [...this.#greetedByName().values()].filter((one) => one.state?.conflict === null)
-    return able.find(({ name }) => name === this.leader) ?? able[0]
+    const candidates = [...this.#greetedByName().values()].filter((one) => one.state?.conflict === null)
+    return candidates.find(({ name }) => name === this.leader) ?? candidates[0]
   }
 
-  /** Whom to ask for the orders of a coin: who sends its rows, all where that one has left. */
+  /** The feeder to ask for the orders of a coin: the one that sends its rows, or all if it has left. */
   rowSenders(coin: Coin): FeederSocket[] {
-    const able = [...this.#greetedByName().values()].filter((one) => one.state?.conflict === null)
-    const newest = able.sort((a, b) => (b.copy?.height ?? -1) - (a.copy?.height ?? -1))
+    const candidates = [...this.#greetedByName().values()].filter((one) => one.state?.conflict === null)
+    const newest = candidates.sort((a, b) => (b.copy?.height ?? -1) - (a.copy?.height ?? -1))
     const one = newest.find(({ copy }) => copy?.coins.has(coin))
-    return one ? [one] : able
+    return one ? [one] : candidates
   }
 
-  /** The connected feeder of a name. */
+  /** The connected feeder with this name. */
   find(name: string): FeederSocket | undefined {
     const one = this.#greetedByName().get(name)
     return one?.state?.conflict === null ? one : undefined
   }
 
-  /** True where blocks that continue the log come from another feeder that `isAble`. */
+  /** True when another feeder that `isAble` sends blocks that continue the log. */
   hasOtherFlowing(but: FeederSocket, nowMs: number, isAble: (one: FeederSocket) => boolean): boolean {
     const isFlowing = ({ state, blockMs }: FeederSocket) =>
       state?.awaiting === null && nowMs - (blockMs ?? 0) < FLOWING_MS
     return this.#others(but).some((one) => isFlowing(one) && isAble(one))
   }
 
-  /** True where another feeder that `isAble` was heard, or left, since a time: unless this one leads, it may lead on. */
+  /**
+   * True when another feeder that `isAble` was active, or left, since a time and may take the lead. False for the
+   * leader.
+   */
   mayArrive(but: FeederSocket, sinceMs: number, nowMs: number, isAble: (one: FeederSocket) => boolean): boolean {
     if (this.leader === but.name) return false
     if (this.#others(but).some((one) => one.heardMs >= sinceMs && isAble(one))) return true
     return departed(this.#list, this.#names(), nowMs).some(({ endedMs }) => endedMs !== null && endedMs >= sinceMs)
   }
 
-  /** The whole books that another feeder is sending, as long as they come; null where none does. */
+  /** The snapshot that another feeder is sending; null when none is. */
   incomingSeed(but: FeederSocket, nowMs: number): Pick<SeedIntake, 'scope' | 'height'> | null {
-    const isComing = ({ seed, lastFrameMs }: FeederSocket) =>
+    const isIncoming = ({ seed, lastFrameMs }: FeederSocket) =>
       seed?.isSuperseded === false && nowMs - lastFrameMs < SEEDING_MS
-    return this.#others(but).find(isComing)?.seed?.intake ?? null
+    return this.#others(but).find(isIncoming)?.seed?.intake ?? null
   }
 
-  /** Other whole books that were on their way are of no use any more, and whoever sends them is told. */
+  /** Supersedes other snapshots in progress and tells their senders. */
   supersede(but: FeederSocket): void {
     for (const one of this.#sockets.values()) {
       if (one === but || one.seed?.isSuperseded !== false) continue
       one.seed.supersede()
-      one.reject('part', 'whole books of another feeder are taken: send these after the next block')
+      one.reject('part', 'the log is taking the books of another feeder. Send these after the next block')
     }
   }
 

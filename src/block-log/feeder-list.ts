@@ -1,17 +1,17 @@
-// Feeders by name, as they were last seen, so that one that left is still told of: it is what an operator looks for.
-// Newest first, one entry a name, at most ROSTER_MOST; pure, the shell stores it.
+// Feeders by name, as last seen, so that `/status` still shows one that left. Newest first, one entry per name, at most
+// MAX_LISTED_FEEDERS. Pure: the shell stores it.
 
 import type { Pulse } from '../protocol/feed/protocol.ts'
 import type { FeederView } from '../protocol/feed/status-shape.ts'
 import type { FeederState } from './chain.ts'
 
 export const MAX_LISTED_FEEDERS = 8
-/** How long one that left is listed. */
+/** How long a departed feeder is listed. */
 const LISTED_MS = 24 * 3_600_000
 
 export type FeederList = readonly FeederView[]
 
-/** The roster with a feeder as it is now. */
+/** The list with a feeder's present state. */
 export function withFeeder(list: FeederList, view: FeederView): FeederList {
   return [view, ...list.filter(({ name }) => name !== view.name)].slice(0, MAX_LISTED_FEEDERS)
 }
@@ -20,34 +20,34 @@ export function asEnded(view: FeederView, endedMs: number, why: string): FeederV
   return { ...view, connected: false, endedMs, why }
 }
 
-/** After a restart of the log: whoever was connected and no longer is has lost its connection with it. */
+/** The list after a restart of the log: a feeder that was connected and no longer is has lost its connection. */
 export function afterRestart(list: FeederList, connected: readonly string[], nowMs: number): FeederList {
-  const lost = (view: FeederView) => view.connected && !connected.includes(view.name)
-  return list.map((view) => (lost(view) ? asEnded(view, nowMs, 'the log was restarted') : view))
+  const hasLeft = (view: FeederView) => view.connected && !connected.includes(view.name)
+  return list.map((view) => (hasLeft(view) ? asEnded(view, nowMs, 'the log restarted') : view))
 }
 
-/** Those that left lately and are not back. */
+/** Feeders that left recently and are not back. */
 export function departed(list: FeederList, connected: readonly string[], nowMs: number): FeederView[] {
   return list.filter(
     ({ name, endedMs }) => !connected.includes(name) && endedMs !== null && nowMs - endedMs < LISTED_MS,
   )
 }
 
-/** Why a connection ended, by the close code that came; the other side's own words are not repeated. */
+/** Why a connection ended, by its close code. The other side's own reason is not repeated. */
 export function closeReason(code: number): string {
-  if (code === 1000 || code === 1001) return 'the feeder closed it: it was stopped'
+  if (code === 1000 || code === 1001) return 'the feeder was stopped'
   if (code === 1005 || code === 1006)
-    return 'it broke without a goodbye: the feeder was killed, or its host or the network between went away'
+    return 'the connection was lost: the feeder was killed, or its host or the network failed'
   if (code === 1012) return 'the feed was reset'
-  return `it was closed with ${code}`
+  return `the connection closed with code ${code}`
 }
 
-/** When things came from a feeder, by our clock. */
+/** When frames came from a feeder, by our clock. Part of the socket's attachment: keys do not change. */
 export interface FeederActivity {
   readonly sinceMs: number
   readonly heardMs: number
   readonly blockMs: number | null
-  /** Its last pulse and when it came, null before the first. */
+  /** Its last pulse and when it came; null before the first. */
   readonly pulse: { readonly atMs: number; readonly said: Pulse } | null
 }
 

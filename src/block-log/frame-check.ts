@@ -1,6 +1,6 @@
-// Reads a feeder's frame. Books are most of a frame, three hundred levels a block, and zod would take longer over them
-// than parsing the JSON does: they are looked at by hand, and zod judges the rest, and whatever looks odd as a whole.
-// Law: the outcome is that of FeederFrame.safeParse, issues included.
+// Reads a feeder's frame. A block has about 300 levels, and zod takes longer over them than JSON.parse, so the books
+// are checked by hand. Zod checks the rest, and the whole frame if the books look odd. Invariant: the result equals
+// FeederFrame.safeParse, issues included.
 
 import { COIN_MAX_LENGTH } from '../core/coin.ts'
 import { UNSIGNED_DECIMAL } from '../core/decimal.ts'
@@ -10,16 +10,16 @@ import type { BookChange } from '../protocol/feed/block.ts'
 import { FeederFrame } from '../protocol/feed/protocol.ts'
 
 const NAME = /^[\x21-\x7e]+$/
-/** Hard bound of a frame: twice what the protocol allows, so that a clear refusal can still be given. */
+/** Hard limit of a frame: twice what the protocol allows, so that a longer frame still gets a clear error. */
 const FRAME_LIMIT_CHARS = 1024 * 1024
-/** How much of a refused frame may stand in the refusal. */
+/** Longest part of a rejected frame that an error repeats. */
 const ECHO_CHARS = 256
 
-/** What a feeder sent, or the field that is wrong (empty for the frame itself) and what to do. */
+/** The frame, or the wrong field (empty for the frame itself) and what to do. */
 export function readFeederFrame(message: string | ArrayBuffer): Result<FeederFrame, readonly [string, string]> {
-  if (typeof message !== 'string') return err(['', 'send text frames of JSON, not binary'])
-  if (message.length > FRAME_LIMIT_CHARS) return err(['', 'the frame is over 512 KiB: split it in parts'])
-  if (isDeeperThan(message)) return err(['', 'the frame nests deeper than 64 levels'])
+  if (typeof message !== 'string') return err(['', 'send JSON as text frames, not binary'])
+  if (message.length > FRAME_LIMIT_CHARS) return err(['', 'the frame is longer than 512 KiB. Split it into parts'])
+  if (isDeeperThan(message)) return err(['', 'the frame is nested deeper than 64 levels'])
   const value = parseJson(message)
   if (value === undefined) return err(['', 'the frame is not valid JSON'])
   const parsed = parseFeederFrame(value)
@@ -28,7 +28,7 @@ export function readFeederFrame(message: string | ArrayBuffer): Result<FeederFra
   return err([issue.path.join('.').slice(0, ECHO_CHARS), issue.message.slice(0, ECHO_CHARS)])
 }
 
-/** As FeederFrame.safeParse; books in good order are taken over as they are, not copied. */
+/** Like FeederFrame.safeParse, but valid books are used as they are, not copied. */
 export function parseFeederFrame(value: unknown): ReturnType<typeof FeederFrame.safeParse> {
   const books = plainBooks(value)
   if (books === null) return FeederFrame.safeParse(value)
@@ -37,7 +37,7 @@ export function parseFeederFrame(value: unknown): ReturnType<typeof FeederFrame.
   return { success: true, data: { ...rest.data, books } as FeederFrame }
 }
 
-/** The books of a block or snapshot if all are certainly in order; null leaves it to zod. */
+/** The books of a block or snapshot if all are certainly valid; null leaves them to zod. */
 function plainBooks(value: unknown): BookChange[] | null {
   if (typeof value !== 'object' || value === null) return null
   const { type, books } = value as { type?: unknown; books?: unknown }

@@ -1,15 +1,15 @@
-// Names that several ask for, such as wallets whose order statuses are wanted. Law: once changes are taken, what was told
-// is what somebody asks for, up to a bound; what is beyond it is told when there is room.
+// Counts the readers interested in each name, such as a wallet whose order statuses they want. Invariant: after
+// takeChange(), the sent names are those somebody wants, up to a limit; the rest are sent when there is room.
 
 import { WALLETS_PER_FRAME } from '../protocol/feed/protocol.ts'
 
-/** Users whose order statuses, and coins of which all rows, a reader wants. */
+/** Users whose order statuses a reader wants, and coins whose rows it wants. */
 export interface Interests {
   readonly orders: ReadonlySet<unknown>
   readonly l4: ReadonlySet<unknown>
 }
 
-/** Disjoint. */
+/** Disjoint lists. */
 interface NamesChange {
   readonly add: readonly string[]
   readonly drop: readonly string[]
@@ -17,10 +17,10 @@ interface NamesChange {
 
 export class InterestCounts {
   readonly #max: number
-  /** How many ask for a name. */
+  /** Number of interested readers by name. */
   readonly #counts = new Map<string, number>()
   readonly #sent = new Set<string>()
-  /** Names that may differ from what was told. */
+  /** Names that may differ from what was sent. */
   readonly #changed = new Set<string>()
 
   constructor(most: number) {
@@ -31,7 +31,7 @@ export class InterestCounts {
     return this.#sent
   }
 
-  /** Somebody asks for names that he did not ask for before. */
+  /** Adds one reader's interest in names it did not want before. */
   add(names: Iterable<string>): void {
     for (const name of names) {
       this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1)
@@ -39,17 +39,17 @@ export class InterestCounts {
     }
   }
 
-  /** Somebody no longer asks for names that he asked for. */
+  /** Removes one reader's interest in names. */
   remove(names: Iterable<string>): void {
     for (const name of names) {
-      const left = (this.#counts.get(name) ?? 0) - 1
-      if (left > 0) this.#counts.set(name, left)
+      const remaining = (this.#counts.get(name) ?? 0) - 1
+      if (remaining > 0) this.#counts.set(name, remaining)
       else this.#counts.delete(name)
       this.#changed.add(name)
     }
   }
 
-  /** What is to be told now, and then counts as told; null where nothing is. */
+  /** The change to send now, then counted as sent; null for none. */
   takeChange(): NamesChange | null {
     const drop = [...this.#changed].filter((name) => this.#sent.has(name) && !this.#counts.has(name))
     for (const name of drop) this.#sent.delete(name)
@@ -66,11 +66,11 @@ const NO_CHANGE: NamesChange = { add: [], drop: [] }
 
 interface InterestChange {
   readonly orders: NamesChange | null | undefined
-  /** So few that they fit one part. */
+  /** Few enough to fit one part. */
   readonly l4: NamesChange | null | undefined
 }
 
-/** A change in parts that fit frames, at least one. `isWhole`: nothing else is wanted, as the first part says. */
+/** Splits a change into parts that fit frames, at least one. `isWhole`: the first part replaces everything before. */
 export function* wantFrameParts({ orders, l4 }: InterestChange, isWhole: boolean) {
   const { add, drop } = orders ?? NO_CHANGE
   const coins = l4 ?? NO_CHANGE

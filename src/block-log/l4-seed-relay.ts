@@ -1,12 +1,12 @@
-// Whole orders of coins, on their way from a feeder to the objects of their order-level books. Laws: parts are handed on as
-// they come, of one feeder at a time; what was asked for is asked of feeders that come later, and of another where the one
-// that was asked has left, until it has come; nothing is asked for while blocks lack the rows that would have to follow it.
+// Relays all resting orders of a coin from a feeder to the object of its order-level book. Invariants: parts are
+// forwarded as they come, from one feeder at a time; a request stays open across feeders until its last part has come;
+// nothing is requested while blocks lack the rows that must follow it.
 
 import type { Coin } from '../core/coin.ts'
 import type { L4Rows } from '../protocol/feed/block.ts'
 import type { GatewayFrame, L4Book } from '../protocol/feed/protocol.ts'
 
-/** One that can be asked. */
+/** A feeder that can be asked. */
 interface Feeder {
   readonly name: string
   send(frame: GatewayFrame): void
@@ -15,22 +15,22 @@ interface Feeder {
 export class L4SeedRelay {
   readonly #forward: (coin: Coin, text: string) => void
   readonly #feeders: (coin: Coin) => readonly Feeder[]
-  /** Coins that are asked for, with the feeder whose parts come; null before the first. */
+  /** Requested coins, with the feeder whose parts are coming; null before the first part. */
   readonly #requested = new Map<string, string | null>()
 
-  /** Coins whose rows do not fit. */
+  /** Coins whose rows do not fit the orders. */
   readonly #wrong = new Set<string>()
-  /** Coins whose rows the last block had, and those that are to be asked for once one has. */
+  /** Coins that had rows in the last block, and those to request once one has. */
   #known: ReadonlySet<string> = new Set()
   readonly #due = new Set<string>()
 
-  /** `handOn` sends a part to whoever reads the coin, `feeders` are those to ask for it. */
-  constructor(handOn: (coin: Coin, text: string) => void, feeders: (coin: Coin) => readonly Feeder[]) {
-    this.#forward = handOn
+  /** `forward` sends a part to the reader of the coin; `feeders` returns the feeders to ask for it. */
+  constructor(forward: (coin: Coin, text: string) => void, feeders: (coin: Coin) => readonly Feeder[]) {
+    this.#forward = forward
     this.#feeders = feeders
   }
 
-  /** Asks for a coin, anew where it was asked for before. Only of wanted coins, of which there are few. */
+  /** Requests a coin, again if it was requested before. Only wanted coins, which are few. */
   request(coin: Coin, isWrong: boolean): void {
     if (isWrong) this.#wrong.add(coin)
     this.#requested.set(coin, null)
@@ -46,26 +46,26 @@ export class L4SeedRelay {
     }
   }
 
-  /** Rows of the next block, without those that do not fit what came before. */
+  /** Rows of the next block, without those of coins whose rows did not fit. */
   acceptRows(rows: readonly L4Rows[] = []): L4Rows[] {
-    const trusted = rows.filter(({ coin }) => !this.#wrong.has(coin))
+    const accepted = rows.filter(({ coin }) => !this.#wrong.has(coin))
     this.#wrong.clear()
-    this.#known = new Set(trusted.map(({ coin }) => coin))
+    this.#known = new Set(accepted.map(({ coin }) => coin))
     this.#requestDue()
-    return trusted
+    return accepted
   }
 
-  /** A feeder has come. */
+  /** Repeats open requests to a feeder that joined. */
   onFeederJoined(feeder: Feeder): void {
     if (this.#requested.size > 0) feeder.send({ type: 'l4Reseed', coins: [...this.#requested.keys()] })
   }
 
-  /** A feeder has left: what it has not sent whole is asked of others. */
+  /** Requests from others what a departed feeder had not finished. */
   onFeederLeft({ name }: Pick<Feeder, 'name'>): void {
     for (const [coin, from] of this.#requested) if (from === null || from === name) this.request(coin, false)
   }
 
-  /** A part came, as `text`. */
+  /** Forwards a part; `text` is its frame. */
   onPart({ name }: Pick<Feeder, 'name'>, { coin, part, parts }: L4Book, text: string): void {
     const from = this.#requested.get(coin)
     if (from === undefined || (from ?? name) !== name || (from === null && part > 0)) return

@@ -1,18 +1,17 @@
-// A number for the levels of a book, kept up to date level by level: two books with the same levels have the same one,
-// and two that differ by an accident have not (52 bits). It lets books be compared by one number a coin.
-// Law: the digest of a book is the sum of its levels' hashes modulo 2^52, whatever the order in which they came.
+// One number for the levels of a book, updated level by level. Equal books have equal digests; books that differ by
+// accident do not (52 bits). Invariant: a book's digest is the sum of its levels' hashes modulo 2^52, in any order.
 
 /** Digest of a book without levels. */
 export const EMPTY_DIGEST = 0
 const MODULUS = 2 ** 52
 const LOW = 2 ** 32
 
-/** Digest after a level came to be: its texts as they travel, and its count of orders. */
+/** Digest with a level added: its price and size as sent, and its number of orders. */
 export function withLevel(digest: number, side: 0 | 1, px: string, sz: string, n: number): number {
   return (digest + levelHash(side, px, sz, n)) % MODULUS
 }
 
-/** Digest after that level is no more. */
+/** Digest with a level removed. */
 export function withoutLevel(digest: number, side: 0 | 1, px: string, sz: string, n: number): number {
   return (digest - levelHash(side, px, sz, n) + MODULUS) % MODULUS
 }
@@ -32,7 +31,7 @@ function levelHash(side: 0 | 1, px: string, sz: string, n: number): number {
   return (high >>> 12) * LOW + (low >>> 0)
 }
 
-/** The finish of MurmurHash3 over a running hash and the next word. */
+/** The finalizer of MurmurHash3 over a running hash and the next word. */
 function mix(hash: number, word: number): number {
   let h = Math.imul(hash ^ word, 0x9e3779b1)
   h = Math.imul(h ^ (h >>> 16), 0x85ebca6b)

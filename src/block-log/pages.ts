@@ -1,6 +1,6 @@
-// What the log hands out a page at a time: to relays frames of events once more, to the Archiver stored segments as they lie
-// there. Invariants: frames and heights follow one another without a hole; a height that the log has not, and never will have, is named
-// as a gap; where the next one is neither held nor a gap a page ends, and the next one says so.
+// Pages of the log: frames of events for relays, stored segments for the Archiver. Invariants: frames and heights
+// follow without a hole; a height that the log will never have is part of a named gap; a page ends where the next
+// height is neither stored nor a gap, and the next page says so.
 
 import type { ArchivePart, StoredBlocks } from '../protocol/feed/archive-api.ts'
 import type { EventsResponse } from '../protocol/feed/log-api.ts'
@@ -8,22 +8,22 @@ import type { GapLookup } from './reader-link.ts'
 import { type EventsSegment, ReadBudget } from './retained-fills.ts'
 import { type BlockTexts, gapText } from './segment.ts'
 
-/** A page ends with the segment in which it has so many characters. */
+/** A page ends with the segment in which it reaches this size. */
 export const PAGE_CHARS = 512 * 1024
 
 export interface EventsSource {
-  /** Of the log, null while it is empty. */
+  /** Height of the log; null while it is empty. */
   readonly height: number | null
   /** First stored height. */
   readonly first: number | null
-  /** The stored segment that holds a height. */
+  /** The stored segment that contains a height. */
   readonly segmentWith: (height: number) => EventsSegment | null
   readonly gapAt: GapLookup
   /** Blocks that wait for storage. */
   readonly waiting: readonly Pick<BlockTexts, 'height' | 'events'>[]
 }
 
-/** Frames of events from a height on, as readers without order statuses were sent them: EventsAnswer. */
+/** Frames of events from a height on, as readers without order statuses got them (EventsAnswer). */
 export function eventsPage(
   from: number,
   held: EventsSource,
@@ -50,21 +50,21 @@ export function eventsPage(
   return { frames, first, head }
 }
 
-/** A place in the line is kept for so long beyond the time at which it was to ask again. */
+/** How long a relay keeps its place in the queue after the time at which it was to ask again. */
 const SLOT_MS = 1_000
-/** More relays than there are; beyond them nobody has a place. */
+/** More relays than exist; beyond that a relay gets no place. */
 const MAX_WAITING = 1_024
 
 /**
- * Limits replays to so many characters a second. A relay that had to wait gets a page before those that came later: it is
- * served within a second for every thirty that waited before it.
+ * Limits replays to a number of characters per second. A relay that had to wait is served before later ones: within a
+ * second for every thirty relays ahead of it.
  */
 export class ReplayQueue {
   readonly #budget = new ReadBudget()
-  /** Those who have to ask again, who waits longest first, and until when their places are kept. */
+  /** Relays that have to ask again, longest waiting first, and until when they keep their place. */
   readonly #queue = new Map<string, number>()
 
-  /** Milliseconds until this relay is to ask again, 0 if it may be read for now. */
+  /** Milliseconds until this relay may ask again; 0 if it may read now. */
   waitMs(relay: string, nowMs: number): number {
     for (const [one, untilMs] of this.#queue) if (untilMs < nowMs) this.#queue.delete(one)
     const places = [...this.#queue.keys()]
@@ -80,22 +80,22 @@ export class ReplayQueue {
   }
 }
 
-/** A page ends with the segment in which it has so many bytes: a turn of some two milliseconds. */
+/** A page ends with the segment in which it reaches this size: about 2 ms of work. */
 const PAGE_BYTES = 1024 * 1024
-/** … or has so many parts. */
+/** A page also ends with this many parts. */
 const MAX_PARTS = 64
 
 export interface DurableSource {
   /** Last height that storage has confirmed. */
   readonly durable: number
-  /** The stored segment that holds a height. */
+  /** The stored segment that contains a height. */
   readonly blocksWith: (height: number) => StoredBlocks | null
-  /** First height above this one that is stored. */
+  /** First stored height above this one. */
   readonly firstAbove: (height: number) => number | null
   readonly gapAt: GapLookup
 }
 
-/** What follows `from`, at most `mostBytes` and one segment more. */
+/** Parts from height `from` on: at most `mostBytes`, and one segment more. */
 export function archivePage(from: number, held: DurableSource, mostBytes = PAGE_BYTES): ArchivePart[] {
   const parts: ArchivePart[] = []
   let bytes = 0
@@ -111,7 +111,7 @@ export function archivePage(from: number, held: DurableSource, mostBytes = PAGE_
   return parts
 }
 
-/** The log began above, or has let go of what it could not keep. */
+/** The log started above this height, or has dropped it. */
 function lastMissing(height: number, { gapAt, firstAbove }: DurableSource): number | null {
   const gapTo = gapAt(height)
   if (gapTo !== null) return gapTo

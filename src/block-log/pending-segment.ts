@@ -1,4 +1,4 @@
-// Blocks that readers have seen and storage has not: the segment that is being filled.
+// The segment being filled: blocks that readers have and storage does not.
 
 import {
   type BlockTexts,
@@ -11,12 +11,12 @@ import {
   type SegmentKind,
 } from './segment.ts'
 
-/** A segment to be stored: its lines, and the heights and block time they end with. */
+/** A segment to store: its lines, and the heights and block time they end with. */
 export interface NewSegment {
   readonly first: number
   readonly last: number
   readonly time: number
-  /** A kind of which no block has anything may be left out. */
+  /** A kind may be missing when no block has any of it. */
   readonly lines: Readonly<Partial<Record<SegmentKind, string>>>
 }
 
@@ -25,11 +25,11 @@ export class PendingSegment {
   #chars = 0
   #l4Chars = 0
   #startedMs = 0
-  /** Coins that were repaired behind the last block, and by height those that were behind the one before it. */
+  /** Coins repaired after the last block, and by height those repaired before it. */
   #repairedCoins: readonly string[] = []
   #repairs = new Map<number, readonly string[]>()
 
-  /** Adds the next block; true where the segment should be stored now. */
+  /** Adds the next block. Returns true when the segment should be stored now. */
   push(texts: BlockTexts, nowMs: number): boolean {
     if (this.#blocks.length === 0) this.#startedMs = nowMs
     this.#blocks.push(texts)
@@ -42,7 +42,7 @@ export class PendingSegment {
     return isFull || nowMs - this.#startedMs >= SEGMENT_MS
   }
 
-  /** Books of these coins were repaired: no block leads to what they are now, which the next one's line says. */
+  /** Records repaired books: no block leads to their present state, so the next block's line names them. */
   addRepaired(coins: Iterable<string>): void {
     this.#repairedCoins = [...new Set([...this.#repairedCoins, ...coins])]
   }
@@ -52,17 +52,17 @@ export class PendingSegment {
     return this.#repairedCoins
   }
 
-  /** All books begin anew: what was repaired before is of no matter. */
+  /** Forgets the repairs: all books start over. */
   forgetRepairs(): void {
     this.#repairedCoins = []
   }
 
-  /** The blocks that wait, oldest first. */
+  /** The pending blocks, oldest first. */
   get blocks(): readonly BlockTexts[] {
     return this.#blocks
   }
 
-  /** Takes everything out as one segment, null if nothing waits. */
+  /** Removes everything as one segment; null if nothing waits. */
   take(): NewSegment | null {
     const blocks = this.#blocks
     const first = blocks[0]

@@ -1,5 +1,6 @@
-// The log's side of pipelines: what of its blocks is durable, a page at a time, and whose order statuses they want. Law: of
-// blocks that came before feeders can have heard of a want nothing is called known.
+// The log's side of pipelines: serves durable blocks a page at a time, and registers the wallets whose order statuses a
+// pipeline wants. Invariant: statuses are not called complete for blocks that feeders may have sent before they knew of
+// the interest.
 
 import { toChunks } from '../core/chunks.ts'
 import type { ArchivePart } from '../protocol/feed/archive-api.ts'
@@ -9,14 +10,14 @@ import type { OrderInterests } from './order-interests.do.ts'
 import { ReplayQueue } from './pages.ts'
 import type { RetainedBlocks } from './retained-blocks.do.ts'
 
-/** Blocks that may be on their way when feeders hear of a want: some seconds. */
+/** Blocks that may be in flight when feeders learn of an interest: a few seconds. */
 const IN_FLIGHT_BLOCKS = 100
-/** A want is forgotten after thirty seconds: who asks again later than this asks anew. */
+/** An interest lasts 30 seconds; a pipeline that asks later than this registers again. */
 const INTEREST_MS = 20_000
 
 interface PipelineInterest {
   readonly wallets: ReadonlySet<string>
-  /** Null: feeders were not told. */
+  /** Null: feeders do not know it. */
   readonly knownFrom: number | null
   readonly atMs: number
 }
@@ -37,10 +38,10 @@ export class PipelineService {
     const retryMs = from === null ? 0 : this.#queue.waitMs(reader, nowMs)
     const { head, parts } = this.#blocks.archivePage(retryMs > 0 ? null : from, kind)
     if (retryMs > 0) return { head, parts: [], retryMs, ...ordersFrom }
-    const own = parts.map((part) => this.#partOf(part, kind, orders !== undefined))
-    for (const part of own)
+    const pages = parts.map((part) => this.#partOf(part, kind, orders !== undefined))
+    for (const part of pages)
       if ('lines' in part) this.#queue.spend(bytesOf([...part.lines, ...(part.orders ?? [])]), nowMs)
-    return { head, parts: own, ...ordersFrom }
+    return { head, parts: pages, ...ordersFrom }
   }
 
   #partOf(part: ArchivePart, kind: DurableRequest['kind'], hasOrders: boolean): DurablePart {
@@ -48,23 +49,23 @@ export class PipelineService {
     const { first, last } = part
     if (!hasOrders) return { first, last, lines: part[kind] }
     const orders = this.#blocks.backlog.lookUp('orders', first)
-    // Beyond the window there are none.
+    // Nothing is retained beyond the window.
     return orders
       ? { first, last, lines: part[kind], orders: toChunks(orders.join('\n')) }
       : { gap: { from: first, to: last } }
   }
 
-  /** From which height on all statuses of these wallets are known; null: feeders have more to send already than they may be asked for. */
+  /** Height from which all statuses of these wallets are known; null when feeders have no room for more. */
   #register(name: string, orders: readonly string[], nowMs: number): number | null {
     for (const [other, { atMs }] of this.#requested) if (nowMs - atMs > INTEREST_MS) this.#requested.delete(other)
     const before = this.#requested.get(name)
     this.#interests.onAttached({ v: LOG_API_VERSION, name, reader: { kind: 'relay' }, cursor: null, orders })
-    // It has no link: it is one that may come back.
+    // A pipeline has no link, so it counts as a reader that may come back.
     this.#interests.onLeft(name, nowMs)
     const known = before && orders.every((one) => before.wallets.has(one)) ? before.knownFrom : null
     if (known === null) this.#interests.notifyFeeders()
-    const isTold = known !== null || this.#interests.areSent(orders)
-    const from = isTold ? (known ?? (this.#blocks.chain.height ?? -1) + 1 + IN_FLIGHT_BLOCKS) : null
+    const isSent = known !== null || this.#interests.areSent(orders)
+    const from = isSent ? (known ?? (this.#blocks.chain.height ?? -1) + 1 + IN_FLIGHT_BLOCKS) : null
     this.#requested.set(name, { wallets: new Set(orders), knownFrom: from, atMs: nowMs })
     return from
   }

@@ -1,6 +1,6 @@
-// Through which builder each open position was last traded: a liquidation has no builder of its own, and is told to that one.
-// Laws: of a wallet and a perp the last fill that is no liquidation decides; a slice of a TWAP order has no builder, nor has
-// a position that was closed; after blocks that nobody has, nothing is known rather than guessed.
+// The builder through which each open position was last traded: a liquidation has no builder of its own and is
+// attributed to that one. Invariants: for each wallet and perp the last fill that is not a liquidation decides; a TWAP
+// slice has no builder, nor has a closed position; after missing blocks nothing is guessed.
 
 import { BoundedMap } from '../core/bounded-map.ts'
 import { marketTypeOf } from '../core/coin.ts'
@@ -9,25 +9,25 @@ import { hash32 } from '../core/hash.ts'
 import type { Address, Fill, UserFill } from '../protocol/feed/block.ts'
 import type { BuilderFill } from '../protocol/feed/log-api.ts'
 
-/** They are stored by parts, a part at a time. */
+/** Stored in parts, one at a time. */
 const PARTS = 64
-/** Positions of one part, of which each takes about 200 bytes; the oldest are forgotten. */
+/** Positions per part, at about 200 bytes each; the oldest are dropped. */
 const MAX_PER_PART = 1_024
 const BUILDER_LENGTH = '0x'.length + 40
 
 export class PositionBuilders {
-  /** By wallet and coin: both, and the builder. */
+  /** Key and value by wallet and coin: `wallet coin builder`. */
   readonly #parts = Array.from({ length: PARTS }, () => new BoundedMap<string, string>(MAX_PER_PART))
-  /** Parts that have changed since they were taken to be stored, the first to change first. */
+  /** Parts changed since they were last stored, longest waiting first. */
   readonly #changed = new Set<number>()
 
-  /** `stored`: the text of a part, as `takeChanged` gave it. */
+  /** `stored`: the text of a part from `takeChanged`. */
   constructor(stored: (part: number) => string | undefined) {
     for (const [part, positions] of this.#parts.entries())
       for (const line of stored(part)?.match(/.+/g) ?? []) positions.set(line.slice(0, -BUILDER_LENGTH), line)
   }
 
-  /** Takes the fills of the next block, and tells which of them are liquidations to be told to a builder. */
+  /** Applies the fills of the next block. Returns the builder of each liquidation, by the fill's index. */
   apply(fills: readonly UserFill[]): BuilderFill[] {
     return fills.flatMap(([user, fill], index): BuilderFill[] => {
       if (marketTypeOf(fill.coin) !== 'perp') return []
@@ -46,7 +46,7 @@ export class PositionBuilders {
     })
   }
 
-  /** The part that has waited longest to be stored; undefined where nothing has changed. */
+  /** The part that has waited longest to be stored; undefined when nothing has changed. */
   takeChanged(): { readonly part: number; readonly text: string } | undefined {
     const [part] = this.#changed
     if (part === undefined) return undefined
@@ -54,7 +54,7 @@ export class PositionBuilders {
     return { part, text: [...(this.#parts[part]?.values() ?? [])].join('\n') }
   }
 
-  /** Fills were missed: what is known may not be so any more. */
+  /** Forgets everything, because fills were missed. */
   forget(): void {
     for (const [part, positions] of this.#parts.entries()) {
       if (positions.size > 0) this.#changed.add(part)
@@ -63,7 +63,7 @@ export class PositionBuilders {
   }
 }
 
-/** The counterparty's fill says of whom it is a liquidation, too. */
+/** The counterparty's fill names the liquidated user too. */
 function isLiquidationOf(user: Address, { liquidation }: Fill): boolean {
   if (!liquidation) return false
   const { liquidatedUser = user } = liquidation as { liquidatedUser?: unknown }

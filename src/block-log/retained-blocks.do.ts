@@ -1,6 +1,5 @@
-// The blocks that the log holds, and how far they are: those that wait for storage, those that are stored, and those
-// that are durable. Laws: nothing is called durable before storage has confirmed it, and what was saved before a reset
-// never is; a write holds no frame back.
+// The blocks that the log retains and how far they are: pending, stored or durable. Invariants: nothing is durable
+// before storage has confirmed it, and nothing saved before a reset ever becomes durable; no write delays a frame.
 
 import type { ArchivePage } from '../protocol/feed/archive-api.ts'
 import type { Block } from '../protocol/feed/block.ts'
@@ -18,16 +17,16 @@ import { searchPayments } from './retained-payments.ts'
 import { SegmentStore } from './segment.store.ts'
 import { type BlockTexts, type BooksTexts, readBooksLine, SEGMENT_MS, type SegmentKind } from './segment.ts'
 
-/** How long books and events are kept for readers that come back: five minutes of blocks. */
+/** How long books and events are retained for readers that come back: five minutes of blocks. */
 const WINDOW_MS = 5 * 60_000
 
-/** So long the log stands still at most because another feeder says to have what one of them lacks. */
+/** Longest stall of the log while another feeder claims to have the missing block. */
 const STALLED_MS = 30_000
 
-/** Stored text read in one turn for questions about fills: a few milliseconds, for which blocks wait. */
+/** Stored text read per request for fills: a few milliseconds, during which blocks wait. */
 const READ_CHARS = 1024 * 1024
 
-/** What readers that are behind are served from. */
+/** Sources for readers that are behind. */
 export interface Backlog {
   readonly lookUp: SegmentLookup
   /** Blocks that wait for storage. */
@@ -35,7 +34,7 @@ export interface Backlog {
   readonly gapAt: GapLookup
 }
 
-/** Of each kind of answer. */
+/** Distributes over the union. */
 type Unversioned<T> = T extends unknown ? Omit<T, 'v'> : never
 
 export class RetainedBlocks {
@@ -54,27 +53,27 @@ export class RetainedBlocks {
   }
   #chain: ChainState
   #time: number | null
-  /** Last height handed to storage. */
+  /** Last height passed to storage. */
   #savedHeight: number | null
   #durable: number | null
-  /** When the chain last became another. */
+  /** When the chain last changed. */
   #movedMs = Date.now()
-  /** When the last block was taken, null since this object woke. */
+  /** When the last block was taken; null since this object woke. */
   blockMs: number | null = null
-  /** Counts resets. */
+  /** Number of resets. */
   #era = 0
   #flushTimer: ReturnType<typeof setTimeout> | null = null
   #rowsTimer: ReturnType<typeof setTimeout> | null = null
 
-  /** `confirmed` hears of each height up to which all is durable. */
+  /** `onDurable` is called with each height up to which everything is durable. */
   constructor(
     ctx: DurableObjectState,
     gaps: Pick<BlockLogStore, 'addGap' | 'gapAt'>,
-    confirmed: (height: number) => void,
+    onDurable: (height: number) => void,
   ) {
     this.#ctx = ctx
     this.#gaps = gaps
-    this.#onDurable = confirmed
+    this.#onDurable = onDurable
     this.#segments = new SegmentStore(ctx.storage)
     this.#builders = new BuilderStore(ctx.storage.kv, this.#segments)
     const { chain, time, repaired } = this.#segments.state
@@ -85,32 +84,32 @@ export class RetainedBlocks {
     this.#durable = this.#savedHeight
   }
 
-  /** Where the log stands. */
+  /** The log's position. */
   get chain(): ChainState {
     return this.#chain
   }
 
-  /** Last height that storage has confirmed, null while there is none. */
+  /** Last height that storage has confirmed; null for none. */
   get durable(): number | null {
     return this.#durable
   }
 
-  /** The node's time of the last block or whole books, null while the log is empty. */
+  /** The node's time of the last block or snapshot; null while the log is empty. */
   get time(): number | null {
     return this.#time
   }
 
-  /** True where nothing was taken for so long that nothing is left to another feeder any more. */
+  /** True when nothing was taken for so long that other feeders are no longer waited for. */
   isStalled(nowMs: number): boolean {
     return nowMs - this.#movedMs > STALLED_MS
   }
 
-  /** Takes the fills of the next block: those that are liquidations to be told to a builder. */
+  /** Applies the fills of the next block. Returns the builder of each liquidation. */
   builderAttributions(fills: Block['fills']): BuilderFill[] {
     return this.#builders.onFills(fills)
   }
 
-  /** Adds the next block, which readers have been sent. */
+  /** Appends the next block, which readers already have. */
   append(texts: BlockTexts, booksKnown: boolean): void {
     this.#moveTo({ ...this.#chain, height: texts.height, booksKnown }, texts.time)
     this.blockMs = this.#movedMs
@@ -118,7 +117,7 @@ export class RetainedBlocks {
     this.#flushTimer ??= setTimeout(() => this.flush(), SEGMENT_MS)
   }
 
-  /** Records heights that will never come; the books are unknown from here to the next seed. */
+  /** Records heights that will never come. The books are unknown from here to the next seed. */
   skip(gap: SkippedHeights, why: GapReason): void {
     this.flush()
     this.#builders.forget()
@@ -127,14 +126,14 @@ export class RetainedBlocks {
     this.#save(null)
   }
 
-  /** Books were repaired inside the epoch, behind the last block: the next line says so, whoever writes it. */
+  /** Records repairs after the last block. The next line names them, even after a restart. */
   recordRepairs(coins: Iterable<string>): void {
     this.flush()
     this.#pending.addRepaired(coins)
     this.#save(null)
   }
 
-  /** A new epoch begins with the books after `height`. */
+  /** Starts an epoch with the books after `height`. */
   beginEpoch(epoch: string, height: number, time: number): void {
     this.flush()
     this.#pending.forgetRepairs()
@@ -148,7 +147,7 @@ export class RetainedBlocks {
     this.#movedMs = Date.now()
   }
 
-  /** Stores what waits as one segment. */
+  /** Stores the pending blocks as one segment. */
   flush(): void {
     if (this.#flushTimer) clearTimeout(this.#flushTimer)
     this.#flushTimer = null
@@ -157,16 +156,16 @@ export class RetainedBlocks {
   }
 
   #save(segment: NewSegment | null): void {
-    const place = { chain: this.#chain, time: this.#time, repaired: this.#pending.unrecordedRepairs }
-    // A block that says to be of another year must not end the window of the others.
+    const state = { chain: this.#chain, time: this.#time, repaired: this.#pending.unrecordedRepairs }
+    // A block with a far-off time must not empty the window.
     const newestMs = Math.min(segment?.time ?? this.#time ?? 0, Date.now())
-    this.#segments.save(segment, place, newestMs - WINDOW_MS, this.#builders.takeChanged())
+    this.#segments.save(segment, state, newestMs - WINDOW_MS, this.#builders.takeChanged())
     this.#savedHeight = this.#chain.height
     this.#ctx.waitUntil(this.awaitDurable())
     if (segment?.lines.l4 !== undefined) this.#storeRows()
   }
 
-  /** A piece a turn, with blocks between. */
+  /** Stores one piece per turn, with blocks in between. */
   #storeRows(): void {
     this.#rowsTimer ??= setTimeout(() => {
       this.#rowsTimer = null
@@ -174,15 +173,15 @@ export class RetainedBlocks {
     }, 0)
   }
 
-  /** Waits until all that was saved is durable. */
+  /** Waits until everything saved is durable. */
   async awaitDurable(): Promise<void> {
     const era = this.#era
     const saved = this.#savedHeight
     try {
       await this.#segments.untilDurable()
     } catch (error) {
-      // Whoever wakes next goes on from what is stored, and feeders send what follows again.
-      this.#ctx.abort(`blocks could not be stored: ${String(error)}`)
+      // The next instance resumes from what is stored, and feeders send the rest again.
+      this.#ctx.abort(`cannot store blocks: ${String(error)}`)
       throw error
     }
     if (saved === null || era !== this.#era || saved <= (this.#durable ?? -1)) return
@@ -190,7 +189,7 @@ export class RetainedBlocks {
     this.#onDurable(saved)
   }
 
-  /** True where the heights from `next` on are held, or recorded as a gap. */
+  /** True when heights from `next` on are retained or part of a gap. */
   has(kind: SegmentKind, next: number): boolean {
     if (next > (this.#chain.height ?? -1)) return true
     const oldest = this.#pending.blocks[0]
@@ -198,7 +197,7 @@ export class RetainedBlocks {
     return this.#gaps.gapAt(next) !== null || this.#segments.segmentWith(kind, next) !== null
   }
 
-  /** Frames of events from a height on for a relay, unless so much was read just now that it is not its turn. */
+  /** Frames of events from a height on for a relay, or the time until its turn. */
   eventsFrom({ from, relay = '' }: EventsRequest, nowMs: number): Omit<EventsResponse, 'v'> {
     const { height } = this.#chain
     const retryMs = this.#replayQueue.waitMs(relay, nowMs)
@@ -207,12 +206,12 @@ export class RetainedBlocks {
     const segmentWith = (at: number) => this.#segments.eventsWith(at)
     const held = { height, first: this.#segments.first, segmentWith, gapAt, waiting: this.#pending.blocks }
     const page = eventsPage(from, held)
-    // Relays parse all of it.
+    // Counted in characters, because relays parse all of it.
     this.#replayQueue.spend(page.frames?.reduce((sum, { length }) => sum + length, 0) ?? 0, nowMs)
     return page
   }
 
-  /** What of the next blocks is durable, for the archive; `only`: lines of one kind. */
+  /** Durable blocks from a height on, for the archive. `only`: lines of one kind. */
   archivePage(from: number | null, only?: SegmentKind): Pick<ArchivePage, 'head' | 'parts'> {
     const time = this.#segments.newest()?.time ?? this.#time
     const durable = this.#durable
@@ -223,24 +222,24 @@ export class RetainedBlocks {
     return { head: { height: durable, time }, parts: from === null ? [] : archivePage(from, held) }
   }
 
-  /** Nothing up to here need be kept for an archive; null: there is no archive. */
+  /** The archive has everything up to here; null: there is no archive. */
   setArchived(height: number | null): void {
     this.#segments.setArchived(height)
   }
 
-  /** More is kept for the archive than may be: nothing more can be taken. */
+  /** True when the archive's backlog is full: no block can be taken. */
   get isFull(): boolean {
     return this.#segments.isFull
   }
 
-  /** The changes of books of a held height. */
+  /** Book changes of a retained height. */
   booksAt(height: number): BooksTexts | undefined {
-    const isIt = (one: BooksTexts) => one.height === height
-    const stored = () => this.#segments.segmentWith('books', height)?.map(readBooksLine).find(isIt)
-    return this.#pending.blocks.find(isIt) ?? stored()
+    const isHeight = (one: BooksTexts) => one.height === height
+    const stored = () => this.#segments.segmentWith('books', height)?.map(readBooksLine).find(isHeight)
+    return this.#pending.blocks.find(isHeight) ?? stored()
   }
 
-  /** A page of what is stored for a scope below `before`, unless others have read too much just now. */
+  /** A page of what is stored for a scope below `before`, or the time until the next read. */
   fillsBefore({ scope, before, kind }: FillsRequest, nowMs: number): Unversioned<FillsResponse> {
     const retryMs = this.#readBudget.waitMs(nowMs)
     if (retryMs > 0) return { retryMs }

@@ -1,19 +1,19 @@
-// What the log's tail holds of the funding of one wallet. Law: a block that paid funding, and of which is not known whom, is
-// a hole between two stretches.
+// Funding payments of one wallet in the log's retained segments. Invariant: a block that paid funding without known
+// payers is a hole between two stretches.
 
 import type { Address, Block, LedgerEvent } from '../protocol/feed/block.ts'
 import type { BlockRange, EventBlock, HeightAndTime } from '../protocol/feed/durable-api.ts'
 import { PAYMENTS_UNKNOWN, paymentsOf, type UserPayments } from '../protocol/feed/payments.ts'
 import type { EventsSegment } from './retained-fills.ts'
 
-/** A line has it where its block paid funding, and perhaps where not. */
+/** A line contains it if its block paid funding; other lines may contain it too. */
 const FUNDING_MARKER = '"funding":[{'
-/** Text in memory is searched this many times faster than parsed (measured: 0.6 and 7.8 ms a MiB). */
+/** Searching text in memory is this many times faster than parsing (measured: 0.6 and 7.8 ms per MiB). */
 const PAYMENTS_SHARE = 12
-/** No transaction. */
+/** Hash of no transaction. */
 const ZERO_HASH = `0x${'0'.repeat(64)}`
 
-/** Each payment as the public API shows it. */
+/** Payments in the shape of the public API. */
 export function fundingEvents({ user, time, rows }: UserPayments): LedgerEvent[] {
   return rows.map(([coin, usdc, szi, fundingRate]) => {
     return {
@@ -25,7 +25,10 @@ export function fundingEvents({ user, time, rows }: UserPayments): LedgerEvent[]
   })
 }
 
-/** Stretches newest first. `payments`: a text for each line of the segment, '' for none; none at all where no block has any. */
+/**
+ * Stretches, newest first. `payments`: one text per line of the segment, '' for none; an empty list when no block has
+ * any.
+ */
 export function searchPayments(
   { last, text }: EventsSegment,
   payments: readonly string[],
@@ -62,19 +65,19 @@ export function searchPayments(
   return { stretches: stretches.reverse(), cost }
 }
 
-/** The payments of the segment that was read last: those of an hour are 10 MB, and many callers ask for them in its first minutes. */
+/** Payments of the segment read last: one hour has 10 MB, and many callers read them in its first minutes. */
 export class PaymentsCache {
   #first = -1
   #lines: readonly string[] = []
 
-  /** Of each block of the segment that begins with `first`; `text`: how to read them. */
+  /** Payments of each block in the segment that starts at `first`; `text` reads them. */
   linesOf(first: number, text: () => string): readonly string[] {
     if (this.#first !== first) this.#lines = text().split('\n')
     this.#first = first
     return this.#lines
   }
 
-  /** Segments below `first` are held no more; null: none is. */
+  /** Segments below `first` are gone; null: all are. */
   forget(first: number | null): void {
     if (first !== null && this.#first >= first) return
     this.#first = -1

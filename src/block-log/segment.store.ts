@@ -1,10 +1,10 @@
-// Segments of blocks and the state of the chain, in the key-value side of the log's SQLite. See schemas/storage.md.
+// Segments of blocks and the state of the chain, in the key-value API of the log's SQLite. See schemas/storage.md.
 //
-// A write of SQL holds back every frame behind it until it is confirmed by other machines, and has no option against
-// that; a put of a key has (workerd, actor-sqlite.c++, onWrite). What is put here may be lost with the object until
-// confirmed() has passed, always from its end: nothing may be acknowledged before. Readers of a segment see it at once.
-// Rows of order-level books are put a piece a turn, behind the rest of their segment, because blocks wait for each: what
-// was lost of them with the object, or is held no more, reads as not known, and whoever needs it begins with whole orders.
+// An SQL write holds back every later frame until other machines confirm it, with no way to opt out; a key put can
+// (workerd, actor-sqlite.c++, onWrite). A put may be lost with the object, always from the end, until untilDurable()
+// resolves: nothing may be acknowledged before. Readers see a segment at once. Rows of order-level books are put one
+// piece per turn, after the rest of their segment, because blocks wait for each. Rows that were lost or dropped read as
+// unknown, and their reader starts from a snapshot.
 
 import { fromChunks, toChunks } from '../core/chunks.ts'
 import type { StoredBlocks } from '../protocol/feed/archive-api.ts'
@@ -17,34 +17,37 @@ import { PaymentsCache } from './retained-payments.ts'
 import type { SegmentKind } from './segment.ts'
 import { keyOf, keysOf, keysOfKind, type SegmentEntry, segmentAt, UnarchivedSegments } from './unarchived-segments.ts'
 
-/** Segments looked at in one turn, however small they are. */
+/** Most segments read in one turn, however small. */
 const MAX_SEGMENTS_PER_READ = 64
-/** Four times what five minutes have: so many are held at most, whatever times blocks say. */
+/** Four times five minutes of segments: the limit, whatever the block times say. */
 const MAX_SEGMENTS = 1200
-/** So many pieces of rows are held, 256 MiB, … */
+/** Most pieces of rows retained: 256 MiB. */
 const MAX_ROW_PIECES = 512
-/** … so much younger than all else: who is further behind is served sooner by whole orders. */
+/** Rows are dropped this much earlier than the rest: a snapshot serves a slower reader sooner. */
 const ROWS_YOUNGER_MS = 3 * 60_000
-/** Pieces that wait for their turn; where blocks come faster, the oldest do not wait. */
+/** Most pieces that wait for their turn; beyond that the oldest are put at once. */
 const MAX_PENDING_PIECES = 64
-/** The platform takes no more keys in one call. */
+/** The platform's limit of keys per call. */
 const MAX_KEYS_PER_CALL = 128
 const UNCONFIRMED = { allowUnconfirmed: true } as const
 
-/** Where the log stands: its chain, the time of its last block or whole books, and coins that were repaired behind it. */
+/**
+ * The log's position: its chain, the time of its last block or snapshot, and coins repaired since. Stored: keys do not
+ * change.
+ */
 interface LogState {
   readonly chain: ChainState
   readonly time: number | null
   readonly repaired: readonly string[]
 }
 
-/** The one value under `log`: written with each segment, so that both are lost or kept together. */
+/** The value under `log`, written with each segment so that both are lost or kept together. */
 interface StoredLog extends LogState {
   readonly segments: readonly SegmentEntry[]
 }
 const EMPTY_LOG: StoredLog = { chain: EMPTY_CHAIN, time: null, repaired: [], segments: [] }
 
-/** Rows of the segment that begins with `first`, of which some pieces are yet to be put. */
+/** Rows of the segment that starts at `first`, with pieces still to be put. */
 interface PendingRows {
   readonly first: number
   readonly text: string
@@ -58,9 +61,9 @@ export class SegmentStore {
   #segments: readonly SegmentEntry[]
   readonly #payments = new PaymentsCache()
   readonly #unarchived: UnarchivedSegments
-  /** Where the log stood when this object woke. */
+  /** The log's position when this object woke. */
   readonly state: LogState
-  /** Passes with all writes so far; rejects for good once one failed. */
+  /** Resolves with all writes so far; rejects for good once one failed. */
   #writes: Promise<unknown> = Promise.resolve()
 
   constructor(storage: DurableObjectStorage) {
@@ -73,8 +76,8 @@ export class SegmentStore {
   }
 
   /**
-   * Stores a segment (null: none), but for its rows (storeRows), where the log stands after it, and `more`; forgets what is
-   * older than `oldestMs`, but for books and events that are not archived.
+   * Stores a segment (null: none) without its rows (storeRows), the log's state after it, and `more`. Drops what is
+   * older than `oldestMs`, except books and events that are not archived.
    */
   save(
     segment: NewSegment | null,
@@ -84,23 +87,23 @@ export class SegmentStore {
   ): void {
     const puts: Record<string, unknown> = { ...more }
     const all = segment ? [...this.#segments, this.#encodeSegment(segment, puts)] : this.#segments
-    const isKept = ({ time }: SegmentEntry, at: number) => time >= oldestMs && at >= all.length - MAX_SEGMENTS
-    this.#segments = withRecentRows(all.filter(isKept), oldestMs + ROWS_YOUNGER_MS)
+    const isRetained = ({ time }: SegmentEntry, at: number) => time >= oldestMs && at >= all.length - MAX_SEGMENTS
+    this.#segments = withRecentRows(all.filter(isRetained), oldestMs + ROWS_YOUNGER_MS)
     this.#payments.forget(this.first)
-    const unarchived = this.#unarchived.retain(all.filter((one, at) => !isKept(one, at)))
+    const unarchived = this.#unarchived.retain(all.filter((one, at) => !isRetained(one, at)))
     puts.log = { ...place, segments: this.#segments } satisfies StoredLog
     this.#put({ ...puts, ...unarchived.puts })
-    const kept = new Map([...this.#segments, ...unarchived.spared].map(({ first, chunks }) => [first, chunks]))
+    const retained = new Map([...this.#segments, ...unarchived.spared].map(({ first, chunks }) => [first, chunks]))
     for (const { first, chunks } of all) {
-      const rest = kept.get(first) ?? {}
-      const gone = Object.entries(chunks).filter(([kind]) => rest[kind as SegmentKind] === undefined)
-      if (gone.length > 0) this.#delete(keysOf({ first, chunks: Object.fromEntries(gone) }))
+      const rest = retained.get(first) ?? {}
+      const dropped = Object.entries(chunks).filter(([kind]) => rest[kind as SegmentKind] === undefined)
+      if (dropped.length > 0) this.#delete(keysOf({ first, chunks: Object.fromEntries(dropped) }))
     }
     while (this.#pendingRows.reduce((sum, { pieces, next }) => sum + pieces.length - next, 0) > MAX_PENDING_PIECES)
       this.storeRows()
   }
 
-  /** Adds the chunks of a segment to `puts`, but for its rows. */
+  /** Adds the chunks of a segment to `puts`, without its rows. */
   #encodeSegment(
     { first, last, time, lines: { l4, ...lines } }: NewSegment,
     puts: Record<string, unknown>,
@@ -119,7 +122,7 @@ export class SegmentStore {
     return { first, last, time, chunks: { ...chunks, l4: rows.pieces.length }, bytes }
   }
 
-  /** Puts the next piece of rows; true where more are left. */
+  /** Puts the next piece of rows. Returns true while more are left. */
   storeRows(): boolean {
     const rows = this.#pendingRows[0]
     if (!rows) return false
@@ -149,34 +152,34 @@ export class SegmentStore {
   }
 
   /**
-   * Passes once everything that was saved before survives the loss of this machine. Rejects where some of it was not
-   * kept, and from then on: what is in storage is not what this object believes.
+   * Resolves once everything saved so far survives the loss of this machine. Rejects, now and later, if a write was
+   * lost: storage then differs from this object's state.
    */
   async untilDurable(): Promise<void> {
     await this.#writes
     await this.#storage.sync()
   }
 
-  /** Lines of the segment that holds `height`, or null; they may begin before it. */
+  /** Lines of the segment that contains `height`, or null. They may start before it. */
   segmentWith(kind: SegmentKind, height: number): readonly string[] | null {
     const found = this.#find(height)
     return found && this.#text(kind, found).split('\n')
   }
 
-  /** The segment of events that holds `height`, or null. */
+  /** The segment of events that contains `height`, or null. */
   eventsWith(height: number): EventsSegment | null {
     const found = this.#find(height)
     return found && { last: found.last, text: this.#text('events', found) }
   }
 
-  /** Of each block of the segment that holds `height` the text of its payments; none where no block has any. */
+  /** Payments of each block in the segment that contains `height`; empty when no block has any. */
   paymentsWith(height: number): readonly string[] {
     const found = this.#find(height)
     if (found?.chunks.payments === undefined) return []
     return this.#payments.linesOf(found.first, () => this.#text('payments', found))
   }
 
-  /** First height that is stored, null while there is none. */
+  /** First stored height; null for none. */
   get first(): number | null {
     return this.#segments[0]?.first ?? null
   }
@@ -199,7 +202,7 @@ export class SegmentStore {
     return keysOfKind(kind, listed).map((key) => this.#storage.kv.get<Uint8Array>(key)!)
   }
 
-  /** What is stored with a height for the archive (`only`: of one kind), or null: of the window, or from before it. */
+  /** Stored blocks at a height for the archive (`only`: of one kind), from the window or before it; or null. */
   blocksWith(height: number, only?: SegmentKind): StoredBlocks | null {
     const found = this.#unarchived.at(height) ?? this.#find(height)
     if (!found) return null
@@ -209,14 +212,14 @@ export class SegmentStore {
     return { first, last, books: pieces('books'), events: pieces('events'), ...payments }
   }
 
-  /** The first stored height above this one, null where there is none. */
+  /** First stored height above this one; null for none. */
   firstAbove(height: number): number | null {
     const inWindow = this.#segments.find(({ first }) => first > height)?.first
     const found = [this.#unarchived.firstAbove(height) ?? inWindow, inWindow].filter((one) => one !== undefined)
     return found.length === 0 ? null : Math.min(...found)
   }
 
-  /** Nothing up to here need be kept for an archive; null: there is no archive. */
+  /** The archive has everything up to here; null: there is no archive. */
   setArchived(height: number | null): void {
     if (height === this.#unarchived.archivedTo) return
     const { segments, keys } = this.#unarchived.release(height)
@@ -224,18 +227,18 @@ export class SegmentStore {
     this.#delete([...segments.flatMap(keysOf), ...keys, ...(height === null ? ['archived'] : [])])
   }
 
-  /** More is kept for the archive than may be. */
+  /** True when the archive's backlog is full. */
   get isFull(): boolean {
     return this.#unarchived.isFull
   }
 
-  /** Height and time of the newest stored block, null while there is none. */
+  /** Height and time of the newest stored block; null for none. */
   newest(): HeightAndTime | null {
     const last = this.#segments.at(-1)
     return last ? { height: last.last, time: last.time } : null
   }
 
-  /** Segments of events that begin below `before`, newest first: as many as it takes to reach `minChars`. */
+  /** Segments of events that start below `before`, newest first, until they reach `minChars`. */
   eventsBefore(before: number, minChars: number): { segments: EventsSegment[]; next: number | null } {
     const below = this.#segments.filter(({ first }) => first < before).reverse()
     const segments: EventsSegment[] = []
@@ -260,7 +263,7 @@ export class SegmentStore {
   }
 }
 
-/** The segments with the rows that are held on. */
+/** The segments, without rows that are too old or too many. */
 function withRecentRows(segments: readonly SegmentEntry[], oldestMs: number): SegmentEntry[] {
   let pieces = 0
   return segments

@@ -1,8 +1,7 @@
-// Blocks at rest: segments of about a second, one line of JSON per block and kind. Order statuses are a kind of their own:
-// there may be a hundred times as much of them as of everything else, which is what nearly all who read look for. So are
-// rows of order-level books, of which a coin's are one text from here to the client, and payments of wallets, once an hour
-// ten megabytes that go into the archive.
-// A row per block would cost 38 dollars a month in writes; a segment a second costs under 3.
+// Stored blocks: segments of about a second, one JSON line per block and kind. Order statuses are a kind of their own,
+// because they can be a hundred times as large as everything else and few readers need them. So are rows of order-level
+// books, whose text per coin goes unchanged to the client, and payments, ten megabytes once an hour for the archive. A
+// storage row per block would cost 38 dollars a month in writes; a segment a second costs under 3.
 // biome-ignore-all lint/style/noNonNullAssertion: lines that were written here are read in inner loops.
 
 import type { Coin } from '../core/coin.ts'
@@ -11,11 +10,14 @@ import type { BuilderFill, HubBlock, L4BlockHead, LinkGap, RelayEvents, RelayFra
 import { LOG_API_VERSION } from '../protocol/feed/log-api.ts'
 import { paymentsText } from '../protocol/feed/payments.ts'
 
-/** A segment ends after this time … */
+/** A segment ends after this time, */
 export const SEGMENT_MS = 1000
-/** … or this many characters, whichever is first … */
+/** or with this many characters, whichever comes first, */
 export const SEGMENT_CHARS = 1024 * 1024
-/** … beside so many of rows of order-level books, a second of which may be much: more segments would mean a shorter window. */
+/**
+ * or with this many characters of order-level rows. A second may have many of them, and more segments would shorten the
+ * window.
+ */
 export const L4_CHARS = 8 * SEGMENT_CHARS
 
 /** A sum of two numbers below this is exact. */
@@ -23,37 +25,37 @@ const SUM_MODULUS = 2 ** 52
 
 export type SegmentKind = 'books' | 'events' | 'orders' | 'l4' | 'payments'
 
-/** The texts of one block: encoded once, used for storage and for every reader. */
+/** The texts of one block, encoded once for storage and for every reader. */
 export interface BlockTexts {
   readonly height: number
   readonly time: number
   readonly epoch: string | null
-  /** JSON text of each changed coin, beside its name; null where changes are unknown. */
+  /** JSON text of each changed coin; null when the changes are unknown. */
   readonly books: readonly { readonly coin: Coin; readonly text: string }[] | null
   readonly px: Readonly<Record<string, string>>
-  /** JSON text of RelayEvents with the funding and other events beside, and without order statuses. */
+  /** JSON text of RelayEvents with funding and other events, without order statuses. */
   readonly events: string
-  /** Order statuses, in their order. */
+  /** Order statuses, in order. */
   readonly orders: readonly { readonly user: unknown; readonly text: string }[]
-  /** By coin the inside of a JSON object of its rows (l4Text), '' where there are none. */
+  /** By coin, the members of a JSON object of its rows (l4Text); '' for none. */
   readonly l4: ReadonlyMap<string, string>
-  /** JSON of the payments of wallets, which no reader is sent; '' where there are none. */
+  /** JSON of the wallets' payments, which readers do not get; '' for none. */
   readonly payments: string
-  /** By which copies of a height are compared: of the events, and of the books whatever the order of coins. */
+  /** Digests that compare copies of a height: of the events, and of the books in any order of coins. */
   readonly digests: { readonly events: number; readonly books: number | null }
 }
 
-/** What readers of events and of rows need of a block. */
+/** Parts of a block for readers of events and rows. */
 export type EventsTexts = Omit<BlockTexts, 'books' | 'px' | 'payments' | 'digests'>
 
 type NameSet = Pick<ReadonlySet<unknown>, 'has'>
 
-/** What hubs need of a block. */
+/** Parts of a block for hubs. */
 export type BooksTexts = Omit<BlockTexts, 'events' | 'orders' | 'l4' | 'payments' | 'digests'>
 
 /**
- * Encodes a block once. `epoch` is that of the books at this height, null where they are unknown; `through` is what the log
- * knows of the fills, which is nothing that copies of a height are compared by.
+ * Encodes a block once. `epoch`: that of the books at this height, null when unknown. `through`: builders that the log
+ * attributes to fills; copies of a height are not compared by it.
  */
 export function encodeBlock(block: Block, epoch: string | null, through: readonly BuilderFill[] = []): BlockTexts {
   const px: Record<string, string> = {}
@@ -68,7 +70,7 @@ export function encodeBlock(block: Block, epoch: string | null, through: readonl
     ...(twaps && { twaps }),
   })
   const digests = { events: digest(bare), books: books && digestOf(books) }
-  // What was asked for, feeders may have heard of at different heights.
+  // Copies of one height may differ in requested rows, so these are not in the digest.
   const beside = { epoch, ...(through.length > 0 && { through }) }
   return {
     height,
@@ -84,7 +86,7 @@ export function encodeBlock(block: Block, epoch: string | null, through: readonl
   }
 }
 
-/** In the words of clients' frames, so that nobody writes it anew on its way there. */
+/** Written as clients get it, so that no relay has to write it again. */
 function l4Text({ statuses, diffs }: L4Rows): string {
   if (statuses.length + diffs.length === 0) return ''
   return `"order_statuses":${JSON.stringify(statuses)},"book_diffs":${JSON.stringify(diffs)}`
@@ -92,21 +94,21 @@ function l4Text({ statuses, diffs }: L4Rows): string {
 
 const userOf = (row: unknown) => (row as { readonly user?: unknown } | null)?.user
 
-/** JSON text of the RelayEvents of a relay that wants the order statuses of these users, and the rows of these coins. */
+/** JSON text of RelayEvents for a relay that wants the statuses of these users and the rows of these coins. */
 export function eventsText({ events, orders, l4 }: EventsTexts, users: NameSet, coins: NameSet): string {
   const own = orders.filter(({ user }) => users.has(user))
   const texts = own.map(({ text }) => text)
   return withOrders(events, texts) + rowLines(l4, coins)
 }
 
-/** What a frame has behind its JSON: a line for each of these coins whose rows are known. */
+/** The part of a frame after its JSON: a line for each of these coins with known rows. */
 function rowLines(l4: BlockTexts['l4'], coins: NameSet): string {
   let lines = ''
   for (const [coin, text] of l4) if (coins.has(coin)) lines += `\n${coin}\t${text}`
   return lines
 }
 
-/** The frame of a reader of order-level books. */
+/** The frame of an order-level book's reader. */
 export function l4BlockText({ epoch, height, time, l4 }: EventsTexts, coins: NameSet): string {
   return (
     JSON.stringify({ v: LOG_API_VERSION, t: 'l4', epoch, height, time } satisfies L4BlockHead) + rowLines(l4, coins)
@@ -123,7 +125,7 @@ function readL4Line(line = ''): Map<string, string> {
   return new Map(Array.from({ length: cells.length / 2 }, (_, at) => [cells[2 * at]!, cells[2 * at + 1]!]))
 }
 
-/** A frame's JSON, and behind it by coin what rowLines wrote; the texts are parts of the frame's own. */
+/** Splits a frame into its JSON and the rows by coin that rowLines wrote. The texts are slices of the frame. */
 export function readRows(frame: string): { head: string; rows: ReadonlyMap<string, string> } {
   const end = frame.indexOf('\n')
   if (end < 0) return { head: frame, rows: NO_ROWS }
@@ -136,7 +138,7 @@ export function readRows(frame: string): { head: string; rows: ReadonlyMap<strin
   return { head: frame.slice(0, end), rows }
 }
 
-/** What a relay was sent. */
+/** Parses a relay's frame. */
 export function readRelayFrame(text: string): { frame: RelayFrame; rows: ReadonlyMap<string, string> } {
   const { head, rows } = readRows(text)
   return { frame: JSON.parse(head) as RelayFrame, rows }
@@ -149,7 +151,7 @@ export function ordersLine({ orders }: BlockTexts): string {
   return orders.length === 0 ? '' : `[${orders.map(({ text }) => text).join(',')}]`
 }
 
-/** A block out of the stored lines of events, order statuses and rows, as far as readers of events and rows need it. */
+/** Reads the stored lines of events, statuses and rows into what readers of events and rows need. */
 export function readEventsLine(events: string, orders?: string, l4?: string): EventsTexts {
   const { height, time, epoch = null } = JSON.parse(events) as RelayEvents
   const rows = orders ? (JSON.parse(orders) as unknown[]) : []
@@ -160,12 +162,12 @@ export function readEventsLine(events: string, orders?: string, l4?: string): Ev
 const withOrders = (events: string, rows: readonly string[]): string =>
   rows.length === 0 ? events : `${events.slice(0, -1)},"orders":[${rows.join(',')}]}`
 
-/** A sum, for feeders may list the coins of a block in orders of their own. */
+/** A sum, because feeders may list the coins of a block in any order. */
 function digestOf(books: readonly { readonly text: string }[]): number {
   return books.reduce((sum, { text }) => (sum + (digest(text) % SUM_MODULUS)) % SUM_MODULUS, 0)
 }
 
-/** JSON text of the HubBlock for the coins that `wants` accepts: a hub's frame, or with all coins the stored line. */
+/** JSON text of HubBlock for the coins that `wants` accepts: a hub's frame, or with all coins the stored line. */
 export function hubBlockText(
   texts: BooksTexts,
   wants: (coin: Coin) => boolean,
@@ -181,12 +183,12 @@ export function hubBlockText(
   return `${head.slice(0, -1)},"books":${texts.books ? `[${books}]` : 'null'}}`
 }
 
-/** JSON text of the LinkGap that tells a reader of heights that never came. */
+/** JSON text of LinkGap: heights that never came. */
 export function gapText(from: number, to: number): string {
   return JSON.stringify({ v: LOG_API_VERSION, t: 'gap', from, to } satisfies LinkGap)
 }
 
-/** Inverse of the stored books line, as the texts that hubBlockText needs. */
+/** Inverse of the stored books line. */
 export function readBooksLine(line: string): BooksTexts {
   const { height, time, epoch, books, px } = JSON.parse(line) as HubBlock
   const texts = (changes: readonly BookChange[]) =>
@@ -194,7 +196,10 @@ export function readBooksLine(line: string): BooksTexts {
   return { height, time, epoch, books: books && texts(books), px }
 }
 
-/** Coins that two copies of one block change otherwise; that a coin is new may be known to one alone. */
+/**
+ * Coins that two copies of a block change differently. Only one feeder may know that a coin is new, so `new` is
+ * ignored.
+ */
 export function differingCoins(
   taken: NonNullable<BooksTexts['books']>,
   other: NonNullable<BooksTexts['books']>,
@@ -209,7 +214,7 @@ export function differingCoins(
   })
 }
 
-/** Digest by which two copies of a height are compared: 53 bits, for finding accidents, not attacks. */
+/** Digest that compares two copies of a height: 53 bits, to find accidents, not attacks. */
 export function digest(text: string): number {
   let a = 0xdeadbeef
   let b = 0x41c6ce57

@@ -1,16 +1,16 @@
-// Segments that readers need no more and the archive has not yet: they stay, each listed under a key of its own, because in
-// an outage of hours one list of all would outgrow a value. Laws: without an archive that once took something nothing
-// stays; what stays is bounded, and where it is full the log takes nothing more.
+// Segments that readers no longer need and the archive does not have yet. Each is listed under its own key, because
+// after hours of outage one list would exceed the size of a value. Invariants: nothing is retained before the archive
+// has taken something; the backlog is bounded, and while it is full the log takes no block.
 
 import type { SegmentKind } from './segment.ts'
 
-/** Hours of the real exchange … */
+/** A few hours of the real exchange, */
 const MAX_BYTES = 4 * 1024 ** 3
-/** … and half a day of one that has hardly anything. */
+/** or half a day of an exchange with hardly any events. */
 const MAX_SEGMENTS = 43_200
 
 const PREFIX = 'kept/'
-/** Keys are listed in the order of their letters. */
+/** Zero-padded: keys are listed in lexicographic order. */
 const entryKey = ({ first }: SegmentEntry): string => PREFIX + String(first).padStart(16, '0')
 
 export class UnarchivedSegments {
@@ -19,7 +19,10 @@ export class UnarchivedSegments {
   #archivedTo: number | null
   #bytes: number
 
-  /** As it was stored; `archived`: up to where the archive has all, null where it never took anything. */
+  /**
+   * Restores the stored state. `archived`: height up to which the archive has everything, null when it never took
+   * anything.
+   */
   constructor(archived: number | null, segments: readonly SegmentEntry[]) {
     this.#archivedTo = archived
     this.#segments = segments
@@ -30,7 +33,7 @@ export class UnarchivedSegments {
     return this.#bytes > MAX_BYTES || this.#segments.length > MAX_SEGMENTS
   }
 
-  /** Up to here the archive has all; null where it never took anything, or there is none. */
+  /** Height up to which the archive has everything; null when it never took anything or there is none. */
   get archivedTo(): number | null {
     return this.#archivedTo
   }
@@ -43,7 +46,7 @@ export class UnarchivedSegments {
     return this.#segments.find(({ first }) => first > height)?.first ?? null
   }
 
-  /** Of segments that readers need no more, those that stay, and how they are to be listed by key. */
+  /** Takes segments that left the window. Returns those that stay, and their index entries by key. */
   retain(left: readonly SegmentEntry[]): {
     readonly spared: readonly SegmentEntry[]
     readonly puts: Record<string, SegmentEntry>
@@ -51,19 +54,19 @@ export class UnarchivedSegments {
     const spared = left
       .filter(({ last }) => this.#archivedTo !== null && last > this.#archivedTo)
       .map(withoutRecentKinds)
-    // Times of blocks may fall: what leaves the window first need not have the lower heights.
+    // Block times may fall, so segments need not leave the window in order of height.
     this.#segments = [...this.#segments, ...spared].toSorted((a, b) => a.first - b.first)
     this.#bytes += bytesOf(spared)
     return { spared, puts: Object.fromEntries(spared.map((one) => [entryKey(one), one])) }
   }
 
-  /** The archive has all up to a height (null: there is no archive). */
+  /** Releases segments up to an archived height (null: there is no archive). */
   release(archived: number | null): ReleasedSegments {
     this.#archivedTo = archived
     return this.#remove(({ last }) => archived === null || last <= archived)
   }
 
-  /** Another chain begins: what was not archived by now never will be. */
+  /** Another chain starts: what is not archived now never will be. */
   clear(): ReleasedSegments {
     return this.#remove(() => true)
   }
@@ -76,26 +79,26 @@ export class UnarchivedSegments {
   }
 }
 
-/** Segments that go, and the keys that list them. */
+/** Released segments, and the keys that list them. */
 interface ReleasedSegments {
   readonly segments: readonly SegmentEntry[]
   readonly keys: readonly string[]
 }
 
-/** Without what only readers of the last minutes need. */
+/** Without the kinds that only live readers need. */
 function withoutRecentKinds({ chunks: { books = 0, events = 0, payments }, ...one }: SegmentEntry): SegmentEntry {
   return { ...one, chunks: { books, events, ...(payments !== undefined && { payments }) } }
 }
 
 const bytesOf = (segments: readonly SegmentEntry[]): number => segments.reduce((sum, { bytes }) => sum + bytes, 0)
 
-/** A stored segment's entry in the index; schemas/storage.md describes its keys. */
+/** Index entry of a stored segment. Stored: keys do not change (schemas/storage.md). */
 export interface SegmentEntry {
   readonly first: number
   readonly last: number
   readonly time: number
   readonly chunks: Readonly<Partial<Record<SegmentKind, number>>>
-  /** Of its books, events and payments. */
+  /** Bytes of its books, events and payments. */
   readonly bytes: number
 }
 
@@ -105,12 +108,12 @@ export function keysOf({ first, chunks }: Pick<SegmentEntry, 'first' | 'chunks'>
   return (Object.keys(chunks) as SegmentKind[]).flatMap((kind) => keysOfKind(kind, { first, chunks }))
 }
 
-/** Keys of one kind, in their order. */
+/** Keys of one kind, in order. */
 export function keysOfKind(kind: SegmentKind, { first, chunks }: Pick<SegmentEntry, 'first' | 'chunks'>): string[] {
   return Array.from({ length: chunks[kind] ?? 0 }, (_, part) => keyOf(kind, first, part))
 }
 
-/** The segment that holds a height, of some in their order. */
+/** The segment that contains a height, in a list sorted by height. */
 export function segmentAt(segments: readonly SegmentEntry[], height: number): SegmentEntry | null {
   const found = segments.findLast(({ first }) => first <= height)
   return found && found.last >= height ? found : null

@@ -1,37 +1,38 @@
-// Which part is at fault: the node, the feeder or the link between feeder and log. Pure; docs/operators/guides/recover.md has
-// the same as a recipe. Law: `live` alone is well, and every other state says what to do.
+// Finds the part at fault: the node, the feeder, or the link between feeder and log. Pure;
+// docs/operators/guides/recover.md is the same as a how-to. Invariant: only `live` is healthy, and every other state
+// says what to do.
 
 import { PULSE_MS, STATE_POSITIONING } from '../protocol/feed/protocol.ts'
 import type { FeederView, LogStatus } from '../protocol/feed/status-shape.ts'
 
-/** Without a block for this long, something stands still. */
+/** Without a block for this long, the feed is stalled. */
 export const STALLED_MS = 10_000
-/** A feeder of which nothing was heard for this long is silent: three pulses, and time on the way. */
+/** A feeder without a frame for this long is silent: three pulses and some network delay. */
 export const SILENT_MS = 3 * PULSE_MS + 1_000
-/** Blocks that are later than this are late. */
+/** Blocks later than this are late. */
 const LATE_MS = 10_000
 
 type LogPosition = Pick<LogStatus, 'height' | 'time' | 'blockMs' | 'booksKnown'> & {
-  /** More waits for the archive than may: no block is taken. */
+  /** The archive's backlog is full, so no block is taken. */
   readonly isFull?: boolean
 }
 type Verdict = Pick<LogStatus, 'state' | 'advice'>
 
-/** How the feed stands; `feeders` are the connected ones and those that left. */
-export function verdict(place: LogPosition, feeders: readonly FeederView[], nowMs: number): Verdict {
-  if (place.isFull)
+/** The state of the feed, with advice. `feeders`: connected and departed ones. */
+export function verdict(log: LogPosition, feeders: readonly FeederView[], nowMs: number): Verdict {
+  if (log.isFull)
     return {
       state: 'archive_full',
       advice:
-        'No block is taken, because the archive is hours behind and no more can be kept for it: see archive.failure, and mend R2 or D1, or take the archive out of wrangler.live.toml and deploy.',
+        'No blocks are accepted: the archive is hours behind and its backlog is full. See archive.failure and fix R2 or D1, or remove the archive from wrangler.live.toml and deploy.',
     }
   const connected = feeders.filter((one) => one.connected)
   const [first] = connected
   if (!first) return unconnected(feeders)
   const [newest] = connected.filter(({ conflict }) => conflict === null).sort((a, b) => b.heardMs - a.heardMs)
   if (!newest) return conflicting(first)
-  if (place.blockMs !== null && nowMs - place.blockMs < STALLED_MS) return flowing(place, nowMs)
-  return nowMs - newest.heardMs < SILENT_MS ? stalled(place, newest, nowMs) : silent(newest)
+  if (log.blockMs !== null && nowMs - log.blockMs < STALLED_MS) return flowing(log, nowMs)
+  return nowMs - newest.heardMs < SILENT_MS ? stalled(log, newest, nowMs) : silent(newest)
 }
 
 function unconnected(left: readonly FeederView[]): Verdict {
@@ -40,17 +41,17 @@ function unconnected(left: readonly FeederView[]): Verdict {
     return {
       state: 'no_feeder',
       advice:
-        'No feeder was connected in the last day: start one beside the node (npm run feed); where one runs, its own line says why it is not connected.',
+        'No feeder connected in the last 24 hours. Start one next to the node (npm run feed). If one is running, its status line says why it cannot connect.',
     }
   if (last.conflict !== null) return conflicting(last)
   return {
     state: 'link_down',
-    advice: `No feeder is connected. The connection of ${quoted(last)} ended at ${iso(last.endedMs ?? last.heardMs)} (${last.why}): look whether it runs, and read its own line, which says why it cannot connect.`,
+    advice: `No feeder is connected. The connection of ${quoted(last)} ended at ${iso(last.endedMs ?? last.heardMs)} (${last.why}). Check that it is running; its status line says why it cannot connect.`,
   }
 }
 
 function conflicting(feeder: FeederView): Verdict {
-  return { state: 'conflict', advice: `Nothing is taken of feeder ${quoted(feeder)}: ${feeder.conflict}` }
+  return { state: 'conflict', advice: `Feeder ${quoted(feeder)} is refused: ${feeder.conflict}` }
 }
 
 function flowing({ time, booksKnown }: LogPosition, nowMs: number): Verdict {
@@ -58,45 +59,45 @@ function flowing({ time, booksKnown }: LogPosition, nowMs: number): Verdict {
     return {
       state: 'books_unknown',
       advice:
-        "Blocks come and the books are not known. Where that lasts longer than a minute, read the feeder's own line: it needs the node's HTTP (--info) and a snapshot folder that both can use.",
+        "Blocks arrive, but the order books are unknown. If this lasts longer than a minute, read the feeder's status line: it needs the node's HTTP (--info) and a snapshot folder that both can use.",
     }
   if (time !== null && nowMs - time > LATE_MS)
     return {
       state: 'late',
-      advice: `Blocks come ${seconds(nowMs - time)} s late: look whether the node is in step with its chain, and whether the clocks are right.`,
+      advice: `Blocks arrive ${seconds(nowMs - time)} s late. Check that the node is in sync with its chain and that the clocks are right.`,
     }
-  return { state: 'live', advice: 'Nothing to do: blocks come and the books are known.' }
+  return { state: 'live', advice: 'Nothing to do: blocks arrive and the order books are known.' }
 }
 
 function stalled({ height }: LogPosition, feeder: FeederView, nowMs: number): Verdict {
-  const says = feeder.state === null ? '' : ` (it says: ${feeder.state})`
+  const report = feeder.state === null ? '' : ` (it reports: ${feeder.state})`
   const name = quoted(feeder)
   if (height === null || nowMs - feeder.sinceMs < STALLED_MS || feeder.state === STATE_POSITIONING)
     return {
       state: 'starting',
-      advice: `Feeder ${name} is connected and no block has come yet${says}: wait a little; where that stays so, read its own line.`,
+      advice: `Feeder ${name} is connected, but no block has arrived yet${report}. Wait a moment; if nothing changes, read its status line.`,
     }
   if (feeder.head !== null && feeder.head > height)
     return {
       state: 'feeder_stuck',
-      advice: `Feeder ${name} has read up to height ${feeder.head} and the log stands at ${height}${says}: a height between does not come. Read its own line, and start it anew.`,
+      advice: `Feeder ${name} has read up to height ${feeder.head}, but the log is at ${height}${report}: a height in between does not arrive. Read its status line, then restart it.`,
     }
   if (feeder.head !== null && feeder.head < height)
     return {
       state: 'node_still',
-      advice: `The node of feeder ${name} is at height ${feeder.head}, below the log's ${height}: wait while it catches up. Where it started over, or is the one that counts from now on: npm run admin -- feed reset.`,
+      advice: `The node of feeder ${name} is at height ${feeder.head}, below the log's ${height}. Wait until it catches up. If the node started over, or replaces the old one, run: npm run admin -- feed reset.`,
     }
   return {
     state: 'node_still',
-    advice: `Feeder ${name} is well and its node writes no blocks${says}: look at the node.`,
+    advice: `Feeder ${name} is healthy, but its node writes no blocks${report}. Check the node.`,
   }
 }
 
 function silent(feeder: FeederView): Verdict {
-  const what = feeder.counters === null ? 'it or its node stands still' : 'it or its host stands still'
+  const what = feeder.counters === null ? 'it or its node has stalled' : 'it or its host has stalled'
   return {
     state: 'feeder_silent',
-    advice: `Feeder ${quoted(feeder)} is connected and was last heard at ${iso(feeder.heardMs)}: ${what}. Look at its host, and start it anew.`,
+    advice: `Feeder ${quoted(feeder)} is connected but was last heard from at ${iso(feeder.heardMs)}: ${what}. Check its host, then restart it.`,
   }
 }
 

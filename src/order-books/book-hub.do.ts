@@ -1,5 +1,5 @@
-// BookHub: the books of one shard of coins. A thin shell around shard-books.ts: frames of the log in, one frame
-// per block and relay out, snapshots on demand. Sends come first, checkpoints after.
+// BookHub: the books of one shard of coins. A thin shell around shard-books.ts: takes frames of the log, sends each
+// relay one frame per block, and serves snapshots. Frames are sent before checkpoints are written.
 
 import { DurableObject } from 'cloudflare:workers'
 import { type Coin, type MarketType, marketTypeOf, shardOf } from '../core/coin.ts'
@@ -40,11 +40,11 @@ import { ShardBooks } from './shard-books.ts'
 import { ShardViews } from './shard-views.ts'
 import { ViewInterests } from './view-interests.ts'
 
-/** A log that does not answer is given up while a relay that asked for a link still waits. */
+/** Timeout of the log's answer: shorter than a relay waits for its link. */
 const ATTACH_MS = 4000
-/** Characters of snapshots in one answer to a relay. */
+/** Most characters of snapshots in one answer to a relay. */
 const JOIN_CHARS = 1024 * 1024
-/** A reseed that was asked for and did not come is asked for again after this time. */
+/** Time after which a reseed that did not come is requested again. */
 const RESEED_RETRY_MS = 3000
 
 export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi {
@@ -60,19 +60,22 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
   readonly #shards: number
   readonly #log: LogLink
   #reseedRequestedMs = 0
-  /** From here on books are whole: after a restart they pass states that never were, or that relays have passed. */
+  /**
+   * Height from which the books are complete. After a restart, earlier states may never have existed, or relays may be
+   * past them.
+   */
   #completeFrom = -1
 
   constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
     super(ctx, env)
-    if (!ctx.id.name) throw new Error('a hub is addressed by its name, which says its shard')
+    if (!ctx.id.name) throw new Error('a hub is addressed by its name, which contains its shard')
     this.#name = ctx.id.name
     const settings = readVariables(LiveSettings, env)
     this.#index = shardOfHub(this.#name)
     this.#shards = settings.BOOK_HUBS
-    // Such a hub would have no coin, and would know that for sure: callers would pay for the answer.
+    // Such a hub would know for sure that it has no coins, and callers would pay for that answer.
     if (!(this.#index < this.#shards))
-      throw new Error(`hub ${this.#name} is of no shard: BOOK_HUBS is ${this.#shards} here`)
+      throw new Error(`hub ${this.#name} has no shard: BOOK_HUBS is ${this.#shards} here`)
     this.#objects = new Objects(env, settings)
     this.#store = new CheckpointStore(ctx.storage)
     this.#relays = new RelayLinks(this.#objects, this.#index, this.#views)
@@ -95,7 +98,7 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
     await this.#log.ensureAttached()
   }
 
-  /** `GET /link`: the log dials in. Only objects of our own can reach this. */
+  /** `GET /link`: the log dials in. Only our own objects can reach this. */
   override async fetch(request: Request): Promise<Response> {
     if (!request.headers.has(LINK_HEADER)) return new Response('not a link', { status: 404 })
     return this.#log.accept()
@@ -121,14 +124,14 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
     const { epoch, height } = this.#books
     const cursor = epoch !== null && height !== null ? { epoch, height } : null
     const reader = { kind: 'hub', index: this.#index, shards: this.#shards } as const
-    const asked = this.#objects.log().attach({ v: LOG_API_VERSION, name: this.#name, reader, cursor, follows: true })
-    const answer = await orReject(asked, ATTACH_MS, after)
-    // Books that the log knows and this hub does not stay so: no seed of them is on its way.
+    const request = this.#objects.log().attach({ v: LOG_API_VERSION, name: this.#name, reader, cursor, follows: true })
+    const answer = await orReject(request, ATTACH_MS, after)
+    // The log knows books that this hub lacks, and no seed of them is coming.
     const { ready } = this.#books
-    const isIgnorant = cursor === null || (answer.epoch !== null && !ready)
-    // What the link before brought meanwhile may lead to where this one begins, whatever the cursor was.
-    const isThere = ready && this.#books.epoch === answer.epoch && (this.#books.height ?? -1) >= answer.from - 1
-    if ((answer.lost || isIgnorant) && !isThere) {
+    const lacksBooks = cursor === null || (answer.epoch !== null && !ready)
+    // The previous link may meanwhile have brought the books to where this one starts, whatever the cursor was.
+    const isCaughtUp = ready && this.#books.epoch === answer.epoch && (this.#books.height ?? -1) >= answer.from - 1
+    if ((answer.lost || lacksBooks) && !isCaughtUp) {
       this.#ring.clear()
       this.#books.resetTo(answer.epoch, answer.height === null ? null : answer.from - 1, answer.coins)
       if (answer.epoch !== null) this.#beginEpoch(answer.epoch, answer.from - 1)
@@ -150,12 +153,12 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
   }
 
   /**
-   * The way of a block through the shard:
+   * The path of a block through the shard:
    *
-   *     log ──frame──▶ books.apply ──fragments──▶ views touched ──▶ ring (for who attaches later), then relays (one
-   *                      │                                          text per coin) ──▶ checkpoints that are due
-   *                      ├─ it came before: nothing
-   *                      └─ heights are missing: the link is broken off, and the log sends them again
+   *     log ──frame──▶ books.apply ──fragments──▶ views touched ──▶ ring (for later relays), then relays (one text
+   *                      │                                          per coin) ──▶ checkpoints that are due
+   *                      ├─ duplicate: nothing
+   *                      └─ heights are missing: the hub attaches again, and the log resends them
    */
   #apply(frame: HubFrame): void {
     if (frame.t === 'gap') return this.#books.skip(frame.to)
@@ -167,13 +170,13 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
     if (outcome.kind === 'missing') return this.#log.reattach()
     this.#views.touch([...outcome.fragments.map(({ coin }) => coin), ...Object.keys(frame.px)])
     this.#publish(this.#relays.withChecksums(outcome.fragments), frame.height, frame.time)
-    // The log knows books and this hub missed them: it is told which, where it attaches anew.
+    // The log knows the books and this hub missed them. It attaches again to learn which.
     if (frame.epoch !== null && !this.#books.ready) return this.#log.reattach()
     this.#requestRepair()
     this.#checkpoint(outcome.fragments, frame.height)
   }
 
-  /** No block comes: relays must not take the link for dead. */
+  /** Keeps relays from taking an idle link for dead. */
   #tick(): void {
     const { height, time, ready } = this.#books
     if (height === null) return
@@ -181,12 +184,12 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
     for (const relay of this.#relays) relay.send(tick, [])
   }
 
-  /** Holds the books as they were at a height against those of a feeder that compared its own with its node's. */
+  /** Compares the books at a height with those that a feeder verified against its node. */
   #verify({ feeder, height, books }: HubVerified): void {
     const wrong = this.#books.differing(height, books)
     if (wrong.length === 0) return
-    const told = this.#objects.log().reportMismatch({ v: LOG_API_VERSION, feeder, height, coins: wrong })
-    this.ctx.waitUntil(told.catch(() => undefined))
+    const report = this.#objects.log().reportMismatch({ v: LOG_API_VERSION, feeder, height, coins: wrong })
+    this.ctx.waitUntil(report.catch(() => undefined))
   }
 
   #publish(fragments: readonly CoinFragment[], height: number, time: number): void {
@@ -205,16 +208,16 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
     for (const coin of coins) this.#rotation.markChanged(coin, frame.height)
   }
 
-  /** Asks for the books of coins that the shard has changes of but no book. */
+  /** Requests the books of coins that have changes but no book. */
   #requestRepair(): void {
     const { suspects } = this.#books
-    // While it reads on, blocks may bring what it lacks, and a repair of where the log stands would not fit.
+    // While the hub catches up, later blocks may bring what it lacks, and a repair of the log's height would not fit.
     if (suspects.length === 0 || !this.#isReady || Date.now() - this.#reseedRequestedMs < RESEED_RETRY_MS) return
     this.#reseedRequestedMs = Date.now()
     this.ctx.waitUntil(
       this.#objects
         .log()
-        .reseed(suspects, 'a hub lost these books')
+        .reseed(suspects, 'a hub has lost these books')
         .catch(() => undefined),
     )
   }
@@ -234,9 +237,9 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
   }
 
   async snapshot(coin: Coin, depth?: number): Promise<SnapshotResponse> {
-    // Who counts other shards than this Worker does must not be told that there is no such coin.
+    // A Worker with another number of shards must not conclude that the coin does not exist.
     if (shardOf(coin, this.#shards) !== this.#index)
-      throw new Error(`hub ${this.#name} is of another shard than this coin: BOOK_HUBS is ${this.#shards} here`)
+      throw new Error(`hub ${this.#name} does not have this coin's shard: BOOK_HUBS is ${this.#shards} here`)
     await this.#log.ensureAttached()
     const v = HUB_API_VERSION
     if (!this.#isReady) return { v, ok: false, reason: 'not_ready' }
@@ -266,7 +269,7 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
   async attach(request: RelayAttachRequest): Promise<RelayAttachResponse> {
     await this.#log.ensureAttached().catch(() => undefined)
     const link = this.#relays.open(request, await this.#relays.dial(request.relay))
-    // From here on nothing is awaited: what was missed ends where the link begins.
+    // No await from here on: the missed part ends where the link begins.
     const missed = request.cursor === null ? [] : this.#ring.missed(request.cursor, this.#books)
     for (const { tick, fragments } of missed ?? []) link.send(tick, encodeAll(fragments))
     const { ready, epoch, height } = this.#books

@@ -1,15 +1,15 @@
-// All books of a shard, some at a time, for the archive. Law: a book that is not sure now, because it is being repaired or
-// its clients have yet to be told of it, is left out and counted: it comes with a later try.
+// All books of a shard for the archive, one page at a time. Invariant: a book that is uncertain, because it is being
+// repaired or was not yet sent to clients, is left out and counted, and comes with a later attempt.
 
 import type { HubBooks } from '../protocol/hub/hub-api.ts'
 import type { ShardBooks } from './shard-books.ts'
 
-/** A page ends with the book in which it has so many characters: a few milliseconds of the hub. */
+/** A page ends with the book in which it reaches this size: a few milliseconds of the hub. */
 const PAGE_CHARS = 256 * 1024
 
 type Shard = Pick<ShardBooks, 'coins' | 'suspects' | 'checkpoint'>
 
-/** The books of the coins after a name. */
+/** The books of the coins after the name `after`. */
 export function bookPage(
   shard: Shard,
   after: string | null,
@@ -23,11 +23,11 @@ export function bookPage(
   for (const coin of names) {
     if (chars >= mostChars) return { books, left, next: last }
     last = coin
-    const sure = shard.checkpoint(coin)
-    if (!sure) left++
+    const certain = shard.checkpoint(coin)
+    if (!certain) left++
     else {
-      const { height, seq } = sure
-      const levels = JSON.stringify(sure.levels)
+      const { height, seq } = certain
+      const levels = JSON.stringify(certain.levels)
       books.push({ coin, height, seq, levels })
       chars += levels.length
     }

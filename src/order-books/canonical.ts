@@ -1,11 +1,11 @@
-// The one text form of a whole book that is hashed when two parties compare books.
+// The canonical text of a whole book, hashed when two parties compare books.
 
 import { trimDecimal } from '../core/decimal.ts'
 import type { Levels } from '../protocol/feed/block.ts'
 
 /**
- * Compact JSON `[bids,asks]`, each level `{"px","sz","n"}` in this key order, best first, sizes trimmed to at least
- * one decimal. The caller passes sides already best first; its SHA-256 (hex) is the book's hash.
+ * Returns compact JSON `[bids,asks]`: levels `{"px","sz","n"}` in this key order, best first, sizes trimmed to at least
+ * one decimal. The caller passes sides best first. The book's hash is the SHA-256 (hex) of this text.
  */
 export function canonicalBook(levels: Levels): string {
   const side = (levelsOfSide: Levels[0]) =>

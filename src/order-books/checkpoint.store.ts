@@ -1,12 +1,12 @@
-// What a BookHub keeps: its place in the shards and one checkpoint a coin, on the key-value side of its SQLite, where a
-// write need not hold back the frames behind it. What was not confirmed may be lost with the object, always from its
-// end, so what is left fits together. See schemas/storage.md.
+// Storage of a BookHub: its shard and one checkpoint per coin, in the key-value API of its SQLite, whose writes do not
+// delay frames. Unconfirmed writes may be lost with the object, always from the end, so the rest stays consistent. See
+// schemas/storage.md.
 
 import { fromChunks, toChunks } from '../core/chunks.ts'
 import type { Coin } from '../core/coin.ts'
 import type { Checkpoint } from './coin-book.ts'
 
-/** Which shard of how many the stored coins belong to, and the epoch and seed height they descend from. */
+/** The shard of the stored coins, and the epoch and seed height they descend from. Stored: keys do not change. */
 interface ShardStamp {
   readonly shards: number
   readonly index: number
@@ -14,7 +14,7 @@ interface ShardStamp {
   readonly seedHeight: number
 }
 
-/** The platform takes no more keys in one call. */
+/** The platform's limit of keys per call. */
 const MAX_KEYS_PER_CALL = 128
 const UNCONFIRMED = { allowUnconfirmed: true } as const
 
@@ -22,7 +22,7 @@ export class CheckpointStore {
   readonly #storage: Pick<DurableObjectStorage, 'kv' | 'put' | 'delete'>
   /** Number of chunks of each stored coin. */
   readonly #chunks = new Map<string, number>()
-  /** A write failed: nothing more is stored, for it would say of the others that they are true. */
+  /** Set when a write failed. Nothing more is stored: later checkpoints vouch for earlier ones. */
   #isBroken = false
 
   constructor(storage: DurableObjectStorage) {
@@ -33,7 +33,7 @@ export class CheckpointStore {
     return this.#storage.kv.get<ShardStamp>('stamp') ?? null
   }
 
-  /** Begins an epoch: checkpoints of the old one are of no use and go. */
+  /** Starts an epoch and drops the checkpoints of the old one. */
   begin(stamp: ShardStamp): void {
     this.#put('stamp', stamp)
     this.drop([...this.#chunks.keys()])
@@ -43,7 +43,7 @@ export class CheckpointStore {
     this.#storage.put(key, value, UNCONFIRMED).catch(() => (this.#isBroken = true))
   }
 
-  /** Stores some checkpoints together. What they say to be clean must not count on any of them. */
+  /** Stores checkpoints together. Their `clean` height must not rely on any of them. */
   save(checkpoints: readonly Checkpoint[]): void {
     if (this.#isBroken) return
     for (const checkpoint of checkpoints) {
@@ -56,7 +56,7 @@ export class CheckpointStore {
     }
   }
 
-  /** Forgets the checkpoints of repaired coins: no blocks of the log lead from them to the repaired books. */
+  /** Drops the checkpoints of repaired coins: no blocks lead from them to the repaired books. */
   drop(coins: readonly string[]): void {
     this.#delete(coins.flatMap((coin) => keysOf(coin, 0, this.#chunks.get(coin) ?? 0)))
     for (const coin of coins) this.#chunks.delete(coin)
@@ -67,7 +67,7 @@ export class CheckpointStore {
       void this.#storage.delete(keys.slice(at, at + MAX_KEYS_PER_CALL), UNCONFIRMED)
   }
 
-  /** Every stored checkpoint; to be called before any other is stored or dropped. */
+  /** Loads every stored checkpoint. Call before storing or dropping any. */
   load(): Checkpoint[] {
     const bodies = new Map<string, Uint8Array[]>()
     for (const [key, chunk] of this.#storage.kv.list<Uint8Array>({ prefix: PREFIX })) {

@@ -1,14 +1,14 @@
-// The checksum of a book, by which whoever keeps a copy sees that it is still the same (WS-147). It looks at the best
-// levels alone, however deep the book is; the digest of all levels, which feeders and hubs compare, is another.
+// The checksum with which a client checks its copy of a book (WS-147). It covers the best levels only. Feeders and hubs
+// compare books by a digest of all levels instead.
 // biome-ignore-all lint/style/noNonNullAssertion: the table has an entry for every byte; this is the inner loop.
 
 import type { Level } from '../protocol/feed/block.ts'
 import { LevelBook } from './level-book.ts'
 
-/** Levels of each side that it covers. */
+/** Levels covered on each side. */
 const DEPTH = 10
 
-/** CRC-32 of each byte, polynomial of IEEE 802.3, lowest bit first. */
+/** CRC-32 of each byte: IEEE 802.3 polynomial, lowest bit first. */
 const TABLE = Int32Array.from({ length: 256 }, (_, byte) => {
   let crc = byte
   for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0)
@@ -16,8 +16,8 @@ const TABLE = Int32Array.from({ length: 256 }, (_, byte) => {
 })
 
 /**
- * An unsigned 32-bit integer: of the bids, best first, each as `px:sz:n`, joined by colons, a `/`, and the asks alike. The
- * text is never put together, which takes twice the time.
+ * Unsigned 32-bit CRC of the bids, best first, as `px:sz:n` joined by colons, a `/`, and the asks alike. The text is
+ * never concatenated, which would take twice the time.
  */
 export function bookChecksum(book: LevelBook): number {
   const [bids, asks] = book.levels(DEPTH)
@@ -37,7 +37,7 @@ function crcOfLevels(crc: number, levels: readonly Level[]): number {
 
 export const EMPTY_CHECKSUM = bookChecksum(new LevelBook())
 
-/** The running CRC after more text, of ASCII alone. */
+/** The running CRC after more ASCII text. */
 function crcOfText(crc: number, text: string): number {
   let next = crc
   for (let i = 0; i < text.length; i++) next = (next >>> 8) ^ TABLE[(next ^ text.charCodeAt(i)) & 0xff]!

@@ -1,14 +1,14 @@
-// One coin of a shard: its book, its place in the sequence, and what its clients have yet to be told.
+// One coin of a shard: its book, its `seq`, and the changes that clients have yet to get.
 
 import type { Coin } from '../core/coin.ts'
 import type { Levels } from '../protocol/feed/block.ts'
 import type { CoinFragment } from '../protocol/hub/hub-link.ts'
 import { ASKS, BIDS, type LevelBook } from './level-book.ts'
 
-/** So many states of a coin can be compared with what a feeder verified: four seconds of one that always changes. */
+/** Past states that a verified book can be compared with: four seconds of a coin that changes with every block. */
 const MAX_DIGESTS = 64
 
-/** A coin at rest: the book, its `seq`, and the height and epoch at which both were true. */
+/** A stored coin: the book, its `seq`, and the height and epoch of both. Keys do not change. */
 export interface Checkpoint {
   readonly coin: Coin
   readonly epoch: string
@@ -17,20 +17,20 @@ export interface Checkpoint {
   readonly seq: number
   readonly lastPx: string | null
   readonly levels: Levels
-  /** Height up to which every checkpoint of the shard that was stored before this one had all changes; of stored ones. */
+  /** Height up to which every earlier checkpoint of the shard had all changes. Only in stored checkpoints. */
   readonly clean?: number
 }
 
-/** A whole book made ready to be taken over. */
+/** A whole book, ready to replace the present one. */
 export interface PreparedBook {
   readonly coin: Coin
   readonly book: LevelBook
-  /** The book and `seq` from which `changes` lead to it; null where there was none. */
+  /** The book and `seq` from which `changes` lead to it; null for a new coin. */
   readonly from: { readonly book: LevelBook; readonly seq: number } | null
   readonly changes: Levels | null
 }
 
-/** The costly half of a take-over, done book by book while a seed comes in. `known`: what the coin has now. */
+/** The costly half of a replacement, done book by book while a seed arrives. `known`: the coin's present book. */
 export function prepareBook(coin: Coin, book: LevelBook, known?: CoinBook): PreparedBook {
   if (!known) return { coin, book, from: null, changes: null }
   return { coin, book, from: { book: known.book, seq: known.seq }, changes: known.book.changesTo(book) }
@@ -41,18 +41,20 @@ export class CoinBook {
   book: LevelBook
   /** Height of the block that last changed the book. */
   seq: number
-  /** A seed brought it to a shard that has clients: they have yet to hear of it. */
+  /** Clients have yet to learn of this coin, which a seed brought to a shard in use. */
   isUnannounced: boolean
-  /** Height of the last repair inside the epoch, -1 before the first. */
+  /** Height of the last repair within the epoch; -1 before the first. */
   repairedAt = -1
   lastPx: string | null = null
-  /** JSON text of the whole book at its present state; dropped with the next change. */
+  /** JSON text of the present book; dropped with the next change. */
   #encoded: string | null = null
-  /** Outcome of a reseed inside the epoch: becomes the book, and its difference a change, with the next block. */
+  /**
+   * The book of a reseed within the epoch. With the next block it replaces the book, and clients get the difference.
+   */
   #reseeded: LevelBook | null = null
-  /** What clients of the old epoch lack to hold the present book; published with the next block. */
+  /** Changes that clients of the old epoch need to reach the present book; published with the next block. */
   #owed: Levels | null = null
-  /** Digests of the book, each from its height on; the newest last. */
+  /** Digests of the book, each valid from its height on; the newest is last. */
   readonly #digests: { readonly height: number; readonly digest: number }[]
 
   constructor(coin: Coin, book: LevelBook, seq: number, isUnheard = false) {
@@ -63,7 +65,7 @@ export class CoinBook {
     this.#digests = [{ height: seq, digest: book.digest }]
   }
 
-  /** Applies the changes of the block of `height`; `owes`: what clients lack goes along. */
+  /** Applies the changes of a block. `owes`: includes pending changes that clients need. */
   change(levels: Levels, height: number, owes: boolean): CoinFragment {
     const prevSeq = this.seq
     const owed = owes ? this.#takeDebt() : null
@@ -72,7 +74,7 @@ export class CoinBook {
     return this.#fragment(prevSeq, owed ? overlay(owed, changes) : changes)
   }
 
-  /** Tells with the block of `height`, which does not change the book, what clients lack; answers how many levels that were. */
+  /** Publishes pending changes with a block that does not change the book. Returns the number of levels. */
   payDebt(height: number, fragments: CoinFragment[]): number {
     const owed = this.#takeDebt() ?? (this.isUnannounced ? this.book.levels() : null)
     if (!owed) return 0
@@ -81,13 +83,13 @@ export class CoinBook {
     return owed[BIDS].length + owed[ASKS].length
   }
 
-  /** The book of a reseed at `height`: becomes this one's with the next block. */
+  /** Sets the book of a reseed at `height`, which replaces this one with the next block. */
   repair(book: LevelBook, height: number): void {
     this.#reseeded = book
     this.repairedAt = height
   }
 
-  /** What it becomes in a new epoch: its clients are owed what they lack of the new book. */
+  /** The coin in a new epoch. Clients are owed the difference to the new book. */
   inNewEpoch({ book, from, changes }: PreparedBook, seq: number): CoinBook {
     const isSame = this.book === from?.book && this.seq === from.seq
     const lacking = isSame && changes ? changes : this.book.changesTo(book)
@@ -97,13 +99,16 @@ export class CoinBook {
     return next
   }
 
-  /** True where the book had another digest after block `height`; false where that is not held, or is being repaired. */
+  /**
+   * True when the book had another digest after block `height`; false when that is unknown or the book is being
+   * repaired.
+   */
   differsAt(height: number, digest: number): boolean {
     const held = this.#reseeded ? undefined : this.#digests.findLast((one) => one.height <= height)
     return held !== undefined && held.digest !== digest
   }
 
-  /** Text `[bids,asks]`. The whole book is encoded once per state. */
+  /** JSON text `[bids,asks]`. The whole book is encoded once per state. */
   encode(depth?: number): string {
     if (depth !== undefined) return JSON.stringify(this.book.levels(depth))
     this.#encoded ??= JSON.stringify(this.book.levels())
@@ -117,7 +122,7 @@ export class CoinBook {
     if (this.#digests.length > MAX_DIGESTS) this.#digests.shift()
   }
 
-  /** Turns a pending reseed into the book and answers what clients lack, null if nothing. */
+  /** Applies a pending reseed. Returns the changes that clients need, or null. */
   #takeDebt(): Levels | null {
     let owed = this.#owed
     this.#owed = null
@@ -130,7 +135,7 @@ export class CoinBook {
     return owed && owed[BIDS].length + owed[ASKS].length > 0 ? owed : null
   }
 
-  /** What clients are told where the coin has changed by `levels`: the whole book where they have not heard of it. */
+  /** The fragment for clients after a change: the whole book if they do not know the coin. */
   #fragment(prevSeq: number, levels: Levels): CoinFragment {
     const isUnheard = this.isUnannounced
     this.isUnannounced = false
@@ -139,12 +144,12 @@ export class CoinBook {
   }
 }
 
-/** `later` over `earlier`: absolute states, one entry per text of a price. */
+/** Merges `later` over `earlier`: absolute states, one entry per price text. */
 export function overlay(earlier: Levels, later: Levels): Levels {
   const side = (index: 0 | 1) => {
     const byPx = new Map(earlier[index].map((level) => [level.px, level]))
     for (const level of later[index]) {
-      // Of spellings of one price the last one stands last.
+      // Of several spellings of one price, the last one must come last.
       byPx.delete(level.px)
       byPx.set(level.px, level)
     }

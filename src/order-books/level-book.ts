@@ -1,4 +1,4 @@
-// The level book of one coin: two sides of price levels, absolute states in, best-first out.
+// The price levels of one coin, two sides. Takes absolute states and returns levels best first.
 // biome-ignore-all lint/style/noNonNullAssertion: levels and ranks are of one length, and searched in the inner loop of every change.
 
 import { EMPTY_DIGEST, withLevel, withoutLevel } from '../block-log/level-digest.ts'
@@ -12,14 +12,14 @@ export const BIDS: Side = 0
 /** Index of the asks in a `[bids, asks]` pair. */
 export const ASKS: Side = 1
 
-/** Worst level first: most changes happen at the best, where they cost no shift. */
+/** Sorted worst first: most changes are near the best price, where an array is cheap to change. */
 interface BookSide {
   readonly levels: Level[]
-  /** Of each level, ascending. Found in these packed floats, since reading prices of 20,000 texts costs microseconds. */
+  /** Price of each level, ascending. Packed floats, because parsing 20,000 prices takes microseconds. */
   readonly ranks: number[]
 }
 
-/** What is derived from the levels of a book and kept while they change; false: it is kept no longer. */
+/** Derives something from the levels as they change. Returns false to be removed. */
 export interface LevelListener {
   onChange(side: Side, before: Level | null, after: Level | null): boolean
 }
@@ -33,7 +33,7 @@ export class LevelBook {
   #isUnsorted = false
   readonly #listeners = new Map<string, LevelListener>()
 
-  /** A book of these levels, which come best first. */
+  /** A book of these levels, given best first. */
   static of(levels: Levels): LevelBook {
     const book = new LevelBook()
     book.append(levels)
@@ -41,7 +41,7 @@ export class LevelBook {
     return book
   }
 
-  /** Takes a run of a whole book, best first and each run worse than the one before; settle() must follow the last. */
+  /** Appends levels of a whole book, best first, each call worse than the last. Call settle() after the last one. */
   append(levels: Levels): void {
     for (const side of [BIDS, ASKS] as const) {
       const { levels: held, ranks } = this.#sides[side]
@@ -56,7 +56,7 @@ export class LevelBook {
     }
   }
 
-  /** Brings what was appended into order: turned round as a rule, level by level where it came in another order. */
+  /** Sorts the appended levels: normally reverses them, and inserts one by one if they came unsorted. */
   settle(): void {
     for (const { levels, ranks } of this.#sides) {
       levels.reverse()
@@ -73,8 +73,8 @@ export class LevelBook {
   }
 
   /**
-   * Replaces the state at each level's price; `sz` 0 removes it, and removing what is not there is nothing. Answers the same
-   * for copies that find levels by the texts of prices: another spelling first removes the one before.
+   * Sets the state at each level's price. `sz` 0 removes it; removing a missing level does nothing. Returns the same
+   * changes for copies that find levels by price text: a price in another spelling first removes the old one.
    */
   apply(levels: Levels): Levels {
     const bids = this.#apply(BIDS, levels[0])
@@ -83,33 +83,33 @@ export class LevelBook {
   }
 
   #apply(side: Side, levels: Level[]): Level[] {
-    let told = levels
+    let changes = levels
     for (const level of levels) {
       const before = this.#set(side, level)
       const isRespelled = before !== null && before.px !== level.px
-      if (isRespelled && told === levels) told = levels.slice(0, levels.indexOf(level))
-      if (isRespelled) told.push(removal(before.px))
-      if (told !== levels) told.push(level)
+      if (isRespelled && changes === levels) changes = levels.slice(0, levels.indexOf(level))
+      if (isRespelled) changes.push(removal(before.px))
+      if (changes !== levels) changes.push(level)
     }
-    return told
+    return changes
   }
 
-  /** Answers the level that was at this price. */
+  /** Returns the level that was at this price. */
   #set(side: Side, level: Level): Level | null {
     const { levels, ranks } = this.#sides[side]
     const rank = rankOf(level.px, side)
     const at = find(levels, ranks, rank, level.px, side)
-    const there = ranks[at] === rank ? levels[at]! : null
-    const found = there !== null && (there.px === level.px || compareDecimals(there.px, level.px) === 0)
-    if (found) this.#digest = withoutLevel(this.#digest, side, there.px, there.sz, there.n)
+    const present = ranks[at] === rank ? levels[at]! : null
+    const found = present !== null && (present.px === level.px || compareDecimals(present.px, level.px) === 0)
+    if (found) this.#digest = withoutLevel(this.#digest, side, present.px, present.sz, present.n)
     if (isRemoval(level)) {
       if (!found) return null
       levels.splice(at, 1)
       ranks.splice(at, 1)
-      this.#notify(side, there, null)
-      return there
+      this.#notify(side, present, null)
+      return present
     }
-    this.#notify(side, found ? there : null, level)
+    this.#notify(side, found ? present : null, level)
     this.#digest = withLevel(this.#digest, side, level.px, level.sz, level.n)
     if (found) levels[at] = level
     else if (at === levels.length) {
@@ -119,7 +119,7 @@ export class LevelBook {
       levels.splice(at, 0, level)
       ranks.splice(at, 0, rank)
     }
-    return found ? there : null
+    return found ? present : null
   }
 
   #notify(side: Side, before: Level | null, after: Level | null): void {
@@ -127,45 +127,45 @@ export class LevelBook {
       if (!follower.onChange(side, before, after)) this.#listeners.delete(name)
   }
 
-  /** The follower of this name, made where there is none; of a name all are of one class. */
+  /** The listener with this name, created if missing. One name stands for one class. */
   listener<F extends LevelListener>(name: string, make: () => F): F {
     return getOrCreate<string, LevelListener>(this.#listeners, name, make) as F
   }
 
-  /** Digest of all levels (block-log/level-digest.ts), known at any time. */
+  /** Digest of all levels (block-log/level-digest.ts). */
   get digest(): number {
     return this.#digest
   }
 
-  /** The whole book, or `depth` levels a side, best first. */
+  /** The book, or `depth` levels per side, best first. */
   levels(depth: number = Number.POSITIVE_INFINITY): Levels {
     return [bestFirst(this.#sides[0].levels, depth), bestFirst(this.#sides[1].levels, depth)]
   }
 
-  /** The levels of a side one by one, best first; the book must not change meanwhile. */
+  /** The levels of a side, best first. The book must not change meanwhile. */
   *best(side: Side): Generator<Level> {
     const { levels } = this.#sides[side]
     for (let i = levels.length - 1; i >= 0; i--) yield levels[i]!
   }
 
-  /** Best price of a side as its wire string, null where the side is empty. */
+  /** Best price of a side as sent; null when the side is empty. */
   bestPx(side: Side): string | null {
     return this.#sides[side].levels.at(-1)?.px ?? null
   }
 
-  /** Number of levels of both sides. */
+  /** Number of levels on both sides. */
   get size(): number {
     return this.#sides[0].levels.length + this.#sides[1].levels.length
   }
 
-  /** Net changes that turn this book into `target`: absolute states, removed levels with `sz` `"0"` and `n` 0. */
+  /** Changes that turn this book into `target`: absolute states, removed levels with `sz` `"0"` and `n` 0. */
   changesTo(target: LevelBook): Levels {
     const changes = (side: Side) => sideChanges(this.#sides[side].levels, target.#sides[side].levels, side)
     return [changes(BIDS), changes(ASKS)]
   }
 }
 
-/** A better price has the higher rank, or the same where floats do not tell the two apart. */
+/** Higher for a better price; equal when floats cannot tell two prices apart. */
 function rankOf(px: string, side: Side): number {
   return side === BIDS ? Number(px) : -Number(px)
 }
@@ -208,7 +208,7 @@ function sideChanges(old: readonly Level[], next: readonly Level[], side: Side):
     const after = next[j]
     const order = !before ? 1 : !after ? -1 : before.px === after.px ? 0 : compareDecimals(before.px, after.px)
     if (before && after && order === 0) {
-      // Another spelling is a change: digests and checksums are of texts, by which copies find levels, too.
+      // Another spelling is a change: digests, checksums and copies use the price text.
       if (before.px !== after.px) changes.push(removal(before.px), after)
       else if (before.n !== after.n || before.sz !== after.sz) changes.push(after)
       i--

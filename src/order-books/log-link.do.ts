@@ -1,18 +1,18 @@
-// The link of a hub, or of an order-level book, to the log: the log dials in, and frames that overtake the answer of an attach wait for it.
-// Law: no frame is taken of a link of which the hub was not told where it begins.
+// The link of a hub or an order-level book to the log. The log dials in; frames that arrive before the attach answer
+// wait for it. Invariant: no frame is applied from a link whose starting height is unknown.
 
-/** No frame of the log for this long: the link is taken for dead and dialled again. */
+/** Without a frame for this long, the link counts as dead and is dialed again. */
 const SILENCE_MS = 10_000
-/** So many characters are read before the log is told how many: it bounds what is under way. */
+/** Characters read between two reports to the log, which limits by them what is in flight. */
 const REPORT_CHARS = 256 * 1024
-/** A hub that nobody asks looks this often whether its link lives. */
+/** How often an idle hub checks its link. */
 const WATCHDOG_MS = 30_000
 
 interface LogLinkHost {
-  /** Asks the log for a link and takes what it answers. */
+  /** Requests a link from the log and applies the answer. */
   attach(): Promise<void>
   onFrame(frame: string): void
-  /** The link stands and all that came meanwhile is taken. */
+  /** Called when the link works and all waiting frames are applied. */
   onSettled(): void
 }
 
@@ -20,14 +20,14 @@ export class LogLink {
   readonly #ctx: DurableObjectState
   readonly #host: LogLinkHost
   #attaching: Promise<void> | null = null
-  /** Frames of a link that was dialled, until the answer says where they begin; null while none is awaited. */
+  /** Frames of a dialed link, until the attach answer says where they begin; null when none is awaited. */
   #earlyFrames: string[] | null = null
-  /** False in an object that has just woken, though its link may have outlived its memory. */
+  /** False in an object that just woke, even if its link survived. */
   #isAttached = false
-  /** Let go of: it is not dialled anew by itself. */
+  /** True after release(): the link is not dialed again by itself. */
   #isReleased = false
   #lastFrameMs = 0
-  /** Characters of this link's frames, and how many of them the log knows to be read. */
+  /** Characters of this link's frames, and how many of them were reported as read. */
   #chars = 0
   #reported = 0
 
@@ -36,10 +36,10 @@ export class LogLink {
     this.#host = host
   }
 
-  /** The log dials in. */
+  /** Accepts the log's link. */
   accept(): Response {
-    // Of an attempt that was given up: nobody will learn where its frames begin.
-    if (!this.#attaching) return new Response('no link is awaited', { status: 409 })
+    // The attempt timed out, so nobody would learn where its frames begin.
+    if (!this.#attaching) return new Response('no link is expected', { status: 409 })
     this.#earlyFrames = []
     const { 0: client, 1: server } = new WebSocketPair()
     for (const old of this.#ctx.getWebSockets()) old.close(1000, 'replaced')
@@ -59,7 +59,7 @@ export class LogLink {
       socket.send(String(this.#chars))
     }
     if (this.#earlyFrames) this.#earlyFrames.push(message)
-    // Until the new link is dialled the one before it goes on.
+    // The old link continues until the new one is dialed.
     else if (this.#isAttached) this.#host.onFrame(message)
     else this.#attachSoon()
   }
@@ -70,18 +70,18 @@ export class LogLink {
     if (!this.#isReleased) this.#attachSoon()
   }
 
-  /** What came last does not follow, or the link broke: it is dialled anew. */
+  /** Attaches again: the last frame did not follow, or the link broke. */
   reattach(): void {
     this.#lastFrameMs = 0
     this.#attachSoon()
   }
 
-  /** Where this fails, the alarm tries again. */
+  /** If this fails, the alarm tries again. */
   #attachSoon(): void {
     this.#ctx.waitUntil(this.ensureAttached().catch(() => undefined))
   }
 
-  /** Attaches to the log unless a live link exists; concurrent callers share one attempt. */
+  /** Attaches to the log unless a live link exists. Concurrent callers share one attempt. */
   async ensureAttached(): Promise<void> {
     this.#isReleased = false
     const isLive = this.#isAttached && this.#ctx.getWebSockets().some(isOpen)
@@ -95,11 +95,11 @@ export class LogLink {
     this.#host.onSettled()
   }
 
-  /** Lets go of the link until somebody asks for it. */
+  /** Releases the link until a caller needs it. */
   release(): void {
     this.#isReleased = true
     this.#isAttached = false
-    for (const socket of this.#ctx.getWebSockets()) socket.close(1000, 'nobody asks')
+    for (const socket of this.#ctx.getWebSockets()) socket.close(1000, 'not in use')
     void this.#ctx.storage.deleteAlarm({ allowUnconfirmed: true })
   }
 
@@ -111,24 +111,24 @@ export class LogLink {
     for (const text of early) this.#host.onFrame(text)
   }
 
-  /** A link whose answer did not come ends: what the answer would have told of repairs and coins is not known. */
+  /** Closes a link whose attach answer did not come: the repairs and coins in it are unknown. */
   #onAttachFailed(error: unknown): never {
-    const isDialled = this.#earlyFrames !== null
+    const isDialed = this.#earlyFrames !== null
     this.#attaching = null
     this.#earlyFrames = null
-    if (isDialled) for (const socket of this.#ctx.getWebSockets()) socket.close(1011, 'no answer came')
+    if (isDialed) for (const socket of this.#ctx.getWebSockets()) socket.close(1011, 'the attach answer did not arrive')
     throw error
   }
 
   /**
-   * Unconfirmed, or it would hold back frames; and far off, because whoever asks the hub, as relays do when its ticks
-   * stay away, finds a silent link sooner. No timer: one that runs would keep the object from being put aside.
+   * Sets the alarm: unconfirmed, so that it does not delay frames, and far off, because relays detect a silent link
+   * sooner. A timer would keep the object from hibernating.
    */
   #armWatchdog(): void {
     void this.#ctx.storage.setAlarm(Date.now() + WATCHDOG_MS, { allowUnconfirmed: true })
   }
 
-  /** The alarm is set first, so that a failure cannot end it. */
+  /** Sets the next alarm first, so that a failure cannot stop it. */
   async onAlarm(): Promise<void> {
     this.#armWatchdog()
     await this.ensureAttached().catch(() => undefined)

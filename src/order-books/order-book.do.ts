@@ -1,6 +1,6 @@
-// OrderBook: the orders of one coin that is wanted, for relays that need them whole. A thin shell around
-// l4/followed-orders.ts. Rows of blocks reach relays by the log and not from here, so that nobody notices where this object
-// begins anew: it asks a feeder for whole orders, and reads on from there out of what the log holds.
+// OrderBook: the resting orders of one wanted coin, for relays that need a snapshot. A thin shell around
+// l4/followed-orders.ts. Relays get the rows of blocks from the log, not from here, so a restart goes unnoticed: this
+// object requests a snapshot from a feeder and catches up from the log.
 
 import { DurableObject } from 'cloudflare:workers'
 import { readRows } from '../block-log/segment.ts'
@@ -16,18 +16,17 @@ import { ORDER_BOOK_VERSION, type OrderBookApi, type OrdersSnapshot } from './l4
 import { LogLink } from './log-link.do.ts'
 
 const ATTACH_MS = 4000
-/** The log has lost heights or begun anew, where it stands so far below what a feeder has sent of it. */
+/** A log this far below a feeder's snapshot has lost heights or started over. */
 const MAX_BEHIND_BLOCKS = 64
-/** Whole orders that were asked for and do not come are asked for again: a node writes them in some seconds, and is
- * spared by the feeder, which holds what it was asked once. */
+/** Retry of a requested snapshot. A node takes seconds to write one, and the feeder limits how often it asks. */
 const REQUEST_RETRY = { firstMs: 15_000, capMs: 30_000, jitter: 0.5 }
 const RETRY_MS = 2000
-/** Nobody asks any more: all is forgotten. */
+/** Orders are dropped when no relay has asked for this long. */
 const IDLE_MS = 5 * 60_000
 const PIECE_CHARS = 1024 * 1024
-/** A text is held while relays fetch its pieces: so long after each. */
+/** How long a text is kept after each read of its pieces. */
 const TEXT_MS = 2_000
-/** No further text is made while so much is held: a newer one in place of it would leave everybody with half of one. */
+/** No further text is created beyond this: replacing one would leave its readers with half of it. */
 const MAX_TEXT_CHARS = 32 * 1024 * 1024
 
 interface SnapshotText {
@@ -42,18 +41,18 @@ export class OrderBook extends DurableObject<Cloudflare.Env> implements OrderBoo
   readonly #coin: Coin
   readonly #orders = new FollowedOrders()
   readonly #log: LogLink
-  /** When relays last asked, and until when what was begun is waited for. */
+  /** When a relay last asked, and until when a started recovery is waited for. */
   #lastUsedMs = Date.now()
   #recoverAtMs = 0
   #requests = 0
-  /** Who follows the coin holds what is not so, and the log was not told yet. */
+  /** Followers of the coin have wrong orders, and the log does not know it yet. */
   #hasWrongOrders = false
   /** By height. */
   readonly #snapshots = new Map<number, SnapshotText>()
 
   constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
     super(ctx, env)
-    if (!ctx.id.name) throw new Error('an order-level book is addressed by its name, which says its coin')
+    if (!ctx.id.name) throw new Error('an order-level book is addressed by its name, which contains its coin')
     this.#name = ctx.id.name
     this.#objects = new Objects(env, readVariables(LiveSettings, env))
     this.#coin = this.#objects.coinOfOrderBook(this.#name)
@@ -64,7 +63,7 @@ export class OrderBook extends DurableObject<Cloudflare.Env> implements OrderBoo
     })
   }
 
-  /** `GET /link`: the log dials in. Only objects of our own can reach this. */
+  /** `GET /link`: the log dials in. Only our own objects can reach this. */
   override async fetch(request: Request): Promise<Response> {
     if (!request.headers.has(LINK_HEADER)) return new Response('not a link', { status: 404 })
     return this.#log.accept()
@@ -92,9 +91,9 @@ export class OrderBook extends DurableObject<Cloudflare.Env> implements OrderBoo
     const { position } = this.#orders
     const cursor = position && { epoch: position.epoch ?? '', height: position.height }
     const reader = { kind: 'l4', coin: this.#coin } as const
-    const asked = this.#objects.log().attach({ v: LOG_API_VERSION, name: this.#name, reader, cursor, follows: true })
-    const { lost, height, epoch } = await orReject(asked, ATTACH_MS, after)
-    // A log that began anew does not know what it was asked for.
+    const request = this.#objects.log().attach({ v: LOG_API_VERSION, name: this.#name, reader, cursor, follows: true })
+    const { lost, height, epoch } = await orReject(request, ATTACH_MS, after)
+    // A log that started over has forgotten the request.
     this.#recoverAtMs = 0
     if (!cursor) return
     if (lost || (height ?? -1) < cursor.height - MAX_BEHIND_BLOCKS) return this.#orders.discard()
@@ -108,28 +107,28 @@ export class OrderBook extends DurableObject<Cloudflare.Env> implements OrderBoo
     if (frame.t === 'gap') return this.#orders.discard()
     if (frame.t === 'tick') return this.#recover()
     const lost = this.#orders.onBlock(frame, rows.get(this.#coin))
-    if (lost) console.warn(`orders of ${this.#coin} are fetched anew: ${lost.why}`)
+    if (lost) console.warn(`fetching the orders of ${this.#coin} again: ${lost.why}`)
     this.#hasWrongOrders ||= lost?.isWrong === true
     this.#recover()
   }
 
   #onPart(frame: Parameters<FollowedOrders['onPart']>[0]): void {
-    const came = this.#orders.onPart(frame)
-    this.#recoverAtMs = Date.now() + (came === 'more' ? REQUEST_RETRY.firstMs : RETRY_MS)
-    // The blocks above are read out of what the log holds.
-    if (came === 'whole') this.#log.reattach()
+    const result = this.#orders.onPart(frame)
+    this.#recoverAtMs = Date.now() + (result === 'more' ? REQUEST_RETRY.firstMs : RETRY_MS)
+    // The log still has the blocks above the snapshot.
+    if (result === 'complete') this.#log.reattach()
   }
 
-  /** Sees to whole orders, which come by the link, or to a link that leads on from them. To be called often. */
+  /** Requests a snapshot, or a link that continues from one. Call often. */
   #recover(): void {
     const now = Date.now()
     if (this.#orders.isReady || now < this.#recoverAtMs) return
     this.#recoverAtMs = now + RETRY_MS
     if (this.#orders.position) return this.#log.reattach()
     this.#recoverAtMs = now + backoffMs(REQUEST_RETRY, this.#requests++, Math.random())
-    const asked = this.#objects.log().reseedL4(this.#coin, this.#hasWrongOrders)
+    const request = this.#objects.log().reseedL4(this.#coin, this.#hasWrongOrders)
     this.#hasWrongOrders = false
-    this.ctx.waitUntil(asked.catch(() => undefined))
+    this.ctx.waitUntil(request.catch(() => undefined))
   }
 
   async ready(atLeast: number): Promise<{ v: number; ready: boolean }> {
@@ -143,17 +142,17 @@ export class OrderBook extends DurableObject<Cloudflare.Env> implements OrderBoo
   async snapshot(atLeast: number): Promise<OrdersSnapshot | null> {
     if (!(await this.ready(atLeast)).ready) return null
     const texts = [...this.#snapshots.values()]
-    const held = texts.find(({ meta }) => meta.height >= atLeast)
+    const recent = texts.find(({ meta }) => meta.height >= atLeast)
     const { position } = this.#orders
-    if (!position || (!held && texts.reduce((sum, { meta }) => sum + meta.chars, 0) >= MAX_TEXT_CHARS)) return null
-    return this.#retain(held ?? this.#createText(position)).meta
+    if (!position || (!recent && texts.reduce((sum, { meta }) => sum + meta.chars, 0) >= MAX_TEXT_CHARS)) return null
+    return this.#retain(recent ?? this.#createText(position)).meta
   }
 
   #createText(place: OrdersPosition): SnapshotText {
     const pieces = this.#orders.texts(PIECE_CHARS)
     const chars = pieces.reduce((sum, { length }) => sum + length, 0)
-    const whole = { v: ORDER_BOOK_VERSION, ...place, pieces: pieces.length, chars, first: pieces[0] ?? '' }
-    return { meta: whole, pieces, cancelExpiry: () => undefined }
+    const meta = { v: ORDER_BOOK_VERSION, ...place, pieces: pieces.length, chars, first: pieces[0] ?? '' }
+    return { meta, pieces, cancelExpiry: () => undefined }
   }
 
   #retain(text: SnapshotText): SnapshotText {

@@ -1,4 +1,4 @@
-// One relay as a hub sees it: what it is interested in and the texts it is sent.
+// A hub's side of one relay: its interests and the frames it gets.
 
 import { type Coin, type MarketType, marketTypeOf } from '../core/coin.ts'
 import type { Cursor } from '../protocol/feed/log-api.ts'
@@ -14,7 +14,7 @@ import {
 } from '../protocol/hub/hub-link.ts'
 import { ViewInterests } from './view-interests.ts'
 
-/** A coin's fragment with its text, which is encoded once for all relays. */
+/** A coin's fragment with its text, encoded once for all relays. */
 export interface EncodedFragment {
   readonly coin: Coin
   readonly text: string
@@ -29,12 +29,12 @@ export class RelayLink {
   readonly #coins = new Set<string>()
   readonly #types = new Set<MarketType>()
   views = new ViewInterests()
-  /** It has wants that it was not shown yet: the next block shows it all. */
+  /** It has new interests in views: the next block sends all of them in full. */
   needsFullViews = false
   readonly #cursor: Cursor | null
   readonly #send: (text: string) => void
 
-  /** `cursor`: where the relay stands. */
+  /** `cursor`: the relay's position. */
   constructor(name: string, interest: BookInterest, cursor: Cursor | null, send: (text: string) => void) {
     this.name = name
     this.#cursor = cursor
@@ -59,7 +59,7 @@ export class RelayLink {
     for (const type of types) this.#types.add(type)
   }
 
-  /** Sends one block: what is of interest, or the bare tick. `pieces` null: the books are not known now. */
+  /** Sends one block: the parts of interest, or only the tick. `pieces` is null while the books are unknown. */
   send(tick: HubTick, fragments: readonly EncodedFragment[], pieces: readonly ViewFragment[] | null = null): void {
     let texts = ''
     for (const { coin, text, checksum } of fragments) {
@@ -68,7 +68,7 @@ export class RelayLink {
       if (checksum !== undefined && this.views.needsChecksum(coin)) texts += encodeChecksum(checksum)
     }
     for (const piece of pieces ?? []) if (this.views.has(piece.view, piece.coin)) texts += encodeViewFragment(piece)
-    // A hub that was restarted may come to a height that the relay has, and drops.
+    // After a restart the hub may send a height that the relay already has and drops.
     if (pieces && !(tick.epoch === this.#cursor?.epoch && tick.height <= this.#cursor.height))
       this.needsFullViews = false
     this.#send(encodeHubFrame(tick, texts))

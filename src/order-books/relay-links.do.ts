@@ -1,4 +1,4 @@
-// The relays that a hub has dialled.
+// The relays that a hub has dialed.
 
 import { LinkDialer } from '../block-log/link-dialer.client.ts'
 import type { Objects } from '../core/objects.client.ts'
@@ -12,10 +12,10 @@ export class RelayLinks {
   readonly #dialer: LinkDialer
   readonly #views: ShardViews
   readonly #relays = new Map<string, RelayLink>()
-  /** Until then a relay may come back for what it missed, and is not here to say of what it wants checksums. */
+  /** Until then every change gets a checksum: a returning relay may need them and is not here to say so. */
   #checksumAllUntilMs = Date.now() + RING_MS
 
-  /** Of hub `index`. */
+  /** `index`: the hub's. */
   constructor(objects: Objects, index: number, views: ShardViews) {
     this.#views = views
     this.#dialer = new LinkDialer(objects, { v: HUB_API_VERSION, from: 'hub', index })
@@ -29,17 +29,17 @@ export class RelayLinks {
     return this.#relays.get(relay)
   }
 
-  /** Changes of the present block, with the checksums that relays want, or may want, of them. */
+  /** Adds the checksums that relays want, or may want, to the changes of the present block. */
   withChecksums(fragments: readonly CoinFragment[]): readonly CoinFragment[] {
     return this.#views.withChecksums(fragments, Date.now() < this.#checksumAllUntilMs)
   }
 
-  /** Dials a relay; nothing is sent to it before `open`. */
+  /** Dials a relay. Nothing is sent to it before `open`. */
   dial(relay: string): Promise<WebSocket> {
     return this.#dialer.dial('relay', relay)
   }
 
-  /** Begins to serve a dialled relay; an older link of the same name is replaced. */
+  /** Serves a dialed relay, replacing an older link of the same name. */
   open({ relay, interest, cursor }: RelayAttachRequest, socket: WebSocket): RelayLink {
     const drop = () => {
       if (this.#relays.get(relay) !== link) return
@@ -61,16 +61,20 @@ export class RelayLinks {
     return link
   }
 
-  /** Sends one block to all. `isKnown`: views can be made of the books. */
+  /** Sends one block to all relays. `isKnown`: the books are complete, so views can be made of them. */
   publish(tick: HubTick, fragments: readonly EncodedFragment[], isKnown: boolean): void {
     const pieces = isKnown ? this.#views.due(tick.time) : null
-    // After a restart every relay is fresh, and rounding whole books for each would hold up the blocks for seconds.
-    const made = new Map<string, string | null>()
+    // After a restart every relay needs full views; rounding whole books for each would delay blocks for seconds.
+    const rendered = new Map<string, string | null>()
     for (const relay of this.#relays.values())
-      relay.send(tick, fragments, pieces && relay.needsFullViews ? this.#views.renderAll(relay.views, made) : pieces)
+      relay.send(
+        tick,
+        fragments,
+        pieces && relay.needsFullViews ? this.#views.renderAll(relay.views, rendered) : pieces,
+      )
   }
 
-  /** Adds wants of views; false where there is no such relay. */
+  /** Adds interests in views. Returns false if there is no such relay. */
   addViews(relay: string, wants: readonly string[]): boolean {
     const link = this.#relays.get(relay)
     link?.views.add(wants)

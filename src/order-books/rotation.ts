@@ -1,31 +1,31 @@
-// Which coins are checkpointed next. Every coin with changes is stored once per ROTATION_MS at the latest, so a
-// restarted hub replays at most that much of the log, a tenth of what the log holds for it. A coin without changes
-// is not stored again: how far its checkpoint is still true is told by those that are.
+// Decides which coins to checkpoint next. Every changed coin is stored within ROTATION_MS, so a restarted hub replays
+// at most that much of the log, a tenth of what the log retains. An unchanged coin is not stored again: newer
+// checkpoints say how far it is still valid.
 
 import type { Coin } from '../core/coin.ts'
 
-/** Checkpoints are written in one transaction per this interval: a write holds back the frames behind it. */
+/** Interval of checkpoint writes. */
 export const CHECKPOINT_MS = 1000
 export const ROTATION_MS = 30_000
 
 export class Rotation {
-  /** Coins changed since their last checkpoint, longest waiting first, with the height of the first such change. */
+  /** Coins changed since their last checkpoint, longest waiting first, with the height of the first change. */
   readonly #changed = new Map<string, number>()
   #lastMs = 0
   #lastStored: string | null = null
 
-  /** `height`: that of the change. */
+  /** Records a change of a coin at `height`. */
   markChanged(coin: Coin, height: number): void {
     if (!this.#changed.has(coin)) this.#changed.set(coin, height)
   }
 
   /**
-   * The coins to store now with the height of their first change, none before CHECKPOINT_MS has passed. The caller
-   * stores them or reports them changed. Where nothing changes, one is stored again per ROTATION_MS.
+   * Coins to store now, with the height of their first change; none until CHECKPOINT_MS has passed. The caller stores
+   * them or marks them changed again. Without changes, one coin is stored again per ROTATION_MS.
    */
   due(nowMs: number, height: number): [coin: Coin, height: number][] {
-    const restMs = this.#changed.size > 0 ? CHECKPOINT_MS : ROTATION_MS
-    if (nowMs - this.#lastMs < restMs) return []
+    const intervalMs = this.#changed.size > 0 ? CHECKPOINT_MS : ROTATION_MS
+    if (nowMs - this.#lastMs < intervalMs) return []
     this.#lastMs = nowMs
     if (this.#changed.size === 0) return this.#lastStored === null ? [] : [[this.#lastStored, height]]
     const count = Math.ceil((this.#changed.size * CHECKPOINT_MS) / ROTATION_MS)
@@ -35,14 +35,14 @@ export class Rotation {
     return due
   }
 
-  /** Height up to which the stored checkpoints have every change, the shard standing at `height`. */
+  /** Height up to which the stored checkpoints have every change; `height` is the shard's. */
   cleanUpTo(height: number): number {
     let clean = height
     for (const changed of this.#changed.values()) clean = Math.min(clean, changed - 1)
     return clean
   }
 
-  /** Nothing is stored any more: another epoch begins. */
+  /** Nothing is stored any more: another epoch starts. */
   clear(): void {
     this.#changed.clear()
     this.#lastStored = null

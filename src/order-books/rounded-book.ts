@@ -1,28 +1,28 @@
-// A rounded book that is kept while its levels change: reading it anew reads thousands of levels, which many coins would
-// with each block. Law: what it shows is aggregateBook of the whole book, at any time.
+// A rounded book that is updated as levels change: computing it again would read thousands of levels per block and
+// coin. Invariant: it always equals aggregateBook of the whole book.
 
 import { fromScaled, toScaled } from '../core/decimal.ts'
 import type { Level, Levels } from '../protocol/feed/block.ts'
 import { ASKS, BIDS, type LevelBook, type LevelListener } from './level-book.ts'
 import { type Aggregation, aggregateBook, roundPrice } from './rounded-levels.ts'
 
-/** Merged levels a side that are kept, some more than are shown: those beyond are read when these run out. */
+/** Merged levels retained per side, more than are shown. When they run out, the book is read again. */
 const RETAINED_LEVELS = 32
 const MAX_LEVELS = 2 * RETAINED_LEVELS
-/** A book that nobody looked at for so many changes is kept no longer. */
+/** A book that nobody read for this many changes is dropped. */
 const MAX_UNREAD_CHANGES = 1024
 
 interface MergedLevel {
   readonly px: string
-  /** The better the higher: rounded prices are told apart by floats. */
+  /** Higher for a better price; floats can tell rounded prices apart. */
   readonly rank: number
   scaled: bigint
   n: number
-  /** Its text, until it changes. */
+  /** The level as shown, until it changes. */
   level: Level | null
 }
 
-/** At most `limit` rounded levels a side of a book, best first. */
+/** At most `limit` rounded levels per side of a book, best first. */
 export function roundedLevels(book: LevelBook, { limit, ...how }: Aggregation): Levels {
   const rounded = book.listener(`rounded ${how.nSigFigs} ${how.mantissa}`, () => new RoundedBook(how))
   return rounded.levels(limit, () => [book.best(BIDS), book.best(ASKS)])
@@ -30,9 +30,9 @@ export function roundedLevels(book: LevelBook, { limit, ...how }: Aggregation): 
 
 export class RoundedBook implements LevelListener {
   readonly #rounding: Omit<Aggregation, 'limit'>
-  /** Best first; null before they were read. */
+  /** Best first; null before the first read. */
   #sides: readonly [MergedLevel[], MergedLevel[]] | null = null
-  /** Per side, whether levels lie beyond what is kept. */
+  /** Per side: levels exist beyond the retained ones. */
   #hasMore: [boolean, boolean] = [false, false]
   #unread = 0
 
@@ -40,7 +40,7 @@ export class RoundedBook implements LevelListener {
     this.#rounding = how
   }
 
-  /** At most `limit` levels a side, best first; `book` is what `changed` told of, best first. */
+  /** At most `limit` levels per side, best first. `book`: the whole book, best first. */
   levels(limit: number, book: () => readonly [Iterable<Level>, Iterable<Level>]): Levels {
     this.#unread = 0
     const held = this.#sides?.some((side, at) => this.#hasMore[at] && side.length < limit) ? null : this.#sides
@@ -65,7 +65,7 @@ export class RoundedBook implements LevelListener {
     return this.#sides
   }
 
-  /** One level of the book became another, came or went. False where it need not be kept any more. */
+  /** A level of the book changed, came or went. Returns false once the book is no longer needed. */
   onChange(side: 0 | 1, before: Level | null, after: Level | null): boolean {
     if (this.#sides === null || ++this.#unread > MAX_UNREAD_CHANGES) return false
     const levels = this.#sides[side]
@@ -75,7 +75,7 @@ export class RoundedBook implements LevelListener {
     if (isBeyond(rankOf(px, side))) return true
     const rounded = fromScaled(roundPrice(toScaled(px), this.#rounding, side === 1))
     const rank = rankOf(rounded, side)
-    // Floats do not tell every price from the last rounded one.
+    // Floats cannot tell every price from the last rounded one.
     if (isBeyond(rank)) return true
     let at = levels.findIndex((one) => one.rank <= rank)
     if (at < 0) at = levels.length

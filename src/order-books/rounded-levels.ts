@@ -1,5 +1,5 @@
-// Aggregated books: prices rounded to significant figures away from the spread, sizes and counts added up.
-// The digits are counted per price, so the step grows at powers of ten. All arithmetic is exact.
+// Aggregated books: prices rounded to significant figures away from the spread, with sizes and counts added up. Digits
+// are counted per price, so the step grows at powers of ten. All arithmetic is exact.
 
 import { compareDecimals, fromScaled, toScaled } from '../core/decimal.ts'
 import type { Level, Levels } from '../protocol/feed/block.ts'
@@ -8,24 +8,24 @@ export interface Aggregation {
   readonly nSigFigs: number
   /** 1, 2 or 5: the step in units of the last significant figure. */
   readonly mantissa: number
-  /** Merged levels a side. */
+  /** Merged levels per side. */
   readonly limit: number
 }
 
 export interface AggregatedBook {
   readonly levels: Levels
-  /** Per side, whether `limit` levels were reached with certainty: a further raw level belonged to the next one. */
+  /** Per side: `limit` levels were certainly reached, because a further level belonged to the next one. */
   readonly complete: readonly [boolean, boolean]
 }
 
-/** Merges a book whose sides are best first, of which no more is read than `limit` asks for. Bids round down, asks up. */
+/** Merges a book whose sides are best first, reading no more than `limit` needs. Bids round down, asks up. */
 export function aggregateBook(book: readonly [Iterable<Level>, Iterable<Level>], how: Aggregation): AggregatedBook {
   const bids = aggregateSide(book[0], how, false)
   const asks = aggregateSide(book[1], how, true)
   return { levels: [bids.levels, asks.levels], complete: [bids.complete, asks.complete] }
 }
 
-/** Distance of the best ask from the best bid, undefined where a side is empty. */
+/** Best ask minus best bid; undefined when a side is empty. */
 export function spreadOf([[bid], [ask]]: Levels): string | undefined {
   return bid && ask ? fromScaled(toScaled(ask.px) - toScaled(bid.px)) : undefined
 }
@@ -39,7 +39,7 @@ function aggregateSide(side: Iterable<Level>, how: Aggregation, up: boolean) {
     if (px !== undefined) levels.push({ px, sz: fromScaled(sz.scaled), n })
   }
   for (const level of side) {
-    // Best first: what is not beyond the merged price belongs to it, and comparing is far cheaper than rounding.
+    // Levels come best first, so one within the merged price belongs to it. Comparing is far cheaper than rounding.
     const beyond = px === undefined || (up ? compareDecimals(level.px, px) > 0 : compareDecimals(level.px, px) < 0)
     if (beyond) {
       close()
@@ -55,7 +55,7 @@ function aggregateSide(side: Iterable<Level>, how: Aggregation, up: boolean) {
   return { levels, complete: false }
 }
 
-/** An exact sum of sizes. Of whole books they are many: floats add up what they hold exactly, several times as fast. */
+/** An exact sum of sizes. Floats add what they hold exactly, several times faster than bigints. */
 class SizeSum {
   #scaled = 0n
   /** A whole number of 10^-8, at most 2^53. */
@@ -79,7 +79,7 @@ class SizeSum {
   }
 }
 
-/** Of a scaled price: down, or up, to a step of its own digits. */
+/** Rounds a scaled price down or up to a step of its own digits. */
 export function roundPrice(
   px: bigint,
   { nSigFigs, mantissa }: Pick<Aggregation, 'nSigFigs' | 'mantissa'>,

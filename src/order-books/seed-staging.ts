@@ -1,5 +1,5 @@
-// Whole books on their way to a hub. Each is made ready as its last piece comes, a few milliseconds a part, and all are
-// taken over with the last part: a seed that breaks off leaves nothing behind.
+// Collects the parts of a snapshot. Each book is prepared when its last piece comes, a few milliseconds per part, and
+// all replace the old ones with the last part. An aborted seed leaves nothing behind.
 
 import type { Coin } from '../core/coin.ts'
 import type { Levels } from '../protocol/feed/block.ts'
@@ -17,7 +17,7 @@ export class SeedStaging<Ready> {
     this.#prepare = prepare
   }
 
-  /** Takes a part; all books with the last one, null while parts are missing or where the part does not belong. */
+  /** Takes a part. Returns all books with the last one; null while parts are missing or if the part does not belong. */
   push(frame: HubSeed): readonly Ready[] | null {
     if (frame.part === 0) this.clear()
     this.#first ??= frame
@@ -49,7 +49,7 @@ export class SeedStaging<Ready> {
     this.#ready.push(this.#prepare(open.coin, open.book))
   }
 
-  /** Drops what came: blocks go on without it. */
+  /** Drops the parts: blocks continue without them. */
   clear(): void {
     this.#first = null
     this.#next = 0

@@ -1,5 +1,5 @@
-// The books of one shard of coins and the rule of their order. Frames of the log go in, fragments for relays
-// come out. A block is applied only if its height follows; nothing is guessed: what is not known says so.
+// The books of one shard of coins and their order. Takes frames of the log, returns fragments for relays. A block is
+// applied only if its height follows, and nothing is guessed: unknown books are reported as unknown.
 //
 //   waiting ──seed(all)──▶ ready ──block──▶ ready
 //                            ├──books: null, gap──▶ waiting   (books unknown until the next seed)
@@ -14,13 +14,13 @@ import { ASKS, BIDS, LevelBook } from './level-book.ts'
 import { SeedStaging } from './seed-staging.ts'
 
 type BlockOutcome =
-  /** `fragments`: one per changed coin, each encoded once; empty is the tick. */
+  /** `fragments`: one per changed coin; empty for a tick. */
   | { readonly kind: 'applied'; readonly fragments: readonly CoinFragment[] }
   | { readonly kind: 'duplicate' }
   /** The block does not follow: `from` is the first missing height. */
   | { readonly kind: 'missing'; readonly from: number }
 
-/** Levels of debts that one block pays, beside those of coins that it changes: a few milliseconds. */
+/** Most levels of pending changes that one block publishes beside its own: a few milliseconds. */
 const MAX_DEBT_LEVELS = 4096
 
 export class ShardBooks {
@@ -34,20 +34,20 @@ export class ShardBooks {
   #coins = new Map<string, CoinBook>()
   /** Height up to which a restored coin already has the changes that the log sends again. */
   #restoredAt = new Map<string, number>()
-  /** Fragments of heights up to here lack the changes that checkpoints already held: not fit for replay. */
+  /** Fragments up to this height lack changes that the checkpoints had, so they cannot be replayed to relays. */
   completeAt = -1
-  /** Coins whose book is not known: a reseed is wanted, and changes to them are not published. */
+  /** Coins with an unknown book: they need a reseed, and their changes are not published. */
   #suspectCoins = new Set<string>()
-  /** Coins that owe their clients the outcome of a reseed: paid with the next block. */
+  /** Coins with pending changes from a reseed, published with the next block. */
   #indebted = new Set<string>()
-  /** Coins whose continuity broke: told to clients with the next block. */
+  /** Coins whose continuity broke: clients learn it with the next block. */
   #interrupted = new Set<string>()
 
-  /** Coins whose book is not known though the shard is ready. */
+  /** Coins whose book is unknown although the shard is ready. */
   get suspects(): readonly string[] {
     return [...this.#suspectCoins]
   }
-  /** False while a coin's book is not known, or its clients have yet to be told to begin again. */
+  /** False while a coin's book is unknown, or while its clients have yet to be told to start over. */
   isSettled(coin: Coin): boolean {
     return !this.#suspectCoins.has(coin) && !this.#interrupted.has(coin) && !this.#coins.get(coin)?.isUnannounced
   }
@@ -55,7 +55,7 @@ export class ShardBooks {
   has(coin: Coin): boolean {
     return this.#coins.has(coin)
   }
-  /** A coin as it stands now; to be read alone. */
+  /** A coin's present state; read only. */
   get(coin: Coin): Readonly<Pick<CoinBook, 'book' | 'lastPx'>> | undefined {
     return this.#coins.get(coin)
   }
@@ -65,13 +65,13 @@ export class ShardBooks {
   }
 
   /**
-   * Takes over checkpoints of one epoch, each at its own height, and answers the height after which blocks must
-   * follow; null (and nothing taken) where no checkpoint is of that epoch. `expect` must tell of the other coins.
+   * Restores checkpoints of one epoch, each at its own height. Returns the height after which blocks must follow; null
+   * (and no change) if no checkpoint has that epoch. `expectCoins` must name the other coins.
    */
   restore(epoch: string, seedHeight: number, checkpoints: readonly Checkpoint[]): number | null {
     const usable = checkpoints.filter((checkpoint) => checkpoint.epoch === epoch)
     if (usable.length === 0) return null
-    // A coin without changes is not stored again: its checkpoint is as true as the others say.
+    // An unchanged coin is not stored again: its checkpoint is valid up to the others' `clean` height.
     const clean = usable.reduce((height, checkpoint) => Math.max(height, checkpoint.clean ?? -1), -1)
     const from = usable.reduce((least, { height }) => Math.min(least, Math.max(height, clean)), Infinity)
     this.#beginEpoch(epoch, from)
@@ -88,15 +88,14 @@ export class ShardBooks {
     return this.height
   }
 
-  /** The coins that have a book in this epoch: those that are not held here must be reseeded. */
+  /** Names the coins that have a book in this epoch; missing ones must be reseeded. */
   expectCoins(coins: readonly string[]): void {
     for (const coin of coins) if (!this.#coins.has(coin)) this.#suspectCoins.add(coin)
   }
 
   /**
-   * Coins that the log repaired, each at a height: those whose book here is from before it are given up, to be
-   * reseeded, because no block leads from it to the repaired book. `at`: where the books stood when the log was asked.
-   * Answers their names.
+   * Drops coins whose book is older than the log's repair, because no block leads from it to the repaired book. `at`:
+   * the shard's height when the log was asked. Returns the dropped coins.
    */
   invalidate(repairs: readonly { readonly coin: Coin; readonly height: number }[], at: number): string[] {
     const outdated = repairs.filter(({ coin, height }) => {
@@ -112,7 +111,7 @@ export class ShardBooks {
     return outdated.map(({ coin }) => coin)
   }
 
-  /** Stands at a height of an epoch without any book: every coin the shard had must be reseeded. */
+  /** Moves to a height of an epoch without any book: every coin must be reseeded. */
   resetTo(epoch: string | null, height: number | null, coins: readonly string[]): void {
     this.#beginEpoch(epoch, height)
     this.ready = epoch !== null
@@ -121,7 +120,7 @@ export class ShardBooks {
     this.expectCoins(coins)
   }
 
-  /** Heights up to `to` never came: the books are unknown until the next seed. */
+  /** Heights up to `to` never came. The books are unknown until the next seed. */
   skip(to: number): void {
     this.height = to
     this.ready = false
@@ -171,7 +170,7 @@ export class ShardBooks {
   #payDebts(height: number, fragments: CoinFragment[]): void {
     let levels = 0
     for (const coin of this.#indebted) {
-      // After an outage a shard may owe all of its levels: the rest follows with the next blocks.
+      // After an outage a shard may owe all of its levels; the rest follows with the next blocks.
       if (levels >= MAX_DEBT_LEVELS) break
       this.#indebted.delete(coin)
       levels += this.#coins.get(coin)?.payDebt(height, fragments) ?? 0
@@ -187,19 +186,19 @@ export class ShardBooks {
   }
 
   /**
-   * Takes a part of whole books, and with the last one takes all of them over. `scope: 'all'` begins `seed.epoch` (a
-   * coin not listed has an empty book from now on); `scope: 'coins'` repairs the listed coins inside the epoch. What
-   * clients hold turns into what is true with the next block: as a change where the old book is known, as a `!` where it
-   * is not. Answers the coins that were taken over, null where none were.
+   * Takes a part of a snapshot, and replaces the books with the last one. `scope: 'all'` starts `seed.epoch` (an
+   * unlisted coin has an empty book from now on); `scope: 'coins'` repairs the listed coins within the epoch. Clients
+   * are corrected with the next block: by a change where the old book is known, by a `!` where it is not. Returns the
+   * coins replaced, or null.
    */
   seed(seed: Omit<HubSeed, 'v' | 't'>): readonly string[] | null {
     const books = this.#staging.push(seed as HubSeed)
     const isFresh = seed.scope === 'all'
-    // A repair is of one height: later changes follow it, earlier ones would be applied over it.
+    // A repair is of one height: earlier changes would be applied over it.
     const isFit = this.ready && seed.epoch === this.epoch && seed.height === this.height
     if (!books || (!isFresh && !isFit)) return null
     const listed = new Set(books.map(({ coin }) => coin))
-    // Clients may hold books from before this hub lost them: they must hear that theirs no longer continue.
+    // Clients may have books from before this hub lost them, and must learn that these no longer continue.
     for (const coin of listed) if (this.#suspectCoins.has(coin)) this.#interrupted.add(coin)
     const isFollowed = this.epoch !== null
     if (isFresh) this.#beginEpoch(seed.epoch, seed.height)
@@ -238,14 +237,14 @@ export class ShardBooks {
     this.#coins.set(coin, first)
   }
 
-  /** Text `[bids,asks]` of a coin's book, null if there is none. The whole book is encoded once per state. */
+  /** JSON text `[bids,asks]` of a coin's book; null for none. The whole book is encoded once per state. */
   encode(coin: Coin, depth?: number): { readonly seq: number; readonly levels: string } | null {
     const known = this.#coins.get(coin)
     if (!known) return null
     return { seq: known.seq, levels: known.encode(depth) }
   }
 
-  /** Coins whose book at `height` had another digest; one that cannot be told, such as from too long ago, is none. */
+  /** Coins whose book had another digest at `height`. Unknown ones, such as those too long ago, are left out. */
   differing(height: number, books: HubVerified['books']): string[] {
     const at = this.height ?? -1
     const isHeld = this.ready && height <= at && at >= this.completeAt
@@ -260,13 +259,13 @@ export class ShardBooks {
       yield { coin, bidPx: book.bestPx(BIDS), askPx: book.bestPx(ASKS), lastPx }
   }
 
-  /** What to store of a coin so that `restore` can go on from here; null where it cannot be trusted now. */
+  /** The state to store so that `restore` can resume from it; null while it is uncertain. */
   checkpoint(coin: Coin): Checkpoint | null {
     const known = this.#coins.get(coin)
     if (!known || !this.ready || this.epoch === null || this.height === null) return null
-    // A debt to clients lives in memory alone: such a coin is stored after the next block has paid it.
+    // Pending changes exist in memory only, so such a coin is stored after the next block has published them.
     if (this.#indebted.has(coin) || this.#interrupted.has(coin)) return null
-    // While restored blocks are replayed, the coin already stands later than the shard.
+    // While restored blocks are replayed, the coin is ahead of the shard.
     const height = Math.max(this.height, this.#restoredAt.get(coin) ?? -1)
     const { seq, lastPx, book } = known
     return { coin, epoch: this.epoch, height, time: this.time, seq, lastPx, levels: book.levels() }

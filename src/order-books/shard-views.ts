@@ -1,6 +1,6 @@
-// The views of a shard's books that relays want. Laws: a text is made once per block however many want it, of coins that
-// the block changed alone, no sooner than its view allows, and goes out only where it differs from the one before; what a
-// view still owes when its time has not come is shown by the first block after it.
+// The views of a shard's books that relays want. Invariants: a text is rendered once per block, however many relays
+// want it, only for changed coins, and no sooner than its view allows. It is sent only if it differs from the last one.
+// A view that is not due yet is sent with the first block after it is.
 
 import type { Coin } from '../core/coin.ts'
 import { getOrCreate } from '../core/get-or-create.ts'
@@ -11,7 +11,7 @@ import { intervalMsOf, renderView, shapeOf } from './view.ts'
 import { ViewInterests } from './view-interests.ts'
 
 interface SentView {
-  /** Null where relays hold different ones. */
+  /** Null when relays have different ones. */
   readonly piece: string | null
   readonly timeMs: number
 }
@@ -19,16 +19,16 @@ interface SentView {
 export class ShardViews {
   readonly #books: Pick<ShardBooks, 'get' | 'coins'>
   #interests = new ViewInterests()
-  /** By view and coin, what went out last. */
+  /** By view and coin, the last one sent. */
   readonly #sent = new Map<string, Map<string, SentView>>()
-  /** By view, coins that changed since it was shown. */
+  /** By view, coins that changed since it was sent. */
   readonly #touched = new Map<string, Set<string>>()
 
   constructor(books: Pick<ShardBooks, 'get' | 'coins'>) {
     this.#books = books
   }
 
-  /** Changes of the present block with the checksums that are wanted, or with all. */
+  /** Adds checksums to the changes of the present block: those that are wanted, or all. */
   withChecksums(fragments: readonly CoinFragment[], all: boolean): readonly CoinFragment[] {
     return fragments.map((fragment) => {
       if (!all && !this.#interests.needsChecksum(fragment.coin)) return fragment
@@ -41,36 +41,36 @@ export class ShardViews {
     this.#interests.add(wants)
   }
 
-  /** Forgets whatever is in none of these. */
+  /** Drops views that none of these relays want. */
   retain(relays: Iterable<ViewInterests>): void {
     this.#interests = new ViewInterests()
     for (const wants of relays) this.#interests.add(wants)
-    for (const kept of [this.#sent, this.#touched])
-      for (const [view, coins] of kept) {
+    for (const map of [this.#sent, this.#touched])
+      for (const [view, coins] of map) {
         for (const coin of coins.keys()) if (!this.#interests.has(view, coin)) coins.delete(coin)
-        if (coins.size === 0) kept.delete(view)
+        if (coins.size === 0) map.delete(view)
       }
   }
 
-  /** These books, or last trades, may have changed. */
+  /** These books or last trades may have changed. */
   touch(coins: Iterable<string>): void {
     for (const coin of coins)
       for (const view of this.#interests.of(coin)) getOrCreate(this.#touched, view, () => new Set()).add(coin)
   }
 
-  /** What has become different and due with a block of this time. */
+  /** Views that changed and are due with a block of this time. */
   due(timeMs: number): ViewFragment[] {
     const pieces: ViewFragment[] = []
-    const made = new Map<string, string | null>()
+    const rendered = new Map<string, string | null>()
     for (const [view, coins] of this.#touched) {
       const everyMs = intervalMsOf(view)
       const shown = getOrCreate(this.#sent, view, () => new Map<string, SentView>())
       for (const coin of coins) {
         const last = shown.get(coin)
-        // Of an older block: the feed began anew.
+        // A newer time than the block's: the feed started over.
         if (last && timeMs >= last.timeMs && timeMs - last.timeMs < everyMs) continue
         coins.delete(coin)
-        const piece = this.#render(view, coin, made)
+        const piece = this.#render(view, coin, rendered)
         if (piece === null || piece === last?.piece) continue
         shown.set(coin, { piece, timeMs })
         pieces.push({ view, coin, piece })
@@ -79,15 +79,15 @@ export class ShardViews {
     return pieces
   }
 
-  /** All of these as they stand now, for one relay. `made`: texts of this block, which others may share. */
-  renderAll(wants: ViewInterests, made = new Map<string, string | null>()): ViewFragment[] {
+  /** All of these views in their present state, for one relay. `rendered`: texts of this block, shared with others. */
+  renderAll(wants: ViewInterests, rendered = new Map<string, string | null>()): ViewFragment[] {
     const pieces = [...this.#books.coins()].flatMap((coin) =>
       wants.of(coin).flatMap((view) => {
-        const piece = this.#render(view, coin, made)
+        const piece = this.#render(view, coin, rendered)
         return piece === null ? [] : [{ view, coin, piece }]
       }),
     )
-    // A book that goes back to what others hold is news to this one.
+    // A view that returns to what other relays have is new to this one.
     for (const { view, coin, piece } of pieces) {
       const shown = this.#sent.get(view)
       const last = shown?.get(coin)
@@ -96,10 +96,10 @@ export class ShardViews {
     return pieces
   }
 
-  /** Null where there is no book. */
-  #render(view: string, coin: Coin, made: Map<string, string | null>): string | null {
+  /** Null when there is no book. */
+  #render(view: string, coin: Coin, rendered: Map<string, string | null>): string | null {
     const shape = shapeOf(view)
-    return getOrCreate(made, `${shape}\t${coin}`, () => {
+    return getOrCreate(rendered, `${shape}\t${coin}`, () => {
       const known = this.#books.get(coin)
       return known ? renderView(shape, known.book, known.lastPx) : null
     })

@@ -1,11 +1,11 @@
-// Who wants which views of which coins. A want is a text: a view and a coin, or a view and a market type, which means
-// every present and future coin of that type. Checksums of changes are wanted in the same way, though they are no view.
+// Interests in views of coins. An interest is a text: a view and a coin, or a view and a market type, which covers
+// every present and future coin of that type. Interests in checksums have the same form.
 
 import { type Coin, type MarketType, marketTypeOf } from '../core/coin.ts'
 
-/** Names of coins and views hold no tab. */
+/** Names of coins and views contain no tab. */
 const OF_TYPE = '\t\t'
-/** In the place of a view: of each change of the coin its checksum (checksum.ts). */
+/** Stands in for a view: a checksum with each change of the coin (checksum.ts). */
 export const CHECKSUM = 'checksum'
 
 export function coinInterest(view: string, coin: Coin): string {
@@ -19,7 +19,7 @@ export function typeInterest(view: string, type: MarketType): string {
 export class ViewInterests {
   readonly #interests = new Set<string>()
   readonly #views = new Set<string>()
-  /** Checksums are wanted of some coin. */
+  /** Checksums are wanted for some coin. */
   hasChecksums = false
 
   constructor(wants: Iterable<string> = []) {
@@ -30,7 +30,7 @@ export class ViewInterests {
     return this.#interests.values()
   }
 
-  /** True where one of them is new. */
+  /** Returns true if any of them is new. */
   add(wants: Iterable<string>): boolean {
     const before = this.#interests.size
     for (const want of wants) {
@@ -46,12 +46,12 @@ export class ViewInterests {
     return this.#interests.has(coinInterest(view, coin)) || this.#interests.has(typeInterest(view, marketTypeOf(coin)))
   }
 
-  /** Checksums are wanted of this coin. */
+  /** True if checksums are wanted for this coin. */
   needsChecksum(coin: Coin): boolean {
     return this.hasChecksums && this.has(CHECKSUM, coin)
   }
 
-  /** The views that are wanted of a coin. */
+  /** The views wanted of a coin. */
   of(coin: Coin): string[] {
     return [...this.#views].filter((view) => this.has(view, coin))
   }

@@ -1,6 +1,6 @@
-// What of a book is shown to who does not follow it level by level. A view shows a whole state each time: who missed some
-// has missed nothing. Its name says all of it: `500 levels 20 5 2` is, at most every 500 ms, 20 levels a side, rounded to 5
-// significant figures in steps of 2.
+// Views of a book for clients that do not follow it level by level. A view is a full state each time, so a client that
+// missed some has missed nothing. Its name describes it: `500 levels 20 5 2` is 20 levels per side, at most every 500
+// ms, rounded to 5 significant figures in steps of 2.
 
 import type { LevelBook } from './level-book.ts'
 import { ASKS, BIDS } from './level-book.ts'
@@ -8,22 +8,22 @@ import { midOf } from './mids.ts'
 import { roundedLevels } from './rounded-book.ts'
 import { type Aggregation, spreadOf } from './rounded-levels.ts'
 
-/** With each block that changes it, the best level of each side, null where there is none: `[bid,ask]`. */
+/** The best level of each side with each block that changes it, null for an empty side: `[bid,ask]`. */
 export const BBO = '0 bbo'
-/** With each block that changes it, the middle price as bare text; empty where there is none. */
+/** The mid price as bare text with each block that changes it; empty for none. */
 export const MID = '0 mid'
 
-/** Members of an object: `"levels":[bids,asks]`, and `"spread"` of the book before it was rounded. */
+/** Members of an object: `"levels":[bids,asks]`, and `"spread"` of the book before rounding. */
 export function levelsView(everyMs: number, limit: number, rounded: Omit<Aggregation, 'limit'> | null): string {
   return `${everyMs} levels ${limit} ${rounded?.nSigFigs ?? 0} ${rounded?.mantissa ?? 1}`
 }
 
-/** How often it is shown at most, by the time of blocks. */
+/** Shortest interval between two sends, by block time. */
 export function intervalMsOf(view: string): number {
   return Number.parseInt(view, 10)
 }
 
-/** What is the same for views that differ in how often they are shown. */
+/** The part of a view's name that does not depend on its interval. */
 export function shapeOf(view: string): string {
   return view.slice(view.indexOf(' ') + 1)
 }

@@ -41,7 +41,7 @@ test('two hundred that ask at once are dialled six at a time, in the order of as
   expect(came).toEqual(names(200))
 })
 
-test('who has asked again, or has given up meanwhile, is not dialled', async () => {
+test('a repeated or expired request is not dialed', async () => {
   const { clock, ask, end, begun, came } = switchboard()
   for (const name of names(MAX_DIALS)) ask(name)
   ask('again')
@@ -51,10 +51,10 @@ test('who has asked again, or has given up meanwhile, is not dialled', async () 
   clock.nowMs = PATIENCE_MS
   await end()
   expect(begun).toEqual([...names(MAX_DIALS), 'again'])
-  expect(came).toEqual(['again has asked again', 'gone has waited too long to be dialled', 'r0'])
+  expect(came).toEqual([expect.stringMatching(/^again /), expect.stringMatching(/^gone /), 'r0'])
 })
 
-test('urgent asks come before all others', async () => {
+test('urgent requests come first', async () => {
   const { ask, end, begun } = switchboard()
   for (const name of names(MAX_DIALS + 2)) ask(name)
   ask('hub 0', true)
@@ -63,11 +63,11 @@ test('urgent asks come before all others', async () => {
   expect(begun.slice(MAX_DIALS)).toEqual(['hub 0', 'hub 1', 'r6', 'r7'])
 })
 
-test('the queue is bounded: the oldest of too many is told so', async () => {
+test('the queue is bounded: it rejects the oldest request', async () => {
   const { ask, came, end } = switchboard()
   for (const name of names(MAX_DIALS + 1001)) ask(name)
   await end()
-  expect(came).toEqual(['too many ask for links', 'r0'])
+  expect(came).toEqual([expect.stringContaining('too many'), 'r0'])
 })
 
 test('law: never more than six are under way, and each ask has one outcome', async () => {

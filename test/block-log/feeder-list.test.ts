@@ -106,13 +106,13 @@ describe('the roster', () => {
   it('ends with the log who was connected and is not after its restart', () => {
     const roster = [view, { ...view, name: 'b' }, { ...gone, name: 'c' }]
     const [a, b, c] = afterRestart(roster, ['b'], 7_000)
-    expect(a).toMatchObject({ connected: false, endedMs: 7_000, why: 'the log was restarted' })
+    expect(a).toMatchObject({ connected: false, endedMs: 7_000, why: expect.stringContaining('restarted') })
     expect([b, c]).toEqual([roster[1], roster[2]])
   })
 
   it('has words for how a connection ended', () => {
-    expect([1000, 1001].map(closeReason)).toEqual(Array(2).fill('the feeder closed it: it was stopped'))
+    expect([1000, 1001].map(closeReason)).toEqual(Array(2).fill(expect.stringContaining('stopped')))
     expect([1005, 1006].map(closeReason)).toEqual(Array(2).fill(expect.stringContaining('killed')))
-    expect([1012, 1011].map(closeReason)).toEqual(['the feed was reset', 'it was closed with 1011'])
+    expect([1012, 1011].map(closeReason)).toEqual([expect.stringContaining('reset'), expect.stringContaining('1011')])
   })
 })

@@ -41,29 +41,23 @@ const CASES: readonly (readonly [what: string, (typeof FEED_STATES)[number], obj
   ['it waits', 'node_still', still, [{ ...feeder, state: 'waiting for blocks' }], /"a".*waiting for blocks.*node/],
   ['the log woke', 'node_still', { ...still, blockMs: null }, [feeder], /look at the node/],
   ['of two, one waits and one is silent', 'node_still', still, [quiet, feeder], /look at the node/],
-  [
-    'its node is behind',
-    'node_still',
-    still,
-    [{ ...feeder, head: 9 }],
-    /at height 9, below the log's 10: .*feed reset/,
-  ],
-  ['it has read on', 'feeder_stuck', still, [{ ...feeder, head: 11 }], /up to height 11 .* stands at 10/],
-  ['nothing is heard', 'feeder_silent', still, [quiet], /last heard at 1970.*it or its host/],
-  ['nothing is heard of one without pulses', 'feeder_silent', still, [old], /it or its node/],
+  ['its node is behind', 'node_still', still, [{ ...feeder, head: 9 }], / 9.* 10.*feed reset/],
+  ['it has read on', 'feeder_stuck', still, [{ ...feeder, head: 11 }], / 11.* 10/],
+  ['nothing is heard', 'feeder_silent', still, [quiet], /1970.*host/],
+  ['nothing is heard of one without pulses', 'feeder_silent', still, [old], /node/],
   ['it is refused', 'conflict', still, [refused], /"a": the node started over/],
   ['it was refused and left', 'conflict', still, [{ ...gone, conflict: 'no' }], /"a": no/],
   ['the refused one is heard, the other silent', 'feeder_silent', still, [refused, quiet], /host/],
   ['it left', 'link_down', place, [gone], /"a" ended at 1970-.*\(it broke\)/],
   ['two left', 'link_down', still, [gone, { ...gone, name: 'b', endedMs: NOW }], /"b" ended/],
-  ['too much waits for the archive', 'archive_full', { ...place, isFull: true }, [feeder], /mend R2 or D1/],
+  ['too much waits for the archive', 'archive_full', { ...place, isFull: true }, [feeder], /R2 or D1/],
   ['none was there', 'no_feeder', still, [], /npm run feed/],
 ]
 
 describe('the feed', () => {
-  it.each(CASES)('where %s is %s', (_, state, log, feeders, advice) => {
-    const told = verdict(log as typeof place, feeders, NOW)
-    expect(told).toEqual({ state, advice: expect.stringMatching(advice) })
+  it.each(CASES)('%s: %s', (_, state, log, feeders, advice) => {
+    const result = verdict(log as typeof place, feeders, NOW)
+    expect(result).toEqual({ state, advice: expect.stringMatching(advice) })
   })
 
   it('has a case for every state', () => {

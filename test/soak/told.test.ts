@@ -140,7 +140,7 @@ it.each([
   ['a Snapshot anew', [snapshot, rows(7, 5), snapshot, rows(8, 5)], []],
   ['rows before it', [rows(7, 5)], ['l4Book: rows come before their Snapshot']],
   ['rows that are missing', [snapshot, rows(7, 6)], ['l4Book: rows between 5 and 6 are missing']],
-  ['rows that do not fit', [snapshot, rows(7, 5, 2)], ['l4Book: order 2 is removed and not there']],
+  ['rows that do not fit', [snapshot, rows(7, 5, 2)], ['l4Book: order 2 is removed but does not exist']],
 ])('of orders: %s', (_, frames, back) => {
   const told = new Told({ type: 'l4Book', coin: 'BTC' })
   told.live(0)

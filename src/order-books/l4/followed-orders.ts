@@ -1,17 +1,17 @@
-// The orders of one coin as an object follows them: whole ones in parts from a feeder, then the rows of each block. Law:
-// there are orders only while every block since the feeder's snapshot has come with its rows and they fitted.
+// The resting orders of one coin as an object follows them: a snapshot in parts from a feeder, then the rows of each
+// block. Invariant: orders exist only while every block since the snapshot came with its rows, and the rows fitted.
 
 import type { L4Book } from '../../protocol/feed/protocol.ts'
 import { type L4Block, type L4Order, RestingOrders } from './resting-orders.ts'
 
-/** After a block; `epoch` is the log's there, null where its books are not known. */
+/** Position after a block. `epoch`: the log's, null while its books are unknown. */
 export interface OrdersPosition {
   readonly height: number
   readonly time: number
   readonly epoch: string | null
 }
 
-/** `isWrong`: the rows do not fit the orders, so that whoever follows them holds what is not so. */
+/** `isWrong`: the rows do not fit the orders, so everyone who follows them has wrong orders. */
 export interface OrdersLoss {
   readonly why: string
   readonly isWrong: boolean
@@ -22,13 +22,13 @@ type SeedPart = Omit<L4Book, 'type' | 'coin'>
 export class FollowedOrders {
   #orders: RestingOrders | null = null
   #current: OrdersPosition = { height: -1, time: 0, epoch: null }
-  /** Whole orders whose parts come. */
+  /** The snapshot whose parts are arriving. */
   #incoming: { readonly height: number; readonly parts: number; next: number; readonly orders: RestingOrders } | null =
     null
-  /** Blocks that come lead on from the orders. */
+  /** True while arriving blocks continue the orders. */
   #isFollowing = false
 
-  /** Where the orders stand, null where there are none. */
+  /** Position of the orders; null when there are none. */
   get position(): OrdersPosition | null {
     return this.#orders && this.#current
   }
@@ -37,46 +37,52 @@ export class FollowedOrders {
     return this.#orders !== null && this.#isFollowing
   }
 
-  /** JSON `[bids,asks]` in pieces; none where there are no orders. */
+  /** JSON `[bids,asks]` in pieces; empty without orders. */
   texts(pieceChars: number): string[] {
     return this.#orders ? [...this.#orders.texts(pieceChars)] : []
   }
 
-  /** There are no orders any more. */
+  /** Discards the orders. */
   discard(): void {
     this.#orders = null
     this.#isFollowing = false
   }
 
-  /** The blocks that come from now on lead on from the orders. */
+  /** The blocks from now on continue the orders. */
   follow(epoch: string | null): void {
     this.#isFollowing = this.#orders !== null
     this.#current = { ...this.#current, epoch }
   }
 
-  /** Takes a part of whole orders: `odd` where they must be asked for anew, `whole` with the last one. */
-  onPart({ height, time, part, parts, bids, asks }: SeedPart): 'more' | 'whole' | 'odd' {
+  /**
+   * Takes a part of a snapshot. Returns `complete` with the last one, `invalid` when the snapshot must be requested
+   * again.
+   */
+  onPart({ height, time, part, parts, bids, asks }: SeedPart): 'more' | 'complete' | 'invalid' {
     if (this.#orders) return 'more'
     if (part === 0) this.#incoming = { height, parts, next: 0, orders: new RestingOrders() }
-    const coming = this.#incoming
-    if (!coming || coming.height !== height || coming.parts !== parts || coming.next++ !== part) {
+    const incoming = this.#incoming
+    if (!incoming || incoming.height !== height || incoming.parts !== parts || incoming.next++ !== part) {
       this.#incoming = null
-      return 'odd'
+      return 'invalid'
     }
-    for (const side of [bids, asks]) for (const order of side) coming.orders.add(order as L4Order)
-    if (coming.next < parts) return 'more'
+    for (const side of [bids, asks]) for (const order of side) incoming.orders.add(order as L4Order)
+    if (incoming.next < parts) return 'more'
     this.#incoming = null
-    this.#orders = coming.orders
+    this.#orders = incoming.orders
     this.#current = { height, time, epoch: null }
-    return 'whole'
+    return 'complete'
   }
 
-  /** Takes a block. `rows` is the inside of its L4Block, '' for none, undefined where they are not known. Answers why the orders are lost. */
+  /**
+   * Applies a block. `rows`: the members of its L4Block, '' for none, undefined when unknown. Returns why the orders
+   * are lost, or null.
+   */
   onBlock({ height, time, epoch }: OrdersPosition, rows: string | undefined): OrdersLoss | null {
     if (!this.isReady || height <= this.#current.height) return null
     const isHole = rows === undefined || height !== this.#current.height + 1
     this.#current = { height, time, epoch }
-    const why = isHole ? `the rows of block ${height} or of some before are not known` : this.#apply(rows)
+    const why = isHole ? `the rows of block ${height} or earlier are unknown` : this.#apply(rows)
     if (why === null) return null
     this.discard()
     return { why, isWrong: !isHole }

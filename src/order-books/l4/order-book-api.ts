@@ -1,4 +1,4 @@
-// What the object of an order-level book answers relays over RPC. Types alone: the shell is ../order-book.do.ts. Payloads
+// RPC interface of an order-level book's object for relays. Types only: the shell is ../order-book.do.ts. Payloads
 // carry `v`.
 
 import type { OrdersPosition } from './followed-orders.ts'
@@ -6,11 +6,16 @@ import type { OrdersPosition } from './followed-orders.ts'
 export const ORDER_BOOK_VERSION = 1
 
 export interface OrderBookApi {
-  /** Whether there is a book, not below a height. Who asks keeps it for some minutes; one that is not there is fetched. */
+  /**
+   * True when there is a book at or above a height. A call keeps the book for some minutes and starts a missing one.
+   */
   ready(atLeast: number): Promise<{ readonly v: number; readonly ready: boolean }>
-  /** Makes the text of the whole book, or takes one that was just made; null where there is none at or above the height, or others fetch theirs. */
+  /**
+   * Prepares the text of the book, or reuses a recent one. Null when there is none at or above the height, or too many
+   * others are being read.
+   */
   snapshot(atLeast: number): Promise<OrdersSnapshot | null>
-  /** A piece of the JSON `[bids,asks]` at a height, best first; null where it is not held any more: ask for the whole. */
+  /** One piece of the JSON `[bids,asks]` at a height, best first. Null when it has expired: request a new snapshot. */
   snapshotPiece(height: number, index: number): Promise<string | null>
 }
 
@@ -18,6 +23,6 @@ export interface OrdersSnapshot extends OrdersPosition {
   readonly v: number
   readonly pieces: number
   readonly chars: number
-  /** The first piece, which of most books is all. */
+  /** The first piece; most books have only this one. */
   readonly first?: string
 }

@@ -48,11 +48,11 @@ test('rows that do not fit are told of', () => {
   const oid = first.book_diffs[0]!.oid
   const diff = (raw_book_diff: L4Block['book_diffs'][number]['raw_book_diff'], of = oid) => [{ oid: of, raw_book_diff }]
   for (const [book_diffs, statuses, why] of [
-    [diff('remove', 99), [], 'is removed and not there'],
-    [diff({ update: { origSz: '7', newSz: '1' } }), [], 'is not there with size 7'],
-    [diff({ update: { origSz: '4.5', newSz: '1' } }, 99), [], 'is not there with size 4.5'],
-    [first.book_diffs, first.order_statuses, 'is new and there already'],
-    [second.book_diffs, [], 'is new and has no status'],
+    [diff('remove', 99), [], 'removed'],
+    [diff({ update: { origSz: '7', newSz: '1' } }), [], 'size 7'],
+    [diff({ update: { origSz: '4.5', newSz: '1' } }, 99), [], 'size 4.5'],
+    [first.book_diffs, first.order_statuses, 'exists'],
+    [second.book_diffs, [], 'no status'],
   ] as const)
     expect(orders().apply(2, { book_diffs, order_statuses: statuses })).toContain(why)
   expect(
@@ -93,7 +93,7 @@ describe('orders that are followed', () => {
       partsOf(made, 10)
         .map((part) => followed.onPart(part))
         .at(-1),
-    ).toBe('whole')
+    ).toBe('complete')
     expect(followed.isReady).toBe(false)
     // What an earlier link still brings leads on from nothing.
     expect(followed.onBlock({ ...PLACE, height: 30 }, undefined)).toBeNull()
@@ -123,7 +123,7 @@ describe('orders that are followed', () => {
     const [a, b, c] = partsOf(node(), 10) as [Part, Part, Part]
     const followed = new FollowedOrders()
     expect([a, c, b, a, a, { ...b, height: 11 }, b].map((part) => followed.onPart(part))).toEqual([
-      ...['more', 'odd', 'odd', 'more', 'more', 'odd', 'odd'],
+      ...['more', 'invalid', 'invalid', 'more', 'more', 'invalid', 'invalid'],
     ])
   })
 })
