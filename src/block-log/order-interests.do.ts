@@ -84,7 +84,7 @@ export class OrderInterests {
   }
 
   /** Frames a feeder gets before its welcome. */
-  *initialFrames(): Generator<Want, void> {
+  *initialFrames(): Generator<WantFrame, void> {
     yield { type: 'want', orders: { add: [], drop: [] }, payments: true }
     const isWhole = this.#wokeMs === null
     const orders = { add: [...this.#names.orders.sent], drop: [] }

@@ -1,5 +1,5 @@
-// GET /books: the hash of every coin's whole book at one height, for a test that compares what a gateway serves with
-// what is true. Heights to come are waited for, so that whoever asks can hash its own books of the same height.
+// GET /books: the hash of every coin's book at one height, for tests that compare a gateway's books with the truth.
+// Requests for a future height wait, so that the caller can hash its own books at the same height.
 
 import { createHash } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -8,7 +8,7 @@ import type { Exchange } from './exchange/exchange.ts'
 import type { Market } from './exchange/market.ts'
 import { OrderBook } from './exchange/order-book.ts'
 
-/** Furthest height ahead that is waited for, and how many may wait. */
+/** Furthest height ahead that a request may name, and the most that may wait. */
 const MAX_AHEAD = 1_000
 const MAX_WAITING = 16
 
@@ -19,9 +19,9 @@ type Books = ReturnType<typeof booksNow>
 
 export interface BookHashes {
   readonly height: number
-  /** Milliseconds since 1970 of that block. */
+  /** Block time, Unix ms. */
   readonly time: number
-  /** SHA-256 (hex) of the canonical book by coin; an empty book has one too. */
+  /** SHA-256 (hex) of the canonical book by coin, including empty books. */
   readonly books: Readonly<Record<string, string>>
 }
 
@@ -33,12 +33,12 @@ interface PendingRequest {
 export class BookHashOracle {
   #pending: PendingRequest[] = []
 
-  /** How many wait for a height to come. */
+  /** Number of requests that wait for a height. */
   get waiting(): number {
     return this.#pending.length
   }
 
-  /** Null: that height is past or too far ahead, or too many wait. `height` null: the present one. */
+  /** Null: the height is past or too far ahead, or too many requests wait. `height` null: the present one. */
   async hashes(x: Exchange, height: number | null): Promise<BookHashes | null> {
     if (height === null || height === x.height) return hashesOf(x.height, x.block.timeMs, booksNow(x))
     if (height < x.height || height > x.height + MAX_AHEAD || this.waiting >= MAX_WAITING) return null
@@ -48,7 +48,7 @@ export class BookHashOracle {
     return hashesOf(height, time, books)
   }
 
-  /** Looks at the block that has just been made. */
+  /** Resolves the requests for the block just created. */
   onBlock(x: Exchange): void {
     if (this.waiting === 0) return
     for (const { resolve } of this.#pending.filter(({ height }) => height === x.height)) resolve(x)
@@ -60,13 +60,13 @@ async function hashesOf(height: number, time: number, books: Books): Promise<Boo
   const hashes: Record<string, string> = {}
   for (const { market, book } of books) {
     hashes[market.coin] = bookHash(book)
-    // Blocks are made between two coins.
+    // Lets blocks be created between two coins.
     await nextTurn()
   }
   return { height, time, books: hashes }
 }
 
-/** Copies what changes; some milliseconds on a large exchange. */
+/** Copies the mutable state; a few milliseconds on a large exchange. */
 function booksNow(x: Exchange): { readonly market: Market; readonly book: OrderBook }[] {
   const crowd = x.crowd?.orders.copy() ?? null
   return x.scale.markets.map((market) => {

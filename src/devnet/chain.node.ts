@@ -1,6 +1,6 @@
-// The exchange on disk: block files, checkpoint, and how both come together again after any stop.
-// Law: no height is ever written twice to a stream, but for the few that a node writes again when it begins again; and
-// no stream ends without the heights that another one has.
+// The exchange on disk: block files and a checkpoint, and their recovery after any stop. Invariants: no height is
+// written twice to a stream, except the few that a restarted node writes again; no stream ends without heights that
+// another one has.
 
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
@@ -30,19 +30,19 @@ export interface ChainOptions {
   readonly scale: Scale
   readonly fundingBlocks: number
   readonly keepHours: number
-  /** Of each stream. Must be more than the blocks after a checkpoint, or a kill could not be mended. */
+  /** Bytes per stream. Must exceed the blocks after a checkpoint, or recovery after a kill is impossible. */
   readonly keepBytes: number
-  /** Folder of the book hashes per block, or null for none. */
+  /** Folder of the book hashes per block; null for none. */
   readonly oracle: string | null
 }
 
-/** What a person can put right; its message is one sentence. */
+/** An error that the user can fix; its message is one sentence. */
 export class ChainError extends Error {}
 
 interface Output {
   readonly stream: Stream | 'oracle'
   readonly file: HourlyFile
-  /** Last height in the file; 0 where it is empty. */
+  /** Last height in the file; 0 if it is empty. */
   last: number
   cutUntilNs: bigint
 }
@@ -68,23 +68,26 @@ export class Chain {
     this.#localNs = engine.exchange.block.timeNs
   }
 
-  /** Opens the folder, beginning an exchange in an empty one. Throws ChainError where the folder is not this exchange's. */
+  /**
+   * Opens the folder, and starts a new exchange in an empty one. Throws ChainError if the folder belongs to another
+   * exchange.
+   */
   static open(options: ChainOptions): Chain {
     const folder = join(options.data, 'devnet')
     mkdirSync(folder, { recursive: true })
     const path = join(folder, CHECKPOINT)
     const saved = existsSync(path) ? readFileSync(path) : null
     const outputs = openOutputs(options)
-    const filled = outputs.some(({ stream, file }) => stream !== 'oracle' && file.files().length > 0)
-    if (saved === null && filled)
-      throw new ChainError(`${options.data} holds block files but no devnet checkpoint: choose an empty folder.`)
+    const hasBlocks = outputs.some(({ stream, file }) => stream !== 'oracle' && file.files().length > 0)
+    if (saved === null && hasBlocks)
+      throw new ChainError(`${options.data} contains block files but no devnet checkpoint. Choose an empty folder.`)
     const chain = new Chain(engineOf(options, path, saved), outputs, folder)
     if (saved === null) void chain.checkpoint()
     chain.#catchUp()
     return chain
   }
 
-  /** Makes the next block at a time in nanoseconds, and writes what is due. */
+  /** Creates the next block at a time in nanoseconds, and writes what is due. */
   advance(nowNs: bigint): DevnetBlock {
     const before = this.engine.exchange.block.timeNs
     const stamp = nowNs - this.#delayed.leastNs
@@ -95,20 +98,20 @@ export class Chain {
     return block
   }
 
-  /** Writes the blocks whose delay is over; answers when the next one's is, null where none waits. */
+  /** Writes the blocks whose delay is over. Returns when the next one is due; null for none. */
   flush(nowNs: bigint): bigint | null {
     for (const block of this.#delayed.due(nowNs)) this.#write(block, nowNs, MAX_REWRITTEN)
     return this.#delayed.nextNs
   }
 
-  /** Nothing is written for that long, and then as many heights as said are written again before what has waited. */
+  /** Pauses writing until then. Afterwards, `rewritten` heights are written again before the waiting ones. */
   hold(untilNs: bigint, rewritten: number): void {
     this.#delayed.hold(untilNs, rewritten)
   }
 
   /**
-   * Puts the state to disk, the small scale's at once, and either all of it or nothing; not while the last one is being
-   * written. Blocks that wait are written first: no stream may lack what is before a checkpoint.
+   * Writes the state to disk atomically, synchronously at the small scale; skipped while one is being written. Waiting
+   * blocks are written first: no stream may lack blocks before a checkpoint.
    */
   async checkpoint(): Promise<void> {
     if (this.#isWriting) return
@@ -125,17 +128,17 @@ export class Chain {
     renameSync(`${path}.next`, path)
   }
 
-  /** A stream has no lines until then, and never gets them. */
+  /** The stream gets no lines until then; they are never written later. */
   cut(stream: Stream, untilNs: bigint): void {
     for (const output of this.#outputs) if (output.stream === stream) output.cutUntilNs = untilNs
   }
 
-  /** The older half of a stream's files goes. */
+  /** Deletes the older half of a stream's files. */
   rotate(stream: Stream): void {
     this.#outputs.find((output) => output.stream === stream)?.file.rotate()
   }
 
-  /** The next blocks have no events; also where they are made again after a kill. */
+  /** The next blocks have no events, even if they are created again after a kill. */
   quiet(blocks: number): void {
     const { exchange } = this.engine
     exchange.quietTo = exchange.height + blocks
@@ -146,7 +149,7 @@ export class Chain {
     for (const { file } of this.#outputs) file.close()
   }
 
-  /** Makes the blocks after the checkpoint again, up to the last one in any stream, and fills in what a stream lacks. */
+  /** Creates the blocks after the checkpoint again, up to the last one in any stream, and completes the streams. */
   #catchUp(): void {
     const times = new Map<number, bigint>()
     let target = this.engine.height
@@ -166,10 +169,10 @@ export class Chain {
     if (timeNs > this.#localNs) this.#localNs = timeNs
   }
 
-  /** `again`: heights that a stream has and that are written once more. */
+  /** `again`: existing heights to write once more. */
   #write(block: DevnetBlock, nowNs: bigint, again = 0): void {
     for (const output of this.#outputs) {
-      // Each stream has its own local time, always rising, so that no line goes back to an earlier hour.
+      // Each stream has its own rising local time, so that no line belongs to an earlier hour.
       this.#localNs = (nowNs > this.#localNs ? nowNs : this.#localNs) + 1_000n
       const { stream } = output
       if (block.height <= output.last - again || this.#localNs < output.cutUntilNs) continue
@@ -205,14 +208,12 @@ function engineOf({ data, seed, fundingBlocks, scale }: ChainOptions, path: stri
   const engine = restoredEngine(data, path, saved, scale)
   const { exchange } = engine
   if (exchange.scale.name !== scale.name)
-    throw new ChainError(
-      `${data} is of scale ${exchange.scale.name}, not ${scale.name}: choose another folder or scale.`,
-    )
+    throw new ChainError(`${data} has scale ${exchange.scale.name}, not ${scale.name}. Choose another folder or scale.`)
   if (exchange.seed !== seed)
-    throw new ChainError(`${data} belongs to seed ${exchange.seed}, not ${seed}: choose another folder or seed.`)
+    throw new ChainError(`${data} has seed ${exchange.seed}, not ${seed}. Choose another folder or seed.`)
   if (exchange.fundingBlocks !== fundingBlocks)
     throw new ChainError(
-      `${data} pays funding every ${exchange.fundingBlocks} blocks, not ${fundingBlocks}: choose another folder.`,
+      `${data} pays funding every ${exchange.fundingBlocks} blocks, not ${fundingBlocks}. Choose another folder.`,
     )
   return engine
 }
@@ -221,16 +222,16 @@ function restoredEngine(data: string, path: string, saved: Buffer, scale: Scale)
   try {
     return restoreEngine(deserialize(saved), scale)
   } catch {
-    throw new ChainError(`${path} is not a checkpoint of this version: delete the folder ${data} to begin afresh.`)
+    throw new ChainError(`${path} is not a checkpoint of this version. Delete the folder ${data} to start over.`)
   }
 }
 
-/** No event of the block is for this stream, which a real node then leaves without a line. */
+/** True if the stream has no event in this block; a real node then writes no line. */
 function isEmpty(block: DevnetBlock, stream: Stream | 'oracle'): boolean {
   return SPARSE_STREAMS.some((sparse) => sparse === stream && block[EVENTS[sparse]].length === 0)
 }
 
-/** Last height of a stream, noting the block times of the heights after `height` on the way. */
+/** Last height of a stream. Collects the block times of the heights after `height`. */
 function readTail({ stream, file }: Output, height: number, times: Map<number, bigint>): number {
   let last = 0
   for (const line of file.linesBackward()) {
@@ -251,15 +252,15 @@ interface Line {
 }
 
 /**
- * Gives the past the events of a stream in the last blocks that are not above the engine's, as many as the scale says. The
- * file has been mended. Only convenience depends on it, so a line that cannot be read ends the reading and nothing else.
+ * Loads a stream's events of the last blocks, up to the engine's height, into the history. The file has no partial
+ * lines. History is optional, so an unreadable line just ends the loading.
  */
 function loadHistory({ history, height, exchange }: Engine, stream: Stream, file: HourlyFile): void {
-  const most = exchange.scale.recalled[stream] ?? 0
+  const maxBlocks = exchange.scale.recalled[stream] ?? 0
   const lines: Line[] = []
-  for (const text of most === 0 ? [] : file.linesBackward()) {
+  for (const text of maxBlocks === 0 ? [] : file.linesBackward()) {
     const line = parseJson(text) as Line | undefined
-    if (!Array.isArray(line?.events) || line.block_number <= height - most) break
+    if (!Array.isArray(line?.events) || line.block_number <= height - maxBlocks) break
     if (line.block_number <= height && line.events.length > 0) lines.push(line)
   }
   const nothing = { fills: [], orderStatuses: [], miscEvents: [] }

@@ -1,5 +1,5 @@
-// The exchange as one object: step() makes the next block. What is in a block depends on seed and
-// height alone; the time given to step() is only stamped on it.
+// The exchange as one object: step() creates the next block. A block's content depends on seed and height only; the
+// time given to step() is just its timestamp.
 
 import { crowdActs } from './agents/crowd.ts'
 import { gamblersAct, sendInvalidOrders } from './agents/gambler.ts'
@@ -17,39 +17,39 @@ import { type Scale, SMALL } from './exchange/scale.ts'
 import { runTwaps } from './exchange/twap.ts'
 import { BlockHistory } from './info/block-history.ts'
 
-/** Stamp of block n without a clock: this plus n times 70 ms. */
+/** Time of block n without a clock: this plus n times 70 ms. */
 const EPOCH_NS = 1_777_000_000_000_000_000n
 const BLOCK_NS = 70_000_000n
-/** Every wallet is looked at once in this many blocks. */
+/** Every wallet is checked for liquidation once in this many blocks. */
 const LIQUIDATION_TURNS = 32
 
 export interface Engine {
   readonly exchange: Exchange
-  /** History; not part of a checkpoint, so that a restored engine begins without. */
+  /** Not part of a checkpoint: a restored engine starts without history. */
   readonly history: BlockHistory
   /** Height of the last block; 0 before the first. */
   readonly height: number
-  /** Makes the next block. `timeNs`: nanoseconds since 1970, above the last one's; a fixed series when left out. */
+  /** Creates the next block. `timeNs`: nanoseconds since 1970, above the last one's; a fixed series by default. */
   step(timeNs?: bigint): DevnetBlock
   /** The state for restoreEngine(), to be written or copied before the next step. */
   checkpoint(): ExchangeState
 }
 
 interface EngineOptions {
-  /** Blocks between two fundings; as the scale has it when left out. */
+  /** Blocks between two fundings; default: the scale's. */
   readonly fundingBlocks?: number
-  /** Small when left out. */
+  /** Default: small. */
   readonly scale?: Scale
 }
 
-/** An exchange at height 0; its wallets are paid in and its books begin to fill with block 1. */
+/** An exchange at height 0. Its wallets are funded and its books filled from block 1 on. */
 export function createEngine(seed: number, options: EngineOptions = {}): Engine {
   const exchange = emptyExchange(seed, options.fundingBlocks, options.scale)
   openWallets(exchange)
   return engineOf(exchange)
 }
 
-/** Goes on from a copy of what checkpoint() gave; blocks are the same as if it had never stopped. Throws on anything else. */
+/** Restores a copy of checkpoint(); blocks continue as if it had never stopped. Throws on anything else. */
 export function restoreEngine(checkpoint: unknown, scale = SMALL): Engine {
   return engineOf(exchangeOf(checkpoint, scale))
 }

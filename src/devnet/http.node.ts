@@ -1,6 +1,5 @@
-// The HTTP server of the stand-in: POST /info and POST /evm on 127.0.0.1, with the public server's refusals,
-// POST /misbehave, which makes /info fail on demand (misbehave.node.ts), POST /disturb, which disturbs the files of the
-// node, and GET /books (truth.node.ts).
+// The HTTP server on 127.0.0.1: POST /info and POST /evm with the public server's errors, POST /misbehave to make /info
+// fail (misbehave.node.ts), POST /disturb to disturb the node's files, and GET /books (book-hashes.node.ts).
 
 import { realpathSync } from 'node:fs'
 import { open, rename } from 'node:fs/promises'
@@ -17,30 +16,30 @@ import { handleInfo, type InfoResponse } from './info/info.ts'
 import { l4Snapshot } from './info/l4-snapshot.ts'
 import { Faults, MisbehaveRequest, misbehave, type OpenFault, withLag } from './misbehave.node.ts'
 
-/** Blocks that are held back wait in memory: blocks go on being made, so that all of them are in the files when it is over. */
+/** Longest pause. Blocks continue and wait in memory, so that all are written when it ends. */
 const MAX_HOLD_MS = 10_000
 /** Streams that a node may run without. */
 const OPTIONAL = [...SPARSE_STREAMS, 'node_order_statuses_by_block'] as const
 
-/** Body of `POST /disturb`; unknown fields are refused, so that a slip is seen. */
+/** Body of `POST /disturb`. Unknown fields are rejected, so that a typo is noticed. */
 export const DisturbRequest = z.discriminatedUnion('what', [
-  /** Nothing is written for a while; then some heights once more, and all that waited at once. */
+  /** Writes nothing for a while, then some heights again, and all waiting blocks. */
   z.strictObject({
     what: z.literal('restart'),
     for_ms: z.int().min(1).max(MAX_HOLD_MS).default(2_000),
     rewrite: z.int().min(0).max(20).default(5),
   }),
-  /** The same without writing anything twice. */
+  /** The same without writing anything again. */
   z.strictObject({ what: z.literal('pause'), for_ms: z.int().min(1).max(MAX_HOLD_MS).default(2_000) }),
-  /** A stream has no lines for a while, and never gets them. */
+  /** The stream gets no lines for a while; they are never written later. */
   z.strictObject({
     what: z.literal('cut'),
     stream: z.enum(OPTIONAL),
     for_ms: z.int().min(1).max(600_000).default(10_000),
   }),
-  /** The older half of a stream's file goes: it is written anew and renamed into place. */
+  /** Trims the older half of a stream's files. */
   z.strictObject({ what: z.literal('rotate'), stream: z.enum(STREAMS) }),
-  /** So many blocks have no events, and nothing changes. */
+  /** The next blocks have no events. */
   z.strictObject({ what: z.literal('quiet'), blocks: z.int().min(0).max(20_000) }),
 ])
 export type DisturbRequest = z.infer<typeof DisturbRequest>
@@ -65,13 +64,13 @@ const NOT_JSON: InfoResponse = { status: 415, text: 'Expected request with `Cont
 export interface ServerState {
   readonly engine: Engine
   readonly truth: BookHashOracle
-  /** Carries out what is asked of the files. */
+  /** Disturbs the files. */
   readonly disturb: (request: DisturbRequest) => void
-  /** Folder of the block files; snapshots go beside it. */
+  /** Folder of the block files; snapshots go next to it. */
   readonly data: string
 }
 
-/** A server that answers from `served()`; the caller listens and closes. */
+/** A server for the state of `served()`. The caller listens and closes. */
 export function devnetServer(served: () => ServerState): Server {
   const faults = new Faults()
   return createServer((request, response) => {
@@ -121,7 +120,10 @@ async function bookHashes({ engine, truth }: ServerState, query: string): Promis
   if (height?.success === false) return invalid('height', height.error)
   const hashes = await truth.hashes(engine.exchange, height?.data ?? null)
   if (hashes !== null) return { status: 200, body: hashes }
-  return { status: 422, text: 'height: is past, or more than 1,000 blocks ahead, or too many wait' }
+  return {
+    status: 422,
+    text: 'height: must be the present height or at most 1,000 blocks ahead, and not too many requests may wait',
+  }
 }
 
 function disturb(served: ServerState, body: unknown): InfoResponse {
@@ -139,11 +141,11 @@ const invalid = (name: string, { issues: [issue] }: z.ZodError): InfoResponse =>
 function addFault(faults: Faults, body: unknown): InfoResponse {
   const parsed = MisbehaveRequest.safeParse(body)
   if (!parsed.success) return invalid('body', parsed.error)
-  if (!faults.add(parsed.data, performance.now())) return { status: 422, text: 'too many faults at once' }
+  if (!faults.add(parsed.data, performance.now())) return { status: 422, text: 'too many active faults' }
   return { status: 200, body: { active: faults.active(performance.now()) } }
 }
 
-/** Null: larger than the bound. What is beyond it is read and dropped, so that the refusal can be delivered. */
+/** Null if the body is too large. The rest is read and dropped, so that the error can be delivered. */
 function readBody(request: IncomingMessage): Promise<string | null> {
   const { promise, resolve, reject } = Promise.withResolvers<string | null>()
   const chunks: Buffer[] = []
@@ -158,7 +160,7 @@ function readBody(request: IncomingMessage): Promise<string | null> {
   return promise
 }
 
-/** Written whole under another name first: a reader never sees half of it. Blocks go on meanwhile. */
+/** Writes the file under another name first, so that a reader never sees a part of it. Blocks continue meanwhile. */
 async function writeSnapshot(
   engine: Engine,
   data: string,
@@ -166,11 +168,11 @@ async function writeSnapshot(
 ): Promise<InfoResponse> {
   const path = allowedPath(data, request.outPath)
   if (path === null)
-    return { status: 422, text: 'outPath must be an absolute path of a .json file beside the data folder' }
+    return { status: 422, text: 'outPath: must be an absolute path of a .json file next to the data folder' }
   const pieces = l4Snapshot(engine.exchange, request.request.includeUsers, request.includeHeightInOutput)
   try {
     await using file = await open(`${path}.part`, 'w')
-    // Piece by piece, each awaited, so that blocks are made between them.
+    // Each piece is awaited, so that blocks can be created in between.
     for (const piece of pieces) await file.write(piece)
     await rename(`${path}.part`, path)
   } catch {
@@ -179,7 +181,7 @@ async function writeSnapshot(
   return { status: 200, body: null }
 }
 
-/** The path where its existing folder lies within the parent of the data folder, outside our own state; else null. */
+/** The path if its folder exists within the parent of the data folder and is not our own state; otherwise null. */
 function allowedPath(data: string, outPath: string): string | null {
   if (!isAbsolute(outPath) || !outPath.endsWith('.json')) return null
   try {
@@ -198,7 +200,7 @@ function reply(response: ServerResponse, result: HttpResult): void {
     const text = 'text' in result ? result.text : 'body' in result ? JSON.stringify(result.body) : ''
     misbehave(response, result.fault, text, performance.now())
   } else if ('text' in result) {
-    // The rest of an oversized body is of no use: the connection ends with the answer.
+    // The rest of an oversized body is useless: the connection closes with the response.
     if (result.status === 413) response.setHeader('connection', 'close')
     response.writeHead(result.status, { 'content-type': 'text/plain; charset=utf-8' }).end(result.text)
   } else if ('body' in result)

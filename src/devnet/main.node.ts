@@ -1,5 +1,5 @@
-// devnet: a simulated exchange that writes a node's block files and answers a node's HTTP.
-// One process, one folder; it ends on SIGTERM or SIGINT after a checkpoint.
+// devnet: a simulated exchange that writes a node's block files and serves a node's HTTP. One process, one folder.
+// SIGTERM or SIGINT ends it after a checkpoint.
 
 import type { AddressInfo } from 'node:net'
 import { resolve } from 'node:path'
@@ -10,26 +10,34 @@ import { Chain, ChainError } from './chain.node.ts'
 import { SCALES, ScaleName, SMALL } from './exchange/scale.ts'
 import { type DisturbRequest, devnetServer } from './http.node.ts'
 
-/** After a stall at most this many blocks follow at once; the rest of the lost time stays lost. */
+/** Most blocks created in a row after a stall; the rest of the lost time is skipped. */
 const MAX_BURST = 3
 
-/** The program. */
-export const DEVNET = program('npm run devnet --', 'the simulated exchange alone', ['--data exchange --seed 7'])
-  .requiredOption('--data <dir>', "where it writes a node's block files")
-  .option('--port <n>', 'of its HTTP; 0 takes a free one', valueParser(wholeNumber(0, 65_535)), 3001)
-  .option('--seed <n>', 'of all that happens', valueParser(wholeNumber(0, 999_999_999)), 1)
-  .option('--scale <name>', 'how large the exchange is: small or mainnet', valueParser(ScaleName), SMALL.name)
-  .option('--block-ms <n>', 'from one block to the next (small 70, mainnet 69)', valueParser(wholeNumber(1, 60_000)))
-  .option('--funding-blocks <n>', 'from one funding to the next (857, 52200)', valueParser(wholeNumber(1, 1_000_000)))
-  .option('--keep-hours <n>', 'how long files are kept', valueParser(wholeNumber(1, 10_000)), 2)
-  // Less would not hold the blocks after a checkpoint.
+/** The command. */
+export const DEVNET = program('npm run devnet --', 'run only the simulated exchange', ['--data exchange --seed 7'])
+  .requiredOption('--data <dir>', "folder for the node's block files")
+  .option('--port <n>', 'HTTP port; 0 picks a free one', valueParser(wholeNumber(0, 65_535)), 3001)
+  .option('--seed <n>', 'seed of the random generator', valueParser(wholeNumber(0, 999_999_999)), 1)
+  .option('--scale <name>', 'size of the exchange: small or mainnet', valueParser(ScaleName), SMALL.name)
+  .option(
+    '--block-ms <n>',
+    'time between blocks, ms (default: small 70, mainnet 69)',
+    valueParser(wholeNumber(1, 60_000)),
+  )
+  .option(
+    '--funding-blocks <n>',
+    'blocks between fundings (default: small 857, mainnet 52,200)',
+    valueParser(wholeNumber(1, 1_000_000)),
+  )
+  .option('--keep-hours <n>', 'hours for which files are kept', valueParser(wholeNumber(1, 10_000)), 2)
+  // Less would not keep the blocks after a checkpoint.
   .option(
     '--keep-mb <n>',
-    'how much of the files of a stream is kept (64, 256)',
+    'megabytes kept per stream (default: small 64, mainnet 256)',
     valueParser(wholeNumber(16, 1_000_000)),
   )
-  .option('--oracle <dir>', 'also write there, for tests, the hash of every changed book at every block')
-  .option('--json', 'print one line when ready')
+  .option('--oracle <dir>', 'folder for the hashes of changed books per block, for tests')
+  .option('--json', 'print one line of JSON when ready')
 type Options = ReturnType<typeof DEVNET.opts>
 
 const log = (text: string) => process.stderr.write(`devnet: ${text}\n`)
@@ -58,7 +66,7 @@ function openChain(options: Options): Chain {
   }
 }
 
-/** Nanoseconds since 1970; the last six digits only tell blocks apart. */
+/** Nanoseconds since 1970; the last six digits only distinguish blocks. */
 const nowNs = () => BigInt(Date.now()) * 1_000_000n + (process.hrtime.bigint() % 1_000_000n)
 
 function run(options: Options): void {
@@ -77,7 +85,7 @@ function run(options: Options): void {
         : `cannot listen on port ${options.port}: ${error.message}.`,
     )
   })
-  // The port first: two programs on one port must not both touch the files. No request is served before this ends.
+  // Listen first: two processes with one port must not both touch the files. No request is handled before this ends.
   server.listen(options.port, '127.0.0.1', () => {
     chain = openChain(options)
     const stop = pace(chain, options.blockMs ?? SCALES[options.scale].blockMs, () =>
@@ -118,20 +126,22 @@ async function finish(chain: Chain): Promise<never> {
     await chain.checkpoint()
     chain.close()
   } catch (error) {
-    fail(`the checkpoint could not be written: ${(error as Error).message}.`)
+    fail(`cannot write the checkpoint: ${(error as Error).message}.`)
   }
   log(`stopped at height ${chain.engine.height}`)
   process.exit(0)
 }
 
-/** Makes a block every `blockMs` and writes what is due, keeping to the wall clock; answers how to stop. */
-function pace(chain: Chain, blockMs: number, made: () => void): () => void {
+/**
+ * Creates a block every `blockMs` and writes what is due, following the wall clock. Returns a function that stops it.
+ */
+function pace(chain: Chain, blockMs: number, onBlock: () => void): () => void {
   let due = performance.now()
   const tick = () => {
     try {
       if (performance.now() >= due) {
         chain.advance(nowNs())
-        made()
+        onBlock()
         due = Math.max(due + blockMs, performance.now() - MAX_BURST * blockMs)
       }
       const now = nowNs()

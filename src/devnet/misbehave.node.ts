@@ -1,7 +1,7 @@
-// Faults on demand, for tests of whoever asks this server: `POST /misbehave` with
+// Faults on demand, for tests of this server's clients: `POST /misbehave` with
 //   {"how": "hang", "types": ["meta"], "for_ms": 5000, "times": 3}
-// makes POST /info misbehave for the named types (all, when left out), for a while, at most so many times.
-// The newest fault that fits a query is the one that happens; {"how": "none"} ends all of them.
+// makes POST /info fail for the named types (default: all), for a limited time and number of queries. The newest fault
+// that matches a query applies; {"how": "none"} ends all.
 
 import type { ServerResponse } from 'node:http'
 import * as z from 'zod'
@@ -9,19 +9,19 @@ import * as z from 'zod'
 const MAX_FAULTS = 16
 const MAX_MS = 600_000
 
-/** Body of `POST /misbehave`; unknown fields are refused, so that a slip is seen. */
+/** Body of `POST /misbehave`. Unknown fields are rejected, so that a typo is noticed. */
 export const MisbehaveRequest = z.strictObject({
   /**
-   * refuse: the connection is reset · hang: no answer until the fault is over, then a reset · 429, 500: that status ·
-   * cut: half of the body · garbage: 200 with what is no JSON · lag: `time` in the answer is late by `by_ms`.
+   * refuse: the connection is reset · hang: no response until the fault ends, then a reset · 429, 500: that status ·
+   * cut: half of the body · garbage: 200 with a body that is not JSON · lag: `time` in the response is late by `by_ms`.
    */
   how: z.enum(['refuse', 'hang', '429', '500', 'cut', 'garbage', 'lag', 'none']),
   types: z.array(z.string().max(64)).min(1).max(64).optional(),
   for_ms: z.int().min(1).max(MAX_MS).default(60_000),
   times: z.int().min(1).max(1_000_000).optional(),
-  /** Of `lag`. */
+  /** For `lag`. */
   by_ms: z.int().min(1).max(86_400_000).default(60_000),
-  /** Of `429`: sent as `Retry-After`, which the public server does not send. */
+  /** For `429`: sent as `Retry-After`, which the public server does not send. */
   retry_after_s: z.int().min(0).max(3_600).optional(),
 })
 export type MisbehaveRequest = z.infer<typeof MisbehaveRequest>
@@ -32,15 +32,15 @@ export interface Fault {
   readonly endMs: number
   readonly byMs: number
   readonly retryAfterS: number | null
-  /** How many more queries it happens to. */
+  /** Queries it still applies to. */
   remaining: number
 }
 
-/** The faults of one server. Times are of any clock that never goes back. */
+/** The faults of one server. Times are of a monotonic clock. */
 export class Faults {
   #faults: Fault[] = []
 
-  /** Takes an order; false where there are too many faults already. */
+  /** Adds a fault. Returns false if there are too many. */
   add(request: MisbehaveRequest, nowMs: number): boolean {
     this.#drop(nowMs)
     if (request.how === 'none') {
@@ -59,7 +59,7 @@ export class Faults {
     return true
   }
 
-  /** The fault that happens to a query of this type, counted as happened; null for none. */
+  /** The fault for a query of this type, which it counts; null for none. */
   next(type: string, nowMs: number): Fault | null {
     this.#drop(nowMs)
     const fault = this.#faults.findLast(({ types }) => types === null || types.includes(type)) ?? null
@@ -67,7 +67,7 @@ export class Faults {
     return fault
   }
 
-  /** What is still to happen, oldest first, as the answer of `POST /misbehave`. */
+  /** The active faults, oldest first: the response of `POST /misbehave`. */
   active(nowMs: number) {
     this.#drop(nowMs)
     return this.#faults.map(({ how, types, endMs, remaining }) => ({
@@ -83,21 +83,21 @@ export class Faults {
   }
 }
 
-/** An answer with a clock that is late: its top-level `time`, where it has one. */
+/** The body with a late clock: its top-level `time`, if any. */
 export function withLag(body: unknown, byMs: number): unknown {
   const time = (body as { time?: unknown } | null)?.time
   return typeof time === 'number' ? { ...(body as object), time: time - byMs } : body
 }
 
-/** Connections that hang at one time; more than that are reset at once. */
+/** Most hanging connections; further ones are reset immediately. */
 const MAX_HANGING = 500
 const GARBAGE = '<html>{"type": \u0000'
 let hanging = 0
 
-/** A late clock is a sound answer on the wire. */
+/** A lagging clock needs no change of the connection. */
 export type OpenFault = Fault & { readonly how: Exclude<Fault['how'], 'lag'> }
 
-/** Ends the response in place of a sound answer. `text`: the answer that there would have been. */
+/** Ends the response with a fault. `text`: the normal body. */
 export function misbehave(response: ServerResponse, fault: OpenFault, text: string, nowMs: number): void {
   switch (fault.how) {
     case 'refuse':
@@ -131,7 +131,7 @@ function hang(response: ServerResponse, forMs: number): void {
   })
 }
 
-/** The length of the whole with half of it. */
+/** Announces the full length and sends half of the body. */
 function cut(response: ServerResponse, text: string): void {
   const whole = Buffer.from(text)
   response.writeHead(200, { 'content-type': 'application/json', 'content-length': whole.length })

@@ -1,5 +1,5 @@
-// Checkpoints on disk: the newest and the one before it, each written beside and renamed into place, so that at least
-// one is whole at any moment. A file that cannot be used is named in one sentence and otherwise as good as absent.
+// Checkpoint files: the newest and the one before it. Each is written next to its place and renamed into it, so that
+// one is always complete. A file that cannot be used is reported and treated as missing.
 
 import { createReadStream } from 'node:fs'
 import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises'
@@ -10,23 +10,26 @@ import { removeOrphans } from './orphans.node.ts'
 
 const NEWEST = 'books.checkpoint'
 const PREVIOUS = 'books.previous.checkpoint'
-/** What a process is writing, by its id. */
+/** Name of an unfinished file, with the id of its process. */
 const PART = /^books\.checkpoint\.(\d+)\.part$/
-/** A chunk is read in one stretch: a thousand orders or two. */
+/** Bytes read at once: one or two thousand orders. */
 const READ_BYTES = 64 * 1024
-/** The closing line is shorter. */
+/** The closing line is shorter than this. */
 const END_BYTES = 256
 
-/** A whole checkpoint. Its place is the block after which the last coin was taken, `from` that of the first one. */
+/**
+ * A complete checkpoint. Its position is the block after which the last coin was taken; `from` is that of the first
+ * coin.
+ */
 export interface StoredCheckpoint extends BlockPosition {
   readonly path: string
   readonly from: BlockPosition
 }
 
-/** A checkpoint that is being written. */
+/** A checkpoint being written. */
 export interface CheckpointDraft {
   write(lines: readonly string[]): Promise<void>
-  /** On disk, and the newest from now on; what was newest becomes the previous one. */
+  /** Makes it durable on disk and the newest; the newest so far becomes the previous one. */
   publish(): Promise<void>
   drop(): Promise<void>
 }
@@ -42,7 +45,7 @@ export class CheckpointFiles {
     this.#log = say
   }
 
-  /** Throws where it cannot write, as do the draft's methods. */
+  /** Throws if the disk cannot be written, as do the draft's methods. */
   async draft(): Promise<CheckpointDraft> {
     await mkdir(this.#folder, { recursive: true })
     await removeOrphans(this.#folder, PART)
@@ -50,7 +53,7 @@ export class CheckpointFiles {
     const file = await open(path, 'w')
     return {
       write: async (lines) => {
-        // All of it or an error: a disk that fills takes a first part of a plain write without one.
+        // Writes all or throws; a plain write to a full disk may write only a part without an error.
         await file.appendFile(lines.map((line) => `${line}\n`).join(''))
       },
       publish: async () => {
@@ -66,7 +69,7 @@ export class CheckpointFiles {
     }
   }
 
-  /** Places of the checkpoints of this chain, newest first. */
+  /** Positions of this chain's checkpoints, newest first. */
   async list(): Promise<StoredCheckpoint[]> {
     const found: StoredCheckpoint[] = []
     for (const name of [NEWEST, PREVIOUS]) {
@@ -76,7 +79,7 @@ export class CheckpointFiles {
     return found
   }
 
-  /** Books of a checkpoint, null where the file turns out to be unusable: it is then put aside. */
+  /** Loads the books of a checkpoint. Null if the file is unusable; it is then renamed. */
   async load({ path }: StoredCheckpoint): Promise<CheckpointReader | null> {
     const reader = new CheckpointReader()
     try {
@@ -85,10 +88,10 @@ export class CheckpointFiles {
         if (!first) reader.push(line)
         first = false
       }
-      if (!reader.isDone) throw new Error('it is cut off')
+      if (!reader.isDone) throw new Error('the file is incomplete')
       return reader
     } catch (error) {
-      this.#log(`the checkpoint ${path} is ignored: ${reason(error)}`)
+      this.#log(`ignoring the checkpoint ${path}: ${reason(error)}`)
       await rename(path, `${path}.unusable`).catch(() => {})
       return null
     }
@@ -101,14 +104,14 @@ export class CheckpointFiles {
       const { size } = await file.stat()
       const [head = ''] = (await readText(file, 0, Math.min(size, 1_024))).split('\n')
       const { chain, height, time } = decodeCheckpointHead(head)
-      if (chain !== this.#chain) throw new Error(`it belongs to the chain ${chain}`)
+      if (chain !== this.#chain) throw new Error(`it belongs to chain ${chain}`)
       const from = Math.max(0, size - END_BYTES)
       const lines = (await readText(file, from, size - from)).split('\n')
       const end = decodeCheckpointEnd(lines.pop() === '' ? (lines.pop() ?? '') : '')
       return { path, from: { height, time }, height: end.height, time: end.time }
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
-        this.#log(`the checkpoint ${path} is ignored: ${reason(error)}`)
+        this.#log(`ignoring the checkpoint ${path}: ${reason(error)}`)
       return null
     } finally {
       await file?.close()
@@ -136,7 +139,7 @@ function reason(error: unknown): string {
   return error instanceof Error ? error.message.replace(/\n.*/s, '') : String(error)
 }
 
-/** The first one comes soon: until there is one, a restart costs the gateway a new epoch. */
+/** The first checkpoint comes early: without one, a restart costs the gateway a new epoch. */
 const FIRST_AFTER_MS = 2_000
 
 interface CheckpointerHost {
@@ -147,12 +150,15 @@ interface CheckpointerHost {
   log(sentence: string): void
 }
 
-/** Writes checkpoints coin by coin between blocks, and into place once the last coin's block is durable, so never ahead of the log. */
+/**
+ * Writes checkpoints coin by coin between blocks. A checkpoint is published once the last coin's block is durable, so
+ * it is never ahead of the log.
+ */
 export class Checkpointer {
   readonly #host: CheckpointerHost
   #pass: CheckpointPass | null = null
   #draft: CheckpointDraft | null = null
-  /** All lines are written: the last block has to become durable. */
+  /** All lines are written; the last block is not yet durable. */
   #isWritten = false
   #nextAt: number | null = null
   #busy: Promise<void> | null = null
@@ -161,7 +167,7 @@ export class Checkpointer {
     this.#host = host
   }
 
-  /** Does the next step of what is due. Called between blocks. */
+  /** Does the next step. Call between blocks. */
   tick(nowMs: number, durable: number | null): void {
     this.#nextAt ??= this.#host.projector.books ? nowMs + FIRST_AFTER_MS : null
     if (this.#busy || this.#nextAt === null) return
@@ -169,7 +175,7 @@ export class Checkpointer {
     if (this.#pass) this.#run(this.#step(this.#pass, durable))
   }
 
-  /** Takes one at once and puts it in its place, where `isDurable` says in time that the log has its last block. */
+  /** Writes a final checkpoint, and publishes it if `isDurable` confirms in time that the log has its last block. */
   async writeLast(nowMs: number, isDurable: (height: number) => Promise<boolean>): Promise<void> {
     await this.#busy
     await this.#discard()
@@ -201,7 +207,7 @@ export class Checkpointer {
       this.#draft = null
       return this.#discard()
     }
-    // The lines are cut now, between two blocks; the file may take its time.
+    // The lines are taken now, between two blocks; writing them may take longer.
     const lines = pass.step(position)
     if (lines?.length === 0) return
     if (!this.#draft) {
@@ -215,7 +221,7 @@ export class Checkpointer {
   #run(work: Promise<void>): void {
     this.#busy = work
       .catch(async (error: Error) => {
-        this.#host.log(`the checkpoint could not be written: ${error.message}`)
+        this.#host.log(`cannot write the checkpoint: ${error.message}`)
         await this.#discard()
       })
       .finally(() => {

@@ -1,12 +1,12 @@
-// The text of a checkpoint: order books, coin by coin, each as it stood after a block of its own, because all of them
-// at once would hold up the blocks. Line by line, because all of them are longer than a string may be. The heights are
-// also the place in the node's files: every line of theirs carries its height, and is found again by a search.
+// The text of a checkpoint: order books coin by coin, each taken after a block of its own, because taking all at once
+// would delay the blocks. Written in lines, because the whole is longer than a string can be. The heights are also
+// positions in the node's files, whose lines all carry their height.
 //
 //   {"v":2,"chain":"…","height":9,"time":"…"}       head: the block after which the first coin was taken
-//   coin TAB known TAB height TAB side oid px sz …   one line per coin, or several: they follow each other
+//   coin TAB known TAB height TAB side oid px sz …   one line per coin, or several in a row
 //   end TAB coins TAB orders TAB height TAB time     the block after which the last coin was taken; a file without this
-//                                                    line was cut off
-// A coin that is in no line had no book at the head's height. Law: the diffs after a coin's height, applied to its
+//                                                    line is incomplete
+// A coin without a line had no book at the head's height. Invariant: the diffs after a coin's height, applied to its
 // book, give the book at any later height.
 
 import * as z from 'zod'
@@ -19,22 +19,22 @@ import { isDecimal } from './raw-diff.ts'
 
 const VERSION = 2
 const Head = z.strictObject({ v: z.literal(VERSION), chain: z.string(), height: Height, time: z.string() })
-/** Orders of a line: a few milliseconds of work. */
+/** Orders per line: a few milliseconds of work. */
 const LINE_ORDERS = 2_000
 
-/** The coin that is being taken. `head`: of its lines, null while it is copied; from `at` on it is not yet in a line. */
+/** The coin being taken. `head`: start of its lines, null while it is copied. `at`: first order not yet in a line. */
 interface CurrentCoin {
   readonly copy: OrderCopy
   readonly head: string | null
   readonly at: number
 }
 
-/** Takes a checkpoint of books while blocks go on between its steps. */
+/** Takes a checkpoint while blocks continue between its steps. */
 export class CheckpointPass {
   readonly head: string
   readonly #books: OrderBooks
   readonly #lineOrders: number
-  /** Coins to be taken, the next one first. */
+  /** Coins still to take, in order. */
   readonly #coins: string[]
   #current: CurrentCoin | null = null
   readonly #finished: CoinOrders[] = []
@@ -51,19 +51,19 @@ export class CheckpointPass {
     this.#lastPosition = place
   }
 
-  /** Whether it is a checkpoint of these books, none of which was replaced since it was taken. */
+  /** True if it is a checkpoint of these books, none of which was replaced since. */
   isOf(books: OrderBooks | null): boolean {
     return books === this.#books && this.#finished.every((book) => books.isCurrent(book))
   }
 
-  /** Height of the coin that was taken last: the checkpoint is of use once a reader has this block. */
+  /** Height of the coin taken last: the checkpoint is usable once the reader has this block. */
   get height(): number {
     return this.#lastPosition.height
   }
 
   /**
-   * The next lines, a few thousand orders having been copied, the books standing after `place`: null behind the last
-   * ones, none amid a long coin and while the coins that are left are suspect.
+   * Copies a few thousand orders and returns the next lines. `position`: that of the books. Null after the last line;
+   * an empty list within a long coin, or while only suspect coins are left.
    */
   step(place: BlockPosition): string[] | null {
     const lines: string[] = []
@@ -76,7 +76,7 @@ export class CheckpointPass {
     return lines.length === 0 && !this.#current && this.#coins.length === 0 ? null : lines
   }
 
-  /** Ends a pass that is of no use any more. */
+  /** Cancels the pass. */
   cancel(): void {
     this.#current?.copy.stop()
     this.#current = null
@@ -87,7 +87,7 @@ export class CheckpointPass {
     return `end\t${this.#finished.length}\t${this.#orders}\t${this.#lastPosition.height}\t${this.#lastPosition.time}`
   }
 
-  /** The next coin that is not suspect; null where there is none. */
+  /** The next coin that is not suspect; null for none. */
   #next(): CurrentCoin | null {
     const index = this.#coins.findIndex((coin) => !this.#books.suspects.has(coin))
     const [coin] = index < 0 ? [] : this.#coins.splice(index, 1)
@@ -95,7 +95,7 @@ export class CheckpointPass {
     return copy && { copy, at: 0, head: null }
   }
 
-  /** Copies orders on; answers how much room is left for others. */
+  /** Copies more orders. Returns the room left. */
   #copyMore(copy: OrderCopy, room: number, place: BlockPosition): number {
     const { coin } = copy.book
     if (this.#books.suspects.has(coin) || !this.#books.isCurrent(copy.book)) {
@@ -105,7 +105,7 @@ export class CheckpointPass {
     }
     const left = copy.step(room)
     if (left === 0) return 0
-    // Complete: the coin is taken now, as it stands after this block.
+    // The copy is complete: the coin counts as taken after this block.
     this.#lastPosition = place
     this.#finished.push(copy.book)
     this.#orders += copy.texts.length
@@ -122,35 +122,35 @@ export class CheckpointPass {
   }
 }
 
-/** Where a checkpoint begins. Throws with a sentence on any other head line. */
+/** Reads the head line. Throws on any other line. */
 export function decodeCheckpointHead(line: string): z.infer<typeof Head> {
   const value = JSON.parse(line) as { v?: unknown } | null
-  if (value?.v !== VERSION) throw new Error(`it is of version ${String(value?.v).slice(0, 20)}, not ${VERSION}`)
+  if (value?.v !== VERSION) throw new Error(`it has version ${String(value?.v).slice(0, 20)}, not ${VERSION}`)
   return Head.parse(value)
 }
 
-/** The block after which the last coin was taken, by the closing line. Throws where it is none. */
+/** Reads the closing line: the block after which the last coin was taken. Throws on any other line. */
 export function decodeCheckpointEnd(line: string): BlockPosition & { readonly coins: number; readonly orders: number } {
   const [name, coins, orders, height, time, ...rest] = line.split('\t')
-  if (name !== 'end' || !time || rest.length > 0) throw new Error('it is cut off')
+  if (name !== 'end' || !time || rest.length > 0) throw new Error('the file is incomplete')
   return { coins: Number(coins), orders: Number(orders), height: Height.parse(Number(height)), time }
 }
 
-/** Takes the lines after the head one by one. Throws on a line that cannot be read; all is whole after `done`. */
+/** Takes the lines after the head. Throws on an unreadable line. Everything is complete once `isDone` is set. */
 export class CheckpointReader {
   readonly books = new OrderBooks()
   /** Height of each coin. */
   readonly heights = new Map<string, number>()
-  /** True once the closing line was read and agreed. */
+  /** True once the closing line was read and its counts matched. */
   isDone = false
   #orders = 0
 
   push(line: string): void {
-    if (this.isDone) throw new Error('something follows the end')
+    if (this.isDone) throw new Error('a line follows the closing line')
     const [name, known, height, ...orders] = line.split('\t')
     if (name === 'end' && orders[0]?.includes(' ') === false) {
       const end = decodeCheckpointEnd(line)
-      if (end.coins !== this.heights.size || end.orders !== this.#orders) throw new Error('counts do not agree')
+      if (end.coins !== this.heights.size || end.orders !== this.#orders) throw new Error('the counts do not match')
       this.isDone = true
       return
     }
@@ -162,11 +162,11 @@ export class CheckpointReader {
   }
 }
 
-/** An order as `side oid px sz`. Throws where it is none. */
+/** Reads an order as `side oid px sz`. Throws on any other text. */
 export function readOrder(text: string): SavedOrder {
   const [side, oid, px, sz] = text.split(' ')
   const number = Number(oid)
   if ((side !== 'B' && side !== 'A') || !Number.isSafeInteger(number) || !isDecimal(px) || !isDecimal(sz))
-    throw new Error(`no order: ${text.slice(0, 80)}`)
+    throw new Error(`not an order: ${text.slice(0, 80)}`)
   return { oid: number, side, px, sz }
 }

@@ -1,16 +1,16 @@
-// The resting orders of one coin and the price levels they add up to. Sizes are exact (integers scaled by 10^18).
-// Law: a level's size and count are always the sum over its orders; a block's changes are the levels that end it
-// other than they began it, whatever happened in between.
+// The resting orders of one coin and their price levels. Sizes are exact (integers scaled by 10^18). Invariants: a
+// level's size and count are the sum over its orders; a block's changes are the levels that differ between its start
+// and its end.
 
 import { EMPTY_DIGEST, withLevel, withoutLevel } from '../block-log/level-digest.ts'
 import { fromScaled, toScaled } from '../core/decimal.ts'
 import type { Level, Levels } from '../protocol/feed/block.ts'
 import type { Side } from './raw-diff.ts'
 
-/** A price level and its state when the running block began. */
+/** A price level, with its state at the start of the current block. */
 interface LevelState {
   readonly px: string
-  /** `px` as a float, by which a side is sorted. */
+  /** `px` as a float, for sorting. */
   readonly key: number
   sz: bigint
   n: number
@@ -19,19 +19,19 @@ interface LevelState {
   touched: boolean
 }
 
-/** `sz` as the node wrote it last; an order of size zero waits for its `remove` and counts in no level. */
+/** `sz`: as the node wrote it last. An order of size zero waits for its `remove` and counts in no level. */
 interface RestingOrder {
   readonly side: 0 | 1
   level: LevelState
   sz: string
-  /** `sz` read once: reading it again to take the order away would be a third of a diff's cost. */
+  /** `sz` parsed once: parsing it again on removal would be a third of a diff's cost. */
   scaled: bigint
 }
 
-/** A side of a book whose levels are made when they are asked for: making them is most of the work. */
+/** One side of a book whose levels are built on access, which is most of the work. */
 export type Ladder = Pick<readonly Level[], 'length' | 'slice'>
 
-/** An order as it stands in a snapshot or checkpoint. */
+/** An order in a snapshot or checkpoint. */
 export interface SavedOrder {
   readonly oid: number
   readonly side: Side
@@ -47,7 +47,7 @@ export class CoinOrders {
   readonly #levels: readonly [Map<string, LevelState>, Map<string, LevelState>] = [new Map(), new Map()]
   #touched: [LevelState[], LevelState[]] = [[], []]
   #watching: Set<number> | null = null
-  /** Of the levels as they were after the last block. */
+  /** Digest of the levels after the last block. */
   digest = EMPTY_DIGEST
 
   constructor(coin: string, known: boolean) {
@@ -55,7 +55,7 @@ export class CoinOrders {
     this.known = known
   }
 
-  /** Adds an order; false where the oid already rested (the newer one stands). */
+  /** Adds an order. Returns false if the oid already rested; the newer one replaces it. */
   add(oid: number, side: Side, px: string, sz: string): boolean {
     const fresh = this.remove(oid) === null
     const index = side === 'B' ? 0 : 1
@@ -67,7 +67,7 @@ export class CoinOrders {
     return fresh
   }
 
-  /** Gives an order another size and answers the size it had, null where the oid is unknown. */
+  /** Changes an order's size. Returns the size before; null for an unknown oid. */
   resize(oid: number, sz: string): string | null {
     const order = this.#orders.get(oid)
     if (!order) return null
@@ -81,7 +81,7 @@ export class CoinOrders {
     return before
   }
 
-  /** Takes an order away and answers the size it had, null where the oid is unknown. */
+  /** Removes an order. Returns its size; null for an unknown oid. */
   remove(oid: number): string | null {
     const order = this.#orders.get(oid)
     if (!order) return null
@@ -91,47 +91,50 @@ export class CoinOrders {
     return order.sz
   }
 
-  /** Net changes since the last call, best first; null where every level is as it was. */
+  /** Net changes since the last call, best first; null for none. */
   endBlock(): Levels | null {
     const bids = this.#settleSide(0)
     const asks = this.#settleSide(1)
     return bids.length + asks.length > 0 ? [sorted(bids, 0).map(levelOf), sorted(asks, 1).map(levelOf)] : null
   }
 
-  /** The same where nobody wants to know the changes. */
+  /** Like endBlock(), without the changes. */
   settle(): void {
     this.#settleSide(0)
     this.#settleSide(1)
   }
 
-  /** The whole book, best first. To be read between blocks. */
+  /** The whole book, best first. Read between blocks. */
   levels(): Levels {
     return [this.side(0).slice(), this.side(1).slice()]
   }
 
-  /** Bids (0) or asks, best first. To be read between two blocks, a slice at a time if need be. */
+  /** Bids (0) or asks (1), best first. Read between two blocks, in slices if needed. */
   side(side: 0 | 1): Ladder {
     const states = sorted([...this.#levels[side].values()], side)
     return { length: states.length, slice: (from, to) => states.slice(from, to).map(levelOf) }
   }
 
-  /** All orders as a checkpoint lists them. Goes on over changes: what is changed or added is met at most once more. */
+  /**
+   * All orders as a checkpoint lists them. The iteration survives changes: a changed or added order comes at most once
+   * more.
+   */
   *texts(): Generator<readonly [oid: number, text: string]> {
     for (const [oid, order] of this.#orders) yield [oid, textOf(oid, order)]
   }
 
-  /** An order as a checkpoint lists it, null where it does not rest. */
+  /** An order as a checkpoint lists it; null if it does not rest. */
   text(oid: number): string | null {
     const order = this.#orders.get(oid)
     return order ? textOf(oid, order) : null
   }
 
-  /** From now on the oids of orders that come, change or go are added to `touched`. */
+  /** From now on, adds to `touched` the oids of orders that are added, changed or removed. */
   watch(touched: Set<number> | null): void {
     this.#watching = touched
   }
 
-  /** Numbers of bid and ask levels, between blocks. */
+  /** Number of bid and ask levels. Read between blocks. */
   depths(): readonly [number, number] {
     return [this.#levels[0].size, this.#levels[1].size]
   }
@@ -153,7 +156,7 @@ export class CoinOrders {
   }
 
   #shrink({ side, level, scaled }: RestingOrder): void {
-    // An order of size zero counts nowhere, and its level may be gone already.
+    // An order of size zero counts in no level, and its level may be gone.
     if (scaled === 0n) return
     this.#touch(side, level)
     level.sz -= scaled
@@ -190,11 +193,11 @@ const textOf = (oid: number, { side, level, sz }: RestingOrder) => `${side === 0
 
 const levelOf = ({ px, sz, n }: LevelState): Level => ({ px, sz: n === 0 ? '0' : fromScaled(sz), n })
 
-/** Bids from the highest, asks from the lowest. Floats decide, and the exact value where floats are equal. */
+/** Bids highest first, asks lowest first. Compares floats, and exact values where floats are equal. */
 function sorted(levels: LevelState[], side: 0 | 1): LevelState[] {
   if (levels.length < 2) return levels
   const sign = side === 0 ? -1 : 1
-  // Numbers alone sort several times faster; where two levels have one float the exact order is needed.
+  // Sorting plain numbers is several times faster; the exact order is only needed for equal floats.
   const byKey = new Map<number, LevelState>()
   const best = new Float64Array(levels.length)
   for (const [index, level] of levels.entries()) {

@@ -1,12 +1,15 @@
-// Events of the node's lines → the events of a block as the feed carries them.
-// An event of a shape that nobody could use is left out and counted by name: one odd event must not stop a chain.
+// Converts the events of the node's lines into those of a feed block. An event with an unusable shape is left out and
+// counted: one odd event must not stop the chain.
 
 import * as z from 'zod'
 import { type Block, LedgerEvent, UserFill } from '../protocol/feed/block.ts'
 import { readFunding, readPayments } from './funding.ts'
 import { nodeTimeMs } from './streams.ts'
 
-/** Events of one height by stream, statuses of wanted wallets alone; null for a stream that this node does not write. */
+/**
+ * Events of one height by stream, with the statuses of wanted wallets only; null for a stream that this node does not
+ * write.
+ */
 export interface BlockEvents {
   readonly fills: readonly unknown[]
   readonly misc: readonly unknown[] | null
@@ -16,7 +19,7 @@ export interface BlockEvents {
 
 type EventParts = Omit<Block, 'height' | 'time' | 'books'>
 
-/** The event parts of a block. `refuse` hears of every event left out, with the reason. */
+/** Returns the event parts of a block. `refuse` is called for every event left out. */
 export function convertEvents(events: BlockEvents, refuse: (reason: string) => void): EventParts {
   const parts: EventParts = { fills: [], ledger: [], funding: [] }
   for (const event of events.fills) {
@@ -37,7 +40,10 @@ export function convertEvents(events: BlockEvents, refuse: (reason: string) => v
 const MiscEvent = z.looseObject({ time: z.string(), hash: z.string(), inner: z.record(z.string(), z.unknown()) })
 const LedgerPayload = LedgerEvent.pick({ users: true, delta: true }).loose()
 
-/** Puts a misc event that has a place of its own there; false for any other. `paid`: of each event of funding, null where not known. */
+/**
+ * Adds a misc event to the part it belongs to. Returns false for any other. `paid`: payments of each funding event,
+ * null when unknown.
+ */
 function placeMisc(
   value: unknown,
   parts: EventParts,

@@ -1,5 +1,5 @@
-// Keeps a connection to the gateway: dials, greets, hands frames to the session, sends what the session has, says every
-// two seconds how the feeder stands, and dials again with backoff whenever the connection ends.
+// Keeps a connection to the gateway: dials, says hello, passes frames to and from the session, sends a pulse every two
+// seconds, and reconnects with backoff.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { backoffMs } from '../core/backoff.ts'
@@ -9,18 +9,18 @@ import { FeedSocket } from './feed-socket.node.ts'
 import type { FileRange } from './resume-point.ts'
 import type { Command, FeedSession } from './session.ts'
 
-/** No more is handed to the socket while this much of it is not yet with the system. */
+/** Most bytes buffered in the socket before it gets no more. */
 const BUFFERED_MAX_BYTES = 4 * 1024 * 1024
-/** A part of an order-level book waits while this much is before it, so that a block waits for one part at most. */
+/** A part of an order-level book waits while more than this is buffered, so that a block waits for one part at most. */
 const L4_BUFFERED_MAX_BYTES = 64 * 1024
 /**
- * A feeder is alone or one of few, and the whole stream waits for it: with the time of a dial itself the cap brings it
- * back within 1.5 s of the gateway's return.
+ * Few feeders connect, and the whole stream waits for them: with the time of a dial, this cap brings a feeder back
+ * within 1.5 s of the gateway's return.
  */
 const RETRY = { firstMs: 100, capMs: 1_300, jitter: 1 }
-/** A refused feeder asks again this late: an operator may have reset the feed. */
+/** Retry of a refused feeder: an operator may have reset the feed. */
 const REJECTED_RETRY_MS = 15_000
-/** How often a feeder that greeted without files looks for them. */
+/** How often a feeder that said hello without files looks for them. */
 const FILES_CHECK_MS = 250
 
 interface FeedLinkOptions {
@@ -32,13 +32,13 @@ interface FeedLinkOptions {
 
 interface FeedLinkHost {
   readonly session: FeedSession
-  /** Heights in the node's files, null while there are none. */
+  /** Heights in the node's files; null for none. */
   range(): Promise<FileRange | null>
-  /** What is wrong with the node's files where range() is null. */
+  /** The problem with the node's files when range() is null. */
   filesError(): Promise<string>
-  /** How the feeder stands; `nowMs` is the clock's, which may be set back, and is told alone. */
+  /** The state for a pulse. `nowMs` is wall-clock time, which may be set back; it is only reported. */
   pulse(nowMs: number): Omit<Pulse, 'type'>
-  /** Called with every order that a frame led to, after the session took the frame. */
+  /** Called with every command that a frame led to, after the session took the frame. */
   onCommand(order: Command): void
   log(sentence: string): void
   /** Uniform in [0, 1). */
@@ -55,11 +55,11 @@ export class FeedLink {
   #wasConnected = false
   #pulseTimer: NodeJS.Timeout | undefined
   #lastReported: string | null = null
-  /** Connections after the first that were welcomed. */
+  /** Connections after the first. */
   reconnects = 0
-  /** What is wrong with the node's files; null where the last dial had heights to tell of. */
+  /** The problem with the node's files; null if the last dial had heights to report. */
   filesError: string | null = null
-  /** Why there is no connection that blocks can go over; null while there is one, or none was tried. */
+  /** Why there is no working connection; null while there is one, or before the first dial. */
   error: LinkError | null = null
 
   constructor(options: FeedLinkOptions, host: FeedLinkHost) {
@@ -69,7 +69,7 @@ export class FeedLink {
 
   start(): void {
     void this.#dial()
-    // A timer of its own: a loop that waits for the node must not look like a feeder that stands still.
+    // A separate timer: a loop that waits for the node must not look like a stalled feeder.
     this.#pulseTimer = setInterval(() => this.#sendPulse(), PULSE_MS)
   }
 
@@ -89,7 +89,7 @@ export class FeedLink {
     if (part !== null) this.#socket.send(part)
   }
 
-  /** Gives up a connection that went silent. Called about once a second. */
+  /** Drops a silent connection. Call about once a second. */
   tick(nowMs: number): void {
     const why = this.#host.session.overdueReason(nowMs)
     if (why) this.#socket?.drop(why)
@@ -105,14 +105,14 @@ export class FeedLink {
     const socket = new FeedSocket(gatewayUrl, token, {
       onOpen: () => socket.send(session.onOpen({ chain, feeder: name, ...heights }, performance.now())),
       onFrame: (frame) => this.#onFrame(frame),
-      onUnreadable: (why) => this.#host.log(`the gateway sent a frame that cannot be read: ${why}`),
+      onUnreadable: (why) => this.#host.log(`the gateway sent an unreadable frame: ${why}`),
       onClose: (why, dial) => this.#onClose(why, dial),
     })
     this.#socket = socket
     if (!range) void this.#reconnectOnceFilesExist(socket)
   }
 
-  /** Heights in the node's files; says what is wrong where there are none. */
+  /** Heights in the node's files; logs what is wrong when there are none. */
   async #readRange(): Promise<FileRange | null> {
     const range = await this.#host.range().catch(() => null)
     if (range) return range
@@ -122,11 +122,14 @@ export class FeedLink {
     return null
   }
 
-  /** The token is checked and the feeder is seen before the node has files; its heights are told in a new greeting. */
+  /**
+   * Connects before the node has files, so that the token is checked and the feeder is visible. Reconnects once it has,
+   * to report the heights.
+   */
   async #reconnectOnceFilesExist(socket: FeedSocket): Promise<void> {
     while (this.#socket === socket && !this.#isStopped) {
       await sleep(FILES_CHECK_MS)
-      if (await this.#readRange()) return socket.close('the node has files now, which a new greeting tells')
+      if (await this.#readRange()) return socket.close('the node has files now; reconnecting to report them')
     }
   }
 
@@ -161,7 +164,7 @@ export class FeedLink {
     if (this.#isStopped) return
     if (dial) this.error = dialError(dial, new URL(this.#options.gatewayUrl).host)
     else if (phase === 'greeting') this.error = { state: 'cannot reach the gateway', why, retryMs: null }
-    const sentence = (dial && this.error?.why) ?? `the connection to the gateway ended: ${why}`
+    const sentence = (dial && this.error?.why) ?? `the connection to the gateway closed: ${why}`
     if (sentence !== this.#lastReported) this.#host.log(sentence)
     this.#lastReported = sentence
     this.#scheduleDial(this.error?.retryMs ?? backoffMs(RETRY, this.#attempt++, this.#host.random()))
@@ -171,7 +174,7 @@ export class FeedLink {
     this.#timer = setTimeout(() => void this.#dial(), delayMs)
   }
 
-  /** Ends a refused connection, so that the next one may be welcomed. */
+  /** Closes a refused connection after a while, to try again. */
   retryLater(): void {
     this.#timer = setTimeout(() => this.#socket?.close(), REJECTED_RETRY_MS)
   }

@@ -1,4 +1,4 @@
-// One WebSocket to the gateway's /feed: dial, ping, parse. It decides nothing; whoever holds it reconnects.
+// One WebSocket to the gateway's /feed: dials, pings, parses. The owner decides when to reconnect.
 
 import { WebSocket } from 'ws'
 import { parseJson } from '../core/json.ts'
@@ -8,16 +8,16 @@ import type { DialFailure } from './dial-error.ts'
 const HANDSHAKE_TIMEOUT_MS = 5_000
 const PING_EVERY_MS = 2_500
 const PONG_TIMEOUT_MS = 5_000
-/** The library would wait half a minute for the other side's goodbye. */
+/** The library would wait 30 s for the other side's close frame. */
 const CLOSE_TIMEOUT_MS = 250
 const FRAME_MAX_BYTES = 4 * 1024 * 1024
 
 interface FeedSocketEvents {
   onOpen(): void
   onFrame(frame: GatewayFrame): void
-  /** A frame that does not follow the protocol; it is otherwise ignored. */
+  /** A frame that violates the protocol; it is otherwise ignored. */
   onUnreadable(why: string): void
-  /** Exactly once. `dial`: it never opened, because of this. */
+  /** Called exactly once. `dial`: why the socket never opened. */
   onClose(why: string, dial: DialFailure | null): void
 }
 
@@ -26,7 +26,7 @@ export class FeedSocket {
   readonly #events: FeedSocketEvents
   readonly #pingTimer: NodeJS.Timeout
   readonly #liveness = new LivenessMonitor(
-    { lookEveryMs: PING_EVERY_MS, patienceMs: PONG_TIMEOUT_MS },
+    { checkEveryMs: PING_EVERY_MS, timeoutMs: PONG_TIMEOUT_MS },
     performance.now(),
   )
   #repliesToPings = false
@@ -35,7 +35,7 @@ export class FeedSocket {
   #dialFailure: DialFailure | null = null
   #isEnded = false
 
-  /** `gatewayUrl` is http(s):// or ws(s)://, with or without a path before `/feed`. */
+  /** `gatewayUrl`: http(s):// or ws(s)://, with or without a path before `/feed`. */
   constructor(gatewayUrl: string, token: string, events: FeedSocketEvents) {
     this.#events = events
     const url = `${gatewayUrl.replace(/^http/, 'ws').replace(/\/(?:feed\/?)?$/, '')}/feed`
@@ -63,11 +63,11 @@ export class FeedSocket {
       this.#closeReason ||= error.message
       if (!this.#isOpened) this.#dialFailure ??= { kind: 'failed', code: error.code ?? '', message: error.message }
     })
-    this.#socket.on('close', (code) => this.#finish(this.#closeReason || `closed with ${code}`))
+    this.#socket.on('close', (code) => this.#finish(this.#closeReason || `close code ${code}`))
     this.#pingTimer = setInterval(() => this.#ping(), PING_EVERY_MS)
   }
 
-  /** Bytes handed over and not yet with the system. */
+  /** Bytes buffered and not yet with the system. */
   get buffered(): number {
     return this.#socket.bufferedAmount
   }
@@ -76,18 +76,18 @@ export class FeedSocket {
     if (this.#socket.readyState === WebSocket.OPEN) this.#socket.send(text)
   }
 
-  /** Gives the connection up at once; `closed` follows. */
+  /** Drops the connection now; `onClose` follows. */
   drop(why: string): void {
     this.#closeReason ||= why
     this.#socket.terminate()
     this.#finish(this.#closeReason)
   }
 
-  /** Closes in order, or soon without; `closed` follows. */
+  /** Closes the connection, after a short wait by force; `onClose` follows. */
   close(why = ''): void {
     this.#closeReason ||= why
     this.#socket.close(1000)
-    setTimeout(() => this.drop('closed by us'), CLOSE_TIMEOUT_MS).unref()
+    setTimeout(() => this.drop('closed by the feeder'), CLOSE_TIMEOUT_MS).unref()
   }
 
   #onMessage(text: string): void {
@@ -101,9 +101,9 @@ export class FeedSocket {
 
   #ping(): void {
     if (this.#socket.readyState !== WebSocket.OPEN) return
-    const answers = this.#liveness.isAlive(performance.now())
-    // A server that never answers pings is judged by its acknowledgements alone.
-    if (this.#repliesToPings && !answers) this.drop('the gateway answers no ping')
+    const isAlive = this.#liveness.isAlive(performance.now())
+    // A server that never replies to pings is only judged by its acknowledgements.
+    if (this.#repliesToPings && !isAlive) this.drop('the gateway does not reply to pings')
     else this.#socket.ping()
   }
 
@@ -116,8 +116,8 @@ export class FeedSocket {
 }
 
 /**
- * Whether the other side of a connection still answers. Time in which we stood still ourselves proves nothing, since what came
- * meanwhile is yet to be read. Milliseconds of one monotonic clock.
+ * Detects a dead connection. Time in which this process itself stalled does not count, because frames that arrived
+ * meanwhile are still unread. Milliseconds of one monotonic clock.
  */
 export class LivenessMonitor {
   readonly #checkEveryMs: number
@@ -125,9 +125,9 @@ export class LivenessMonitor {
   #checkedMs: number
   #receivedMs: number
 
-  constructor({ lookEveryMs, patienceMs }: { lookEveryMs: number; patienceMs: number }, nowMs: number) {
-    this.#checkEveryMs = lookEveryMs
-    this.#timeoutMs = patienceMs
+  constructor({ checkEveryMs, timeoutMs }: { checkEveryMs: number; timeoutMs: number }, nowMs: number) {
+    this.#checkEveryMs = checkEveryMs
+    this.#timeoutMs = timeoutMs
     this.#checkedMs = nowMs
     this.#receivedMs = nowMs
   }
@@ -136,7 +136,7 @@ export class LivenessMonitor {
     this.#receivedMs = nowMs
   }
 
-  /** To be called every `lookEveryMs`. */
+  /** Call every `checkEveryMs`. */
   isAlive(nowMs: number): boolean {
     const lateMs = Math.max(0, nowMs - this.#checkedMs - this.#checkEveryMs)
     this.#checkedMs = nowMs

@@ -1,4 +1,4 @@
-// The feeder's command line as options: what is wrong is one sentence that names the option and the fix.
+// The feeder's options. An error is one sentence that names the option and the fix.
 
 import { createHash } from 'node:crypto'
 import { dirname, join, resolve } from 'node:path'
@@ -9,25 +9,30 @@ import { INVALID_TOKEN_MESSAGE, SECRET_MIN_LENGTH, TOKEN } from '../core/secret.
 import { wholeNumber } from '../core/whole-number.ts'
 import type { FeederOptions } from './feeder.node.ts'
 
-/** The program. What is said is judged by `feederOptions`, together with the environment. */
-export const FEED = program('npm run feed --', "a feeder beside a node: it tails the node's files and pushes blocks", [
-  '--data ~/hl/data --info http://127.0.0.1:3001 --gateway https://weir.example.workers.dev',
-])
-  .option('--data <dir>', "the node's data folder (holds node_fills_by_block and so on)")
-  .option('--info <url>', "the node's HTTP, for order-level snapshots")
-  .option('--gateway <url>', 'where to push blocks')
-  .option('--token <token>', "the gateway's FEED_TOKEN; better in the environment, where process lists do not show it")
-  .option('--state <dir>', 'checkpoints (default: feeder, beside the data folder)')
+/** The command. `feederOptions` validates its options together with the environment. */
+export const FEED = program(
+  'npm run feed --',
+  "push a node's blocks to a gateway: tails the files that the node writes",
+  ['--data ~/hl/data --info http://127.0.0.1:3001 --gateway https://weir.example.workers.dev'],
+)
+  .option('--data <dir>', "the node's data folder (contains node_fills_by_block and others)")
+  .option('--info <url>', "the node's HTTP URL, for order-level snapshots")
+  .option('--gateway <url>', 'URL of the gateway')
+  .option(
+    '--token <token>',
+    "the gateway's FEED_TOKEN; prefer the environment variable, which process lists do not show",
+  )
+  .option('--state <dir>', 'folder for checkpoints (default: feeder, next to the data folder)')
   .option('--chain <name>', "the gateway's CHAIN (default: hyperliquid)")
-  .option('--name <name>', 'how /status calls this feeder (default: feeder- and six characters that tell nothing)')
-  .option('--snapshot-dir <dir>', 'where the node writes snapshots for us (default: snapshots in the state folder)')
-  .option('--verify-seconds <n>', "compare books with the node's this often (default: 600)")
-  .option('--checkpoint-seconds <n>', 'write a checkpoint this often (default: 30)')
+  .option('--name <name>', "this feeder's name in /status (default: feeder- and six characters of a hash)")
+  .option('--snapshot-dir <dir>', 'folder where the node writes snapshots (default: snapshots in the state folder)')
+  .option('--verify-seconds <n>', "seconds between comparisons with the node's books (default: 600)")
+  .option('--checkpoint-seconds <n>', 'seconds between checkpoints (default: 30)')
 
-const addressOption = (protocol: RegExp, words: string) =>
-  z.url({ protocol, error: `must be an address such as ${words}` })
+const addressOption = (protocol: RegExp, example: string) =>
+  z.url({ protocol, error: `must be a URL such as ${example}` })
 
-/** Up to a day; `0x10`, `1e9` and `0.5` are slips, not numbers of seconds. */
+/** Up to one day. `0x10`, `1e9` and `0.5` are typos, not numbers of seconds. */
 const Seconds = wholeNumber(1, 86_400)
 
 const Arguments = z.object({
@@ -36,7 +41,7 @@ const Arguments = z.object({
   gateway: addressOption(/^(?:https?|wss?)$/, 'https://weir.example.workers.dev'),
   token: z
     .string()
-    .min(SECRET_MIN_LENGTH, `is shorter than ${SECRET_MIN_LENGTH} characters: no gateway has such a FEED_TOKEN`)
+    .min(SECRET_MIN_LENGTH, `is too short: a FEED_TOKEN has at least ${SECRET_MIN_LENGTH} characters`)
     .regex(TOKEN, INVALID_TOKEN_MESSAGE),
   state: z.string().optional(),
   chain: z.string().max(32, 'must have at most 32 characters').default('hyperliquid'),
@@ -51,7 +56,7 @@ const Arguments = z.object({
 
 type Name = keyof typeof Arguments.shape
 
-/** `host` names this machine: of it only a hash is told. */
+/** `host`: this machine's name, of which only a hash is sent. */
 export function feederOptions(
   values: { readonly [name in Name]?: string | undefined },
   env: { readonly FEED_TOKEN?: string | undefined },
@@ -79,7 +84,10 @@ export function feederOptions(
   })
 }
 
-/** The same after every restart, another for every state folder; `/status`, which anybody reads, learns nothing. */
+/**
+ * The same after every restart, and different for every state folder. It reveals nothing, because anybody can read
+ * `/status`.
+ */
 function defaultName(host: string, stateDir: string): string {
   return `feeder-${createHash('sha256').update(`${host}\0${stateDir}`).digest('hex').slice(0, 6)}`
 }

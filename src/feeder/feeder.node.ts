@@ -1,5 +1,5 @@
-// The feeder: reads the node's files, keeps the books, and serves the gateway's session, in one loop.
-// Everything that decides is in the pure files; this one waits, reads and hands on.
+// The feeder: reads the node's files, maintains the order books, and serves the session with the gateway, in one loop.
+// All decisions are in the pure files; this one waits, reads and passes on.
 
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
@@ -20,10 +20,10 @@ import { type Status, stateOf } from './status.ts'
 import { nodeTimeMs } from './streams.ts'
 
 const POLL_MS = 15
-/** After so long sockets and signals get their turn while catching up. */
+/** While catching up, sockets and signals get a turn after this time. */
 const TURN_MS = 5
 const RECOVER_MS = 500
-/** Without a block for this long the node, or one of its streams, stands still. */
+/** Without a block for this long, the node or one of its streams has stalled. */
 const QUIET_MS = 5_000
 /** How long a stop waits for the acknowledgement that makes the next start seamless. */
 const LAST_ACK_MS = 1_500
@@ -64,10 +64,10 @@ export class Feeder {
   #blocks = 0
   #blocksPerSecond = 0
   #blockAt = Number.NEGATIVE_INFINITY
-  /** Late lines of readers before the present one. */
+  /** Late lines of earlier readers. */
   #lateBefore = 0
 
-  /** `say` hears one sentence of everything unusual; `random` is uniform in [0, 1). */
+  /** `log` gets one sentence for everything unusual; `random` is uniform in [0, 1). */
   constructor(options: FeederOptions, say: (sentence: string) => void, random: () => number) {
     this.#options = options
     this.#log = say
@@ -87,7 +87,7 @@ export class Feeder {
       range: () => this.#files.range(),
       filesError: () => this.#files.layoutError(),
       pulse: (nowMs) => this.#pulseFields(nowMs),
-      onCommand: (order) => this.#handleCommand(order),
+      onCommand: (command) => this.#handleCommand(command),
       log: say,
       random,
     })
@@ -116,7 +116,7 @@ export class Feeder {
     })
   }
 
-  /** Runs until stop(), or until it is of no use to go on; answers the exit code. */
+  /** Runs until stop(), or until it cannot go on. Returns the exit code. */
   async run(): Promise<number> {
     this.#link.start()
     this.#stalls.start()
@@ -139,7 +139,7 @@ export class Feeder {
     this.#stopping.abort()
   }
 
-  /** A node that cannot be asked shows at once, not when books are first needed of it. */
+  /** Reports an unreachable node at the start, not only when its books are needed. */
   async #probeNode(): Promise<void> {
     const trouble = await infoError(this.#options.infoUrl, this.#stopping.signal)
     if (trouble !== null && !this.#stopping.signal.aborted) this.#log(trouble)
@@ -159,7 +159,7 @@ export class Feeder {
     }
   }
 
-  /** `nowMs` is the clock's. All waiting goes by another, which nobody sets. */
+  /** `nowMs`: wall-clock time. All waiting uses a monotonic clock. */
   status(nowMs: number): Status {
     const { position } = this.#projector
     return {
@@ -189,7 +189,7 @@ export class Feeder {
     }
   }
 
-  /** One round of everything; true where there was something to do. */
+  /** One turn of everything. Returns true if there was work. */
   async #runTurn(nowMs: number): Promise<boolean> {
     if (nowMs - this.#secondAt >= SECOND_MS) await this.#onSecond(nowMs)
     if (this.#reposition && this.#link.filesError === null) await this.#moveTo(this.#reposition)
@@ -199,7 +199,7 @@ export class Feeder {
       this.#l4.tick(nowMs)
       this.#fetcher.tick(nowMs)
     }
-    // Whole books are cut a part a turn, and nothing else is: sockets, timers and signals get theirs between two.
+    // A snapshot is sent one part per turn, so that sockets, timers and signals run in between.
     if (!this.#producer.isHandingOver) this.#producer.handOverBooks()
     this.#link.flush(nowMs)
     if (!this.#producer.isHandingOver) this.#checkpointer.tick(nowMs, this.#session.durable)
@@ -211,9 +211,9 @@ export class Feeder {
     const worked = await reader.pump(nowMs)
     if (reader.hasStartedOver)
       return this.#giveUp(
-        'the files hold a height with two times: the node started over, or two nodes write to one folder. Begin a new log (feed reset).',
+        'the files contain one height with two times: the node started over, or two nodes write to one folder. Start a new log (feed reset).',
       )
-    let taken = 0
+    let blocks = 0
     let since = performance.now()
     while (!this.#session.isFull && !this.#reposition && !this.#stopping.signal.aborted) {
       if (this.#producer.handOverBooks()) break
@@ -222,13 +222,13 @@ export class Feeder {
       for (const _ of this.#producer.accept(paired)) await nextTurn()
       this.#blocks++
       this.#blockAt = nowMs
-      taken++
+      blocks++
       if (performance.now() - since < TURN_MS) continue
       this.#link.flush(performance.now())
       await nextTurn()
       since = performance.now()
     }
-    return worked || taken > 0
+    return worked || blocks > 0
   }
 
   async #onSecond(nowMs: number): Promise<void> {
@@ -241,7 +241,7 @@ export class Feeder {
     await this.#followStreams()
   }
 
-  /** A stream may come into being while we run, or be asked for by the gateway. */
+  /** A stream may appear while we run, or be requested by the gateway. */
   async #followStreams(): Promise<void> {
     const { position } = this.#projector
     if (!this.#reader || !position) return
@@ -258,23 +258,23 @@ export class Feeder {
     this.#reader = this.#files.open(await this.#streams.names(performance.now()), from, passedTime, this.#log)
   }
 
-  #handleCommand(order: Command): void {
-    if (order.do === 'say') this.#log(order.sentence)
-    else if (order.do === 'reposition') this.#reposition = order.to
+  #handleCommand(command: Command): void {
+    if (command.do === 'say') this.#log(command.sentence)
+    else if (command.do === 'reposition') this.#reposition = command.to
     else {
-      this.#log(`the gateway refuses this feeder: ${order.reason}`)
-      // Refused on the first word: the node's heights do not reach what the log already has.
-      if (order.atGreeting) this.#exitCode = 2
+      this.#log(`the gateway refused this feeder: ${command.reason}`)
+      // Refused at hello: the node's heights do not reach the log's.
+      if (command.atGreeting) this.#exitCode = 2
       else this.#link.retryLater()
     }
   }
 
-  /** Takes the place that the gateway's log asks for. */
+  /** Moves to the position that the gateway's log asks for. */
   async #moveTo(target: Reposition): Promise<void> {
-    const placed = await this.#placement.moveTo(target)
-    if (typeof placed === 'string') this.#giveUp(placed)
-    else if (placed && this.#reposition === target) {
-      const { point, readFrom, sendFrom } = placed
+    const start = await this.#placement.moveTo(target)
+    if (typeof start === 'string') this.#giveUp(start)
+    else if (start && this.#reposition === target) {
+      const { point, readFrom, sendFrom } = start
       this.#reposition = null
       await this.#openReader(readFrom, this.#projector.position?.time || null)
       this.#session.startFrom(sendFrom, point.needsSeed, point.gone)
@@ -289,10 +289,10 @@ export class Feeder {
     return false
   }
 
-  /** Nothing ends the feeder but its end: after an error the gateway's log tells where to go on. */
+  /** Errors do not end the feeder: the gateway's log says where to resume. */
   async #recover(error: unknown): Promise<void> {
     if (this.#stopping.signal.aborted) return
-    this.#log(`something failed and is tried again: ${error instanceof Error ? (error.stack ?? error.message) : error}`)
+    this.#log(`an error occurred, retrying: ${error instanceof Error ? (error.stack ?? error.message) : error}`)
     this.#reposition ??= { durable: this.#session.durable, seeded: false }
     await sleep(RECOVER_MS)
   }
@@ -322,14 +322,14 @@ export class Feeder {
 
 const RESOLUTION_MS = 10
 const NANOSECONDS = 1e6
-/** Nothing of the feeder takes longer on a host that is not busy with others. */
+/** Nothing takes longer on a host that is not overloaded. */
 const STALL_MS = 20
 
 class StallMeter {
   readonly #delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
-  /** Longest stretch of the last second, ms; 0 where it was no stall. */
+  /** Longest stall of the last second, ms; 0 for none. */
   worstMs = 0
-  /** Seconds with a stall, since the start. */
+  /** Seconds with a stall since the start. */
   seconds = 0
 
   start(): void {

@@ -1,5 +1,5 @@
-// The hourly funding event lists every open position and can exceed 20 MB; what trades need of it is one number per coin,
-// and what wallets paid is a text for each. Deltas are checked by hand: a schema library would need most of a second for them.
+// The hourly funding event lists every open position and can exceed 20 MB. Trades need one number per coin, wallets one
+// text each. The deltas are checked by hand: a schema library would take most of a second.
 
 import { DECIMAL, fromScaled, SCALE_DECIMALS, toScaled } from '../core/decimal.ts'
 import { parseJson } from '../core/json.ts'
@@ -8,20 +8,20 @@ import { type CoinFunding, CoinName } from '../protocol/feed/block.ts'
 import { Payments } from '../protocol/feed/payments.ts'
 import { LINE_BEGIN, nodeTimeMs } from './streams.ts'
 
-/** How much of an odd entry is told. */
+/** Longest part of a malformed entry that an error repeats. */
 const ECHO_UNITS = 80
 const ONE = 10n ** BigInt(SCALE_DECIMALS)
 
-/** What the positions of a coin paid, seen from a long, and their sizes without sign; scaled. */
+/** The payments of a coin's positions, as seen from a long, and their total size; scaled. */
 interface FundingSum {
   paid: bigint
   size: bigint
 }
 
 /**
- * The `Funding` payload of a misc event as USDC per unit of size, positive paid by longs, 18 decimals. The node rounds
- * each amount, so the ratio of the sums is taken: the rounding of thousands of positions cancels out, that of a single
- * small one does not. The error names the field.
+ * Reads the `Funding` payload of a misc event as USDC per unit of size, positive when longs pay, 18 decimals. The node
+ * rounds each amount, so the ratio of the sums is taken: the rounding errors of thousands of positions cancel out. The
+ * error names the field.
  */
 export function readFunding(payload: unknown): Result<CoinFunding[], string> {
   const sums = sumsOf(payload)
@@ -29,13 +29,13 @@ export function readFunding(payload: unknown): Result<CoinFunding[], string> {
   return ok([...sums.value].map(([coin, { paid, size }]) => ({ coin, perUnit: fromScaled((paid * ONE) / size) })))
 }
 
-/** The same payload as what each wallet paid at a time, Unix ms: Payments. The error names the field. */
+/** Reads the same payload as the payments of each wallet at a time in Unix ms (Payments). The error names the field. */
 export function readPayments(payload: unknown, timeMs: number): Result<string[], string> {
   const { deltas, payments } = (payload ?? {}) as { deltas?: unknown; payments?: unknown }
-  // Of a line that was shortened.
+  // From a shortened line.
   if (Array.isArray(payments)) return ok(payments as string[])
-  if (payments === null) return err('somebody, a coin or a decimal is odd')
-  if (!Array.isArray(deltas) || !(timeMs >= 0)) return err('deltas must be a list, of a time')
+  if (payments === null) return err('a user, coin or decimal is invalid')
+  if (!Array.isArray(deltas) || !(timeMs >= 0)) return err('deltas must be a list with a valid time')
   const byUser = new Map<string, string>()
   for (const delta of deltas) {
     const { user, coin, funding_amount, szi, funding_rate } = (delta ?? {}) as Record<string, unknown>
@@ -44,16 +44,15 @@ export function readPayments(payload: unknown, timeMs: number): Result<string[],
     byUser.set(name, (byUser.get(name) ?? `${name} ${timeMs}`) + row)
   }
   const texts = [...byUser.values()]
-  const odd = texts.find((text) => !Payments.safeParse(text).success)
-  return odd === undefined
+  const invalid = texts.find((text) => !Payments.safeParse(text).success)
+  return invalid === undefined
     ? ok(texts)
-    : err(`${JSON.stringify(odd.slice(0, ECHO_UNITS))} must be user, time, coins and decimals`)
+    : err(`${JSON.stringify(invalid.slice(0, ECHO_UNITS))} must be user, time, coins and decimals`)
 }
 
 /**
- * A line of misc events with the deltas of its funding added up, one for each coin, and what wallets paid: it reads as the whole line does,
- * without a half one that a killed node left before it.
- * What cannot be read is left for who reads the line.
+ * Shortens a line of misc events: funding deltas are summed per coin, with the payments of each wallet. It reads like
+ * the full line, without a partial line that a killed node left before it. Unreadable parts are left to the reader.
  */
 export function shortenLine(text: string): string {
   const line = parseJson(text.slice(Math.max(0, text.lastIndexOf(LINE_BEGIN)))) as { events?: unknown } | undefined
@@ -91,7 +90,7 @@ function sumsOf(payload: unknown): Result<Map<string, FundingSum>, string> {
       sums.set(name.data, sum)
     }
     const received = toScaledSigned(funding_amount)
-    // Longs pay what shorts receive: seen from a long, a short's receipt is a payment.
+    // Longs pay what shorts receive, so a short's receipt counts as a payment.
     if (size !== 0n) sum.paid += size > 0n ? -received : received
     sum.size += size > 0n ? size : -size
   }

@@ -1,11 +1,10 @@
-// Coins of which the gateway wants all rows, from which block on it has them, and whose whole book it asked for.
-// Law: a book that goes out is not older than the first block since which every one had all rows of its coin, nor than
-// the last block at the moment when it was asked for: whoever asked has all rows that follow it.
+// Order-level books that the gateway wants: since which block it has all rows of a coin, and which books it requested.
+// Invariant: a book is sent only if every block after it was sent with its rows, and after the request.
 
 import type { Block } from '../protocol/feed/block.ts'
 import { L4_COINS_MAX, type WantFrame } from '../protocol/feed/protocol.ts'
 
-/** A part of a book of `height`. */
+/** A part of a book at `height`. */
 export interface L4Part {
   readonly coin: string
   readonly height: number
@@ -14,25 +13,25 @@ export interface L4Part {
 }
 
 export class L4Requests {
-  /** Wanted coins, with the first block of the run that ends with the block sent last; null while there is none. */
+  /** Wanted coins, with the first block of the unbroken run up to the last block sent; null for none. */
   readonly #since = new Map<string, number | null>()
-  /** Coins that are asked for, with the least height that their book may have. */
+  /** Requested coins, with the lowest height their book may have. */
   readonly #requested = new Map<string, number>()
   #coins: ReadonlySet<string> = new Set()
-  /** The part that waits for the socket, and who hears whether it went out. */
+  /** The part that waits for the socket, and the callback that reports whether it was sent. */
   #offered: { readonly part: L4Part; readonly taken: (isTaken: boolean) => void } | null = null
 
-  /** Wanted coins: a set that does not change any more. */
+  /** Wanted coins. The set is never modified. */
   get coins(): ReadonlySet<string> {
     return this.#coins
   }
 
-  /** Whether a snapshot of the node is of use now. */
+  /** True when a snapshot of the node is needed now. */
   get isDue(): boolean {
     return [...this.#requested.keys()].some((coin) => (this.#since.get(coin) ?? null) !== null)
   }
 
-  /** What is wanted outlives a connection. */
+  /** Updates the wanted coins, which outlive a connection. */
   updateWanted({ whole, l4 }: Pick<WantFrame, 'whole' | 'l4'>): void {
     const drop = whole ? [...this.#since.keys()].filter((coin) => !l4?.add.includes(coin)) : (l4?.drop ?? [])
     for (const coin of drop) {
@@ -44,19 +43,19 @@ export class L4Requests {
     this.#coins = new Set(this.#since.keys())
   }
 
-  /** What is asked for, when `height` was the last block, ends with the connection. Asked again it is the same. */
+  /** Requests coins; `height` is the last block. Requests end with the connection. Repeating one changes nothing. */
   request(coins: readonly string[], height: number): void {
     for (const coin of coins) if (this.#since.has(coin) && !this.#requested.has(coin)) this.#requested.set(coin, height)
   }
 
-  /** The next block goes out, with all rows of the coins that have an entry. */
+  /** Records that the next block is sent, with all rows of the coins listed. */
   onBlock({ height, l4 }: Pick<Block, 'height' | 'l4'>): void {
     if (this.#since.size === 0) return
     const known = new Set(l4?.map(({ coin }) => coin))
     for (const [coin, since] of this.#since) this.#since.set(coin, known.has(coin) ? (since ?? height) : null)
   }
 
-  /** The block that goes out next does not follow the last one. */
+  /** The next block does not follow the last one. */
   onBreak(): void {
     for (const coin of this.#since.keys()) this.#since.set(coin, null)
   }
@@ -66,12 +65,15 @@ export class L4Requests {
     this.#settle(false)
   }
 
-  /** Coins that are asked for and may be had of a snapshot of this height. */
+  /** Requested coins that a snapshot of this height can serve. */
   coinsFor(height: number): string[] {
     return [...this.#requested.keys()].filter((coin) => this.#isUsable({ coin, height, isFirst: true }))
   }
 
-  /** Answers true once the part went out, false where it is of no use any more: then neither are those behind it. */
+  /**
+   * Offers a part. Resolves with true once it was sent, false if it is no longer useful; later parts then are not
+   * either.
+   */
   async offer(part: L4Part): Promise<boolean> {
     if (!this.#isUsable(part)) return false
     return await new Promise((taken) => {
@@ -79,7 +81,7 @@ export class L4Requests {
     })
   }
 
-  /** The text of the part that waits, which goes out now. */
+  /** Takes the text of the offered part, to be sent now. */
   take(): string | null {
     const part = this.#offered?.part
     if (!part) return null
@@ -91,8 +93,8 @@ export class L4Requests {
 
   #isUsable({ coin, height, isFirst }: Omit<L4Part, 'text'>): boolean {
     const since = this.#since.get(coin) ?? Number.POSITIVE_INFINITY
-    const asked = isFirst ? (this.#requested.get(coin) ?? Number.POSITIVE_INFINITY) : 0
-    return Math.max(since, asked) <= height
+    const requested = isFirst ? (this.#requested.get(coin) ?? Number.POSITIVE_INFINITY) : 0
+    return Math.max(since, requested) <= height
   }
 
   #settle(isTaken: boolean): void {

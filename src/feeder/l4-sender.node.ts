@@ -1,21 +1,21 @@
-// Sends whole order-level books that the gateway asks for, out of a snapshot of the node: one snapshot for all that are
-// asked for by then, a part at a time, as the socket takes them.
+// Sends the order-level books that the gateway requests, from one snapshot of the node for all of them, part by part as
+// the socket takes them.
 
 import { type NodeSnapshots, type SnapshotExchange, waitForHeight } from './node-snapshots.node.ts'
 import type { FeedSession } from './session.ts'
 import type { L4Selection } from './snapshot-thread.node.ts'
 import { nodeTimeMs } from './streams.ts'
 
-/** Twice what lies between any two, so that books that need repair get their turn. */
+/** Twice the gap between any two snapshots, so that repairs get their turn. */
 const GAP_MS = 2_000
 
 interface L4SenderHost {
   readonly snapshots: NodeSnapshots
   readonly session: FeedSession
   readonly signal: AbortSignal
-  /** Block time that the node's files tell of a height, null where they do not hold it. */
+  /** Block time of a height in the node's files; null if they do not contain it. */
   timeOf(height: number): Promise<string | null>
-  /** A part waits for the socket. */
+  /** Called when a part waits for the socket. */
   onOffered(): void
 }
 
@@ -43,16 +43,16 @@ export class L4Sender {
 
   async #serve({ messages, reply }: SnapshotExchange): Promise<void> {
     const { l4 } = this.#host.session
-    let wanted: L4Selection | null = null
-    for await (const said of messages) {
-      if (said.kind === 'height') {
-        wanted = await this.#selectionFor(said.height)
-        if (wanted.coins.size === 0) return
-        reply(wanted)
+    let selection: L4Selection | null = null
+    for await (const message of messages) {
+      if (message.kind === 'height') {
+        selection = await this.#selectionFor(message.height)
+        if (selection.coins.size === 0) return
+        reply(selection)
       }
-      if (said.kind !== 'l4' || !wanted) continue
-      const { coin, isFirst, frame } = said
-      const { height } = wanted
+      if (message.kind !== 'l4' || !selection) continue
+      const { coin, isFirst, frame } = message
+      const { height } = selection
       const offer = l4.offer({ coin, isFirst, text: frame, height })
       this.#host.onOffered()
       const isTaken = await offer
@@ -61,14 +61,14 @@ export class L4Sender {
     }
   }
 
-  /** What is wanted of a snapshot of this height, once its block was handed in. */
+  /** The coins to read from a snapshot of this height, once its block was sent. */
   async #selectionFor(height: number): Promise<L4Selection> {
     const { session, signal, timeOf } = this.#host
     await waitForHeight(height, signal, () => (session.next ?? 0) > height)
     const time = await timeOf(height)
-    if (time === null) throw new Error(`the node's files do not hold its height ${height}`)
+    if (time === null) throw new Error(`the node's files do not contain its height ${height}`)
     const coins = new Set(session.l4.coinsFor(height))
-    if (coins.size === 0 && session.l4.isDue) throw new Error(`its height ${height} is too old to be sent`)
+    if (coins.size === 0 && session.l4.isDue) throw new Error(`its height ${height} is too old`)
     return { coins, height, time: nodeTimeMs(time) }
   }
 }

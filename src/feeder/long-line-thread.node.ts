@@ -1,5 +1,4 @@
-// A thread for one line of misc events that is too long to be parsed between two blocks: of 20 MB comes a short one
-// that says the same.
+// Thread that shortens one line of misc events: a line of 20 MB takes too long to parse between two blocks.
 
 import { parentPort, workerData } from 'node:worker_threads'
 import { shortenLine } from './funding.ts'

@@ -1,5 +1,5 @@
-// `npm run feed -- --data DIR --info URL --gateway URL --token T`: one feeder as a process.
-// Standard error carries one status line a second: rewritten in place in a terminal, JSON lines otherwise.
+// `npm run feed -- --data DIR --info URL --gateway URL --token T`: one feeder as a process. Writes one status line per
+// second to standard error: in place on a terminal, otherwise as JSON lines.
 
 import { hostname } from 'node:os'
 import { commandLine, failUsage } from '../core/command-line.node.ts'
@@ -10,13 +10,13 @@ import { statusLine } from './status.ts'
 
 async function main(): Promise<void> {
   const line = commandLine(FEED)
-  const said = FEED.options.map((option) => [option.name(), line.getOptionValue(option.attributeName())])
-  const read = feederOptions(Object.fromEntries(said), process.env, hostname())
-  if (!read.ok) failUsage(FEED, read.error)
+  const values = FEED.options.map((option) => [option.name(), line.getOptionValue(option.attributeName())])
+  const options = feederOptions(Object.fromEntries(values), process.env, hostname())
+  if (!options.ok) failUsage(FEED, options.error)
   const terminal = process.stderr.isTTY === true
-  const say = (sentence: string) =>
+  const log = (sentence: string) =>
     process.stderr.write(terminal ? `\r\x1b[2K${visibleLines(sentence)}\n` : `${JSON.stringify({ say: sentence })}\n`)
-  const feeder = new Feeder(read.value, say, Math.random)
+  const feeder = new Feeder(options.value, log, Math.random)
   const timer = setInterval(() => {
     const status = feeder.status(Date.now())
     process.stderr.write(terminal ? `\r\x1b[2K${statusLine(status)}` : `${JSON.stringify({ status })}\n`)

@@ -1,4 +1,4 @@
-// The data folder of a node: which streams it writes, what they hold, and their lines paired by height.
+// A node's data folder: its streams, their heights, and their lines paired by height.
 
 import { once } from 'node:events'
 import { readdir } from 'node:fs/promises'
@@ -15,10 +15,10 @@ import { StreamTail } from './tail.node.ts'
 const WAITING_MAX_UNITS = 4 * 1024 * 1024
 
 const THREAD = new URL('./long-line-thread.node.ts', import.meta.url)
-/** 256 MiB of text, the longest line, parsed. */
+/** Enough to parse the longest line, 256 MiB. */
 const THREAD_HEAP_MB = 2_048
 
-/** The bytes of a long line of misc events, as a short text; they are handed over. */
+/** Shortens a long line of misc events in a thread. Transfers the bytes. */
 async function shortenInThread(bytes: Uint8Array[]): Promise<string> {
   const thread = new Worker(THREAD, {
     workerData: bytes,
@@ -35,21 +35,21 @@ export class NodeFiles {
   readonly #dataDir: string
   readonly #streams: Readonly<Record<StreamName, StreamFiles>>
 
-  /** `dataDir` is the node's data folder, the one that holds `node_fills_by_block` and so on. */
+  /** `dataDir`: the node's data folder, which contains `node_fills_by_block` and others. */
   constructor(dataDir: string) {
     this.#dataDir = dataDir
     const files = STREAMS.map((name) => [name, new StreamFiles(join(dataDir, STREAM_FOLDER[name]))])
     this.#streams = Object.fromEntries(files) as Record<StreamName, StreamFiles>
   }
 
-  /** Heights that every required stream holds; null until each has a line. */
+  /** Heights that every required stream has; null until each has a line. */
   async range(): Promise<FileRange | null> {
-    const ofAll = async (line: 'first' | 'last') => {
+    const linesOf = async (line: 'first' | 'last') => {
       const lines = await Promise.all(REQUIRED_STREAMS.map((name) => this.#streams[name][line]()))
       return lines.filter((one) => one !== null).sort((a, b) => a.height - b.height)
     }
-    const firsts = await ofAll('first')
-    const [last, ...others] = await ofAll('last')
+    const firsts = await linesOf('first')
+    const [last, ...others] = await linesOf('last')
     if (!last || firsts.length + others.length + 1 < 2 * REQUIRED_STREAMS.length) return null
     const first = Math.max(...firsts.map((line) => line.height))
     return { first, head: Math.max(first, last.height), headTime: last.time }
@@ -66,12 +66,12 @@ export class NodeFiles {
     return layoutError(this.#dataDir, listing, empty)
   }
 
-  /** Block time that the files tell of a height, null where they do not hold it. */
+  /** Block time of a height in the files; null if they do not contain it. */
   async timeOf(height: number): Promise<string | null> {
     return (await this.#streams.diffs.headOf(height))?.time ?? null
   }
 
-  /** Streams whose folder exists; order statuses only if wanted, since they are most of the volume. */
+  /** Streams whose folder exists. Order statuses, most of the volume, only if wanted. */
   async presentStreams(wantsStatuses: boolean): Promise<StreamName[]> {
     const present: StreamName[] = []
     for (const name of STREAMS) {
@@ -81,7 +81,7 @@ export class NodeFiles {
     return present
   }
 
-  /** Reads the streams `names` from height `from` on. `passedTime`: time of the height before, null if not known. */
+  /** Reads the streams `names` from height `from` on. `passedTime`: time of the height before, null if unknown. */
   open(
     names: readonly StreamName[],
     from: number,
@@ -90,8 +90,8 @@ export class NodeFiles {
   ): NodeReader {
     const tails = new Map<StreamName, StreamTail>()
     for (const name of names) {
-      const hear = (sentence: string) => say(`${STREAM_FOLDER[name]}: ${sentence}`)
-      tails.set(name, new StreamTail(this.#streams[name], from, hear, name === 'misc' ? shortenInThread : null))
+      const logLine = (sentence: string) => say(`${STREAM_FOLDER[name]}: ${sentence}`)
+      tails.set(name, new StreamTail(this.#streams[name], from, logLine, name === 'misc' ? shortenInThread : null))
     }
     return new NodeReader(tails, new Pairing(from, passedTime, names), say)
   }
@@ -101,9 +101,9 @@ export class NodeReader {
   readonly #tails: ReadonlyMap<StreamName, StreamTail>
   readonly #pairing: Pairing
   readonly #log: (sentence: string) => void
-  /** Set once a line contradicted what was read before: the node started over. */
+  /** Set when a line contradicts an earlier one: the node started over. */
   hasStartedOver = false
-  /** Lines of optional streams that came after the block of their height was handed out. */
+  /** Lines of optional streams that came after their block. */
   lateLines = 0
 
   constructor(tails: ReadonlyMap<StreamName, StreamTail>, pairing: Pairing, say: (sentence: string) => void) {
@@ -121,12 +121,12 @@ export class NodeReader {
     return this.#pairing.awaited
   }
 
-  /** Lines that came late wait for the next block, and would be lost with this reader. */
+  /** Late lines wait for the next block and would be lost with this reader. */
   get hasLateLines(): boolean {
     return this.#pairing.hasLateLines
   }
 
-  /** Reads on once in every stream; false where none had anything. */
+  /** Reads on in every stream. Returns false if none had anything. */
   async pump(nowMs: number): Promise<boolean> {
     let progressed = false
     for (const [name, tail] of this.#tails) {
@@ -146,10 +146,10 @@ export class NodeReader {
     return progressed
   }
 
-  /** The next block or gap, null while lines are awaited. */
+  /** The next block or gap; null while lines are missing. */
   take(): PairedBlock | PairedGap | null {
-    const taken = this.#pairing.take()
-    if (taken !== 'started_over') return taken
+    const paired = this.#pairing.take()
+    if (paired !== 'started_over') return paired
     this.hasStartedOver = true
     return null
   }
@@ -160,11 +160,13 @@ export class NodeReader {
 
   #reportLate(stream: StreamName, height: number): void {
     this.lateLines++
-    this.#log(`${STREAM_FOLDER[stream]}: the line of height ${height} came after its block: it goes with the next one`)
+    this.#log(
+      `${STREAM_FOLDER[stream]}: the line of height ${height} came after its block and is sent with the next one`,
+    )
   }
 }
 
-/** The flag by which a node writes a stream. */
+/** The node's flag for each stream. */
 const FLAG: Readonly<Record<StreamName, string>> = {
   diffs: '--write-raw-book-diffs',
   fills: '--write-fills',
@@ -174,7 +176,7 @@ const FLAG: Readonly<Record<StreamName, string>> = {
 }
 const FLAGS = REQUIRED_STREAMS.map((name) => FLAG[name]).join(' ')
 
-/** Entries of a data folder, or the system's code of why it cannot be read. */
+/** Entries of a data folder, or the system's error code. */
 export type FolderListing = { readonly entries: readonly string[] } | { readonly failed: string }
 
 /** `empty`: required streams without a complete line. */
@@ -187,33 +189,36 @@ export function layoutError(dataDir: string, listing: FolderListing, empty: read
   )
   const missing = REQUIRED_STREAMS.filter((name) => !has(name))
   if (missing.length > 0 && unbatched.length > 0)
-    return `${dataDir} holds ${unbatched.join(', ')}, not by block: run the node with --batch-by-block`
+    return `${dataDir} contains ${unbatched.join(', ')}, which are not grouped by block. Run the node with --batch-by-block`
   if (missing.length === REQUIRED_STREAMS.length) {
-    const within = entries.includes('data') ? ` It holds a folder data: perhaps that one is meant.` : ''
-    return `${dataDir} ${entries.length === 0 ? 'is empty' : 'holds no blocks of a node'}: --data must name the node's data folder, and the node must run with ${FLAGS} --batch-by-block.${within}`
+    const within = entries.includes('data') ? ` It contains a folder named data; perhaps you meant that one.` : ''
+    return `${dataDir} ${entries.length === 0 ? 'is empty' : 'contains no blocks of a node'}. Set --data to the node's data folder, and run the node with ${FLAGS} --batch-by-block.${within}`
   }
   if (missing.length > 0)
-    return `${dataDir} has no ${missing.map((name) => STREAM_FOLDER[name]).join(', ')}: run the node with ${missing.map((name) => FLAG[name]).join(' ')}`
-  return `no block stands in ${empty.map((name) => STREAM_FOLDER[name]).join(', ')} of ${dataDir} yet: does the node run, and is it in step with its chain?`
+    return `${dataDir} has no ${missing.map((name) => STREAM_FOLDER[name]).join(', ')}. Run the node with ${missing.map((name) => FLAG[name]).join(' ')}`
+  return `no blocks yet in ${empty.map((name) => STREAM_FOLDER[name]).join(', ')} of ${dataDir}. Check that the node is running and in sync with its chain`
 }
 
 function unreadableMessage(dataDir: string, code: string): string {
-  if (code === 'ENOENT') return `the data folder ${dataDir} does not exist: --data must name the node's data folder`
-  if (code === 'ENOTDIR') return `${dataDir} is a file: --data must name the node's data folder`
-  return `the data folder ${dataDir} cannot be read (${code}): give this user the right to read it`
+  if (code === 'ENOENT') return `the data folder ${dataDir} does not exist. Set --data to the node's data folder`
+  if (code === 'ENOTDIR') return `${dataDir} is a file. Set --data to the node's data folder`
+  return `cannot read the data folder ${dataDir} (${code}). Give this user permission to read it`
 }
 
-/** So long order statuses are read on when none are wanted any more: whoever wants some again and again opens no files. */
+/** How long order statuses are still read when nobody wants them, so that repeated interest does not reopen files. */
 const STATUSES_MS = 60_000
 
-/** Which streams are read: those that the node writes, and order statuses, most of the volume, while somebody wants any. */
+/**
+ * Selects the streams to read: those that the node writes, and order statuses, most of the volume, while they are
+ * wanted.
+ */
 export class StreamSelection {
   readonly #files: NodeFiles
   readonly #session: FeedSession
   readonly #log: (sentence: string) => void
   /** When order statuses were last wanted. */
   #lastWantedMs = Number.NEGATIVE_INFINITY
-  /** Order statuses are wanted, and there are none to read. */
+  /** Order statuses are wanted, but the node writes none. */
   #lacksStatuses = false
 
   constructor(files: NodeFiles, session: FeedSession, say: (sentence: string) => void) {
@@ -228,7 +233,7 @@ export class StreamSelection {
     const present = await this.#files.presentStreams(nowMs - this.#lastWantedMs < STATUSES_MS)
     const isMissing = wantsStatuses && !present.includes('statuses')
     if (isMissing && !this.#lacksStatuses)
-      this.#log('order statuses are wanted, and the node writes none: run it with --write-order-statuses')
+      this.#log('the gateway wants order statuses, but the node writes none. Run it with --write-order-statuses')
     this.#lacksStatuses = isMissing
     return present
   }

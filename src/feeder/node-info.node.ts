@@ -1,27 +1,27 @@
-// Asks the node over HTTP: whether it is there, and for its order-level snapshot, which it writes to a file beside us.
+// HTTP requests to the node: a probe, and the order-level snapshot, which the node writes to a local file.
 
 /** The real exchange's snapshot is hundreds of megabytes. */
 const RESPONSE_TIMEOUT_MS = 120_000
 const PROBE_TIMEOUT_MS = 5_000
 const ERROR_UNITS = 200
 
-/** Why the node's HTTP is of no use, null where it answers. */
+/** Why the node's HTTP does not work; null if it does. */
 export async function infoError(infoUrl: string, signal: AbortSignal): Promise<string | null> {
   const what = `the node's HTTP at ${new URL(infoUrl).host} (--info)`
-  const hint = 'run the node with --serve-info and give its address; until then no books can begin or be compared'
+  const hint = 'Run the node with --serve-info and set --info to its URL. Until then the order books stay unknown'
   try {
     const response = await post(infoUrl, { type: 'exchangeStatus' }, PROBE_TIMEOUT_MS, signal)
     await response.body?.cancel()
-    // A node that does not know the type says so: it is there.
+    // A node that does not know the type still answers, so it is up.
     return [404, 405].includes(response.status) || response.status >= 500
-      ? `${what} answers ${response.status}: ${hint}`
+      ? `${what} returned ${response.status}. ${hint}`
       : null
   } catch (error) {
-    return `${what} cannot be reached (${errorMessage(error)}): ${hint}`
+    return `${what} cannot be reached (${errorMessage(error)}). ${hint}`
   }
 }
 
-/** The first line of an error and of what caused it. */
+/** The first line of an error, and its cause. */
 export function errorMessage(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const { cause } = error as { cause?: NodeJS.ErrnoException }
@@ -38,7 +38,7 @@ async function post(infoUrl: string, body: object, timeoutMs: number, signal?: A
   })
 }
 
-/** The node writes its books to the file `outPath`, as of a height that it chooses. Throws with a sentence. */
+/** Has the node write its books to `outPath`, as of a height that it chooses. Throws with a message. */
 export async function requestSnapshot(infoUrl: string, outPath: string): Promise<void> {
   const body = {
     type: 'fileSnapshot',
@@ -49,5 +49,5 @@ export async function requestSnapshot(infoUrl: string, outPath: string): Promise
   const response = await post(infoUrl, body, RESPONSE_TIMEOUT_MS)
   const text = await response.text()
   if (!response.ok)
-    throw new Error(`the node answered fileSnapshot with ${response.status}: ${text.slice(0, ERROR_UNITS)}`)
+    throw new Error(`the node returned ${response.status} for fileSnapshot: ${text.slice(0, ERROR_UNITS)}`)
 }

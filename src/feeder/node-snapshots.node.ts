@@ -1,5 +1,5 @@
-// Asks the node for its order-level snapshot, for whoever needs one: one at a time, and not too often. A thread asks and
-// reads; what it says is heard here, and goes on being heard while the node is asked for the next.
+// Requests order-level snapshots from the node, one at a time and not too often. A thread sends the request and reads
+// the file; its messages are handled here, even while the node writes the next snapshot.
 
 import { on } from 'node:events'
 import { mkdir, rm } from 'node:fs/promises'
@@ -11,16 +11,16 @@ import { removeOrphans } from './orphans.node.ts'
 import type { SnapshotTask, SnapshotUse, ThreadMessage } from './snapshot-thread.node.ts'
 
 const THREAD = new URL('./snapshot-thread.node.ts', import.meta.url)
-/** What a node wrote for a process, by its id: hundreds of megabytes. */
+/** Name of a snapshot file, with the id of its process; hundreds of megabytes. */
 const SNAPSHOT = /^l4-snapshot-(\d+)-\d+\.json$/
-/** The biggest coin of today takes 100 MB to parse. */
+/** The largest coin today takes 100 MB to parse. */
 const THREAD_HEAP_MB = 384
-/** A snapshot costs the node work: not more often than this, whatever the reason. */
+/** Shortest gap between two snapshots, which cost the node work. */
 const MIN_GAP_MS = 1_000
 /** After failures the gap doubles up to this. */
 const MAX_GAP_MS = 15_000
 
-/** So long the node's files may need to reach the height of its snapshot. */
+/** How long the node's files may take to reach the height of its snapshot. */
 const REACH_MS = 60_000
 const CHECK_MS = 50
 
@@ -35,7 +35,7 @@ interface NodeSnapshotsOptions {
   readonly snapshotDir: string
 }
 
-/** What a thread says, and how it is answered. */
+/** A thread's messages, and the function that replies to it. */
 export interface SnapshotExchange {
   readonly messages: AsyncIterable<Exclude<ThreadMessage, { kind: 'failed' }>>
   reply(value: unknown): void
@@ -46,11 +46,11 @@ export class NodeSnapshots {
   readonly #signal: AbortSignal
   readonly #log: (sentence: string) => void
   #requests = 0
-  /** Number of the asking that the node has not answered yet. */
+  /** Number of the request that the node has not answered yet. */
   #pending: number | null = null
   #nextAt = 0
   #gapMs = MIN_GAP_MS
-  /** Why the node gave no snapshot when last asked; null where it did, or was not asked. */
+  /** Why the last request failed; null if it did not. */
   error: string | null = null
 
   constructor(options: NodeSnapshotsOptions, signal: AbortSignal, say: (sentence: string) => void) {
@@ -59,42 +59,42 @@ export class NodeSnapshots {
     this.#log = say
   }
 
-  /** Whether the node may be asked now. */
+  /** True if the node may be asked now. */
   isReady(nowMs: number): boolean {
     return this.#pending === null && nowMs >= this.#nextAt
   }
 
-  /** A snapshot, as far as `take` listens; null where there is none now, which was said. */
+  /** Reads a snapshot with `take`. Null on failure, which is logged. */
   async read<T>(use: SnapshotUse, take: (talk: SnapshotExchange) => Promise<T>): Promise<T | null> {
-    const asking = ++this.#requests
-    this.#pending = asking
+    const request = ++this.#requests
+    this.#pending = request
     try {
-      const taken = await this.#readInThread(use, asking, take)
+      const result = await this.#readInThread(use, request, take)
       this.error = null
       this.#gapMs = MIN_GAP_MS
       this.#nextAt = Math.max(this.#nextAt, performance.now() + MIN_GAP_MS)
-      return taken
+      return result
     } catch (error) {
-      if (!this.#signal.aborted) this.onFailed(`no snapshot from the node: ${errorMessage(error)}`, performance.now())
+      if (!this.#signal.aborted) this.onFailed(`the node gave no snapshot: ${errorMessage(error)}`, performance.now())
       return null
     } finally {
-      this.#onAnswered(asking)
+      this.#onAnswered(request)
     }
   }
 
-  /** The snapshot was of no use: the node is left alone for longer. */
-  onFailed(trouble: string, nowMs: number): void {
-    if (trouble !== this.error) this.#log(`${trouble}: asking again`)
-    this.error = trouble
+  /** Records that a snapshot was useless, and waits longer before the next one. */
+  onFailed(error: string, nowMs: number): void {
+    if (error !== this.error) this.#log(`${error}; retrying`)
+    this.error = error
     this.#gapMs = Math.min(MAX_GAP_MS, this.#gapMs * 2)
     this.#nextAt = nowMs + this.#gapMs
   }
 
-  async #readInThread<T>(use: SnapshotUse, asking: number, take: (talk: SnapshotExchange) => Promise<T>): Promise<T> {
+  async #readInThread<T>(use: SnapshotUse, request: number, take: (talk: SnapshotExchange) => Promise<T>): Promise<T> {
     const { infoUrl, snapshotDir } = this.#options
     await mkdir(snapshotDir, { recursive: true })
     await removeOrphans(snapshotDir, SNAPSHOT)
-    const path = join(snapshotDir, `l4-snapshot-${process.pid}-${asking}.json`)
+    const path = join(snapshotDir, `l4-snapshot-${process.pid}-${request}.json`)
     const thread = new Worker(THREAD, {
       workerData: { infoUrl, path, use } satisfies SnapshotTask,
       resourceLimits: { maxOldGenerationSizeMb: THREAD_HEAP_MB },
@@ -103,7 +103,7 @@ export class NodeSnapshots {
     const stop = () => void thread.terminate()
     this.#signal.addEventListener('abort', stop, { once: true })
     try {
-      return await take({ messages: this.#messages(thread, asking), reply: (value) => thread.postMessage(value) })
+      return await take({ messages: this.#messages(thread, request), reply: (value) => thread.postMessage(value) })
     } finally {
       this.#signal.removeEventListener('abort', stop)
       await thread.terminate()
@@ -111,18 +111,18 @@ export class NodeSnapshots {
     }
   }
 
-  async *#messages(thread: Worker, asking: number): SnapshotExchange['messages'] {
-    for await (const [words] of on(thread, 'message', { close: ['exit'] }) as AsyncIterable<[ThreadMessage]>) {
-      if (words.kind === 'failed') throw new Error(words.sentence)
-      if (words.kind === 'height') this.#onAnswered(asking)
-      yield words
-      if (words.kind === 'end') return
+  async *#messages(thread: Worker, request: number): SnapshotExchange['messages'] {
+    for await (const [message] of on(thread, 'message', { close: ['exit'] }) as AsyncIterable<[ThreadMessage]>) {
+      if (message.kind === 'failed') throw new Error(message.sentence)
+      if (message.kind === 'height') this.#onAnswered(request)
+      yield message
+      if (message.kind === 'end') return
     }
-    throw new Error('the thread that reads it ended')
+    throw new Error('the thread that reads the snapshot ended')
   }
 
-  #onAnswered(asking: number): void {
-    if (this.#pending !== asking) return
+  #onAnswered(request: number): void {
+    if (this.#pending !== request) return
     this.#pending = null
     this.#nextAt = Math.max(this.#nextAt, performance.now() + this.#gapMs)
   }

@@ -1,27 +1,27 @@
-// Keeps the order books in step with the chain, and repairs them from the node's snapshots.
-// Law: books are either known, exactly as of `place`, or null. Books of another height are brought to ours with the
-// diffs kept since (newer ones wait until we are there), some diffs at a time, and only then taken over. Of books from
-// a checkpoint each coin has a height of its own: until we are at the highest, a coin that is ahead is left alone.
+// Maintains the order books along the chain and repairs them from the node's snapshots. Invariant: books are either
+// exactly those of `position`, or null. A snapshot of another height is brought to ours with the retained diffs, a few
+// at a time, and only then adopted; one ahead of us waits. After a checkpoint each coin has its own height, and a coin
+// that is ahead is left alone until we reach the highest.
 
 import type { BookChange } from '../protocol/feed/block.ts'
 import type { OrderBooks } from './order-books.ts'
 import { coinOf, type RawDiff, readRawDiff } from './raw-diff.ts'
 
-/** Diffs that are applied to books on their way before others get their turn: some milliseconds. */
+/** Diffs applied per turn to a snapshot that is catching up: a few milliseconds. */
 const DIFFS_PER_TURN = 2_000
 
-/** Diffs of a block that are passed in one step. */
+/** Diffs of a block applied per step. */
 const DIFFS_PER_STEP = 400
 
-/** Books that a node reported as they stood after block `height`. */
+/** Books of the node after block `height`. */
 export interface SnapshotBooks {
   readonly height: number
   readonly books: OrderBooks
-  /** `all`: the books are whole. Else those of these coins alone, which have to be repaired. */
+  /** `all`, or the only coins included, which need a repair. */
   readonly coins: 'all' | ReadonlySet<string>
 }
 
-/** A block that was passed: its height and the node's text of its time. */
+/** The position after a block: its height, and its time as the node writes it. */
 export interface BlockPosition {
   readonly height: number
   readonly time: string
@@ -30,18 +30,18 @@ export interface BlockPosition {
 export class OrderBookProjector {
   #books: OrderBooks | null = null
   #current: BlockPosition | null = null
-  /** Books on their way to our height, and how far they are. */
+  /** A snapshot that is catching up, and its height so far. */
   #incoming: { readonly snapshot: SnapshotBooks; height: number } | null = null
-  /** Coins whose book is ahead of `place`, with the height of each. */
+  /** Coins whose book is ahead of `position`, with their heights. */
   #ahead: ReadonlyMap<string, number> = new Map()
   #alignedAt = 0
-  /** A block is being passed: the books are those of no height. */
+  /** True in the middle of a block, when the books belong to no height. */
   #isMidBlock = false
   #repaired: 'all' | Set<string> = new Set()
-  /** Coins whose books agreed with the node's when last compared, and of which the gateway was not yet told. */
+  /** Coins whose books matched the node's in the last comparison and were not yet reported to the gateway. */
   #confirmed: string[] = []
   #earlierMisfits = 0
-  /** Snapshots that could no longer be brought to our height, since the start. */
+  /** Snapshots that were too old to catch up, since the start. */
   missedSnapshots = 0
   readonly #recent: RecentDiffs
 
@@ -53,7 +53,7 @@ export class OrderBookProjector {
     return this.#books
   }
 
-  /** The block processed last, null before the first. */
+  /** The block processed last; null before the first. */
   get position(): BlockPosition | null {
     return this.#current
   }
@@ -63,17 +63,17 @@ export class OrderBookProjector {
     return this.#earlierMisfits + (this.#books?.misfits ?? 0)
   }
 
-  /** Whether all known books stand at `place`. */
+  /** True when all known books are at `position`. */
   get isAligned(): boolean {
     return this.#ahead.size === 0
   }
 
-  /** True while a snapshot of the node is needed: books unknown, or a coin suspect. */
+  /** True while a snapshot of the node is needed: the books are unknown, or a coin is suspect. */
   get needsSnapshot(): boolean {
     return this.#incoming === null && this.isAligned && (this.#books === null || this.#books.suspects.size > 0)
   }
 
-  /** Stands after the block `place` with `books`, or with unknown ones. `heights`: of coins that may be further. */
+  /** Starts after the block `position` with `books`, or with unknown ones. `heights`: of coins that may be ahead. */
   startAt(
     place: BlockPosition | null,
     books: OrderBooks | null,
@@ -89,8 +89,8 @@ export class OrderBookProjector {
   }
 
   /**
-   * Passes a block whose diffs are `events`; answers its net level changes, null while books are unknown. A long one is
-   * passed in steps, between which nobody may ask for books; where it is not passed to its end, they are unknown.
+   * Applies the diffs of a block. Returns its net level changes; null while books are unknown. A long block is applied
+   * in steps, between which the books must not be read. If it is abandoned, the books are unknown.
    */
   *advance(place: BlockPosition, events: readonly unknown[]): Generator<void, BookChange[] | null> {
     const books = this.#books
@@ -123,7 +123,7 @@ export class OrderBookProjector {
     return changes
   }
 
-  /** Passes a block whose diffs are missing: the books are unknown from here on. */
+  /** Passes a block with missing diffs: the books are unknown from here on. */
   loseBooks(place: BlockPosition): void {
     this.#isMidBlock = false
     this.#replace(null)
@@ -133,49 +133,49 @@ export class OrderBookProjector {
     this.catchUpSnapshot()
   }
 
-  /** Where books of `height` stand: not reached yet, within what can be told, or too old for it. */
-  availability(height: number): 'ahead' | 'held' | 'too old' {
+  /** Whether books of `height` are ahead of us, available, or too old. */
+  availability(height: number): 'ahead' | 'available' | 'too old' {
     if (this.#current === null || height > this.#current.height) return 'ahead'
-    return height === this.#current.height || this.#recent.hasAllAfter(height) ? 'held' : 'too old'
+    return height === this.#current.height || this.#recent.hasAllAfter(height) ? 'available' : 'too old'
   }
 
-  /** Digest of every coin's book as it was at `height`, which is held; the books are known. */
+  /** Digest of every coin's book at `height`, which must be available. The books must be known. */
   digestsAt(height: number): Map<string, number> {
     const books = this.#books
     const now = books?.coins().map((coin) => [coin, books.digest(coin)] as const) ?? []
     return height === this.#current?.height ? new Map(now) : new Map([...now, ...this.#recent.digestsAt(height)])
   }
 
-  /** Hands in a snapshot; it is taken once it was brought to our height. The books given are taken over. */
+  /** Offers a snapshot, to be adopted once it has caught up. Takes ownership of its books. */
   offerSnapshot(snapshot: SnapshotBooks): void {
     this.#incoming = { snapshot, height: snapshot.height }
     this.catchUpSnapshot()
   }
 
-  /** Brings books that are on their way nearer; called between blocks. */
+  /** Applies more diffs to a snapshot that is catching up. Call between blocks. */
   catchUpSnapshot(): void {
-    const coming = this.#incoming
-    if (!coming || this.#isMidBlock) return
-    const { books, coins } = coming.snapshot
+    const incoming = this.#incoming
+    if (!incoming || this.#isMidBlock) return
+    const { books, coins } = incoming.snapshot
     const place = this.#current
-    const standing = this.availability(coming.height)
-    if (place === null || standing === 'ahead') return
-    if (standing === 'too old') {
+    const availability = this.availability(incoming.height)
+    if (place === null || availability === 'ahead') return
+    if (availability === 'too old') {
       this.#incoming = null
       this.missedSnapshots++
       return
     }
     const { height } = place
-    for (let left = DIFFS_PER_TURN; coming.height < height && left > 0; coming.height++) {
-      const diffs = this.#recent.diffsOf(coming.height + 1)
+    for (let remaining = DIFFS_PER_TURN; incoming.height < height && remaining > 0; incoming.height++) {
+      const diffs = this.#recent.diffsOf(incoming.height + 1)
       for (const diff of diffs) if (coins === 'all' || coins.has(diff.coin)) books.apply(diff)
       books.endBlock()
-      left -= diffs.length
+      remaining -= diffs.length
     }
-    if (coming.height === height) this.#adopt(coming.snapshot)
+    if (incoming.height === height) this.#adopt(incoming.snapshot)
   }
 
-  /** What was repaired since the last call and has to be told to the gateway; null where nothing was. */
+  /** Repairs since the last call that the gateway must get; null for none. */
   takeRepaired(): 'all' | string[] | null {
     const repaired = this.#repaired
     this.#repaired = new Set()
@@ -183,12 +183,12 @@ export class OrderBookProjector {
     return repaired.size > 0 ? [...repaired] : null
   }
 
-  /** All books but those of `except` agree with the node's snapshot. */
+  /** Records that all books except those of `except` match the node's snapshot. */
   confirm(except: ReadonlySet<string>): void {
     this.#confirmed = this.#books?.coins().filter((coin) => !except.has(coin)) ?? []
   }
 
-  /** Coins whose books agree with the node's, since the last call. */
+  /** Coins that matched since the last call. */
   takeConfirmed(): string[] {
     const confirmed = this.#confirmed.filter((coin) => !this.#books?.suspects.has(coin))
     this.#confirmed = []
@@ -217,18 +217,18 @@ export class OrderBookProjector {
   }
 }
 
-/** About a minute of the whole real exchange. */
+/** About one minute of the whole real exchange. */
 const MAX_RECENT_DIFFS = 200_000
 
 interface RecentBlock {
   readonly diffs: readonly RawDiff[]
-  /** Digests of the coins that it touched, as they were before it. */
+  /** Digests before the block, of the coins that it changed. */
   readonly before: ReadonlyMap<string, number>
 }
 
 /**
- * The raw diffs of the last blocks, kept so that a snapshot taken a little earlier can be brought to our height, and the
- * digests that they changed, so that it can be told what our books were at its height.
+ * The raw diffs of the last blocks, with which a slightly older snapshot can catch up, and the digests they replaced,
+ * from which those at an earlier height follow.
  */
 export class RecentDiffs {
   readonly #blocks = new Map<number, RecentBlock>()
@@ -236,12 +236,12 @@ export class RecentDiffs {
   #count = 0
   #last: number | null = null
 
-  /** `limit`: diffs kept; the last block is kept whatever its length. */
+  /** `limit`: diffs retained; the last block is retained whatever its length. */
   constructor(limit: number = MAX_RECENT_DIFFS) {
     this.#limit = limit
   }
 
-  /** Adds the block after the last one; another height begins anew, since a run with a hole is of no use. */
+  /** Adds the next block. Any other height clears the rest, because a run with a hole is useless. */
   push(height: number, diffs: readonly RawDiff[], before: ReadonlyMap<string, number>): void {
     if (this.#last === null || height !== this.#last + 1) this.clear()
     this.#last = height
@@ -260,12 +260,12 @@ export class RecentDiffs {
     this.#last = null
   }
 
-  /** Whether every block after `height` is held. */
+  /** True if every block after `height` is retained. */
   hasAllAfter(height: number): boolean {
     return this.#last !== null && (height === this.#last || (height < this.#last && this.#blocks.has(height + 1)))
   }
 
-  /** The diffs of a block that is held. */
+  /** The diffs of a retained block. */
   diffsOf(height: number): readonly RawDiff[] {
     return this.#blocks.get(height)?.diffs ?? []
   }

@@ -1,7 +1,7 @@
-// All order books of a node: order-level state in, net level changes per block out.
-// Invariant: applying the raw diffs of a block changes exactly the levels that endBlock() returns. A diff that does not fit
-// (unknown order, other size than we hold, order that exists already) is counted and makes its coin suspect; the
-// diff is applied as far as it goes, because a nearly right book until the repair beats a frozen one.
+// All order books of a node: takes order-level diffs, returns net level changes per block. Invariant: the diffs of a
+// block change exactly the levels that endBlock() returns. A diff that does not fit (unknown order, other size,
+// existing order) is counted and makes its coin suspect. It is still applied as far as possible: a nearly right book is
+// better than a frozen one until the repair.
 
 import { EMPTY_DIGEST } from '../block-log/level-digest.ts'
 import { compareDecimals } from '../core/decimal.ts'
@@ -9,12 +9,12 @@ import type { BookChange, Levels } from '../protocol/feed/block.ts'
 import { CoinOrders, type Ladder, type SavedOrder } from './coin-orders.ts'
 import type { RawDiff } from './raw-diff.ts'
 
-/** Orders of one coin as a snapshot or checkpoint lists them; `known` false: no entry of it was ever emitted. */
+/** Orders of one coin in a snapshot or checkpoint. `known` false: no entry of it was ever emitted. */
 interface SavedCoin {
   readonly coin: string
   readonly known: boolean
   readonly orders: Iterable<SavedOrder>
-  /** More orders of the coin that was loaded last, whose list is long. */
+  /** Continues the coin that was loaded last, whose list is long. */
   readonly isMore?: boolean
 }
 
@@ -24,7 +24,7 @@ export class OrderBooks {
   readonly #suspects = new Set<string>()
   #misfits = 0
 
-  /** Replaces the book of a coin, between blocks; nothing of it is emitted as a change. */
+  /** Replaces the book of a coin between blocks, without emitting a change. */
   load({ coin, known, orders, isMore }: SavedCoin): void {
     const book = (isMore ? this.#coins.get(coin) : undefined) ?? new CoinOrders(coin, known)
     for (const { oid, side, px, sz } of orders) book.add(oid, side, px, sz)
@@ -33,22 +33,22 @@ export class OrderBooks {
     this.#suspects.delete(coin)
   }
 
-  /** Takes over a coin's book from other books at the same height; a coin that they lack becomes empty. */
+  /** Adopts a coin's book from other books at the same height; a coin they lack becomes empty. */
   adopt(coin: string, from: OrderBooks): void {
     const book = from.#coins.get(coin) ?? new CoinOrders(coin, true)
-    // Whoever adopts tells the reader the whole book, so its next entry is not the first.
+    // The gateway gets the whole book, so its next entry is not the first.
     book.known = true
     this.#coins.set(coin, book)
     this.#suspects.delete(coin)
   }
 
-  /** Counts an event that could not be read and makes its coin suspect, where it names one. */
+  /** Counts an unreadable event, and makes its coin suspect if it names one. */
   markSuspect(coin: string | null): void {
     this.#misfits++
     if (coin !== null) this.#suspects.add(coin)
   }
 
-  /** Applies one diff of the running block. */
+  /** Applies one diff of the current block. */
   apply(diff: RawDiff): void {
     let book = this.#coins.get(diff.coin)
     if (!book) {
@@ -62,7 +62,9 @@ export class OrderBooks {
     }
   }
 
-  /** Ends the running block and answers its net, absolute level changes, coins in the order of their first diff. */
+  /**
+   * Ends the current block. Returns its net level changes as absolute states, coins in the order of their first diff.
+   */
   endBlock(): BookChange[] {
     const changes: BookChange[] = []
     for (const book of this.#changed) {
@@ -74,59 +76,59 @@ export class OrderBooks {
     return changes
   }
 
-  /** One side of a coin's book, best first; empty where it has none. To be read between two blocks. */
+  /** One side of a coin's book, best first; empty for none. Read between two blocks. */
   side(coin: string, side: 0 | 1): Ladder {
     return this.#coins.get(coin)?.side(side) ?? []
   }
 
-  /** Whole book of a coin, best first; empty where it has none. To be asked between blocks. */
+  /** A coin's whole book, best first; empty for none. Read between two blocks. */
   levels(coin: string): Levels {
     return this.#coins.get(coin)?.levels() ?? [[], []]
   }
 
-  /** Numbers of bid and ask levels of a coin, between blocks. */
+  /** Number of bid and ask levels of a coin. Read between blocks. */
   depths(coin: string): readonly [number, number] {
     return this.#coins.get(coin)?.depths() ?? [0, 0]
   }
 
-  /** Coins with a book, also an empty one. */
+  /** Coins with a book, including empty ones. */
   coins(): string[] {
     return [...this.#coins.keys()]
   }
 
-  /** Marks every coin as known to the reader, such as after a snapshot of all. */
+  /** Marks every coin as known to the gateway, such as after a snapshot of all. */
   markAllKnown(): void {
     for (const book of this.#coins.values()) book.known = true
   }
 
-  /** Begins a copy of a coin's orders, null where it has no book; only one of them at a time. */
+  /** Starts a copy of a coin's orders; null if it has no book. Only one copy at a time. */
   copy(coin: string): OrderCopy | null {
     const book = this.#coins.get(coin)
     return book ? new OrderCopy(book) : null
   }
 
-  /** Whether a coin's book is still this one: a repair brings another. */
+  /** True if this is still the coin's book; a repair replaces it. */
   isCurrent(book: CoinOrders): boolean {
     return this.#coins.get(book.coin) === book
   }
 
-  /** The number that tells the coin's levels from others, between blocks. */
+  /** Digest of the coin's levels. Read between blocks. */
   digest(coin: string): number {
     return this.#coins.get(coin)?.digest ?? EMPTY_DIGEST
   }
 
-  /** Coins with a diff that did not fit since their book was last loaded. */
+  /** Coins with a diff that did not fit since their book was loaded. */
   get suspects(): ReadonlySet<string> {
     return this.#suspects
   }
 
-  /** Diffs that did not fit since these books were made. */
+  /** Diffs that did not fit since these books were created. */
   get misfits(): number {
     return this.#misfits
   }
 }
 
-/** Applies a diff; false where it contradicts the book. */
+/** Applies a diff. Returns false if it contradicts the book. */
 function applyDiff(book: CoinOrders, diff: RawDiff): boolean {
   if (diff.kind === 'new') return book.add(diff.oid, diff.side, diff.px, diff.sz)
   if (diff.kind === 'remove') return book.remove(diff.oid) !== null
@@ -135,21 +137,20 @@ function applyDiff(book: CoinOrders, diff: RawDiff): boolean {
   return before !== null && isSameSize(before, diff.origSz)
 }
 
-/** `0.1` and `0.10` are one size; the texts are nearly always equal. */
+/** `0.1` and `0.10` are equal sizes; the texts are nearly always the same. */
 function isSameSize(a: string, b: string): boolean {
   return a === b || compareDecimals(a, b) === 0
 }
 
-// All orders of a coin as the texts of a checkpoint, copied some at a time while blocks go on: at the exchange's size all
-// of one coin at once would hold them up.
-// Invariant: the texts are the orders as they stand when the last of them is copied, whatever changed since the first was.
+// Copies a coin's orders as checkpoint texts, a few at a time while blocks continue: a large coin at once would delay
+// them. Invariant: the texts are the orders at the moment the last one is copied, whatever changed since the first.
 
 export class OrderCopy {
   readonly book: CoinOrders
   readonly #remaining: Iterator<readonly [oid: number, text: string]>
   readonly #oids: number[] = []
   #texts: string[] = []
-  /** Orders that came, changed or went since the copy was begun. */
+  /** Orders that were added, changed or removed since the copy started. */
   readonly #touched = new Set<number>()
 
   constructor(book: CoinOrders) {
@@ -163,13 +164,13 @@ export class OrderCopy {
     return this.#texts
   }
 
-  /** Copies at most so many orders more, between two blocks; answers how many less it were, 0 while more may be left. */
-  step(most: number): number {
-    for (let left = most; left > 0; left--) {
+  /** Copies up to `most` more orders between two blocks. Returns how many fewer it copied; 0 while more may be left. */
+  step(max: number): number {
+    for (let remaining = max; remaining > 0; remaining--) {
       const next = this.#remaining.next()
       if (next.done) {
         this.#finish()
-        return left
+        return remaining
       }
       this.#oids.push(next.value[0])
       this.#texts.push(next.value[1])
@@ -177,7 +178,7 @@ export class OrderCopy {
     return 0
   }
 
-  /** Ends a copy that is of no use any more. */
+  /** Cancels the copy. */
   stop(): void {
     this.book.watch(null)
   }

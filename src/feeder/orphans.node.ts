@@ -1,9 +1,9 @@
-// Files that a killed process left half-written: each kill would leave another, until the disk is full.
+// Removes partial files of killed processes, which would otherwise fill the disk.
 
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** Removes the files whose name fits and whose process, by the id in the first group, is no more. */
+/** Removes files that match `name` and whose process, by the id in the first group, no longer exists. */
 export async function removeOrphans(folder: string, name: RegExp): Promise<void> {
   for (const entry of await readdir(folder)) {
     const pid = Number(name.exec(entry)?.[1])
@@ -15,7 +15,7 @@ function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0)
   } catch (error) {
-    // Another user's process answers EPERM.
+    // Signaling another user's process fails with EPERM.
     return (error as NodeJS.ErrnoException).code !== 'ESRCH'
   }
 }

@@ -1,32 +1,32 @@
-// What was produced and is not yet durable at the gateway, in sending order, as encoded frames.
-// Law: an item leaves only when it is acknowledged. A block is, when its height is; a snapshot of height s is,
-// when a later height is, because frames are taken in order and a snapshot itself is not acknowledged.
+// Encoded frames that are not yet durable at the gateway, in sending order. Invariant: an item leaves only when
+// acknowledged. A block is acknowledged with its height; a snapshot of height s with a later height, because frames are
+// taken in order and snapshots themselves are not acknowledged.
 
 import type { Block } from '../protocol/feed/block.ts'
 import { encodeFrame, JOINED_MAX_UNITS, PartJoiner } from '../protocol/feed/parts.ts'
 import { BlockFrame, type Verified } from '../protocol/feed/protocol.ts'
 
-/** While so much waits to be sent rows of coins, which are most of it, are left out: all clients wait for blocks. */
+/** While this much is unsent, rows of coins, the bulk of it, are left out: all clients wait for blocks. */
 const MAX_UNSENT_ROW_UNITS = 8 * 1024 * 1024
 
-/** Of a block with payments: some 80,000 wallets, whose file is made in 100 MB. */
+/** Longest block with payments: about 80,000 wallets, whose file is created in 100 MB. */
 const PAYMENTS_MAX_UNITS = 12 * 1024 * 1024
 
 interface OutboxItem {
   readonly kind: 'block' | 'snapshot' | 'gone' | 'verified'
-  /** Of a `gone`: the last height that is gone. */
+  /** The last height of a `gone`. */
   readonly height: number
-  /** Of a `gone`: the first height that is gone; else the height. */
+  /** The first height of a `gone`; otherwise the height. */
   readonly from: number
   readonly scope: 'all' | 'coins' | null
   readonly coins: readonly string[]
   readonly texts: readonly string[]
-  readonly payments?: 'told' | 'unknown'
-  /** Characters of a block, by which production is bounded; a snapshot of any size must not stop the block behind it. */
+  readonly payments?: 'known' | 'unknown'
+  /** Characters of a block, which limit production; 0 for a snapshot, whose size must not stop the next block. */
   readonly units: number
 }
 
-/** A snapshot whose parts are still being made. */
+/** A snapshot whose parts are still being created. */
 interface OpenSnapshot extends OutboxItem {
   readonly texts: string[]
   isOpen: boolean
@@ -34,14 +34,14 @@ interface OpenSnapshot extends OutboxItem {
 
 export class Outbox {
   #items: OutboxItem[] = []
-  /** Items that were sent whole … */
+  /** Items sent in full, */
   #sent = 0
-  /** … and texts of the item behind them. */
+  /** and texts sent of the item after them. */
   #sentTexts = 0
   #units = 0
   #currentSnapshot: OpenSnapshot | null = null
 
-  /** Characters held; nearly all are ASCII, so about bytes. */
+  /** Characters in the outbox; nearly all are ASCII, so about bytes. */
   get units(): number {
     return this.#units
   }
@@ -55,19 +55,19 @@ export class Outbox {
     return this.#items.slice(0, this.#sentTexts > 0 ? this.#sent + 1 : this.#sent)
   }
 
-  /** True where something sent will be acknowledged in time if the gateway is well. */
+  /** True when an acknowledgement is due soon if the gateway is healthy. */
   get awaitsAck(): boolean {
     return this.#sent > 0 && this.#items.slice(0, this.#sent).some((item) => item.kind === 'block')
   }
 
   /**
-   * Answers the block as it goes out: without rows of coins, and payments, where it is longer than a gateway takes; without
-   * rows where too much waits.
+   * Adds a block and returns it as sent. Rows of coins, then payments, are left out of a block that is too long for the
+   * gateway; rows also while too much is unsent.
    */
   pushBlock(block: Block): Block {
     const { l4, ...bare } = block
-    // An hour's payments, which are as much by themselves, are gone in a moment.
-    const unsent = this.#items.slice(this.#sent).filter(({ payments }) => payments !== 'told')
+    // An hour's payments are as large but leave at once, so they do not count.
+    const unsent = this.#items.slice(this.#sent).filter(({ payments }) => payments !== 'known')
     if (l4 && unitsOf(unsent) > MAX_UNSENT_ROW_UNITS) return this.pushBlock(bare)
     const item = itemOf('block', block.height, block.height, encodeFrame({ type: 'block', ...block }))
     if (l4 && item.units > JOINED_MAX_UNITS) return this.pushBlock(bare)
@@ -76,18 +76,18 @@ export class Outbox {
     return block
   }
 
-  /** Digests of books after the block sent last. */
+  /** Digests of books after the last block. */
   pushVerified(frame: Verified): void {
     this.#push(itemOf('verified', frame.height, frame.height, [JSON.stringify(frame)]))
   }
 
-  /** A snapshot to which parts are pushed until the last; nothing is pushed behind it before. */
+  /** Adds a snapshot whose parts follow. Nothing else may be added before its last part. */
   openSnapshot(scope: 'all' | 'coins', height: number, coins: readonly string[]): void {
     this.#currentSnapshot = { kind: 'snapshot', height, from: height, scope, coins, texts: [], units: 0, isOpen: true }
     this.#push(this.#currentSnapshot)
   }
 
-  /** The open snapshot with one more part, null where it is held no more. */
+  /** Adds a part to the current snapshot and returns it; null if it was dropped. */
   pushPart(text: string, isLast: boolean): OutboxItem | null {
     const open = this.#currentSnapshot
     if (!open || this.#items.at(-1) !== open) return null
@@ -99,7 +99,7 @@ export class Outbox {
     return open
   }
 
-  /** Takes out a snapshot whose parts do not all come. */
+  /** Drops a snapshot whose parts will not all come. */
   dropOpenSnapshot(): void {
     this.dropSnapshots((item) => item === this.#currentSnapshot)
     this.#currentSnapshot = null
@@ -123,26 +123,26 @@ export class Outbox {
     this.#sent = Math.max(0, this.#sent - done)
   }
 
-  /** True where what is held goes on from `height` without a hole. */
+  /** True if the items continue from `height` without a hole. */
   covers(height: number): boolean {
     const first = this.#items.find((item) => item.kind !== 'snapshot')
     const last = this.#items.findLast((item) => item.kind !== 'snapshot')
     return first !== undefined && last !== undefined && first.from <= height && last.height >= height
   }
 
-  /** Sends again from the item that carries `height`. */
+  /** Sends again from the item with `height`. */
   rewind(height: number): void {
     const index = this.#items.findIndex((item) => item.height >= height)
     this.#sent = index < 0 ? this.#items.length : index
     this.#sentTexts = 0
   }
 
-  /** Whether all was sent, and no snapshot is amid its parts. */
+  /** True when everything was sent, including all parts of a snapshot. */
   get isAllSent(): boolean {
     return this.#sent === this.#items.length
   }
 
-  /** The next text to send, null when all is sent. */
+  /** The next text to send; null when everything is sent. */
   next(): string | null {
     const item = this.#items[this.#sent]
     const text = item?.texts[this.#sentTexts]
@@ -155,41 +155,44 @@ export class Outbox {
     return text
   }
 
-  /** Takes snapshots out: those for which `drop` says so. */
+  /** Drops the snapshots that `drop` selects. */
   dropSnapshots(drop: (item: OutboxItem) => boolean): void {
     this.#drop((item) => item.kind === 'snapshot' && drop(item))
   }
 
   #drop(drop: (item: OutboxItem) => boolean): void {
     const sent = this.#items.slice(0, this.#sent)
-    const begun = this.#items[this.#sent]
+    const current = this.#items[this.#sent]
     const keep = (item: OutboxItem) => !drop(item)
     this.#items = this.#items.filter(keep)
     this.#sent = sent.filter(keep).length
-    if (begun && !keep(begun)) this.#sentTexts = 0
+    if (current && !keep(current)) this.#sentTexts = 0
     this.#units = unitsOf(this.#items)
   }
 
-  /** Whether a snapshot of all books is held. */
+  /** True if a snapshot of all books is in the outbox. */
   get hasSeed(): boolean {
     return this.#items.some((item) => item.scope === 'all')
   }
 
-  /** Makes the book changes of all blocks before the first held seed unknown: nothing is known that they follow. */
+  /**
+   * Makes the book changes of all blocks before the first snapshot of all books unknown: the gateway has nothing they
+   * follow.
+   */
   clearBooks(): void {
     const seed = this.#items.findIndex((item) => item.scope === 'all')
     this.#items = this.#items.map((item, index) => (seed >= 0 && index > seed ? item : reencode(item, { books: null })))
     this.#units = unitsOf(this.#items)
   }
 
-  /** Takes payments out of the blocks: the gateway does not know them. */
+  /** Removes payments from the blocks: the gateway does not know them. */
   dropPayments(): void {
     if (!this.#items.some(({ payments }) => payments)) return
     this.#items = this.#items.map((item) => (item.payments ? reencode(item, { payments: undefined }) : item))
     this.#units = unitsOf(this.#items)
   }
 
-  /** Gives up the block of `height`: it becomes a gap, and what follows it has unknown books. */
+  /** Gives up the block of `height`: it becomes a gap, and the books after it are unknown. */
   giveUp(height: number): void {
     const index = this.#items.findIndex((item) => item.kind === 'block' && item.height === height)
     if (index < 0) return
@@ -224,10 +227,10 @@ function goneItem(from: number, to: number): OutboxItem {
 }
 
 function withPayments(item: OutboxItem, { payments }: Pick<Block, 'payments'>): OutboxItem {
-  return payments === undefined ? item : { ...item, payments: payments ? 'told' : 'unknown' }
+  return payments === undefined ? item : { ...item, payments: payments ? 'known' : 'unknown' }
 }
 
-/** A block with some fields others. */
+/** The block with some fields changed. */
 function reencode(item: OutboxItem, change: Partial<BlockFrame>): OutboxItem {
   if (item.kind !== 'block') return item
   const joiner = new PartJoiner()

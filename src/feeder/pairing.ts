@@ -1,40 +1,40 @@
-// Puts the lines of the node's streams together by height. The streams are written one after another, so at any
-// moment some are ahead; each by itself is in order. The rule:
+// Pairs the lines of the node's streams by height. The streams are written one after another, so some are ahead at any
+// moment; each is in order. The rules:
 //   both required streams have a line of the next height → the block is due
-//   a required stream's next line is of a later height   → its line is missing for good: a gap, not a wait
-//   an optional stream has a line of that or a later height, or was read to its end a short wait after the block was
-//     due                                                → it is settled; without a line it has nothing to say
-//   an optional stream's line of a passed height          → it came late: it goes with the next block, and the next waits
-//                                                          are longer
-//   any other line of a passed height                     → written again by a restarted node; of another time, though:
+//   a required stream's next line has a later height     → its line will never come: a gap, not a wait
+//   an optional stream has a line of that height or a    → it is settled; without a line it has nothing for this height
+//     later one, or was read to its end a short wait
+//     after the block was due
+//   an optional stream's line of a passed height         → it is late: it goes with the next block, and waits get longer
+//   any other line of a passed height                    → a restarted node wrote it again; with another time it is
 //                                                          another chain (a height has one time, and times rise)
 
 import { nodeTimeMs, REQUIRED_STREAMS, type StreamLine, type StreamName } from './streams.ts'
 
-/** A line of an optional stream that came after the block of its height was handed out. */
+/** A line of an optional stream that came after its block. */
 export interface LateLine {
   readonly stream: StreamName
   readonly height: number
   readonly text: string
 }
 
-/** Lines of one height; an optional stream with nothing to say is absent. `late`: since the block before. */
+/** Lines of one height; an optional stream without a line is absent. `late`: late lines since the block before. */
 export interface PairedBlock {
   readonly kind: 'block'
   readonly height: number
   readonly time: string
   readonly lines: ReadonlyMap<StreamName, string>
-  /** Streams that are read. */
+  /** The streams that are read. */
   readonly streams: readonly StreamName[]
   readonly late: readonly LateLine[]
 }
 
-/** Heights `from` to `to` can not be sent whole; `missing` names the streams without a line, `found` what is there. */
+/** Heights `from` to `to` cannot be sent in full. `missing`: streams without a line; `found`: existing lines. */
 export interface PairedGap {
   readonly kind: 'gap'
   readonly from: number
   readonly to: number
-  /** Time of a line of `to`, or where there is none of the line after it. */
+  /** Time of a line of `to`, or of the line after it. */
   readonly time: string
   readonly missing: readonly StreamName[]
   /** Lines of the last height of the gap (its only one, unless all streams skipped it). */
@@ -43,18 +43,20 @@ export interface PairedGap {
 
 type PushVerdict = 'taken' | 'duplicate' | 'late' | 'started_over'
 
-/** Later than any time: nothing after it looks like another chain. */
+/** Later than any time, so that nothing after it looks like another chain. */
 const UNKNOWN_TIME = '~'
-/** A node writes all streams of a height within a millisecond; the rest is for a busy host. Doubles with a late line. */
+/**
+ * A node writes all streams of a height within a millisecond; the rest is for a busy host. Doubles with each late line.
+ */
 const WAIT_MS = 50
 const WAIT_MAX_MS = 800
-/** A stream with a line for each of so many heights has one for the next as well, and gets the longest wait. */
+/** A stream with a line for this many heights in a row probably has the next one too, and gets the longest wait. */
 const DENSE_RUN = 32
-/** The first block of an hour has the funding of all positions, a line of 20 MB, which a node is long in writing. */
+/** The first block of an hour has the funding of all positions, a line of 20 MB that takes the node long to write. */
 const HOUR_WAIT_MS = 3_000
-/** Length of the hour in a time as the node writes it. */
+/** Length of the hour in the node's time format. */
 const HOUR_UNITS = '2026-05-05T17'.length
-/** Heights whose time is remembered: a restarted node writes at most the 10,000 since its last saved state again. */
+/** Heights with a remembered time: a restarted node writes up to 10,000 heights again, back to its last saved state. */
 const MAX_TIMES = 16_384
 
 export class Pairing {
@@ -63,35 +65,35 @@ export class Pairing {
   #next: number
   #passedTime: string
 
-  /** `next` is the first height wanted and `passedTime` the time of the one before, null if not known. */
+  /** `next`: first height wanted. `passedTime`: time of the one before, null if unknown. */
   constructor(next: number, passedTime: string | null, streams: readonly StreamName[]) {
     this.#next = next
     this.#passedTime = passedTime ?? UNKNOWN_TIME
     this.#queues = new Map(streams.map((name) => [name, new StreamQueue(next - 1)]))
   }
 
-  /** First height not yet handed out. */
+  /** First height not yet taken. */
   get next(): number {
     return this.#next
   }
 
-  /** Characters waiting in a stream's queue: the shell reads no further ahead than it must. */
+  /** Characters waiting in a stream's queue: the shell reads ahead only as far as it must. */
   waitingUnits(stream: StreamName): number {
     return this.#queues.get(stream)?.units ?? 0
   }
 
-  /** Lines that came late wait for the next block. */
+  /** Late lines wait for the next block. */
   get hasLateLines(): boolean {
     return [...this.#queues.values()].some((queue) => queue.hasLateLines)
   }
 
-  /** Required streams whose next line is awaited while another stream already has it. */
+  /** Required streams that lack the next line while another stream has it. */
   get awaited(): StreamName[] {
     const isAhead = [...this.#queues.values()].some((queue) => queue.head !== undefined)
     return isAhead ? REQUIRED_STREAMS.filter((name) => this.#queues.get(name)?.head === undefined) : []
   }
 
-  /** Takes the next line of a stream, which came at `nowMs`. */
+  /** Adds the next line of a stream, read at `nowMs`. */
   push(stream: StreamName, line: StreamLine, nowMs: number): PushVerdict {
     const queue = this.#queues.get(stream)
     if (!queue) throw new Error(`no such stream: ${stream}`)
@@ -109,13 +111,13 @@ export class Pairing {
     return 'late'
   }
 
-  /** A stream had been read to its end at `nowMs`: what was not pushed was not there yet. */
+  /** The stream was read to its end at `nowMs`: a line not pushed by then did not exist yet. */
   onEnd(stream: StreamName, nowMs: number): void {
     const queue = this.#queues.get(stream)
     if (queue) queue.endedAt = nowMs
   }
 
-  /** The next block or gap, null while lines are awaited; `started_over` where streams contradict each other. */
+  /** The next block or gap; null while lines are missing; `started_over` when streams contradict each other. */
   take(): PairedBlock | PairedGap | 'started_over' | null {
     const height = this.#next
     const required = REQUIRED_STREAMS.flatMap((name) => this.#queues.get(name)?.head ?? [])
@@ -147,7 +149,7 @@ export class Pairing {
     return { kind: 'gap', from: height, to: last, time: lowest.time, missing, found: lines }
   }
 
-  /** Whether a line is the first of an hour, and the stream was alive in the hour before. */
+  /** True if a line is the first of an hour and the stream was active in the hour before. */
   #isFirstOfHour({ time }: StreamLine, { lastTime }: StreamQueue): boolean {
     const hourOf = (text: string) => text.slice(0, HOUR_UNITS)
     return hourOf(this.#passedTime) !== hourOf(time) && hourOf(this.#passedTime) === hourOf(lastTime)
@@ -159,7 +161,7 @@ export class Pairing {
   }
 }
 
-/** First in, first out without shifting arrays. */
+/** A queue without array shifts. */
 class StreamQueue {
   lastHeight: number
   lastTime = ''
@@ -167,7 +169,7 @@ class StreamQueue {
   waitMs = WAIT_MS
   /** When the stream was last read to its end. */
   endedAt = Number.NEGATIVE_INFINITY
-  /** Lines of heights without a hole before the last one. */
+  /** Consecutive heights up to the last line. */
   #run = 0
   #lines: { readonly line: StreamLine; readonly at: number }[] = []
   #at = 0
@@ -181,7 +183,7 @@ class StreamQueue {
     return this.#lines[this.#at]
   }
 
-  /** Whether an optional stream can say nothing more of `height`, whose block is due since `dueAt`. */
+  /** True when an optional stream can add nothing to `height`, whose block is due since `dueAt`. */
   isSettled(height: number, dueAt: number, isFunded: boolean): boolean {
     while (this.head && this.head.line.height < height) this.drop()
     if (this.head) return true

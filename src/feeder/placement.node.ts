@@ -1,5 +1,5 @@
-// Puts production where the gateway's log ends: looks at the node's files and at the checkpoints, and stands the books
-// there, out of memory, of a checkpoint or of the node's snapshot.
+// Moves production to the end of the gateway's log: starts the books there, from memory, a checkpoint or a snapshot of
+// the node.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { CheckpointFiles, StoredCheckpoint } from './checkpoint-files.node.ts'
@@ -11,7 +11,7 @@ import type { SnapshotFetcher } from './snapshot-fetcher.node.ts'
 
 const RETRY_MS = 500
 
-/** Where to read and to send from, both known by now. */
+/** Where to read and send from, both known by now. */
 interface StartPosition {
   readonly point: ResumePoint
   readonly readFrom: number
@@ -33,7 +33,7 @@ export class Placement {
     this.#host = host
   }
 
-  /** Stands the books at `target`; null where that has to be tried again; a sentence where this node never can. */
+  /** Moves the books to `target`. Null: try again later. A sentence: this node never can. */
   async moveTo(target: Reposition): Promise<StartPosition | string | null> {
     const range = await this.#host.files.range()
     if (!range) return null
@@ -41,22 +41,22 @@ export class Placement {
     for (const [age, stored] of (await this.#host.checkpoints.list()).entries()) {
       const foreign = await this.#conflictOf(stored, range)
       if (!foreign) checkpoints.push(stored)
-      // The one before the newest may be from before the log was begun anew.
+      // The previous checkpoint may be older than the present log.
       else if (target.durable !== null && age === 0) return foreign
-      else this.#host.log(`the checkpoint ${stored.path} is ignored: it is not of this node's present chain`)
+      else this.#host.log(`ignoring the checkpoint ${stored.path}: it does not belong to this node's present chain`)
     }
     const { books, isAligned, position } = this.#host.projector
     const point = resumePoint(target, range, books && isAligned && position?.time ? position : null, checkpoints)
     return await this.#prepareBooks(point, checkpoints)
   }
 
-  /** Why a checkpoint is not of the node's present files, null where it is. */
+  /** Why a checkpoint does not belong to the node's present files; null if it does. */
   async #conflictOf(stored: StoredCheckpoint, range: FileRange): Promise<string | null> {
     const time = stored.height < range.first ? null : await this.#host.files.timeOf(stored.height)
     return startedOverMessage(stored, range, time)
   }
 
-  /** Puts the books where the point wants them; null where that has to be tried again. */
+  /** Prepares the books for the resume point; null: try again later. */
   async #prepareBooks(point: ResumePoint, checkpoints: readonly StoredCheckpoint[]): Promise<StartPosition | null> {
     const { readFrom, sendFrom } = point
     this.#host.snapshots.invalidate()

@@ -1,4 +1,4 @@
-// Paired lines of the node in, blocks of the feed out: books advance, events are converted, gaps are named.
+// Turns paired lines of the node into blocks of the feed: advances the books, converts events, reports gaps.
 
 import type { L4Rows } from '../protocol/feed/block.ts'
 import { VERIFIED_MAX } from '../protocol/feed/protocol.ts'
@@ -12,7 +12,7 @@ import { SnapshotEncoder } from './snapshot-encoder.ts'
 import { filterStatuses, type MatchedRows } from './status-filter.ts'
 import { nodeTimeMs, readEvents, type StreamName } from './streams.ts'
 
-/** A snapshot that is being handed in, and the books it is of. */
+/** A snapshot being sent, and its books. */
 interface SnapshotInProgress {
   readonly encoder: SnapshotEncoder
   readonly books: OrderBooks
@@ -22,26 +22,26 @@ export class Producer {
   readonly #projector: OrderBookProjector
   readonly #session: FeedSession
   readonly #log: (sentence: string) => void
-  /** Events left out because their shape was of no use. */
+  /** Events left out because of an unusable shape. */
   refusedEvents = 0
   #snapshot: SnapshotInProgress | null = null
-  /** From here on every height was sent, or is a gap; null while blocks pass in silence. */
+  /** From here on every height was sent or is a gap; null while blocks are only applied. */
   #sentFrom: number | null = null
-  /** Lines that came after their block and wait for the next one. */
+  /** Late lines that wait for the next block. */
   #lateLines: LateLine[] = []
-  /** What was left out of the next block may have told who paid funding. */
+  /** A line was left out that may have named payers of funding. */
   #arePaymentsUnknown = false
-  /** Heights that could not be sent whole. */
+  /** Heights that could not be sent in full. */
   gapHeights = 0
 
-  /** `say` hears a sentence for people of everything unusual. */
-  constructor(keeper: OrderBookProjector, session: FeedSession, say: (sentence: string) => void) {
-    this.#projector = keeper
+  /** `log` gets one sentence for everything unusual. */
+  constructor(projector: OrderBookProjector, session: FeedSession, log: (sentence: string) => void) {
+    this.#projector = projector
     this.#session = session
-    this.#log = say
+    this.#log = log
   }
 
-  /** Passes the next block or gap of the node, a long one in steps, once handOver() has nothing left. */
+  /** Processes the next block or gap, a long one in steps, once handOverBooks() has nothing left. */
   *accept(paired: PairedBlock | PairedGap): Generator<void, void> {
     if (paired.kind === 'gap') {
       const { from, to, missing } = paired
@@ -52,7 +52,7 @@ export class Producer {
     const timeMs = nodeTimeMs(time)
     const events = new Map<StreamName, unknown[]>()
     const sends = this.#session.next !== null && height >= this.#session.next
-    // What is wanted may change between two steps.
+    // The wanted coins may change between two steps.
     const { coins } = this.#session.l4
     const l4: L4Input = { coins, statuses: null, unknownCoins: paired.streams.includes('statuses') ? new Set() : coins }
     this.#sentFrom = sends ? (this.#sentFrom ?? height) : null
@@ -80,8 +80,8 @@ export class Producer {
   }
 
   /**
-   * Hands in the books that are due, if production stands where they can be taken: one part a call. Called between
-   * blocks; true while parts are left, and no block may be accepted before they are handed in.
+   * Sends the books that are due, one part per call, if production is at their height. Call between blocks. Returns
+   * true while parts are left; until then no block may be accepted.
    */
   handOverBooks(): boolean {
     const repaired = this.#projector.takeRepaired()
@@ -101,17 +101,17 @@ export class Producer {
     return false
   }
 
-  /** What a line says of a block that was sent from here without it, the gateway has yet to hear. */
+  /** Keeps late lines of blocks that were sent without them. */
   #retainLate(lines: readonly LateLine[]): void {
     const from = this.#sentFrom
     this.#lateLines = from === null ? [] : [...this.#lateLines, ...lines.filter(({ height }) => height >= from)]
   }
 
-  /** The wanted rows of a line of order statuses; null where it cannot be read, and no coin's are known. */
+  /** The wanted rows of a line of order statuses. Null if it is unreadable; no coin's rows are then known. */
   *#readStatuses(text: string, l4: L4Input, what: string): Generator<void, MatchedRows | null> {
     const read = yield* filterStatuses(text, { wallets: this.#session.wantedWallets, coins: l4.coins })
     if (read.ok) return read.value
-    this.#log(`${what} is left out: it ${read.error}`)
+    this.#log(`skipping ${what}: it ${read.error}`)
     l4.unknownCoins = l4.coins
     return null
   }
@@ -127,22 +127,22 @@ export class Producer {
       const rows = yield* this.#readStatuses(text, l4, what)
       if (!rows) return
       add(rows.byWallet)
-      // They belong to a block that went out as if it had none.
+      // Their block was sent as if it had no such rows.
       l4.unknownCoins = new Set([...l4.unknownCoins, ...rows.byCoin.keys()])
       return
     }
     const read = readEvents(text)
     if (read.ok) add(read.value)
     else {
-      this.#log(`${what} is left out: it ${read.error}`)
+      this.#log(`skipping ${what}: it ${read.error}`)
       this.#arePaymentsUnknown ||= stream === 'misc'
     }
   }
 
-  /** The snapshot that is due, null for none. */
+  /** The snapshot that is due; null for none. */
   #startSnapshot(): SnapshotInProgress | null {
     const { books, position } = this.#projector
-    // Books taken over before their block was read have no time yet; the next block brings it.
+    // Adopted books have no time until the next block brings it.
     if (!books || !position?.time) return null
     const due = this.#session.dueBooks(position.height)
     if (!due) return null
@@ -156,12 +156,12 @@ export class Producer {
     return { encoder: seed, books }
   }
 
-  /** True while parts of a snapshot are left to hand in. */
+  /** True while parts of a snapshot are left. */
   get isHandingOver(): boolean {
     return this.#snapshot !== null
   }
 
-  /** Tells the digests of books that agreed with the node's when last compared. */
+  /** Sends the digests of books that matched the node's in the last comparison. */
   #sendVerified(height: number): void {
     const { books, isAligned } = this.#projector
     if (!books || !isAligned || !this.#session.canSendVerified(height)) return
@@ -174,14 +174,14 @@ export class Producer {
   }
 
   *#produceBlock(
-    place: { height: number; time: string },
+    position: { height: number; time: string },
     timeMs: number,
     events: ReadonlyMap<StreamName, unknown[]>,
-    sends: L4Input | false,
+    input: L4Input | false,
   ): Generator<void, void> {
     const diffs = events.get('diffs') ?? []
-    const books = yield* this.#projector.advance(place, diffs)
-    if (!sends) return
+    const books = yield* this.#projector.advance(position, diffs)
+    if (!input) return
     const all: BlockEvents = {
       fills: events.get('fills') ?? [],
       misc: events.get('misc') ?? null,
@@ -190,20 +190,20 @@ export class Producer {
     }
     const refuse = (reason: string) => {
       this.refusedEvents++
-      this.#log(`an event of block ${place.height} is left out: ${reason}`)
+      this.#log(`skipping an event of block ${position.height}: ${reason}`)
     }
     const converted = convertEvents(all, refuse)
     if (this.#arePaymentsUnknown) converted.payments = null
     this.#arePaymentsUnknown = false
-    const l4 = l4Rows(sends, diffs)
-    const block = { height: place.height, time: timeMs, ...converted, ...(l4.length > 0 && { l4 }), books }
+    const l4 = l4Rows(input, diffs)
+    const block = { height: position.height, time: timeMs, ...converted, ...(l4.length > 0 && { l4 }), books }
     try {
       if (this.#session.addBlock(block)?.payments === null && converted.payments)
-        this.#log(`who paid funding in block ${place.height} is left out: it is longer than a block may be`)
+        this.#log(`skipping the funding payments of block ${position.height}: they exceed the maximum size of a block`)
     } catch (error) {
-      // An event that nests deeper than can be put into text would be met again and again.
+      // An event nested too deeply to encode would fail again and again.
       if (!(error instanceof RangeError)) throw error
-      this.#reportGap(place.height, place.height, `it cannot be put into text (${error.message})`)
+      this.#reportGap(position.height, position.height, `it cannot be encoded (${error.message})`)
     }
   }
 
@@ -225,19 +225,16 @@ export class Producer {
   }
 }
 
-/** What a block says of the orders of coins beside its diffs. */
+/** A block's order-level input beside its diffs. */
 interface L4Input {
   readonly coins: ReadonlySet<string>
-  /**
-   * Order statuses of each coin that has any; null where the block has no line of them: then what came with a diff is
-   * not known, and only coins without diffs are.
-   */
+  /** Order statuses by coin. Null when the block has no line of them: only coins without diffs are then known. */
   statuses: ReadonlyMap<string, readonly unknown[]> | null
-  /** Coins whose rows are not known, or were not of a block before, which went out as if it had none. */
+  /** Coins with unknown rows, in this block or in an earlier one that was sent without them. */
   unknownCoins: ReadonlySet<string>
 }
 
-/** One entry for each coin whose rows are known, also where it has none. */
+/** One entry per coin with known rows, even if it has none. */
 function l4Rows({ coins, statuses, unknownCoins }: L4Input, diffs: readonly unknown[]): L4Rows[] {
   const entries = new Map<string, L4Rows>()
   for (const coin of coins)

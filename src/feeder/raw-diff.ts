@@ -1,5 +1,5 @@
-// One raw book diff as the node writes it, checked by hand: a few hundred come per block, and a schema library
-// would cost more than the whole order book does.
+// Reads a raw book diff of the node. Checked by hand: a block has a few hundred, and a schema library would cost more
+// than the whole order book.
 
 import { COIN_MAX_LENGTH } from '../core/coin.ts'
 
@@ -25,24 +25,24 @@ export type RawDiff =
     }
   | { readonly kind: 'remove'; readonly oid: number; readonly coin: string; readonly side: Side; readonly px: string }
 
-/** Eight digits fewer than a level may have, which adds up many orders: one that the feed refuses would refuse its book. */
+/** Eight digits fewer than a level may have, because a level adds up many orders. */
 const DECIMAL = /^\d{1,30}(?:\.\d{1,18})?$/
 const NAME = /^[\x21-\x7e]+$/
 
-/** A plain unsigned decimal string, as prices and sizes of orders are. */
+/** A plain unsigned decimal string, the form of order prices and sizes. */
 export const isDecimal = (value: unknown): value is string => typeof value === 'string' && DECIMAL.test(value)
 
-/** As CoinName says it: a book of any other name would be refused for ever. */
+/** Same rule as CoinName: the gateway would always reject any other name. */
 const isCoin = (value: unknown): value is string =>
   typeof value === 'string' && value.length <= COIN_MAX_LENGTH && NAME.test(value)
 
-/** The coin that an event of the raw book diff stream names, null where it names none. */
+/** The coin that a raw book diff names; null for none. */
 export function coinOf(event: unknown): string | null {
   const coin = (event as { coin?: unknown } | null)?.coin
   return isCoin(coin) ? coin : null
 }
 
-/** The diff in an event of the raw book diff stream, null where it has another shape. */
+/** Reads a raw book diff; null for any other shape. */
 export function readRawDiff(event: unknown): RawDiff | null {
   if (typeof event !== 'object' || event === null) return null
   const { oid, coin, side, px, raw_book_diff: change } = event as Record<string, unknown>

@@ -1,6 +1,6 @@
-// Replays a folder of recorded node data: an order-level snapshot and the blocks after it, as the feed would carry
-// them. The folder holds `l4Snapshot*.json[.gz]` and either flat files `*raw_book_diffs_by_block*.jsonl` (fills and
-// misc events beside them are taken along) or the node's own hourly folders.
+// Replays a folder of recorded node data: an order-level snapshot and the blocks after it, as the feed sends them. The
+// folder contains `l4Snapshot*.json[.gz]` and either flat files `*raw_book_diffs_by_block*.jsonl` (with optional files
+// of fills and misc events) or the node's hourly folders.
 
 import { createReadStream } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
@@ -15,24 +15,24 @@ import { readRawDiff } from './raw-diff.ts'
 import { readCoin, SnapshotScanner } from './snapshot-file.ts'
 import { nodeTimeMs, readEvents, readLineHead, STREAM_FOLDER, type StreamLine, type StreamName } from './streams.ts'
 
-/** Raw diffs that contradict the snapshot end a replay: a recording is right or of no use. */
+/** A raw diff that contradicts the snapshot ends the replay: the recording is then useless. */
 interface Replay {
-  /** The books as the snapshot has them, as a frame of the feed. */
+  /** The snapshot's books as a frame of the feed. */
   readonly seed: SnapshotFrame
-  /** The books as of the block yielded last. */
+  /** The books after the last block yielded. */
   readonly books: OrderBooks
-  /** The blocks after the snapshot, in order; to be run through once. Throws on a gap or a diff that does not fit. */
+  /** The blocks after the snapshot, in order, once. Throws on a gap or a diff that does not fit. */
   blocks(): AsyncGenerator<Block>
 }
 
 type Lines = Partial<Record<StreamName, string>> & { readonly diffs: string }
 type RecordedBlock = { readonly head: StreamLine; readonly lines: Lines }
 
-/** Opens a recorded folder. Throws with a sentence where it is none. */
+/** Opens a recorded folder. Throws with a message if it is not one. */
 export async function openReplay(folder: string): Promise<Replay> {
   const names = await readdir(folder)
   const snapshot = names.filter((name) => /^l4Snapshot.*\.json(?:\.gz)?$/.test(name)).sort()[0]
-  if (!snapshot) throw new Error(`${folder} holds no l4Snapshot*.json or .json.gz`)
+  if (!snapshot) throw new Error(`${folder} contains no l4Snapshot*.json or .json.gz`)
   const books = new OrderBooks()
   const inFile = await readBooks(join(folder, snapshot), books)
   const records = await recordsOf(folder, names)
@@ -53,11 +53,11 @@ async function* replayBlocks(
   let last = height
   for await (const { head, lines } of records) {
     if (head.height <= last) continue
-    if (head.height !== last + 1) throw new Error(`block ${head.height} follows block ${last}: the recording has a gap`)
+    if (head.height !== last + 1) throw new Error(`the recording has a gap: block ${head.height} follows block ${last}`)
     last = head.height
     for (const event of eventsOf(lines.diffs, last)) {
       const diff = readRawDiff(event)
-      if (!diff) throw new Error(`block ${last} holds a diff that cannot be read: ${JSON.stringify(event)}`)
+      if (!diff) throw new Error(`block ${last} has an unreadable diff: ${JSON.stringify(event)}`)
       books.apply(diff)
     }
     const changes = books.endBlock()
@@ -90,11 +90,11 @@ async function readBooks(path: string, books: OrderBooks): Promise<number | null
   stream.setEncoding('utf8')
   for await (const chunk of stream)
     for (const text of scanner.push(chunk as string)) books.load({ ...readCoin(text), known: true })
-  if (!scanner.isComplete) throw new Error(`${path} is cut off`)
+  if (!scanner.isComplete) throw new Error(`${path} is incomplete`)
   return scanner.height
 }
 
-/** A source of the recorded blocks from a height on, in either layout. */
+/** Returns a source of recorded blocks from a height on, in either layout. */
 async function recordsOf(
   folder: string,
   names: readonly string[],
@@ -106,7 +106,7 @@ async function recordsOf(
       .map((name) => join(folder, name))
   if (flat('diffs').length > 0) return () => flatRecords(flat('diffs'), { fills: flat('fills'), misc: flat('misc') })
   if (await isFolder(join(folder, STREAM_FOLDER.diffs))) return (from) => hourlyRecords(folder, from)
-  throw new Error(`${folder} holds neither *raw_book_diffs_by_block*.jsonl nor the folder ${STREAM_FOLDER.diffs}`)
+  throw new Error(`${folder} contains neither *raw_book_diffs_by_block*.jsonl nor the folder ${STREAM_FOLDER.diffs}`)
 }
 
 async function* flatRecords(
@@ -128,7 +128,7 @@ async function* flatRecords(
     }
 }
 
-/** Rounds without news after which the files of a finished recording are read to their end. */
+/** Rounds without a block after which a finished recording counts as read. */
 const QUIET_ROUNDS = 5
 
 async function* hourlyRecords(folder: string, from: number): AsyncGenerator<RecordedBlock> {
@@ -138,7 +138,7 @@ async function* hourlyRecords(folder: string, from: number): AsyncGenerator<Reco
     throw new Error(sentence)
   })
   try {
-    // The tail waits in its own time for files that may still grow; here they do not, so its clock runs fast.
+    // The tail waits for files that may grow; these do not, so its clock runs fast.
     for (let quiet = 0, clock = 0; quiet < QUIET_ROUNDS; clock += 1_000) {
       quiet = (await reader.pump(clock)) ? 0 : quiet + 1
       for (let paired = reader.take(); paired; paired = reader.take()) {

@@ -1,20 +1,20 @@
-// Where production goes on when the gateway says where its log ends: which books to begin with, where to read from,
-// and from where to send. Reading from the books' height and sending from the log's end are two things: the blocks
-// between are applied in silence.
+// Decides where production resumes, given the end of the gateway's log: which books to start with, and the heights to
+// read and send from. Reading starts at the books' height and sending at the log's end; blocks in between are only
+// applied.
 
 import type { BlockPosition } from './order-book-projector.ts'
 import type { Reposition } from './session.ts'
 
-/** Heights that the node's files hold. */
+/** Heights in the node's files. */
 export interface FileRange {
   readonly first: number
   readonly head: number
-  /** The node's text of the time of `head`. */
+  /** Time of `head` as the node writes it. */
   readonly headTime: string
 }
 
 export interface ResumePoint {
-  /** `snapshot`: books are unknown until the node's snapshot is in, at whatever height that is. */
+  /** `snapshot`: the books are unknown until the node's snapshot arrives, at whatever height. */
   readonly books: 'memory' | 'checkpoint' | 'snapshot'
   readonly checkpoint: number | null
   /** First height to read; null: the height of the node's snapshot. */
@@ -25,12 +25,12 @@ export interface ResumePoint {
   readonly gone: { readonly from: number; readonly to: number } | null
 }
 
-/** A checkpoint: its coins were taken after the blocks from `from` to its own height. */
+/** A checkpoint whose coins were taken after the blocks from `from` to its own height. */
 interface CheckpointPosition extends BlockPosition {
   readonly from: BlockPosition
 }
 
-/** `memory`: place of known books at hand, or null. `checkpoints`: places of usable checkpoints, in any order. */
+/** `memory`: position of the known books, or null. `checkpoints`: positions of usable checkpoints, in any order. */
 export function resumePoint(
   { durable, seeded }: Reposition,
   files: FileRange,
@@ -38,7 +38,7 @@ export function resumePoint(
   checkpoints: readonly CheckpointPosition[],
 ): ResumePoint {
   if (durable === null) return freshPoint(files, memory, newest(checkpoints, files.first - 1, files.head))
-  const continues = (place: BlockPosition) => place.height >= files.first - 1 && place.height <= durable
+  const continues = ({ height }: BlockPosition) => height >= files.first - 1 && height <= durable
   const checkpoint = newest(checkpoints, files.first - 1, durable)
   const sendFrom = durable + 1
   const base = { sendFrom, needsSeed: !seeded, gone: null }
@@ -51,7 +51,7 @@ export function resumePoint(
   return { books: 'snapshot', checkpoint: null, readFrom: from, sendFrom, needsSeed: true, gone }
 }
 
-/** The log is empty: it begins with the books as they stand now, not with the past. */
+/** The log is empty: it starts with the present books, not with the past. */
 function freshPoint(
   files: FileRange,
   memory: BlockPosition | null,
@@ -74,9 +74,9 @@ function newest(places: readonly CheckpointPosition[], first: number, to: number
 }
 
 /**
- * Why this node does not continue what was sent before, null if it does: `saved` was acknowledged once, and the files
- * tell another time for its height, or end below it with a later time. (With an earlier one the node was restarted and
- * writes heights again.) `timeInFiles` is null where they do not hold the height.
+ * Why this node does not continue what was sent before; null if it does. `saved` was once acknowledged; the files have
+ * another time for its height, or end below it with a later time. (An earlier time means that the node restarted and
+ * writes heights again.) `timeInFiles` is null if the files lack the height.
  */
 export function startedOverMessage(
   saved: BlockPosition,
@@ -84,8 +84,8 @@ export function startedOverMessage(
   timeInFiles: string | null,
 ): string | null {
   if (head < saved.height && headTime >= saved.time)
-    return `the node's files end at height ${head}, but ${saved.height} was already sent: the node started over. Point --data at the right node, or begin a new log (feed reset) and remove the feeder's state.`
+    return `the node's files end at height ${head}, but ${saved.height} was already sent: the node started over. Point --data at the right node, or start a new log (feed reset) and delete the feeder's state folder.`
   if (timeInFiles !== null && timeInFiles !== saved.time)
-    return `height ${saved.height} has the time ${timeInFiles} in the node's files, but was sent with ${saved.time}: the node started over or is another chain. Point --data at the right node, or begin a new log (feed reset) and remove the feeder's state.`
+    return `height ${saved.height} has the time ${timeInFiles} in the node's files, but was sent with ${saved.time}: the node started over or belongs to another chain. Point --data at the right node, or start a new log (feed reset) and delete the feeder's state folder.`
   return null
 }

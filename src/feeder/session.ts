@@ -1,6 +1,7 @@
-// The feeder's side of the feed protocol as a pure state machine: frames and blocks in, texts and orders out.
-// Laws: blocks leave in height order without holes; nothing is forgotten before it is acknowledged; after a block
-// whose book changes are unknown, or a break of the gateway's books, comes a snapshot of all before the next changes.
+// The feeder's side of the feed protocol, as a pure state machine: takes frames and blocks, returns texts and commands.
+// Invariants: blocks are sent in height order without holes; nothing is dropped before it is acknowledged; after a
+// block with unknown book changes, or when the gateway loses its books, a snapshot of all books precedes the next
+// changes.
 
 import type * as z from 'zod'
 import type { Block } from '../protocol/feed/block.ts'
@@ -17,27 +18,27 @@ import { L4Requests } from './l4-requests.ts'
 import { Outbox } from './outbox.ts'
 import type { SnapshotEncoder } from './snapshot-encoder.ts'
 
-/** Without an acknowledgement of outstanding blocks for this long, the connection is taken for dead. */
+/** Without an acknowledgement of pending blocks for this long, the connection counts as dead. */
 export const ACK_TIMEOUT_MS = 10_000
 export const WELCOME_TIMEOUT_MS = 5_000
 /** Unacknowledged characters at which reading stops: the node's files keep the rest. */
 export const OUTBOX_MAX_UNITS = 64 * 1024 * 1024
 const RESEND_PAUSE_MS = 100
-/** So often a block may be refused before it is given up as a gap. */
+/** Rejections of a block after which it is given up as a gap. */
 const MAX_BLOCK_REJECTIONS = 3
-/** So often a repair may be refused in a row, such as while another feeder is ahead, before it is dropped. */
+/** Rejections of a repair in a row, such as while another feeder is ahead, after which it is dropped. */
 const MAX_REPAIR_REJECTIONS = 50
 
-/** Refusals of whole books for when they came; of a block that this feeder makes they are never said but where it is too long. */
+/** Fields that reject a snapshot for its timing. */
 const TIMING_FIELDS = ['height', 'part'] as const
 
-/** Where production has to go on: after `durable` (null: the log is empty). `seeded`: the gateway's books are known. */
+/** Where production resumes: after `durable` (null: the log is empty). `seeded`: the gateway knows the books. */
 export interface Reposition {
   readonly durable: number | null
   readonly seeded: boolean
 }
 
-/** What the shell has to do after a frame. */
+/** Action for the shell after a frame. */
 export type Command =
   | { readonly do: 'reposition'; readonly to: Reposition }
   | { readonly do: 'say'; readonly sentence: string }
@@ -52,22 +53,22 @@ export class FeedSession {
   #since = 0
   #lastAckAt = 0
   #pausedUntil = 0
-  /** First height to be produced for the gateway; null until a position is set. */
+  /** Next height to produce for the gateway; null until a position is set. */
   #next: number | null = null
   #durable: number | null = null
   #seeded = false
   #dueAll = false
   readonly #dueCoins = new Set<string>()
-  /** The next block follows a gap: its changes do not follow what the gateway has. */
+  /** The next block follows a gap, so its changes do not follow the gateway's books. */
   #isBroken = false
   #repairRejections = 0
   #rejections = { height: -1, resends: 0, errors: 0 }
-  /** Whether the gateway takes payments: it says so anew with each connection, before its welcome. */
+  /** The gateway takes payments. It says so on each connection, before its welcome. */
   #takesPayments = false
   #offersPayments = false
-  /** Wallets whose order statuses are wanted; what was told outlives a connection. */
+  /** Wallets whose order statuses are wanted. They outlive a connection. */
   readonly #wallets = new Set<string>()
-  /** What is wanted of order-level books. */
+  /** Requests for order-level books. */
   readonly l4 = new L4Requests()
 
   get phase(): Phase {
@@ -84,7 +85,7 @@ export class FeedSession {
     return this.#durable
   }
 
-  /** First height that the gateway still needs from production, null while it is not known. */
+  /** Next height that the gateway needs; null while unknown. */
   get next(): number | null {
     return this.#next
   }
@@ -98,7 +99,7 @@ export class FeedSession {
     return this.#outbox.units >= OUTBOX_MAX_UNITS
   }
 
-  /** The socket is open: answers the greeting to send. */
+  /** The socket is open. Returns the hello to send. */
   onOpen(hello: Pick<z.infer<typeof Hello>, 'chain' | 'feeder' | 'first' | 'head'>, nowMs: number): string {
     this.#phase = 'greeting'
     this.#since = nowMs
@@ -112,13 +113,13 @@ export class FeedSession {
     this.l4.onClose()
   }
 
-  /** The text of a pulse, null where none may be sent now. */
-  encodePulse(said: Omit<Pulse, 'type'>, nowMs: number): string | null {
+  /** The text of a pulse; null when none may be sent now. */
+  encodePulse(fields: Omit<Pulse, 'type'>, nowMs: number): string | null {
     const isGreeted = this.#phase === 'flowing' || this.#phase === 'refused'
-    return isGreeted && nowMs >= this.#pausedUntil ? JSON.stringify({ type: 'pulse', ...said } satisfies Pulse) : null
+    return isGreeted && nowMs >= this.#pausedUntil ? JSON.stringify({ type: 'pulse', ...fields } satisfies Pulse) : null
   }
 
-  /** Takes a frame of the gateway. */
+  /** Handles a frame of the gateway. */
   onFrame(frame: GatewayFrame, nowMs: number): Command[] {
     switch (frame.type) {
       case 'welcome':
@@ -134,7 +135,7 @@ export class FeedSession {
       case 'reseed':
         if (frame.coins === null) this.#dueAll = true
         else for (const coin of frame.coins) this.#dueCoins.add(coin)
-        return [{ do: 'say', sentence: `the gateway asks for ${booksText(frame.coins)}: ${frame.reason}` }]
+        return [{ do: 'say', sentence: `the gateway requested ${booksText(frame.coins)}: ${frame.reason}` }]
       case 'l4Reseed':
         this.l4.request(frame.coins, (this.#next ?? 0) - 1)
         return []
@@ -151,7 +152,7 @@ export class FeedSession {
     }
   }
 
-  /** Production goes on with the block `next`; what was held is forgotten. `gone`: heights that the files lost. */
+  /** Resumes production with block `next` and clears the outbox. `gone`: heights that the files have lost. */
   startFrom(next: number, needsSeed: boolean, gone: { readonly from: number; readonly to: number } | null): void {
     this.#outbox.clear()
     this.#next = next
@@ -161,10 +162,10 @@ export class FeedSession {
     if (gone) this.addGap(gone.from, gone.to)
   }
 
-  /** Takes a produced block, and answers it as it goes out. Heights below `next` are wanted by nobody and ignored. */
+  /** Adds a produced block and returns it as sent. Heights below `next` are ignored. */
   addBlock(block: Block): Block | null {
     if (this.#next === null || block.height < this.#next) return null
-    if (block.height > this.#next) throw new Error(`block ${block.height} produced where ${this.#next} was due`)
+    if (block.height > this.#next) throw new Error(`block ${block.height} was produced instead of ${this.#next}`)
     const books = this.#isBroken || this.#dueAll ? null : block.books
     const { payments, ...rest } = block
     const taken = payments !== undefined && this.#takesPayments ? block : rest
@@ -186,19 +187,19 @@ export class FeedSession {
     this.#dueAll = true
   }
 
-  /** Which books to hand in now, production standing after `height` with known books; null for none. */
+  /** The books to send now, given the position of known books; null for none. */
   dueBooks(height: number): 'all' | string[] | null {
     if (this.#next === null || height !== this.#next - 1 || this.#isBroken) return null
     if (this.#dueAll) return 'all'
     return this.#dueCoins.size > 0 ? [...this.#dueCoins] : null
   }
 
-  /** Begins to hand in whole books, as due() asked: parts follow until one is the last. */
+  /** Starts a snapshot of the books from dueBooks(); parts follow. */
   openSnapshot({ head: { scope, height }, coins }: Pick<SnapshotEncoder, 'head' | 'coins'>): void {
     this.#outbox.openSnapshot(scope, height, scope === 'all' ? [] : coins)
   }
 
-  /** Takes a part of the snapshot that was begun; false where that is of no use any more. */
+  /** Adds a part of the snapshot. Returns false if it is no longer useful. */
   addSnapshotPart(text: string, isLast: boolean): boolean {
     const item = this.#outbox.pushPart(text, isLast)
     if (item && isLast) {
@@ -208,53 +209,55 @@ export class FeedSession {
     return item !== null
   }
 
-  /** The snapshot that was begun does not go on: what was due still is. */
+  /** Drops the snapshot; its books stay due. */
   dropSnapshot(): void {
     this.#outbox.dropOpenSnapshot()
   }
 
-  /** True while digests of books are of use to the gateway, production standing after `height`. */
+  /** True while the gateway can use digests of books after `height`. */
   canSendVerified(height: number): boolean {
     const isUpToDate = this.#next === height + 1 && !this.#isBroken && !this.#dueAll
     return this.#phase === 'flowing' && isUpToDate
   }
 
-  /** Books after block `height` that agree with the node's. */
+  /** Adds digests of books after `height` that match the node's. */
   addVerified(height: number, books: Verified['books']): void {
     if (this.canSendVerified(height)) this.#outbox.pushVerified({ type: 'verified', height, books })
   }
 
-  /** Coins whose book was repaired here and has to be repaired at the gateway. */
+  /** Coins that were repaired here and need a repair at the gateway. */
   onRepaired(coins: 'all' | readonly string[]): void {
     if (coins === 'all') return
     for (const coin of coins) this.#dueCoins.add(coin)
   }
 
-  /** Texts to send now, at least one if there is any, no further one once `roomUnits` are reached. */
+  /** Texts to send now: at least one if there is any, and none after `roomUnits` are reached. */
   drain(nowMs: number, roomUnits: number): string[] {
     if (this.#phase !== 'flowing' || nowMs < this.#pausedUntil || roomUnits <= 0) return []
     const texts: string[] = []
-    const waited = this.#outbox.awaitsAck
+    const isWaiting = this.#outbox.awaitsAck
     for (let units = 0; units < roomUnits; units += texts.at(-1)?.length ?? 0) {
       const text = this.#outbox.next()
       if (text === null) break
       texts.push(text)
     }
-    // The clock of the acknowledgement starts with the first block in flight.
-    if (!waited && texts.length > 0) this.#lastAckAt = nowMs
+    // The acknowledgement timeout starts with the first block in flight.
+    if (!isWaiting && texts.length > 0) this.#lastAckAt = nowMs
     return texts
   }
 
-  /** A part of an order-level book, to be sent now: behind all that is due, and between no two parts of another frame. */
+  /** A part of an order-level book to send now, after everything that is due and never within another frame. */
   takeL4Part(nowMs: number): string | null {
     return this.#phase === 'flowing' && nowMs >= this.#pausedUntil && this.#outbox.isAllSent ? this.l4.take() : null
   }
 
-  /** Why the connection has to be given up, null while it is well. */
+  /** Why the connection must be dropped; null while it is healthy. */
   overdueReason(nowMs: number): string | null {
-    if (this.#phase === 'greeting' && nowMs - this.#since > WELCOME_TIMEOUT_MS) return 'no welcome came'
+    if (this.#phase === 'greeting' && nowMs - this.#since > WELCOME_TIMEOUT_MS) return 'the gateway sent no welcome'
     if (this.#phase !== 'flowing' || nowMs < this.#pausedUntil || !this.#outbox.awaitsAck) return null
-    return nowMs - Math.max(this.#lastAckAt, this.#pausedUntil) > ACK_TIMEOUT_MS ? 'no acknowledgement came' : null
+    return nowMs - Math.max(this.#lastAckAt, this.#pausedUntil) > ACK_TIMEOUT_MS
+      ? 'the gateway sent no acknowledgement'
+      : null
   }
 
   #onWelcome(frame: Extract<GatewayFrame, { type: 'welcome' }>, nowMs: number): Command[] {
@@ -287,7 +290,7 @@ export class FeedSession {
     for (const wallet of add) if (this.#wallets.size < WATCHED_WALLETS_MAX) this.#wallets.add(wallet)
   }
 
-  /** The gateway's books are unknown: changes on the way to it mean nothing until the next seed. */
+  /** The gateway's books are unknown: changes in the outbox are useless until the next snapshot. */
   #unseed(): void {
     if (!this.#outbox.hasSeed) this.#dueAll = true
     this.#outbox.clearBooks()
@@ -301,9 +304,9 @@ export class FeedSession {
     if (this.#next !== null && height >= this.#next) this.#skipTo(height)
   }
 
-  /** Another feeder brought the gateway to `durable`: production catches up in silence. */
+  /** Another feeder brought the gateway to `durable`; production catches up without sending. */
   #skipTo(durable: number): void {
-    // A snapshot that was not confirmed is made anew at the height that is reached next.
+    // An unacknowledged snapshot is sent again at the next height reached.
     this.#outbox.dropSnapshots((item) => {
       for (const coin of item.coins) this.#dueCoins.add(coin)
       return true
@@ -318,7 +321,7 @@ export class FeedSession {
     const refusals = this.#rejections
     if (refusals.height !== from) this.#rejections = { height: from, resends: 1, errors: 0 }
     else refusals.resends++
-    // Another feeder has what we lack: asking in circles at full speed helps nobody.
+    // Another feeder has what we lack, so do not retry at full speed.
     if (this.#rejections.resends > MAX_BLOCK_REJECTIONS) this.#pausedUntil = nowMs + RESEND_PAUSE_MS
     if (this.#next === null || from > this.#next) return []
     if (from < this.#next && !this.#outbox.covers(from)) return [this.#reposition(from - 1)]
@@ -330,7 +333,7 @@ export class FeedSession {
     this.#outbox.giveUp(from)
     this.l4.onBreak()
     if (!this.#outbox.hasSeed) this.#dueAll = true
-    return [{ do: 'say', sentence: `the gateway refuses block ${from} again and again: it is given up as a gap` }]
+    return [{ do: 'say', sentence: `the gateway keeps rejecting block ${from}; it is now a gap` }]
   }
 
   #onError(field: string, message: string): Command[] {
@@ -338,20 +341,20 @@ export class FeedSession {
       this.#phase = 'refused'
       return [{ do: 'refused', reason: message, atGreeting: false }]
     }
-    const isPlace = TIMING_FIELDS.some((name) => field === name)
-    const refused = new Set<'all' | 'coins' | null>()
+    const isTiming = TIMING_FIELDS.some((name) => field === name)
+    const rejected = new Set<'all' | 'coins' | null>()
     this.#outbox.dropSnapshots((item) => {
-      if (!this.#outbox.inFlight.includes(item) || (item.scope === 'all' && !isPlace)) return false
-      refused.add(item.scope)
-      // Sent at the wrong moment (another feeder was faster): the repair is made anew after the next block …
+      if (!this.#outbox.inFlight.includes(item) || (item.scope === 'all' && !isTiming)) return false
+      rejected.add(item.scope)
+      // Rejected for its timing because another feeder was faster: the repair is sent again after the next block …
       if (this.#repairRejections < MAX_REPAIR_REJECTIONS) for (const coin of item.coins) this.#dueCoins.add(coin)
       return true
     })
-    // … and all books when the gateway asks: where another feeder’s are known it does not need them.
-    if (refused.has('all')) this.#dueAll = false
-    if (refused.size === 0) this.#rejections.errors++
-    this.#repairRejections = refused.has('coins') ? this.#repairRejections + 1 : 0
-    return [{ do: 'say', sentence: `the gateway refused a frame: ${field}: ${message}` }]
+    // … and all books when the gateway asks. While another feeder's are known it does not need them.
+    if (rejected.has('all')) this.#dueAll = false
+    if (rejected.size === 0) this.#rejections.errors++
+    this.#repairRejections = rejected.has('coins') ? this.#repairRejections + 1 : 0
+    return [{ do: 'say', sentence: `the gateway rejected a frame: ${field}: ${message}` }]
   }
 
   #reposition(durable: number | null): Command {

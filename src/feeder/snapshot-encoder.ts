@@ -1,15 +1,15 @@
-// Whole books as the parts of one snapshot frame, each made when it is asked for: making all at once would stand still
-// for a second at the exchange's size. Law: while parts are asked for the books must stay as they were planned.
+// Encodes books as the parts of one snapshot frame, each on demand: all at once would take a second at the exchange's
+// size. Invariant: the books must not change while parts are requested.
 
 import type { SnapshotFrame } from '../protocol/feed/protocol.ts'
 import type { Ladder } from './coin-orders.ts'
 
-/** Levels in one part: far below a frame even with the longest decimals. */
+/** Levels per part: far below the size of a frame, even with the longest decimals. */
 const PART_LEVELS = 3072
-/** What a coin's name and brackets take, in levels. */
+/** Size of a coin's name and brackets, in levels. */
 const COIN_LEVELS = 3
 
-/** The books to be cut; `depths` are the numbers of bids and asks, `side` is 0 for bids, best first. */
+/** The books to encode. `depths`: number of bids and asks; `side`: 0 for bids, best first. */
 export interface BooksSource {
   depths(coin: string): readonly [number, number]
   side(coin: string, side: 0 | 1): Ladder
@@ -32,7 +32,7 @@ export class SnapshotEncoder {
   readonly #parts: readonly (readonly LevelRange[])[]
   readonly #depths = new Map<string, readonly [number, number]>()
   #next = 0
-  /** The side that is being cut: sorting one takes milliseconds. */
+  /** The side being encoded; sorting one takes milliseconds. */
   #currentSide: { readonly coin: string; readonly side: 0 | 1; readonly levels: Ladder } | null = null
 
   constructor(head: SnapshotHead, coins: readonly string[], books: BooksSource) {
@@ -47,7 +47,7 @@ export class SnapshotEncoder {
     return this.#next === this.#parts.length
   }
 
-  /** Puts the side in order with which the next part begins, where that is long: work for a turn of its own. */
+  /** Sorts the side of the next part if it is long, which needs a turn of its own. Returns true if it did. */
   prepare(): boolean {
     const run = this.#parts[this.#next]?.[0]
     if (!run || run.from > 0 || run.to < PART_LEVELS || this.#isCurrent(run)) return false
@@ -55,7 +55,7 @@ export class SnapshotEncoder {
     return true
   }
 
-  /** Text of the next part; null where the books are no longer those that were planned: the cut is of no use. */
+  /** Text of the next part; null if the books have changed, which makes the snapshot useless. */
   next(): string | null {
     const books: SnapshotFrame['books'] = []
     for (const { coin, side, from, to } of this.#parts[this.#next] ?? []) {

@@ -1,6 +1,6 @@
-// Decides when the node is asked for its order-level snapshot, and hands what it says to the book keeper: at once while
-// books are unknown, soon for a suspect coin, and every few minutes to find drift. A thread does the work; what comes
-// over is the coins that differ, in parts.
+// Requests snapshots of the node and passes them to the projector: immediately while books are unknown, soon for a
+// suspect coin, and every few minutes to detect drift. A thread does the work and returns only the coins that differ,
+// in parts.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { EMPTY_DIGEST } from '../block-log/level-digest.ts'
@@ -23,7 +23,7 @@ export class SnapshotFetcher {
   #isBusy = false
   #verifyAt: number | null = null
   #era = 0
-  /** Snapshots that were too old, as far as they were told of. */
+  /** Outdated snapshots reported so far. */
   #reportedMissed = 0
   /** Coins whose levels differed from the node's snapshot, since the start. */
   drifted = 0
@@ -32,7 +32,7 @@ export class SnapshotFetcher {
     this.#host = host
   }
 
-  /** Asks for a snapshot if one is due; the answer reaches the keeper later, between blocks. */
+  /** Requests a snapshot if one is due. The projector gets it later, between blocks. */
   tick(nowMs: number): void {
     if (this.#host.projector.missedSnapshots > this.#reportedMissed) this.#onTooOld(nowMs)
     if (this.#host.projector.books) this.#verifyAt ??= nowMs + this.#host.verifyMs
@@ -42,12 +42,12 @@ export class SnapshotFetcher {
     void this.#repair()
   }
 
-  /** What is on its way belongs to an earlier position and is dropped when it comes. */
+  /** Invalidates a pending snapshot, which belongs to an earlier position. */
   invalidate(): void {
     this.#era++
   }
 
-  /** A whole snapshot for the caller; null where there is none now, which was said. */
+  /** A snapshot of all books for the caller; null on failure, which is logged. */
   async fetch(): Promise<SnapshotBooks | null> {
     return this.#host.snapshots.isReady(performance.now()) ? await this.#read(null) : null
   }
@@ -66,51 +66,51 @@ export class SnapshotFetcher {
 
   #onTooOld(nowMs: number): void {
     this.#reportedMissed = this.#host.projector.missedSnapshots
-    this.#host.snapshots.onFailed("the node's snapshot is of a height that is too old to be used", nowMs)
+    this.#host.snapshots.onFailed("the node's snapshot is too old to use", nowMs)
   }
 
-  /** `ours`: compares with these books, and answers what differs of them or is suspect; null: all. */
+  /** Reads a snapshot. With `ours`, only the coins that differ from these books or are suspect; null: all. */
   #read(ours: OrderBooks | null): Promise<SnapshotBooks | null> {
-    return this.#host.snapshots.read('books', (talk) => this.#receive(talk, ours))
+    return this.#host.snapshots.read('books', (exchange) => this.#receive(exchange, ours))
   }
 
-  async #receive(talk: SnapshotExchange, ours: OrderBooks | null): Promise<SnapshotBooks> {
+  async #receive(exchange: SnapshotExchange, ours: OrderBooks | null): Promise<SnapshotBooks> {
     const books = new OrderBooks()
     const coins = new Set<string>()
     let height = 0
-    let wanted: BooksSelection = { digests: null, suspects: new Set() }
-    for await (const words of talk.messages) {
-      if (words.kind === 'height') {
-        height = words.height
-        if (ours) wanted = await this.#selectionFor(ours, height)
-        talk.reply(wanted)
+    let selection: BooksSelection = { digests: null, suspects: new Set() }
+    for await (const message of exchange.messages) {
+      if (message.kind === 'height') {
+        height = message.height
+        if (ours) selection = await this.#selectionFor(ours, height)
+        exchange.reply(selection)
       }
-      if (words.kind !== 'part') continue
-      const { coin, isMore, lines } = words
+      if (message.kind !== 'part') continue
+      const { coin, isMore, lines } = message
       books.load({ coin, known: true, orders: lines === '' ? [] : lines.split('\n').map(readOrder), isMore })
       coins.add(coin)
-      // Blocks and sockets get their turn before the next part.
+      // Blocks and sockets get a turn before the next part.
       await nextTurn()
-      talk.reply('next')
+      exchange.reply('next')
     }
-    const digestOf = (coin: string) => wanted.digests?.get(coin) ?? EMPTY_DIGEST
+    const digestOf = (coin: string) => selection.digests?.get(coin) ?? EMPTY_DIGEST
     if (ours) this.#reportDrift([...coins].filter((coin) => digestOf(coin) !== books.digest(coin)))
     return { height, books, coins: ours ? coins : 'all' }
   }
 
-  /** Digests of our books at the height of the node's snapshot, once we are there. */
+  /** Digests of our books at the height of the node's snapshot, once we reach it. */
   async #selectionFor(ours: OrderBooks, height: number): Promise<BooksSelection> {
     await waitForHeight(height, this.#host.signal, () => {
-      if (this.#host.projector.books !== ours) throw new Error('the books to compare it with are no more')
-      const standing = this.#host.projector.availability(height)
-      if (standing === 'too old') throw new Error(`its height ${height} is too old to be used`)
-      return standing === 'held'
+      if (this.#host.projector.books !== ours) throw new Error('the books to compare it with were replaced')
+      const availability = this.#host.projector.availability(height)
+      if (availability === 'too old') throw new Error(`its height ${height} is too old`)
+      return availability === 'available'
     })
     return { digests: this.#host.projector.digestsAt(height), suspects: ours.suspects }
   }
 
   #reportDrift(coins: readonly string[]): void {
     this.drifted += coins.length
-    if (coins.length > 0) this.#host.log(`${coins.length} books differed from the node's snapshot and are repaired`)
+    if (coins.length > 0) this.#host.log(`${coins.length} books differed from the node's snapshot and were repaired`)
   }
 }

@@ -1,6 +1,6 @@
-// Reads the order-level snapshot that a node writes (fileSnapshot, compute-l4-snapshots): a stream of text in, the text of
-// one coin at a time out, which is parsed where the coin is wanted, because the whole file of the real exchange is longer than a string may be.
-// Both shapes are read: `[[coin,[bids,asks]]…]` and `[height,[[coin,[bids,asks]]…]]`.
+// Splits the order-level snapshot that a node writes (fileSnapshot, compute-l4-snapshots) into the text of each coin,
+// because the real exchange's file is longer than a string can be. The caller parses a coin when it needs it. Reads
+// both shapes: `[[coin,[bids,asks]]…]` and `[height,[[coin,[bids,asks]]…]]`.
 
 import * as z from 'zod'
 import { CoinName } from '../protocol/feed/block.ts'
@@ -8,7 +8,7 @@ import type { L4Book } from '../protocol/feed/protocol.ts'
 import type { SavedOrder } from './coin-orders.ts'
 import { isDecimal } from './raw-diff.ts'
 
-/** One coin of a snapshot; untriggered trigger orders are left out, since they do not rest. */
+/** One coin of a snapshot, without untriggered trigger orders, which do not rest. */
 export interface SnapshotCoin {
   readonly coin: string
   readonly orders: SavedOrder[]
@@ -19,19 +19,19 @@ const COMMA = 44
 const OPEN = 91
 const BACKSLASH = 92
 const CLOSE = 93
-/** Longest text of one coin, in UTF-16 units: ten times the biggest book of today. */
+/** Longest text of one coin, in UTF-16 units: ten times the largest book today. */
 const COIN_MAX_UNITS = 256 * 1024 * 1024
 
 const NAME = /^\[\s*("(?:[^"\\]|\\.)*")/
 
-/** Orders are checked by hand (order-book shapes come by the hundred thousand), the frame around them with zod. */
+/** Orders are checked by hand (there are hundreds of thousands), the shape around them with zod. */
 const Coin = z.tuple([CoinName, z.tuple([z.array(z.unknown()), z.array(z.unknown())])])
 
 export class SnapshotScanner {
-  /** Height in the file, null until it was read and for good where the file has none. */
+  /** Height in the file; null until it was read, and always null if the file has none. */
   height: number | null = null
   #depth = 0
-  /** Depth at which the text of a coin begins: 2 without a height, 3 with one. */
+  /** Depth at which a coin's text begins: 2 without a height, 3 with one. */
   #coinDepth = 0
   #inString = false
   #escaped = false
@@ -39,12 +39,12 @@ export class SnapshotScanner {
   #coinText: string[] | null = null
   #coinUnits = 0
 
-  /** True once the outermost array is closed: a file that ends earlier was cut off. */
+  /** True once the outermost array is closed; otherwise the file is incomplete. */
   get isComplete(): boolean {
     return this.#coinDepth > 0 && this.#depth === 0
   }
 
-  /** Takes the next chunk of the file and answers the texts of the coins that it completes. Throws on any other shape. */
+  /** Takes the next chunk. Returns the texts of the coins that it completes. Throws on any other shape. */
   push(text: string): string[] {
     const coins: string[] = []
     let begin = 0
@@ -66,7 +66,7 @@ export class SnapshotScanner {
     return coins
   }
 
-  /** Counts an opening bracket; true where it begins a coin. */
+  /** Counts an opening bracket. Returns true if it begins a coin. */
   #onOpenBracket(): boolean {
     this.#depth++
     if (this.#depth === 2 && this.#coinDepth === 0) this.#coinDepth = 2
@@ -76,14 +76,14 @@ export class SnapshotScanner {
     return true
   }
 
-  /** Digits before the first inner bracket are the height; then the coins stand one level deeper. */
+  /** Digits before the first inner bracket are the height; the coins are then one level deeper. */
   #readHead(unit: number): void {
     if (unit === COMMA) {
       this.height = z.coerce.number().pipe(z.int().min(0)).parse(this.#head.trim())
       this.#coinDepth = 3
     } else this.#head += String.fromCharCode(unit)
     if (this.#head.length > 64)
-      throw new Error('not an order-level snapshot: it does not begin with a height or a list')
+      throw new Error('not an order-level snapshot: it starts with neither a height nor a list')
   }
 
   #append(text: string): void {
@@ -99,19 +99,19 @@ export class SnapshotScanner {
   }
 }
 
-/** The coin that a text of the scanner is of. Throws where it names none. */
+/** The coin that a text names. Throws if there is none. */
 export function coinNameOf(text: string): string {
   return CoinName.parse(JSON.parse(NAME.exec(text)?.[1] ?? 'null'))
 }
 
-/** A coin out of a text of the scanner. Throws on any other shape. */
+/** Parses a coin's text. Throws on any other shape. */
 export function readCoin(text: string): SnapshotCoin {
   const { coin, sides } = readSides(text)
   const orders = sides.flatMap((side) => side.map(({ order }) => order))
   return { coin, orders }
 }
 
-/** The same with what the node wrote of each order, on either side in its order. */
+/** Parses a coin's text, with the node's own JSON of each order. */
 function readSides(text: string) {
   const [coin, sides] = Coin.parse(JSON.parse(text))
   const entry = (value: unknown) => {
@@ -122,18 +122,16 @@ function readSides(text: string) {
   return { coin, sides: sides.map((side) => side.flatMap(entry)) }
 }
 
-/** A resting order, null for an untriggered trigger order. */
+/** A resting order; null for an untriggered trigger order. */
 function readOrder(value: unknown, coin: string): SavedOrder | null {
   const { oid, side, limitPx, sz, isTrigger } = (value ?? {}) as Record<string, unknown>
   if (isTrigger === true) return null
   if (!Number.isSafeInteger(oid) || (side !== 'B' && side !== 'A') || !isDecimal(limitPx) || !isDecimal(sz))
-    throw new Error(
-      `the snapshot holds an order of ${coin} that cannot be read: ${JSON.stringify(value)?.slice(0, 200)}`,
-    )
+    throw new Error(`the snapshot has an unreadable order of ${coin}: ${JSON.stringify(value)?.slice(0, 200)}`)
   return { oid: oid as number, side, px: limitPx, sz }
 }
 
-/** A block waits for one part at most, and a frame has room for twice this. */
+/** Size of a part: a block waits for one at most, and a frame has room for twice this. */
 const PART_UNITS = 256 * 1024
 
 /** Fields of an order beside its user. */
@@ -154,7 +152,7 @@ const FIELDS = [
   'cloid',
 ] as const
 
-/** `text` is one of the scanner's, of a snapshot of `height`. Throws where an order cannot be read. */
+/** Encodes a coin's text as frames. `height`: the snapshot's. Throws on an unreadable order. */
 export function l4Frames(
   text: string,
   { height, time }: Pick<L4Book, 'height' | 'time'>,

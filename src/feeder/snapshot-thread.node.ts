@@ -1,7 +1,7 @@
-// A thread that asks the node for its snapshot and reads the file: of the real exchange it is hundreds of megabytes, and
-// whoever parses them serves nobody else meanwhile. For `books` it compares with the feeder's digests, and what the
-// feeder needs of it goes over in parts of some thousand orders; for `l4` the orders of some coins go over as the texts
-// of frames. The next part goes when the feeder has taken the last.
+// Thread that requests a snapshot from the node and reads the file: hundreds of megabytes for the real exchange, which
+// would block the feeder. For `books` it compares with the feeder's digests and sends what differs in parts of some
+// thousand orders; for `l4` it sends the orders of some coins as encoded frames. Each part waits until the feeder has
+// taken the last one.
 
 import { once } from 'node:events'
 import { createReadStream } from 'node:fs'
@@ -11,22 +11,22 @@ import { CoinOrders, type SavedOrder } from './coin-orders.ts'
 import { errorMessage, requestSnapshot } from './node-info.node.ts'
 import { coinNameOf, l4Frames, readCoin, type SnapshotCoin, SnapshotScanner } from './snapshot-file.ts'
 
-/** What is done with the coins of a snapshot: with the text of each, and then with those that it lacks. */
+/** Consumes the coins of a snapshot: the text of each, then the end. */
 interface SnapshotConsumer {
   onCoin(text: string): Promise<void>
   onEnd(): Promise<void>
 }
 
-type SendAndWait = (words: ThreadMessage) => Promise<unknown>
+type SendAndWait = (message: ThreadMessage) => Promise<unknown>
 
 class BooksComparison implements SnapshotConsumer {
   readonly #send: SendAndWait
   readonly #selection: BooksSelection
   readonly #seen = new Set<string>()
 
-  constructor(ask: SendAndWait, wanted: BooksSelection) {
-    this.#send = ask
-    this.#selection = wanted
+  constructor(send: SendAndWait, selection: BooksSelection) {
+    this.#send = send
+    this.#selection = selection
   }
 
   async onCoin(text: string): Promise<void> {
@@ -34,8 +34,8 @@ class BooksComparison implements SnapshotConsumer {
     const snapshot = readCoin(text)
     const ours = digests?.get(snapshot.coin) ?? EMPTY_DIGEST
     this.#seen.add(snapshot.coin)
-    const isWanted = digests === null || suspects.has(snapshot.coin) || ours !== digestOf(snapshot)
-    if (isWanted) await this.#sendParts(snapshot)
+    const isNeeded = digests === null || suspects.has(snapshot.coin) || ours !== digestOf(snapshot)
+    if (isNeeded) await this.#sendParts(snapshot)
   }
 
   /** A coin that the snapshot lacks has no orders. */
@@ -58,10 +58,10 @@ class L4Export implements SnapshotConsumer {
   readonly #selection: L4Selection
   readonly #remaining: Set<string>
 
-  constructor(ask: SendAndWait, wanted: L4Selection) {
-    this.#send = ask
-    this.#selection = wanted
-    this.#remaining = new Set(wanted.coins)
+  constructor(send: SendAndWait, selection: L4Selection) {
+    this.#send = send
+    this.#selection = selection
+    this.#remaining = new Set(selection.coins)
   }
 
   async onCoin(text: string): Promise<void> {
@@ -71,32 +71,32 @@ class L4Export implements SnapshotConsumer {
       if (!(await this.#send({ kind: 'l4', coin, isFirst: part === 0, frame }))) return
   }
 
-  /** Of a coin that the snapshot lacks an empty book: whoever asked for it must not wait for ever. */
+  /** Sends an empty book for a coin that the snapshot lacks, so that its requester does not wait forever. */
   async onEnd(): Promise<void> {
     for (const coin of this.#remaining) await this.onCoin(JSON.stringify([coin, [[], []]]))
   }
 }
 
-async function readSnapshot({ infoUrl, path, use: kind }: SnapshotTask, ask: SendAndWait): Promise<void> {
+async function readSnapshot({ infoUrl, path, use: kind }: SnapshotTask, send: SendAndWait): Promise<void> {
   await requestSnapshot(infoUrl, path)
   const scanner = new SnapshotScanner()
-  /** The feeder says what it wants once it knows the height. */
-  const begun = async (): Promise<SnapshotConsumer> => {
+  /** The feeder selects coins once it knows the height. */
+  const start = async (): Promise<SnapshotConsumer> => {
     const { height } = scanner
-    if (height === null) throw new Error('the snapshot that the node wrote has no height in it')
-    const wanted = await ask({ kind: 'height', height })
+    if (height === null) throw new Error("the node's snapshot has no height")
+    const selection = await send({ kind: 'height', height })
     return kind === 'books'
-      ? new BooksComparison(ask, wanted as BooksSelection)
-      : new L4Export(ask, wanted as L4Selection)
+      ? new BooksComparison(send, selection as BooksSelection)
+      : new L4Export(send, selection as L4Selection)
   }
   let use: SnapshotConsumer | null = null
   for await (const chunk of createReadStream(path, { encoding: 'utf8', highWaterMark: 1024 * 1024 }))
     for (const text of scanner.push(chunk as string)) {
-      use ??= await begun()
+      use ??= await start()
       await use.onCoin(text)
     }
-  if (!scanner.isComplete) throw new Error('the snapshot that the node wrote is cut off')
-  use ??= await begun()
+  if (!scanner.isComplete) throw new Error("the node's snapshot is incomplete")
+  use ??= await start()
   await use.onEnd()
 }
 
@@ -108,52 +108,55 @@ function digestOf({ coin, orders }: SnapshotCoin): number {
 }
 
 async function run(port: MessagePort): Promise<void> {
-  const say = (words: ThreadMessage) => port.postMessage(words)
-  const ask: SendAndWait = async (words) => {
-    say(words)
-    const [answer] = await once(port, 'message')
-    return answer
+  const post = (message: ThreadMessage) => port.postMessage(message)
+  const send: SendAndWait = async (message) => {
+    post(message)
+    const [reply] = await once(port, 'message')
+    return reply
   }
-  await readSnapshot(workerData as SnapshotTask, ask).then(
-    () => say({ kind: 'end' }),
-    (error) => say({ kind: 'failed', sentence: errorMessage(error) }),
+  await readSnapshot(workerData as SnapshotTask, send).then(
+    () => post({ kind: 'end' }),
+    (error) => post({ kind: 'failed', sentence: errorMessage(error) }),
   )
   port.close()
 }
 
-/** Orders of a part: a millisecond or two of work for who takes it. */
+/** Orders per part: a millisecond or two of work for the feeder. */
 const PART_ORDERS = 1_000
 
-/** Where the thread asks, the file that the node is to write, and what it is for. */
+/** The node's URL, the file that it writes, and the purpose. */
 export interface SnapshotTask {
   readonly infoUrl: string
   readonly path: string
   readonly use: SnapshotUse
 }
 
-/** To compare the feeder's books with it, or to send the orders of some coins. */
+/** To compare the feeder's books, or to send the orders of some coins. */
 export type SnapshotUse = 'books' | 'l4'
 
-/** Digests of the feeder's books at the snapshot's height; null: it has none, and every coin is wanted. */
+/** Digests of the feeder's books at the snapshot's height; null: it has none and wants every coin. */
 export interface BooksSelection {
   readonly digests: Map<string, number> | null
-  /** Coins that are wanted also where their digests agree: levels can hide orders that do not. */
+  /** Coins wanted even if their digests match: different orders can add up to equal levels. */
   readonly suspects: ReadonlySet<string>
 }
 
-/** Coins whose orders are wanted of a snapshot, and its height and time as frames say them. */
+/** Coins whose orders are wanted, with the height and time for the frames. */
 export interface L4Selection {
   readonly coins: ReadonlySet<string>
   readonly height: number
   readonly time: number
 }
 
-/** To the feeder: `height` is answered with what is wanted, a `part` with anything once it was taken, `l4` with whether it was. */
+/**
+ * Messages to the feeder. It replies to `height` with its selection, to `part` with anything once taken, to `l4` with
+ * whether it was sent.
+ */
 export type ThreadMessage =
   | { readonly kind: 'height'; readonly height: number }
-  /** Orders of a coin, one a line as in a checkpoint; more of the same coin may follow. */
+  /** Orders of a coin, one per line as in a checkpoint. More of the coin may follow. */
   | { readonly kind: 'part'; readonly coin: string; readonly isMore: boolean; readonly lines: string }
-  /** A frame with orders of a coin; more of the same coin may follow. */
+  /** A frame with orders of a coin. More of the coin may follow. */
   | { readonly kind: 'l4'; readonly coin: string; readonly isFirst: boolean; readonly frame: string }
   | { readonly kind: 'end' }
   | { readonly kind: 'failed'; readonly sentence: string }

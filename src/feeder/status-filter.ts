@@ -1,59 +1,62 @@
-// Order statuses of wanted wallets and coins, out of a line of all: most of what a node writes, of which little is wanted.
-// Law: the answer is that of parsing the whole line and looking at each, but only what is wanted is parsed.
+// Extracts the order statuses of wanted wallets and coins from a line of all: a node writes far more than is wanted.
+// Invariant: the result equals that of parsing the whole line, but only wanted rows are parsed.
 
 import { parseJson } from '../core/json.ts'
 import { ok, type Result } from '../core/result.ts'
 import { readEvents } from './streams.ts'
 
-/** How the node writes an event: its time and its wallet stand first. */
+/** The start of an event as the node writes it: time, then wallet. */
 const EVENTS = '"events":['
 const TIME = '{"time":"'
 const USER = '","user":"'
 const ANY_USER = '"user":"'
 const NEXT = `},${TIME}`
 const WALLET_UNITS = 42
-/** From the end of the wallet to the coin. */
+/** The text between the wallet and the coin. */
 const COIN =
   /","hash":(?:null|"\w*"),"builder":(?:null|\{"b":"\w*","f":\d+\}),"status":"\w*","order":\{"coin":"([^"\\]*)"/y
-/** Looked through in one step: at most a few milliseconds. */
+/** Characters scanned per step: at most a few milliseconds. */
 const STEP_UNITS = 512 * 1024
 
-/** Whose order statuses are wanted: wallets in lower case, and coins. */
+/** Wallets (lower case) and coins whose order statuses are wanted. */
 interface StatusInterests {
   readonly wallets: ReadonlySet<string>
   readonly coins: ReadonlySet<string>
 }
 
-/** Rows in the node's order, those of each wanted coin with any apart from those of the wallets. */
+/** Rows in the node's order: those of wallets, and those of each wanted coin that has any. */
 export interface MatchedRows {
   readonly byWallet: unknown[]
   readonly byCoin: Map<string, unknown[]>
 }
 
-/** Rests between steps. */
-export function* filterStatuses(text: string, wanted: StatusInterests): Generator<void, Result<MatchedRows, string>> {
-  const { wallets, coins } = wanted
+/** Yields between steps. */
+export function* filterStatuses(
+  text: string,
+  interests: StatusInterests,
+): Generator<void, Result<MatchedRows, string>> {
+  const { wallets, coins } = interests
   const end = text.length - ']}'.length
   const found: MatchedRows = { byWallet: [], byCoin: new Map() }
   let units = 0
   let at = text.indexOf(EVENTS) + EVENTS.length
-  if (!text.endsWith(']}')) return filterParsed(text, wanted)
+  if (!text.endsWith(']}')) return filterParsed(text, interests)
   while (at < end) {
     const user = text.indexOf(USER, at) + USER.length
     if (!text.startsWith(TIME, at) || text.indexOf('"', at + TIME.length) !== user - USER.length)
-      return filterParsed(text, wanted)
+      return filterParsed(text, interests)
     const next = text.indexOf(NEXT, user)
     const after = next < 0 ? end : next + 1
-    // A second wallet before the next row is of a row in another form.
+    // A second wallet before the next row: the row has another form.
     const another = text.indexOf(ANY_USER, user)
-    if (another >= 0 && another < after) return filterParsed(text, wanted)
+    if (another >= 0 && another < after) return filterParsed(text, interests)
     const coin = coins.size === 0 ? '' : coinAt(text, user + WALLET_UNITS)
-    if (coin === null) return filterParsed(text, wanted)
+    if (coin === null) return filterParsed(text, interests)
     if (wallets.has(text.slice(user, user + WALLET_UNITS)) || coins.has(coin)) {
       const row = parseJson(text.slice(at, after))
-      if (row === undefined) return filterParsed(text, wanted)
-      if (coins.has(coin) && coinOf(row) !== coin) return filterParsed(text, wanted)
-      addRow(found, row, wanted)
+      if (row === undefined) return filterParsed(text, interests)
+      if (coins.has(coin) && coinOf(row) !== coin) return filterParsed(text, interests)
+      addRow(found, row, interests)
     }
     units += after - at
     at = after + 1
@@ -64,7 +67,7 @@ export function* filterStatuses(text: string, wanted: StatusInterests): Generato
   return ok(found)
 }
 
-/** The coin of the row whose wallet ends there, null where it has another form. */
+/** The coin of the row whose wallet ends there; null if the row has another form. */
 function coinAt(text: string, end: number): string | null {
   COIN.lastIndex = end
   return COIN.exec(text)?.[1] ?? null
@@ -82,11 +85,11 @@ function addRow({ byWallet, byCoin }: MatchedRows, row: unknown, { wallets, coin
   else byCoin.set(coin, [row])
 }
 
-/** A line of another form than nodes write today. */
-function filterParsed(text: string, wanted: StatusInterests): Result<MatchedRows, string> {
+/** Parses a line of another form than nodes write today. */
+function filterParsed(text: string, interests: StatusInterests): Result<MatchedRows, string> {
   const read = readEvents(text)
   if (!read.ok) return read
   const found: MatchedRows = { byWallet: [], byCoin: new Map() }
-  for (const row of read.value) addRow(found, row, wanted)
+  for (const row of read.value) addRow(found, row, interests)
   return ok(found)
 }

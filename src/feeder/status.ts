@@ -1,5 +1,5 @@
-// What the feeder says of itself: its status of the last second as a line for people and as one for machines, and the
-// few words for what it does, which also go to the gateway and must tell nothing of its host.
+// The feeder's own status: a line for people, one for machines, and a short state. The state also goes to the gateway,
+// so it must reveal nothing about the host.
 
 import * as z from 'zod'
 import { describeField } from '../core/field-description.ts'
@@ -10,7 +10,7 @@ import type { LinkError } from './dial-error.ts'
 import { REQUIRED_STREAMS, type StreamName } from './streams.ts'
 
 const WAITING = REQUIRED_STREAMS.map((name) => `waiting for ${name}` as const)
-/** What it does, in a few words. */
+/** The feeder's activity in a few words. */
 export const FEEDER_STATES = [
   'sending',
   'connecting',
@@ -26,91 +26,91 @@ export const FEEDER_STATES = [
 const Count = z.int().min(0)
 
 export const StatusShape = z.object({
-  state: describeField(z.enum(FEEDER_STATES), 'what it does', '`sending`', 'see the next table'),
-  why: describeField(z.string().nullable(), 'why, where it does not send as it should', 'null', 'do what it says'),
-  height: describeField(Height.nullable(), 'the node’s newest block that it has read; null before the first', 'grows'),
+  state: describeField(z.enum(FEEDER_STATES), 'activity of the feeder', '`sending`', 'see the next table'),
+  why: describeField(z.string().nullable(), 'reason if it is not sending normally', 'null', 'follow it'),
+  height: describeField(Height.nullable(), 'height of the last block read; null before the first', 'grows'),
   lagMs: describeField(
     z.int().nullable(),
     'this host’s clock minus the time of that block, ms; null before the first',
     'under a second',
-    'the node is late or stands still, or the clock is wrong',
+    'the node lags or has stalled, or the clock is wrong',
   ),
   blocksPerSecond: describeField(
     Count,
     'blocks read in the last second',
-    'the exchange’s own rate, more while catching up',
+    'the exchange’s rate, higher while catching up',
   ),
   unacked: describeField(
     Count,
-    'blocks, snapshots and gaps that it holds until the gateway has stored them',
+    'blocks, snapshots and gaps that the gateway has not yet stored',
     'under about 30',
-    'the way to the gateway is slow or cut; what is held is not lost',
+    'the connection to the gateway is slow or down; nothing is lost',
   ),
   reconnects: describeField(
     Count,
-    'connections after the first',
+    'reconnections',
     'rarely grows',
-    'each has a sentence on the line before; once per deploy of `weir-live` is normal',
+    'the line before says why; one per deploy of `weir-live` is normal',
   ),
   misfits: describeField(
     Count,
-    'diffs that did not fit our books, such as of unknown orders',
+    'diffs that did not fit the books, such as for unknown orders',
     '0',
-    'the coin is repaired from the node’s snapshot; where it grows, the node’s files lack lines',
+    'the coin is repaired from the node’s snapshot; if it grows, the node’s files lack lines',
   ),
   drifted: describeField(
     Count,
     'books that differed from the node’s snapshot and were repaired',
     '0',
-    'report it with the sentences around it: books should not drift',
+    'report it with the log lines around it: books should not drift',
   ),
   gaps: describeField(
     Count,
-    'heights that could not be sent whole',
+    'heights that could not be sent in full',
     '0',
-    'each has a sentence: a line was missing or unreadable',
+    'see the log: a line was missing or unreadable',
   ),
   refusedEvents: describeField(
     Count,
-    'events left out because their shape was of no use',
+    'events skipped because of an unusable shape',
     '0',
-    'each has a sentence; the node may be newer than this feeder',
+    'see the log; the node may be newer than this feeder',
   ),
   lateLines: describeField(
     Count,
-    'lines of misc events, TWAP or order statuses that came after their block was sent, and went with the next',
+    'lines of misc events, TWAPs or order statuses that came after their block and were sent with the next one',
     '0',
-    'each has a sentence; the node’s disk is slow, or it runs without `--disable-output-file-buffering`',
+    'see the log; the node’s disk is slow, or the node runs without `--disable-output-file-buffering`',
   ),
   stallMs: describeField(
     Count,
-    'the longest time of the last second in which it did nothing else, ms; 0 where that was at most 20',
+    'longest stall in the last second, ms; 0 if at most 20',
     '0',
-    'its host is busy with others, or report it with the height',
+    'the host is overloaded; otherwise report it with the height',
   ),
-  stalls: describeField(Count, 'seconds with such a stall', 'rarely grows', 'as of `stallMs`'),
+  stalls: describeField(Count, 'seconds with such a stall', 'rarely grows', 'see `stallMs`'),
   booksKnown: describeField(
     z.boolean(),
-    'whether it knows the node’s books',
+    'true if the feeder knows the node’s books',
     '`true`',
-    'it asks the node for a snapshot: see `why`, `--info` and `--snapshot-dir`',
+    'it is waiting for a snapshot of the node: see `why`, `--info` and `--snapshot-dir`',
   ),
 })
 export type Status = Readonly<z.infer<typeof StatusShape>>
 
-/** What the words are chosen by. */
+/** Facts that determine the state. */
 interface Facts {
   readonly linkError: Pick<LinkError, 'state' | 'why'> | null
   readonly isConnected: boolean
-  /** What is wrong with the node's files, null where nothing is. */
+  /** The problem with the node's files; null for nothing. */
   readonly filesError: string | null
   readonly isRepositioning: boolean
-  /** Why the node gave no snapshot when last asked. */
+  /** Why the last snapshot request failed. */
   readonly snapshotError: string | null
   readonly isFull: boolean
   /** No block was read for a while. */
   readonly isQuiet: boolean
-  /** Streams that others wait for. */
+  /** Streams that the others wait for. */
   readonly awaited: readonly StreamName[]
 }
 
@@ -127,7 +127,7 @@ export function stateOf(facts: Facts): Pick<Status, 'state' | 'why'> {
   return { state: 'sending', why: snapshotError }
 }
 
-/** One line for a terminal. */
+/** The status as one line for a terminal. */
 export function statusLine(status: Status): string {
   const { height, lagMs, blocksPerSecond, unacked, reconnects, misfits, drifted, gaps, booksKnown } = status
   const parts = [

@@ -1,10 +1,10 @@
-// The hourly files of one stream: which there are, and what heights they begin and end with.
+// The hourly files of one stream, and the heights they start and end with.
 
 import { type FileHandle, open, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readLineHead, type StreamLine } from './streams.ts'
 
-/** Height and time stand at the front of a line, which can be 20 MB long. */
+/** Height and time are at the start of a line, which can be 20 MB long. */
 const HEAD_BYTES = 1024
 const STEP_BYTES = 256 * 1024
 const LINE_FEED = 10
@@ -18,12 +18,12 @@ export class StreamFiles {
     this.#root = root
   }
 
-  /** Whether the node writes this stream at all. */
+  /** True if the node writes this stream at all. */
   async exists(): Promise<boolean> {
     return (await stat(this.#root).catch(() => null))?.isDirectory() ?? false
   }
 
-  /** Path of a file of list(). */
+  /** Path of a file from list(). */
   async path(file: HourlyFile): Promise<string> {
     return join(await this.#base(), file.date, file.hour)
   }
@@ -42,7 +42,7 @@ export class StreamFiles {
     return files.sort((a, b) => a.order - b.order)
   }
 
-  /** The first line of the stream, null while there is none. */
+  /** The first line of the stream; null for none. */
   async first(): Promise<LineHead | null> {
     for (const file of await this.list()) {
       const head = await this.#withFile(file, (handle) => lineHeadAt(handle, 0))
@@ -51,7 +51,7 @@ export class StreamFiles {
     return null
   }
 
-  /** The last complete line of the stream, null while there is none. */
+  /** The last complete line of the stream; null for none. */
   async last(): Promise<LineHead | null> {
     for (const file of (await this.list()).reverse()) {
       const head = await this.#withFile(file, lastLineHead)
@@ -73,7 +73,7 @@ export class StreamFiles {
     return files[0] ? { file: files[0], offset: 0 } : null
   }
 
-  /** The line of exactly this height, null where there is none. */
+  /** The line of exactly this height; null for none. */
   async headOf(height: number): Promise<LineHead | null> {
     const place = await this.find(height)
     if (!place) return null
@@ -84,7 +84,7 @@ export class StreamFiles {
     })
   }
 
-  /** Where a file goes on behind a line, null where it has no such line. */
+  /** Offset after a line in a file; null if it has no such line. */
   async offsetAfter(file: HourlyFile, { height, time }: LineHead): Promise<number | null> {
     return await this.#withFile(file, async (handle) => {
       let behind: number | null = null
@@ -102,7 +102,7 @@ export class StreamFiles {
   }
 
   async #withFile<T>(file: HourlyFile, use: (handle: FileHandle) => Promise<T | null>): Promise<T | null> {
-    // A file may be pruned between the listing and here.
+    // A file may be pruned after the listing.
     const handle = await open(await this.path(file)).catch(() => null)
     if (!handle) return null
     try {
@@ -138,7 +138,7 @@ async function* headsFrom(handle: FileHandle, from: number): AsyncGenerator<{ of
   }
 }
 
-/** Offset behind the first line feed at or after `offset`, null where none follows. */
+/** Offset after the first line feed at or after `offset`; null if none follows. */
 async function nextLine(handle: FileHandle, offset: number): Promise<number | null> {
   for (let at = offset; ; ) {
     const bytes = await readAt(handle, at, STEP_BYTES)
@@ -163,7 +163,7 @@ async function searchHeight(handle: FileHandle, height: number): Promise<number>
   return low
 }
 
-/** Offsets of line feeds, from the last one back. */
+/** Offsets of line feeds, last first. */
 async function* lineFeeds(handle: FileHandle): AsyncGenerator<number> {
   for (let high = (await handle.stat()).size; high > 0; ) {
     const low = Math.max(0, high - STEP_BYTES)
@@ -185,14 +185,14 @@ async function lastLineHead(handle: FileHandle): Promise<LineHead | null> {
   return isWhole ? await lineHeadAt(handle, 0) : null
 }
 
-/** An hourly file: its folder and name, and a number that orders files in time. */
+/** An hourly file: its folder, its name, and a number that sorts files by time. */
 export interface HourlyFile {
   readonly date: string
   readonly hour: string
   readonly order: number
 }
 
-/** The file of these two names, null where they are not of the hourly layout. */
+/** The file with these two names; null if they do not fit the hourly layout. */
 function hourlyFile(date: string, hour: string): HourlyFile | null {
   if (!/^\d{8}$/.test(date) || !/^\d{1,2}$/.test(hour)) return null
   return { date, hour, order: Number(date) * 100 + Number(hour) }

@@ -1,4 +1,4 @@
-// The streams of a node that the feeder reads, where they lie, and the envelope of their lines.
+// The node's streams that the feeder reads: their folders, and the envelope of their lines.
 
 import * as z from 'zod'
 import { parseJson } from '../core/json.ts'
@@ -8,7 +8,7 @@ import { Height } from '../protocol/feed/block.ts'
 export const STREAMS = ['diffs', 'fills', 'misc', 'twaps', 'statuses'] as const
 export type StreamName = (typeof STREAMS)[number]
 
-/** Folder of each stream under the node's data folder. */
+/** Folder of each stream in the node's data folder. */
 export const STREAM_FOLDER: Readonly<Record<StreamName, string>> = {
   diffs: 'node_raw_book_diffs_by_block',
   fills: 'node_fills_by_block',
@@ -17,26 +17,26 @@ export const STREAM_FOLDER: Readonly<Record<StreamName, string>> = {
   statuses: 'node_order_statuses_by_block',
 }
 
-/** Without these there is nothing to send; a node may run without the others. */
+/** Required streams; a node may run without the others. */
 export const REQUIRED_STREAMS: readonly StreamName[] = ['diffs', 'fills']
 
-/** A line as far as it must be known to put it in order; `text` is the whole line. */
+/** A line with its sort keys; `text` is the whole line. */
 export interface StreamLine {
   readonly height: number
-  /** Block time as the node wrote it: the same height with another time is another chain. */
+  /** Block time as the node writes it. The same height with another time is another chain. */
   readonly time: string
   readonly text: string
 }
 
-/** First key of every line, and of nothing inside one: behind a half line it begins the whole one. */
+/** First key of every line and of nothing within one: after a partial line it starts the complete one. */
 export const LINE_BEGIN = '{"local_time"'
 
 const HEIGHT_FIELD = /"block_number"\s*:\s*(\d{1,15})/
 const TIME_FIELD = /"block_time"\s*:\s*"([^"]{10,40})"/
-/** Both fields stand before the events, which can be 20 MB long. */
+/** Both fields come before the events, which can be 20 MB long. */
 const HEAD_UNITS = 400
 
-/** Height and time of a line from its first characters, null where it is no line of a `_by_block` stream. */
+/** Height and time from a line's first characters; null if it is not a line of a `_by_block` stream. */
 export function readLineHead(text: string): StreamLine | null {
   const head = text.length > HEAD_UNITS ? text.slice(0, HEAD_UNITS) : text
   const height = HEIGHT_FIELD.exec(head)?.[1]
@@ -46,7 +46,7 @@ export function readLineHead(text: string): StreamLine | null {
 
 const Envelope = z.looseObject({ block_number: Height, block_time: z.string(), events: z.array(z.unknown()) })
 
-/** The events of a line; the error says what is wrong with it. */
+/** The events of a line; the error says what is wrong. */
 export function readEvents(text: string): Result<unknown[], string> {
   const value = parseJson(text)
   if (value === undefined) return err('is not JSON')
@@ -54,7 +54,7 @@ export function readEvents(text: string): Result<unknown[], string> {
   return parsed.success ? ok(parsed.data.events) : err('has no block_number, block_time or events')
 }
 
-/** Unix ms of a time as the node writes it: UTC, nanoseconds, no `Z`. NaN where it is none. */
+/** Unix ms of a node's time: UTC, nanoseconds, no `Z`. NaN if it is not one. */
 export function nodeTimeMs(text: string): number {
   return Date.parse(`${text.length > 23 ? text.slice(0, 23) : text}Z`)
 }

@@ -1,5 +1,5 @@
-// Reads one stream from a height on, line by line, over the hour's end and for ever. A line that is not complete
-// waits; a file is read to its end before the next one is opened; memory holds one chunk and one line.
+// Reads one stream line by line from a height on, across hourly files and without end. An incomplete line waits; a file
+// is read to its end before the next one is opened. Memory holds one chunk and one line.
 
 import { type FileHandle, open, stat } from 'node:fs/promises'
 import { parseJson } from '../core/json.ts'
@@ -8,11 +8,11 @@ import { LINE_BEGIN, readLineHead, type StreamLine } from './streams.ts'
 
 const CHUNK_BYTES = 512 * 1024
 const LINE_MAX_BYTES = 256 * 1024 * 1024
-/** A longer line is shortened elsewhere, where the stream has such. */
+/** A longer line is passed to `shorten`, if the stream has one. */
 const LONG_LINE_BYTES = 512 * 1024
-/** How often the end of a file is a reason to look for the next one. */
+/** How often the end of a file leads to a search for the next one. */
 const CHECK_MS = 50
-/** How long a half-written last line of an old file may still be completed. */
+/** How long the partial last line of an old file may still be completed. */
 const PARTIAL_LINE_MS = 2_000
 const LINE_FEED = 10
 
@@ -23,31 +23,30 @@ export class StreamTail {
   readonly #chunk = Buffer.allocUnsafe(CHUNK_BYTES)
   #file: HourlyFile | null = null
   #handle: FileHandle | null = null
-  /** By rank, how far files that were left had been read, and where the last whole line ended. */
+  /** By rank of file: how far it was read, and where its last complete line ended. */
   readonly #leftFiles = new Map<number, { readonly read: number; readonly whole: number }>()
   #inode = 0
   #offset = 0
   #partial: Uint8Array[] = []
   #partialBytes = 0
   #isSkipping = false
-  /** A long line on its way back. */
+  /** A long line being shortened. */
   #shortening: { done: boolean; text: string | null } | null = null
   readonly #from: number
   #last: LineHead | null = null
   #hasArrived = false
-  /** Whether the last read found bytes, also such that complete no line. */
+  /** True if the last read found bytes, even without a complete line. */
   progressed = false
   #checkedAt = 0
   /** When bytes were last found. */
   #progressedAt = 0
-  /** When a look found no file after this one, null where bytes were found since. */
+  /** When no later file was found; null once bytes were found again. */
   #exhaustedAt: number | null = null
-  /** When a newer file was first seen while this one still had a half line. */
+  /** When a newer file was first seen while this one had a partial line. */
   #sealedAt: number | null = null
 
   /**
-   * Lines from height `from` on. `say` hears of lines that had to be left out. `shorten` answers a short text that says
-   * what a long line does.
+   * Lines from height `from` on. `log` gets skipped lines. `shorten` returns a short text equivalent to a long line.
    */
   constructor(
     files: StreamFiles,
@@ -61,7 +60,7 @@ export class StreamTail {
     this.#shorten = shorten
   }
 
-  /** The lines that became complete, at most about half a megabyte more than one line; empty where none did. */
+  /** The lines completed by this read: up to half a megabyte plus one line; may be empty. */
   async read(nowMs: number): Promise<StreamLine[]> {
     this.progressed = false
     if (this.#shortening) return this.#takeShortened(this.#shortening)
@@ -76,14 +75,14 @@ export class StreamTail {
     return await this.#atEnd(nowMs)
   }
 
-  /** Rank of the file that is being read, -1 before the first. */
+  /** Rank of the current file; -1 before the first. */
   get order(): number {
     return this.#file?.order ?? -1
   }
 
   /**
-   * When it was last seen that nothing is left to read, null where something may be: bytes came with the last read, or
-   * a line is half written. `order`: rank of the file in which others stand; an older file proves nothing by its end.
+   * When it was last certain that nothing is left to read; null when something may be: the last read found bytes, or a
+   * line is partial. `order`: rank of the file that other streams are in; the end of an older file proves nothing.
    */
   endedAt(order: number, nowMs: number): number | null {
     if (this.progressed || this.#shortening || (this.#partialBytes > 0 && nowMs - this.#progressedAt < PARTIAL_LINE_MS))
@@ -119,27 +118,27 @@ export class StreamTail {
     this.#partialBytes = 0
     this.#isSkipping = false
     this.#sealedAt = null
-    // What stands in it was not read yet.
+    // Its content was not read yet.
     this.progressed = true
     return true
   }
 
-  /** Answers how many bytes the chunk has. */
+  /** Returns the number of bytes in the chunk. */
   async #readChunk(): Promise<number> {
     const found = await this.#handle?.read(this.#chunk, 0, CHUNK_BYTES, this.#offset)
     return found?.bytesRead ?? 0
   }
 
-  /** Nothing more in this file for now: another may have taken its place, or come after it. */
+  /** At the end of the file: it may have been replaced, or another may follow. */
   async #atEnd(nowMs: number): Promise<StreamLine[]> {
     const file = this.#file
     if (!file) return []
     const now = await stat(await this.#files.path(file)).catch(() => null)
     if (now && (now.ino !== this.#inode || now.size < this.#offset)) {
       const behind = this.#last && (await this.#files.offsetAfter(file, this.#last))
-      if (behind === null) this.#log(`${file.date}/${file.hour} was written anew: reading it from its beginning`)
+      if (behind === null) this.#log(`${file.date}/${file.hour} was rewritten: reading it from the start`)
       await this.#open(file, behind ?? 0)
-      // Whatever stands in a new one is told, also lower heights: the node may have started over.
+      // All lines of a new file count, even lower heights: the node may have started over.
       this.#hasArrived ||= behind === null
       return []
     }
@@ -151,7 +150,7 @@ export class StreamTail {
       else this.#exhaustedAt = nowMs
       return []
     }
-    // The node may have finished this file between the last read and the listing.
+    // The node may have completed this file between the last read and the listing.
     const bytesRead = await this.#readChunk()
     if (bytesRead > 0) return this.#advance(bytesRead, nowMs)
     if (this.#partialBytes > 0) {
@@ -163,7 +162,7 @@ export class StreamTail {
     return rest
   }
 
-  /** A node whose clock is set back over the hour's end goes on in the file of the hour before. */
+  /** A node whose clock is set back across the hour continues in the file before. */
   async #hasGrown(file: HourlyFile): Promise<boolean> {
     const left = this.#leftFiles.get(file.order)
     const size = left && (await stat(await this.#files.path(file)).catch(() => null))?.size
@@ -176,14 +175,14 @@ export class StreamTail {
     if (await this.#open(file, this.#leftFiles.get(file.order)?.whole ?? 0)) this.#leftFiles.set(order, read)
   }
 
-  /** The last line of a finished file may lack its line feed; one that is no JSON was cut off by a crash. */
+  /** The last line of a finished file may lack its line feed; one that is not JSON was cut off by a crash. */
   #closePartial(file: HourlyFile): StreamLine[] {
     if (this.#partialBytes === 0) return []
     const text = Buffer.concat(this.#partial).toString('utf8')
     const line = readLineHead(text)
     if (parseJson(text) !== undefined) return line ? [line] : []
     const which = line ? ` of height ${line.height}` : ''
-    this.#log(`${file.date}/${file.hour} ends in a half line${which}: it is left out`)
+    this.#log(`${file.date}/${file.hour} ends with a partial line${which}, which is skipped`)
     return []
   }
 
@@ -203,7 +202,7 @@ export class StreamTail {
       begin = end + 1
       if (this.#shorten && !this.#isSkipping && this.#partialBytes + last.length > LONG_LINE_BYTES) {
         this.#startShortening(this.#shorten([...this.#partial, new Uint8Array(last)]))
-        // What follows is read again behind it.
+        // The bytes after it are read again later.
         this.#offset -= bytes.length - begin
         return this.#fromFirst(lines)
       }
@@ -217,10 +216,10 @@ export class StreamTail {
     const line = text === null || text === '' ? null : readLineHead(text)
     this.#last = line ?? this.#last
     if (line) lines.push(line)
-    else if (text) this.#log(`a line without height and time is left out: ${text.slice(0, 80)}`)
+    else if (text) this.#log(`skipping a line without height and time: ${text.slice(0, 80)}`)
   }
 
-  /** Until the first wanted line has come, lower ones are the run-up of a search. */
+  /** Skips lines below the first wanted height, where the search started. */
   #fromFirst(lines: StreamLine[]): StreamLine[] {
     if (this.#hasArrived) return lines
     const first = lines.findIndex(({ height }) => height >= this.#from)
@@ -237,7 +236,7 @@ export class StreamTail {
       .then((text) => {
         state.text = text
       })
-      .catch((error: Error) => this.#log(`a long line is left out: ${error.message}`))
+      .catch((error: Error) => this.#log(`skipping a long line: ${error.message}`))
       .finally(() => {
         state.done = true
       })
@@ -262,21 +261,21 @@ export class StreamTail {
     return skipped ? null : text
   }
 
-  /** A node that was killed while it wrote goes on behind the half line: what is whole begins at the last beginning. */
+  /** A killed node continues after its partial line: the complete line starts at the last line start. */
   #wholeLine(text: string | null): string | null {
     const begin = text?.lastIndexOf(LINE_BEGIN) ?? 0
     if (text === null || begin <= 0) return text
-    this.#log(`a half line is left out: ${text.slice(0, 80)}`)
+    this.#log(`skipping a partial line: ${text.slice(0, 80)}`)
     return text.slice(begin)
   }
 
   #retain(rest: Buffer): void {
     if (rest.length === 0 || this.#isSkipping) return
-    // A copy of its own, which may be handed to a thread.
+    // A copy, because it may be transferred to a thread.
     this.#partial.push(new Uint8Array(rest))
     this.#partialBytes += rest.length
     if (this.#partialBytes <= LINE_MAX_BYTES) return
-    this.#log('a line longer than 256 MiB is left out')
+    this.#log('skipping a line longer than 256 MiB')
     this.#partial = []
     this.#partialBytes = 0
     this.#isSkipping = true

@@ -249,7 +249,7 @@ describe('bytes', { timeout: 120_000 }, () => {
     expect(seen).toEqual(Array.from({ length: 500 }, (_, i) => 61 + i))
     expect(reader.hasStartedOver).toBe(false)
     expect(inodes.size).toBeGreaterThan(2)
-    expect(said.filter((sentence) => !sentence.includes('was written anew'))).toEqual([])
+    expect(said.filter((sentence) => !sentence.includes('was rewritten'))).toEqual([])
     await reader.close()
     chain.close()
   })
@@ -258,7 +258,7 @@ describe('bytes', { timeout: 120_000 }, () => {
 describe('refusals', () => {
   it('a folder of another seed', () => {
     Chain.open(options).close()
-    expect(() => Chain.open({ ...options, seed: 8 })).toThrow(/belongs to seed 7, not 8/)
+    expect(() => Chain.open({ ...options, seed: 8 })).toThrow(/seed 7, not 8/)
     expect(() => Chain.open({ ...options, fundingBlocks: 41 })).toThrow(/every 40 blocks, not 41/)
   })
 

@@ -95,7 +95,7 @@ it('says in one sentence why it cannot run', { timeout: 120_000 }, async () => {
   const refusals = [
     [['--data', join(folder, 'other'), '--port', port], /^Error: exit 1: devnet: port \d+ is in use\.\n$/],
     [['--data', join(folder, 'file', 'data'), '--port', '0'], /^Error: exit 1: devnet: cannot write to .*\n$/],
-    [['--data', data, '--port', '0', '--seed', '2'], /^Error: exit 1: devnet: .* belongs to seed 1, not 2.*\n$/],
+    [['--data', data, '--port', '0', '--seed', '2'], /^Error: exit 1: devnet: .* seed 1, not 2.*\n$/],
     [['--data', data, '--port', '0x50'], /^Error: exit 2: error: option '--port <n>' .*\n\nUsage: /],
     [[], /^Error: exit 2: error: required option '--data <dir>' .*\n\nUsage: /],
   ] as const

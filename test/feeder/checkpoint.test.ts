@@ -121,8 +121,8 @@ describe('the text', () => {
     const lines = taken(world(3), 5)
     expect(() => read(lines.slice(0, -1))).toThrow()
     expect(() => read([...lines.slice(0, 2), ...lines.slice(3)])).toThrow('counts')
-    expect(() => read(lines.map((line) => line.replace(/\tB (\d)/, '\tB x$1')))).toThrow('no order')
-    expect(() => decodeCheckpointEnd(lines.at(-2)!)).toThrow('cut off')
+    expect(() => read(lines.map((line) => line.replace(/\tB (\d)/, '\tB x$1')))).toThrow('order')
+    expect(() => decodeCheckpointEnd(lines.at(-2)!)).toThrow('incomplete')
     expect(() => decodeCheckpointHead('{"v":1,"chain":"c","height":1,"time":"t"}')).toThrow('version 1')
   })
 })
@@ -226,6 +226,6 @@ describe('on disk', () => {
   test('one of an older version is named and left', async () => {
     writeFileSync(join(folder, 'books.checkpoint'), '{"v":1,"chain":"chain","height":9,"time":"t"}\nend\t0\t0\n')
     expect(await files().list()).toEqual([])
-    expect(said[0]).toMatch(/is ignored: it is of version 1/)
+    expect(said[0]).toMatch(/version 1/)
   })
 })

@@ -222,12 +222,12 @@ test('law: whatever stands in a line, the answer is that of parsing it all', () 
       const read = readEvents(text)
       if (!read.ok) throw new Error(read.error)
       const all = read.value as ({ user?: string; order?: { coin?: string } | null } | null)[]
-      const ofCoins = [...wants.coins]
+      const byCoin = [...wants.coins]
         .map((coin) => [coin, all.filter((event) => event?.order?.coin === coin)] as const)
         .filter(([, rows]) => rows.length > 0)
       expect(drained(filterStatuses(text, wants))).toEqual({
         ok: true,
-        value: { ofWallets: all.filter((event) => wants.wallets.has(event?.user ?? '')), ofCoins: new Map(ofCoins) },
+        value: { byWallet: all.filter((event) => wants.wallets.has(event?.user ?? '')), byCoin: new Map(byCoin) },
       })
     }),
   )

@@ -13,43 +13,39 @@ const failed = (code: string, message = ''): DialFailure => ({ kind: 'failed', c
 const REFUSED = 'refused by the gateway'
 const UNREACHED = 'cannot reach the gateway'
 const CASES: readonly (readonly [DialFailure, typeof REFUSED | typeof UNREACHED, string])[] = [
-  [answered(401), REFUSED, "the gateway refused the feed token: set FEED_TOKEN (or --token) to the gateway's"],
-  [
-    answered(404),
-    REFUSED,
-    "/feed does not exist there: FEED_TOKEN is unset at the gateway or shorter than 32 characters, or the URL is not a gateway's",
-  ],
+  [answered(401), REFUSED, 'FEED_TOKEN'],
+  [answered(404), REFUSED, '404'],
   [answered(403), REFUSED, 'access rules'],
-  [answered(426), REFUSED, 'a proxy between must pass upgrades on'],
-  [answered(429), REFUSED, 'too many dials'],
-  [answered(200), REFUSED, 'a page is there, not a gateway (200)'],
-  [answered(400), REFUSED, 'not a gateway (400)'],
-  [answered(301), REFUSED, 'leads elsewhere (301)'],
-  [answered(308), REFUSED, 'leads elsewhere (308)'],
-  [answered(500), UNREACHED, 'answers 500'],
-  [answered(503), UNREACHED, 'down or restarting'],
-  [failed('ENOTFOUND'), UNREACHED, `no such host: ${HOST}`],
+  [answered(426), REFUSED, '426'],
+  [answered(429), REFUSED, '429'],
+  [answered(200), REFUSED, '200'],
+  [answered(400), REFUSED, '400'],
+  [answered(301), REFUSED, '301'],
+  [answered(308), REFUSED, '308'],
+  [answered(500), UNREACHED, '500'],
+  [answered(503), UNREACHED, '503'],
+  [failed('ENOTFOUND'), UNREACHED, HOST],
   [failed('EAI_AGAIN'), UNREACHED, 'DNS'],
-  [failed('ECONNREFUSED'), UNREACHED, `nothing listens at ${HOST}`],
-  [failed('EHOSTUNREACH'), UNREACHED, 'no way'],
-  [failed('ENETUNREACH'), UNREACHED, 'no way'],
-  [failed('ECONNRESET'), UNREACHED, 'cut the connection'],
-  [failed('ETIMEDOUT'), UNREACHED, 'did not answer in time'],
-  [failed('', 'Opening handshake has timed out'), UNREACHED, 'did not answer in time'],
-  [failed('CERT_HAS_EXPIRED'), UNREACHED, 'certificate of weir.example:443 is not trusted (CERT_HAS_EXPIRED)'],
-  [failed('DEPTH_ZERO_SELF_SIGNED_CERT'), UNREACHED, 'not trusted'],
-  [failed('UNABLE_TO_VERIFY_LEAF_SIGNATURE'), UNREACHED, 'not trusted'],
-  [failed('ERR_TLS_CERT_ALTNAME_INVALID'), UNREACHED, 'not trusted'],
-  [failed('EPROTO'), UNREACHED, 'does not speak TLS'],
-  [failed('HPE_INVALID_CONSTANT'), UNREACHED, 'does not speak HTTP'],
+  [failed('ECONNREFUSED'), UNREACHED, HOST],
+  [failed('EHOSTUNREACH'), UNREACHED, 'network'],
+  [failed('ENETUNREACH'), UNREACHED, 'network'],
+  [failed('ECONNRESET'), UNREACHED, 'https://'],
+  [failed('ETIMEDOUT'), UNREACHED, 'in time'],
+  [failed('', 'Opening handshake has timed out'), UNREACHED, 'in time'],
+  [failed('CERT_HAS_EXPIRED'), UNREACHED, 'CERT_HAS_EXPIRED'],
+  [failed('DEPTH_ZERO_SELF_SIGNED_CERT'), UNREACHED, 'certificate'],
+  [failed('UNABLE_TO_VERIFY_LEAF_SIGNATURE'), UNREACHED, 'certificate'],
+  [failed('ERR_TLS_CERT_ALTNAME_INVALID'), UNREACHED, 'certificate'],
+  [failed('EPROTO'), UNREACHED, 'TLS'],
+  [failed('HPE_INVALID_CONSTANT'), UNREACHED, 'HTTP'],
   [failed('EODD', 'a\u001b[31m\nb'), UNREACHED, 'weir.example:443: EODD: a\\u001b[31m\\nb'],
 ]
 
 describe('a dial that fails', () => {
-  it.each(CASES)('with %j says so', (failure, state, words) => {
-    const trouble = dialError(failure, HOST)
-    expect(trouble.state).toBe(state)
-    expect(trouble.why).toContain(words)
+  it.each(CASES)('%j is named', (failure, state, words) => {
+    const error = dialError(failure, HOST)
+    expect(error.state).toBe(state)
+    expect(error.why).toContain(words)
   })
 
   it('is tried again soon, but where an operator has to act at the pace that was asked for', () => {
@@ -102,7 +98,7 @@ describe('over a real socket', () => {
   })
 })
 
-const EVERY = { lookEveryMs: 10, patienceMs: 20 }
+const EVERY = { checkEveryMs: 10, timeoutMs: 20 }
 
 it('takes one that was silent for longer than is waited for as gone', () => {
   const side = new LivenessMonitor(EVERY, 0)

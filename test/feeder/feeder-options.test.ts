@@ -41,28 +41,25 @@ it('is named by itself the same every time, differently for every state folder, 
 })
 
 it.each([
-  [{ data: undefined }, '--data is missing.'],
-  [{ info: 'localhost:3001' }, '--info must be an address such as http://127.0.0.1:3001.'],
-  [{ info: 'ws://127.0.0.1' }, '--info must be an address such as http://127.0.0.1:3001.'],
-  [{ gateway: 'ftp://x' }, '--gateway must be an address such as https://weir.example.workers.dev.'],
-  [{ token: TOKEN.slice(1) }, '--token is shorter than 32 characters: no gateway has such a FEED_TOKEN.'],
-  [{ token: `${TOKEN}\n` }, '--token holds a space, a line break or a character that is not ASCII: copy it again.'],
-  [{ token: undefined }, 'FEED_TOKEN (or --token) is missing.'],
-  [{ chain: 'x'.repeat(33) }, '--chain must have at most 32 characters.'],
-  [{ name: 'a b' }, '--name must be 1 to 64 printable ASCII characters without spaces.'],
-  [{ name: 'x'.repeat(65) }, '--name must be 1 to 64 printable ASCII characters without spaces.'],
+  [{ data: undefined }, '--data'],
+  [{ info: 'localhost:3001' }, '--info'],
+  [{ info: 'ws://127.0.0.1' }, '--info'],
+  [{ gateway: 'ftp://x' }, '--gateway'],
+  [{ token: TOKEN.slice(1) }, '--token'],
+  [{ token: `${TOKEN}\n` }, '--token'],
+  [{ token: undefined }, 'FEED_TOKEN (or --token)'],
+  [{ chain: 'x'.repeat(33) }, '--chain'],
+  [{ name: 'a b' }, '--name'],
+  [{ name: 'x'.repeat(65) }, '--name'],
   ...['0', '86401'].flatMap((value) =>
-    ['verify-seconds', 'checkpoint-seconds'].map((name): [object, string] => [
-      { [name]: value },
-      `--${name} must be a whole number from 1 to 86400, in digits alone.`,
-    ]),
+    ['verify-seconds', 'checkpoint-seconds'].map((name): [object, string] => [{ [name]: value }, `--${name}`]),
   ),
-])('%j is refused in a sentence', (wrong, error) => {
-  expect(read(wrong)).toEqual({ ok: false, error })
+])('%j is rejected by the name of the option', (wrong, error) => {
+  expect(read(wrong)).toEqual({ ok: false, error: expect.stringContaining(`${error} `) })
 })
 
 it('refuses a short token of the environment by its own name', () => {
-  const error = 'FEED_TOKEN (or --token) is shorter than 32 characters: no gateway has such a FEED_TOKEN.'
+  const error = expect.stringMatching(/^FEED_TOKEN .*32/)
   expect(read({ token: undefined }, { FEED_TOKEN: 'x' })).toEqual({ ok: false, error })
 })
 
@@ -72,18 +69,18 @@ const holds = (...entries: string[]): FolderListing => ({ entries })
 const BOTH: readonly StreamName[] = ['diffs', 'fills']
 
 it.each<[FolderListing, readonly StreamName[], string]>([
-  [{ failed: 'ENOENT' }, BOTH, 'the data folder /d does not exist: --data'],
+  [{ failed: 'ENOENT' }, BOTH, '/d does not exist'],
   [{ failed: 'ENOTDIR' }, BOTH, '/d is a file'],
-  [{ failed: 'EACCES' }, BOTH, 'cannot be read (EACCES)'],
-  [holds(), BOTH, '/d is empty: --data must name'],
-  [holds('lost+found'), BOTH, 'must run with --write-raw-book-diffs --write-fills --batch-by-block'],
-  [holds('data', 'bin'), BOTH, 'It holds a folder data'],
-  [holds('node_fills', 'node_raw_book_diffs'), BOTH, 'holds node_raw_book_diffs, node_fills, not by block'],
-  [holds('node_fills', DIFFS), ['fills'], 'run the node with --batch-by-block'],
-  [holds(FILLS), ['diffs'], `has no ${DIFFS}: run the node with --write-raw-book-diffs`],
-  [holds(DIFFS), ['fills'], `has no ${FILLS}: run the node with --write-fills`],
-  [holds(FILLS, DIFFS), ['fills'], `no block stands in ${FILLS} of /d yet`],
-  [holds(FILLS, DIFFS), BOTH, `no block stands in ${DIFFS}, ${FILLS}`],
-])('a folder %j with %j missing is told as what to do', (listing, empty, words) => {
+  [{ failed: 'EACCES' }, BOTH, 'EACCES'],
+  [holds(), BOTH, '/d is empty'],
+  [holds('lost+found'), BOTH, '--write-raw-book-diffs --write-fills --batch-by-block'],
+  [holds('data', 'bin'), BOTH, 'folder named data'],
+  [holds('node_fills', 'node_raw_book_diffs'), BOTH, 'node_raw_book_diffs, node_fills'],
+  [holds('node_fills', DIFFS), ['fills'], '--batch-by-block'],
+  [holds(FILLS), ['diffs'], '--write-raw-book-diffs'],
+  [holds(DIFFS), ['fills'], '--write-fills'],
+  [holds(FILLS, DIFFS), ['fills'], `${FILLS} of /d`],
+  [holds(FILLS, DIFFS), BOTH, `${DIFFS}, ${FILLS}`],
+])('a folder %j with %j missing is explained', (listing, empty, words) => {
   expect(layoutError('/d', listing, empty)).toContain(words)
 })

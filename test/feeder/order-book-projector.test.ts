@@ -70,7 +70,7 @@ test('digests of an earlier height are those of the books at that height', () =>
     then.set(height, keeper.digestsAt(height))
   }
   for (const [height, digests] of then) {
-    expect(keeper.availability(height)).toBe('held')
+    expect(keeper.availability(height)).toBe('available')
     const nonEmpty = (all: Map<string, number>) => [...all].filter(([, digest]) => digest !== 0).sort()
     expect(nonEmpty(keeper.digestsAt(height))).toEqual(nonEmpty(digests))
   }

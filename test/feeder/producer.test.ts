@@ -207,7 +207,7 @@ describe('a coin whose rows of a block are not certain has no entry', () => {
 
   test('where a line of order statuses cannot be read', () => {
     expect(step(1, line(1, []).replace('[]', '[{]'))).not.toHaveProperty('l4')
-    expect(said).toEqual(['the line of statuses of height 1 is left out: it is not JSON'])
+    expect(said).toEqual([expect.stringMatching(/statuses of height 1/)])
     expect(step(2, null).l4).toHaveLength(1)
     push('statuses', line(2, []).replace('[]', '[{]'))
     expect(step(3)).not.toHaveProperty('l4')
@@ -303,6 +303,6 @@ describe('a line of an optional stream that comes after its block goes with the 
     pairing.push('misc', { height: 1, time: timeOf(1), text: 'spoilt' }, 0)
     passBare(2)
     expect(sent()).toHaveLength(2)
-    expect(said).toEqual(['the late line of misc of height 1 is left out: it is not JSON'])
+    expect(said).toEqual([expect.stringMatching(/misc of height 1/)])
   })
 })

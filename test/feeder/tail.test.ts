@@ -99,7 +99,7 @@ test('a last line that a crash cut off is left out with a sentence, one that onl
   write('20260505/11', `${line(5)}\n`)
   expect(await heights(tailFrom(1), 20)).toEqual([1, 2, 3, 5])
   expect(said).toHaveLength(1)
-  expect(said[0]).toMatch(/half line/)
+  expect(said[0]).toMatch(/partial line/)
 })
 
 test('lines longer than a read come whole', async () => {

@@ -1,5 +1,6 @@
-// The crowd of a large exchange quotes: as many orders come and go in a block as the scale says, most near the top,
-// and many more are refused. Depth stays what it is: who is one too many goes, who is missing comes.
+// The background wallets ("crowd") of a large exchange: each block adds and removes as many orders as the scale says,
+// mostly near the top, and sends many more that are rejected. Book depth stays constant: surplus orders are canceled,
+// missing ones placed.
 
 import { crowdLots } from '../exchange/crowd.ts'
 import { sideOf } from '../exchange/crowd-orders.ts'
@@ -11,14 +12,14 @@ import { type Market, marketAt } from '../exchange/market.ts'
 import { eventHash } from '../exchange/node-block.ts'
 import { type CrowdScale, quantile } from '../exchange/scale.ts'
 
-/** Orders from the top of a side among which nearly all comes and goes. */
+/** Orders from the top of a side that account for nearly all changes. */
 const LIVELY = 300
-/** Chance, in millionths, that an order comes deep into the book. */
+/** Chance, in millionths, that an order is placed deep in the book. */
 const DEEP_PPM = 50_000
-/** Chance, for each refusal, that its wallet sets a trigger order and takes it back. */
+/** Chance, per rejection, that the wallet places a trigger order and cancels it. */
 const TRIGGER_PPM = 5_000
 
-/** Comes last in a block: what the others did counts towards its size. */
+/** Runs last in a block, because the other agents' diffs count towards the block's size. */
 export function crowdActs(x: Exchange): void {
   const { crowd } = x
   if (crowd === null) return
@@ -32,14 +33,14 @@ export function crowdActs(x: Exchange): void {
   for (let i = 0; i < Math.round(all * scale.refusedPerDiff); i++) rejectOrder(x, crowd, scale)
 }
 
-/** Any but the first, by weight. */
+/** Picks any market but the first, by weight. */
 function someMarket({ rng, weights }: Crowd): Market {
-  const wanted = (rng.below(2 ** 30) / 2 ** 30) * weights.at(-1)!
+  const threshold = (rng.below(2 ** 30) / 2 ** 30) * weights.at(-1)!
   let low = 1
   let high = weights.length - 1
   while (low < high) {
     const mid = (low + high) >>> 1
-    if (weights[mid]! <= wanted) low = mid + 1
+    if (weights[mid]! <= threshold) low = mid + 1
     else high = mid
   }
   return marketAt(low)
@@ -47,7 +48,7 @@ function someMarket({ rng, weights }: Crowd): Market {
 
 const fairTicks = (x: Exchange, { id, tick }: Market) => Number(x.quotes[id]!.fair / tick)
 
-/** One order comes or goes. What the price has left behind goes first. */
+/** Adds or removes one order. Orders that the price has crossed go first. */
 function change(x: Exchange, crowd: Crowd, market: Market): void {
   const { rng, orders, depths } = crowd
   const isBid = rng.chance(500_000)
@@ -61,18 +62,21 @@ function change(x: Exchange, crowd: Crowd, market: Market): void {
   place(x, crowd, market, book, nextPx(x, crowd, market, book))
 }
 
-/** Index of an order near the end of a side of that length, the nearer the likelier. */
+/** Index of an order near the end of a side; the nearer, the likelier. */
 function nearTop({ rng }: Crowd, length: number): number {
   return length - 1 - Math.floor(Math.min(LIVELY, length) * (rng.below(1_000_000) / 1e6) ** 2)
 }
 
-/** Beside an order that rests, so that the shape of the book stays; now and then better than the best. In ticks. */
+/**
+ * Price of a new order, in ticks: next to a resting one, so that the book keeps its shape, or now and then better than
+ * the best.
+ */
 function nextPx(x: Exchange, crowd: Crowd, market: Market, book: number): number {
   const { rng, orders } = crowd
   const isBid = book % 2 === 0
   const side = orders.sides[book]!
   const fair = fairTicks(x, market)
-  // Towards the other side is above zero.
+  // Positive: towards the other side.
   const sign = isBid ? 1 : -1
   const top = fair - sign
   const best = orders.best(book)
@@ -81,11 +85,11 @@ function nextPx(x: Exchange, crowd: Crowd, market: Market, book: number): number
   if (gap > 0 && rng.chance(300_000)) return top - sign * Math.floor(gap * (rng.below(1_000_000) / 1e6) ** 2)
   const at = rng.chance(DEEP_PPM) ? rng.below(side.length) : nearTop(crowd, side.length)
   const px = orders.px[side[at]!]!
-  const wanted = crowd.depths[market.id]![isBid ? 'bids' : 'asks'].levels
-  return orders.levels[book]! < wanted ? freePx(crowd, book, px, isBid ? Math.min : Math.max, top) : px
+  const wantedLevels = crowd.depths[market.id]![isBid ? 'bids' : 'asks'].levels
+  return orders.levels[book]! < wantedLevels ? freePx(crowd, book, px, isBid ? Math.min : Math.max, top) : px
 }
 
-/** A price near another that no order of the side has, where there is one nearby; not beyond `top`. */
+/** A nearby price without an order on this side, if there is one; not beyond `top`. */
 function freePx({ rng, orders }: Crowd, book: number, near: number, bound: typeof Math.min, top: number): number {
   let px = near
   for (let reach = 2; reach <= 128; reach *= 2) {
@@ -98,7 +102,7 @@ function freePx({ rng, orders }: Crowd, book: number, near: number, bound: typeo
 
 function place(x: Exchange, crowd: Crowd, market: Market, book: number, px: number): void {
   const { rng, orders } = crowd
-  // Outside the orders of others, which this never trades with.
+  // Never crosses the other agents' orders.
   const other = x.books[market.id]!.bestPx(book % 2 === 0 ? 'A' : 'B')
   if (other !== undefined && (book % 2 === 0 ? BigInt(px) * market.tick >= other : BigInt(px) * market.tick <= other))
     return
@@ -119,7 +123,7 @@ function pull(x: Exchange, { orders }: Crowd, slot: number): void {
   x.block.crowd.orderStatuses.push(statusText(order, x.block.time, 'canceled', null))
 }
 
-/** A post-only order that would trade: most of what the real exchange is sent, and most of that for the first market. */
+/** A rejected post-only order: most of what the real exchange gets, and mostly for its first market. */
 function rejectOrder(x: Exchange, crowd: Crowd, { wallets }: CrowdScale): void {
   const { rng } = crowd
   const market = rng.chance(600_000) ? marketAt(0) : someMarket(crowd)

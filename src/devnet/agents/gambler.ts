@@ -1,5 +1,5 @@
-// Gamblers put all they have on one coin at the highest leverage and pay in again when it is gone;
-// the clumsy send orders that the exchange refuses, each for another reason.
+// Gamblers put everything on one coin at the highest leverage and deposit again when it is lost. Invalid orders, each
+// rejected for another reason, come from takers.
 
 import { beyondFair, type Exchange, marginOf, onTick, sizeFor } from '../exchange/exchange.ts'
 import { abs, units } from '../exchange/fixed-point.ts'
@@ -13,10 +13,10 @@ import { deposit } from '../exchange/transfers.ts'
 const ACT_PPM = 6_000
 const BROKE = units(100)
 const INVALID_PPM = 400_000
-/** A market that main-DEX takers have no tokens of. */
+/** A market of which the takers of the main DEX have no tokens. */
 const SPOT = MARKETS.find(({ kind }) => kind === 'spot')!.id
 
-/** A few gamblers a block look at what they have. */
+/** A few gamblers act in each block. */
 export function gamblersAct(x: Exchange): void {
   for (const gambler of GAMBLERS) if (x.rng.chance(ACT_PPM)) gamble(x, gambler)
 }
@@ -36,7 +36,7 @@ function gamble(x: Exchange, owner: number): void {
   take(x, owner, id, side, sizeFor(x, id, (value * BigInt(maxLeverage) * 94n) / 100n), false)
 }
 
-/** A resting order to close five percent in profit. */
+/** A resting order that closes at five percent profit. */
 function placeTakeProfit(x: Exchange, owner: number, market: number, szi: bigint): void {
   const side: Side = szi > 0n ? 'A' : 'B'
   const px = beyondFair(x, market, side, -50n)
@@ -48,7 +48,7 @@ function take(x: Exchange, owner: number, market: number, side: Side, sz: bigint
   placeOrder(x, { owner, market, side, px, sz, tif: 'FrontendMarket', orderType: 'Market', reduceOnly })
 }
 
-/** Now and then an order that is refused; most are post-only orders that would trade, as on the real exchange. */
+/** Sends an invalid order now and then, mostly a post-only order that would trade, as on the real exchange. */
 export function sendInvalidOrders(x: Exchange): void {
   if (!x.rng.chance(INVALID_PPM)) return
   const owner = x.rng.pick(TAKERS)

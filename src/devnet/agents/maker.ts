@@ -1,5 +1,5 @@
-// Market makers: each keeps a ladder of orders on both sides of the fair price, leans against its own
-// inventory, pulls what the price has left behind, and renews a little of the rest.
+// Market makers: each keeps a ladder of orders on both sides of the fair price, shifts it against its inventory,
+// cancels orders that the price has left behind, and renews a few others.
 
 import { type Exchange, onTick, sizeFor } from '../exchange/exchange.ts'
 import { notional, units } from '../exchange/fixed-point.ts'
@@ -13,13 +13,13 @@ import { ordersOf } from '../exchange/wallet.ts'
 interface Plan {
   readonly maker: number
   readonly market: Market
-  /** Orders a side. */
+  /** Orders per side. */
   readonly target: number
-  /** Ticks from the centre to the farthest order. */
+  /** Ticks from the center to the farthest order. */
   readonly width: number
-  /** Chance per side and block of renewing an order. */
+  /** Chance per side and block of renewing an order, in millionths. */
   readonly renewPpm: number
-  /** Orders a side placed or pulled in one block, at most. */
+  /** Most orders per side placed or canceled in one block. */
   readonly pace: number
 }
 
@@ -40,16 +40,16 @@ function plansOf(market: Market): Plan[] {
 }
 
 const PLANS = MARKETS.flatMap(plansOf)
-/** Inventory at which the ladder has moved by 20 basis points, USDC. */
+/** Inventory at which the ladder is shifted by 20 basis points, USDC. */
 const LEAN_USD = units(4_000_000)
 
-/** Every maker tends its ladders, where the scale has makers. */
+/** Every maker updates its ladders, if the scale has makers. */
 export function makersAct(x: Exchange): void {
   if (!x.scale.makers) return
   for (const plan of PLANS) {
-    const centre = centerOf(x, plan)
-    tend(x, plan, 'B', centre)
-    tend(x, plan, 'A', centre)
+    const center = centerOf(x, plan)
+    tend(x, plan, 'B', center)
+    tend(x, plan, 'A', center)
   }
 }
 
@@ -60,27 +60,27 @@ function centerOf(x: Exchange, { maker, market }: Plan): bigint {
   return fair - (fair * notional(fair, szi) * 2n) / LEAN_USD / 1000n
 }
 
-function tend(x: Exchange, plan: Plan, side: Side, centre: bigint): void {
+function tend(x: Exchange, plan: Plan, side: Side, center: bigint): void {
   const { rng } = x
   const orders = ordersOf(x.accounts[plan.maker]!, plan.market.id, side)
   const span = plan.market.tick * BigInt(plan.width)
-  // Looking at a few orders each block finds what is out of place soon enough, at a cost that does not grow.
+  // A few orders per block find those out of place soon enough, at constant cost.
   for (let i = 0; i < plan.pace && orders.length > 0; i++) {
     const order = rng.pick(orders)
-    const away = side === 'B' ? centre - order.px : order.px - centre
+    const away = side === 'B' ? center - order.px : order.px - center
     if (away < 0n || away > span + span / 8n) cancelOrder(x, order)
   }
   if (orders.length >= plan.target && rng.chance(plan.renewPpm)) cancelOrder(x, rng.pick(orders))
-  for (let i = 0; i < plan.pace && orders.length < plan.target; i++) if (quote(x, plan, side, centre).slot < 0) break
+  for (let i = 0; i < plan.pace && orders.length < plan.target; i++) if (quote(x, plan, side, center).slot < 0) break
 }
 
-function quote(x: Exchange, { maker, market, width }: Plan, side: Side, centre: bigint): Order {
+function quote(x: Exchange, { maker, market, width }: Plan, side: Side, center: bigint): Order {
   const { rng } = x
-  // The square draws orders towards the top of the book.
+  // The square places more orders near the top of the book.
   const far = rng.below(width)
   const ticks = 1 + Math.floor((far * (width + far)) / (2 * width))
   const offset = market.tick * BigInt(ticks)
-  const px = onTick(market.id, side === 'B' ? centre - offset : centre + offset, side)
+  const px = onTick(market.id, side === 'B' ? center - offset : center + offset, side)
   const usd = market.big ? rng.between(500, 20_000) + ticks * 40 : rng.between(100, 4_000)
   const cloid = rng.chance(700_000) ? `0x${rng.hex(16)}` : null
   const sz = sizeFor(x, market.id, units(usd))

@@ -1,5 +1,5 @@
-// The fair price of every market: a random walk that is drawn back to its base, with bursts and jumps
-// (they are what liquidates the leveraged). Kept within 0.7 and 1.4 of the base, where ticks fit.
+// The fair price of every market: a random walk that reverts to its base, with bursts and jumps that cause
+// liquidations. Stays between 0.7 and 1.4 of the base, where ticks fit.
 
 import { type Exchange, marginOf, type Quote } from '../exchange/exchange.ts'
 import { min, UNIT } from '../exchange/fixed-point.ts'
@@ -8,13 +8,13 @@ import { GAMBLERS } from '../exchange/roles.ts'
 
 const MILLION = 1_000_000n
 const BURST_BLOCKS = 60
-/** Millionths: a burst moves a price by up to 60 times 12 of the first, a jump by up to 50 of the second, at once. */
+/** Millionths: a burst moves a price by up to 60 times 12 times the first, a jump by up to 50 times the second. */
 const WILD = { burst: 80, jump: 1_000 }
 const CALM = { burst: 10, jump: 60 }
 
-/** Chance per block that the price turns on one of the gamblers. */
+/** Chance per block, in millionths, that the price moves against a gambler. */
 const SQUEEZE_PPM = 2_500
-/** Millionths that a price moves at most when it does. */
+/** Largest such move, in millionths. */
 const MAX_SQUEEZE = 120_000n
 
 /** Moves every fair price by one block. */
@@ -29,7 +29,7 @@ export function walkPrices(x: Exchange): void {
 
 function walk(x: Exchange, market: Market, quote: Quote): void {
   const { rng } = x
-  // A sum of four draws is close to a normal one; its deviation is 0.58 of its bound.
+  // The sum of four draws is nearly normal, with a deviation of 0.58 of its bound.
   const draw = rng.below(2001) + rng.below(2001) + rng.below(2001) + rng.below(2001) - 4000
   let step = Math.trunc((draw * market.volatility) / 1150)
   const { burst, jump } = market.big ? CALM : WILD
@@ -47,14 +47,14 @@ function walk(x: Exchange, market: Market, quote: Quote): void {
   quote.fair = bounded(moved, market.base)
 }
 
-/** Costs a gambler about half to nearly all of its margin at once, which is what liquidations come from. */
+/** Costs a gambler half to nearly all of its margin, which causes most liquidations. */
 function squeeze(x: Exchange, gambler: number): void {
   const margin = x.accounts[gambler]!.margin[0]!
   const { value, ntl } = marginOf(x, margin)
   const percent = BigInt(x.rng.between(50, 90))
   const [id, position] = margin.positions.entries().next().value ?? []
   if (id === undefined || position === undefined || value <= 0n) return
-  // The mark price follows the fair price at a small distance: a little more than the margin says.
+  // The mark price lags behind the fair price, so move a little further than the margin.
   const ppm = min((value * percent * 10_000n) / ntl + 4_000n, MAX_SQUEEZE)
   const quote = x.quotes[id]!
   const move = (quote.fair * ppm) / MILLION

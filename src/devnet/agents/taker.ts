@@ -1,5 +1,5 @@
-// Takers open, add to, cut, close and flip positions; a part of them through a builder, a part of them with passive
-// orders. Arbitrageurs take whatever the fair price has left standing; the backstop vault sells off what it took over.
+// Takers open, increase, reduce, close and flip positions, some through a builder and some with passive orders.
+// Arbitrageurs take orders that the fair price has passed. The backstop vault sells what it took over.
 
 import { beyondFair, type Exchange, onTick, sizeFor } from '../exchange/exchange.ts'
 import { abs, units } from '../exchange/fixed-point.ts'
@@ -12,7 +12,7 @@ import { ordersOf } from '../exchange/wallet.ts'
 
 const PASSIVE_ORDERS = 3
 
-/** Takers trade where chance has it. */
+/** Lets takers trade at random. */
 export function takersAct(x: Exchange): void {
   const { markets, takersPpm, otherTakersPpm } = x.scale
   for (const market of markets)
@@ -22,7 +22,7 @@ export function takersAct(x: Exchange): void {
 function takerOf(x: Exchange, market: Market): number {
   if (market.kind !== 'perp') return x.rng.pick(SPOT_TAKERS)
   if (market.dex > 0) return x.rng.pick(DEX_TAKERS)
-  // The vaults after the first are run by traders too.
+  // The vaults after the first trade too.
   const vaults = x.vaults.length - 1
   const choice = x.rng.below(TAKERS.length + vaults)
   return choice < TAKERS.length ? TAKERS[choice]! : x.vaults[1 + choice - TAKERS.length]!.account
@@ -72,7 +72,7 @@ function spotIntent(x: Exchange, owner: number, market: Market): Intent {
   return { side: sell ? 'A' : 'B', sz: sell && free < sz ? free : sz, reduceOnly: false }
 }
 
-/** A limit order a little away from the price; the oldest goes when there are several. */
+/** A limit order a little away from the price. The oldest is canceled when there are several. */
 function placePassive(x: Exchange, owner: number, market: Market): void {
   const side: Side = x.rng.chance(500_000) ? 'B' : 'A'
   const mine = ordersOf(x.accounts[owner]!, market.id, side)
@@ -85,12 +85,12 @@ function placePassive(x: Exchange, owner: number, market: Market): void {
   placeOrder(x, { owner, market: market.id, side, px, sz, tif: 'Gtc' })
 }
 
-/** Arbitrageurs look at a market in this share of blocks. */
+/** Chance per block, in millionths, that an arbitrageur checks a market. */
 const ARBITRAGE_PPM = 300_000
 const ARBITRAGE_USD = units(60_000)
 const ARBITRAGE_CAP = units(3_000_000)
 
-/** Orders more than three basis points (and a tick) beyond the fair price are taken, within bounds. */
+/** Takes orders more than three basis points (and a tick) beyond the fair price, within limits. */
 export function arbitrageursAct(x: Exchange): void {
   for (const market of x.scale.markets) {
     if (!x.rng.chance(ARBITRAGE_PPM)) continue
@@ -114,7 +114,7 @@ function arbitrage(x: Exchange, market: Market, side: Side): void {
   placeOrder(x, { owner, market: market.id, side, px: onTick(market.id, fair, side), sz, tif: 'Ioc' })
 }
 
-/** The backstop vault sells off what it took over, a little every few blocks. */
+/** The backstop vault sells a little of what it took over every few blocks. */
 export function backstopActs(x: Exchange): void {
   const vault = x.vaults[0]
   if (vault === undefined || x.height % 5 !== 0) return

@@ -1,6 +1,6 @@
-// Money that moves without trades: deposits, withdrawals, transfers and vault moves at random, what is seldom seen among
-// them, stakes, and a regular evening-out that keeps every wallet's wealth within bounds over a long run. Chance of the
-// rarer moves comes from seed and height alone, apart from the exchange's own.
+// Money movements without trades: random deposits, withdrawals, transfers and vault moves, rarer ledger events,
+// staking, and a regular rebalancing that keeps every wallet's wealth within bounds. The randomness of the rarer moves
+// comes from seed and height only, not from the exchange's generator.
 
 import { type Exchange, freeUsd, markPxs, type Vault } from '../exchange/exchange.ts'
 import { abs, formatAmount, min, UNIT, units } from '../exchange/fixed-point.ts'
@@ -19,7 +19,7 @@ const HIGH_PERCENT = 300n
 
 type Move = (x: Exchange) => void
 
-/** USDC with cents. */
+/** USDC, whole cents. */
 const someUsd = (rng: Prng, low: number, high: number) => units(rng.between(low * 100, high * 100)) / 100n
 
 function freeSpot(x: Exchange, account: number, token = USDC): bigint {
@@ -53,7 +53,7 @@ const MOVES: readonly Move[] = [
   (x) => transfers.claimRewards(x, x.rng.pick(roles.BUILDERS)),
 ]
 
-/** A random movement now and then, and the evening-out when its height has come. */
+/** Makes a random movement now and then, and rebalances when due. */
 export function treasurerActs(x: Exchange): void {
   if (x.rng.chance(ACT_PPM)) x.rng.pick(MOVES)(x)
   if (x.vaults.length < roles.MAX_VAULTS && x.rng.chance(1_500)) foundVault(x)
@@ -65,7 +65,7 @@ function other(x: Exchange, list: readonly number[], not: number): number {
   return choice === not ? list[(list.indexOf(not) + 1) % list.length]! : choice
 }
 
-/** Runs a move only where the wallet can spare the money. */
+/** Runs a move only if the wallet can afford it. */
 function spend(x: Exchange, from: number, dex: number, usd: bigint, move: (from: number, usd: bigint) => void): void {
   if (freeUsd(x, from, dex) >= 2n * usd) move(from, usd)
 }
@@ -105,7 +105,7 @@ function foundVault(x: Exchange): void {
   )
 }
 
-/** The poor pay in and the rich withdraw, measured against what their kind began with. */
+/** Rebalances: poor wallets deposit and rich ones withdraw, measured against the initial amount of their role. */
 function evenOut(x: Exchange): void {
   const marks = markPxs(x)
   const even = (account: number, dex: number, usd: number) => {
@@ -143,9 +143,9 @@ function refillVault(x: Exchange, vault: Vault): void {
   depositToVault(x, vault, vault.leader, aim)
 }
 
-/** Blocks between two of the rarer moves. */
+/** Blocks between two rare moves. */
 const MOVE_BLOCKS = 30
-/** Charged on the borrowed amount, at a withdrawal or repayment. */
+/** Interest divisor on a borrowed amount, charged at withdrawal or repayment. */
 const INTEREST_PARTS = 10_000n
 
 type RareMove = (x: Exchange, rng: Prng, hash: string) => void
@@ -181,7 +181,7 @@ const RARE_MOVES: readonly RareMove[] = [
   lend,
 ]
 
-/** A rare movement where its height has come. */
+/** Makes a rare movement when due. */
 export function bankersAct(x: Exchange): void {
   if (x.height % MOVE_BLOCKS !== 7) return
   const rng = new Prng(seedState(x.seed + 2 ** 49 + x.height))
@@ -195,7 +195,7 @@ function sweep(x: Exchange, rng: Prng): void {
   if (freeSpot(x, account, market.token) >= market.lot) transfers.convertDust(x, account, market)
 }
 
-/** Who has lent takes back, who has borrowed repays; the others lend, or borrow what others have lent. */
+/** Lenders withdraw and borrowers repay; the others lend, or borrow what is lent. */
 function lend(x: Exchange, rng: Prng, hash: string): void {
   const account = rng.pick(roles.SPOT_TAKERS)
   const held = x.pools.lent.get(account) ?? 0n
@@ -210,12 +210,12 @@ function lend(x: Exchange, rng: Prng, hash: string): void {
   else if (held >= 0n && free > 0n) transfers.borrowLend(x, hash, account, 'supply', min(some, free))
 }
 
-/** Blocks between two moves of stakes. */
+/** Blocks between two staking moves. */
 const STAKE_BLOCKS = 20
 
 /**
- * Stakers deposit, delegate, take it back and withdraw, one after the other and always the same amount: nothing of it is
- * kept, since the tokens come from outside the spot balances. Validators, which builders run, get rewards with each funding.
+ * Stakers deposit, delegate, undelegate and withdraw in turn, always the same amount. No state is kept, because the
+ * tokens come from outside the spot balances. Validators, run by builders, get rewards with each funding.
  */
 export function stakersAct(x: Exchange): void {
   const record = (hash: string, inner: NodeMiscEvent['inner']) =>

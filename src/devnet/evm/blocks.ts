@@ -1,5 +1,6 @@
-// Blocks, transactions, receipts and logs of the stand-in, as nodes write them. Laws: a block a second since the exchange
-// began, each made of seed and number whenever it is asked for; every third has one transaction, with one log.
+// Blocks, transactions, receipts and logs of the simulated EVM, as nodes write them. Invariants: one block per second
+// since the exchange started, computed from seed and number on demand; every third block has one transaction with one
+// log.
 
 import { Prng, seedState } from '../exchange/prng.ts'
 import { CHAIN_ID, MINTER, TOKEN, Token, type Transfer } from './token.ts'
@@ -21,7 +22,7 @@ const zeros = (bytes: number) => `0x${'0'.repeat(bytes * 2)}`
 const transfersAt = (number: number) => Math.floor(number / BLOCKS_PER_TRANSFER)
 const hasTransaction = (number: number) => number > 0 && number % BLOCKS_PER_TRANSFER === 0
 
-/** What of an exchange the blocks follow from. */
+/** The part of the exchange that determines the blocks. */
 export interface Origin {
   readonly seed: number
   readonly vaults: readonly { readonly createdMs: number }[]
@@ -37,19 +38,19 @@ export class EvmBlocks {
   constructor({ seed, vaults, block: { timeMs } }: Origin) {
     this.#token = new Token(seed)
     this.#seed = seed
-    // The first vault is made in block 1.
+    // The first vault is created in block 1.
     this.#startS = Math.floor((vaults[0]?.createdMs ?? timeMs) / 1_000)
     this.head = Math.floor(timeMs / 1_000) - this.#startS
   }
 
-  /** What the block tells whose hash, or whose transaction's, this is: it begins with the number. Null: there is none. */
-  find<T>(hash: string, of: 'block' | 'transaction', tell: (number: number) => T): T | null {
+  /** Finds a block by its hash or its transaction's hash, which starts with the number. Null for none. */
+  find<T>(hash: string, of: 'block' | 'transaction', read: (number: number) => T): T | null {
     const number = Number.parseInt(hash.slice(2, 12), 16)
-    const isThere = number <= this.head && (of === 'block' || hasTransaction(number))
-    return isThere && this.#hashes(number)[of] === hash ? tell(number) : null
+    const exists = number <= this.head && (of === 'block' || hasTransaction(number))
+    return exists && this.#hashes(number)[of] === hash ? read(number) : null
   }
 
-  /** Null: it is not there yet. */
+  /** Null if it does not exist yet. */
   block(number: number, isWhole: boolean) {
     if (number > this.head) return null
     const { block: hash, transaction } = this.#hashes(number)
@@ -79,7 +80,7 @@ export class EvmBlocks {
     }
   }
 
-  /** The transaction of a block that has one. Nobody has signed it: its signature is made up. */
+  /** The transaction of a block that has one. Its signature is made up. */
   transaction(number: number) {
     const { sender, nonce, to, value } = this.#transfer(number)
     const input = `${sender === MINTER ? MINT : PASS}${word(to)}${word(value)}`
@@ -122,7 +123,7 @@ export class EvmBlocks {
     }
   }
 
-  /** Logs of blocks from one to another, both included and there. */
+  /** Logs of a range of existing blocks, ends included. */
   *logs(from: number, to: number) {
     for (let number = from; number <= to; number++) if (hasTransaction(number)) yield this.#log(number)
   }
@@ -139,7 +140,7 @@ export class EvmBlocks {
     return this.#token.sent(address, transfersAt(number)) ?? 0
   }
 
-  /** Of the chain's own coin: senders had some from the beginning, and pay fees. */
+  /** Balance of the chain's own coin: senders started with some and pay fees. */
   coins(address: string, number: number): bigint {
     const sent = this.#token.sent(address, transfersAt(number))
     return sent === null ? 0n : INITIAL_COINS - BigInt(sent) * BigInt(GAS_USED * GAS_PRICE)
@@ -177,5 +178,5 @@ export class EvmBlocks {
   }
 }
 
-/** Full, it says of everything that it may be there, which is true. */
+/** A full bloom filter matches everything, which is allowed. */
 const bloom = (isUsed: boolean) => `0x${(isUsed ? 'f' : '0').repeat(512)}`

@@ -1,15 +1,14 @@
-// POST /evm: JSON-RPC 2.0, single calls and batches; the methods by name, what each takes and what it answers. None changes
-// anything.
+// POST /evm: read-only JSON-RPC 2.0, single calls and batches, with one handler per method.
 
 import * as z from 'zod'
 import { EvmBlocks, GAS_PRICE, hex, type Origin, word } from './blocks.ts'
 import { CHAIN_ID, DECIMALS, SYMBOL, TOKEN } from './token.ts'
 
-/** Blocks of one question. */
+/** Most blocks per request. */
 const MAX_RANGE_BLOCKS = 10_000
 const MAX_FEE_BLOCKS = 1_024
 
-/** What a call is refused with. */
+/** The JSON-RPC error of a call. */
 class EvmError extends Error {
   readonly code: number
   constructor(code: number, message: string) {
@@ -67,7 +66,7 @@ const METHODS: Readonly<Record<string, Method>> = {
   eth_getTransactionCount: method([Address, Block], (blocks, [of, tag]) =>
     hex(blocks.nonce(of, existingBlock(blocks, tag))),
   ),
-  // That of the token tells that there is one, and runs nowhere.
+  // The token's code marks it as a contract; it cannot run.
   eth_getCode: method([Address, Block], (_, [of]) => (of === TOKEN ? '0xfe' : '0x')),
   eth_call: method([Call, Block], (blocks, [{ to, data, input }, tag]) => {
     const number = existingBlock(blocks, tag)
@@ -77,7 +76,7 @@ const METHODS: Readonly<Record<string, Method>> = {
 
 function method<const Params extends readonly [z.ZodType, ...z.ZodType[]]>(
   schemas: Params,
-  answer: (blocks: EvmBlocks, params: { [At in keyof Params]: z.infer<Params[At]> }) => unknown,
+  handler: (blocks: EvmBlocks, params: { [At in keyof Params]: z.infer<Params[At]> }) => unknown,
 ): Method {
   return (blocks, params) => {
     const values = schemas.map((schema, index) => {
@@ -85,7 +84,7 @@ function method<const Params extends readonly [z.ZodType, ...z.ZodType[]]>(
       if (parsed.success) return parsed.data
       throw new EvmError(-32602, `params.${index}: ${parsed.error.issues[0]!.message}`)
     })
-    return answer(blocks, values as never)
+    return handler(blocks, values as never)
   }
 }
 
@@ -110,13 +109,13 @@ function logs(blocks: EvmBlocks, { fromBlock, toBlock, blockHash, address, topic
   const to = one ?? Math.min(at(blocks, toBlock), blocks.head)
   if (to - from >= MAX_RANGE_BLOCKS) throw new EvmError(-32602, `at most ${MAX_RANGE_BLOCKS} blocks at a time`)
   if (address && address.length > 0 && !address.includes(TOKEN)) return []
-  const wanted = topics.map((any) => (any && any.length > 0 ? any : null))
+  const filters = topics.map((any) => (any && any.length > 0 ? any : null))
   return [...blocks.logs(from, to)].filter((log) =>
-    wanted.every((any, n) => any?.includes(log.topics[n] ?? '') ?? true),
+    filters.every((any, n) => any?.includes(log.topics[n] ?? '') ?? true),
   )
 }
 
-/** What the token answers to a call, by the first four bytes of the hash of the function's signature. */
+/** The token's result of a call, by function selector (first four bytes of the signature's hash). */
 function callToken(blocks: EvmBlocks, input: string, number: number): string {
   switch (input.slice(0, 10)) {
     case '0x70a08231':
@@ -145,7 +144,7 @@ const Request = z.object({
 
 const errorResponse = (id: unknown, code: number, message: string) => ({ jsonrpc: '2.0', id, error: { code, message } })
 
-/** Answers a parsed JSON body. */
+/** Handles a parsed JSON body. */
 export function handleEvm(x: Origin, body: unknown): unknown {
   const blocks = new EvmBlocks(x)
   if (!Array.isArray(body)) return handleCall(blocks, body)
@@ -158,10 +157,10 @@ function handleCall(blocks: EvmBlocks, body: unknown): unknown {
   const parsed = Request.safeParse(body)
   if (!parsed.success) return errorResponse(null, -32600, 'invalid request')
   const { id, method, params } = parsed.data
-  const answer = Object.hasOwn(METHODS, method) ? METHODS[method] : undefined
-  if (answer === undefined) return errorResponse(id, -32601, `the method ${method} does not exist`)
+  const handler = Object.hasOwn(METHODS, method) ? METHODS[method] : undefined
+  if (handler === undefined) return errorResponse(id, -32601, `the method ${method} does not exist`)
   try {
-    return { jsonrpc: '2.0', id, result: answer(blocks, params) }
+    return { jsonrpc: '2.0', id, result: handler(blocks, params) }
   } catch (error) {
     if (error instanceof EvmError) return errorResponse(id, error.code, error.message)
     throw error

@@ -1,5 +1,5 @@
-// The one contract of the stand-in, an ERC-20 token. Laws: everything follows from seed and number, so that nothing is
-// remembered; the transfers from the first on add up to the balances.
+// The EVM's one contract, an ERC-20 token. Invariants: everything follows from seed and number, without state; the
+// transfers from the first on add up to the balances.
 
 import { Prng, seedState } from '../exchange/prng.ts'
 
@@ -8,7 +8,7 @@ export const TOKEN = `0x${'70'.repeat(20)}`
 export const SYMBOL = 'DEVD'
 export const DECIMALS = 6
 
-/** Who mints, with the first transactions, what each holder begins with. */
+/** Mints each holder's initial amount in the first transactions. */
 export const MINTER = `0x${'71'.repeat(20)}`
 const NOBODY = `0x${'0'.repeat(40)}`
 const HOLDERS = 16
@@ -17,7 +17,7 @@ const MINTED = 100_000_000n * CENT
 const MAX_CENTS = 100_000_000
 
 export interface Transfer {
-  /** Of the transaction. */
+  /** Sender of the transaction. */
   readonly sender: string
   readonly nonce: number
   readonly from: string
@@ -26,8 +26,8 @@ export interface Transfer {
 }
 
 /**
- * Transfers go around: within a round every holder passes the same amount to the next one, so that all have what they
- * began with at its end, and a balance is that plus or minus one amount.
+ * Transfers go around: in each round every holder passes the same amount to the next. After a round all have their
+ * initial amount again; in between, a balance differs by at most one amount.
  */
 export class Token {
   readonly #seed: number
@@ -48,7 +48,7 @@ export class Token {
     return { sender: holder, nonce: round - 1, from: holder, to, value: this.#valueOf(round) }
   }
 
-  /** After so many transfers. */
+  /** Balance after this many transfers. */
   balance(address: string, transfers: number): bigint {
     const at = this.#holders.indexOf(address)
     const [round, done] = positionOf(transfers)
@@ -63,7 +63,7 @@ export class Token {
     return MINTED * BigInt(Math.min(transfers, HOLDERS))
   }
 
-  /** Transactions that an address has sent; null: it is none of those that send any. */
+  /** Transactions sent by an address; null if it never sends any. */
   sent(address: string, transfers: number): number | null {
     if (address === MINTER) return Math.min(transfers, HOLDERS)
     const at = this.#holders.indexOf(address)

@@ -1,6 +1,6 @@
-// The state of the exchange as one value that can be cloned. Books are rebuilt from their owners' orders: an order rests
-// when it gets its id, so time priority is the order of ids. The crowd's amounts and orders are columns, since writing
-// objects would take a quarter of a second. Byte order is the machine's own: a checkpoint never travels.
+// The state of the exchange as one clonable value. Books are rebuilt from their owners' orders: ids are assigned when
+// an order rests, so time priority is id order. The crowd's amounts and orders are columns, because writing objects
+// would take a quarter of a second. Byte order is the machine's: a checkpoint stays on it.
 
 import * as z from 'zod'
 import { isCrowd } from './crowd.ts'
@@ -12,12 +12,12 @@ import { emptyWallet, type Wallet } from './wallet.ts'
 
 const VERSION = 5
 
-/** What is known of a checkpoint before it is trusted. */
+/** Checked before anything else of a checkpoint is trusted. */
 const Header = z.looseObject({ version: z.literal(VERSION), scale: ScaleName })
 
 export type ExchangeState = ReturnType<typeof exchangeState>
 
-/** Parts of it are the exchange's own: it is written or copied before the next block. */
+/** Shares parts with the exchange: write or copy it before the next block. */
 export function exchangeState(x: Exchange) {
   const { scale, rng, block, byAddress: _byAddress, books: _books, crowd, accounts, ...state } = x
   return {
@@ -36,13 +36,13 @@ export function exchangeState(x: Exchange) {
 }
 
 /**
- * Inverse of exchangeState(), which it takes over; `wanted` is used where it has the name of the state's scale. Throws on
- * what is not a state of this version.
+ * Inverse of exchangeState(); takes ownership of `saved`. `wanted` is used if it has the name of the state's scale.
+ * Throws on anything but a state of this version.
  */
-export function exchangeOf(saved: unknown, wanted: Scale): Exchange {
+export function exchangeOf(saved: unknown, preferred: Scale): Exchange {
   Header.parse(saved)
   const { version: _version, timeNs, rng, scale, crowd, ...state } = saved as ExchangeState
-  const used = wanted.name === scale ? wanted : SCALES[scale]
+  const used = preferred.name === scale ? preferred : SCALES[scale]
   const empty = emptyExchange(state.seed, state.fundingBlocks, used)
   const x: Exchange = {
     ...empty,
@@ -95,7 +95,7 @@ function walletColumns(wallets: readonly Wallet[]) {
   return { addresses: wallets.map(({ address }) => address), amounts }
 }
 
-/** Inverse of walletColumns(); the first has the index `first`. */
+/** Inverse of walletColumns(); the first wallet has index `first`. */
 function walletsOf({ addresses, amounts }: ReturnType<typeof walletColumns>, first: number, scale: Scale): Wallet[] {
   const values = amounts.values()
   const next = (): bigint => values.next().value!

@@ -1,32 +1,32 @@
-// The resting orders of the crowd: hundreds of thousands, so they are numbers in columns and no objects. An order is a
-// slot of the columns; each side of a market has its slots in order, the first to trade LAST, as in OrderBook.
-// Law: a side rises in goodness (bids in price, asks against it) and falls in age towards the best and oldest.
+// The crowd's resting orders: hundreds of thousands, so they are numbers in columns, not objects. An order is a slot of
+// the columns. Each side of a market lists its slots in order, the first to trade LAST, as in OrderBook. Invariant:
+// along a side, prices improve (bids rise, asks fall), and at one price later orders come before earlier ones.
 
 import type { Side } from './order.ts'
 
 const GROWTH = 1.25
 
-/** Number of a market's side. */
+/** Index of a market's side. */
 export const sideOf = (market: number, side: Side): number => market * 2 + (side === 'B' ? 0 : 1)
 
 const COLUMNS = ['px', 'sz', 'origSz', 'oid', 'timeMs', 'owner', 'book'] as const
 type Columns = Pick<CrowdOrders, (typeof COLUMNS)[number]>
 
 export class CrowdOrders {
-  /** Price in ticks and size in lots, both whole. */
+  /** Price in ticks and size in lots, both integers. */
   px: Int32Array
   sz: Float64Array
   origSz: Float64Array
-  /** 0 where the slot is free. */
+  /** 0 for a free slot. */
   oid: Float64Array
   timeMs: Float64Array
   /** Account index. */
   owner: Uint16Array
-  /** Number of its market's side. */
+  /** Index of the market's side. */
   book: Uint16Array
-  /** Slots by number of side, best last. */
+  /** Slots by index of side, best last. */
   readonly sides: readonly number[][]
-  /** Prices with an order, by number of side. */
+  /** Number of prices with an order, by index of side. */
   readonly levels: number[]
   readonly #free: number[] = []
   #used = 0
@@ -48,12 +48,12 @@ export class CrowdOrders {
     return this.#used
   }
 
-  /** Slot of the order that trades first; undefined where the side is empty. */
+  /** Slot of the order that trades first; undefined for an empty side. */
   best(book: number): number | undefined {
     return this.sides[book]!.at(-1)
   }
 
-  /** Adds an order behind those of its price. Its id is above all others. */
+  /** Adds an order behind those at its price. Its id must be the highest. */
   add(book: number, px: number, sz: number, oid: number, timeMs: number, owner: number): number {
     const slot = this.append(book, px, sz, sz, oid, timeMs, owner)
     const at = this.#find(slot)
@@ -62,7 +62,7 @@ export class CrowdOrders {
     return slot
   }
 
-  /** Like add(), without a place in its side: sort() gives places to all that were appended. */
+  /** Like add(), but unsorted: call sort() after the last one. */
   append(book: number, px: number, sz: number, origSz: number, oid: number, timeMs: number, owner: number): number {
     const slot = this.#free.pop() ?? this.#used++
     if (slot === this.px.length) this.#grow()
@@ -76,7 +76,7 @@ export class CrowdOrders {
     return slot
   }
 
-  /** Puts every order in its place, for columns that were filled by append() alone. */
+  /** Sorts every side, after append(). */
   sort(): void {
     for (const side of this.sides) side.length = 0
     for (let slot = 0; slot < this.#used; slot++) this.sides[this.book[slot]!]!.push(slot)
@@ -86,7 +86,7 @@ export class CrowdOrders {
     })
   }
 
-  /** Takes an order out; its slot will be another order's. */
+  /** Removes an order; its slot will be reused. */
   remove(slot: number): void {
     const book = this.book[slot]!
     const at = this.#find(slot)
@@ -96,7 +96,7 @@ export class CrowdOrders {
     this.#free.push(slot)
   }
 
-  /** Index in its side of an order of that price, or where the first of it would be. */
+  /** Index of an order at that price within its side, or where the first one would be. */
   placeOf(book: number, px: number): number {
     const side = this.sides[book]!
     const sign = book % 2 === 0 ? 1 : -1
@@ -110,30 +110,30 @@ export class CrowdOrders {
     return low
   }
 
-  /** The columns up to the last slot in use, copied; a slot whose id is 0 is free. */
+  /** A copy of the columns up to the last slot in use; id 0 marks a free slot. */
   columns(): Columns {
     return this.#mapped((column) => column.slice(0, this.#used))
   }
 
-  /** The same at this moment, for who looks at it while it changes. */
+  /** A copy of the present state, for readers of a changing book. */
   copy(): CrowdOrders {
     const sides = this.sides.map((side) => side.slice())
     return Object.assign(new CrowdOrders(0, 0), { ...this.columns(), sides })
   }
 
-  /** No order of the same price stands at either index of the side. */
+  /** True if neither index of the side has an order at the same price. */
   #isAlone(slot: number, above: number, below: number): boolean {
     const side = this.sides[this.book[slot]!]!
     return this.px[side[above]!] !== this.px[slot] && this.px[side[below]!] !== this.px[slot]
   }
 
-  /** Below zero where `a` trades after `b`. */
+  /** Negative if `a` trades after `b`. */
   #compare(a: number, b: number): number {
     const px = this.px[a]! - this.px[b]!
     return px === 0 ? this.oid[b]! - this.oid[a]! : this.book[a]! % 2 === 0 ? px : -px
   }
 
-  /** Where a slot is in its side, or belongs. */
+  /** Index of a slot in its side, or where it belongs. */
   #find(slot: number): number {
     const side = this.sides[this.book[slot]!]!
     let low = 0

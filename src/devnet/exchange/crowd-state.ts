@@ -1,5 +1,5 @@
-// What an exchange keeps of its crowd, wallets that own the depth of a large exchange's books, and how deep each book is.
-// Invariant: orders and levels add up to what the scale says, to the last one.
+// The crowd: wallets that own the depth of a large exchange's books, and how deep each book is. Invariant: orders and
+// levels add up exactly to what the scale says.
 
 import { CrowdOrders } from './crowd-orders.ts'
 import type { Market } from './market.ts'
@@ -14,11 +14,11 @@ export interface Crowd {
   readonly first: number
   readonly wallets: number
   readonly depths: readonly BookDepth[]
-  /** Sums of the markets' weights by id, the first market's being 0: where changes happen. */
+  /** Cumulative weights of the markets by id, 0 for the first: where changes happen. */
   readonly weights: readonly number[]
 }
 
-/** Without orders; null where the scale has no crowd. Chance is apart from the exchange's own. */
+/** A crowd without orders; null if the scale has none. Its randomness is separate from the exchange's. */
 export function emptyCrowd(seed: number, { crowd, markets }: Scale): Crowd | null {
   if (crowd === null) return null
   let sum = 0
@@ -45,13 +45,13 @@ interface BookDepth {
   readonly asks: SideDepth
 }
 
-/** Depth falls with a market's rank to this power: made up, between what thin and deep books of one exchange show. */
+/** Depth falls with a market's rank to this power. Made up, between the thin and deep books of one exchange. */
 const POWER = -0.6
-/** Prices of an outcome are a thousand at most. */
+/** An outcome has at most a thousand prices. */
 const OUTCOME_LEVELS = 120
 const OUTCOME_ORDERS = 200
 
-/** Share of all depth and all changes that a market has beyond the first, by its rank from 2. */
+/** A market's share of depth and changes beyond the first market, by its rank from 2. */
 function weightOf({ id, kind }: Market): number {
   return kind === 'outcome' ? 0.01 : (id + 1) ** POWER
 }
@@ -75,7 +75,7 @@ export function bookDepths({ orders, levels, first }: CrowdScale, markets: reado
   })
 }
 
-/** Whole parts of a whole number in proportion to weights: what rounding leaves goes one by one to the first. */
+/** Splits a whole number in proportion to weights; the remainder goes one by one to the first parts. */
 function spread(whole: number, weights: readonly number[]): number[] {
   const sum = weights.reduce((a, b) => a + b, 0)
   const parts = weights.map((weight) => Math.floor((whole * weight) / sum))

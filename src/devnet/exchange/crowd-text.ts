@@ -1,5 +1,6 @@
-// The crowd's orders and events as the node writes them, straight to text: hundreds a block are too many for objects.
-// Law: the text is that of JSON.stringify of the same order or event (frontendOrder, NodeBookDiff, NodeOrderStatus).
+// The crowd's orders and events in the node's format, written straight as text: hundreds per block are too many for
+// objects. Invariant: the text equals JSON.stringify of the same order or event (frontendOrder, NodeBookDiff,
+// NodeOrderStatus).
 
 import type { CrowdOrders } from './crowd-orders.ts'
 import { decimalText } from './fixed-point.ts'
@@ -7,7 +8,7 @@ import { type Market, marketAt } from './market.ts'
 import { type Order, orderOf } from './order.ts'
 import type { Wallet } from './wallet.ts'
 
-/** Every third order has none; what an order's is follows from its id. */
+/** Derived from the order id; every third order has none. */
 function cloidOf(oid: number): string | null {
   if (oid % 3 === 0) return null
   return `0x${Math.imul(oid % 2 ** 31, 0x9e3779b1 | 1)
@@ -16,11 +17,11 @@ function cloidOf(oid: number): string | null {
     .padStart(16, '0')}${oid.toString(16).padStart(16, '0')}`
 }
 
-/** An order of the crowd, in columns or about to be. */
+/** A crowd order, in the columns or about to be. */
 export interface CrowdOrder {
   readonly market: Market
   readonly side: 'B' | 'A'
-  /** Of the price. */
+  /** Price in ticks. */
   readonly ticks: number
   readonly px: string
   readonly sz: string
@@ -31,7 +32,7 @@ export interface CrowdOrder {
   readonly user: string
 }
 
-/** Ids that an order takes: some have a take-profit and a stop-loss order with them, whose ids follow their own. */
+/** Ids used by an order: some have a take-profit and a stop-loss order, with the next two ids. */
 export const idsOf = (oid: number): number => (oid % 97 === 0 ? 3 : 1)
 
 function childrenText(order: CrowdOrder): string {
@@ -40,7 +41,7 @@ function childrenText(order: CrowdOrder): string {
     : `[${triggerText(order, order.oid + 1, 5)},${triggerText(order, order.oid + 2, -5)}]`
 }
 
-/** FrontendOrder of an order that closes `of` at market once the price is so many percent better for it, or worse. */
+/** FrontendOrder that closes `of` at market when the price is `percent` better, or worse if negative. */
 export function triggerText(of: CrowdOrder, oid: number, percent: number): string {
   const { market, sz, timeMs } = of
   const up = of.side === 'B' ? percent : -percent
@@ -57,7 +58,7 @@ export function orderText(order: CrowdOrder): string {
   return `{"coin":"${market.coin}","side":"${side}","limitPx":"${px}","sz":"${sz}","oid":${oid},"timestamp":${timeMs},"triggerCondition":"N/A","isTrigger":false,"triggerPx":"0.0","children":${childrenText(order)},"isPositionTpsl":false,"reduceOnly":false,"orderType":"Limit","origSz":"${origSz}","tif":"Alo","cloid":${cloid === null ? 'null' : `"${cloid}"`}}`
 }
 
-/** NodeOrderStatus; `time` as the node writes it, `hash` null where the order ends. */
+/** NodeOrderStatus. `time`: in the node's format; `hash`: null if the order ends. */
 export function statusText(
   order: CrowdOrder,
   time: string,
@@ -68,12 +69,12 @@ export function statusText(
   return `{"time":"${time}","user":"${order.user}","hash":${hash === null ? 'null' : `"${hash}"`},"builder":null,"status":"${status}","order":${text}}`
 }
 
-/** NodeBookDiff of an order that comes to rest, or is taken out. */
+/** NodeBookDiff of an order that starts to rest or is removed. */
 export function diffText({ user, oid, market, side, px, sz }: CrowdOrder, isNew: boolean): string {
   return `{"user":"${user}","oid":${oid},"coin":"${market.coin}","side":"${side}","px":"${px}","raw_book_diff":${isNew ? `{"new":{"sz":"${sz}"}}` : '"remove"'}}`
 }
 
-/** An order in the columns; without accounts it has no user. */
+/** An order in the columns. Without `accounts` it has no user. */
 export function crowdOrderAt(orders: CrowdOrders, slot: number, accounts: readonly Wallet[] = []): CrowdOrder {
   const book = orders.book[slot]!
   const market = marketAt(book >> 1)
@@ -90,7 +91,7 @@ export function crowdOrderAt(orders: CrowdOrders, slot: number, accounts: readon
   }
 }
 
-/** The same as an object, for matching and for answers. */
+/** The same order as an object, for matching and for /info. */
 export function crowdOrderObject(orders: CrowdOrders, slot: number): Order {
   const book = orders.book[slot]!
   const { id, tick, lot } = marketAt(book >> 1)

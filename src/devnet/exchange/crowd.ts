@@ -1,5 +1,5 @@
-// The crowd of a large exchange: wallets with a position in every perp, and the orders that make books deep. It was
-// there before block 1: its orders come into being without any event, so only a snapshot of the node tells of them.
+// The crowd of a large exchange: wallets with a position in every perp, and the orders that make books deep. It existed
+// before block 1: its first orders come without events, so only a node snapshot shows them.
 
 import { sideOf } from './crowd-orders.ts'
 import type { Crowd, SideDepth } from './crowd-state.ts'
@@ -12,18 +12,18 @@ import type { Prng } from './prng.ts'
 import { openAccount } from './vault.ts'
 import { positionAt } from './wallet.ts'
 
-/** Orders that were there before are of some weeks before this time. */
+/** Initial orders date from a few weeks before this time. */
 const LONG_AGO_MS = 1_770_000_000_000
 const AGE_MS = 6_000_000_000
 const CASH = units(1_000_000_000)
 const POSITION_USD = 20_000
 
-/** True for a wallet that never runs out and is never liquidated. */
+/** True for a crowd wallet, which never runs out of money and is never liquidated. */
 export function isCrowd({ crowd }: Exchange, account: number): boolean {
   return crowd !== null && account >= crowd.first && account < crowd.first + crowd.wallets
 }
 
-/** Opens the crowd's wallets with their money and positions, and fills every book to its depth. At height 0. */
+/** Opens the crowd's wallets with money and positions, and fills every book to its depth. Call at height 0. */
 export function openCrowd(x: Exchange): void {
   const { crowd } = x
   if (crowd === null) return
@@ -49,7 +49,7 @@ function fund(x: Exchange, account: number): void {
   })
 }
 
-/** What one of two wallets is long the other is short, at the price that the market begins with. */
+/** Opens opposite positions for two wallets at the market's base price. */
 function takePositions(x: Exchange, one: number, other: number): void {
   for (const { id, kind, dex, lot, base, maxLeverage: leverage } of x.scale.markets) {
     if (kind !== 'perp') continue
@@ -68,7 +68,7 @@ function takePositions(x: Exchange, one: number, other: number): void {
   }
 }
 
-/** One order at every level, and the rest of them more often near the top. */
+/** One order at every level; the rest are more frequent near the top. */
 function fill(x: Exchange, crowd: Crowd, market: Market, side: Side, { orders, levels }: SideDepth): void {
   const { rng } = crowd
   const book = sideOf(market.id, side)
@@ -84,13 +84,16 @@ function fill(x: Exchange, crowd: Crowd, market: Market, side: Side, { orders, l
   }
 }
 
-/** Ticks from the centre to a level (from 1): one by one at the top, ever wider apart, to half of the price or more. */
+/**
+ * Ticks from the center to a level (from 1): consecutive at the top, then ever wider apart, to half of the price or
+ * more.
+ */
 function distance(level: number, levels: number, base: number): number {
   const span = Math.max(Math.floor(base / 2), levels)
   return level + Math.floor((span - levels) * (level / levels) ** 3)
 }
 
-/** A size of 20 to 20,000 USDC, in lots; small ones more often. */
+/** A size of 20 to 20,000 USDC in lots; small sizes are more frequent. */
 export function crowdLots(rng: Prng, market: Market, px: number): number {
   const usd = 20 + 19_980 * (rng.below(1_000_000) / 1e6) ** 4
   return Math.max(1, Math.round(usd / (px * 10 ** -market.pxDecimals * 10 ** -market.szDecimals)))

@@ -1,5 +1,5 @@
-// The whole state of the exchange, and the few questions that every part asks of it.
-// A plain record: what changes it are the functions of matching, transfers, vault, funding and liquidation.
+// The whole state of the exchange, and queries that every part needs. A plain record, changed by the functions of
+// matching, transfers, vault, funding and liquidation.
 
 import { type Crowd, emptyCrowd } from './crowd-state.ts'
 import { UNIT } from './fixed-point.ts'
@@ -12,9 +12,9 @@ import { type Scale, SMALL } from './scale.ts'
 import { type MarginAccount, type MarginState, marginState, type Wallet } from './wallet.ts'
 
 export interface Quote {
-  /** What agents hold the coin to be worth; also its oracle price. */
+  /** The value that agents assume; also the oracle price. */
   fair: bigint
-  /** Blocks that a burst still lasts, and its step per block in millionths. */
+  /** Remaining blocks of a burst, and its step per block in millionths. */
   burst: number
   drift: number
   last: bigint
@@ -35,7 +35,7 @@ export interface Twap {
 
 interface Follower {
   shares: bigint
-  /** What the shares held were bought for, USDC. */
+  /** Purchase price of the shares, USDC. */
   basis: bigint
 }
 
@@ -51,7 +51,9 @@ export interface Vault {
   readonly followers: Map<number, Follower>
 }
 
-/** USDC that left wallets without leaving the exchange, and what came and went; token fees by TOKEN_NAMES index. */
+/**
+ * USDC outside wallets but within the exchange, and total deposits and withdrawals; token fees by TOKEN_NAMES index.
+ */
 interface Pools {
   fees: bigint
   deployerFees: bigint
@@ -61,7 +63,7 @@ interface Pools {
   withdrawn: bigint
   /** Unclaimed builder fees by account index. */
   readonly builderFees: Map<number, bigint>
-  /** USDC lent to the exchange by account index; below zero is borrowed from it. */
+  /** USDC lent to the exchange by account index; negative: borrowed from it. */
   readonly lent: Map<number, bigint>
   readonly tokenFees: bigint[]
   readonly tokenSupply: bigint[]
@@ -86,14 +88,14 @@ export interface Exchange {
   readonly twaps: Twap[]
   readonly vaults: Vault[]
   readonly pools: Pools
-  /** Null where the scale has none. */
+  /** Null if the scale has none. */
   readonly crowd: Crowd | null
 }
 
 const FIRST_OID = 412_000_000_000
 const FIRST_TWAP = 1_790_000
 
-/** An exchange without wallets, at height 0. `fundingBlocks`: blocks between two fundings; as the scale has it when left out. */
+/** An exchange without wallets, at height 0. `fundingBlocks`: blocks between two fundings, by default the scale's. */
 export function emptyExchange(seed: number, fundingBlocks?: number, scale: Scale = SMALL): Exchange {
   const crowd = emptyCrowd(seed, scale)
   return {
@@ -139,13 +141,13 @@ export function onTick(market: number, px: bigint, side: 'B' | 'A'): bigint {
   return ticks > 0n ? ticks * tick : tick
 }
 
-/** A price so many thousandths of the fair one that an order of this side trades at once; below zero it rests. */
+/** A price `thousandths` beyond the fair one, at which an order of this side trades immediately; negative: it rests. */
 export function beyondFair(x: Exchange, market: number, side: Side, thousandths: bigint): bigint {
   const { fair } = x.quotes[market]!
   return onTick(market, (fair * (1000n + (side === 'B' ? thousandths : -thousandths))) / 1000n, side)
 }
 
-/** Middle of the book, or null where a side is empty. */
+/** Mid price; null if a side is empty. */
 export function midPx(x: Exchange, market: number): bigint | null {
   const book = x.books[market]!
   const bid = book.bestPx('B')
@@ -153,7 +155,7 @@ export function midPx(x: Exchange, market: number): bigint | null {
   return bid === undefined || ask === undefined ? null : (bid + ask) / 2n
 }
 
-/** Mark price: the middle of the book, kept within one percent of the oracle. */
+/** Mark price: the mid price, kept within one percent of the oracle. */
 export function markPx(x: Exchange, market: number): bigint {
   const { fair } = x.quotes[market]!
   const mid = midPx(x, market) ?? fair
@@ -166,21 +168,21 @@ export function markPxs(x: Exchange): bigint[] {
   return x.scale.markets.map(({ id }) => markPx(x, id))
 }
 
-/** Margin of an account at the present mark prices of what it holds. */
+/** Margin of an account at the present mark prices. */
 export function marginOf(x: Exchange, margin: MarginAccount): MarginState {
   const marks: bigint[] = []
   for (const market of margin.positions.keys()) marks[market] = markPx(x, market)
   return marginState(margin, marks)
 }
 
-/** The largest size whose notional at the fair price is at most `usd`, in whole lots; at least one lot. */
+/** The largest size in whole lots with a notional of at most `usd` at the fair price; at least one lot. */
 export function sizeFor(x: Exchange, market: number, usd: bigint): bigint {
   const { lot } = marketAt(market)
   const lots = (usd * UNIT) / x.quotes[market]!.fair / lot
   return lots > 0n ? lots * lot : lot
 }
 
-/** What a wallet could take out of a DEX without coming near its margin, USDC; may be below zero. */
+/** USDC that a wallet can take out of a DEX with a safe margin; may be negative. */
 export function freeUsd(x: Exchange, account: number, dex: number): bigint {
   const margin = x.accounts[account]!.margin[dex]!
   const { value, used } = marginOf(x, margin)

@@ -1,12 +1,12 @@
-// Amounts of the exchange: integers scaled by 10^8 (prices, sizes, USDC, tokens alike).
-// Decimals of a market's price and size add up to at most 8, so price times size is exact.
+// Amounts of the exchange: integers scaled by 10^8 (prices, sizes, USDC and tokens). A market's price and size have at
+// most 8 decimals together, so price times size is exact.
 
 /** One whole unit. */
 export const UNIT = 100_000_000n
-/** Fees, realised profit and USDC movements are multiples of 10^-6. */
+/** Fees, realized profit and USDC movements are multiples of 10^-6. */
 const MICRO = 100n
 
-/** `units` times ten to the minus `decimals`, as the exchange writes amounts. Exact below 2^53. */
+/** `units` times 10^-`decimals`, in the exchange's format. Exact below 2^53. */
 export function decimalText(units: number, decimals: number): string {
   if (decimals === 0) return `${units}.0`
   const scale = 10 ** decimals
@@ -28,7 +28,7 @@ export function formatAmount(amount: bigint): string {
   return `${negative ? '-' : ''}${whole}${decimalText(Number(size - whole * UNIT), 8).slice(1)}`
 }
 
-/** Of a decimal string with at most 8 decimals, as the tables of this folder have them. */
+/** The amount of a decimal string with at most 8 decimals. */
 export function amountOf(text: string): bigint {
   const [whole = '0', fraction = ''] = text.split('.')
   return BigInt(whole + fraction.padEnd(8, '0'))
@@ -44,12 +44,12 @@ export function notional(px: bigint, sz: bigint): bigint {
   return (px * sz) / UNIT
 }
 
-/** Cut to multiples of 10^-6, towards zero. */
+/** Truncates to multiples of 10^-6. */
 export function toMicro(amount: bigint): bigint {
   return (amount / MICRO) * MICRO
 }
 
-/** Size without sign. */
+/** Absolute value. */
 export function abs(amount: bigint): bigint {
   return amount < 0n ? -amount : amount
 }

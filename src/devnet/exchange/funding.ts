@@ -1,5 +1,5 @@
-// Funding: every `fundingBlocks` blocks longs pay shorts (or the reverse) an amount per unit of size.
-// That amount has as many decimals as make it times any size exact, so payments add up to zero.
+// Funding: every `fundingBlocks` blocks, longs pay shorts (or the reverse) an amount per unit of size. The amount has
+// few enough decimals to be exact for any size, so payments add up to zero.
 
 import { type Exchange, markPx } from './exchange.ts'
 import { formatAmount, UNIT } from './fixed-point.ts'
@@ -7,12 +7,12 @@ import type { Market } from './market.ts'
 import type { FundingDelta } from './node-block.ts'
 import { ZERO_HASH } from './node-block.ts'
 
-/** Interest of an hour, 0.00125 percent, as an amount. */
+/** Hourly interest, 0.00125 percent, as an amount. */
 const INTEREST = 1_250n
 /** A rate is at most 4 percent either way. */
 const CAP = 4_000_000n
 
-/** Of mark over oracle, as an amount. */
+/** Premium of mark over oracle, as an amount. */
 export function premium(x: Exchange, market: number): bigint {
   const { fair } = x.quotes[market]!
   return ((markPx(x, market) - fair) * UNIT) / fair
@@ -24,7 +24,7 @@ export function fundingRate(x: Exchange, market: number): bigint {
   return rate > CAP ? CAP : rate < -CAP ? -CAP : rate
 }
 
-/** Pays funding where the height says so. */
+/** Pays funding when due. */
 export function payFunding(x: Exchange): void {
   if (x.height % x.fundingBlocks !== 0) return
   const deltas: FundingDelta[] = []

@@ -1,4 +1,4 @@
-// The first wallets and their money, as ledger movements of block 1: the files alone tell the whole history.
+// The initial wallets and their money, as ledger events of block 1, so that the files contain the whole history.
 
 import { openCrowd } from './crowd.ts'
 import type { Exchange } from './exchange.ts'
@@ -12,13 +12,13 @@ const MAKER_USD = 20_000_000
 const DEX_USD = 5_000_000
 const VAULT_USD = 10_000_000
 
-/** Opens the wallets of roles.ts, empty, and those of the crowd. Before block 1. */
+/** Opens the empty wallets of roles.ts and those of the crowd. Call before block 1. */
 export function openWallets(x: Exchange): void {
   for (let i = 0; i < roles.WALLETS; i++) openAccount(x)
   openCrowd(x)
 }
 
-/** Pays everyone in. In block 1. */
+/** Deposits everyone's initial money. Call in block 1. */
 export function payIn(x: Exchange): void {
   for (const maker of roles.MAIN_MAKERS) deposit(x, maker, units(MAKER_USD))
   for (const maker of roles.DEX_MAKERS) payIntoDexes(x, maker, DEX_USD)

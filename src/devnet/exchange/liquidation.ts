@@ -1,5 +1,5 @@
-// Wallets below their maintenance margin are closed: at market first, and by the backstop vault at
-// mark price once their value is below two thirds of it. Losses land in that vault, nowhere else.
+// Closes wallets below their maintenance margin: at market first, and through the backstop vault at mark price once
+// their value is below two thirds of it. Only that vault takes losses.
 
 import { isCrowd } from './crowd.ts'
 import { type Exchange, markPxs, onTick } from './exchange.ts'
@@ -11,7 +11,7 @@ import { type Liquidation, opposite, orderOf, type Side } from './order.ts'
 import { isIsolated } from './roles.ts'
 import { type MarginAccount, type MarginState, marginState, type Wallet } from './wallet.ts'
 
-/** Liquidates whoever is due among `accounts`; the backstop vault and the crowd never are. */
+/** Liquidates accounts that are due, except the backstop vault and the crowd. */
 export function liquidate(x: Exchange, accounts: Iterable<number>): void {
   const marks = markPxs(x)
   for (const index of accounts) {
@@ -62,7 +62,7 @@ function closeAtMarket(x: Exchange, wallet: Wallet, id: number, szi: bigint, mar
   placeOrder(x, { ...common, owner: wallet.index, market: id, side, px, sz: abs(szi) })
 }
 
-/** The vault takes a position at mark price, outside the book and without fees. */
+/** The vault takes over a position at mark price, outside the book and without fees. */
 function takeOver(x: Exchange, wallet: Wallet, id: number, szi: bigint, mark: bigint, info: Liquidation): void {
   const side = closingSide(szi)
   const px = onTick(id, mark, side)
@@ -73,7 +73,7 @@ function takeOver(x: Exchange, wallet: Wallet, id: number, szi: bigint, mark: bi
   recordTrade(x, given, taken, { px, sz, tid: newTid(x), hash: ZERO_HASH, free: true })
 }
 
-/** What is left of the wallet's margin, be it below zero, goes to the vault with its positions. */
+/** The rest of the wallet's margin, even if negative, goes to the vault. */
 function seize(x: Exchange, margin: MarginAccount, dex: number): void {
   x.accounts[x.vaults[0]!.account]!.margin[dex]!.rawUsd += margin.rawUsd
   margin.rawUsd = 0n

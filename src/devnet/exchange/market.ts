@@ -1,16 +1,16 @@
-// The markets of the stand-in exchange. A market's id is its index everywhere in this folder: those of the small scale
-// come first, so that they have the same ids at every scale.
-// Ticks keep prices at five significant figures within the band that the price walk keeps to.
+// The markets of the simulated exchange. A market's id is its index everywhere in this folder. Markets of the small
+// scale come first, so that they have the same ids at every scale. Ticks keep prices at five significant figures within
+// the range of the price walk.
 
 import { amountOf } from './fixed-point.ts'
 import { type MarketRow, MORE_DEXES, type MoreMarkets, moreMarkets } from './more-markets.ts'
 
-/** Of the small scale. Index 0 is the main DEX; the others are builder-deployed. */
+/** DEXes of the small scale. Index 0 is the main DEX; the others are builder-deployed. */
 export const DEXES = ['', 'xyz', 'flx'] as const
-/** Of every scale. */
+/** DEXes of every scale. */
 export const DEX_NAMES: readonly string[] = [...DEXES, ...MORE_DEXES]
 
-/** Of the small scale. Index is the token number of `spotMeta`; outcome sides are tokens without a number there. */
+/** Tokens of the small scale, by token number of `spotMeta`; outcome sides have no number there. */
 export const TOKENS = ['USDC', 'PURR', 'HFUN', '+40', '+41'] as const
 export const USDC = 0
 
@@ -18,7 +18,7 @@ export interface Market {
   readonly id: number
   readonly coin: string
   readonly kind: 'perp' | 'spot' | 'outcome'
-  /** Index in DEX_NAMES; 0 for spot and outcome, where it means nothing. */
+  /** Index in DEX_NAMES; 0 and meaningless for spot and outcome. */
   readonly dex: number
   readonly szDecimals: number
   /** The smallest size. */
@@ -26,16 +26,16 @@ export interface Market {
   readonly tick: bigint
   /** Decimals of a price. */
   readonly pxDecimals: number
-  /** Price about which the walk of the fair price turns. */
+  /** Price to which the fair price reverts. */
   readonly base: bigint
   readonly maxLeverage: number
-  /** Index in TOKEN_NAMES that a spot or outcome trade moves; -1 for perps. */
+  /** Index in TOKEN_NAMES of the token that a spot or outcome trade moves; -1 for perps. */
   readonly token: number
   /** Deep books and frequent trades. */
   readonly big: boolean
   /** Standard step of the fair price per block, in millionths. */
   readonly volatility: number
-  /** Of the second side of an outcome: the id of the first, whose price and its own add up to 1; else null. */
+  /** For the second side of an outcome: the id of the first, whose price is 1 minus this one's. Otherwise null. */
   readonly complementOf: number | null
 }
 
@@ -88,7 +88,7 @@ function market(row: MarketRow, id: number, kind: Market['kind'], token: number)
   }
 }
 
-/** `firstId` and `firstToken` are those of what comes first of each. */
+/** `firstId` and `firstToken`: the first market id and token index. */
 function marketsOf({ perps, spots, outcomes }: MoreMarkets, firstId: number, firstToken: number): Market[] {
   return [
     ...perps.map((row, i) => market(row, firstId + i, 'perp', -1)),
@@ -98,7 +98,7 @@ function marketsOf({ perps, spots, outcomes }: MoreMarkets, firstId: number, fir
   ]
 }
 
-/** Of the small scale. */
+/** Markets of the small scale. */
 export const MARKETS: readonly Market[] = marketsOf(
   { perps: [...MAIN, ...BUILT], spots: SPOT, outcomes: OUTCOME },
   0,
@@ -106,9 +106,9 @@ export const MARKETS: readonly Market[] = marketsOf(
 )
 
 const more = moreMarkets()
-/** Of every scale; index is the id. */
+/** Markets of every scale; the index is the id. */
 export const ALL_MARKETS: readonly Market[] = [...MARKETS, ...marketsOf(more, MARKETS.length, TOKENS.length)]
-/** Of every scale: outcome sides are `+` with their number. */
+/** Tokens of every scale; outcome sides are `+` and their number. */
 export const TOKEN_NAMES: readonly string[] = [
   ...TOKENS,
   ...more.spots.map(([coin]) => `T${coin.slice(1)}`),
@@ -118,14 +118,14 @@ export const TOKEN_NAMES: readonly string[] = [
 /** The two sides of the outcome market; their fair prices add up to 1. */
 export const OUTCOME_SIDES = [MARKETS.length - 2, MARKETS.length - 1] as const
 
-/** The market of an id that the exchange itself gave. */
+/** The market with an id known to exist. */
 export function marketAt(id: number): Market {
   return ALL_MARKETS[id]!
 }
 
 const byCoin = new Map(ALL_MARKETS.map((m) => [m.coin, m]))
 
-/** Undefined: no scale has such a coin. */
+/** Undefined if no scale has this coin. */
 export function marketOf(coin: string): Market | undefined {
   return byCoin.get(coin)
 }

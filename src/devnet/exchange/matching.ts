@@ -1,5 +1,5 @@
-// Price-time matching: orders in; fills, statuses and raw book diffs out, in the order in which the node writes them.
-// A taker's own resting orders are cancelled, never traded with.
+// Price-time matching: takes orders, returns fills, statuses and raw book diffs in the node's order. A taker's own
+// resting orders are canceled, never traded with.
 
 import { type Exchange, newHash } from './exchange.ts'
 import { abs, formatAmount, min, notional } from './fixed-point.ts'
@@ -10,12 +10,12 @@ import { crosses, positionOf, refusal } from './order-check.ts'
 import { settle, type Trade } from './settle.ts'
 import { listOrder, unlistOrder } from './wallet.ts'
 
-/** Takes an order: refused, traded, rested or cancelled. Answers it with `sz` as what did not trade. */
+/** Processes an order: it is rejected, traded, rested or canceled. Returns it with `sz` as the untraded rest. */
 export function placeOrder(x: Exchange, request: OrderRequest): Order {
   const order = orderOf(capReduceOnly(x, request), x.nextOid++, x.block.timeMs)
-  const refused = refusal(x, order)
-  if (refused !== null) {
-    report(x, order, refused, null)
+  const rejection = refusal(x, order)
+  if (rejection !== null) {
+    report(x, order, rejection, null)
     return order
   }
   const immediate = order.tif !== 'Gtc' && order.tif !== 'Alo'
@@ -34,7 +34,7 @@ export function placeOrder(x: Exchange, request: OrderRequest): Order {
   return order
 }
 
-/** Takes a resting order out of the book. */
+/** Removes a resting order from the book. */
 export function cancelOrder(x: Exchange, order: Order, status: OrderStatus = 'canceled'): void {
   recordDiff(x, order, 'remove')
   x.books[order.market]!.remove(order)
@@ -43,7 +43,7 @@ export function cancelOrder(x: Exchange, order: Order, status: OrderStatus = 'ca
   report(x, order, status, null)
 }
 
-/** A reduce-only order never asks for more than the position. */
+/** Limits a reduce-only order to the position. */
 function capReduceOnly(x: Exchange, request: OrderRequest): OrderRequest {
   const market = marketAt(request.market)
   if (request.reduceOnly !== true || market.kind !== 'perp') return request
@@ -78,7 +78,7 @@ function trade(x: Exchange, taker: Order, maker: Order, hash: string): void {
   report(x, maker, 'filled', null)
 }
 
-/** Settles both sides and writes the fills, buyer first. */
+/** Settles both sides and records the fills, buyer first. */
 export function recordTrade(x: Exchange, taker: Order, maker: Order, terms: Trade): void {
   const takerFill = settle(x, taker, terms, true)
   const makerFill = settle(x, maker, terms, false)
@@ -99,7 +99,7 @@ function rest(x: Exchange, order: Order): void {
   recordDiff(x, order, { new: { sz: formatAmount(order.sz) } })
 }
 
-/** Spot orders reserve what they would pay while they rest; the crowd has more than it could reserve. */
+/** Resting spot orders reserve their cost; the crowd never runs out. */
 function reserve(x: Exchange, order: Order, sz: bigint): void {
   const market = marketAt(order.market)
   if (market.kind === 'perp' || order.crowdSlot >= 0) return
@@ -108,7 +108,7 @@ function reserve(x: Exchange, order: Order, sz: bigint): void {
   else spot[market.token]!.hold += sz
 }
 
-/** Notes a change of the resting orders; the order's own fields name side and price. */
+/** Records a change of the resting orders. */
 function recordDiff(x: Exchange, { owner, market, oid, side, pxText: px }: Order, diff: RawDiff): void {
   const { coin } = marketAt(market)
   x.block.changed.add(coin)

@@ -1,5 +1,5 @@
-// What the exchange lists beyond the small scale, up to the real one's 300 coins. Prices are made up; names are those
-// that people know. A pure function of the tables here: every seed has the same markets.
+// Markets beyond the small scale, up to the real exchange's 300 coins. Prices are made up; names are well known. A pure
+// function of the tables here: every seed has the same markets.
 
 import { Prng, seedState } from './prng.ts'
 
@@ -53,7 +53,7 @@ export function moreMarkets(): MoreMarkets {
   }
 }
 
-/** Price of five significant figures between a hundredth and ten thousands, so that 1.4 times it has no more. */
+/** A price with five significant figures between 0.01 and some 10,000, such that 1.4 times it needs no more digits. */
 function rowOf(coin: string, maxLeverage: number): MarketRow {
   const rng = new Prng(seedState([...coin].reduce((sum, c) => sum * 31 + c.charCodeAt(0), 7)))
   const pxDecimals = rng.between(1, 6)

@@ -1,9 +1,9 @@
-// One block in the node's own shapes and key order, gathered while it is made.
+// One block in the node's own shapes and key order.
 
 import type { Fill } from '../../protocol/feed/block.ts'
 import type { FrontendOrder, Liquidation, OrderStatus, Side } from './order.ts'
 
-/** Hash of what the system does by itself. */
+/** Hash of the system's own actions. */
 export const ZERO_HASH = `0x${'0'.repeat(64)}`
 
 export type NodeFill = Fill & {
@@ -43,13 +43,13 @@ export interface FundingDelta {
   funding_rate: string
 }
 
-/** With the keys of the wire. */
+/** Keys as on the wire. */
 export interface LedgerDelta {
   type: string
   [key: string]: unknown
 }
 
-/** What the node writes about staking. */
+/** Staking events as the node writes them. */
 type StakingEvent =
   | { CDeposit: { user: string; amount: string } }
   | { CWithdrawal: { user: string; amount: string; is_finalized: boolean } }
@@ -85,7 +85,7 @@ export interface NodeTwapStatus {
   status: 'activated' | 'finished'
 }
 
-/** What one step of the engine made. `changed`: coins whose book differs in any order from the block before. */
+/** One step of the engine. `changed`: coins with any change of their orders. */
 export interface DevnetBlock {
   readonly height: number
   readonly timeNs: bigint
@@ -106,7 +106,7 @@ export interface OpenBlock extends DevnetBlock {
   readonly changed: Set<string>
 }
 
-/** ISO time with nanoseconds and without zone, as the node writes it; nanoseconds since 1970. */
+/** ISO time with nanoseconds and without zone, in the node's format. */
 export function isoNanos(timeNs: bigint): string {
   const ms = timeNs / 1_000_000n
   const rest = (timeNs - ms * 1_000_000n).toString().padStart(6, '0')
@@ -138,7 +138,10 @@ export function openBlock(height: number, timeNs: bigint): OpenBlock {
   }
 }
 
-/** A hash with the height in it as the node has it: byte 10 is 04, bytes 11 to 14 the height, `random` 25 bytes of hex. */
+/**
+ * A hash that contains the height as the node's do: byte 10 is 04, bytes 11 to 14 the height. `random`: 25 bytes of
+ * hex.
+ */
 export function eventHash(height: number, random: string): string {
   return `0x${random.slice(0, 20)}04${height.toString(16).padStart(8, '0')}${random.slice(20, 54)}`
 }
@@ -148,9 +151,9 @@ export function recordLedger(block: OpenBlock, hash: string, users: string[], de
   block.miscEvents.push({ time: block.time, hash, inner: { LedgerUpdate: { users, delta } } })
 }
 
-/** Of these a block without an event has no line. */
+/** Streams without a line for a block without events. */
 export const SPARSE_STREAMS = ['misc_events_by_block', 'node_twap_statuses_by_block'] as const
-/** The node's directory names, in the order in which a block is written. */
+/** The node's folder names, in writing order. */
 export const STREAMS = [
   'node_fills_by_block',
   'node_order_statuses_by_block',
@@ -159,7 +162,7 @@ export const STREAMS = [
 ] as const
 export type Stream = (typeof STREAMS)[number]
 
-/** One line of a stream without its line feed. */
+/** One line of a stream, without its line feed. */
 export function streamLine(block: DevnetBlock, stream: Stream, localTime: string): string {
   const events = JSON.stringify(block[EVENTS[stream]]).slice(1, -1)
   const ofCrowd = crowdEventsOf(block, stream).join()
@@ -172,7 +175,7 @@ function crowdEventsOf({ crowd }: DevnetBlock, stream: Stream): readonly string[
   return stream === 'node_raw_book_diffs_by_block' ? crowd.rawDiffs : []
 }
 
-/** Where a block has the events of a stream, without those of the crowd. */
+/** The field of a block with a stream's events, without those of the crowd. */
 export const EVENTS = {
   node_fills_by_block: 'fills',
   node_order_statuses_by_block: 'orderStatuses',

@@ -1,6 +1,5 @@
-// The resting orders of one market by price, then time: those of wallets that act, as objects, and those of the crowd
-// in columns. Levels are kept best LAST, because nearly all changes happen near the top and an array is cheap to change
-// near its end.
+// The resting orders of one market by price, then time: agents' orders as objects, the crowd's in columns. Levels are
+// sorted best LAST, because most changes are near the top and an array is cheap to change near its end.
 
 import type { Level, Levels } from '../../protocol/feed/block.ts'
 import { type CrowdOrders, sideOf } from './crowd-orders.ts'
@@ -29,12 +28,12 @@ export class OrderBook {
     this.#crowd = crowd
   }
 
-  /** Without the crowd's, best last. */
+  /** Agents' levels only, best last. */
   side(side: Side): readonly PriceLevel[] {
     return side === 'B' ? this.#bids : this.#asks
   }
 
-  /** Undefined where the side is empty. */
+  /** Undefined if the side is empty. */
   bestPx(side: Side): bigint | undefined {
     const mine = this.side(side).at(-1)?.px
     const slot = this.#crowd?.best(sideOf(this.#market.id, side))
@@ -43,7 +42,7 @@ export class OrderBook {
     return mine === undefined || (side === 'B' ? theirs > mine : theirs < mine) ? theirs : mine
   }
 
-  /** The order that trades first. One of the crowd is a copy, which reduceBest() and remove() know again. */
+  /** The order that trades first. A crowd order is a copy, which reduceBest() and remove() recognize. */
   head(side: Side): Order | undefined {
     const mine = this.side(side).at(-1)?.orders[0]
     const slot = this.#crowd?.best(sideOf(this.#market.id, side))
@@ -55,7 +54,7 @@ export class OrderBook {
     return isFirst ? crowdOrderObject(this.#crowd!, slot) : mine
   }
 
-  /** Adds an order at the tail of its price. */
+  /** Adds an order behind those at its price. */
   add(order: Order): void {
     const levels = order.side === 'B' ? this.#bids : this.#asks
     const at = find(levels, order.side, order.px)
@@ -66,7 +65,7 @@ export class OrderBook {
     } else levels.splice(at, 0, { px: order.px, pxText: order.pxText, sz: order.sz, orders: [order] })
   }
 
-  /** Takes a resting order out with what is left of it. */
+  /** Removes a resting order with its remaining size. */
   remove(order: Order): void {
     if (order.crowdSlot >= 0) return this.#crowd!.remove(order.crowdSlot)
     const levels = order.side === 'B' ? this.#bids : this.#asks
@@ -79,7 +78,7 @@ export class OrderBook {
     if (level.orders.length === 0) levels.splice(at, 1)
   }
 
-  /** Takes `sz` off the order that trades first on its side. */
+  /** Reduces the order that trades first on its side by `sz`. */
   reduceBest(order: Order, sz: bigint): void {
     order.sz -= sz
     if (order.crowdSlot >= 0) {
@@ -91,11 +90,11 @@ export class OrderBook {
     level.sz -= sz
   }
 
-  /** Aggregate book, best first, at most `depth` levels a side. */
+  /** Price levels, best first, at most `depth` per side. */
   levels(depth = Number.POSITIVE_INFINITY): Levels {
-    const side = (wanted: Side): Level[] => {
+    const side = (of: Side): Level[] => {
       const out: Level[] = []
-      for (const { px, sz, n } of this.levelsOf(wanted)) {
+      for (const { px, sz, n } of this.levelsOf(of)) {
         if (out.length >= depth) break
         out.push({ px: formatAmount(px), sz: formatAmount(sz), n })
       }
@@ -104,7 +103,7 @@ export class OrderBook {
     return [side('B'), side('A')]
   }
 
-  /** Levels of a side, best first, the crowd's orders among the others. */
+  /** Levels of a side, best first, including the crowd's orders. */
   *levelsOf(side: Side): Generator<{ readonly px: bigint; readonly sz: bigint; readonly n: number }> {
     const mine = this.side(side)
     const theirs = this.#crowdLevels(side)

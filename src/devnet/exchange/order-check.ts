@@ -1,5 +1,5 @@
-// Why an order is refused before it reaches the book, the cap of open interest among the reasons. Answers the first
-// reason, as the exchange does.
+// Checks an order before it reaches the book, including the open-interest cap. Returns the first reason for rejection,
+// as the exchange does.
 
 import { type Exchange, marginOf, markPx } from './exchange.ts'
 import { abs, notional, units } from './fixed-point.ts'
@@ -7,17 +7,17 @@ import { type Market, marketAt, USDC } from './market.ts'
 import { type Order, type OrderStatus, opposite } from './order.ts'
 
 const MIN_NTL = units(10)
-/** Of open interest. */
+/** Cap of open interest. */
 const CAP = units(100_000_000)
-/** So small that it is reached: what happens then can be watched. */
+/** Small enough to be reached, so that its effects can be observed. */
 const SMALL_CAPS: ReadonlyMap<string, bigint> = new Map([['flx:NVDA', units(5_000)]])
 
-/** USDC. */
+/** In USDC. */
 export function oiCap(coin: string): bigint {
   return SMALL_CAPS.get(coin) ?? CAP
 }
 
-/** Size that is held long of a perp, which is also what is held short. */
+/** Size held long of a perp, which equals the size held short. */
 export function openInterest(x: Exchange, market: Market): bigint {
   let long = 0n
   for (const { margin } of x.accounts) {
@@ -31,12 +31,12 @@ export function isAtCap(x: Exchange, market: Market): boolean {
   return notional(markPx(x, market.id), openInterest(x, market)) >= oiCap(market.coin)
 }
 
-/** Whether growth is refused: asked of every order, so nobody is counted where the cap is out of reach. */
+/** True if the cap is reached. Runs for every order, so it does not count markets whose cap is out of reach. */
 function isFull(x: Exchange, market: Market): boolean {
   return SMALL_CAPS.has(market.coin) && isAtCap(x, market)
 }
 
-/** Null: the order may trade. The size of a reduce-only order has been cut to the position already. */
+/** Null: the order is accepted. A reduce-only order must already be limited to the position. */
 export function refusal(x: Exchange, order: Order): OrderStatus | null {
   const market = marketAt(order.market)
   const { fair } = x.quotes[order.market]!
@@ -51,7 +51,7 @@ export function refusal(x: Exchange, order: Order): OrderStatus | null {
   return hasBalance(x, order, market) ? null : 'insufficientSpotBalanceRejected'
 }
 
-/** True where the order would trade at once. */
+/** True if the order would trade immediately. */
 export function crosses(x: Exchange, order: Order): boolean {
   const best = x.books[order.market]!.bestPx(opposite(order.side))
   return best !== undefined && (order.side === 'B' ? order.px >= best : order.px <= best)
@@ -67,7 +67,7 @@ function reduces(x: Exchange, order: Order, market: Market): boolean {
   return order.sz > 0n && (order.side === 'B' ? szi < 0n : szi > 0n)
 }
 
-/** At the cap of open interest an order may rest or close; one that would trade at once may not open. */
+/** At the cap an order may rest or close; one that would trade immediately may not open. */
 function capRefusal(x: Exchange, order: Order, market: Market): OrderStatus | null {
   if (!crosses(x, order) || !isFull(x, market)) return null
   const szi = positionOf(x, order.owner, market)

@@ -1,4 +1,4 @@
-// An order, what is asked of the exchange, and how the node writes it (FrontendOrder).
+// Orders: the request, the resting order, and the node's format (FrontendOrder).
 
 import { formatAmount } from './fixed-point.ts'
 import { marketAt } from './market.ts'
@@ -7,7 +7,7 @@ export type Side = 'B' | 'A'
 type Tif = 'Gtc' | 'Ioc' | 'Alo' | 'FrontendMarket' | 'LiquidationMarket'
 type OrderType = 'Limit' | 'Market' | 'Twap Slice' | 'Spot Dust Conversion'
 
-/** The statuses that this exchange gives; spelled as on the wire. */
+/** The statuses of this exchange, spelled as on the wire. */
 export type OrderStatus =
   | 'open'
   | 'filled'
@@ -61,13 +61,13 @@ export interface Order extends Required<Omit<OrderRequest, 'sz'>> {
   readonly pxText: string
   readonly timestampMs: number
   readonly origSz: bigint
-  /** What is left. */
+  /** Remaining size. */
   sz: bigint
-  /** Orders that come to life with its fill (FrontendOrder). */
+  /** Orders activated by its fill (FrontendOrder). */
   readonly children: readonly object[]
-  /** Place in its owner's list of this market and side while it rests. */
+  /** Index in its owner's list of this market and side while it rests. */
   slot: number
-  /** Of an order of the crowd: its slot in the columns (CrowdOrders); else -1. */
+  /** Slot of a crowd order in the columns (CrowdOrders); otherwise -1. */
   crowdSlot: number
 }
 
@@ -83,12 +83,12 @@ const DEFAULTS = {
   crowdSlot: -1,
 } as const
 
-/** Fills in what a request left out. */
+/** Completes a request with defaults. */
 export function orderOf(request: OrderRequest, oid: number, timestampMs: number): Order {
   return { ...DEFAULTS, ...request, oid, pxText: formatAmount(request.px), origSz: request.sz, timestampMs }
 }
 
-/** An order as order statuses and the order-level snapshot show it, in the node's key order. */
+/** An order as in order statuses and the order-level snapshot, in the node's key order. */
 export function frontendOrder(order: Order) {
   return {
     coin: marketAt(order.market).coin,

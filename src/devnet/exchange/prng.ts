@@ -1,5 +1,5 @@
-// xoshiro128**: 32-bit words, full period 2^128 - 1, state of four words that a checkpoint can hold.
-// The only source of chance in the exchange, so that a block depends on seed and height alone.
+// xoshiro128**: 32-bit words, full period 2^128 - 1, a state of four words that a checkpoint can store. The exchange's
+// only source of randomness, so that a block depends on seed and height only.
 
 export type PrngState = readonly [number, number, number, number]
 
@@ -13,7 +13,7 @@ function spread(seed: number, word: number): number {
   return (z ^ (z >>> 16)) >>> 0
 }
 
-/** First state of a seed; never all zero, which would be a fixed point. */
+/** Initial state of a seed; never all zero, which would be a fixed point. */
 export function seedState(seed: number): PrngState {
   const high = Math.floor(seed / 2 ** 32) >>> 0
   const low = seed >>> 0

@@ -1,4 +1,4 @@
-// Who the wallets are: ranges of account indexes, fixed for every seed. Vaults' own wallets come after them.
+// Roles of the wallets: ranges of account indexes, the same for every seed. Vaults' own wallets come after them.
 
 import type { Builder } from './order.ts'
 
@@ -20,23 +20,23 @@ export const SUB_ACCOUNTS = [
 ] as const
 /** Takers who stake as well. */
 export const STAKERS = range(15, 8)
-/** All in, at the highest leverage, on one coin at a time: isolated, with all that they have. */
+/** All their money in one isolated position at the highest leverage. */
 export const GAMBLERS = range(47, 10)
 export const TWAPPERS = range(57, 3)
 /** Leads the backstop vault, which is the first vault. */
 export const VAULT_LEADER = 60
 export const WALLETS = 61
-/** Bound of all vaults, so that the number of wallets is bounded. */
+/** Most vaults, which limits the number of wallets. */
 export const MAX_VAULTS = 6
 
-/** How a wallet's balances are unified: makers keep perp and spot apart, who has both has joined them. */
+/** How a wallet's balances are unified: makers keep perp and spot separate; arbitrageurs have them joined. */
 export function abstractionOf(account: number): 'disabled' | 'portfolioMargin' | 'unifiedAccount' | 'default' {
   if (MAIN_MAKERS.includes(account)) return 'disabled'
   if (!ARBITRAGEURS.includes(account)) return 'default'
   return account === ARBITRAGEURS[0] ? 'portfolioMargin' : 'unifiedAccount'
 }
 
-/** Whose one position is isolated. */
+/** True for wallets whose position is isolated. */
 export function isIsolated(account: number): boolean {
   return GAMBLERS.includes(account)
 }

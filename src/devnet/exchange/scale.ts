@@ -1,26 +1,26 @@
-// How large the exchange is: what it lists, how deep its books are and how much happens in a block. Every size and rate
-// that differs between the small exchange of `npm start` and one of the real size stands here, and nowhere else.
+// The size of the exchange: its markets, the depth of its books, and the activity per block. All sizes and rates that
+// differ between the small exchange of `npm start` and a full-size one are here.
 
 import * as z from 'zod'
 import { ALL_MARKETS, DEX_NAMES, DEXES, MARKETS, type Market, TOKEN_NAMES, TOKENS } from './market.ts'
 import type { Stream } from './node-block.ts'
 
-/** Points `[share of draws, value]` of a distribution, share rising from 0 to 1. */
+/** Points `[share of draws, value]` of a distribution; the share rises from 0 to 1. */
 export type Quantiles = readonly (readonly [share: number, value: number])[]
 
-/** The orders that hold the depth of a large exchange, and what moves among them. */
+/** The crowd's orders, which give a large exchange its depth, and their changes. */
 export interface CrowdScale {
   /** Wallets that own the crowd's orders; each has a position in every perp. */
   readonly wallets: number
-  /** Resting orders and price levels of all coins together. */
+  /** Resting orders and price levels of all coins. */
   readonly orders: number
   readonly levels: number
-  /** The first market's own. */
+  /** Those of the first market. */
   readonly first: { readonly bids: Depth; readonly asks: Depth }
-  /** Raw book diffs of a block: of all coins, and of the first market alone. */
+  /** Raw book diffs per block: of all coins, and of the first market. */
   readonly diffs: Quantiles
   readonly firstDiffs: Quantiles
-  /** Orders refused in a block for each raw book diff. */
+  /** Rejected orders per raw book diff. */
   readonly refusedPerDiff: number
 }
 
@@ -29,7 +29,7 @@ interface Depth {
   readonly levels: number
 }
 
-/** As people type it. */
+/** As typed on the command line. */
 export const ScaleName = z.enum(['small', 'mainnet'], 'must be small or mainnet')
 
 export interface Scale {
@@ -37,33 +37,33 @@ export interface Scale {
   readonly markets: readonly Market[]
   readonly dexes: readonly string[]
   readonly tokens: readonly string[]
-  /** From one block to the next. */
+  /** Time between two blocks. */
   readonly blockMs: number
   readonly fundingBlocks: number
-  /** Files kept of each stream. */
+  /** Size of the files kept per stream. */
   readonly keepMb: number
-  /** From a block's time to its lines, in ms; null: at once. */
+  /** Delay from a block's time to its lines, in ms; null for none. */
   readonly writeDelayMs: Quantiles | null
-  /** Fills without a counterparty come: what is left of a token is turned into USDC. */
+  /** True if fills without a counterparty occur: remainders of a token are converted to USDC. */
   readonly dusting: boolean
-  /** Heights that are written again when the program begins again after a kill. */
+  /** Heights written again by a restart after a kill. */
   readonly rewritten: number
-  /** Market makers with ladders on both sides; the crowd has their place on the large exchange. */
+  /** Market makers with ladders on both sides; the large exchange has the crowd instead. */
   readonly makers: boolean
-  /** Chance per block, in millionths, of a taker's order: by market id for the first, then of every other market. */
+  /** Chance per block, in millionths, of a taker's order: by market id for the first, then for every other market. */
   readonly takersPpm: readonly number[]
   readonly otherTakersPpm: number
-  /** Chance per block and market, in millionths, that a burst begins and that the price jumps. */
+  /** Chance per block and market, in millionths, that a burst starts and that the price jumps. */
   readonly burstPpm: number
   readonly jumpPpm: number
-  /** Rows of history kept of each wallet. */
+  /** Rows of history kept per wallet. */
   readonly history: number
-  /** Blocks of each stream read again for history by a program that begins again. */
+  /** Blocks per stream loaded into the history after a restart. */
   readonly recalled: Readonly<Partial<Record<Stream, number>>>
   readonly crowd: CrowdScale | null
 }
 
-/** What `npm start` shows. Funding comes every minute or so, soon enough to be seen. */
+/** The exchange of `npm start`. Funding comes about every minute, often enough to be seen. */
 export const SMALL: Scale = {
   name: 'small',
   markets: MARKETS,
@@ -81,15 +81,15 @@ export const SMALL: Scale = {
   burstPpm: 600,
   jumpPpm: 100,
   history: 2_000,
-  // About twelve minutes of what is small, and less of the statuses, whose lines are long.
+  // About twelve minutes of small streams, and less of the statuses, whose lines are long.
   recalled: { node_fills_by_block: 10_000, node_order_statuses_by_block: 2_000, misc_events_by_block: 10_000 },
   crowd: null,
 }
 
 /**
  * The real exchange as recorded from one node in May 2026: 51 consecutive blocks of the first market with its book, the
- * number of diffs of all coins in each, and the time from a block to its lines. Coins and totals are those of the autumn
- * of 2026. How depth is spread over the other coins has not been recorded.
+ * number of diffs of all coins in each, and the delay from a block to its lines. Coins and totals are those of autumn
+ * 2026. The depth of the other coins has not been recorded.
  */
 export const MAINNET: Scale = {
   name: 'mainnet',
@@ -113,7 +113,7 @@ export const MAINNET: Scale = {
   burstPpm: 5,
   jumpPpm: 1,
   history: 200,
-  // Statuses are 350 KB a block, nearly all of them the crowd's.
+  // Statuses take 350 KB per block, nearly all of them the crowd's.
   recalled: { node_fills_by_block: 2_000, misc_events_by_block: 2_000 },
   crowd: {
     wallets: 500,
@@ -140,7 +140,7 @@ export const MAINNET: Scale = {
 
 export const SCALES = { small: SMALL, mainnet: MAINNET } as const
 
-/** The value at `share`, on straight lines between the points. */
+/** The value at `share`, interpolated linearly. */
 export function quantile(points: Quantiles, share: number): number {
   const at = Math.max(
     1,

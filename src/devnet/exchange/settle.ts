@@ -1,4 +1,4 @@
-// What a trade does to one of its two wallets: its position or balances, its fee, and the fill that the node writes about it.
+// Settles a trade for one of its two wallets: position or balances, fee, and the node's fill.
 
 import type { Exchange } from './exchange.ts'
 import { abs, formatAmount, min, notional, toMicro } from './fixed-point.ts'
@@ -13,12 +13,12 @@ export interface Trade {
   readonly sz: bigint
   readonly tid: number
   readonly hash: string
-  /** Outside the book: no fee is taken (backstop liquidation). */
+  /** Outside the book, without a fee (backstop liquidation). */
   readonly free?: boolean
 }
 
 interface Fee {
-  /** In the fee token; includes `builderFee`. Below zero is a rebate. */
+  /** In the fee token, including `builderFee`. Negative: a rebate. */
   readonly fee: bigint
   readonly builderFee: bigint
   readonly deployerFee: bigint
@@ -32,7 +32,7 @@ interface Effect extends Fee {
   readonly feeToken: string
 }
 
-/** Applies one side of a trade to its wallet and answers the fill. */
+/** Applies one side of a trade to its wallet. Returns the fill. */
 export function settle(x: Exchange, order: Order, trade: Trade, crossed: boolean): [string, NodeFill] {
   const market = marketAt(order.market)
   const wallet = x.accounts[order.owner]!
@@ -46,7 +46,7 @@ function settlePerp(x: Exchange, wallet: Wallet, market: Market, order: Order, t
   const position = margin.positions.get(market.id) ?? positionAt(market.maxLeverage)
   const delta = order.side === 'B' ? trade.sz : -trade.sz
   const change = applyFill(position, delta, trade.px)
-  // A position that is closed leaves; one that was flipped counts as opened last.
+  // A closed position is removed; a flipped one counts as opened last.
   if (position.szi === 0n) margin.positions.delete(market.id)
   else margin.positions.set(market.id, position)
   const ntl = notional(trade.px, trade.sz)
@@ -72,7 +72,7 @@ function settleSpot(x: Exchange, wallet: Wallet, market: Market, order: Order, t
   const ntl = notional(trade.px, trade.sz)
   const isBuyer = order.side === 'B'
   const feeInToken = isBuyer && market.kind === 'spot'
-  // A buyer of a token pays in it, who buys outcome shares nothing, a seller in USDC.
+  // A token's buyer pays the fee in it, a seller in USDC; a buyer of outcome shares pays none.
   const isFree = isBuyer && market.kind === 'outcome'
   const rate = isFree ? 0n : crossed ? SPOT_TAKER : SPOT_MAKER
   const fee = toMicro(((isBuyer ? trade.sz : ntl) * rate) / RATE_UNIT)
@@ -92,7 +92,7 @@ function settleSpot(x: Exchange, wallet: Wallet, market: Market, order: Order, t
   return { ...NO_FEE, start, dir: 'Sell', closedPnl: ntl - released, fee, feeToken: 'USDC' }
 }
 
-/** Keys in the node's order; those that do not apply are absent. */
+/** Keys in the node's order; those that do not apply are left out. */
 function fillOf(x: Exchange, market: Market, order: Order, trade: Trade, crossed: boolean, effect: Effect): NodeFill {
   const routed = order.builder !== null && effect.builderFee > 0n
   return {
@@ -127,7 +127,7 @@ interface PositionChange {
   readonly closedPnl: bigint
 }
 
-/** Applies a fill of signed size `delta` at `px`; the caller drops the position when `szi` is zero. */
+/** Applies a fill of signed size `delta` at `px`. The caller removes the position when `szi` is zero. */
 export function applyFill(position: Position, delta: bigint, px: bigint): PositionChange {
   const start = position.szi
   const long = start > 0n
@@ -152,7 +152,7 @@ function signed(positive: boolean, size: bigint): bigint {
   return positive ? size : -size
 }
 
-/** Rates are in ten-millionths of the notional; fees are cut to 10^-6 towards zero. */
+/** Rates are in ten-millionths of the notional; fees are truncated to 10^-6. */
 const RATE_UNIT = 10_000_000n
 /** Ten-millionths: 4.5 and 1.5 basis points, and a rebate of 0.3 for market makers. */
 const PERP_TAKER = 4_500n
@@ -160,7 +160,7 @@ const PERP_MAKER = 1_500n
 const PERP_REBATE = -300n
 const SPOT_TAKER = 7_000n
 const SPOT_MAKER = 4_000n
-/** Builder-deployed markets cost twice as much; half of a fee above zero is the deployer's. */
+/** Builder-deployed markets cost twice as much; half of a positive fee goes to the deployer. */
 const DEPLOYED = 2n
 /** Tenths of a basis point. */
 const BUILDER_UNIT = 100_000n

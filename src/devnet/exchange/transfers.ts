@@ -1,5 +1,5 @@
-// USDC and tokens moving without a trade, each with the ledger update that the node writes.
-// The callers ask for no more than a wallet can give; what would make a balance negative is a bug and throws.
+// Movements of USDC and tokens without a trade, each with the node's ledger update. Callers check that a wallet has
+// enough; a negative balance is a bug and throws.
 
 import { type Exchange, newHash, onTick, type Vault } from './exchange.ts'
 import { formatAmount, min, notional, toMicro, UNIT } from './fixed-point.ts'
@@ -9,7 +9,7 @@ import { type LedgerDelta, recordLedger, ZERO_HASH } from './node-block.ts'
 import { orderOf } from './order.ts'
 import { settle } from './settle.ts'
 
-/** Where USDC of a wallet lies: an index in DEX_NAMES, or `spot`. */
+/** Location of a wallet's USDC: an index in DEX_NAMES, or `spot`. */
 type BalanceKind = number | 'spot'
 type Move = readonly [account: number, pocket: BalanceKind, usdc: bigint]
 
@@ -17,7 +17,7 @@ const WITHDRAW_FEE = UNIT
 const addressOf = (x: Exchange, account: number) => x.accounts[account]!.address
 const balanceName = (pocket: BalanceKind) => (pocket === 'spot' ? 'spot' : DEX_NAMES[pocket]!)
 
-/** Adds USDC to pockets, below zero takes it away, and records the update for the wallets that are named. */
+/** Adds USDC to balances (negative: removes it) and records the ledger update for their wallets. */
 export function move(x: Exchange, moves: readonly Move[], delta: LedgerDelta, hash = newHash(x)): void {
   for (const [account, pocket, usdc] of moves) {
     const { margin, spot } = x.accounts[account]!
@@ -62,7 +62,7 @@ const betweenMain = (from: number, to: number, usdc: bigint): Move[] => [
   [from, 0, -usdc],
   [to, 0, usdc],
 ]
-/** From the spot balance to a DEX where `usdc` is above zero. */
+/** From the spot balance to a DEX if `usdc` is positive. */
 const fromSpot = (account: number, dex: number, usdc: bigint): Move[] => [
   [account, 'spot', -usdc],
   [account, dex, usdc],
@@ -74,7 +74,7 @@ export function classTransfer(x: Exchange, account: number, usdc: bigint, toPerp
   move(x, fromSpot(account, 0, toPerp ? usdc : -usdc), delta)
 }
 
-/** Between a wallet's spot balance and a builder-deployed DEX: onto it where `usdc` is above zero. */
+/** Between a wallet's spot balance and a builder-deployed DEX: onto it if `usdc` is positive. */
 export function dexClassTransfer(x: Exchange, hash: string, account: number, dex: number, usdc: bigint): void {
   const toPerp = usdc > 0n
   const amount = formatAmount(toPerp ? usdc : -usdc)
@@ -82,7 +82,7 @@ export function dexClassTransfer(x: Exchange, hash: string, account: number, dex
   move(x, fromSpot(account, dex, usdc), delta, hash)
 }
 
-/** USDC between any two pockets of any two wallets. */
+/** USDC between any two balances of any two wallets. */
 export function send(
   x: Exchange,
   from: number,
@@ -110,7 +110,7 @@ export function send(
   })
 }
 
-/** A token between two wallets; what it cost its holder travels along in proportion. */
+/** A token between two wallets; its cost moves along in proportion. */
 export function spotTransfer(x: Exchange, from: number, to: number, token: number, amount: bigint): void {
   const giver = x.accounts[from]!.spot[token]!
   const taker = x.accounts[to]!.spot[token]!
@@ -147,14 +147,14 @@ function createToken(x: Exchange, account: number, token: number, amount: bigint
   x.pools.tokenSupply[token]! += amount
 }
 
-/** A token comes into being. */
+/** Creates a token. */
 export function spotGenesis(x: Exchange, account: number, token: number, amount: bigint): void {
   createToken(x, account, token, amount)
   const delta = { type: 'spotGenesis', token: TOKEN_NAMES[token]!, amount: formatAmount(amount) }
   recordLedger(x.block, newHash(x), [addressOf(x, account)], delta)
 }
 
-/** USDC of the spot balance into equal shares of both outcome sides. The node writes no ledger update about it. */
+/** Splits USDC of the spot balance into equal shares of both outcome sides. The node writes no ledger update for it. */
 export function splitOutcome(x: Exchange, account: number, sides: readonly number[], amount: bigint): void {
   x.accounts[account]!.spot[USDC]!.total -= amount
   x.pools.escrow += amount
@@ -169,7 +169,7 @@ export function claimRewards(x: Exchange, builder: number): void {
   move(x, [[builder, 'spot', amount]], { type: 'rewardsClaim', amount: formatAmount(amount), token: 'USDC' })
 }
 
-/** A fee out of the spot balance: of the first use of a wallet, or of the right to deploy. */
+/** A fee from the spot balance: for activating a wallet, or for the right to deploy. */
 export function payGas(
   x: Exchange,
   hash: string,
@@ -183,7 +183,7 @@ export function payGas(
   move(x, [[account, 'spot', -usdc]], delta, hash)
 }
 
-/** A vault pays USDC out to its followers in proportion to their shares. */
+/** A vault pays USDC to its followers in proportion to their shares. */
 export function distribute(x: Exchange, hash: string, vault: Vault, usdc: bigint): void {
   for (const [holder, follower] of vault.followers) {
     const part = toMicro((usdc * follower.shares) / vault.totalShares)
@@ -194,7 +194,7 @@ export function distribute(x: Exchange, hash: string, vault: Vault, usdc: bigint
   }
 }
 
-/** One lot of a spot token, too little to trade, becomes USDC: a fill of one side, as the node writes it. */
+/** Converts one lot of a spot token, too little to trade, to USDC: a one-sided fill, as the node writes it. */
 export function convertDust(x: Exchange, account: number, market: Market): void {
   const px = onTick(market.id, x.quotes[market.id]!.fair, 'B')
   const request = { owner: account, market: market.id, side: 'A', px, sz: market.lot, tif: 'Ioc' } as const
@@ -207,8 +207,8 @@ export function convertDust(x: Exchange, account: number, market: Market): void 
 }
 
 /**
- * USDC of the spot balance lent to the exchange and taken back, or borrowed from it and paid back. `interest` comes on
- * top of what is withdrawn or repaid.
+ * Lends USDC of the spot balance to the exchange and takes it back, or borrows and repays. `interest` is added to a
+ * withdrawal or repayment.
  */
 export function borrowLend(
   x: Exchange,

@@ -1,4 +1,4 @@
-// Vaults: a wallet of its own, owned in shares. Share prices follow the vault's account value on the main DEX.
+// Vaults: a wallet owned in shares, whose price follows the vault's account value on the main DEX.
 
 import { type Exchange, marginOf, newHash, type Vault } from './exchange.ts'
 import { formatAmount, min, UNIT } from './fixed-point.ts'
@@ -7,10 +7,10 @@ import { move } from './transfers.ts'
 import { emptyWallet } from './wallet.ts'
 
 const CREATION_FEE = 100n * UNIT
-/** Percent of a follower's profit that the leader takes. */
+/** The leader's percentage of a follower's profit. */
 const COMMISSION_PERCENT = 10n
 
-/** Opens a wallet. The caller bounds how many there are. */
+/** Opens a wallet. The caller limits their number. */
 export function openAccount(x: Exchange): number {
   const index = x.accounts.length
   const wallet = emptyWallet(index, `0x${x.rng.hex(20)}`, x.scale)
@@ -19,13 +19,13 @@ export function openAccount(x: Exchange): number {
   return index
 }
 
-/** What a vault is worth at mark, never below zero. */
+/** Value of a vault at mark prices, never negative. */
 export function vaultEquity(x: Exchange, vault: Vault): bigint {
   const { value } = marginOf(x, x.accounts[vault.account]!.margin[0]!)
   return value > 0n ? value : 0n
 }
 
-/** The leader pays `usdc` in and a fee of 100 USDC on top, from the main DEX. */
+/** The leader deposits `usdc` and pays a fee of 100 USDC, from the main DEX. */
 export function createVault(x: Exchange, leader: number, name: string, usdc: bigint): Vault {
   const account = openAccount(x)
   const vault: Vault = { account, name, leader, createdMs: x.block.timeMs, totalShares: 0n, followers: new Map() }
@@ -40,7 +40,7 @@ export function createVault(x: Exchange, leader: number, name: string, usdc: big
   return vault
 }
 
-/** Shares at the present price for USDC of the main DEX. */
+/** Buys shares at the present price with USDC of the main DEX. */
 export function depositToVault(x: Exchange, vault: Vault, holder: number, usdc: bigint): void {
   const { address } = x.accounts[vault.account]!
   issue(x, vault, holder, usdc, usdc, { type: 'vaultDeposit', vault: address, usdc: formatAmount(usdc) })
@@ -61,7 +61,7 @@ function issue(x: Exchange, vault: Vault, holder: number, usdc: bigint, paid: bi
   move(x, moves, delta)
 }
 
-/** Redeems `percent` of a follower's shares, less the leader's commission on the profit. */
+/** Redeems `percent` of a follower's shares, minus the leader's commission on the profit. */
 export function withdrawFromVault(x: Exchange, vault: Vault, holder: number, percent: bigint): void {
   const follower = vault.followers.get(holder)
   const state = marginOf(x, x.accounts[vault.account]!.margin[0]!)

@@ -1,24 +1,24 @@
-// A wallet: one margin account per DEX, spot balances, and its resting orders.
-// Perp cash is kept as the exchange's totalRawUsd (cash minus signed cost), whose sum over all wallets a trade never changes.
+// A wallet: one margin account per DEX, spot balances, and resting orders. Perp cash is the exchange's totalRawUsd
+// (cash minus signed cost), whose sum over all wallets is not changed by trades.
 
 import { abs, notional } from './fixed-point.ts'
 import { marketAt } from './market.ts'
 import type { Order, Side } from './order.ts'
 import type { Scale } from './scale.ts'
 
-/** Of a perp. Cost is a signed sum of price times size, so that nothing is lost to an average price. */
+/** A perp position. The cost is a signed sum of price times size, which avoids the rounding of an average price. */
 export interface Position {
-  /** Signed: long above zero. */
+  /** Signed: positive is long. */
   szi: bigint
-  /** Signed sum of px * sz of what is held. */
+  /** Signed sum of px * sz of the position. */
   cost: bigint
   leverage: number
-  /** Funding paid (above zero) over the position's life, and since its size last changed. */
+  /** Funding paid (positive) over the position's life, and since its size last changed. */
   fundingSinceOpen: bigint
   fundingSinceChange: bigint
 }
 
-/** A position of nothing yet. */
+/** A position of size zero. */
 export const positionAt = (leverage: number): Position => ({
   szi: 0n,
   cost: 0n,
@@ -37,7 +37,7 @@ interface SpotBalance {
   total: bigint
   /** Reserved by resting orders. */
   hold: bigint
-  /** What the tokens held cost, USDC. */
+  /** Cost of the tokens, USDC. */
   cost: bigint
 }
 
@@ -52,7 +52,7 @@ export interface Wallet {
   readonly orders: readonly (readonly [Order[], Order[]])[]
 }
 
-/** A wallet without money; `index` is its place among all accounts. */
+/** A wallet without money; `index`: its account index. */
 export function emptyWallet(index: number, address: string, { dexes, tokens, markets }: Scale): Wallet {
   return {
     index,
@@ -68,14 +68,14 @@ export function ordersOf(wallet: Wallet, market: number, side: Side): Order[] {
   return wallet.orders[market]![side === 'B' ? 0 : 1]
 }
 
-/** Notes a resting order with its owner. */
+/** Adds a resting order to its owner's list. */
 export function listOrder(wallet: Wallet, order: Order): void {
   const list = ordersOf(wallet, order.market, order.side)
   order.slot = list.length
   list.push(order)
 }
 
-/** Forgets a resting order; the last of the list takes its slot. */
+/** Removes a resting order from the list; the last one takes its slot. */
 export function unlistOrder(wallet: Wallet, order: Order): void {
   const list = ordersOf(wallet, order.market, order.side)
   const last = list.pop()!
@@ -90,7 +90,7 @@ export interface MarginState {
   /** Raw USD plus the positions' signed value at mark. */
   readonly value: bigint
   readonly ntl: bigint
-  /** Initial margin of what is held. */
+  /** Initial margin of the positions. */
   readonly used: bigint
   readonly maintenance: bigint
 }

@@ -1,23 +1,23 @@
-// Blocks between the moment they are made and the moment they are in the files: a real node writes a block some hundred
-// milliseconds after its time, and nothing for a while when it stops. Law: blocks come out in order, each once, but for
-// those that a node writes again when it begins again.
+// Blocks between their creation and their writing: a real node writes a block a few hundred milliseconds after its
+// time, and nothing while it is stopped. Invariant: blocks are released in order, each once, except those that a
+// restarted node writes again.
 
 import type { DevnetBlock } from '../exchange/node-block.ts'
 import { Prng, seedState } from '../exchange/prng.ts'
 import { type Quantiles, quantile } from '../exchange/scale.ts'
 
-/** Blocks that can be written again. */
+/** Most blocks that can be written again. */
 export const MAX_REWRITTEN = 20
 
 const ns = (ms: number) => BigInt(Math.round(ms * 1e6))
 
 export class DelayedBlocks {
-  /** From a block's time to its lines, at least. */
+  /** Smallest delay from a block's time to its lines. */
   readonly leastNs: bigint
   readonly #seed: number
   readonly #delayMs: Quantiles | null
   readonly #waiting: { readonly block: DevnetBlock; readonly dueNs: bigint }[] = []
-  /** The last that came out. */
+  /** The last blocks released. */
   #written: DevnetBlock[] = []
   #heldUntilNs = 0n
   #rewritten = 0
@@ -29,31 +29,31 @@ export class DelayedBlocks {
     this.leastNs = ns(delayMs?.[0]?.[1] ?? 0)
   }
 
-  /** When the next block comes out; null where none waits. */
+  /** When the next block is due; null for none. */
   get nextNs(): bigint | null {
     const dueNs = this.#waiting[0]?.dueNs
     return dueNs === undefined ? null : this.isHeld(dueNs) ? this.#heldUntilNs : dueNs
   }
 
-  /** True while nothing comes out. */
+  /** True while nothing is released. */
   isHeld(nowNs: bigint): boolean {
     return nowNs < this.#heldUntilNs
   }
 
-  /** Takes a block whose least delay is over now. */
+  /** Adds a block whose smallest delay is over now. */
   push(block: DevnetBlock, nowNs: bigint): void {
     const share = new Prng(seedState(this.#seed + block.height * 2 ** 20)).below(1_000_000) / 1e6
     const moreNs = this.#delayMs === null ? 0n : ns(quantile(this.#delayMs, share)) - this.leastNs
     this.#waiting.push({ block, dueNs: nowNs + moreNs })
   }
 
-  /** Nothing comes out before `untilNs`; then the last `rewritten` blocks once more, and all that has waited. */
+  /** Releases nothing before `untilNs`; then the last `rewritten` blocks again, and everything that waited. */
   hold(untilNs: bigint, rewritten: number): void {
     this.#heldUntilNs = untilNs
     this.#rewritten = rewritten
   }
 
-  /** The blocks whose time has come. */
+  /** The blocks that are due. */
   due(nowNs: bigint): DevnetBlock[] {
     if (this.isHeld(nowNs)) return []
     const waiting = this.#waiting.findIndex(({ dueNs }) => dueNs > nowNs)

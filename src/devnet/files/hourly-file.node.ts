@@ -1,6 +1,6 @@
-// Append-only lines in hourly files `<dir>/hourly/{YYYYMMDD}/{H}`, as the node keeps them: one write per
-// line, so that a reader sees whole lines and a kill leaves at most one half line. Bounded in hours and bytes: a file
-// that is cut is written anew beside and renamed into place, a piece with each line.
+// Append-only lines in hourly files `<dir>/hourly/{YYYYMMDD}/{H}`, like the node's: one write per line, so that a
+// reader sees complete lines and a kill leaves at most one partial line. Limited in hours and bytes: a file is trimmed
+// by copying its end next to it, a piece with each line, and renaming the copy.
 
 import {
   closeSync,
@@ -20,27 +20,27 @@ import { HOUR_MS } from '../../core/time.ts'
 
 const NS_PER_HOUR = 3_600_000_000_000n
 const CHUNK_BYTES = 64 * 1024
-/** Copied with each line while a file is cut. */
+/** Bytes copied with each line while a file is trimmed. */
 const COPY_BYTES = 8 * 1024 * 1024
-/** Copied at once. */
+/** Bytes copied at once. */
 const PIECE_BYTES = 4 * 1024 * 1024
 const LINE_FEED = 10
 
 /** Hour since 1970 (UTC) of a time in nanoseconds. */
 const hourOf = (timeNs: bigint) => Number(timeNs / NS_PER_HOUR)
 
-/** `YYYYMMDD` and the hour without leading zero. */
+/** Folder `YYYYMMDD`, and the hour without leading zero. */
 function nameOf(hour: number): [date: string, hour: string] {
   return [new Date(hour * HOUR_MS).toISOString().slice(0, 10).replaceAll('-', ''), String(hour % 24)]
 }
 
 /**
- * Half of the bound is cut off at once, so that cutting happens seldom. Answers the bytes that stay of the end of each file, oldest first as in `sizes`; all of them while they are within
- * `mostBytes`.
+ * Bytes to keep at the end of each file, oldest first as in `sizes`: all while within `maxBytes`, otherwise half of
+ * that, so that trimming is rare.
  */
-export function retainedBytes(sizes: readonly number[], mostBytes: number): number[] {
+export function retainedBytes(sizes: readonly number[], maxBytes: number): number[] {
   const total = sizes.reduce((sum, size) => sum + size, 0)
-  let room = total > mostBytes ? Math.floor(mostBytes / 2) : total
+  let room = total > maxBytes ? Math.floor(maxBytes / 2) : total
   return sizes
     .toReversed()
     .map((size) => {
@@ -58,13 +58,13 @@ export class HourlyFile {
   #hour = -1
   #path = ''
   #fd = -1
-  /** Of all files together. */
+  /** Size of all files. */
   #bytes: number
   #copy: TailCopy | null = null
 
   /**
-   * `keepHours`: files of older hours are deleted when a new hour begins, the current one never. `keepBytes`: all files
-   * together are not larger, but for the lines that come while one is being cut.
+   * `keepHours`: older files are deleted when a new hour starts, the current one never. `keepBytes`: limit of all
+   * files, exceeded only by lines written while one is trimmed.
    */
   constructor(dir: string, keepHours: number, keepBytes: number) {
     this.#root = join(dir, 'hourly')
@@ -74,7 +74,7 @@ export class HourlyFile {
     this.#bytes = this.#measure()
   }
 
-  /** Appends one line (without line feed) to the file of its hour. Throws where the disk refuses. */
+  /** Appends one line (without line feed) to the file of its hour. Throws if the disk cannot be written. */
   append(line: string, timeNs: bigint): void {
     const hour = hourOf(timeNs)
     if (hour !== this.#hour) this.#open(hour)
@@ -85,7 +85,7 @@ export class HourlyFile {
     if (this.#copy?.step(COPY_BYTES)) this.#endCut()
   }
 
-  /** Cuts the older half off, whatever the size. */
+  /** Deletes the older half, whatever the size. */
   rotate(): void {
     if (this.#fd >= 0 && this.#copy === null) this.#cut(this.#bytes - 1)
   }
@@ -113,7 +113,7 @@ export class HourlyFile {
     return this.files().reduce((sum, { path }) => sum + statSync(path).size, 0)
   }
 
-  /** Drops old files, and begins to cut the one that is kept in part. */
+  /** Deletes old files, and starts to trim the one kept in part. */
   #cut(keepBytes: number): void {
     const files = this.files().map(({ path }) => ({ path, size: statSync(path).size }))
     const sizes = files.map(({ size }) => size)
@@ -142,7 +142,7 @@ export class HourlyFile {
       if (date !== today && readdirSync(join(this.#root, date)).length === 0) rmdirSync(join(this.#root, date))
   }
 
-  /** The hourly files there are, oldest first. */
+  /** The existing hourly files, oldest first. */
   files(): { path: string; hour: number }[] {
     const found: { path: string; hour: number }[] = []
     for (const date of readdirSync(this.#root)) {
@@ -154,7 +154,7 @@ export class HourlyFile {
     return found.sort((a, b) => a.hour - b.hour)
   }
 
-  /** Cuts a half-written last line off every file that has one: a kill can leave it in the last. */
+  /** Truncates the partial last line of every file, which a kill may have left. */
   truncatePartialLines(): void {
     for (const { path } of this.files()) {
       const whole = wholeBytes(path)
@@ -162,13 +162,13 @@ export class HourlyFile {
     }
   }
 
-  /** Whole lines from the last one back, over all files. */
+  /** Complete lines of all files, last first. */
   *linesBackward(): Generator<string> {
     for (const { path } of this.files().reverse()) yield* fileLinesBackward(path)
   }
 }
 
-/** Chunks of a file from its end back, each with where it begins. */
+/** Chunks of a file, last first, with their offsets. */
 function* chunksBackward(path: string): Generator<{ readonly start: number; readonly chunk: Buffer }> {
   const fd = openSync(path, 'r')
   try {
@@ -184,7 +184,7 @@ function* chunksBackward(path: string): Generator<{ readonly start: number; read
   }
 }
 
-/** Bytes up to and with the last line feed. */
+/** Bytes up to and including the last line feed. */
 function wholeBytes(path: string): number {
   for (const { start, chunk } of chunksBackward(path)) {
     const at = chunk.lastIndexOf(LINE_FEED)
@@ -206,14 +206,14 @@ function* fileLinesBackward(path: string): Generator<string> {
   if (rest.length > 0) yield rest.toString().trimEnd()
 }
 
-/** The line feed before the last line; a line feed that ends the text belongs to that line. */
+/** The line feed before the last line; one that ends the text belongs to that line. */
 function lastBreak(text: Buffer): number {
   return text.length < 2 ? -1 : text.lastIndexOf(LINE_FEED, text.length - 2)
 }
 
 /**
- * The end of a file beside it, and then in its place: whoever reads the file finishes the old one. It is copied in steps,
- * because a stream of a large exchange has hundreds of megabytes.
+ * Copies the end of a file next to it, then replaces the file; open readers finish the old one. Works in steps, because
+ * a stream of a large exchange has hundreds of megabytes.
  */
 class TailCopy {
   readonly path: string
@@ -224,16 +224,16 @@ class TailCopy {
   #at: number
   #isBetween = false
 
-  /** Of the whole lines behind `offset`. */
-  constructor(path: string, offset: number, beside: string) {
+  /** Copies the complete lines after `offset`. */
+  constructor(path: string, offset: number, target: string) {
     this.path = path
-    this.#target = beside
+    this.#target = target
     this.#from = openSync(path, 'r')
-    this.#to = openSync(beside, 'w')
+    this.#to = openSync(target, 'w')
     this.#at = offset
   }
 
-  /** Copies about as many bytes as said; true once the copy has the place of the file, up to its very end. */
+  /** Copies about `bytes`. Returns true once the copy is complete and has replaced the file. */
   step(bytes: number): boolean {
     for (let done = 0; done < bytes; ) {
       const read = readSync(this.#from, this.#chunk, 0, PIECE_BYTES, this.#at)
@@ -251,7 +251,7 @@ class TailCopy {
     return false
   }
 
-  /** Gives up where it is not done. */
+  /** Closes the files, and abandons an unfinished copy. */
   close(): void {
     closeSync(this.#from)
     closeSync(this.#to)

@@ -1,6 +1,6 @@
-// What the exchange remembers of its blocks to answer history: fills, trades, orders, ledger, payments, stakes, TWAP orders
-// and candles. Invariant: everything is bounded, and nothing here ever changes a block. It is not part of a checkpoint: a
-// program that begins again remembers what it finds in the block files.
+// History of the blocks: fills, trades, orders, ledger, payments, staking, TWAP orders and candles. Invariants:
+// everything is bounded; nothing here changes a block. It is not part of a checkpoint; a restart loads it from the
+// block files.
 
 import { type Candle, withTrade } from '../../archive/candles.ts'
 import { INTERVALS, type Interval } from '../../core/candle-interval.ts'
@@ -10,13 +10,13 @@ import { ALL_MARKETS, marketOf } from '../exchange/market.ts'
 import { type DevnetBlock, type NodeFill, type NodeMiscEvent, ZERO_HASH } from '../exchange/node-block.ts'
 import type { FrontendOrder } from '../exchange/order.ts'
 
-/** Kept per wallet of what is rare: as many as the public API answers at most. */
+/** Rows kept per wallet of rare events: as many as the public API returns at most. */
 const MAX_RARE_ROWS = 500
-/** Kept per coin; of candles per interval, as many as the public API answers at most. */
+/** Kept per coin; candles per interval, as many as the public API returns at most. */
 const MAX_CANDLES = 5_000
 const MAX_TRADES = 10
 
-/** A row of history as it is answered. */
+/** A row of history as /info returns it. */
 interface Row {
   readonly time: number
   readonly [field: string]: unknown
@@ -40,7 +40,7 @@ const emptyHistory = (rows: number) => ({
   staking: new Tail<Delta>(MAX_RARE_ROWS),
   payments: new Tail<Delta>(MAX_RARE_ROWS),
   twaps: new Tail<Row>(MAX_RARE_ROWS),
-  /** By order id, in the order of their last status. */
+  /** By order id, in the order of the last status. */
   orders: new Map<number, OrderRecord>(),
 })
 type WalletHistory = ReturnType<typeof emptyHistory>
@@ -51,12 +51,12 @@ export class BlockHistory {
   readonly #trades = new Map<string, Tail<Trade>>()
   readonly #rows: number
 
-  /** `rows`: of fills, orders and ledger updates kept of each wallet. */
+  /** `rows`: fills, orders and ledger updates kept per wallet. */
   constructor(rows: number) {
     this.#rows = rows
   }
 
-  /** Undefined: nothing has happened to this wallet. */
+  /** Undefined if nothing has happened to this wallet. */
   wallet(address: string): WalletHistory | undefined {
     return this.#wallets.get(address)
   }
@@ -66,7 +66,7 @@ export class BlockHistory {
     return this.#trades.get(coin)?.toArray().reverse() ?? []
   }
 
-  /** Remembers the events of a block, or those of one of its streams; times never fall within a stream. */
+  /** Records the events of a block, or of one of its streams. Times never fall within a stream. */
   record(block: HistoryBlock): void {
     for (const [user, fill] of block.fills) this.#of(user).fills.push(fill)
     for (const trade of tradesOf(block.fills)) {
@@ -114,7 +114,7 @@ export class BlockHistory {
     }
   }
 
-  /** Only wallets of the exchange are in its blocks, and their number is bounded. */
+  /** Blocks only name wallets of the exchange, whose number is bounded. */
   #of(address: string): WalletHistory {
     return entryOf(this.#wallets, address, () => emptyHistory(this.#rows))
   }
@@ -126,18 +126,18 @@ function entryOf<K, V>(values: Map<K, V>, key: K, make: () => V): V {
   return value
 }
 
-/** The last so many of something. A ring: adding never moves what is there. */
+/** The last `bound` items, in a ring: adding never moves existing items. */
 export class Tail<T> {
   readonly #bound: number
   readonly #items: T[] = []
-  /** Place of the oldest once the ring is full. */
+  /** Index of the oldest item once the ring is full. */
   #start = 0
 
   constructor(bound: number) {
     this.#bound = bound
   }
 
-  /** Adds the newest; the oldest goes when there are `bound` already. */
+  /** Adds an item; beyond `bound` the oldest is dropped. */
   push(item: T): void {
     if (this.#items.length < this.#bound) this.#items.push(item)
     else {
@@ -168,7 +168,7 @@ class Candles {
     INTERVALS.map((interval) => [interval, new Tail(MAX_CANDLES)]),
   )
 
-  /** Times never fall. */
+  /** Times must not fall. */
   trade(trade: Trade): void {
     const ntl = notional(amountOf(trade.px), amountOf(trade.sz))
     for (const [interval, series] of this.#series) {
@@ -179,7 +179,7 @@ class Candles {
     }
   }
 
-  /** Oldest first: those that overlap [fromMs, toMs]. */
+  /** Candles that overlap [fromMs, toMs], oldest first. */
   within(interval: Interval, fromMs: number, toMs: number): CandleVolume[] {
     const series = this.#series.get(interval)!.toArray()
     return series.filter(({ candle }) => candle.T >= fromMs && candle.t <= toMs)

@@ -1,4 +1,4 @@
-// What every file of answers is made of: the scene that a query is answered from, and one function per query.
+// Common parts of the /info handlers: the context of a query, and one function per query.
 
 import type { Interval } from '../../core/candle-interval.ts'
 import type { Exchange } from '../exchange/exchange.ts'
@@ -15,11 +15,11 @@ interface Window {
   readonly endTime?: number
 }
 
-/** Fields of requests, parsed by the schemas of their queries: a query has some of them. */
+/** Fields of requests, parsed by the schemas of their queries; each query has some of them. */
 export interface RequestFields extends Window {
   readonly user: string
   readonly coin: string
-  /** Undefined: the main one. */
+  /** Undefined for the main DEX. */
   readonly dex?: string
   readonly builder: string
   readonly id: number
@@ -34,34 +34,34 @@ export interface RequestFields extends Window {
   readonly req: Window & { readonly coin: string; readonly interval: Interval }
 }
 
-/** The public server answers 500 and `null` where a query names what does not exist. */
+/** The public server returns 500 and `null` if a query names something that does not exist. */
 export const NOT_FOUND = Symbol('nothing')
 
 // biome-ignore lint/suspicious/noExplicitAny: examples of many shapes, which their schemas know
 type Example = any
 
-/** A value for JSON.stringify, or NOTHING. `example`: the query's, moved to the present exchange. */
-export type InfoHandler = (scene: InfoContext, fields: RequestFields, example: Example) => unknown
+/** Returns a value for JSON.stringify, or NOT_FOUND. `example`: the query's, adapted to the present exchange. */
+export type InfoHandler = (context: InfoContext, fields: RequestFields, example: Example) => unknown
 export type InfoHandlers = Readonly<Record<string, InfoHandler>>
 
-/** Undefined: no such coin at the scale of this exchange. */
+/** Undefined if this exchange's scale has no such coin. */
 export function listedMarket({ scale }: Exchange, coin: string): Market | undefined {
   const market = marketOf(coin)
   return market !== undefined && market.id < scale.markets.length ? market : undefined
 }
 
-/** Index of the DEX that is asked for, -1 where there is none of that name. */
+/** Index of the requested DEX; -1 if it does not exist. */
 export const dexOf = ({ scale }: Exchange, { dex = '' }: Pick<RequestFields, 'dex'>) => scale.dexes.indexOf(dex)
 
-/** An answer about one DEX by its index; a DEX that does not exist is nothing. */
-export function forDex(answer: (scene: InfoContext, dex: number, fields: RequestFields) => unknown): InfoHandler {
-  return (scene, fields) => {
-    const dex = dexOf(scene.exchange, fields)
-    return dex < 0 ? NOT_FOUND : answer(scene, dex, fields)
+/** A handler for one DEX by its index; NOT_FOUND if it does not exist. */
+export function forDex(handler: (context: InfoContext, dex: number, fields: RequestFields) => unknown): InfoHandler {
+  return (context, fields) => {
+    const dex = dexOf(context.exchange, fields)
+    return dex < 0 ? NOT_FOUND : handler(context, dex, fields)
   }
 }
 
-/** Whether a row lies in the window that is asked for. */
+/** True if a row is in the requested window. */
 export function isWithin({ startTime = 0, endTime = Number.POSITIVE_INFINITY }: Window) {
   return ({ time }: { readonly time: number }) => time >= startTime && time <= endTime
 }

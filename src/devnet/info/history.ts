@@ -1,4 +1,4 @@
-// Answers from what is remembered of the blocks: orders, fills, trades, TWAP orders, funding, ledger and stake of a wallet.
+// Handlers that read the history of a wallet: orders, fills, trades, TWAP orders, funding, ledger and staking.
 
 import { fillRows } from '../../archive/fill-rows.ts'
 import { frontendOrder, type Order } from '../exchange/order.ts'
@@ -13,14 +13,14 @@ import {
 import { INACTIVE_PXS } from './listing.ts'
 import { walletOf } from './wallet.ts'
 
-/** Rows of one answer: of fills, and of funding and ledger. */
+/** Most rows per response: of fills, and of funding and ledger. */
 const MAX_ROWS = 2_000
 const MAX_UPDATES = 500
 
-/** Oldest first, within the window that is asked for; without what only the node tells. */
+/** Fills in the requested window, oldest first, without fields that only the node shows. */
 function fillsOf({ history }: InfoContext, { user, aggregateByTime, ...window }: RequestFields) {
-  const kept = history.wallet(user)?.fills.toArray() ?? []
-  const blocks = Map.groupBy(kept.filter(isWithin(window)), ({ time }) => time)
+  const fills = history.wallet(user)?.fills.toArray() ?? []
+  const blocks = Map.groupBy(fills.filter(isWithin(window)), ({ time }) => time)
   return [...blocks.values()].flatMap((fills) =>
     fillRows(
       fills.map((fill) => [user, fill]),
@@ -29,15 +29,15 @@ function fillsOf({ history }: InfoContext, { user, aggregateByTime, ...window }:
   )
 }
 
-/** Newest first. A slice's fill stands in an envelope that names the TWAP, and does not name it itself. */
-function slicesOf(scene: InfoContext, fields: RequestFields) {
-  return fillsOf(scene, fields)
+/** Newest first. The fill is wrapped in an object that names the TWAP, and does not name it itself. */
+function slicesOf(context: InfoContext, fields: RequestFields) {
+  return fillsOf(context, fields)
     .filter(({ twapId }) => twapId !== null)
     .toReversed()
     .map((fill) => ({ fill: { ...fill, twapId: null }, twapId: fill.twapId }))
 }
 
-/** A resting order as it is now; what was reported when it came may be of a larger size. */
+/** The present state of a resting order; its first status may have a larger size. */
 const restingRow = (order: Order) => ({
   order: frontendOrder(order),
   status: 'open',
@@ -46,26 +46,28 @@ const restingRow = (order: Order) => ({
 
 const restingRows = ({ exchange }: InfoContext, user: string) => walletOf(exchange, user).orders.flat(2).map(restingRow)
 
-/** Newest first: the last status of each of the last orders. */
-function historicalOrders(scene: InfoContext, user: string) {
-  const open = new Map(restingRows(scene, user).map((row) => [row.order.oid, row]))
-  const rows = [...(scene.history.wallet(user)?.orders.values() ?? [])].reverse()
+/** The last status of each recent order, newest first. */
+function historicalOrders(context: InfoContext, user: string) {
+  const open = new Map(restingRows(context, user).map((row) => [row.order.oid, row]))
+  const rows = [...(context.history.wallet(user)?.orders.values() ?? [])].reverse()
   return rows.map((row) => open.get(row.order.oid) ?? row)
 }
 
-function orderStatus(scene: InfoContext, { user, oid }: RequestFields) {
-  const rows = [...restingRows(scene, user), ...historicalOrders(scene, user)]
+function orderStatus(context: InfoContext, { user, oid }: RequestFields) {
+  const rows = [...restingRows(context, user), ...historicalOrders(context, user)]
   const order = rows.find(({ order }) => (typeof oid === 'number' ? order.oid === oid : order.cloid === oid))
   return order === undefined ? { status: 'unknownOid' } : { status: 'order', order }
 }
 
-/** Orders, fills and trades newest first unless by time; funding and ledger oldest first. A coin that does not exist is nothing. */
+/**
+ * Orders, fills and trades newest first unless by time; funding and ledger oldest first. An unknown coin is NOT_FOUND.
+ */
 export const HISTORY_HANDLERS: InfoHandlers = {
-  historicalOrders: (scene, { user }) => historicalOrders(scene, user),
+  historicalOrders: (context, { user }) => historicalOrders(context, user),
   orderStatus,
-  userFills: (scene, fields) => fillsOf(scene, fields).toReversed(),
-  userFillsByTime: (scene, fields) => {
-    const fills = fillsOf(scene, fields)
+  userFills: (context, fields) => fillsOf(context, fields).toReversed(),
+  userFillsByTime: (context, fields) => {
+    const fills = fillsOf(context, fields)
     return (fields.reversed ? fills.toReversed() : fills).slice(0, MAX_ROWS)
   },
   userTwapSliceFills: slicesOf,

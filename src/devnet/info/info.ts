@@ -1,6 +1,6 @@
-// Answers of POST /info, status and text as the public server gives them. Requests are parsed by the schemas of Weir's own
-// queries. Types that Weir makes something of are answered from the state of the exchange; the others with the example of
-// their query, moved to the present exchange: its clock, the wallet that is asked for, and what other answers tell as well.
+// POST /info, with the public server's statuses and texts. Requests are parsed by Weir's own query schemas. Types that
+// Weir computes are answered from the exchange's state. The others return the example of their query, adapted to the
+// exchange's clock and wallets and to related responses.
 
 import { queryOf } from '../../info/queries/catalogue.ts'
 import { upstreamTypesOf } from '../../info/query.ts'
@@ -16,14 +16,14 @@ import { spotMeta, TRADED_OUTCOME } from './listing.ts'
 import { atCap, MARKET_HANDLERS, metaAndContexts, spotMetaAndContexts } from './markets.ts'
 import { openOrdersOnDex, perpState, spotState, twapsOf, WALLET_HANDLERS, walletOf } from './wallet.ts'
 
-/** `body` is a value for JSON.stringify, or the plain text of a refusal. */
+/** `body`: a value for JSON.stringify. `text`: the plain text of an error. */
 export type InfoResponse =
   | { readonly status: 200 | 500; readonly body: unknown }
   | { readonly status: 400 | 413 | 415 | 422; readonly text: string }
 
 const PERIODS = ['day', 'week', 'month', 'allTime', 'perpDay', 'perpWeek', 'perpMonth', 'perpAllTime']
 
-/** A curve of one point in every period: the present. */
+/** One point, the present, in every period. */
 function portfolio(x: InfoContext['exchange'], user: string) {
   const marks = markPxs(x)
   const value = walletOf(x, user).margin.reduce((sum, margin) => sum + marginState(margin, marks).value, 0n)
@@ -32,7 +32,7 @@ function portfolio(x: InfoContext['exchange'], user: string) {
   return PERIODS.map((name) => [name, curve])
 }
 
-/** Examples that have to agree with the state. */
+/** Examples that must agree with the state. */
 const ADAPTED_HANDLERS: InfoHandlers = {
   liquidatable: () => [],
   outcomeTemplates: (_scene, _fields, [template]) => [template],
@@ -71,10 +71,10 @@ const ADAPTED_HANDLERS: InfoHandlers = {
     if (backstop === undefined) return []
     return [{ ...vault, name: backstop.name, tvl: formatAmount(vaultEquity(x, backstop)) }]
   },
-  webData2: (scene, { user }, example) => {
-    const { exchange: x } = scene
+  webData2: (context, { user }, example) => {
+    const { exchange: x } = context
     const wallet = walletOf(x, user)
-    const [meta, assetCtxs] = metaAndContexts(scene, 0)
+    const [meta, assetCtxs] = metaAndContexts(context, 0)
     return {
       ...example,
       clearinghouseState: perpState(x, wallet, 0),
@@ -84,30 +84,30 @@ const ADAPTED_HANDLERS: InfoHandlers = {
       isVault: x.vaults.some(({ account }) => account === wallet.index),
       twapStates: twapsOf(x, user),
       spotState: spotState(x, wallet),
-      spotAssetCtxs: spotMetaAndContexts(scene)[1],
-      perpsAtOpenInterestCap: atCap(scene, 0),
+      spotAssetCtxs: spotMetaAndContexts(context)[1],
+      perpsAtOpenInterestCap: atCap(context, 0),
     }
   },
 }
 
 const HANDLERS: InfoHandlers = { ...ADAPTED_HANDLERS, ...MARKET_HANDLERS, ...WALLET_HANDLERS, ...HISTORY_HANDLERS }
 
-/** Answers a JSON body. A DEX or coin that does not exist is answered as the public server does: 500 and `null`. */
-export function handleInfo(scene: InfoContext, body: unknown): InfoResponse {
-  const answer = resultOf(scene, body)
-  if (answer === undefined) return { status: 422, text: 'Failed to deserialize the JSON body into the target type' }
-  return answer === NOT_FOUND ? { status: 500, body: null } : { status: 200, body: answer }
+/** Handles a JSON body. An unknown DEX or coin gets 500 and `null`, as on the public server. */
+export function handleInfo(context: InfoContext, body: unknown): InfoResponse {
+  const result = resultOf(context, body)
+  if (result === undefined) return { status: 422, text: 'Failed to deserialize the JSON body into the target type' }
+  return result === NOT_FOUND ? { status: 500, body: null } : { status: 200, body: result }
 }
 
-/** Undefined: no query fits the body. */
-function resultOf(scene: InfoContext, body: unknown): unknown {
+/** Undefined if no query matches the body. */
+function resultOf(context: InfoContext, body: unknown): unknown {
   const { type } = (body ?? {}) as { readonly type?: unknown }
   const query = typeof type === 'string' ? queryOf(type) : undefined
   if (query === undefined) return undefined
-  const { exchange: x } = scene
-  const answer = Object.hasOwn(HANDLERS, query.type) ? HANDLERS[query.type] : undefined
+  const { exchange: x } = context
+  const handler = Object.hasOwn(HANDLERS, query.type) ? HANDLERS[query.type] : undefined
   const parsed = query.request.safeParse(body)
-  if (!parsed.success || (answer === undefined && !upstreamTypesOf(query).includes(query.type))) return undefined
+  if (!parsed.success || (handler === undefined && !upstreamTypesOf(query).includes(query.type))) return undefined
   const fields = parsed.data as unknown as RequestFields
   if (query.type !== 'perpDexLimits' && dexOf(x, fields) < 0) return NOT_FOUND
   const vault = x.accounts[x.vaults[0]?.account ?? 0]!.address
@@ -118,5 +118,5 @@ function resultOf(scene: InfoContext, body: unknown): unknown {
       .replaceAll(OTHER_USER, /vault/i.test(query.type) ? vault : builder)
       .replaceAll(String(TIME), String(x.block.timeMs)),
   )
-  return answer === undefined ? example : answer(scene, fields, example)
+  return handler === undefined ? example : handler(context, fields, example)
 }

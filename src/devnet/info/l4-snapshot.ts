@@ -1,5 +1,5 @@
 // The content of the node's snapshot file: every resting order of every coin at one height, hundreds of megabytes on a
-// large exchange. What changes is copied at once, which takes milliseconds; the text follows piece by piece.
+// large exchange. Mutable state is copied first, in milliseconds; the text follows in pieces.
 
 import { sideOf } from '../exchange/crowd-orders.ts'
 import { crowdOrderAt, orderText } from '../exchange/crowd-text.ts'
@@ -7,17 +7,17 @@ import type { Exchange } from '../exchange/exchange.ts'
 import { frontendOrder, type Side } from '../exchange/order.ts'
 import { INACTIVE_PXS } from './listing.ts'
 
-/** Orders of a piece: some milliseconds of work. */
+/** Orders per piece: a few milliseconds of work. */
 const PIECE = 2_000
 
 interface Line {
-  /** As in CrowdOrders: what trades later is below. */
+  /** As in CrowdOrders: later to trade is lower. */
   readonly px: number
   readonly oid: number
   readonly text: string
 }
 
-/** The pieces of the file, of the moment of the call. Best first, first in first at one price. */
+/** Pieces of the file, as of the call. Best first, then first in, first out. */
 export function l4Snapshot(x: Exchange, includeUsers: boolean, includeHeight: boolean): Iterable<string> {
   const entry = (user: string, order: string) => (includeUsers ? `["${user}",${order}]` : order)
   const crowd = x.crowd?.orders.copy() ?? null

@@ -1,6 +1,6 @@
-// What is listed, as `meta` and its like show it: the markets that trade, and beside them one that was delisted, one that
-// was just deployed and that nobody quotes yet, the fallback outcome of a question. The books of those are empty and no
-// wallet has anything of them, so the state of the exchange knows nothing of them. No scale trades a coin of theirs.
+// Listed markets, as in `meta` and similar queries: those that trade, and inactive ones: a delisted perp, a perp just
+// deployed without quotes, and the fallback outcome of a question. Inactive ones have empty books and no holders, so
+// the exchange's state does not contain them. No scale trades a coin with their names.
 
 import { type Exchange, midPx } from '../exchange/exchange.ts'
 import { formatAmount, units } from '../exchange/fixed-point.ts'
@@ -15,10 +15,10 @@ const INACTIVE_PERPS: readonly InactivePerp[] = [
   { coin: 'LOOM', dex: 0, szDecimals: 1, maxLeverage: 20, px: '0.37' },
   { coin: 'flx:GAS', dex: 2, szDecimals: 1, maxLeverage: 10, px: '3.1' },
 ]
-/** No BTC price that is named: its shares cost as much as its complement's. */
+/** The fallback outcome; its shares cost as much as its complement's. */
 const INACTIVE_OUTCOME = 9
 
-/** Coins with an empty book, and what they traded at last. */
+/** Coins with an empty book, and their last prices. */
 export const INACTIVE_PXS: ReadonlyMap<string, string> = new Map([
   ...INACTIVE_PERPS.map(({ coin, px }) => [coin, px] as const),
   ...[0, 1].map((side) => [`#${10 * INACTIVE_OUTCOME + side}`, '0.5'] as const),
@@ -45,7 +45,7 @@ const FLAGS: Readonly<Record<string, object>> = {
   'flx:OIL': { ...SCALED, lastFeeScaleChangeTime: null },
 }
 
-/** By table id: leverage at once and beyond a notional that no position here comes near, USDC. */
+/** By table id: leverage, and a lower one beyond a notional that no position reaches, USDC. */
 const TIERS: Readonly<
   Record<number, readonly [description: string, from: number, beyond: number, lowerBound: number]>
 > = {
@@ -55,10 +55,10 @@ const TIERS: Readonly<
   56: ['tiered 40x', 40, 20, 150_000_000],
 }
 const TABLE_OF: Readonly<Record<string, number>> = { BTC: 56, ETH: 55, kPEPE: 51 }
-/** Table ids below this are a single tier of that leverage; the others are listed. */
+/** Lower table ids are a single tier of that leverage; the others are listed. */
 const FIRST_LISTED_TABLE = 50
 
-/** Undefined: no such table. */
+/** Undefined if there is no such table. */
 export function marginTable(id: number) {
   if (id >= 1 && id < FIRST_LISTED_TABLE)
     return { description: '', marginTiers: [{ lowerBound: '0.0', maxLeverage: id }] }
@@ -88,7 +88,7 @@ export const TRADED_OUTCOME = Math.floor(Number(marketAt(OUTCOME_SIDES[0]).coin.
 // biome-ignore lint/suspicious/noExplicitAny: the example of a query, which its schema knows
 type Example = any
 
-/** The outcome that trades and the fallback of a question whose third outcome was settled before. */
+/** The traded outcome, and the fallback of a question whose third outcome was settled earlier. */
 export function outcomeMeta(example: Example) {
   const [{ deployer, venue, deployerFeeScale, ...outcome }] = example.outcomes
   const open = { ...outcome, sideSpecs: [{ name: 'Yes' }, { name: 'No' }] }
@@ -117,7 +117,7 @@ export function outcomeMeta(example: Example) {
   }
 }
 
-/** Decimals of the tokens that have a number: USDC, PURR, HFUN. */
+/** Decimals of the numbered tokens: USDC, PURR, HFUN. */
 const TOKEN_DECIMALS = [
   { szDecimals: 8, weiDecimals: 8 },
   { szDecimals: 0, weiDecimals: 5 },
@@ -130,7 +130,7 @@ const oiCaps = (x: Exchange, dex: number) => listedOn(x, dex).map(({ coin }) => 
 
 const forEachPerp = (x: Exchange, dex: number, amount: string) => listedOn(x, dex).map(({ coin }) => [coin, amount])
 
-/** First element null for the main DEX. */
+/** The first element, for the main DEX, is null. */
 export function perpDexs(x: Exchange, [, example]: Example) {
   return x.scale.dexes.map((name, dex) =>
     dex === 0
@@ -177,7 +177,7 @@ export function spotMeta({ scale }: Pick<Exchange, 'scale'>) {
 
 const dexOfCoin = (coin: string) => Math.max(0, DEX_NAMES.indexOf(coin.split(':')[0]!))
 
-/** Middle of every book of a DEX, or its last price; the main DEX has spot and outcomes too. */
+/** Mid price of every book of a DEX, or its last price. The main DEX includes spot and outcomes. */
 export function allMids(x: Exchange, dex: number): Record<string, string> {
   const mids: Record<string, string> = {}
   for (const market of x.scale.markets)
@@ -186,7 +186,7 @@ export function allMids(x: Exchange, dex: number): Record<string, string> {
   return mids
 }
 
-/** Null for the main DEX and for names that no DEX has. */
+/** Null for the main DEX and for unknown names. */
 export function perpDexLimits(x: Exchange, name: string, example: Example) {
   const dex = x.scale.dexes.indexOf(name)
   return dex <= 0 ? null : { ...example, coinToOiCap: oiCaps(x, dex) }

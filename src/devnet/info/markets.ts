@@ -1,4 +1,4 @@
-// Answers about markets: what is listed, books, prices, volumes, open interest, funding and candles.
+// Handlers for markets: listings, books, prices, volumes, open interest, funding and candles.
 
 import { DAY_MS } from '../../core/time.ts'
 import type { Level, Levels } from '../../protocol/feed/block.ts'
@@ -12,10 +12,10 @@ import { isAtCap, openInterest } from '../exchange/order-check.ts'
 import { forDex, type InfoContext, type InfoHandlers, isWithin, listedMarket, NOT_FOUND } from './handler.ts'
 import * as listing from './listing.ts'
 
-/** Impact prices are those at which this notional would trade, USDC. */
+/** Notional that defines impact prices, USDC. */
 const IMPACT_NTL = 20_000n * UNIT
 
-/** Of any market; volumes are of the last 24 hours, in whole hours. */
+/** Context of any market; volumes cover the last 24 hours, in whole hours. */
 function contextOf({ exchange: x, history }: InfoContext, market: Market) {
   const now = x.block.timeMs
   const hours = history.candles[market.id]!.within('1h', now - DAY_MS, now)
@@ -29,7 +29,7 @@ function contextOf({ exchange: x, history }: InfoContext, market: Market) {
   }
 }
 
-/** Average price of the impact notional on one side; null where the book has not that much. */
+/** Average price of the impact notional on one side; null if the book is too thin. */
 function impactPx(book: OrderBook, side: Side): bigint | null {
   let left = IMPACT_NTL
   let size = 0n
@@ -42,26 +42,26 @@ function impactPx(book: OrderBook, side: Side): bigint | null {
   return null
 }
 
-function perpContext(scene: InfoContext, market: Market) {
-  const x = scene.exchange
-  const context = contextOf(scene, market)
+function perpContext(context: InfoContext, market: Market) {
+  const x = context.exchange
+  const base = contextOf(context, market)
   const impact = (['B', 'A'] as const).flatMap((side) => impactPx(x.books[market.id]!, side) ?? [])
   return {
-    ...context,
+    ...base,
     funding: formatAmount(fundingRate(x, market.id)),
     openInterest: formatAmount(openInterest(x, market)),
-    premium: context.midPx === null ? null : formatAmount(premium(x, market.id)),
+    premium: base.midPx === null ? null : formatAmount(premium(x, market.id)),
     oraclePx: formatAmount(x.quotes[market.id]!.fair),
     impactPxs: impact.length === 2 ? impact.map(formatAmount) : null,
   }
 }
 
-function spotContext(scene: InfoContext, market: Market) {
-  const { tokenSupply, tokenFees } = scene.exchange.pools
+function spotContext(context: InfoContext, market: Market) {
+  const { tokenSupply, tokenFees } = context.exchange.pools
   const total = tokenSupply[market.token]!
   return {
-    ...contextOf(scene, market),
-    // Fees taken in the token are held by nobody, so they do not circulate.
+    ...contextOf(context, market),
+    // Fees taken in the token belong to no wallet, so they do not circulate.
     circulatingSupply: formatAmount(total - tokenFees[market.token]!),
     coin: market.coin,
     totalSupply: formatAmount(total),
@@ -69,28 +69,28 @@ function spotContext(scene: InfoContext, market: Market) {
 }
 
 /** `metaAndAssetCtxs` of one DEX (index). */
-export function metaAndContexts(scene: InfoContext, dex: number) {
-  const perps = perpsOf(dex, scene.exchange.scale.markets).map((market) => perpContext(scene, market))
-  return [listing.meta(scene.exchange, dex), [...perps, ...listing.inactivePerpsOf(dex).map(listing.inactiveContext)]]
+export function metaAndContexts(context: InfoContext, dex: number) {
+  const perps = perpsOf(dex, context.exchange.scale.markets).map((market) => perpContext(context, market))
+  return [listing.meta(context.exchange, dex), [...perps, ...listing.inactivePerpsOf(dex).map(listing.inactiveContext)]]
 }
 
 /** `spotMetaAndAssetCtxs`. */
-export function spotMetaAndContexts(scene: InfoContext) {
-  const spots = scene.exchange.scale.markets.filter(({ kind }) => kind === 'spot')
-  return [listing.spotMeta(scene.exchange), spots.map((market) => spotContext(scene, market))]
+export function spotMetaAndContexts(context: InfoContext) {
+  const spots = context.exchange.scale.markets.filter(({ kind }) => kind === 'spot')
+  return [listing.spotMeta(context.exchange), spots.map((market) => spotContext(context, market))]
 }
 
-/** Coins of a DEX that nobody may open now. */
+/** Coins of a DEX at their open-interest cap. */
 export function atCap({ exchange: x }: InfoContext, dex: number): string[] {
   return perpsOf(dex, x.scale.markets)
     .filter((market) => isAtCap(x, market))
     .map(({ coin }) => coin)
 }
 
-/** Levels of a side in `l2Book`. */
+/** Levels per side in `l2Book`. */
 const DEPTH = 20
 
-/** Levels merged at `figures` significant figures (and a step of `mantissa` in the last); all prices where null. */
+/** Levels merged at `figures` significant figures (and a step of `mantissa` in the last); all prices if null. */
 function l2Levels(book: OrderBook, figures: number | null, mantissa: number): Levels {
   if (figures === null) return book.levels(DEPTH)
   const step = (px: bigint) => {
@@ -116,7 +116,7 @@ function merge(book: OrderBook, side: Side, round: (px: bigint) => bigint): Leve
   return merged.map(({ px, sz, n }) => ({ px: formatAmount(px), sz: formatAmount(sz), n }))
 }
 
-/** Rows of history oldest first. A coin that does not exist has a book of null, a table that does not exist is nothing. */
+/** History rows oldest first. An unknown coin has a null book; an unknown table is NOT_FOUND. */
 export const MARKET_HANDLERS: InfoHandlers = {
   meta: forDex(({ exchange }, dex) => listing.meta(exchange, dex)),
   allPerpMetas: ({ exchange }) => exchange.scale.dexes.map((_name, dex) => listing.meta(exchange, dex)),
@@ -135,7 +135,7 @@ export const MARKET_HANDLERS: InfoHandlers = {
   },
   exchangeStatus: ({ exchange }) => ({ specialStatuses: null, time: exchange.block.timeMs }),
   metaAndAssetCtxs: forDex(metaAndContexts),
-  spotMetaAndAssetCtxs: (scene) => spotMetaAndContexts(scene),
+  spotMetaAndAssetCtxs: (context) => spotMetaAndContexts(context),
   perpsAtOpenInterestCap: forDex(atCap),
   fundingHistory: ({ exchange }, { coin, ...window }, [row]) => {
     if (listing.INACTIVE_PXS.has(coin)) return []

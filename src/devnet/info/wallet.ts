@@ -1,4 +1,4 @@
-// Answers about a wallet as it is now: positions, balances, resting orders, what it may trade, and what it is.
+// Handlers for a wallet's present state: positions, balances, resting orders, trading limits and role.
 
 import { type Exchange, markPx, markPxs } from '../exchange/exchange.ts'
 import { abs, amountOf, formatAmount, UNIT } from '../exchange/fixed-point.ts'
@@ -10,7 +10,7 @@ import { emptyWallet, marginState, type Position, type Wallet } from '../exchang
 import { forDex, type InfoHandlers, listedMarket, NOT_FOUND } from './handler.ts'
 import { inactivePerp, type ListedPerp } from './listing.ts'
 
-/** The wallet of an address; one that nobody has seen has nothing. */
+/** The wallet of an address; an unknown one is empty. */
 export function walletOf(x: Exchange, address: string): Wallet {
   return x.accounts[x.byAddress.get(address) ?? -1] ?? emptyWallet(-1, address, x.scale)
 }
@@ -22,7 +22,7 @@ export function perpState(x: Exchange, wallet: Wallet, dex: number) {
   const margin = wallet.margin[dex]!
   const marks = markPxs(x)
   const state = marginState(margin, marks)
-  // An isolated position has all that the account has.
+  // An isolated position uses all of the account's margin.
   const isolated = isIsolated(wallet.index) && margin.positions.size > 0
   const used = isolated ? state.value : state.used
   const summary = {
@@ -46,7 +46,7 @@ export function perpState(x: Exchange, wallet: Wallet, dex: number) {
   }
 }
 
-/** `spare`: what the account can lose before it is liquidated. `rawUsd`: the cash of an isolated position, else null. */
+/** `spare`: what the account can lose before liquidation. `rawUsd`: cash of an isolated position; otherwise null. */
 function positionView(market: Market, position: Position, mark: bigint, spare: bigint, rawUsd: bigint | null) {
   const size = abs(position.szi)
   const value = (size * mark) / UNIT
@@ -73,7 +73,7 @@ function positionView(market: Market, position: Position, mark: bigint, spare: b
   }
 }
 
-/** Price of this coin alone at which the account has no spare margin left; null where there is none above zero. */
+/** Price of this coin at which the account has no spare margin; null if it is not positive. */
 function liquidationPx(market: Market, { szi }: Position, mark: bigint, spare: bigint): string | null {
   const parts = BigInt(2 * market.maxLeverage)
   const perUnit = (spare * UNIT) / abs(szi)
@@ -83,7 +83,7 @@ function liquidationPx(market: Market, { szi }: Position, mark: bigint, spare: b
 
 const isShare = (token: number) => TOKEN_NAMES[token]!.startsWith('+')
 
-/** spotClearinghouseState of a wallet: the tokens it has, USDC always. */
+/** spotClearinghouseState of a wallet: its tokens, and always USDC. */
 export function spotState(x: Exchange, wallet: Wallet) {
   const abstraction = abstractionOf(wallet.index)
   const lends = abstraction === 'portfolioMargin'
@@ -106,7 +106,9 @@ export function spotState(x: Exchange, wallet: Wallet) {
   }
 }
 
-/** Outcome shares have no token number on the wire. Who has portfolio margin lends USDC, and borrows nothing here. */
+/**
+ * Outcome shares have no token number on the wire. A wallet with portfolio margin lends USDC and never borrows here.
+ */
 function balanceView({ total, hold, cost }: Wallet['spot'][number], token: number, lends: boolean) {
   const coin = TOKEN_NAMES[token]!
   const amounts = {
@@ -122,7 +124,7 @@ function balanceView({ total, hold, cost }: Wallet['spot'][number], token: numbe
   return { coin, token, ...amounts, spotHold: amounts.hold, ltv, borrowed: '0.0', supplied }
 }
 
-/** The wallet's resting orders of one DEX, newest first; the main DEX has those of spot and outcomes too. */
+/** The wallet's resting orders on one DEX, newest first. The main DEX includes spot and outcomes. */
 function ordersOnDex(wallet: Wallet, dex: number): Order[] {
   const orders = wallet.orders.flatMap((sides, id) => (marketAt(id).dex === dex ? sides.flat() : []))
   return orders.sort((a, b) => b.oid - a.oid)
@@ -140,14 +142,14 @@ function openOrders(wallet: Wallet, dex: number) {
   })
 }
 
-/** The TWAP orders of a wallet that are running. */
+/** The wallet's running TWAP orders. */
 export function twapsOf(x: Exchange, user: string) {
   return x.twaps
     .filter(({ owner }) => x.accounts[owner]!.address === user)
     .map((twap) => [twap.id, twapState(x, twap)] as const)
 }
 
-/** Free margin, and the size that it carries at the leverage chosen: the same to buy and to sell. */
+/** Free margin, and the size it allows at the chosen leverage, for buying and selling alike. */
 function assetData(x: Exchange, user: string, market: ListedPerp, mark: bigint) {
   const wallet = walletOf(x, user)
   const { assetPositions, withdrawable } = perpState(x, wallet, market.dex)
@@ -172,14 +174,14 @@ function role(x: Exchange, address: string) {
   return { role: x.vaults.some(({ account }) => account === index) ? 'vault' : 'user' }
 }
 
-/** Tenths of a basis point that a taker pays its builder: it always trades through the same one. */
+/** A taker's approved builder fee, in tenths of a basis point; it always trades through the same builder. */
 function builderFee(x: Exchange, user: string, builder: string): number {
   const index = x.byAddress.get(user) ?? -1
   const approved = isMaker(index) ? null : builderOf(index)
   return approved !== null && x.accounts[approved.account]!.address === builder ? approved.f : 0
 }
 
-/** The main DEX has the orders of spot and outcomes too. A wallet that nobody has seen is answered like one without anything. */
+/** The main DEX includes orders of spot and outcomes. An unknown wallet is treated as empty. */
 export const WALLET_HANDLERS: InfoHandlers = {
   clearinghouseState: forDex(({ exchange }, dex, { user }) => perpState(exchange, walletOf(exchange, user), dex)),
   spotClearinghouseState: ({ exchange }, { user }) => spotState(exchange, walletOf(exchange, user)),
