@@ -59,7 +59,7 @@ describe('the log', () => {
   })
 
   // FEED-8, FEED-9
-  it('asks once for what is missing, ignores the rest until it comes, and never applies a height twice', async () => {
+  it('requests missing blocks once, ignores others until they come, and never applies a height twice', async () => {
     await seeded()
     const change = (sz: string) => [{ coin: 'BTC', levels: levelsOf(['100', sz, 1]) }]
     feeder.block(base + 3, change('9.0'))
@@ -73,7 +73,7 @@ describe('the log', () => {
   })
 
   // FEED-2, FEED-3
-  it('refuses a bad frame by field, applies nothing of it, and lives on', async () => {
+  it('rejects an invalid frame by field, applies nothing of it, and stays connected', async () => {
     await seeded()
     const refusal = async (frame: unknown) => {
       feeder.send(frame)
@@ -94,7 +94,7 @@ describe('the log', () => {
   })
 
   // FEED-15
-  it('knows no books from a block without changes to the next snapshot, which begins an epoch', async () => {
+  it('has unknown books from a block without changes to the next snapshot, which starts an epoch', async () => {
     const epoch = await seeded()
     feeder.block(base + 1, null)
     await feeder.acked(base + 1)
@@ -108,7 +108,7 @@ describe('the log', () => {
   })
 
   // FEED-11
-  it('records the gap that a node’s missing files leave', async () => {
+  it('records a gap for missing files of the node', async () => {
     await seeded()
     feeder.send({ type: 'gone', first: base + 5 })
     feeder.block(base + 5, null)
@@ -126,7 +126,7 @@ describe('the log', () => {
   })
 
   // FEED-20
-  it('counts another feeder’s different copy and goes on', async () => {
+  it('counts a differing copy of another feeder and continues', async () => {
     await seeded()
     feeder.block(base + 1, [], { events: [1] })
     await feeder.acked(base + 1)
@@ -152,7 +152,7 @@ describe('fills that are held', () => {
   const tids = (stretches: readonly BlockRange[]) =>
     stretches.flatMap(({ blocks }) => blocks.flatMap(({ fills }) => fills.map(([, { tid }]) => tid)))
 
-  it('are answered by wallet and by builder, over durable heights, with the funding of the time', async () => {
+  it('are returned by wallet and by builder, for durable heights, with the funding of that time', async () => {
     await seeded()
     feeder.block(base + 1, [], {
       fills: [
@@ -204,7 +204,7 @@ describe('fills that are held', () => {
     for (const [i, { last }] of older.slice(1).entries()) expect(last + 1).toBe(older[i]!.first.height)
   })
 
-  it('are answered while replays have had what the log reads for them in a second', async () => {
+  it('are returned while replays have used up their budget of the second', async () => {
     await seeded()
     const filler = ['x'.repeat(450_000)]
     for (let i = 1; i <= 4; i++) feeder.block(base + i, [], { fills: [[ann, fillOf(i)]], events: filler })
@@ -225,7 +225,7 @@ describe('fills that are held', () => {
 
 describe('two feeders', () => {
   // FEED-22
-  it('the one that is left declares the gap that the other was to fill', async () => {
+  it('the remaining one declares the gap that the other was to fill', async () => {
     await seeded()
     const late = await FakeFeeder.connect()
     late.hello(base + 5, base + 9, 'late')
@@ -245,7 +245,7 @@ describe('two feeders', () => {
   })
 
   // FEED-22
-  it('the books come from the other where one left them unknown', async () => {
+  it('the books come from the second if the first left them unknown', async () => {
     const epoch = await seeded()
     const second = await FakeFeeder.connect()
     second.continue(feeder)
@@ -263,7 +263,7 @@ describe('two feeders', () => {
   })
 
   // FEED-20
-  it('one that does not know the changes of a block leaves it to the other, and no more', async () => {
+  it('one that does not know the changes of a block leaves only that block to the other', async () => {
     const epoch = await seeded()
     const second = await FakeFeeder.connect()
     second.hello(base, base, 'second')
@@ -309,7 +309,7 @@ describe('two feeders', () => {
 
 describe('after a crash', () => {
   // WS-31, FEED-5, FEED-16
-  it('hubs and log go on from what was stored, within the same epoch', async () => {
+  it('hubs and log continue from storage within the same epoch', async () => {
     const epoch = await seeded()
     for (let i = 1; i <= 30; i++) feeder.block(base + i, [{ coin: 'BTC', levels: levelsOf([`${100 + i}`, '1.0', 1]) }])
     await feeder.acked(base + 30)
@@ -349,7 +349,7 @@ describe('after a crash', () => {
     expect(await bookAt('BTC', low + 1, 5000)).toMatchObject({ levels: levelsOf(['50', '1.0', 1]) })
   })
 
-  it('a hub alone reads what it missed from the log', async () => {
+  it('a restarted hub reads missed blocks from the log', async () => {
     const epoch = await seeded()
     feeder.block(base + 1, [{ coin: 'BTC', levels: levelsOf(['101', '1.0', 1]) }])
     await bookAt('BTC', base + 1)

@@ -14,7 +14,7 @@ const feeder: FeederState = { name: 'f', first: 1, head: 20, awaiting: null, con
 
 describe('a block', () => {
   // FEED-7
-  it('is taken if it follows or is the first, acknowledged if it was there, asked for again over a gap', () => {
+  it('is taken if it follows or is the first, acknowledged if already taken, requested again after a gap', () => {
     expect(judgeBlock(EMPTY_CHAIN, feeder, { height: 7 })).toEqual({ do: 'take' })
     expect(judgeBlock(chain, feeder, { height: 11 })).toEqual({ do: 'take' })
     expect(judgeBlock(chain, feeder, { height: 10 })).toEqual({ do: 'acknowledge' })
@@ -32,13 +32,13 @@ describe('a block', () => {
 
 describe('a snapshot', () => {
   // FEED-17
-  it('of all coins seeds the height it follows, or an empty log', () => {
+  it('of all coins seeds the height after which it was taken, or an empty log', () => {
     expect(judgeSnapshot(chain, feeder, [], { scope: 'all', height: 10 })).toEqual({ do: 'seed', gap: null })
     expect(judgeSnapshot(EMPTY_CHAIN, feeder, [], { scope: 'all', height: 500 })).toEqual({ do: 'seed', gap: null })
   })
 
   // FEED-17
-  it('ahead of the log is a gap only where nobody has the blocks between', () => {
+  it('ahead of the log is a gap only if no feeder has the blocks in between', () => {
     expect(judgeSnapshot(chain, feeder, [], { scope: 'all', height: 15 })).toEqual({ do: 'resend', from: 11 })
     const late = { ...feeder, first: 15 }
     expect(judgeSnapshot(chain, late, [feeder], { scope: 'all', height: 15 })).toEqual({ do: 'resend', from: 11 })
@@ -48,7 +48,7 @@ describe('a snapshot', () => {
     })
   })
 
-  it('ahead of the log is no gap where one has just the block that is missing, and is free of conflict', () => {
+  it('ahead of the log is no gap if a feeder without conflict has the missing block', () => {
     const judged = (other: object) =>
       judgeSnapshot(chain, { ...feeder, first: 15 }, [{ ...feeder, ...other }], { scope: 'all', height: 15 }).do
     expect([{ first: 11 }, { first: 12 }, { first: null }, { conflict: 'x' }].map(judged)).toEqual([
@@ -65,7 +65,7 @@ describe('a snapshot', () => {
   })
 
   // FEED-18
-  it('of some coins repairs the last height alone', () => {
+  it('of some coins repairs only the last height', () => {
     expect(judgeSnapshot(chain, feeder, [], { scope: 'coins', height: 10 })).toEqual({ do: 'repair' })
     expect(judgeSnapshot(chain, feeder, [], { scope: 'coins', height: 9 })).toMatchObject({
       do: 'refuse',
@@ -78,7 +78,7 @@ describe('a snapshot', () => {
 
 describe('a node', () => {
   // FEED-21
-  it('that lags may go on, one that started over is refused with a sentence', () => {
+  it('that lags may continue; one that started over is refused with a message', () => {
     expect(conflictAtHello({ ...chain, height: 100_000 }, 100_000 - LAG_BLOCKS)).toBeNull()
     expect(conflictAtHello({ ...chain, height: 100_000 }, 12)).toContain('height 12')
     expect(conflictAtHello(EMPTY_CHAIN, 12)).toBeNull()

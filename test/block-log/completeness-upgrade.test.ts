@@ -20,7 +20,7 @@ const blockOf = (height: number, coins: readonly string[] = [], more: Partial<Bl
 })
 
 // FEED-33
-test('a copy is left for a fuller one of a feeder that is close behind, and not for one that is late', () => {
+test('a copy waits for a fuller one of a feeder close behind, not for a late one', () => {
   const copies = new CompletenessUpgrade()
   const full = feeder()
   const bare = feeder()
@@ -42,7 +42,7 @@ test('a copy is left for a fuller one of a feeder that is close behind, and not 
 })
 
 // FEED-33
-test('it is left for rows alone that it lacks, and for nothing of a feeder without books or that has sent its own', () => {
+test('it waits only for rows it lacks, never for a feeder without books or one that already sent its copy', () => {
   const copies = new CompletenessUpgrade()
   const one = feeder()
   const other = feeder()
@@ -60,7 +60,7 @@ test('it is left for rows alone that it lacks, and for nothing of a feeder witho
 })
 
 // FEED-33
-test('no copy is left for a feeder that lags by more heights than are remembered, nor after the log has woken', () => {
+test('no copy waits for a feeder that lags by more than the remembered heights, nor after the log woke', () => {
   const copies = new CompletenessUpgrade()
   const full = feeder()
   const bare = feeder()
@@ -101,7 +101,7 @@ test.each(['before', 'after'])(
 )
 
 // FEED-33
-test('order statuses that only a later copy has are told with the next block, once', () => {
+test('order statuses that only a later copy has are sent once, with the next block', () => {
   const copies = new CompletenessUpgrade()
   const full = feeder()
   const bare = feeder()

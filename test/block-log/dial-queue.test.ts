@@ -29,7 +29,7 @@ function switchboard() {
 }
 const names = (count: number, from = 0) => Array.from({ length: count }, (_, i) => `r${from + i}`)
 
-test('two hundred that ask at once are dialled six at a time, in the order of asking', async () => {
+test('200 concurrent requests are dialed six at a time, in order', async () => {
   const { ask, end, begun, underWay, came } = switchboard()
   for (const name of names(200)) ask(name)
   expect(begun).toEqual(names(MAX_DIALS))
@@ -70,7 +70,7 @@ test('the queue is bounded: it rejects the oldest request', async () => {
   expect(came).toEqual([expect.stringContaining('too many'), 'r0'])
 })
 
-test('law: never more than six are under way, and each ask has one outcome', async () => {
+test('invariant: at most six are active, and each request has one outcome', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.oneof(fc.constantFrom('end', 'wait'), fc.integer({ min: 0, max: 12 })), { maxLength: 80 }),

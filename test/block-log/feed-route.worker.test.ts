@@ -19,7 +19,7 @@ const knock = async (headers: Record<string, string>, FEED_TOKEN?: string) =>
   (await app.request('/feed', { headers }, FEED_TOKEN === undefined ? {} : { FEED_TOKEN })).status
 
 // FEED-1
-it('opens to the token alone, and is not there while the token is unset or short', async () => {
+it('opens only with the token, and is 404 while the token is unset or too short', async () => {
   const upgrade = { upgrade: 'websocket' }
   const right = { ...upgrade, authorization: `Bearer ${TOKEN}` }
   expect(await knock(right)).toBe(404)
@@ -32,14 +32,14 @@ it('opens to the token alone, and is not there while the token is unset or short
 })
 
 // FEED-1
-it('bounds wrong tokens, and lets the right one in at once', async () => {
+it('limits wrong tokens, and accepts the right one immediately', async () => {
   waitMs = 2_001
   const refused = await app.request('/feed', { headers: { authorization: 'Bearer wrong' } }, { FEED_TOKEN: TOKEN })
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '3'])
   expect(await knock({ upgrade: 'websocket', authorization: `Bearer ${TOKEN}` }, TOKEN)).toBe(200)
 })
 
-it('asks the log once for however many want its status at the same time, and again a second later', async () => {
+it("requests the log's status once for concurrent callers, and again a second later", async () => {
   let asked = 0
   let now = 0
   let answer = (_: object) => {}

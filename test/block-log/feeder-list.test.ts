@@ -36,7 +36,7 @@ const view = viewOf(state, heard)
 
 describe('a feeder', () => {
   // FEED-27
-  it('is told of with what its pulse says, by both clocks', () => {
+  it('is shown with its pulse, by both clocks', () => {
     expect(view).toEqual({
       name: 'a',
       connected: true,
@@ -69,7 +69,7 @@ describe('a feeder', () => {
     expect(unread).toMatchObject({ head: null, time: null, lagMs: null })
   })
 
-  it('before its first pulse is told of as far as its other frames say', () => {
+  it('before its first pulse is shown by its other frames', () => {
     expect(viewOf(state, { ...heard, pulse: null })).toMatchObject({
       head: 20,
       heardMs: 4_900,
@@ -83,11 +83,11 @@ describe('a feeder', () => {
   })
 })
 
-describe('the roster', () => {
+describe('the feeder list', () => {
   const DAY_MS = 24 * 3_600_000
   const gone = asEnded(view, 1_000, 'it broke')
 
-  it('lists who left for a day, until one of that name is back', () => {
+  it('lists a departed feeder for a day, or until it is back', () => {
     expect(gone).toMatchObject({ connected: false, endedMs: 1_000, why: 'it broke', head: 30 })
     const roster = withFeeder([], gone)
     expect(departed(roster, [], 1_000 + DAY_MS - 1)).toEqual([gone])
@@ -96,21 +96,21 @@ describe('the roster', () => {
     expect(departed(withFeeder(roster, view), [], 2_000)).toEqual([])
   })
 
-  it('has one entry a name, newest first, and a bound', () => {
+  it('has one entry per name, newest first, and is bounded', () => {
     let roster: FeederList = []
     for (let i = 0; i < MAX_LISTED_FEEDERS + 3; i++) roster = withFeeder(roster, { ...view, name: `f${i}` })
     roster = withFeeder(roster, { ...gone, name: 'f5' })
     expect(roster.map(({ name }) => name)).toEqual(['f5', 'f10', 'f9', 'f8', 'f7', 'f6', 'f4', 'f3'])
   })
 
-  it('ends with the log who was connected and is not after its restart', () => {
+  it('marks a feeder as ended that is no longer connected after a restart of the log', () => {
     const roster = [view, { ...view, name: 'b' }, { ...gone, name: 'c' }]
     const [a, b, c] = afterRestart(roster, ['b'], 7_000)
     expect(a).toMatchObject({ connected: false, endedMs: 7_000, why: expect.stringContaining('restarted') })
     expect([b, c]).toEqual([roster[1], roster[2]])
   })
 
-  it('has words for how a connection ended', () => {
+  it('explains how a connection ended', () => {
     expect([1000, 1001].map(closeReason)).toEqual(Array(2).fill(expect.stringContaining('stopped')))
     expect([1005, 1006].map(closeReason)).toEqual(Array(2).fill(expect.stringContaining('killed')))
     expect([1012, 1011].map(closeReason)).toEqual([expect.stringContaining('reset'), expect.stringContaining('1011')])

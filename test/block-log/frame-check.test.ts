@@ -49,7 +49,7 @@ const frame = fc.oneof(
 )
 
 describe('parseFeederFrame', () => {
-  it('answers what the schema answers', () => {
+  it("returns the schema's result", () => {
     let taken = 0
     fc.assert(
       fc.property(frame, (value) => {
@@ -68,7 +68,7 @@ describe('parseFeederFrame', () => {
   })
 
   // FEED-2
-  it('refuses extra fields of a book and of a level by their place', () => {
+  it('rejects extra fields of a book or level by path', () => {
     const block = (levels: unknown, more = {}) => ({
       type: 'block',
       height: 1,
@@ -86,7 +86,7 @@ describe('parseFeederFrame', () => {
 })
 
 // FEED-3, FEED-37
-it('an order of a book that is none is refused by its place', () => {
+it('rejects an invalid order of a book by path', () => {
   const order = { user: 'u', oid: 1, side: 'B', limitPx: '1', sz: '1' }
   const fieldOf = (bids: unknown[]) => {
     const part = { type: 'l4', coin: 'BTC', height: 1, time: 1, bids, asks: [], part: 0, parts: 1 }

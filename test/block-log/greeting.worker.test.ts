@@ -13,7 +13,7 @@ afterEach(() => feeder.close())
 const block = { type: 'block', height: 1, time: 1, fills: [], ledger: [], funding: [], books: [] }
 
 // FEED-4
-it('is its greeting, for the chain that the gateway carries', async () => {
+it("must be a hello for the gateway's chain", async () => {
   feeder.send(block)
   expect((await feeder.next('error')).field).toBe('type')
   feeder.send({ type: 'hello', protocol: 1, chain: 'another', feeder: 'test', first: null, head: null })
@@ -33,7 +33,7 @@ it('is bounded in length and depth', async () => {
 })
 
 // FEED-21
-it('is to be said anew after a reset, which ends every feeder', async () => {
+it('is required again after a reset, which disconnects every feeder', async () => {
   feeder.hello(null, null)
   await feeder.next('welcome')
   await env.BLOCK_LOG.getByName(env.CHAIN).reset()

@@ -19,7 +19,7 @@ const TELL_MS = 1_000
 const LINGER_MS = 31_000
 
 // FEED-32
-test('law: differences lead a feeder to the union of what relays want, wherever they are cut and bounded', () => {
+test('invariant: changes lead a feeder to the union of all interests, however they are split and bounded', () => {
   const step = fc.record({ relay: fc.nat(2), ask: fc.boolean(), name: fc.nat(6), take: fc.boolean() })
   fc.assert(
     fc.property(fc.array(step), fc.integer({ min: 1, max: 8 }), (steps, most) => {
@@ -49,7 +49,7 @@ test('law: differences lead a feeder to the union of what relays want, wherever 
 })
 
 // FEED-32
-test('parts fit frames, and only the first says that nothing else is wanted', () => {
+test('parts fit frames, and only the first replaces earlier interests', () => {
   const add = Array.from({ length: 2 * WALLETS_PER_FRAME + 1 }, (_, n) => wallet(n))
   const frames = [
     ...wantFrameParts({ orders: { add, drop: add.slice(0, 3) }, l4: { add: ['BTC'], drop: [] } }, true),
@@ -77,7 +77,7 @@ function world() {
 }
 
 // FEED-34
-test('a feeder is asked for what any relay wants, once; what a relay said before counts no more where it begins anew', () => {
+test('a feeder is asked once for the interests of all relays; a restarted relay replaces its interests', () => {
   const { say, wanted } = world()
   say('a', [1, 2], [], true)
   say('b', [2, 3], [9], true)
@@ -90,7 +90,7 @@ test('a feeder is asked for what any relay wants, once; what a relay said before
 })
 
 // FEED-34
-test('what a relay wanted outlives its link for half a minute, and no longer', () => {
+test("interests outlive a relay's link for 30 seconds", () => {
   const { wants, say, wanted } = world()
   say('a', [1], [], true)
   say('b', [2], [], true)
@@ -104,7 +104,7 @@ test('what a relay wanted outlives its link for half a minute, and no longer', (
 })
 
 // FEED-34
-test('a log that woke takes back what feeders were told before when relays had time, and tells new ones all', () => {
+test('a log that woke withdraws old interests only after relays had time, and sends new feeders everything', () => {
   const { feeder, wants, hear, say, wanted } = world()
   hear({ type: 'want', orders: { add: [1, 2].map(wallet), drop: [] } })
   say('a', [2], [], true)

@@ -20,7 +20,7 @@ const partOf = (coin: string, part: number, parts = 3): L4Book => ({
 const rowsOf = (...coins: string[]) => coins.map((coin) => ({ coin, statuses: [], diffs: [] }))
 
 // FEED-36
-test('parts are handed on of one feeder at a time, and what has not come is asked of who comes later', () => {
+test('parts are forwarded from one feeder at a time, and open requests go to later feeders', () => {
   const handed: string[] = []
   const a = feeder('a')
   const b = feeder('b')
@@ -59,7 +59,7 @@ test('parts are handed on of one feeder at a time, and what has not come is aske
   expect(handed.slice(3)).toEqual(['ETH b0', 'ETH late0'])
 })
 
-test('rows that do not fit count as not known, once', () => {
+test('rows that do not fit count as unknown, once', () => {
   const seeds = new L4SeedRelay(
     () => undefined,
     () => [],
@@ -70,7 +70,7 @@ test('rows that do not fit count as not known, once', () => {
 })
 
 // FEED-36
-test('what a feeder that has left did not send whole is asked of another at once, and begins with its first part', () => {
+test('an unfinished snapshot of a departed feeder is requested from another, from the first part on', () => {
   const handed: string[] = []
   const a = feeder('a')
   const b = feeder('b')
@@ -94,7 +94,7 @@ test('what a feeder that has left did not send whole is asked of another at once
 })
 
 // FEED-36
-test('whole orders are asked for when a block has the rows of their coin, and not while blocks lack them', () => {
+test('a snapshot is requested once a block has the rows of its coin', () => {
   const a = feeder('a')
   const seeds = new L4SeedRelay(
     () => undefined,

@@ -21,7 +21,7 @@ const EVERY_WAY = (objects: Objects) => {
   objects.reader('hub', 'c/3')
 }
 
-it('log and hubs are asked for in FEED_REGION, by every way', () => {
+it('log and hubs are always addressed in FEED_REGION', () => {
   const names = [
     ['BLOCK_LOG', 'c'],
     ['BOOK_HUB', 'c/3'],
@@ -31,7 +31,7 @@ it('log and hubs are asked for in FEED_REGION, by every way', () => {
   expect(asked(null, EVERY_WAY)).toEqual(names.map((name) => [...name, 'anywhere']))
 })
 
-it('a relay stands in the region of its name, whoever asks for it', () => {
+it('a relay is in the region of its name, whatever addresses it', () => {
   const relays = (objects: Objects) => {
     objects.relay('weur', 2)
     objects.reader('relay', 'c/weur/2')
@@ -65,7 +65,7 @@ function dialsTo(answers: (name: string) => Promise<unknown>) {
 }
 const taken = { webSocket: { accept: () => undefined } }
 
-it('readers that hang are hung up on after three seconds, and hold up nobody for longer', async () => {
+it('hanging readers are dropped after three seconds and do not delay others longer', async () => {
   vi.useFakeTimers()
   const { dials, dialled, signals } = dialsTo((name) =>
     name.startsWith('hangs') ? new Promise(() => undefined) : Promise.resolve(taken),
@@ -82,7 +82,7 @@ it('readers that hang are hung up on after three seconds, and hold up nobody for
   expect(signals.at(-1)?.aborted).toBe(false)
 })
 
-it('a reader that does not take the link is told of', async () => {
+it('a reader that rejects the link is an error', async () => {
   const { dials } = dialsTo(() => Promise.resolve({ webSocket: null }))
   await expect(dials.dial('hub', 'c/9')).rejects.toThrow('hub c/9')
 })

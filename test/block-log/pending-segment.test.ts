@@ -5,7 +5,7 @@ import { encodeBlock, hubBlockText } from '../../src/block-log/segment.ts'
 const texts = (height: number) =>
   encodeBlock({ height, time: height, fills: [], ledger: [], funding: [], books: [] }, 'a')
 
-it('payments are a kind of their own, and no block is told apart by them', () => {
+it('payments are a separate kind and do not affect digests', () => {
   const pending = new PendingSegment()
   const block = { height: 2, time: 2, fills: [], ledger: [], funding: [], books: [] }
   const paid = encodeBlock({ ...block, payments: ['x'] }, 'a')
@@ -17,7 +17,7 @@ it('payments are a kind of their own, and no block is told apart by them', () =>
   expect(pending.take()!.lines).not.toHaveProperty('payments')
 })
 
-it('the stored line behind a repair names its coins, and readers are told as ever', () => {
+it("the stored line after a repair names its coins, and readers' frames do not change", () => {
   const pending = new PendingSegment()
   pending.push(texts(1), 0)
   pending.addRepaired(['BTC'])

@@ -19,7 +19,7 @@ const liquidated = (more: Partial<Fill> = {}, user = USER): UserFill => [
 const fresh = () => new PositionBuilders(() => undefined)
 
 // WS-103
-it('a liquidation is told to the builder of the last fill that was none, of that wallet and coin', () => {
+it('a liquidation belongs to the builder of the last other fill of its wallet and coin', () => {
   const builders = fresh()
   expect(builders.apply([through()])).toEqual([])
   expect(builders.apply([through({ coin: 'ETH', builder: RIVAL }), liquidated()])).toEqual([[1, BUILDER]])
@@ -35,13 +35,13 @@ it.each([
   ['a fill without a builder', fillOf()],
   ['a slice of a TWAP order', fillOf({ builder: BUILDER, twapId: 4 })],
   ['a fill that closes the position', fillOf({ builder: BUILDER, side: 'A', sz: '3.00' })],
-])('nothing is told after %s', (_, last) => {
+])('no builder is known after %s', (_, last) => {
   const builders = fresh()
   expect(builders.apply([through(), [USER, last], liquidated()])).toEqual([])
 })
 
 // WS-103
-it('the counterparty of a liquidation is not liquidated: its fill counts as any other', () => {
+it("the counterparty's fill of a liquidation counts like any other", () => {
   const builders = fresh()
   builders.apply([[OTHER, fillOf({ builder: RIVAL })], through()])
   const taken: UserFill = [OTHER, { ...liquidated()[1], side: 'B', builder: BUILDER }]
@@ -81,7 +81,7 @@ function plain(fills: readonly Some[]): [number, string][] {
 }
 
 // WS-103
-it('is what looking back over all fills says, whatever is stored when, and wherever it begins again', () => {
+it('equals a search of all fills, whenever it is stored or restarted', () => {
   fc.assert(
     fc.property(fc.array(fc.record({ fill: someFill, save: fc.boolean(), wake: fc.boolean() })), (steps) => {
       const stored = new Map<number, string>()
@@ -106,7 +106,7 @@ it('is what looking back over all fills says, whatever is stored when, and where
   )
 })
 
-it('forgets all where fills were missed, and says so to the storage', () => {
+it('forgets everything after missed fills, in storage too', () => {
   const builders = fresh()
   builders.apply([through()])
   expect(builders.takeChanged()?.text).toBe(`${USER} BTC ${BUILDER}`)

@@ -70,7 +70,7 @@ describe('a reader of the log', () => {
     )
   })
 
-  it('is told of a gap where it comes to it, and goes on behind it', () => {
+  it('gets a gap in its turn, and continues after it', () => {
     const sent: unknown[] = []
     const socket = { send: (text: string) => void sent.push(JSON.parse(text)), close: () => undefined }
     const link = new ReaderLink({ v: 1, name: 'r', reader: { kind: 'relay' }, cursor: null }, 1, socket, shardOf)
@@ -90,7 +90,7 @@ describe('a reader of the log', () => {
     ])
   })
 
-  it('is sent its own coins alone, and the same text live and from storage', () => {
+  it('gets only its coins, with the same text live and from storage', () => {
     const one = texts(3)
     const wants = (coin: string) => coin === 'BB'
     const live = hubBlockText(one, wants)
@@ -109,7 +109,7 @@ describe('the digest of a block', () => {
   })
 
   // FEED-33
-  it('knows nothing of what only some feeders were asked for', () => {
+  it('ignores rows that only some feeders were asked for', () => {
     const l4 = [{ coin: 'BTC', statuses: [], diffs: [1] }]
     const more = encodeBlock({ ...blockOf(1), orders: [{ user: '0x' }], l4 }, 'e')
     expect(more.digests).toEqual(texts(1).digests)
@@ -120,7 +120,7 @@ describe('the digest of a block', () => {
 // FEED-34
 describe('rows of order-level books', () => {
   // FEED-35
-  it('reach whoever wants their coin, live and from storage, as one text; of old blocks they reach no relay', () => {
+  it("reach readers of their coin, live and from storage, as one text; old blocks' rows reach no relay", () => {
     const rows = { statuses: [{ a: '\t\n' }], diffs: [{ b: 1 }] }
     const l4 = [
       { coin: 'BTC', ...rows },
@@ -165,7 +165,7 @@ describe('rows of order-level books', () => {
   })
 
   // FEED-35
-  it('are kept from a relay that has yet to read too much of them, until it has, and nothing else is', () => {
+  it('are withheld from a relay with too much unread, and nothing else is', () => {
     const l4 = [{ coin: 'BTC', statuses: ['x'.repeat(1024 * 1024)], diffs: [] }]
     const known: boolean[] = []
     const socket = { send: (text: string) => void known.push(readRows(text).rows.has('BTC')), close: () => undefined }
@@ -185,7 +185,7 @@ describe('rows of order-level books', () => {
 })
 
 describe('order statuses', () => {
-  it('reach the relays that want them, live and from storage, and others not at all', () => {
+  it('reach only the relays that want them, live and from storage', () => {
     const orders = ['a', 'b', 'a'].map((user, oid) => ({ user, oid }))
     const block = encodeBlock({ ...blockOf(1), orders: [...orders, null] }, 'e')
     const pending = new PendingSegment()
@@ -218,7 +218,7 @@ const reader = (follows: boolean) => {
 }
 
 // FEED-24
-it('what is under way is what was sent and is not said to be read, of the reader that is furthest behind', () => {
+it('unread characters are those sent and not reported as read, of the slowest reader', () => {
   const fast = reader(true)
   const slow = reader(true)
   const silent = reader(false)
@@ -232,7 +232,7 @@ it('what is under way is what was sent and is not said to be read, of the reader
   expect(maxUnread(links, 7)).toBe(1000)
 })
 
-it('a reader that stands still is let go, and holds up nobody', () => {
+it('a stalled reader is disconnected and delays nobody', () => {
   const { link, isClosed } = reader(true)
   link.readMs = 1000
   link.sendFrame('x'.repeat(SLOW_CHARS + 1))

@@ -22,7 +22,7 @@ function opened(chars: number) {
 
 const turn = () => new Promise((done) => setTimeout(done, 0))
 
-it('a relay that is behind hears no tick, which would stand for the blocks that it has yet to be sent', async () => {
+it('a relay that is behind gets no tick, which would replace blocks it has yet to get', async () => {
   const { readers, sent } = opened(SEGMENT_CHARS)
   readers.tick(3, 0, 10_000)
   await turn()
@@ -31,7 +31,7 @@ it('a relay that is behind hears no tick, which would stand for the blocks that 
   expect(sent).toEqual([1, 2, 3, 3])
 })
 
-it('a reader that is behind is served a longest segment a turn, or as many as are no longer together', async () => {
+it('a reader that is behind gets up to one maximal segment per turn', async () => {
   expect(opened(1_000).sent).toEqual([1, 2, 3])
   const { sent } = opened(SEGMENT_CHARS / 2)
   expect(sent).toEqual([1, 2])

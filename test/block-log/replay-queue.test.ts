@@ -30,7 +30,7 @@ it.each([
   [1, 5_500],
   [20, 5_500],
   [20, 5_999],
-])('beside %i relays that want everything one small replay waits for the next second', (others, fromMs) => {
+])('beside %i relays that replay everything, a small replay waits for the next second', (others, fromMs) => {
   expect(meanwhile(others, fromMs).waitedMs).toBeLessThanOrEqual(1_000)
 })
 
@@ -41,7 +41,7 @@ it('takes turns among more relays than one second has pages', () => {
   expect(Math.max(...counts)).toBeLessThanOrEqual(2 * Math.min(...counts))
 })
 
-it('keeps no place for who does not ask again', () => {
+it('drops relays that do not ask again', () => {
   const turns = new ReplayQueue()
   turns.spend(64 * PAGE_CHARS, 0)
   for (let at = 0; at < 100; at++) expect(turns.waitMs(`gone ${at}`, 100)).toBe(900)
@@ -49,7 +49,7 @@ it('keeps no place for who does not ask again', () => {
   expect(turns.waitMs('late', 2_001)).toBe(0)
 })
 
-it('one alone has all of it', () => {
+it('a single relay may use everything', () => {
   const turns = new ReplayQueue()
   let pages = 0
   for (; turns.waitMs('one', 5_000) === 0; pages++) turns.spend(PAGE_CHARS, 5_000)

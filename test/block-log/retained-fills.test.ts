@@ -35,7 +35,7 @@ const isWanted = ([user, { builder, coin }]: UserFill, wanted: FillScope) =>
   wanted.by === 'coin' ? coin === wanted.coin : (wanted.by === 'user' ? user : builder) === wanted.address
 
 describe('a stored segment', () => {
-  it('answers what reading every line would, for a wallet, a builder and a coin', () => {
+  it('returns the same as reading every line, for a wallet, a builder and a coin', () => {
     fc.assert(
       fc.property(blocks, scope, (list, wanted) => {
         const text = list.map((one) => encodeBlock(one, null).events).join('\n')
@@ -56,7 +56,7 @@ describe('a stored segment', () => {
     )
   })
 
-  it('answers the ledger events of a wallet alone, where they are asked for', () => {
+  it("returns only a wallet's ledger events on request", () => {
     fc.assert(
       fc.property(blocks, address, (list, wallet) => {
         const text = list.map((one) => encodeBlock(one, null).events).join('\n')
@@ -75,7 +75,7 @@ describe('a stored segment', () => {
   })
 })
 
-it('answers what a wallet did with its stake, as the node wrote it', () => {
+it("returns a wallet's staking events as the node wrote them", () => {
   const mine = `0x${'1'.repeat(40)}`
   const other = `0x${'2'.repeat(40)}`
   const event = (inner: object) => ({ time: '2026-06-11T01:01:29.513722441', hash: '0x0', inner })
@@ -103,7 +103,7 @@ it('answers what a wallet did with its stake, as the node wrote it', () => {
   ])
 })
 
-it('costs a quarter of its text where nothing is found, and what is parsed besides', () => {
+it('costs a quarter of its text, plus the parsed lines', () => {
   const list = Array.from({ length: 100 }, (_, i): Block => {
     const fills: UserFill[] = i === 7 ? [[`0x${'a'.repeat(40)}`, { coin: 'BTC', px: '1.0' } as unknown as Fill]] : []
     return { height: i, time: i, fills, ledger: [], funding: [], books: [] }
@@ -116,7 +116,7 @@ it('costs a quarter of its text where nothing is found, and what is parsed besid
   expect(costFor('a')).toBe(Math.ceil(text.length / 4) + lines[7]!.length)
 })
 
-describe('the budget of reading', () => {
+describe('the read budget', () => {
   const MIB = 1024 * 1024
 
   it('ends within a second and begins again with the next', () => {

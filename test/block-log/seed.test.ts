@@ -48,7 +48,7 @@ function hubs() {
 
 describe('whole books', () => {
   // FEED-6, FEED-17
-  it('come to the hubs as they left the feeder, however they are cut, all at once with the last part', () => {
+  it('reach the hubs unchanged, however they are split, with the last part', () => {
     const depths = fc.tuple(fc.nat(7000), fc.nat(5000))
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.stringMatching(/^[A-Za-z]{1,3}$/), depths), { maxLength: 6 }), (list) => {
@@ -73,7 +73,7 @@ describe('whole books', () => {
     )
   })
 
-  it('that break off leave the old ones as they were, to the level', () => {
+  it('that are aborted leave the old ones unchanged', () => {
     const parts = partsOf(new Map([['BTC', bookOf([9000, 9000])]]))
     const [, hub] = hubs()
     const old = bookOf([3, 3])
@@ -86,7 +86,7 @@ describe('whole books', () => {
     expect([hub!.books.epoch, hub!.books.encode('BTC')?.levels]).toEqual(['old', JSON.stringify(old)])
   })
 
-  it('are not cut on where they changed meanwhile', () => {
+  it('are not continued if they changed meanwhile', () => {
     const books = new Map([['BTC', bookOf([4000, 0])]])
     const cut = cutOf(books)
     expect(cut.next()).not.toBeNull()
@@ -105,7 +105,7 @@ describe('the log', () => {
   }
 
   // FEED-6
-  it('refuses a part that does not follow, and a coin that comes again', () => {
+  it('rejects a part out of order and a repeated coin', () => {
     const intake = () => {
       const one = new SeedIntake(part(0, []))
       expect(one.push(part(0, ['A', 'B']))).toBeNull()
@@ -118,7 +118,7 @@ describe('the log', () => {
     expect(intake().push(part(1, ['B', 'B', 'C']))).toBeNull()
   })
 
-  it('bounds what it keeps of a snapshot, and what hubs have to', () => {
+  it('bounds the memory of a snapshot in the log and in hubs', () => {
     const names = Array.from({ length: 20_001 }, (_, i) => `c${i}`)
     expect(new SeedIntake(part(0, [])).push(part(0, names))).toMatchObject({ field: 'books' })
     const deep = new SeedIntake({ ...part(0, []), parts: 4000 })
@@ -129,7 +129,7 @@ describe('the log', () => {
     expect(refusals.findIndex((one) => one !== null)).toBe(40)
   })
 
-  it('sends a repair to hubs that stand where it is of, and tells which ones missed it', () => {
+  it('sends a repair to hubs at its height, and names the ones that missed it', () => {
     const [even, odd] = hubs()
     const relay = new SeedRelay({ ...partsOf(new Map())[0]!, scope: 'coins', parts: 2 }, 'e', [
       even!,

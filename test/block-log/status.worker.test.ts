@@ -37,7 +37,7 @@ async function seeded(first = base): Promise<void> {
 
 describe('a feeder', () => {
   // FEED-27
-  it('shows what its pulse says, which stores nothing, moves nothing and breaks no parts', async () => {
+  it('shows its pulse, which stores nothing and interrupts no parts', async () => {
     await seeded()
     const { heardMs } = (await only('one'))!
     const stored = () =>
@@ -58,7 +58,7 @@ describe('a feeder', () => {
   })
 
   // FEED-27
-  it('must greet before it pulses, and in words that can be shown', async () => {
+  it('must say hello before a pulse, with printable texts', async () => {
     feeder.send(PULSE)
     expect((await feeder.next('error')).field).toBe('type')
     await seeded()
@@ -69,7 +69,7 @@ describe('a feeder', () => {
   })
 
   // FEED-27
-  it('tells how long it stood still and of lines that were late, in numbers that are some', async () => {
+  it('reports stalls and late lines as valid numbers', async () => {
     await seeded()
     for (const field of ['stallMs', 'stalls', 'lateLines'] as const) {
       feeder.send({ ...PULSE, [field]: -1 })
@@ -80,7 +80,7 @@ describe('a feeder', () => {
     await vi.waitFor(async () => expect((await only('one'))!.counters).toMatchObject(told), WAIT)
   })
 
-  it('that left stays listed with when and why, until it is back', async () => {
+  it('that left stays listed with time and reason until it is back', async () => {
     await seeded()
     feeder.block(base + 1, [])
     await feeder.acked(base + 1)
@@ -96,7 +96,7 @@ describe('a feeder', () => {
     expect((await feeders()).filter(({ name }) => name === 'one')).toMatchObject([{ connected: true, why: null }])
   })
 
-  it('that came back before its old connection ended is not gone', async () => {
+  it('that reconnected before its old connection ended has not left', async () => {
     await seeded()
     const again = await FakeFeeder.connect()
     again.hello(base, base, 'one')
@@ -109,7 +109,7 @@ describe('a feeder', () => {
 })
 
 describe('after a restart of the log', () => {
-  it('the time of its last block is known, and who was connected has left with it', async () => {
+  it('the time of its last block is known, and lost feeders are listed as departed', async () => {
     await seeded()
     feeder.block(base + 1, [])
     await feeder.acked(base + 1)
@@ -125,7 +125,7 @@ describe('after a restart of the log', () => {
     expect(await log().status()).toMatchObject({ height: null, time: null })
   })
 
-  it('the time of books that no block followed is known', async () => {
+  it('the time of a snapshot without a later block is known', async () => {
     await seeded()
     await abortAllDurableObjects()
     expect(await log().status()).toMatchObject({ height: base, time: base * 70 })
@@ -141,7 +141,7 @@ describe('a gap', () => {
   }
 
   // FEED-11
-  it('says that the files were gone, or that they lacked a line', async () => {
+  it('has the reason files_gone or lines_missing', async () => {
     await seeded(base + 5)
     expect(await gone(base + 5)).toMatchObject({ from: base + 1, to: base + 4, why: 'files_gone' })
     const lacking = await gone(base + 7)
@@ -150,7 +150,7 @@ describe('a gap', () => {
   })
 
   // FEED-25
-  it('says that the block was refused, and only where it was', async () => {
+  it('has the reason refused only for a rejected block', async () => {
     await seeded()
     feeder.send({ type: 'block', height: base + 1 })
     await feeder.next('error')
@@ -159,7 +159,7 @@ describe('a gap', () => {
   })
 
   // FEED-17
-  it('says that books began above the log', async () => {
+  it('has the reason seeded_above for books above the log', async () => {
     feeder.hello(base + 9, base + 9, 'one')
     await feeder.next('welcome')
     feeder.snapshot(base, [])
@@ -170,14 +170,14 @@ describe('a gap', () => {
   })
 
   // FEED-21
-  it('says that the feed was reset, and so does the feeder that was closed by it', async () => {
+  it('has the reason reset, as does the feeder that it disconnected', async () => {
     await seeded()
     await log().reset()
     expect(await gap()).toMatchObject({ from: base + 1, to: base + 1, why: 'reset' })
     expect(await only('one')).toMatchObject({ connected: false, why: 'the feed was reset' })
   })
 
-  it('of before a reset is none of the chain that begins after it', async () => {
+  it('from before a reset does not belong to the next chain', async () => {
     await runInDurableObject(log(), (_, { storage }) => {
       storage.sql.exec('DELETE FROM gaps')
       const store = new BlockLogStore(storage)

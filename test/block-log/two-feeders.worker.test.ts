@@ -60,7 +60,7 @@ const height = async () => (await log().status()).height
 
 describe('whole books of two feeders at once', () => {
   // FEED-17
-  it('are taken of the first, and the other is told', async () => {
+  it('are taken from the first, and the other is rejected', async () => {
     await greeted()
     one.send(part(0, BTC('100')))
     await taken(one)
@@ -77,7 +77,7 @@ describe('whole books of two feeders at once', () => {
   })
 
   // FEED-18
-  it('never become one, though they are of the same height and as many parts', async () => {
+  it('are never mixed, even with equal heights and numbers of parts', async () => {
     await seeded()
     const low = levelsOf(['90', '1.0', 1])
     const high = levelsOf(['80', '1.0', 1])
@@ -92,7 +92,7 @@ describe('whole books of two feeders at once', () => {
   })
 
   // FEED-17
-  it('are taken of the other where the first falls silent amid its own, which is told when it goes on', async () => {
+  it('are taken from the other if the first stops halfway, and the first is rejected when it continues', async () => {
     await greeted()
     one.send(part(0, BTC('100')))
     await taken(one)
@@ -108,7 +108,7 @@ describe('whole books of two feeders at once', () => {
 })
 
 // FEED-17
-it('whole books of a feeder that joins one whose books are known begin no epoch', async () => {
+it('a snapshot of a joining feeder starts no epoch while the books are known', async () => {
   await seeded()
   one.block(base + 1, [])
   await one.acked(base + 1)
@@ -118,9 +118,9 @@ it('whole books of a feeder that joins one whose books are known begin no epoch'
   expect(await log().status()).toMatchObject({ epoch, booksKnown: true })
 })
 
-describe('a connection that died without a word', () => {
+describe('a connection that died silently', () => {
   // FEED-11
-  it('holds up no gap of the one of the same name that followed it', async () => {
+  it('does not block a gap of its successor with the same name', async () => {
     await seeded(base - 900)
     two.hello(base + 5, base + 9, 'one')
     await two.next('welcome')
@@ -132,7 +132,7 @@ describe('a connection that died without a word', () => {
   })
 
   // FEED-11
-  it('holds up no gap of another feeder once nothing was heard of it for some seconds', async () => {
+  it("does not block another feeder's gap after some seconds of silence", async () => {
     await seeded(base - 900)
     two.send({ type: 'gone', first: base + 5 })
     two.block(base + 5, null)
@@ -147,7 +147,7 @@ describe('a connection that died without a word', () => {
   })
 
   // FEED-19
-  it('is not asked for books in place of the one of the same name that followed it', async () => {
+  it('is not asked for books instead of its successor with the same name', async () => {
     await seeded()
     one.block(base + 1, [])
     await one.acked(base + 1)
@@ -160,7 +160,7 @@ describe('a connection that died without a word', () => {
 })
 
 // FEED-11
-it('a feeder that says to have what another lacks, and does not send it, holds the log up for half a minute', async () => {
+it('a feeder that claims missing blocks without sending them delays the log for at most 30 seconds', async () => {
   await seeded(base - 900)
   const gone = () => {
     two.send({ type: 'gone', first: base + 5 })
@@ -190,7 +190,7 @@ async function distrusted(): Promise<void> {
 }
 
 // FEED-31
-it('whole books of a feeder that is passed over are not taken', async () => {
+it('a snapshot of a distrusted feeder is not taken', async () => {
   await distrusted()
   const { epoch } = await log().status()
   two.block(base + 2, [])
@@ -201,7 +201,7 @@ it('whole books of a feeder that is passed over are not taken', async () => {
 })
 
 // FEED-31
-it('a feeder that is passed over is taken again where the other cannot go on', async () => {
+it('a distrusted feeder is used again when the other cannot continue', async () => {
   await distrusted()
   two.block(base + 3, [])
   expect(await two.next('resend')).toMatchObject({ from: base + 2 })
@@ -226,7 +226,7 @@ async function left(): Promise<void> {
 }
 
 // FEED-20
-it('a feeder that does not know the changes costs no books while another is away for a moment', async () => {
+it('a feeder without the changes costs no books while another is briefly away', async () => {
   await followed()
   await left()
   two.send({ ...BLIND, height: base + 2 })
@@ -242,7 +242,7 @@ it('a feeder that does not know the changes costs no books while another is away
 })
 
 // FEED-20
-it('what nobody else brings is asked for again and taken', async () => {
+it('a block that no other feeder sends is requested again and taken', async () => {
   await followed()
   await left()
   two.send({ ...BLIND, height: base + 2 })
@@ -253,7 +253,7 @@ it('what nobody else brings is asked for again and taken', async () => {
 })
 
 // FEED-21
-it('what was on its way when the feed was reset is not the beginning of the new log', async () => {
+it('frames in flight during a reset do not start the new log', async () => {
   await seeded()
   await runInDurableObject(log(), async (instance, state) => {
     const sockets = state.getWebSockets()

@@ -28,7 +28,7 @@ async function watched(stub: DurableObjectStub): Promise<{ puts: unknown[]; tabl
 }
 
 // FEED-10
-it('blocks and checkpoints hold no frame back, and are acknowledged', async () => {
+it('writes of blocks and checkpoints delay no frame, and blocks are acknowledged', async () => {
   const feeder = await FakeFeeder.connect()
   feeder.hello(1, 1)
   await feeder.next('welcome')
@@ -52,7 +52,7 @@ it('blocks and checkpoints hold no frame back, and are acknowledged', async () =
 })
 
 // FEED-10
-it('what storage did not keep is not acknowledged: the log wakes anew where it stands, and is sent it again', async () => {
+it('blocks that storage lost are not acknowledged: the log restarts from storage and gets them again', async () => {
   const height = 2000
   await log().reset()
   const before = await FakeFeeder.connect()
@@ -92,7 +92,7 @@ function rowKeys(storage: DurableObjectStorage): () => string[] {
 }
 
 describe('stored segments', () => {
-  it('are bounded whatever times blocks say', async () => {
+  it('are bounded whatever the block times', async () => {
     await runInDurableObject(env.BLOCK_LOG.getByName('bounded'), async (_, { storage }) => {
       const store = new SegmentStore(storage)
       const chain = { epoch: null, height: 1, booksKnown: false }
@@ -105,7 +105,7 @@ describe('stored segments', () => {
     })
   })
 
-  it('have their rows put a piece a turn; what is lost of them with the object reads as not known', async () => {
+  it('have their rows stored one piece per turn; lost rows read as unknown', async () => {
     await runInDurableObject(env.BLOCK_LOG.getByName('rows'), async (_, { storage }) => {
       const store = new SegmentStore(storage)
       const place = { chain: { epoch: null, height: 1, booksKnown: false }, time: 0, repaired: [] }
@@ -126,7 +126,7 @@ describe('stored segments', () => {
     })
   })
 
-  it('lose their rows before all else: after two minutes, or where they are 256 MiB', async () => {
+  it('drop rows first: after two minutes, or beyond 256 MiB', async () => {
     await runInDurableObject(env.BLOCK_LOG.getByName('fewer-rows'), async (_, { storage }) => {
       const store = new SegmentStore(storage)
       const place = { chain: { epoch: null, height: 1, booksKnown: false }, time: 0, repaired: [] }
@@ -154,7 +154,7 @@ describe('stored segments', () => {
     })
   })
 
-  it('are not ended by a block of another year', async () => {
+  it('survive a block with a far-off time', async () => {
     await log().reset()
     const feeder = await FakeFeeder.connect()
     feeder.hello(3000, 3000)
@@ -172,7 +172,7 @@ describe('stored segments', () => {
 })
 
 // The log reads for pipelines within a budget that they share.
-it('pipelines are read the lines that they ask for alone, and all that is read for them is counted', () => {
+it('pipelines read only the lines they request, and every read counts', () => {
   const asked: unknown[] = []
   const bytes = (size: number) => [new Uint8Array(size)]
   const held = {

@@ -41,7 +41,7 @@ async function comesTrue(from: FakeFeeder, height: number, levels: unknown): Pro
 }
 
 describe('a wrong book', () => {
-  it('that was repaired is named in the line of the next block, though the log crashed between', async () => {
+  it("that was repaired is named in the next block's line, even after a crash in between", async () => {
     await log().reseed(['BTC'], 'it is wrong')
     await feeder.next('reseed')
     const books = [{ coin: 'BTC', levels: TRUE }]
@@ -64,7 +64,7 @@ describe('a wrong book', () => {
   })
 
   // FEED-20, FEED-30, FEED-31
-  it('of the feeder that leads is repaired from the one that verified its own, and the liar is named', async () => {
+  it('of the leader is repaired from the feeder that verified its own, and the leader is named', async () => {
     const honest = await FakeFeeder.connect()
     honest.continue(feeder)
     honest.hello(base, base, 'second')
@@ -85,7 +85,7 @@ describe('a wrong book', () => {
   })
 
   // FEED-30, FEED-31
-  it('of a feeder that is alone is found by its own verification', async () => {
+  it('of a single feeder is found by its own verification', async () => {
     feeder.lie(base + 1, [{ coin: 'BTC', levels: ROGUE }])
     feeder.block(base + 2, [{ coin: 'BTC', levels: TRUE }])
     feeder.verified(['BTC'])
@@ -95,7 +95,7 @@ describe('a wrong book', () => {
   })
 
   // FEED-30
-  it('is not found where books are right, or where they changed since', async () => {
+  it('is not reported if books are right or changed since', async () => {
     feeder.block(base + 1, [{ coin: 'BTC', levels: TRUE }])
     feeder.verified(['BTC', 'NOPE'])
     feeder.block(base + 2, [{ coin: 'BTC', levels: levelsOf(['100', '3.0', 1]) }])
@@ -108,7 +108,7 @@ describe('a wrong book', () => {
 
 describe('a reader that does not read', () => {
   // FEED-24
-  it('makes the log ask for a pause, and then take nothing more', async () => {
+  it('makes the log request a pause, then take no more blocks', async () => {
     // However long this takes, the reader is not one that stood still for ten seconds and is let go.
     const now = Date.now()
     const clock = vi.spyOn(Date, 'now').mockImplementation(() => now)
@@ -129,7 +129,7 @@ describe('a reader that does not read', () => {
 })
 
 describe('hubs', () => {
-  it('are attached before a feeder is asked for books, so that none of them misses the first ones', async () => {
+  it('attach before a feeder is asked for books, so that none misses the first parts', async () => {
     await log().reset()
     await abortAllDurableObjects()
     feeder = await FakeFeeder.connect()
@@ -138,7 +138,7 @@ describe('hubs', () => {
     expect((await log().status()).readers).toHaveLength(Number(env.BOOK_HUBS))
   })
 
-  it('that lost their link attach again without being asked', async () => {
+  it('reattach by themselves after losing their link', async () => {
     await runInDurableObject(hub('BTC'), (_, state) => {
       for (const socket of state.getWebSockets()) socket.close(1011)
     })
@@ -156,7 +156,7 @@ describe('a reader that is behind', () => {
   })
 
   // FEED-24
-  it('is sent what it lacks no faster than it reads, so that live blocks wait for nobody', () => {
+  it('catches up no faster than it reads, so that live blocks are not delayed', () => {
     vi.useFakeTimers({ toFake: ['setTimeout'] })
     const last = 12
     const bids = Array.from({ length: 24_000 }, (_, i) => ({ px: `${i}.12345678`, sz: '1.00000001', n: 1 }))
@@ -194,7 +194,7 @@ describe('a reader that is behind', () => {
 })
 
 describe('links without blocks', () => {
-  it('get a tick before their silence would be taken for death, each in words that it knows', () => {
+  it('get a tick before they would count as dead, each in a form that its reader knows', () => {
     const sent: string[] = []
     const links = new ReaderLinks(
       new Objects(env, { CHAIN: 'test', FEED_REGION: null }),

@@ -91,7 +91,7 @@ describe('a kill', () => {
     checkStreams(70)
   })
 
-  it('after a checkpoint goes on from there with the times of the files', () => {
+  it('after a checkpoint resumes with the times in the files', () => {
     const first = Chain.open(options)
     run(first, 30)
     first.checkpoint()
@@ -101,7 +101,7 @@ describe('a kill', () => {
     expect(again.engine.checkpoint()).toEqual(first.engine.checkpoint())
   })
 
-  it('leaves the history of wallets and coins that the files tell', () => {
+  it('keeps the history of wallets and coins in the files', () => {
     const first = Chain.open(options)
     run(first, 120)
     first.checkpoint()
@@ -122,7 +122,7 @@ describe('a kill', () => {
     again.close()
   })
 
-  it('before the first block, or with the block files gone, is no matter', () => {
+  it('before the first block, or without block files, is harmless', () => {
     Chain.open(options).close()
     const chain = Chain.open(options)
     run(chain, 3)
@@ -134,7 +134,7 @@ describe('a kill', () => {
     expect(heightsOf(STREAMS[0])).toEqual([4, 5])
   })
 
-  it('does not change what the oracle says of the books', () => {
+  it("does not change the oracle's book hashes", () => {
     run(Chain.open(options), 30)
     const chain = Chain.open(options)
     run(chain, 30, START + 5n * 1000n * MS)
@@ -174,7 +174,7 @@ function checkStreams(last: number): void {
 const toNs = (iso: string) => BigInt(Date.parse(`${iso.slice(0, 19)}Z`)) * MS + BigInt(iso.slice(20))
 
 describe('hours', () => {
-  it('begin a new file by local time and drop those that are too old', () => {
+  it('start a new file by local time and drop old ones', () => {
     const chain = Chain.open(options)
     for (let hour = 0; hour < 30; hour++) {
       chain.advance(START + BigInt(hour) * HOUR)
@@ -197,7 +197,7 @@ describe('hours', () => {
 })
 
 describe('bytes', { timeout: 120_000 }, () => {
-  it('are bounded: the newest heights stay, whole and without a gap, also over the end of an hour and a kill', () => {
+  it('are limited: the newest heights stay complete and without a gap, across hours and kills', () => {
     const keepBytes = 512 * 1024
     const end = START + (55n * 60n + 30n) * 1000n * MS
     let chain = Chain.open({ ...options, keepBytes })
@@ -227,7 +227,7 @@ describe('bytes', { timeout: 120_000 }, () => {
     chain.close()
   })
 
-  it('are cut off behind a feeder that reads, and it misses nothing', async () => {
+  it('are trimmed under a reading feeder, which misses nothing', async () => {
     const chain = Chain.open({ ...options, keepBytes: 1024 * 1024 })
     // The books fill: so many changes that only the last blocks stay.
     run(chain, 60)
@@ -280,7 +280,7 @@ describe('a node as it is', () => {
   const diffs = () => heightsOf('node_raw_book_diffs_by_block')
   const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i)
 
-  it('writes a line of an optional stream only of a block with an event', () => {
+  it('writes a line of an optional stream only for a block with an event', () => {
     const chain = Chain.open(options)
     const withEvents: number[] = []
     for (let i = 1; i <= 60; i++) {
@@ -310,7 +310,7 @@ describe('a node as it is', () => {
     }
   })
 
-  it('writes them again when it begins again after a kill, and everything else once', () => {
+  it('writes them again after a kill, and everything else once', () => {
     const before = Chain.open({ ...options, scale: rewriting })
     run(before, 40)
     // Killed: nothing is closed. Its checkpoint is of height 0.
@@ -319,7 +319,7 @@ describe('a node as it is', () => {
     expect(diffs()).toEqual([...range(1, 40), ...range(38, 40)])
   })
 
-  it('leaves a cut stream without lines, which never come, and rotates a file under its reader', () => {
+  it('leaves gaps in a cut stream, and rotates a file under its reader', () => {
     const chain = Chain.open(options)
     const at = (block: number) => START + BigInt(block * 70) * MS
     run(chain, 20)

@@ -170,7 +170,7 @@ describe.each([2, 7, 19])('the exchange of seed %i', (seed) => {
     return JSON.parse(JSON.stringify((answer as { body: unknown }).body))
   }
 
-  it('has the positions and the cash that fills, funding and ledger come to', () => {
+  it('has the positions and cash that fills, funding and ledger add up to', () => {
     expect(counted.wrongStarts).toEqual([])
     for (const user of users)
       for (const dex of DEXES) {
@@ -211,7 +211,7 @@ describe.each([2, 7, 19])('the exchange of seed %i', (seed) => {
     }
   })
 
-  it('has the spot balances that fills and ledger come to', () => {
+  it('has the spot balances that fills and ledger add up to', () => {
     for (const user of users) {
       const { balances } = ask({ type: 'spotClearinghouseState', user })
       const shown = new Map<string, string>(
@@ -224,7 +224,7 @@ describe.each([2, 7, 19])('the exchange of seed %i', (seed) => {
     }
   })
 
-  it('owes builders what their fills were charged', () => {
+  it('owes builders the fees of their fills', () => {
     for (const account of BUILDERS) {
       const builder = users[account]!
       const unclaimed = engine.exchange.pools.builderFees.get(account) ?? 0n
@@ -233,7 +233,7 @@ describe.each([2, 7, 19])('the exchange of seed %i', (seed) => {
     expect(BUILDERS.some((account) => counted.builderFees(users[account]!) > 0n)).toBe(true)
   })
 
-  it('has one story of a wallet’s fills: each starts where the one before ended, and the last where the position is', () => {
+  it('has consistent fills: each starts where the previous one ended, and the last ends at the position', () => {
     for (const account of TAKERS.slice(0, 8)) {
       const user = users[account]!
       const fills: NodeFill[] = ask({ type: 'userFills', user }).reverse()
@@ -249,7 +249,7 @@ describe.each([2, 7, 19])('the exchange of seed %i', (seed) => {
     }
   })
 
-  it('shows the same orders in every query, and holds for spot what they would pay', () => {
+  it('shows the same orders in every query, and reserves their spot cost', () => {
     for (const user of users) {
       const holds = new Map<string, bigint>()
       for (const dex of DEXES) {
@@ -276,7 +276,7 @@ describe.each([2, 7, 19])('the exchange of seed %i', (seed) => {
     }
   })
 
-  it('has books for the outcomes that it lists, whose sides add up to one', () => {
+  it('has books for listed outcomes, whose sides add up to 1', () => {
     const { outcomes, questions } = ask({ type: 'outcomeMeta' })
     for (const { outcome, sideSpecs } of outcomes) {
       const mids = ask({ type: 'allMids' })

@@ -18,7 +18,7 @@ const text = (engine: Engine, blocks: number): string => {
 }
 
 describe('conservation', () => {
-  it.each([1, 2, 77, 2 ** 40 + 5])('nothing is made or lost at any block (seed %i)', (seed) => {
+  it.each([1, 2, 77, 2 ** 40 + 5])('conserves money at every block (seed %i)', (seed) => {
     const engine = createEngine(seed, { fundingBlocks: 100 })
     for (let i = 0; i < 700; i++) {
       engine.step()
@@ -27,7 +27,7 @@ describe('conservation', () => {
     }
   })
 
-  it('holds through thousands of blocks, which stay as cheap as the first', () => {
+  it('holds through thousands of blocks at constant cost', () => {
     const engine = createEngine(9, { fundingBlocks: 250 })
     let orders = 0
     for (let i = 0; i < 2_500; i++) {
@@ -48,12 +48,12 @@ describe('conservation', () => {
 })
 
 describe('determinism', () => {
-  it('the same seed gives the same blocks, another seed others', () => {
+  it('equal seeds give equal blocks, different seeds different ones', () => {
     expect(text(createEngine(5), 150)).toBe(text(createEngine(5), 150))
     expect(text(createEngine(5), 20)).not.toBe(text(createEngine(6), 20))
   })
 
-  it('the clock stamps blocks and changes nothing else', () => {
+  it('the clock only affects timestamps', () => {
     const a = createEngine(5)
     const b = createEngine(5)
     const bare = (json: string) => json.replaceAll(/"(time|timestamp|nonce)":("[^"]*"|\d+)/g, '')
@@ -66,7 +66,7 @@ describe('determinism', () => {
     }
   })
 
-  it.each([0, 1, 60, 400])('goes on from a checkpoint at height %i as if nothing had happened', (height) => {
+  it.each([0, 1, 60, 400])('resumes from a checkpoint at height %i with equal blocks', (height) => {
     const engine = createEngine(11, { fundingBlocks: 90 })
     for (let i = 0; i < height; i++) engine.step()
     const restored = restoreEngine(structuredClone(engine.checkpoint()))
@@ -76,7 +76,7 @@ describe('determinism', () => {
     expect(audit(restored.exchange)).toEqual([])
   })
 
-  it('has blocks without events for as long as it is told to be quiet, also after a checkpoint', () => {
+  it('creates empty blocks while quiet, even after a checkpoint', () => {
     const engine = createEngine(11)
     text(engine, 60)
     engine.exchange.quietTo = 63
@@ -87,7 +87,7 @@ describe('determinism', () => {
     expect(text(quiet, 50)).toBe(text(engine, 50))
   })
 
-  it('refuses a checkpoint of another version', () => {
+  it('rejects a checkpoint of another version', () => {
     expect(() => restoreEngine({ ...createEngine(1).checkpoint(), version: 4 })).toThrow()
   })
 })
@@ -105,7 +105,7 @@ const WANTED = [
 ].flatMap((kinds) => kinds.split(','))
 
 describe('what happens on the exchange', () => {
-  it('shows every kind of event within some minutes', () => {
+  it('has every kind of event within a few minutes', () => {
     const engine = createEngine(3, { fundingBlocks: 500 })
     const seen = new Set<string>()
     const isMissing = (kind: string) => !seen.has(kind)

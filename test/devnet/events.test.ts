@@ -14,8 +14,8 @@ const FILL_KEYS = [
 ].flatMap((keys) => keys.split(' '))
 const OPTIONAL = ['builderFee', 'cloid', 'liquidation', 'builder', 'deployerFee']
 
-describe('the files tell the whole history', () => {
-  it('books rebuilt from raw diffs are the books of the exchange', () => {
+describe('the files contain the whole history', () => {
+  it("raw diffs rebuild the exchange's books", () => {
     const engine = createEngine(21)
     const books = new RebuiltBooks()
     for (let i = 1; i <= 400; i++) {
@@ -26,7 +26,7 @@ describe('the files tell the whole history', () => {
     }
   })
 
-  it('a fill stands beside the other side of its trade', () => {
+  it('a fill is next to the other side of its trade', () => {
     const engine = createEngine(22)
     for (let i = 0; i < 500; i++) {
       const { fills } = engine.step()
@@ -77,7 +77,7 @@ describe('the form of events', () => {
       }
   })
 
-  it('hashes carry the height, times nine decimals', () => {
+  it('hashes contain the height, times have nine decimals', () => {
     const hash = eventHash(985_148_182, 'ab'.repeat(27))
     expect(hash).toHaveLength(66)
     expect(hash.slice(2 + 20, 2 + 30)).toBe('043ab82b16')

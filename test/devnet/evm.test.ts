@@ -34,7 +34,7 @@ const read = (functionName: 'balanceOf' | 'totalSupply', blockNumber: bigint, ar
   client.readContract({ address: TOKEN, abi: erc20Abi, functionName, args, blockNumber } as never) as Promise<bigint>
 
 describe('the chain of the simulated exchange', () => {
-  it('has a block a second since the exchange began, all of them at any time', async () => {
+  it('has one block per second since the start, all available at any time', async () => {
     expect(await client.getChainId()).toBe(999)
     expect([raw('net_version').result, raw('web3_clientVersion').result]).toEqual(['999', 'weir-devnet'])
     expect(await client.getBlockNumber()).toBe(BigInt(HEAD))
@@ -105,7 +105,7 @@ describe('the chain of the simulated exchange', () => {
     ])
   })
 
-  it('finds logs by addresses and topics, of so many blocks at a time', async () => {
+  it('finds logs by address and topic, in a limited block range', async () => {
     const all = await client.getLogs({ fromBlock: 60n, toBlock: 199n })
     const found = (filter: object) => raw('eth_getLogs', { fromBlock: '0x3c', toBlock: '0xc7', ...filter }).result
     const [topic, from] = all[5]!.topics
@@ -124,7 +124,7 @@ describe('the chain of the simulated exchange', () => {
     expect(raw('eth_getLogs', { fromBlock: '0x0', toBlock: '0x270f' }).result).toHaveLength(3_333)
   })
 
-  it('is what a pipeline takes for blocks and logs', () => {
+  it("fits the pipeline's schemas of blocks and logs", () => {
     const asked = { fromBlock: '0x0', toBlock: '0xc8', address: [TOKEN] }
     const logs = readLogs(raw('eth_getLogs', asked).result, { from: 0, to: 200 }, [TOKEN])
     expect(logs.map(({ height, time }) => [height, time])).toEqual(
@@ -134,7 +134,7 @@ describe('the chain of the simulated exchange', () => {
     expect(header).toEqual({ height: 3, time: (BEGAN_S + 3) * 1_000, hash: logs[0]!.block_hash })
   })
 
-  it('tells fees, and refuses what it has not', async () => {
+  it('returns fees, and rejects unknown methods', async () => {
     expect(await client.getGasPrice()).toBe(100_000_000n)
     expect(await client.estimateMaxPriorityFeePerGas()).toBe(0n)
     const fees = await client.getFeeHistory({ blockCount: 4, blockNumber: 2n, rewardPercentiles: [] })

@@ -60,7 +60,7 @@ describe('/info', () => {
     expect(Number((await info({ type: 'exchangeStatus' })).time)).toBe(engine.exchange.block.timeMs)
   })
 
-  it('answers books, whole and rounded', async () => {
+  it('returns books, whole and rounded', async () => {
     const { levels, coin } = await info({ type: 'l2Book', coin: 'BTC' })
     expect([coin, levels[0].length, levels[1].length]).toEqual(['BTC', 20, 20])
     expect(levels).toEqual(engine.exchange.books[0]!.levels(20))
@@ -70,7 +70,7 @@ describe('/info', () => {
     expect(await info({ type: 'l2Book', coin: 'NOPE' })).toBeNull()
   })
 
-  it('answers wallets, known or not, in any case', async () => {
+  it('returns wallets, known or not, in any letter case', async () => {
     const { address, margin } = engine.exchange.accounts[0]!
     const state = await info({ type: 'clearinghouseState', user: address.toUpperCase().replace('0X', '0x') })
     expect(state.marginSummary.totalRawUsd).toBe(formatAmount(margin[0]!.rawUsd))
@@ -79,7 +79,7 @@ describe('/info', () => {
     expect((await info({ type: 'clearinghouseState', user: nobody })).marginSummary.accountValue).toBe('0.0')
   })
 
-  it('refuses as the public server does, and lives on', async () => {
+  it('rejects bad requests like the public server, and keeps running', async () => {
     const refused = async (body: string, type?: string) => {
       const response = await post('/info', body, type)
       return [response.status, await response.text()]
@@ -104,7 +104,7 @@ describe('fileSnapshot', () => {
     return post('/info', JSON.stringify({ type: 'fileSnapshot', request, outPath, includeHeightInOutput: true }))
   }
 
-  it('writes every resting order, best first and first come first', async () => {
+  it('writes every resting order, best first, then oldest first', async () => {
     const path = join(folder, 'out.json')
     expect((await ask(path)).status).toBe(200)
     const [height, books] = JSON.parse(readFileSync(path, 'utf8'))
@@ -124,14 +124,14 @@ describe('fileSnapshot', () => {
     expect(books[0][1][0][0][0]).toMatch(/^0x[0-9a-f]{40}$/)
   })
 
-  it('refuses paths elsewhere', async () => {
+  it('rejects other paths', async () => {
     const elsewhere = ['..', 'none'].map((name) => join(folder, name, 'out.json'))
     for (const path of ['/etc/out.json', 'out.json', join(folder, 'out'), ...elsewhere])
       expect((await ask(path)).status).toBe(422)
   })
 })
 
-test('/evm answers calls, single and in a batch, and refuses the rest', async () => {
+test('/evm handles single calls and batches, and rejects the rest', async () => {
   // biome-ignore lint/suspicious/noExplicitAny: answers of many shapes, looked at field by field
   const call = async (body: unknown): Promise<any> => (await post('/evm', JSON.stringify(body))).json()
   const request = { jsonrpc: '2.0', id: 1, method: 'eth_blockNumber' }
@@ -147,7 +147,7 @@ describe('/books', () => {
     return response.ok ? ((await response.json()) as BookHashes) : response.status
   }
 
-  it('has the hash of every whole book as it was at a height, also at one to come', async () => {
+  it('has the hash of every book at a height, even a future one', async () => {
     const rebuilt = new RebuiltBooks()
     const other = createEngine(31)
     while (other.height < engine.height) rebuilt.apply(other.step().rawDiffs)
@@ -167,14 +167,14 @@ describe('/books', () => {
     expect(await coming).toEqual(expected)
   })
 
-  it('refuses heights that are past, too far ahead or none', async () => {
+  it('rejects past, distant and invalid heights', async () => {
     for (const height of ['1', String(engine.height + 1_001), 'x', '-1'])
       expect(await hashes(`?height=${height}`)).toBe(422)
   })
 })
 
 describe('/disturb', () => {
-  it('takes what it knows, with bounds, and refuses the rest by name', async () => {
+  it('accepts known requests within limits, and rejects the rest by field', async () => {
     const ask = async (body: object) => {
       const response = await post('/disturb', JSON.stringify(body))
       return response.ok ? 200 : [response.status, await response.text()]

@@ -27,11 +27,11 @@ describe.each(asked.map((query) => [query.type, query] as const))('%s', (type, {
     return told
   }
 
-  it('answers the example of its query', () => {
+  it('returns a response like the example of its query', () => {
     for (const scene of [fresh, engine]) bodyOf(scene, request.parse({ type, ...example.request, ...NAMES[type] }))
   })
 
-  it('answers every wallet', () => {
+  it('works for every wallet', () => {
     let sample = 0
     for (const { address: user } of engine.exchange.accounts)
       for (const dex of DEXES) {
@@ -46,19 +46,19 @@ describe.each(asked.map((query) => [query.type, query] as const))('%s', (type, {
   })
 })
 
-describe('an answer from an example', () => {
+describe('a response from an example', () => {
   const user = engine.exchange.accounts[20]!.address
   // biome-ignore lint/suspicious/noExplicitAny: answers of many shapes, looked at field by field
   const ask = (type: string, fields: object = {}): any =>
     JSON.parse(JSON.stringify((handleInfo(engine, { type, user, ...fields }) as { body: unknown }).body))
 
-  it('is about the wallet that is asked for, at the time of the last block', () => {
+  it('is about the requested wallet, at the time of the last block', () => {
     expect(ask('twapHistory')).toEqual([])
     expect(ask('subAccounts')[0].master).toBe(user)
     expect(ask('delegations')[0].lockedUntilTimestamp).toBe(engine.exchange.block.timeMs)
   })
 
-  it('agrees with the state where both tell the same', () => {
+  it('agrees with the state', () => {
     const [{ vaultAddress, tvl }] = ask('vaultSummaries')
     const { accountValue } = ask('clearinghouseState', { user: vaultAddress }).marginSummary
     expect([tvl, ask('vaultDetails', { vaultAddress }).vaultAddress]).toEqual([accountValue, vaultAddress])
@@ -76,7 +76,7 @@ describe('an answer from an example', () => {
     { type: 'nope' },
     { type: 'portfolio', user: '0x12' },
     { type: 'constructor' },
-  ])('is none for %j', (body) => {
+  ])('does not exist for %j', (body) => {
     expect(handleInfo(engine, body).status).toBe(422)
   })
 })

@@ -42,7 +42,7 @@ const sum = (amounts: readonly string[]) => amounts.reduce((total, amount) => to
 const fall = (rows: readonly { time: number }[]) => rows.every(({ time }, i) => i === 0 || time <= rows[i - 1]!.time)
 
 describe('markets', () => {
-  it('contexts stand beside the markets, and what is long is short', () => {
+  it('contexts match the markets, and long equals short interest', () => {
     for (const dex of DEXES) {
       const [meta, contexts] = ask({ type: 'metaAndAssetCtxs', dex })
       expect(meta).toEqual(ask({ type: 'meta', dex }))
@@ -67,7 +67,7 @@ describe('markets', () => {
     expect(refused({ type: 'metaAndAssetCtxs', dex: 'nope' })).toEqual({ status: 500, body: null })
   })
 
-  it('volume of the day is what was traded', () => {
+  it('daily volume equals the trades', () => {
     const [, contexts] = ask({ type: 'metaAndAssetCtxs' })
     const all = [...fills.values()].flat()
     for (const i of [0, 1, 5]) {
@@ -76,7 +76,7 @@ describe('markets', () => {
     }
   })
 
-  it('spot supply is what wallets hold', () => {
+  it("spot supply equals the wallets' balances", () => {
     const [meta, contexts] = ask({ type: 'spotMetaAndAssetCtxs' })
     expect(meta).toEqual(ask({ type: 'spotMeta' }))
     expect(contexts.map(({ coin }: { coin: string }) => coin)).toEqual(['PURR/USDC', '@1'])
@@ -98,7 +98,7 @@ describe('markets', () => {
     expect(MARKETS.map(({ coin }) => coin)).toContain(`#${outcome.outcome * 10 + 1}`)
   })
 
-  it('a funding rate is the present one', () => {
+  it('the funding rate is current', () => {
     const [{ universe }, contexts] = ask({ type: 'metaAndAssetCtxs' })
     const [row, ...more] = ask({ type: 'fundingHistory', coin: universe[0].name, startTime: 0 })
     expect([row.fundingRate, row.time, more]).toEqual([contexts[0].funding, engine.exchange.block.timeMs, []])
@@ -108,7 +108,7 @@ describe('markets', () => {
 })
 
 describe('fills and orders', () => {
-  it('fills are those of the files, newest first or by time', () => {
+  it('fills match the files, newest first or by time', () => {
     const user = address(TAKERS[0]!)
     const newest = ask({ type: 'userFills', user })
     const wanted = fills.get(user)!.map(({ builder: _b, deployerFee: _d, ...fill }) => fill)
@@ -154,7 +154,7 @@ describe('fills and orders', () => {
     expect(ask({ type: 'orderStatus', user, oid: 1 })).toEqual({ status: 'unknownOid' })
   })
 
-  it('history has every order once, newest first, open ones as they are', () => {
+  it('history has every order once, newest first, open ones in their present state', () => {
     for (const account of [MAIN_MAKERS[0]!, TAKERS[3]!]) {
       const user = address(account)
       const rows = ask({ type: 'historicalOrders', user })
@@ -168,7 +168,7 @@ describe('fills and orders', () => {
 })
 
 describe('wallets', () => {
-  it("a builder's fee is what its fills were charged", () => {
+  it("a builder's fee equals the fees of its fills", () => {
     const all = [...fills].flatMap(([user, list]) => list.map((fill) => ({ user, ...fill })))
     const routed = all.filter(({ builder }) => builder !== undefined)
     expect(routed.length).toBeGreaterThan(0)
@@ -200,7 +200,7 @@ describe('trades and orders', () => {
     }
   })
 
-  it('a TWAP order begins, and ends with what its slices traded', () => {
+  it('a TWAP order starts, and ends with the total of its slices', () => {
     const seen = { activated: 0, finished: 0 }
     for (const account of TWAPPERS) {
       const user = address(account)
@@ -220,7 +220,7 @@ describe('trades and orders', () => {
     expect(seen.activated - seen.finished).toBe(engine.exchange.twaps.length)
   })
 
-  it('what a wallet can trade is its free margin at its leverage', () => {
+  it('the maximum trade size is the free margin times the leverage', () => {
     for (const user of users().slice(0, 60))
       for (const { coin, dex } of [MARKETS[0]!, perpsOf(1, MARKETS)[0]!]) {
         const state = ask({ type: 'clearinghouseState', user, dex: DEXES[dex] })
@@ -233,7 +233,7 @@ describe('trades and orders', () => {
       }
   })
 
-  it.each(['LOOM', 'flx:GAS'])('what a wallet can trade of %s, which nobody trades, is told all the same', (coin) => {
+  it.each(['LOOM', 'flx:GAS'])('the maximum trade size exists for %s, which does not trade', (coin) => {
     const query = queryOf('activeAssetData')!
     for (const user of users().slice(0, 10)) {
       const told = ask({ type: 'activeAssetData', user, coin })
@@ -246,7 +246,7 @@ describe('trades and orders', () => {
 })
 
 describe('money', () => {
-  it('funding is what the blocks paid, in its window, oldest first', () => {
+  it("funding equals the blocks' payments in the window, oldest first", () => {
     expect(funding.size).toBeGreaterThan(10)
     for (const [user, paid] of funding) {
       const rows = ask({ type: 'userFunding', user })
@@ -265,7 +265,7 @@ describe('money', () => {
 })
 
 describe('who is who', () => {
-  it('the bundle is what its parts say', () => {
+  it('webData2 equals its parts', () => {
     const user = address(TWAPPERS[0]!)
     const data = ask({ type: 'webData2', user })
     const [meta, assetCtxs] = ask({ type: 'metaAndAssetCtxs' })
@@ -287,13 +287,13 @@ describe('names', () => {
     { type: 'perpDexStatus', dex: 'nope' },
     { type: 'marginTable', id: 57 },
     { type: 'tokenDetails', tokenId: `0x${'0'.repeat(32)}` },
-  ])('%j names what does not exist', (request) => {
+  ])('%j names something that does not exist', (request) => {
     expect(refused(request)).toEqual({ status: 500, body: null })
   })
 })
 
 describe('candles', () => {
-  it('are answered where they overlap the window, and page by the last end', () => {
+  it('are returned if they overlap the window, and paginate by the last end', () => {
     const engine = createEngine(5)
     // Four minutes and more, in blocks half a second apart.
     for (let i = 1; i <= 600; i++) engine.step(BigInt(i) * 500_000_000n + 1_770_000_000_000_000_000n)

@@ -87,7 +87,7 @@ it('survives SIGKILL without writing a height twice, and ends cleanly on SIGTERM
   expect((await ready(launch(...args))).height).toBe(written)
 })
 
-it('says in one sentence why it cannot run', { timeout: 120_000 }, async () => {
+it('explains in one sentence why it cannot run', { timeout: 120_000 }, async () => {
   const data = join(folder, 'data')
   const { url } = await ready(launch('--data', data, '--port', '0'))
   const port = new URL(url).port

@@ -11,7 +11,7 @@ import { type HttpServer, startServer } from '../kit/http-server.ts'
 const order = (request: object) => MisbehaveRequest.parse(request)
 
 describe('faults', () => {
-  it('happen to their types, so often and so long', () => {
+  it('apply to their types, for a limited time and number', () => {
     const faults = new Faults()
     faults.add(order({ how: '500', types: ['meta'], for_ms: 100, times: 2 }), 0)
     expect(faults.next('allMids', 1)).toBeNull()
@@ -24,7 +24,7 @@ describe('faults', () => {
     expect(faults.next('anything', 200)).toBeNull()
   })
 
-  it('of two, the newest happens; none ends all', () => {
+  it('the newest of two applies; none ends all', () => {
     const faults = new Faults()
     faults.add(order({ how: '500' }), 0)
     faults.add(order({ how: 'cut', types: ['meta'] }), 0)
@@ -71,21 +71,21 @@ describe('on the wire', () => {
     { how: 'cut', times: 1 },
     { how: 'garbage', times: 1, types: ['meta'] },
     { how: 'hang', for_ms: 1_000 },
-  ])('%j is no answer, and ends', async (order) => {
+  ])('%j is not a valid response, and ends', async (order) => {
     await misbehave(order)
     if (order.types) await expect(answer('exchangeStatus')).resolves.toHaveProperty('time')
     await expect(answer()).rejects.toThrow()
     expect((await answer()).collateralToken).toBe(0)
   })
 
-  it('a client that leaves ends its own hanging alone', async () => {
+  it('a client that disconnects frees only its own slot', async () => {
     await misbehave({ how: 'hang', for_ms: 600_000 })
     await expect(ask('meta', AbortSignal.timeout(30))).rejects.toThrow()
     await misbehave({ how: 'none' })
     expect((await ask()).status).toBe(200)
   })
 
-  it('answers 429 and 500, and late by so much', async () => {
+  it('returns 429 and 500, and a late time', async () => {
     await misbehave({ how: '429', times: 1, retry_after_s: 7 })
     const limited = await ask()
     expect([limited.status, limited.headers.get('retry-after')]).toEqual([429, '7'])
@@ -96,7 +96,7 @@ describe('on the wire', () => {
     expect((await answer('exchangeStatus')).time).toBe(time! - 5_000)
   })
 
-  it('says what is active, and what is wrong with an order', async () => {
+  it('lists active faults, and explains invalid requests', async () => {
     const added = await misbehave({ how: '500', types: ['meta'], times: 3 })
     expect(await added.json()).toMatchObject({ active: [{ how: '500', types: ['meta'], left_times: 3 }] })
     const wrong = await misbehave({ how: 'explode' })

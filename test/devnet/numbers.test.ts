@@ -31,7 +31,7 @@ describe('a position', () => {
     px: fc.bigInt({ min: 1n, max: 10n ** 6n }).map((ticks) => ticks * 10n ** 6n),
   })
 
-  it('realises exactly what was paid and received, whatever the order of fills', () => {
+  it('realizes exactly the amounts paid and received, in any order of fills', () => {
     fc.assert(
       fc.property(fc.array(fill, { maxLength: 40 }), (fills) => {
         const position = flat()
@@ -53,7 +53,7 @@ describe('a position', () => {
 })
 
 describe('the generator', () => {
-  it('goes on from its state, and seeds differ from one another', () => {
+  it('continues from its state, and seeds differ', () => {
     fc.assert(
       fc.property(fc.maxSafeNat(), (seed) => {
         const rng = new Prng(seedState(seed))
@@ -73,7 +73,7 @@ describe('the generator', () => {
 })
 
 describe('a tail', () => {
-  it('is the end of what was added', () => {
+  it('contains the last items added', () => {
     fc.assert(
       fc.property(fc.array(fc.nat()), fc.integer({ min: 1, max: 12 }), (items, bound) => {
         const tail = new Tail<number>(bound)

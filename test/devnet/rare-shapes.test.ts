@@ -41,7 +41,7 @@ beforeAll(() => {
   }
 })
 
-describe('a market in which nothing happens', () => {
+describe('an inactive market', () => {
   it('trades at no scale', () => {
     expect([...INACTIVE_PXS.keys()].filter((coin) => marketOf(coin) !== undefined)).toEqual([])
   })
@@ -75,7 +75,7 @@ describe('margin', () => {
     expect(universe.some(({ marginTableId }: { marginTableId: number }) => marginTableId >= 50)).toBe(true)
   })
 
-  it('is isolated where a wallet puts all on one coin', () => {
+  it('is isolated for a wallet with a single position', () => {
     const { marginSummary, crossMarginSummary, assetPositions, withdrawable } = seen.get('isolated')!
     const [{ position }] = assetPositions
     expect(position.leverage).toMatchObject({ type: 'isolated', rawUsd: marginSummary.totalRawUsd })
@@ -85,7 +85,7 @@ describe('margin', () => {
     expect(toScaled(position.marginUsed)).toBe(held + toScaled(position.leverage.rawUsd))
   })
 
-  it('is that of a portfolio for one wallet, and unified for another', () => {
+  it('is portfolio margin for one wallet, and unified for another', () => {
     const [portfolio, unified] = ARBITRAGEURS.map(address)
     expect(ask({ type: 'userAbstraction', user: portfolio })).toBe('portfolioMargin')
     expect(ask({ type: 'userAbstraction', user: unified })).toBe('unifiedAccount')
@@ -98,7 +98,7 @@ describe('margin', () => {
 })
 
 describe('a cap of open interest', () => {
-  it('is reached by one coin, which nobody may open then', () => {
+  it('is reached by one coin, whose positions then cannot grow', () => {
     const [coin, [meta, contexts]] = seen.get('cap')!
     const index = meta.universe.findIndex(({ name }: { name: string }) => name === coin)
     const { coinToOiCap } = ask({ type: 'perpDexLimits', dex: 'flx' })
@@ -111,8 +111,8 @@ describe('a cap of open interest', () => {
   })
 })
 
-describe('what is deployed', () => {
-  it('has a question whose outcomes are open or settled', () => {
+describe('deployed markets', () => {
+  it('has a question with open and settled outcomes', () => {
     const { outcomes, questions, deployers } = ask({ type: 'outcomeMeta' })
     const open = outcomes.map(({ outcome }: { outcome: number }) => outcome)
     for (const { fallbackOutcome, namedOutcomes, settledNamedOutcomes } of questions) {

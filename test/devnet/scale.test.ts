@@ -30,7 +30,7 @@ const THIN: Scale = {
 const total = (numbers: readonly number[]) => numbers.reduce((a, b) => a + b, 0)
 
 describe('sizes', () => {
-  it('add up to those of the real exchange, to the last order', () => {
+  it('add up exactly to those of the real exchange', () => {
     const depths = bookDepths(CROWD, ALL_MARKETS)
     expect(ALL_MARKETS).toHaveLength(300)
     expect(new Set(ALL_MARKETS.map(({ coin }) => coin)).size).toBe(300)
@@ -41,7 +41,7 @@ describe('sizes', () => {
       for (const side of [bids, asks]) expect(side.orders).toBeGreaterThanOrEqual(side.levels)
   })
 
-  it('the small markets keep their ids, and coins of no scale but the large are on no list of the small', () => {
+  it('small-scale markets keep their ids, and the small scale lists no other coins', () => {
     expect(ALL_MARKETS.slice(0, SMALL.markets.length)).toEqual(SMALL.markets)
     expect(ALL_MARKETS.every(({ id }, i) => id === i)).toBe(true)
   })
@@ -53,7 +53,7 @@ describe('sizes', () => {
     return { mean: total(draws) / draws.length, p50: sorted[10_000]!, p90: sorted[18_000]!, max: sorted.at(-1)! }
   }
 
-  it('of blocks are those that were recorded', () => {
+  it('of blocks match the recording', () => {
     const all = measured(CROWD.diffs)
     expect(all.mean).toBeCloseTo(438, -1.3)
     expect([all.p50, all.p90, all.max].map((n, i) => Math.abs(n / [322, 843, 1_599][i]! - 1) < 0.04)).not.toContain(
@@ -84,7 +84,7 @@ function snapshotDiffs({ exchange }: Engine): NodeBookDiff[] {
 }
 
 describe('the crowd', () => {
-  it('is deep before block 1 and stays so; snapshot and diffs together are the books, which never cross', () => {
+  it('is deep from the start; snapshot plus diffs equal the books, which never cross', () => {
     const engine = createEngine(4, { scale: THIN })
     const books = new RebuiltBooks()
     books.apply(snapshotDiffs(engine))
@@ -108,7 +108,7 @@ describe('the crowd', () => {
     expect(Math.abs(levels / 9_000 - 1)).toBeLessThan(0.03)
   })
 
-  it('writes text as objects would be written', () => {
+  it('writes the same text as for objects', () => {
     const engine = createEngine(5, { scale: THIN })
     const { crowd, accounts } = engine.exchange
     for (let slot = 0; slot < 2_000; slot++) {
@@ -126,7 +126,7 @@ describe('the crowd', () => {
     expect(new Set(statuses.map(({ status }) => status))).toEqual(new Set(['open', 'canceled', 'badAloPxRejected']))
   })
 
-  it('has trigger orders, also as children of others, and fills of one side', () => {
+  it('has trigger orders, some as children, and one-sided fills', () => {
     const engine = createEngine(8, { scale: THIN })
     const seen = new Set<string>()
     const ids = new Set<number>()
@@ -162,7 +162,7 @@ describe('the crowd', () => {
     expect(seen).toEqual(new Set(['trigger', 'child', 'one side']))
   }, 120_000)
 
-  it('pays funding for every position, which adds up to nothing', () => {
+  it('pays funding for every position, adding up to zero', () => {
     const engine = createEngine(6, { scale: THIN, fundingBlocks: 2 })
     engine.step()
     const funding = engine.step().miscEvents.flatMap(({ inner }) => ('Funding' in inner ? inner.Funding.deltas : []))
@@ -171,13 +171,13 @@ describe('the crowd', () => {
   })
 })
 
-describe('the whole of it', () => {
+describe('the full size', () => {
   let engine: Engine
   beforeAll(() => {
     engine = createEngine(7, { scale: MAINNET })
   }, 120_000)
 
-  it('has every order and level, and goes on from a checkpoint as if nothing had happened', () => {
+  it('has every order and level, and resumes from a checkpoint with equal blocks', () => {
     const { orders } = engine.exchange.crowd!
     expect(total(orders.levels)).toBe(650_000)
     expect(total(orders.sides.map((side) => side.length))).toBe(780_000)

@@ -55,7 +55,7 @@ const bookOf = (books: OrderBooks) =>
     .filter(({ levels }) => levels.flat().length > 0)
 
 describe('the text', () => {
-  test.each([1, 2, 3])('gives back the books of every later height, each coin from its own (seed %i)', (seed) => {
+  test.each([1, 2, 3])('restores the books at every later height, each coin from its own (seed %i)', (seed) => {
     const live = world(seed)
     const lines = taken(live, 5)
     const from = decodeCheckpointHead(lines[0]!)
@@ -75,7 +75,7 @@ describe('the text', () => {
     for (const coin of again.books!.coins()) expect(again.books!.digest(coin)).toBe(live.keeper.books!.digest(coin))
   })
 
-  test('keeps who was announced', () => {
+  test('keeps the coins already announced', () => {
     const fresh = new OrderBooks()
     fresh.apply({ kind: 'new', oid: 1, coin: 'A', side: 'B', px: '1', sz: '1' })
     fresh.apply({ kind: 'remove', oid: 1, coin: 'A', side: 'B', px: '1' })
@@ -86,7 +86,7 @@ describe('the text', () => {
     expect(books.endBlock()[0]!.new).toBe(true)
   })
 
-  test('is of no use once a coin that stands in it is repaired', () => {
+  test('is useless once one of its coins is repaired', () => {
     const { node, keeper } = world(1)
     const pass = new CheckpointPass('c', keeper.position!, keeper.books!)
     expect(pass.step(keeper.position!)!.join()).toContain('BTC')
@@ -95,7 +95,7 @@ describe('the text', () => {
     expect(pass.isOf(keeper.books)).toBe(false)
   })
 
-  test('takes a coin anew that is repaired while it is copied', () => {
+  test('copies a coin again that is repaired meanwhile', () => {
     const { node, keeper } = world(1)
     const pass = new CheckpointPass('c', keeper.position!, keeper.books!, 4)
     expect(pass.step(keeper.position!)).toEqual([])
@@ -106,7 +106,7 @@ describe('the text', () => {
     expect(bookOf(read([...lines, pass.end]).books)).toEqual(bookOf(node.books()))
   })
 
-  test('leaves a suspect coin to the end, until it is repaired', () => {
+  test('defers a suspect coin until it is repaired', () => {
     const { node, keeper } = world(1)
     keeper.books!.markSuspect('BTC')
     const pass = new CheckpointPass('c', keeper.position!, keeper.books!)
@@ -117,7 +117,7 @@ describe('the text', () => {
     expect(pass.step(keeper.position!)).toBeNull()
   })
 
-  test('that is cut, shortened, spoilt or of an older version is refused', () => {
+  test('that is truncated, altered or of an older version is rejected', () => {
     const lines = taken(world(3), 5)
     expect(() => read(lines.slice(0, -1))).toThrow()
     expect(() => read([...lines.slice(0, 2), ...lines.slice(3)])).toThrow('counts')
@@ -143,7 +143,7 @@ describe('on disk', () => {
   })
   afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-  test('a crash after any step leaves whole ones, newest first', async () => {
+  test('a crash after any step leaves complete ones, newest first', async () => {
     const live = world(5)
     const checkpointer = checkpointerOf(live.keeper)
     const crashes: string[] = []
@@ -186,7 +186,7 @@ describe('on disk', () => {
     expect(said).toEqual([])
   })
 
-  test('nothing is put in its place before the log has its last block', async () => {
+  test('nothing is published before the log has its last block', async () => {
     const live = world(6)
     const checkpointer = checkpointerOf(live.keeper)
     const before = live.keeper.position!.height
@@ -200,14 +200,14 @@ describe('on disk', () => {
     expect(readdirSync(folder)).toEqual(['books.checkpoint'])
   })
 
-  test('what killed processes left half-written is removed, what a living one writes is not', async () => {
+  test('partial files of killed processes are removed, those of running ones are not', async () => {
     for (const pid of [999_999_999, process.ppid]) writeFileSync(join(folder, `books.checkpoint.${pid}.part`), 'half')
     writeFileSync(join(folder, 'notes.part'), '')
     await (await files().draft()).drop()
     expect(readdirSync(folder)).toEqual([`books.checkpoint.${process.ppid}.part`, 'notes.part'])
   })
 
-  test('a disk that is full before the last byte leaves the checkpoint that there is', () => {
+  test('a disk that fills up before the last byte leaves the existing checkpoint', () => {
     writeFileSync(join(folder, 'books.checkpoint'), 'the old one')
     const source = new URL('../../src/feeder/checkpoint-files.node.ts', import.meta.url)
     const program = `
@@ -223,7 +223,7 @@ describe('on disk', () => {
     expect(readFileSync(join(folder, 'books.checkpoint'), 'utf8')).toBe('the old one')
   })
 
-  test('one of an older version is named and left', async () => {
+  test('one of an older version is reported and ignored', async () => {
     writeFileSync(join(folder, 'books.checkpoint'), '{"v":1,"chain":"chain","height":9,"time":"t"}\nend\t0\t0\n')
     expect(await files().list()).toEqual([])
     expect(said[0]).toMatch(/version 1/)

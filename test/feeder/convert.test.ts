@@ -22,7 +22,7 @@ const never = (reason: string) => {
 
 describe('funding', () => {
   // FEED-12
-  test('is what a long pays per unit: rounding of single positions cancels out', () => {
+  test('is the amount a long pays per unit: rounding errors cancel out', () => {
     const deltas = [
       { coin: 'BTC', funding_amount: '-1.000001', szi: '2.0' },
       { coin: 'BTC', funding_amount: '0.499999', szi: '-1.0' },
@@ -43,12 +43,12 @@ describe('funding', () => {
     [{ deltas: [{ coin: 'BTC', funding_amount: '1.0', szi: 1 }] }, 'deltas.0.szi'],
     [{ deltas: [{ coin: '', funding_amount: '1.0', szi: '1.0' }] }, 'deltas.0.coin'],
     [{ deltas: [null] }, 'deltas.0.funding_amount'],
-  ])('%j is refused by name', (payload, why) => {
+  ])('%j is rejected by field', (payload, why) => {
     const read = readFunding(payload)
     expect(read.ok ? '' : read.error).toContain(why)
   })
 
-  test('law: a shortened line reads as the whole line does, whatever stands in it', () => {
+  test('invariant: a shortened line reads like the full one, whatever it contains', () => {
     const decimal = fc.tuple(fc.integer({ min: -1e9, max: 1e9 }), fc.nat(999999)).map(([a, b]) => `${a}.${b}`)
     const delta = fc.record({
       user: fc.constantFrom(`0x${'a'.repeat(40)}`, `0x${'b'.repeat(40)}`),
@@ -83,7 +83,7 @@ describe('funding', () => {
     expect(shortenLine('{"half')).toBe('{"half')
   })
 
-  test('a half line that a killed node left before a long one is left out', () => {
+  test('a partial line of a killed node before a long one is skipped', () => {
     const whole = '{"local_time":"x","events":[]}'
     expect(shortenLine(`{"local_time":"w","block${whole}`)).toBe(whole)
   })
@@ -95,7 +95,7 @@ describe('misc events', () => {
   const hash = `0x${'2'.repeat(64)}`
   const delta = { type: 'deposit', usdc: '5.0', extra: { kept: true } }
 
-  test('have their places: ledger, funding, and the rest as written', () => {
+  test('are sorted into ledger, funding, and the rest as written', () => {
     const other = { time, hash, inner: { CDeposit: { user, amount: '1.0' } } }
     const misc = [
       { time, hash, inner: { LedgerUpdate: { users: [user], delta } } },
@@ -116,7 +116,7 @@ describe('misc events', () => {
   })
 
   // FEED-38
-  test('of which somebody is odd tell no payments at all', () => {
+  test('with an invalid user have no payments at all', () => {
     const good = { user, coin: 'BTC', funding_amount: '-1.0', szi: '4.0', funding_rate: '0' }
     const refused: string[] = []
     const funding = (delta: object) => ({ time, hash, inner: { Funding: { deltas: [delta] } } })
@@ -132,7 +132,7 @@ describe('misc events', () => {
     expect(convertEvents(events({ misc: [] }), never)).not.toHaveProperty('payments')
   })
 
-  test('that nobody could use are named and left out', () => {
+  test('with an unusable shape are reported and skipped', () => {
     const refused: string[] = []
     const misc = [{ time, hash, inner: { LedgerUpdate: { users: ['me'], delta } } }]
     const parts = convertEvents(events({ misc, fills: [[user, { coin: 'BTC' }]] }), (why) => refused.push(why))
@@ -142,14 +142,14 @@ describe('misc events', () => {
   })
 })
 
-test('order statuses travel as they were wanted', () => {
+test('order statuses are sent as selected', () => {
   const some = events({ statuses: [{ status: 'badAloPxRejected' }] })
   expect(convertEvents(some, never)).toEqual({ fills: [], ledger: [], funding: [], orders: some.statuses })
   expect(convertEvents(events({ statuses: [] }), never)).not.toHaveProperty('orders')
 })
 
 describe('lines', () => {
-  test('height and time are read without parsing; what is no line is none', () => {
+  test('height and time are read without parsing; other text has neither', () => {
     expect(
       readLineHead('{"local_time":"x","block_time":"2026-05-05T17:39:13.024","block_number":12,"events":['),
     ).toMatchObject({
@@ -169,7 +169,7 @@ describe('lines', () => {
 })
 
 describe.each(WIRES)('misc events, %s', (_, wire, isAbsent) => {
-  test.skipIf(isAbsent)('have each a place', () => {
+  test.skipIf(isAbsent)('are all sorted', () => {
     for (const text of readFileSync(join(wire, MISC_EVENTS), 'utf8').trim().split('\n')) {
       const read = readEvents(text)
       if (!read.ok) throw new Error(read.error)
@@ -195,7 +195,7 @@ const line = (events: unknown[], space = 0) =>
   JSON.stringify({ local_time: TIME, block_time: TIME, block_number: 7, events }, null, space)
 
 // FEED-32, FEED-35
-test('law: whatever stands in a line, the answer is that of parsing it all', () => {
+test('invariant: the result equals that of parsing the whole line, whatever it contains', () => {
   const odd = fc.oneof(
     fc.jsonValue(),
     fc.record({ user: fc.constant(wallet(1)), time: fc.constant(TIME) }),
@@ -233,7 +233,7 @@ test('law: whatever stands in a line, the answer is that of parsing it all', () 
   )
 })
 
-test('a line that cannot be read is named, as far as it is looked at', () => {
+test('an unreadable line is an error, if the unreadable part is read', () => {
   const wants = { wallets: new Set([wallet(1)]), coins: new Set<string>() }
   for (const text of [
     '',
@@ -244,7 +244,7 @@ test('a line that cannot be read is named, as far as it is looked at', () => {
     expect(drained(filterStatuses(text, wants))).toMatchObject({ ok: false })
 })
 
-test('a long line rests between steps', () => {
+test('a long line is processed in steps', () => {
   const text = line(Array.from({ length: 6_000 }, () => row(wallet(1))))
   const steps = filterStatuses(text, { wallets: new Set([wallet(1)]), coins: new Set() })
   let rests = 0

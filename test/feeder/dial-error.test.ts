@@ -48,7 +48,7 @@ describe('a dial that fails', () => {
     expect(error.why).toContain(words)
   })
 
-  it('is tried again soon, but where an operator has to act at the pace that was asked for', () => {
+  it('is retried soon, or at the requested interval if an operator has to act', () => {
     const pace = (failure: DialFailure) => dialError(failure, HOST).retryMs
     expect([failed('ECONNREFUSED'), answered(503)].map(pace)).toEqual([null, null])
     const asked = [undefined, '20', '1', '9999', 'Wed, 21 Oct 2026 07:28:00 GMT']
@@ -78,14 +78,14 @@ describe('over a real socket', () => {
       })
     })
 
-  it.each([200, 301, 401, 404, 429, 503])('an answer of %i is told as such', async (status) => {
+  it.each([200, 301, 401, 404, 429, 503])('a response of %i is reported', async (status) => {
     const host = await http((_, response) => {
       response.writeHead(status, { 'retry-after': '7', 'content-type': 'text/html' }).end('<html>')
     })
     expect(await dialled(`http://${host}`)).toEqual(answered(status, '7'))
   })
 
-  it('nobody listening, no TLS, no HTTP and a line that is cut have their codes', async () => {
+  it('a closed port, no TLS, no HTTP and a reset have their codes', async () => {
     const host = await http(() => {})
     expect(await dialled(`https://${host}`)).toMatchObject({ kind: 'failed', code: 'EPROTO' })
     servers.pop()!.close()
@@ -100,13 +100,13 @@ describe('over a real socket', () => {
 
 const EVERY = { checkEveryMs: 10, timeoutMs: 20 }
 
-it('takes one that was silent for longer than is waited for as gone', () => {
+it('considers a connection dead after the timeout', () => {
   const side = new LivenessMonitor(EVERY, 0)
   side.onReceived(5)
   expect([10, 20, 30].map((nowMs) => side.isAlive(nowMs))).toEqual([true, true, false])
 })
 
-it('does not count the time in which nobody looked', () => {
+it('does not count time without checks', () => {
   const side = new LivenessMonitor(EVERY, 0)
   expect(side.isAlive(10)).toBe(true)
   // Stopped for a second, with the answers unread.

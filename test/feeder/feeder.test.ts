@@ -119,7 +119,7 @@ function withoutMisc(count: number): string[] {
 }
 const gaps = () => gateway.model.entries.filter((entry) => entry.kind === 'gap')
 
-test('an empty log begins with the node’s books; then every block comes once', async () => {
+test('an empty log starts with the node’s books; then every block comes once', async () => {
   mkdirSync(join(folder, 'state', 'snapshots'), { recursive: true })
   writeFileSync(join(folder, 'state', 'snapshots', 'l4-snapshot-999999999-1.json'), 'of a feeder that was killed')
   node.write(30)
@@ -132,7 +132,7 @@ test('an empty log begins with the node’s books; then every block comes once',
   expect(readdirSync(join(folder, 'state', 'snapshots'))).toEqual([])
 })
 
-test('a clock that is set back by an hour keeps nothing waiting', async () => {
+test('a clock set back by an hour delays nothing', async () => {
   node.write(5)
   const { feeder } = await startSeeded()
   const { now } = Date
@@ -161,7 +161,7 @@ test('a restart with a checkpoint is seamless: no new epoch, no block lost', asy
   )
 })
 
-test('a spoilt checkpoint is ignored with a sentence: events go on, books begin anew', async () => {
+test('a damaged checkpoint is ignored with a message: events continue, books start over', async () => {
   node.write(10)
   const first = await startSeeded()
   node.write(20)
@@ -177,7 +177,7 @@ test('a spoilt checkpoint is ignored with a sentence: events go on, books begin 
   expect(heights()).toEqual(Array.from({ length: 40 }, (_, i) => 110 + i))
 })
 
-test('a gateway that dies with blocks on the way gets them again, and soon', async () => {
+test('a gateway that dies with blocks in flight soon gets them again', async () => {
   node.write(10)
   await startSeeded()
   gateway.acknowledges = false
@@ -209,7 +209,7 @@ test('a line missing in one stream is a recorded gap and a new epoch', async () 
   expect(gateway.model.seeds).toBe(3)
 })
 
-test('diffs that do not fit mark one coin, which is repaired inside the epoch', async () => {
+test('diffs that do not fit affect one coin, which is repaired within the epoch', async () => {
   node.write(10)
   const { feeder } = await startSeeded()
   const changed = strayDiff('BTC', { update: { origSz: '1.0', newSz: '0.5' } })
@@ -223,7 +223,7 @@ test('diffs that do not fit mark one coin, which is repaired inside the epoch', 
   expect(gateway.model.seeds).toBe(1)
 })
 
-test('diffs of coins that no book can have, and sizes beyond all, cost no block and no epoch', async () => {
+test('diffs with invalid coins or sizes cost no block and no epoch', async () => {
   node.write(10)
   const { feeder } = await startSeeded()
   const { lines } = node.model.step()
@@ -240,7 +240,7 @@ test('diffs of coins that no book can have, and sizes beyond all, cost no block 
   expect([gaps(), gateway.model.seeds]).toEqual([[], 1])
 })
 
-test('an event that nests too deep to be put into text is a gap, not the end', async () => {
+test('an event nested too deeply to encode is a gap, not a crash', async () => {
   node.write(10)
   await startSeeded()
   const { height, time, lines } = node.model.step()
@@ -253,7 +253,7 @@ test('an event that nests too deep to be put into text is a gap, not the end', a
   expect(gaps()).toEqual([{ kind: 'gap', from: height, to: height }])
 })
 
-test('drift that no diff betrays is found by comparison with the node', async () => {
+test('drift without a misfit is found by comparison with the node', async () => {
   node.write(10)
   const { feeder } = await startSeeded({ verifyMs: 300 })
   append(strayDiff('ETH', { new: { sz: '1.0' } }, { side: 'A', px: '105.5' }))
@@ -264,7 +264,7 @@ test('drift that no diff betrays is found by comparison with the node', async ()
   expect(feeder.status(0).drifted).toBe(1)
 })
 
-test('a restarted node writes heights again, also behind a half line: nothing is a gap, a duplicate or a conflict', async () => {
+test('a restarted node writes heights again, even after a partial line: no gap, duplicate or conflict', async () => {
   node.write(30)
   const first = await startSeeded({ checkpointMs: 50 })
   node.write(30)
@@ -288,7 +288,7 @@ test('a restarted node writes heights again, also behind a half line: nothing is
 })
 
 // FEED-32
-test('order statuses are read while they are wanted, over connections, and sent of wanted wallets alone', async () => {
+test('order statuses are read while wanted, across connections, and sent only for wanted wallets', async () => {
   const WANTED = `0x${'1'.repeat(40)}`
   const OTHER = `0x${'2'.repeat(40)}`
   /** A block with an order status of each. */
@@ -354,7 +354,7 @@ class Keeper {
 const FAR = 1_000_000
 
 // FEED-35, FEED-36, FEED-37
-test('order-level books: rows while they are wanted, whole ones of one snapshot, over connections and restarts', async () => {
+test('order-level books: rows while wanted, snapshots from one file, across connections and restarts', async () => {
   const COINS = ['BTC', '@107', 'never:seen']
   const want: WantFrame = { type: 'want', orders: { add: [], drop: [] }, l4: { add: COINS, drop: [] } }
   const ask = () => gateway.send([{ type: 'l4Reseed', coins: COINS }])
@@ -418,7 +418,7 @@ test('order-level books: rows while they are wanted, whole ones of one snapshot,
   expect(gaps()).toEqual([])
 })
 
-test('a folder that stops growing, or is empty, stalls nothing; a line that comes too late goes with the next block', async () => {
+test('a folder that stops growing, or is empty, stalls nothing; a late line goes with the next block', async () => {
   mkdirSync(join(node.data, 'node_twap_statuses_by_block'), { recursive: true })
   node.write(60)
   const { feeder } = await startSeeded()
@@ -436,7 +436,7 @@ test('a folder that stops growing, or is empty, stalls nothing; a line that come
 })
 
 // FEED-32
-test('order statuses that are wanted now and then cost no late line, and files are opened for them once', async () => {
+test('intermittent interest in order statuses causes no late line, and files are opened once', async () => {
   const opens = vi.spyOn(NodeFiles.prototype, 'open')
   const looks = vi.spyOn(NodeFiles.prototype, 'presentStreams')
   const want = async (isWanted: boolean) => {
@@ -461,7 +461,7 @@ test('order statuses that are wanted now and then cost no late line, and files a
   expect(opens.mock.calls.length).toBeLessThanOrEqual(before + 1)
 })
 
-test('a node that starts over under a running feeder is refused', async () => {
+test('a node that starts over while the feeder runs is refused', async () => {
   node.write(30)
   const { ended } = await startSeeded()
   node.write(10)
@@ -488,7 +488,7 @@ test('a node that started over is refused, before and after a restart', async ()
   expect(said.at(-1)).toMatch(/another chain/)
 })
 
-test('a log that is begun anew for a node that started over goes on after a restart, whatever older checkpoints lie there', async () => {
+test('a new log for a node that started over survives a restart, whatever old checkpoints exist', async () => {
   node.write(30)
   const first = await startSeeded()
   await inStep()
@@ -509,7 +509,7 @@ test('a log that is begun anew for a node that started over goes on after a rest
   expect(gateway.model.seeds).toBe(1)
 })
 
-test('files that are gone are told as a gap', async () => {
+test('missing files are reported as a gap', async () => {
   node.write(10)
   const first = await startSeeded()
   await inStep()
@@ -522,7 +522,7 @@ test('files that are gone are told as a gap', async () => {
   expect(gaps()).toEqual([{ kind: 'gap', from: 110, to: 129 }])
 })
 
-test('an hour’s funding of many megabytes becomes one number per coin, and its block and those behind it come', async () => {
+test('an hour’s funding of many megabytes becomes one number per coin without delaying later blocks', async () => {
   node.write(10)
   await startSeeded()
   const { height, time, lines } = node.model.step()
@@ -545,7 +545,7 @@ test('an hour’s funding of many megabytes becomes one number per coin, and its
   expect(blocks().flatMap((block) => block.funding)).toEqual(funding)
 })
 
-test('a node without misc events is served, and with them once they appear', async () => {
+test('a node without misc events works, and with them once they appear', async () => {
   node.write(10, ['misc'])
   await startSeeded()
   node.write(10, ['misc'])
@@ -561,7 +561,7 @@ test('a node without misc events is served, and with them once they appear', asy
 })
 
 // FEED-27
-test('pulses tell how it stands, whether or not blocks come', async () => {
+test('pulses report the state, with or without blocks', async () => {
   node.write(10)
   const { feeder } = await startSeeded()
   node.write(5)
@@ -577,7 +577,7 @@ test('pulses tell how it stands, whether or not blocks come', async () => {
 })
 
 // FEED-29
-test('without files it is connected and says what is wrong; with files it greets anew', async () => {
+test('without files it is connected and reports why; with files it reconnects', async () => {
   const { feeder } = start()
   await until('the greeting', () => gateway.model.pulses.length > 0)
   expect(gateway.model.pulses.at(-1)).toMatchObject({ state: 'waiting for files', head: null, time: null })
@@ -594,7 +594,7 @@ test('without files it is connected and says what is wrong; with files it greets
   await inStep()
 })
 
-test('a gateway that refuses the token is named, with the files that are missing, once and on every line', async () => {
+test('a rejected token is logged once, and shown with the missing files in every status', async () => {
   gateway.kill()
   let dials = 0
   const door = await startServer((_, response) => {
@@ -608,7 +608,7 @@ test('a gateway that refuses the token is named, with the files that are missing
   door.close()
 })
 
-test('a node that cannot be asked shows at the start, and where books are wanted of it', async () => {
+test('an unreachable node is reported at the start, and when its books are needed', async () => {
   node.close()
   node.write(10)
   const { feeder } = start()

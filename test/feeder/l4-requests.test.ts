@@ -29,7 +29,7 @@ const step = fc.oneof(
 )
 
 // FEED-36
-test('law: never older than the first block of the run of rows that goes on, nor than the ask', () => {
+test('invariant: never older than the first block of the unbroken run of rows, nor than the request', () => {
   let sent = 0
   let kept = 0
   fc.assert(
@@ -85,7 +85,7 @@ test('law: never older than the first block of the run of rows that goes on, nor
 const block = (asks: L4Requests, height: number) =>
   asks.onBlock({ height, l4: [...asks.coins].map((coin) => ({ coin, statuses: [], diffs: [] })) })
 
-test('a part that waits is let go by the end of the connection, and by what makes it useless', async () => {
+test('a waiting part is dropped when the connection ends or it becomes useless', async () => {
   for (const end of [
     (asks: L4Requests) => asks.onClose(),
     (asks: L4Requests) => asks.onBreak(),
@@ -102,7 +102,7 @@ test('a part that waits is let go by the end of the connection, and by what make
 })
 
 // FEED-35
-test('coins are bounded', () => {
+test('coins are limited', () => {
   const asks = new L4Requests()
   asks.updateWanted({ l4: { add: Array.from({ length: L4_COINS_MAX + 9 }, (_, i) => `C${i}`), drop: [] } })
   expect(asks.coins.size).toBe(L4_COINS_MAX)

@@ -25,7 +25,7 @@ const same = (ours: OrderBooks, truth: OrderBooks) => {
   }
 }
 
-test('a snapshot of any height becomes our books at ours, with the blocks before it or behind it', () => {
+test('a snapshot of any height is brought to our height', () => {
   fc.assert(
     fc.property(fc.nat(99), fc.nat(50), fc.nat(50), (seed, snapshotAt, meetAt) => {
       const { keeper, pass, truth } = world(seed, 60)
@@ -38,7 +38,7 @@ test('a snapshot of any height becomes our books at ours, with the blocks before
   )
 })
 
-test('of known books only the coins are taken that have to be repaired', () => {
+test('only coins that need a repair replace known books', () => {
   const { keeper, pass, truth } = world(1, 60)
   keeper.startAt({ height: 120, time: 't' }, truth.get(120)!)
   for (let height = 121; height <= 130; height++) pass(height)
@@ -61,7 +61,7 @@ test('a snapshot that is too old is dropped and counted', () => {
   expect(keeper.needsSnapshot).toBe(true)
 })
 
-test('digests of an earlier height are those of the books at that height', () => {
+test('digests of an earlier height equal those of the books then', () => {
   const { keeper, pass, truth } = world(3, 60)
   keeper.startAt({ height: 110, time: 't' }, truth.get(110)!)
   const then = new Map<number, Map<string, number>>()
@@ -76,7 +76,7 @@ test('digests of an earlier height are those of the books at that height', () =>
   }
 })
 
-test('a long block is passed in steps, books that are on their way wait, and what breaks it off leaves unknown books', () => {
+test('a long block is applied in steps, snapshots wait for it, and aborting it leaves unknown books', () => {
   const added = { coin: 'BTC', side: 'B', raw_book_diff: { new: { sz: '1.0' } } }
   const events = Array.from({ length: 2_000 }, (_, oid) => ({ oid, px: `${oid}.5`, ...added }))
   const begun = () => {

@@ -24,7 +24,7 @@ function block(books: OrderBooks, ...diffs: RawDiff[]) {
 
 describe('net changes of a block', () => {
   // FEED-14
-  test('a coin without a book is new with its first entry alone', () => {
+  test('a coin without a book is new only with its first entry', () => {
     const books = new OrderBooks()
     expect(block(books, add(1, '10.0', '1.5'))).toEqual([
       { coin: 'BTC', levels: [[{ px: '10.0', sz: '1.5', n: 1 }], []], new: true },
@@ -34,14 +34,14 @@ describe('net changes of a block', () => {
     ])
   })
 
-  test('a coin whose first order came and went is still to be announced', () => {
+  test('a coin whose first order came and went is not announced yet', () => {
     const books = new OrderBooks()
     expect(block(books, add(1, '10.0', '1'), remove(1, '10.0'))).toEqual([])
     expect(block(books, add(2, '10.0', '1'))[0]!.new).toBe(true)
   })
 
   // FEED-13
-  test('a level that ends as it began is not emitted; one that only changed its count is', () => {
+  test('an unchanged level is not emitted; one with a new count is', () => {
     const books = new OrderBooks()
     block(books, add(1, '10.0', '2.0'), add(2, '11.0', '2.0'))
     const again = [remove(1, '10.0'), add(3, '10.0', '2')]
@@ -93,13 +93,13 @@ describe('contradictions', () => {
   })
 })
 
-test('a size that is written in another way is the same size', () => {
+test('differently written equal sizes are the same', () => {
   const books = new OrderBooks()
   block(books, add(1, '10.0', '1.50'), resize(1, '10.0', '1.5', '1.0'))
   expect(books.misfits).toBe(0)
 })
 
-test('books that differ in one price, size, count or side have other digests', () => {
+test('books with a different price, size, count or side have different digests', () => {
   const book = (...diffs: RawDiff[]) => {
     const books = new OrderBooks()
     block(books, ...diffs)
@@ -118,7 +118,7 @@ test('books that differ in one price, size, count or side have other digests', (
 })
 
 // FEED-13
-test('law: changes applied to the levels before give the levels after, whatever the diffs', () => {
+test('invariant: changes applied to the old levels give the new ones, whatever the diffs', () => {
   const size = fc.constantFrom('0.1', '2.5', '0.00033', '7', '1000000000000.000000000000000001')
   const diff = fc.oneof(
     fc
@@ -161,7 +161,7 @@ test.each([
   { oid: 1, coin: 'B\ufffd', side: 'B', px: '1', raw_book_diff: 'remove' },
   { oid: 1, coin: 'B'.repeat(65), side: 'B', px: '1', raw_book_diff: 'remove' },
   { oid: 1, coin: 'BTC', side: 'B', px: '1', raw_book_diff: { new: { sz: '9'.repeat(31) } } },
-])('%j is no raw diff', (event) => {
+])('%j is not a raw diff', (event) => {
   expect(readRawDiff(event)).toBeNull()
 })
 
@@ -185,7 +185,7 @@ function apply(book: CoinOrders, truth: Map<number, string>, { do: what, oid, si
   } else if (book.resize(oid, sz) !== null) truth.set(oid, text(truth.get(oid)![0]!))
 }
 
-test('law: the copy is the orders as they stand when its last one is taken, whatever changed meanwhile', () => {
+test('invariant: the copy equals the orders when the last one is copied, whatever changed meanwhile', () => {
   const blocks = fc.array(fc.tuple(fc.integer({ min: 1, max: 6 }), fc.array(change, { maxLength: 6 })))
   fc.assert(
     fc.property(fc.array(change, { maxLength: 60 }), blocks, (before, then) => {

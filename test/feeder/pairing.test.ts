@@ -25,7 +25,7 @@ describe('fills and diffs', () => {
     expect(p.next).toBe(6)
   })
 
-  test('a line missing in one is a gap once it went on, and keeps what the other has', () => {
+  test("a line missing in one is a gap once it has a later line, and keeps the other's line", () => {
     const p = pairing(5)
     push(p, ['diffs'], [5, 6, 7])
     push(p, ['fills'], [5, 7])
@@ -57,7 +57,7 @@ describe('fills and diffs', () => {
 describe('optional streams', () => {
   const read = ['diffs', 'fills', 'misc'] as const
 
-  test('a line of a later height says at once that there is none', () => {
+  test('a line of a later height settles it immediately', () => {
     const p = pairing(5, read)
     push(p, GATES, [5, 6])
     push(p, ['misc'], [6])
@@ -67,7 +67,7 @@ describe('optional streams', () => {
     ])
   })
 
-  test('the end of the stream says so after a short wait, which begins when the block is due', () => {
+  test('the end of the stream settles it after a short wait from when the block is due', () => {
     const p = pairing(5, read)
     p.onEnd('misc', 0)
     push(p, ['diffs'], [5], 1_000)
@@ -85,7 +85,7 @@ describe('optional streams', () => {
     expect(p.take()).toBeNull()
   })
 
-  test('a stream of every height is waited for longer, and only once when it stops', () => {
+  test('a dense stream is waited for longer, and only once when it stops', () => {
     const p = pairing(0, read)
     const heights = Array.from({ length: 100 }, (_, height) => height)
     push(p, read, heights)
@@ -100,7 +100,7 @@ describe('optional streams', () => {
     expect(p.take()).toMatchObject({ height: 102 })
   })
 
-  test('the first block of an hour waits longer for misc events, which have the funding', () => {
+  test('the first block of an hour waits longer for misc events with the funding', () => {
     const p = pairing(5, read)
     push(p, ['diffs', 'fills', 'misc'], [5])
     p.take()
@@ -114,7 +114,7 @@ describe('optional streams', () => {
     expect(p.take(), 'the stream said nothing for an hour').toMatchObject({ height: 7 })
   })
 
-  test('a line that comes later still goes with the next block, and makes the wait longer', () => {
+  test('a late line goes with the next block and lengthens the wait', () => {
     const p = pairing(5, read)
     push(p, GATES, [5], 1_000)
     p.onEnd('misc', 1_060)
@@ -129,7 +129,7 @@ describe('optional streams', () => {
     expect(p.waitingUnits('misc')).toBe(0)
   })
 
-  test('whatever the order of arrival, the same blocks come', () => {
+  test('any order of arrival gives the same blocks', () => {
     const has = fc.record({ misc: fc.boolean(), twaps: fc.boolean(), diffs: fc.integer({ min: 0, max: 9 }) })
     const life = fc.array(has, { minLength: 1, maxLength: 8 }).chain((blocks) => {
       const lines = { diffs: [], fills: [], misc: [], twaps: [] } as Record<string, StreamLine[]>
@@ -180,8 +180,8 @@ describe('optional streams', () => {
   })
 })
 
-describe('heights that were passed', () => {
-  test('are duplicates where a restarted node writes them again', () => {
+describe('passed heights', () => {
+  test('are duplicates if a restarted node writes them again', () => {
     const p = pairing(5)
     push(p, GATES, [5, 6, 7])
     p.take()
@@ -190,7 +190,7 @@ describe('heights that were passed', () => {
     expect([p.take(), p.take(), p.take()]).toMatchObject([{ height: 6 }, { height: 7 }, { height: 8 }])
   })
 
-  test('are of another chain with another time, be it later or earlier', () => {
+  test('belong to another chain if their time differs', () => {
     const p = pairing(5)
     push(p, GATES, [5, 6])
     p.take()

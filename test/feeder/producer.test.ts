@@ -102,7 +102,7 @@ function follow(
 const partsOf = (text: string, height: number): L4Book[] =>
   l4Frames(text, { height, time: 1 }).map((part) => FeederFrame.parse(JSON.parse(part)) as L4Book)
 
-describe('rows and whole books', () => {
+describe('rows and snapshots', () => {
   const crowd = MAINNET.crowd!
   const first = { bids: { orders: 400, levels: 300 }, asks: { orders: 300, levels: 200 } }
   const THIN: Scale = { ...MAINNET, crowd: { ...crowd, wallets: 20, orders: 12_000, levels: 9_000, first } }
@@ -166,7 +166,7 @@ const diff = (coin: string, oid: number) => {
 }
 
 // FEED-35
-describe('a coin whose rows of a block are not certain has no entry', () => {
+describe('a coin with uncertain rows has no entry', () => {
   beforeEach(() => {
     begin(1)
     want(['BTC', 'ETH'])
@@ -184,7 +184,7 @@ describe('a coin whose rows of a block are not certain has no entry', () => {
       ? { coin, statuses: [], diffs: [] }
       : { coin, statuses: [status(coin, height)], diffs: [diff(coin, height)] }
 
-  test('and every other one has, also an empty one', () => {
+  test('every other coin has one, even if empty', () => {
     expect(step(1).l4).toEqual([entry('BTC', 1), entry('ETH', 1)])
     want(['@1'], ['BTC'])
     expect(step(2).l4).toEqual([entry('ETH', 2), { ...entry('ETH', 2), coin: '@1' }])
@@ -192,20 +192,20 @@ describe('a coin whose rows of a block are not certain has no entry', () => {
     expect(step(3)).not.toHaveProperty('l4')
   })
 
-  test('where order statuses are not read', () => {
+  test('if order statuses are not read', () => {
     begin(1, ['diffs', 'fills'])
     want(['BTC'])
     expect(step(1, null)).not.toHaveProperty('l4')
   })
 
-  test('where the line of order statuses is missing, and where it came late', () => {
+  test('if the line of order statuses is missing or late', () => {
     expect(step(1, null).l4).toEqual([entry('ETH', 1)])
     push('statuses', line(1, [status('ETH', 1)]))
     expect(step(2).l4).toEqual([entry('BTC', 2)])
     expect(step(3).l4).toEqual([entry('BTC', 3), entry('ETH', 3)])
   })
 
-  test('where a line of order statuses cannot be read', () => {
+  test('if a line of order statuses is unreadable', () => {
     expect(step(1, line(1, []).replace('[]', '[{]'))).not.toHaveProperty('l4')
     expect(said).toEqual([expect.stringMatching(/statuses of height 1/)])
     expect(step(2, null).l4).toHaveLength(1)
@@ -214,7 +214,7 @@ describe('a coin whose rows of a block are not certain has no entry', () => {
     expect(step(4).l4).toHaveLength(2)
   })
 
-  test('where it came to be wanted while the block was made', () => {
+  test('if it became wanted during the block', () => {
     const many = Array.from({ length: 3_000 }, () => ({ ...status('BTC', 1), more: 'x'.repeat(500) }))
     push('diffs', line(1, [diff('BTC', 1), diff('SOL', 1)]))
     push('fills', line(1, []))
@@ -223,7 +223,7 @@ describe('a coin whose rows of a block are not certain has no entry', () => {
     expect(step(2).l4!.map(({ coin }) => coin)).toEqual(['BTC', 'SOL'])
   })
 
-  test('and a row that names no coin is of none', () => {
+  test('a row without a coin belongs to none', () => {
     push('diffs', line(1, [null, { ...diff('BTC', 1), coin: 7 }, { coin: 'BTC', odd: 1 }]))
     push('fills', line(1, []))
     push('statuses', line(1, [null, { ...status('BTC', 1), order: null }, status('BTC', 1)]))
@@ -232,7 +232,7 @@ describe('a coin whose rows of a block are not certain has no entry', () => {
   })
 })
 
-describe('a line of an optional stream that comes after its block goes with the next one, once, where that is sent from here', () => {
+describe('a late line of an optional stream goes once with the next block sent from here', () => {
   const HASH = `0x${'0'.repeat(64)}`
   const timeOf = (height: number) => `2026-05-05T17:00:0${height}.000000000`
   const misc = (height: number, events: unknown[]) => push('misc', line(height, events))
@@ -260,7 +260,7 @@ describe('a line of an optional stream that comes after its block goes with the 
   const sent = () => session.drain(0, 1e9).map((text) => JSON.parse(text) as Block)
 
   // FEED-12
-  test('funding and transfers stand in the next block, before its own, and in no other', () => {
+  test('funding and transfers go in the next block, before its own, and in no other', () => {
     sendFrom(1)
     passBare(1)
     passBare(2)
@@ -275,7 +275,7 @@ describe('a line of an optional stream that comes after its block goes with the 
     expect(said).toEqual([])
   })
 
-  test('they wait where a height between cannot be sent', () => {
+  test('they wait if a height in between cannot be sent', () => {
     sendFrom(1)
     passBare(1)
     misc(1, [payment(1, 'BTC')])
@@ -287,7 +287,7 @@ describe('a line of an optional stream that comes after its block goes with the 
     expect([gone, block!.funding.map(({ coin }) => coin)]).toEqual([{ type: 'gone', first: 3 }, ['BTC']])
   })
 
-  test('of a block that the gateway had from elsewhere they are not told again', () => {
+  test('they are not sent for a block that the gateway has from another feeder', () => {
     sendFrom(3)
     passBare(1)
     misc(1, [payment(1, 'BTC')])
@@ -297,7 +297,7 @@ describe('a line of an optional stream that comes after its block goes with the 
     expect(sent().map(({ height, funding }) => [height, funding])).toEqual([[3, []]])
   })
 
-  test('one that cannot be read is named, and costs its block nothing', () => {
+  test('an unreadable one is reported and does not affect its block', () => {
     sendFrom(1)
     passBare(1)
     pairing.push('misc', { height: 1, time: timeOf(1), text: 'spoilt' }, 0)

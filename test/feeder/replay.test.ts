@@ -16,7 +16,7 @@ const summary = (levels: Levels) => ({
 })
 
 describe.each(WIRES)('a replay of the %s blocks', (_, wire, isAbsent) => {
-  test.skipIf(isAbsent)('equals the golden books whole', async () => {
+  test.skipIf(isAbsent)('equals the golden books', async () => {
     const golden = recount(wire)
     const replay = await openReplay(join(wire, CAPTURE))
     expect(replay.seed.height).toBe(golden.snapshot_height)

@@ -59,7 +59,7 @@ describe('payments', () => {
     session.drain(0, ROOM).map((text) => (JSON.parse(text) as Block).payments?.length ?? 0)
 
   // FEED-38
-  test('go to a gateway that takes them alone, and out of what waits when it is another', () => {
+  test('go only to a gateway that takes them, and are removed when another connects', () => {
     const session = flowing(6, 6)
     session.addBlock(paid(7))
     expect(held(session)).toEqual([0, 0])
@@ -73,7 +73,7 @@ describe('payments', () => {
   })
 
   // FEED-38
-  test('are left out of a block that is longer than a gateway takes', () => {
+  test('are left out of a block that is too long for a gateway', () => {
     const outbox = new Outbox()
     const many = Array.from({ length: 200 }, () => `0x${'a'.repeat(40)} 1${' BTC 1 2 3'.repeat(10_000)}`)
     expect(outbox.pushBlock({ ...paid(1), payments: many }).payments).toBeNull()
@@ -85,7 +85,7 @@ describe('a pulse', () => {
   const said = { now: 1, head: 9, time: 2, state: 'sending', ...ZERO_COUNTERS }
 
   // FEED-27
-  test('waits for the greeting and for a pause that was asked for', () => {
+  test('waits for the hello and for a requested pause', () => {
     const session = new FeedSession()
     expect(session.encodePulse(said, 0)).toBe(null)
     open(session)
@@ -102,9 +102,9 @@ describe('a pulse', () => {
   })
 })
 
-describe('a greeting', () => {
+describe('a hello', () => {
   // FEED-4
-  test('that is refused is no connection, and says why', () => {
+  test('that is refused is not a connection and has a reason', () => {
     const session = new FeedSession()
     open(session)
     const reason = 'this gateway carries d and the feeder says "c"'
@@ -117,7 +117,7 @@ describe('a greeting', () => {
 
 describe('sending', () => {
   // FEED-10
-  test('what is not acknowledged is sent again after a reconnect, the rest is not', () => {
+  test('only unacknowledged items are sent again after a reconnect', () => {
     const session = flowing(5, 9)
     expect(sent(session)).toEqual(['5', '6', '7', '8', '9'])
     reopen(session)
@@ -138,14 +138,14 @@ describe('sending', () => {
     expect(sent(session)).toEqual(['all@7', '8'])
   })
 
-  test('a gateway further on than we are is followed in silence', () => {
+  test('a gateway ahead of us is followed without sending', () => {
     const session = flowing(5, 6)
     session.onFrame({ type: 'ack', height: 9 }, 0)
     for (const height of [7, 8, 9, 10]) session.addBlock(block(height))
     expect(sent(session)).toEqual(['10'])
   })
 
-  test('a gateway that lost acknowledged blocks is served from the files', () => {
+  test('a gateway that lost acknowledged blocks gets them from the files', () => {
     const session = flowing(5, 9)
     session.onFrame({ type: 'ack', height: 8 }, 0)
     reopen(session)
@@ -153,7 +153,7 @@ describe('sending', () => {
     expect(sent(session)).toEqual([])
   })
 
-  test('resend goes back, to the files if need be', () => {
+  test('resend goes back, to the files if needed', () => {
     const session = flowing(5, 9)
     sent(session)
     session.onFrame({ type: 'resend', from: 7 }, 0)
@@ -163,7 +163,7 @@ describe('sending', () => {
   })
 
   // FEED-25
-  test('a block refused again and again becomes a gap, with a new seed', () => {
+  test('a repeatedly rejected block becomes a gap, with a new seed', () => {
     const session = flowing(5, 6)
     for (let i = 0; i < 4; i++) {
       sent(session, i * 1000)
@@ -174,7 +174,7 @@ describe('sending', () => {
     expect(session.dueBooks(6)).toBe('all')
   })
 
-  test('a gap is told, and the block after it has unknown changes', () => {
+  test('a gap is sent, and the next block has unknown changes', () => {
     const session = flowing(5, 5)
     session.addGap(6, 8)
     expect(session.dueBooks(8)).toBeNull()
@@ -207,7 +207,7 @@ describe('sending', () => {
 
 describe('a snapshot in parts', () => {
   // FEED-6, FEED-17
-  test('is sent while it is made, a part at a time as far as there is room, and blocks wait behind it', () => {
+  test('is sent part by part as there is room, and blocks wait for it', () => {
     const session = flowing(5, 5)
     session.onFrame({ type: 'reseed', coins: null, reason: 'why' }, 0)
     session.openSnapshot({ head: { scope: 'all', height: 5, time: 5 }, coins: [] })
@@ -223,7 +223,7 @@ describe('a snapshot in parts', () => {
     expect(session.drain(0, ROOM).slice(1, 4)).toEqual(['"one"', '"two"', '"three"'])
   })
 
-  test('that breaks off is due again, and what was sent of it is nothing', () => {
+  test('that is aborted is due again from the start', () => {
     const session = flowing(5, 5)
     session.onFrame({ type: 'reseed', coins: null, reason: 'why' }, 0)
     session.openSnapshot({ head: { scope: 'all', height: 5, time: 5 }, coins: [] })
@@ -236,7 +236,7 @@ describe('a snapshot in parts', () => {
   })
 
   // FEED-17, FEED-25
-  test('that comes at the wrong time is no refusal of a block, and is sent again when it is asked for', () => {
+  test("rejected for its timing does not count as a block's rejection, and is sent again on request", () => {
     const session = flowing(5, 5)
     session.addGap(6, 7)
     session.addBlock(block(8))
@@ -255,7 +255,7 @@ describe('a snapshot in parts', () => {
     }
   })
 
-  test('does not stop production, whatever its size: what is held behind it is of blocks alone', () => {
+  test('does not stop production, whatever its size: only blocks count', () => {
     const session = flowing(5, 5)
     session.openSnapshot({ head: { scope: 'all', height: 5, time: 5 }, coins: [] })
     for (let i = 0; i < 70; i++) session.addSnapshotPart('x'.repeat(1024 * 1024), i === 69)
@@ -265,7 +265,7 @@ describe('a snapshot in parts', () => {
 
 describe('repairs', () => {
   // FEED-19
-  test('are sent after the block sent last, and again if the gateway was not there', () => {
+  test('are sent after the last block, and again if the gateway was at another height', () => {
     const session = flowing(5, 6)
     session.onFrame({ type: 'reseed', coins: ['BTC', 'ETH'], reason: 'why' }, 0)
     expect(session.dueBooks(5)).toBeNull()
@@ -312,7 +312,7 @@ describe('dead connections', () => {
   })
 
   // FEED-23
-  test('no acknowledgement of what is outstanding; silence with nothing outstanding is fine', () => {
+  test('no acknowledgement of pending blocks; silence is fine without any', () => {
     const session = flowing(5, 5)
     expect(session.overdueReason(1e9)).toBeNull()
     sent(session, 20_000)
@@ -323,7 +323,7 @@ describe('dead connections', () => {
   })
 })
 
-describe('where to go on', () => {
+describe('where to resume', () => {
   const files = { first: 100, head: 200, headTime: 't200' }
   const place = (height: number) => ({ height, time: `t${height}` })
   const taken = (height: number, from = height) => ({ ...place(height), from: place(from) })
@@ -345,7 +345,7 @@ describe('where to go on', () => {
     expect(point).toMatchObject({ books, readFrom, sendFrom, ...more })
   })
 
-  test('of a checkpoint that took some blocks the first one is read on from, and the last one must be in the log', () => {
+  test('a checkpoint over several blocks is read from its first one, and the log must have its last', () => {
     const point = (durable: number, from: number) =>
       resumePoint({ durable, seeded: true }, files, null, [taken(160, from), taken(130)])
     expect(point(170, 150)).toMatchObject({ books: 'checkpoint', checkpoint: 160, readFrom: 151, sendFrom: 171 })
@@ -357,7 +357,7 @@ describe('where to go on', () => {
     expect(resumePoint({ durable: 160, seeded: false }, files, null, [taken(150)])).toMatchObject({ needsSeed: true })
   })
 
-  test('a node that started over is told from one that goes on', () => {
+  test('a node that started over is distinguished from one that continues', () => {
     const ending = (head: number, headTime = `t${head}`) => ({ first: 100, head, headTime })
     expect(startedOverMessage(place(150), ending(200), 't150')).toBeNull()
     expect(startedOverMessage(place(150), ending(200), null)).toBeNull()
@@ -368,7 +368,7 @@ describe('where to go on', () => {
 })
 
 // FEED-37
-test('a part of an order-level book waits for all that is due, and for a pause, and stands in no other frame', async () => {
+test('a part of an order-level book waits for everything due and for a pause, and never splits a frame', async () => {
   const session = flowing(1, 1)
   const coins = ['BTC']
   session.onFrame({ type: 'want', orders: { add: [], drop: [] }, l4: { add: coins, drop: [] } }, 0)
@@ -390,7 +390,7 @@ test('a part of an order-level book waits for all that is due, and for a pause, 
 })
 
 // FEED-35
-test('rows that make a block longer than a gateway takes are left out, and no block is lost for them', () => {
+test('rows that make a block too long are left out without losing the block', () => {
   const session = flowing(1, 1)
   session.onFrame({ type: 'want', orders: { add: [], drop: [] }, l4: { add: ['BTC'], drop: [] } }, 0)
   const l4Of = (rows: number) => [{ coin: 'BTC', statuses: Array(rows).fill('x'.repeat(256 * 1024)), diffs: [] }]
@@ -406,7 +406,7 @@ test('rows that make a block longer than a gateway takes are left out, and no bl
 })
 
 // FEED-35
-test('rows are left out while much waits to be sent, so that a line too slow for them keeps up with blocks', () => {
+test('rows are left out while much is unsent, so that a slow connection keeps up with blocks', () => {
   const session = flowing(1, 1)
   session.onFrame({ type: 'want', orders: { add: [], drop: [] }, l4: { add: ['BTC'], drop: [] } }, 0)
   const l4 = [{ coin: 'BTC', statuses: ['x'.repeat(1024 * 1024)], diffs: [] }]

@@ -259,6 +259,6 @@ test.each(Array.from({ length: 12 }, (_, seed) => seed))('seed %i', async (seed)
   verified += world.gateway.verified
 })
 
-test('what the feeders verified was held against the books', () => {
+test('verified digests were compared with the books', () => {
   expect(verified).toBeGreaterThan(0)
 })

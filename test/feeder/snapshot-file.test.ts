@@ -41,13 +41,13 @@ describe('snapshot files', () => {
     )
   })
 
-  test('that are cut off are not complete', () => {
+  test('that are truncated are not complete', () => {
     const scanner = new SnapshotScanner()
     scanner.push(JSON.stringify([77, coins]).slice(0, -1))
     expect(scanner.isComplete).toBe(false)
   })
 
-  test.each(['{"error":"no"}', '"x"', `[77,[["X",[[{"oid":1}],[]]]]]`])('%s is refused', (text) => {
+  test.each(['{"error":"no"}', '"x"', `[77,[["X",[[{"oid":1}],[]]]]]`])('%s is rejected', (text) => {
     const read = () => {
       const scanner = new SnapshotScanner()
       scanner.push(text).map(readCoin)
@@ -58,7 +58,7 @@ describe('snapshot files', () => {
 })
 
 // FEED-36, FEED-37
-test('orders of a coin are cut into frames, in their order and without what does not belong', () => {
+test('orders of a coin are split into frames, in order and without other fields', () => {
   const entry = (oid: number, side: 'B' | 'A', more: object = {}) => ['0xabc', order(oid, side, more)]
   const bids = Array.from({ length: 2_000 }, (_, oid) => entry(oid, 'B'))
   const asks = Array.from({ length: 2_000 }, (_, oid) => entry(oid, 'A', oid === 5 ? { isTrigger: true } : {}))

@@ -14,7 +14,7 @@ const well = {
 }
 const refused = { state: 'refused by the gateway', why: 'the token' } as const
 
-describe('what the feeder does', () => {
+describe("the feeder's state", () => {
   it.each<[object, Status['state'], string | null]>([
     [{}, 'sending', null],
     [{ snapshotError: 'no snapshot' }, 'sending', 'no snapshot'],
@@ -28,7 +28,7 @@ describe('what the feeder does', () => {
     [{ isQuiet: true }, 'waiting for blocks', null],
     [{ isQuiet: true, awaited: ['fills', 'misc'] }, 'waiting for fills', null],
     [{ awaited: ['fills'] }, 'sending', null],
-  ])('is, by %j, %s', (facts, state, why) => {
+  ])('for %j is %s', (facts, state, why) => {
     expect(stateOf({ ...well, ...facts })).toEqual({ state, why })
   })
 })
@@ -46,7 +46,7 @@ describe('the line for a terminal', () => {
     booksKnown: true,
   }
 
-  it('is short while all is well', () => {
+  it('is short while everything is healthy', () => {
     expect(statusLine(status)).toBe(
       'sending · height 7 · lag 30 ms · 14 blocks/s · unacked 2 · reconnects 1 · misfits 0',
     )
@@ -56,7 +56,7 @@ describe('the line for a terminal', () => {
     expect(statusLine({ ...status, why: 'no\x1b[2J\nheight 9' })).toMatch(/^sending: no\\u001b\[2J\\u000aheight 9 · /)
   })
 
-  it('says what is not', () => {
+  it('shows problems', () => {
     const bad = { ...status, state: 'waiting for files', why: 'none', height: null, lagMs: null } as const
     expect(
       statusLine({ ...bad, drifted: 1, gaps: 2, refusedEvents: 3, lateLines: 4, stallMs: 50, booksKnown: false }),

@@ -48,7 +48,7 @@ async function heights(tail: StreamTail, rounds = 8): Promise<number[]> {
   return found
 }
 
-test('a half-written last line waits for its rest', async () => {
+test('a partial last line waits for the rest', async () => {
   write('20260505/9', `${line(1)}\n${line(2).slice(0, 60)}`)
   const tail = tailFrom(1)
   expect(await heights(tail)).toEqual([1])
@@ -58,7 +58,7 @@ test('a half-written last line waits for its rest', async () => {
   expect(await heights(tail)).toEqual([2])
 })
 
-test('files follow each other by date and hour as numbers, each read to its end first', async () => {
+test('files are read in order of date and hour, each to its end', async () => {
   write('20260505/9', `${line(1)}\n`)
   write('20260505/10', `${line(2)}\n`)
   write('20260506/0', `${line(3)}\n`)
@@ -68,7 +68,7 @@ test('files follow each other by date and hour as numbers, each read to its end 
   expect(await heights(tail)).toEqual([4])
 })
 
-test('a node whose clock is set back goes on in the file of the hour before, and then in that of its hour', async () => {
+test("a node whose clock is set back continues in the previous hour's file, then in its own", async () => {
   write('20260505/9', `${line(1)}\n`)
   const tail = tailFrom(1)
   write('20260505/10', `${line(2)}\n${line(3).slice(0, 50)}`)
@@ -83,7 +83,7 @@ test('a node whose clock is set back goes on in the file of the hour before, and
   expect(said).toEqual([])
 })
 
-test('a line that is completed after the next file began is not lost', async () => {
+test('a line completed after the next file started is not lost', async () => {
   write('20260505/9', `${line(1)}\n${line(2).slice(0, 50)}`)
   const tail = tailFrom(1)
   expect(await heights(tail, 3)).toEqual([1])
@@ -93,7 +93,7 @@ test('a line that is completed after the next file began is not lost', async () 
   expect(await heights(tail)).toEqual([2, 3])
 })
 
-test('a last line that a crash cut off is left out with a sentence, one that only lacks its line feed is not', async () => {
+test('a truncated last line is skipped with a message; one that only lacks its line feed is not', async () => {
   write('20260505/9', `${line(1)}\n${line(2)}`)
   write('20260505/10', `${line(3)}\n${line(4).slice(0, 80)}`)
   write('20260505/11', `${line(5)}\n`)
@@ -102,12 +102,12 @@ test('a last line that a crash cut off is left out with a sentence, one that onl
   expect(said[0]).toMatch(/partial line/)
 })
 
-test('lines longer than a read come whole', async () => {
+test('lines longer than a read are complete', async () => {
   write('20260505/9', `${line(1, 3_000_000)}\n${line(2)}\n`)
   expect(await heights(tailFrom(1), 12)).toEqual([1, 2])
 })
 
-test('a file written anew is read from its beginning, whatever its heights', async () => {
+test('a rewritten file is read from the start, whatever its heights', async () => {
   write('20260505/9', `${line(7)}\n${line(8)}\n`)
   const tail = tailFrom(8)
   expect(await heights(tail)).toEqual([8])
@@ -117,7 +117,7 @@ test('a file written anew is read from its beginning, whatever its heights', asy
   expect(await heights(tail)).toEqual([1])
 })
 
-test('a file that was cut at its front goes on behind what was read of it', async () => {
+test('a file trimmed at the front continues after the lines already read', async () => {
   write('20260505/9', Array.from({ length: 400 }, (_, at) => `${line(at, 2_000)}\n`).join(''))
   const tail = tailFrom(398)
   expect(await heights(tail)).toEqual([398, 399])
@@ -127,7 +127,7 @@ test('a file that was cut at its front goes on behind what was read of it', asyn
   expect(said).toEqual([])
 })
 
-test('a file that was cut at its front before the first wanted line came tells none that is lower', async () => {
+test('a file trimmed before the first wanted line yields no lower lines', async () => {
   const lines = (from: number, to: number) =>
     Array.from({ length: to - from }, (_, at) => `${line(from + at, 2_000)}\n`).join('')
   write('20260505/9', lines(0, 390))
@@ -140,7 +140,7 @@ test('a file that was cut at its front before the first wanted line came tells n
   expect(await heights(tail)).toEqual([398, 399])
 })
 
-test('a pruned file is no obstacle', async () => {
+test('a pruned file is skipped', async () => {
   write('20260505/9', `${line(1)}\n`)
   const tail = tailFrom(1)
   expect(await heights(tail)).toEqual([1])
@@ -149,13 +149,13 @@ test('a pruned file is no obstacle', async () => {
   expect(await heights(tail)).toEqual([2])
 })
 
-test('what is no line of a block stream is left out', async () => {
+test('text that is not a block line is skipped', async () => {
   write('20260505/9', `hello\n\n${line(1)}\n`)
   expect(await heights(tailFrom(1))).toEqual([1])
   expect(said).toHaveLength(1)
 })
 
-test('any height is found in many files without reading them, and the ends are known', async () => {
+test('any height is found among many files without reading them, and the ends are known', async () => {
   for (let hour = 0; hour < 12; hour++) {
     let text = ''
     for (let i = 0; i < 500; i++) text += `${line(1000 + hour * 500 + i, 2_000)}\n`
@@ -174,7 +174,7 @@ test('any height is found in many files without reading them, and the ends are k
   expect((await files.last())?.height).toBe(6999)
 })
 
-test('a folder that is not there yet is waited for', async () => {
+test('a missing folder is waited for', async () => {
   const tail = tailFrom(1)
   expect(await heights(tail)).toEqual([])
   expect(await new StreamFiles(root).last()).toBeNull()

@@ -21,7 +21,7 @@ const side = (from: number, by: number) =>
     .map((levels) => levels.map((level, at): Level => ({ px: `${from + by * at}.0`, ...level })))
 
 // WS-147
-it('is the CRC-32 of the ten best levels a side, whatever the book', () => {
+it('is the CRC-32 of the ten best levels per side of any book', () => {
   fc.assert(
     fc.property(fc.tuple(side(100, -1), side(101, 1)), (levels) => {
       expect(bookChecksum(LevelBook.of(levels))).toBe(plain(levels))
@@ -29,7 +29,7 @@ it('is the CRC-32 of the ten best levels a side, whatever the book', () => {
   )
 })
 
-it('is what the document says of its examples', () => {
+it('matches the documented examples', () => {
   const rule = readFileSync(join(import.meta.dirname, '../../docs/reference/websocket.md'), 'utf8').split(
     '**WS-147.**',
   )[1]!
@@ -42,7 +42,7 @@ it('is what the document says of its examples', () => {
     ])
 })
 
-it('looks at no more of a deep book than that', () => {
+it('reads no more of a deep book', () => {
   let looked = 0
   const level = (px: number): Level => ({
     px: `${px}.0`,

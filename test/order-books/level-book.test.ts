@@ -54,7 +54,7 @@ function textsOf(changes: readonly Levels[]): Map<string, Level>[] {
 }
 
 describe('a level book', () => {
-  it('equals the obvious book after any changes', () => {
+  it('equals a naive book after any changes', () => {
     fc.assert(
       fc.property(fc.array(levels, { maxLength: 12 }), (changes) => {
         const book = bookOf(changes)
@@ -86,7 +86,7 @@ describe('a level book', () => {
     )
   })
 
-  it('loads what comes in any order, runs of it too, as changes would', () => {
+  it('loads levels in any order, as changes would', () => {
     fc.assert(
       fc.property(fc.array(levels, { maxLength: 6 }), (runs) => {
         const loaded = new LevelBook()
@@ -98,7 +98,7 @@ describe('a level book', () => {
     )
   })
 
-  it('takes a whole deep book without searching: each level is compared with the best one alone', () => {
+  it('loads a sorted book without searching', () => {
     let compared = 0
     const counted = (value: string): string => {
       const read = () => {
@@ -114,7 +114,7 @@ describe('a level book', () => {
     expect(compared).toBeLessThan(1000 * 3)
   })
 
-  it('answers changes by which a copy that finds levels by their texts has each price once', () => {
+  it('returns changes that keep each price once in a copy that finds levels by text', () => {
     fc.assert(
       fc.property(fc.array(levels, { maxLength: 12 }), (changes) => {
         const book = new LevelBook()
@@ -127,7 +127,7 @@ describe('a level book', () => {
     )
   })
 
-  it('tells the changes that turn it into another book', () => {
+  it('returns the changes that turn it into another book', () => {
     fc.assert(
       fc.property(fc.array(levels, { maxLength: 6 }), fc.array(levels, { maxLength: 6 }), (from, to) => {
         const book = bookOf(from)

@@ -52,7 +52,7 @@ const tells = (frame: object) =>
 const jump = (height: number, epoch: string | null) =>
   tells({ t: 'block', epoch, height, time: 1, books: epoch && [], px: {} })
 
-it('what comes on the old link while a new one is asked for is taken: whole books are not asked for again', async () => {
+it('frames on the old link are applied until the new one exists, without another snapshot', async () => {
   const { attach } = BlockLog.prototype
   await seqAt('BTC', base)
   const { epoch } = await log().status()
@@ -75,7 +75,7 @@ it('what comes on the old link while a new one is asked for is taken: whole book
   expect(feeder.heard).not.toContain('reseed')
 })
 
-it('a hub that woke anew knows of all its coins before it takes a block', async () => {
+it('a restarted hub knows all its coins before it applies a block', async () => {
   await evictDurableObject(hub())
   feeder.block(base + 1, [{ coin: 'BTC', levels: levelsOf(['101', '1.0', 1]) }])
   await feeder.acked(base + 1)
@@ -86,7 +86,7 @@ it('a hub that woke anew knows of all its coins before it takes a block', async 
   }, WAIT)
 })
 
-it('a hub that lost its books unseen gets them again', async () => {
+it('a hub that lost its books without notice gets them again', async () => {
   await seqAt('BTC', base)
   await tells({ t: 'gap', from: base, to: base })
   expect(await hub().snapshot('BTC')).toMatchObject({ reason: 'not_ready' })
@@ -96,7 +96,7 @@ it('a hub that lost its books unseen gets them again', async () => {
   }, WAIT)
 })
 
-it('a hub that woke anew asks for no book that the blocks which it missed will bring', async () => {
+it('a restarted hub requests no book that missed blocks will bring', async () => {
   const fresh = `${QUIET}x`.padEnd(4, 'x')
   const coin = Array.from({ length: 99 }, (_, i) => `${fresh}${i}`).find((one) => shardOf(one, shards) === index)!
   await seqAt('BTC', base)
@@ -119,7 +119,7 @@ const storedOnce = () =>
     expect(keys).toHaveLength(2)
   }, WAIT)
 
-it('a checkpoint that storage did not keep is not taken for one that is still true', async () => {
+it('a checkpoint lost by storage does not count as valid', async () => {
   await seqAt('BTC', base)
   await storedOnce()
   await runInDurableObject(hub(), (_, { storage }) => {
@@ -143,7 +143,7 @@ it('a checkpoint that storage did not keep is not taken for one that is still tr
   expect(answer.ok && answer.snapshot.levels).toContain('"102"')
 })
 
-it('a link ends whose answer did not come: it may have told of repairs', async () => {
+it('a link without an attach answer is closed: the answer may contain repairs', async () => {
   await seqAt('BTC', base)
   const { attach } = BlockLog.prototype
   const asked = vi.spyOn(BlockLog.prototype, 'attach').mockImplementation(async function (this: BlockLog, request) {

@@ -11,7 +11,7 @@ const entry = (height: number, time = height) => ({ tick: { v: 1, epoch: 'e', he
 const at = (height: number, epoch = 'e') => ({ height, epoch })
 
 describe('the ring', () => {
-  it('answers what came after a height, or that it cannot', () => {
+  it('returns the entries after a height, or null', () => {
     const ring = new Ring()
     expect(ring.entriesAfter(at(0))).toBeNull()
     for (let height = 5; height <= 8; height++) ring.push(entry(height))
@@ -27,7 +27,7 @@ describe('the ring', () => {
   })
   const held = (ring: Ring, to: number) => ring.entriesAfter(at(to))?.length
 
-  it('is bounded by characters, with a hundred for each fragment, and never without the newest entry', () => {
+  it('is bounded by characters, 100 per fragment, and always has the newest entry', () => {
     const ring = new Ring()
     for (const height of [1, 2, 3, 4]) ring.push(sized(height, RING_CHARS / 2))
     expect([ring.entriesAfter(at(1)), held(ring, 2)]).toEqual([null, 2])
@@ -44,13 +44,13 @@ describe('the ring', () => {
     expect([ring.entriesAfter(at(4 * RING_MS - 2)), held(ring, 4 * RING_MS - 1)]).toEqual([null, RING_MS / 10 + 1])
   })
 
-  it('begins anew with a height that was there', () => {
+  it('starts over with a height it already had', () => {
     const ring = new Ring()
     for (const height of [5, 6, 20, 20]) ring.push(entry(height))
     expect([ring.entriesAfter(at(6)), held(ring, 19)]).toEqual([null, 1])
   })
 
-  it('answers what came after a height beyond a gap, and forgets what another chain had', () => {
+  it('returns entries after a height across a gap, and drops those of another chain', () => {
     const ring = new Ring()
     for (const height of [5, 6, 20, 21, 22]) ring.push(entry(height))
     expect(ring.entriesAfter(at(6))?.map(({ tick }) => tick.height)).toEqual([20, 21, 22])
@@ -61,14 +61,14 @@ describe('the ring', () => {
     expect(ring.entriesAfter(at(1))).toBeNull()
   })
 
-  it('does not continue a cursor of another chain that it has overtaken', () => {
+  it('does not continue an overtaken cursor of another chain', () => {
     const ring = new Ring()
     for (let height = 1; height <= 20; height++) ring.push(entry(height))
     expect([ring.entriesAfter(at(10, 'before')), ring.entriesAfter(at(0, 'before'))]).toEqual([null, null])
     expect([ring.entriesAfter(at(10, ''))?.length, ring.entriesAfter(at(10))?.length]).toEqual([10, 10])
   })
 
-  it('goes on over a new epoch of the same heights', () => {
+  it('continues over a new epoch of the same chain', () => {
     const ring = new Ring()
     for (const [height, epoch] of [
       [1, 'e'],
@@ -84,7 +84,7 @@ describe('the ring', () => {
 })
 
 describe('frames between hub and relay', () => {
-  it('come back as they were sent', () => {
+  it('survive encoding and decoding', () => {
     const fragments = [
       { mark: '=' as const, coin: 'BTC', prevSeq: 7, levels: '[[{"px":"1","sz":"2","n":1}],[]]' },
       { mark: '!' as const, coin: 'PURR/USDC', prevSeq: -1, levels: '[[],[]]' },
@@ -106,7 +106,7 @@ describe('frames between hub and relay', () => {
     })
   })
 
-  it('carry the coins and market types that a relay wants, and tick without them', () => {
+  it("contain the coins and market types of a relay's interest, or only a tick", () => {
     const sent: string[] = []
     const link = new RelayLink('r', { coins: ['BTC'], types: ['spot'], views: [] }, null, (text) => sent.push(text))
     const coins = ['BTC', 'ETH', '@1', '#1'].map((coin) => {
@@ -140,7 +140,7 @@ describe('frames between hub and relay', () => {
     expect(carried(typeInterest(CHECKSUM, 'spot'), coinInterest(MID, 'BTC'))).toEqual([undefined, 0])
   })
 
-  it('bring a relay the views that it wants, and all of them where it wants one that it was not shown', () => {
+  it("contain a relay's views, and all of them after a new interest", () => {
     const sent: string[] = []
     const interest = { coins: [], types: [], views: [coinInterest(BBO, 'BTC')] }
     const link = new RelayLink('r', interest, null, (text) => sent.push(text))
@@ -175,7 +175,7 @@ describe('the rotation of checkpoints', () => {
     expect(seen.size).toBeGreaterThan(85)
   })
 
-  it('tells up to where the stored checkpoints are true, and tells it again where nothing changes', () => {
+  it('reports how far stored checkpoints are valid, and again when nothing changes', () => {
     const rotation = new Rotation()
     rotation.markChanged('A', 7)
     rotation.markChanged('B', 8)

@@ -79,7 +79,7 @@ it('spreadOf is the distance of the best prices', () => {
   expect(spreadOf([[], [level('1')]])).toBeUndefined()
 })
 
-describe('a rounded book that is kept', () => {
+describe('a cached rounded book', () => {
   const hows = fc.constantFrom({ nSigFigs: 2, mantissa: 1 }, { nSigFigs: 3, mantissa: 1 }, { nSigFigs: 5, mantissa: 5 })
   // Around a power of ten, where steps change; a price that floats do not tell from a rounded one.
   const px = fc.oneof(
@@ -97,7 +97,7 @@ describe('a rounded book that is kept', () => {
     isRead: fc.boolean(),
   })
 
-  it('shows at any time what reading the whole book shows', () => {
+  it('always equals reading the whole book', () => {
     fc.assert(
       fc.property(
         fc.array(change, { minLength: 200, maxLength: 400 }),
@@ -126,7 +126,7 @@ describe('a rounded book that is kept', () => {
     )
   })
 
-  it('does not count a price that floats take for its last one', () => {
+  it('does not confuse prices that floats cannot tell apart', () => {
     const asks = Array.from({ length: 32 }, (_, i) => level(`${969 + i}.0`))
     const book = LevelBook.of([[], [...asks, level('1000.05')]])
     const how = { nSigFigs: 5, mantissa: 1 }
@@ -148,7 +148,7 @@ describe('a rounded book that is kept', () => {
     expect(roundedLevels(book, how)).toEqual(aggregateBook([book.best(0), book.best(1)], how).levels)
   })
 
-  it('is not read anew for what changes, but where what is kept runs out', () => {
+  it('is read again only when its levels run out', () => {
     const bids = Array.from({ length: 100 }, (_, i) => level(`${990 - i}.0`))
     const book = LevelBook.of([bids, []])
     let reads = 0
@@ -172,7 +172,7 @@ describe('a rounded book that is kept', () => {
     expect([shown()[0][0]!.px, reads]).toEqual(['977.0', 2])
   })
 
-  it('is kept no longer when nobody looks, and read anew for who does', () => {
+  it('is dropped when unused, and read again on demand', () => {
     const book = LevelBook.of([[level('99.0')], []])
     const how = { nSigFigs: 2, mantissa: 1, limit: 20 }
     roundedLevels(book, how)

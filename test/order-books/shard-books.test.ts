@@ -76,14 +76,14 @@ describe('the books of a shard', () => {
     expect(shard.encode('ETH')?.seq).toBe(10)
   })
 
-  it('refuse what does not follow, and ignore what was there', () => {
+  it('reject blocks that do not follow, and ignore known ones', () => {
     const shard = seeded(10)
     expect(shard.apply(block(10, [])).kind).toBe('duplicate')
     expect(shard.apply(block(13, []))).toEqual({ kind: 'missing', from: 11 })
     expect(shard.height).toBe(10)
   })
 
-  it('pay what they owe a little a block, whole books of a shard over several, and a changed coin at once', () => {
+  it('publish pending changes over several blocks, and those of a changed coin with it', () => {
     const deep = (n: number): Levels => bids(...Array.from({ length: 3000 }, (_, i) => level(9000 - i, n)))
     const coins = ['A', 'B', 'C', 'D']
     const shard = new ShardBooks()
@@ -104,7 +104,7 @@ describe('the books of a shard', () => {
     expectInStep(client, shard)
   })
 
-  it('tell clients to begin again where a lost book came back', () => {
+  it('tell clients to start over when a lost book comes back', () => {
     const shard = new ShardBooks()
     shard.resetTo(EPOCH, 5, ['BTC'])
     expect(shard.apply(block(6, [at('BTC', 5)]))).toMatchObject({ fragments: [] })
@@ -121,7 +121,7 @@ describe('the books of a shard', () => {
     expect(shard.time).toBe(5 * 70)
   })
 
-  it('go on after a crash from where every checkpoint is true, however old the one of a quiet coin', () => {
+  it("resume after a crash where all checkpoints are valid, however old a quiet coin's is", () => {
     const shard = seeded(10, at('BTC', 5), at('QUIET', 1))
     const quiet = shard.checkpoint('QUIET')!
     for (let height = 11; height <= 500; height++) shard.apply(block(height, [at('BTC', height)]))
@@ -133,7 +133,7 @@ describe('the books of a shard', () => {
     expect(again.completeAt).toBe(500)
   })
 
-  it('pass over what a checkpoint that is ahead of the others already holds', () => {
+  it('skip changes that a newer checkpoint already has', () => {
     const shard = seeded(1, at('BTC', 5), at('ETH', 1))
     shard.apply(block(2, [at('ETH', 2)]))
     const behind = shard.checkpoint('ETH')!
@@ -153,7 +153,7 @@ describe('the books of a shard', () => {
     expect(again.apply(block(5, [at('BTC', 7)]))).toMatchObject({ fragments: [{ mark: '=', prevSeq: 4 }] })
   })
 
-  it('take no repair of a height where they do not stand', () => {
+  it('accept no repair of another height', () => {
     const shard = seeded(1, at('BTC', 5))
     shard.seed(seed(3, [at('BTC', 7)], 'coins'))
     expect(shard.apply(block(2, [at('BTC', 6)]))).toMatchObject({
@@ -161,7 +161,7 @@ describe('the books of a shard', () => {
     })
   })
 
-  it('give up a book from before a repair that they missed, and no other', () => {
+  it('drop only a book older than a missed repair', () => {
     const shard = seeded(1, at('BTC', 5))
     shard.apply(block(2, []))
     expect(shard.invalidate([{ coin: 'BTC', height: 1 }], 2)).toEqual([])
@@ -173,7 +173,7 @@ describe('the books of a shard', () => {
     expect([shard.encode('BTC'), shard.suspects, shard.isSettled('BTC')]).toEqual([null, ['BTC'], false])
   })
 
-  it('keep a lost book that was just repaired, though no block has followed the repair', () => {
+  it('keep a just repaired book before the next block', () => {
     const shard = new ShardBooks()
     shard.resetTo(EPOCH, 5, ['BTC'])
     shard.seed(seed(5, [at('BTC', 5)], 'coins'))
@@ -181,13 +181,13 @@ describe('the books of a shard', () => {
     expect([shard.suspects, shard.has('BTC')]).toEqual([[], true])
   })
 
-  it('give up a repaired book that waits for its block where a later repair passed it by', () => {
+  it('drop a repaired book if a later repair was missed', () => {
     const shard = seeded(1, at('BTC', 5))
     shard.seed(seed(1, [at('BTC', 6)], 'coins'))
     expect(shard.invalidate([{ coin: 'BTC', height: 3 }], 1)).toEqual(['BTC'])
   })
 
-  it('tell of a coin that a later seed brings with its whole book, changed by the next block or not', () => {
+  it('send a new coin of a later seed as a whole book', () => {
     const shard = seeded(10, at('BTC', 5))
     const brought = ['ETH', 'SOL'].map((coin) => ({ coin, levels: bids(level(2)) }))
     shard.seed(seed(20, [at('BTC', 5), ...brought], 'all', 'e2'))
@@ -206,7 +206,7 @@ describe('the books of a shard', () => {
     })
   })
 
-  it('take a coin without a book only when it says that it is new', () => {
+  it('accept a coin without a book only if it is marked new', () => {
     const shard = seeded(1)
     expect(shard.apply(block(2, [{ coin: 'NEW', levels: bids(level(1)), new: true }]))).toMatchObject({
       fragments: [{ mark: '+', coin: 'NEW', prevSeq: 1 }],

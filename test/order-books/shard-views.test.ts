@@ -51,7 +51,7 @@ const pieces = (shown: readonly { piece: string }[]) => shown.map(({ piece }) =>
 describe('the checksums of a shard', () => {
   const bookOf = (shard: Shard, coin: string) => bookChecksum(shard.books.get(coin)!.book)
 
-  it('are of the book after the block, made for the coins alone of which they are wanted, and are no views', () => {
+  it('are of the book after the block, and only for wanted coins', () => {
     const shard = new Shard()
     shard.views.add([coinInterest(CHECKSUM, 'BTC')])
     const change = (all: boolean) => {
@@ -67,7 +67,7 @@ describe('the checksums of a shard', () => {
     expect(change(false)).toEqual([undefined, undefined])
   })
 
-  it('are of the repaired book, and of none where continuity is lost', () => {
+  it('are of the repaired book, and of an empty one when continuity is lost', () => {
     const shard = new Shard()
     const repair = (levels: Levels) => {
       const books = [{ coin: 'BTC', levels }]
@@ -106,7 +106,7 @@ describe('the views of a shard', () => {
   })
 
   // WS-131
-  it('show the best with each block that changes it, and nothing otherwise', () => {
+  it('send the best levels only with blocks that change them', () => {
     const shard = new Shard()
     expect(shard.block(1, btc([level(97)]))).toEqual([])
     shard.views.add([coinInterest(BBO, 'BTC')])
@@ -119,7 +119,7 @@ describe('the views of a shard', () => {
   })
 
   // WS-132
-  it('show levels no sooner than their interval, and then what the last block left', () => {
+  it('send levels no sooner than their interval, in their latest state', () => {
     const shard = new Shard()
     shard.views.add([coinInterest(SLOW, 'BTC')])
     expect(shard.block(1000, btc([level(99, 2)]))).toHaveLength(1)
@@ -136,7 +136,7 @@ describe('the views of a shard', () => {
     expect(shard.block(10, btc([level(99, 9)]))).toHaveLength(1)
   })
 
-  it('are made for what somebody wants alone', () => {
+  it('are rendered only if wanted', () => {
     const shard = new Shard()
     shard.views.add(VIEWS.flatMap((view) => [coinInterest(view, 'BTC'), typeInterest(view, 'spot')]))
     expect(shard.block(1, btc([level(99, 2)]))).toHaveLength(VIEWS.length)
@@ -147,7 +147,7 @@ describe('the views of a shard', () => {
     expect(shard.block(3, btc([level(99, 4)]))).toEqual([])
   })
 
-  it('lead whoever takes each one, from whenever on, to the views of the whole book', () => {
+  it('lead every receiver to the views of the whole book', () => {
     const change = fc.record({ side: fc.constantFrom(0, 1), px: fc.integer({ min: 1, max: 30 }), n: fc.nat(2) })
     const changes = fc.array(change, { maxLength: 4 })
     const blocks = fc.array(fc.record({ ms: fc.nat(300), changes, isJoined: fc.boolean() }))

@@ -1,4 +1,4 @@
-// Things that are broken on purpose, each by another text in one file of src: the simulation has to notice each.
+// Deliberate breakages, each a changed text in one file of src. The simulation must detect every one.
 
 export interface Breakage {
   readonly file: string

@@ -1,4 +1,4 @@
-// A client in virtual time: the client library on sockets of the simulated platform, with the laws beside each of its
+// A client in virtual time: the client library on simulated sockets, with the invariants checked for each of its
 // subscriptions.
 
 import type { ConnectionStatus } from '../../src/client/api.ts'

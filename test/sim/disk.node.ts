@@ -1,6 +1,6 @@
-// The storage of one object: a key-value side, SQLite, and an alarm. What was written is durable some time later, all up to
-// a moment together; a crash takes back what is not. A write that must be confirmed holds back what its object sends until
-// then, as the platform's output gate does; one with `allowUnconfirmed` does not.
+// The storage of one object: key-value API, SQLite and an alarm. Writes become durable some time later, all up to a
+// moment together; a crash undoes the rest. A confirmed write holds back its object's frames until then, like the
+// platform's output gate; one with `allowUnconfirmed` does not.
 
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import type { Schedule } from './schedule.ts'

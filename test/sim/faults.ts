@@ -1,4 +1,4 @@
-// What goes wrong, and how often: each fault with its weight. A fault is drawn about every thirtieth block.
+// The faults and their weights. A fault is drawn about every thirtieth block.
 
 import type { SimClient } from './client.ts'
 import type { SimFeeder } from './feeder.ts'

@@ -1,5 +1,5 @@
-// A feeder in virtual time: the product's own parts, put together as feeder.node.ts does, on a connection to the log that
-// breaks. It reads the node's lines, answers what the gateway asks of it, keeps checkpoints, and dies.
+// A feeder in virtual time: the product's own parts, combined as in feeder.node.ts, on a connection to the log that can
+// break. It reads the node's lines, serves the gateway's requests, writes checkpoints, and can crash.
 
 import type { GatewayFrame } from '../../src/protocol/feed/protocol.ts'
 import { PULSE_MS } from '../../src/protocol/feed/protocol.ts'

@@ -1,4 +1,4 @@
-// Virtual time, seeded chance and the platform's own names in the place of Node's, for the whole process.
+// Replaces Node's globals for the whole process: virtual time, seeded randomness and the platform's own names.
 
 import { createHash } from 'node:crypto'
 import { LOST, type Platform } from './objects.node.ts'

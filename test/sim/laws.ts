@@ -1,9 +1,9 @@
-// What must hold of one client's subscription after each of its frames.
+// Invariants of a client's subscription, checked after each of its frames.
 //
-//   events: between `live` and `lost`, or a frame that tells of a gap, each comes once, in order, and none is left out
-//   orders: the same, but that some may be left out while it storms: who wants them has to be told up to the feeder
-//   tops:   what is shown is true at its time, which never goes back
-//   books:  a book that changed is the true one at its height; the other books of its hub are so too, or begin again soon;
+//   events: between `live` and `lost`, or a frame that reports a gap, each comes once, in order, without omissions
+//   orders: the same, but some may be missing during a storm: feeders have to learn who wants them
+//   tops:   the values are true at their time, which never goes back
+//   books:  a changed book is the true one at its height; the other books of its hub are too, or start over soon;
 //           a height of an epoch comes once and in order, unless a hub was late, Snapshots come or the epoch is new
 
 import { shardOf } from '../../src/core/coin.ts'

@@ -1,5 +1,5 @@
-// `npm run sim [-- --seeds 100 --from 1 --blocks 300 --break replay-bound]`: the whole product in virtual time, one seed
-// after another. Ends with 1 at the first seed in which something does not hold, and prints how to see it again.
+// `npm run sim [-- --seeds 100 --from 1 --blocks 300 --break replay-bound]`: the whole product in virtual time, one
+// seed after another. Exits with 1 at the first seed that violates an invariant, and prints how to reproduce it.
 
 import { registerHooks } from 'node:module'
 import { join } from 'node:path'
@@ -30,15 +30,15 @@ const SIM = program('npm run sim --', 'the whole product in virtual time under f
   '--seeds 1000 --from 1',
   '--seeds 1 --from 17 --blocks 500',
 ])
-  .option('--seeds <n>', 'how many', valueParser(wholeNumber(1, 10_000_000)), 100)
-  .option('--from <n>', 'the first of them', valueParser(wholeNumber(0, 999_999_999)), 1)
-  .option('--blocks <n>', 'of each seed, under faults', valueParser(wholeNumber(10, 100_000)), 300)
+  .option('--seeds <n>', 'number of seeds', valueParser(wholeNumber(1, 10_000_000)), 100)
+  .option('--from <n>', 'the first seed', valueParser(wholeNumber(0, 999_999_999)), 1)
+  .option('--blocks <n>', 'blocks per seed under faults', valueParser(wholeNumber(10, 100_000)), 300)
   .option(
     '--break <what>',
     `break something on purpose: ${NAMES.join(', ')}`,
     valueParser(z.enum(NAMES, `must be one of ${NAMES.join(', ')}`)),
   )
-  .option('--trace', 'tell of every fault')
+  .option('--trace', 'print every fault')
 const { seeds, from, blocks, break: broken, trace } = commandLine(SIM).opts()
 
 const product = await loadProduct(2, broken ? BREAKAGES[broken] : null)

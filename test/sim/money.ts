@@ -1,10 +1,10 @@
-// What must hold of minutes and credits, seen where a relay's report reaches a meter.
+// Invariants of minutes and credits, checked where a relay's report reaches a meter.
 //
-//   a report costs the minutes in it that were never paid, each once, and no others
-//   no minute is asked for before it has begun
-//   what clients were served, they paid for, but for what a relay that was killed had not asked for yet
-//   when all is over, every subscription has ended at its meter too
-//   what was granted is what is there, and what was spent is what usage says
+//   a report costs exactly its unpaid minutes, each once
+//   no minute is charged before it starts
+//   clients have paid for what they were served, except for what a killed relay had not yet reported
+//   in the end, every subscription has also ended at its meter
+//   granted credits equal the balance plus usage
 
 import { MINUTE_MS } from '../../src/core/time.ts'
 import type { MinuteCharge, StreamReport, StreamResponse } from '../../src/metering/streams/stream-api.ts'

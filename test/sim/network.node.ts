@@ -1,5 +1,5 @@
-// The objects of one gateway on their platform, and how well it is: calls and frames that are lost while it storms, slow
-// disks, links that can be cut, clocks that jump. Reports to meters are seen by the law of money on their way.
+// The objects of one gateway on their platform, and its faults: lost calls and frames during a storm, slow disks, cut
+// links, clock jumps. The money invariants check reports to meters on their way.
 
 import { IDENTITY_HEADER, type Identity } from '../../src/accounts/identity.ts'
 import type { StreamReport, StreamResponse } from '../../src/metering/streams/stream-api.ts'

@@ -1,6 +1,6 @@
-// Durable Objects in one process and in virtual time: the real classes on a small platform. Laws, as on the platform: one
-// object of a name at a time; calls on one stub arrive in order; what an object sends waits for what it has written; an
-// object that crashes loses its memory, its timers, its sockets and what is not durable, and whoever asked it is told.
+// Durable Objects in one process and in virtual time: the real classes on a small platform. Invariants, as on the
+// platform: one object per name at a time; calls on one stub arrive in order; an object's frames wait for its writes; a
+// crash loses memory, timers, sockets and non-durable writes, and fails pending calls.
 
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { Disk } from './disk.node.ts'

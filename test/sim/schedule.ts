@@ -1,4 +1,4 @@
-// Virtual time: what is due runs in its order, and one seed decides every chance.
+// Virtual time: due tasks run in order, and one seed decides all randomness.
 
 import { seededRandom } from '../kit/random.ts'
 

@@ -1,4 +1,4 @@
-// The whole product in virtual time: that all laws hold over some seeds, and that what is broken on purpose is noticed.
+// The whole product in virtual time: the invariants hold over some seeds, and deliberate breakages are detected.
 
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'

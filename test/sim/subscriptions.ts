@@ -1,4 +1,4 @@
-// One subscription of a simulated client, over the client library, with the laws beside it.
+// One subscription of a simulated client on the client library, with its invariants.
 
 import type { Connection } from '../../src/client/connection.ts'
 import { DiffBooks } from '../../src/client/diff-books.ts'

@@ -1,5 +1,5 @@
-// What truly happened: the book of every coin at every height, summed anew from the node's own lines, and every fill, trade
-// and ledger update in its order. It shares no code with the product.
+// The ground truth: the book of every coin at every height, computed from the node's own lines, and every fill, trade
+// and ledger update in order. It shares no code with the product.
 
 import type { Level, Levels } from '../../src/protocol/feed/block.ts'
 import type { ModelNode, NodeBlock } from '../feeder/model-node.ts'

@@ -1,8 +1,8 @@
-// A WebSocket between two ends in virtual time. Laws, as on the platform: frames of a direction come in the order in which
-// they were sent, and all of them until the connection ends; an end that was accepted for hibernation hears through its
-// object's handlers and has to answer a close itself, any other by events and answers by itself. Faults cut a wire with
-// what is on its way, hold it up, or mute it, so that neither end is told. Only on a wire that is `unruly` single frames are
-// lost, doubled and exchanged: both ends of the feed, and a hub of its log, say that they notice.
+// A WebSocket between two ends in virtual time. Invariants, as on the platform: frames of a direction arrive in order
+// and completely until the connection ends; an end accepted for hibernation uses its object's handlers and must answer
+// a close itself, any other uses events. Faults cut a wire with frames in flight, delay it, or mute it without notice.
+// Only on an `unruly` wire are single frames lost, duplicated or swapped: both ends of the feed, and a hub's link to
+// the log, must detect this.
 
 import type { Schedule } from './schedule.ts'
 

@@ -1,4 +1,4 @@
-// Stands for `cloudflare:workers` where the objects run in Node, and for what nobody uses there.
+// Replaces `cloudflare:workers` for objects that run in Node, and for what is unused there.
 
 export class DurableObject {
   readonly ctx: unknown

@@ -1,5 +1,5 @@
-// One seed: a tiny exchange, its feeders, the log, hubs, relays and meters as the product has them, and clients, in one
-// process and in virtual time, under faults; then without, until all is well again.
+// One seed: a tiny exchange, feeders, the log, hubs, relays, meters and clients in one process and in virtual time,
+// first under faults, then without them until everything is healthy.
 
 import type { Identity } from '../../src/accounts/identity.ts'
 import type { HttpResponse } from '../../src/client/runtime.ts'

@@ -1,5 +1,5 @@
-// The books of one client at exactly one height, caught while they move. Law: a book is caught as it was after the last
-// change at or below the height; where that cannot be said any more, it is left out, never guessed.
+// Captures the books of one client at exactly one height while they change. Invariant: a book is captured as of its
+// last change at or below the height; if that is no longer known, it is left out, never guessed.
 
 import type { Levels } from '../../src/protocol/feed/block.ts'
 

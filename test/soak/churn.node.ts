@@ -1,5 +1,5 @@
-// Connections that come, subscribe and go again, and what they leave in the heaps of both Workers: nothing, or memory
-// grows with every client that ever was.
+// Clients that connect, subscribe and leave. They must leave nothing in the heaps of both Workers, or memory would grow
+// with every client.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { SubscriptionBody } from '../../src/client/subscription.ts'

@@ -1,5 +1,5 @@
-// One client of a soak, of any kind: connects, follows what it wants, tells whether it is well, and lets its books be
-// caught at a height.
+// One soak client of any kind: connects, follows its subscriptions, reports its health, and captures its books at a
+// height.
 
 import { WebSocket } from 'ws'
 import type { Listener } from '../../src/client/connection.ts'

@@ -1,4 +1,4 @@
-// The process of all clients of a soak. Its parent asks over the IPC channel; it ends when its parent does.
+// The process of all soak clients. Its parent controls it over IPC; it ends with its parent.
 
 import type { Json, SubscriptionBody } from '../../src/client/subscription.ts'
 import { serveParent, type WorkerProcess } from '../kit/worker-process.ts'

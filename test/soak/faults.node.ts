@@ -1,5 +1,5 @@
-// What goes wrong in a soak, how, and when. Law: the same seed makes the same faults; the four restarts of the runtime are
-// spread over the run, whatever chance says.
+// The faults of a soak and their schedule. Invariant: equal seeds give equal faults; the four restarts of the runtime
+// are always spread over the run.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Prng } from '../../src/devnet/exchange/prng.ts'

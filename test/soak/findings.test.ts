@@ -1,4 +1,4 @@
-// What a soak makes of what it has seen: absences by fault, and a verdict that no failure slips through.
+// How a soak evaluates its findings: absences by fault, and a verdict that misses no failure.
 
 import { expect, it } from 'vitest'
 import { type Findings, failures, tableOf } from './table.ts'

@@ -1,4 +1,4 @@
-// A real snapshot, in which objects of known sizes are found with what they alone hold.
+// Finds objects of known retained size in a real heap snapshot.
 
 import { Worker } from 'node:worker_threads'
 import { expect, it } from 'vitest'

@@ -1,5 +1,5 @@
-// A V8 heap snapshot, read as it comes (its text is larger than a string may be), and what an object of it retains: what
-// would be free if it alone were gone.
+// Reads a V8 heap snapshot as a stream (its text is larger than a string can be), and computes the retained size of an
+// object: what would be freed with it alone.
 
 /** Of the snapshot format: where the numbers of a node that matter stand, however many there are. */
 const NODE = { type: 0, name: 1, size: 3, edges: 4 }

@@ -1,4 +1,4 @@
-// The credits of a soak: accounts and keys made through the admin API, and in the end what each key was charged against
+// The credits of a soak: creates accounts and keys through the admin API, and finally compares each key's charges with
 // what its client was served.
 
 import { createHash } from 'node:crypto'

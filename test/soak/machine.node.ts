@@ -1,4 +1,4 @@
-// What the processes of a soak take of the machine, read from /proc while they run.
+// Resource use of a soak's processes, read from /proc.
 
 import { readFileSync } from 'node:fs'
 import { cpus, setPriority } from 'node:os'

@@ -1,6 +1,6 @@
-// `npm run soak [-- --minutes 30 --clients 500 --fault-every 20 --connections 10000 --scale mainnet --seed N --state DIR]`: the whole product
-// at the exchange's size under faults, with clients of many kinds; then every book, every credit and the memory of every
-// object are looked at. Ctrl-C ends it early with what it has found.
+// `npm run soak [-- --minutes 30 --clients 500 --fault-every 20 --connections 10000 --scale mainnet --seed N --state
+// DIR]`: the whole product at the exchange's size under faults, with clients of many kinds. Finally checks every book,
+// every credit and the memory of every object. Ctrl-C ends it early with its findings so far.
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -20,22 +20,22 @@ const SOAK = program('npm run soak --', 'the whole product at the real size, und
   '--minutes 30 --clients 500 --fault-every 20',
   '--scale small --minutes 3 --clients 50',
 ])
-  .option('--minutes <n>', 'how long faults come', valueParser(wholeNumber(1, 1_440)), 30)
-  .option('--clients <n>', 'how many', valueParser(wholeNumber(11, 5_000)), 500)
-  .option('--fault-every <n>', 'seconds from one fault to the next', valueParser(wholeNumber(5, 3_600)), 20)
-  .option('--connections <n>', 'that come and go in the end', valueParser(wholeNumber(40, 1_000_000)), 10_000)
+  .option('--minutes <n>', 'minutes with faults', valueParser(wholeNumber(1, 1_440)), 30)
+  .option('--clients <n>', 'number of clients', valueParser(wholeNumber(11, 5_000)), 500)
+  .option('--fault-every <n>', 'seconds between faults', valueParser(wholeNumber(5, 3_600)), 20)
+  .option('--connections <n>', 'short-lived connections at the end', valueParser(wholeNumber(40, 1_000_000)), 10_000)
   .option(
     '--scale <name>',
-    'how large the exchange is: small or mainnet',
+    'size of the exchange: small or mainnet',
     valueParser(z.enum(['small', 'mainnet'], 'must be small or mainnet')),
     'mainnet',
   )
   .option(
     '--seed <n>',
-    'of exchange, clients and faults; a new one unless said',
+    'seed of exchange, clients and faults (default: random)',
     valueParser(wholeNumber(1, 999_999_999)),
   )
-  .option('--state <dir>', 'an empty folder that is kept; one that is removed unless said')
+  .option('--state <dir>', 'empty folder to keep (default: a temporary one)')
 const {
   minutes,
   clients,
@@ -56,12 +56,12 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.on(signal, () => {
     // A second one does not wait: children end with their parent.
     if (early.signal.aborted) process.exit(130)
-    say('ending early, with what there is')
+    say('ending early with the findings so far')
     early.abort()
   })
 setTimeout(
   () => {
-    say('still not done')
+    say('still running')
     process.exit(1)
   },
   minutes * 60_000 + LIMIT_MS,

@@ -1,5 +1,5 @@
-// Who the clients of a soak are: kinds in the shares of a busy day, accounts that are small enough to feel their limits,
-// and the bodies that each subscribes to. Law: the same seed makes the same clients.
+// The clients of a soak: kinds in the proportions of a busy day, accounts small enough to reach their limits, and the
+// bodies they subscribe to. Invariant: equal seeds give equal clients.
 
 import type { SubscriptionBody } from '../../src/client/subscription.ts'
 import { marketTypeOf } from '../../src/core/coin.ts'

@@ -1,5 +1,5 @@
-// The rows of a node's files, taken while they are written: files of statuses are cut within two minutes.
-// Law: of fills and statuses every height has one line; where one is missing the rows are no truth, and that is told.
+// Rows of a node's files, read while they are written: status files are trimmed within two minutes. Invariant: fills
+// and statuses have one line per height; if one is missing, the rows cannot serve as truth, which is reported.
 
 import { join } from 'node:path'
 import { StreamFiles } from '../../src/feeder/stream-files.node.ts'

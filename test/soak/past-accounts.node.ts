@@ -1,5 +1,5 @@
-// Accounts of the past as the gateway answers them against the node's files: fills, balance movements, payments of
-// funding, and trades that are counted anew from the files' fills and funding.
+// Compares account history from the gateway with the node's files: fills, balance changes, funding payments, and trades
+// computed from fills and funding.
 
 import { join } from 'node:path'
 import type { Candle } from '../../src/archive/candles.ts'

@@ -1,5 +1,5 @@
-// The archive in the end, as a caller sees it: fills and books that it plays against the rows and books of the exchange, and
-// books and candles of the past against those of the time.
+// Checks the archive from outside: replayed fills and books against the exchange's, and historical books and candles
+// against recorded ones.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { nodeRuntime } from '../../src/client/node-runtime.node.ts'

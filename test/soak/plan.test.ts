@@ -1,4 +1,4 @@
-// What a seed makes of a soak: its clients and its faults.
+// The clients and faults that a seed gives a soak.
 
 import { describe, expect, it } from 'vitest'
 import { Prng, seedState } from '../../src/devnet/exchange/prng.ts'

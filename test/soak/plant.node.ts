@@ -1,5 +1,5 @@
-// All that a soak runs, on a folder and ports of its own, under the launcher's supervisor: devnet, the gateway with both
-// Workers, the feeder behind a proxy that can be cut, a second feeder, and the proxies of the clients.
+// All processes of a soak in a folder and on ports of its own, under the launcher's supervisor: devnet, the gateway
+// with both Workers, a feeder behind a proxy that can be cut, a second feeder, and the clients' proxies.
 
 import { join } from 'node:path'
 import { build } from '../../src/cli/launch/build.node.ts'

@@ -1,5 +1,5 @@
-// The quiet end: nothing happens on the exchange any more, so that what every client was told can be held against what
-// the node wrote and what exchange and gateway answer now.
+// The quiet end: the exchange stops, so that every client's state can be compared with the node's files and with what
+// exchange and gateway return now.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Json, SubscriptionBody } from '../../src/client/subscription.ts'

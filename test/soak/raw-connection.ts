@@ -1,5 +1,5 @@
-// A connection as public SDKs make it: pings without a nonce, a fixed pause before it connects again, no look at what
-// comes. It takes the place of ours below the same books.
+// A connection like that of public SDKs: pings without a nonce, a fixed reconnect delay, no checks of frames. It
+// replaces ours below the same books.
 
 import type { Listener } from '../../src/client/connection.ts'
 import { type ClientRuntime, type Endpoint, streamUrl } from '../../src/client/runtime.ts'

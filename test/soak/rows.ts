@@ -1,6 +1,6 @@
-// What channels of events tell, row by row, against what the node wrote. Law: between the acknowledgement of a body and
-// the loss of its socket every row comes once, in the node's order, with none left out; our library's bodies that are
-// told earlier blocks again have no end at a socket's. A row is known by a number, since there are millions.
+// Compares event channels with the node's rows. Invariant: between the acknowledgement of a body and the loss of its
+// socket, every row comes once, in the node's order, without omissions; bodies of our library that replay earlier
+// blocks continue across sockets. A row is identified by a number, because there are millions.
 
 import type { SubscriptionBody } from '../../src/client/subscription.ts'
 import { hash32 } from '../../src/core/hash.ts'

@@ -1,4 +1,4 @@
-// The bounds between which a client may have been charged notice a minute that is missing and one that is twice.
+// The bounds of a client's charges detect a missing and a doubled minute.
 
 import { expect, it } from 'vitest'
 import { Served } from './served.ts'

@@ -1,7 +1,6 @@
-// What one client was served, and between which sums its key may have been charged for it. Amounts are micro-credits.
-// Laws: a minute that was served and not charged lifts `least` above what was charged; one that was charged twice lifts
-// what was charged above `most`. What no client can know widens the bounds: when its own end was noticed, and whether an
-// answer that it lost was counted.
+// What one client was served, and the bounds of what its key may have been charged, in micro-credits. Invariants: a
+// minute served but not charged raises `least` above the charge; a minute charged twice raises the charge above `most`.
+// Unknowns widen the bounds: when a disconnect was noticed, and whether a lost response was counted.
 
 import type { MicroCredits } from '../../src/core/amount.ts'
 

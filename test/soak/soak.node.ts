@@ -1,5 +1,5 @@
-// One soak: starts everything, lets clients and faults loose, compares and audits. Law: whatever happens, it ends within
-// its bounds with what it has found so far, and leaves no process and no file.
+// One soak: starts everything, runs clients and faults, compares and audits. Invariant: it always ends within its
+// limits with its findings so far, and leaves no process and no file.
 
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'

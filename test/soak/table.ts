@@ -1,4 +1,4 @@
-// What a soak found, as a Markdown table for docs and as a verdict.
+// The findings of a soak as a Markdown table, and as a verdict.
 
 import { markdown, percentile } from '../kit/statistics.ts'
 import type { Churn } from './churn.node.ts'

@@ -1,4 +1,4 @@
-// The client's world with an ear on it: what was asked, acknowledged, answered and heard, whoever the client is.
+// Wraps a client's runtime and records requests, acknowledgements, responses and frames.
 
 import type { ClientRuntime } from '../../src/client/runtime.ts'
 import { bodyKey, type SubscriptionBody } from '../../src/client/subscription.ts'

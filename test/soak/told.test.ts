@@ -1,5 +1,5 @@
-// What a client was told, held against what the node wrote: each way in which rows, times and candles can be wrong is seen. That
-// what is right is taken for right is seen by each soak.
+// Compares what a client got with what the node wrote: every kind of wrong row, time and candle is detected. Each soak
+// checks that correct data passes.
 
 import { expect, it } from 'vitest'
 import type { UserFill } from '../../src/protocol/feed/block.ts'

@@ -1,5 +1,5 @@
-// What one client was told on its channels: rows of events without a break, and the last state of everything else.
-// Law: no height and no time goes back while a socket lives.
+// What one client got on its channels: rows of events without a break, and the last state of everything else.
+// Invariant: no height and no time goes back while a socket lives.
 
 import type { Json, SubscriptionBody } from '../../src/client/subscription.ts'
 import { channelOf } from '../../src/relay/channels/catalogue.ts'

@@ -1,4 +1,4 @@
-// How long one client was without what it wants, and after which fault. Times are Unix milliseconds.
+// How long one client lacked its data, and after which fault. Times are Unix ms.
 
 /** A fault is noticed by a client at the earliest so long before it is noted here. */
 const EARLY_MS = 1_000

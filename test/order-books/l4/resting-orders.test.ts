@@ -18,7 +18,7 @@ function loaded([bids, asks]: readonly [readonly L4Order[], readonly L4Order[]])
 }
 
 // WS-152
-test('a snapshot and the rows of the blocks above it are the next snapshot, order by order', () => {
+test('a snapshot and the rows of later blocks give the next snapshot, order by order', () => {
   fc.assert(
     fc.property(blocks, blocks, fc.nat(500), (before, after, pieceChars) => {
       const node = new NaiveOrders('BTC')
@@ -34,7 +34,7 @@ test('a snapshot and the rows of the blocks above it are the next snapshot, orde
   )
 })
 
-test('rows that do not fit are told of', () => {
+test('rows that do not fit are reported', () => {
   const node = new NaiveOrders('BTC')
   const [first, second] = [3, 3].map((kind) => JSON.parse(`{${node.block(1, [{ kind, at: 0, px: 0, sz: 4 }])}}`)) as [
     L4Block,
@@ -86,7 +86,7 @@ describe('orders that are followed', () => {
     }))
   }
 
-  it('come in parts, and stand where the blocks behind them have brought them', () => {
+  it('come in parts, and advance with later blocks', () => {
     const made = node()
     const followed = new FollowedOrders()
     expect(
@@ -111,7 +111,7 @@ describe('orders that are followed', () => {
     ['rows are not known', 11, undefined],
     ['rows do not fit', 11, '"order_statuses":[],"book_diffs":[{"oid":77,"raw_book_diff":"remove"}]'],
     ['rows cannot be read', 11, '"order_statuses":[null],"book_diffs":[]'],
-  ])('are lost where %s', (_, height, rows) => {
+  ])('are lost if %s', (_, height, rows) => {
     const followed = new FollowedOrders()
     for (const part of partsOf(node(), 10)) followed.onPart(part)
     followed.follow('e')
@@ -119,7 +119,7 @@ describe('orders that are followed', () => {
     expect([followed.isReady, followed.position, followed.texts(1)]).toEqual([false, null, []])
   })
 
-  it('begin anew with part 0, and are odd where a part is missing or of another height', () => {
+  it('start over with part 0, and are invalid if a part is missing or has another height', () => {
     const [a, b, c] = partsOf(node(), 10) as [Part, Part, Part]
     const followed = new FollowedOrders()
     expect([a, c, b, a, a, { ...b, height: 11 }, b].map((part) => followed.onPart(part))).toEqual([
@@ -130,8 +130,8 @@ describe('orders that are followed', () => {
 
 const [, [, wire, isAbsent]] = WIRES
 
-describe('files of a real node, of which none are invented with statuses', () => {
-  it.skipIf(isAbsent)('lead from its snapshot through its blocks: every row fits', () => {
+describe('files of a real node', () => {
+  it.skipIf(isAbsent)('fit its snapshot in every row', () => {
     const [, [[, sides]]] = readSnapshot(wire) as [number, [[string, [Side, Side]]]]
     const [bids, asks] = sides.map((side) => side.map(([user, order]) => ({ ...order, user })))
     const orders = loaded([bids!, asks!])
