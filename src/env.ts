@@ -1,4 +1,4 @@
-// The variables of the gateway, parsed once per isolate. Bindings and secrets are the ambient Cloudflare.Env.
+// Gateway variables, parsed once per isolate. Bindings and secrets are the ambient Cloudflare.Env.
 
 import * as z from 'zod'
 import { TOKEN_COINS_MAX } from './accounts/stream-token.ts'
@@ -8,10 +8,8 @@ import { SignUpSettings } from './http/signup/signup-bounds.ts'
 import { RpcChains } from './rpc/chains.ts'
 import { parseSources } from './upstream/sources.ts'
 
-const AccountName = z
-  .string()
-  .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/, 'must be the name of an account, or empty for none')
-const COINS_MESSAGE = `must be at most ${TOKEN_COINS_MAX} coins with commas between them, or empty for all`
+const AccountName = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/, 'must be an account name, or empty for none')
+const COINS_MESSAGE = `must be at most ${TOKEN_COINS_MAX} coins separated by commas, or empty for all`
 const CoinList = z
   .string(COINS_MESSAGE)
   .regex(/^([\x21-\x2b\x2d-\x7e]{1,64}(,(?!$)|$))*$/, COINS_MESSAGE)
@@ -21,34 +19,34 @@ const CoinList = z
 export const GatewaySettings = LiveSettings.extend({
   RELAYS_PER_REGION: Count(256),
   PATH_KEYS: Switch,
-  /** Off: keys are taken without the keyed check, such as imported ones. */
+  /** Off: keys are accepted without the keyed checksum, for example imported keys. */
   KEY_CHECK: Switch,
   METER_FAILURE: z.enum(['closed', 'open'], 'must be "closed" or "open"'),
-  /** On: `cf-connecting-ip` is set by the platform or a proxy of the operator, and not by the caller. */
+  /** On: the platform or the operator's proxy sets `cf-connecting-ip`, so the caller cannot forge it. */
   TRUST_PROXY: Switch,
-  /** US dollars for a million credits, exact to the millionth; empty: reports of the operator have no money in them. */
+  /** US dollars per million credits, exact to the millionth. Empty: operator reports show no money. */
   MILLION_CREDITS_USD: z
     .string('must be text such as "49.5"')
-    .regex(/^(?:\d{1,6}(?:\.\d{1,6})?)?$/, 'must be US dollars such as "49.5", or empty')
+    .regex(/^(?:\d{1,6}(?:\.\d{1,6})?)?$/, 'must be an amount in US dollars such as "49.5", or empty')
     .transform((text) => (text === '' ? null : Math.round(Number(text) * 1e6))),
-  /** Whose credits visitors of /live spend who are nobody's; null: there are none. */
+  /** Account that pays for visitors of /live without a key. Null: such visitors are not admitted. */
   LIVE_ACCOUNT: z.union([z.literal(''), AccountName]).transform((account) => account || null),
-  /** What all of them together may spend in an hour, and how many sockets they may have at a relay. */
+  /** Hourly spending limit of all those visitors together, and their socket limit per relay. */
   LIVE_CREDITS_PER_HOUR: Count(1_000_000),
   LIVE_SOCKETS: Count(10_000),
-  /** Coins that they are shown; null: all. */
+  /** Coins shown to them. Null: all. */
   LIVE_COINS: CoinList,
-  UPSTREAMS: z.string("must be text: JSON between three quotes, '''[…]'''").transform((text, context) => {
+  UPSTREAMS: z.string("must be a string: JSON between three quotes, '''[…]'''").transform((text, context) => {
     const sources = parseSources(text)
     if (sources.ok) return sources.value
     context.addIssue({ code: 'custom', message: sources.error })
     return z.NEVER
   }),
   RPC_CHAINS: RpcChains,
-  /** Who takes the money for credits. */
+  /** Payment provider for credits. */
   CHECKOUT: z.enum(['off', 'manual', 'stripe'], 'must be "off", "manual" or "stripe"'),
   CHECKOUT_PRICES: JsonText(CheckoutPrices),
-  /** How the links of the sign-up come: into the gateway's log, or by the operator's mailer. */
+  /** Delivery of sign-up links: the gateway's log or the operator's mailer. */
   SIGNUP: z.enum(['off', 'log', 'http'], 'must be "off", "log" or "http"'),
   SIGNUP_SETTINGS: JsonText(SignUpSettings),
 })
@@ -61,13 +59,13 @@ export function gatewaySettings(env: object): GatewaySettings {
   return settings
 }
 
-/** Variables that others need, a sentence each. */
+/** Missing variables that other settings require, one sentence each. */
 export function missingDependencies({ CHECKOUT, SIGNUP, SIGNUP_SETTINGS, PUBLIC_URL }: GatewaySettings): string[] {
   return [
-    ...(CHECKOUT === 'stripe' && !PUBLIC_URL ? ['PUBLIC_URL: is needed where CHECKOUT is "stripe"'] : []),
-    ...(SIGNUP === 'http' && !PUBLIC_URL ? ['PUBLIC_URL: is needed where SIGNUP is "http"'] : []),
+    ...(CHECKOUT === 'stripe' && !PUBLIC_URL ? ['PUBLIC_URL: required when CHECKOUT is "stripe"'] : []),
+    ...(SIGNUP === 'http' && !PUBLIC_URL ? ['PUBLIC_URL: required when SIGNUP is "http"'] : []),
     ...(SIGNUP === 'http' && !SIGNUP_SETTINGS.mailer
-      ? ['SIGNUP_SETTINGS: mailer is needed where SIGNUP is "http"']
+      ? ['SIGNUP_SETTINGS: mailer is required when SIGNUP is "http"']
       : []),
   ]
 }

@@ -1,4 +1,4 @@
-// Worker 1: the routes. Two hot ones are looked for before the router; all are mounted on it.
+// Worker 1: the routes. The two hot routes are matched before the router runs; all of them are also mounted on it.
 
 import { Hono } from 'hono'
 import graphqlSchema from '../schemas/graphql/schema.graphql'
@@ -30,7 +30,7 @@ export { Internal } from './internal.ts'
 type Env = Cloudflare.Env
 type App = Hono<{ Bindings: Env }>
 
-/** Where the root sends a program on; browsers are shown /live. */
+/** Endpoints listed by `/` for programs; browsers are redirected to /live. */
 const ROOT = {
   name: 'Weir',
   docs: 'GET /docs',
@@ -44,7 +44,7 @@ const ROOT = {
 
 let mounted: App | null = null
 
-/** The routes in the order in which they are tried. */
+/** Routes in matching order. */
 function appOf(services: Services): App {
   if (mounted !== null) return mounted
   const { env, settings, objects, access, info, rpc, platform, addressOf, wrongToken, requestId, now } = services
@@ -106,7 +106,7 @@ function livePage({ env, settings, read, addressOf, requestId, now }: Services):
   })
 }
 
-/** True for the path `/info`: a URL object would cost more than finding the key in memory does. */
+/** True for the path `/info`. A URL object would cost more than a key lookup in memory. */
 function isInfo(url: string): boolean {
   const path = url.indexOf('/', 'https://'.length)
   return url.startsWith('/info', path) && (url.length === path + 5 || url[path + 5] === '?')
@@ -122,7 +122,7 @@ export default {
     const services = servicesOf(env)
     const { access, info, rpc, requestId } = services
     const { method, url } = request
-    // The router costs a tenth of a cached answer.
+    // The router takes a tenth of the time of a cached response.
     if (method === 'POST' && isInfo(url))
       return handleInfo(info, access, request, (work) => ctx.waitUntil(work)).catch((error) =>
         internalErrorReply(error, '/info', requestId()),

@@ -1,4 +1,4 @@
-// What Durable Objects ask of the gateway, over a service binding that nobody else has.
+// Service binding through which Durable Objects call the gateway. No other caller can reach it.
 
 import { WorkerEntrypoint } from 'cloudflare:workers'
 import type { Identity } from './accounts/identity.ts'
@@ -21,7 +21,7 @@ import type { GatewayInternal } from './relay/post.client.ts'
 import type { Caller, CallerDirectory } from './relay/sockets/callers.client.ts'
 import { servicesOf } from './services.ts'
 
-/** Who reads for streams, where accounts take turns at sources. */
+/** Streams read upstream data under this identity; sources share their budget fairly between accounts. */
 const STREAM_IDENTITY = { account: '' }
 
 export class Internal
@@ -30,21 +30,21 @@ export class Internal
 {
   readonly #waitUntil: WaitUntil = (work) => this.ctx.waitUntil(work)
 
-  /** Copies of a meter's usage rows: only this Worker has D1. */
+  /** Copies a meter's usage rows to D1, which only this Worker can access. */
   async storeUsage(rows: readonly UsageRow[]): Promise<void> {
     await storeUsage(this.env.ACCOUNTS, rows)
   }
 
-  /** What relays refused. */
+  /** Stores refusals reported by relays. */
   async storeRefusals(batch: RefusalBatch): Promise<void> {
     await storeRefusals(this.env.ACCOUNTS, batch, Date.now())
   }
 
-  /** Who has a key, for sockets whose account or key has changed. */
+  /** Re-authenticates the owner of a key after its account or key changed. */
   async caller(keyHash: KeyHash, product: 'stream' | 'graphql' = 'stream', isToken = false): Promise<Caller> {
     const found = await keyFromD1(this.env.ACCOUNTS, keyHash)
     const record = found && isToken ? withDataAccess(found) : found
-    // The address was looked at when the socket was opened.
+    // The address was checked when the socket opened.
     const anywhere = record === null ? null : { ...record, ranges: null }
     const admitted = anywhere && admit(anywhere, { product, kind: 'api' }, Date.now(), null)
     if (admitted?.ok) return { ok: true, identity: admitted.value }
@@ -53,12 +53,12 @@ export class Internal
     return { ok: false, why: kind === 'key_expired' ? 'expired' : kind === 'not_entitled' ? 'not entitled' : 'revoked' }
   }
 
-  /** Who a key belongs to that a socket of GraphQL brings. */
+  /** Authenticates the key sent over a GraphQL socket. */
   async enter(key: string, address: string | null): Promise<Result<Identity, Failure>> {
     return servicesOf(this.env).enterGraphql(key, address, this.#waitUntil)
   }
 
-  /** The secret of a pipeline's destination or of a webhook, for the object that sends there. */
+  /** Decrypts the secret of a pipeline destination or webhook for the object that delivers there. */
   async openSecret(id: string, sealed: string): Promise<string | null> {
     return unseal(sealed, id, this.env.KEY_SECRET ?? '')
   }
@@ -67,17 +67,17 @@ export class Internal
     return seal(secret, id, this.env.KEY_SECRET ?? '')
   }
 
-  /** An info request of an authenticated socket, at its normal price. */
+  /** Serves an info request from an authenticated socket at its normal price. */
   async info(identity: Identity, text: string) {
     const { info, access } = servicesOf(this.env)
     const { status, body, headers } = await info.handle(meteredCall(access, 'info', identity, this.#waitUntil), text)
     return { status, body, ignored: headers['x-ignored-fields'] }
   }
 
-  /** What a stream wants to know, uncharged: its minutes pay for it. */
+  /** Serves a read for a stream without charge; the stream's minutes pay for it. */
   async read(type: string, request: Readonly<Record<string, unknown>>): Promise<HistoryResponse | null> {
     const { info, requestId } = servicesOf(this.env)
-    const asking = { identity: STREAM_IDENTITY, requestId: requestId(), waitUntil: this.#waitUntil }
-    return info.read(JSON.stringify({ ...request, type }), asking)
+    const context = { identity: STREAM_IDENTITY, requestId: requestId(), waitUntil: this.#waitUntil }
+    return info.read(JSON.stringify({ ...request, type }), context)
   }
 }

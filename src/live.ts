@@ -1,4 +1,4 @@
-// Worker 2: the Durable Objects. Deployed rarely, because every deploy resets them and drops their sockets.
+// Worker 2: the Durable Objects. Deploy it rarely: each deploy resets the objects and drops their sockets.
 
 export { Archiver } from './archive/archive/archiver.do.ts'
 export { Compactor } from './archive/files/compactor.do.ts'
@@ -11,5 +11,5 @@ export { Relay } from './relay/relay.do.ts'
 export { SourceBudget } from './upstream/source-budget.do.ts'
 
 export default {
-  fetch: () => new Response('This Worker holds objects; ask the gateway.', { status: 404 }),
+  fetch: () => new Response('This Worker only hosts Durable Objects. Send requests to the gateway.', { status: 404 }),
 } satisfies ExportedHandler

@@ -1,5 +1,5 @@
-// What an isolate of the gateway builds on its first request, when it learns its variables, and keeps for all others: who
-// may enter, what calls are charged to, and the services behind the routes. Of requests it keeps nothing.
+// Services of one gateway isolate: authentication, charging and everything behind the routes. Built on the first
+// request, when the environment becomes available, and reused by all later requests. Holds no state of a request.
 
 import { waitUntil as keepAlive } from 'cloudflare:workers'
 import { AddressLimiter, callerAddress, KEY_LOOKUPS, WRONG_TOKENS } from './accounts/address-limiter.ts'
@@ -29,13 +29,13 @@ type Env = Cloudflare.Env
 const now = () => Date.now()
 const random = pooled((bytes) => crypto.getRandomValues(new Uint8Array(bytes)))
 const requestId = () => newRequestId(random)
-const keys = new KeyResolver(undefined, (error) => report(error, 'key look-up'))
+const keys = new KeyResolver(undefined, (error) => report(error, 'key lookup'))
 const leases = new LeasePool()
 const refusals = new RefusalLog({ nowMs: now, sleep, report: (error) => report(error, 'refusals') })
 const wrongTokens = new AddressLimiter(WRONG_TOKENS)
 const visits = new AddressLimiter(KEY_LOOKUPS)
 
-/** The message of a bug reaches the operator's log alone; it may quote a caller, so control characters are escaped. */
+/** Logs a bug for the operator. The message may quote a caller, so control characters are escaped. */
 export function report(error: unknown, id: string): void {
   console.error(
     JSON.stringify({ request_id: id, error: error instanceof Error ? (error.stack ?? error.message) : String(error) }),
@@ -59,8 +59,8 @@ function build(env: Env) {
   const keyEnv = { ...env, ...settings, countLookup }
   const access: Access = {
     authenticate: (request, entry, waitUntil) => {
-      const entered = keys.authenticate(keyEnv, request, entry, waitUntil)
-      return entry.acceptsSessions ? orSession(keyEnv, request, entry, entered) : entered
+      const byKey = keys.authenticate(keyEnv, request, entry, waitUntil)
+      return entry.acceptsSessions ? orSession(keyEnv, request, entry, byKey) : byKey
     },
     charging: (waitUntil) =>
       leases.charging({
@@ -74,7 +74,7 @@ function build(env: Env) {
     noteRefusal: (call, waitUntil) =>
       refusals.record(call, (batch) => storeRefusals(env.ACCOUNTS, batch, now()), waitUntil),
   }
-  // Breakers, budgets and clocks of sources outlive the request that happens to touch them.
+  // Breakers, budgets and source clocks outlive the request that first uses them.
   const upstream = infoUpstream(settings.UPSTREAMS, { objects, waitUntil: keepAlive })
   const archive = archiveOf(env, settings.CHAIN)
   const history = logHistory({ log: () => objects.log(), now, sleep })
@@ -85,10 +85,10 @@ function build(env: Env) {
     after,
   })
   const info = infoService(env, settings, { objects, upstream, archive, history, events, report })
-  /** An answer of info that nobody pays for; null where it cannot be had. */
+  /** Reads info data without charge; null if it is unavailable. */
   const read: Platform['read'] = async (request, account) => {
-    const asking = { identity: { account }, requestId: requestId(), waitUntil: keepAlive }
-    return (await info.read(JSON.stringify(request), asking))?.body ?? null
+    const context = { identity: { account }, requestId: requestId(), waitUntil: keepAlive }
+    return (await info.read(JSON.stringify(request), context))?.body ?? null
   }
   return {
     env,
@@ -102,10 +102,10 @@ function build(env: Env) {
     rpc: rpcService(settings.RPC_CHAINS, { report, waitUntil: keepAlive }),
     platform: platformOf(env, settings, objects, { read, report, now }),
     read,
-    /** Who a key belongs to, if it may enter `/platform`. */
+    /** Identifies a key that may use `/platform`. */
     identify: (key: string, request: Request, waitUntil: WaitUntil) =>
       keys.identify(keyEnv, key, { product: 'platform', kind: 'any' }, waitUntil, addressOf(request)),
-    /** Who a key belongs to that a socket of GraphQL brings. */
+    /** Identifies a key sent over a GraphQL socket. */
     enterGraphql: (key: string, address: string | null, waitUntil: WaitUntil) =>
       keys.identify(keyEnv, key, { product: 'graphql', kind: 'api' }, waitUntil, address),
     addressOf,

@@ -1,5 +1,5 @@
-// Worker 3: the SQL of pipelines. A service binding runs it on the caller's own thread, so it hands every request to an object,
-// whose isolate the platform places on its own.
+// Worker 3: runs the SQL of pipelines. A service binding runs on the caller's thread, so each request is passed to a
+// Durable Object in an isolate of its own.
 
 import { sqlRunnerOf } from './core/objects.client.ts'
 import { constantTimeEqual } from './core/secret.ts'
@@ -14,7 +14,7 @@ export default {
     if (token !== '' && !constantTimeEqual(request.headers.get(SQL_TOKEN_HEADER) ?? '', token))
       return new Response(null, { status: 403 })
     const caller = readCaller(request.headers)
-    // Asked whether it is there.
+    // A HEAD request is a health check.
     if (!caller.ok) return new Response(null, { status: request.method === 'HEAD' ? 204 : 400 })
     return sqlRunnerOf(env, caller.value.account, runners).fetch(request)
   },

@@ -1,5 +1,5 @@
-// The walls of the house: folders point one way, files stand in no circle, pure files import pure files, files stay
-// small, names say something.
+// Structural rules: folders depend in one direction, files form no cycles, pure files import only pure files, files
+// stay small, and names are nouns.
 
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest'
 
 const ROOT = join(import.meta.dirname, '..')
 
-/** The rooms of src, in order: a room imports those before it alone. */
+/** Folders of src in order: each may import only those before it. */
 const ROOMS = [
   'core',
   'protocol',
@@ -30,16 +30,16 @@ const ROOMS = [
   'cli',
 ]
 
-/** A file is one idea. One over this many lines wants a reason why it is still one. */
+/** A file covers one idea. A longer file needs a reason. */
 const LONG = 500
 const LONG_FILES: Readonly<Record<string, string>> = {
   'src/pipelines/sink/delivery.ts': 'the life of a batch and of what is owed for it: one state, stored in one write',
 }
 
-/** Of `graphql-ws` the protocol: messages and close codes. */
+/** The protocol part of `graphql-ws`: messages and close codes. */
 const PURE_PACKAGES = ['zod', 'big.js', 'graphql', 'graphql-ws', 'viem/utils']
 
-/** Bindings that are text and no variables: a surface whose secret is unset does not exist. */
+/** Text bindings that are not variables: a surface whose secret is unset is disabled. */
 const SECRETS = ['ADMIN_TOKEN', 'FEED_TOKEN', 'KEY_SECRET']
 
 const sources = globSync('src/**/*.{ts,tsx}', { cwd: ROOT }).sort()
@@ -55,7 +55,7 @@ const folderOf = (path: string) => dirname(path).slice('src/'.length)
 const isPure = (path: string) =>
   !/\.((do|store|route|client|node|dom)\.ts|tsx)$/.test(path) && path.split('/').length > 2
 
-/** Files that stand in a circle of imports, or between two. */
+/** Files in an import cycle, or between two. */
 function circled(imports: ReadonlyMap<string, readonly string[]>): string[] {
   const left = new Set(imports.keys())
   for (let before = 0; before !== left.size; ) {
@@ -68,7 +68,7 @@ function circled(imports: ReadonlyMap<string, readonly string[]>): string[] {
   return [...left]
 }
 
-/** What the files below a folder are to each other there: a file of its own is itself, the rest are the folder they are in. */
+/** Units within a folder: a file counts as itself, a subfolder as a whole. */
 function unitsBelow(folder: string): Map<string, string[]> {
   const unitOf = (path: string) => {
     const [first, ...rest] = path.slice(folder.length + 1).split('/')
@@ -87,8 +87,8 @@ function unitsBelow(folder: string): Map<string, string[]> {
 describe('folders', () => {
   const roomOf = (path: string) => path.split('/')[1]!
 
-  it('import the rooms before them', () => {
-    // A pattern that finds no imports would prove anything.
+  it('import only earlier folders', () => {
+    // A pattern that finds no imports would prove nothing.
     expect(sources.flatMap(importsOf).length).toBeGreaterThan(2 * sources.length)
     const inRooms = sources.filter((path) => folderOf(path) !== '')
     expect([...new Set(inRooms.map(roomOf))].sort()).toEqual([...ROOMS].sort())
@@ -101,7 +101,7 @@ describe('folders', () => {
     expect(wrong).toEqual([])
   })
 
-  it('stand in no circle within a room: a file beside folders serves them or puts them together, never both', () => {
+  it('form no cycle within a folder: a file beside subfolders either serves them or combines them, never both', () => {
     const folders = [...new Set(sources.flatMap((path) => [dirname(path), dirname(dirname(path))]))]
     const circles = folders
       .filter((folder) => folder.startsWith('src/'))
@@ -110,7 +110,7 @@ describe('folders', () => {
     expect(circles).toEqual([])
   })
 
-  it('have no room without a noun, no barrel, no default export', () => {
+  it('have a noun as name, no barrel file and no default export', () => {
     expect(sources.filter((path) => /\/(utils?|helpers?|common|misc|types|index)\.ts$/.test(path))).toEqual([])
     const entries = ['src/gateway.ts', 'src/live.ts', 'src/sql.ts']
     expect(sources.filter((path) => !entries.includes(path) && /^export default/m.test(text(path)))).toEqual([])
@@ -118,7 +118,7 @@ describe('folders', () => {
 })
 
 describe('files of src', () => {
-  it('import each other in no circle, types included', () => {
+  it('form no import cycle, types included', () => {
     const files = (entries: Readonly<Record<string, string>>) =>
       new Map(Object.entries(entries).map(([path, code]) => [path, importsIn(code)]))
     const three = { a: "import type {\n  B,\n} from 'b'", b: "import { c } from 'c'", c: "export { a } from 'a'" }
@@ -134,7 +134,7 @@ describe('files of src', () => {
 })
 
 describe('pure files', () => {
-  it('import pure files and packages that are pure alone', () => {
+  it('import only pure files and pure packages', () => {
     const wrong = sources.filter(isPure).flatMap((path) =>
       importsOf(path)
         .filter((from) =>
@@ -147,7 +147,7 @@ describe('pure files', () => {
 })
 
 describe('objects', () => {
-  it('are named, and their stubs typed, in one place', () => {
+  it('are named, and their stubs typed, in one file', () => {
     const place = 'src/core/objects.client.ts'
     const reach =
       /\b(?:getByName|idFromName|idFromString|newUniqueId)\(|env\.GATEWAY\b|as unknown as \w*(?:Api|Book|Internal|Keeper|Stub)\b/
@@ -155,11 +155,11 @@ describe('objects', () => {
     expect(sources.filter((path) => path !== place && reach.test(text(path)))).toEqual([])
   })
 
-  it('and the gateway read their variables where they are parsed', () => {
+  it('and gateway variables are read only where they are parsed', () => {
     const variables = [...text('bindings.d.ts').matchAll(/^ {4}([A-Z_]+): string$/gm)].map(([, name]) => name!)
     const raw = new RegExp(`\\benv\\.(?:${variables.filter((name) => !SECRETS.includes(name)).join('|')})\\b`)
     expect(variables).toContain('RELAY_SOCKETS')
-    // What starts the Workers sets variables of theirs; the key ring is lent parsed ones.
+    // The launcher sets Worker variables itself; the key resolver receives parsed ones.
     const parsed = ['src/accounts/key-resolver.store.ts']
     const read = sources.filter(
       (path) => folderOf(path) !== 'cli/launch' && !parsed.includes(path) && raw.test(text(path)),
@@ -169,19 +169,19 @@ describe('objects', () => {
 })
 
 describe('files', () => {
-  it('stay within 500 lines unless there is a reason', () => {
+  it('have at most 500 lines without a reason', () => {
     const long = sources.filter((path) => text(path).split('\n').length > LONG)
     expect(long.filter((path) => !(path in LONG_FILES))).toEqual([])
     expect(Object.keys(LONG_FILES).filter((path) => !long.includes(path))).toEqual([])
   })
 
   it('are found in a folder of any name', () => {
-    // The path of a URL is percent-encoded: a space in it names another folder.
+    // A URL path is percent-encoded, so a space in it would name another folder.
     const code = globSync('{src,scripts,test,examples}/**/*.{ts,mjs}', { cwd: ROOT })
     expect(code.filter((path) => /import\.meta\.url\)\s*\.pathname/.test(text(path)))).toEqual([])
   })
 
-  it('begin by saying what they are', () => {
+  it('start with a header comment', () => {
     expect(sources.filter((path) => !text(path).startsWith('//'))).toEqual([])
   })
 })

@@ -1,4 +1,4 @@
-// The variables of both Workers: as their files have them, and wrong in every way.
+// Variables of both Workers: as in their files, and invalid in every way.
 
 import { describe, expect, it } from 'vitest'
 import { disagreements, openSettings, readConfigs, type WorkerConfig } from '../scripts/worker-agreement.ts'
@@ -14,7 +14,7 @@ const live: WorkerConfig = configs.live
 const { sql } = configs
 const liveSettings = (env: object) => readVariables(LiveSettings, env)
 
-describe('the variables of the wrangler files', () => {
+describe('wrangler file variables', () => {
   it('are all parsed', () => {
     expect(Object.keys(gateway.vars).sort()).toEqual(Object.keys(GatewaySettings.shape).sort())
     const all = { ...ArchiveSettings.shape, ...SinkSettings.shape }
@@ -84,33 +84,33 @@ describe('the variables of the wrangler files', () => {
     }
   })
 
-  it('name the region of log and hubs by a hint of the platform, or none', () => {
+  it('name a platform location hint for log and hubs, or none', () => {
     expect(liveSettings({ ...live.vars, FEED_REGION: 'apac-ne' }).FEED_REGION).toBe('apac-ne')
     expect(() => liveSettings({ ...live.vars, FEED_REGION: 'tokyo' })).toThrow(
       'FEED_REGION: must be one of wnam, enam, sam, weur, eeur, apac, apac-ne, apac-se, oc, afr, me, or empty for none',
     )
   })
 
-  it('of a checkout or a sign-up need others beside them', () => {
+  it('of a checkout or a sign-up require others', () => {
     const url = 'https://api.example.com'
     const mailer = '{"mailer":{"url":"https://mail.example","from":"a@b.example"}}'
     const read = (vars: object) => () => gatewaySettings({ ...gateway.vars, ...vars })
-    expect(read({ CHECKOUT: 'stripe' })).toThrow('PUBLIC_URL: is needed where CHECKOUT is "stripe"')
-    expect(read({ SIGNUP: 'http' })).toThrow(/PUBLIC_URL: .*; SIGNUP_SETTINGS: mailer is needed/)
+    expect(read({ CHECKOUT: 'stripe' })).toThrow(/^PUBLIC_URL: .*CHECKOUT/)
+    expect(read({ SIGNUP: 'http' })).toThrow(/PUBLIC_URL: .*; SIGNUP_SETTINGS: mailer is required/)
     expect(read({ CHECKOUT: 'stripe', PUBLIC_URL: url })).not.toThrow()
     expect(read({ SIGNUP: 'http', PUBLIC_URL: url, SIGNUP_SETTINGS: mailer })).not.toThrow()
     expect(read({ CHECKOUT: 'manual', SIGNUP: 'log' })).not.toThrow()
   })
 
-  it('are all named where several are wrong', () => {
+  it('are all named if several are wrong', () => {
     const wrong = { ...live.vars, RELAY_SOCKETS: 'none', BOOK_HUBS: '65' }
     const words =
-      'BOOK_HUBS: must be a whole number from 1 to 64; RELAY_SOCKETS: must be a whole number from 1 to 32768'
+      'BOOK_HUBS: must be a whole number from 1 to 64; RELAY_SOCKETS: must be a whole number from 1 to 32,768'
     expect(() => liveSettings(wrong)).toThrow(words)
   })
 })
 
-describe('how much of the archive is kept', () => {
+describe('archive retention', () => {
   it.each([
     ['ARCHIVE_KEEP_MB', 1_000_000_000, ' (MB)'],
     ['ARCHIVE_KEEP_EVENTS_DAYS', 36_500, ' (days)'],
@@ -119,7 +119,7 @@ describe('how much of the archive is kept', () => {
   ])('is refused by name and with what would do: %s', (name, most, unit) => {
     for (const value of ['0', '-1', '1.5', 'all', ' ', `${most + 1}`, undefined, null, []])
       expect(() => readVariables(ArchiveSettings, { ...live.vars, [name]: value }), String(value)).toThrow(
-        `${name}: must be a whole number from 1 to ${most}${unit}, or empty to keep all`,
+        `${name}: must be a whole number from 1 to ${most.toLocaleString('en-US')}${unit}, or empty to keep all`,
       )
     const read = (value: string) => readVariables(ArchiveSettings, { ...live.vars, [name]: value })
     expect(read('')).toMatchObject({ [name]: null })
@@ -132,7 +132,7 @@ describe('the two wrangler files', () => {
     expect(disagreements(gateway, live, sql)).toEqual([])
   })
 
-  it('are held against each other in all that they share', () => {
+  it('agree on all shared variables', () => {
     const [first, ...others] = live.durable_objects.bindings
     const changed: [Partial<WorkerConfig>, string][] = [
       [{ vars: { ...live.vars, BOOK_HUBS: '8' } }, 'BOOK_HUBS: the gateway\'s file has "4", the live one\'s "8"'],
@@ -160,7 +160,7 @@ describe('the two wrangler files', () => {
 })
 
 describe('settings that must be closed', () => {
-  it.each(ROLES)('are, in the file of the Worker %s', (role) => {
+  it.each(ROLES)('are closed in the file of the Worker %s', (role) => {
     expect(openSettings(WORKERS[role], configs[role])).toEqual([])
   })
 

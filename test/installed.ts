@@ -1,13 +1,13 @@
-// Brings what a package.json of its own names, once and apart from the packages of Weir, so that `npm start` stays lean.
+// Installs the packages of a separate package.json once, outside Weir's own packages, so that `npm start` stays small.
 
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Where no tool looks for code of ours, and no install of Weir's packages removes anything. */
+/** Outside the reach of code tools and of Weir's own installs. */
 export const placeOf = (name: string): string => join(import.meta.dirname, '../node_modules/.cache', name)
 
-/** Null, or why what the list in `folder` names is not in `place`. Throws where that list is wrong. */
+/** Null, or why the packages listed in `folder` are not in `place`. Throws if the list is invalid. */
 export function missingIn(place: string, folder: string): string | null {
   const files = ['package.json', 'package-lock.json']
   const want = files.map((file) => readFileSync(join(folder, file), 'utf8')).join('')
@@ -20,7 +20,7 @@ export function missingIn(place: string, folder: string): string | null {
   const npm = spawnSync('npm', ['install', ...args, '--loglevel=error'], { encoding: 'utf8', timeout: 240_000 })
   if (npm.status !== 0) {
     const [, code = String(npm.error ?? npm.stderr)] = /npm error code (\S+)/.exec(npm.stderr) ?? []
-    // The registry was reached, and what is asked of it is wrong.
+    // The registry was reached, but the request is wrong.
     if (['EINTEGRITY', 'ERESOLVE', 'ETARGET'].includes(code)) throw new Error(npm.stderr)
     return `npm could not bring it from its registry (${code})`
   }

@@ -10,9 +10,9 @@ const isEmpty = async (db: D1Database) =>
   (await db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'd1_migrations'").first()) === null
 
 await reset()
-// Where work of the file before is still under way, a reset may leave what it holds open.
+// If work of the previous file is still running, a reset may leave its open handles behind.
 for (let tries = 1; !(await isEmpty(bindings.ACCOUNTS)); tries++) {
-  if (tries === 10) throw new Error('storage of the test file before is still there')
+  if (tries === 10) throw new Error('storage of the previous test file still exists')
   await reset()
 }
 for (const name of ['ACCOUNTS', 'HISTORY'] as const) await applyD1Migrations(bindings[name], MIGRATIONS[name])

@@ -1,6 +1,6 @@
-// Changes of pure files that no test can notice, each with the reason; `npm run mutants` passes over them.
+// Mutations of pure files that no test can detect, each with its reason; `npm run mutants` skips them.
 
-/** By file: `text → what it becomes`. */
+/** By file: `text → replacement`. */
 export const EXPLAINED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'src/order-books/ring.ts': {
     'this.#start > 1000 → true': 'when dropped entries are cut off changes no answer',

@@ -1,12 +1,12 @@
-// D1's HTTP API as the worst splitter would have it: what it is sent is cut at every `;`, wherever that stands, and the
-// pieces run on SQLite, all or none. `migrations apply --remote` posts a whole file as one text, and the server splits it.
+// D1's HTTP API with the worst possible statement splitter: input is cut at every `;` and the pieces run on SQLite
+// atomically. `migrations apply --remote` posts a whole file as one text, and the server splits it.
 
 import { DatabaseSync } from 'node:sqlite'
 
 export class RemoteD1 {
   readonly #database = new DatabaseSync(':memory:')
 
-  /** The rows of each statement. Throws in SQLite's words, with nothing applied. */
+  /** Rows of each statement. Throws SQLite's message without applying anything. */
   query(sql: string): Record<string, unknown>[][] {
     const pieces = sql.split(';').filter((piece) => piece.replace(/--.*/g, '').trim() !== '')
     this.#database.exec('BEGIN')

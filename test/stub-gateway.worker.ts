@@ -1,4 +1,4 @@
-// The gateway as the objects under test call it. A Worker of its own, without a build: it imports types alone.
+// The gateway as called by the objects under test. A separate Worker without a build: it imports only types.
 
 import { WorkerEntrypoint } from 'cloudflare:workers'
 import type { Identity } from '../src/accounts/identity.ts'
@@ -20,7 +20,7 @@ export class Internal
     return { status: 200, body: JSON.stringify({ echo: JSON.parse(body) }) }
   }
 
-  /** What was before: nothing, up to wherever blocks begin; a state: how often it was read. */
+  /** Past data: empty, up to the first block; plus a state: number of reads. */
   async read(type: string, request: object): Promise<HistoryResponse> {
     if (type === 'clearinghouseState') {
       const key = JSON.stringify(request)
@@ -40,9 +40,9 @@ export class Internal
   }
 
   async storeUsage(): Promise<void> {}
-  async keepRefusals(): Promise<void> {}
+  async storeRefusals(): Promise<void> {}
 
-  /** Of GraphQL: keys are called like their accounts. */
+  /** GraphQL keys are named like their accounts. */
   async enter(account: string): Promise<{ ok: true; value: Identity }> {
     const keyHash = `key of ${account}` as KeyHash
     return { ok: true, value: { v: 1, account, keyHash, kind: 'api', plan: 'entry', products: ['graphql'] } }

@@ -1,4 +1,4 @@
-// The rows of D1 that say who exists: accounts, keys, grants. Law: what is there already is left as it is.
+// D1 tables of accounts, keys and grants. Invariant: existing rows are never overwritten by an insert.
 
 import { oneRow } from '../core/d1.store.ts'
 import type { AccountId, KeyHash } from '../core/ids.ts'
@@ -16,7 +16,7 @@ import {
   type SignInKey,
 } from './key-row.ts'
 
-/** With the last use and the successor: the indexes begin with the key, so this reads one entry of each. */
+/** Key columns with last use and successor. Both indexes start with the key, so each subquery reads one entry. */
 const SELECT_KEYS = `SELECT *, (SELECT max(hour) FROM usage WHERE key_hash = k.hash) AS last_used,
   (SELECT hash FROM keys WHERE replaces = k.hash) AS replaced_by FROM keys k`
 
@@ -39,7 +39,7 @@ interface NewKey {
   readonly cap: number | null
   readonly ranges: readonly string[] | null
   readonly pipelines: PipelineRight | null
-  /** Root of the key that made it; null: no key did. */
+  /** Root of the key that created this one; null: it was not created with a key. */
   readonly maker: string | null
 }
 
@@ -48,12 +48,12 @@ export interface Successor {
   readonly rotation: Rotation
 }
 
-/** An account as D1 has it; `created` in Unix ms. */
+/** An account row; `created` in Unix ms. */
 export interface AccountRow {
   readonly id: string
   readonly plan: string
   readonly created: number
-  /** JSON of what was agreed with it in place of its plan's terms. */
+  /** JSON of terms agreed for this account, which override its plan. */
   readonly terms: string | null
 }
 
@@ -68,20 +68,20 @@ export class AccountStore {
     return this.#db.prepare('SELECT id, plan, created, terms FROM accounts WHERE id = ?').bind(id).first<AccountRow>()
   }
 
-  /** Ids of accounts, at most `limit`. */
+  /** Up to `limit` account ids. */
   async accountIds(limit: number): Promise<string[]> {
     const { results } = await this.#db.prepare('SELECT id FROM accounts LIMIT ?').bind(limit).all<{ id: string }>()
     return results.map(({ id }) => id)
   }
 
-  /** False, and nothing done, where there is no such account or no longer such a plan. `terms`: JSON. */
+  /** Returns false and changes nothing if the account or the plan does not exist. `terms` is JSON. */
   async setPlan(account: AccountId, plan: string, terms: string | null): Promise<boolean> {
     const update = `UPDATE accounts SET plan = ?2, terms = ?3
       WHERE id = ?1 AND EXISTS (SELECT 1 FROM plans WHERE name = ?2)`
     return (await this.#db.prepare(update).bind(account, plan, terms).run()).meta.changes > 0
   }
 
-  /** True if the account is new; an existing one keeps its plan. Nothing is done where there is no such plan. */
+  /** Returns true if the account is new; an existing one keeps its plan. Does nothing if the plan does not exist. */
   async ensureAccount(id: string, plan: string, terms: string | null, nowMs: number): Promise<boolean> {
     const insert = `INSERT INTO accounts (id, plan, created, terms)
       SELECT ?, name, ?, ? FROM plans WHERE name = ? ON CONFLICT DO NOTHING`
@@ -92,7 +92,10 @@ export class AccountStore {
     await this.#insertion(key).run()
   }
 
-  /** Adds a key by the order of its owner; false, and nothing done, where that is too much, or this request made one. */
+  /**
+   * Adds a key at its owner's request. Returns false and changes nothing if the account is at its key limit, or if this
+   * request already created a key.
+   */
   async addOwnKey(key: NewKey, request: string | null, nowMs: number): Promise<boolean> {
     const insert = `INSERT INTO keys (${COLUMNS}, request)
       SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13 WHERE ${countedKeysSql('?4', '?14')} < ?15 ON CONFLICT DO NOTHING`
@@ -100,13 +103,13 @@ export class AccountStore {
     return (await inserted.run()).meta.changes > 0
   }
 
-  /** Keys of an account that count for how many it may have. */
+  /** Number of keys that count towards the account's limit. */
   async keyCount(account: AccountId, nowMs: number): Promise<number> {
     const select = `SELECT ${countedKeysSql('?1', '?2')} AS count`
     return (await this.#db.prepare(select).bind(account, nowMs).first<{ count: number }>())?.count ?? 0
   }
 
-  /** The key that this request of its owner made. */
+  /** Key created by this request of its owner. */
   async keyOfRequest(account: AccountId, request: string): Promise<KeyRow | null> {
     const select = `${SELECT_KEYS} WHERE k.account = ? AND k.request = ?`
     const row = await this.#db.prepare(select).bind(account, request).first()
@@ -114,8 +117,8 @@ export class AccountStore {
   }
 
   /**
-   * Adds the key that replaces `old`, and ends that: both or neither. False, and nothing done, where another key has
-   * replaced it already. `right`: what the old key may touch until its end, which restricts it no further.
+   * Adds the successor of `old` and ends `old`, atomically. Returns false and changes nothing if `old` already has a
+   * successor. `right`: pipelines that `old` may still manage until it ends.
    */
   async replaceKey(old: KeyHash, key: NewKey, rotation: Rotation, right: PipelineRight | null): Promise<boolean> {
     const inherit = `UPDATE keys SET replaces = ?2, rotation = ?3,
@@ -134,7 +137,7 @@ export class AccountStore {
     }
   }
 
-  /** The key that replaced this one, and how. */
+  /** Successor of a key and its rotation. */
   async successorOf(hash: KeyHash): Promise<Successor | null> {
     const row = await this.#db.prepare(`${SELECT_KEYS} WHERE k.replaces = ?`).bind(hash).first<{ rotation: string }>()
     return row === null ? null : { key: KeyRow.parse(row), rotation: JSON.parse(row.rotation) }
@@ -145,7 +148,7 @@ export class AccountStore {
     return this.#db.prepare(insert).bind(...valuesOf(key))
   }
 
-  /** Newest first, at most `limit`, from the first or those that come after this one. */
+  /** Newest first, at most `limit`, after the cursor. */
   async keys(limit: number, after: KeyPosition = FIRST_PAGE): Promise<KeyRow[]> {
     const select = `${SELECT_KEYS} WHERE k.created <= ?1 AND (k.created < ?1 OR k.hash > ?2)
       ORDER BY k.created DESC, k.hash LIMIT ?3`
@@ -153,7 +156,7 @@ export class AccountStore {
     return results.map((row) => KeyRow.parse(row))
   }
 
-  /** Keys of an account, newest first, at most `limit`, from the first or those that come after this one. */
+  /** Keys of an account, newest first, at most `limit`, after the cursor. */
   async keysOf(account: AccountId, limit: number, after: KeyPosition = FIRST_PAGE): Promise<KeyRow[]> {
     const select = `${SELECT_KEYS} WHERE k.account = ?1 AND k.created <= ?2 AND (k.created < ?2 OR k.hash > ?3)
       ORDER BY k.created DESC, k.hash LIMIT ?4`
@@ -161,7 +164,7 @@ export class AccountStore {
     return results.map((row) => KeyRow.parse(row))
   }
 
-  /** Whatever number of keys there is, all of them count. */
+  /** Counts all keys of the account, however many there are. */
   signInKey(account: AccountId, label: string): Promise<SignInKey> {
     const whole = `revoked IS NULL AND expires IS NULL AND cap IS NULL AND ranges IS NULL AND pipelines IS NOT 'own'
       AND NOT EXISTS (SELECT 1 FROM keys WHERE replaces = k.hash)`
@@ -171,7 +174,7 @@ export class AccountStore {
     return oneRow(this.#db.prepare(select).bind(account, label))
   }
 
-  /** Keys that work and were made by keys of this chain of rotations, or by such keys; newest first. */
+  /** Active keys created with this key's rotation chain, directly or through other keys; newest first. */
   async createdBy(root: string, nowMs: number, limit: number): Promise<KeyName[]> {
     const select = `WITH RECURSIVE made (hash, root) AS (SELECT '', ?1 UNION
       SELECT k.hash, coalesce(k.root, k.hash) FROM made JOIN keys k ON k.maker = made.root)
@@ -185,7 +188,7 @@ export class AccountStore {
     return (await this.#db.prepare(select).bind(json(hashes)).all<KeyRow>()).results
   }
 
-  /** A cap is that of all keys that replaced one another. */
+  /** A cap applies to the whole rotation chain. */
   async changeKey(hash: KeyHash, { label, products, expires, cap, ranges, pipelines }: KeyChange): Promise<void> {
     const change = `UPDATE keys SET label = coalesce(?2, label), products = coalesce(?3, products),
       expires = iif(?4, ?5, expires), ranges = iif(?6, ?7, ranges),
@@ -202,19 +205,19 @@ export class AccountStore {
     await this.#db.batch(cap === undefined ? [changed] : [changed, capped.bind(hash, cap)])
   }
 
-  /** Keys with this hash or shown prefix, of one account or of all; two answers mean that the prefix does not decide. */
+  /** Keys with this hash or display prefix, of one account or all. Two rows mean that the prefix is ambiguous. */
   async keysNamed(hashOrPrefix: string, account: AccountId | null = null): Promise<KeyRow[]> {
     const select = `${SELECT_KEYS} WHERE (k.hash = ?1 OR k.prefix = ?1) AND (?2 IS NULL OR k.account = ?2) LIMIT 2`
     const { results } = await this.#db.prepare(select).bind(hashOrPrefix, account).all()
     return results.map((row) => KeyRow.parse(row))
   }
 
-  /** The first revocation's time stays. */
+  /** Keeps the time of the first revocation. */
   async revokeKey(hash: KeyHash, nowMs: number): Promise<void> {
     await this.#db.prepare('UPDATE keys SET revoked = coalesce(revoked, ?) WHERE hash = ?').bind(nowMs, hash).run()
   }
 
-  /** Records a grant that the meter has taken. */
+  /** Records a grant that the meter has applied. */
   async addGrant(account: AccountId, id: string, micro: number, nowMs: number): Promise<void> {
     const insert = 'INSERT INTO grants (account, id, micro, created) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING'
     await this.#db.prepare(insert).bind(account, id, micro, nowMs).run()

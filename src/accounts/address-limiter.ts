@@ -1,11 +1,11 @@
-// Bounds what one address may ask of an isolate, a second or a minute. Laws: a bounded map; callers without a known address
-// share one wide bucket; a flood of addresses resets nobody who keeps coming.
+// Rate limits per caller address in one isolate. Invariants: the map is bounded; callers without a known address share
+// one larger bucket; a flood of other addresses does not reset an active one.
 
 import type { RequestLimit } from '../core/failure.ts'
 import { networkOf } from '../core/network.ts'
 import { RateLimiter, type RateVerdict } from '../core/rate-limiter.ts'
 
-/** The limit of an address, and that of all callers together whose address is not known. */
+/** Limit of one address, and the shared limit of all callers with an unknown address. */
 export interface AddressRates {
   readonly each: RequestLimit
   readonly unknown: RequestLimit
@@ -20,22 +20,24 @@ const rates = (name: string, each: number, unknown: number, windowSeconds = 1): 
   unknown: { name, quota: unknown, windowSeconds },
 })
 
-/** Keys that have to be looked up: those that this isolate does not remember, so that callers at work are not counted. */
+/** Lookups of keys that this isolate does not remember, so active callers are not counted. */
 export const KEY_LOOKUPS = rates('look-ups', 50, 2_000)
-/** Requests to the REST surfaces, with whatever keys: five times what the largest plan with a limit allows one key. */
+/** Requests to REST surfaces with any key: five times the largest limit of a plan for one key. */
 export const REST_REQUESTS = rates('address', 250, 2_000)
-/** Sockets whose key comes later. */
+/** Sockets that authenticate after connecting. */
 export const KEYLESS_CONNECTS = rates('connects', 50, 1_000)
-/** Stream tokens for visitors who are nobody's: a page asks for one each few minutes, an office shares an address. */
+/**
+ * Stream tokens for visitors without a key. A page requests one every few minutes, and an office shares one address.
+ */
 export const LIVE_TOKENS = rates('live-tokens', 20, 120, 60)
-/** What a page without frames reads every few seconds. */
+/** Polling by pages without a socket. */
 export const LIVE_POLLS = rates('live-glances', 60, 1_200, 60)
-/** Operator's tokens that are wrong or missing; the right one is never counted. */
+/** Wrong or missing operator tokens. Correct ones are not counted. */
 export const WRONG_TOKENS = rates('wrong-tokens', 20, 20, 60)
-/** Requests for a link of the sign-up. */
+/** Requests for a sign-up link. */
 export const SIGN_UPS = rates('sign-ups', 10, 100, 600)
 
-/** Where a request comes from; null where that is unknown, or could be the caller's own invention. */
+/** Address of the caller; null if unknown or forgeable. */
 export function callerAddress(isProxyTrusted: boolean, headers: { get(name: string): string | null }): string | null {
   return isProxyTrusted ? headers.get('cf-connecting-ip') : null
 }
@@ -58,17 +60,17 @@ export class AddressLimiter {
 }
 
 /**
- * The platform's Rate Limiting binding, `[[ratelimits]]` of wrangler.toml: one count for all isolates of a location. It is
- * not exact, so it stands behind the isolate's own count and not in its place.
+ * The platform's Rate Limiting binding, `[[ratelimits]]` in wrangler.toml: one count for all isolates of a location. It
+ * is inexact, so it supplements the isolate's own limit.
  */
 export interface LocationLimit {
   limit(options: { readonly key: string }): Promise<{ readonly success: boolean }>
 }
 
-/** The period in wrangler.toml: the binding does not say when it will let the next one pass. */
+/** Period set in wrangler.toml. The binding does not report when it resets. */
 export const LOCATION_PERIOD_MS = 10_000
 
-/** True where one more is within the limit; also without a binding or a known address, and where the binding fails. */
+/** True within the limit. Also true without a binding or a known address, and if the binding fails. */
 export async function isWithinLocation(binding: LocationLimit | undefined, address: string | null): Promise<boolean> {
   if (binding === undefined || address === null) return true
   try {

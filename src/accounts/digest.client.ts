@@ -1,4 +1,4 @@
-// WebCrypto for keys: hashing, the keyed check, minting. Shell of format.ts.
+// WebCrypto for keys: hashing, checksum and generation. format.ts has the pure part.
 
 import { BoundedMap } from '../core/bounded-map.ts'
 import { type KeyHash, keyHashOf } from '../core/ids.ts'
@@ -7,21 +7,21 @@ import { checkOf, type KeyKind, randomKeyBody } from './format.ts'
 
 const text = new TextEncoder()
 type MacKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>
-/** One entry in practice; bounded, so that a test with many secrets cannot grow it. */
+/** One entry in practice; bounded for tests that use many secrets. */
 const macKeys = new BoundedMap<string, Promise<MacKey>>(8)
 
-/** SHA-256 of a key, hex: the only form in which a key is stored or travels past the edge. */
+/** SHA-256 of a key in hex, the only form in which a key is stored or leaves the edge. */
 export async function hashKey(key: string): Promise<KeyHash> {
   return keyHashOf(await sha256(key))
 }
 
-/** SHA-256 of a text, hex. */
+/** SHA-256 of a text in hex. */
 export async function sha256(of: string): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', text.encode(of))
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
-/** A new key of this kind; shown once by whoever calls this, then only its hash is kept. */
+/** Generates a key. The caller shows it once and stores only its hash. */
 export async function mintKey(kind: KeyKind, secret: string): Promise<string> {
   return withCheck(
     randomKeyBody(kind, (bytes) => crypto.getRandomValues(new Uint8Array(bytes))),
@@ -29,12 +29,12 @@ export async function mintKey(kind: KeyKind, secret: string): Promise<string> {
   )
 }
 
-/** What was drawn, and its check characters. */
+/** The generated text followed by its check characters. */
 export async function withCheck(signed: string, secret: string): Promise<string> {
   return signed + (await checkFor(signed, secret))
 }
 
-/** True where the check characters are those of this operator's secret. */
+/** Verifies check characters against this operator's secret. */
 export async function isCheckValid(
   { signed, check }: { readonly signed: string; readonly check: string },
   secret: string,

@@ -1,6 +1,6 @@
-// The form of a key: `cqt_` (API) or `cqs_` (service), 18 random base58 characters, 8 check characters.
-// The check is a truncated HMAC of all before it, so a made-up key is refused without a look-up.
-// Law: nothing here repeats a key in an error.
+// Format of a key: `cqt_` (API) or `cqs_` (service), 18 random base58 characters, 8 check characters. The checksum is a
+// truncated HMAC of the preceding text, so an invented key is rejected without a lookup. Invariant: no error repeats a
+// key.
 
 import { BASE58, randomBase58 } from '../core/base58.ts'
 import { err, ok, type Result } from '../core/result.ts'
@@ -12,37 +12,40 @@ const RANDOM_LENGTH = 18
 const CHECK_LENGTH = 8
 const KEY = /^(cqt|cqs)_[1-9A-HJ-NP-Za-km-z]{26}$/
 
-/** Characters of a key that may be shown and stored: prefix and 8 of the 18 random ones (58^10 remain secret). */
+/** Number of key characters that may be shown and stored: prefix and 8 of 18 random ones (58^10 stay secret). */
 export const DISPLAY_LENGTH = 12
 
 export interface ParsedKey {
   readonly kind: KeyKind
   readonly text: string
-  /** What the check characters were computed over. */
+  /** Text covered by the checksum. */
   readonly signed: string
   readonly check: string
 }
 
-/** Grammar alone; whether the check characters match needs the operator's secret. The error is a hint for a person. */
+/** Checks the syntax only; the checksum needs the operator's secret. The error is a hint for a person. */
 export function parseKey(text: string): Result<ParsedKey, string> {
   if (KEY.test(text)) {
     const cut = text.length - CHECK_LENGTH
     const kind = text.startsWith(PREFIX.api) ? 'api' : 'service'
     return ok({ kind, text, signed: text.slice(0, cut), check: text.slice(cut) })
   }
-  if (text.trim() !== text && KEY.test(text.trim())) return err('The API key has whitespace around it: remove it.')
+  if (text.trim() !== text && KEY.test(text.trim()))
+    return err('The API key has leading or trailing whitespace. Remove it.')
   if (/^(cqt|cqs)_/.test(text) && text.length < 30) {
-    return err(`The API key is truncated: it has ${text.length} characters instead of 30.`)
+    return err(`The API key is truncated: ${text.length} of 30 characters. Send the whole key.`)
   }
-  return err('The API key is malformed: it is "cqt_" (or "cqs_" for a service key) followed by 26 base58 characters.')
+  return err(
+    'The API key is malformed. A key is "cqt_" (or "cqs_" for a service key) followed by 26 base58 characters.',
+  )
 }
 
-/** Prefix and random part of a new key: what the check is computed over. */
+/** Prefix and random part of a new key, which the checksum covers. */
 export function randomKeyBody(kind: KeyKind, random: (bytes: number) => Uint8Array): string {
   return PREFIX[kind] + randomBase58(RANDOM_LENGTH, random)
 }
 
-/** Check characters from an HMAC of `signed`: its first 8 bytes modulo 58^8. */
+/** Check characters: the first 8 bytes of the HMAC of `signed`, modulo 58^8. */
 export function checkOf(mac: Uint8Array): string {
   let number = 0n
   for (const byte of mac.subarray(0, 8)) number = number * 256n + BigInt(byte)
@@ -54,13 +57,13 @@ export function checkOf(mac: Uint8Array): string {
   return text
 }
 
-/** Keys, and tokens of staff and of streams, wherever they stand in a text. */
+/** Keys, staff tokens and stream tokens anywhere in a text. */
 const SECRETS = /(cq[tsoe]_[\w-]{8})[\w.-]+/g
 
-/** A text of somebody else with no more of each key in it than may be shown. */
+/** Redacts keys in external text to their displayable prefix. */
 export const withoutKeys = (text: string): string => text.replace(SECRETS, '$1…')
 
-/** The part of a key that lists and logs may show. */
+/** Part of a key that lists and logs may show. */
 export function displayPrefix(text: string): string {
   return text.slice(0, DISPLAY_LENGTH)
 }

@@ -1,5 +1,6 @@
-// What an isolate remembers of keys: present ones 30 s, absent ones 5 s, at most `capacity` of both together.
-// Laws: nothing is answered after its time; the oldest entry leaves first; a flood of absent keys displaces no present one.
+// Key cache of an isolate: existing keys for 30 s, missing ones for 5 s, at most `capacity` together. Invariants:
+// expired entries are never returned; the oldest entry is evicted first; a flood of missing keys evicts no existing
+// one.
 
 import { BoundedMap } from '../core/bounded-map.ts'
 import type { KeyRecord } from './key-record.ts'
@@ -18,14 +19,14 @@ export class KeyCache {
     this.#capacity = capacity
   }
 
-  /** Null: known to be absent. Undefined: ask. */
+  /** Null: known to be missing. Undefined: not cached. */
   get(id: string, nowMs: number): KeyRecord | null | undefined {
     const entry = this.#present.get(id)
     if (entry !== undefined) return entry.untilMs > nowMs ? entry.record : undefined
     return (this.#absent.get(id) ?? 0) > nowMs ? null : undefined
   }
 
-  /** True for a key that was present when it was asked for last, even if that has to be asked again. */
+  /** True if the key existed when last read, even if that entry has expired. */
   has(id: string): boolean {
     return this.#present.has(id)
   }

@@ -1,4 +1,4 @@
-// What is known of a key: the row of D1 as KV and isolates keep it. Law: a hash, never the key.
+// A key record: the D1 row as cached in KV and isolates. Invariant: it contains the hash, never the key.
 
 import * as z from 'zod'
 import { holdsAddress } from '../core/address-range.ts'
@@ -8,7 +8,7 @@ import { err, ok, type Result } from '../core/result.ts'
 import { type Identity, PRODUCTS, type Product, productNotAllowed } from './identity.ts'
 import { Limits } from './limits.ts'
 
-/** Another version in KV counts as a miss: an older one may lack what restricts a key. */
+/** Another version in KV counts as a miss: an older one may lack a restriction. */
 export const KeyRecord = z.object({
   v: z.literal(2),
   hash: KeyHash,
@@ -17,52 +17,52 @@ export const KeyRecord = z.object({
   plan: z.string(),
   products: z.array(z.enum(PRODUCTS)),
   limits: Limits.optional(),
-  /** Ranges that it may be used from, as `parseRange` gives them; null: from anywhere. */
+  /** Allowed ranges in the form of `parseRange`; null: any address. */
   ranges: z.array(z.string()).nullable(),
   /** Unix ms; null: never. */
   expires: z.number().nullable(),
   revoked: z.number().nullable(),
-  /** Another key stands in its place; unknown in copies of before it was kept. */
+  /** A successor key exists. Unknown in older copies. */
   replaced: z.boolean().default(false),
-  /** Unix ms when D1 said all this; unknown in copies of before it was kept. */
+  /** Unix ms of the D1 read. Unknown in older copies. */
   at: z.number().default(0),
 })
 export type KeyRecord = z.infer<typeof KeyRecord>
 
-/** What a surface asks of a key. `any` takes both kinds. */
+/** Requirements of a surface. `any` accepts both kinds of keys. */
 export interface KeyRequirement {
-  /** Null: any key enters, whatever it is for. */
+  /** Null: any key is accepted. */
   readonly product: Product | null
   readonly kind: 'api' | 'service' | 'any'
   readonly acceptsTokens?: boolean
 }
 
-/** Products that a key of each kind is for, unless it was made for fewer. A service key manages; it calls no data API. */
+/** Default products of each kind of key. A service key manages the account and calls no data API. */
 export const PRODUCTS_OF_KIND: Record<'api' | 'service', readonly Product[]> = {
   api: ['info', 'stream', 'rpc', 'data', 'graphql', 'platform'],
   service: ['platform'],
 }
 
-/** A key as its holder's pages and stream tokens use it, which ask data also where a service key began them. */
+/** Data access for the owner's pages and stream tokens, even with a service key. */
 export function withDataAccess(record: KeyRecord): KeyRecord {
   return record.kind === 'service' ? { ...record, kind: 'api', products: [...PRODUCTS_OF_KIND.api] } : record
 }
 
 const WRONG_KIND = {
-  api: 'This is a service key (cqs_), and data is asked with an API key (cqt_): use one of those.',
-  service: 'This is an API key (cqt_), and this endpoint takes a service key (cqs_): use one of those.',
+  api: 'This is a service key (cqs_). Data endpoints need an API key (cqt_).',
+  service: 'This is an API key (cqt_). This endpoint needs a service key (cqs_).',
 }
-const RESTRICTED = 'This key may be used from certain addresses only'
-const ADDRESS_UNSURE = `${RESTRICTED}, and this gateway cannot be sure of yours (TRUST_PROXY is off): ask the operator.`
-const ADDRESS_ELSEWHERE = `${RESTRICTED}, and yours is none of them: call from one, or ask the operator to add yours.`
+const RESTRICTED = 'This key is limited to certain addresses'
+const ADDRESS_UNSURE = `${RESTRICTED}, and this gateway cannot verify yours (TRUST_PROXY is off). Ask the operator.`
+const ADDRESS_ELSEWHERE = `${RESTRICTED}, and yours is not one of them. Call from an allowed address, or ask the operator to add yours.`
 
 /**
- * Whether a known key may enter; `address` is its caller's, null where that is not known for sure. What its holder can
- * do is told first: use the key in its place; then revoked before expired, the stronger reason to stop using it.
+ * Decides whether a known key is accepted. `address` belongs to the caller; null if unknown or forgeable. The most
+ * useful reason comes first: a successor key, then revoked before expired.
  */
 export function admit(
   record: KeyRecord,
-  entry: KeyRequirement,
+  requirement: KeyRequirement,
   nowMs: number,
   address: string | null,
 ): Result<Identity, Failure> {
@@ -70,9 +70,9 @@ export function admit(
   if (record.replaced && (record.revoked !== null || isOver)) return err({ kind: 'key_replaced' })
   if (record.revoked !== null) return err({ kind: 'key_revoked' })
   if (isOver) return err({ kind: 'key_expired' })
-  if (entry.kind !== 'any' && entry.kind !== record.kind)
-    return err({ kind: 'not_entitled', why: WRONG_KIND[entry.kind] })
-  const { product } = entry
+  if (requirement.kind !== 'any' && requirement.kind !== record.kind)
+    return err({ kind: 'not_entitled', why: WRONG_KIND[requirement.kind] })
+  const { product } = requirement
   if (product !== null && !record.products.includes(product)) return err(productNotAllowed(product))
   if (record.ranges !== null && (address === null || !holdsAddress(record.ranges, address))) {
     return err({ kind: 'not_entitled', why: address === null ? ADDRESS_UNSURE : ADDRESS_ELSEWHERE })

@@ -1,7 +1,7 @@
-// From the text of a key to who is calling: isolate memory, form, keyed check, KV, D1. Invariants: a made-up key costs no
-// look-up, an address gets few of them, and a key one at a time; a key that was known just now is not held up by
-// others of its address; a key that the meter called revoked is refused at once, and a record that it called changed is
-// read from D1 again, whatever KV says; keys appear in no error and no log.
+// Resolves an API key to an identity: isolate cache, syntax, keyed checksum, KV, D1. Invariants: a key with an invalid
+// checksum never reaches storage; lookups are limited per address and single-flighted per key; a recently used key is
+// not delayed by other keys of its address; a key reported as revoked by the meter is rejected immediately, and one
+// reported as changed is re-read from D1, whatever KV contains; keys appear in no error and no log.
 
 import { BoundedMap } from '../core/bounded-map.ts'
 import { orFallback } from '../core/deadline.ts'
@@ -31,19 +31,19 @@ import { narrowIdentity, TOKEN_PREFIX } from './stream-token.ts'
 
 export interface KeyResolverEnv extends KeyStoreEnv {
   readonly KEY_SECRET?: string
-  /** As the gateway's variables have them, parsed. */
+  /** Parsed gateway variables. */
   readonly KEY_CHECK: boolean
   readonly TRUST_PROXY: boolean
   readonly LOOK_UP_LIMIT?: LocationLimit
 }
 
-/** A key or token that has to be asked about. */
+/** A key or token that must be looked up. */
 interface KeyLookup {
   readonly env: KeyResolverEnv
   readonly key: string
-  readonly entry: KeyRequirement
+  readonly requirement: KeyRequirement
   readonly waitUntil: WaitUntil
-  /** Of the caller, null where it is not known for sure. */
+  /** Address of the caller; null if unknown or forgeable. */
   readonly address: string | null
   readonly now: number
 }
@@ -54,93 +54,96 @@ type IdentityResult = Result<Identity, Failure>
 export const NO_KEY_SECRET: Failure = {
   kind: 'unavailable',
   what: 'KEY_SECRET',
-  hint: 'KEY_SECRET is not set on this gateway: its operator has to set it.',
+  hint: 'KEY_SECRET is not set on this gateway. Its operator must set it.',
 }
 
-const KEYS_UNAVAILABLE: Failure = { kind: 'unavailable', what: 'API keys cannot be looked up now' }
+const KEYS_UNAVAILABLE: Failure = { kind: 'unavailable', what: 'API keys cannot be checked right now' }
 
 const TOKEN_NOT_ACCEPTED =
-  'This is a stream token (cqe_), which opens /ws and some types of /info alone: send an API key here.'
+  'This is a stream token (cqe_). It opens /ws and some types of /info only. Send an API key here.'
 
 const CHECK_MISMATCH =
-  'The check characters of this API key do not match: is it whole, and was it made for this gateway?'
+  'The check characters of this API key do not match. Check that the key is complete and was issued by this gateway.'
 
-/** A look-up that others wait for may be lost with the request that began it. */
+/** A shared lookup may be lost when the request that started it ends. */
 const LOOKUP_MAX_MS = 3_000
 const LOOKUPS_MAX = 1_000
-/** Of revoked and of changed keys that an isolate remembers. */
+/** Revoked and changed keys remembered by an isolate. */
 const NOTICES_MAX = 10_000
-/** How far apart the clocks of those who read and change records may be. */
+/** Maximum clock difference between readers and writers of records. */
 const SKEW_MS = 5_000
 
 /** One per isolate. */
 export class KeyResolver {
   readonly #cache = new KeyCache()
-  /** By hash: apart from keys, or whoever reads the hash in a token could send that as the key. */
+  /** Keyed by hash and separate from keys. Otherwise the hash inside a token could be sent as a key. */
   readonly #tokenKeys = new KeyCache()
   readonly #limiter = new AddressLimiter(KEY_LOOKUPS)
   readonly #lookups = new SingleFlights<LookupResult>(LOOKUP_MAX_MS, LOOKUPS_MAX)
-  /** Hashes that the meter called revoked: memory and KV may not know it yet. */
+  /** Hashes reported as revoked by the meter. Cache and KV may not know yet. */
   readonly #revoked = new BoundedMap<string, true>(NOTICES_MAX)
-  /** Keys whose records the meter called changed, and from when on a record is new enough. */
+  /** Keys reported as changed by the meter, and the time from which a record is fresh. */
   readonly #changed = new BoundedMap<string, { readonly changedMs: number; newEnoughMs: number }>(NOTICES_MAX)
   readonly #nowMs: () => number
   readonly #report: (error: unknown) => void
 
-  /** `report`: D1 failed; the caller is told that keys cannot be looked up. */
+  /** `report` logs D1 failures; the caller gets an `unavailable` failure. */
   constructor(nowMs: () => number = () => Date.now(), report: (error: unknown) => void = () => {}) {
     this.#nowMs = nowMs
     this.#report = report
   }
 
-  /** Who sends this request, if a key in one of `places` may enter. `path` is the segment after `/k/`, if any. */
+  /** Authenticates a request by a key in one of `places`. `path` is the URL segment after `/k/`, if any. */
   authenticate(
     env: KeyResolverEnv,
     request: Request,
-    entry: KeyRequirement & { readonly places: readonly KeyLocation[]; readonly path?: string },
+    requirement: KeyRequirement & { readonly places: readonly KeyLocation[]; readonly path?: string },
     waitUntil: WaitUntil,
   ): IdentityResult | Promise<IdentityResult> {
     const carriers = {
       authorization: request.headers.get('authorization'),
-      query: entry.places.includes('query') ? keysOf(new URL(request.url).searchParams) : [],
-      path: entry.path ?? null,
+      query: requirement.places.includes('query') ? keysOf(new URL(request.url).searchParams) : [],
+      path: requirement.path ?? null,
     }
-    const presented = presentedKey(carriers, entry.places)
+    const presented = presentedKey(carriers, requirement.places)
     if (!presented.ok)
-      return presented.error.kind === 'key_missing' ? err(missingKeyFailure(request, entry.places)) : presented
-    return this.#resolve(env, presented.value, entry, waitUntil, () => callerAddress(env.TRUST_PROXY, request.headers))
+      return presented.error.kind === 'key_missing' ? err(missingKeyFailure(request, requirement.places)) : presented
+    return this.#resolve(env, presented.value, requirement, waitUntil, () =>
+      callerAddress(env.TRUST_PROXY, request.headers),
+    )
   }
 
-  /** Who a key belongs to, if it may enter. `address`: of the caller, null where it is not known for sure. */
+  /** Identifies a key. `address` belongs to the caller; null if unknown or forgeable. */
   async identify(
     env: KeyResolverEnv,
     key: string,
-    entry: KeyRequirement,
+    requirement: KeyRequirement,
     waitUntil: WaitUntil,
     address: string | null = null,
   ): Promise<IdentityResult> {
-    return this.#resolve(env, key, entry, waitUntil, () => address)
+    return this.#resolve(env, key, requirement, waitUntil, () => address)
   }
 
-  /** At once for a key that is remembered, without a look at the address where it does not matter. */
+  /** Synchronous for a cached key. The address is read only if it matters. */
   #resolve(
     env: KeyResolverEnv,
     key: string,
-    entry: KeyRequirement,
+    requirement: KeyRequirement,
     waitUntil: WaitUntil,
     address: () => string | null,
   ): IdentityResult | Promise<IdentityResult> {
     const now = this.#nowMs()
-    if (key.startsWith(TOKEN_PREFIX)) return this.#resolveToken({ env, key, entry, waitUntil, address: address(), now })
+    if (key.startsWith(TOKEN_PREFIX))
+      return this.#resolveToken({ env, key, requirement, waitUntil, address: address(), now })
     const record = this.#cache.get(key, now)
     return record === undefined || (record !== null && this.#isOutdated(record))
-      ? this.#lookUpAndResolve({ env, key, entry, waitUntil, address: address(), now }, record)
-      : this.#verdict(record, entry, now, address)
+      ? this.#lookUpAndResolve({ env, key, requirement, waitUntil, address: address(), now }, record)
+      : this.#verdict(record, requirement, now, address)
   }
 
-  /** With what a token says, and nothing that its key may not: what it was made for is read from the key's record each time. */
-  async #resolveToken({ env, key, entry, waitUntil, address, now }: KeyLookup): Promise<IdentityResult> {
-    if (!entry.acceptsTokens) return err({ kind: 'not_entitled', why: TOKEN_NOT_ACCEPTED })
+  /** Applies the token's scope within the key's rights. The key record is read on each use. */
+  async #resolveToken({ env, key, requirement, waitUntil, address, now }: KeyLookup): Promise<IdentityResult> {
+    if (!requirement.acceptsTokens) return err({ kind: 'not_entitled', why: TOKEN_NOT_ACCEPTED })
     if (!env.KEY_SECRET) return err(NO_KEY_SECRET)
     const { waitMs, limit } = this.#limiter.take(address, now)
     if (waitMs > 0) return err({ kind: 'rate_limited', retryAfterMs: waitMs, limit })
@@ -156,12 +159,12 @@ export class KeyResolver {
     }
     if (record !== null && this.#isOutdated(record)) record = await this.#reload(env, record, waitUntil)
     this.#tokenKeys.set(keyHash, record, now)
-    const entered = this.#verdict(record && withDataAccess(record), entry, now, () => address)
-    return entered.ok ? ok(narrowIdentity(entered.value, token)) : entered
+    const result = this.#verdict(record && withDataAccess(record), requirement, now, () => address)
+    return result.ok ? ok(narrowIdentity(result.value, token)) : result
   }
 
   async #lookUpAndResolve(presented: KeyLookup, known: KeyRecord | undefined): Promise<IdentityResult> {
-    const { env, key, entry, waitUntil, address, now } = presented
+    const { env, key, requirement, waitUntil, address, now } = presented
     const found: LookupResult = known ? ok(known) : await this.#lookUp(presented)
     if (!found.ok) return found
     let record = found.value
@@ -169,14 +172,20 @@ export class KeyResolver {
       record = await this.#reload(env, record, waitUntil)
       this.#cache.set(key, record, now)
     }
-    return this.#verdict(record, entry, now, () => address)
+    return this.#verdict(record, requirement, now, () => address)
   }
 
-  #verdict(record: KeyRecord | null, entry: KeyRequirement, now: number, address: () => string | null): IdentityResult {
+  #verdict(
+    record: KeyRecord | null,
+    requirement: KeyRequirement,
+    now: number,
+    address: () => string | null,
+  ): IdentityResult {
     if (record === null) return err({ kind: 'key_unknown' })
-    const entered = this.#revocation(record) ?? admit(record, entry, now, record.ranges === null ? null : address())
-    if (entered.ok) return entered
-    return err({ ...entered.error, caller: { account: record.account, keyHash: record.hash } })
+    const result =
+      this.#revocation(record) ?? admit(record, requirement, now, record.ranges === null ? null : address())
+    if (result.ok) return result
+    return err({ ...result.error, caller: { account: record.account, keyHash: record.hash } })
   }
 
   #revocation(record: KeyRecord): IdentityResult | null {
@@ -185,7 +194,7 @@ export class KeyResolver {
     return err(record.revoked === null ? KEY_ENDED : { kind: 'key_revoked' })
   }
 
-  /** One look-up for all who present the same key at the same time. */
+  /** Single-flights concurrent lookups of one key. */
   async #lookUp(presented: KeyLookup): Promise<LookupResult> {
     const { key, waitUntil, address, now } = presented
     const flight = this.#lookups.current(key, now)
@@ -198,7 +207,7 @@ export class KeyResolver {
     if (waitMs > 0) return err({ kind: 'rate_limited', retryAfterMs: waitMs, limit })
     const find = () => this.#find({ ...presented, address: isKnown ? null : address }, parsed.value)
     const found = this.#lookups.start(key, find, now)
-    // Others may wait for it when this caller is gone.
+    // Other callers may wait for the lookup after this one is gone.
     waitUntil(found.catch(() => undefined))
     return found
   }
@@ -221,14 +230,14 @@ export class KeyResolver {
     }
   }
 
-  /** The meter called this key revoked: refused here from now on, and the hint in KV brought up to date. */
+  /** Marks a key as revoked by the meter: rejects it from now on and updates the KV hint. */
   markRevoked(env: KeyStoreEnv, keyHash: KeyHash, waitUntil: WaitUntil): void {
     if (this.#revoked.has(keyHash)) return
     this.#revoked.set(keyHash, true)
     waitUntil(refreshHint(env, keyHash))
   }
 
-  /** The meter said that the record of this key was changed: copies of before are not taken any more. */
+  /** Marks a record as changed by the meter: older copies are no longer used. */
   markChanged(keyHash: KeyHash, changedMs: number): void {
     if ((this.#changed.get(keyHash)?.changedMs ?? 0) >= changedMs) return
     this.#changed.set(keyHash, { changedMs, newEnoughMs: changedMs + SKEW_MS })
@@ -239,19 +248,19 @@ export class KeyResolver {
     return change !== undefined && record.at < change.newEnoughMs
   }
 
-  /** The record as D1 has it. Where D1 cannot be asked the old one stands, as it would where nobody had told. */
+  /** Record from D1. If D1 fails, the old record stays in use. */
   async #reload(env: KeyStoreEnv, old: KeyRecord, waitUntil: WaitUntil): Promise<KeyRecord | null> {
     const record = await keyFromD1(env.ACCOUNTS, old.hash).catch(() => old)
     const change = this.#changed.get(old.hash)
     if (record === null || record === old || change === undefined) return record
-    // Read after it was told, and so after the change, whatever the clocks say.
+    // It was read after the notice and so after the change, whatever the clocks say.
     change.newEnoughMs = Math.min(change.newEnoughMs, record.at)
     waitUntil(putKeyHint(env.KEYS, record))
     return record
   }
 }
 
-/** A stream token may come under its own name. */
+/** A stream token may use its own parameter name. */
 const keysOf = (parameters: URLSearchParams) => [...parameters.getAll('key'), ...parameters.getAll('token')]
 
 function missingKeyFailure({ headers, url }: Request, places: readonly KeyLocation[]): Failure {

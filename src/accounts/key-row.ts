@@ -1,10 +1,10 @@
-// A key as D1 has it and as lists show it, and what may become of it. Times are Unix ms.
+// A key row of D1 and the operations on it. Times are Unix ms.
 
 import * as z from 'zod'
 import { KeyHash } from '../core/ids.ts'
 import type { Product } from './identity.ts'
 
-/** Pipelines that a service key may touch: those charged to it or to keys of its chain of rotations, or the whole account's. */
+/** Pipelines a service key may manage: those charged to its rotation chain (`own`), or all of the account. */
 export const PIPELINE_RIGHTS = ['own', 'all'] as const
 export type PipelineRight = (typeof PIPELINE_RIGHTS)[number]
 
@@ -18,37 +18,37 @@ export const KeyRow = z.object({
   created: z.number(),
   expires: z.number().nullable(),
   revoked: z.number().nullable(),
-  /** Ranges of addresses that it may be used from; null: from anywhere. */
+  /** Allowed address ranges; null: any address. */
   ranges: z
     .string()
     .nullable()
     .transform((text): string[] | null => JSON.parse(text ?? 'null')),
   replaced_by: z.string().nullable(),
-  /** Start of the last hour in which it was charged, as far as copied from the meter. */
+  /** Start of the last hour with charges, as far as copied from the meter. */
   last_used: z.number().nullable(),
-  /** Micro-credits that it may spend in all. */
+  /** Total spending limit in micro-credits. */
   cap: z.number().nullable(),
   replaces: KeyHash.nullable(),
-  /** The first key in its chain of rotations; null: it is that itself. */
+  /** First key of its rotation chain; null: this key. */
   root: z.string().nullable(),
-  /** Pipelines that it may touch, as it was set; null: what `pipelineRight` says. */
+  /** Explicit pipeline right; null: the default of `pipelineRight`. */
   pipelines: z.enum(PIPELINE_RIGHTS).nullable(),
 })
 export type KeyRow = z.infer<typeof KeyRow>
 
 export type KeyName = Pick<KeyRow, 'hash' | 'prefix' | 'label'>
 
-/** The first key in the chain of rotations that this key belongs to. */
+/** First key of this key's rotation chain. */
 export const rootOf = ({ hash, root }: Pick<KeyRow, 'hash' | 'root'>) => root ?? hash
 
-/** What restricts a key, in words; null: nothing. */
+/** Description of a key's restriction; null: unrestricted. */
 export function restrictionOf({ cap, ranges, expires }: Pick<KeyRow, 'cap' | 'ranges' | 'expires'>): string | null {
-  if (cap !== null) return 'has a cap'
-  if (ranges !== null) return 'is for certain addresses alone'
-  return expires === null ? null : 'has an end'
+  if (cap !== null) return 'has a spending limit'
+  if (ranges !== null) return 'is limited to certain addresses'
+  return expires === null ? null : 'has an expiry date'
 }
 
-/** What a service key may touch; null: an API key manages no pipelines. */
+/** Pipelines a service key may manage; null for API keys. */
 export function pipelineRight(
   key: Pick<KeyRow, 'kind' | 'pipelines' | 'cap' | 'ranges' | 'expires'>,
 ): PipelineRight | null {
@@ -56,15 +56,15 @@ export function pipelineRight(
   return key.pipelines ?? (restrictionOf(key) === null ? 'all' : 'own')
 }
 
-/** How a key was replaced; a retry is known by it. */
+/** How a key was replaced. Identifies a retry. */
 export interface Rotation {
   readonly id: string | null
   readonly graceMs: number
-  /** When the old key ends. */
+  /** End of the old key. */
   readonly endsMs: number
 }
 
-/** What may change of a key; a field left out stays. */
+/** Changeable fields of a key. An absent field stays unchanged. */
 export interface KeyChange {
   readonly label?: string | undefined
   readonly products?: readonly Product[] | undefined
@@ -80,14 +80,14 @@ export interface KeyPosition {
   readonly hash: string
 }
 
-/** How who has no key at hand comes in: a service key of a label that nothing restricts; keys of each kind that there ever were. */
+/** Unrestricted service key for signing in, and the number of API and service keys ever created. */
 export interface SignInKey {
   readonly hash: KeyHash | null
   readonly api: number
   readonly service: number
 }
 
-/** Keys that an account's owner may have: those that work, and those made within a day, whatever became of them. */
+/** Maximum keys per account: active ones plus those created within a day, whatever their state. */
 export const KEYS_MAX = 10_000
-/** The same where they are replaced: all of them may be in a day, for one that leaked must not be kept. */
+/** Limit for rotations: all keys may be rotated within a day, because a leaked key must be replaceable. */
 export const ROTATED_MAX = 2 * KEYS_MAX

@@ -1,21 +1,21 @@
-// Where a request carries its key, and what is wrong where it does not. Which places count is the surface's choice.
+// Finds the key in a request, and explains what is wrong if there is none. Each surface chooses the accepted locations.
 
 import type { Failure } from '../core/failure.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import { bearerToken } from '../core/secret.ts'
 
-/** Places to look, in the order of preference. */
+/** Locations in order of preference. */
 export type KeyLocation = 'bearer' | 'query' | 'path' | 'basic'
 
 export interface KeyCarriers {
   readonly authorization: string | null
-  /** Every value of `?key=` and `?token=`, decoded. */
+  /** All decoded values of `?key=` and `?token=`. */
   readonly query: readonly string[]
-  /** The segment after `/k/`, decoded; null where the URL has another form. */
+  /** Decoded segment after `/k/`; null if the URL has another form. */
   readonly path: string | null
 }
 
-/** The text presented as a key, not yet checked. The first place that carries anything decides. */
+/** The unverified key text. The first location with any content decides. */
 export function presentedKey(carriers: KeyCarriers, locations: readonly KeyLocation[]): Result<string, Failure> {
   for (const place of locations) {
     const found = READERS[place](carriers, locations)
@@ -26,19 +26,19 @@ export function presentedKey(carriers: KeyCarriers, locations: readonly KeyLocat
 
 const READERS: Record<
   KeyLocation,
-  (carriers: KeyCarriers, places: readonly KeyLocation[]) => Result<string, Failure> | null
+  (carriers: KeyCarriers, locations: readonly KeyLocation[]) => Result<string, Failure> | null
 > = {
-  bearer: ({ authorization }, places) => {
+  bearer: ({ authorization }, locations) => {
     if (authorization === null || authorization === '') return null
     const token = bearerToken(authorization)
     return token === null
-      ? malformed(`${wrongScheme(authorization)}: send ${describeLocations(places).join(', or ')}.`)
+      ? malformed(`${wrongScheme(authorization)}. Send ${describeLocations(locations).join(', or ')}.`)
       : ok(token)
   },
   query: ({ query }) => {
     const [key, second] = query
     if (key === undefined || key === '') return null
-    return second === undefined ? ok(key) : malformed('The URL has more than one "key" parameter: send one.')
+    return second === undefined ? ok(key) : malformed('The URL has more than one "key" parameter. Send one.')
   },
   path: ({ path }) => (path === null || path === '' ? null : ok(path)),
   basic: ({ authorization }) => {
@@ -46,49 +46,51 @@ const READERS: Record<
     if (encoded === undefined) return null
     const [user, password] = decodeBase64(encoded)?.split(':', 2) ?? []
     if (user && password !== undefined) return ok(user)
-    return malformed('The basic credentials are malformed: the API key is the user name, before a colon.')
+    return malformed('The basic credentials are malformed. Send the API key as the user name, followed by a colon.')
   },
 }
 
 const DESCRIPTIONS: Partial<Record<KeyLocation, string>> = {
   query: '?key=<key> in the URL',
-  basic: 'basic credentials, the key as user name with an empty password',
+  basic: 'basic credentials with the key as user name and an empty password',
   bearer: '"Authorization: Bearer <key>"',
 }
-const describeLocations = (places: readonly KeyLocation[]) => places.flatMap((place) => DESCRIPTIONS[place] ?? [])
+const describeLocations = (locations: readonly KeyLocation[]) => locations.flatMap((place) => DESCRIPTIONS[place] ?? [])
 const OTHER_HEADERS = ['x-api-key', 'api-key', 'apikey', 'x-auth-token', 'x-access-token']
 const OTHER_PARAMETERS = ['key', 'api_key', 'apikey', 'api-key', 'token', 'access_token']
 
-/** The refusal where no place had a key, which says so where one was put elsewhere. Names alone are read, no values. */
+/** Failure for a missing key, with a hint if one was put elsewhere. Reads names only, no values. */
 export function missingKey(
   { headers, parameters }: { readonly headers: { has(name: string): boolean }; readonly parameters: readonly string[] },
   locations: readonly KeyLocation[],
 ): Failure {
-  const asked = `send it as ${describeLocations(locations).join(', or as ')}`
+  const instruction = `Send it as ${describeLocations(locations).join(', or as ')}`
   const header = OTHER_HEADERS.find((name) => headers.has(name))
   if (header !== undefined)
-    return { kind: 'key_missing', hint: `No API key is read from the header ${header}: ${asked}.` }
+    return { kind: 'key_missing', hint: `An API key in the header ${header} is not accepted. ${instruction}.` }
   const parameter = OTHER_PARAMETERS.find((name) => parameters.some((each) => each.toLowerCase() === name))
   const isPlace = (parameter === 'key' || parameter === 'token') && locations.includes('query')
   if (parameter === undefined || isPlace)
-    return { kind: 'key_missing', ...(locations.includes('basic') ? { hint: `No API key: ${asked}.` } : {}) }
-  return { kind: 'key_missing', hint: `No API key is read from ?${parameter}= of this URL: ${asked}.` }
+    return { kind: 'key_missing', ...(locations.includes('basic') ? { hint: `No API key. ${instruction}.` } : {}) }
+  return { kind: 'key_missing', hint: `An API key in ?${parameter}= of this URL is not accepted. ${instruction}.` }
 }
 
-/** What is wrong with a header that has no bearer token; it may be a key, so nothing of it is said back. */
+/**
+ * Describes an Authorization header without a bearer token. The header may contain a key, so nothing of it is echoed.
+ */
 function wrongScheme(authorization: string): string {
-  if (/^bearer *$/i.test(authorization)) return 'The Authorization header has no key behind "Bearer"'
-  if (/^basic /i.test(authorization)) return 'The Authorization header has the scheme "Basic"'
+  if (/^bearer *$/i.test(authorization)) return 'The Authorization header has no key after "Bearer"'
+  if (/^basic /i.test(authorization)) return 'The Authorization header uses the scheme "Basic"'
   return authorization.includes(' ')
-    ? 'The Authorization header has another scheme than "Bearer"'
-    : 'The Authorization header lacks the word "Bearer"'
+    ? 'The Authorization header does not use the scheme "Bearer"'
+    : 'The Authorization header is missing the word "Bearer"'
 }
 
 function malformed(hint: string): Result<string, Failure> {
   return err({ kind: 'key_malformed', hint })
 }
 
-/** Null where it is no base64, in either alphabet and with or without padding. */
+/** Null for invalid base64. Accepts both alphabets, with or without padding. */
 function decodeBase64(text: string): string | null {
   const digits = text.replace(/=+$/, '').replaceAll('-', '+').replaceAll('_', '/')
   if (!/^[A-Za-z0-9+/]*$/.test(digits) || digits.length % 4 === 1) return null

@@ -1,5 +1,5 @@
-// Notes refusals beside the calls that were refused, and brings them to their table two seconds later, in work that the
-// platform keeps alive beyond them. Law: a call that is served never comes here.
+// Logs rejected calls and writes them to D1 two seconds later inside `waitUntil`. Invariant: successful calls never
+// reach this class.
 
 import { SingleFlight } from '../core/single-flight.ts'
 import type { WaitUntil } from '../core/wait-until.ts'
@@ -12,7 +12,7 @@ export interface RefusalLogPorts {
 }
 
 const FLUSH_MS = 2_000
-/** Work that the platform ended meanwhile is not waited for. */
+/** A flush ended by the platform is not waited for longer than this. */
 const LOST_MS = 10_000
 
 /** One per isolate. */
@@ -25,7 +25,7 @@ export class RefusalLog {
     this.#ports = ports
   }
 
-  /** `keep` is the present request's way to the table: of an earlier one's nothing may be used. */
+  /** `keep` must come from the current request: handles of an earlier request are invalid. */
   record(call: RefusedCall, keep: (batch: RefusalBatch) => Promise<void>, waitUntil: WaitUntil): void {
     const { nowMs, sleep, report } = this.#ports
     const now = nowMs()

@@ -1,5 +1,5 @@
-// The tables of refusals in D1. Laws: a batch is kept whole or not at all; of an account the newest rows are kept and no
-// others, so that a flood costs no more room than a day of mistakes.
+// D1 tables of refusals. Invariants: a batch is stored completely or not at all; each account keeps only its newest
+// rows, so a flood takes no more space than a day of mistakes.
 
 import type { RefusalBatch } from './refused-calls.ts'
 

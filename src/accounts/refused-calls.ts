@@ -1,6 +1,6 @@
-// Refusals of callers that are known, on their way to a table, in memory. Laws (test/accounts/refused-calls.test.ts): every
-// one is counted; an account's rows are a handful and then one a second, however many there are; what waits is bounded, in
-// rows and in bytes; nothing unseen is in a row.
+// Buffers refusals of known callers in memory. Invariants (test/accounts/refused-calls.test.ts): every refusal is
+// counted; an account gets a burst of rows and then one per second; the buffer is bounded in rows and bytes; rows
+// contain no invisible characters.
 
 import { BoundedMap } from '../core/bounded-map.ts'
 import { type Failure, type FailureCode, failureCode, failureMessage } from '../core/failure.ts'
@@ -17,7 +17,7 @@ interface KnownCaller {
   readonly keyHash: KeyHash
 }
 
-/** What was asked for; `type` is empty where it was not read. */
+/** The rejected request; `type` is empty if it was not parsed. */
 export interface RefusedCall {
   readonly caller: KnownCaller
   readonly requestId: string
@@ -47,14 +47,14 @@ export interface RefusalBatch {
   readonly counts: readonly RefusalCount[]
 }
 
-/** What every surface that refuses is lent; work goes on beside the call. */
+/** Callback given to every surface that rejects calls. The work continues in the background. */
 export type RecordRefusal = (call: RefusedCall, waitUntil: WaitUntil) => void
 
-/** Of one account: what a person looks at, and then enough to see that it goes on. */
+/** Rows of one account: enough for a person to inspect, then enough to show that it continues. */
 const ROWS_OF_ACCOUNT: Rate = { perSecond: 1, burst: 50 }
 const ACCOUNTS_MAX = 1_000
 const ROWS_MAX = 500
-/** Of accounts, hours and codes; there are some twenty codes. */
+/** Accounts × hours × codes; there are about twenty codes. */
 const COUNTS_MAX = 5_000
 const TYPE_CHARS = 64
 const MESSAGE_CHARS = 300
@@ -84,7 +84,7 @@ export class RefusalBuffer {
     })
   }
 
-  /** All that waits, and forgets it; null where nothing does. */
+  /** Returns and clears the buffer; null if it is empty. */
   take(): RefusalBatch | null {
     if (this.#counts.size === 0) return null
     const batch = { rows: this.#rows, counts: [...this.#counts.values()] }
@@ -93,7 +93,7 @@ export class RefusalBuffer {
     return batch
   }
 
-  /** It could not be kept: it waits again, as far as there is room. */
+  /** Puts an unsaved batch back, as far as there is room. */
   giveBack({ rows, counts }: RefusalBatch): void {
     for (const count of counts) this.#count(count)
     this.#rows = [...rows, ...this.#rows].slice(-ROWS_MAX)
@@ -107,9 +107,9 @@ export class RefusalBuffer {
   }
 }
 
-/** Cut first, so that a long text costs no more than a short one. A key in it, sent in a wrong place, is kept nowhere. */
+/** Truncates first, so a long text costs no more than a short one. Redacts keys sent in a wrong field. */
 function sanitized(text: string, most: number): string {
   const whole = visible(withoutKeys(text.slice(0, most))).slice(0, most)
-  // No half of a character.
+  // Drops half of a surrogate pair.
   return whole.replace(/[\uD800-\uDBFF]$/, '')
 }

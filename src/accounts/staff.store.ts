@@ -1,36 +1,36 @@
-// The staff in D1. Laws: of a token only its hash is kept; a made-up token is looked up nowhere; who was revoked is nobody
-// from the next request on, and stays in the list.
+// Staff in D1. Invariants: only the hash of a token is stored; an invented token is never looked up; a revoked member
+// is rejected from the next request on and stays listed.
 
 import { isCheckValid, sha256, withCheck } from './digest.client.ts'
 import { type Operator, parseStaffToken, randomStaffTokenBody, type StaffRole, type StaffRow } from './staff.ts'
 
-/** More do not fit a list, and no gateway has them. */
+/** Upper bound of the list; no gateway has that many. */
 const STAFF_MAX = 1_000
 
 export class StaffStore {
   readonly #db: D1Database
   readonly #keySecret: string
 
-  /** `keySecret`: makes check characters; empty: there is no staff. */
+  /** `keySecret` computes check characters; empty: staff tokens are disabled. */
   constructor(db: D1Database, keySecret: string) {
     this.#db = db
     this.#keySecret = keySecret
   }
 
-  /** Whose this token is, now; null: nobody's. */
+  /** Current owner of this token; null: none. */
   async byToken(token: string): Promise<Operator | null> {
     const parsed = parseStaffToken(token)
     if (parsed === null || this.#keySecret === '' || !(await isCheckValid(parsed, this.#keySecret))) return null
     return this.byHash(await sha256(token))
   }
 
-  /** Whose the hash of a token is, now; null: nobody's. */
+  /** Current owner of this token hash; null: none. */
   async byHash(tokenHash: string): Promise<Operator | null> {
     const select = 'SELECT name, role FROM staff WHERE hash = ? AND revoked IS NULL'
     return this.#db.prepare(select).bind(tokenHash).first<Operator>()
   }
 
-  /** The token, shown this once; null, and nothing done, where somebody of this name has one. */
+  /** The new token, shown once. Returns null and changes nothing if the name has an active token. */
   async add(name: string, role: StaffRole, nowMs: number): Promise<string | null> {
     const drawn = randomStaffTokenBody((bytes) => crypto.getRandomValues(new Uint8Array(bytes)))
     const token = await withCheck(drawn, this.#keySecret)
@@ -48,7 +48,7 @@ export class StaffStore {
     return (await this.#db.prepare(select).bind(STAFF_MAX).all<StaffRow>()).results
   }
 
-  /** False where nobody of this name has a token. */
+  /** False if the name has no active token. */
   async revoke(name: string, nowMs: number): Promise<boolean> {
     const update = 'UPDATE staff SET revoked = ? WHERE name = ? AND revoked IS NULL'
     return (await this.#db.prepare(update).bind(nowMs, name).run()).meta.changes > 0

@@ -1,9 +1,9 @@
-// Who administers a gateway, and what each may. Laws: a role may all that those before it may; the holder of ADMIN_TOKEN
-// is an owner whose name nobody else can have.
+// Operators and their roles. Invariants: each role includes the rights of those before it; the holder of ADMIN_TOKEN is
+// an owner with a reserved name.
 
 import { randomBase58 } from '../core/base58.ts'
 
-/** From the least on: `support` reads, `billing` sells, `owner` does everything. */
+/** In ascending order: `support` reads, `billing` sells, `owner` does everything. */
 export const STAFF_ROLES = ['support', 'billing', 'owner'] as const
 export type StaffRole = (typeof STAFF_ROLES)[number]
 
@@ -18,7 +18,7 @@ export interface StaffRow extends Operator {
   readonly revoked: number | null
 }
 
-/** Who of the staff is named by a token, or by the hash of one, now; null: nobody. */
+/** Current staff member of a token or token hash; null: none. */
 export interface StaffLookup {
   byToken(token: string): Promise<Operator | null>
   byHash(tokenHash: string): Promise<Operator | null>
@@ -29,10 +29,10 @@ export const ADMIN_OPERATOR: Operator = { name: 'operator', role: 'owner' }
 export const hasRole = (role: StaffRole, needed: StaffRole) => STAFF_ROLES.indexOf(role) >= STAFF_ROLES.indexOf(needed)
 
 const RANDOM_LENGTH = 32
-/** The last eight characters are a check, as those of a key are. */
+/** The last eight characters are a checksum, as in keys. */
 const TOKEN = /^(cqo_[1-9A-HJ-NP-Za-km-z]{32})([1-9A-HJ-NP-Za-km-z]{8})$/
 
-/** What the check characters are computed over, and they; null: the text has not the form of a token of the staff. */
+/** Signed part and check characters; null if the text is not a staff token. */
 export function parseStaffToken(text: string): { readonly signed: string; readonly check: string } | null {
   const [, signed, check] = TOKEN.exec(text) ?? []
   return signed === undefined || check === undefined ? null : { signed, check }

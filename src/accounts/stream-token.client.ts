@@ -1,5 +1,5 @@
-// WebCrypto for stream tokens: `cqe_`, what the token says as base64url of JSON, a dot, and an HMAC-SHA256 of all before it
-// under a key that HKDF derives from the operator's KEY_SECRET for this purpose alone. Nothing of a token is stored.
+// WebCrypto for stream tokens: `cqe_`, the payload as base64url JSON, a dot, and an HMAC-SHA256 of everything before
+// it. The HMAC key is derived by HKDF from KEY_SECRET for this purpose only. Tokens are not stored.
 
 import * as z from 'zod'
 import { BoundedMap } from '../core/bounded-map.ts'
@@ -16,11 +16,11 @@ const text = new TextEncoder()
 const TokenPayload = StreamToken.extend({ v: z.literal(1), keyHash: KeyHash })
 const MALFORMED: Failure = {
   kind: 'key_malformed',
-  hint: 'This stream token is malformed, cut off, or was made by another gateway: ask for another one.',
+  hint: 'This stream token is malformed, truncated or from another gateway. Request a new one.',
 }
 
 type MacKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>
-/** One entry in practice; bounded, so that a test with many secrets cannot grow it. */
+/** One entry in practice; bounded for tests that use many secrets. */
 const macKeys = new BoundedMap<string, Promise<MacKey>>(8)
 
 export async function sealStreamToken(token: SignedStreamToken, secret: string): Promise<string> {
@@ -28,7 +28,7 @@ export async function sealStreamToken(token: SignedStreamToken, secret: string):
   return `${head}.${base64url(await macOf(head, secret))}`
 }
 
-/** What a token says, where it is one of this gateway and has not expired. */
+/** Payload of a token issued by this gateway and not expired. */
 export async function openStreamToken(
   sent: string,
   secret: string,
@@ -38,13 +38,13 @@ export async function openStreamToken(
   if (head === undefined || mac === undefined) return err(MALFORMED)
   if (!(await crypto.subtle.verify('HMAC', await macKeyOf(secret), bytes(mac), text.encode(head))))
     return err(MALFORMED)
-  const said = TokenPayload.safeParse(JSON.parse(new TextDecoder().decode(bytes(head.slice(TOKEN_PREFIX.length)))))
-  if (!said.success) return err(MALFORMED)
-  const { v: _, ...token } = said.data
+  const parsed = TokenPayload.safeParse(JSON.parse(new TextDecoder().decode(bytes(head.slice(TOKEN_PREFIX.length)))))
+  if (!parsed.success) return err(MALFORMED)
+  const { v: _, ...token } = parsed.data
   return token.expires > nowMs ? ok(token) : err(STREAM_TOKEN_EXPIRED)
 }
 
-/** What one address is called in tokens: the same each time, and to nobody else who it is. */
+/** Pseudonym of an address in tokens: stable, but meaningless to others. */
 export async function holderOf(network: string, secret: string): Promise<string> {
   return base64url((await macOf(`holder ${network}`, secret)).subarray(0, 12))
 }

@@ -1,6 +1,6 @@
-// A stream token: what a browser is given in the place of a key. It names the key that pays for it, by its hash, and says
-// which coins and channels, for whom, until when. Laws: it opens market data alone, nothing of a wallet; what a key loses
-// its tokens lose; a token makes no other.
+// Stream tokens: credentials for browsers in place of a key. A token names the paying key by its hash, and limits
+// coins, channels, holder and lifetime. Invariants: it grants market data only, never wallet data; it loses what its
+// key loses; it cannot issue other tokens.
 
 import type { Coin } from '../core/coin.ts'
 import type { Failure } from '../core/failure.ts'
@@ -8,18 +8,18 @@ import type { KeyHash } from '../core/ids.ts'
 import type { Identity, Product, StreamToken } from './identity.ts'
 
 export const TOKEN_PREFIX = 'cqe_'
-/** A URL has room for it, and a socket's attachment for what it says. */
+/** Bounded by URL length and by the size of a socket's attachment. */
 export const TOKEN_COINS_MAX = 64
 export const TOKEN_MINUTES_MAX = 60
-/** Open sockets of one holder, at each relay. */
+/** Open sockets of one holder per relay. */
 export const TOKEN_SOCKETS = 4
 export const TOKEN_SUBSCRIPTIONS = 16
-/** A page that is opened asks for a handful of answers, and for one each time a book begins again. */
+/** A page needs a few requests when it opens, and one for each book that restarts. */
 export const TOKEN_CALLS = { name: 'token-calls', quota: 60, windowSeconds: 60 } as const
-/** Of replays, whose minutes are paid as they pass. */
+/** Replay speed limit; minutes are charged as they elapse. */
 export const TOKEN_SPEED_MAX = 60
 const FRAMES_PER_MINUTE = 240
-/** Minutes of streams that one visitor without a key may begin. */
+/** Stream minutes one visitor without a key may start. */
 export const VISITOR_MINUTES = { name: 'visitor-minutes', quota: 90, windowSeconds: 60 } as const
 
 export const TOKEN_CHANNELS = [
@@ -35,7 +35,10 @@ export const TOKEN_CHANNELS = [
   'spotAssetCtxs',
 ] as const
 
-/** Info types of one coin each; those of all coins, for tokens of all coins; and those that only list what there is. */
+/**
+ * Info types for a single coin; types for all coins, which need a token for all coins; and types that only list
+ * markets.
+ */
 const SINGLE_COIN_TYPES = ['l2BookDiffSnapshot', 'l2Book', 'candleSnapshot', 'recentTrades']
 const ALL_COIN_TYPES = ['allMids', 'metaAndAssetCtxs', 'spotMetaAndAssetCtxs']
 const LIST_TYPES = ['meta', 'spotMeta', 'outcomeMeta', 'perpDexs']
@@ -44,7 +47,7 @@ const PRODUCTS: readonly Product[] = ['info', 'stream']
 
 export type SignedStreamToken = StreamToken & { readonly keyHash: KeyHash }
 
-/** Who a token lets in: its key's holder, with no more than it says. */
+/** Restricts the key's identity to the token's scope. */
 export function narrowIdentity(identity: Identity, token: StreamToken): Identity {
   const { limits, products } = identity
   return {
@@ -59,19 +62,19 @@ export function narrowIdentity(identity: Identity, token: StreamToken): Identity
   }
 }
 
-/** The refusal of a question that a token is not for. `request`: as its type's own schema read it. */
+/** Failure for an info request outside the token's scope. `request` is parsed by its type's schema. */
 export function infoScopeRefusal({ coins }: StreamToken, request: { readonly type: string }): Failure | null {
   const { type, block_height: height, ...sent } = request as InfoRequest
   if (!TOKEN_INFO_TYPES.includes(type))
     return refusal(
-      `This is a stream token, and the type ${type} takes an API key. It takes ${TOKEN_INFO_TYPES.join(', ')}.`,
+      `Stream tokens do not cover the type ${type}. Use an API key, or one of ${TOKEN_INFO_TYPES.join(', ')}.`,
     )
-  if (height !== undefined) return refusal('This is a stream token: leave block_height out, or ask with an API key.')
+  if (height !== undefined) return refusal('Stream tokens do not support block_height. Remove it, or use an API key.')
   if (coins === null || LIST_TYPES.includes(type)) return null
   const coin = sent.coin ?? sent.req?.coin
   if (coin !== undefined && coins.includes(coin)) return null
   return coin === undefined
-    ? refusal(`${type} tells of every coin, and ${coinScope(coins)}`)
+    ? refusal(`${type} covers every coin, but ${coinScope(coins)}`)
     : coinNotAllowed(coin, coins)
 }
 
@@ -82,33 +85,33 @@ interface InfoRequest {
   readonly req?: { readonly coin?: Coin }
 }
 
-/** The refusal of a subscription that a token is not for. `coins`: those that its body names, null where it names none. */
+/** Failure for a subscription outside the token's scope. `coins` are those named in its body, null if none. */
 export function subscriptionScopeRefusal(
   token: StreamToken,
   channel: string,
   coins: readonly string[] | null,
 ): Failure | null {
   if (!token.channels.includes(channel))
-    return refusal(`This stream token is for ${token.channels.join(', ')}, and not for ${channel}.`)
+    return refusal(`This stream token is for ${token.channels.join(', ')}, not for ${channel}.`)
   const { coins: allowed } = token
   if (allowed === null) return null
-  if (coins === null) return refusal(`This body asks for every coin, and ${coinScope(allowed)}`)
+  if (coins === null) return refusal(`This subscription covers every coin, but ${coinScope(allowed)}`)
   const other = coins.find((coin) => !allowed.includes(coin))
   return other === undefined ? null : coinNotAllowed(other, allowed)
 }
 
 const coinNotAllowed = (coin: Coin, coins: readonly string[]) => refusal(`${JSON.stringify(coin)}: ${coinScope(coins)}`)
 const coinScope = (coins: readonly string[]) =>
-  `this stream token is for ${coins.slice(0, 8).join(', ')}${coins.length > 8 ? ' …' : ''} alone.`
+  `this stream token is only for ${coins.slice(0, 8).join(', ')}${coins.length > 8 ? ' …' : ''}.`
 const refusal = (why: string): Failure => ({ kind: 'not_entitled', why })
 
-/** The refusal of visitors without a key where the operator's budget for them is spent. */
+/** Failure for visitors without a key once the operator's budget for them is spent. */
 export function visitorsBusy(retryAfterMs: number): Failure {
-  const hint = `Busy: visitors without a key have used what this gateway gives them for now. Try again in ${Math.ceil(retryAfterMs / 1_000)} s, or sign in at /console.`
+  const hint = `Visitor limit reached: the free budget for visitors without a key is used up for now. Try again in ${Math.ceil(retryAfterMs / 1_000)} s, or sign in at /console.`
   return { kind: 'rate_limited', retryAfterMs, hint }
 }
 
 export const STREAM_TOKEN_EXPIRED: Failure = {
   kind: 'key_expired',
-  hint: 'This stream token has expired: ask for another one.',
+  hint: 'This stream token has expired. Request a new one.',
 }

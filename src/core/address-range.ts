@@ -1,12 +1,12 @@
-// Ranges of addresses in CIDR form, IPv4 and IPv6, and whether they hold an address. Laws: what is not an address is in no
-// range; an IPv4 address written as IPv6 (::ffff:1.2.3.4) is that IPv4 address, and no IPv6 range holds it.
+// CIDR ranges of IPv4 and IPv6 addresses. Invariants: text that is not an address matches no range; an IPv4-mapped IPv6
+// address (::ffff:1.2.3.4) is treated as IPv4 and matches no IPv6 range.
 
 import { err, ok, type Result } from './result.ts'
 
-/** Ranges of one key. */
+/** Maximum ranges per key. */
 export const RANGES_MAX = 32
 
-/** An address as groups of 16 bits: two of an IPv4 one, eight of an IPv6 one. */
+/** 16-bit groups of an address: two for IPv4, eight for IPv6. */
 type Groups = readonly number[]
 
 interface Range {
@@ -14,7 +14,7 @@ interface Range {
   readonly prefix: number
 }
 
-/** The range as it is kept: in lower case, always with its prefix. A single address is a range too. */
+/** The range in stored form: lower case, with a prefix. A single address is also a range. */
 export function parseRange(text: string): Result<string, string> {
   const range = readRange(text)
   if (range === null) return err('must be an address or a range such as 192.0.2.0/24 or 2001:db8::/32')
@@ -26,7 +26,7 @@ export function parseRange(text: string): Result<string, string> {
   return ok(`${textOf(network)}/${prefix}`)
 }
 
-/** Whether any of the ranges, as `parseRange` gives them, holds the address. */
+/** Checks an address against ranges in the form that `parseRange` returns. */
 export function holdsAddress(ranges: readonly string[], address: string): boolean {
   const groups = readAddress(address)
   if (groups === null) return false
@@ -43,7 +43,7 @@ function readRange(text: string): Range | null {
   if (network === null || more !== undefined) return null
   const bits = network.length * 16
   if (prefix === undefined) return { network, prefix: bits }
-  // A prefix of an IPv4 address that is written as IPv6 counts from the first of its 128 bits.
+  // The prefix of an IPv4 address written as IPv6 counts from the first of 128 bits.
   const before = address.includes(':') ? 128 - bits : 0
   const length = /^(0|[1-9]\d{0,2})$/.test(prefix) ? Number(prefix) - before : -1
   return length < 0 || length > bits ? null : { network, prefix: length }
@@ -73,7 +73,7 @@ function readIpv6(text: string): Groups | null {
   return [...front, ...Array.from({ length: missing }, () => 0), ...back]
 }
 
-/** Groups between colons; the last may be an IPv4 address where the text ends the address. */
+/** Groups between colons. The last one may be an IPv4 address if the text ends there. */
 function readGroups(text: string, isEnd: boolean): number[] | null {
   if (text === '') return []
   const words = text.split(':')
@@ -90,7 +90,7 @@ function readGroups(text: string, isEnd: boolean): number[] | null {
   return groups
 }
 
-/** The bits of the group at this place that belong to the network. */
+/** Mask of the network bits in one group. */
 function maskOf(prefix: number, place: number): number {
   const bits = Math.min(16, Math.max(0, prefix - place * 16))
   return (0xffff << (16 - bits)) & 0xffff
@@ -99,7 +99,7 @@ function maskOf(prefix: number, place: number): number {
 function textOf(groups: Groups): string {
   if (groups.length === 2) return groups.flatMap((group) => [group >> 8, group & 255]).join('.')
   const text = groups.map((group) => group.toString(16)).join(':')
-  // The first longest run of zeros, as everyone writes it.
+  // RFC 5952: shorten the first longest run of zeros.
   const runs = [...text.matchAll(/(?:^|(?<=:))0(?::0)+(?=:|$)/g)].map(([run]) => run)
   const longest = runs.reduce((best, run) => (run.length > best.length ? run : best), '')
   return longest === '' ? text : text.replace(new RegExp(`(^|:)${longest}(:|$)`), '::')

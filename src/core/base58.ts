@@ -1,8 +1,8 @@
-// Random identifiers in the 58 characters that no reader mistakes for one another.
+// Random identifiers in base58, whose characters are easy to tell apart.
 
 export const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 
-/** `count` uniform base58 characters; draws again where a byte would favour some characters. */
+/** `count` uniform base58 characters. Bytes that would favor some characters are discarded. */
 export function randomBase58(count: number, random: (bytes: number) => Uint8Array): string {
   const limit = 256 - (256 % BASE58.length)
   let text = ''

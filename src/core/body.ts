@@ -1,24 +1,30 @@
-// Reading a JSON body without trusting its size: bytes are counted as they come (the platform alone takes 100 MB),
-// nesting is bounded, and text that is not UTF-8 is not JSON.
+// Reads a JSON body with bounds: bytes are counted while they arrive (the platform allows 100 MB), nesting depth is
+// limited, and invalid UTF-8 is rejected.
 
 import { readBoundedText } from './bounded-text.ts'
 import type { Failure } from './failure.ts'
 import { isDeeperThan, JSON_MAX_DEPTH, parseJson } from './json.ts'
 import { err, ok, type Result } from './result.ts'
 
-/** An info request is a few hundred bytes, with fifty wallets about 3 KB. */
+/** Typical info requests have a few hundred bytes; one with fifty wallets has about 3 KB. */
 export const INFO_BODY_MAX_BYTES = 64 * 1024
 
-/** Who is cut while it writes does not see the answer: so much of a body that is too long is read for nothing. */
+/**
+ * A client whose connection closes during its upload never reads the response. So oversized bodies are drained up to
+ * this size.
+ */
 const DRAINED_MAX_BYTES = 4 * 1024 * 1024
 
-/** What a `Request` has of a body: its stream and the declared length, if any. */
+/** Body of a `Request`: its stream and declared length. */
 export interface BodySource {
   readonly chunks: AsyncIterable<Uint8Array> | null
   readonly contentLength: string | null
 }
 
-/** The parsed body, or `not_json`, `body_too_large`, `bad_field` if nested too deep. `empty`: what an empty one is. */
+/**
+ * The parsed body, or `not_json`, `body_too_large`, or `bad_field` if nested too deeply. `empty` is the value of an
+ * empty body.
+ */
 export async function readJsonBody(
   source: BodySource,
   limitBytes: number,
@@ -34,7 +40,7 @@ export async function readJsonBody(
   return value === undefined ? err({ kind: 'not_json' }) : ok(value)
 }
 
-/** The body as text; reading stops, and cancels the stream, at the first byte over the limit. */
+/** The body as text. Stops and cancels the stream at the first byte over the limit. */
 export async function readText(source: BodySource, limitBytes: number): Promise<Result<string, Failure>> {
   const tooLarge = err({ kind: 'body_too_large', limitBytes } as const)
   const declared = Number(source.contentLength ?? 0)
@@ -44,10 +50,12 @@ export async function readText(source: BodySource, limitBytes: number): Promise<
   }
   const read = await readBoundedText(source.chunks, limitBytes)
   if ('text' in read) return ok(read.text)
-  return read.refused === 'too_large' ? tooLarge : err({ kind: 'not_json', hint: 'The request body is not UTF-8.' })
+  return read.refused === 'too_large'
+    ? tooLarge
+    : err({ kind: 'not_json', hint: 'The request body is not valid UTF-8.' })
 }
 
-/** Whether a Content-Type is JSON's. */
+/** Checks for a JSON Content-Type. */
 export function isJson(contentType: string | null): boolean {
   if (contentType === 'application/json') return true
   return contentType !== null && /^application\/json\s*(;|$)/i.test(contentType)

@@ -1,18 +1,22 @@
-// A map with a bound, which forgets the oldest: what was set longest ago. Laws (test/core/bounded-map.test.ts): the
-// bound holds after every call; what alone is over it is not kept; setting makes young, reading does not.
+// Map with bounded total weight that evicts the entry set longest ago. Invariants (test/core/bounded-map.test.ts): the
+// bound holds after every call; an entry heavier than the bound is not stored; setting refreshes an entry, reading does
+// not.
 
 export class BoundedMap<K, V> {
   readonly #entries = new Map<K, V>()
   /**
-   * Entries before it were forgotten: to begin at the front each time would walk over their places again. An iterator
-   * that is not moved on keeps every table that its map ever outgrew, so it goes with the next entry deleted elsewhere.
+   * Eviction continues at this iterator: starting at the front each time would walk over deleted slots again. A paused
+   * iterator retains every table the map has outgrown, so any other deletion discards it.
    */
   #oldest: Iterator<K> | null = null
   readonly #maxWeight: number
   readonly #weigh: (value: V, key: K) => number
   #weight = 0
 
-  /** `most` entries, or as much as `weigh` counts; it must say the same of an entry each time. */
+  /**
+   * Bounds the sum of `weigh`, by default the number of entries. `weigh` must return the same weight for an entry each
+   * time.
+   */
   constructor(maxWeight: number, weigh: (value: V, key: K) => number = () => 1) {
     this.#maxWeight = maxWeight
     this.#weigh = weigh

@@ -1,11 +1,14 @@
-// Text from outside, bounded in size: bytes are counted as they come, because no declared length can be trusted.
+// Reads external text with a byte limit. Bytes are counted because a declared length cannot be trusted.
 
 import { joinedBytes } from './chunks.ts'
 
-/** The bytes as text; why not otherwise: `too_large` at the first byte over the limit, `not_utf8` after the last one. */
+/** `too_large` is returned at the first byte over the limit, `not_utf8` after the last byte. */
 type BoundedText = { readonly text: string } | { readonly refused: 'too_large' | 'not_utf8' }
 
-/** Stops at the limit and cancels the stream. `byteOrderMark` is kept where bytes come through. Rejects as it does. */
+/**
+ * Cancels the stream at the limit and rejects if the stream does. Keep the `byteOrderMark` when bytes are passed
+ * through.
+ */
 export async function readBoundedText(
   chunks: AsyncIterable<Uint8Array> | null,
   limitBytes: number,

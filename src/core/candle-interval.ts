@@ -1,8 +1,8 @@
-// Intervals of candles, as the exchange has them.
+// Candle intervals of the exchange.
 
 import { DAY_MS, HOUR_MS, MINUTE_MS } from './time.ts'
 
-/** How long each is, in ms. Null: a month of the calendar, UTC. */
+/** Interval lengths in ms. Null: a calendar month, UTC. */
 export const INTERVAL_MS = {
   '1m': MINUTE_MS,
   '3m': 3 * MINUTE_MS,
@@ -21,5 +21,5 @@ export const INTERVAL_MS = {
 } as const
 
 export type Interval = keyof typeof INTERVAL_MS
-/** The shortest first. */
+/** Shortest first. */
 export const INTERVALS = Object.keys(INTERVAL_MS) as [Interval, ...Interval[]]

@@ -1,8 +1,7 @@
-// One text per JSON value: what tells whether two subscription bodies are the same one, or two requests.
-// Law: the exact value decides. The order of keys means nothing; everything else does, also the order of a list, the
-// case of an address, and which of several spellings of a field was written.
+// Canonical text of a JSON value, used to compare subscriptions and requests. Invariant: only key order is ignored.
+// List order, address case and alternative spellings of a field all matter.
 
-/** JSON text with the keys of every object sorted: equal texts, equal values. `value` comes from JSON.parse. */
+/** JSON text with sorted object keys; equal texts mean equal values. `value` must come from JSON.parse. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
   if (value === null || typeof value !== 'object') return JSON.stringify(value)

@@ -1,9 +1,9 @@
-// Stored blobs are cut at 1 MiB: production refuses rows over 2 MB, while local storage would take them silently.
+// Splits stored blobs at 1 MiB. Production rejects rows over 2 MB; local storage accepts them silently.
 
 /** Bytes per stored row. */
 const CHUNK_BYTES = 1024 * 1024
 
-/** UTF-8 of a text in pieces of at most CHUNK_BYTES; one empty piece for an empty text. */
+/** UTF-8 chunks of at most `chunkBytes`; an empty text yields one empty chunk. */
 export function toChunks(text: string, chunkBytes: number = CHUNK_BYTES): Uint8Array<ArrayBuffer>[] {
   const bytes = new TextEncoder().encode(text)
   const chunks: Uint8Array<ArrayBuffer>[] = []
@@ -11,12 +11,12 @@ export function toChunks(text: string, chunkBytes: number = CHUNK_BYTES): Uint8A
   return chunks
 }
 
-/** Inverse of toChunks; the pieces in their order. */
+/** Inverse of toChunks. Chunks must be in order. */
 export function fromChunks(chunks: readonly (ArrayBuffer | Uint8Array)[]): string {
   return new TextDecoder().decode(joinedBytes(chunks))
 }
 
-/** The pieces behind one another. */
+/** Concatenates chunks. */
 export function joinedBytes(chunks: readonly (ArrayBuffer | Uint8Array)[]): Uint8Array {
   const bytes = new Uint8Array(chunks.reduce((sum, chunk) => sum + chunk.byteLength, 0))
   let at = 0

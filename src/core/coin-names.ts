@@ -1,6 +1,6 @@
-// The names of all coins, for refusals of one that does not exist. Laws: however many requests ask, the names are
-// read once in ten seconds, a refusal waits for them no longer than a second, and few refusals a second are compared
-// with them: that takes milliseconds, refused requests are free, and others share the object.
+// Names of all coins, used to reject unknown ones with a suggestion. Comparing takes milliseconds on an object shared
+// with other callers, and rejected requests are free. Invariants: names are fetched at most once per ten seconds; a
+// rejection waits at most a second for them; comparisons per second are limited.
 
 import { type Coin, dexOf } from './coin.ts'
 import { type After, orFallback } from './deadline.ts'
@@ -13,7 +13,7 @@ const WAIT_MS = 1_000
 const COMPARISONS = oneSecondBurst(20)
 
 export interface CoinNamesDeps {
-  /** As many names as can be had now. */
+  /** All names that are available now. */
   readonly read: () => Promise<readonly string[]>
   readonly nowMs: () => number
   readonly after: After
@@ -30,17 +30,17 @@ export class CoinNames {
     this.#deps = deps
   }
 
-  /** True where the coin was there when the names were read; one that is not may be new. */
+  /** True if the coin existed when the names were fetched. A missing coin may be new. */
   async has(coin: Coin): Promise<boolean> {
     return (await this.#currentNames()).includes(coin)
   }
 
-  /** The DEXes of all coins, `''` being the main one; none where nobody can say. */
+  /** DEXes of all coins; `''` is the main one. Empty if the names are unavailable. */
   async dexes(): Promise<readonly string[]> {
     return [...new Set((await this.#currentNames()).map(dexOf))]
   }
 
-  /** The coin that was probably meant; undefined where none is near, or it exists, or nobody can say now. */
+  /** The closest coin name. Undefined if none is close, if the coin exists, or if names are unavailable. */
   async nearest(coin: Coin): Promise<string | undefined> {
     const { bucket, taken } = takeTokens(this.#comparisons, COMPARISONS, 1, this.#deps.nowMs())
     this.#comparisons = bucket
@@ -57,7 +57,7 @@ export class CoinNames {
     if (flight === null) {
       this.#fetchedMs = now
       flight = this.#fetch.start(async () => {
-        // Names that cannot be read now may be older: coins hardly ever go.
+        // After a failure, use older names: coins are rarely removed.
         this.#names = await read().catch(() => this.#names)
         return this.#names
       }, now)

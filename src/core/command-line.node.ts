@@ -1,6 +1,6 @@
-// The command line of every program: commander, set up in one way. Laws: a command line that makes no sense is answered
-// by a sentence and the usage of that command alone, on standard error, and the program ends with 2 before it has done
-// anything; help goes to standard output and ends with 0; whoever reads our output may stop reading at any time.
+// Commander setup shared by every program. Invariants: an invalid command line prints a sentence and the usage of that
+// command to stderr and exits with 2 before doing anything; help goes to stdout and exits with 0; a reader may close
+// the pipe at any time.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,10 +18,10 @@ import { visibleLines } from './visible.ts'
 
 export type { CommandUnknownOpts as AnyCommand } from '@commander-js/extra-typings'
 
-/** Of a variable of the shell that is not set. */
+/** An unset shell variable expands to an empty argument. */
 const NonEmpty = z.string().min(1, 'must not be empty')
-/** Otherwise an option whose value was forgotten would eat the next one. */
-const OptionValue = NonEmpty.regex(/^(?!--)/, 'is an option: give the value first')
+/** Prevents an option without a value from consuming the next option. */
+const OptionValue = NonEmpty.regex(/^(?!--)/, 'looks like an option: give the value first')
 
 const HINTS = new WeakMap<CommandUnknownOpts, readonly [refusal: RegExp, hint: string]>()
 const EXAMPLES = new WeakMap<CommandUnknownOpts, readonly string[]>()
@@ -54,14 +54,17 @@ class ProgramCommand extends Command {
   }
 }
 
-/** A program under the name that starts it (`npm run keys --`). Examples are what follows; commands have their own. */
+/**
+ * Creates a program named as it is started (`npm run keys --`). Examples are the text after the name; subcommands have
+ * their own.
+ */
 export function program(name: string, description: string, examples: readonly string[] = []): Command {
   const command = new ProgramCommand(name).exitOverride().configureHelp({ showGlobalOptions: true })
   command.configureOutput({ outputError: (text, write) => write(visibleLines(text)) })
   return describeCommand(command as Command, description, examples)
 }
 
-/** Says what a command does and how it is called; each of the examples is what follows the command's own name. */
+/** Sets the description of a command. Each example is the text after the command name. */
 export function describeCommand<C extends CommandUnknownOpts>(
   command: C,
   description: string,
@@ -72,13 +75,13 @@ export function describeCommand<C extends CommandUnknownOpts>(
   return command
 }
 
-/** Says below refusals of the command's line that match what was probably meant. */
+/** Adds a hint to errors that match `refusal`. */
 export function withHint<C extends CommandUnknownOpts>(command: C, refusal: RegExp, hint: string): C {
   HINTS.set(command, [refusal, hint])
   return command
 }
 
-/** Whole lines to copy; those of a group are the first of each of its commands. */
+/** Complete example lines. A group shows the first example of each subcommand. */
 export function examplesOf(command: CommandUnknownOpts): string[] {
   const own = EXAMPLES.get(command)
   if (own === undefined) return command.commands.flatMap((each) => examplesOf(each).slice(0, 1))
@@ -89,7 +92,7 @@ function pathOf(command: CommandUnknownOpts): string {
   return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`
 }
 
-/** How commander reads a value; the schema's messages say what it must be. */
+/** Adapts a schema to commander. The schema's message says what the value must be. */
 export function valueParser<T>(schema: z.ZodType<T>): (text: string) => T {
   return (text) => {
     const read = schema.safeParse(text)
@@ -98,7 +101,7 @@ export function valueParser<T>(schema: z.ZodType<T>): (text: string) => T {
   }
 }
 
-/** The line of a program without commands; a wrong one, or a question for help, ends the program. */
+/** Parses the command line of a program without subcommands. Exits on errors and after help. */
 export function commandLine<C extends CommandUnknownOpts>(command: C): C {
   exitOnClosedPipe()
   try {
@@ -108,7 +111,7 @@ export function commandLine<C extends CommandUnknownOpts>(command: C): C {
   }
 }
 
-/** Runs the command of this line; a wrong one, or a question for help, sets the exit code and runs nothing. */
+/** Runs the selected subcommand. On errors and after help it only sets the exit code. */
 export async function runProgram(command: CommandUnknownOpts, line: readonly string[]): Promise<void> {
   try {
     await command.parseAsync(effectiveArguments(command, line), { from: 'user' })
@@ -117,7 +120,7 @@ export async function runProgram(command: CommandUnknownOpts, line: readonly str
   }
 }
 
-/** Ends this program because its line, which commander took, makes no sense. */
+/** Exits with a usage error that commander itself did not detect. */
 export function failUsage(command: CommandUnknownOpts, sentence: string): never {
   try {
     return command.error(`error: ${sentence}`)
@@ -126,14 +129,14 @@ export function failUsage(command: CommandUnknownOpts, sentence: string): never 
   }
 }
 
-/** `help account grant` asks as `account grant --help` does. A line that npm cut short is refused. */
+/** Treats `help account grant` as `account grant --help`. Fails if npm consumed options of this program. */
 function effectiveArguments(command: CommandUnknownOpts, line: readonly string[]): string[] {
   const kept = optionsTakenByNpm(command.name(), optionsOf(command), process.env, npmSettings()).map(
     (name) => `--${name}`,
   )
   if (kept.length > 0) {
     const name = command.name().replace(/( --)?$/, ' --')
-    command.error(`error: npm kept ${kept.join(', ')} for itself: put -- before the options, as in "${name} …"`)
+    command.error(`error: npm consumed ${kept.join(', ')}. Put -- before the options, as in "${name} …"`)
   }
   return line[0] === 'help' ? [...line.slice(1), '--help'] : [...line]
 }
@@ -143,7 +146,7 @@ function optionsOf(command: CommandUnknownOpts): string[] {
   return [...new Set(names)]
 }
 
-/** The files of settings that npm read before it started this program. */
+/** Text of the npm configuration files in effect. */
 function npmSettings(): string {
   const { npm_config_userconfig: user, npm_config_globalconfig: all, npm_config_local_prefix: project } = process.env
   const paths = [user, all, project && join(project, '.npmrc')].filter((path) => path !== undefined)
@@ -163,7 +166,7 @@ function exitCodeOf(error: unknown): number {
   return error.exitCode === 0 ? 0 : 2
 }
 
-/** A reader that has seen enough, such as `head`, closes the pipe. */
+/** A reader such as `head` closes the pipe early. */
 export function exitOnClosedPipe(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error

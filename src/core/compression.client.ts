@@ -1,13 +1,13 @@
-// Compresses long answers where nobody else does: Cloudflare compresses what its Workers answer, a workerd on its own
-// does not. At the fastest level: for answers of a megabyte the better ones take three times as long and save 15 %.
-// Laws: the same text is compressed once while it is remembered; memory is bounded; short answers cost a comparison.
+// Compresses long responses when the platform does not: Cloudflare compresses Worker responses, a standalone workerd
+// does not. Uses the fastest level: better ones take three times as long for a megabyte and save 15 %. Invariants: a
+// remembered text is compressed once; memory is bounded; short responses cost one comparison.
 
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { BoundedMap } from './bounded-map.ts'
 
-/** What fits the first flight of a connection (about 14 KB) would not arrive sooner for being shorter. */
+/** A response that fits the initial TCP window (about 14 KB) does not arrive sooner when compressed. */
 export const COMPRESS_FROM_CHARACTERS = 16 * 1024
-/** Characters of the texts and bytes of their short forms. */
+/** Characters of the texts plus bytes of their compressed forms. */
 const MEMORY_MAX = 8 * 1024 * 1024
 
 const ENCODERS: Record<Encoding, (text: string) => Uint8Array<ArrayBuffer>> = {
@@ -17,7 +17,7 @@ const ENCODERS: Record<Encoding, (text: string) => Uint8Array<ArrayBuffer>> = {
 
 type CompressedForms = Readonly<Partial<Record<Encoding, Uint8Array<ArrayBuffer>>>>
 
-/** Short forms by the texts themselves, so that none can be another's. */
+/** Keyed by the full text, so entries never collide. */
 const cache = new BoundedMap<string, CompressedForms>(
   MEMORY_MAX,
   ({ br, gzip }, text) => text.length + (br?.byteLength ?? 0) + (gzip?.byteLength ?? 0),
@@ -30,28 +30,28 @@ function compressedText(text: string, encoding: Encoding): Uint8Array<ArrayBuffe
   return bytes
 }
 
-/** A request as far as it decides: `cf` is there on Cloudflare alone. */
+/** Request fields that decide about compression. `cf` exists only on Cloudflare. */
 export interface CompressibleRequest {
   readonly headers: { get(name: string): string | null }
   readonly cf?: unknown
 }
 
-/** The response, its body short where that pays and the caller takes it. */
+/** The response, compressed if that pays off and the caller accepts it. */
 export function compressedResponse(request: CompressibleRequest, body: string, init: ResponseInit): Response {
   if (body.length < COMPRESS_FROM_CHARACTERS || request.cf !== undefined) return new Response(body, init)
   const encoding = acceptedEncoding(request.headers.get('accept-encoding'))
   const vary = { ...(init.headers as Record<string, string>), vary: 'accept-encoding' }
   if (encoding === null) return new Response(body, { ...init, headers: vary })
   const headers = { ...vary, 'content-encoding': encoding }
-  // Without `manual` workerd would compress what is compressed already.
+  // Without `manual`, workerd would compress the body again.
   return new Response(compressedText(body, encoding), { ...init, headers, encodeBody: 'manual' } as ResponseInit)
 }
 
-/** Compressions that `Accept-Encoding` may name, in the order of our preference, which decides between equal ones. */
+/** Supported encodings in order of preference, which decides ties. */
 const ENCODINGS = ['br', 'gzip'] as const
 export type Encoding = (typeof ENCODINGS)[number]
 
-/** The one that the caller likes best, null for none: also without the header, or with `q=0`. */
+/** The encoding with the highest quality. Null if the header is missing or accepts none. */
 export function acceptedEncoding(header: string | null): Encoding | null {
   if (header === null) return null
   const qualities = new Map(header.toLowerCase().split(',').map(qualityOf))
@@ -66,7 +66,7 @@ export function acceptedEncoding(header: string | null): Encoding | null {
   return best
 }
 
-/** `gzip;q=0.5` as name and quality; one that is no number between 0 and 1 counts as not acceptable. */
+/** Splits `gzip;q=0.5` into name and quality. An invalid quality counts as 0. */
 function qualityOf(item: string): [name: string, quality: number] {
   const [name = '', ...parameters] = item.split(';').map((part) => part.trim())
   const weight = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2)

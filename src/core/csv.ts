@@ -1,6 +1,6 @@
-// Rows as CSV (RFC 4180). Law: a cell that a spreadsheet would run is text: one apostrophe goes before it.
+// Rows as CSV (RFC 4180). Invariant: cells that a spreadsheet would run as a formula are prefixed with an apostrophe.
 
-/** What spreadsheets take for a formula; a number with its sign is none. */
+/** Formula prefixes; signed numbers are excluded. */
 const FORMULA = /^[=+\-@\t\r]/
 const NUMBER = /^[+-]?\d+(\.\d+)?$/
 
@@ -9,7 +9,7 @@ const cellOf = (value: string) => {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-/** With a line of names first. */
+/** The first line holds the names. */
 export function csvText(names: readonly string[], rows: readonly (readonly string[])[]): string {
   return [names, ...rows].map((row) => `${row.map(cellOf).join(',')}\r\n`).join('')
 }

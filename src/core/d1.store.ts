@@ -1,13 +1,13 @@
-// Answers of D1 with the types that their statements say.
+// D1 results with the row types of their statements.
 
-/** The row of a statement that always has one, such as a sum. */
+/** The row of a statement that always returns one, such as a sum. */
 export async function oneRow<Row>(statement: D1PreparedStatement): Promise<Row> {
   const row = await statement.first<Row>()
-  if (row === null) throw new Error('A statement that always has a row answered none')
+  if (row === null) throw new Error('statement returned no row, expected exactly one')
   return row
 }
 
-/** Runs statements in one transaction; answers a result for each, in their order. */
+/** Runs statements in one transaction. Returns one result per statement, in order. */
 export async function batchOf<Rows extends readonly unknown[]>(
   db: Pick<D1Database, 'batch'>,
   statements: D1PreparedStatement[],

@@ -1,15 +1,15 @@
-// Work that may never end, awaited for a while: two contracts, told apart by name. Laws: what comes first counts and the
-// other is dropped without a trace; whoever comes first, no timer stays behind. The work itself goes on: it is not ended.
+// Two ways to await work that may never finish: with a fallback value or with a rejection. Invariants: only the first
+// outcome counts; no timer stays behind. The work itself is not canceled.
 
-/** Runs once after `ms`; the answer cancels. */
+/** Runs a callback once after `ms`. The returned function cancels it. */
 export type After = (ms: number, run: () => void) => () => void
 
-/** What `work` comes to, or `late` once `ms` are over. Rejects only where the work does in time. */
+/** The result of `work`, or `fallback` after `ms`. Rejects only if the work rejects in time. */
 export function orFallback<T, L>(work: Promise<T>, ms: number, fallback: L, after: After): Promise<T | L> {
   return raceTimer<T | L>(work, ms, (resolve) => resolve(fallback), after)
 }
 
-/** What `work` comes to; rejects once `ms` are over. */
+/** The result of `work`. Rejects after `ms`. */
 export function orReject<T>(work: Promise<T>, ms: number, after: After): Promise<T> {
   return raceTimer(work, ms, (_, reject) => reject(new Error(`no answer within ${ms} ms`)), after)
 }

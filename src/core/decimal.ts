@@ -1,17 +1,17 @@
-// Exact decimals as wire strings. Prices and sizes are never floats; a float is only ever a sort hint.
+// Exact decimals as wire strings. Prices and sizes are never floats; a float serves only as a sort hint.
 
-/** A plain decimal: optional sign, digits, optional fraction. At most 18 decimals, as the exchange has. */
+/** A plain decimal: optional sign, digits, optional fraction with at most 18 decimals, the exchange's maximum. */
 export const DECIMAL = /^-?\d{1,38}(?:\.\d{1,18})?$/
-/** The same without a sign: prices and sizes. */
+/** The same without a sign, for prices and sizes. */
 export const UNSIGNED_DECIMAL = /^\d{1,38}(?:\.\d{1,18})?$/
-/** In wire form already, as nearly all are. */
+/** Already in wire form, as almost all values are. */
 const TRIMMED = /^(?:0|[1-9]\d*)\.(?:0|\d*[1-9])$/
 
-/** Number of decimals that a scaled integer carries; the exchange's most precise tokens have 18. */
+/** Decimals of a scaled integer. The exchange's most precise tokens have 18. */
 export const SCALE_DECIMALS = 18
 const ZEROS = '0'.repeat(SCALE_DECIMALS)
 
-/** Parses a decimal string into an integer scaled by 10^18. The caller has checked the grammar. */
+/** Parses a decimal string into an integer scaled by 10^18. The caller has validated the syntax. */
 export function toScaled(text: string): bigint {
   const dot = text.indexOf('.')
   if (dot < 0) return BigInt(text + ZEROS)
@@ -19,7 +19,7 @@ export function toScaled(text: string): bigint {
   return BigInt(text.slice(0, dot) + text.slice(dot + 1) + ZEROS.slice(fraction))
 }
 
-/** Wire form of a scaled integer: trailing zeros trimmed to at least one decimal (`"1.0"`, `"0.25"`, `"-3.0"`). */
+/** Wire form of a scaled integer. Trailing zeros are trimmed to at least one decimal (`"1.0"`, `"0.25"`, `"-3.0"`). */
 export function fromScaled(scaled: bigint): string {
   const negative = scaled < 0n
   const digits = (negative ? -scaled : scaled).toString().padStart(SCALE_DECIMALS + 1, '0')
@@ -30,7 +30,7 @@ export function fromScaled(scaled: bigint): string {
   return `${negative ? '-' : ''}${whole}.${digits.slice(first, end)}`
 }
 
-/** Exact order of two decimals, as for sort. `Number()` rounds monotonically: only equal floats need the exact look. */
+/** Exact comparison for sorting. `Number()` rounds monotonically, so only equal floats need the exact comparison. */
 export function compareDecimals(a: string, b: string): number {
   const hint = Number(a) - Number(b)
   if (hint !== 0) return hint

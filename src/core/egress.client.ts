@@ -1,6 +1,6 @@
-// Whether something may be sent to a host: names are resolved first, by DNS over HTTPS, since a Worker has no resolver of its own.
-// Between the question and the connection a name may come to mean something else: on Cloudflare private addresses are out of
-// reach then too; on a machine of one's own, forbid them to workerd's network besides.
+// Decides whether data may be sent to a host. A Worker has no resolver, so names are resolved by DNS over HTTPS. The
+// name may resolve differently when the connection is made. Cloudflare blocks private addresses then too; a self-hosted
+// workerd must be configured to block them.
 
 import * as z from 'zod'
 import { BoundedMap } from './bounded-map.ts'
@@ -19,18 +19,18 @@ const TIMEOUT_MS = 5_000
 const NAMES_MAX = 256
 const RESPONSE_MAX_BYTES = 16 * 1024
 const TYPES = ['A', 'AAAA'] as const
-/** Of answers: IPv4 and IPv6 addresses; the rest are names on the way. */
+/** Record types of IPv4 and IPv6 addresses; other answers are intermediate names. */
 const CODES = [1, 28]
 const DnsResponse = z.object({ Answer: z.array(z.object({ type: z.number(), data: z.string() })).default([]) })
 
-const OWN_HOST_MESSAGE = 'the destination is a host of this service itself'
-const PRIVATE_MESSAGE = 'the destination is a private address: the operator allows those with PIPELINE_PRIVATE=on'
+const OWN_HOST_MESSAGE = 'the destination is a host of this service'
+const PRIVATE_MESSAGE = 'the destination is a private address; the operator can allow those with PIPELINE_PRIVATE=on'
 
-/** Why the URL of a destination or webhook is refused, as far as it tells without its name being resolved; null: it is not. */
+/** Reason to reject a destination or webhook URL without resolving its name. Null: accepted. */
 export function urlRefusal(url: string, settings: UrlSettings): string | null {
-  // Only in schemes of the web numbers in other bases are addresses to the parser, and they are to most that connect.
+  // The parser recognizes numeric addresses in other bases only in web schemes, as most connecting clients do.
   const host = URL.parse(url.replace(/^postgres(?:ql)?:/i, 'https:'))?.hostname
-  if (host !== undefined && isWithin(host, ownDomains(settings))) return 'must not be a host of this service itself'
+  if (host !== undefined && isWithin(host, ownDomains(settings))) return 'must not be a host of this service'
   if (settings.PIPELINE_PRIVATE) return null
   if (/^http:/i.test(url)) return 'must be https (plain http needs PIPELINE_PRIVATE=on)'
   if (host !== undefined && hostKind(host) !== 'private') return null
@@ -49,11 +49,11 @@ export class Egress {
     this.#fetch = fetcher
   }
 
-  /** Null, or why nothing may be sent there. `isSafe`: what is sent is encrypted. */
+  /** Reason to reject the destination, or null. `isSafe`: the connection is encrypted. */
   async refusal(hostname: string, isSafe: boolean): Promise<string | null> {
     if (isWithin(hostname, this.#ownDomains)) return OWN_HOST_MESSAGE
     if (this.#settings.PIPELINE_PRIVATE) return null
-    if (!isSafe) return 'the destination must be reached by TLS: use https'
+    if (!isSafe) return 'the destination must use TLS: use https'
     const kind = hostKind(hostname)
     if (kind === 'private') return PRIVATE_MESSAGE
     return kind === 'public' ? null : this.#nameRefusal(bareHost(hostname))
@@ -69,7 +69,7 @@ export class Egress {
       this.#cache.set(name, { untilMs: nowMs + CACHE_MS, refusal })
       return refusal
     } catch {
-      return 'the name of the destination could not be resolved'
+      return 'the destination name could not be resolved'
     }
   }
 
@@ -91,6 +91,6 @@ export class Egress {
 }
 
 function refusalOf(addresses: readonly string[]): string | null {
-  if (addresses.length === 0) return 'the name of the destination has no address'
+  if (addresses.length === 0) return 'the destination name has no address'
   return addresses.every(isPublicAddress) ? null : PRIVATE_MESSAGE
 }

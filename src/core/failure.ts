@@ -1,15 +1,15 @@
-// Every way in which Weir refuses or fails: one closed union, and one table of what each surface makes of it. The bytes
-// are written in protocol/failure-wire.ts (HTTP) and protocol/relay/failure-frame.ts (sockets).
+// Every refusal and failure of Weir: one closed union, and one table with its form on each surface.
+// protocol/failure-wire.ts (HTTP) and protocol/relay/failure-frame.ts (sockets) write the bytes.
 
 import type { AccountId, KeyHash } from './ids.ts'
 
-/** A field of the caller's input that is wrong: `path` is dotted (`req.coin`), `message` says what to send instead. */
+/** An invalid input field. `path` is dotted (`req.coin`); `message` says what to send instead. */
 export interface Issue {
   readonly path: string
   readonly message: string
 }
 
-/** So many requests within so many seconds, under a name that callers see. */
+/** Request quota per time window, with the name shown to callers. */
 export interface RequestLimit {
   readonly name: string
   readonly quota: number
@@ -17,8 +17,8 @@ export interface RequestLimit {
 }
 
 /**
- * `hint` stands in place of the sentence of its kind, where whoever fails knows better what to do. `caller`: whose key it is
- * that may not enter, for the account's own list of refusals; no surface says it.
+ * `hint` replaces the default message when the failing code knows a better remedy. `caller` identifies the rejected key
+ * for the account's refusal log; it is never sent to clients.
  */
 export type Failure = FailureKind & {
   readonly hint?: string
@@ -27,16 +27,19 @@ export type Failure = FailureKind & {
 
 type FailureKind =
   | { readonly kind: 'key_missing' }
-  /** Not of the form of a key, or its check characters do not match. */
+  /** Wrong format or checksum. */
   | { readonly kind: 'key_malformed' }
   | { readonly kind: 'key_unknown' }
   | { readonly kind: 'key_revoked' }
-  /** Revoked or expired, and there is a key in its place. */
+  /** Revoked or expired, with a successor key. */
   | { readonly kind: 'key_replaced' }
   | { readonly kind: 'key_expired' }
-  /** `why`: a sentence. */
+  /** `why` is a sentence. */
   | { readonly kind: 'not_entitled'; readonly why: string }
-  /** `capMicro`: the key's cap, where that leaves too little. `byToken`: of a stream token, which looks nothing up. */
+  /**
+   * `capMicro`: the key's spending limit, if that is the cause. `byToken`: the caller used a stream token and cannot
+   * read balances.
+   */
   | {
       readonly kind: 'credits_exhausted'
       readonly neededMicro: number
@@ -44,20 +47,20 @@ type FailureKind =
       readonly capMicro?: number | undefined
       readonly byToken?: boolean | undefined
     }
-  /** `limit`: the one that was met, where the surface does not tell it by itself. */
+  /** `limit`: the exceeded limit, unless the surface implies it. */
   | {
       readonly kind: 'rate_limited'
       readonly retryAfterMs: number
       readonly limit?: RequestLimit
-      /** What the key may still spend, where that is known. */
+      /** Credits the key may still spend, if known. */
       readonly remainingMicro?: number
     }
-  /** As many of something at once as the plan allows: waiting helps only when one of them ends. */
+  /** Concurrency limit of the plan. Waiting helps only when one of the open items ends. */
   | { readonly kind: 'limit_reached'; readonly limit: string; readonly most: number }
   | { readonly kind: 'not_json' }
   | { readonly kind: 'unsupported_media_type' }
   | { readonly kind: 'body_too_large'; readonly limitBytes: number }
-  /** `meant`: the type that is probably meant; `types`: all that there are, where the surface tells them. */
+  /** `meant`: the likely intended type. `types`: all supported types, on surfaces that list them. */
   | {
       readonly kind: 'unknown_type'
       readonly type: string
@@ -65,7 +68,7 @@ type FailureKind =
       readonly types?: readonly string[]
     }
   | { readonly kind: 'not_found'; readonly what: string }
-  /** `allow`: the methods that the endpoint takes; at least one. */
+  /** `allow`: supported methods, at least one. */
   | { readonly kind: 'method_not_allowed'; readonly allow: readonly string[] }
   | { readonly kind: 'bad_field'; readonly issues: readonly Issue[] }
   | { readonly kind: 'upstream_failed'; readonly source: string }
@@ -73,7 +76,7 @@ type FailureKind =
   | { readonly kind: 'unavailable'; readonly what: string; readonly retryAfterMs?: number }
   | { readonly kind: 'internal' }
 
-/** Codes as they appear on the wire in `code` and `error`. */
+/** Codes sent in `code` and `error`. */
 export type FailureCode =
   | 'unauthorized'
   | 'forbidden'
@@ -91,45 +94,45 @@ export type FailureCode =
   | 'unavailable'
   | 'internal'
 
-/** Of a key that its account's meter calls revoked: that another one has its place, the meter does not know. */
+/** Used when the meter reports a key as revoked. The meter does not know whether a successor exists. */
 export const KEY_ENDED: Failure = {
   kind: 'key_revoked',
-  hint: 'This API key was revoked or replaced: use the key that replaced it, or ask the operator for a new one.',
+  hint: 'This API key was revoked or replaced. Use its replacement, or ask the operator for a new key.',
 }
 
-/** Where whoever has come to the wrong place reads on. */
-export const SEE_DOCS = 'GET /docs describes all that there is.'
+/** Pointer to the documentation for unknown endpoints. */
+export const SEE_DOCS = 'See GET /docs for all endpoints.'
 
-/** The refusal of a path that nothing is behind; `meant`: a request that is probably meant, such as `POST /info`. */
+/** Failure for an unknown path. `meant` is the likely intended request, such as `POST /info`. */
 export function endpointNotFound(meant?: string): Failure {
   const question = meant === undefined ? '.' : `; did you mean ${meant}?`
   return { kind: 'not_found', what: 'This endpoint', hint: `This endpoint does not exist${question} ${SEE_DOCS}` }
 }
 
-/** What `what` costs, what is left, and who can add to it: the account's payer, or whoever capped the key. */
+/** Cost, balance and the remedy: a top-up by the account, or a higher limit for the key. */
 export function insufficientCredits(what: string, short: FailureKind & { readonly kind: 'credits_exhausted' }): string {
   const { neededMicro, remainingMicro, capMicro, byToken } = short
-  const sums = `${what} costs ${neededMicro / 1e6}, ${remainingMicro / 1e6} remain`
-  if (byToken) return `${sums} of the key that made this stream token. The owner of that key can add credits.`
-  if (capMicro === undefined) return `${sums}. Top up the account: GET /platform/key/ shows its balance.`
+  const sums = `${what} costs ${neededMicro / 1e6}, ${remainingMicro / 1e6} remaining`
+  if (byToken) return `${sums} for the key that issued this stream token. The owner of that key can add credits.`
+  if (capMicro === undefined) return `${sums}. Top up the account. GET /platform/key/ shows the balance.`
   const remedy =
-    'A service key of the account can raise it (PATCH /platform/keys/{key}); a top-up does not help. GET /platform/key/ shows it.'
-  return `${sums} of this key's cap of ${capMicro / 1e6}. ${remedy}`
+    'A top-up does not help. Raise the limit with a service key (PATCH /platform/keys/{key}); GET /platform/key/ shows it.'
+  return `${sums} under this key's spending limit of ${capMicro / 1e6}. ${remedy}`
 }
 
-/** What a kind of failure is on each surface. */
+/** Form of one failure kind on each surface. */
 interface FailureRow<Kind extends Failure['kind']> {
-  /** On every surface that has room for a code. */
+  /** Error code on every surface that has one. */
   readonly code: FailureCode
-  /** Status, where a surface says nothing else (`/info` answers a bad field with 422). */
+  /** Default HTTP status (`/info` responds to a bad field with 422). */
   readonly http: number
-  /** Code of a JSON-RPC error. */
+  /** JSON-RPC error code. */
   readonly rpc: number
-  /** Close code of a socket that can have nothing more. */
+  /** Close code of a socket that this failure ends. */
   readonly close: number
-  /** Close reason: at most 123 bytes. `unavailable` says what is. */
+  /** Close reason, at most 123 bytes. For `unavailable` it is the failure's `what`. */
   readonly reason: string
-  /** One sentence for a person: what was wrong and what to do. Never carries an internal message. */
+  /** Message for a person: what is wrong and what to do. Never contains an internal message. */
   readonly message: (failure: Extract<FailureKind, { readonly kind: Kind }>) => string
 }
 
@@ -139,32 +142,33 @@ export const FAILURES: { readonly [Kind in Failure['kind']]: FailureRow<Kind> } 
   key_missing: {
     ...KEY,
     reason: 'key unknown',
-    message: () => 'No API key: send it as "Authorization: Bearer <key>", or as ?key= on a WebSocket URL.',
+    message: () => 'No API key. Send it as "Authorization: Bearer <key>", or as ?key= on a WebSocket URL.',
   },
   key_malformed: {
     ...KEY,
     reason: 'key unknown',
-    message: () => 'The API key is malformed or truncated: it is "cqt_" followed by 26 base58 characters.',
+    message: () => 'The API key is malformed or truncated. A key is "cqt_" followed by 26 base58 characters.',
   },
   key_unknown: {
     ...KEY,
     reason: 'key unknown',
-    message: () => 'This API key does not exist here: was it made for another gateway? Ask the operator for one.',
+    message: () =>
+      'This API key does not exist on this gateway. Check that it was issued here, or ask the operator for a key.',
   },
   key_revoked: {
     ...KEY,
     reason: 'key revoked',
-    message: () => 'This API key was revoked: ask the operator for a new one.',
+    message: () => 'This API key was revoked. Ask the operator for a new key.',
   },
   key_replaced: {
     ...KEY,
     reason: 'key replaced',
-    message: () => 'This API key was replaced: use the key that replaced it.',
+    message: () => 'This API key was replaced. Use its replacement.',
   },
   key_expired: {
     ...KEY,
     reason: 'key expired',
-    message: () => 'This API key has expired: ask the operator for a new one.',
+    message: () => 'This API key has expired. Ask the operator for a new key.',
   },
   not_entitled: {
     code: 'forbidden',
@@ -188,7 +192,7 @@ export const FAILURES: { readonly [Kind in Failure['kind']]: FailureRow<Kind> } 
     rpc: -32005,
     close: 1008,
     reason: 'too many messages',
-    message: ({ retryAfterMs }) => `Too many requests: retry after ${Math.ceil(retryAfterMs / 1000)} s.`,
+    message: ({ retryAfterMs }) => `Too many requests. Retry after ${Math.ceil(retryAfterMs / 1000)} s.`,
   },
   limit_reached: {
     code: 'rate_limited',
@@ -197,7 +201,7 @@ export const FAILURES: { readonly [Kind in Failure['kind']]: FailureRow<Kind> } 
     close: 1008,
     reason: 'too many messages',
     message: ({ limit, most }) =>
-      `${limit}: this account's plan allows ${most} at a time: end one, or ask for a larger plan.`,
+      `${limit}: this account's plan allows ${most.toLocaleString('en-US')} at a time. End one first, or ask for a larger plan.`,
   },
   not_json: {
     code: 'invalid_json',
@@ -205,7 +209,7 @@ export const FAILURES: { readonly [Kind in Failure['kind']]: FailureRow<Kind> } 
     rpc: -32700,
     close: 1008,
     reason: 'refused',
-    message: () => 'The request body is not valid JSON: send one JSON object.',
+    message: () => 'The request body is not valid JSON. Send one JSON object.',
   },
   unsupported_media_type: {
     code: 'unsupported_media_type',
@@ -221,7 +225,8 @@ export const FAILURES: { readonly [Kind in Failure['kind']]: FailureRow<Kind> } 
     rpc: -32600,
     close: 1008,
     reason: 'refused',
-    message: ({ limitBytes }) => `The request body is larger than ${limitBytes} bytes: send less at a time.`,
+    message: ({ limitBytes }) =>
+      `The request body exceeds ${limitBytes.toLocaleString('en-US')} bytes. Split the request into smaller ones.`,
   },
   unknown_type: {
     code: 'unsupported_type',
@@ -248,7 +253,7 @@ export const FAILURES: { readonly [Kind in Failure['kind']]: FailureRow<Kind> } 
     rpc: -32600,
     close: 1008,
     reason: 'refused',
-    message: ({ allow }) => `This endpoint takes ${allow.join(', ')}. ${SEE_DOCS}`,
+    message: ({ allow }) => `This endpoint accepts ${allow.join(', ')}. ${SEE_DOCS}`,
   },
   bad_field: {
     code: 'invalid_request',
@@ -264,7 +269,7 @@ export const FAILURES: { readonly [Kind in Failure['kind']]: FailureRow<Kind> } 
     rpc: -32603,
     close: 1013,
     reason: 'a source is unavailable',
-    message: ({ source }) => `The source "${source}" answered with an error: retry with backoff.`,
+    message: ({ source }) => `The source "${source}" returned an error. Retry with backoff.`,
   },
   upstream_timeout: {
     code: 'upstream_timeout',
@@ -272,7 +277,7 @@ export const FAILURES: { readonly [Kind in Failure['kind']]: FailureRow<Kind> } 
     rpc: -32603,
     close: 1013,
     reason: 'a source is unavailable',
-    message: ({ source }) => `The source "${source}" did not answer in time: retry with backoff.`,
+    message: ({ source }) => `The source "${source}" timed out. Retry with backoff.`,
   },
   unavailable: {
     code: 'unavailable',
@@ -280,7 +285,7 @@ export const FAILURES: { readonly [Kind in Failure['kind']]: FailureRow<Kind> } 
     rpc: -32603,
     close: 1013,
     reason: 'unavailable',
-    message: ({ what }) => `${what}: retry with backoff.`,
+    message: ({ what }) => `${what}. Retry with backoff.`,
   },
   internal: {
     code: 'internal',
@@ -288,13 +293,13 @@ export const FAILURES: { readonly [Kind in Failure['kind']]: FailureRow<Kind> } 
     rpc: -32603,
     close: 1011,
     reason: 'internal',
-    message: () => 'Something went wrong on our side; quote the request id when you report it.',
+    message: () => 'Something went wrong on our side. Quote the request id when you report it.',
   },
 }
 
 export const failureCode = ({ kind }: Failure): FailureCode => FAILURES[kind].code
 
-/** The failure's own hint, or the sentence of its kind. */
+/** The failure's hint, or the default message of its kind. */
 export function failureMessage(failure: Failure): string {
   const row = FAILURES[failure.kind] as FailureRow<Failure['kind']>
   return failure.hint ?? row.message(failure)

@@ -1,6 +1,6 @@
-// A map whose values come to be when they are first asked for.
+// Creates map values on first access.
 
-/** The value of a key, made and kept where there is none; `make` may answer anything but undefined. */
+/** The value of a key. Creates and stores a missing one; `create` must not return undefined. */
 export function getOrCreate<K, V>(map: Map<K, V>, key: K, create: () => V): V {
   let value = map.get(key)
   if (value === undefined) {

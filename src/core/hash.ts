@@ -1,6 +1,6 @@
-// A stable hash of short texts, for spreading things over places. Not for secrets.
+// Stable hash of short texts, for sharding. Not for secrets.
 
-/** 32 bits, the same in every release: FNV-1a over UTF-16 units, then murmur3's finalizer for the low bits' sake. */
+/** 32 bits, identical in every release: FNV-1a over UTF-16 units, then murmur3's finalizer to mix the low bits. */
 export function hash32(text: string): number {
   let hash = 0x811c9dc5
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)

@@ -1,6 +1,6 @@
-// Looks after something once a second while there is need, in work that the platform keeps alive beyond the request that
-// began it. It ends such work 30 s after the answer and tells nobody: so a keeper stands down in good time, and one
-// that shows no sign of life is taken for ended. Law: who needs one at a moment has one for another `KEPT_MS` at least.
+// Runs a task every second inside `waitUntil`. The platform silently ends such work 30 s after the response, so the
+// loop hands over to a new one in time, and a loop that stops beating counts as ended. Invariant: a loop that is alive
+// keeps running for at least HEARTBEAT_COVERAGE_MS.
 
 export interface HeartbeatClock {
   readonly nowMs: () => number
@@ -9,10 +9,10 @@ export interface HeartbeatClock {
 
 export const HEARTBEAT_MS = 1_000
 export const HEARTBEAT_ROUNDS = 20
-/** After so many rounds whoever needs a keeper begins the next, which takes over. */
+/** After this many rounds the next caller starts a new loop, which replaces this one. */
 const HAND_OVER_ROUNDS = 4
 export const HEARTBEAT_COVERAGE_MS = (HEARTBEAT_ROUNDS - HAND_OVER_ROUNDS) * HEARTBEAT_MS
-/** A round may wait for an exchange; one that waits longer than this is not missed. */
+/** A round may wait for a network exchange, so a beat may be late by up to this time. */
 export const HEARTBEAT_DEAD_MS = 3_000
 
 export class Heartbeat {
@@ -20,12 +20,12 @@ export class Heartbeat {
   #rounds = 0
   #generation = 0
 
-  /** False: whoever needs one begins one. */
+  /** False: the caller must start a new loop. */
   isAlive(nowMs: number): boolean {
     return this.#rounds < HAND_OVER_ROUNDS && nowMs - this.#beatMs < HEARTBEAT_DEAD_MS
   }
 
-  /** Calls `round` every second until it answers that nothing is left to look after, or the next keeper has begun. */
+  /** Calls `round` every second until it returns false or a newer loop has started. */
   async run({ nowMs, sleep }: HeartbeatClock, round: (atMs: number) => Promise<boolean>): Promise<void> {
     const turn = ++this.#generation
     this.#beatMs = nowMs()

@@ -1,21 +1,21 @@
-// Ids that are texts: the compiler does not let one be taken for another.
+// Branded string ids: the compiler rejects one id in place of another.
 
 import * as z from 'zod'
 
-/** Name of an account, as operators choose it or as sign-up made it. */
+/** Account name, chosen by an operator or generated at sign-up. */
 export const AccountId = z
   .string()
   .regex(
     /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/,
-    'must be 1 to 64 letters, digits, "_" or "-", and begin with a letter or digit',
+    'must be 1 to 64 letters, digits, "_" or "-", starting with a letter or digit',
   )
-  .describe('Name of the account')
-/** A plain text is taken for one; an id of another kind is not. */
+  .describe('Account name')
+/** Accepts a plain string, but not another kind of id. */
 export type AccountId = string & { readonly unit?: 'account id' }
 
-/** SHA-256 of a key, hex: the key itself never travels past the edge. */
+/** SHA-256 of a key in hex. The key itself never leaves the edge. */
 export const KeyHash = z.string().brand<'KeyHash'>()
 export type KeyHash = z.infer<typeof KeyHash>
 
-/** Of a text that is known to be one, such as a stored one. */
+/** Brands a text that is known to be a key hash, such as a stored one. */
 export const keyHashOf = (text: string) => text as KeyHash

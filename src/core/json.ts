@@ -1,9 +1,9 @@
-// JSON from outside, bounded in depth: deep nesting is cheap to send and makes recursive code overflow its stack.
+// Limits the depth of external JSON. Deep nesting is cheap to send and overflows the stack of recursive code.
 
-/** Deeper than anything the exchange or a client has reason to send. */
+/** Deeper than any legitimate request or response. */
 export const JSON_MAX_DEPTH = 64
 
-/** True where brackets outside strings nest deeper than `maxDepth`. One pass, no allocation. */
+/** True if brackets outside strings nest deeper than `maxDepth`. One pass, no allocation. */
 export function isDeeperThan(text: string, maxDepth: number = JSON_MAX_DEPTH): boolean {
   let depth = 0
   let inString = false
@@ -20,7 +20,7 @@ export function isDeeperThan(text: string, maxDepth: number = JSON_MAX_DEPTH): b
   return false
 }
 
-/** The value of a text; undefined, which no JSON text is, where it is not JSON. */
+/** The parsed value; undefined for invalid JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -1,12 +1,14 @@
-// The local side of whatever is granted ahead of use: credits of an account, requests of a key, weight of a source.
+// Local side of a lease: credits of an account, requests of a key, or weight of a source, granted ahead of use.
 
 import { type After, orFallback } from './deadline.ts'
 import { SingleFlight } from './single-flight.ts'
 
-/** Spending that is accounted for elsewhere. Invariant: sums are cumulative, so a report may be lost, repeated or late. */
+/**
+ * Spending that is accounted for elsewhere. Invariant: sums are cumulative, so reports may be lost, repeated or late.
+ */
 export class ReportedSpending {
   spent: number
-  /** What the other side has heard of being spent. */
+  /** Spending acknowledged by the other side. */
   reported: number
 
   constructor(spent = 0, reported = 0) {
@@ -18,17 +20,17 @@ export class ReportedSpending {
     return this.spent - this.reported
   }
 
-  /** The other side has heard that so much was spent. */
+  /** The other side has acknowledged this sum. */
   acknowledge(spent: number): void {
     this.reported = Math.max(this.reported, spent)
   }
 }
 
-/** One grant. Invariant: what was granted covers what is spent and held. */
+/** One grant. Invariant: granted ≥ spent + reserved. */
 export class LocalLease extends ReportedSpending {
   readonly id: string
   granted: number
-  /** Nothing is held of it from then on. */
+  /** Reservations end at this time. */
   untilMs: number
   /** Reserved by work in flight. */
   reserved = 0
@@ -40,19 +42,19 @@ export class LocalLease extends ReportedSpending {
     this.untilMs = untilMs
   }
 
-  /** What may still be held. */
+  /** Amount that can still be reserved. */
   get free(): number {
     return this.granted - this.spent - this.reserved
   }
 
-  /** Reserves `amount`; false where less is free, or the lease has ended. 0 needs a living lease, too. */
+  /** Reserves `amount`. Returns false if less is free or the lease has expired. Even 0 needs a live lease. */
   reserve(amount: number, nowMs: number): boolean {
     if (nowMs >= this.untilMs || this.free < amount) return false
     this.reserved += amount
     return true
   }
 
-  /** The work is done and cost `spent` of what it held; the rest is free again. */
+  /** The work has finished and cost `spent` of its reservation; the rest is free again. */
   settle(held: number, spent = held): void {
     this.reserved -= held
     this.spent += spent
@@ -62,35 +64,35 @@ export class LocalLease extends ReportedSpending {
     this.reserved -= held
   }
 
-  /** The other side has granted so much in all. */
+  /** The other side has granted this total. */
   grant(total: number, untilMs: number): void {
     this.granted = Math.max(this.granted, total)
     this.untilMs = Math.max(this.untilMs, untilMs)
   }
 
-  /** Gives back what is free: it cannot be held again. */
+  /** Returns free weight to the other side. */
   giveBack(amount: number): void {
     this.granted -= amount
   }
 }
 
-/** How much is used, for asking ahead. */
+/** Recent usage, for forecasts. */
 export class UsageRate {
   readonly #minWindowMs: number
   #used = 0
   #startedMs = 0
 
-  /** Use of a shorter time than `leastMs` is taken for that of so long. */
+  /** Shorter measurement windows count as `minWindowMs`. */
   constructor(minWindowMs = 100) {
     this.#minWindowMs = minWindowMs
   }
 
-  /** Negative: less was used than was counted before. */
+  /** A negative amount corrects earlier counts. */
   count(amount: number): void {
     this.#used = Math.max(0, this.#used + amount)
   }
 
-  /** What the next `ms` will take at the rate since `begin`; 0 where that is too long ago to say anything. */
+  /** Expected usage in the next `ms`, at the rate since `reset`. 0 if the measurement is too old. */
   forecast(ms: number, nowMs: number, forgetMs = 2 * ms): number {
     const elapsedMs = Math.max(this.#minWindowMs, nowMs - this.#startedMs)
     return elapsedMs > forgetMs ? 0 : Math.ceil((this.#used * ms) / elapsedMs)
@@ -102,24 +104,24 @@ export class UsageRate {
   }
 }
 
-/** After a failed exchange calls are answered at once for so long, instead of each waiting in turn. */
+/** After a failed exchange, calls get an immediate result for this time instead of waiting one after another. */
 export const DOWN_MS = 250
 
-/** Exchanges with the side that grants, one at a time, so that an answer never meets a state it does not know. */
+/** Runs exchanges with the granting side one at a time, so that each response fits the state that requested it. */
 export class SerialExchanges {
   readonly #flight: SingleFlight<void>
   readonly #maxMs: number
   readonly #after: After
   #downUntilMs = 0
 
-  /** An exchange older than `maxMs` was ended with its request. */
+  /** An exchange older than `maxMs` was ended together with its request. */
   constructor(maxMs: number, after: After) {
     this.#flight = new SingleFlight(maxMs)
     this.#maxMs = maxMs
     this.#after = after
   }
 
-  /** True until the last one has landed, however old it is. */
+  /** True until the last exchange has settled, however old it is. */
   get isPending(): boolean {
     return this.#flight.isPending
   }
@@ -128,13 +130,13 @@ export class SerialExchanges {
     return this.#flight.current(nowMs) !== null
   }
 
-  /** Waits for the exchange under way, if there is one. */
+  /** Waits for the exchange in flight, if any. */
   async wait(nowMs: number): Promise<void> {
     const flight = this.#flight.current(nowMs)
     if (flight !== null) await orFallback(flight, this.#maxMs, undefined, this.#after)
   }
 
-  /** `run` never rejects. */
+  /** `run` must not reject. */
   start(run: () => Promise<void>, nowMs: number): Promise<void> {
     return this.#flight.start(run, nowMs)
   }
@@ -143,7 +145,7 @@ export class SerialExchanges {
     this.#downUntilMs = nowMs + DOWN_MS
   }
 
-  /** Milliseconds for which nobody asks; 0: the other side may be asked. */
+  /** Remaining pause in ms after a failure; 0: an exchange may start. */
   downMs(nowMs: number): number {
     return Math.max(0, this.#downUntilMs - nowMs)
   }

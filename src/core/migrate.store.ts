@@ -1,7 +1,7 @@
-// The schema of a Durable Object's SQLite in numbered steps: `schema_version` says which of them the storage of an object
-// has. From the first release on a step that was released is never changed: a change is one more step.
+// Numbered schema migrations for Durable Object SQLite. `schema_version` records the applied steps. A released step is
+// never edited; changes are new steps.
 
-/** Brings the storage to the newest step; what a newer version of the code has added stays. */
+/** Applies the missing steps. Steps applied by a newer release stay. */
 export function migrate(storage: DurableObjectStorage, steps: readonly string[]): void {
   const { sql } = storage
   sql.exec(

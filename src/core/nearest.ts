@@ -1,10 +1,11 @@
-// The name that was probably meant by one that nobody has. Used once a name is known to be nobody's, never before. Laws:
-// only a name of the list is answered; names that share no meaning and few letters are not near.
-// biome-ignore-all lint/style/noNonNullAssertion: the rows of the distance are as long as the texts; this is the inner loop.
+// Suggests the intended name for an unknown one. Invariants: only names from the list are suggested; names with little
+// in common are not.
+// biome-ignore-all lint/style/noNonNullAssertion: rows of the distance are as long as the texts; this is the inner
+// loop.
 
 import type { Coin } from './coin.ts'
 
-/** Words by which APIs call the same thing; the first that is there is meant. */
+/** Synonyms used by other APIs. The first one that exists is suggested. */
 const SYNONYMS = [
   ['coin', 'coins', 'symbol', 'market', 'ticker', 'asset', 'instrument', 'pair'],
   ['user', 'account', 'wallet', 'address', 'owner', 'users', 'addresses'],
@@ -17,40 +18,40 @@ const SYNONYMS = [
   ['candleSnapshot', 'klines', 'ohlcv', 'bars'],
   ['userFills', 'fills', 'myTrades'],
 ]
-/** Nobody misspells a longer one. */
+/** Longer names are not compared. */
 const NAME_MAX_LENGTH = 64
 const DISTANCE_MAX = 3
-/** What other exchanges write behind the name of a perp. */
+/** Suffixes that other exchanges append to perps. */
 const PERP_SUFFIX = /[-_]?(?:usd[cth]?)?[-_]?(?:perp|swap)?$/
 
-/** The nearest of `names`: of another case or form, of the same meaning, longer or shorter, or misspelt. */
+/** The closest name: same letters in another case or form, a synonym, a misspelling, or a longer or shorter form. */
 export function nearestName(sent: string, names: readonly string[]): string | undefined {
-  const wanted = normalizedName(sent)
-  if (wanted === '' || sent.length > NAME_MAX_LENGTH) return undefined
-  const meanings = SYNONYMS.filter((same) => same.some((name) => normalizedName(name) === wanted)).flat()
+  const target = normalizedName(sent)
+  if (target === '' || sent.length > NAME_MAX_LENGTH) return undefined
+  const meanings = SYNONYMS.filter((same) => same.some((name) => normalizedName(name) === target)).flat()
   return (
-    names.find((name) => normalizedName(name) === wanted) ??
+    names.find((name) => normalizedName(name) === target) ??
     meanings.find((name) => names.includes(name)) ??
-    closestSpelling(wanted, names, normalizedName) ??
-    names.find((name) => isPrefix(wanted, normalizedName(name)) || isPrefix(normalizedName(name), wanted))
+    closestSpelling(target, names, normalizedName) ??
+    names.find((name) => isPrefix(target, normalizedName(name)) || isPrefix(normalizedName(name), target))
   )
 }
 
-/** The nearest of the exchange's coins: of another case, without its DEX, as other exchanges write it, or misspelt. */
+/** The closest coin: another case, missing DEX prefix, another exchange's notation, or a misspelling. */
 export function nearestCoin(sent: string, coins: readonly string[]): string | undefined {
   if (sent.length > NAME_MAX_LENGTH) return undefined
   const lower = (coin: Coin) => coin.toLowerCase()
-  const wanted = lower(sent)
-  const perp = wanted.replace(PERP_SUFFIX, '')
-  for (const name of perp === '' ? [wanted] : [wanted, perp]) {
+  const target = lower(sent)
+  const perp = target.replace(PERP_SUFFIX, '')
+  for (const name of perp === '' ? [target] : [target, perp]) {
     const same = coins.find((coin) => lower(coin) === name) ?? coins.find((coin) => lower(coin).endsWith(`:${name}`))
     if (same !== undefined) return same
   }
-  // A number is not misspelt: each is another market.
-  return /^[@#]/.test(wanted) ? undefined : closestSpelling(wanted, coins, lower)
+  // Numeric names are not misspellings: each number is another market.
+  return /^[@#]/.test(target) ? undefined : closestSpelling(target, coins, lower)
 }
 
-/** A name, in whichever case and form it is spelled. */
+/** Name without case and separators. */
 export function normalizedName(name: string): string {
   return name.toLowerCase().replaceAll(/[-_ .]/g, '')
 }
@@ -59,37 +60,40 @@ function isPrefix(short: string, long: string): boolean {
   return short.length >= 4 && long.startsWith(short)
 }
 
-/** One slip for each four letters. */
-function closestSpelling(wanted: string, names: readonly string[], form: (name: string) => string): string | undefined {
+/** Allows one edit per four letters. */
+function closestSpelling(target: string, names: readonly string[], form: (name: string) => string): string | undefined {
   let best: string | undefined
   let bound = DISTANCE_MAX + 1
   for (const name of names) {
     const other = form(name)
-    const most = Math.min(bound - 1, Math.floor(Math.max(other.length, wanted.length) / 4))
-    if (Math.abs(other.length - wanted.length) > most) continue
-    const slips = editDistance(wanted, other, most)
-    if (slips > most) continue
+    const max = Math.min(bound - 1, Math.floor(Math.max(other.length, target.length) / 4))
+    if (Math.abs(other.length - target.length) > max) continue
+    const slips = editDistance(target, other, max)
+    if (slips > max) continue
     best = name
     bound = slips
   }
   return best
 }
 
-/** Letters to add, leave out, change or swap with the next (optimal string alignment); beyond `most` any number. */
-function editDistance(a: string, b: string, most: number): number {
+/**
+ * Optimal string alignment distance: insert, delete, replace, or swap neighbors. Above `most` the result is only a
+ * lower bound.
+ */
+function editDistance(a: string, b: string, max: number): number {
   let last = Array.from({ length: b.length + 1 }, (_, j) => j)
   let before: number[] = []
   for (let i = 1; i <= a.length; i++) {
     const row = [i]
-    let least = i
+    let min = i
     for (let j = 1; j <= b.length; j++) {
       const isSwap = a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
       const change = last[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)
       row[j] = Math.min(last[j]! + 1, row[j - 1]! + 1, change, isSwap ? before[j - 2]! + 1 : change)
-      least = Math.min(least, row[j]!)
+      min = Math.min(min, row[j]!)
     }
-    // No later row has less: a swap reaches back over this one, to one that is at most a slip below it.
-    if (least > most) return least
+    // No later row can be smaller: a swap reaches back over this row to one that is smaller by at most 1.
+    if (min > max) return min
     ;[before, last] = [last, row]
   }
   return last[b.length]!

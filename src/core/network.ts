@@ -1,12 +1,12 @@
-// Addresses of callers, as far as they tell callers apart.
+// Groups caller addresses by network.
 
-/** What an owner of many addresses is likely to have: the /24 of an IPv4 address, the /48 of an IPv6 one. */
+/** Network that one owner typically controls: /24 for IPv4, /48 for IPv6. */
 export function areaOf(address: string): string {
   const network = networkOf(address)
   return network.includes(':') ? network.split(':').slice(0, 3).join(':') : network.split('.').slice(0, 3).join('.')
 }
 
-/** What counts as one caller: an IPv4 address, also one written as IPv6, or the /64 of an IPv6 one, all of which its owner can send from. */
+/** Network counted as one caller: an IPv4 address (also IPv4-mapped), or the /64 of an IPv6 address. */
 export function networkOf(address: string): string {
   const mapped = /^::ffff:([\d.]+)$/i.exec(address)?.[1]
   if (mapped !== undefined) return mapped

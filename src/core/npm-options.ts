@@ -1,7 +1,10 @@
-// Options that npm kept for itself because no `--` stood before them: it hands them on as `npm_config_*` alone, and what
-// was to be their value as a word. Law: only what was said on this line of this program; the rest is npm's own.
+// Detects options that npm consumed because `--` was missing. npm passes them only as `npm_config_*`, and their values
+// as plain arguments. Invariant: reports only options of this command line, not npm's own configuration.
 
-/** Options of the program (`dry-run`) that npm kept. `settings`: npm's own files, whose entries arrive alike. */
+/**
+ * Program options (such as `dry-run`) that npm consumed. `settings` is the text of npm's config files, whose entries
+ * look the same.
+ */
 export function optionsTakenByNpm(
   program: string,
   options: readonly string[],

@@ -1,8 +1,7 @@
-// The Durable Objects, and the gateway behind them, as all of Weir reaches them: the one place with their names and with
-// the types of their stubs. It stands in the room that every room may import, and imports none itself: the bindings'
-// own types know the classes. The platform's type of a stub wraps every answer until it fits no interface; a caller gets
-// what the class promises, so a stub is shown as the asynchronous methods of its class, and the compiler holds those
-// against the interface that the caller needs.
+// Stubs of the Durable Objects and of the gateway: the only file with their names and stub types. It lives in core so
+// that every folder can import it, and imports none itself, because the binding types know the classes. The platform's
+// stub type wraps return values so that they match no interface. Stubs are therefore typed as the async methods of
+// their class, and the compiler checks those against the caller's interface.
 
 import type { DurableObject } from 'cloudflare:workers'
 import type { Coin } from './coin.ts'
@@ -15,7 +14,7 @@ type Internal = Env['GATEWAY'] extends Fetcher<infer Entrypoint> ? Entrypoint : 
 type FetchStub = Pick<Fetcher, 'fetch'>
 type LocationOptions = Pick<DurableObjectNamespaceGetDurableObjectOptions, 'locationHint'>
 
-/** What a class answers over RPC. */
+/** RPC methods of a class. */
 type RpcMethods<Class> = {
   readonly [Name in keyof Class as Name extends keyof DurableObject
     ? never
@@ -24,7 +23,7 @@ type RpcMethods<Class> = {
       : never]: Class[Name]
 }
 
-/** Fresh with each call: calls on one stub arrive in order, and a stub that failed stays broken. */
+/** A new stub per call: calls on one stub are ordered, and a failed stub stays broken. */
 function stubOf<Class extends Rpc.DurableObjectBranded>(
   namespace: DurableObjectNamespace<Class>,
   name: string,
@@ -33,7 +32,7 @@ function stubOf<Class extends Rpc.DurableObjectBranded>(
   return namespace.getByName(name, place) as RpcMethods<Class> & FetchStub
 }
 
-/** The objects of one chain. Who asks first for one decides where it is made: who asks for log or hubs says where. */
+/** Objects of one chain. The first access determines where an object is created, so log and hubs pass a location. */
 export class Objects {
   readonly #env: Env
   readonly #chain: string
@@ -57,7 +56,7 @@ export class Objects {
     return stubOf(this.#env.COMPACTOR, this.#chain, this.#feedLocation)
   }
 
-  /** What brings a pipeline's rows to their destination. */
+  /** Object that delivers a pipeline's rows. */
   sink(pipeline: string) {
     return stubOf(this.#env.SINK, `${this.#chain}/${pipeline}`, this.#feedLocation)
   }
@@ -66,7 +65,7 @@ export class Objects {
     return stubOf(this.#env.BOOK_HUB, `${this.#chain}/${index}`, this.#feedLocation)
   }
 
-  /** A hub whose link is gone attaches again when it is spoken to. */
+  /** A hub that lost its link re-attaches on any call. */
   async wakeHub(index: number): Promise<void> {
     await this.hub(index)
       .wake()
@@ -81,22 +80,22 @@ export class Objects {
     return stubOf(this.#env.ORDER_BOOK, this.orderBookName(coin), this.#feedLocation)
   }
 
-  /** The log tells its readers apart by their names: no coin may be called like a hub or a relay. */
+  /** The log distinguishes readers by name, so a coin must not collide with a hub or relay. */
   orderBookName(coin: Coin): string {
     return `${this.#chain}/l4/${coin}`
   }
 
-  /** The coin of the order-level book with this name. */
+  /** Coin of an order-level book by object name. */
   coinOfOrderBook(name: string): string {
     return name.slice(this.orderBookName('').length)
   }
 
-  /** A relay of a region, made there; `local` is wherever it is first asked for. */
+  /** Relay in a region, created there. `local` is wherever it is first accessed. */
   relay(region: DurableObjectLocationHint | 'local', index: number): FetchStub {
     return this.reader('relay', `${this.#chain}/${region}/${index}`)
   }
 
-  /** A reader of the log or of a hub, under the name that it gave itself. */
+  /** Reader of the log or of a hub, by its own name. */
   reader(kind: 'hub' | 'relay' | 'l4', name: string): FetchStub {
     if (kind === 'hub') return this.#env.BOOK_HUB.getByName(name, this.#feedLocation)
     if (kind === 'l4') return this.#env.ORDER_BOOK.getByName(name, this.#feedLocation)
@@ -108,27 +107,27 @@ export class Objects {
   }
 }
 
-/** The meter of an account, whatever the chain. */
+/** Meter of an account, for all chains. */
 export function meterOf(env: Pick<Env, 'CREDIT_METER'>, account: AccountId) {
   return stubOf(env.CREDIT_METER, account)
 }
 
-/** What runs the SQL of an account: always the same of so many. */
+/** SQL runner of an account, always the same one. */
 export function sqlRunnerOf(env: Pick<Env, 'SQL_RUNNER'>, account: AccountId, runners: number): FetchStub {
   return env.SQL_RUNNER.getByName(`${hash32(account) % runners}`)
 }
 
-/** What objects may ask of the gateway, which alone has the tables of accounts. */
+/** Gateway entry point for objects; only the gateway has the account tables. */
 export function gatewayOf(env: Pick<Env, 'GATEWAY'>) {
   return env.GATEWAY as RpcMethods<Internal>
 }
 
-/** The shard of the hub with this name; NaN for any other name. */
+/** Shard of a hub by name; NaN for other names. */
 export function shardOfHub(name: string): number {
   return Number(/\/(\d+)$/.exec(name)?.[1])
 }
 
-/** The region of the relay with this name, which stands before its number. */
+/** Region of a relay, from its name `<chain>/<region>/<number>`. */
 export function regionOfRelay(name: string): string {
   return name.split('/').at(-2) ?? ''
 }

@@ -1,16 +1,16 @@
-// Lists that the exchange adds to without notice, as schemas: what is known must have its own shape, what is not known
-// passes. Only for what is published and tested; none of it runs where answers pass through.
+// Schemas for sets that the exchange extends without notice. Known kinds must match their shape; unknown kinds pass.
+// Used for published schemas and tests only, never at run time.
 
 import * as z from 'zod'
 
-/** Text with these values today; others may come. */
+/** Text with these known values; others may appear. */
 export function openEnum<const Values extends readonly [string, ...string[]]>(...values: Values) {
   return z.union([z.enum(values), z.string()])
 }
 
 const otherThan = (known: readonly string[]) => z.string().regex(new RegExp(`^(?!(?:${known.join('|')})$)`))
 
-/** Objects told apart by the text at `key`; each kind has further fields of its own. Kinds are words. */
+/** Union discriminated by the text at `key`, each kind with its own fields. Kind names are words. */
 export function kindsBy<const Key extends string>(
   key: Key,
   kinds: Readonly<Record<string, z.ZodRawShape>>,
@@ -19,7 +19,7 @@ export function kindsBy<const Key extends string>(
   return z.union([...known, z.looseObject({ [key]: otherThan(Object.keys(kinds)) })]) as never
 }
 
-/** Objects told apart by which of these keys they have, one each; the value at the key has a shape of its own. */
+/** Union discriminated by which key is present; the value at the key has its own shape. */
 export function kindsByKey(kinds: Readonly<Record<string, z.ZodType>>): z.ZodType<Readonly<Record<string, unknown>>> {
   const known = Object.entries(kinds).map(([kind, value]) => z.looseObject({ [kind]: value }))
   const other = z

@@ -1,5 +1,5 @@
-// Neighbors in a list.
+// Pairs of neighbors in a list.
 
-/** Each entry but the last one with the entry behind it. */
+/** Each entry with its successor. */
 export const pairs = <T>(list: readonly T[]): (readonly [T, T])[] =>
   list.slice(1).map((next, at) => [list[at] as T, next])

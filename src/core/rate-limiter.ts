@@ -1,4 +1,4 @@
-// Bounds how often each of many callers may come. Laws: a bounded map; a flood of others resets nobody who keeps coming.
+// Request rate per caller. Invariants: the map is bounded; a flood of other callers does not reset an active one.
 
 import { BoundedMap } from './bounded-map.ts'
 import type { RequestLimit } from './failure.ts'
@@ -6,7 +6,7 @@ import { type Bucket, fullBucket, takeTokens, wholeTokens } from './token-bucket
 
 const CALLERS_MAX = 10_000
 
-/** `waitMs`: 0 if the caller may go on; `left` of its limit after that. */
+/** `waitMs`: 0 if allowed. `remaining`: quota left afterwards. */
 export interface RateVerdict {
   readonly waitMs: number
   readonly remaining: number
@@ -15,12 +15,12 @@ export interface RateVerdict {
 export class RateLimiter {
   readonly #buckets = new BoundedMap<string, Bucket>(CALLERS_MAX)
 
-  /** Counts one coming of this caller. Who is refused is not counted. */
+  /** Counts one request. Rejected requests are not counted. */
   take(caller: string, { quota, windowSeconds }: RequestLimit, nowMs: number): RateVerdict {
     const rate = { perSecond: quota / windowSeconds, burst: quota }
     const before = this.#buckets.get(caller) ?? fullBucket(rate, nowMs)
     const { bucket, taken, waitMs } = takeTokens(before, rate, 1, nowMs)
-    // Least recently seen leave first.
+    // Setting moves the caller to the end; the least recently seen are evicted first.
     this.#buckets.set(caller, bucket)
     return { waitMs: taken > 0 ? 0 : Math.max(1, waitMs), remaining: wholeTokens(bucket) }
   }

@@ -1,4 +1,4 @@
-// Expected refusals are values; throwing means a bug.
+// Expected refusals are values; an exception means a bug.
 
 type Ok<T> = { readonly ok: true; readonly value: T }
 type Err<E> = { readonly ok: false; readonly error: E }

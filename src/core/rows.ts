@@ -1,8 +1,8 @@
-// Rows of SQL with the types that a schema says.
+// SQL rows parsed by a schema.
 
 import type * as z from 'zod'
 
-/** The rows of a cursor, each parsed; throws where one is not as the schema says. */
+/** Parses each row of a cursor. Throws if a row does not match. */
 export function rows<Row>(schema: z.ZodType<Row>, cursor: Iterable<unknown>): Row[] {
   return Array.from(cursor, (row) => schema.parse(row))
 }

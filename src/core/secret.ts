@@ -1,15 +1,15 @@
-// Comparing and reading operator secrets (ADMIN_TOKEN, FEED_TOKEN). Law: the time taken tells nothing about the
-// secret, and a surface behind a secret that is unset or short does not exist.
+// Reads and compares operator secrets (ADMIN_TOKEN, FEED_TOKEN). Invariants: timing reveals nothing about a secret; a
+// surface with an unset or short secret is disabled.
 
-/** A shorter operator token is treated as unset. */
+/** Shorter operator tokens count as unset. */
 export const SECRET_MIN_LENGTH = 32
 
-/** What a header carries, and a terminal shows whole. */
+/** Characters that fit a header and are visible in a terminal. */
 export const TOKEN = /^[\x21-\x7e]+$/
-/** Follows the name of one that is none. */
-export const INVALID_TOKEN_MESSAGE = 'holds a space, a line break or a character that is not ASCII: copy it again'
+/** Message after the name of an invalid token. */
+export const INVALID_TOKEN_MESSAGE = 'contains a space, a line break or a non-ASCII character: copy it again'
 
-/** Equality in time that depends on the length of `presented` alone, not on where the texts differ. */
+/** Compares in time that depends only on the length of `presented`. */
 export function constantTimeEqual(presented: string, secret: string): boolean {
   const a = new TextEncoder().encode(presented)
   const b = new TextEncoder().encode(secret)
@@ -18,13 +18,13 @@ export function constantTimeEqual(presented: string, secret: string): boolean {
   return difference === 0
 }
 
-/** The token of `Authorization: Bearer <token>` (scheme in any case), null where the header is missing or another scheme. */
+/** Token of `Authorization: Bearer <token>`, scheme in any case. Null for a missing header or another scheme. */
 export function bearerToken(authorization: string | null | undefined): string | null {
   const match = /^bearer +(.+)$/i.exec(authorization ?? '')
   return match?.[1] ?? null
 }
 
-/** `closed`: the surface does not exist (secret unset or short); `refused`: wrong or missing token; `granted`. */
+/** `closed`: the secret is unset or short. `refused`: wrong or missing token. `granted`: the token matches. */
 export function checkBearerSecret(
   authorization: string | null | undefined,
   secret: string | undefined,

@@ -1,36 +1,36 @@
-// Single flight: who asks for what is already being fetched waits for the same result. Law: a flight that is older than
-// its bound is no longer joined, because on Workers its leader may be gone without a trace.
+// Single-flight: callers that need a fetch already in progress share its result. Invariant: a flight older than its
+// bound is not joined, because its request may have been killed silently on Workers.
 
 import { BoundedMap } from './bounded-map.ts'
 import { type After, orFallback } from './deadline.ts'
 
-/** One thing that is fetched at most once at a time. */
+/** One task that runs at most once at a time. */
 export class SingleFlight<T> {
   readonly #maxMs: number
   #result: Promise<T> | null = null
   #startedMs = 0
 
-  /** Without a bound times need not be told. */
+  /** Without a bound, the time arguments may be omitted. */
   constructor(maxMs = Number.POSITIVE_INFINITY) {
     this.#maxMs = maxMs
   }
 
-  /** True until it has landed, however long that takes. */
+  /** True until the task settles, however long that takes. */
   get isPending(): boolean {
     return this.#result !== null
   }
 
-  /** When the last one began, as was told then. */
+  /** Start time of the last flight. */
   get startedMs(): number {
     return this.#startedMs
   }
 
-  /** The result of the flight under way, null where there is none to join. */
+  /** Result of the current flight; null if there is none to join. */
   current(nowMs = 0): Promise<T> | null {
     return nowMs - this.#startedMs < this.#maxMs ? this.#result : null
   }
 
-  /** Begins one in place of whatever there was. It is over before anybody hears of its result. */
+  /** Starts a flight in place of any other. The flight ends before its result is delivered. */
   start(start: () => Promise<T>, nowMs = 0): Promise<T> {
     const result = start()
     const over = () => {
@@ -42,19 +42,19 @@ export class SingleFlight<T> {
     return result
   }
 
-  /** The flight under way, or else a new one. */
+  /** Result of the current flight, or of a new one. */
   join(start: () => Promise<T>, nowMs = 0): Promise<T> {
     return this.current(nowMs) ?? this.start(start, nowMs)
   }
 }
 
-/** `leads`: `start` is, or will be, called for this caller and in its context. */
+/** `isLeader`: `start` runs for this caller and in its context. */
 export interface JoinedFlight<T> {
   readonly result: Promise<T>
   readonly isLeader: boolean
 }
 
-/** Flights by key; what is no longer joined makes room for `most`. */
+/** Flights by key. At most `most`; the oldest are forgotten. */
 export class SingleFlights<T> {
   readonly maxMs: number
   readonly #byKey: BoundedMap<string, SingleFlight<T>>
@@ -68,7 +68,7 @@ export class SingleFlights<T> {
     return this.#byKey.get(key)?.current(nowMs) ?? null
   }
 
-  /** When the flight of this key began that has not landed. */
+  /** Start time of the current flight of this key. */
   startedMs(key: string): number | undefined {
     return this.#byKey.get(key)?.startedMs
   }
@@ -89,12 +89,12 @@ export class SingleFlights<T> {
     return result === null ? { result: this.start(key, start, nowMs), isLeader: true } : { result, isLeader: false }
   }
 
-  /** The result of a flight; `lost` where it is another caller's who vanished without a trace. */
+  /** Result of a flight. Returns `lost` if another caller led it and vanished. */
   result({ result, isLeader }: JoinedFlight<T>, lost: T, after: After): Promise<T> {
     return isLeader ? result : orFallback(result, this.maxMs, lost, after)
   }
 
-  /** Who comes from now on begins another. */
+  /** The next caller starts a new flight. */
   forget(key: string): void {
     this.#byKey.delete(key)
   }

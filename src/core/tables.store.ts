@@ -1,7 +1,5 @@
-// Statements of a store over the SQLite of a Durable Object. Rows have the types that whoever wrote the statement says: tables
-// are STRICT, and each statement stands beside the type of its rows.
+// Base class for stores over Durable Object SQLite. Row types are asserted by each statement; tables are STRICT.
 
-/** What a store of tables is made of. */
 export class Tables {
   readonly #sql: Pick<SqlStorage, 'exec'>
 
@@ -17,12 +15,12 @@ export class Tables {
     return this.#sql.exec<{ [Name in keyof Row]: Row[Name] & SqlStorageValue }>(select, ...values).toArray()
   }
 
-  /** Undefined: there is none. */
+  /** Undefined: no row. */
   protected first<Row extends object>(select: string, ...values: SqlStorageValue[]): Row | undefined {
     return this.all<Row>(select, ...values)[0]
   }
 
-  /** Of a statement that has always one. */
+  /** For a statement that always returns one row. */
   protected one<Row extends object>(select: string, ...values: SqlStorageValue[]): Row {
     return this.#sql.exec<{ [Name in keyof Row]: Row[Name] & SqlStorageValue }>(select, ...values).one()
   }

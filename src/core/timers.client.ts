@@ -1,4 +1,4 @@
-// The timers of the platform, the same in Workers, browsers and Node: what pure files take as an argument.
+// Platform timers, identical in Workers, browsers and Node. Pure files receive them as arguments.
 
 import type { After } from './deadline.ts'
 

@@ -1,23 +1,23 @@
-// Fields of a request that its schema does not have: they are ignored, and named to whoever sent them.
+// Request fields unknown to the schema. They are ignored and reported to the caller.
 
 import type * as z from 'zod'
 import { nearestName } from './nearest.ts'
 import { shapeAt } from './schema-shape.ts'
 
-/** So many names are looked at and said back, and so much of each: a notice is no amplifier. */
+/** Limits on reported names and their length, so that a notice does not amplify the request. */
 const NAMES_MAX = 16
 const NAME_CHARS = 64
 
 export interface UnknownField {
-  /** The path of its object, with a dot at the end; empty: the request itself. */
+  /** Path of the containing object with a trailing dot; empty for the request itself. */
   readonly prefix: string
-  /** Cut short. */
+  /** Truncated. */
   readonly name: string
-  /** Known fields of its object that were not sent: one of them may have been meant. */
+  /** Known fields of the object that were not sent; one may have been intended. */
   readonly unsent: readonly string[]
 }
 
-/** Without known fields `sent` may have any, or its schema does not say which. */
+/** An empty `known` accepts every field. */
 export function unknownFieldsIn(sent: object, known: readonly string[], prefix: string): UnknownField[] {
   const unsent = known.filter((name) => !Object.hasOwn(sent, name))
   const names = Object.keys(sent)
@@ -26,7 +26,7 @@ export function unknownFieldsIn(sent: object, known: readonly string[], prefix: 
   return unknown.map((name) => ({ prefix, name: name.slice(0, NAME_CHARS), unsent }))
 }
 
-/** As the value of a header, null where there are none. Looks into objects of the first level, too. */
+/** Header value listing the ignored fields, including those one level down. Null: none. */
 export function ignoredFields(schema: z.core.$ZodType, sent: object): string | null {
   const knownAt = (path: readonly string[]) => Object.keys(shapeAt(schema, sent, path))
   const inner = Object.entries(sent).flatMap(([name, value]) =>
@@ -38,7 +38,7 @@ export function ignoredFields(schema: z.core.$ZodType, sent: object): string | n
   return unknown.length === 0 ? null : unknown.slice(0, NAMES_MAX).map(headerText).join(', ')
 }
 
-/** What a header cannot hold is shown as a question mark. */
+/** Characters that a header cannot contain become question marks. */
 function headerText({ prefix, name, unsent }: UnknownField): string {
   const meant = nearestName(name, unsent)
   return prefix + name.replaceAll(/[^\w.-]/g, '?') + (meant === undefined ? '' : ` (did you mean ${prefix}${meant}?)`)

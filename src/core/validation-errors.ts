@@ -1,5 +1,4 @@
-// Parsing at an edge: what a schema refuses, as fields and sentences for people who call an API, not for its authors.
-// A schema's own messages stand; these words are for what it leaves to zod.
+// Turns schema errors into fields and sentences for API callers. A schema's own message takes precedence.
 
 import type * as z from 'zod'
 import type { Issue } from './failure.ts'
@@ -20,7 +19,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
 
 type RawIssue = Parameters<z.core.$ZodErrorMap>[0]
 
-/** The sentence of an issue; undefined leaves zod's own. */
+/** Message for an issue; undefined keeps zod's own. */
 function messageOf(issue: RawIssue): string | undefined {
   if (issue.input === undefined && (issue.code === 'invalid_type' || issue.code === 'invalid_value'))
     return 'is required'
@@ -45,7 +44,7 @@ function messageOf(issue: RawIssue): string | undefined {
   }
 }
 
-/** Whether the field that chooses among the forms of an object was not sent at all. */
+/** True if the discriminator field is missing. */
 function lacksDiscriminator(issue: RawIssue): boolean {
   if (issue.code !== 'invalid_union' || typeof issue.discriminator !== 'string') return false
   return (issue.input as Readonly<Record<string, unknown>>)[issue.discriminator] === undefined
@@ -53,12 +52,12 @@ function lacksDiscriminator(issue: RawIssue): boolean {
 
 const unitOf = (origin: string): string => (origin === 'string' ? ' characters' : origin === 'array' ? ' entries' : '')
 
-/** How much of an unknown field's name is said back: enough to recognise it, never an amplifier. */
+/** Longest echo of an unknown field name: recognizable without amplifying the input. */
 const KEY_CHARS = 64
-/** Of the unknown fields of one object that are looked at and named: to find what was meant takes its time. */
+/** Unknown fields reported per object; each suggestion takes time to compute. */
 const KEYS_MAX = 16
 
-/** Null where zod breaks: it measures what has a `length`, even in the place of a text, and a `length` may be no number. */
+/** Null if zod itself throws: it reads `length` on objects sent in place of text, where it may not be a number. */
 function safeParse<T>(schema: z.ZodType<T>, value: unknown) {
   try {
     return schema.safeParse(value, { error: messageOf })
@@ -68,13 +67,13 @@ function safeParse<T>(schema: z.ZodType<T>, value: unknown) {
   }
 }
 
-/** The field that has such a `length`, where it is one of the first level. */
+/** Top-level field with such a `length`. */
 function fieldWithLength(value: unknown): string {
   const isSuch = (one: unknown) => typeof one === 'object' && one !== null && !Array.isArray(one) && 'length' in one
   return Object.entries(value as object).find(([, one]) => isSuch(one))?.[0] ?? ''
 }
 
-/** The value as the schema reads it, or what is wrong with it: at least one issue, with the dotted path of its field. */
+/** The parsed value, or at least one issue with the dotted path of its field. */
 export function parseWith<T>(schema: z.ZodType<T>, value: unknown): Result<T, readonly [Issue, ...Issue[]]> {
   const parsed = safeParse(schema, value)
   if (parsed === null) return err([{ path: fieldWithLength(value), message: 'must not be an object with a "length"' }])
@@ -96,23 +95,23 @@ function issuesOf(issue: z.core.$ZodIssue, schema: z.ZodType, value: unknown): I
   }))
 }
 
-/** What an unknown field was meant to be. It is left out safely only where nothing else could have been. */
+/** Suggests the intended field. Suggests removal only if no other field is possible. */
 function fieldSuggestion(key: string, shape: Shape, sent: object): string {
   const unsent = Object.keys(shape).filter((name) => !Object.hasOwn(sent, name))
   const name = nearestName(key, unsent)
   const meant = name === undefined ? undefined : shape[name]
   if (meant) return `; did you mean "${name}"${expectedForm(meant)}?`
-  return unsent.length === 0 ? ': leave it out' : `; the fields are ${Object.keys(shape).join(', ')}`
+  return unsent.length === 0 ? ': remove it' : `; valid fields: ${Object.keys(shape).join(', ')}`
 }
 
-/** In brackets what a field takes, as its schema words it to whoever sends what fits nothing. */
+/** The expected value in parentheses, from the schema's own error message. */
 function expectedForm(field: z.core.$ZodType): string {
   const refused = parseWith(field as z.ZodType, Symbol())
   const form = refused.ok ? undefined : /^must be ([^;]+)/.exec(refused.error[0].message)?.[1]
   return form === undefined ? '' : ` (${form})`
 }
 
-/** In brackets the nearest of the values that are taken; undefined where the issue is no list of values. */
+/** The closest allowed value in parentheses; undefined if the issue has no list of values. */
 function valueSuggestion(issue: z.core.$ZodIssue, value: unknown): string | undefined {
   const values = valuesOf(issue)
   const sent = valueAt(value, issue.path)
@@ -121,13 +120,13 @@ function valueSuggestion(issue: z.core.$ZodIssue, value: unknown): string | unde
   return name === undefined ? '' : ` (did you mean "${name}"?)`
 }
 
-/** The values that are taken, where there is a list of them. */
+/** Allowed values, if the issue lists them. */
 function valuesOf(issue: RawIssue | z.core.$ZodIssue): readonly unknown[] | undefined {
   if (issue.code === 'invalid_value') return issue.values as readonly unknown[]
   return issue.code === 'invalid_union' && 'options' in issue ? (issue.options as readonly unknown[]) : undefined
 }
 
-/** What was sent in the place of a field that is missing, or else what belongs there. */
+/** For a missing field: the similar field that was sent, or the expected fields. */
 function missingFieldHint({ path }: z.core.$ZodIssue, schema: z.ZodType, value: unknown): string {
   const parent = valueAt(value, path.slice(0, -1))
   const name = path.at(-1)

@@ -1,15 +1,15 @@
-// Text from outside on its way to a terminal. Law: nothing of it moves the cursor, clears the screen or turns the order
-// of what is read; lone surrogates and characters that nobody sees are shown as the escapes that JSON has for them.
+// Escapes external text for a terminal. Invariants: no text moves the cursor, clears the screen or reverses reading
+// order; lone surrogates and invisible characters appear as JSON escapes.
 
 const UNSEEN = /[\p{C}\p{Zl}\p{Zp}]/gu
 const UNSEEN_IN_LINES = /[^\P{C}\n]|[\p{Zl}\p{Zp}]/gu
 
-/** For one line: a line feed is escaped too. */
+/** For a single line: line feeds are escaped too. */
 export function visible(text: string): string {
   return text.replace(UNSEEN, escaped)
 }
 
-/** For text whose lines are ours; JSON stays the same JSON. */
+/** For text whose line breaks are ours. JSON remains the same JSON. */
 export function visibleLines(text: string): string {
   return text.replace(UNSEEN_IN_LINES, escaped)
 }

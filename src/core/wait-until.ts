@@ -1,3 +1,3 @@
-// What keeps work alive beyond the response, as an execution context of the platform does.
+// Keeps work alive after the response, like `ExecutionContext.waitUntil`.
 
 export type WaitUntil = (work: Promise<unknown>) => void

@@ -1,5 +1,5 @@
-// The ledger of one account over its tables: the one place where its balance changes. The rules are in ledger.ts and
-// plans/plan-period.ts. Law: what changes something is called inside a transaction, so that it happens whole or not.
+// Ledger of one account over its tables; all balance changes go through it. ledger.ts and plans/plan-period.ts hold the
+// rules. Invariant: changes run inside a transaction, so they apply completely or not at all.
 
 import { type MicroCredits, wholeMicro } from '../core/amount.ts'
 import type { KeyHash } from '../core/ids.ts'
@@ -34,7 +34,7 @@ import type { Webhooks } from './webhooks/webhooks.do.ts'
 
 const v = METER_API_VERSION
 
-/** The tables of a meter, all of one account. */
+/** Tables of a meter, all for one account. */
 export const tablesOf = (sql: SqlStorage) => ({
   store: new MeterStore(sql),
   plans: new PlanStore(sql),
@@ -60,7 +60,7 @@ export class AccountLedger implements StreamPayer {
     this.#periodEndMs = tables.plans.read()?.untilMs ?? Number.POSITIVE_INFINITY
   }
 
-  /** End of the plan's period, infinite where it has none; kept so that no decision reads the plan before it is due. */
+  /** End of the plan's period, infinite if it has none. Cached so that no decision reads the plan before it is due. */
   get periodEndMs(): number {
     return this.#periodEndMs
   }
@@ -137,7 +137,7 @@ export class AccountLedger implements StreamPayer {
     return { v, ok: true, granted: lease.granted, ttlMs: lease.untilMs - nowMs, remaining, left }
   }
 
-  /** Charges what is new of the sums of a pipeline, which has arrived whether or not its key still works. */
+  /** Charges the increase in a pipeline's totals, which were delivered even if its key has ended meanwhile. */
   settlePipeline(
     { pipeline, name, type, rows, spent, hold = 0, ...report }: PipelineReport,
     nowMs: number,
@@ -184,19 +184,19 @@ export class AccountLedger implements StreamPayer {
     const before = this.#tables.plans.read()
     const decision = decidePlan(this.#tables.store.account(), before, order, nowMs)
     if (decision === null && before !== null) return before
-    if (decision === null) throw new Error('an account without a plan takes any')
+    if (decision === null) throw new Error('an account without a plan must accept any plan')
     this.#applyPeriod(decision)
     return decision.state
   }
 
-  /** Ends a period that is over. Done before every decision: an alarm may be late. */
+  /** Ends a period that is over. Runs before every decision, because an alarm may be late. */
   renewPlan(nowMs: number): void {
     const state = this.#tables.plans.read()
     const decision = state === null ? null : decideRenewal(this.#tables.store.account(), state, nowMs)
     if (decision !== null) this.#applyPeriod(decision)
   }
 
-  /** Ends leases whose isolates went silent. */
+  /** Ends leases of silent isolates. */
   reclaim(nowMs: number): void {
     for (const { lease, usage } of this.#tables.store.overdue(nowMs - RECLAIM_GRACE_MS)) {
       const event = decideReclaim(lease, nowMs)
@@ -212,7 +212,7 @@ export class AccountLedger implements StreamPayer {
     this.#periodEndMs = decision.state.untilMs ?? Number.POSITIVE_INFINITY
   }
 
-  /** Every change of the balance goes through here. */
+  /** Every balance change passes through here. */
   #put(account: AccountState, by: 'use' | 'grown' | 'new period' = 'use'): void {
     this.#tables.store.putAccount(account)
     if (by !== 'use') this.#tables.store.recordPeak(remainingOf(account), by === 'new period')
@@ -220,7 +220,7 @@ export class AccountLedger implements StreamPayer {
   }
 }
 
-/** Longer than a batch is on its way. */
+/** Longer than a batch can be in transit. */
 const HOLD_MS = 150_000
 
 interface Hold {
@@ -230,13 +230,14 @@ interface Hold {
 }
 
 /**
- * Credits that are held for batches on their way, so that pipelines of one account never send for the same ones. In memory: a
- * restart forgets holds of two minutes at most. Invariants: a hold is granted whole or not at all; a pipeline has one at most.
+ * Reserves credits for batches in transit, so that two pipelines of one account never spend the same credits. In
+ * memory: a restart forgets holds of at most two minutes. Invariants: a hold is granted completely or not at all; a
+ * pipeline has at most one.
  */
 class PipelineHolds {
   readonly #holds = new Map<string, Hold>()
 
-  /** What other pipelines hold of the account, and of what this key may spend. */
+  /** Held by other pipelines, in total and under this key's cap. */
   ofOthers(
     pipeline: string,
     keyHash: KeyHash,
@@ -259,7 +260,7 @@ class PipelineHolds {
 
 const sumOf = (holds: readonly Hold[]) => holds.reduce((sum, { amount }) => sum + amount, 0)
 
-/** The plan of an account, and a line for every period it had: the ledger of what was given and expired. */
+/** Plan of an account, and one row per past period with its granted and expired credits. */
 class PlanStore extends Tables {
   read(): PlanState | null {
     const row = this.first<Omit<PlanState, 'renews'> & { renews: number }>(
@@ -269,7 +270,10 @@ class PlanStore extends Tables {
     return row === undefined ? null : { ...row, renews: row.renews === 1 }
   }
 
-  /** What later periods give; the running one stays. Nothing where the account is on another plan, or none that renews. */
+  /**
+   * Changes the credits of later periods, not of the current one. Does nothing on another plan or one that does not
+   * renew.
+   */
   setEvery(plan: string, everyMicro: number): void {
     this.run('UPDATE plan SET every = ? WHERE plan = ? AND renews = 1', everyMicro, plan)
   }
@@ -295,21 +299,21 @@ class PlanStore extends Tables {
 }
 
 /**
- * How much is left of the visitors' budget, in the meter of the account that pays for them. Invariant: written in the
- * transaction of the decision that spends it; an account without visitors pays nothing for it.
+ * Remaining visitor budget, stored in the meter of the paying account. Invariants: it is written in the transaction of
+ * the decision that spends it; accounts without visitors have no cost.
  */
 class VisitorBudgets extends Tables {
-  /** What visitors may spend now; infinite where it is not visitors who spend. */
+  /** Amount visitors may spend now; infinite for other callers. */
   left(perHour: MicroCredits | undefined, nowMs: number): number {
     return perHour === undefined ? Number.POSITIVE_INFINITY : this.#now(perHour, nowMs).left
   }
 
-  /** Milliseconds until they may spend `amount`, 0 where they may now. */
+  /** Milliseconds until visitors may spend `amount`, 0 if now. */
   waitMs(perHour: MicroCredits, amount: MicroCredits, nowMs: number): number {
     return budgetWaitMs(this.#now(perHour, nowMs), perHour, amount)
   }
 
-  /** They spent so much, or hold it in a lease; below nought: they gave it back. */
+  /** Spends or leases this amount; a negative amount was returned. */
   spend(perHour: MicroCredits | undefined, amount: MicroCredits, nowMs: number): void {
     if (perHour === undefined || amount === 0) return
     const { left, atMs } = this.#now(perHour, nowMs)

@@ -1,4 +1,4 @@
-// The port through which every HTTP surface pays: hold before the work, settle on success, release on failure.
+// Payment port of every HTTP surface: hold before the work, settle on success, release on failure.
 
 import { type Identity, limiterKey, type Product } from '../accounts/identity.ts'
 import type { RefusedCall } from '../accounts/refused-calls.ts'
@@ -11,42 +11,42 @@ import type { LimitHeaders } from '../protocol/limit-headers.ts'
 
 export interface Price {
   readonly product: Product
-  /** Wire type that usage is recorded under, such as `l2Book`. */
+  /** Wire type under which usage is recorded, such as `l2Book`. */
   readonly type: string
   readonly amount: MicroCredits
-  /** Of a request that another hold counted. */
+  /** The request was already counted by another hold. */
   readonly isCounted?: boolean
 }
 
-/** One of both is called, once. They answer what may still be spent; null: nobody knows, and nothing is charged. */
+/** Exactly one method is called, once. It returns the remaining credits; null: unknown, and nothing is charged. */
 export interface Hold {
   settle(): MicroCredits | null
   release(): MicroCredits | null
 }
 
 export interface Charging {
-  /** At once where nobody has to be asked. */
+  /** Synchronous if no exchange is needed. */
   hold(identity: Identity, price: Price): Result<Hold, Failure> | Promise<Result<Hold, Failure>>
-  /** Tells the meter what was spent here, so that its sums are those of this moment. */
+  /** Reports local spending to the meter, so that its totals are current. */
   report?(identity: Identity): Promise<unknown>
-  /** Of a product for this caller; null where it has no limit, or more than this part of it is left. */
+  /** Limit headers of a product for this caller. Null if it is unlimited, or if more than this fraction remains. */
   limitHeaders?(identity: Identity, product: Product, atMost?: number): LimitHeaders | null
 }
 
-/** A request whose key may enter (http/metered.route.ts). */
+/** An authenticated request (http/metered.route.ts). */
 export interface MeteredCall {
   readonly identity: Identity
   readonly requestId: string
   readonly charging: Charging
-  /** Keeps work alive when the caller is gone: others may wait for it, and it may have to be paid. */
+  /** Keeps work alive after the caller is gone: others may share it, and it may have to be charged. */
   readonly waitUntil: WaitUntil
-  /** Logs a refusal for whoever owns the key. `type`: what was asked for, as far as it was read. */
+  /** Logs a refusal for the key's owner. `type` is the requested type, if it was parsed. */
   readonly recordRefusal: (failure: RefusedCall['failure'], type?: string) => void
 }
 
 /**
- * Lets a request be refused that could not even be read, without a charge: what the caller may still spend, or the
- * failure that comes before its own, since revoked keys and rate limits still show.
+ * Allows an unbilled refusal of an unreadable request. Returns the remaining credits, or a failure that takes
+ * precedence, because revoked keys and rate limits still apply.
  */
 export async function checkUnbilled(
   { identity, charging }: MeteredCall,
@@ -54,7 +54,7 @@ export async function checkUnbilled(
   limiter: UnbilledLimiter,
   nowMs: number,
 ): Promise<Result<MicroCredits | null, Failure>> {
-  // Counted before it is known whether the key still holds: of many at once none must slip through meanwhile.
+  // Counted before the key is checked: otherwise many concurrent requests could slip through.
   const waitMs = limiter.take(limiterKey(identity), nowMs)
   if (waitMs > 0) return err(unbilledLimitFailure(waitMs))
   const hold = await charging.hold(identity, { product, type: 'refused', amount: 0 })

@@ -1,6 +1,6 @@
-// The isolate's side of the credit leases of one (account, key): what may be spent here without asking, what must be
-// reported. Invariants: what is granted covers what is spent and in flight; a refusal is only ever the meter's own, at most one
-// second old; a lease that was closed is never spent from. Time and lease ids are arguments.
+// Isolate side of the credit leases of one (account, key): local spending and unreported sums. Invariants: granted
+// covers spent and reserved; a refusal comes from the meter and is at most one second old; a closed lease is never
+// spent from. Time and lease ids are arguments.
 
 import { MICRO_PER_CREDIT, type MicroCredits } from '../core/amount.ts'
 import { HEARTBEAT_COVERAGE_MS, HEARTBEAT_MS } from '../core/heartbeat.ts'
@@ -10,11 +10,11 @@ import type { LeaseRequest, LeaseResponse } from './lease-api.ts'
 import { METER_API_VERSION } from './meter-version.ts'
 import type { UsageLine } from './usage.ts'
 
-/** A lease as its isolate sees it. Calls in flight point to it, so that they settle on the lease that they held. */
+/** A lease in its isolate. Calls in flight refer to it, so they settle on the lease they reserved from. */
 export class IsolateLease extends LocalLease {
-  /** When the exchange was sent that told of spending last, or that there was none. */
+  /** Send time of the last exchange that reported all spending. */
   reportedMs = 0
-  /** The meter has ended it: only unreported spending is owed. */
+  /** The meter has ended the lease; only unreported spending remains. */
   ended = false
   readonly usage = new Map<string, UsageLine>()
 }
@@ -22,12 +22,12 @@ export class IsolateLease extends LocalLease {
 type CreditDecision =
   | { readonly do: 'go'; readonly lease: IsolateLease }
   | { readonly do: 'ask' }
-  /** `cap`: the key's, where that is what leaves too little. */
+  /** `cap`: the key's limit, if that is the cause. */
   | {
       readonly do: 'refuse'
       readonly remaining: MicroCredits
       readonly cap: MicroCredits | undefined
-      /** It is the visitors' budget that leaves too little, until then. */
+      /** Set if the visitor budget is the cause: the wait in ms. */
       readonly busyMs: number | undefined
     }
   | { readonly do: 'revoked' }
@@ -40,43 +40,48 @@ interface Denial {
 }
 
 const DENIAL_MS = 1_000
-/** How long a grant should last, and where ample is left: longer than until the next report, which takes one along. */
+/**
+ * Target lifetime of a grant, and the longer target if ample credits remain: it outlasts the next report, which also
+ * tops up the grant.
+ */
 const FORECAST_MS = 5_000
 const FORECAST_AMPLE_MS = 15_000
 /**
- * Spending is reported at the next look when its lease has told nothing for so long, or when there is so much of it, or
- * more than a small part of what is left: an isolate that dies loses no more than that and what was spent in the second or
- * so between two looks.
+ * A report is due when the lease has not reported for this long, when much is unreported, or when more than a small
+ * part of the balance is. A dying isolate loses at most that plus the spending of about a second.
  */
 export const REPORT_EVERY_MS = 10_000
 export const REPORT_AT: MicroCredits = 10 * MICRO_PER_CREDIT
-/** Of an isolate's revoked keys; longer than any key record is remembered. */
+/** How long an isolate remembers revoked keys; longer than any cached key record. */
 const REVOKED_MS = 60_000
 const RETIRED_MAX = 64
-/** Kinds of calls that a lease counts, 200 bytes each in every report: with more it is closed and another begins. */
+/** Usage lines of one lease, 200 bytes each in every report. Beyond that, the lease is closed and another opens. */
 export const LINES_MAX = 64
 const IDLE_MS = 1_000
-/** Less than a keeper keeps, or the meter would have to reclaim it. */
+/** Shorter than the heartbeat's coverage, or the meter would have to reclaim the lease. */
 const IDLE_AMPLE_MS = HEARTBEAT_COVERAGE_MS - HEARTBEAT_MS
-/** An amount is negligible where the account has this many times as much left. */
+/** An amount is negligible if the account has this many times as much left. */
 export const AMPLE = 64
 
-/** Whether spending is due for a report. `sinceMs`: below 0 where the clock went back; `left`: what else there is. */
+/**
+ * Decides whether spending must be reported. `sinceMs` is negative after a clock step back. `left` is the remaining
+ * balance.
+ */
 export function isReportDue(unreported: MicroCredits, sinceMs: number, left: MicroCredits): boolean {
   return unreported >= Math.min(REPORT_AT, left / AMPLE) || Math.abs(sinceMs) >= REPORT_EVERY_MS
 }
 
 export class CreditLease {
   readonly keyHash: KeyHash
-  /** Of visitors without a key: what all of them together may spend in an hour. */
+  /** Hourly limit of all visitors without a key together. */
   readonly #visitorsPerHour: MicroCredits | undefined
   #current: IsolateLease | null = null
-  /** Never spent from again: on their way to being closed, or ended by the meter while calls were in flight. */
+  /** Never spent from again: about to be closed, or ended by the meter while calls were in flight. */
   #retired: IsolateLease[] = []
-  /** Amounts of `fromMicro` and more are refused until then: less than that is left. */
+  /** Until it expires, amounts of at least `fromMicro` are refused. */
   #denial: Denial | null = null
   #revokedUntilMs = 0
-  /** Outside all leases when the meter answered last, and all that the key could spend then. */
+  /** Balance outside all leases, and total spendable by the key, in the last response. */
   #outside: MicroCredits = 0
   #left: MicroCredits = 0
   #lastUseMs = 0
@@ -87,7 +92,7 @@ export class CreditLease {
     this.#visitorsPerHour = visitorsPerHour
   }
 
-  /** Reserves `amount`, or says what to do instead. An amount of 0 needs a living lease too: it proves the key. */
+  /** Reserves `amount`, or says what to do instead. Even 0 needs a live lease, which proves the key. */
   take(amount: MicroCredits, nowMs: number): CreditDecision {
     if (nowMs < this.#revokedUntilMs) return { do: 'revoked' }
     const lease = this.#current
@@ -104,7 +109,7 @@ export class CreditLease {
     return { do: 'ask' }
   }
 
-  /** The call succeeded: what it held is spent, and counted under its product and type. */
+  /** The call succeeded: its reservation is spent and counted by product and type. */
   settle(lease: IsolateLease, amount: MicroCredits, product: string, type: string): void {
     lease.settle(amount)
     const name = `${product} ${type}`
@@ -112,13 +117,13 @@ export class CreditLease {
     lease.usage.set(name, { product, type, calls: (line?.calls ?? 0) + 1, amount: (line?.amount ?? 0) + amount })
   }
 
-  /** The call failed: what it held may be spent again, so a cached refusal no longer holds. */
+  /** The call failed: its reservation is free again, so a cached denial no longer applies. */
   release(lease: IsolateLease, amount: MicroCredits): void {
     lease.release(amount)
     if (lease === this.#current && amount > 0) this.#denial = null
   }
 
-  /** What to send so that a call of `amount` can go on; `waiting` is the sum of all waiting calls. */
+  /** Request that lets a call of `amount` proceed. `waiting` is the sum of all waiting calls. */
   request(amount: MicroCredits, waiting: MicroCredits, nowMs: number, newId: () => string): LeaseExchange {
     this.#current ??= new IsolateLease(newId())
     const lease = this.#current
@@ -132,9 +137,11 @@ export class CreditLease {
     return { lease, amount, sentAtMs: nowMs, request: this.#requestFor(lease, more, false) }
   }
 
-  /** Takes in the meter's answer. Unordered and repeated answers are harmless: all numbers are cumulative. */
-  applyResponse(asked: LeaseExchange, answer: LeaseResponse): void {
-    const { lease, request, sentAtMs } = asked
+  /**
+   * Applies the meter's response. Reordered and repeated responses are harmless, because all numbers are cumulative.
+   */
+  applyResponse(exchange: LeaseExchange, answer: LeaseResponse): void {
+    const { lease, request, sentAtMs } = exchange
     if (request.spent === lease.spent || request.spent > lease.reported) lease.reportedMs = sentAtMs
     lease.acknowledge(request.spent)
     if (request.close) lease.ended = true
@@ -147,7 +154,7 @@ export class CreditLease {
     }
     if (answer.reason === 'exhausted') {
       const { cap, busyMs } = answer
-      this.#denial = { fromMicro: asked.amount, cap, busyMs, untilMs: sentAtMs + DENIAL_MS }
+      this.#denial = { fromMicro: exchange.amount, cap, busyMs, untilMs: sentAtMs + DENIAL_MS }
       return
     }
     if (answer.reason === 'revoked') this.#revokedUntilMs = sentAtMs + REVOKED_MS
@@ -156,8 +163,8 @@ export class CreditLease {
   }
 
   /**
-   * Exchanges that are due: spending that is old or much, with `all` any that is unreported; and the close of a lease that
-   * nothing was taken from for a while, or that counts too many kinds of calls.
+   * Due exchanges: old or large spending (`all`: any unreported spending), and the close of a lease that is idle or has
+   * too many usage lines.
    */
   due(nowMs: number, all = false): LeaseExchange[] {
     const lease = this.#current
@@ -174,12 +181,12 @@ export class CreditLease {
     return exchanges
   }
 
-  /** True while the isolate owes the meter a report or holds credits. */
+  /** True while spending is unreported or credits are leased. */
   get isBusy(): boolean {
     return this.#current !== null || this.#retired.length > 0
   }
 
-  /** What the key may still spend as far as this isolate knows: what lies in leases of others may be spent too. */
+  /** Credits the key may still spend, as far as known. Credits leased elsewhere count too. */
   remaining(): MicroCredits {
     let left = this.#left
     for (const lease of this.#retired) left -= lease.unreported + lease.reserved
@@ -187,7 +194,10 @@ export class CreditLease {
     return Math.max(0, left)
   }
 
-  /** What an idle isolate holds others may need, unless there is ample left: then a slow caller need not ask each time. */
+  /**
+   * Idle credits return to others quickly. If ample credits remain, they stay longer, so that a slow caller need not
+   * ask each time.
+   */
   #idleMs(lease: IsolateLease): number {
     return lease.free * AMPLE <= this.#outside ? IDLE_AMPLE_MS : IDLE_MS
   }
@@ -208,13 +218,13 @@ export class CreditLease {
     return { lease, amount: 0, sentAtMs: nowMs, request: this.#requestFor(lease, more, close) }
   }
 
-  /** What a report asks for beside, so that no call has to wait: nothing where others may need it. */
+  /** Top-up requested with a report, so that calls need not wait. 0 if credits are scarce. */
   #topUp(lease: IsolateLease, nowMs: number): MicroCredits {
     const { forecast, isAmple } = this.#forecast(nowMs)
     return isAmple ? Math.max(0, forecast - lease.free) : 0
   }
 
-  /** What will be spent, at the rate since this was asked last. */
+  /** Expected spending at the rate since the last forecast. */
   #forecast(nowMs: number): { readonly forecast: MicroCredits; readonly isAmple: boolean } {
     const long = this.#usage.forecast(FORECAST_AMPLE_MS, nowMs)
     const short = this.#usage.forecast(FORECAST_MS, nowMs)
@@ -223,7 +233,7 @@ export class CreditLease {
     return { forecast: isAmple ? long : short, isAmple }
   }
 
-  /** Says nothing that the meter does not know, so that it has nothing to write. */
+  /** Contains nothing new, so the meter writes nothing. */
   #noopRequest({ id, reported: spent }: IsolateLease): LeaseRequest {
     const { keyHash } = this
     return {
@@ -246,8 +256,8 @@ export class CreditLease {
     close: boolean,
   ): LeaseRequest {
     const { id, spent, usage } = lease
-    const said = { v: METER_API_VERSION, lease: id, keyHash: this.keyHash, spent, usage: [...usage.values()] }
-    return { ...said, ...more, close, ...this.#visitorFields }
+    const base = { v: METER_API_VERSION, lease: id, keyHash: this.keyHash, spent, usage: [...usage.values()] }
+    return { ...base, ...more, close, ...this.#visitorFields }
   }
 
   get #visitorFields(): Pick<LeaseRequest, 'visitorsPerHour'> {
@@ -255,7 +265,7 @@ export class CreditLease {
   }
 }
 
-/** A request on its way, with what is needed to take in its answer. */
+/** A request in flight, with the state needed to apply its response. */
 export interface LeaseExchange {
   readonly lease: IsolateLease
   readonly amount: MicroCredits

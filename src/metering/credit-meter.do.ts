@@ -1,5 +1,5 @@
-// One per account: its balance and all that is asked of it. Laws: one synchronous transaction per decision, so an answer
-// that was sent has happened and one that was not has not; every change of the balance is in account-ledger.store.ts.
+// One object per account, holding its balance. account-ledger.store.ts makes every balance change. Invariant: each
+// decision is one synchronous transaction, so a response is sent if and only if it was committed.
 
 import { DurableObject } from 'cloudflare:workers'
 import { type MicroCredits, wholeMicro } from '../core/amount.ts'
@@ -26,11 +26,11 @@ import type { StackedUsage, UsagePage, UsagePosition, UsageReport, UsageSink } f
 import type { Delivery, Webhook, WebhookInput } from './webhooks/webhook-api.ts'
 import { Webhooks } from './webhooks/webhooks.do.ts'
 
-/** Old rows are looked for at least this often while there are any. */
+/** Interval between prunings while prunable rows exist. */
 const PRUNE_EVERY_MS = 3_600_000
 /** Usage is copied at most this long after it was counted. */
 const COPY_EVERY_MS = 60_000
-/** Keys or types of a chart. */
+/** Keys or types in a chart. */
 const STACK_PARTS = 40
 
 export class CreditMeter extends DurableObject<Cloudflare.Env> implements MeterApi {
@@ -195,7 +195,10 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements MeterA
     return this.ctx.storage.transactionSync(() => this.#webhooks.clear())
   }
 
-  /** Copies usage, ends leases whose isolates went silent, and periods of the plan. Caught and re-armed: an alarm that fails six times is dropped for good. */
+  /**
+   * Copies usage, reclaims leases of silent isolates and renews the plan. Errors are caught and the alarm is set again:
+   * the platform drops an alarm that fails six times.
+   */
   override async alarm(): Promise<void> {
     const now = Date.now()
     this.#alarmAtMs = 0
@@ -233,7 +236,7 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements MeterA
     return state
   }
 
-  /** One transaction, after the one that renews the plan; the alarm rings `wakeInMs` later at the latest. */
+  /** Runs one transaction after renewing the plan, and sets the alarm to at most `wakeInMs` later. */
   async #decide<T>(decision: (now: number) => T, wakeInMs = Number.POSITIVE_INFINITY): Promise<T> {
     const now = Date.now()
     this.#renew(now)
@@ -242,7 +245,7 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements MeterA
     return answer
   }
 
-  /** Brings the alarm forward to `atMs`, or to what the webhook waits for; an earlier one stays. */
+  /** Moves the alarm forward to `atMs` or to the webhook's next attempt; an earlier alarm stays. */
   async #wakeAt(atMs: number): Promise<void> {
     if (this.#alarmAtMs === 0) this.#alarmAtMs = (await this.ctx.storage.getAlarm()) ?? Number.POSITIVE_INFINITY
     const firstMs = Math.min(atMs, this.#webhooks.nextMs)
@@ -256,15 +259,15 @@ const ROWS = 500
 const ROUNDS = 20
 
 /**
- * Copies usage that is due to D1; true where nothing is left. Never rejects. Invariant: a row stays due until its copy was
- * answered for; a copy whose answer is lost is made again, which changes nothing: it holds sums, not differences.
+ * Copies due usage to D1; true if nothing is left. Never rejects. Invariant: a row stays due until its copy is
+ * confirmed. Repeating a copy is harmless, because rows contain sums, not differences.
  */
-async function copyUsage(ctx: DurableObjectState, store: MeterStore, keeper: UsageSink): Promise<boolean> {
+async function copyUsage(ctx: DurableObjectState, store: MeterStore, sink: UsageSink): Promise<boolean> {
   for (let round = 0; round < ROUNDS; round++) {
     const rows = store.usageDue(ROWS)
     if (rows.length === 0) return true
     try {
-      await keeper.storeUsage(rows)
+      await sink.storeUsage(rows)
     } catch (error) {
       console.error('copying usage failed', error instanceof Error ? error.message : '')
       return false

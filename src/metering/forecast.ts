@@ -1,25 +1,28 @@
-// When an account's credits end, if it goes on as in the last days. Laws (test/metering/forecast.test.ts): integers of
-// micro-credits throughout; a plan's credits are spent first, and what its period has left ends with it; the day told is the
-// one on which a ledger that is charged so much each day runs dry; where that never comes, or not within ten years, it is said why.
+// Forecasts when an account's credits run out at its recent rate. Invariants (test/metering/forecast.test.ts): all
+// amounts are integer micro-credits; plan credits are spent first and expire with their period; the forecast equals the
+// day on which a ledger charged evenly runs dry; if it never does, or not within ten years, the reason is returned.
 
 import type { MicroCredits } from '../core/amount.ts'
 import { DAY_MS } from '../core/time.ts'
 import { renewalAfter } from './plans/calendar.ts'
 
-/** How an account stands: what of its balance is its plan's, and what comes later. */
+/** Balance of an account, its plan's part, and later renewals. */
 export interface ForecastInput {
   readonly left: MicroCredits
-  /** What ends with the plan's period. */
+  /** Expires with the plan's period. */
   readonly ofPlan: MicroCredits
   /** Unix ms; null: the period has no end. */
   readonly untilMs: number | null
-  /** The plan's day; later periods end on it. */
+  /** Start of the plan; later periods end on its day of the month. */
   readonly anchorMs: number
-  /** What each later period brings, 0 where the plan does not renew. */
+  /** Credits of each later period, 0 if the plan does not renew. */
   readonly everyMicro: MicroCredits
 }
 
-/** `spent`: nothing is left now. `unused`: nothing is spent. `renewed`: the plan brings more than is spent. `far`: not within ten years. */
+/**
+ * A balance of 0 ends now. `unused`: no spending. `renewed`: the plan grants more than is spent. `far`: not within ten
+ * years.
+ */
 export type Forecast =
   | { readonly ends: true; readonly atMs: number }
   | { readonly ends: false; readonly why: 'unused' | 'renewed' | 'far' }
@@ -43,7 +46,7 @@ export function forecastEnd(standing: ForecastInput, perDay: MicroCredits, nowMs
     if (everyMicro > 0 && besideAfter === beside && spentIn(31 * DAY_MS, perDay) <= BigInt(everyMicro)) return RENEWED
     beside = besideAfter
     ofPlan = BigInt(everyMicro)
-    // A plan that ended with nothing beside it has run dry at its end.
+    // The plan ended and nothing else is left.
     if (ofPlan + beside <= 0n) return { ends: true, atMs: endMs }
     sinceMs = endMs
     endMs = everyMicro > 0 ? renewalAfter(anchorMs, sinceMs) : null
@@ -53,13 +56,13 @@ export function forecastEnd(standing: ForecastInput, perDay: MicroCredits, nowMs
 const RENEWED: Forecast = { ends: false, why: 'renewed' }
 const FAR: Forecast = { ends: false, why: 'far' }
 
-/** Nothing is spent: credits end only with a plan that brings no more and leaves nothing beside it. */
+/** Without spending, credits end only with a plan that does not renew, if nothing else is left. */
 function unusedUntil({ left, ofPlan, untilMs, everyMicro }: ForecastInput): Forecast {
   if (untilMs !== null && everyMicro === 0 && left === ofPlan) return { ends: true, atMs: untilMs }
   return { ends: false, why: 'unused' }
 }
 
-/** Whole ms after which so much is spent. */
+/** Whole ms until this amount is spent. */
 function msUntil(amount: bigint, perDay: MicroCredits): number {
   const day = BigInt(perDay)
   return Number((amount * BigInt(DAY_MS) + day - 1n) / day)
@@ -69,7 +72,7 @@ function spentIn(ms: number, perDay: MicroCredits): bigint {
   return (BigInt(ms) * BigInt(perDay)) / BigInt(DAY_MS)
 }
 
-/** What a day costs on average of these whole days, oldest first; days before the first use do not count. */
+/** Average daily spending over whole days, oldest first. Days before the first use are ignored. */
 export function averageDay(days: readonly MicroCredits[]): MicroCredits {
   const first = days.findIndex((amount) => amount > 0)
   if (first < 0) return 0

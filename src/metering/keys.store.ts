@@ -1,16 +1,15 @@
-// What the meter of an account knows of its keys: caps of credits, which key carries on for one that was rotated, when keys end
-// and when what the edge knows of them was last changed.
+// Key data of an account's meter: spending caps, successors, expiry, and the last change of the edge's copies.
 
 import type { MicroCredits } from '../core/amount.ts'
 import type { KeyHash } from '../core/ids.ts'
 import { Tables } from '../core/tables.store.ts'
 
-/** The root and all its heirs. */
+/** The root and all its successors. */
 const FAMILY = 'SELECT ?1 UNION ALL SELECT key_hash FROM heirs WHERE root = ?1'
 
 /**
- * Caps of credits. Invariants: what a capped key has spent and holds in leases never grows beyond its cap; keys that replaced one
- * another share one cap; an account without caps pays nothing for them.
+ * Spending caps. Invariants: spending plus leases of a capped key never exceed its cap; a rotation chain shares one
+ * cap; accounts without caps have no cost.
  */
 export class KeyCaps extends Tables {
   #hasAny: boolean
@@ -20,7 +19,7 @@ export class KeyCaps extends Tables {
     this.#hasAny = sql.exec('SELECT 1 FROM caps LIMIT 1').toArray().length > 0
   }
 
-  /** Caps a key, what it and its predecessors spent before included; null takes the cap away. */
+  /** Caps a key, including earlier spending of its chain; null removes the cap. */
   put(keyHash: KeyHash, cap: MicroCredits | null): void {
     const root = this.#rootOf(keyHash)
     if (cap === null) {
@@ -36,12 +35,12 @@ export class KeyCaps extends Tables {
     this.#hasAny = true
   }
 
-  /** From now on the new key shares the cap of the old one, now or later; again is the same. */
+  /** The new key shares the old one's current or future cap. Idempotent. */
   inherit(oldHash: KeyHash, newHash: KeyHash): void {
     this.run('INSERT INTO heirs VALUES (?, ?) ON CONFLICT DO NOTHING', newHash, this.#rootOf(oldHash))
   }
 
-  /** What the key may still be given beyond what was spent and is held under its cap; infinite without one. */
+  /** Amount that may still be granted under the cap, after spending and leases; infinite without a cap. */
   room(keyHash: KeyHash): number {
     if (!this.#hasAny) return Number.POSITIVE_INFINITY
     const row = this.first<{ room: number }>(
@@ -52,7 +51,7 @@ export class KeyCaps extends Tables {
     return row === undefined ? Number.POSITIVE_INFINITY : Math.max(0, row.room)
   }
 
-  /** What its cap lets the key still spend, what it holds included; infinite without one. */
+  /** Amount the key may still spend under its cap, including leases; infinite without a cap. */
   left(keyHash: KeyHash): number {
     if (!this.#hasAny) return Number.POSITIVE_INFINITY
     const select = 'SELECT cap - spent AS left FROM caps WHERE key_hash = ?'
@@ -60,7 +59,7 @@ export class KeyCaps extends Tables {
     return row === undefined ? Number.POSITIVE_INFINITY : Math.max(0, row.left)
   }
 
-  /** The key's cap, undefined without one or where the account has less than the cap leaves: its cap is not in the way. */
+  /** The key's cap if it is the limiting factor; undefined without one, or if the account has less. */
   limitingCap(keyHash: KeyHash, available: MicroCredits): MicroCredits | undefined {
     if (this.room(keyHash) >= available) return undefined
     const select = 'SELECT cap FROM caps WHERE key_hash = ?'
@@ -78,12 +77,12 @@ export class KeyCaps extends Tables {
   }
 }
 
-/** A copy in KV lives an hour, and a little longer in the memory of who read it last. */
+/** A copy in KV lives one hour, and slightly longer in an isolate's cache. */
 const CHANGE_TTL_MS = 2 * 3_600_000
-/** Stands for all keys of the account: a change of its plan. */
+/** Stands for all keys of the account, for example after a plan change. */
 const ALL = ''
 
-/** When the edge's copy of a key was last changed. Invariant: it is told for longer than any older copy can live. */
+/** Last change of the edge's copy of a key. Invariant: reported for longer than any older copy can live. */
 export class KeyChanges extends Tables {
   #lastMs: number
 
@@ -99,7 +98,7 @@ export class KeyChanges extends Tables {
     this.#lastMs = nowMs
   }
 
-  /** Of this key, in Unix ms; null where it is long ago. Costs nothing while nothing has changed. */
+  /** Unix ms of the last change of this key; null if none is recent. Reads nothing while nothing has changed. */
   last(keyHash: KeyHash, nowMs: number): number | null {
     if (nowMs - this.#lastMs > CHANGE_TTL_MS) return null
     return this.one<{ at: number | null }>('SELECT max(at) AS at FROM changes WHERE key_hash IN (?, ?)', keyHash, ALL)
@@ -107,31 +106,31 @@ export class KeyChanges extends Tables {
   }
 }
 
-/** Each rotation moves those before it to the newest key, so a chain is one step; after a lost message a few. */
+/** Each rotation points older keys at the newest one, so a chain has one step, or a few after a lost message. */
 const STEPS_MAX = 16
 
-/** Why a key is over, and since when. */
+/** Reason and time of a key's end. */
 export interface KeyEnd {
   readonly why: 'revoked' | 'expired'
   readonly atMs: number
 }
 
-/** Invariants: a chain of rotations ends with its newest key alone; what is told again, or late, changes nothing. */
+/** End of keys. Invariants: a rotation chain ends with its newest key; repeated and late updates change nothing. */
 export class KeyEnds extends Tables {
-  /** The key ends then; null: never. */
+  /** Sets the key's expiry; null: never. */
   put(keyHash: KeyHash, atMs: number | null): void {
     const insert = 'INSERT INTO key_ends VALUES (?, ?, NULL) ON CONFLICT DO UPDATE SET at = excluded.at'
     this.run(insert, keyHash, atMs)
   }
 
-  /** The new key carries on for the old one, and for all that the old one carried on for. */
+  /** The new key succeeds the old one and all its predecessors. */
   replace(oldHash: KeyHash, newHash: KeyHash): void {
     this.run('UPDATE key_ends SET heir = ?2 WHERE heir = ?1', oldHash, newHash)
     const insert = 'INSERT INTO key_ends VALUES (?, NULL, ?) ON CONFLICT DO UPDATE SET heir = excluded.heir'
     this.run(insert, oldHash, newHash)
   }
 
-  /** The newest key of the chain that a key began or belongs to. */
+  /** Newest key of the chain. */
   newest(keyHash: KeyHash): KeyHash {
     let newest = keyHash
     for (let step = 0; step < STEPS_MAX; step++) {
@@ -143,7 +142,7 @@ export class KeyEnds extends Tables {
     return newest
   }
 
-  /** Null: the key works. */
+  /** Null: the key is active. */
   endOf(keyHash: KeyHash, nowMs: number): KeyEnd | null {
     const revoked = 'SELECT at FROM revoked WHERE key_hash = ?'
     const ended = 'SELECT at FROM key_ends WHERE key_hash = ? AND at <= ?'

@@ -1,6 +1,6 @@
-// Charging over leases held in isolate memory. Invariants: one exchange with the meter at a time per (account, key), so an
-// answer never meets a state it does not know; spending is reported from `waitUntil`, old or much of it within
-// about a second; what cannot be reported is reclaimed by the meter. The rules are in metering/credit-lease.ts; here are calls and timers.
+// Charges calls from leases held in isolate memory. credit-lease.ts has the rules; this file has calls and timers.
+// Invariants: one exchange at a time per (account, key), so each response fits the state that requested it; old or
+// large spending is reported from `waitUntil` within about a second; the meter reclaims what cannot be reported.
 
 import type { Identity, Product } from '../accounts/identity.ts'
 import { LIMIT_FIELDS } from '../accounts/limits.ts'
@@ -19,15 +19,15 @@ import type { LeaseMeterApi } from './lease-api.ts'
 import { limitsOf } from './plans/plan.ts'
 import { RequestLease } from './request-lease.ts'
 
-/** What one request brings: the pool outlives requests, these do not. */
+/** Handles of one request. The pool outlives requests, these handles do not. */
 export interface LeaseContext {
   meterOf(account: AccountId): LeaseMeterApi
   waitUntil(work: Promise<unknown>): void
-  /** METER_FAILURE: what a call without leased credits gets while the meter cannot be reached. */
+  /** METER_FAILURE: behavior of a call without leased credits while the meter is unreachable. */
   readonly meterFailure: 'closed' | 'open'
-  /** Told when the meter says that a key is revoked, so that the isolate forgets it. */
+  /** Called when the meter reports a key as revoked, so that the isolate forgets it. */
   onRevoked(keyHash: KeyHash): void
-  /** Told when the meter says that the record of a key was changed, every time that it says so. */
+  /** Called each time the meter reports a changed key record. */
   onChanged?(keyHash: KeyHash, changedMs: number): void
 }
 
@@ -42,7 +42,7 @@ const SYSTEM_CLOCK: LeaseClock = {
 }
 
 const EXCHANGE_TIMEOUT_MS = 5_000
-/** Rounds of asking for one call; reached only if others take every grant first. */
+/** Maximum exchanges for one call; reached only if other calls take every grant first. */
 const ROUNDS_MAX = 100
 /** At most 14 KB each (test/http/memory-bounds.test.ts). */
 export const LOCAL_ACCOUNTS_MAX = 2_000
@@ -53,16 +53,16 @@ interface LocalAccount {
   readonly credits: CreditLease
   readonly exchanges: SerialExchanges
   readonly reporter: Heartbeat
-  /** Sum of the prices of calls that wait for a grant. */
+  /** Total price of calls waiting for a grant. */
   waiting: MicroCredits
-  /** Request limits of this key by bucket, and the one that was used last: reports refill it. */
+  /** Request limits of this key by bucket, and the last used one, which reports refill. */
   readonly limits: Map<string, Limit>
   limit: Limit | null
 }
 
 interface Limit {
   readonly lease: RequestLease
-  /** Calls that wait for a token. */
+  /** Calls waiting for a token. */
   waiting: number
   readonly refusal: (waitMs: number) => Failure
 }
@@ -75,7 +75,7 @@ export class LeasePool {
     this.#clock = clock
   }
 
-  /** The charging port of one request. */
+  /** Charging port of one request. */
   charging(context: LeaseContext): Charging {
     return {
       hold: (identity, price) => {
@@ -83,10 +83,10 @@ export class LeasePool {
         const limit = price.isCounted ? null : limitOf(local, identity, price.product)
         const taken = this.#take(context, local, price, limit)
         if (taken !== null) return identity.token ? asTokenRefusal(taken) : taken
-        const asking = this.#leaseAndTake(context, local, price, limit)
-        // A caller that goes away meanwhile would be counted among those who wait for ever, and more and more be leased.
-        context.waitUntil(asking)
-        return identity.token ? asking.then(asTokenRefusal) : asking
+        const pending = this.#leaseAndTake(context, local, price, limit)
+        // Without `waitUntil`, a caller that disconnects would count as waiting forever and inflate later leases.
+        context.waitUntil(pending)
+        return identity.token ? pending.then(asTokenRefusal) : pending
       },
       report: (identity) => this.#report(context, this.#accountOf(identity), this.#clock.nowMs(), true),
       limitHeaders: (identity, product, atMost = 1) =>
@@ -116,7 +116,7 @@ export class LeasePool {
     }
   }
 
-  /** Null: the meter must be asked. */
+  /** Null: an exchange with the meter is needed. */
   #take(context: LeaseContext, local: LocalAccount, price: Price, limit: Limit | null): Result<Hold, Failure> | null {
     const now = this.#clock.nowMs()
     const answer = local.credits.take(price.amount, now)
@@ -152,7 +152,7 @@ export class LeasePool {
     const { amount, product, type } = price
     let open = true
     const finish = (end: () => void): MicroCredits => {
-      if (!open) throw new Error('a hold is settled or released once')
+      if (!open) throw new Error('a hold must be settled or released exactly once')
       open = false
       end()
       this.#ensureReporter(context, local)
@@ -166,10 +166,10 @@ export class LeasePool {
 
   #withoutMeter(context: LeaseContext): Result<Hold, Failure> {
     if (context.meterFailure === 'open') return ok({ settle: () => null, release: () => null })
-    return err({ kind: 'unavailable', what: 'The credit meter cannot be reached', retryAfterMs: 1_000 })
+    return err({ kind: 'unavailable', what: 'The credit meter is unreachable', retryAfterMs: 1_000 })
   }
 
-  /** Waits for the exchange under way, or makes one for this call. */
+  /** Waits for the exchange in flight, or starts one for this call. */
   async #exchangeFor(
     context: LeaseContext,
     local: LocalAccount,
@@ -179,11 +179,11 @@ export class LeasePool {
     const now = this.#clock.nowMs()
     if (local.exchanges.downMs(now) > 0) return
     if (local.exchanges.isInFlight(now)) return local.exchanges.wait(now)
-    const asked = local.credits.request(amount, local.waiting, now, this.#clock.newId)
-    await this.#startExchanges(context, local, [asked], limit)
+    const exchange = local.credits.request(amount, local.waiting, now, this.#clock.newId)
+    await this.#startExchanges(context, local, [exchange], limit)
   }
 
-  /** Sends exchanges one after the other; never rejects. */
+  /** Runs exchanges one after another; never rejects. */
   #startExchanges(
     context: LeaseContext,
     local: LocalAccount,
@@ -191,7 +191,8 @@ export class LeasePool {
     limit: Limit | null = local.limit,
   ): Promise<void> {
     const run = async () => {
-      for (const asked of exchanges) await this.#exchange(context, local, asked, asked.request.close ? null : limit)
+      for (const exchange of exchanges)
+        await this.#exchange(context, local, exchange, exchange.request.close ? null : limit)
     }
     const landed = local.exchanges.start(run, this.#clock.nowMs())
     context.waitUntil(landed)
@@ -201,22 +202,22 @@ export class LeasePool {
   async #exchange(
     context: LeaseContext,
     local: LocalAccount,
-    asked: LeaseExchange,
+    exchange: LeaseExchange,
     limit: Limit | null,
   ): Promise<void> {
     const sentAtMs = this.#clock.nowMs()
     const requests = limit?.lease.request(limit.waiting, sentAtMs) ?? null
-    const request = requests === null ? asked.request : { ...asked.request, requests }
+    const request = requests === null ? exchange.request : { ...exchange.request, requests }
     const send = () => orFallback(context.meterOf(local.account).lease(request), EXCHANGE_TIMEOUT_MS, null, after)
     const down = () => {
       local.exchanges.markFailed(this.#clock.nowMs())
       if (requests !== null) limit?.lease.rationLocally(this.#clock.nowMs())
     }
     try {
-      // Repeating is harmless (all numbers are cumulative), and a restarted object refuses the first call only.
+      // Repeating is harmless (all numbers are cumulative), and a restarted object fails only the first call.
       const answer = await send().catch(send)
       if (answer === null) return down()
-      local.credits.applyResponse(asked, answer)
+      local.credits.applyResponse(exchange, answer)
       if (answer.ok && answer.requests !== undefined && requests !== null && limit !== null)
         limit.lease.applyResponse(requests, answer.requests, sentAtMs, this.#clock.nowMs())
       if (answer.changedMs !== undefined) context.onChanged?.(local.credits.keyHash, answer.changedMs)
@@ -231,10 +232,10 @@ export class LeasePool {
     context.waitUntil(local.reporter.run(this.#clock, (now) => this.#report(context, local, now)))
   }
 
-  /** One round of a reporter; true while there is something to report. */
+  /** One round of the reporter; true while there is something to report. */
   async #report(context: LeaseContext, local: LocalAccount, now: number, all = false): Promise<boolean> {
     await local.exchanges.wait(now)
-    // Another call may have begun an exchange while this one waited: reports come a round later then.
+    // Another call may have started an exchange meanwhile; then reports wait one round.
     const exchanges = local.exchanges.isInFlight(this.#clock.nowMs()) ? [] : local.credits.due(now, all)
     if (exchanges.length > 0) await this.#startExchanges(context, local, exchanges)
     return local.credits.isBusy
@@ -259,7 +260,7 @@ export class LeasePool {
     return local
   }
 
-  /** Forgets the oldest tenth that holds nothing; if all hold something, the oldest one, which the meter reclaims. */
+  /** Evicts the oldest tenth of idle accounts. If none is idle, evicts the oldest, whose leases the meter reclaims. */
   #makeRoom(): void {
     let oldest: string | undefined
     let room = 0
@@ -273,12 +274,12 @@ export class LeasePool {
   }
 }
 
-/** The same for a caller with a stream token, which cannot look up what is left. */
+/** Marks a refusal for a stream token, which cannot read balances. */
 function asTokenRefusal(held: Result<Hold, Failure>): Result<Hold, Failure> {
   return held.ok || held.error.kind !== 'credits_exhausted' ? held : err({ ...held.error, byToken: true })
 }
 
-/** The limit of this product for the caller's plan, null where there is none. A changed plan begins another one. */
+/** The caller's plan limit for this product; null if unlimited. A changed plan starts a new bucket. */
 function limitOf(local: LocalAccount, identity: Identity, product: Product): Limit | null {
   const bucket = BUCKET_OF[product]
   if (bucket === undefined) return null
@@ -292,7 +293,7 @@ function limitOf(local: LocalAccount, identity: Identity, product: Product): Lim
   return limit
 }
 
-/** Products without a bucket have no limit of this kind: frames and sockets of a stream are bounded elsewhere. */
+/** Products without a bucket have no request limit; stream frames and sockets are limited elsewhere. */
 const BUCKET_OF: { readonly [product in Product]?: Bucket } = {
   info: 'info',
   rpc: 'rest',
@@ -303,9 +304,9 @@ type Bucket = keyof typeof LIMIT_OF
 
 const LIMIT_OF = { info: 'infoRequestsPerSecond', rest: 'requestsPerSecond' } as const
 
-/** The refusal of a request for which a bucket has no token yet. */
+/** Failure for a request whose bucket is empty. */
 function rateLimited(bucket: Bucket, perSecond: number, retryAfterMs: number): Failure {
-  const most = `this account's plan allows each key ${perSecond} a second (${LIMIT_FIELDS[LIMIT_OF[bucket]]})`
-  const hint = `Too many requests: ${most}: retry after ${Math.ceil(retryAfterMs / 1000)} s.`
+  const most = `this account's plan allows ${perSecond.toLocaleString('en-US')} per second and key (${LIMIT_FIELDS[LIMIT_OF[bucket]]})`
+  const hint = `Too many requests: ${most}. Retry after ${Math.ceil(retryAfterMs / 1000)} s.`
   return { kind: 'rate_limited', retryAfterMs, hint }
 }

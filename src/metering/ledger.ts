@@ -1,13 +1,13 @@
-// The rules of an account's balance, over integers of micro-credits. `decide…` answers events, `evolve…` applies one.
-// Laws (test/metering/ledger.test.ts): nothing goes below zero; granted = available + held + spent; what is given to a
-// lease is settled, returned or reclaimed; repeating a cumulative report changes nothing.
+// Balance rules over integer micro-credits. `decide…` returns events, `evolve…` applies one. Invariants
+// (test/metering/ledger.test.ts): no amount is negative; granted = available + held + spent; leased credits are
+// settled, returned or reclaimed; repeating a cumulative report changes nothing.
 
 import type { MicroCredits } from '../core/amount.ts'
 import type { KeyHash } from '../core/ids.ts'
 import type { AccountState } from './account-state.ts'
 import type { LeaseRequest } from './lease-api.ts'
 
-/** A lease counts from when the isolate sent its request; the meter waits this much longer before it reclaims. */
+/** A lease runs from the isolate's send time; the meter waits this much longer before it reclaims. */
 export const LEASE_TTL_MS = 30_000
 export const RECLAIM_GRACE_MS = 30_000
 
@@ -15,28 +15,28 @@ export interface Lease {
   readonly id: string
   readonly keyHash: KeyHash
   readonly granted: MicroCredits
-  /** Cumulative spend that has been accounted for. */
+  /** Cumulative spending already accounted for. */
   readonly settled: MicroCredits
   /** Unix ms of the meter's clock after which the isolate may no longer spend. */
   readonly untilMs: number
   readonly open: boolean
 }
 
-/** A lease as a request opens it, before the first event. */
+/** A new lease for a request, before its first event. */
 export function newLease(request: LeaseRequest): Lease {
   return { id: request.lease, keyHash: request.keyHash, granted: 0, settled: 0, untilMs: 0, open: true }
 }
 
 export type LedgerEvent =
   | { readonly type: 'granted'; readonly amount: MicroCredits }
-  /** The rest of a plan's period: no longer granted. */
+  /** Unused credits of a plan's period, removed from `granted`. */
   | { readonly type: 'expired'; readonly amount: MicroCredits }
   | { readonly type: 'charged'; readonly amount: MicroCredits }
-  /** A charge for what could not be served is undone. */
+  /** Undoes a charge for something that could not be served. */
   | { readonly type: 'refunded'; readonly amount: MicroCredits }
   | { readonly type: 'leased'; readonly amount: MicroCredits; readonly untilMs: number }
   | { readonly type: 'settled'; readonly amount: MicroCredits }
-  /** Spent under a lease that was already reclaimed, or by a pipeline: charged as far as balance and cap go, the rest written off. */
+  /** Spending of a reclaimed lease or a pipeline: charged up to balance and cap, the rest written off. */
   | { readonly type: 'settled_late'; readonly charged: MicroCredits; readonly writtenOff: MicroCredits }
   | { readonly type: 'returned'; readonly amount: MicroCredits }
   | { readonly type: 'reclaimed'; readonly amount: MicroCredits }
@@ -69,7 +69,7 @@ export function evolveAccount(a: AccountState, event: LedgerEvent): AccountState
   }
 }
 
-/** The lease after one event; events of the account alone leave it as it is. */
+/** The lease after one event. Account-only events do not change it. */
 export function evolveLease(lease: Lease, event: LedgerEvent): Lease {
   switch (event.type) {
     case 'granted':
@@ -91,19 +91,19 @@ export function evolveLease(lease: Lease, event: LedgerEvent): Lease {
   }
 }
 
-/** Null where the sum would leave exact integers. */
+/** Null if the sum would exceed exact integers. */
 export function decideGrant(account: AccountState, amount: MicroCredits): LedgerEvent | null {
   return Number.isSafeInteger(account.granted + amount) ? { type: 'granted', amount } : null
 }
 
-/** Null where less than `amount` is available. */
+/** Null if less than `amount` is available. */
 export function decideCharge(account: AccountState, amount: MicroCredits): LedgerEvent | null {
   return account.available >= amount ? { type: 'charged', amount } : null
 }
 
 /**
- * Accounts for what is new of a cumulative sum, of which `settled` is accounted for: first what is `held` for it, then, since it
- * was served already, as far as balance and room go; the rest is written off. What is told again, or late, changes nothing.
+ * Accounts for the increase of a cumulative sum beyond `settled`: first from `held`, then from balance and room,
+ * because it was already served. The rest is written off. Repeated and late reports change nothing.
  */
 export function decideReport(
   account: AccountState,
@@ -121,15 +121,15 @@ export function decideReport(
   ]
 }
 
-/** What an exchange about a lease does, in order. `outcome` is what the isolate is told. */
+/** Events of a lease exchange, in order, and the outcome sent to the isolate. */
 interface LeaseDecision {
   readonly events: readonly LedgerEvent[]
   readonly outcome: 'ok' | 'exhausted' | 'revoked' | 'gone'
 }
 
 /**
- * `lease` is the row of `request.lease`, null when there is none. Spending is accounted for first and always:
- * it has happened. A lease of another key is treated as unknown. `room` is what the key's own cap leaves.
+ * `lease` is the row of `request.lease`, or null. Spending is always accounted for first, because it has happened. A
+ * lease of another key counts as unknown. `room` is what the key's cap leaves.
  */
 export function decideLease(
   account: AccountState,
@@ -140,7 +140,7 @@ export function decideLease(
   room: number = Number.POSITIVE_INFINITY,
 ): LeaseDecision {
   if (lease === null) {
-    // An unknown lease with spending is one whose row is long gone: nothing says whether it was counted.
+    // The row of an unknown lease with spending was deleted long ago: whether it was counted is unknown.
     if (request.close || request.spent > 0) return { events: [], outcome: revoked ? 'revoked' : 'gone' }
     return revoked ? { events: [], outcome: 'revoked' } : decideMore(account, request, nowMs, room)
   }
@@ -155,16 +155,17 @@ export function decideLease(
   }
   if (revoked) return { events, outcome: 'revoked' }
   const after = events.reduce(evolveAccount, account)
-  // What was settled within the lease was held, and so had left the room before.
+  // Settlements within the lease were held and already excluded from the room.
   const late = after.spent - account.spent - (account.held - after.held)
   const more = decideMore(after, request, nowMs, room - late)
-  // What changes nothing is not written, and its deadline stays: requests are asked for every few seconds.
+  // An exchange without changes is not written and keeps its deadline, because request tokens are fetched every few
+  // seconds.
   const isIdle = events.length === 0 && more.amount === 0 && lease.untilMs - nowMs > LEASE_TTL_MS / 2
   if (isIdle) return { events: [], outcome: more.outcome }
   return { events: [...events, ...more.events], outcome: more.outcome }
 }
 
-/** The end of a lease that its isolate did not close in time; null while it may still be used. */
+/** Ends a lease that its isolate did not close in time; null while it is still valid. */
 export function decideReclaim(lease: Lease, nowMs: number): LedgerEvent | null {
   if (!lease.open || nowMs < lease.untilMs + RECLAIM_GRACE_MS) return null
   return { type: 'reclaimed', amount: lease.granted - lease.settled }
@@ -177,19 +178,19 @@ function decideMore(account: AccountState, request: LeaseRequest, nowMs: number,
   return { amount, events: [event], outcome: granted === null ? ('exhausted' as const) : ('ok' as const) }
 }
 
-// How large a lease is. Invariant: never more than is available; near the end of a balance exactly what waiting calls need, so
-// that the last credit is found by whoever asks and not held by an idle isolate.
+// Size of a lease. Invariants: never more than available; near the end of a balance exactly the need of waiting calls,
+// so that the last credits are not held by an idle isolate.
 
-/** A forecast may take at most this part of what is available: many isolates share it. */
+/** A forecast may take at most this fraction of the available credits, which many isolates share. */
 const FORECAST_SHARE = 16
 
-/** Below this multiple of the call at hand, every call goes to the meter. */
+/** Below this multiple of the current call, every call goes to the meter. */
 const CALL_BY_CALL_BELOW = 64
 
-/** An account with more than 1 % of its spending written off gets no forecasts. */
+/** No forecasts for an account with more than 1 % of its spending written off. */
 const WRITTEN_OFF_SHARE = 100
 
-/** Micro-credits to add to a lease; null where less than `need` is available. */
+/** Micro-credits to add to a lease; null if less than `need` is available. */
 export function grantSize(
   account: AccountState,
   request: Pick<LeaseRequest, 'need' | 'waiting' | 'forecast'>,

@@ -1,4 +1,4 @@
-// What a CreditMeter (one per account) answers over RPC. Types alone: the shell is credit-meter.do.ts.
+// RPC interface of a CreditMeter (one per account). Types only; credit-meter.do.ts implements it.
 
 import type { MicroCredits } from '../core/amount.ts'
 import type { KeyHash } from '../core/ids.ts'
@@ -12,54 +12,54 @@ import type { StackedUsage, UsagePage, UsagePosition, UsageReport } from './usag
 import type { WebhookApi } from './webhooks/webhook-api.ts'
 
 export type GrantResponse =
-  /** `repeated`: this grant id had taken effect before with the same amount. */
+  /** `repeated`: this grant id was already applied with the same amount. */
   | { readonly v: number; readonly ok: true; readonly repeated: boolean; readonly account: AccountState }
-  /** `conflict`: the id was used with another amount. `too_large`: the sum would leave exact integers. */
+  /** `conflict`: the id was used with another amount. `too_large`: the sum would exceed exact integers. */
   | { readonly v: number; readonly ok: false; readonly reason: 'conflict' | 'too_large' }
 
-/** What the operator's surfaces ask of a meter. */
+/** Meter methods for the operator's surfaces. */
 export interface AccountMeterApi {
   /** Adds credits, once per `id`. */
   grantCredits(id: string, amount: MicroCredits): Promise<GrantResponse>
-  /** From now on every charge and lease of this key answers `revoked`, and pipelines that are charged to it pause. Idempotent. */
+  /** From now on, charges and leases of this key return `revoked`, and pipelines charged to it pause. Idempotent. */
   revokeKey(keyHash: KeyHash): Promise<void>
-  /** What D1 says of this key (null: of all) has changed: isolates and relays hear it and look callers up anew. */
+  /** The D1 record of this key (null: of all keys) changed. Isolates and relays are notified and reload it. */
   noteChange(keyHash: KeyHash | null): Promise<void>
-  /** Bounds what a key may spend in all, what it spent before included; null: as much as the account has. */
+  /** Caps the key's total spending, including earlier spending; null removes the cap. */
   capKey(keyHash: KeyHash, cap: MicroCredits | null): Promise<void>
-  /** When this key ends, Unix ms; null: never. Pipelines that are charged to it pause then. */
+  /** Sets the key's expiry in Unix ms; null: never. Pipelines charged to it pause then. */
   endKey(keyHash: KeyHash, atMs: number | null): Promise<void>
-  /** The new key has replaced the old one: it carries on pipelines that are charged to that. Idempotent. */
+  /** The new key replaces the old one, also for pipelines charged to it. Idempotent. */
   replaceKey(oldHash: KeyHash, newHash: KeyHash): Promise<void>
-  /** The new key shares the cap of the one that it replaces, and what was spent under it. Idempotent. */
+  /** The new key shares the cap and spending of its predecessor. Idempotent. */
   inheritKey(oldHash: KeyHash, newHash: KeyHash): Promise<void>
-  /** `capLeft`: what the cap of the key that was named lets it still spend; not there without one. */
+  /** `capLeft`: amount the key may still spend under its cap; absent without a cap. */
   balance(keyHash?: KeyHash): Promise<AccountState & { readonly capLeft?: MicroCredits }>
-  /** Begins a plan for an account that has none; false, and nothing done, where it has one. */
+  /** Starts a plan for an account without one. Returns false and changes nothing otherwise. */
   beginPlan(order: PlanInput): Promise<boolean>
-  /** Puts the account on this plan now, and notes the change. The same plan with the same terms gives nothing again. */
+  /** Switches to this plan now and records the change. The same plan with the same terms grants nothing again. */
   changePlan(order: PlanInput): Promise<PlanState>
-  /** What later periods of this plan give; the running one stays. Nothing happens on another plan. Idempotent. */
+  /** Credits of this plan's later periods; the current one stays. No effect on another plan. Idempotent. */
   renewWith(plan: string, everyMicro: MicroCredits): Promise<void>
-  /** Null for an account that was made before plans had periods. */
+  /** Null for accounts older than plan periods. */
   plan(): Promise<PlanState | null>
-  /** Sums of hours from `fromMs` and before `toMs`, of one key or of all. */
+  /** Usage from `fromMs` until before `toMs`, of one key or all. */
   usage(fromMs: number, toMs: number, keyHash?: KeyHash): Promise<UsageReport>
-  /** What each of these whole UTC days cost; of those that are over it is remembered. */
+  /** Cost of each whole UTC day; finished days are cached. */
   spentByDay(days: readonly number[]): Promise<readonly MicroCredits[]>
-  /** The same hours per day, key and type: at most `limit` rows after this place, from the first where it is null. */
+  /** The same hours by day, key and type: at most `limit` rows after the cursor, from the start if null. */
   usagePage(fromMs: number, toMs: number, after: UsagePosition | null, limit: number): Promise<UsagePage>
-  /** The same hours per day, of each the keys or types that spent most in all (40) and the others together. */
+  /** The same hours by day: the 40 keys or types with the highest total, and all others together. */
   usageStack(fromMs: number, toMs: number, by: 'key' | 'type'): Promise<readonly StackedUsage[]>
-  /** In the order of these keys: what each spent from `fromMs` on, and what its cap leaves (null: no cap). */
+  /** In the order of the keys: spending since `fromMs`, and the rest under the cap (null: no cap). */
   keySums(keyHashes: readonly string[], fromMs: number): Promise<readonly KeySums[]>
-  /** What the account was given and charged between these whole UTC days. */
+  /** Credits granted and charged between these whole UTC days. */
   statement(fromMs: number, toMs: number): Promise<Statement>
-  /** The sums alone, between each two of these times; of fewer where the account is younger. */
+  /** Sums between consecutive times, fewer if the account is younger. */
   statementSums(
     times: readonly number[],
   ): Promise<{ readonly sinceMs: number | null; readonly sums: readonly StatementSums[] }>
-  /** What it has open, and its busiest key's requests of the last second by kind. */
+  /** Open streams, and the busiest key's requests of the last second by kind. */
   streams(limit: number): Promise<StreamView & { readonly requests: Readonly<Record<string, number>> }>
 }
 
@@ -68,5 +68,5 @@ export interface KeySums {
   readonly capLeft: MicroCredits | null
 }
 
-/** Everything that the Durable Object answers. */
+/** Full interface of the Durable Object. */
 export type MeterApi = LeaseMeterApi & AccountMeterApi & StreamMeterApi & PipelineMeterApi & WebhookApi

@@ -1,4 +1,4 @@
-// The tables of a CreditMeter, one object for each account. What a row of each is: schemas/storage.md.
+// Tables of a CreditMeter, one object per account. schemas/storage.md describes the rows.
 
 /** Steps of `migrate` (src/core/migrate.store.ts). */
 export const METER_SCHEMA = [

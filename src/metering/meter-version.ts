@@ -1,3 +1,3 @@
-// The version that requests to a CreditMeter and its answers carry: the two Workers are deployed apart.
+// Version in CreditMeter requests and responses: the two Workers are deployed separately.
 
 export const METER_API_VERSION = 1

@@ -1,6 +1,5 @@
-// The tables of a CreditMeter: one account row, leases, grants, revoked keys, usage per hour and, of days past, per day,
-// and what of it is still to be copied; what pipelines reported.
-// Called inside one synchronous transaction per decision; the rules are in ledger.ts.
+// Tables of a CreditMeter: account, leases, grants, revoked keys, pipeline totals, and usage per hour (past days: per
+// day) with its copy queue. Called inside one synchronous transaction per decision; ledger.ts has the rules.
 
 import type { KeyHash } from '../core/ids.ts'
 import { Tables } from '../core/tables.store.ts'
@@ -9,11 +8,11 @@ import { type AccountState, EMPTY_ACCOUNT } from './account-state.ts'
 import type { Lease } from './ledger.ts'
 import { hourOf, type UsageLine, type UsageRow } from './usage.ts'
 
-/** How long the row of a reclaimed lease is kept, so that late spending is counted once. */
+/** Retention of a reclaimed lease, so that late spending is counted once. */
 const LEASE_MEMORY_MS = 3_600_000
-/** Usage is kept for 400 days: a year and a month to compare with. */
+/** Usage retention of 400 days: a year plus a month for comparison. */
 const USAGE_MEMORY_MS = 400 * DAY_MS
-/** Days that are rolled up at once: the first time there may be a year of them. */
+/** Days rolled up per run; the first run may find a year. */
 const ROLLED_DAYS = 31
 
 type LeaseRow = {
@@ -51,12 +50,12 @@ export class MeterStore extends Tables {
     )
   }
 
-  /** The most that was left in the plan's period. */
+  /** Highest balance in the plan's period. */
   peak(): number {
     return this.first<{ micro: number }>('SELECT micro FROM most')?.micro ?? 0
   }
 
-  /** What is left has grown, or a period has begun with it. */
+  /** The balance grew, or a new period started with it. */
   recordPeak(left: number, isNewPeriod: boolean): void {
     const most = isNewPeriod ? left : Math.max(left, this.peak())
     this.run('INSERT OR REPLACE INTO most VALUES (1, ?)', most)
@@ -81,12 +80,12 @@ export class MeterStore extends Tables {
     )
   }
 
-  /** Its isolate closed it, when all was told: what still comes under its id is late, and said before. */
+  /** The isolate closed the lease after reporting everything. Later reports under its id are repeats. */
   dropLease(id: string): void {
     this.run('DELETE FROM leases WHERE id = ?', id)
   }
 
-  /** Open leases whose deadline is at or before `untilMs`. */
+  /** Open leases with a deadline at or before `untilMs`. */
   overdue(untilMs: number): StoredLease[] {
     return this.all<LeaseRow>(
       'SELECT * FROM leases WHERE open = 1 AND until <= ? ORDER BY until LIMIT 1000',
@@ -94,7 +93,7 @@ export class MeterStore extends Tables {
     ).map(storedLease)
   }
 
-  /** Deadline of the open lease that ends first, null where none is open. */
+  /** Earliest deadline of an open lease; null if none is open. */
   firstDeadline(): number | null {
     return this.one<{ until: number | null }>('SELECT min(until) AS until FROM leases WHERE open = 1').until
   }
@@ -107,7 +106,7 @@ export class MeterStore extends Tables {
     this.run('INSERT INTO grants VALUES (?, ?, ?)', id, amount, atMs)
   }
 
-  /** What a pipeline has been charged for, or was written off of it, so far. */
+  /** Pipeline totals already charged or written off. */
   pipelineSums(id: string): { readonly rows: number; readonly spent: number } {
     const select = 'SELECT rows, spent FROM pipelines WHERE id = ?'
     return this.first<{ rows: number; spent: number }>(select, id) ?? { rows: 0, spent: 0 }
@@ -137,7 +136,7 @@ export class MeterStore extends Tables {
         calls,
         amount,
       )
-      // In the same transaction, so that no row can be counted and never copied.
+      // In the same transaction, so that every counted row is also copied.
       this.run(
         'INSERT INTO usage_due VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
         hourOf(nowMs),
@@ -148,7 +147,7 @@ export class MeterStore extends Tables {
     }
   }
 
-  /** Rows that have changed since they were copied, oldest first, at most `limit`. */
+  /** Rows changed since their last copy, oldest first, at most `limit`. */
   usageDue(limit: number): UsageRow[] {
     return this.all<UsageRow>(
       `SELECT u.hour, u.key_hash AS keyHash, u.product, u.type, u.calls, u.amount, u.changes
@@ -157,7 +156,7 @@ export class MeterStore extends Tables {
     )
   }
 
-  /** These rows were copied; one that has changed meanwhile stays due. */
+  /** Marks rows as copied, except those changed meanwhile. */
   markUsageCopied(rows: readonly UsageRow[]): void {
     for (const { hour, keyHash, product, type, changes } of rows) {
       this.run(
@@ -172,7 +171,7 @@ export class MeterStore extends Tables {
     }
   }
 
-  /** Forgets what is too old to matter. */
+  /** Deletes expired rows. */
   prune(nowMs: number): void {
     this.run('DELETE FROM leases WHERE open = 0 AND until < ?', nowMs - LEASE_MEMORY_MS)
     this.run('DELETE FROM usage WHERE hour < ?', nowMs - USAGE_MEMORY_MS)
@@ -180,7 +179,9 @@ export class MeterStore extends Tables {
     this.#rollUp(nowMs)
   }
 
-  /** Hours of days that ended a day ago become one row, once copied: reports read every row while all calls wait. */
+  /**
+   * Merges hours of days that ended a day ago into one row, once copied. Reports read every row while all calls wait.
+   */
   #rollUp(nowMs: number): void {
     const ended = nowMs - (nowMs % DAY_MS) - DAY_MS
     const select = 'SELECT coalesce((SELECT until FROM rolled), min(hour)) AS since FROM usage'
@@ -201,7 +202,7 @@ export class MeterStore extends Tables {
     this.run('INSERT OR REPLACE INTO rolled VALUES (1, ?)', until)
   }
 
-  /** True while leases are left, for which `prune` is to run; usage goes with a later one. */
+  /** True while leases exist that `prune` must delete later; usage is pruned with them. */
   hasMortalRows(): boolean {
     return this.has('SELECT 1 FROM leases LIMIT 1')
   }

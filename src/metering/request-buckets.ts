@@ -1,16 +1,16 @@
-// Requests per second, leased like credits: the meter's side, one bucket per key and kind of request, in memory. Law: a
-// lost answer loses tokens and never makes any.
+// Requests per second, leased like credits: the meter's side, one in-memory bucket per key and kind. Invariant: a lost
+// response loses tokens and never creates any.
 
 import { BoundedMap } from '../core/bounded-map.ts'
 import type { KeyHash } from '../core/ids.ts'
 import { type Bucket, fullBucket, oneSecondBurst, takeTokens, wholeTokens } from '../core/token-bucket.ts'
 import type { RateTokenRequest, RateTokenResponse } from './lease-api.ts'
 
-/** An isolate takes at most this part of a second's tokens ahead: a slow key asks for each request. */
+/** An isolate takes at most this fraction of a second's tokens ahead. A slow key asks for each request. */
 const AHEAD_SHARE = 4
 const BUCKETS_MAX = 10_000
 
-/** A restart finds all buckets full. */
+/** After a restart, all buckets are full. */
 export class RequestBuckets {
   readonly #buckets = new BoundedMap<string, { readonly bucket: Bucket; readonly perSecond: number }>(BUCKETS_MAX)
 
@@ -24,7 +24,7 @@ export class RequestBuckets {
     return { granted: taken, waitMs, remaining: wholeTokens(after) }
   }
 
-  /** Requests of the last second of the key that has most, by kind of request; what places hold ahead is in it. */
+  /** Requests of the busiest key in the last second, by kind, including tokens held ahead by isolates. */
   busiest(nowMs: number): Readonly<Record<string, number>> {
     const most: Record<string, number> = {}
     for (const [name, { bucket, perSecond }] of this.#buckets.entries()) {
@@ -37,7 +37,7 @@ export class RequestBuckets {
   }
 }
 
-/** The most that an isolate holds of a bucket beyond what its waiting calls need. */
+/** Maximum tokens an isolate holds beyond the need of its waiting calls. */
 export function tokensAhead(perSecond: number): number {
   return Math.max(1, Math.floor(perSecond / AHEAD_SHARE))
 }

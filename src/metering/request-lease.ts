@@ -1,15 +1,15 @@
-// Requests per second, leased like credits: the isolate's side of one bucket of its meter, filled some tokens ahead, for two
-// and a half seconds, or of few for fifteen. Tokens are never given back: what is not used is lost. Invariant: without a
-// token nothing goes, unless the meter is away; then an isolate rations itself to the plan's rate.
+// Requests per second, leased like credits: the isolate's side of one bucket. Tokens are fetched ahead and last 2.5 s,
+// or 15 s if they are few. Unused tokens are lost, never returned. Invariant: no request proceeds without a token,
+// unless the meter is unreachable; then the isolate limits itself to the plan's rate.
 
 import { UsageRate } from '../core/local-lease.ts'
 import type { RateTokenRequest, RateTokenResponse } from './lease-api.ts'
 import { tokensAhead } from './request-buckets.ts'
 
-/** Tokens taken ahead are used within this time of asking, or lost. */
+/** Tokens fetched ahead expire this long after the request for them. */
 export const TOKENS_TTL_MS = 2_500
 
-/** A sixty-fourth of a second's tokens may wait longer, so that a slow caller need not ask for each call. */
+/** A 64th of a second's tokens lasts longer, so that a slow caller need not ask for each call. */
 const FEW_SHARE = 64
 export const FEW_TTL_MS = 15_000
 
@@ -41,7 +41,7 @@ export class RequestLease {
     return nowMs < this.#refusedUntilMs ? { waitMs: this.#refusedUntilMs - nowMs } : 'ask'
   }
 
-  /** What to ask for; null where `waiting` is 0 and what is here lasts as long as until the next report. */
+  /** Tokens to request; null if `waiting` is 0 and the local tokens last until the next report. */
   request(waiting: number, nowMs: number): RateTokenRequest | null {
     const soon = this.#usage.forecast(1_500, nowMs, 4_000)
     const later = Math.min(this.#few, this.#usage.forecast(FEW_TTL_MS, nowMs))
@@ -52,7 +52,7 @@ export class RequestLease {
     return { bucket, perSecond, need: waiting, forecast: Math.max(0, forecast) }
   }
 
-  /** Takes in the meter's answer to `ask`, sent at `sentAtMs`. */
+  /** Applies the meter's response to a request sent at `sentAtMs`. */
   applyResponse(
     ask: RateTokenRequest,
     { granted, waitMs, remaining }: RateTokenResponse,
@@ -66,14 +66,14 @@ export class RequestLease {
     this.#remainingAtMs = nowMs
   }
 
-  /** The meter did not answer: this isolate goes by its own count for a second. */
+  /** The meter did not respond: ration locally for one second. */
   rationLocally(nowMs: number): void {
     this.#tokens = Math.max(1, Math.floor(this.perSecond))
     this.#requestedMs = nowMs + 1_000 - TOKENS_TTL_MS
     this.#refusedUntilMs = 0
   }
 
-  /** Headers of the IETF's draft, null where more than a part `atMost` is left, as far as this isolate knows. */
+  /** IETF draft headers. Null if more than the fraction `atMost` remains, as far as known. */
   headers(nowMs: number, atMost = 1): { ratelimit: string; 'ratelimit-policy': string } | null {
     const { bucket, perSecond } = this
     const here = this.#available(nowMs)

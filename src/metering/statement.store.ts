@@ -1,32 +1,32 @@
-// What an account was given and charged in a window of whole UTC days, and its balance before and after, from the meter's
-// own rows. Invariants (test/metering/statement.worker.test.ts): opening + granted − expired − charged = closing, to the micro-credit; the
-// closing balance of a window is the opening one of the next; what lies behind the last row is the balance now.
-// Hours hold what calls cost, also where an isolate told of them when the balance was gone: that was never charged.
+// Credits granted and charged in a window of whole UTC days, with opening and closing balance, from the meter's rows.
+// Hours contain the cost of calls even if it was reported after the balance was exhausted and never charged. Invariants
+// (test/metering/statement.worker.test.ts): opening + granted − expired − charged = closing, to the micro-credit; a
+// window's closing balance is the next one's opening balance; after the last row comes the current balance.
 
 import type { MicroCredits } from '../core/amount.ts'
 import { pairs } from '../core/pairs.ts'
 import { Tables } from '../core/tables.store.ts'
 import type { Statement, StatementGrant, StatementLine, StatementSums } from './statement.ts'
 
-/** Lines of a statement; what is beyond is one more. */
+/** Lines of a statement; further ones are merged into one. */
 const LINES_MAX = 5_000
 const GIVEN_MAX = 1_000
 
 export class Statements extends Tables {
-  /** Of these hours' usage so much was never charged. */
+  /** Cost of an hour that was never charged. */
   addUncharged(hour: number, amount: MicroCredits): void {
     const insert = 'INSERT INTO uncharged VALUES (?, ?) ON CONFLICT DO UPDATE SET amount = amount + excluded.amount'
     this.run(insert, hour, amount)
   }
 
-  /** Unix ms of the first row that there is, null where there is none. */
+  /** Unix ms of the first row; null if there is none. */
   since(): number | null {
     const select = `SELECT min(at) AS at FROM (SELECT min(at) AS at FROM grants
       UNION ALL SELECT min(since) FROM periods UNION ALL SELECT min(hour) FROM usage)`
     return this.one<{ at: number | null }>(select).at
   }
 
-  /** Sums between each two of these times, which grow; `left` is the balance now. */
+  /** Sums between consecutive ascending times. `left` is the current balance. */
   sums(times: readonly number[], left: MicroCredits): StatementSums[] {
     const sums: StatementSums[] = []
     let closing = this.#openingOf(this.#moved(times.at(-1) ?? 0, Number.MAX_SAFE_INTEGER), left)

@@ -1,4 +1,4 @@
-// What an account was given and charged in a window, as its meter tells it. Types alone: statement.store.ts sums it up.
+// Credits granted and charged in a window. Types only; statement.store.ts computes it.
 
 import type { MicroCredits } from '../core/amount.ts'
 import type { KeyHash } from '../core/ids.ts'
@@ -6,15 +6,15 @@ import type { KeyHash } from '../core/ids.ts'
 export interface StatementSums {
   readonly opening: MicroCredits
   readonly granted: MicroCredits
-  /** What plans had left when their periods ended. */
+  /** Unspent plan credits at the ends of periods. */
   readonly expired: MicroCredits
   readonly charged: MicroCredits
-  /** Part of what the lines cost: told of when the balance was gone. */
+  /** Part of the lines' cost that was reported after the balance was exhausted. */
   readonly writtenOff: MicroCredits
   readonly closing: MicroCredits
 }
 
-/** What a key used of a type; `keyHash` null: what many further lines have together. */
+/** Usage of one key and type. `keyHash` null: the remaining lines together. */
 export interface StatementLine {
   readonly keyHash: KeyHash | null
   readonly product: string
@@ -23,7 +23,7 @@ export interface StatementLine {
   readonly amount: MicroCredits
 }
 
-/** Credits that came: of a plan's period, or by a grant (`plan` null). */
+/** Credits from a plan's period, or from a grant (`plan` null). */
 export interface StatementGrant {
   readonly at: number
   readonly plan: string | null
@@ -32,6 +32,6 @@ export interface StatementGrant {
 
 export interface Statement extends StatementSums {
   readonly given: readonly StatementGrant[]
-  /** Those that cost most first. */
+  /** Highest cost first. */
   readonly lines: readonly StatementLine[]
 }

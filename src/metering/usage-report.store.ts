@@ -1,6 +1,7 @@
-// What an account used, summed from the meter's hours; the table is meter.store.ts's. Laws: a row of the product `stream`
-// counts minutes, one of `pipeline` rows, any other one calls; they are never added up. All calls of the account wait meanwhile, so a page
-// reads the days that it shows, a report reads each day once, and what is asked all the time reads the last hours alone.
+// Usage reports of an account, from the hour rows of meter.store.ts. All calls of the account wait during a report, so
+// a page reads only its days, a report reads each day once, and frequent queries read only the last hours. Invariant:
+// `calls` of `stream` rows are minutes, of `pipeline` rows are rows, and otherwise calls; they are never added
+// together.
 
 import type { MicroCredits } from '../core/amount.ts'
 import { BoundedMap } from '../core/bounded-map.ts'
@@ -18,18 +19,18 @@ import {
   type UsageSum,
 } from './usage.ts'
 
-/** What an hour cost is settled so long after it began: minutes that a relay could not serve are given back within an hour. */
+/** An hour's cost is final after this time: relays refund unserved minutes within an hour. */
 const SETTLED_MS = 2 * 3_600_000
-/** Days whose settled part is remembered. */
+/** Days whose final part is cached. */
 const CACHED_DAYS = 16
-/** Keys of a report; of types there are only so many. */
+/** Maximum keys in a report; the number of types is naturally bounded. */
 const KEYS_MAX = 1_000
 
 const SUMS = `sum(iif(product IN ('stream', 'pipeline'), 0, calls)) AS calls, sum(iif(product = 'stream', calls, 0)) AS minutes,
   sum(iif(product = 'pipeline', calls, 0)) AS rows, sum(amount) AS amount`
 const HOURS = 'FROM usage WHERE hour >= ?1 AND hour < ?2'
 
-/** Which rows of a day: those behind a place, so many, or those of one key. */
+/** Selects rows of a day: after a cursor, up to a limit, or of one key. */
 interface UsageFilter {
   readonly after?: UsagePosition | null
   readonly limit?: number
@@ -37,7 +38,7 @@ interface UsageFilter {
 }
 
 export class UsageReports extends Tables {
-  /** By day, what it cost up to a settled hour. */
+  /** Cost of a day up to its last final hour. */
   readonly #settled = new BoundedMap<number, { readonly untilMs: number; readonly amount: MicroCredits }>(CACHED_DAYS)
 
   spentByDay(days: readonly number[], nowMs: number): MicroCredits[] {
@@ -45,7 +46,7 @@ export class UsageReports extends Tables {
       const endMs = day + DAY_MS
       const known = this.#settled.get(day) ?? { untilMs: day, amount: 0 }
       const untilMs = Math.min(Math.max(hourOf(nowMs) - SETTLED_MS, known.untilMs), endMs)
-      // Hours of a day that is over may stand in its first one by now.
+      // Hours of a finished day may have been merged into its first one.
       const before = untilMs === endMs && known.untilMs < endMs ? { untilMs: day, amount: 0 } : known
       const amount = before.amount + this.#spentIn(before.untilMs, untilMs)
       this.#settled.set(day, { untilMs, amount })
@@ -59,7 +60,7 @@ export class UsageReports extends Tables {
     return sum?.amount ?? 0
   }
 
-  /** Of the account, or of one of its keys. */
+  /** Usage of the account, or of one key. */
   report(fromMs: number, toMs: number, keyHash: KeyHash | null = null): UsageReport {
     const byDay: (UsageSum & { day: number })[] = []
     const byKey = new Map<string, UsageRecord>()
@@ -81,7 +82,7 @@ export class UsageReports extends Tables {
     }
   }
 
-  /** At most `limit` rows that come after this place; null: from the first. */
+  /** At most `limit` rows after the cursor; null: from the start. */
   page(fromMs: number, toMs: number, after: UsagePosition | null, limit: number): UsagePage {
     const [total] = this.all<UsageSum>(`SELECT ${SUMS} ${HOURS} HAVING count(*) > 0`, fromMs, toMs)
     const rows: UsageRecord[] = []
@@ -93,7 +94,7 @@ export class UsageReports extends Tables {
     return { total: total ?? sumOfUsage([]), rows }
   }
 
-  /** Of each day what the parts used that spent most in all, at most `most` of them, and the others together. */
+  /** Daily usage of the `most` parts with the highest total, and all others together. */
   stacked(fromMs: number, toMs: number, by: 'key' | 'type', most: number): StackedUsage[] {
     const part = by === 'key' ? 'key_hash' : "product || ' ' || type"
     return this.all<StackedUsage>(
@@ -104,7 +105,7 @@ export class UsageReports extends Tables {
     )
   }
 
-  /** What each of these keys spent from `fromMs` on; one that spent nothing is left out. */
+  /** Spending of each key since `fromMs`; keys without spending are omitted. */
   spentBy(keyHashes: readonly KeyHash[], fromMs: number): ReadonlyMap<string, MicroCredits> {
     const rows = this.all<{ keyHash: KeyHash; amount: number }>(
       `SELECT key_hash AS keyHash, sum(amount) AS amount FROM usage
@@ -115,7 +116,7 @@ export class UsageReports extends Tables {
     return new Map(rows.map(({ keyHash, amount }) => [keyHash, amount]))
   }
 
-  /** Days with any use, oldest first. */
+  /** Days with usage, oldest first. */
   *#days(fromMs: number, toMs: number): Generator<number> {
     const first = `SELECT hour ${HOURS} ORDER BY hour LIMIT 1`
     for (let next = fromMs; ; ) {
@@ -143,7 +144,7 @@ function add(sums: Map<string, UsageRecord>, name: string, row: UsageRecord): vo
   sums.set(name, sum === undefined ? row : { ...row, ...sumOfUsage([sum, row]) })
 }
 
-/** Those that spent the same in the order of their names. */
+/** Equal spending is ordered by name. */
 function sortedBySpending(sums: ReadonlyMap<string, UsageRecord>): UsageRecord[] {
   return [...sums].sort(([a, { amount: x }], [b, { amount: y }]) => y - x || (a < b ? -1 : 1)).map(([, sum]) => sum)
 }

@@ -1,10 +1,10 @@
-// Usage as cumulative lines per lease, rolled up per hour. Law: a repeated or late report adds nothing twice.
+// Usage as cumulative lines per lease, aggregated per hour. Invariant: repeated and late reports are counted once.
 
 import type { MicroCredits } from '../core/amount.ts'
 import type { KeyHash } from '../core/ids.ts'
 import { HOUR_MS } from '../core/time.ts'
 
-/** What one (product, type) has cost under a lease so far: cumulative, so a repeated report changes nothing. */
+/** Cumulative usage of one (product, type) under a lease. */
 export interface UsageLine {
   readonly product: string
   readonly type: string
@@ -14,12 +14,12 @@ export interface UsageLine {
 
 export interface UsageRow extends UsageLine {
   readonly hour: number
-  /** How often the row has changed: a refund lowers its sums, so that the largest need not be the newest. */
+  /** Number of changes to the row. A refund lowers the sums, so the largest sums need not be the newest. */
   readonly changes: number
   readonly keyHash: KeyHash
 }
 
-/** What was used: `calls` are answered requests, `minutes` started minutes of subscriptions, `rows` those of pipelines. */
+/** `calls` are successful requests, `minutes` started subscription minutes, `rows` pipeline rows. */
 export interface UsageSum {
   readonly calls: number
   readonly minutes: number
@@ -27,16 +27,16 @@ export interface UsageSum {
   readonly amount: MicroCredits
 }
 
-/** The same hours by three measures; each adds up to the same sum. */
+/** The same hours grouped in three ways; each group has the same total. */
 export interface UsageReport {
-  /** Unix ms of the start of the day; oldest first. */
+  /** Start of the day in Unix ms; oldest first. */
   readonly byDay: readonly (UsageSum & { readonly day: number })[]
-  /** Those that spent most come first, here and below. */
+  /** Sorted by spending, highest first, here and below. */
   readonly byKey: readonly (UsageSum & { readonly keyHash: KeyHash })[]
   readonly byType: readonly (UsageSum & { readonly product: string; readonly type: string })[]
 }
 
-/** A row of the report that has all three, and its place: rows are in the order of these four. */
+/** Cursor of a detailed usage row; rows are sorted by these four fields. */
 export interface UsagePosition {
   readonly day: number
   readonly keyHash: KeyHash
@@ -50,20 +50,23 @@ export interface UsagePage {
   readonly rows: readonly UsageRecord[]
 }
 
-/** What a key or a type used on a day; `part` empty: all that are not among those that spent most. */
+/** Usage of a key or type on a day. `part` empty: all parts outside the top ones. */
 export interface StackedUsage {
   readonly day: number
   readonly part: string
   readonly amount: MicroCredits
 }
 
-/** The sum of these. */
+/** Adds usage sums. */
 export function sumOfUsage(sums: readonly UsageSum[]): UsageSum {
   const sumOf = (name: keyof UsageSum) => sums.reduce((sum, each) => sum + each[name], 0)
   return { calls: sumOf('calls'), minutes: sumOf('minutes'), rows: sumOf('rows'), amount: sumOf('amount') }
 }
 
-/** What a meter asks of the gateway, which has D1: rows with the sum of their hour so far. Again is the same. */
+/**
+ * Gateway method called by a meter, since only the gateway has D1: stores rows with the sums of their hour so far.
+ * Idempotent.
+ */
 export interface UsageSink {
   storeUsage(rows: readonly UsageRow[]): Promise<void>
 }
@@ -73,7 +76,7 @@ export function hourOf(nowMs: number): number {
   return Math.floor(nowMs / HOUR_MS) * HOUR_MS
 }
 
-/** What `next` has beyond `before`, and the highest of both per (product, type) to remember. */
+/** Increase of `next` over `before`, and the maximum of both per (product, type). */
 export function mergeUsage(
   before: readonly UsageLine[],
   next: readonly UsageLine[],

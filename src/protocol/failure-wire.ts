@@ -1,22 +1,22 @@
-// Failure → bytes for the HTTP surfaces: info, REST, JSON-RPC, GraphQL before its upgrade (sockets have their own).
-// Invariant: never a stack, an internal message or a key.
+// Encodes failures for HTTP: info, REST, JSON-RPC, and GraphQL before its upgrade (sockets have failure-frame.ts).
+// Invariant: a reply never contains a stack trace, an internal message or a key.
 
 import { formatCredits } from '../core/amount.ts'
 import { FAILURES, type Failure, failureCode, failureMessage } from '../core/failure.ts'
 import { limitHeaders } from './limit-headers.ts'
 import { REQUEST_ID_HEADER } from './request-id.ts'
 
-/** What a refusal costs: nothing. */
+/** Rejected requests are free. */
 export const NO_COST = { 'x-credits-cost': '0' } as const
 
-/** When what holds an account's last place may have ended: a guess, because nothing announces it. */
+/** Estimated wait until another item of the account ends; nothing announces it. */
 const LIMIT_RETRY_S = 10
 
-/** A reply as every HTTP surface can send it. */
+/** A reply in a form that every HTTP surface can send. */
 export interface Reply {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  /** Null: there is none. */
+  /** Null: no body. */
   readonly body: string | null
 }
 
@@ -25,10 +25,10 @@ export interface WireFailure extends Reply {
 }
 
 /**
- * `POST /info`, the WebSocket upgrade and all below `/k/`: `{error?, code, msg, message, request_id}`. Public clients each
- * read another field, and one that finds `error` looks at no status: it is left out where the status says what to do
- * (renew the key, wait, try again), and stands where that client would take the reply for an answer (402) or the
- * gateway for dead (other 4xx).
+ * `POST /info`, the WebSocket upgrade, and everything below `/k/`: `{error?, code, msg, message, request_id}`. Public
+ * clients each read a different field, and one that finds `error` ignores the status. `error` is therefore omitted if
+ * the status already implies the remedy (renew the key, wait, retry). It is present where that client would otherwise
+ * accept the reply as data (402) or treat the gateway as down (other 4xx).
  */
 export function infoFailure(failure: Failure, requestId: string): WireFailure {
   const status = infoStatus(failure.kind)
@@ -47,10 +47,10 @@ export function infoFailure(failure: Failure, requestId: string): WireFailure {
   return { ...reply, headers: { ...reply.headers, ...NO_COST } }
 }
 
-/** As the exchange has it, a bad field of `/info` is 422; elsewhere 400. */
+/** Like the exchange, `/info` responds to a bad field with 422; other surfaces use 400. */
 export const infoStatus = (kind: Failure['kind']) => (kind === 'bad_field' ? 422 : FAILURES[kind].http)
 
-/** REST data, platform and admin: `{error, error_message, error_code}` with the status as a string. */
+/** REST data, platform and admin: `{error, error_message, error_code}`, with the status as a string. */
 export function restFailure(failure: Failure, requestId: string): WireFailure {
   const status = FAILURES[failure.kind].http
   const text = failureMessage(failure)
@@ -58,10 +58,10 @@ export function restFailure(failure: Failure, requestId: string): WireFailure {
   return wireFailure(status, failure, requestId, { error: true, error_message: message, error_code: String(status) })
 }
 
-/** JSON-RPC, `/v1/<chain>`: `{jsonrpc, id, error: {code, message}}`, the id as the caller wrote it. */
+/** JSON-RPC, `/v1/<chain>`: `{jsonrpc, id, error: {code, message}}`. The id is echoed as written. */
 export function rpcFailure(failure: Failure, requestId: string, id = 'null'): WireFailure {
   const { http, rpc: code } = FAILURES[failure.kind]
-  // The call was understood, and its answer is that it cannot be.
+  // The request was valid JSON-RPC; the error is its result.
   const status = code === -32601 || code === -32602 ? 200 : http
   const text = failureMessage(failure)
   const message = failure.kind === 'internal' ? `${text} (${requestId})` : text
@@ -70,18 +70,18 @@ export function rpcFailure(failure: Failure, requestId: string, id = 'null'): Wi
 }
 
 export interface RpcError {
-  /** Of HTTP, where this is the whole answer. */
+  /** HTTP status if this is the only reply of the response. */
   readonly status: number
   readonly code: number
   readonly message: string
 }
 
-/** A text, because an id is echoed as it was written. */
+/** Text, because an id is echoed exactly as it was written. */
 export function rpcErrorText({ code, message }: RpcError, id: string): string {
   return `{"jsonrpc":"2.0","id":${id},"error":{"code":${code},"message":${JSON.stringify(message)}}}`
 }
 
-/** `/graphql` before there is a socket: `{errors: [{message, extensions: {code}}]}`. */
+/** `/graphql` before the upgrade: `{errors: [{message, extensions: {code}}]}`. */
 export function graphqlFailure(failure: Failure, requestId: string): WireFailure {
   const extensions = { code: failureCode(failure).toUpperCase() }
   return wireFailure(FAILURES[failure.kind].http, failure, requestId, {
@@ -89,7 +89,7 @@ export function graphqlFailure(failure: Failure, requestId: string): WireFailure
   })
 }
 
-/** Seconds for `Retry-After`, null where a retry has no set time. */
+/** Seconds for `Retry-After`; null if the failure has no set retry time. */
 function retryAfterSeconds(failure: Failure): number | null {
   if (failure.kind === 'rate_limited') return Math.max(1, Math.ceil(failure.retryAfterMs / 1000))
   if (failure.kind === 'limit_reached') return LIMIT_RETRY_S

@@ -1,11 +1,11 @@
-// The id by which a reply can be found again. Always our own: a caller's could carry a key into the logs.
+// Id that identifies a reply in logs. Always generated here: a caller's id could carry a key into the logs.
 
 import { randomBase58 } from '../core/base58.ts'
 
 export const REQUEST_ID_HEADER = 'x-request-id'
 
 const ID_LENGTH = 16
-/** One draw from the platform's generator serves hundreds of ids: a draw per request costs more than the id. */
+/** One call to the platform's generator serves hundreds of ids; a call per request costs more than the id. */
 const POOL_BYTES = 8192
 
 /** `req_` and 16 base58 characters. */
@@ -13,7 +13,7 @@ export function newRequestId(random: (bytes: number) => Uint8Array): string {
   return `req_${randomBase58(ID_LENGTH, random)}`
 }
 
-/** Random bytes handed out of a pool, each once. For ids, never for keys. */
+/** Random bytes from a pool, each handed out once. For ids, never for keys. */
 export function pooled(random: (bytes: number) => Uint8Array): (bytes: number) => Uint8Array {
   let pool = new Uint8Array()
   let at = 0

@@ -1,11 +1,11 @@
-// How long an answer holds: for good, for good once its block is final, while its block is the newest, or not at all.
+// How long a response stays valid: forever, once its block is final, while its block is the newest, or not at all.
 
 import type { RpcCall } from './calls.ts'
 
-/** `ever`: nothing changes it; `final`: once its block is final; `newest`: it is about the newest block. */
+/** `ever`: immutable; `final`: immutable once its block is final; `newest`: about the newest block. */
 export type CacheLifetime = 'ever' | 'final' | 'newest' | 'never'
 
-/** Where the block stands among the parameters of methods that read the newest one where none is named; -1: they take none. */
+/** Index of the block parameter of methods that default to the newest block; -1: no parameters. */
 const BLOCK_PARAM: ReadonlyMap<string, number> = new Map([
   ['eth_blockNumber', -1],
   ['eth_gasPrice', -1],
@@ -30,10 +30,10 @@ const CACHEABLE: ReadonlySet<string> = new Set([...OF_CHAIN, ...BY_HASH, ...BY_N
 const HASH = /^0x[0-9a-f]{64}$/i
 const QUANTITY = /^0x[0-9a-f]{1,13}$/i
 
-/** What is known to change nothing. Of what an operator allows beside it nobody knows. */
+/** Methods known to change nothing. Other methods that an operator allows may write. */
 const READS = /^(?:eth_(?!(?:re)?send|submit)|net_|web3_|trace_|txpool_|debug_(?:trace|get))/i
 
-/** Sent once and never again: nobody knows whether the first one arrived. */
+/** A write is sent once and never repeated, because the first one may have arrived. */
 export const isWrite = (method: string): boolean => !READS.test(method)
 
 export function cacheLifetimeOf({ method, values }: Pick<RpcCall, 'method' | 'values'>): CacheLifetime {
@@ -50,7 +50,7 @@ export function cacheLifetimeOf({ method, values }: Pick<RpcCall, 'method' | 'va
   return at === -1 || NEWEST.includes(list[at] as string | undefined) ? 'newest' : 'never'
 }
 
-/** The height of the block that a result tells of; null where it tells of none. */
+/** Block height in a result; null if it has none. */
 export function heightOf(method: string, result: unknown): number | null {
   if (method === 'eth_blockNumber') return quantity(result)
   if (method === 'eth_getBlockByNumber') return quantity((result as { number?: unknown } | null)?.number)

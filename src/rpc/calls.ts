@@ -1,5 +1,5 @@
-// A body of JSON-RPC, read: calls with their ids and parameters as texts, so that what a caller wrote is what travels, and
-// comes back. Laws: a body is refused whole, or each of its calls by itself; an id is never a number here.
+// Parses a JSON-RPC body into calls with ids and parameters as text, so the caller's exact bytes are forwarded and
+// echoed. Invariants: a body is rejected as a whole, or each call individually; an id is never converted to a number.
 
 import { isDeeperThan, JSON_MAX_DEPTH, parseJson } from '../core/json.ts'
 import { err, ok, type Result } from '../core/result.ts'
@@ -8,16 +8,16 @@ import { BATCH_MAX } from './chains.ts'
 import { elementsOf, membersOf } from './json-spans.ts'
 
 export interface RpcCall {
-  /** As it was written; null: a notification. */
+  /** As written; null: a notification. */
   readonly id: string | null
   readonly method: string
-  /** As they were written; empty where they were left out. */
+  /** As written; empty if absent. */
   readonly params: string
-  /** The same, parsed. */
+  /** Parsed parameters. */
   readonly values: unknown
 }
 
-/** A call that is none, with the id to answer it by; null: a notification, which is not answered. */
+/** An invalid call with the id for its error; null: a notification, which gets no response. */
 interface BadCall {
   readonly id: string | null
   readonly error: RpcError
@@ -42,7 +42,7 @@ export function readBody(text: string): Result<RpcBody, RpcError> {
   if (value.length === 0) return err(invalidRequest('Invalid request: the batch is empty.', 400))
   if (value.length > BATCH_MAX)
     return err(
-      invalidRequest(`Invalid request: a batch has at most ${BATCH_MAX} calls, this one ${value.length}.`, 400),
+      invalidRequest(`Invalid request: a batch has at most ${BATCH_MAX} calls, but this one has ${value.length}.`, 400),
     )
   const calls = elementsOf(text).map(({ start }, at) => readCall(text, start, value[at], 200))
   return ok({ isBatch: true, calls })
@@ -50,9 +50,9 @@ export function readBody(text: string): Result<RpcBody, RpcError> {
 
 function readCall(text: string, start: number, value: unknown, status: number): Result<RpcCall, BadCall> {
   const bad = (why: string, id = 'null') => err({ id, error: invalidRequest(`Invalid request: ${why}.`, status) })
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return bad('a call is an object')
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return bad('a call must be an object')
   const [idSpan, paramsSpan] = membersOf(text, start, MEMBERS)
-  // Not destructured: a name such as `__proto__` must be read as JSON has it.
+  // Not destructured: a member such as `__proto__` must be read as plain JSON.
   const call = value as {
     readonly jsonrpc?: unknown
     readonly id?: unknown
@@ -71,9 +71,9 @@ function readCall(text: string, start: number, value: unknown, status: number): 
   return ok({ id, method: call.method, params, values: call.params })
 }
 
-/** In the words of nodes, which clients match to do without a method. */
+/** Uses the wording of Ethereum nodes, which clients match to fall back from a method. */
 export function methodNotFound(method: string): RpcError {
   const isStream = /^eth_(?:un)?subscribe$/.test(method)
-  const why = isStream ? ': JSON-RPC has no WebSocket here; poll, or subscribe at /ws' : ''
+  const why = isStream ? ': JSON-RPC has no WebSocket here. Poll, or subscribe at /ws' : ''
   return { status: 200, code: -32601, message: `the method ${method} does not exist/is not available${why}` }
 }

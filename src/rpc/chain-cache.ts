@@ -1,7 +1,6 @@
-// Answers of one chain and isolate: what never changes is kept, what is about the newest block is asked once for all who
-// come meanwhile. Laws: bounded; what is shared about the newest block is of no block before one that this isolate has told
-// of, nor of before a transaction that it has sent, nor was it asked for longer ago than the chain's `shareMs`; null and
-// errors are not kept.
+// Response cache of one chain and isolate: immutable responses are stored, and responses about the newest block are
+// shared by concurrent callers. Invariants: memory is bounded; a shared response is never older than the newest block
+// or the last transaction seen by this isolate, nor than `shareMs`; null and errors are not stored.
 
 import { BoundedMap } from '../core/bounded-map.ts'
 import type { After } from '../core/deadline.ts'
@@ -22,7 +21,7 @@ export interface ChainCacheDeps {
   readonly upstream: Pick<RpcUpstream, 'request' | 'view'>
   readonly now: () => number
   readonly after: After
-  /** Characters of all that is kept. */
+  /** Characters of all stored responses. */
   readonly memoryMax: number
 }
 
@@ -31,30 +30,30 @@ interface CachedAnswer {
   readonly untilMs: number
 }
 
-/** What was known when a call was asked, and when that was. */
+/** State when a call was sent, and the time. */
 interface FetchContext {
   readonly atMs: number
   readonly head: number
   readonly writes: number
 }
 
-/** A call that is asked for all who wait for it. */
+/** A call sent on behalf of all callers that wait for it. */
 interface PendingCall {
   readonly call: RpcCall
   readonly resolve: (replied: ReplyResult) => void
 }
 
-/** The longest text that is kept is this part of all. */
+/** Longest stored text, as a fraction of the total. */
 const TEXT_PART = 1 / 8
 const ENTRY_LENGTH = 256
-/** Calls with more parameters than that, and more calls at a time, are asked by themselves. */
+/** Calls with longer parameters, and further concurrent calls, are sent individually. */
 const KEY_MAX_LENGTH = 4_096
 const FLIGHTS_MAX = 2_000
-/** A chain that is begun anew behind the same address is believed again after this time. */
+/** A chain restarted at the same address is accepted after this time. */
 const ENTRY_TTL_MS = 3_600_000
-/** A height that no answer reached for so long may never have been: a node's fault, or a chain begun anew. */
+/** A height not reached again for this long may have been wrong: a faulty node or a restarted chain. */
 const HEAD_MS = 60_000
-/** Longer than an ask can take. */
+/** Longer than any request can take. */
 const FLIGHT_MAX_MS = 65_000
 
 export class ChainCache {
@@ -62,7 +61,7 @@ export class ChainCache {
   readonly #deps: ChainCacheDeps
   readonly #cache: BoundedMap<string, CachedAnswer>
   readonly #flights = new SingleFlights<CallResult>(FLIGHT_MAX_MS, FLIGHTS_MAX)
-  /** The newest height that was told here, and when it was last; -1: none yet. */
+  /** Newest height seen here, and the time it was last seen; -1: none yet. */
   #head = -1
   #headSeenMs = 0
   /** Transactions sent from here. */
@@ -77,17 +76,20 @@ export class ChainCache {
     )
   }
 
-  /** What `GET /status` tells of the chain. */
+  /** Chain fields of `GET /status`. */
   view(nowMs: number) {
     return { height: this.#head < 0 ? null : this.#head, nodes: this.#deps.upstream.view(nowMs) }
   }
 
-  /** An answer out of memory. */
+  /** A stored response. */
   cached(call: RpcCall): RpcAnswer | undefined {
     return this.#cached(this.#keyOf(call, cacheLifetimeOf(call)))
   }
 
-  /** A reply or failure for each call, at once where all are in memory; rejects never. `waitUntil`: others may wait for what is asked. */
+  /**
+   * A reply or failure for each call, synchronous if all are stored; never rejects. `waitUntil`: others may wait for
+   * the requests.
+   */
   resolve(calls: readonly RpcCall[], waitUntil: WaitUntil): MaybePromise<readonly CallResult[]> {
     const now = this.#deps.now()
     const led: PendingCall[] = []
@@ -108,7 +110,7 @@ export class ChainCache {
         return promise
       }
       if (key === null) return begin()
-      // What is null now, or not final, may be something else once more is known.
+      // A null or non-final response may change with later blocks.
       const flight = `${this.#head} ${this.#writes} ${key}`
       if (!this.#isShared(flight, now)) this.#flights.forget(flight)
       const joined = this.#flights.join(flight, begin, now)
@@ -121,11 +123,11 @@ export class ChainCache {
   async #fetch(led: readonly PendingCall[]): Promise<void> {
     const replies = await this.#deps.upstream.request(led.map(({ call }) => call)).catch(() => [])
     for (const [at, { resolve }] of led.entries()) resolve(replies[at] ?? err({ kind: 'internal' }))
-    // What was sent may show in the next answer only now.
+    // The transaction may become visible only with the next response.
     if (led.some(({ call }) => isWrite(call.method))) this.#writes++
   }
 
-  /** A slow node's answer is of the block that was the newest when it was asked. */
+  /** The response of a slow node belongs to the newest block at send time. */
   #isShared(flight: string, now: number): boolean {
     return now - (this.#flights.startedMs(flight) ?? now) < this.#chain.shareMs
   }
@@ -135,16 +137,16 @@ export class ChainCache {
     return kept !== undefined && this.#deps.now() < kept.untilMs ? kept.answer : undefined
   }
 
-  /** Null: nobody else's answer will do. Parameters as they were written: two numbers that a double takes for one differ. */
+  /** Null: not shareable. Parameters are compared as written, because two numbers may equal the same double. */
   #keyOf({ method, params }: RpcCall, lasting: CacheLifetime): string | null {
     if (lasting === 'never' || params.length > KEY_MAX_LENGTH) return null
     const text = `${method} ${params === '' ? '[]' : params}`
     return lasting === 'newest' ? `${this.#head} ${this.#writes} ${text}` : text
   }
 
-  /** Height of what was told; null of what tells none. */
+  /** Records and returns the height in a response; null if it has none. */
   #noteHeight({ method }: RpcCall, lasting: CacheLifetime, result: unknown): number | null {
-    // A block that is still being made has a height, too.
+    // A pending block has a height, too.
     const height = lasting === 'never' ? null : heightOf(method, result)
     if (height === null) return null
     const now = this.#deps.now()
@@ -164,13 +166,13 @@ export class ChainCache {
     if (lasting === 'final' && !this.#isFinal(height)) return
     if (lasting === 'newest' && !this.#isCurrent(height, since)) return
     const forMs = lasting === 'newest' ? this.#chain.shareMs : ENTRY_TTL_MS
-    // Copies: a part of a long reply would keep all of it in memory.
+    // Copies the texts: a substring would retain the whole reply.
     const answer = { head: copied(head), tail: copied(tail), isCharged }
     const untilMs = since.atMs + forMs
     if (this.#deps.now() < untilMs) this.#cache.set(key, { answer, untilMs })
   }
 
-  /** Whether nothing newer is known than what tells of this height, or of none. */
+  /** True if nothing newer than this height is known. */
   #isCurrent(height: number | null, since: FetchContext): boolean {
     return since.writes === this.#writes && (height ?? since.head) === this.#head
   }
@@ -181,7 +183,7 @@ export class ChainCache {
   }
 }
 
-/** The texts alone: what was read of them is many times as large, and callers may wait long. */
+/** Only the texts: the parsed values are far larger, and callers may wait long. */
 function answerOf({ head, tail, isCharged }: RpcAnswer): RpcAnswer {
   return { head, tail, isCharged }
 }

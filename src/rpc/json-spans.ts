@@ -1,13 +1,13 @@
-// Where values stand in JSON text, so that they can be moved without being read: numbers keep their digits, objects their
-// order. Law: the text was parsed as JSON before; of any other text anything may be said.
+// Locates values in JSON text, so they can be copied without parsing: numbers keep their digits, objects their order.
+// Precondition: the text is valid JSON; otherwise the result is undefined.
 
-/** From the first character to behind the last one. */
+/** From the first character to just after the last one. */
 export interface Span {
   readonly start: number
   readonly end: number
 }
 
-/** The elements of the array that the text is. */
+/** Elements of a top-level array. */
 export function elementsOf(text: string): Span[] {
   const elements: Span[] = []
   let at = afterSpace(text, afterSpace(text, 0) + 1)
@@ -20,7 +20,7 @@ export function elementsOf(text: string): Span[] {
   return elements
 }
 
-/** The values of the object that begins at or behind `from`, in the order of `names`. Of a name twice there the last counts, as for JSON.parse. */
+/** Values of the object at or after `from`, in the order of `names`. The last duplicate counts, as in JSON.parse. */
 export function membersOf(text: string, from: number, names: readonly string[]): readonly (Span | undefined)[] {
   const members = new Array<Span | undefined>(names.length)
   let at = afterSpace(text, afterSpace(text, from) + 1)
@@ -43,7 +43,7 @@ function afterSpace(text: string, from: number): number {
   return at
 }
 
-/** Behind the string whose first quotation mark is at `from`. */
+/** End of the string that starts at `from`. */
 function endOfString(text: string, from: number): number {
   for (let end = text.indexOf('"', from + 1); ; end = text.indexOf('"', end + 1)) {
     let escapes = 0

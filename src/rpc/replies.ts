@@ -1,25 +1,25 @@
-// What a node replied, as texts around the place of the id: everything else goes to the caller byte for byte. Law: a reply
-// that is no JSON-RPC reply to its call is none.
+// Splits a node's reply around its id, so everything else reaches the caller byte for byte. Invariant: a reply that is
+// not a JSON-RPC reply to its call counts as none.
 
 import { parseJson } from '../core/json.ts'
 import { elementsOf, membersOf, type Span } from './json-spans.ts'
 
-/** What a caller gets. */
+/** Reply text for a caller. */
 export interface RpcAnswer {
-  /** Before and behind the id. */
+  /** Text before and after the id. */
   readonly head: string
   readonly tail: string
-  /** Whether it costs: a result, or what came of a call that was run and reverted. Other errors cost nothing. */
+  /** True for a result and for a reverted call. Other errors are free. */
   readonly isCharged: boolean
 }
 
 export interface RpcReply extends RpcAnswer {
-  /** Undefined of an error. */
+  /** Undefined for an error. */
   readonly result: unknown
 }
 
 const MEMBERS = ['id']
-/** What contracts come to that revert. */
+/** Error code of reverted contract calls. */
 const REVERTED = 3
 
 export function textOf({ head, tail }: RpcAnswer, id: string): string {
@@ -27,9 +27,8 @@ export function textOf({ head, tail }: RpcAnswer, id: string): string {
 }
 
 /**
- * Replies by the numbers of their calls, 1 to `count`, of which some may be missing; null where the node gave nothing of
- * the kind, or two for one call, of which neither can be believed. `mayBeUnnamed`: an error whose id is null is of the
- * one call that there was.
+ * Replies by call number, 1 to `count`; some may be missing. Null if the text has no replies, or two for one call,
+ * since neither can be trusted. `mayBeUnnamed`: an error with a null id belongs to the only call.
  */
 export function readReplies(text: string, count: number, mayBeUnnamed: boolean): ReadonlyMap<number, RpcReply> | null {
   const value = parseJson(text)

@@ -1,7 +1,7 @@
-// Answers POST /v1/<chain>: read → price → hold credits → find → settle or release → reply, call by call. Knows no HTTP
-// and no platform. Invariants: as many charges as calls that a node answered, notifications among them; each hold is settled or
-// released once; a node is asked only after the hold; answers stand in the order of their calls; a call that memory answers
-// is answered and charged, whatever else its key got wrong.
+// Serves POST /v1/<chain>: parse → price → hold credits → resolve → settle or release → reply, per call. Independent of
+// HTTP and platform. Invariants: exactly the calls that a node answered are charged, including notifications; each hold
+// is settled or released once; a node is called only after the hold; responses are in call order; a call served from
+// memory succeeds and is charged, whatever other errors its key caused.
 
 import { formatCredits, type MicroCredits } from '../core/amount.ts'
 import type { Failure } from '../core/failure.ts'
@@ -33,7 +33,7 @@ export interface RpcServiceDeps {
   readonly report: (error: unknown, requestId: string) => void
 }
 
-/** A call on its way: what it costs, and why it is none. */
+/** A call with its price, or its error. */
 interface PricedCall {
   readonly id: string | null
   readonly call: RpcCall | null
@@ -43,7 +43,7 @@ interface PricedCall {
 
 type HoldResult = Result<Hold, Failure>
 
-/** What became of a call. `paid`: what it cost. */
+/** Outcome of a call. `paid`: its charge. */
 interface CallOutcome {
   readonly text: string
   readonly status: number
@@ -52,7 +52,7 @@ interface CallOutcome {
   readonly left: MicroCredits | null
 }
 
-/** Of calls that no node is asked for: revoked keys and rate limits still show. */
+/** Price of calls that reach no node: revoked keys and rate limits still apply. */
 const NO_PRICE: Price = { product: 'rpc', type: 'refused', amount: 0 }
 const NO_HOLD: HoldResult = err({ kind: 'internal' })
 
@@ -64,31 +64,31 @@ export class RpcService {
     this.#deps = deps
   }
 
-  /** What `GET /status` tells of the chains, as this isolate knows them. */
+  /** Chain fields of `GET /status`, as known to this isolate. */
   view() {
     const now = this.#deps.now()
     return [...this.#deps.chains].map(([name, { cache }]) => ({ name, ...cache.view(now) }))
   }
 
-  /** Why nothing of this chain can be asked, null where it can. */
+  /** Failure for an unknown chain, or null. */
   refusal(chain: string): Failure | null {
     if (this.#deps.chains.has(chain)) return null
     const names = [...this.#deps.chains.keys()].map((name) => JSON.stringify(name)).join(', ') || 'none'
-    const hint = `The chain ${JSON.stringify(chain.slice(0, 64))} does not exist here: this gateway has ${names}.`
+    const hint = `The chain ${JSON.stringify(chain.slice(0, 64))} does not exist on this gateway. Available: ${names}.`
     return { kind: 'not_found', what: 'This chain', hint }
   }
 
-  /** Never rejects. A chain that is not served was refused before. */
+  /** Never rejects. Unknown chains must be rejected beforehand. */
   async handle(request: MeteredCall, chainName: string, text: string): Promise<Reply> {
     try {
       const body = readBody(text)
       if (!body.ok)
         return await this.#replyUnbilled(request, replyOf(body.error, request.requestId), asFailure(body.error))
       const chain = this.#deps.chains.get(chainName)
-      if (!chain) throw new Error(`the chain ${chainName} is not served`)
+      if (!chain) throw new Error(`unknown chain ${chainName}`)
       const items = body.value.calls.map((call) => priceCall(call, chain.prices))
       const work = this.#handleCalls(request, chain, body.value.isBatch, items)
-      // Calls that are cancelled after a node was asked are charged all the same.
+      // Calls canceled after a node was called are charged anyway.
       if (work instanceof Promise) request.waitUntil(work)
       return await work
     } catch (error) {
@@ -97,12 +97,12 @@ export class RpcService {
     }
   }
 
-  /** The reply, free of charge, to an authenticated request that could not even be read. */
+  /** Replies, free of charge, to an authenticated request with an unreadable body. */
   async reject(request: MeteredCall, failure: Failure): Promise<Reply> {
     return this.#replyUnbilled(request, rpcFailure(failure, request.requestId), failure)
   }
 
-  /** In place of the reply the caller gets a refusal that comes before it. */
+  /** Returns the unbilled reply, or a failure that takes precedence. */
   async #replyUnbilled(request: MeteredCall, reply: Reply, failure: Failure): Promise<Reply> {
     const left = await checkUnbilled(request, 'rpc', this.#unbilledLimiter, this.#deps.now())
     if (!left.ok) return refusal(request, left.error)
@@ -110,7 +110,7 @@ export class RpcService {
     return { ...reply, headers: { ...reply.headers, ...leftHeader(left.value) } }
   }
 
-  /** At once where neither the meter nor a node has to be asked: to wait takes longer than an answer from memory. */
+  /** Synchronous if neither the meter nor a node is needed: awaiting takes longer than a response from memory. */
   #handleCalls(
     request: MeteredCall,
     chain: ServedChain,
@@ -122,15 +122,15 @@ export class RpcService {
       return waitMs > 0 ? err(unbilledLimitFailure(waitMs)) : request.charging.hold(request.identity, item.price)
     })
     return andThen(all(holding), (holds) => {
-      const asked = items.flatMap(({ call }, at) => (call !== null && holds[at]?.ok ? [call] : []))
-      const finding = asked.length === 0 ? [] : chain.cache.resolve(asked, request.waitUntil)
+      const pendingCalls = items.flatMap(({ call }, at) => (call !== null && holds[at]?.ok ? [call] : []))
+      const finding = pendingCalls.length === 0 ? [] : chain.cache.resolve(pendingCalls, request.waitUntil)
       return andThen(finding, (found) =>
         assembleReply(request.requestId, isBatch, items, this.#finish(request, items, holds, found)),
       )
     })
   }
 
-  /** Milliseconds that a call has to wait which is free for sure, or may come to nothing at a node; 0: it goes on. */
+  /** Wait in ms for a call that is certainly free or may fail upstream; 0: it proceeds. */
   #unbilledWaitMs({ identity: { keyHash } }: MeteredCall, chain: ServedChain, call: RpcCall | null): number {
     const now = this.#deps.now()
     if (this.#unbilledLimiter.waitMs(keyHash, now) === 0) return 0
@@ -138,14 +138,14 @@ export class RpcService {
     return chain.cache.cached(call) === undefined ? this.#unbilledLimiter.tryUpstream(keyHash, now) : 0
   }
 
-  /** `holds` are those of the items, in their order; `found` has an answer for each call among them that was held. */
+  /** `holds` are in item order. `found` has one result per call with a hold. */
   #finish(
     request: MeteredCall,
     items: readonly PricedCall[],
     holds: readonly HoldResult[],
     found: readonly CallResult[],
   ): readonly CallOutcome[] {
-    // A source that fails is nobody's fault, and one work, however many calls were in it.
+    // A failed source is not the caller's fault and counts once, however many calls it had.
     const failed = found.some(({ ok }) => !ok)
       ? this.#unbilledLimiter.take(request.identity.keyHash, this.#deps.now())
       : 0
@@ -168,7 +168,7 @@ export class RpcService {
     if (found !== null && !found.ok) {
       return this.#refused(request, item, failedMs > 0 ? unbilledLimitFailure(failedMs) : found.error, left)
     }
-    // Errors of a node are owed: the work was done.
+    // Node errors may become debt, because the work was done.
     const waitMs = this.#unbilledLimiter[found === null ? 'take' : 'takeOrOwe'](
       request.identity.keyHash,
       this.#deps.now(),
@@ -202,12 +202,12 @@ function priceCall(read: RpcBody['calls'][number], prices: CallPrices): PricedCa
     : { id, call, refusal: null, price }
 }
 
-/** What JSON-RPC has a code of its own for, as a failure. */
+/** Converts a JSON-RPC error into a failure for the refusal log. */
 function asFailure({ message }: RpcError): Failure {
   return { kind: 'bad_field', issues: [], hint: message }
 }
 
-/** The reply of a failure, which the account's owner finds among the refusals. */
+/** Reply of a failure, which is also logged for the account's owner. */
 function refusal(
   { requestId, recordRefusal }: MeteredCall,
   failure: Failure,
@@ -222,7 +222,7 @@ function replyOf(error: RpcError, requestId: string): Reply {
   return { status: error.status, headers: headersOf(requestId, 0), body: rpcErrorText(error, 'null') }
 }
 
-/** Of a batch the status is that of its answers where all have one, else 200: some were answered. */
+/** Status of a batch: the common status of its calls, or 200 if they differ. */
 function assembleReply(
   requestId: string,
   isBatch: boolean,
@@ -236,11 +236,11 @@ function assembleReply(
   const headers = { ...refusalHeaders(done, status, requestId), ...headersOf(requestId, cost), ...leftHeader(left) }
   const texts = items.flatMap(({ id }, at) => (id === null ? [] : (done[at]?.text ?? [])))
   if (texts.length > 0) return { status, headers, body: isBatch ? batchOf(texts) : texts.join('') }
-  // Nobody reads what is said to a notification, but who has no key or credits is told by the status.
+  // A notification has no body, but the status reports a missing key or credits.
   return { status: status === 200 ? 204 : status, headers, body: null }
 }
 
-/** Where some calls were answered it is told all the same how long those wait that were too many. */
+/** Adds Retry-After for rate-limited calls even if other calls succeeded. */
 function refusalHeaders(done: readonly CallOutcome[], status: number, requestId: string): Record<string, string> {
   const failure = status === 200 ? done.find(isTooMany)?.failure : done[0]?.failure
   if (failure === undefined) return {}
@@ -250,7 +250,7 @@ function refusalHeaders(done: readonly CallOutcome[], status: number, requestId:
 
 const isTooMany = ({ failure }: CallOutcome) => failure?.kind === 'rate_limited'
 
-/** What a node wrote alone may have a line's end behind it. */
+/** Node text may end with a line break. */
 function batchOf(texts: readonly string[]): string {
   return `[${texts.map((text) => text.trim()).join(',')}]`
 }

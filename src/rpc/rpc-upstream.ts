@@ -1,7 +1,6 @@
-// Asks the nodes of a chain in their order, then all of them once more. Pure but for what is injected. Laws: what writes is
-// sent once; what a node leaves out of a batch is asked of the next one; a node is left alone only where a request that is
-// known to be good fails, too; whatever happens, each call gets one reply or failure, and the whole takes no longer than two
-// attempts.
+// Calls a chain's nodes in order, in up to two rounds. Pure except for injected dependencies. Invariants: writes are
+// sent once; calls that a node omits from a batch go to the next node; a node is paused only if a known-good request
+// fails too; each call gets exactly one reply or failure, within the time of two attempts.
 
 import { backoffMs } from '../core/backoff.ts'
 import type { Failure } from '../core/failure.ts'
@@ -18,12 +17,12 @@ type CallText = Pick<RpcCall, 'method' | 'params'>
 export type ReplyResult = Result<RpcReply, Failure>
 
 export interface RpcUpstreamDeps {
-  /** One POST, ended after so long, or so many bytes of answer; never throws. */
+  /** One POST, limited in time and response bytes; never throws. */
   readonly send: (url: string, body: string, timeoutMs: number, maxBytes: number) => Promise<SourceReply>
   readonly now: () => number
   readonly random: () => number
   readonly sleep: (ms: number) => Promise<void>
-  /** Keeps work alive beyond the request that began it. */
+  /** Keeps work alive after the request that started it. */
   readonly background: (work: Promise<unknown>) => void
 }
 
@@ -31,25 +30,25 @@ type ChainNodes = Pick<RpcChain, 'name' | 'urls' | 'timeoutMs' | 'batchMax'>
 
 const ROUNDS = 2
 const RETRY = { firstMs: 50, capMs: 500, jitter: 1 }
-/** An attempt that has less time than this left is not begun. */
+/** An attempt with less time left is not started. */
 const ATTEMPT_MIN_MS = 50
-/** Requests to a node at a time for one caller: a platform allows six of everything. */
+/** Concurrent node requests per caller: the platform allows six connections in total. */
 const PARTS_AT_ONCE = 4
-/** Of all answers to one caller together, which lie in memory until the last one has come. */
+/** Bytes of all responses to one caller, which are in memory until the last one arrives. */
 const RESPONSES_MAX_BYTES = 8 * 1024 * 1024
 const PROBE: readonly CallText[] = [{ method: 'eth_chainId', params: '' }]
 const PERHAPS_SENT =
-  'The node did not say what became of this: it may have been sent. Look for it by its hash before you send it again.'
-const TOO_LARGE = 'The answer is larger than 8 MiB: ask for less, or in smaller batches.'
-/** The node knows us, or the operator's key, no more: what it says is for the operator. */
+  'The node did not confirm this transaction, but may have received it. Look it up by its hash before you send it again.'
+const TOO_LARGE = 'The response is larger than 8 MiB. Request less, or use smaller batches.'
+/** The node rejects our key; its message is for the operator. */
 const ACCESS_DENIED = [401, 403, 407]
 
-/** What may still be asked for one caller. */
+/** Remaining budget of one caller's request. */
 interface RemainingBudget {
   bytes: number
   readonly endMs: number
 }
-/** What `GET /status` tells of a node: never its address, which may hold a key. */
+/** Node fields of `GET /status`. The address is never shown, because it may contain a key. */
 export interface NodeView {
   readonly state: 'ok' | 'resting'
   readonly retryInMs: number
@@ -75,7 +74,7 @@ export class RpcUpstream {
     this.#nodes = chain.urls.map((url) => ({ url, breaker: new Breaker(), lastSuccessMs: null, lastFailure: null }))
   }
 
-  /** The nodes in their order. */
+  /** Nodes in order. */
   view(nowMs: number): readonly NodeView[] {
     return this.#nodes.map(({ breaker, lastSuccessMs, lastFailure }) => {
       const retryInMs = breaker.waitMs(nowMs)
@@ -83,12 +82,12 @@ export class RpcUpstream {
     })
   }
 
-  /** A reply or failure for each call, in their order. */
+  /** A reply or failure for each call, in order. */
   async request(calls: readonly CallText[]): Promise<readonly ReplyResult[]> {
     const replied = new Array<ReplyResult>(calls.length)
     const all = calls.map((call, at) => ({ call, at }))
     const reads = all.filter(({ call }) => !isWrite(call.method))
-    // Each by itself: others must not be sent again with it, nor be lost with it.
+    // Writes are sent individually, so that other calls neither repeat nor lose them.
     const parts = all.filter(({ call }) => isWrite(call.method)).map((write) => [write])
     for (let from = 0; from < reads.length; from += this.#chain.batchMax)
       parts.push(reads.slice(from, from + this.#chain.batchMax))
@@ -96,9 +95,9 @@ export class RpcUpstream {
     const left = { bytes: RESPONSES_MAX_BYTES, endMs: this.#deps.now() + 2 * this.#chain.timeoutMs }
     const askParts = async () => {
       for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
-        const asked = part.map(({ call }) => call)
+        const partCalls = part.map(({ call }) => call)
         const found = new Map<number, RpcReply>()
-        const failure = await this.#askNodes(asked, found, left, width)
+        const failure = await this.#askNodes(partCalls, found, left, width)
         for (const [i, { at }] of part.entries()) {
           const reply = found.get(i + 1)
           replied[at] = reply === undefined ? err(failure ?? { kind: 'internal' }) : ok(reply)
@@ -109,7 +108,7 @@ export class RpcUpstream {
     return replied
   }
 
-  /** Puts replies into `found` by the numbers of their calls; why some are missing there, null where none are. */
+  /** Adds replies to `found` by call number. Returns the failure of missing calls, null if none are missing. */
   async #askNodes(
     calls: readonly CallText[],
     found: Map<number, RpcReply>,
@@ -158,10 +157,10 @@ export class RpcUpstream {
       }
       if (!isTried) break
     }
-    return failure ?? { kind: 'unavailable', what: `The chain ${source} cannot be asked now`, retryAfterMs: shortestMs }
+    return failure ?? { kind: 'unavailable', what: `The chain ${source} is unavailable`, retryAfterMs: shortestMs }
   }
 
-  /** What the node replied, or why that is nothing; remembers how it did. */
+  /** Returns the node's replies, or why there are none, and records its health. */
   #readReply(node: Node, sent: SourceReply, count: number, body: string) {
     const { url, breaker } = node
     const now = this.#deps.now()
@@ -190,7 +189,7 @@ export class RpcUpstream {
     return reason === 'timeout' ? 'late' : 'failed'
   }
 
-  /** Finds out whether the node is ill or was asked what it cannot answer. */
+  /** Finds out whether the node is unhealthy or cannot serve these calls. */
   async #probe(url: string, breaker: Breaker): Promise<void> {
     const sent = await this.#deps.send(url, requestText(PROBE), this.#chain.timeoutMs, RESPONSES_MAX_BYTES)
     if ('status' in sent && repliesIn(sent, 1) !== null) breaker.recordSuccess()
@@ -198,12 +197,12 @@ export class RpcUpstream {
   }
 }
 
-/** Some nodes send their errors with another status than 200. One of theirs that names no call is no answer to any. */
+/** Some nodes send errors with a status other than 200. A server error that names no call belongs to none. */
 function repliesIn({ status, text }: Extract<SourceReply, { readonly status: number }>, count: number): Replies | null {
   return ACCESS_DENIED.includes(status) ? null : readReplies(text, count, status < 500)
 }
 
-/** Calls with numbers of our own, from 1 on: a caller's may be twice there, or of a kind that a node does not take. */
+/** Renumbers calls from 1: a caller's ids may repeat or have an unsupported type. */
 function requestText(calls: readonly CallText[]): string {
   const texts = calls.map(({ method, params }, at) => {
     const rest = params === '' ? '' : `,"params":${params}`

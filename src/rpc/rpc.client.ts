@@ -1,4 +1,4 @@
-// The JSON-RPC service of an isolate, with fetch: one per process of the Worker, because breakers and answers remember.
+// JSON-RPC service of an isolate, using fetch. One per Worker process, because breakers and caches have state.
 
 import { after, sleep } from '../core/timers.client.ts'
 import type { WaitUntil } from '../core/wait-until.ts'
@@ -13,14 +13,14 @@ export interface RpcPlatform extends Pick<RpcServiceDeps, 'report'> {
 }
 
 const now = () => Date.now()
-/** Characters of the answers that are kept, of all chains together. */
+/** Characters of stored responses of all chains. */
 const MEMORY_MAX = 8 * 1024 * 1024
 
-/** Serves the chains that have nodes. */
+/** Serves all chains with nodes. */
 export function rpcService(configs: readonly RpcChain[], { report, waitUntil }: RpcPlatform): RpcService {
-  const asked = configs.filter(({ urls }) => urls.length > 0)
-  const memoryMax = MEMORY_MAX / asked.length
-  const chains = asked.map((config) => [config.name, servedChain(config, waitUntil, memoryMax)] as const)
+  const withNodes = configs.filter(({ urls }) => urls.length > 0)
+  const memoryMax = MEMORY_MAX / withNodes.length
+  const chains = withNodes.map((config) => [config.name, servedChain(config, waitUntil, memoryMax)] as const)
   return new RpcService({ chains: new Map(chains), now, report })
 }
 

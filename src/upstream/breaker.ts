@@ -1,16 +1,18 @@
-// A circuit breaker: after a run of failures a source is left alone for a while, then tried with a single request.
+// Circuit breaker: after a run of failures a source is paused, then tried with a single request.
 //
-//   closed ──5 failures in a row──▶ suspect ──judged──▶ open ──pause over──▶ one probe ──▶ closed, or open for twice as long
+//   closed ──5 failures in a row──▶ suspect ──judged──▶ open ──pause over──▶ one probe
+//   one probe ──success──▶ closed, ──failure──▶ open for twice as long
 //
-// What fails may be the request: the same one again is no news, and before a pause begins or grows the owner asks
-// something that is known to be good (`tryDecide`, then `condemned` or `succeeded`). So no caller can close a source for others.
-// Time is an argument. A probe whose outcome never comes (its isolate died) gives way to another. Requests that were
-// under way when it opened are not probes: many that fail together lengthen no pause, and end none but by success.
+// The failing request itself may be at fault. So repeating the same request does not count, and before a pause starts
+// or grows the owner sends a known-good request (`tryClaimJudgment`, then `open` or `recordSuccess`). No caller can
+// thus block a source for others. Time is an argument. A probe without an outcome (its isolate died) is replaced.
+// Requests in flight when the breaker opened are not probes: their failures extend no pause, and only their success
+// ends one.
 
 const FAILURES_TO_OPEN = 5
 const FIRST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 30_000
-/** The most that a source may ask for. What is further away was set before the clock was set back. */
+/** Longest pause a source may request. A later time was set before the clock was set back. */
 export const LONGEST_REST_MS = 60_000
 /** Longer than any attempt can take. */
 const PROBE_LOST_MS = 10_000
@@ -20,13 +22,13 @@ export class Breaker {
   #pauseMs = 0
   #closedFrom = 0
   #isProbing = false
-  /** Distinct requests among the failures. */
+  /** Distinct failed requests. */
   readonly #requests = new Set<string>()
   #isSuspect = false
   #judgeFrom = 0
   #restUntil = 0
 
-  /** True where a request may be sent now; while half open, true for one caller only. */
+  /** True if a request may be sent now; while half open, for one caller only. */
   tryPass(now: number): boolean {
     if (this.waitMs(now) > 0) return false
     if (this.#pauseMs > 0) {
@@ -36,18 +38,18 @@ export class Breaker {
     return true
   }
 
-  /** Open, or half open: the next request decides. */
+  /** Open or half open: the next request decides. */
   get isHalfOpen(): boolean {
     return this.#pauseMs > 0
   }
 
-  /** Milliseconds until the next request may pass, 0 if it may now. */
+  /** Milliseconds until the next request may pass, 0 if now. */
   waitMs(now: number): number {
     const pauseMs = this.#closedFrom - now
     return Math.max(this.restMs(now), pauseMs > LONGEST_PAUSE_MS ? 0 : pauseMs)
   }
 
-  /** The part of that which the source asked for. */
+  /** Part of the wait that the source requested. */
   restMs(now: number): number {
     const restMs = this.#restUntil - now
     return restMs > LONGEST_REST_MS ? 0 : Math.max(0, restMs)
@@ -63,8 +65,8 @@ export class Breaker {
   }
 
   /**
-   * A failure. `request`: which another of the same says nothing more about, null where each one counts. `surely`: no
-   * request can be at fault. Otherwise nothing opens or lengthens a pause until `tryDecide` has found out.
+   * Records a failure. `request` identifies repeated requests, which count once; null counts each one. `surely`: the
+   * request cannot be at fault. Otherwise no pause starts or grows before `tryClaimJudgment`.
    */
   recordFailure(now: number, request: string | null, surely = false): void {
     const isOpen = this.#pauseMs > 0
@@ -76,7 +78,7 @@ export class Breaker {
     if (surely) this.open(now)
   }
 
-  /** Whether failures are to be judged, and nobody has begun to: true for one caller only. */
+  /** True for one caller if failures must be judged and nobody is judging them. */
   tryClaimJudgment(now: number): boolean {
     const waitMs = this.#judgeFrom - now
     if (!this.#isSuspect || (waitMs > 0 && waitMs <= PROBE_LOST_MS)) return false
@@ -84,7 +86,7 @@ export class Breaker {
     return true
   }
 
-  /** The source is at fault, unless it has answered meanwhile. */
+  /** The source is at fault, unless it has succeeded meanwhile. */
   open(now: number): void {
     if (!this.#isSuspect) return
     this.#endJudgment()
@@ -93,13 +95,13 @@ export class Breaker {
     this.#closedFrom = now + this.#pauseMs
   }
 
-  /** The source asked to be left alone until then; says nothing about its health. */
+  /** Pauses the source at its own request. Says nothing about its health. */
   rest(until: number): void {
     this.#restUntil = Math.max(this.#restUntil, until)
     this.abandonJudgment()
   }
 
-  /** The attempt said nothing about what this breaker guards: another may probe at once. */
+  /** The attempt had no result for this breaker: another caller may probe. */
   abandonJudgment(): void {
     this.#endJudgment()
     if (!this.#isProbing) return

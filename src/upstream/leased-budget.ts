@@ -1,7 +1,7 @@
-// Pays for requests to a source that has a budget, from weight leased ahead: most requests need no round trip. Invariants: one
-// exchange with the bucket at a time; an exchange is never repeated with its news; while the bucket cannot be reached
-// nothing is sent beyond what is leased, because a source that sees too much shuts everyone out; callers whose requests
-// wait take turns, however many requests each of them has.
+// Pays for requests to a budgeted source from weight leased ahead, so most requests need no round trip. Invariants: one
+// exchange with the bucket at a time; updates are never resent; while the bucket is unreachable, only leased weight is
+// spent, because an overloaded source blocks everyone; waiting callers are served fairly, however many requests each
+// has.
 
 import { BoundedMap } from '../core/bounded-map.ts'
 import { type After, orFallback } from '../core/deadline.ts'
@@ -17,29 +17,32 @@ import {
 import { areAlike } from './weight.ts'
 import { WEIGHT_TTL_MS } from './weight-bucket.ts'
 
-/** What one request took, kept until its answer tells what it really cost. */
+/** Weight reserved by a request until its response shows the real cost. */
 export interface WeightReservation {
   readonly weight: number
   readonly parts: readonly { readonly lease: LocalLease; readonly weight: number }[]
 }
 
-/** Asked for ahead: what was used in the last while would last so long. */
+/** Forecast window for weight requested ahead. */
 const FORECAST_MS = 1_500
-/** Older use says nothing about the next second. */
+/** Older usage does not predict the next second. */
 const FORGET_USE_MS = 4_000
-/** A grant that ends within this time goes back while it can still arrive. */
+/** A grant this close to its end is returned while the return can still arrive. */
 const ENDING_MS = 1_300
 
 export class WeightLease {
   readonly #perMinute: number
   readonly #spreadMs: number
-  /** The one that ends first is used first. */
+  /** Earliest expiry first. */
   #leases: LocalLease[] = []
   #owed = 0
   readonly #usage = new UsageRate(500)
-  /** Requests like that and heavier are refused until then. Much heavier ones ask once: the bucket saves for them. */
+  /**
+   * Requests of this weight class or heavier are refused until then. A heavier class asks once, so that the bucket
+   * saves for it.
+   */
   #refusals: readonly { readonly weight: number; readonly untilMs: number }[] = []
-  /** What was last heard of the bucket. */
+  /** Last known weight in the bucket. */
   #remaining: { readonly weight: number; readonly atMs: number } | null = null
 
   constructor(perMinute: number, spreadMs: number) {
@@ -47,7 +50,7 @@ export class WeightLease {
     this.#spreadMs = spreadMs
   }
 
-  /** Takes a request's whole weight, or nothing and null. */
+  /** Reserves a request's whole weight, or returns null. */
   take(weight: number, nowMs: number): WeightReservation | null {
     if (this.#available(nowMs) < weight) return null
     const parts: { lease: LocalLease; weight: number }[] = []
@@ -62,13 +65,13 @@ export class WeightLease {
     return { weight, parts }
   }
 
-  /** Milliseconds for which the bucket has refused this weight, 0 where it may be asked. */
+  /** Remaining refusal of this weight in ms, 0 if the bucket may be asked. */
   refusedMs(weight: number, nowMs: number): number {
     const refusal = this.#refusals.find((each) => areAlike(each.weight, weight) && each.weight <= weight)
     return Math.max(0, (refusal?.untilMs ?? 0) - nowMs)
   }
 
-  /** The request turned out to cost `weight`: the rest may be used again as long as its grant lives; more is owed. */
+  /** The request cost `weight`: the rest is free while its grant lasts; an excess is owed. */
   settle(spending: WeightReservation, weight: number): void {
     let rest = spending.weight - weight
     this.#usage.count(-rest)
@@ -80,13 +83,13 @@ export class WeightLease {
     }
   }
 
-  /** Whether use will outrun what is here before the next look: worth an exchange beside the requests. */
+  /** True if usage will exceed the local weight before the next check, so a background exchange pays off. */
   runsLow(nowMs: number): boolean {
     const forecast = this.#forecast(nowMs)
     return forecast > 0 && this.#available(nowMs) * 2 < forecast && this.refusedMs(1, nowMs) === 0
   }
 
-  /** The exchange for a request of `weight` at the head of a queue that needs `waiting` together; both 0: ahead of use. */
+  /** Request for `weight` at the head of a queue that needs `waiting` in total; both 0: ahead of use. */
   request(grant: string, weight: number, waiting: number, nowMs: number): BudgetRequest {
     const here = this.#available(nowMs)
     const forecast = Math.max(0, this.#forecast(nowMs) - here)
@@ -95,7 +98,7 @@ export class WeightLease {
     return this.#exchange(grant, { weight, least: Math.max(0, weight - here), need, forecast })
   }
 
-  /** The exchange that gives back what ends soon and what use does not need; null where there is nothing to tell. */
+  /** Exchange that returns expiring and unneeded weight; null if there is nothing to report. */
   giveBack(newGrant: string, nowMs: number): BudgetRequest | null {
     let spare = this.#available(nowMs) - this.#forecast(nowMs)
     const returned = new Map<LocalLease, number>()
@@ -111,7 +114,7 @@ export class WeightLease {
     return this.#exchange(newGrant, { weight: 0, least: 0, need: 0, forecast: 0 }, returned)
   }
 
-  /** Takes in the answer to an exchange that was sent at `sentAtMs`. */
+  /** Applies the response to a request sent at `sentAtMs`. */
   applyResponse(ask: BudgetRequest, answer: BudgetResponse, sentAtMs: number, nowMs: number): void {
     this.#remaining = { weight: answer.left, atMs: nowMs }
     if (answer.granted > 0) this.#leases.push(new LocalLease(ask.grant, answer.granted, sentAtMs + answer.ttlMs))
@@ -121,17 +124,17 @@ export class WeightLease {
     if (answer.waitMs > 0) this.#refusals = [...this.#refusals, { weight, untilMs: nowMs + answer.waitMs }]
   }
 
-  /** No answer came: returned weight is lost, and what is owed is told again, lest it be forgotten. */
+  /** No response: returned weight is lost; owed weight is reported again. */
   onNoResponse(ask: BudgetRequest): void {
     this.#owed += ask.owed
   }
 
-  /** True while there is weight that may have to go back. */
+  /** True while weight may have to be returned or is owed. */
   hasUnsettled(nowMs: number): boolean {
     return this.#available(nowMs) > 0 || this.#owed > 0
   }
 
-  /** What the bucket had when it was last asked. */
+  /** Weight in the bucket at the last exchange. */
   get remaining(): { readonly weight: number; readonly atMs: number } | null {
     return this.#remaining
   }
@@ -164,11 +167,11 @@ export class WeightLease {
   }
 }
 
-/** What a request to a source has to have first. */
+/** Payment for requests to a source. */
 export interface Budget {
-  /** `waitMs`: not now, and when to ask again. `settle` is called with the real weight once it is known. */
+  /** `waitMs`: time to wait before retrying. Call `settle` with the real weight once known. */
   take(weight: number, caller: string): Promise<Payment>
-  /** What the bucket had at last, asked now unless that was within a second; null where it cannot be reached. */
+  /** Weight in the bucket, at most one second old; null if it is unreachable. */
   remaining(): Promise<{ readonly weight: number; readonly atMs: number } | null>
 }
 
@@ -182,17 +185,17 @@ export interface BudgetDeps {
   readonly sleep: (ms: number) => Promise<void>
   readonly after: After
   readonly newId: () => string
-  /** Keeps work alive beyond the request that began it. */
+  /** Keeps work alive after the request that started it. */
   readonly background: (work: Promise<unknown>) => void
 }
 
 const EXCHANGE_TIMEOUT_MS = 1_000
 const FLIGHT_MAX_MS = 2 * EXCHANGE_TIMEOUT_MS + DOWN_MS
-/** Rounds of asking for one request; reached only where others take every grant first. */
+/** Maximum exchanges per request; reached only if others take every grant first. */
 const ROUNDS_MAX = 10
-/** Nobody waits for a grant longer than that. */
+/** Upper bound of a request's wait for a grant. */
 const WAIT_MAX_MS = ROUNDS_MAX * FLIGHT_MAX_MS
-/** Callers of whom it is known when they were served last. */
+/** Callers whose last service is remembered. */
 const CALLERS_MAX = 1_000
 
 interface Waiter {
@@ -207,9 +210,9 @@ export class LeasedBudget implements Budget {
   readonly #lease: WeightLease
   readonly #exchanges: SerialExchanges
   readonly #heartbeat = new Heartbeat()
-  /** Requests that wait for a grant. One that is ended meanwhile never takes itself off. */
+  /** Requests waiting for a grant. A killed request never removes itself. */
   readonly #waiting = new Set<Waiter>()
-  /** Numbers of the turns in which callers were served last. */
+  /** Sequence number of each caller's last service. */
   readonly #served = new BoundedMap<string, number>(CALLERS_MAX)
   #turn = 0
 
@@ -268,7 +271,7 @@ export class LeasedBudget implements Budget {
     }
   }
 
-  /** Of those who wait for less than `weight`, the first of the caller who was served longest ago. */
+  /** Among requests lighter than `weight`, the first one of the caller served longest ago. */
   #next(weight: number): Waiter | null {
     let next: Waiter | null = null
     let least = Number.POSITIVE_INFINITY
@@ -301,7 +304,7 @@ export class LeasedBudget implements Budget {
   async #exchange(ask: BudgetRequest): Promise<void> {
     const sentAtMs = this.#deps.now()
     const again = { ...ask, grant: this.#deps.newId(), news: [] }
-    // A restarted object refuses the first call only.
+    // A restarted object fails only the first call.
     const sent = await this.#send(ask)
       .catch(() => this.#send(again))
       .catch(() => null)
@@ -310,13 +313,13 @@ export class LeasedBudget implements Budget {
     this.#exchanges.markFailed(this.#deps.now())
   }
 
-  /** Null where the answer is late: what it grants is lost. */
+  /** Null if the response is late: its grant is lost. */
   async #send(ask: BudgetRequest): Promise<{ readonly ask: BudgetRequest; readonly answer: BudgetResponse } | null> {
     const answer = await orFallback(this.#deps.api().exchange(ask), EXCHANGE_TIMEOUT_MS, null, this.#deps.after)
     return answer === null ? null : { ask, answer }
   }
 
-  /** Looks after what is leased while there is any: asks ahead of use, gives back what is not used. */
+  /** Maintains leased weight: fetches ahead of use and returns the unused. */
   #maintain(): void {
     const now = this.#deps.now()
     if (!this.#isBusy && this.#lease.runsLow(now))
@@ -326,7 +329,7 @@ export class LeasedBudget implements Budget {
     this.#deps.background(this.#heartbeat.run(clock, (atMs) => this.#returnUnused(atMs)))
   }
 
-  /** One round of the keeper; true while something is leased. */
+  /** One round of the heartbeat; true while weight is leased. */
   async #returnUnused(nowMs: number): Promise<boolean> {
     const back = this.#isBusy ? null : this.#lease.giveBack(this.#deps.newId(), nowMs)
     if (back !== null) {

@@ -1,7 +1,7 @@
-// Asks the sources of a type in their order: at most two attempts each, then the next. Pure but for what is injected.
-// Laws: a request to a source with a budget is paid for before it is sent, every attempt anew; a refusal that is the
-// caller's fault is passed on and never taken elsewhere; no source is left alone because of what callers ask, but where
-// requests that are known to be good fail, too; the whole takes no longer than `ASK_MAX_MS`.
+// Requests data from the sources of a type in order, with at most two attempts each. Pure except for injected
+// dependencies. Invariants: each attempt at a budgeted source is paid for before it is sent; a rejection caused by the
+// caller is returned and not retried elsewhere; a source is paused only if known-good requests fail too; the total time
+// is at most `REQUEST_MAX_MS`.
 
 import { backoffMs } from '../core/backoff.ts'
 import type { Failure } from '../core/failure.ts'
@@ -16,25 +16,25 @@ import { weightOf, weightToReserve } from './weight.ts'
 
 export interface UpstreamDeps {
   readonly sources: readonly RoutedSource[]
-  /** One POST, ended after so long; never throws. */
+  /** One POST, ended after `timeoutMs`; never throws. */
   readonly send: (url: string, body: string, timeoutMs: number) => Promise<SourceReply>
   readonly now: () => number
   readonly random: () => number
   readonly sleep: (ms: number) => Promise<void>
-  /** Keeps work alive beyond the request that began it. */
+  /** Keeps work alive after the request that started it. */
   readonly background: (work: Promise<unknown>) => void
 }
 
 const ATTEMPTS_PER_SOURCE = 2
 const RETRY = { firstMs: 100, capMs: 1_000, jitter: 1 }
-/** Shorter than a flight of answers may last (info/ports.ts). */
+/** Shorter than the flight bound of info responses (info/ports.ts). */
 const REQUEST_MAX_MS = 11_000
-/** An attempt that has less time than this left is not begun. */
+/** An attempt with less time left is not started. */
 const ATTEMPT_MIN_MS = 50
-/** How long a request waits for a budget that is used up. */
+/** Maximum wait of a request for an exhausted budget. */
 const BUDGET_WAIT_MS = 1_000
 
-/** `waitMs`: nothing was sent, and how long until it could be; `unpaid` where the budget alone is in the way. */
+/** `waitMs`: nothing was sent, and the time until it could be. `unpaid`: only the budget is exhausted. */
 type AttemptResult = { readonly outcome: Outcome } | { readonly waitMs: number; readonly unpaid: boolean }
 
 interface Call {
@@ -92,7 +92,7 @@ export class RoutedUpstream implements Upstream {
     return err(failure ?? unavailable(type, shortestMs))
   }
 
-  /** The sources of a type in the order in which they would be asked now. */
+  /** Sources of a type in the current order. */
   route(type: string): readonly RoutedSource[] {
     let sources = this.#byType.get(type)
     if (sources === undefined) {
@@ -120,7 +120,7 @@ export class RoutedUpstream implements Upstream {
     }
   }
 
-  /** `isProbe`: sent to judge the source, whatever its breakers say. */
+  /** `isProbe`: sent to judge the source, ignoring its breakers. */
   async #attempt(
     source: RoutedSource,
     { type, body, startMs, caller = '' }: Call,
@@ -140,7 +140,7 @@ export class RoutedUpstream implements Upstream {
     const sent = await this.#deps.send(config.url, body, timeoutMs)
     const now = this.#deps.now()
     const outcome = outcomeOf(sent, body, now)
-    // Without a whole reply nobody knows what the source has counted.
+    // Without a complete reply, the source's count is unknown and the reservation stays.
     if ('status' in sent) payment?.settle(weightOf(type, outcome.kind === 'answer' ? outcome.rows : 0))
     health.record(type, body, outcome, now - sentAtMs, now, isProbe)
     if (type === LAG_TYPE) source.lag.record(outcome, now)
@@ -148,7 +148,7 @@ export class RoutedUpstream implements Upstream {
     return { outcome }
   }
 
-  /** Finds out whether a source is ill or was asked what it cannot answer. */
+  /** Finds out whether a source is unhealthy or cannot serve these requests. */
   async #judge(source: RoutedSource, type: string): Promise<void> {
     const { health } = source
     const probe = (of: string, body: string) =>
@@ -165,7 +165,7 @@ export class RoutedUpstream implements Upstream {
     health.judge(type, last, this.#deps.now())
   }
 
-  /** Looks at the source's clock beside the requests, if that is due. */
+  /** Checks the source's clock in the background, if due. */
   #checkLag(source: RoutedSource): void {
     const startMs = this.#deps.now()
     const { health, lag } = source
@@ -174,16 +174,20 @@ export class RoutedUpstream implements Upstream {
   }
 }
 
-/** The operator names the type for this source, or it has answered it before: then a refusal is about the request. */
+/** The operator lists the type for this source, or it has served it before. Then a rejection concerns the request. */
 function isKnownToServe({ config, health }: RoutedSource, type: string): boolean {
   return config.types !== undefined || health.hasServed(type)
 }
 
-/** `waitMs` is infinite where there was nobody to wait for. */
+/** `waitMs` is infinite if no source exists. */
 function unavailable(type: string, waitMs: number): Failure {
   const what = `No source for the type ${type} is available now`
   if (Number.isFinite(waitMs)) return { kind: 'unavailable', what, retryAfterMs: waitMs }
-  return { kind: 'unavailable', what, hint: `No source serves the type ${type} here: the operator has to add one.` }
+  return {
+    kind: 'unavailable',
+    what,
+    hint: `No source on this gateway serves the type ${type}. Its operator must add one.`,
+  }
 }
 
 function failureOf(outcome: Exclude<Outcome, { kind: 'answer' }>, source: string): Failure {
@@ -202,19 +206,19 @@ function failureOf(outcome: Exclude<Outcome, { kind: 'answer' }>, source: string
   }
 }
 
-/** A source with what this isolate knows of it. */
+/** A source and its state in this isolate. */
 export interface RoutedSource {
   readonly config: UpstreamSource
   readonly health: SourceHealth
   readonly lag: SourceLag
-  /** Null: it grants as much as is asked, and costs no round trip. */
+  /** Null: unlimited, without round trips. */
   readonly budget: Budget | null
 }
 
 /**
- * As configured, but last those whose clock is late by more than `maxLagMs` against the freshest of them, and those that
- * seem not to serve the type. Where all are late (the exchange stands still, or our own clock is wrong) none is passed
- * over; a lag that is not known counts as none.
+ * Configured order, except that lagging and doubtful sources come last: those later than the freshest by more than
+ * `maxLagMs`, and those that seem not to serve the type. If all lag (the exchange has stalled, or our clock is wrong),
+ * none is moved. An unknown lag counts as none.
  */
 function routeOf(sources: readonly RoutedSource[], type: string, nowMs: number): readonly RoutedSource[] {
   if (sources.length < 2) return sources
@@ -225,7 +229,7 @@ function routeOf(sources: readonly RoutedSource[], type: string, nowMs: number):
   return last.length === 0 ? sources : [...sources.filter((source) => !isLast(source)), ...last]
 }
 
-/** How late an answer of this source has to be called: nothing within its bound. */
+/** Lag to report with a response: none within the source's limit. */
 function latenessOf({ config, lag }: RoutedSource, nowMs: number): Pick<UpstreamResponse, 'lagMs'> {
   const lagMs = lag.lagMs(nowMs)
   return lagMs !== null && lagMs > config.maxLagMs ? { lagMs } : {}

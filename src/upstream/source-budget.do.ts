@@ -1,4 +1,4 @@
-// One per source that has a budget, named `<chain>/<source>`: the only place where its weight is given out.
+// One object per budgeted source, named `<chain>/<source>`. It alone grants the source's weight.
 
 import { DurableObject } from 'cloudflare:workers'
 import { migrate } from '../core/migrate.store.ts'
@@ -24,10 +24,10 @@ export class SourceBudget extends DurableObject<Cloudflare.Env> implements Sourc
       ask.owed,
       ...ask.news.flatMap(({ returned, used }) => [returned, used]),
     ]) {
-      if (!Number.isSafeInteger(weight) || weight < 0) throw new Error('a weight is a whole number')
+      if (!Number.isSafeInteger(weight) || weight < 0) throw new Error('weight must be a non-negative integer')
     }
     const answer = this.#bucket.exchange(ask, Date.now())
-    // The answer leaves only once this is written: what was given out stays given out after a crash.
+    // The response is sent only after this write: granted weight stays granted after a crash.
     if (answer.granted > 0 || ask.owed > 0 || ask.news.length > 0) {
       const { micro, atMs } = this.#bucket.stored
       this.ctx.storage.sql.exec('INSERT OR REPLACE INTO bucket (id, micro, at) VALUES (1, ?, ?)', micro, atMs)

@@ -1,34 +1,33 @@
-// What an isolate knows of one source: how it answered lately, and whether it may be asked. A source that fails at one
-// type is left alone for that type; one that is away, or asked for a pause, is left alone altogether. Where requests may
-// be what fails, requests that are known to be good decide.
+// Health of one source in an isolate. A source that fails for one type is paused for that type; one that is down, or
+// asked for a pause, is paused completely. If requests themselves may be at fault, known-good requests decide.
 
 import { Breaker } from './breaker.ts'
 import type { Outcome } from './outcome.ts'
 
 export interface HealthView {
   readonly state: 'ok' | 'resting'
-  /** Until it is asked again, 0 where it is asked now. */
+  /** Time until the next request, 0 if now. */
   readonly retryInMs: number
-  /** Types that it fails at, for which alone it is left alone. */
+  /** Types for which the source is paused. */
   readonly failingTypes: readonly string[]
   readonly lastSuccessMs: number | null
   readonly lastFailure: { readonly atMs: number; readonly type: string; readonly reason: FailureReason } | null
-  /** Of the last answers. */
+  /** Of recent responses. */
   readonly medianMs: number | null
 }
 
 type FailureReason = 'timeout' | 'unreachable' | 'busy' | 'failed'
 
-/** Latencies that the median is taken of. */
+/** Latency samples for the median. */
 const SAMPLES = 32
-/** How long a source that refused a type which another one serves is asked for it last. */
+/** How long a source that rejected a type served elsewhere is used last for it. */
 const UNSERVED_MS = 600_000
 
 export class SourceHealth {
   readonly #overall = new Breaker()
   readonly #byType = new Map<string, Breaker>()
   readonly #exampleOf: (type: string) => string | undefined
-  /** The request of each type that it answered last. */
+  /** Last successful request of each type. */
   readonly #lastGood = new Map<string, string>()
   readonly #unservedUntilMs = new Map<string, number>()
   readonly #latencies: number[] = []
@@ -36,32 +35,32 @@ export class SourceHealth {
   #lastSuccessMs: number | null = null
   #lastFailure: HealthView['lastFailure'] = null
 
-  /** `exampleOf`: a request of a type that any source of it ought to answer. */
+  /** `exampleOf`: a request of a type that every source of it should serve. */
   constructor(exampleOf: (type: string) => string | undefined) {
     this.#exampleOf = exampleOf
   }
 
-  /** Milliseconds until a request of this type may pass, 0 if it may now. */
+  /** Milliseconds until a request of this type may pass, 0 if now. */
   waitMs(type: string, nowMs: number): number {
     return Math.max(this.#overall.waitMs(nowMs), this.#breaker(type).waitMs(nowMs))
   }
 
-  /** Milliseconds for which the source asked to be left alone. */
+  /** Remaining pause requested by the source, in ms. */
   restMs(nowMs: number): number {
     return this.#overall.restMs(nowMs)
   }
 
-  /** Away when last asked: the next request decides, and ought to be one that somebody waits for. */
+  /** The source was down at the last request. The next request decides and should be a caller's. */
   get isHalfOpen(): boolean {
     return this.#overall.isHalfOpen
   }
 
-  /** True where a request of this type may be sent now; while half open, true for one caller only. */
+  /** True if a request of this type may be sent now; while half open, for one caller only. */
   tryPass(type: string, nowMs: number): boolean {
     return this.waitMs(type, nowMs) === 0 && this.#overall.tryPass(nowMs) && this.#breaker(type).tryPass(nowMs)
   }
 
-  /** `isProbe`: it was sent to judge the source, and `judge` is told what came of it. */
+  /** `isProbe`: sent to judge the source; `judge` receives the result. */
   record(type: string, body: string, outcome: Outcome, tookMs: number, nowMs: number, isProbe = false): void {
     if (outcome.kind === 'answer') this.#recordAnswer(type, body, tookMs, nowMs)
     const reason = reasonOf(outcome)
@@ -84,43 +83,46 @@ export class SourceHealth {
     } else if (isDoubtful) one.recordFailure(nowMs, request)
   }
 
-  /** Whether the failures of this type, or of all, are to be judged by the caller: true for one only. */
+  /** True for one caller if failures of this type, or of all, must be judged. */
   tryClaimJudgment(type: string, nowMs: number): boolean {
     const ofAll = this.#overall.tryClaimJudgment(nowMs)
     return this.#breaker(type).tryClaimJudgment(nowMs) || ofAll
   }
 
-  /** What to judge by: an answer to any of these says that it is well, and that what failed were the requests. */
+  /**
+   * Known-good requests. A response to any of them means that the source is healthy and the failed requests were at
+   * fault.
+   */
   probes(type: string): readonly string[] {
     return [...new Set([this.#lastGood.get(type), this.#exampleOf(type)])].filter((body) => body !== undefined)
   }
 
-  /** Another type than this one that it has answered, and the request. */
+  /** Known-good request of another type. */
   otherProbe(type: string): readonly [type: string, body: string] | undefined {
     return [...this.#lastGood].findLast(([other]) => other !== type)
   }
 
-  /** No probe of this type was answered; `last` became of the last one, null where there was none. */
+  /** No probe of this type succeeded. `last` is the outcome of the last one, null if there was none. */
   judge(type: string, last: Outcome | null, nowMs: number): void {
     const one = this.#breaker(type)
-    // An example need not exist on every chain: a refusal of it says nothing of a source that answered nothing else.
+    // An example may not exist on every chain: its rejection says nothing about a source without other successes.
     if (last?.kind === 'refused' && !this.hasServed(type)) return one.recordSuccess()
     if (last === null || isAway(last)) this.#overall.open(nowMs)
     one.open(nowMs)
   }
 
-  /** Nobody could judge now. */
+  /** No judgment is possible now. */
   abandonJudgment(type: string): void {
     this.#overall.abandonJudgment()
     this.#breaker(type).abandonJudgment()
   }
 
-  /** Whether it has answered this type before. */
+  /** True if it has served this type before. */
   hasServed(type: string): boolean {
     return this.#lastGood.has(type)
   }
 
-  /** It refused what another source answered: it seems not to serve this type. */
+  /** It rejected a request that another source served, so it probably does not serve this type. */
   markUnserved(type: string, nowMs: number): void {
     this.#unservedUntilMs.set(type, nowMs + UNSERVED_MS)
   }
@@ -142,13 +144,13 @@ export class SourceHealth {
     }
   }
 
-  /** Whether each failure of this request is news, because nothing is wrong with it. */
+  /** True if each failure of this request counts, because the request is known to be good. */
   #isKnownGood(type: string, body: string, outcome: Outcome): boolean {
     return body === this.#lastGood.get(type) || (outcome.kind !== 'refused' && body === this.#exampleOf(type))
   }
 
   #recordAnswer(type: string, body: string, tookMs: number, nowMs: number): void {
-    // Last in the order of the map: what was answered last.
+    // Moves the type to the end of the map, so it holds the latest success.
     this.#lastGood.delete(type)
     this.#lastGood.set(type, body)
     this.#unservedUntilMs.delete(type)
@@ -166,7 +168,7 @@ export class SourceHealth {
   }
 }
 
-/** The source itself seems to be away. */
+/** The source itself seems to be down. */
 export function isAway(outcome: Outcome): boolean {
   return outcome.kind === 'timeout' || (outcome.kind === 'broken' && outcome.whole)
 }

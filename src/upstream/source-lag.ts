@@ -1,5 +1,5 @@
-// How late a source's own clock is, by its `exchangeStatus`. Looked at in the background and only while there is
-// traffic; a source that does not know the type is never late.
+// Clock lag of a source, from its `exchangeStatus`. Checked in the background and only under traffic. A source without
+// this type never lags.
 
 import type { Outcome } from './outcome.ts'
 
@@ -7,11 +7,11 @@ export const LAG_TYPE = 'exchangeStatus'
 export const LAG_BODY = `{"type":"${LAG_TYPE}"}`
 
 const CHECK_EVERY_MS = 3_000
-/** A source with a budget is looked at less often: every isolate does it, and each look has its weight. */
+/** Budgeted sources are checked less often: every isolate checks them, and each check costs weight. */
 const CHECK_BUDGETED_EVERY_MS = 30_000
-/** A source that refuses the type is asked again after this time. */
+/** A source that rejects the type is checked again after this time. */
 const CHECK_UNSUPPORTED_EVERY_MS = 300_000
-/** An older reading says nothing any more. */
+/** Older readings are ignored. */
 const READING_MAX_MS = 60_000
 
 export class SourceLag {
@@ -20,22 +20,22 @@ export class SourceLag {
   #nextMs = 0
   #reading: { readonly lagMs: number; readonly atMs: number } | null = null
 
-  /** `asked`: false for a source that is not routed this type. */
-  constructor({ asked, dear }: { readonly asked: boolean; readonly dear: boolean }) {
-    this.#everyMs = dear ? CHECK_BUDGETED_EVERY_MS : CHECK_EVERY_MS
-    this.#isRouted = asked
+  /** `isRouted`: false for a source that does not serve this type. */
+  constructor({ isRouted, isBudgeted }: { readonly isRouted: boolean; readonly isBudgeted: boolean }) {
+    this.#everyMs = isBudgeted ? CHECK_BUDGETED_EVERY_MS : CHECK_EVERY_MS
+    this.#isRouted = isRouted
   }
 
-  /** True for one caller only when the next look is due. */
+  /** True for one caller when the next check is due. */
   tryCheck(nowMs: number): boolean {
-    // A look that is further away was planned before the clock was set back.
+    // A check further away was scheduled before the clock was set back.
     const waitMs = this.#nextMs - nowMs
     if (!this.#isRouted || (waitMs > 0 && waitMs <= CHECK_UNSUPPORTED_EVERY_MS)) return false
     this.#nextMs = nowMs + this.#everyMs
     return true
   }
 
-  /** Takes in what the source answered to the type, in a look or in traffic. */
+  /** Records a response to the type, from a check or from traffic. */
   record(outcome: Outcome, nowMs: number): void {
     if (outcome.kind === 'refused' || (outcome.kind === 'broken' && !outcome.whole && !outcome.again)) {
       this.#nextMs = nowMs + CHECK_UNSUPPORTED_EVERY_MS
@@ -47,7 +47,7 @@ export class SourceLag {
     this.#nextMs = Math.max(this.#nextMs, nowMs + this.#everyMs)
   }
 
-  /** Null where it is not known. */
+  /** Null if unknown. */
   lagMs(nowMs: number): number | null {
     return this.#reading === null || Math.abs(nowMs - this.#reading.atMs) > READING_MAX_MS ? null : this.#reading.lagMs
   }

@@ -1,5 +1,5 @@
-// Where answers come from that Weir does not hold itself: the UPSTREAMS variable, parsed and routed per type.
-// Order is preference: the first source that serves a type is asked first, the next is its failover.
+// Upstream sources: the UPSTREAMS variable, parsed and routed per type. In order of preference: the first source that
+// serves a type is used first, the next is its failover.
 
 import * as z from 'zod'
 import { parseJson } from '../core/json.ts'
@@ -8,24 +8,24 @@ import { parseWith } from '../core/validation-errors.ts'
 import { BUDGET_MAX, BUDGET_MIN } from './weight-bucket.ts'
 
 const UpstreamSource = z.strictObject({
-  /** What `/status` and failures call it; never its address. */
+  /** Name in `/status` and errors; never the address. */
   name: z.string().min(1).max(64),
-  /** The address to POST to, path included, such as `https://node.example.com/info`. */
+  /** URL to POST to, including the path, such as `https://node.example.com/info`. */
   url: z.url({ protocol: /^https?$/ }),
-  /** Omitted: every type. A plain node serves about a third of them. */
+  /** Absent: every type. A plain node serves about a third of them. */
   types: z.array(z.string()).optional(),
-  /** Weight per minute that this source grants us, such as the public API's 1200. Omitted: as much as is asked. */
+  /** Weight per minute allowed by the source, such as 1,200 on the public API. Absent: unlimited. */
   budget: z.int().min(BUDGET_MIN).max(BUDGET_MAX).optional(),
-  /** Bound of one attempt: connect, headers and body together. */
+  /** Limit of one attempt: connect, headers and body together. */
   timeoutMs: z.int().min(50).max(10_000).default(2_000),
-  /** A source whose clock is later than this is passed over while a fresher one serves the type. */
+  /** A source with a larger clock lag is used only if no fresher one serves the type. */
   maxLagMs: z.int().min(1_000).max(3_600_000).default(5_000),
 })
 export type UpstreamSource = z.infer<typeof UpstreamSource>
 
 const Sources = z.array(UpstreamSource).max(16)
 
-/** Parses the UPSTREAMS variable; an error is one sentence for the operator. */
+/** Parses the UPSTREAMS variable. The error is one sentence for the operator. */
 export function parseSources(text: string): Result<readonly UpstreamSource[], string> {
   const value = parseJson(text)
   if (value === undefined) {
@@ -34,11 +34,11 @@ export function parseSources(text: string): Result<readonly UpstreamSource[], st
   const parsed = parseWith(Sources, value)
   if (!parsed.ok) return err(`UPSTREAMS ${parsed.error[0].path || 'value'}: ${parsed.error[0].message}`)
   const names = new Set(parsed.value.map((source) => source.name))
-  if (names.size < parsed.value.length) return err('UPSTREAMS has two sources of one name')
+  if (names.size < parsed.value.length) return err('UPSTREAMS has two sources with the same name')
   return parsed
 }
 
-/** The sources that serve a type, in their order of preference. */
+/** Sources that serve a type, in order of preference. */
 export function sourcesFor(sources: readonly UpstreamSource[], type: string): readonly UpstreamSource[] {
   return sources.filter((source) => source.types === undefined || source.types.includes(type))
 }

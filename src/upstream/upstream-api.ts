@@ -1,19 +1,19 @@
-// The port through which a query asks the exchange's own info servers. Types alone: the rules are routed-upstream.ts.
+// Port for requests to the exchange's info servers. Types only; routed-upstream.ts has the rules.
 
 import type { Failure } from '../core/failure.ts'
 import type { Result } from '../core/result.ts'
 
 export interface UpstreamResponse {
-  /** The source's bytes unchanged: known to be JSON, otherwise unread. */
+  /** The source's bytes unchanged: valid JSON, otherwise unparsed. */
   readonly text: string
-  /** How late the source's clock is, where it is later than it should be. */
+  /** Clock lag of the source, if it exceeds its limit. */
   readonly lagMs?: number
 }
 
 export interface Upstream {
   /**
-   * Sends `body` (canonical JSON of a request of this type). A request that the sources refuse is `bad_field`. `caller`: on
-   * whose behalf, where it is not the gateway's own: callers take turns where a source's budget does not suffice.
+   * Sends `body` (a canonical JSON request of this type). A request rejected by the sources is `bad_field`. `caller`:
+   * the account served, if any; callers share a scarce budget fairly.
    */
   request(type: string, body: string, caller?: string): Promise<Result<UpstreamResponse, Failure>>
 }

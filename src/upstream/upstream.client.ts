@@ -1,4 +1,4 @@
-// The thin shell around fetch: one POST to a source, bounded in time and bytes, told as a value. Decides nothing.
+// Thin wrapper around fetch: one POST to a source, limited in time and bytes, with the result as a value.
 
 import { readBoundedText } from '../core/bounded-text.ts'
 import { after, sleep } from '../core/timers.client.ts'
@@ -12,20 +12,20 @@ import { SourceHealth } from './source-health.ts'
 import { LAG_TYPE, SourceLag } from './source-lag.ts'
 import { sourcesFor, type UpstreamSource } from './sources.ts'
 
-/** The largest public answer known is about 1 MB. */
+/** The largest known public response is about 1 MB. */
 const BODY_MAX_BYTES = 8 * 1024 * 1024
 
 export interface UpstreamPlatform {
-  /** The budget object of a source. */
+  /** Budget object of a source. */
   readonly budgetOf: (source: string) => SourceBudgetApi
   readonly waitUntil: WaitUntil
-  /** A canonical request of a type that every source of it ought to answer. */
+  /** Canonical request of a type that every source of it should serve. */
   readonly exampleOf: (type: string) => string | undefined
 }
 
 const clock = { now: () => Date.now(), sleep, after }
 
-/** The upstream of an isolate: one per process of the Worker, because breakers and leases remember. */
+/** Upstream of an isolate. One per Worker process, because breakers and leases have state. */
 export function fetchUpstream(configs: readonly UpstreamSource[], platform: UpstreamPlatform): RoutedUpstream {
   const sources = configs.map((config) => routedSource(config, platform))
   return new RoutedUpstream({
@@ -39,17 +39,17 @@ export function fetchUpstream(configs: readonly UpstreamSource[], platform: Upst
 
 function routedSource(config: UpstreamSource, { budgetOf, waitUntil, exampleOf }: UpstreamPlatform): RoutedSource {
   const { name, budget, timeoutMs } = config
-  const asked = sourcesFor([config], LAG_TYPE).length > 0
+  const isRouted = sourcesFor([config], LAG_TYPE).length > 0
   const deps = { api: () => budgetOf(name), newId: () => crypto.randomUUID(), ...clock, background: waitUntil }
   return {
     config,
     health: new SourceHealth(exampleOf),
-    lag: new SourceLag({ asked, dear: budget !== undefined }),
+    lag: new SourceLag({ isRouted, isBudgeted: budget !== undefined }),
     budget: budget === undefined ? null : new LeasedBudget(budget, timeoutMs, deps),
   }
 }
 
-/** One POST, ended after so long, or so many bytes of answer; never throws. */
+/** One POST, limited in time and response bytes; never throws. */
 export async function post(
   url: string,
   body: string,
@@ -68,7 +68,7 @@ export async function post(
     const read = await readBoundedText(chunksOf(response, maxBytes), maxBytes, 'keep').catch(() => null)
     if (read === null) return { failed: signal.aborted ? 'timeout' : 'cut' }
     if ('refused' in read && read.refused === 'too_large') return { failed: 'oversized' }
-    // Bytes that are not UTF-8 would become replacement characters, which could still be JSON: garbage stays garbage.
+    // Invalid UTF-8 would become replacement characters that might still be valid JSON. It must stay invalid.
     const text = 'text' in read ? read.text : ''
     return { status: response.status, retryAfter: response.headers.get('retry-after'), text }
   } catch {
@@ -76,10 +76,13 @@ export async function post(
   }
 }
 
-/** In one piece where a length is declared, which the HTTP layer keeps: piece by piece takes a tenth of a millisecond more. */
+/**
+ * Reads the body at once if its declared length is enforced by HTTP. Chunked reading takes a tenth of a millisecond
+ * longer.
+ */
 function chunksOf(response: Response, maxBytes: number): AsyncIterable<Uint8Array> | null {
   const length = response.headers.get('content-length')
-  // Of what is packed the length says nothing.
+  // The length of a compressed body says nothing about its real size.
   const isKnown = length !== null && Number(length) <= maxBytes && !response.headers.has('content-encoding')
   return isKnown ? inOnePiece(response) : response.body
 }

@@ -1,48 +1,47 @@
-// The token bucket of a source's budget, in weights per minute, shared by all isolates. Law, for every schedule, every
-// lost answer and every restart: the requests that arrive at the source within any 60 s weigh at most the budget.
+// Token bucket of a source's budget, in weight per minute, shared by all isolates. Invariant, for every schedule, lost
+// response and restart: requests arriving at the source within any 60 s weigh at most the budget.
 //
-// Why it holds. Isolates hold what is granted for a while (`spreadMs` at most until the request arrives), so arrivals of
-// a minute were granted within a minute and the spread. The bucket refills slowly enough that its burst and the refill
-// of that time are the budget together. Returned weight would let a bucket that has refilled meanwhile give it twice:
-// therefore the refill stops while what is in the bucket and what can still be returned make a full one.
-// Everything is counted in whole millionths of a weight.
+// Proof. Isolates keep a grant for a while (at most `spreadMs` until the request arrives), so the arrivals of one
+// minute were granted within a minute plus the spread. Burst plus refill over that time equals the budget. Returned
+// weight could be granted twice by a bucket that refilled meanwhile. So refilling stops while the bucket plus all
+// returnable weight is full. All amounts are integer millionths of a weight.
 //
-// A request that weighs more than there is would never come, while lighter ones take each weight as it flows in. So what
-// is refused has a claim: half of what flows in is saved for the oldest claim, until it has its weight.
-// Savings are a part of the bucket that others are not given, so the law above knows nothing of them.
+// A request heavier than the available weight would starve while lighter ones take each weight that flows in. So each
+// refused request has a claim, and half of the inflow is saved for the oldest claim until it is covered. Savings are
+// part of the bucket that others cannot use, so the invariant is unaffected.
 
 import { MINUTE_MS } from '../core/time.ts'
 import { BUDGET_API_VERSION, type BudgetRequest, type BudgetResponse, type GrantUpdate } from './budget-api.ts'
 import { areAlike, HEAVIEST_REQUEST } from './weight.ts'
 
 const MICRO = 1_000_000
-/** Burst and refill below have to leave room for the heaviest request. */
+/** Leaves room for the heaviest request in burst and refill. */
 export const BUDGET_MIN = 2 * HEAVIEST_REQUEST
 export const BUDGET_MAX = 1_000_000
-/** Granted weight is sent within this time of asking, or lost. */
+/** Granted weight is used within this time of the request, or lost. */
 export const WEIGHT_TTL_MS = 3_000
-/** A return that was sent in time arrives within this time. */
+/** A return sent in time arrives within this time. */
 const RETURN_MS = 1_000
-/** An isolate may take at most this part of a full bucket beyond what its requests need now. */
+/** An isolate may take at most this fraction of a full bucket beyond its current need. */
 const AHEAD_SHARE = 4
 const BURST_SHARE = 8
-/** How much later than told a request may come again. */
+/** How late a refused request may retry and keep its claim. */
 const CLAIM_GRACE_MS = 5_000
 
-/** What has to outlive a restart. */
+/** State that must survive a restart. */
 export interface StoredBucket {
   readonly micro: number
   readonly atMs: number
 }
 
-/** Of requests that are alike, of any isolate: they are refused, and come again when they are told to. */
+/** Claim of refused requests of one weight class, from any isolate, until they retry. */
 interface Claim {
   readonly weight: number
-  /** What is needed of the bucket for it. */
+  /** Weight needed from the bucket. */
   least: number
   /** Millionths. */
   saved: number
-  /** Nobody came for it. */
+  /** Expiry of an unused claim. */
   untilMs: number
 }
 
@@ -54,13 +53,13 @@ interface OutstandingGrant {
 export class WeightBucket {
   #micro: number | null
   #atMs: number
-  /** Grants that may still be returned, oldest first. A restart forgets them: then they cannot be. */
+  /** Grants that may still be returned, oldest first. After a restart they no longer can be. */
   readonly #outstanding = new Map<string, OutstandingGrant>()
   #outstandingWeight = 0
   /** Oldest first. A restart forgets them. */
   #claims: Claim[] = []
 
-  /** Null: a bucket nobody has taken from. */
+  /** Null: an unused bucket. */
   constructor(stored: StoredBucket | null) {
     this.#micro = stored?.micro ?? null
     this.#atMs = stored?.atMs ?? 0
@@ -70,7 +69,7 @@ export class WeightBucket {
     return { micro: this.#micro ?? 0, atMs: this.#atMs }
   }
 
-  /** A clock that steps back gives nothing and takes nothing; one that is set back for good counts from there. */
+  /** A small backward clock step changes nothing; after a large one, counting restarts from the new time. */
   exchange(ask: BudgetRequest, clockMs: number): BudgetResponse {
     if (this.#atMs - clockMs > MINUTE_MS) this.#resetClock(clockMs)
     const nowMs = Math.max(clockMs, this.#atMs)
@@ -107,14 +106,14 @@ export class WeightBucket {
     else this.#claims.push({ weight, least, saved: 0, untilMs })
   }
 
-  /** For the oldest alone: savings of several could fill the bucket, and nothing would flow in for anybody. */
+  /** Saves only for the oldest claim: savings for several could fill the bucket and stop the inflow. */
   #save(micro: number): void {
     const [oldest] = this.#claims
     if (oldest !== undefined)
       oldest.saved += Math.min(Math.floor(micro), Math.max(0, oldest.least * MICRO - oldest.saved))
   }
 
-  /** As after a restart: what is out cannot come back. */
+  /** As after a restart: outstanding grants cannot be returned. */
   #resetClock(clockMs: number): void {
     this.#atMs = clockMs
     this.#outstanding.clear()
@@ -128,7 +127,7 @@ export class WeightBucket {
       this.#atMs = nowMs
       return room
     }
-    // More than two minutes fill any bucket; the bound keeps the product exact.
+    // Any bucket is full after two minutes; the bound keeps the product exact.
     const elapsedMs = Math.min(nowMs - this.#atMs, 2 * MINUTE_MS)
     this.#atMs = nowMs
     const micro = Math.min(this.#micro, full * MICRO)
@@ -160,7 +159,7 @@ export class WeightBucket {
   }
 }
 
-/** Whole weights of a full bucket. */
+/** Capacity in whole weights. */
 export function burst(perMinute: number): number {
   return Math.max(HEAVIEST_REQUEST, Math.floor(perMinute / BURST_SHARE))
 }

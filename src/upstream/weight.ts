@@ -1,6 +1,6 @@
-// What a request costs at the public API, in its own weights. Some types cost more for every so many rows that come
-// back, which is known only afterwards: the most that can come back is reserved before, and what was not used is given
-// back. Law: for an answer within the documented row caps, the reserved weight is never below the weight of the answer.
+// Request weights of the public API. Some types cost extra per number of returned rows, which is known only afterwards:
+// the maximum is reserved, and the rest is returned. Invariant: for a response within the documented row caps, the
+// reservation covers its weight.
 
 const OTHER_WEIGHT = 20
 
@@ -15,9 +15,9 @@ const WEIGHTS: ReadonlyMap<string, number> = new Map([
 ])
 
 interface Rows {
-  /** So many rows cost one more. */
+  /** Rows per additional weight. */
   readonly perWeight: number
-  /** The most rows of an answer; where no cap is documented, the largest of those that are. */
+  /** Maximum rows of a response; without a documented cap, the largest documented one. */
   readonly cap: number
 }
 
@@ -28,7 +28,7 @@ const ROWS: ReadonlyMap<string, Rows> = new Map([
   ['userTwapSliceFills', { perWeight: 20, cap: 2000 }],
   ['userTwapSliceFillsByTime', { perWeight: 20, cap: 2000 }],
   ['fundingHistory', { perWeight: 20, cap: 500 }],
-  // Ten as measured; no cap is documented.
+  // Ten were measured; no cap is documented.
   ['recentTrades', { perWeight: 20, cap: 100 }],
   ['userFunding', { perWeight: 20, cap: 500 }],
   ['twapHistory', { perWeight: 20, cap: 2000 }],
@@ -38,21 +38,21 @@ const ROWS: ReadonlyMap<string, Rows> = new Map([
   ['candleSnapshot', { perWeight: 60, cap: 5000 }],
 ])
 
-/** Weight of an answer of this type with so many rows; `rows` 0 is what a refusal costs. */
+/** Weight of a response of this type with this many rows; `rows` 0 is the weight of a rejection. */
 export function weightOf(type: string, rows: number): number {
   const more = ROWS.get(type)
   return (WEIGHTS.get(type) ?? OTHER_WEIGHT) + (more === undefined ? 0 : Math.ceil(rows / more.perWeight))
 }
 
-/** The most that a request of this type can cost. */
+/** Maximum weight of a request of this type. */
 export function weightToReserve(type: string): number {
   return weightOf(type, ROWS.get(type)?.cap ?? 0)
 }
 
-/** Whether requests of these weights are like heavy: the powers of two are the bounds. */
+/** True if both weights are in the same class, bounded by powers of two. */
 export function areAlike(weight: number, other: number): boolean {
   return Math.clz32(weight) === Math.clz32(other)
 }
 
-/** What no request costs more than: the row types above at their caps. */
+/** Maximum weight of any request: the row types above at their caps. */
 export const HEAVIEST_REQUEST = Math.max(...[...ROWS.keys(), ...WEIGHTS.keys()].map(weightToReserve))

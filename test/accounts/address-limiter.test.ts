@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { AddressLimiter, KEY_LOOKUPS, REST_REQUESTS, WRONG_TOKENS } from '../../src/accounts/address-limiter.ts'
 
-describe('the gate of an address', () => {
+describe('address limiter', () => {
   it.each([
     ['192.0.2.1', KEY_LOOKUPS, KEY_LOOKUPS.each],
     [null, KEY_LOOKUPS, KEY_LOOKUPS.unknown],
@@ -19,21 +19,21 @@ describe('the gate of an address', () => {
     expect(gate.take('198.51.100.7', 0).waitMs).toBe(0)
   })
 
-  it('takes the /64 of an IPv6 caller for one, however it is written', () => {
+  it('counts an IPv6 /64 as one caller in any notation', () => {
     const gate = new AddressLimiter(KEY_LOOKUPS)
     for (let i = 0; i < KEY_LOOKUPS.each.quota; i++) gate.take(`2001:DB8::${i.toString(16)}`, 0)
     expect(gate.take('2001:0db8:0:0:ffff::1', 0).waitMs).toBeGreaterThan(0)
     expect(gate.take('2001:db8:0:1::1', 0).waitMs).toBe(0)
   })
 
-  it('takes an IPv4 caller for the same one where a proxy writes it as IPv6', () => {
+  it('counts an IPv4 caller and its IPv6-mapped form as one', () => {
     const gate = new AddressLimiter(KEY_LOOKUPS)
     for (let i = 0; i < KEY_LOOKUPS.each.quota; i++) gate.take('::ffff:192.0.2.1', 0)
     expect(gate.take('192.0.2.1', 0).waitMs).toBeGreaterThan(0)
     expect(gate.take('::FFFF:192.0.2.2', 0).waitMs).toBe(0)
   })
 
-  it('drops who was not seen for longest, and nobody before it is full', () => {
+  it('evicts the least recently seen caller, and only when full', () => {
     const gate = new AddressLimiter(KEY_LOOKUPS)
     const flood = (network: number) => {
       for (let i = 0; i < 9_999; i++) gate.take(`10.${network}.${i >> 8}.${i & 255}`, 0)

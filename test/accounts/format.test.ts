@@ -10,8 +10,8 @@ import { keyHashOf } from '../../src/core/ids.ts'
 
 const SECRET = 'an operator secret of forty characters!!'
 
-describe('the form of a key', () => {
-  it('mints keys that it reads and that only its secret vouches for', async () => {
+describe('key format', () => {
+  it('generates keys that parse and that only its own secret verifies', async () => {
     for (const kind of ['api', 'service'] as const) {
       const key = await mintKey(kind, SECRET)
       expect(key).toMatch(kind === 'api' ? /^cqt_.{26}$/ : /^cqs_.{26}$/)
@@ -23,7 +23,7 @@ describe('the form of a key', () => {
     }
   })
 
-  it('notices any changed character', async () => {
+  it('detects any changed character', async () => {
     const key = await mintKey('api', SECRET)
     for (let at = 4; at < 30; at++) {
       const other = key[at] === '2' ? '3' : '2'
@@ -40,7 +40,7 @@ describe('the form of a key', () => {
 
   it.each(['', 'cqt_'])('refuses %j', (text) => expect(parseKey(text).ok).toBe(false))
 
-  it('refuses whitespace, which only ?key= can carry', async () => {
+  it('rejects whitespace, which only ?key= can carry', async () => {
     const key = await mintKey('api', SECRET)
     for (const text of [`${key} `, ` ${key}`, `${key}\n`, `${key}\t`]) {
       const parsed = parseKey(text)
@@ -48,7 +48,7 @@ describe('the form of a key', () => {
     }
   })
 
-  it('draws every character about equally often', () => {
+  it('generates all characters about equally often', () => {
     const counts = new Map<string, number>()
     for (const letter of randomBase58(58_000, (bytes) => randomBytes(bytes))) {
       counts.set(letter, (counts.get(letter) ?? 0) + 1)
@@ -57,7 +57,7 @@ describe('the form of a key', () => {
     for (const count of counts.values()) expect(Math.abs(count - 1_000)).toBeLessThan(250)
   })
 
-  it('hashes like everyone else', async () => {
+  it('computes a standard SHA-256', async () => {
     expect(await hashKey('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
   })
 })
@@ -76,14 +76,14 @@ const record: KeyRecord = {
   at: 0,
 }
 
-describe('who may enter', () => {
+describe('key admission', () => {
   const INFO = { product: 'info', kind: 'api' } as const
   const enter = (over: Partial<KeyRecord>, entry: KeyRequirement = INFO, address: string | null = null) => {
     const result = admit({ ...record, ...over }, entry, 1_000, address)
     return result.ok ? 'ok' : result.error
   }
 
-  it('tells revoked, expired, wrong kind and wrong product apart', () => {
+  it('distinguishes revoked, expired, wrong kind and wrong product', () => {
     expect(enter({})).toBe('ok')
     expect(enter({ revoked: 5, expires: 5 })).toEqual({ kind: 'key_revoked' })
     expect(enter({ expires: 1_000 })).toEqual({ kind: 'key_expired' })
@@ -95,7 +95,7 @@ describe('who may enter', () => {
     expect(enter({ kind: 'service', products: ['platform'] }, { product: 'platform', kind: 'any' })).toBe('ok')
   })
 
-  it('sends who holds a replaced key to the one in its place, once it has ended', () => {
+  it('points the holder of an ended, replaced key to its successor', () => {
     expect(enter({ replaced: true, expires: 1_001 })).toBe('ok')
     for (const over of [{ expires: 1_000 }, { revoked: 5 }, { revoked: 5, expires: 1_000 }]) {
       expect(enter({ ...over, replaced: true })).toEqual({ kind: 'key_replaced' })
@@ -104,17 +104,17 @@ describe('who may enter', () => {
     expect(KeyRecord.parse({ ...before, revoked: 5 })).toMatchObject({ replaced: false, revoked: 5 })
   })
 
-  it('lets a key with ranges in from an address in one of them, and from no other and none', () => {
+  it('admits a key with ranges only from an address inside them', () => {
     const ranges = ['192.0.2.0/24', '2001:db8::/32']
     expect(enter({ ranges }, INFO, '192.0.2.7')).toBe('ok')
     expect(enter({ ranges }, INFO, '2001:db8::1')).toBe('ok')
-    const isTold = (why: string) => ({ kind: 'not_entitled', why: expect.stringContaining(`only, and ${why}`) })
-    expect(enter({ ranges }, INFO, '198.51.100.7')).toEqual(isTold('yours is none of them'))
-    expect(enter({ ranges }, INFO, null)).toEqual(isTold('this gateway cannot be sure of yours (TRUST_PROXY is off)'))
-    expect(enter({ ranges: [] }, INFO, '192.0.2.7')).toEqual(isTold('yours is none of them'))
+    const isTold = (why: string) => ({ kind: 'not_entitled', why: expect.stringContaining(`, and ${why}`) })
+    expect(enter({ ranges }, INFO, '198.51.100.7')).toEqual(isTold('yours is not one of them'))
+    expect(enter({ ranges }, INFO, null)).toEqual(isTold('this gateway cannot verify yours (TRUST_PROXY is off)'))
+    expect(enter({ ranges: [] }, INFO, '192.0.2.7')).toEqual(isTold('yours is not one of them'))
   })
 
-  it('says who entered, with all that a surface may ask of the key', () => {
+  it('returns the identity with every field a surface may need', () => {
     const perSecond = { requestsPerSecond: 3, infoRequestsPerSecond: 50 }
     const limits = { ...perSecond, streamConnections: 1, streamSubscriptions: 2, streamMessagesPerMinute: 9 }
     expect(admit({ ...record, limits, expires: 2_000 }, INFO, 1_000, null)).toEqual({
@@ -133,8 +133,8 @@ describe('who may enter', () => {
   })
 })
 
-describe('what an isolate remembers', () => {
-  it('forgets presence after 30 s and absence after 5 s', () => {
+describe('key cache', () => {
+  it('forgets existing keys after 30 s and missing ones after 5 s', () => {
     const memory = new KeyCache(10)
     memory.set('present', record, 0)
     memory.set('absent', null, 0)
@@ -142,7 +142,7 @@ describe('what an isolate remembers', () => {
     expect([memory.get('present', 30_000), memory.get('absent', 5_000)]).toEqual([undefined, undefined])
   })
 
-  it('keeps what is present through a flood of absent keys', () => {
+  it('keeps existing keys during a flood of missing ones', () => {
     const memory = new KeyCache(10)
     for (let i = 0; i < 5; i++) memory.set(`present ${i}`, record, 0)
     for (let i = 0; i < 1_000; i++) memory.set(`absent ${i}`, null, 0)
@@ -150,7 +150,7 @@ describe('what an isolate remembers', () => {
     expect(memory.size).toBeLessThanOrEqual(10)
   })
 
-  it('remembers who was present, drops the oldest first, and takes what is kept again for new', () => {
+  it('remembers existing keys, evicts the oldest first, and counts a rewritten one as new', () => {
     const memory = new KeyCache(2)
     for (const id of ['a', 'b', 'a', 'c']) memory.set(id, record, 0)
     expect(['a', 'b', 'c'].map((id) => memory.has(id))).toEqual([true, false, true])
@@ -160,7 +160,7 @@ describe('what an isolate remembers', () => {
     expect([memory.size, memory.get('a', 1)]).toEqual([2, record])
   })
 
-  it('never holds more than its capacity', () => {
+  it('never exceeds its capacity', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 50 }), { minLength: 1 }), (ids) => {
         const memory = new KeyCache(5)

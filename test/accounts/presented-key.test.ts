@@ -8,8 +8,8 @@ const none = { authorization: null, query: [], path: null }
 const ok = (value: string) => ({ ok: true, value })
 const refused = (kind: string) => ({ ok: false, error: { kind } })
 
-describe('where a key is carried', () => {
-  it('finds it in the places that the surface allows, in their order', () => {
+describe('presented key', () => {
+  it('is found in the locations a surface accepts, in order', () => {
     expect(presentedKey({ ...none, authorization: 'Bearer k1' }, ['bearer'])).toEqual(ok('k1'))
     expect(presentedKey({ ...none, authorization: 'bearer  k1' }, ['bearer'])).toEqual(ok('k1'))
     expect(presentedKey({ ...none, query: ['k1'] }, ['query', 'bearer'])).toEqual(ok('k1'))
@@ -20,7 +20,7 @@ describe('where a key is carried', () => {
     expect(presentedKey({ ...none, authorization: basic }, ['basic'])).toEqual(ok('k1'))
   })
 
-  it('tells missing from malformed', () => {
+  it('distinguishes missing from malformed', () => {
     expect(presentedKey(none, ['bearer', 'query', 'path', 'basic'])).toEqual(refused('key_missing'))
     expect(presentedKey({ ...none, query: [''] }, ['query'])).toEqual(refused('key_missing'))
     for (const authorization of ['Bearer', 'Bearer ', 'k1', `Basic ${btoa('k1:')}`]) {
@@ -35,12 +35,12 @@ describe('where a key is carried', () => {
     }
   })
 
-  it('leaves whitespace of ?key= where it is, for the form of a key to refuse', () => {
+  it('keeps whitespace of ?key= for the key format to reject', () => {
     expect(presentedKey({ ...none, query: ['k1 '] }, ['query'])).toEqual(ok('k1 '))
   })
 })
 
-describe('a key in a place where none is read', () => {
+describe('a key in an unsupported location', () => {
   const KEY = `cqt_${'Canary'.repeat(4)}22`
   const told = (url: string, headers: Record<string, string>, places: readonly KeyLocation[] = ['bearer']) => {
     const authorization = headers.authorization ?? null
@@ -56,18 +56,18 @@ describe('a key in a place where none is read', () => {
     return failureMessage(failure)
   }
   it.each([
-    ['/info', { 'X-API-Key': KEY }, /header x-api-key: .*Bearer <key>/],
-    ['/info', { authorization: KEY }, /lacks the word "Bearer"/],
+    ['/info', { 'X-API-Key': KEY }, /header x-api-key .*Bearer <key>/],
+    ['/info', { authorization: KEY }, /missing the word "Bearer"/],
     ['/info', { authorization: `Basic ${btoa(KEY)}` }, /scheme "Basic"/],
-    ['/info', { authorization: `Token ${KEY}` }, /another scheme/],
-    ['/info', { authorization: 'Bearer ' }, /no key behind "Bearer"/],
-    [`/info?api_key=${KEY}`, {}, /\?api_key= of this URL: .*Bearer <key>/],
-    [`/info?key=${KEY}`, {}, /\?key= of this URL: .*Bearer <key>/],
+    ['/info', { authorization: `Token ${KEY}` }, /scheme "Bearer"/],
+    ['/info', { authorization: 'Bearer ' }, /no key after "Bearer"/],
+    [`/info?api_key=${KEY}`, {}, /\?api_key= of this URL .*Bearer <key>/],
+    [`/info?key=${KEY}`, {}, /\?key= of this URL .*Bearer <key>/],
   ])('%s %j', (url, headers, said) => {
     expect(told(url, headers as Record<string, string>)).toMatch(said)
   })
 
-  it('names every way that a surface has, whatever was sent', () => {
+  it('lists every location the surface accepts, whatever was sent', () => {
     const socket = ['query', 'bearer'] as const
     expect(told(`/ws?apiKey=${KEY}`, {}, socket)).toMatch(/\?apikey= of .* as \?key=<key> in the URL, or as .*Bearer/)
     const data = ['basic', 'bearer'] as const
@@ -76,10 +76,10 @@ describe('a key in a place where none is read', () => {
       ['/v1?key=x', {}],
       ['/v1', { authorization: KEY }],
     ] as const)
-      expect(told(url, headers, data)).toMatch(/basic credentials, .*or (as )?"Authorization: Bearer <key>"/)
+      expect(told(url, headers, data)).toMatch(/basic credentials .*or (as )?"Authorization: Bearer <key>"/)
   })
 
-  it('is told of nothing that was sent where no place of keys was used', () => {
+  it('gets no hint about input that is not a known key location', () => {
     const missing = failureMessage({ kind: 'key_missing' })
     expect([told(`/info?${KEY}=1`, {}), told('/ws?key=', {}, ['query', 'bearer'])]).toEqual([missing, missing])
   })
@@ -87,14 +87,14 @@ describe('a key in a place where none is read', () => {
 
 describe('operator secrets', () => {
   const secret = 's'.repeat(32)
-  it('compares whole texts', () => {
+  it('are compared in full', () => {
     expect(constantTimeEqual('abc', 'abc')).toBe(true)
     for (const other of ['', 'ab', 'abd', 'abca', 'abcabc', 'ABC']) expect(constantTimeEqual(other, 'abc')).toBe(false)
     expect(constantTimeEqual('', '')).toBe(true)
     expect(constantTimeEqual('a', '')).toBe(false)
   })
 
-  it('closes a surface whose secret is unset or short', () => {
+  it('close a surface whose secret is unset or short', () => {
     expect(checkBearerSecret(`Bearer ${secret}`, undefined)).toBe('closed')
     expect(checkBearerSecret('Bearer short', 'short')).toBe('closed')
     expect(checkBearerSecret(undefined, secret)).toBe('refused')

@@ -1,4 +1,4 @@
-// Laws of src/accounts/refused-calls.ts.
+// Invariants of src/accounts/refused-calls.ts.
 
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -19,7 +19,7 @@ const call = (account: string, failure: Failure = TOO_MANY, type = 'l2Book'): Re
 })
 
 describe('refused calls', () => {
-  it('are rows and counts, and wait once', () => {
+  it('become rows and counts, and are taken once', () => {
     const calls = new RefusalBuffer()
     expect(calls.take()).toBeNull()
     calls.record(call('acme'), NOW)
@@ -41,7 +41,7 @@ describe('refused calls', () => {
     expect(calls.take()).toBeNull()
   })
 
-  it('are all counted, and of a flood a row a second is kept', () => {
+  it('are all counted, and a flood adds one row per second', () => {
     const calls = new RefusalBuffer()
     for (let i = 0; i < 10_000; i++) calls.record(call('flood'), NOW + Math.floor(i / 1000))
     calls.record(call('quiet'), NOW)
@@ -56,7 +56,7 @@ describe('refused calls', () => {
     expect(calls.take()?.rows).toHaveLength(10)
   })
 
-  it('are bounded over all accounts, and come again where they could not be kept', () => {
+  it('are bounded over all accounts, and return after a failed save', () => {
     const calls = new RefusalBuffer()
     for (let i = 0; i < 20_000; i++) calls.record(call(`account${i}`), NOW)
     const batch = calls.take()!
@@ -69,7 +69,7 @@ describe('refused calls', () => {
     expect(again.rows.at(-1)?.at).toBe(NOW + 2_000)
   })
 
-  it('show no half of a character, and no more of a key than lists do', () => {
+  it('contain no half of a character, and only the displayable part of a key', () => {
     const calls = new RefusalBuffer()
     const type = `\u0001${'a'.repeat(57)}\u{1F980}`
     calls.record(call('acme', { kind: 'unknown_type', type: 'cqt_9fKxWq2TSecretSecretSecret', types: [] }, type), NOW)
@@ -78,7 +78,7 @@ describe('refused calls', () => {
     expect(row.message).toContain('"cqt_9fKxWq2T…"')
   })
 
-  it('show nothing that moves a cursor or turns a text around, and nothing long', () => {
+  it('contain no control or bidirectional characters, and nothing long', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 2_000 }), (text) => {
         const calls = new RefusalBuffer()

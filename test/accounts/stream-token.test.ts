@@ -1,4 +1,4 @@
-// Stream tokens: made, opened, altered, outlived; and what each lets through.
+// Stream tokens: issue, verification, tampering, expiry and scope.
 
 import { describe, expect, it } from 'vitest'
 import type { Identity, StreamToken } from '../../src/accounts/identity.ts'
@@ -23,8 +23,8 @@ const SAID = {
 const BTC: StreamToken = { holder: 'h', coins: ['BTC'], channels: [...TOKEN_CHANNELS], expires: 1000 }
 const ALL: StreamToken = { ...BTC, coins: null }
 
-describe('a stream token', () => {
-  it('says what it was made with, to its own gateway, until it ends', async () => {
+describe('stream token', () => {
+  it('returns its payload on its own gateway until it expires', async () => {
     const token = await sealStreamToken(SAID, SECRET)
     expect(token).toMatch(/^cqe_[\w-]+\.[\w-]{43}$/)
     expect(await openStreamToken(token, SECRET, 999)).toEqual({ ok: true, value: SAID })
@@ -32,7 +32,7 @@ describe('a stream token', () => {
     expect(await openStreamToken(token, `${SECRET}.`, 0)).toMatchObject({ error: { kind: 'key_malformed' } })
   })
 
-  it('with any letter changed, cut off or added is none', async () => {
+  it('is rejected with any character changed, removed or added', async () => {
     const token = await sealStreamToken(SAID, SECRET)
     const other = (letter: string) => (letter === 'A' ? 'Q' : 'A')
     const changed = [...token].map((letter, at) => token.slice(0, at) + other(letter) + token.slice(at + 1))
@@ -46,12 +46,12 @@ describe('a stream token', () => {
       'cqe_.',
       '',
     ]
-    // The last letter of 43 has two bits that say nothing.
+    // Two bits of the last of 43 characters are unused.
     for (const sent of forms.filter((_, at) => at !== token.length - 1))
       expect(await openStreamToken(sent, SECRET, 0), sent).toMatchObject({ error: { kind: 'key_malformed' } })
   })
 
-  it('with a longer life, more coins or another key under the old signature is none', async () => {
+  it('is rejected with a longer lifetime, more coins or another key under the old signature', async () => {
     const token = await sealStreamToken(SAID, SECRET)
     const mac = token.slice(token.indexOf('.'))
     for (const more of [
@@ -65,7 +65,7 @@ describe('a stream token', () => {
     }
   })
 
-  it('names a visitor the same each time, and not by their address', async () => {
+  it('identifies a visitor consistently without revealing the address', async () => {
     const holder = await holderOf('192.0.2.7', SECRET)
     expect(holder).toMatch(/^[\w-]{16}$/)
     expect(await holderOf('192.0.2.7', SECRET)).toBe(holder)
@@ -74,8 +74,8 @@ describe('a stream token', () => {
   })
 })
 
-describe('what a token is for', () => {
-  it('are channels and types that there are, and none of a wallet', () => {
+describe('token scope', () => {
+  it('contains existing channels and types, and none of a wallet', () => {
     for (const type of TOKEN_CHANNELS) {
       const channel = channelOf(type)!
       expect(channel, type).toBeDefined()
@@ -87,10 +87,10 @@ describe('what a token is for', () => {
   const ask = (token: StreamToken, request: { readonly type: string; readonly [field: string]: unknown }) =>
     infoScopeRefusal(token, queryOf(request.type)!.request.parse(request) as typeof request)
 
-  it('are questions of its coins', () => {
+  it('allows requests for its coins', () => {
     const candles = (coin: string) => ({ type: 'candleSnapshot', req: { coin, interval: '1m', startTime: 1 } })
     for (const coin of ['BTC', 'ETH', 'btc', 'BTC/USDC', '__proto__']) {
-      const outside = coin === 'BTC' ? null : { kind: 'not_entitled', why: expect.stringContaining('for BTC alone') }
+      const outside = coin === 'BTC' ? null : { kind: 'not_entitled', why: expect.stringContaining('only for BTC') }
       for (const type of ['l2BookDiffSnapshot', 'l2Book', 'recentTrades']) {
         expect(ask(BTC, { type, coin }), `${type} ${coin}`).toEqual(outside)
         expect(ask(ALL, { type, coin })).toBeNull()
@@ -107,7 +107,7 @@ describe('what a token is for', () => {
     })
   })
 
-  it('is no other question', () => {
+  it('rejects other requests', () => {
     const user = `0x${'a'.repeat(40)}`
     for (const type of ['userFills', 'clearinghouseState', 'openOrders', 'userRateLimit'])
       expect(ask(ALL, { type, user }), type).toMatchObject({ kind: 'not_entitled' })
@@ -122,7 +122,7 @@ describe('what a token is for', () => {
   }
   const frame = (replay?: object) => ({ replay }) as object
 
-  it('are bodies of its coins and channels', () => {
+  it('allows subscriptions to its coins and channels', () => {
     for (const { type, example } of CHANNELS) {
       const body = { type, ...example.request }
       expect(want(undefined, body, frame()), type).toBeNull()
@@ -148,7 +148,7 @@ describe('what a token is for', () => {
     })
   })
 
-  it('are replays of a bounded speed', () => {
+  it('limits the replay speed', () => {
     const play = (speed: unknown) => want(BTC, { type: 'trades', coin: 'BTC' } as never, frame({ fromTime: 1, speed }))
     expect([play(undefined), play(60)]).toEqual([null, null])
     for (const speed of [61, 300, 'max']) expect(play(speed)).toMatchObject({ kind: 'bad_field' })
@@ -166,13 +166,13 @@ describe('what a token is for', () => {
       () => {},
     )
 
-  it('stays when the terms of its account change', () => {
+  it("survives a change of its account's terms", () => {
     const connection = connected(identityOf({ products: ['info', 'rpc'] }))
     connection.renew(identityOf({ plan: 'pro', products: ['info', 'stream', 'data'] }), 1)
     expect(connection.identity).toMatchObject({ plan: 'pro', products: ['info', 'stream'], token: BTC })
   })
 
-  it('has the rate of a visitor also where its account was given more', () => {
+  it('has the visitor rate even if its account allows more', () => {
     const of = (streamMessagesPerMinute: number) =>
       identityOf({ limits: { ...limitsOf({ plan: 'entry' }), streamMessagesPerMinute } })
     const connection = connected(of(100))

@@ -143,7 +143,7 @@ describe('the operator’s commands', () => {
     expect([failed, notes, stub.seen]).toEqual([
       true,
       [
-        'The admin token (from ADMIN_TOKEN in the environment) holds a space, a line break or a character that is not ASCII: copy it again.',
+        'The admin token (from ADMIN_TOKEN in the environment) contains a space, a line break or a non-ASCII character: copy it again.',
       ],
       [],
     ])
@@ -293,7 +293,7 @@ describe('a refusal', () => {
   it('of the token, of all of /admin, and of what is no gateway, is told apart', async () => {
     answer = refusal(401, 'The admin token is missing or wrong.')
     expect((await admin('key list')).notes[0]).toMatch(/wrong \(from ADMIN_TOKEN in the environment\).*secret put/)
-    answer = refusal(404, 'This endpoint does not exist. GET /docs describes all that there is.')
+    answer = refusal(404, 'This endpoint does not exist. See GET /docs for all endpoints.')
     expect((await admin('key list')).notes[0]).toMatch(/has no \/admin: its ADMIN_TOKEN is unset/)
     answer = '<html>'
     expect((await admin('key list')).notes[0]).toMatch(/does not answer as a Weir gateway/)

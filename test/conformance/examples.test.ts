@@ -107,7 +107,7 @@ describe('maker.ts', () => {
     proxy.cut()
     await bot.line((line) => line.startsWith('pull: '))
     bot.skip()
-    proxy.mend()
+    proxy.restore()
     await quotes()
     await bot.end('SIGINT')
     expect([bot.process.exitCode, bot.lines.at(-1)]).toEqual([0, 'pull: the signal was aborted'])
@@ -366,7 +366,7 @@ describe.skipIf(!hasPackage)('fills.py', () => {
         // Long enough for these wallets to trade unseen.
         await new Promise((resolve) => setTimeout(resolve, 3_000))
         cuts.push([from, Date.now()])
-        proxy.mend()
+        proxy.restore()
       }
       // Beyond the second question after the last cut, which is 10 s after the first.
       await bot.line((line) => timeOf(line) > cuts[1]![1] + 14_000)

@@ -43,7 +43,7 @@ async function settingsOf(): Promise<Settings> {
   const proxy = await cutProxy(world.url)
   const control = await startServer((_, response) => {
     proxy.cut()
-    proxy.mend()
+    proxy.restore()
     response.setHeader('access-control-allow-origin', '*').end('cut')
   })
   closing.push(control.close, proxy.close)

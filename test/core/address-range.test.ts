@@ -3,20 +3,20 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { holdsAddress, parseRange } from '../../src/core/address-range.ts'
 
-/** Groups of 16 bits, many of them zero, so that runs to shorten are common. */
+/** 16-bit groups with many zeros, so that shortenable runs are common. */
 const group = fc.oneof({ weight: 2, arbitrary: fc.constant(0) }, { weight: 3, arbitrary: fc.nat(0xffff) })
-/** Two bits of the first group are set, so that it stays above zero with one flipped: after zeros may come IPv4 in other words. */
+/** Two bits of the first group are set, so one flip keeps it above zero: leading zeros could turn it into IPv4. */
 const ipv6 = fc
   .tuple(fc.nat(0xffff), fc.array(group, { minLength: 7, maxLength: 7 }))
   .map(([first, rest]) => [first | 0x6000, ...rest])
 const ipv4 = fc.array(fc.nat(0xffff), { minLength: 2, maxLength: 2 })
 
-/** Text of an address without any shortening. */
+/** Address text without shortening. */
 const plain = (groups: readonly number[]) =>
   groups.length === 2
     ? groups.flatMap((each) => [each >> 8, each & 255]).join('.')
     : groups.map((each) => each.toString(16)).join(':')
-/** The groups with all bits beyond the prefix cleared, by text of bits alone. */
+/** The groups with all bits beyond the prefix cleared, computed on text. */
 const networkOf = (groups: readonly number[], prefix: number) => {
   const bits = groups.map((each) => each.toString(2).padStart(16, '0')).join('')
   const kept = bits.slice(0, prefix).padEnd(bits.length, '0')
@@ -25,7 +25,7 @@ const networkOf = (groups: readonly number[], prefix: number) => {
 const withBitFlipped = (groups: readonly number[], at: number) =>
   groups.map((each, i) => (i === at >> 4 ? each ^ (0x8000 >> (at & 15)) : each))
 
-describe('a range of addresses', () => {
+describe('address range', () => {
   it.each([
     [ipv4, 32, 'ipv4'],
     [ipv6, 128, 'ipv6'],
@@ -44,7 +44,7 @@ describe('a range of addresses', () => {
     )
   })
 
-  it('is kept in one form, however it was written, and that form means the same', () => {
+  it('has one stored form for every notation, with the same meaning', () => {
     fc.assert(
       fc.property(ipv6, fc.nat(128), (base, prefix) => {
         const network = networkOf(base, prefix)
@@ -93,7 +93,7 @@ describe('a range of addresses', () => {
     )
   })
 
-  it('keeps the families apart', () => {
+  it('never matches the other address family', () => {
     expect(holdsAddress(['::/0'], '192.0.2.1')).toBe(false)
     expect(holdsAddress(['::/0'], '::ffff:192.0.2.1')).toBe(false)
     expect(holdsAddress(['0.0.0.0/0'], '::ffff:c000:201')).toBe(true)

@@ -19,12 +19,13 @@ describe('amounts', () => {
     ...[-0.5, 1e-7, Number.NaN, Number.POSITIVE_INFINITY, 1e21],
   ])('refuses %s', (text) => expect(parseCredits(text).ok).toBe(false))
 
-  it('lets nothing but whole amounts into the ledger', () => {
+  it('rejects everything but whole amounts in the ledger', () => {
     expect([0, 1, 1e15].map(wholeMicro)).toEqual([0, 1, 1e15])
-    for (const amount of [-1, 0.5, Number.NaN, 2 ** 53]) expect(() => wholeMicro(amount)).toThrow('whole number')
+    for (const amount of [-1, 0.5, Number.NaN, 2 ** 53])
+      expect(() => wholeMicro(amount)).toThrow('non-negative integer')
   })
 
-  it('comes back from its text', () => {
+  it('round-trips through text', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 1e15 }), (micro) => {
         expect(parseCredits(formatCredits(micro))).toEqual({ ok: true, value: micro })
@@ -35,7 +36,7 @@ describe('amounts', () => {
 })
 
 describe('plans', () => {
-  it('has the plans of the specification', () => {
+  it('represents the plans of the specification', () => {
     const { trial, entry, professional, enterprise } = PLANS
     expect(trial.terms).toEqual({ micro: 25_000e6, period: 'once', days: 14 })
     expect(entry.terms).toEqual({ micro: 10_000e6, period: 'month', days: null })

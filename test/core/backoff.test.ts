@@ -4,7 +4,7 @@ import { backoffMs } from '../../src/core/backoff.ts'
 
 const chance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
 
-test('a wait doubles up to its bound, and chance takes no more than its part of it', () => {
+test('doubles the delay up to its cap and randomizes only the jitter part', () => {
   fc.assert(
     fc.property(
       fc.nat(5_000),

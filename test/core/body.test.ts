@@ -10,7 +10,7 @@ const read = (chunks: AsyncIterable<Uint8Array> | null, limit = 100, contentLeng
   readJsonBody({ chunks, contentLength }, limit)
 
 describe('reading a body', () => {
-  it('stops reading at the first byte over the limit', async () => {
+  it('stops at the first byte over the limit', async () => {
     let sent = 0
     let ended = false
     async function* endless() {
@@ -29,21 +29,21 @@ describe('reading a body', () => {
     expect(await read(pieces('"', 'x'.repeat(98), '"'))).toEqual({ ok: true, value: 'x'.repeat(98) })
   })
 
-  it.each(['', '{', 'nope', '{"a":1}}'])('calls %j not JSON', async (text) => {
+  it.each(['', '{', 'nope', '{"a":1}}'])('rejects %j as invalid JSON', async (text) => {
     expect(await read(pieces(text))).toEqual({ ok: false, error: { kind: 'not_json' } })
   })
 
-  it('takes an empty body for what is meant where it may be left out', async () => {
+  it('uses the default for an empty body', async () => {
     expect(await readJsonBody({ chunks: pieces(''), contentLength: '0' }, 100, {})).toEqual({ ok: true, value: {} })
     expect(await readJsonBody({ chunks: pieces('{'), contentLength: null }, 100, {})).toMatchObject({ ok: false })
   })
 
-  it('takes no body and broken UTF-8 for what they are', async () => {
+  it('distinguishes a missing body from invalid UTF-8', async () => {
     expect(await read(null)).toMatchObject({ ok: false, error: { kind: 'not_json' } })
     expect(await read(pieces(new Uint8Array([34, 255, 34])))).toMatchObject({ ok: false, error: { kind: 'not_json' } })
   })
 
-  it('bounds nesting at 64', async () => {
+  it('limits nesting to 64 levels', async () => {
     const nested = (depth: number) => pieces('['.repeat(depth) + ']'.repeat(depth))
     expect(await read(nested(64), 1_000)).toMatchObject({ ok: true })
     expect(await read(nested(65), 1_000)).toMatchObject({ ok: false, error: { kind: 'bad_field' } })
@@ -51,7 +51,7 @@ describe('reading a body', () => {
 })
 
 describe('bounded text', () => {
-  it('is joined from its pieces, also inside a character', async () => {
+  it('joins chunks, even inside a character', async () => {
     const whole = encoder.encode('a€b')
     for (let cut = 0; cut <= whole.length; cut++) {
       const read = await readBoundedText(pieces(whole.slice(0, cut), whole.slice(cut)), whole.length)
@@ -60,7 +60,7 @@ describe('bounded text', () => {
     expect(await readBoundedText(null, 0)).toEqual({ text: '' })
   })
 
-  it('is not what is no UTF-8, and keeps a byte order mark where bytes come through', async () => {
+  it('rejects invalid UTF-8 and can keep a byte order mark', async () => {
     expect(await readBoundedText(pieces(new Uint8Array([34, 255, 34])), 9)).toEqual({ refused: 'not_utf8' })
     expect(await readBoundedText(pieces('\ufeff1'), 9)).toEqual({ text: '1' })
     expect(await readBoundedText(pieces('\ufeff1'), 9, 'keep')).toEqual({ text: '\ufeff1' })

@@ -6,7 +6,7 @@ import { BoundedMap } from '../../src/core/bounded-map.ts'
 
 type Entry = readonly [key: string, value: number]
 
-/** What the map should hold, oldest first: the plainest way to say the laws. */
+/** Reference model, oldest first. */
 class Model {
   entries: Entry[] = []
   readonly #most: number
@@ -31,7 +31,7 @@ const step = fc.tuple(
   fc.nat(12),
 )
 
-it('holds what a list would that drops its front, after any calls', () => {
+it('equals a list that drops its front, after any calls', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
       const map = new BoundedMap<string, number>(10, (value) => value)
@@ -56,22 +56,22 @@ it('holds what a list would that drops its front, after any calls', () => {
   )
 })
 
-it('counts entries where nobody weighs them, and setting makes young', () => {
+it('counts entries by default, and setting refreshes an entry', () => {
   const map = new BoundedMap<string, number>(3)
   for (const key of ['a', 'b', 'c', 'a', 'd', 'e']) map.set(key, 100)
   expect(keys.filter((key) => map.has(key))).toEqual(['a', 'd', 'e'])
 })
 
-it('forgets the oldest in constant time, however many have gone before', () => {
+it('evicts in constant time, however many entries were evicted before', () => {
   const map = new BoundedMap<number, null>(20_000)
   const begun = performance.now()
   for (let i = 0; i < 400_000; i++) map.set(i, null)
   expect(map.size).toBe(20_000)
-  // From the front each time it would be billions of steps.
+  // Starting at the front each time would take billions of steps.
   expect(performance.now() - begun).toBeLessThan(5_000)
 })
 
-it('keeps nothing of what came and went, full or not', () => {
+it('releases memory of removed entries, whether full or not', () => {
   setFlagsFromString('--expose-gc')
   const collect: () => void = runInNewContext('gc')
   const heldAfter = (churn: (map: BoundedMap<number, number>, n: number) => void) => {
@@ -83,7 +83,7 @@ it('keeps nothing of what came and went, full or not', () => {
     expect(map.size).toBeLessThanOrEqual(100)
     return process.memoryUsage().heapUsed - before
   }
-  // An iterator that stays behind holds 30 MB here.
+  // A stale iterator would retain 30 MB here.
   const MOST = 5_000_000
   const comeAndGo = (map: BoundedMap<number, number>, n: number) => {
     map.set(n, n)

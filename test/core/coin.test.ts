@@ -4,17 +4,17 @@ import { CoinNames } from '../../src/core/coin-names.ts'
 import { nearestCoin, nearestName } from '../../src/core/nearest.ts'
 
 describe('coin names', () => {
-  it('tell their market', () => {
+  it('determine the market', () => {
     const types = ['BTC', 'xyz:GOLD', '@107', 'PURR/USDC', '#40', 'kPEPE'].map(marketTypeOf)
     expect(types.join(' ')).toBe('perp perp spot spot outcome perp')
   })
 
-  it('tell their DEX', () => {
+  it('determine the DEX', () => {
     expect(['BTC', 'xyz:GOLD', '@107', ':X'].map(dexOf)).toEqual(['', 'xyz', '', ''])
   })
 
-  it('spread over shards evenly and never move', () => {
-    // Recorded values: another hash would send every hub to reseed.
+  it('are spread evenly over shards and never move', () => {
+    // Recorded values: another hash would make every hub reseed.
     expect(['BTC', 'ETH', 'xyz:GOLD', '@107'].map((coin) => shardOf(coin, 4))).toEqual([3, 1, 1, 0])
     const counts = [0, 0, 0, 0]
     for (let i = 0; i < 4000; i++) counts[shardOf(`coin${i}`, 4)]!++
@@ -35,7 +35,7 @@ function world(answers: (() => Promise<readonly string[]>)[]) {
   return { state, names }
 }
 
-it('asks once in ten seconds, however many ask and whatever comes of it', async () => {
+it('fetches once per ten seconds, however many callers ask and whatever the result', async () => {
   const { state, names } = world([async () => ['BTC'], () => Promise.reject(new Error('away')), async () => ['ETH']])
   expect(await Promise.all([names.nearest('btc'), names.nearest('Btc'), names.nearest('eth')])).toEqual([
     'BTC',
@@ -50,7 +50,7 @@ it('asks once in ten seconds, however many ask and whatever comes of it', async 
   expect([await names.nearest('btc'), await names.nearest('eth'), state.reads]).toEqual([undefined, 'ETH', 3])
 })
 
-it('does without names that do not come, and says nothing of a coin that exists', async () => {
+it('works without names, and suggests nothing for an existing coin', async () => {
   const { state, names } = world([() => new Promise(() => {}), async () => ['BTC', 'btc2']])
   const asked = names.nearest('btc')
   for (const run of state.timers) run()
@@ -62,7 +62,7 @@ it('does without names that do not come, and says nothing of a coin that exists'
   expect([await names.has('BTC'), await names.has('btc'), state.reads]).toEqual([true, false, 2])
 })
 
-it('compares for few refusals a second, however many come', async () => {
+it('limits comparisons per second, however many requests arrive', async () => {
   const { state, names } = world([async () => ['BTC']])
   const named = async () => (await Promise.all(Array.from({ length: 500 }, () => names.nearest('btc')))).filter(Boolean)
   expect(await named()).toHaveLength(20)
@@ -70,7 +70,7 @@ it('compares for few refusals a second, however many come', async () => {
   expect(await named()).toHaveLength(10)
 })
 
-it('names the DEXes of all coins, and none where nobody can say', async () => {
+it('lists the DEXes of all coins, or none without names', async () => {
   const { names } = world([async () => ['BTC', 'xyz:GOLD', 'xyz:TSLA', '@1']])
   expect(await names.dexes()).toEqual(['', 'xyz'])
   expect(await world([() => Promise.reject(new Error('away'))]).names.dexes()).toEqual([])
@@ -78,7 +78,7 @@ it('names the DEXes of all coins, and none where nobody can say', async () => {
 
 const FIELDS = ['type', 'coin', 'marketTypes']
 
-describe('the nearest name', () => {
+describe('nearest name', () => {
   it.each([
     ['coins', FIELDS, 'coin'],
     ['Coin', FIELDS, 'coin'],
@@ -102,20 +102,20 @@ describe('the nearest name', () => {
     expect(nearestName(sent, names)).toBe(meant)
   })
 
-  it('is none where nothing is near', () => {
+  it('is undefined if nothing is close', () => {
     for (const sent of ['', 'colour', 'x', '__proto__', 'typewriters!', `coin${'s'.repeat(64)}`]) {
       expect([sent, nearestName(sent, ['limit', 'coin'])]).toEqual([sent, undefined])
     }
     expect([nearestName('coins', []), nearestName('-', ['', 'xyz'])]).toEqual([undefined, undefined])
   })
 
-  it('is the least misspelt of several', () => {
+  it('has the smallest edit distance', () => {
     expect(nearestName('userFilsByTme', ['userFillsByTim', 'userFillsByTime'])).toBe('userFillsByTime')
     expect(nearestName('stauts', ['states', 'status'])).toBe('status')
   })
 })
 
-describe('the nearest coin', () => {
+describe('nearest coin', () => {
   const coins = ['xyz:GOLD', 'BTC', 'ETH', 'SOL', 'kPEPE', 'PURR/USDC', '@107', 'HYPE', 'PERP', 'other:HYPE']
 
   it.each([
@@ -134,7 +134,7 @@ describe('the nearest coin', () => {
     expect(nearestCoin(sent, coins)).toBe(meant)
   })
 
-  it('is none where another coin might be meant', () => {
+  it('is undefined if another coin could be meant', () => {
     for (const sent of ['', 'XRP', 'ETC', 'SOLVENT', 'HYPE/USDC', '@10', '@1077', 'USD', 'x'.repeat(65)]) {
       expect([sent, nearestCoin(sent, coins)]).toEqual([sent, undefined])
     }

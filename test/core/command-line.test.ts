@@ -10,7 +10,7 @@ import {
 } from '../../src/core/command-line.node.ts'
 import { wholeNumber } from '../../src/core/whole-number.ts'
 
-/** What a program with commands of every kind says to a line. */
+/** Output of a program with every kind of command for one line. */
 async function said(...line: string[]) {
   const out: string[] = []
   const err: string[] = []
@@ -36,7 +36,7 @@ async function said(...line: string[]) {
   return { out: out.join(''), err: err.join(''), ran, code }
 }
 
-test('a command runs with its own words and options, and with those of all wherever they stand', async () => {
+test('runs a command with its own arguments and options, and with global options in any position', async () => {
   expect((await said('group', 'make', '--count', '5', '--name=-a', '--now', '--deep')).ran).toEqual([
     { count: 5, name: '-a', now: true },
   ])
@@ -53,10 +53,10 @@ it.each([
   [['group', 'make', 'x'], 'error: too many arguments', 'Usage: npm run it -- group make [options]'],
   [['group', 'make', '--count'], "error: option '--count <n>' argument missing", 'Usage: npm run it -- group make'],
   [['group', 'make', '--count', '1e1'], 'It must be a whole number from 1 to 9', 'Usage: npm run it -- group make'],
-  [['group', 'make', '--name', '--now'], 'It is an option: give the value first.', 'Usage: npm run it -- group make'],
-  [['group', 'make', '--name', ''], 'It must not be empty.', 'Usage: npm run it -- group make'],
-  [['group', 'list', ''], 'It must not be empty.', 'Usage: npm run it -- group list'],
-  [['group', 'each', 'x', ''], 'It must not be empty.', 'Usage: npm run it -- group each'],
+  [['group', 'make', '--name', '--now'], 'looks like an option', 'Usage: npm run it -- group make'],
+  [['group', 'make', '--name', ''], 'must not be empty', 'Usage: npm run it -- group make'],
+  [['group', 'list', ''], 'must not be empty', 'Usage: npm run it -- group list'],
+  [['group', 'each', 'x', ''], 'must not be empty', 'Usage: npm run it -- group each'],
   [['group', '\u001b[31m'], "error: unknown command '\\u001b[31m'", 'Usage: npm run it -- group [options]'],
   [['group'], '', 'Usage: npm run it -- group [options] [command]'],
   [[], '', 'Usage: npm run it -- [options] [command]'],
@@ -82,7 +82,7 @@ it.each([
   expect(out).toContain(example)
 })
 
-test('examples of a program without arguments end with its name', () => {
+test('ends examples of a program without arguments with its name', () => {
   expect(examplesOf(program('npm start --', 'starts', ['', '--reset']) as AnyCommand)).toEqual([
     'npm start',
     'npm start -- --reset',
@@ -107,7 +107,7 @@ const PROGRAMS = [
   'test/crash/credits.node.ts',
 ]
 
-/** What else they need before an option that is not known is looked at. */
+/** Required arguments, without which an unknown option is not reached. */
 const NEEDED: Readonly<Record<string, string>> = {
   'src/devnet/main.node.ts': '--data x',
 }
@@ -133,7 +133,7 @@ it.concurrent.each(PROGRAMS)(
     expect([code, err]).toEqual([0, ''])
     expect(out).toMatch(/^Usage: n.*\n\n.*\n(?:.|\n)*\nOptions:\n(?:.|\n)*\nExamples:\n {2}n/)
   },
-  // All of them start at once: the last one takes 6 s on two idle cores.
+  // All of them start at the same time; the last one takes 6 s on two idle cores.
   120_000,
 )
 
@@ -145,7 +145,7 @@ it.concurrent.each([
   expect([code, out, err.split('\n')[1]]).toEqual([2, '', hint])
 })
 
-test('watch of nothing names its own options', async () => {
+test('lists its own options for watch without a target', async () => {
   const { code, err } = await run('src/cli/watch.node.ts', 'BTC --state nowhere')
   expect([code, err]).toEqual([
     1,
@@ -153,15 +153,13 @@ test('watch of nothing names its own options', async () => {
   ])
 })
 
-test('a reader that has gone ends a program quietly', async () => {
+test('exits quietly when the reader closes the pipe', async () => {
   expect(await run('src/cli/keys.node.ts', '--help', false)).toMatchObject({ code: 0, err: '' })
 })
 
-test('options that npm kept for itself are asked for behind --, and nothing is done', async () => {
+test('asks for -- before options that npm consumed, and does nothing', async () => {
   const npm = { npm_lifecycle_event: 'keys', npm_config_account: 'true', npm_config_credits: 'true' }
   const { code, out, err } = await run('src/cli/keys.node.ts', 'create acme 500', true, npm)
   expect([code, out]).toEqual([2, ''])
-  expect(err.split('\n')[0]).toBe(
-    'error: npm kept --account, --credits for itself: put -- before the options, as in "npm run keys -- …"',
-  )
+  expect(err.split('\n')[0]).toContain('--account, --credits')
 })

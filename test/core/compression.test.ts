@@ -10,7 +10,7 @@ const ask = (acceptEncoding: string | null, body = LONG, more: object = {}) => {
 }
 const bytes = async (response: Response) => Buffer.from(await response.arrayBuffer())
 
-describe('a long answer', () => {
+describe('a long response', () => {
   it.each([
     ['gzip', gunzipSync],
     ['br', brotliDecompressSync],
@@ -26,26 +26,26 @@ describe('a long answer', () => {
     }
   })
 
-  it.each([null, 'identity', 'gzip;q=0'])('stays as it is for %j, and says on what that depends', async (accepted) => {
+  it.each([null, 'identity', 'gzip;q=0'])('stays uncompressed for %j, with a Vary header', async (accepted) => {
     const answer = ask(accepted)
     expect([answer.headers.get('content-encoding'), answer.headers.get('vary')]).toEqual([null, 'accept-encoding'])
     expect(await answer.text()).toBe(LONG)
   })
 
-  it('is left to Cloudflare where that is', async () => {
+  it('is left to Cloudflare there', async () => {
     const answer = ask('gzip, br', LONG, { cf: { colo: 'AMS' } })
     expect(Object.fromEntries(answer.headers)).toEqual(HEADERS)
     expect(await answer.text()).toBe(LONG)
   })
 })
 
-it('a short answer costs nothing and says nothing', async () => {
+it('a short response gets no Vary header and is not compressed', async () => {
   const short = 'x'.repeat(COMPRESS_FROM_CHARACTERS - 1)
   expect(Object.fromEntries(ask('gzip', short).headers)).toEqual(HEADERS)
   expect(ask('gzip', `${short}x`).headers.get('content-encoding')).toBe('gzip')
 })
 
-it('answers beyond what is remembered come out right', async () => {
+it('compresses responses beyond its memory correctly', async () => {
   for (let i = 0; i < 12; i++) {
     const text = String(i).repeat(2_000_000)
     expect(gunzipSync(await bytes(ask('gzip', text))).toString()).toBe(text)

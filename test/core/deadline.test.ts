@@ -8,7 +8,7 @@ const broken = () => {
   throw new Error('broken')
 }
 
-/** Of these tests alone: others of this process may have timers of their own. */
+/** Timers of these tests only; other tests in the process may have their own. */
 const timers = new Set<object>()
 const after: After = (ms, run) => {
   const timer = {}
@@ -25,13 +25,13 @@ const after: After = (ms, run) => {
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => {
-  // Whoever won, no timer stays behind.
+  // No timer stays behind, whichever side won.
   expect(timers.size).toBe(0)
   vi.useRealTimers()
 })
 
 describe('orLate', () => {
-  it('answers what came in time, or the value for what is late', async () => {
+  it('returns a timely result, or the fallback', async () => {
     const both = Promise.all([
       orFallback(
         soon(() => 'here'),
@@ -47,7 +47,7 @@ describe('orLate', () => {
     expect(await both).toEqual(['here', 'late'])
   })
 
-  it('rejects where the work does in time, and is not troubled by what it does later', async () => {
+  it('rejects if the work rejects in time, and ignores a later rejection', async () => {
     const inTime = expect(orFallback(soon(broken), 100, 'late', after)).rejects.toThrow('broken')
     const late = orFallback(soon(broken), 50, 'late', after)
     await vi.advanceTimersByTimeAsync(100)
@@ -57,7 +57,7 @@ describe('orLate', () => {
 })
 
 describe('orReject', () => {
-  it('answers what came in time and rejects for what is late', async () => {
+  it('returns a timely result, and rejects a late one', async () => {
     const inTime = orReject(
       soon(() => 'here'),
       100,

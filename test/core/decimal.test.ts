@@ -16,7 +16,7 @@ describe('decimals', () => {
     )
   })
 
-  it('order exactly, also where floats cannot tell two prices apart', () => {
+  it('sort exactly, even if two prices equal the same float', () => {
     fc.assert(
       fc.property(decimal, decimal, (a, b) => {
         const exact = toScaled(a) - toScaled(b)

@@ -1,4 +1,4 @@
-// What decides where URLs of customers may lead, as tests set it up.
+// Egress rules with test settings.
 
 import { Egress } from '../../src/core/egress.client.ts'
 import type { EgressSettings } from '../../src/core/egress.ts'

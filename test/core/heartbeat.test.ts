@@ -12,7 +12,7 @@ const clock = { nowMs: () => Date.now(), sleep }
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-it('keeps while there is something to keep, and then stands down', async () => {
+it('runs while there is work, then stops', async () => {
   const keeper = new Heartbeat()
   expect(keeper.isAlive(Date.now())).toBe(false)
   const begun = Date.now()
@@ -25,7 +25,7 @@ it('keeps while there is something to keep, and then stands down', async () => {
   expect(keeper.isAlive(begun + 3 * HEARTBEAT_MS)).toBe(false)
 })
 
-it('stands down before the platform ends it, however much there is to keep', async () => {
+it('stops before the platform ends it, however much work remains', async () => {
   const keeper = new Heartbeat()
   let rounds = 0
   void keeper.run(clock, async () => ++rounds > 0)
@@ -34,7 +34,7 @@ it('stands down before the platform ends it, however much there is to keep', asy
   expect(HEARTBEAT_ROUNDS * HEARTBEAT_MS).toBeLessThan(30_000)
 })
 
-it('hands over in good time, so that who comes late is looked after for as long', async () => {
+it('hands over early enough to cover a late caller for the same time', async () => {
   const keeper = new Heartbeat()
   const rounds = { first: 0, second: 0 }
   void keeper.run(clock, async () => ++rounds.first > 0)
@@ -46,7 +46,7 @@ it('hands over in good time, so that who comes late is looked after for as long'
   expect(rounds).toEqual({ first: before, second: HEARTBEAT_COVERAGE_MS / HEARTBEAT_MS })
 })
 
-it('is taken for ended when it shows no sign of life', async () => {
+it('counts as ended without a beat', async () => {
   const keeper = new Heartbeat()
   void keeper.run(clock, () => new Promise(() => {}))
   await vi.advanceTimersByTimeAsync(HEARTBEAT_MS)

@@ -8,7 +8,7 @@ const Step = fc.record({
 })
 
 describe('LocalLease', () => {
-  it('has granted what is spent and held, whatever is done in whatever order, and holds nothing after its end', () => {
+  it('covers spent and reserved amounts in any order of calls, and reserves nothing after its end', () => {
     fc.assert(
       fc.property(fc.array(Step, { maxLength: 200 }), (steps) => {
         const lease = new LocalLease('a')
@@ -39,7 +39,7 @@ describe('LocalLease', () => {
 })
 
 describe('UseRate', () => {
-  it('says what a while will take, and nothing once its use is old', () => {
+  it('forecasts usage, and nothing from old usage', () => {
     const rate = new UsageRate()
     rate.count(10)
     rate.count(-2)
@@ -50,7 +50,7 @@ describe('UseRate', () => {
 })
 
 describe('Exchanges', () => {
-  it('are one at a time, are not waited for after their bound, and rest after a failure', async () => {
+  it('run one at a time, are not awaited beyond their bound, and pause after a failure', async () => {
     const late: (() => void)[] = []
     const exchanges = new SerialExchanges(1_000, (_, run) => {
       late.push(run)

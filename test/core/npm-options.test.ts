@@ -4,7 +4,7 @@ import { optionsTakenByNpm } from '../../src/core/npm-options.ts'
 const KEYS = { npm_lifecycle_event: 'keys', npm_config_json: 'true', npm_config_new_secret: 'true', npm_config_url: '' }
 const options = ['json', 'new-secret', 'url', 'account']
 
-test('options of the line that npm kept are told', () => {
+test('reports options of this line that npm consumed', () => {
   expect(optionsTakenByNpm('npm run keys --', options, KEYS, 'fund=false\nalso-json=true')).toEqual([
     'json',
     'new-secret',

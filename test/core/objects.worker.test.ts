@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { Objects, shardOfHub } from '../../src/core/objects.client.ts'
 
-test('no coin makes an order-level book that is called like another reader of the log', () => {
+test('never names an order-level book like another reader of the log', () => {
   const asked: string[] = []
   const namespace = { getByName: (name: string) => asked.push(name) }
   const env = { BOOK_HUB: namespace, RELAY: namespace }

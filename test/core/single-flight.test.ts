@@ -4,7 +4,7 @@ import { SingleFlight, SingleFlights } from '../../src/core/single-flight.ts'
 import { NextFlights } from '../../src/info/answer/answer-resolver.ts'
 import { FLIGHT_MAX_MS } from '../../src/info/ports.ts'
 
-/** Work that lands when told. */
+/** Work that settles on request. */
 function work() {
   const begun: PromiseWithResolvers<string>[] = []
   const start = () => {
@@ -14,8 +14,8 @@ function work() {
   return { begun, start }
 }
 
-describe('a flight', () => {
-  it('is shared while it is under way, and over before anybody hears of its result', async () => {
+describe('single flight', () => {
+  it('is shared while in progress, and ends before its result is delivered', async () => {
     const { begun, start } = work()
     const flight = new SingleFlight<string>()
     const heard: boolean[] = []
@@ -29,7 +29,7 @@ describe('a flight', () => {
     expect(begun.length).toBe(2)
   })
 
-  it('that fails fails for all who share it, and the next one begins anew', async () => {
+  it('rejects for all callers, and the next one starts again', async () => {
     const { begun, start } = work()
     const flight = new SingleFlight<string>()
     const results = [flight.join(start), flight.join(start)]
@@ -38,7 +38,7 @@ describe('a flight', () => {
     expect(flight.current()).toBe(null)
   })
 
-  it('is not joined beyond its bound, and does not end the one that took its place', async () => {
+  it('is not joined beyond its bound, and does not end its successor', async () => {
     const { begun, start } = work()
     const flight = new SingleFlight<string>(1_000)
     const first = flight.join(start, 5)
@@ -52,7 +52,7 @@ describe('a flight', () => {
 })
 
 describe('flights by key', () => {
-  it('are shared by key, and tell who leads', async () => {
+  it('are shared by key and report the leader', async () => {
     const { begun, start } = work()
     const flights = new SingleFlights<string>(1_000)
     const joined = [flights.join('a', start, 0), flights.join('b', start, 0), flights.join('a', start, 999)]
@@ -63,7 +63,7 @@ describe('flights by key', () => {
     expect([flights.current('a', 1_000), flights.current('b', 0)]).toEqual([null, null])
   })
 
-  it('are forgotten when told, and the oldest where there are too many', () => {
+  it('can be forgotten, and the oldest is evicted when full', () => {
     const { start } = work()
     const flights = new SingleFlights<string>(1_000, 2)
     for (const key of ['a', 'b', 'c']) flights.join(key, start, 0)
@@ -71,7 +71,7 @@ describe('flights by key', () => {
     expect(['a', 'b', 'c'].map((key) => flights.current(key, 0) !== null)).toEqual([false, true, false])
   })
 
-  it('are waited for no longer than their bound by who does not lead', async () => {
+  it('bound the wait of followers', async () => {
     const flights = new SingleFlights<string>(1_000)
     const bounds: number[] = []
     const at = (ms: number, run: () => void) => {
@@ -89,7 +89,7 @@ describe('flights by key', () => {
   })
 })
 
-/** Flights that land when told, in the order of their beginning. */
+/** Flights that settle on request, in order of their start. */
 function harness() {
   let now = 0
   const begun: PromiseWithResolvers<number>[] = []
@@ -119,7 +119,7 @@ function harness() {
 }
 
 describe('NextFlights', () => {
-  it('answers any number at once with two flights, and each caller with one that began after it came', async () => {
+  it('serves any number of callers with two flights, each with one that started after it arrived', async () => {
     const { begun, join, land } = harness()
     const first = join()
     const rest = Array.from({ length: 99 }, join)
@@ -130,7 +130,7 @@ describe('NextFlights', () => {
     ])
     await land(0)
     expect(begun.length).toBe(2)
-    // The second has begun: who comes now must not share it.
+    // The second flight has started; new callers must not share it.
     const late = join()
     await land(1)
     expect(begun.length).toBe(3)
@@ -140,7 +140,7 @@ describe('NextFlights', () => {
     expect(await late.result).toBe(2)
   })
 
-  it('shares the next between the landing of one and the beginning of the next', async () => {
+  it('shares the next flight between the end of one and the start of the next', async () => {
     const { begun, join, land } = harness()
     const first = join()
     const second = join()
@@ -154,7 +154,7 @@ describe('NextFlights', () => {
     expect([await second.result, await between.result]).toEqual([1, 1])
   })
 
-  it('does not share one that waits for a flight whose leader is gone', () => {
+  it('does not share a flight that waits for a lost leader', () => {
     const { begun, join, wait } = harness()
     join()
     wait(FLIGHT_MAX_MS / 2)
@@ -163,7 +163,7 @@ describe('NextFlights', () => {
     expect([join().isLeader, begun.length]).toEqual([true, 2])
   })
 
-  it('does not wait for a flight whose leader is gone', async () => {
+  it('does not wait for a flight with a lost leader', async () => {
     const { begun, join, land, wait } = harness()
     join()
     join()
@@ -174,7 +174,7 @@ describe('NextFlights', () => {
     expect(await late.result).toBe(1)
   })
 
-  it('lets who waits for a flight whose leader is gone begin one, too', async () => {
+  it('lets a caller that waits for a lost leader start a flight', async () => {
     const { begun, join, land, wait } = harness()
     join()
     const waiting = join()

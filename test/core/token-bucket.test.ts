@@ -9,8 +9,8 @@ const steps = fc.array(fc.record({ wait: fc.integer({ min: -50, max: 900 }), mos
 const rates = fc.integer({ min: 1, max: 100 })
 const bursts = fc.integer({ min: 1, max: 1_000 })
 
-describe('a token bucket', () => {
-  it('gives at most rate × t and the burst in any window, also when the clock steps back', () => {
+describe('token bucket', () => {
+  it('yields at most rate × t plus burst in any window, even when the clock steps back', () => {
     fc.assert(
       fc.property(rates, bursts, steps, (perSecond, burst, path) => {
         const rate = { perSecond, burst }
@@ -34,7 +34,7 @@ describe('a token bucket', () => {
     )
   })
 
-  it('says exactly when the next token is there', () => {
+  it('reports exactly when the next token is available', () => {
     fc.assert(
       fc.property(rates, fc.nat(1000), (perSecond, at) => {
         const rate = oneSecondBurst(perSecond)
@@ -44,16 +44,16 @@ describe('a token bucket', () => {
         expect(takeTokens(bucket, rate, 1, at + waitMs).taken).toBe(1)
         expect(takeTokens(bucket, rate, 1, at + waitMs - 1).taken).toBe(0)
       }),
-      // A rate of 1 at 283 ms once waited a millisecond too long.
+      // A rate of 1 at 283 ms once waited one millisecond too long.
       { numRuns: 5_000, examples: [[1, 283]] },
     )
   })
 })
 
-describe('a bucket that lends', () => {
+describe('borrowing', () => {
   const rate = { perSecond: 1_000, burst: 100 }
 
-  it('says how long until the credit is paid back', () => {
+  it('reports when the debt is repaid', () => {
     const spent = borrowTokens(fullBucket(rate, 0), rate, 100, 0)
     expect(spent.waitMs).toBe(0)
     const lent = borrowTokens(spent.bucket, rate, 50, 0)
@@ -63,7 +63,7 @@ describe('a bucket that lends', () => {
   })
 })
 
-it('a clock that is set back for good counts from there', () => {
+it('restarts counting when the clock is set back for good', () => {
   const rate = oneSecondBurst(10)
   const { bucket } = takeTokens(fullBucket(rate, 1_000_000), rate, 10, 1_000_000)
   expect(takeTokens(bucket, rate, 1, 940_000).bucket.atMs).toBe(1_000_000)
@@ -73,7 +73,7 @@ it('a clock that is set back for good counts from there', () => {
 })
 
 describe('requests leased by many isolates', () => {
-  it('stay within the rate, whatever answers are lost', () => {
+  it('stay within the rate, whatever responses are lost', () => {
     const isolateStep = fc.record({
       isolate: fc.nat(4),
       wait: fc.nat(200),
@@ -109,7 +109,7 @@ describe('requests leased by many isolates', () => {
     )
   })
 
-  it('are lost when they are not used in time, but for a sixty-fourth of a second’s, which waits longer', () => {
+  it("expire unused, except for a 64th of a second's, which lasts longer", () => {
     const tokens = new RequestLease('info', 100)
     const ask = tokens.request(1, 0)!
     tokens.applyResponse(ask, { granted: 10, waitMs: 0, remaining: 90 }, 0, 0)
@@ -123,7 +123,7 @@ describe('requests leased by many isolates', () => {
     expect(small.take(TOKENS_TTL_MS)).toBe('ask')
   })
 
-  it('are asked for one by one at four a second', () => {
+  it('are fetched one by one at four per second', () => {
     const meter = new RequestBuckets()
     const tokens = new RequestLease('rest', 4)
     let asked = 0
@@ -142,7 +142,7 @@ describe('requests leased by many isolates', () => {
     expect(asked).toBeLessThanOrEqual(served + 10)
   })
 
-  it('tell what is left in the words of the draft', () => {
+  it("report the rest in the draft's headers", () => {
     const tokens = new RequestLease('info', 10)
     expect(tokens.headers(0)).toEqual({ ratelimit: '"info";r=10;t=0', 'ratelimit-policy': '"info";q=10;w=1' })
     const ask = tokens.request(1, 0)!

@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { UNBILLED_LIMIT, UnbilledLimiter } from '../../src/core/unbilled-limiter.ts'
 
-it('gives a key 20 × (t + 1) in any t seconds, and never keeps one waiting for longer than it says', () => {
+it('allows a key 20 × (t + 1) in any t seconds, and reports exact waits', () => {
   const steps = fc.array(
     fc.record({ passMs: fc.integer({ min: 0, max: 400 }), times: fc.integer({ min: 1, max: 60 }) }),
   )
@@ -34,14 +34,14 @@ it('gives a key 20 × (t + 1) in any t seconds, and never keeps one waiting for 
   )
 })
 
-it('counts keys apart, and what only looks counts nothing', () => {
+it('counts keys separately, and a check counts nothing', () => {
   const work = new UnbilledLimiter()
   for (let i = 0; i < 100; i++) expect(work.waitMs('a', 0)).toBe(0)
   for (let i = 0; i < 20; i++) expect(work.take('a', 0)).toBe(0)
   expect([work.take('a', 0), work.waitMs('a', 49), work.waitMs('a', 50), work.take('b', 0)]).toEqual([50, 1, 0, 0])
 })
 
-it('has refused work owed that was one too many, half a minute’s at most', () => {
+it('turns excess rejected work into debt of at most half a minute', () => {
   const work = new UnbilledLimiter()
   for (let i = 0; i < 20; i++) expect(work.takeOrOwe('a', 0)).toBe(0)
   expect([work.takeOrOwe('a', 0), work.takeOrOwe('a', 0)]).toEqual([100, 150])

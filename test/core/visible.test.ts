@@ -14,7 +14,7 @@ it.each([
   expect(visible(text)).toBe(shown)
 })
 
-test('lines that are ours stay lines, and JSON the same JSON', () => {
+test('keeps our line breaks, and keeps JSON equal', () => {
   const json = JSON.stringify({ label: 'a\u009b\u202e\u{e0001}\u2028\u001b', next: 1 }, null, 2)
   expect(visibleLines(json)).toMatch(/^[\x20-\x7e\n]+$/)
   expect(JSON.parse(visibleLines(json))).toEqual(JSON.parse(json))

@@ -14,7 +14,7 @@ test.each(['', ' 80', '80 ', '080', '-1', '+1', '1.0', '1e3', '0x50', '1_000', '
   (text) => expect(wholeNumber(0, Number.MAX_SAFE_INTEGER).safeParse(text).success).toBe(false),
 )
 
-test('its ends belong to it', () => {
+test('includes both ends', () => {
   const taken = ['0', '1', '3', '4'].map((text) => wholeNumber(1, 3).safeParse(text).success)
   expect(taken).toEqual([false, true, true, false])
 })

@@ -1,5 +1,5 @@
-// A run of metered calls during which workerd, or the whole process group of the gateway, is killed at random points;
-// then the ledger is held against what callers were served. Throws where a law is broken.
+// Runs metered calls while workerd, or the gateway's whole process group, is killed at random points. Then compares the
+// ledger with the calls served. Throws if an invariant is violated.
 
 import { globSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,10 +15,10 @@ import { until } from '../kit/until.ts'
 export interface CrashOrder {
   readonly calls: number
   readonly kills: number
-  /** Every so many-th kill ends the gateway's whole process group, the others workerd alone. */
+  /** Every n-th kill ends the gateway's whole process group, the others only workerd. */
   readonly groupEvery: number
   readonly seed: number
-  /** Waits, more than a minute, until leases that died are reclaimed. */
+  /** Waits more than a minute, until dead leases are reclaimed. */
   readonly awaitReturn: boolean
   readonly say: (line: string) => void
 }
@@ -27,16 +27,16 @@ export interface CrashOrder {
 export interface CrashReport {
   readonly calls: number
   readonly served: number
-  /** Calls whose answer was lost with the process: charged or not. */
+  /** Calls whose response was lost with the process: charged or not. */
   readonly unanswered: number
-  /** Answered with another status than 200, and so free. */
+  /** Responses with a status other than 200, which are free. */
   readonly refused: number
   readonly charged: number
   readonly granted: number
   readonly groupKills: number
-  /** Served and never charged, per kill: what had not been reported. */
+  /** Served but never charged, per kill: spending not yet reported. */
   readonly lost: readonly number[]
-  /** What leases held right after the last kill; after their end nothing, where that was waited for. */
+  /** Held by leases right after the last kill; 0 after they end, if that was awaited. */
   readonly heldAtEnd: number
 }
 
@@ -76,7 +76,7 @@ export async function crashRun(order: CrashOrder): Promise<CrashReport> {
         calls++
         try {
           const answer = await gateway.info(key, '{"type":"exchangeStatus"}')
-          // Counted only once it is here whole: the caller of a torn answer has nothing.
+          // Counted only once complete: a truncated response gives the caller nothing.
           await answer.arrayBuffer()
           if (answer.status === 200) served++
           else refused++
@@ -95,7 +95,7 @@ export async function crashRun(order: CrashOrder): Promise<CrashReport> {
     const known = new Set<string>()
     let groupKills = 0
     for (let number = 0; number < order.kills; number++) {
-      // One kill in each slice of the run, at a random call of it.
+      // One kill in each slice of the run, at a random call.
       const point = Math.floor((order.calls * (number + random())) / order.kills)
       const before = { served, unanswered, charged: (await sums(gateway, account)).charged }
       isDown = false
@@ -135,11 +135,13 @@ export async function crashRun(order: CrashOrder): Promise<CrashReport> {
       await until(() => usageDue(state) === 0, 'usage is not copied to D1', { withinMs: USAGE_COPIED_WITHIN_MS })
     }
     const lostInAll = lost.reduce((sum, each) => sum + each, 0)
-    // The living isolate reports within eleven seconds.
+    // The surviving isolate reports within eleven seconds.
     const missing = async () => served * CREDIT - (await sums(gateway, account)).charged
-    await until(async () => (await missing()) <= lostInAll, 'served and neither charged nor lost', { withinMs: 60_000 })
+    await until(async () => (await missing()) <= lostInAll, 'spending was served but neither charged nor lost', {
+      withinMs: 60_000,
+    })
     await gateway.stop('SIGKILL')
-    // From here on nothing moves: what was asked before the end may have been reported since.
+    // Nothing changes from here on; spending before the end may have been reported since.
     const end = ledgerOf(state)
     const fault = ledgerViolation({ ...end, spent: end.charged, used: sumOfUsage(meterFile(state), 'amount') })
     check(fault === null, String(fault))
@@ -166,12 +168,12 @@ export async function crashRun(order: CrashOrder): Promise<CrashReport> {
   }
 }
 
-/** The account as its meter shows it, in micro-credits; asked again while the gateway comes back. */
+/** The account as shown by its meter, in micro-credits; retried while the gateway restarts. */
 async function sums(gateway: GatewayProcess, account: string) {
   for (let tries = 0; ; tries++) {
     try {
       const { body: shown } = await gateway.admin('GET', `/accounts/${account}`)
-      // All of a run's prices are whole credits, so these texts are whole numbers.
+      // All prices of a run are whole credits, so these texts are integers.
       const micro = (name: string) => Number(shown[name]) * CREDIT
       const answer = {
         charged: micro('spent'),
@@ -187,7 +189,7 @@ async function sums(gateway: GatewayProcess, account: string) {
   }
 }
 
-/** Storage of the one meter of a run. */
+/** Storage of the run's only meter. */
 function meterFile(state: string): string {
   const [file, ...more] = globSync(join(state, 'v3/**/*CreditMeter*/**/*.sqlite')).filter((path) =>
     hasTable(path, 'leases'),
@@ -223,7 +225,7 @@ function sumOfUsage(file: string, column: string): number {
   return query<{ sum: number }>(file, `SELECT coalesce(sum(${column}), 0) AS sum FROM usage`)[0]!.sum
 }
 
-/** Read beside workerd, which writes ahead to a log of its own: readers see whole transactions. */
+/** Read beside workerd, which uses a write-ahead log: readers see complete transactions. */
 function query<Row>(file: string, sql: string): Row[] {
   const database = new DatabaseSync(file, { readOnly: true, timeout: 5_000 })
   try {

@@ -1,6 +1,6 @@
 // `npm run crash [-- --kills 50 --calls 100000 --seed N]`: kills workerd (every fifth time the gateway's whole process
-// group) at random points of metered calls, and then holds the ledger against what callers were served. A small run of
-// the same is part of `npm test`.
+// group) at random points of metered calls, then compares the ledger with the calls served. `npm test` includes a small
+// run.
 
 import { join } from 'node:path'
 import { build } from '../../src/cli/launch/build.node.ts'

@@ -59,7 +59,7 @@ async function location(isolates: number, { binding = true } = {}) {
       },
     }),
   } as unknown as KeyResolverEnv
-  const desk = { answer: async () => ({ status: 200, headers: {}, body: '{}' }) } as unknown as InfoService
+  const desk = { handle: async () => ({ status: 200, headers: {}, body: '{}' }) } as unknown as InfoService
   const routes = Array.from({ length: isolates }, () => {
     const keys = new KeyResolver(() => now)
     return infoRoutes(
@@ -89,7 +89,7 @@ describe('stores that fail', () => {
     away.kv = away.d1 = true
     const refused = await send(0, known, '192.0.2.1')
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1'])
-    expect(await refused.json()).toMatchObject({ code: 'unavailable', msg: expect.stringContaining('looked up') })
+    expect(await refused.json()).toMatchObject({ code: 'unavailable', msg: expect.stringContaining('API keys') })
     away.d1 = false
     expect((await send(0, known, '192.0.2.1')).status).toBe(200)
     pass(3_600_000)

@@ -11,7 +11,7 @@ import { ask, bindings, enter, KEY_SECRET, meterOf, newKey, settings, waitUntil 
 
 const SAID = { holder: 'h', coins: ['BTC'], channels: ['trades'] }
 const soon = () => Date.now() + 60_000
-const OPEN = { takesTokens: true }
+const OPEN = { acceptsTokens: true }
 const PRICE = { product: 'info', type: 'meta', amount: 1_000_000 } as const
 
 async function tokenOf(order: object = {}, said: object = {}) {
@@ -151,7 +151,10 @@ describe('visitors of the live page', () => {
     const minutes = await report(...['a', 'b', 'c', 'd'].map((id) => minute(id, PER_HOUR)), minute('own'))
     expect(minutes.map((one) => (one.ok ? 'paid' : one.reason))).toEqual(['paid', 'paid', 'busy', 'busy', 'paid'])
     const busy = await charge(entered.value)
-    expect(busy).toMatchObject({ ok: false, error: { kind: 'rate_limited', hint: expect.stringMatching(/^Busy: /) } })
+    expect(busy).toMatchObject({
+      ok: false,
+      error: { kind: 'rate_limited', hint: expect.stringMatching(/visitors without a key/) },
+    })
     const refused = await get()
     expect(refused.status).toBe(429)
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(60)

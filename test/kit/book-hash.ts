@@ -1,8 +1,8 @@
-// A book as one text that tells whether two are equal.
+// Hashes books for comparison.
 
 import { createHash } from 'node:crypto'
 import { canonicalBook } from '../../src/order-books/canonical.ts'
 import type { Levels } from '../../src/protocol/feed/block.ts'
 
-/** As the exchange hashes its own books. */
+/** Hash used by the exchange for its own books. */
 export const hashOf = (levels: Levels): string => createHash('sha256').update(canonicalBook(levels)).digest('hex')

@@ -1,4 +1,5 @@
-// Books of the one `l2BookDiff` body of a connection: a Snapshot of each coin, Updates after it, and nothing after its socket.
+// Books of a connection's single `l2BookDiff` subscription: a Snapshot per coin, then Updates, and nothing after the
+// socket closes.
 
 import type { Connection } from '../../src/client/connection.ts'
 import type { DataFrame } from '../../src/client/server-frame.ts'
@@ -7,7 +8,7 @@ import type { BookScope } from '../../src/client/subscription.ts'
 
 interface ReplicaListener {
   changed(book: SnapshotBook): void
-  /** All books are gone (coin null), or one coin's change came without a Snapshot before it. */
+  /** All books are lost (coin null), or one coin had a change without a Snapshot. */
   gap?(coin: string | null, reason: string): void
   refused?(reason: string): void
 }

@@ -1,4 +1,4 @@
-/** What a feeder counts, of which nothing has happened. */
+/** Feeder counters without any incident. */
 export const ZERO_COUNTERS = {
   unacked: 0,
   reconnects: 0,

@@ -1,13 +1,13 @@
-// A way to the gateway that a test can cut: bytes go through as they are, until every connection is gone at once.
+// TCP proxy that a test can cut: it forwards bytes until all connections are dropped at the same time.
 
 import type { AddressInfo } from 'node:net'
 import { connect, createServer, type Socket } from 'node:net'
 
 export interface CutProxy {
   readonly url: string
-  /** Ends every connection; none is taken until `mend`. */
+  /** Drops all connections; new ones are refused until `restore`. */
   cut(): void
-  mend(): void
+  restore(): void
   close(): void
 }
 
@@ -39,7 +39,7 @@ export async function cutProxy(to: string): Promise<CutProxy> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     cut,
-    mend: () => {
+    restore: () => {
       isCut = false
     },
     close: () => {

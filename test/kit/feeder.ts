@@ -1,4 +1,4 @@
-// Feeders of tests: one in the test's hands, and one that runs by itself.
+// Feeders for tests: one controlled by the test, and one that runs by itself.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LevelBook } from '../../src/order-books/level-book.ts'
@@ -17,7 +17,7 @@ const A_DAY_MS = 86_400_000
 const connectFeed = (ws: string, token = FEED_TOKEN): Promise<FeedSocket> =>
   Socket.open(`${ws}/feed`, { authorization: `Bearer ${token}` })
 
-/** A feeder in the test's hands: keeps the books that it sent, and answers a reseed from them. */
+/** A feeder controlled by the test. It remembers the books it sent and responds to reseeds with them. */
 export class Feeder {
   readonly socket: FeedSocket
   readonly #books = new Map<string, LevelBook>()
@@ -70,7 +70,7 @@ export class Feeder {
   }
 }
 
-/** Sends blocks up to a head, from wherever the log stands, over as many connections as it takes. */
+/** Sends blocks up to a head, starting at the log's position, over as many connections as needed. */
 export class RunningFeeder {
   readonly #ws: string
   readonly #first: number
@@ -94,7 +94,7 @@ export class RunningFeeder {
     return this.#acked
   }
 
-  /** Blocks up to this height exist from now on. */
+  /** Makes blocks up to this height available. */
   advance(head: number): void {
     const from = this.#head + 1
     this.#head = head

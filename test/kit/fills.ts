@@ -1,4 +1,4 @@
-// A fill of no particular order, for tests that care for a few of its fields.
+// A generic fill for tests that use only some of its fields.
 
 import type { Fill } from '../../src/protocol/feed/block.ts'
 
@@ -19,5 +19,5 @@ const PLAIN_FILL: Fill = {
   feeToken: 'USDC',
 }
 
-/** The same with other fields. */
+/** The fill with other fields. */
 export const fillWith = (more: Partial<Fill> = {}): Fill => ({ ...PLAIN_FILL, ...more })

@@ -1,5 +1,5 @@
-// The built gateway behind a real socket: in this process (`startWorld`), or as a process of its own that a test can kill
-// (`startGateway`). Both are asked in the same way.
+// The built gateway on a real socket: in this process (`startWorld`), or as a separate process that a test can kill
+// (`startGateway`). Both have the same interface.
 
 import { cpSync, rmSync } from 'node:fs'
 import { type GatewayProcessOptions, startGatewayProcess } from '../../src/cli/launch/gateway-process.node.ts'
@@ -19,12 +19,12 @@ export interface IssuedKey {
   readonly account: string
 }
 
-/** What callers and its operator ask a gateway. */
+/** Requests by callers and the operator. */
 export class Gateway {
   readonly url: string
   readonly #operator: string
 
-  /** `operator`: the token of `/admin`. */
+  /** `operator`: token for `/admin`. */
   constructor(url: string, operator = ADMIN_TOKEN) {
     this.url = url
     this.#operator = operator
@@ -34,7 +34,7 @@ export class Gateway {
     return this.url.replace('http', 'ws')
   }
 
-  /** A request with a key, or without one; a text is sent as it is, another body as JSON. */
+  /** A request with or without a key. Text is sent unchanged, other bodies as JSON. */
   call(method: string, path: string, key: string | null, body?: unknown, more: object = {}): Promise<Response> {
     const headers = {
       'content-type': 'application/json',
@@ -54,14 +54,14 @@ export class Gateway {
     return { status: answer.status, body: (await answer.json()) as Body }
   }
 
-  /** The operator's call that must succeed. */
+  /** An operator request that must succeed. */
   async ask<Body = Record<string, unknown>>(method: string, path: string, body?: unknown): Promise<Body> {
     const answer = await this.admin<Body>(method, path, body)
     if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
     return answer.body
   }
 
-  /** A key of a new account with so many credits. */
+  /** A key of a new account with this balance. */
   issue(credits: string, more: object = {}): Promise<IssuedKey> {
     return this.ask<IssuedKey>('POST', '/keys', { credits, label: 'test', ...more })
   }
@@ -80,7 +80,7 @@ export class Gateway {
 }
 
 export class World extends Gateway {
-  /** Of every instance of the gateway Worker. */
+  /** Environment of every gateway Worker instance. */
   readonly urls: readonly string[]
   readonly state: string
   readonly #dispose: () => Promise<void>
@@ -92,7 +92,7 @@ export class World extends Gateway {
     this.#dispose = dispose
   }
 
-  /** `keep`: its storage stays, for another `startWorld({ state })`. */
+  /** `keep`: retains the storage for another `startWorld({ state })`. */
   async stop(keep = false): Promise<void> {
     await this.#dispose()
     if (!keep) rmSync(this.state, { recursive: true, force: true, maxRetries: 5 })
@@ -107,12 +107,12 @@ export interface WorldOptions
   readonly liveVars?: Record<string, string>
 }
 
-/** Starts a gateway on a free port, on storage of its own. */
+/** Starts a gateway on a free port with its own storage. */
 export async function startWorld({ node, vars, liveVars, ...options }: WorldOptions = {}): Promise<World> {
   const state = options.state ?? scratch().path
   const { MIGRATED_STATE } = process.env
   if (options.state === undefined && MIGRATED_STATE !== undefined) cpSync(MIGRATED_STATE, state, { recursive: true })
-  // On a signal Miniflare ends the process by itself: only this runs then.
+  // Miniflare ends the process on a signal; only this handler runs then.
   process.once('exit', () => rmSync(state, { recursive: true, force: true }))
   const { urls, dispose } = await startGatewayProcess({
     root: ROOT,
@@ -140,7 +140,7 @@ export class GatewayProcess extends Gateway {
     this.program = program
   }
 
-  /** Pid of its workerd; undefined while that is being started again. */
+  /** Pid of its workerd; undefined during a restart. */
   workerd(): number | undefined {
     return childOf(this.program.process.pid, 'workerd')
   }
@@ -151,13 +151,13 @@ export class GatewayProcess extends Gateway {
   }
 }
 
-/** Starts the gateway as the head of a process group. `node`: origin of a node. */
+/** Starts the gateway as leader of a process group. `node`: origin of a node. */
 export function startGateway(state: string, port: number, node: string): Promise<GatewayProcess> {
   const args = ['--state', state, '--port', String(port), '--node', node]
   return startGatewayProgram('src/cli/launch/gateway.node.ts', args)
 }
 
-/** Starts a program that says `gateway at <url>` once it serves. */
+/** Starts a program that prints `gateway at <url>` once it serves. */
 export async function startGatewayProgram(file: string, args: readonly string[]): Promise<GatewayProcess> {
   const program = runCommand(process.execPath, [`${ROOT}/${file}`, ...args], SECRETS, { detached: true })
   let url: string | undefined
@@ -178,7 +178,10 @@ interface ExchangeOptions<G> {
   readonly args?: (folder: string) => readonly string[]
 }
 
-/** The simulated exchange, a gateway, and the feeder between them. `node`: origin of devnet, whose files are in `folder`/node. */
+/**
+ * The simulated exchange, a gateway, and the feeder between them. `node`: origin of devnet, whose files are in
+ * `folder`/node.
+ */
 export async function startExchange<G extends Stoppable>({ gateway: start, args = () => [] }: ExchangeOptions<G>) {
   const folder = scratch()
   const data = `${folder.path}/node`

@@ -1,4 +1,4 @@
-// An HTTP server of a test's own.
+// HTTP server of a single test.
 
 import { createServer, type RequestListener, Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -6,11 +6,11 @@ import type { AddressInfo } from 'node:net'
 export interface HttpServer {
   /** `http://127.0.0.1:<port>` */
   readonly url: string
-  /** Ends its connections, too. */
+  /** Also drops its connections. */
   close(): void
 }
 
-/** Listens on a free port of this machine. */
+/** Listens on a free local port. */
 export async function startServer(serving: RequestListener | Server): Promise<HttpServer> {
   const server = serving instanceof Server ? serving : createServer(serving)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

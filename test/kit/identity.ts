@@ -1,4 +1,4 @@
-// Who calls, in tests.
+// Caller identities for tests.
 
 import type { Identity } from '../../src/accounts/identity.ts'
 import { keyHashOf } from '../../src/core/ids.ts'

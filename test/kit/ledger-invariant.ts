@@ -1,4 +1,4 @@
-// What holds of an account at rest, whoever looks: the simulation, the crash harness and the soak.
+// Invariant of an idle account, checked by the simulation, the crash harness and the soak test.
 
 /** In micro-credits. */
 export interface AccountSums {
@@ -6,11 +6,11 @@ export interface AccountSums {
   readonly available: number
   readonly held: number
   readonly spent: number
-  /** Of all rows of usage. */
+  /** Sum of all usage rows. */
   readonly used: number
 }
 
-/** What was granted is there, lent or spent, and usage is what was spent; null, or what does not hold. */
+/** Checks that granted = available + held + spent, and that usage = spent. Returns the violation, or null. */
 export function ledgerViolation({ granted, available, held, spent, used }: AccountSums): string | null {
   if (available + held + spent !== granted)
     return `${available} + ${held} + ${spent} micro-credits are not the ${granted} that were granted`

@@ -1,4 +1,4 @@
-// What a node has written into its files, read back.
+// Reads the files written by a node.
 
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,12 +9,12 @@ export interface NodeBlock<Event> {
   readonly events: readonly Event[]
 }
 
-/** Of one stream below `data`, in order of height, each once: a node that begins again writes some once more. */
+/** Blocks of one stream below `data`, by height, without duplicates: a restarted node writes some twice. */
 export function nodeBlocks<Event>(data: string, stream: keyof typeof STREAM_FOLDER): NodeBlock<Event>[] {
   const blocks = new Map<number, readonly Event[]>()
   for (const file of globSync(`${STREAM_FOLDER[stream]}/hourly/*/*`, { cwd: data }))
     for (const text of readFileSync(join(data, file), 'utf8').split('\n')) {
-      // The last line may be half written.
+      // The last line may be incomplete.
       if (!text.endsWith(']}')) continue
       const { block_number: height, events } = JSON.parse(text) as { block_number: number; events: Event[] }
       blocks.set(height, events)

@@ -1,4 +1,4 @@
-// An order as a node writes it into order statuses.
+// An order as a node writes it in order statuses.
 
 export const EXAMPLE_ORDER = {
   coin: 'BTC',

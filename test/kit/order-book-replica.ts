@@ -1,5 +1,4 @@
-// The orders of one coin as a client of `l4Book` has them. Invariant: rows fit what it holds, and nothing is missing between
-// them.
+// Orders of one coin as a client of `l4Book` sees them. Invariant: rows match its state, and none is missing.
 
 import { type L4Block, type L4Order, RestingOrders } from '../../src/order-books/l4/resting-orders.ts'
 
@@ -15,15 +14,15 @@ export interface OrdersFrame {
 
 export class OrderBookReplica {
   #orders: RestingOrders | null = null
-  /** Of the last block that was taken. */
+  /** Height of the last applied block. */
   height = -1
 
-  /** Its socket ended. */
+  /** The socket closed. */
   lost(): void {
     this.#orders = null
   }
 
-  /** Answers what is wrong, in words; null where nothing is. */
+  /** Applies a frame. Returns a message if it does not match, or null. */
   take({ Snapshot, Updates }: OrdersFrame): string | null {
     if (Snapshot) {
       const orders = new RestingOrders()
@@ -39,7 +38,7 @@ export class OrderBookReplica {
     return prev > held ? `rows between ${held} and ${prev} are missing` : this.#orders.apply(time, Updates)
   }
 
-  /** Both sides as a Snapshot writes them. */
+  /** Both sides in Snapshot format. */
   text(): string {
     return [...(this.#orders?.texts(1e6) ?? [])].join('')
   }

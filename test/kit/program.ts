@@ -12,13 +12,13 @@ export interface Program {
   readonly process: ChildProcess
   /** Lines of standard output so far. */
   readonly lines: string[]
-  /** The next line (from the first unread on) that a test accepts. */
+  /** The next unread line accepted by the test. */
   line(accepts: (line: string) => boolean, timeoutMs?: number): Promise<string>
   /** The end of standard error so far. */
   errors(): string
   /** All of standard output and standard error so far. */
   log(): string
-  /** Counts every line so far as read. */
+  /** Marks all lines so far as read. */
   skip(): void
   end(signal?: NodeJS.Signals): Promise<void>
 }
@@ -28,7 +28,9 @@ export function run(file: string, args: readonly string[], env: Record<string, s
   return runCommand(process.execPath, [join(ROOT, 'src', file), ...args], env)
 }
 
-/** Starts a program, in the root unless said. A detached one heads a process group, which its end ends. */
+/**
+ * Starts a program, by default in the repository root. A detached one leads a process group, which is ended with it.
+ */
 export function runCommand(
   command: string,
   args: readonly string[],
@@ -88,15 +90,15 @@ export function runCommand(
   }
 }
 
-/** The pid of the child of a process with this in its command line; undefined where there is none. */
+/** Pid of a child process whose command line contains this text; undefined if there is none. */
 export function childOf(parent: number | undefined, name: string): number | undefined {
   return childrenOf(parent ?? 0, name)[0]
 }
 
-/** A port for a program that is killed and started again on it: below those that the system hands out. */
+/** A port for a program that is killed and restarted on it; outside the ephemeral range. */
 export const lastingPort = (): number => 20_000 + (process.pid % 12_000)
 
-/** A folder that is removed by `remove`. */
+/** A temporary folder, deleted by `remove`. */
 export function scratch(): { readonly path: string; readonly remove: () => void } {
   const path = mkdtempSync(join(tmpdir(), 'weir-'))
   return { path, remove: () => rmSync(path, { recursive: true, force: true, maxRetries: 5 }) }

@@ -1,6 +1,6 @@
-// Randomness that a seed repeats.
+// Randomness with a reproducible seed.
 
-/** Numbers from 0 to below 1 (mulberry32). */
+/** Numbers from 0 up to 1 (mulberry32). */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0
   return () => {

@@ -1,14 +1,14 @@
-// A WebSocket client for black-box tests, over the `ws` package.
+// WebSocket client for black-box tests, using the `ws` package.
 
 import { WebSocket } from 'ws'
 
 export type Frame = Record<string, unknown>
 
-/** Frames of a socket as they come; `next` waits for the first that a test of it accepts. */
+/** Frames of a socket in order. `next` waits for the first accepted frame. */
 export class Socket<F extends Frame = Frame> {
   readonly frames: F[] = []
   closed: { code: number; reason: string } | null = null
-  /** Told of every frame at once, beside `next`. */
+  /** Called for every frame immediately, in addition to `next`. */
   onFrame: ((frame: F) => unknown) | null = null
   readonly #socket: WebSocket
   #at = 0
@@ -29,7 +29,7 @@ export class Socket<F extends Frame = Frame> {
     socket.on('error', () => undefined)
   }
 
-  /** Resolves when open; rejects with the HTTP status where the upgrade is refused. */
+  /** Resolves when open; rejects with the HTTP status if the upgrade fails. */
   static open<F extends Frame = Frame>(
     url: string,
     headers: Record<string, string> = {},
@@ -54,7 +54,7 @@ export class Socket<F extends Frame = Frame> {
     this.#socket.send(typeof frame === 'string' ? frame : JSON.stringify(frame))
   }
 
-  /** The next unread frame that `accepts`; frames before it count as read. */
+  /** The next unread frame that `accepts`; earlier frames count as read. */
   async next(accepts: (frame: F) => boolean, timeoutMs = 10_000): Promise<F> {
     const deadline = Date.now() + timeoutMs
     for (;;) {
@@ -89,7 +89,7 @@ export class Socket<F extends Frame = Frame> {
     })
   }
 
-  /** Subscribes, and waits until that is acknowledged. */
+  /** Subscribes, and waits for the acknowledgment. */
   async subscribe(subscription: object, more: object = {}): Promise<F> {
     this.send({ method: 'subscribe', subscription, ...more })
     return this.channel('subscriptionResponse')
@@ -103,7 +103,7 @@ export class Socket<F extends Frame = Frame> {
     this.#socket.close(1000)
   }
 
-  /** Ends the connection without a word. */
+  /** Drops the connection without a close frame. */
   drop(): void {
     this.#socket.terminate()
   }

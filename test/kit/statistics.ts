@@ -1,11 +1,11 @@
-// Medians and percentiles of what was measured, and Markdown tables of them.
+// Medians, percentiles and Markdown tables of measurements.
 
-/** The value below which the share `p` of `sorted` (ascending) lies; undefined where it is empty. */
+/** Percentile `p` of `sorted` (ascending); undefined if it is empty. */
 export function percentile(sorted: ArrayLike<number>, p: number): number | undefined {
   return sorted[Math.min(sorted.length - 1, Math.floor(p * sorted.length))]
 }
 
-/** The middle value of a list that is not empty: one odd round does not count. */
+/** Median of a non-empty list, which ignores a single outlier. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b)
   const middle = sorted.length >> 1
@@ -20,7 +20,7 @@ export interface Spread {
   readonly max: number
 }
 
-/** The spread of the first `count` samples; NaN where there are none. */
+/** Spread of the first `count` samples; NaN without samples. */
 export function spreadOf(samples: Float64Array, count: number): Spread {
   const sorted = samples.slice(0, Math.min(count, samples.length)).sort()
   if (sorted.length === 0) return { p50: Number.NaN, p90: Number.NaN, p99: Number.NaN, max: Number.NaN }
@@ -28,7 +28,7 @@ export function spreadOf(samples: Float64Array, count: number): Spread {
   return { p50: at(0.5), p90: at(0.9), p99: at(0.99), max: sorted.at(-1)! }
 }
 
-/** A Markdown table with columns of one width. */
+/** A Markdown table with aligned columns. */
 export function markdown(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((_, column) => Math.max(...[head, ...rows].map((row) => row[column]!.length)))
   const text = (row: readonly string[]) => `| ${row.map((cell, i) => cell.padEnd(widths[i]!)).join(' | ')} |`

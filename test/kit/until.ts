@@ -1,4 +1,4 @@
-// Waiting for something that another process brings about.
+// Waits for effects of another process.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -9,7 +9,10 @@ interface WaitOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-/** Resolves once it holds; an error counts as not yet. Rejects with `message` after `withinMs`, and with the signal. */
+/**
+ * Resolves once the condition holds; an error counts as false. Rejects with `message` after `withinMs`, and when the
+ * signal aborts.
+ */
 export async function until(
   holds: () => boolean | Promise<boolean>,
   message: string,

@@ -1,4 +1,4 @@
-// A process that works for another one: named calls over the IPC channel, each bounded in time.
+// A worker process: named calls over the IPC channel, each with a time limit.
 
 import { type ChildProcess, type ForkOptions, fork } from 'node:child_process'
 
@@ -9,7 +9,7 @@ interface Call {
   readonly args: never[]
 }
 
-/** In the worker: answers the calls of its parent, and ends with it. Every answer survives JSON. */
+/** In the worker: serves calls of its parent, and exits with it. Results must survive JSON. */
 export function serveParent<H extends Handlers<H>>(handlers: H): void {
   process.on('disconnect', () => process.exit(0))
   process.on('message', async ({ id, name, args }: Call) => {
@@ -32,7 +32,7 @@ export class WorkerProcess<H extends Handlers<H>> {
   constructor(file: string, timeoutMs: number, options: ForkOptions = {}) {
     this.#timeoutMs = timeoutMs
     this.#child = fork(file, { stdio: ['ignore', 2, 2, 'ipc'], ...options })
-    // A busy worker notices late that its parent has gone.
+    // A busy worker notices late that its parent has exited.
     process.once('exit', () => this.stop())
     this.#child.on('message', ({ id, value, error }: { id: number; value?: unknown; error?: string }) => {
       const waiting = this.#waiting.get(id)
@@ -48,7 +48,7 @@ export class WorkerProcess<H extends Handlers<H>> {
     return this.#child.pid!
   }
 
-  /** Rejects with what went wrong in the worker. */
+  /** Rejects with the error in the worker. */
   async call<Name extends keyof H & string>(
     name: Name,
     ...args: Parameters<H[Name]>

@@ -1,5 +1,5 @@
-// What calls of one key cost the operator, by operations that the real pool and the real meter do, on a clock
-// of the test's own: the table in docs/internals/benchmarks.md.
+// Operator cost of one key's calls, measured as operations of the real pool and meter on a test clock: the table in
+// docs/internals/benchmarks.md.
 
 import { runInDurableObject } from 'cloudflare:test'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
@@ -13,16 +13,16 @@ import { ManualClock } from '../http/manual-clock.ts'
 import { identityOf } from '../kit/identity.ts'
 import { CREDIT, stubOf } from './meter.worker.ts'
 
-/** Of a cached answer, as benches measure it at most. */
+/** Upper bound for a cached response, as benchmarked. */
 const CPU_MS = 1
-/** An isolate remembers a key for half a minute. */
+/** An isolate caches a key for half a minute. */
 const KEY_MEMORY_MS = 30_000
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }))
 afterEach(() => void vi.useRealTimers())
 
 it.each([
-  // Milliseconds between calls, calls, and dollars per million at most.
+  // Milliseconds between calls, calls, and maximum dollars per million.
   [1_000, 300, 1],
   [20, 500, 0.5],
   [10_000, 30, 6],
@@ -32,8 +32,8 @@ it.each([
     const meter = object as unknown as MeterApi & { alarm(): Promise<void> }
     await meter.grantCredits('g', 25_000 * CREDIT)
     const counts = noCounts()
-    const keepUsage = async () => void counts.d1Statements++
-    Object.defineProperty(object, 'env', { value: { GATEWAY: { keepUsage } }, configurable: true })
+    const storeUsage = async () => void counts.d1Statements++
+    Object.defineProperty(object, 'env', { value: { GATEWAY: { storeUsage } }, configurable: true })
     countRows(storage, (rows) => (counts.rowsWritten += rows))
     const lease = (request: LeaseRequest) => {
       if (request.need > 0 || (request.requests?.need ?? 0) > 0) counts.meterWaits++
@@ -68,7 +68,7 @@ it.each([
     const cost = dollarsPerMillionCalls(calls, CPU_MS, counts)
     console.log(`${calls} calls, one every ${everyMs} ms: $${cost.toFixed(2)} per million, ${JSON.stringify(counts)}`)
     expect(cost).toBeLessThanOrEqual(dollars)
-    // And all of it is told in the end.
+    // Everything is reported in the end.
     await pass(130_000)
     expect(await meter.balance()).toMatchObject({ spent: calls * CREDIT, held: 0 })
     const { byKey } = await meter.usage(0, Date.now() + 3_600_000)

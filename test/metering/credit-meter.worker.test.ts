@@ -36,7 +36,7 @@ const usageOf = (account: string) =>
   )
 
 describe('CreditMeter', () => {
-  it('grants once per id and refuses the id with another amount', async () => {
+  it('grants once per id and rejects the id with another amount', async () => {
     const meter = meterOf('grants')
     expect(await meter.grantCredits('g', 5)).toMatchObject({ ok: true, repeated: false })
     expect(await meter.grantCredits('g', 5)).toMatchObject({ ok: true, repeated: true, account: { available: 5 } })
@@ -46,13 +46,13 @@ describe('CreditMeter', () => {
   })
 
   // PIPE-25, PIPE-27
-  it('charges what is new of a pipeline’s sums once, as far as balance and cap go, and writes off the rest', async () => {
+  it('charges the increase of a pipeline’s totals once, up to balance and cap, and writes off the rest', async () => {
     const meter = await granted('pipelines', 1_000)
     const settle = (rows: number, over: object = {}) =>
       meter.settlePipeline({ v: 1, pipeline: 'pipe_1', keyHash: K, type: 'fills', rows, spent: rows * 100, ...over })
     expect(await settle(0)).toEqual({ v: 1, available: 1_000, cap: undefined })
     expect(await settle(4)).toMatchObject({ available: 600 })
-    // Again, and late: nothing.
+    // Repeated and late reports change nothing.
     expect(await settle(4)).toMatchObject({ available: 600 })
     expect(await settle(3)).toMatchObject({ available: 600 })
     await meter.revokeKey(K)
@@ -71,7 +71,7 @@ describe('CreditMeter', () => {
   })
 
   // PIPE-27
-  it('holds what a batch on its way costs from other pipelines, until it is reported', async () => {
+  it('reserves the cost of a batch in transit against other pipelines until it is reported', async () => {
     const meter = await granted('holds', 1_000)
     await meter.capKey(keyHashOf('capped'), 500)
     const left = async (pipeline: string, keyHash: string, hold: number, rows = 0) => {
@@ -82,7 +82,7 @@ describe('CreditMeter', () => {
     expect([await left('pipe_2', 'k', 700), await left('pipe_2', 'k', 300), await left('pipe_3', 'k', 1)]).toEqual([
       ...[300, 300, 0],
     ])
-    // Its own hold is not in its way, and another takes its place.
+    // A pipeline's own hold does not block it and is replaced by the next.
     expect([await left('pipe_1', 'k', 100), await left('pipe_3', 'capped', 450)]).toEqual([700, 500])
     expect([await left('pipe_4', 'capped', 0), await left('pipe_4', 'k', 0)]).toEqual([50, 150])
     expect([await left('pipe_3', 'capped', 0, 4), await left('pipe_4', 'capped', 0)]).toEqual([100, 100])
@@ -90,7 +90,7 @@ describe('CreditMeter', () => {
   })
 
   // PIPE-29
-  it('says that the key of a pipeline has ended where no other replaced it, and charges all the same', async () => {
+  it('reports the end of a pipeline key without a successor, and charges anyway', async () => {
     const meter = await granted('ends', 1_000)
     const settle = (keyHash: string, rows = 0) =>
       meter.settlePipeline({
@@ -109,7 +109,7 @@ describe('CreditMeter', () => {
     expect(await ended('a')).toBe('expired')
     await meter.endKey(keyHashOf('a'), null)
     expect(await ended('a')).toBeUndefined()
-    // A rotation is no leak: the successor carries on, whichever of two messages comes first.
+    // In a rotation the successor continues, whichever of two messages comes first.
     await meter.replaceKey(keyHashOf('b'), keyHashOf('c'))
     await meter.replaceKey(keyHashOf('a'), keyHashOf('b'))
     await meter.revokeKey(keyHashOf('a'))
@@ -132,7 +132,7 @@ describe('CreditMeter', () => {
     expect(await meter.balance()).toMatchObject({ available: 0, spent: 100 * CREDIT })
   })
 
-  it('begins a plan once, renews it by its alarm and by any question, and keeps a line for every period', async () => {
+  it('starts a plan once, renews it by alarm and by any request, and stores a row per period', async () => {
     const name = 'planned'
     const order = { plan: 'entry', terms: PLANS.entry.terms, firstMicro: null }
     expect(await meterOf(name).beginPlan(order)).toBe(true)
@@ -169,7 +169,7 @@ describe('CreditMeter', () => {
     expect(await meterOf(name).balance()).toMatchObject({ available: 12 * CREDIT })
   })
 
-  it('copies usage to D1 so that no row is lost or doubled, whatever becomes of a copy', async () => {
+  it('copies usage to D1 without losing or doubling rows, whatever happens to a copy', async () => {
     const name = 'copied'
     const db = (env as unknown as Cloudflare.Env).ACCOUNTS
     await meterOf(name).grantCredits('g', 1_000 * CREDIT)
@@ -190,7 +190,7 @@ describe('CreditMeter', () => {
       }
     const alarm = async () => {
       await runInDurableObject(stubOf(name), (object) => {
-        Object.defineProperty(object, 'env', { value: { GATEWAY: { keepUsage: keep } }, configurable: true })
+        Object.defineProperty(object, 'env', { value: { GATEWAY: { storeUsage: keep } }, configurable: true })
       })
       expect(await runDurableObjectAlarm(stubOf(name))).toBe(true)
     }
@@ -206,7 +206,7 @@ describe('CreditMeter', () => {
     fate = 'kept'
     await alarm()
     expect(await copied()).toEqual({ calls: 2, micro: 2 * CREDIT })
-    // A call that comes in while its hour is being copied is copied with the next round.
+    // A call recorded while its hour is being copied is copied in the next round.
     await spend(meterOf(name), 'copied', CREDIT)
     grows = true
     await alarm()
@@ -221,7 +221,7 @@ describe('CreditMeter', () => {
     expect((await meterOf(name).usage(0, Date.now() + 1)).byKey).toMatchObject([{ keyHash: 'copied', amount: spent }])
   })
 
-  it('lets a capped key spend its cap and no more, through leases and charges, and others all the same', async () => {
+  it('limits a capped key to its cap, through leases and charges, and does not limit others', async () => {
     const meter = await granted('capped', 1_000 * CREDIT)
     expect(await spend(meter, 'c', 2 * CREDIT)).toMatchObject({ ok: true })
     await meter.capKey(keyHashOf('c'), 5 * CREDIT)
@@ -246,7 +246,7 @@ describe('CreditMeter', () => {
     expect(await meter.balance(keyHashOf('c'))).toMatchObject({ capLeft: CREDIT })
     expect(await meter.balance(keyHashOf('d'))).not.toHaveProperty('capLeft')
     expect(await spend(meter, 'd', 9 * CREDIT)).toMatchObject({ ok: true })
-    // What a lease gives back may be spent again; what it spent counts, also after a restart.
+    // Returned lease credits may be spent again; spent ones count, also after a restart.
     const usage = [{ product: 'info', type: 'meta', calls: 1, amount: CREDIT / 2 }]
     await lease({ lease: 'c1', spent: CREDIT / 2, usage, close: true })
     await evictDurableObject(stubOf('capped'))
@@ -259,7 +259,7 @@ describe('CreditMeter', () => {
     expect(await spend(meter, 'c', 100 * CREDIT)).toMatchObject({ ok: true })
   })
 
-  it('writes off what a reclaimed lease of a capped key reports beyond its cap', async () => {
+  it("writes off late reports of a reclaimed lease beyond the key's cap", async () => {
     const meter = await granted('capped late', 1_000 * CREDIT)
     await meter.capKey(keyHashOf('c'), 5 * CREDIT)
     const lease = (over: Partial<LeaseRequest>) => meter.lease(request({ keyHash: keyHashOf('c'), ...over }))
@@ -276,7 +276,7 @@ describe('CreditMeter', () => {
     expect(await spend(meter, 'c', 1)).toMatchObject({ ok: false })
   })
 
-  it('gives request tokens along with a lease, out of one bucket for all isolates', async () => {
+  it('grants request tokens with a lease, from one bucket for all isolates', async () => {
     const meter = await granted('requests', 10 * CREDIT)
     const requests = { bucket: 'rest', perSecond: 4, need: 3, forecast: 0 }
     const ask = (lease: string) => meter.lease(request({ lease, requests }))
@@ -287,7 +287,7 @@ describe('CreditMeter', () => {
     expect(await meter.lease(request({ lease: 'r4' }))).not.toHaveProperty('requests')
   })
 
-  it('takes cumulative reports, repeated and out of order, once', async () => {
+  it('counts cumulative reports once, repeated or out of order', async () => {
     const meter = await granted('reports', 10 * CREDIT)
     const usage = (calls: number) => [{ product: 'info', type: 'meta', calls, amount: calls * CREDIT }]
     const opened = await meter.lease(request({ need: CREDIT, waiting: 5 * CREDIT }))
@@ -307,7 +307,7 @@ describe('CreditMeter', () => {
     expect(await usageOf('reports')).toMatchObject([{ key_hash: 'k', product: 'info', type: 'meta', calls: 4 }])
   })
 
-  it('reclaims a silent lease by its alarm, and charges a late report as far as the balance goes', async () => {
+  it('reclaims a silent lease by alarm, and charges a late report up to the balance', async () => {
     const meter = await granted('reclaim', 2 * CREDIT)
     await meter.lease(request({ need: 2 * CREDIT, waiting: 2 * CREDIT }))
     expect(await runDurableObjectAlarm(stubOf('reclaim'))).toBe(true)
@@ -330,7 +330,7 @@ describe('CreditMeter', () => {
     })
   })
 
-  it('answers revoked to every charge and lease of a revoked key, and still takes its report', async () => {
+  it('returns revoked for every charge and lease of a revoked key, and still accepts its report', async () => {
     const meter = await granted('revoked', 10 * CREDIT)
     await meter.lease(request({ need: CREDIT, waiting: 2 * CREDIT }))
     await meter.revokeKey(K)
@@ -342,13 +342,13 @@ describe('CreditMeter', () => {
     expect(await spend(meter, 'other', CREDIT)).toMatchObject({ ok: true })
   })
 
-  it('refuses amounts that are no whole micro-credits, and nothing of the batch happens', async () => {
+  it('rejects fractional micro-credits without applying any of the batch', async () => {
     const meter = await granted('bugs', CREDIT)
     for (const amount of [-1, 0.5, Number.NaN]) {
       const outcome = await runInDurableObject(stubOf('bugs'), (object) =>
         spend(object as unknown as MeterApi, 'k', amount).catch(String),
       )
-      expect(outcome).toContain('whole number')
+      expect(outcome).toContain('non-negative integer')
     }
     expect(await meter.balance()).toMatchObject({ available: CREDIT, spent: 0 })
   })
@@ -381,7 +381,7 @@ describe('CreditMeter', () => {
       await Promise.all(background.splice(0))
       return served
     }
-    // What an isolate still held when the other was refused comes back when it is idle: the second round finds it.
+    // Credits held by an isolate when the other was refused return when it is idle; the second round finds them.
     const served = (await spend()) + (await spend())
     expect(served).toBe(500)
     expect(await meter.balance()).toMatchObject({ available: 0, held: 0, spent: 500 * CREDIT, writtenOff: 0 })

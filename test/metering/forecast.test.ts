@@ -1,4 +1,4 @@
-// Laws of src/metering/forecast.ts: the day told is the one on which a ledger charged day by day runs dry.
+// Invariants of src/metering/forecast.ts: the forecast day is the day on which a ledger charged daily runs dry.
 
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -11,12 +11,12 @@ const CREDIT = 1_000_000
 const NO_PLAN: ForecastInput = { left: 100 * CREDIT, ofPlan: 0, untilMs: null, anchorMs: NOW, everyMicro: 0 }
 
 describe('forecastEnd', () => {
-  it('tells the moment at which a balance that nothing is added to is spent', () => {
+  it('returns the time at which a balance without additions is spent', () => {
     expect(forecastEnd(NO_PLAN, 10 * CREDIT, NOW)).toEqual({ ends: true, atMs: NOW + 10 * DAY })
     expect(forecastEnd({ ...NO_PLAN, left: 0 }, 10 * CREDIT, NOW)).toEqual({ ends: true, atMs: NOW })
   })
 
-  it('says why it does not end', () => {
+  it('returns the reason if it never ends', () => {
     expect(forecastEnd(NO_PLAN, 0, NOW)).toEqual({ ends: false, why: 'unused' })
     expect(forecastEnd(NO_PLAN, 1, NOW)).toEqual({ ends: false, why: 'far' })
     const monthly = { left: 310 * CREDIT, ofPlan: 310 * CREDIT, untilMs: renewalAfter(NOW, NOW), anchorMs: NOW }
@@ -27,14 +27,14 @@ describe('forecastEnd', () => {
     expect(forecastEnd({ ...NO_PLAN, left: Number.MAX_SAFE_INTEGER }, 1, NOW)).toEqual({ ends: false, why: 'far' })
   })
 
-  it('ends with a trial whose credits end with it, used or not', () => {
+  it('ends with an expiring trial, used or not', () => {
     const trial = { left: 100, ofPlan: 100, untilMs: NOW + 14 * DAY, anchorMs: NOW, everyMicro: 0 }
     expect(forecastEnd(trial, 0, NOW)).toEqual({ ends: true, atMs: NOW + 14 * DAY })
     expect(forecastEnd(trial, 1, NOW)).toEqual({ ends: true, atMs: NOW + 14 * DAY })
     expect(forecastEnd({ ...trial, left: 101 }, 0, NOW)).toEqual({ ends: false, why: 'unused' })
   })
 
-  it('is what a ledger charged day by day says', () => {
+  it('equals a ledger charged day by day', () => {
     const standing = fc.record({
       beside: fc.integer({ min: 0, max: 2_000 }),
       ofPlan: fc.integer({ min: 0, max: 400 }),
@@ -45,7 +45,7 @@ describe('forecastEnd', () => {
       fc.property(standing, ({ beside, ofPlan, everyMicro, perDay }) => {
         const untilMs = renewalAfter(NOW, NOW)
         const told = forecastEnd({ left: beside + ofPlan, ofPlan, untilMs, anchorMs: NOW, everyMicro }, perDay, NOW)
-        // Told as an end, but later than the ledger below is followed.
+        // Forecast as an end, but later than the simulated ledger.
         if (told.ends && told.atMs >= NOW + 3_599 * DAY) return
         let plan = ofPlan
         let rest = beside
@@ -73,7 +73,7 @@ describe('forecastEnd', () => {
 })
 
 describe('averageDay', () => {
-  it('counts from the first day with any use, in whole micro-credits', () => {
+  it('averages from the first day with usage, in whole micro-credits', () => {
     expect(averageDay([])).toBe(0)
     expect(averageDay([0, 0, 0])).toBe(0)
     expect(averageDay([0, 0, 10, 0, 1])).toBe(3)

@@ -23,7 +23,7 @@ function isolate(clock: ManualClock, meter: LeaseMeterApi, meterFailure: 'open' 
   return { charging, revoked }
 }
 
-/** An account with so many credits, and an isolate that charges it. */
+/** An account with this balance, and an isolate that charges it. */
 function account(credits: number) {
   const clock = new ManualClock()
   const meter = new ModelMeter(credits * CREDIT, clock.nowMs)
@@ -36,7 +36,7 @@ async function held(charging: Charging, credits: number): Promise<Hold> {
   return hold.value
 }
 
-/** Calls with `inFlight` at a time until `count` are done; answers how many were served. */
+/** Runs `count` calls with `inFlight` at a time; returns how many were served. */
 async function drain(charging: Charging, count: number, inFlight: number, credits: number, clock?: ManualClock) {
   let started = 0
   let served = 0
@@ -73,13 +73,13 @@ describe('draining an account', () => {
     expect(meter.account).toMatchObject({ spent: quotient * each * CREDIT, held: 0, writtenOff: 0 })
   })
 
-  it('asks the meter for few of many calls', async () => {
+  it('calls the meter for few of many calls', async () => {
     const { clock, meter, charging } = account(1_000_000)
     expect(await drain(charging, 20_000, 8, 1, clock)).toBe(20_000)
     expect(meter.exchanges).toBeLessThan(200)
   })
 
-  it('finds the last credit also when three isolates share the balance', async () => {
+  it('finds the last credit even if three isolates share the balance', async () => {
     const clock = new ManualClock()
     const meter = new ModelMeter(10_000 * CREDIT, clock.nowMs)
     const isolates = [0, 1, 2].map(() => isolate(clock, meter).charging)
@@ -87,7 +87,7 @@ describe('draining an account', () => {
     for (let round = 0; round < 8; round++) {
       const each = await Promise.all(isolates.map((charging) => drain(charging, 1_500, 16, 1, clock)))
       served += each.reduce((sum, count) => sum + count, 0)
-      // Idle leases come back within two reports.
+      // Idle leases return within two reports.
       await clock.advance(3_000)
       meter.checkLaws()
     }
@@ -97,19 +97,19 @@ describe('draining an account', () => {
 })
 
 describe('one isolate', () => {
-  it('names the cap of a key that may spend no more', async () => {
+  it('names the cap of an exhausted key', async () => {
     const { meter, charging } = account(100)
     meter.caps.set(identity.keyHash, CREDIT)
     const first = await held(charging, 1)
     first.settle()
-    // The second time it is the isolate that remembers.
+    // The second time, the isolate remembers the denial.
     for (let i = 0; i < 2; i++) {
       const refused = await charging.hold(identity, price(1))
       expect(refused).toMatchObject({ ok: false, error: { kind: 'credits_exhausted', capMicro: CREDIT } })
     }
   })
 
-  it('keeps every call alive that waits for the meter, not only the one that asks', async () => {
+  it('keeps every waiting call alive, not only the one that calls the meter', async () => {
     const clock = new ManualClock()
     const meter = new ModelMeter(10 * CREDIT, clock.nowMs)
     const kept: Promise<unknown>[] = []
@@ -120,19 +120,19 @@ describe('one isolate', () => {
       onRevoked: () => {},
     })
     const waiting = [charging.hold(identity, price(1)), charging.hold(identity, price(1))]
-    // By identity: to a matcher any promise equals any other.
+    // Compared by identity: a matcher treats any two promises as equal.
     expect(waiting.every((call) => kept.includes(call as Promise<unknown>))).toBe(true)
     expect(await Promise.all(waiting)).toMatchObject([{ ok: true }, { ok: true }])
   })
 
-  it('charges what succeeds and gives back what fails', async () => {
+  it('charges successful calls and releases failed ones', async () => {
     const { clock, meter, charging } = account(1)
     const first = await held(charging, 1)
     expect(await charging.hold(identity, price(1))).toMatchObject({
       ok: false,
       error: { kind: 'credits_exhausted', neededMicro: CREDIT, remainingMicro: 0 },
     })
-    // What cost nothing gives nothing back, so that nobody is asked again.
+    // A free call releases nothing, so no exchange is triggered.
     const free = await held(charging, 0)
     const exchanges = meter.exchanges
     free.release()
@@ -148,7 +148,7 @@ describe('one isolate', () => {
   })
 
   it.each([
-    // Calls a second, and their price.
+    // Calls per second, and their price.
     [1, 1],
     [1, 0.13],
     [3, 1],
@@ -162,7 +162,7 @@ describe('one isolate', () => {
       ;(await held(charging, each)).settle()
       spent += each * CREDIT
       ages.push({ spent, atMs: clock.now })
-      // What came in the two seconds that a look and a report may take, beside the bound.
+      // Spending in the two seconds that a check and a report may take, in addition to the bound.
       expect(spent - meter.account.spent).toBeLessThanOrEqual(REPORT_AT + 2 * rate * each * CREDIT)
       await clock.advance(1000 / rate)
       while (ages[0] && ages[0].spent <= meter.account.spent) ages.shift()
@@ -172,7 +172,7 @@ describe('one isolate', () => {
     expect(meter.account).toMatchObject({ spent, held: 0 })
   })
 
-  it('reports much of what is left within two seconds and returns an idle lease', async () => {
+  it('reports large spending within two seconds and returns an idle lease', async () => {
     const { clock, meter, charging } = account(600)
     for (let i = 0; i < 10; i++) (await held(charging, 1)).settle()
     await clock.advance(2_000)
@@ -181,7 +181,7 @@ describe('one isolate', () => {
     expect(meter.account.held).toBe(0)
   })
 
-  it('spares a slow caller the round trip while there is ample left, and nobody else waits for what it holds', async () => {
+  it('saves a slow caller the round trip while ample credits remain, without blocking others', async () => {
     const { clock, meter: rich, charging } = account(1_000_000)
     const calls = async () => {
       for (let i = 0; i < 100; i++) {
@@ -197,7 +197,7 @@ describe('one isolate', () => {
     rich.checkLaws()
   })
 
-  it('counts 64 kinds of calls on a lease, and the next kinds on another', async () => {
+  it('counts 64 kinds of calls on one lease, and further kinds on another', async () => {
     const clock = new ManualClock()
     const meter = new ModelMeter(1_000 * CREDIT, clock.nowMs)
     const told: LeaseRequest[] = []
@@ -220,7 +220,7 @@ describe('one isolate', () => {
     expect([...last.values()].reduce((sum, lines) => sum + lines, 0)).toBe(200)
   })
 
-  it('sees a top-up within a second of a refusal', async () => {
+  it('notices a top-up within a second of a refusal', async () => {
     const { clock, meter, charging } = account(0)
     expect((await charging.hold(identity, price(1))).ok).toBe(false)
     const asked = meter.exchanges
@@ -232,7 +232,7 @@ describe('one isolate', () => {
     expect((await charging.hold(identity, price(1))).ok).toBe(true)
   })
 
-  it('refuses only what is too dear: a cheaper call is still served', async () => {
+  it('refuses only calls that are too expensive: a cheaper one is still served', async () => {
     const { charging } = account(5)
     expect((await charging.hold(identity, price(10))).ok).toBe(false)
     expect((await charging.hold(identity, price(5))).ok).toBe(true)
@@ -251,7 +251,7 @@ describe('one isolate', () => {
     expect(meter.account).toMatchObject({ available: 0, spent: 2 * CREDIT, writtenOff: 0 })
   })
 
-  it('stops at once when the meter says revoked, and still reports what was spent', async () => {
+  it('stops immediately when the meter returns revoked, and still reports spending', async () => {
     const { clock, meter, charging, revoked } = account(1_000)
     for (let i = 0; i < 3; i++) (await held(charging, 1)).settle()
     meter.revoked.add('k')
@@ -262,13 +262,13 @@ describe('one isolate', () => {
     expect(meter.account).toMatchObject({ spent: 3 * CREDIT, held: 0 })
   })
 
-  it('tells everybody what is left of the balance, whatever lies in leases of others, and reports when it is asked to', async () => {
+  it("reports the remaining balance including other isolates' leases, and reports spending on request", async () => {
     const clock = new ManualClock()
     const meter = new ModelMeter(10_000 * CREDIT, clock.nowMs)
     const busy = isolate(clock, meter).charging
     const quiet = isolate(clock, meter).charging
     expect((await held(quiet, 1)).settle()).toBe(9_999 * CREDIT)
-    // A busy isolate leases ahead, and reports later.
+    // A busy isolate leases ahead and reports later.
     await drain(busy, 600, 64, 1, clock)
     expect(meter.account.held).toBeGreaterThan(CREDIT)
     const left = (await held(busy, 1)).settle()!
@@ -282,7 +282,7 @@ describe('one isolate', () => {
     meter.checkLaws()
   })
 
-  it('needs a living lease for a free call too, so that a revoked key gets none', async () => {
+  it('needs a live lease for a free call too, so that a revoked key gets none', async () => {
     const { clock, meter, charging } = account(0)
     ;(await held(charging, 0)).settle()
     meter.revoked.add('k')
@@ -292,7 +292,9 @@ describe('one isolate', () => {
 })
 
 describe('a revoked key', () => {
-  /** Calls at a pace until two minutes after the revocation; answers how long after it the last one was served. */
+  /**
+   * Calls at a steady rate until two minutes after the revocation; returns how long after it the last one was served.
+   */
   async function lastServedMs(paceMs: number, credits: number, hasReporter: boolean): Promise<number> {
     const { clock, meter, charging } = account(1_000_000)
     // An isolate whose waitUntil was cut short never reports.
@@ -317,7 +319,8 @@ describe('a revoked key', () => {
   }
 
   it.each([
-    // A dead reporter leaves the end of the lease; else a report is ten seconds away, of ten credits a second one.
+    // With a dead reporter, the lease's end applies; otherwise a report is ten seconds away, or one second at ten
+    // credits per second.
     [500, 1, true, 12_000],
     [50, 1, true, 3_000],
     [500, 0, true, 30_000],
@@ -333,7 +336,7 @@ describe('a revoked key', () => {
   )
 })
 
-describe('while the meter cannot be reached', () => {
+describe('while the meter is unreachable', () => {
   class BrokenMeter implements LeaseMeterApi {
     broken = true
     readonly inner: ModelMeter
@@ -346,21 +349,21 @@ describe('while the meter cannot be reached', () => {
     }
   }
 
-  it('refuses with 503 when closed, serves when open, and recovers', async () => {
+  it('returns 503 when closed, serves when open, and recovers', async () => {
     const clock = new ManualClock()
     const meter = new BrokenMeter(new ModelMeter(10 * CREDIT, clock.nowMs))
     const closed = isolate(clock, meter).charging
     const open = isolate(clock, meter, 'open').charging
     const answers = await Promise.all(Array.from({ length: 64 }, () => closed.hold(identity, price(1))))
     expect(answers.every((answer) => !answer.ok && answer.error.kind === 'unavailable')).toBe(true)
-    // Nobody knows what is left, and nothing is charged.
+    // The balance is unknown, and nothing is charged.
     expect((await held(open, 1)).settle()).toBeNull()
     meter.broken = false
     clock.now += 250
     expect((await closed.hold(identity, price(1))).ok).toBe(true)
   })
 
-  it('spends what is leased until the lease ends, and then nothing when closed', async () => {
+  it('spends leased credits until the lease ends, and then nothing when closed', async () => {
     const clock = new ManualClock()
     const meter = new BrokenMeter(new ModelMeter(1_000_000 * CREDIT, clock.nowMs))
     meter.broken = false

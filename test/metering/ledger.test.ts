@@ -7,19 +7,19 @@ import { grantSize, LEASE_TTL_MS, RECLAIM_GRACE_MS } from '../../src/metering/le
 import { PLANS } from '../../src/metering/plans/plan.ts'
 import { ModelMeter } from './model-meter.ts'
 
-/** Operations of the two laws together, at least; `npm run laws -- 10000000` asks for more. */
+/** Minimum operations of both invariants; `npm run laws -- 10000000` runs more. */
 const OPERATIONS = Number(process.env.LEDGER_OPERATIONS ?? 200_000)
 const EACH = Math.ceil(OPERATIONS / 2)
-/** Sixteen times what they take on two idle cores, where a millisecond does for thirty operations. */
+/** Sixteen times their duration on two idle cores, where a millisecond covers thirty operations. */
 const TIMEOUT_MS = 10_000 + EACH / 2
-/** Every sequence is at least so long, so that a number of runs is a number of operations. */
+/** Minimum length of a sequence, so that a number of runs implies a number of operations. */
 const COMMANDS_MIN = 40
 const STEPS_MIN = 80
 
 const amount = fc.integer({ min: 0, max: 3_000_000 })
 const KEYS = fc.constantFrom(keyHashOf('k1'), keyHashOf('k2'))
 
-describe('the ledger under any sequence of commands, sensible or not', () => {
+describe('the ledger under any sequence of commands, valid or not', () => {
   const request: fc.Arbitrary<LeaseRequest> = fc.record({
     v: fc.constant(1),
     lease: fc.constantFrom('a', 'b', 'c'),
@@ -53,7 +53,7 @@ describe('the ledger under any sequence of commands, sensible or not', () => {
   )
 
   it(
-    `keeps its laws in ${EACH.toLocaleString('en')} operations and more`,
+    `keeps its invariants in at least ${EACH.toLocaleString('en')} operations`,
     () => {
       let operations = 0
       fc.assert(
@@ -87,7 +87,7 @@ describe('the ledger under any sequence of commands, sensible or not', () => {
     TIMEOUT_MS,
   )
 
-  it('lets a capped key spend and hold no more than its cap, however late its leases report', () => {
+  it("limits a capped key's spending plus leases to its cap, however late its leases report", () => {
     const report = request.map((lease) => ({ ...lease, keyHash: keyHashOf('k'), close: false }))
     const own = fc.oneof({ arbitrary: report, weight: 4 }, { arbitrary: amount, weight: 1 })
     fc.assert(
@@ -109,7 +109,7 @@ describe('the ledger under any sequence of commands, sensible or not', () => {
     )
   })
 
-  it('is not changed by a repeated report', () => {
+  it('is unchanged by a repeated report', () => {
     fc.assert(
       fc.property(fc.array(request, { minLength: 1, maxLength: 10 }), (requests) => {
         const meter = new ModelMeter(5_000_000, () => 0)
@@ -124,7 +124,7 @@ describe('the ledger under any sequence of commands, sensible or not', () => {
   })
 })
 
-describe('many isolates over a bad network', () => {
+describe('many isolates over an unreliable network', () => {
   const step = fc.record({
     isolate: fc.integer({ min: 0, max: 3 }),
     do: fc.constantFrom(
@@ -145,7 +145,7 @@ describe('many isolates over a bad network', () => {
   })
 
   it(
-    `charges what was served, to the millionth, except for what a crash took with it, in ${EACH.toLocaleString('en')} operations and more`,
+    `charges what was served, to the millionth, except for losses in a crash, in at least ${EACH.toLocaleString('en')} operations`,
     () => {
       let operations = 0
       fc.assert(
@@ -178,7 +178,7 @@ const size = (of: Account, need: number, waiting: number, forecast: number) =>
   grantSize(of, { need, waiting, forecast })
 
 describe('the size of a grant', () => {
-  it('is none where the call at hand cannot be paid, and nothing where it costs nothing', () => {
+  it('is null if the current call cannot be paid, and 0 if it is free', () => {
     expect([size(accountOf(9), 10, 10, 0), size(accountOf(10), 10, 10, 0), size(accountOf(9), 0, 5, 5)]).toEqual([
       null,
       10,
@@ -186,7 +186,7 @@ describe('the size of a grant', () => {
     ])
   })
 
-  it('is what is forecast, of a sixteenth of the balance at most, and what waits in any case', () => {
+  it('is the forecast, up to a sixteenth of the balance, and at least the waiting calls', () => {
     expect(size(accountOf(1_600), 10, 10, 70)).toBe(70)
     expect(size(accountOf(1_607), 10, 10, 500)).toBe(100)
     expect(size(accountOf(1_600), 10, 300, 500)).toBe(300)
@@ -194,18 +194,18 @@ describe('the size of a grant', () => {
     expect(size(accountOf(1_600), 10, 3, 0)).toBe(10)
   })
 
-  it('is what waits alone below 64 calls', () => {
+  it('is only the waiting calls below 64 calls', () => {
     expect(size(accountOf(639), 10, 20, 500)).toBe(20)
     expect(size(accountOf(640), 10, 20, 500)).toBe(40)
   })
 
-  it('is what waits alone where more than a hundredth of what was spent was written off', () => {
+  it('is only the waiting calls if more than one percent of spending was written off', () => {
     expect(size(accountOf(1_600, { writtenOff: 10 }), 10, 20, 500)).toBe(100)
     expect(size(accountOf(1_600, { writtenOff: 11 }), 10, 20, 500)).toBe(20)
   })
 })
 
-/** Four isolates with one key, a meter, a clock; every call is a price that is held, then settled or released. */
+/** Four isolates with one key, a meter and a clock. Every call is a price that is held, then settled or released. */
 class World {
   now = 1_000_000
   ids = 0
@@ -226,7 +226,7 @@ class World {
 
   step({ isolate, do: action, network, price }: { isolate: number; do: string; network: string; price: number }): void {
     const place = this.isolates[isolate]
-    if (place === undefined) throw new Error('no such isolate')
+    if (place === undefined) throw new Error('unknown isolate')
     const call = action === 'finish' || action === 'fail' ? place.calls.shift() : undefined
     if (action === 'wait') this.now += 700
     if (action === 'long wait') this.now += LEASE_TTL_MS + RECLAIM_GRACE_MS
@@ -269,7 +269,7 @@ class World {
       if (taken.do === 'go') {
         const { lease } = taken
         place.calls.push({ lease, price })
-        if (lease.spent + lease.reserved > lease.granted) throw new Error('an isolate spends what it was not granted')
+        if (lease.spent + lease.reserved > lease.granted) throw new Error('an isolate spent more than its grants')
         return
       }
       if (taken.do !== 'ask') return
@@ -282,7 +282,7 @@ class World {
     if (network === 'request lost') return
     const told = place.unreported.get(asked.lease) ?? 0
     const answer = this.meter.decide(structuredClone(asked.request))
-    // The meter knows this spending now, whatever becomes of the answer.
+    // The meter knows this spending now, whatever happens to the response.
     if (told > 0) place.unreported.set(asked.lease, 0)
     if (network === 'answer lost') return
     place.holder.applyResponse(asked, answer)

@@ -1,5 +1,5 @@
-// Meters of accounts, and spending from them: as a relay does, by the first minute of a stream, and as an isolate does, by
-// calls; at any price.
+// Meters of accounts, with spending at any price: through first minutes of streams as a relay does, and through calls
+// as an isolate does.
 
 import { env } from 'cloudflare:workers'
 import { keyHashOf } from '../../src/core/ids.ts'
@@ -15,7 +15,7 @@ let spent = 0
 
 export async function spend(meter: StreamMeterApi, key: string, amount: number): Promise<MinuteResult> {
   const keyHash = keyHashOf(key)
-  // A body of its own, so that no rest of another minute pays for it.
+  // A distinct body, so that no rest of another minute pays for it.
   const body = `spent ${spent++}`
   const charge = { subscription: `r/${body}`, ordinal: 0, keyHash, type: 'allFills', amount, body, leftMs: 60_000 }
   const here = { alive: null, sockets: 0, subscriptions: 0, perMinute: 0, keys: [], connects: [], ends: [] }
@@ -24,7 +24,7 @@ export async function spend(meter: StreamMeterApi, key: string, amount: number):
   return minutes[0]!
 }
 
-/** A lease for so many calls, and the report that ends it. */
+/** A lease for this many calls, and the report that ends it. */
 export async function spendCalls(meter: LeaseMeterApi, key: string, calls: number, amount: number): Promise<void> {
   const lease = { v: 1, lease: `calls ${spent++}`, keyHash: keyHashOf(key), forecast: 0 }
   await meter.lease({ ...lease, need: amount, waiting: amount, spent: 0, usage: [], close: false })

@@ -1,4 +1,4 @@
-// A CreditMeter without storage: the same pure decisions over Maps, with its events kept, for laws and simulations.
+// An in-memory CreditMeter: the same pure decisions over Maps, with recorded events, for invariants and simulations.
 
 import { type AccountState, EMPTY_ACCOUNT } from '../../src/metering/account-state.ts'
 import type { LeaseMeterApi, LeaseRequest, LeaseResponse } from '../../src/metering/lease-api.ts'
@@ -27,10 +27,10 @@ export class ModelMeter implements LeaseMeterApi {
   readonly usage = new Map<string, readonly UsageLine[]>()
   readonly charges = new Set<string>()
   readonly revoked = new Set<string>()
-  /** Sums of pipelines, and all that were told, in order. */
+  /** Totals of pipelines, and all reports, in order. */
   readonly pipelines = new Map<string, number>()
   readonly told: number[] = []
-  /** Caps of keys, and what those keys spent. */
+  /** Caps of keys and their spending. */
   readonly caps = new Map<string, number>()
   readonly spentOf = new Map<string, number>()
   readonly events: LedgerEvent[] = []
@@ -80,7 +80,7 @@ export class ModelMeter implements LeaseMeterApi {
     return this.pipelines.get(pipeline) ?? 0
   }
 
-  /** Charged, or written off. */
+  /** Charged or written off. */
   get accounted(): number {
     return this.account.spent + this.account.writtenOff
   }
@@ -128,7 +128,7 @@ export class ModelMeter implements LeaseMeterApi {
     }
   }
 
-  /** Throws where a law of the ledger is broken. */
+  /** Throws if a ledger invariant is violated. */
   checkLaws(): void {
     const { available, held, spent, granted, writtenOff } = this.account
     for (const amount of [available, held, spent, granted, writtenOff]) {
@@ -176,7 +176,7 @@ export class ModelMeter implements LeaseMeterApi {
     this.account = evolveAccount(this.account, event)
   }
 
-  /** By signs alone, apart from evolveAccount. */
+  /** Computed from event signs, independently of evolveAccount. */
   #sumOfEvents(): number {
     const signs = {
       granted: 1,

@@ -1,5 +1,5 @@
-// What days cost, as a page that stays open asks for it: the same as the report says, whatever was asked before, and from
-// the rows of the last hours alone.
+// Daily cost as polled by an open page: equal to the report, whatever was requested before, and computed from the last
+// hours only.
 
 import { runInDurableObject } from 'cloudflare:test'
 import fc from 'fast-check'
@@ -24,7 +24,7 @@ const act = fc.record({
   type: fc.constantFrom('trades', 'bbo'),
 })
 
-it('is what a report says, however often and late it is asked', async () => {
+it('equals the report, however often and late it is requested', async () => {
   let run = 0
   await fc.assert(
     fc.asyncProperty(fc.array(act, { minLength: 5, maxLength: 60 }), async (acts) => {
@@ -59,7 +59,7 @@ it('is what a report says, however often and late it is asked', async () => {
   )
 })
 
-it('reads the rows of the last hours alone when it is asked again', async () => {
+it('reads only the rows of the last hours when requested again', async () => {
   const read = await runInDurableObject(stubOf('spent again'), (_, { storage: { sql } }) => {
     const store = new MeterStore(sql)
     for (let hour = 0; hour < 60; hour++)

@@ -1,4 +1,4 @@
-// Statements against the ledger: a random history, by the ledger's own decisions with a clock of the test's, over months.
+// Statements against the ledger: a random history of several months, by the ledger's own decisions on a test clock.
 
 import { runInDurableObject } from 'cloudflare:test'
 import * as fc from 'fast-check'
@@ -17,7 +17,7 @@ const START = Date.UTC(2026, 0, 20, 13, 5)
 const sum = (amounts: readonly number[]) => amounts.reduce((all, one) => all + one, 0)
 
 const act = fc.record({
-  /** Passes first, some minutes to some weeks. */
+  /** Time before the step: minutes to weeks. */
   afterMs: fc.oneof(fc.integer({ min: 0, max: 100_000 }), fc.integer({ min: 0, max: 20 * DAY })),
   what: fc.constantFrom('grant', 'lease', 'settle', 'close', 'late', 'minute', 'refund', 'rows', 'plan', 'reclaim'),
   amount: fc.integer({ min: 1, max: 40_000_000 }),
@@ -25,7 +25,7 @@ const act = fc.record({
 })
 type Act = typeof act extends fc.Arbitrary<infer T> ? T : never
 
-/** Plays a history; answers what was left at each beginning of a month. */
+/** Replays a history; returns the balance at the start of each month. */
 function play(ctx: DurableObjectState, acts: readonly Act[]) {
   const webhooks = new Webhooks(ctx, egressOf(), () => {
     throw new Error('no gateway')
@@ -62,7 +62,7 @@ function play(ctx: DurableObjectState, acts: readonly Act[]) {
   }
   for (const { afterMs, what, amount, key } of acts) {
     pass(now + afterMs)
-    // A refund is of the last minute, and undoes it where it was: a month that ended between them would have known it.
+    // A refund reverses the last minute where it was recorded, so a month that ended in between would change.
     const refunded = what === 'refund' ? minutes.at(-1) : undefined
     if (what === 'grant') ledger.grant(`grant:${++number}`, amount, now)
     else if (what === 'lease') exchange('a1', amount, 0, false)
@@ -102,7 +102,7 @@ function play(ctx: DurableObjectState, acts: readonly Act[]) {
   return { times, left, account, statements, usage: tables.usage }
 }
 
-it('are what the ledger had at each end of a month, to the micro-credit', async () => {
+it('equal the ledger at each end of a month, to the micro-credit', async () => {
   let run = 0
   let months = 0
   await fc.assert(

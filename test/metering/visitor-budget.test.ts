@@ -4,7 +4,7 @@ import { budgetNow, budgetWaitMs, type VisitorBudget } from '../../src/metering/
 
 const HOUR = 3_600_000
 
-it('is never exceeded in any hour, whenever what is spent, and is there again when it says so', () => {
+it('is never exceeded in any hour, whatever is spent when, and refills exactly when predicted', () => {
   const steps = fc.array(fc.record({ passMs: fc.integer({ min: 0, max: HOUR / 3 }), amount: fc.integer({ min: 1 }) }))
   fc.assert(
     fc.property(fc.integer({ min: 1_000_000, max: 1e12 }), steps, (perHour, takes) => {
@@ -31,7 +31,7 @@ it('is never exceeded in any hour, whenever what is spent, and is there again wh
   )
 })
 
-it('gives a sixth at once, and the rest evenly', () => {
+it('allows a burst of a sixth and refills the rest evenly', () => {
   const perHour = 6_000_000_000
   const first = budgetNow(null, perHour, 0)
   expect(first.left).toBe(1_000_000_000)
@@ -40,6 +40,6 @@ it('gives a sixth at once, and the rest evenly', () => {
   expect(budgetNow(spent, perHour, 60_500)).toEqual({ left: 60 * 1_388_888, atMs: 60_000 })
   expect(budgetNow(spent, perHour, HOUR).left).toBe(1_000_000_000)
   expect(budgetNow({ left: -5_000, atMs: 0 }, perHour, 10 * HOUR).left).toBe(1_000_000_000)
-  // A smaller budget counts at once.
+  // A smaller budget applies immediately.
   expect(budgetNow(first, perHour / 2, 0).left).toBe(500_000_000)
 })

@@ -48,7 +48,7 @@ describe('failures on the wire', () => {
       expect(reply.headers['x-request-id']).toBe('req_1')
       const body = JSON.parse(reply.body)
       expect(body).toMatchObject({ code, msg: sentence, message: sentence, request_id: 'req_1' })
-      // What a client does that finds `error` before it looks at the status.
+      // Behavior of a client that reads `error` before the status.
       expect(body.error).toBe(info === 401 || info === 429 || info >= 500 ? undefined : code)
     })
 
@@ -60,7 +60,7 @@ describe('failures on the wire', () => {
     })
 
     // WS-40
-    it('on a socket: its frame, a refused subscription, the end that it may be', () => {
+    it('on a socket: error frame, rejected subscription, and close', () => {
       expect(JSON.parse(failureFrame(failure))).toEqual({ channel: 'error', data: sentence, code })
       const echo = '{"type":"x"}'
       expect(JSON.parse(refusedSubscription(echo, failure))).toEqual({
@@ -74,7 +74,7 @@ describe('failures on the wire', () => {
       expect(new TextEncoder().encode(end.reason).length).toBeLessThanOrEqual(123)
     })
 
-    it('says what whoever failed knows better, everywhere', () => {
+    it('use the hint of the failing code on every surface', () => {
       const hinted = { ...failure, hint: 'Do this.' }
       expect(JSON.parse(infoFailure(hinted, 'r').body).msg).toBe('Do this.')
       expect(JSON.parse(restFailure(hinted, 'r').body).error_message).toMatch(/^Do this\./)
@@ -82,7 +82,7 @@ describe('failures on the wire', () => {
     })
   })
 
-  it('says when to come back, and what type was asked for', () => {
+  it('include the retry time and the requested type', () => {
     expect(infoFailure({ kind: 'rate_limited', retryAfterMs: 1_200 }, 'r').headers['retry-after']).toBe('2')
     expect(infoFailure({ kind: 'unavailable', what: 'x' }, 'r').headers['retry-after']).toBe('1')
     expect(restFailure({ kind: 'unavailable', what: 'x' }, 'r').headers['retry-after']).toBe('1')
@@ -94,7 +94,7 @@ describe('failures on the wire', () => {
     expect(infoFailure(long, 'r').body.length).toBeLessThan(500)
   })
 
-  it('names the limit that was met, and the methods that are taken', () => {
+  it('name the exceeded limit and the supported methods', () => {
     const limit = { name: 'free', quota: 20, windowSeconds: 1 }
     expect(infoFailure({ kind: 'rate_limited', retryAfterMs: 1_001, limit }, 'r').headers).toMatchObject({
       'retry-after': '2',
@@ -104,7 +104,7 @@ describe('failures on the wire', () => {
     expect(restFailure({ kind: 'method_not_allowed', allow: ['GET', 'HEAD'] }, 'r').headers.allow).toBe('GET, HEAD')
   })
 
-  it('says what is left where that is too little', () => {
+  it('include the remaining credits', () => {
     const exhausted = { kind: 'credits_exhausted', neededMicro: 1_000_000, remainingMicro: 130_000 } as const
     const credits = { 'x-credits-cost': '0', 'x-credits-remaining': '0.13' }
     expect(infoFailure(exhausted, 'r').headers).toMatchObject(credits)
@@ -112,7 +112,7 @@ describe('failures on the wire', () => {
     expect(infoFailure(limited, 'r').headers).toMatchObject(credits)
   })
 
-  it('has an id that is its own', () => {
+  it('has a unique id', () => {
     expect(newRequestId((bytes) => new Uint8Array(bytes))).toBe('req_1111111111111111')
   })
 })

@@ -245,7 +245,7 @@ describe('minutes', () => {
     try {
       await pass(1)
       expect(await client.next(of('notification'))).toMatchObject({
-        data: { notification: expect.stringMatching(/run low/) },
+        data: { notification: expect.stringMatching(/Credits are low/) },
       })
       expect((await meter(account).balance()).available).toBe(0)
       await pass(1)

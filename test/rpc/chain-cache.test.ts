@@ -1,4 +1,4 @@
-// What is kept, for how long, and who shares: never an older block than one that was told of.
+// What is cached, for how long, and who shares it: never a block older than one already reported.
 
 import { describe, expect, it } from 'vitest'
 import { cacheLifetimeOf } from '../../src/rpc/cache-lifetime.ts'
@@ -6,7 +6,7 @@ import { call, replyWith, rpcWorld } from './rpc-world.ts'
 
 const HASH = `"0x${'ab'.repeat(32)}"`
 
-/** A node at a height that the test moves. */
+/** A node at a height set by the test. */
 function chain(more: object = {}) {
   const at = { height: 10 }
   const hex = (height: number) => `0x${height.toString(16)}`
@@ -31,7 +31,7 @@ function chain(more: object = {}) {
     const { body } = await world.ask(call('1', method, params))
     return { result: (JSON.parse(body!) as { result: unknown }).result, asked: world.posted.length - before }
   }
-  /** How many calls the node had for each of two. */
+  /** Number of node calls for each of two calls. */
   const twice = async (method: string, params?: string) => [
     (await ask(method, params)).asked,
     (await ask(method, params)).asked,
@@ -39,7 +39,7 @@ function chain(more: object = {}) {
   return { at, world, ask, twice }
 }
 
-/** How many calls a node that answers so has for two that are the same. */
+/** Number of node calls for two identical calls with this response. */
 async function sentOf(members: string, text: string) {
   const world = rpcWorld(replyWith(() => members))
   await world.ask(text)
@@ -47,7 +47,7 @@ async function sentOf(members: string, text: string) {
   return world.posted.length
 }
 
-describe('what never changes', () => {
+describe('immutable responses', () => {
   it.each([
     ['eth_chainId', '[]'],
     ['net_version', '[]'],
@@ -61,7 +61,7 @@ describe('what never changes', () => {
     expect(world.charged.length).toBe(3)
   })
 
-  it('blocks and receipts are kept once they are final, where the operator says when that is', async () => {
+  it('caches blocks and receipts once they are final, if the operator sets the depth', async () => {
     const { ask, twice } = chain({ finalityBlocks: 2 })
     const block = (hex: string) => twice('eth_getBlockByNumber', `["${hex}",true]`)
     expect(await block('0x5')).toEqual([1, 1])
@@ -78,25 +78,25 @@ describe('what never changes', () => {
     expect(await unknown.twice('eth_getBlockByNumber', '["0x1",true]')).toEqual([1, 1])
   })
 
-  it('numbers that a double takes for one are two', async () => {
+  it('distinguishes numbers that equal the same double', async () => {
     const { ask } = chain()
     await ask('eth_getBalance', '[1152921504606846976,"latest"]')
     expect((await ask('eth_getBalance', '[1152921504606846977,"latest"]')).asked).toBe(1)
   })
 
-  it('null and errors are not', async () => {
+  it('does not cache null and errors', async () => {
     expect(await chain().twice('eth_getBlockByNumber', '["0xff",false]')).toEqual([1, 1])
     expect(await sentOf('"result":null', call('1', 'eth_getBlockByHash', `[${HASH},false]`))).toBe(2)
     expect(await sentOf('"error":{"code":-32000,"message":"x"}', call('1', 'eth_chainId'))).toBe(2)
   })
 })
 
-describe('what is large', () => {
-  it('is answered, and not kept', async () => {
+describe('a large response', () => {
+  it('is returned and not cached', async () => {
     expect(await sentOf(`"result":"${'x'.repeat(2 ** 18)}"`, call('1', 'eth_chainId'))).toBe(2)
   })
 
-  it('is asked by each caller for itself', async () => {
+  it('is fetched by each caller', async () => {
     const { world } = chain()
     const long = call('1', 'eth_call', `[{"data":"0x${'0'.repeat(5_000)}"},"latest"]`)
     await Promise.all([world.ask(long), world.ask(long)])
@@ -105,7 +105,7 @@ describe('what is large', () => {
 })
 
 describe('the newest block', () => {
-  it('is asked for once by all who come at the same time, each with its own id and charge', async () => {
+  it('is fetched once for concurrent callers, each with its own id and charge', async () => {
     const { world } = chain()
     const bodies = await Promise.all(['1', '"b"', '1e3'].map((id) => world.ask(call(id, 'eth_blockNumber'))))
     expect(bodies.map(({ body }) => body)).toEqual(
@@ -116,7 +116,7 @@ describe('the newest block', () => {
     expect([world.posted.length, world.charged.length]).toEqual([2, 5])
   })
 
-  it('is shared for a bounded time', async () => {
+  it('is shared for a limited time', async () => {
     const { at, world, ask } = chain()
     await ask('eth_blockNumber')
     at.height = 11
@@ -126,7 +126,7 @@ describe('the newest block', () => {
     expect(await chain({ shareMs: 0 }).twice('eth_blockNumber')).toEqual([1, 1])
   })
 
-  it('is shared for that time from when it was asked for, however slow the node is', async () => {
+  it('is shared from the time of the request, however slow the node is', async () => {
     const first = Promise.withResolvers<void>()
     const node = replyWith(() => '"result":"0xa"')
     const world = rpcWorld(async (posted) => {
@@ -153,7 +153,7 @@ describe('the newest block', () => {
     expect(alone.posted.length).toBe(2)
   })
 
-  it('is never before one that was told of, nor before what was sent', async () => {
+  it('is never older than one already reported, nor than a sent transaction', async () => {
     const { at, ask } = chain()
     const balance = () => ask('eth_getBalance', '["0x1","latest"]')
     await balance()
@@ -165,7 +165,7 @@ describe('the newest block', () => {
     expect((await balance()).asked).toBe(1)
   })
 
-  it('is not the one that was asked for before something was sent', async () => {
+  it('is not one requested before a transaction was sent', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     const node = replyWith(() => '"result":"0xa"')
     const world = rpcWorld(async (posted) => {
@@ -180,7 +180,7 @@ describe('the newest block', () => {
     expect(world.posted.filter(({ body }) => body.includes('eth_blockNumber')).length).toBe(2)
   })
 
-  it('is not the one before what was told of meanwhile, for receipts either', async () => {
+  it('is not older than one reported meanwhile, for receipts too', async () => {
     const mined = Promise.withResolvers<void>()
     const node = replyWith((method) => (method === 'eth_blockNumber' ? '"result":"0xa"' : '"result":null'))
     const receipt = call('1', 'eth_getTransactionReceipt', `[${HASH}]`)
@@ -198,7 +198,7 @@ describe('the newest block', () => {
     expect(world.posted.filter(({ body }) => body.includes('Receipt')).length).toBe(3)
   })
 
-  it('is not the one that is being made, however that is written', async () => {
+  it('is not the pending block, in any notation', async () => {
     const { ask } = chain()
     const balance = () => ask('eth_getBalance', '["0x1","latest"]')
     await balance()
@@ -206,7 +206,7 @@ describe('the newest block', () => {
     expect((await balance()).asked).toBe(0)
   })
 
-  it('is believed again where a chain is begun anew, or a node was wrong', async () => {
+  it('is accepted again after a chain restart or a faulty node', async () => {
     const { at, world, ask } = chain()
     const height = () => ask('eth_blockNumber')
     at.height = 1_000
@@ -218,7 +218,7 @@ describe('the newest block', () => {
     expect([await height(), (await height()).asked]).toEqual([{ result: '0xa', asked: 1 }, 0])
   })
 
-  it('is not what is still being made, nor what was', () => {
+  it('is neither pending nor outdated', () => {
     const lasting = (method: string, params: string) => cacheLifetimeOf({ method, values: JSON.parse(params) })
     expect(lasting('eth_call', '[{},"pending"]')).toBe('never')
     expect(lasting('eth_call', '[{},"0x1"]')).toBe('never')

@@ -1,4 +1,4 @@
-// RPC_CHAINS: what is read, and how each field is refused.
+// RPC_CHAINS: accepted values, and the error for each field.
 
 import { expect, it } from 'vitest'
 import { CallPrices, isAllowed, parseChains, priceOf } from '../../src/rpc/chains.ts'
@@ -28,11 +28,11 @@ it.each([
   expect(parsed.ok ? '' : parsed.error).toContain(field)
 })
 
-it('two chains of one name are refused', () => {
+it('rejects two chains with the same name', () => {
   expect(parse({ name: 'a', urls: [URL] }, { name: 'a', urls: [URL] })).toMatchObject({ ok: false })
 })
 
-it('methods are allowed that read, and that send what is signed', () => {
+it('allows methods that read, and that send signed transactions', () => {
   const allowed = ['eth_call', 'net_version', 'web3_sha3', 'eth_sendRawTransaction', 'eth_getLogs']
   const denied = [
     'eth_accounts',
@@ -47,12 +47,12 @@ it('methods are allowed that read, and that send what is signed', () => {
   expect(denied.filter((method) => isAllowed(chain(), method))).toEqual([])
   const own = chain({ allow: ['*'], deny: ['admin_*'] })
   expect([isAllowed(own, 'debug_traceCall'), isAllowed(own, 'admin_peers')]).toEqual([true, false])
-  // There are nodes that take these for the same.
+  // Some nodes treat these names as equal.
   expect(['eth_SENDTransaction', 'eth_Accounts'].filter((method) => isAllowed(chain(), method))).toEqual([])
   expect(isAllowed(own, 'Admin_peers')).toBe(false)
 })
 
-it('the longest pattern is the price', () => {
+it('applies the price of the longest pattern', () => {
   const prices = { '*': '0.5', 'eth_*': 2, eth_getLogs: '10', 'eth_getLogs*': 3 }
   const of = (method: string) => priceOf(chain({ prices }), method) / 1e6
   expect([of('net_version'), of('eth_call'), of('eth_getLogs'), of('eth_getLogsX')]).toEqual([0.5, 2, 10, 3])
@@ -60,7 +60,7 @@ it('the longest pattern is the price', () => {
   expect(['eth_call', 'constructor', '__proto__'].map((method) => priceOf(chain(), method))).toEqual([1e6, 1e6, 1e6])
 })
 
-it('prices are of the method that is called, however often others are', () => {
+it('caches prices per method', () => {
   const prices = new CallPrices(chain({ prices: { eth_getLogs: 10 } }))
   const of = (method: string) => prices.of(method)
   for (let i = 0; i < 2; i++) {

@@ -1,11 +1,11 @@
-// Values are found where JSON.parse finds them, whatever they hold.
+// Values are located exactly as JSON.parse reads them.
 
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { elementsOf, membersOf } from '../../src/rpc/json-spans.ts'
 
 const space = fc.constantFrom('', ' ', '\n\t', '  \r\n')
-/** A value as text, written as no serializer would: with spaces, escapes and numbers of any form. */
+/** A value as text in unusual form: with spaces, escapes and any number notation. */
 const written = fc.letrec<{ value: string; list: string; object: string }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 3 },
@@ -31,7 +31,7 @@ const written = fc.letrec<{ value: string; list: string; object: string }>((tie)
     ),
 }))
 
-it('elements of a list', () => {
+it('finds elements of a list', () => {
   fc.assert(
     fc.property(space, written.list, (before, list) => {
       const text = before + list
@@ -41,7 +41,7 @@ it('elements of a list', () => {
   )
 })
 
-it('members of an object, the last of a name', () => {
+it('finds members of an object, the last duplicate', () => {
   fc.assert(
     fc.property(written.object, (object) => {
       const members = JSON.parse(object) as Readonly<Record<string, unknown>>

@@ -1,5 +1,5 @@
-// The laws of the door: what a node wrote comes back as it wrote it, ids as their callers wrote them, in the callers' order,
-// and as many charges as answers.
+// Invariants of the RPC service: node bytes and caller ids are returned unchanged, in the caller's order, with one
+// charge per response.
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -10,7 +10,7 @@ const ODD = '"result" : {"b":1152921504606846977,"a":[1e3,0.10,"\\u0061"],"b":1}
 const ERROR = '"error":{"code":-32602,"message":"no"}'
 const REVERT = '"error":{"code":3,"message":"execution reverted","data":"0x"}'
 
-/** A desk whose nodes answer every call so. */
+/** A service whose nodes return this for every call. */
 const saying = (members: string, refusals?: readonly Failure[]) =>
   rpcWorld(
     replyWith(() => members),
@@ -19,7 +19,7 @@ const saying = (members: string, refusals?: readonly Failure[]) =>
   )
 
 describe('a single call', () => {
-  it('comes back byte for byte but for its id, and costs one credit', async () => {
+  it('is returned byte for byte except for its id, and costs one credit', async () => {
     const world = saying(ODD)
     const params = '[ {"n":1152921504606846977} , 1e3]'
     const { status, body, headers } = await world.ask(call(' 1e3 ', 'eth_getLogs', params))
@@ -30,7 +30,7 @@ describe('a single call', () => {
     expect(headers).toMatchObject({ 'x-credits-cost': '1', 'x-credits-remaining': '7', 'x-request-id': 'req_1' })
   })
 
-  it('without parameters is sent without', async () => {
+  it('is sent without parameters if it has none', async () => {
     const world = saying('"result":"0x1"')
     await world.ask(call('1', 'eth_syncing'))
     expect(world.posted[0]!.body).toBe('{"jsonrpc":"2.0","id":1,"method":"eth_syncing"}')
@@ -96,7 +96,7 @@ describe('a batch', () => {
     return node({ body: JSON.stringify(Array.isArray(sent) ? list : list[0]) })
   }
 
-  it('has an answer to each call that asks for one, in order, with its bytes and its id; charges are answers', async () => {
+  it('has an ordered response with bytes and id for each call that is not a notification, and one charge per response', async () => {
     const calls = fc.array(fc.tuple(fc.option(ids), kinds), { minLength: 1, maxLength: 12 })
     await fc.assert(
       fc.asyncProperty(calls, async (list) => {
@@ -124,7 +124,7 @@ describe('a batch', () => {
     )
   })
 
-  it('of notifications alone is answered by nothing, and is done and paid for', async () => {
+  it('of notifications only gets an empty response, and is executed and charged', async () => {
     const world = saying(ODD)
     const quiet = '{"jsonrpc":"2.0","method":"eth_syncing"}'
     expect(await world.ask(`[${quiet},${quiet}]`)).toMatchObject({ status: 204, body: null })
@@ -132,7 +132,7 @@ describe('a batch', () => {
     expect([world.posted.length, world.charged.length]).toEqual([2, 3])
   })
 
-  it.each(['eth call', 'admin_peers'])('says nothing to a notification that is refused, either: %s', async (method) => {
+  it.each(['eth call', 'admin_peers'])('returns nothing for a rejected notification: %s', async (method) => {
     const world = saying(ODD)
     const quiet = `{"jsonrpc":"2.0","method":"${method}"}`
     expect(await world.ask(quiet)).toMatchObject({ status: 204, body: null, headers: { 'x-credits-cost': '0' } })
@@ -140,11 +140,11 @@ describe('a batch', () => {
     expect(body).toBe(`[{ "jsonrpc":"2.0", ${ODD},"id" : 1 }]`)
   })
 
-  it('is answered as far as credits and rates reach, and refused whole only where nothing is left', async () => {
+  it('is served as far as credits and rates allow, and rejected as a whole only if nothing is left', async () => {
     const short = { kind: 'credits_exhausted', neededMicro: 1e6, remainingMicro: 5 } as const
     const often = { kind: 'rate_limited', retryAfterMs: 900 } as const
     const three = `[${['1', '2', '3'].map((id) => call(id, 'eth_syncing')).join()}]`
-    // The first is refused, others go on.
+    // The first is rejected, the others proceed.
     const part = saying('"result":1', [short, often])
     const { status, body, headers } = await part.ask(three)
     const codes = (JSON.parse(body!) as { error?: { code: number } }[]).map(({ error }) => error?.code)
@@ -163,7 +163,7 @@ describe('a batch', () => {
     })
   })
 
-  it('has at most a second’s worth of free answers that took work', async () => {
+  it("has at most a second's worth of free responses that took work", async () => {
     const world = saying(ERROR)
     const many = `[${Array.from({ length: 30 }, (_, id) => call(`${id}`, 'eth_call', `[${id}]`)).join()}]`
     const codes = (JSON.parse((await world.ask(many)).body!) as { error: { code: number } }[]).map(
@@ -173,14 +173,14 @@ describe('a batch', () => {
     const status = async () => (await world.ask(call('1', 'eth_call', '["x"]'))).status
     expect(await status()).toBe(429)
     expect((await world.ask('{')).status).toBe(429)
-    // What was done for the other ten is owed: half a second later there is nothing to spend yet.
+    // The other ten became debt: half a second later no allowance is left.
     world.pass(500)
     expect(await status()).toBe(429)
     world.pass(200)
     expect(await status()).toBe(200)
   })
 
-  it('answers and charges what is right of a key that got hundreds of calls wrong', async () => {
+  it('serves and charges the valid calls of a key with hundreds of invalid ones', async () => {
     const world = rpcWorld(replyWith((method) => (method === 'eth_call' ? ERROR : '"result":1')))
     for (let i = 0; i < 50; i++) {
       await world.ask('{')

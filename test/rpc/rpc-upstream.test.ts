@@ -1,4 +1,4 @@
-// Nodes that fail: who is asked next, what is sent again, and what callers are told.
+// Failing nodes: failover, retries, and errors for callers.
 
 import { describe, expect, it } from 'vitest'
 import type { SourceReply } from '../../src/upstream/outcome.ts'
@@ -10,7 +10,7 @@ const http = (status: number, text = '', retryAfter: string | null = null): Sour
   text,
   retryAfter,
 })
-/** A world whose first node says this, while the other is well. */
+/** A world whose first node returns this, while the other is healthy. */
 const firstSays = (sent: SourceReply) => rpcWorld((posted) => (posted.url === 'http://a/' ? sent : good(posted)))
 const asked = (posted: readonly Posted[]) => posted.map(({ url }) => url.at(-2)).join('')
 
@@ -18,7 +18,7 @@ const said = (id: string, result: string) => `{"jsonrpc":"2.0","id":${id},"resul
 const FIVE = call('5', 'eth_syncing')
 const TWO = `[${call('5', 'eth_x')},${call('6', 'eth_y')}]`
 
-describe('a node that fails', () => {
+describe('a failing node', () => {
   it.each<[string, SourceReply]>([
     ['unreachable', { failed: 'unreachable' }],
     ['late', { failed: 'timeout' }],
@@ -65,7 +65,7 @@ describe('a node that fails', () => {
     expect(JSON.parse(body!)).toMatchObject([5, 6].map((id, at) => ({ id, result: results[at] })))
   })
 
-  it('is asked for no more than the others have left out', async () => {
+  it('hands only its missing calls to the next node', async () => {
     const world = firstSays(http(200, `[${said('2', 'a')}]`))
     const { body } = await world.ask(`[${call('5', 'eth_x')},${call('6', 'eth_y')},${call('7', 'eth_z')}]`)
     const [, second] = world.posted.map((posted) => JSON.parse(posted.body) as { method: string }[])
@@ -77,7 +77,7 @@ describe('a node that fails', () => {
     ])
   })
 
-  it('that is the only one: what it says of a batch is told, and what it leaves out is not charged', async () => {
+  it('that is the only one: its batch replies are returned, and missing ones are free', async () => {
     const world = rpcWorld(() => http(200, `[${said('2', 'a')}]`), { urls: ['http://a/'] })
     const { status, body } = await world.ask(TWO)
     expect([status, asked(world.posted), world.charged.length]).toEqual([200, 'aa', 1])
@@ -87,7 +87,7 @@ describe('a node that fails', () => {
     ])
   })
 
-  it('is left alone once a request that is known to be good fails, too', async () => {
+  it('is paused once a known-good request fails too', async () => {
     const world = firstSays(http(500))
     for (let i = 0; i < 8; i++) await world.ask(call('1', 'eth_call', `[${i}]`))
     await world.settled()
@@ -97,7 +97,7 @@ describe('a node that fails', () => {
     expect(world.posted.some(({ body }) => body.includes('eth_chainId'))).toBe(true)
   })
 
-  it('is not left alone for what callers ask', async () => {
+  it("is not paused because of callers' requests", async () => {
     const world = rpcWorld((posted) => (posted.body.includes('eth_bad') ? http(500) : good(posted)), {
       urls: ['http://a/'],
     })
@@ -106,7 +106,7 @@ describe('a node that fails', () => {
     expect((await world.ask(call('1', 'eth_call', '[]'))).status).toBe(200)
   })
 
-  it('sends its errors with another status: they come through', async () => {
+  it('may send errors with another status', async () => {
     const text = '{"jsonrpc":"2.0","error":{"code":-32600,"message":"bad"},"id":null}'
     const world = rpcWorld(() => http(400, text))
     expect((await world.ask(call('"q"', 'eth_call'))).body).toBe(text.replace('null', '"q"'))
@@ -114,7 +114,7 @@ describe('a node that fails', () => {
     expect((await rpcWorld(() => http(500, named)).ask(call('"q"', 'eth_call'))).body).toBe(text.replace('null', '"q"'))
   })
 
-  it('is well where answers are too large', async () => {
+  it('stays healthy if responses are too large', async () => {
     const world = rpcWorld(({ body }) => (body.includes('getLogs') ? { failed: 'oversized' } : good({ body })))
     for (let i = 0; i < 8; i++) {
       const { body } = await world.ask(call('1', 'eth_getLogs', `[{"fromBlock":"0x${i}"}]`))
@@ -132,12 +132,12 @@ describe('a transaction', () => {
     'is sent once: %j',
     async (sent) => {
       const world = rpcWorld(() => sent)
-      expect((await world.ask(send)).body).toContain('may have been sent')
+      expect((await world.ask(send)).body).toContain('may have received it')
       expect(asked(world.posted)).toBe('a')
     },
   )
 
-  it('is sent once where the node rests meanwhile because others were too many', async () => {
+  it('is sent once, even if the node is paused meanwhile for load', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     const world = rpcWorld(async (posted) => {
       if (posted.url === 'http://b/') return good(posted)
@@ -161,21 +161,21 @@ describe('a transaction', () => {
     },
   )
 
-  it('goes to the next node where the first is busy, and by itself', async () => {
+  it('goes individually to the next node if the first is busy', async () => {
     const world = firstSays(http(429, '', '9'))
     await world.ask(`[${call('1', 'eth_syncing')},${send},${call('3', 'eth_syncing')}]`)
     expect(world.posted.filter(({ body }) => body.includes('Raw')).map(({ body }) => body[0])).toEqual(['{', '{'])
   })
 })
 
-it('a node is sent no more calls at once than it takes', async () => {
+it('sends a node at most its batch size', async () => {
   const world = rpcWorld(good, { batchMax: 2 })
   const { body } = await world.ask(`[${['1', '2', '3', '4', '5'].map((id) => call(id, 'eth_call', `[${id}]`)).join()}]`)
   expect((JSON.parse(body!) as { id: number }[]).map(({ id }) => id)).toEqual([1, 2, 3, 4, 5])
   expect(world.posted.map((each) => JSON.parse(each.body).length ?? 1)).toEqual([2, 2, 1])
 })
 
-it('a caller has few requests under way, and one answer’s worth of memory', async () => {
+it('limits concurrent requests and memory per caller', async () => {
   let underWay = 0
   let most = 0
   const reply = replyWith(() => `"result":"${'x'.repeat(2 ** 20)}"`)
@@ -198,7 +198,7 @@ it('a caller has few requests under way, and one answer’s worth of memory', as
   expect((await rpcWorld(good).ask(call('1', 'eth_call'))).status).toBe(200)
 })
 
-it('the status tells how each node did, and not where it is', async () => {
+it("reports each node's health in the status, but not its address", async () => {
   const replies: SourceReply[] = [http(502), http(200, '{"jsonrpc":"2.0","id":1,"result":"0x1f"}'), http(429, '', '9')]
   const world = rpcWorld(() => replies.shift() ?? { failed: 'timeout' }, { shareMs: 0 })
   const unasked = { state: 'ok', retryInMs: 0, lastSuccessMs: null, lastFailure: null }

@@ -1,4 +1,4 @@
-// A desk over nodes of this test's own, in the test's own time, and what was charged.
+// An RPC service over fake nodes on a test clock, with its charges.
 
 import type { Failure } from '../../src/core/failure.ts'
 import { err, ok } from '../../src/core/result.ts'
@@ -15,14 +15,14 @@ const IDENTITY = identityOf('enterprise', ['rpc'], 'acme', 'h')
 export interface Posted {
   readonly url: string
   readonly body: string
-  /** The most of an answer that is read. */
+  /** Size limit of a response. */
   readonly maxBytes: number
 }
 
-/** Answers a call of a node; text of a result, or of members such as `"error":{…}`. */
+/** Reply of a node to a call: a result, or members such as `"error":{…}`. */
 export type Node = (method: string, params: unknown) => string
 
-/** What a node of the usual kind replies: `members` of a call, and the batch in reverse, as it may. */
+/** Typical node reply: `members` of a call, and a batch in reverse order, which is allowed. */
 export function replyWith(members: Node): (posted: Pick<Posted, 'body'>) => SourceReply {
   return ({ body }) => {
     const asked = JSON.parse(body) as
@@ -54,12 +54,12 @@ export function rpcWorld(
       if (failure !== undefined) return err(failure)
       const hold = {
         settle: () => {
-          if (!open.delete(hold)) throw new Error('ended twice')
+          if (!open.delete(hold)) throw new Error('hold ended twice')
           charged.push(price)
           return 7_000_000
         },
         release: () => {
-          if (!open.delete(hold)) throw new Error('ended twice')
+          if (!open.delete(hold)) throw new Error('hold ended twice')
           return 8_000_000
         },
       }
@@ -100,7 +100,7 @@ export function rpcWorld(
     view: () => desk.view(),
     posted,
     charged,
-    /** Holds that nobody ended. */
+    /** Holds that were never ended. */
     open,
     settled: () => Promise.all(background),
     pass: (ms: number) => {

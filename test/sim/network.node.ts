@@ -241,8 +241,8 @@ export class Network implements Chances {
         // Not on behalf of the object that asks: the gateway outlives it.
         this.platform.current.exit(() => later(() => trades(log, { type, ...request }))),
       caller: (keyHash: string) => later(() => ({ ok: true, identity: identityOf(keyHash) })),
-      keepUsage: () => later(() => undefined),
-      keepRefusals: () => later(() => undefined),
+      storeUsage: () => later(() => undefined),
+      storeRefusals: () => later(() => undefined),
     }
   }
 }

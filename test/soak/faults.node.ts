@@ -20,7 +20,7 @@ const cut =
     const way = wayOf(plant, number)
     way.cut()
     await sleep(2_000)
-    way.mend()
+    way.restore()
   }
 const stop: Strike = async (plant) => {
   plant.signal('feeder', 'SIGSTOP')

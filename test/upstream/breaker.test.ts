@@ -8,7 +8,7 @@ function opened(now: number): Breaker {
 }
 
 describe('Breaker', () => {
-  it('passes until the fifth failure in a row', () => {
+  it('lets requests pass until the fifth failure in a row', () => {
     const breaker = new Breaker()
     for (let i = 0; i < 4; i++) breaker.recordFailure(0, null, true)
     expect(breaker.tryPass(0)).toBe(true)
@@ -20,7 +20,7 @@ describe('Breaker', () => {
     expect(breaker.waitMs(0)).toBe(1_000)
   })
 
-  it('lets one probe through after the pause, and closes with its success', () => {
+  it('lets one probe through after the pause, and closes when it succeeds', () => {
     const breaker = opened(0)
     expect(breaker.tryPass(999)).toBe(false)
     expect(breaker.tryPass(1_000)).toBe(true)
@@ -30,7 +30,7 @@ describe('Breaker', () => {
     expect(breaker.tryPass(1_000)).toBe(true)
   })
 
-  it('pauses twice as long after a failed probe, up to 30 s', () => {
+  it('doubles the pause after a failed probe, up to 30 s', () => {
     const breaker = opened(0)
     let now = 1_000
     for (const pause of [2_000, 4_000, 8_000, 16_000, 30_000, 30_000]) {
@@ -41,7 +41,7 @@ describe('Breaker', () => {
     }
   })
 
-  it('counts a run that fails at once as one: what was sent before the pause says nothing of the source after it', () => {
+  it('counts concurrent failures once: requests sent before the pause say nothing about the source after it', () => {
     const breaker = new Breaker()
     for (let i = 0; i < 50; i++) breaker.recordFailure(0, null, true)
     expect(breaker.waitMs(0)).toBe(1_000)
@@ -54,7 +54,7 @@ describe('Breaker', () => {
     expect(breaker.waitMs(1_500)).toBe(2_000)
   })
 
-  it('gives a lost probe up after 10 s, and one that decided nothing at once', () => {
+  it('replaces a lost probe after 10 s, and an undecided one immediately', () => {
     const breaker = opened(0)
     expect(breaker.tryPass(1_000)).toBe(true)
     expect(breaker.tryPass(10_999)).toBe(false)
@@ -63,7 +63,7 @@ describe('Breaker', () => {
     expect(breaker.tryPass(11_000)).toBe(true)
   })
 
-  it('is not held shut by a clock that was set back', () => {
+  it('is not kept open by a clock that was set back', () => {
     const hour = 3_600_000
     const breaker = opened(hour)
     breaker.rest(hour + 60_000)
@@ -73,19 +73,19 @@ describe('Breaker', () => {
     expect(breaker.tryPass(0)).toBe(false)
   })
 
-  it('is suspect where requests may be what failed: distinct ones count, and one caller is told to judge', () => {
+  it('is suspect if requests may be at fault: distinct ones count, and one caller must judge', () => {
     const breaker = new Breaker()
     for (let i = 0; i < 50; i++) breaker.recordFailure(0, 'same')
     expect(breaker.tryClaimJudgment(0)).toBe(false)
     for (const request of ['a', 'b', 'c', 'd']) breaker.recordFailure(0, request)
     expect([breaker.tryPass(0), breaker.tryClaimJudgment(0), breaker.tryClaimJudgment(0)]).toEqual([true, true, false])
-    // Whoever judges may vanish.
+    // The judging caller may vanish.
     expect(breaker.tryClaimJudgment(10_000)).toBe(true)
     breaker.open(10_000)
     expect(breaker.waitMs(10_000)).toBe(1_000)
   })
 
-  it('is not opened by a judgement that an answer has overtaken', () => {
+  it('is not opened by a judgment that a success has overtaken', () => {
     const breaker = new Breaker()
     for (let i = 0; i < 5; i++) breaker.recordFailure(0, null)
     expect(breaker.tryClaimJudgment(0)).toBe(true)
@@ -94,7 +94,7 @@ describe('Breaker', () => {
     expect(breaker.tryPass(0)).toBe(true)
   })
 
-  it('has no longer pause because of a probe that may itself be wrong', () => {
+  it('does not extend a pause for a probe that may itself be wrong', () => {
     const breaker = opened(0)
     expect(breaker.tryPass(1_000)).toBe(true)
     breaker.recordFailure(1_000, 'wrong')

@@ -1,4 +1,4 @@
-// An upstream over sources that answer what they are told, in a time of its own.
+// An upstream over scripted sources on a test clock.
 
 import type { Budget } from '../../src/upstream/leased-budget.ts'
 import type { SourceReply } from '../../src/upstream/outcome.ts'
@@ -25,7 +25,7 @@ export interface FakeSource {
   readonly reply: (type: string, body: string) => SourceReply | Promise<SourceReply>
 }
 
-/** `sent` holds `name type` of every request but those that read clocks, which are in `looks`. */
+/** `sent` holds `name type` of every request except clock checks, which are in `looks`. */
 export function fakeUpstream(
   fakes: readonly FakeSource[],
   exampleOf: (type: string) => string | undefined = (type) => JSON.stringify({ type }),
@@ -45,7 +45,12 @@ export function fakeUpstream(
   const sources = parsed.value.map((config, i): RoutedSource => {
     const asked = sourcesFor([config], LAG_TYPE).length > 0
     const budget = fakes[i]!.budget ?? null
-    return { config, health: new SourceHealth(exampleOf), lag: new SourceLag({ asked, dear: budget !== null }), budget }
+    return {
+      config,
+      health: new SourceHealth(exampleOf),
+      lag: new SourceLag({ isRouted: asked, isBudgeted: budget !== null }),
+      budget,
+    }
   })
   const upstream = new RoutedUpstream({
     sources,
@@ -66,7 +71,7 @@ export function fakeUpstream(
     },
     background: (work) => void background.push(work),
   })
-  /** Asks, and waits for what was begun beside. */
+  /** Sends a request, and waits for background work. */
   const ask = async (type: string, more: object = {}) => {
     const result = await upstream.request(type, JSON.stringify({ type, ...more }))
     await Promise.all(background.splice(0))

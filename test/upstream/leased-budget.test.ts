@@ -3,7 +3,7 @@ import type { BudgetRequest, BudgetResponse } from '../../src/upstream/budget-ap
 import { LeasedBudget } from '../../src/upstream/leased-budget.ts'
 import { WeightBucket } from '../../src/upstream/weight-bucket.ts'
 
-it('forgets who waited and vanished: nothing is leased for a request that was ended', async () => {
+it('forgets vanished callers: nothing is leased for a killed request', async () => {
   let now = 1_000_000
   let ids = 0
   const asked: BudgetRequest[] = []
@@ -16,7 +16,7 @@ it('forgets who waited and vanished: nothing is leased for a request that was en
       },
     }),
     now: () => now,
-    // Of a request that was ended no timer rings.
+    // Timers of a killed request never fire.
     sleep: () => new Promise(() => {}),
     after: () => () => {},
     newId: () => `g${ids++}`,
@@ -34,12 +34,12 @@ it('forgets who waited and vanished: nothing is leased for a request that was en
 
 const TIMEOUT_MS = 2_000
 const LIGHT = 2
-/** Far more than any budget of this file has. */
+/** Far above any budget in this file. */
 const LIGHTS_A_STEP = 5
 const STEP_MS = 100
 const SETTLED_MS = 60_000
 
-/** Isolates over one bucket; an exchange takes one turn of the event loop, and no time. */
+/** Isolates over one bucket. An exchange takes one event-loop turn and no time. */
 function isolates(perMinute: number, count: number) {
   const bucket = new WeightBucket(null)
   const world = { now: 1_000_000 }
@@ -64,7 +64,7 @@ function isolates(perMinute: number, count: number) {
   return { world, leases }
 }
 
-/** Times at which requests of each weight were paid, each asking again when it is told to. */
+/** Payment times of requests of each weight, each retried when told. */
 async function paidTimes(perMinute: number, sharesIsolate: boolean, heavy: readonly number[], forMs = SETTLED_MS) {
   const { world, leases } = isolates(perMinute, 1 + heavy.length)
   const paid = new Map<number, number[]>([LIGHT, ...heavy].map((weight) => [weight, []]))
@@ -91,10 +91,10 @@ async function paidTimes(perMinute: number, sharesIsolate: boolean, heavy: reado
 const longestWait = (times: readonly number[]) =>
   Math.max(...[0, ...times, SETTLED_MS].map((atMs, i, all) => (i === 0 ? 0 : atMs - all[i - 1]!)))
 
-describe.each([true, false])('a budget of 1,200 a minute, in one isolate: %s', (sharesIsolate) => {
-  it.each([[[60]], [[120]], [[60, 120]], [[20, 60, 120]]])('%j get their turns beside light ones', async (heavy) => {
+describe.each([true, false])('a budget of 1,200 per minute, in one isolate: %s', (sharesIsolate) => {
+  it.each([[[60]], [[120]], [[60, 120]], [[20, 60, 120]]])('serves %j beside light requests', async (heavy) => {
     const paid = await paidTimes(1_200, sharesIsolate, heavy)
-    // Half of what flows in, 15.6 a second, is saved up for them, one after the other.
+    // Half of the inflow, 15.6 per second, is saved for them, one after the other.
     const sum = heavy.reduce((all, weight) => all + weight, 0)
     const boundMs = (2 * sum * 1_000) / (15.6 / 2)
     for (const weight of heavy) {
@@ -104,7 +104,7 @@ describe.each([true, false])('a budget of 1,200 a minute, in one isolate: %s', (
   })
 })
 
-it('who is refused and does not come again holds up nobody for long', async () => {
+it('does not delay others for long if a refused request never returns', async () => {
   const bucket = new WeightBucket(null)
   const ask = (weight: number) => {
     const more = { weight, least: weight, need: weight, forecast: 0, news: [], owed: 0 }
@@ -120,7 +120,7 @@ it('who is refused and does not come again holds up nobody for long', async () =
     // Just after the bucket was emptied, so that they are refused.
     if (step % 100 === 0) for (const weight of [120, 60, 20]) expect(bucket.exchange(ask(weight), now).granted).toBe(0)
   }
-  // Ten seconds bring 156, of which half is saved, and comes back.
+  // Ten seconds add 156, half of which is saved and returned.
   expect(Math.min(...windows)).toBeGreaterThan(60)
 })
 
@@ -129,7 +129,7 @@ it('the smallest budget has room for the heaviest request', async () => {
   expect(paid.get(120)!.length).toBeGreaterThan(0)
 })
 
-it('accounts take turns, however much one of them asks', async () => {
+it('serves accounts fairly, however much one of them requests', async () => {
   const { world, leases } = isolates(1_200, 1)
   const [lease] = leases
   const paid = { many: 0, one: 0 }

@@ -9,7 +9,7 @@ const UNREACHABLE: SourceReply = { failed: 'unreachable' }
 const TIMEOUT: SourceReply = { failed: 'timeout' }
 const NULL_500: SourceReply = { status: 500, retryAfter: null, text: 'null' }
 
-/** A node that serves two types, and a public source that serves all; neither tells its clock. */
+/** A node that serves two types, and a public source that serves all; neither reports its clock. */
 function nodeAndPublic(node: () => SourceReply, pub: () => SourceReply = () => answer('1')) {
   return fakeUpstream([
     { name: 'node', types: NODE_TYPES, reply: node },
@@ -19,13 +19,13 @@ function nodeAndPublic(node: () => SourceReply, pub: () => SourceReply = () => a
 const nodeAlone = (reply: () => SourceReply) => fakeUpstream([{ name: 'node', types: NODE_TYPES, reply }])
 
 describe('RoutedUpstream', () => {
-  it('asks the first source of the type and gives its text back unchanged', async () => {
+  it('requests from the first source of the type and returns its text unchanged', async () => {
     const { state, ask } = nodeAndPublic(() => answer('{"a": 1.0}'))
     expect(await ask('meta')).toEqual(ok('{"a": 1.0}'))
     expect(state.sent).toEqual(['node meta'])
   })
 
-  it('repeats a failure once with full jitter', async () => {
+  it('retries a failure once with full jitter', async () => {
     const replies = [status(500), answer('[]')]
     const { state, ask } = nodeAlone(() => replies.shift()!)
     expect(await ask('meta')).toEqual(ok('[]'))
@@ -61,13 +61,13 @@ describe('RoutedUpstream', () => {
     expect(await ask('userFees')).toMatchObject({ ok: false, error: failure })
   })
 
-  it('has no source for a type that none serves', async () => {
+  it('has no source for an unserved type', async () => {
     const { state, ask } = nodeAlone(() => answer('1'))
     expect(await ask('userFees')).toMatchObject({ ok: false, error: { kind: 'unavailable' } })
     expect(state.sent).toEqual([])
   })
 
-  it('gives each source its own time, and no more than eleven seconds in all', async () => {
+  it('gives each source its own timeout, and eleven seconds in total', async () => {
     const { state, ask } = fakeUpstream(
       ['a', 'b', 'c'].map((name) => ({ name, types: ['meta'], timeoutMs: 5_000, reply: () => TIMEOUT })),
     )
@@ -76,21 +76,21 @@ describe('RoutedUpstream', () => {
   })
 })
 
-describe('a refusal that is the caller’s fault', () => {
-  it('is passed on where the operator names the type for the source', async () => {
+describe('a rejection caused by the caller', () => {
+  it('is returned if the operator lists the type for the source', async () => {
     const { state, ask } = nodeAndPublic(() => status(422))
     expect(await ask('meta')).toMatchObject({ error: { kind: 'bad_field' } })
     expect(state.sent).toEqual(['node meta'])
   })
 
-  it('is passed on where the source has answered the type before; otherwise the next is asked', async () => {
+  it('is returned if the source has served the type before; otherwise the next source is tried', async () => {
     let reply = status(422)
     const any = fakeUpstream([
       { name: 'a', reply: () => reply },
       { name: 'b', reply: () => answer('1') },
     ])
     expect(await any.ask('meta')).toEqual(ok('1'))
-    // It refused what another answers, and is asked last from then on.
+    // It rejected a request that another source serves, so it is used last from then on.
     expect(await any.ask('meta')).toEqual(ok('1'))
     expect(any.state.sent).toEqual(['a meta', 'b meta', 'b meta'])
     reply = answer('2')
@@ -100,7 +100,7 @@ describe('a refusal that is the caller’s fault', () => {
     expect(any.state.sent.slice(3)).toEqual(['a openOrders', 'a openOrders'])
   })
 
-  it('may hide behind 500 with null where a market is named: the next source decides', async () => {
+  it('may hide behind 500 with null if a market is named: the next source decides', async () => {
     const known = nodeAndPublic(() => NULL_500)
     expect(await known.ask('meta', { dex: 'new' })).toEqual(ok('1'))
     const unknown = nodeAndPublic(
@@ -118,8 +118,8 @@ describe('a refusal that is the caller’s fault', () => {
   })
 })
 
-describe('sources that fail', () => {
-  it('are left alone for every type when away, and come back by themselves', async () => {
+describe('failing sources', () => {
+  it('are paused for every type when down, and recover by themselves', async () => {
     let away = true
     const { state, ask } = nodeAlone(() => (away ? UNREACHABLE : answer('1')))
     state.random = 0
@@ -134,7 +134,7 @@ describe('sources that fail', () => {
     expect(await ask('meta')).toEqual(ok('1'))
   })
 
-  it('are left alone for the one type at which they fail', async () => {
+  it('are paused only for the type that fails', async () => {
     let broken = 'meta'
     const { state, ask } = fakeUpstream([
       { name: 'node', types: NODE_TYPES, reply: (type) => (type === broken ? status(500) : answer('1')) },
@@ -147,7 +147,7 @@ describe('sources that fail', () => {
     expect(await ask('openOrders')).toEqual(ok('1'))
   })
 
-  it('are left alone for a second, however many requests were under way when they went away', async () => {
+  it('are paused for one second, however many requests were in flight when they went down', async () => {
     const hanging = Promise.withResolvers<void>()
     const many = fakeUpstream([
       {
@@ -166,7 +166,7 @@ describe('sources that fail', () => {
     expect(many.sources[0]!.health.waitMs('meta', many.state.now)).toBeLessThanOrEqual(1_000)
   })
 
-  it('are tried with a request of a caller, not with a look at their clock, which may fail alone', async () => {
+  it("are probed with a caller's request, not with a clock check, which may fail by itself", async () => {
     let away = true
     const { state, ask } = fakeUpstream([
       {
@@ -199,10 +199,10 @@ describe('sources that fail', () => {
   })
 })
 
-describe('requests that a source cannot answer', () => {
+describe('requests that a source cannot serve', () => {
   const TABLE = 'marginTable'
   const example = (id: number) => (type: string) => JSON.stringify(type === TABLE ? { type, id } : { type })
-  /** A source that knows the tables below 50, as long as it is well. */
+  /** A source that knows the tables below 50 while it is healthy. */
   function tables(failure: SourceReply, exampleId: number, budget?: Budget) {
     const source = { isIll: false, probes: [] as string[] }
     const reply = (type: string, body: string) => {
@@ -228,11 +228,11 @@ describe('requests that a source cannot answer', () => {
   const cases = AMBIGUOUS.flatMap((failure) => [20, 60].map((id) => [failure, id] as const))
 
   it.each(cases)(
-    'close it for nobody, whatever it does then: %j, with an example of %i',
+    'pause it for nobody, whatever it does then: %j, with an example of %i',
     async (failure, exampleId) => {
       const { ask, state } = tables(failure, exampleId)
       const isExampleGood = exampleId < 50
-      // Where the example does not exist on this chain, an answer to anybody will do.
+      // If the example does not exist on this chain, any successful response suffices.
       if (!isExampleGood) expect(await ask(TABLE, { id: 7 })).toMatchObject({ ok: true })
       for (let i = 0; i < 40; i++) {
         for (const id of [99, 100 + i]) expect(await ask(TABLE, { id })).toMatchObject({ ok: false })
@@ -241,19 +241,19 @@ describe('requests that a source cannot answer', () => {
       for (let i = 0; i < 20; i++) await ask(TABLE, { id: 1_000 + i })
       expect(await ask(TABLE, { id: 20 })).toMatchObject({ ok: true })
       expect(await ask('meta')).toMatchObject({ ok: true })
-      // A probe for every few failures, and no more.
+      // One probe per few failures.
       expect(state.sent.length).toBeLessThan(41 + 2 * 100 + 100 / 2 + 5)
     },
   )
 
-  it('are refusals where nothing of the type was ever answered, and its example does not exist either', async () => {
+  it('are rejections if the type was never served and its example does not exist either', async () => {
     const { ask } = tables(NULL_500, 60)
     for (let i = 0; i < 20; i++)
       expect(await ask(TABLE, { id: 100 + i })).toMatchObject({ error: { kind: 'bad_field' } })
     expect(await ask(TABLE, { id: 20 })).toMatchObject({ ok: true })
   })
 
-  it.each(AMBIGUOUS)('differ from an ill source, which is left alone until it is well: %j', async (failure) => {
+  it.each(AMBIGUOUS)('differ from an unhealthy source, which is paused until it recovers: %j', async (failure) => {
     const { ask, source, state } = tables(failure, 20)
     await ask(TABLE, { id: 20 })
     source.isIll = true
@@ -263,12 +263,12 @@ describe('requests that a source cannot answer', () => {
     expect(state.sent.length).toBe(sent)
     source.isIll = false
     state.now += 30_000
-    // The one request that decides is of somebody who asks what there is not.
+    // The deciding request asks for something that does not exist.
     expect(await ask(TABLE, { id: 99 })).toMatchObject({ ok: false })
     expect(await ask(TABLE, { id: 20 })).toMatchObject({ ok: true })
   })
 
-  it('are judged within the budget: nothing is sent that is not paid, and nothing opens meanwhile', async () => {
+  it('are judged within the budget: nothing unpaid is sent, and nothing opens meanwhile', async () => {
     let left = 5
     const taken: number[] = []
     const budget: Budget = {
@@ -290,8 +290,8 @@ describe('requests that a source cannot answer', () => {
   })
 })
 
-describe('late sources', () => {
-  /** Sources whose clocks are late by so much; one that is null refuses to tell. */
+describe('lagging sources', () => {
+  /** Sources with these clock lags; null rejects the type. */
   function late(lags: Record<string, number | null>) {
     const world = fakeUpstream(
       Object.keys(lags).map((name) => ({
@@ -308,7 +308,7 @@ describe('late sources', () => {
     return world
   }
 
-  it('are passed over while a fresher one serves the type, and come back when they have caught up', async () => {
+  it('come last while a fresher one serves the type, and return when they have caught up', async () => {
     const lags: Record<string, number> = { node: 6_000, public: 100 }
     const { state, ask } = late(lags)
     expect(await ask('meta')).toMatchObject({ value: { text: '"node"' } })
@@ -319,7 +319,7 @@ describe('late sources', () => {
     expect(await ask('meta')).toEqual(ok('"node"'))
   })
 
-  it('are used when there is no other, and when the fresher one fails; their answers say how late they are', async () => {
+  it('are used without an alternative and when the fresher one fails; responses report their lag', async () => {
     const one = late({ node: 60_000 })
     await one.ask('meta')
     expect(await one.ask('meta')).toEqual({ ok: true, value: { text: '"node"', lagMs: 60_000 } })
@@ -330,13 +330,13 @@ describe('late sources', () => {
     expect(await two.ask('meta')).toEqual({ ok: true, value: { text: '"node"', lagMs: 60_000 } })
   })
 
-  it('keep their order where all are late: the exchange stands still, or our clock is wrong', async () => {
+  it('keep their order if all lag: the exchange has stalled, or our clock is wrong', async () => {
     const { ask } = late({ node: 90_000, public: 88_000 })
     await ask('meta')
     expect(await ask('meta')).toMatchObject({ value: { text: '"node"' } })
   })
 
-  it('are never those that do not tell their clock', async () => {
+  it('never include sources that do not report their clock', async () => {
     const { state, ask } = late({ node: null, public: 0 })
     for (let i = 0; i < 5; i++) {
       expect(await ask('meta')).toEqual(ok('"node"'))
@@ -345,7 +345,7 @@ describe('late sources', () => {
     expect(state.looks.filter((name) => name === 'node').length).toBe(1)
   })
 
-  it('are looked at every three seconds of traffic at most, one look at a time', async () => {
+  it('are checked at most every three seconds of traffic, one check at a time', async () => {
     const { state, upstream, ask } = late({ node: 0 })
     await Promise.all(Array.from({ length: 50 }, () => upstream.request('meta', '{"type":"meta"}')))
     expect(state.looks.length).toBe(1)
@@ -361,7 +361,7 @@ describe('late sources', () => {
     state.now += 900_000
     await ask('meta')
     expect(state.looks.length).toBe(4)
-    // What traffic brings by itself spares a look.
+    // Traffic that reveals the clock replaces a check.
     state.now += 2_000
     await upstream.request('exchangeStatus', '{"type":"exchangeStatus"}')
     const looks = state.looks.length

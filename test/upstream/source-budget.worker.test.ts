@@ -1,4 +1,4 @@
-// The budget object in workerd: two isolates against one bucket, and what a restart leaves of it.
+// The budget object in workerd: two isolates on one bucket, and its state after a restart.
 
 import { evictDurableObject, runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
@@ -10,7 +10,7 @@ import { LeasedBudget } from '../../src/upstream/leased-budget.ts'
 const namespace = (env as unknown as Cloudflare.Env).SOURCE_BUDGET
 const apiOf = (name: string) => namespace.getByName(name) as unknown as SourceBudgetApi
 const BUDGET = 1_200
-/** What a bucket of that budget holds when it is full, and what comes back in a second. */
+/** Capacity of a full bucket of that budget, and its refill per second. */
 const BURST = 150
 const PER_SECOND = 17
 
@@ -32,7 +32,7 @@ function isolate(api: () => SourceBudgetApi) {
   return new LeasedBudget(BUDGET, 2_000, {
     api,
     now: () => Date.now(),
-    // Ten times the patience of a real isolate: a busy machine is no unreachable budget.
+    // Ten times the timeout of a real isolate: a busy machine is not an unreachable budget.
     sleep: (ms) => sleep(10 * ms),
     after: (ms, run) => after(10 * ms, run),
     newId: () => crypto.randomUUID(),
@@ -41,7 +41,7 @@ function isolate(api: () => SourceBudgetApi) {
 }
 
 describe('SourceBudget', () => {
-  it('gives two isolates no more than one bucket, and each what it needs', async () => {
+  it('grants two isolates at most one bucket, and each its need', async () => {
     // The object is awake before time counts.
     await apiOf('shared').exchange(ask({ least: 0, need: 0 }))
     const isolates = [isolate(() => apiOf('shared')), isolate(() => apiOf('shared'))]
@@ -60,7 +60,7 @@ describe('SourceBudget', () => {
     for (const [, payment] of payments) if (!payment.paid) expect(payment.waitMs).toBeGreaterThan(0)
   })
 
-  it('remembers through a restart what it gave out', async () => {
+  it('remembers grants across a restart', async () => {
     const startMs = Date.now()
     expect((await apiOf('restart').exchange(ask({ need: 140 }))).granted).toBe(140)
     await evictDurableObject(namespace.getByName('restart'))
@@ -68,21 +68,21 @@ describe('SourceBudget', () => {
     expect(granted + left).toBeLessThanOrEqual(10 + PER_SECOND * Math.ceil((Date.now() - startMs) / 1_000))
   })
 
-  it('refuses weights that are not whole', async () => {
+  it('rejects fractional weights', async () => {
     // Inside the object: a rejection that crosses to the test would count as unhandled there, too.
     await runInDurableObject(namespace.getByName('wrong'), async (object) => {
       const budget = object as unknown as SourceBudgetApi
       for (const wrong of [-1, 0.5, Number.NaN]) {
-        await expect(budget.exchange(ask({ need: wrong }))).rejects.toThrow('whole number')
+        await expect(budget.exchange(ask({ need: wrong }))).rejects.toThrow('non-negative integer')
         await expect(budget.exchange(ask({ news: [{ grant: 'g', returned: wrong, used: 0 }] }))).rejects.toThrow(
-          'whole number',
+          'non-negative integer',
         )
       }
     })
     expect((await apiOf('wrong').exchange(ask({}))).left).toBe(BURST - 20)
   })
 
-  it('is done without, sending nothing, while it cannot be reached, and once it can be again', async () => {
+  it('blocks requests while it is unreachable, and recovers', async () => {
     let away = true
     const alone = isolate(() => {
       if (away) throw new Error('away')

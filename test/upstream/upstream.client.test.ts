@@ -7,20 +7,20 @@ import { type HttpServer, startServer } from '../kit/http-server.ts'
 let server: HttpServer | undefined
 afterEach(() => server?.close())
 
-/** An upstream over one real server that behaves as told. */
+/** An upstream over one real scripted server. */
 async function over(listener: RequestListener, timeoutMs = 10_000) {
   server = await startServer(listener)
-  // Without the type that clocks are read by: the test's answers are for its own requests.
+  // Without the type that clocks are read by: the test's responses are for its own requests.
   const source = { name: 'stub', url: `${server.url}/info`, types: ['meta'], timeoutMs }
   const sources = parseSources(JSON.stringify([source]))
   if (!sources.ok) throw new Error(sources.error)
   const noBudget = () => {
-    throw new Error('a source without a budget has no budget object')
+    throw new Error('creates no budget object for a source without a budget')
   }
   return fetchUpstream(sources.value, { budgetOf: noBudget, waitUntil: () => {}, exampleOf: () => undefined })
 }
 
-it('posts JSON and gives the bytes back as they are', async () => {
+it('posts JSON and returns the bytes unchanged', async () => {
   let seen = ''
   const upstream = await over((request, response) => {
     seen = `${request.method} ${request.url} ${request.headers['content-type']}`
@@ -31,7 +31,7 @@ it('posts JSON and gives the bytes back as they are', async () => {
   expect(seen).toBe('POST /info application/json')
 })
 
-it('ends a silence with a timeout', async () => {
+it('ends a silent request with a timeout', async () => {
   const upstream = await over(() => {}, 50)
   expect(await upstream.request('meta', '{}')).toEqual({
     ok: false,
@@ -39,7 +39,7 @@ it('ends a silence with a timeout', async () => {
   })
 })
 
-it('ends a body that never ends with a timeout', async () => {
+it('ends an endless body with a timeout', async () => {
   const upstream = await over((_, response) => response.write('{"a":'), 50)
   expect(await upstream.request('meta', '{}')).toEqual({
     ok: false,

@@ -1,5 +1,5 @@
-// The law of a source's budget, over the pure halves: the bucket and the purses of isolates, with messages that are
-// late or lost, restarts, time-outs, and answers that cost less than was reserved.
+// Invariant of a source's budget over its pure halves, the bucket and the isolates' leases: with late and lost
+// messages, restarts, timeouts, and responses that cost less than reserved.
 
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -15,17 +15,17 @@ interface Step {
   readonly waitMs: number
   readonly isolate: number
   readonly weight: number
-  /** What the answer really weighs, in hundredths of what was reserved; null: no answer came. */
+  /** Real weight of the response in hundredths of the reservation; null: no response. */
   readonly realPercent: number | null
-  /** Until the request arrives at the source, in hundredths of its time-out. */
+  /** Until the request arrives at the source, in hundredths of its timeout. */
   readonly arrivalPercent: number
-  /** Until the bucket has the message, and until the isolate has the answer. */
+  /** Until the bucket has the message, and until the isolate has the response. */
   readonly delaysMs: readonly [number, number]
   readonly lost: 'none' | 'ask' | 'answer'
   readonly what: 'request' | 'giveBack' | 'restart'
 }
 
-/** A world in which events happen in the order of their times. */
+/** A world with events in time order. */
 class Simulation {
   readonly arrivals: { readonly atMs: number; readonly weight: number }[] = []
   now = 1_000_000
@@ -49,7 +49,7 @@ class Simulation {
     this.#advance(this.now + 10_000)
   }
 
-  /** The heaviest minute that the source has seen. */
+  /** The heaviest minute seen by the source. */
   heaviestMinute(): number {
     const arrivals = this.arrivals.toSorted((a, b) => a.atMs - b.atMs)
     let heaviest = 0
@@ -163,11 +163,11 @@ describe('the budget of a source', () => {
     )
   })
 
-  it('is not exceeded at ten times its weight, and most of it is used', () => {
+  it('is not exceeded at ten times its load, and is mostly used', () => {
     const perMinute = 1_200
     const simulation = new Simulation(perMinute, 2)
     const base = { lost: 'none', delaysMs: [2, 2], arrivalPercent: 1, what: 'request' } as const
-    // Every 100 ms one request of 20 by either of two isolates: 12,000 a minute, for five minutes.
+    // Every 100 ms one request of 20 by either of two isolates: 12,000 per minute, for five minutes.
     const steps = Array.from({ length: 3_000 }, (_, i): Step[] => [
       { ...base, waitMs: 100, isolate: i, weight: 20, realPercent: 100 },
       ...(i % 10 === 0
@@ -180,11 +180,11 @@ describe('the budget of a source', () => {
     expect(total).toBeGreaterThan(perMinute * 5 * 0.7)
   })
 
-  it('is used for answers that turn out small: what was reserved for their rows comes back', () => {
+  it('is used for small responses: weight reserved for their rows is returned', () => {
     const perMinute = 1_200
     const simulation = new Simulation(perMinute, 1)
     const base = { isolate: 0, lost: 'none', delaysMs: [2, 2], arrivalPercent: 1 } as const
-    // userFills reserves 120 and costs 21: at most 57 of them fit a minute, ten would if nothing came back.
+    // userFills reserves 120 and costs 21: at most 57 of them fit a minute; without returns it would be ten.
     const steps = Array.from({ length: 3_000 }, (_, i): Step[] => [
       { ...base, waitMs: 100, weight: 120, realPercent: 17.5, what: 'request' },
       ...(i % 10 === 0 ? [{ ...base, waitMs: 0, weight: 0, realPercent: null, what: 'giveBack' } as const] : []),
@@ -210,7 +210,7 @@ describe('a bucket', () => {
     ...more,
   })
 
-  it('has room for the heaviest request, and its burst and refill are the budget together', () => {
+  it('has room for the heaviest request, and burst plus refill equals the budget', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: BUDGET_MIN, max: 1_000_000 }),
@@ -224,11 +224,11 @@ describe('a bucket', () => {
     )
   })
 
-  it('gives in any span of time its burst and what refills in that time, returns taken off', () => {
+  it('grants at most burst plus refill less returns in any span of time', () => {
     const move = fc.record({
       waitMs: fc.oneof(fc.nat(10), fc.nat(4_000)),
       need: fc.oneof(fc.nat(20), fc.nat(200)),
-      /** Which of the grants so far goes back, counted from the newest, and how much of it, or is told to be spent. */
+      /** Which earlier grant is returned, counted from the newest, and how much of it is returned or spent. */
       back: fc.nat(3),
       backWeight: fc.oneof(fc.constant(0), fc.nat(200)),
       usedWeight: fc.oneof(fc.constant(0), fc.nat(200)),
@@ -250,7 +250,7 @@ describe('a bucket', () => {
             const held = grant !== undefined && now < grant.atMs + WEIGHT_TTL_MS ? grant.weight - grant.used : 0
             const returned = Math.min(held, backWeight)
             const used = Math.min(held - returned, usedWeight)
-            // What is sent back is no longer used, whether or not the bucket still knows it.
+            // Returned weight is no longer used, whether or not the bucket still knows the grant.
             if (grant !== undefined) {
               grant.weight -= returned
               grant.used += used
@@ -274,7 +274,7 @@ describe('a bucket', () => {
     )
   })
 
-  it('says when the least that helps is there, to the millisecond', () => {
+  it('reports when the minimum is available, to the millisecond', () => {
     const bucket = new WeightBucket(null)
     expect(bucket.exchange(ask({ least: 20, need: 500 }), 0)).toMatchObject({ granted: 150, waitMs: 0, left: 0 })
     const refused = bucket.exchange(ask({ grant: 'h', least: 20, need: 20 }), 5_000)
@@ -284,7 +284,7 @@ describe('a bucket', () => {
     expect(bucket.exchange(ask({ grant: 'i', least: 100, need: 100 }), 5_000 + waitMs).granted).toBe(100)
   })
 
-  it('takes back what it gave, once, in time and no more than it gave', () => {
+  it('accepts a return once, in time, and at most the grant', () => {
     const bucket = new WeightBucket(null)
     bucket.exchange(ask({ grant: 'a', least: 20, need: 100 }), 0)
     bucket.exchange(ask({ grant: 'other', least: 20, need: 50 }), 0)
@@ -295,25 +295,25 @@ describe('a bucket', () => {
     expect(back('a', 1_000, 0)).toBe(100)
     expect(back('a', 1_000, 0)).toBe(100)
     bucket.exchange(ask({ grant: 'c', least: 100, need: 100 }), 0)
-    // Four seconds bring 64; the grant has ended.
+    // Four seconds add 64; the grant has ended.
     expect(back('other', 50, WEIGHT_TTL_MS + 1_000)).toBe(64)
   })
 
-  it('has what is owed taken out, and fills up again', () => {
+  it('subtracts owed weight and refills', () => {
     const bucket = new WeightBucket(null)
     expect(bucket.exchange(ask({ owed: 1_000 }), 0).left).toBe(0)
     expect(bucket.exchange(ask({ least: 2, need: 2 }), 1_000).granted).toBe(0)
     expect(bucket.exchange(ask({ least: 2, need: 2 }), 3_600_000).granted).toBe(2)
   })
 
-  it('gives nothing to a clock that steps back', () => {
+  it('adds nothing when the clock steps back', () => {
     const bucket = new WeightBucket(null)
     bucket.exchange(ask({ least: 20, need: 150 }), 100_000)
     expect(bucket.exchange(ask({ least: 2, need: 2 }), 40_000).granted).toBe(0)
     expect(bucket.exchange(ask({ least: 2, need: 2 }), 99_000).granted).toBe(0)
   })
 
-  it('flows on from there where the clock is set back for good, and takes nothing back from before', () => {
+  it('continues from a clock that is set back for good, and accepts no earlier returns', () => {
     const hour = 3_600_000
     const bucket = new WeightBucket(null)
     expect(bucket.exchange(ask({ grant: 'before', least: 20, need: 150 }), 2 * hour).granted).toBe(150)

@@ -19,7 +19,7 @@ describe('weights of the public API', () => {
     expect(weightOf(type, rows)).toBe(weight)
   })
 
-  it('reserve the most that a type can cost, and nothing costs more than the heaviest', () => {
+  it("reserve a type's maximum, and nothing costs more than the heaviest request", () => {
     expect(weightToReserve('userFills')).toBe(120)
     expect(weightToReserve('candleSnapshot')).toBe(104)
     expect(weightToReserve('fundingHistory')).toBe(45)

@@ -1,7 +1,7 @@
-// Who a session is, asked at each of its uses: the operator whose token still is the one, or whoever a key still belongs
-// to. Laws: a made-up session costs an address few look-ups; a request that no page of ours made has no session; a changed
-// token and a revoked key end theirs; a session that a service key began manages its account and may ask data for it, one
-// that an API key began can what the key can.
+// Authenticates a session on each use: its operator token or key must still be valid. Invariants: an invented session
+// costs an address few lookups; a request from a foreign page has no session; a changed token or revoked key ends its
+// sessions; a session created with a service key manages its account and reads its data, one created with an API key
+// can do what the key can.
 
 import { type Failure, KEY_ENDED } from '../../core/failure.ts'
 import { keyHashOf } from '../../core/ids.ts'
@@ -19,24 +19,24 @@ import { isSameOrigin, sessionToken } from './session.ts'
 export interface SessionEnv {
   readonly ACCOUNTS: D1Database
   readonly ADMIN_TOKEN?: string
-  /** Counts a request whose session has to be looked up. */
+  /** Counts a session lookup of this request. */
   readonly countLookup: (request: Request) => AddressVerdict
 }
 
 const NOT_SIGNED_IN: Failure = {
   kind: 'key_missing',
-  hint: 'You are not signed in, or your session has ended: sign in again.',
+  hint: 'You are not signed in, or your session has expired. Sign in again.',
 }
 const CROSS_SITE: Failure = {
   kind: 'not_entitled',
-  why: 'A page of another site asked with your session: that is refused. Ask with a key, or from the console.',
+  why: 'Cross-site request with a session cookie rejected. Use an API key, or the console.',
 }
 
-/** Whether a request may have a session at all: where it has a token of its own, that one counts. */
+/** True if the request may use a session. An Authorization header takes precedence. */
 export const hasSession = ({ headers }: Request) =>
   !headers.has('authorization') && sessionToken(headers.get('cookie')) !== null
 
-/** What the session of this request was begun with, and when it ends. */
+/** Origin and expiry of the request's session. */
 export async function sessionOf(
   { ACCOUNTS: db, countLookup }: SessionEnv,
   request: Request,
@@ -51,7 +51,7 @@ export async function sessionOf(
   return session === null ? err(NOT_SIGNED_IN) : ok(session)
 }
 
-/** Whose the hash of an operator's token is, now; null: nobody's any more. */
+/** Current operator of a token hash; null: none. */
 export async function operatorOf(
   { ADMIN_TOKEN: token }: SessionEnv,
   { kind, tokenHash }: SessionOrigin,
@@ -62,7 +62,7 @@ export async function operatorOf(
   return isOpen && (await sha256(token)) === tokenHash ? ADMIN_OPERATOR : null
 }
 
-/** The operator whose session this request has. */
+/** Operator of the request's session. */
 export async function sessionOperator(
   env: SessionEnv,
   request: Request,
@@ -76,11 +76,11 @@ export async function sessionOperator(
   return operator === null ? err(NOT_SIGNED_IN) : ok(operator)
 }
 
-/** The owner's identity for this entry. `address`: where the request comes from, null where that is not known for sure. */
+/** Owner identity for this requirement. `address` belongs to the caller; null if unknown or forgeable. */
 export async function sessionOwner(
   env: SessionEnv,
   request: Request,
-  entry: KeyRequirement,
+  requirement: KeyRequirement,
   address: string | null,
   nowMs: number,
 ): Promise<Result<Identity, Failure>> {
@@ -89,23 +89,23 @@ export async function sessionOwner(
   if (session.value.kind !== 'key') return err({ kind: 'not_entitled', why: OPERATOR })
   const record = await keyFromD1(env.ACCOUNTS, keyHashOf(session.value.tokenHash))
   if (record === null) return err(KEY_ENDED)
-  const isOfPlatform = entry.product === null || entry.product === 'platform'
-  return admit(isOfPlatform ? record : withDataAccess(record), entry, nowMs, address)
+  const isOfPlatform = requirement.product === null || requirement.product === 'platform'
+  return admit(isOfPlatform ? record : withDataAccess(record), requirement, nowMs, address)
 }
 
 type IdentityResult = Result<Identity, Failure>
 
-/** The owner whose session a request has that brings no key; `entered`: what came of its key. */
+/** Owner of the request's session if it carries no key. `byKey` is the result of key authentication. */
 export function orSession(
   env: SessionEnv & { readonly TRUST_PROXY: boolean },
   request: Request,
-  entry: KeyRequirement,
+  requirement: KeyRequirement,
   byKey: IdentityResult | Promise<IdentityResult>,
 ): IdentityResult | Promise<IdentityResult> {
   if (byKey instanceof Promise || byKey.ok || byKey.error.kind !== 'key_missing' || !hasSession(request)) return byKey
   const { TRUST_PROXY: isProxyTrusted } = env
-  return sessionOwner(env, request, entry, callerAddress(isProxyTrusted, request.headers), Date.now())
+  return sessionOwner(env, request, requirement, callerAddress(isProxyTrusted, request.headers), Date.now())
 }
 
-const OPERATOR = 'You are signed in as operator, and this belongs to an account: sign in with one of its keys.'
-const OWNER = 'You are signed in with a key, and this is for operators: sign in with a token of theirs.'
+const OPERATOR = 'You are signed in as an operator. This page needs an account: sign in with one of its keys.'
+const OWNER = 'You are signed in with a key. This page is for operators: sign in with an operator token.'

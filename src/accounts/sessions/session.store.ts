@@ -1,5 +1,6 @@
-// Sessions in D1. Laws: one is as good as the token or key that it was begun with, which is looked up at each use; an old
-// one is none; each token and key has a bounded number, of which the oldest go.
+// Sessions in D1. Invariants: a session is only as valid as the token or key it was created with, which is checked on
+// each use; an expired session counts as missing; each token and key has a bounded number of sessions, of which the
+// oldest are deleted.
 
 import { sha256 } from '../digest.client.ts'
 
@@ -13,12 +14,12 @@ interface Session extends SessionOrigin {
   readonly expires: number
 }
 
-/** An operator comes back each working day, an owner each day. */
+/** Operators return every working day, owners every day. */
 const LIFE_MS = { admin: 12 * 3_600_000, staff: 12 * 3_600_000, key: 24 * 3_600_000 }
-/** Of one token or key. */
+/** Per token or key. */
 const SESSIONS_MAX = 50
 
-/** Begins one; the token is what its cookie carries, and is kept nowhere. */
+/** Creates a session. The token is stored only in the cookie. */
 export async function createSession(
   db: D1Database,
   { kind, tokenHash }: SessionOrigin,
@@ -42,7 +43,7 @@ export async function createSession(
   return { token, seconds: LIFE_MS[kind] / 1000, expires }
 }
 
-/** Null: it never was, has ended, or was signed out. */
+/** Null: unknown, expired or signed out. */
 export async function findSession(db: D1Database, token: string, nowMs: number): Promise<Session | null> {
   const select = 'SELECT kind, token_hash AS tokenHash, expires FROM sessions WHERE hash = ? AND expires > ?'
   return db

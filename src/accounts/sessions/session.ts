@@ -1,22 +1,22 @@
-// A session of the console as HTTP carries it. Laws: its cookie goes to this host alone, over a connection that nobody
-// reads, and to no script; a request that a page of another site or port made is no request of a session.
+// HTTP form of a console session. Invariants: the cookie goes only to this host, over TLS, and is hidden from scripts;
+// a request from a page of another origin never uses a session.
 
 import type { AccountId } from '../../core/ids.ts'
 import type { StaffRole } from '../staff.ts'
 
-/** Who is signed in. */
+/** The signed-in user. */
 export type SessionUser =
   | { readonly role: 'operator'; readonly name: string; readonly staff_role: StaffRole; readonly expires: number }
   | { readonly role: 'owner'; readonly account: AccountId; readonly expires: number }
 
-/** `__Host-`: browsers take it with Secure and Path=/ alone, and without a domain. They take it from localhost, too. */
+/** `__Host-` cookies require Secure, Path=/ and no domain. Browsers also accept them from localhost. */
 const COOKIE = '__Host-weir'
 const ATTRIBUTES = 'Path=/; Secure; HttpOnly; SameSite=Strict'
 
 /** 256 random bits in hex. */
 const TOKEN = /^[0-9a-f]{64}$/
 
-/** The token of a Cookie header; null where there is none of its form, or more than one. */
+/** Token of a Cookie header; null if missing, malformed or ambiguous. */
 export function sessionToken(cookies: string | null): string | null {
   const [token = '', ...others] = (cookies ?? '').split(';').flatMap((cookie) => {
     const [name, value = ''] = cookie.trim().split('=', 2)
@@ -35,8 +35,8 @@ interface PageRequest {
 }
 
 /**
- * Whether a page of this host asks, or a person who opens the address. Browsers send `Origin` with everything but GET and
- * HEAD, and say of all requests where they come from; the scheme is left to the cookie, since a proxy may end TLS.
+ * True for a request from a page of this host or from the address bar. Browsers send `Origin` with every method except
+ * GET and HEAD, and `Sec-Fetch-Site` always. The scheme is left to the cookie, because a proxy may terminate TLS.
  */
 export function isSameOrigin({ method, url, headers }: PageRequest): boolean {
   const site = headers.get('sec-fetch-site')

@@ -1,4 +1,4 @@
-// What endpoints are lent to sell credits, and what takes the money of an order.
+// Checkout ports: the service that endpoints use to sell credits, and the payment provider behind it.
 
 import type { Failure } from '../../core/failure.ts'
 import type { AccountId } from '../../core/ids.ts'
@@ -14,13 +14,13 @@ interface PaymentSession {
 /** Errors are sentences for the operator. */
 export interface Provider {
   readonly name: (typeof PROVIDERS)[number]
-  /** Asked once for each order; the same order again is the same payment. */
+  /** Called once per purchase. Repeating it with the same purchase yields the same payment. */
   start(order: Purchase): Promise<Result<PaymentSession, string>>
-  /** Sees to it that the order cannot be paid any more; an error where it may be. */
+  /** Ensures that the purchase can no longer be paid; an error if it still may be. */
   cancel(order: Purchase): Promise<Result<void, string>>
 }
 
-/** The order is an invoice: it is paid as the operator's instructions say, who then marks it paid. */
+/** The purchase is an invoice: the customer follows the operator's instructions, and the operator marks it as paid. */
 export const MANUAL: Provider = {
   name: 'manual',
   start: async () => ok({ reference: null, url: null }),
@@ -39,16 +39,16 @@ export interface PurchaseQuery {
 
 export interface Checkout {
   readonly prices: CheckoutPrices
-  /** Null: nothing is sold. */
+  /** Null: checkout is disabled. */
   readonly provider: Provider['name'] | null
-  start(account: AccountId, wanted: PurchaseInput): Promise<Result<Purchase, Failure>>
+  start(account: AccountId, input: PurchaseInput): Promise<Result<Purchase, Failure>>
   list(query: PurchaseQuery): Promise<Purchase[]>
-  /** The operator has the money: grants its credits, also where that was withheld. Again is the same. */
+  /** Called when the operator has received the money. Grants the credits, even if they were withheld. Idempotent. */
   pay(number: string): Promise<Result<Purchase, CheckoutError>>
   void(number: string): Promise<Result<Purchase, CheckoutError>>
 }
 
-/** An event of a provider, once its signature held. `news`: null where it is none of an order. */
+/** A provider event with a verified signature. `update` is null if it does not concern a purchase. */
 export interface ProviderEvent {
   readonly id: string
   readonly type: string
@@ -56,6 +56,6 @@ export interface ProviderEvent {
 }
 
 export interface CheckoutEvents {
-  /** Answers what came of it. Rejects where it is to be sent again. */
+  /** Returns the outcome. Rejects if the provider must resend the event. */
   handle(event: ProviderEvent): Promise<string>
 }

@@ -1,6 +1,6 @@
-// Selling credits, over D1, the meters and a provider. Invariants: an order is written down before anybody can pay it; paid comes
-// before granted, and an event is done with only behind both, so that whatever ends in between is completed by the next
-// delivery; the number of the order is the id of its grant.
+// Sells credits through D1, the meters and a payment provider. Invariants: a purchase is stored before it can be paid;
+// payment is recorded before the grant, and an event is done only after both, so the next delivery completes an
+// interrupted one; the purchase number is the grant id.
 
 import type { MicroCredits } from '../../core/amount.ts'
 import { randomBase58 } from '../../core/base58.ts'
@@ -20,7 +20,7 @@ import { type PaymentUpdate, type Purchase, settle } from './purchase.ts'
 import { PurchaseStore } from './purchases.store.ts'
 import { STRIPE_API, stripe } from './stripe/stripe.client.ts'
 
-/** Stripe's are there where Stripe is used alone. */
+/** Stripe secrets exist only if Stripe is enabled. */
 export interface CheckoutEnv {
   readonly ACCOUNTS: D1Database
   readonly STRIPE_SECRET_KEY?: string
@@ -48,22 +48,22 @@ export interface CheckoutPorts {
   readonly db: D1Database
   readonly prices: CheckoutPrices
   readonly provider: Provider | null
-  /** Adds credits once per id. */
+  /** Adds credits, once per id. */
   grant(account: AccountId, id: string, micro: MicroCredits): Promise<Result<unknown, CheckoutError>>
   report(error: unknown): void
   nowMs(): number
 }
 
-/** Of one account, made within a day and not paid. */
+/** Unpaid purchases per account and day. */
 const UNPAID_MAX = 20
 const SUFFIX_LENGTH = 4
-/** Two events of one order at once; more of them are sent again. */
+/** Conflicting concurrent events; beyond that, the provider resends. */
 const TRIES = 3
 
 const NOT_SOLD: Failure = {
   kind: 'not_found',
   what: 'A checkout',
-  hint: 'This gateway sells no credits by itself: ask whoever runs it for a top-up.',
+  hint: 'This gateway does not sell credits. Ask its operator for a top-up.',
 }
 
 export class CheckoutService implements Checkout, CheckoutEvents {
@@ -83,21 +83,21 @@ export class CheckoutService implements Checkout, CheckoutEvents {
     return this.#ports.provider?.name ?? null
   }
 
-  async start(account: AccountId, wanted: PurchaseInput): Promise<Result<Purchase, Failure>> {
+  async start(account: AccountId, input: PurchaseInput): Promise<Result<Purchase, Failure>> {
     const { provider, prices, nowMs, report } = this.#ports
     if (provider === null) return err(NOT_SOLD)
-    const quote = quoteFor(prices, wanted)
+    const quote = quoteFor(prices, input)
     if (!quote.ok) return quote
     const suffix = randomBase58(SUFFIX_LENGTH, (bytes) => crypto.getRandomValues(new Uint8Array(bytes)))
     const order = await this.#store.add(account, quote.value, provider.name, suffix, UNPAID_MAX, nowMs())
     if (order === null)
-      return err({ kind: 'limit_reached', limit: 'Unpaid orders of a day', most: UNPAID_MAX, hint: TOO_MANY })
-    const begun = await provider.start(order)
-    // An event that was faster has brought the reference.
-    if (begun.ok) return ok((await this.#store.change(order, begun.value)) ?? { ...order, ...begun.value })
-    report(`checkout ${order.number}: ${begun.error}`)
-    await this.#store.change(order, { state: 'void', note: begun.error })
-    return err({ kind: 'unavailable', what: 'The payment provider took no order' })
+      return err({ kind: 'limit_reached', limit: 'Unpaid purchases per day', most: UNPAID_MAX, hint: TOO_MANY })
+    const session = await provider.start(order)
+    // A faster event may already have set the reference.
+    if (session.ok) return ok((await this.#store.change(order, session.value)) ?? { ...order, ...session.value })
+    report(`checkout ${order.number}: ${session.error}`)
+    await this.#store.change(order, { state: 'void', note: session.error })
+    return err({ kind: 'unavailable', what: 'The payment provider did not accept the order' })
   }
 
   list(query: PurchaseQuery): Promise<Purchase[]> {
@@ -111,7 +111,7 @@ export class CheckoutService implements Checkout, CheckoutEvents {
     const change = { state: 'paid', paid: order.paid ?? this.#ports.nowMs(), note: null } as const
     const paid = await this.#store.change(order, change)
     if (paid === null) return err(CHANGED)
-    // Or it would be paid twice; where it cannot end, this is the payment.
+    // Prevents a second payment. If the session cannot be canceled, it is this payment.
     await this.#ports.provider?.cancel(paid)
     return this.#grant(paid)
   }
@@ -121,49 +121,52 @@ export class CheckoutService implements Checkout, CheckoutEvents {
     if (order === null) return err(orderNotFound(number))
     if (order.state === 'void') return ok(order)
     if (order.state === 'paid')
-      return err({ kind: 'conflict', message: 'number: this order is paid: give the money back where it was paid' })
+      return err({
+        kind: 'conflict',
+        message: 'number: this order is paid. Refund the money with the payment provider.',
+      })
     const cancelled = await this.#ports.provider?.cancel(order)
     if (cancelled && !cancelled.ok) return err({ kind: 'conflict', message: `number: ${cancelled.error}` })
-    const made = await this.#store.change(order, { state: 'void', note: 'made void by the operator' })
-    return made === null ? err(CHANGED) : ok(made)
+    const voided = await this.#store.change(order, { state: 'void', note: 'voided by the operator' })
+    return voided === null ? err(CHANGED) : ok(voided)
   }
 
   async handle(event: ProviderEvent): Promise<string> {
     const before = await this.#store.outcome(event.id)
     if (before !== null) return before
-    const outcome = event.update === null ? 'is no event of an order' : await this.#settle(event.update)
+    const outcome = event.update === null ? 'not an event of an order' : await this.#settle(event.update)
     await this.#store.note(event, outcome, this.#ports.nowMs())
     return outcome
   }
 
-  async #settle(news: PaymentUpdate): Promise<string> {
+  async #settle(update: PaymentUpdate): Promise<string> {
     for (let tries = 0; tries < TRIES; tries++) {
-      const order = await this.#store.named(news.number)
-      if (order === null) return 'refused: is no order of this gateway'
-      const { change, isDue, outcome } = settle(order, news, this.#ports.nowMs())
+      const order = await this.#store.named(update.number)
+      if (order === null) return 'refused: not an order of this gateway'
+      const { change, isDue, outcome } = settle(order, update, this.#ports.nowMs())
       const changed = Object.keys(change).length === 0 ? order : await this.#store.change(order, change)
       if (changed === null) continue
       if (change.note) this.#ports.report(`checkout ${order.number}: ${change.note}`)
       if (!isDue) return outcome
       const granted = await this.#grant(changed)
-      return granted.ok ? outcome : 'refused: the grant was'
+      return granted.ok ? outcome : 'refused: the credits could not be granted'
     }
-    throw new Error(`order ${news.number} changes all the time`)
+    throw new Error(`order ${update.number} keeps changing`)
   }
 
-  /** A grant that can never be is noted; one that failed for now rejects. */
+  /** Records a grant that can never succeed; rejects on a temporary failure. */
   async #grant(order: Purchase): Promise<Result<Purchase, CheckoutError>> {
     const { grant, nowMs, report } = this.#ports
     const granted = await grant(order.account, order.number, order.micro)
     if (granted.ok) return ok(await this.#store.noteGrant(order.number, nowMs()))
     report(`checkout ${order.number}: its credits were refused (${granted.error.kind})`)
-    await this.#store.change(order, { note: 'paid, and its credits could not be granted: grant them by hand' })
+    await this.#store.change(order, { note: 'paid, but its credits could not be granted: grant them manually' })
     return granted
   }
 }
 
-const CHANGED = { kind: 'conflict', message: 'number: the order changed just now: look, and try again' } as const
-const TOO_MANY = `There are ${UNPAID_MAX} orders of the last day that are not paid: pay one of them, or order tomorrow.`
+const CHANGED = { kind: 'conflict', message: 'number: the order was just changed. Reload it and try again.' } as const
+const TOO_MANY = `This account has ${UNPAID_MAX} unpaid orders from the last day. Pay one of them, or order tomorrow.`
 
 function orderNotFound(number: string): Failure {
   return { kind: 'not_found', what: 'This order', hint: `There is no order "${number}".` }

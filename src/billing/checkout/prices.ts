@@ -1,5 +1,5 @@
-// What credits cost: the CHECKOUT_PRICES variable, and the price of what somebody wants. Law: nothing is rounded: credits
-// are bought in packages, or in whole lots.
+// Prices of credits: the CHECKOUT_PRICES variable, and quotes. Invariant: nothing is rounded, because credits are sold
+// in packages or whole lots.
 
 import * as z from 'zod'
 import { formatCredits, type MicroCredits, parseCredits } from '../../core/amount.ts'
@@ -7,7 +7,7 @@ import type { Failure } from '../../core/failure.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import { Currency, Minor } from './money.ts'
 
-/** Of one order: a billion credits are the most that is granted at once. */
+/** Per purchase; the largest grant is a billion credits. */
 const MINOR_MAX = 99_999_999
 
 const PositiveCredits = z.union([z.number(), z.string()]).transform((credits, context): MicroCredits => {
@@ -23,7 +23,7 @@ export const CheckoutPrices = z
     packages: z
       .array(
         z.strictObject({
-          name: z.string().regex(/^[a-z0-9][a-z0-9_-]{0,31}$/, 'must be small letters, digits, "_" or "-"'),
+          name: z.string().regex(/^[a-z0-9][a-z0-9_-]{0,31}$/, 'must be lower-case letters, digits, "_" or "-"'),
           credits: PositiveCredits,
           minor: Minor,
         }),
@@ -32,24 +32,24 @@ export const CheckoutPrices = z
       .default([]),
     /** Any number of lots up to `most` may be bought. */
     lots: z.strictObject({ credits: PositiveCredits, minor: Minor, most: z.int().min(1).max(1_000_000) }).optional(),
-    /** How an order is paid by hand: shown to whoever made one. */
+    /** Payment instructions for manual purchases, shown to the buyer. */
     instructions: z.string().max(1_000).default(''),
   })
   .refine(({ packages }) => new Set(packages.map(({ name }) => name)).size === packages.length, {
     path: ['packages'],
-    message: 'have a name twice',
+    message: 'must have unique names',
   })
   .refine(({ lots }) => lots === undefined || lots.minor * lots.most <= MINOR_MAX, {
     path: ['lots', 'most'],
-    message: `makes an order of more than ${MINOR_MAX} minor units`,
+    message: `allows an order of more than ${MINOR_MAX.toLocaleString('en-US')} minor units`,
   })
   .refine(({ lots }) => lots === undefined || lots.credits * lots.most <= 1e15, {
     path: ['lots', 'most'],
-    message: 'makes an order of more than a billion credits',
+    message: 'allows an order of more than a billion credits',
   })
 export type CheckoutPrices = z.infer<typeof CheckoutPrices>
 
-/** One of both. */
+/** Exactly one of the two. */
 export interface PurchaseInput {
   readonly package?: string | undefined
   readonly credits?: MicroCredits | undefined
@@ -63,16 +63,16 @@ export interface Quote {
 
 const badField = (path: string, message: string) => err<Failure>({ kind: 'bad_field', issues: [{ path, message }] })
 
-/** What is wanted with its price; the refusal names what there is. */
-export function quoteFor({ currency, packages, lots }: CheckoutPrices, wanted: PurchaseInput): Result<Quote, Failure> {
-  if (wanted.package !== undefined) {
-    const found = packages.find(({ name }) => name === wanted.package)
+/** Price of a purchase. The error names the valid choices. */
+export function quoteFor({ currency, packages, lots }: CheckoutPrices, input: PurchaseInput): Result<Quote, Failure> {
+  if (input.package !== undefined) {
+    const found = packages.find(({ name }) => name === input.package)
     const names = packages.map(({ name }) => `"${name}"`).join(', ')
     if (found) return ok({ micro: found.credits, minor: found.minor, currency })
-    return badField('package', names === '' ? 'none is sold here: send "credits"' : `must be one of ${names}`)
+    return badField('package', names === '' ? 'no packages are sold here: send "credits"' : `must be one of ${names}`)
   }
-  if (lots === undefined) return badField('credits', 'any number of them is not sold here: send a "package"')
-  const { credits = 0 } = wanted
+  if (lots === undefined) return badField('credits', 'custom amounts are not sold here: send a "package"')
+  const { credits = 0 } = input
   const count = credits / lots.credits
   if (!Number.isInteger(count) || count < 1 || count > lots.most) {
     const [lot, most] = [lots.credits, lots.credits * lots.most].map(formatCredits)

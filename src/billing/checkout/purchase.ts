@@ -1,6 +1,6 @@
-// An order of credits, and what news of its payment make of it. Laws: a payment of another sum, in another currency or for
-// another order pays nothing; news may come twice, late and in any order, and end in the same; a paid order stays paid; what
-// an operator has to decide is written down and not done.
+// A purchase of credits and its transitions on payment updates. Invariants: a payment with another amount, currency or
+// order grants nothing; updates may be repeated, late or reordered and lead to the same result; a paid purchase stays
+// paid; cases that need an operator are recorded and not acted on.
 
 import type { MicroCredits } from '../../core/amount.ts'
 import type { AccountId } from '../../core/ids.ts'
@@ -24,12 +24,12 @@ export interface Purchase extends Quote {
   readonly created: number
   readonly paid: number | null
   readonly granted: number | null
-  /** Minor units that the provider gave back. */
+  /** Minor units refunded by the provider. */
   readonly refunded: number
   readonly note: string | null
 }
 
-/** What a provider says of an order. `account` and `reference` where it names them. */
+/** Provider update about a purchase. `account` and `reference` are set if the provider names them. */
 export interface PaymentUpdate {
   readonly number: string
   readonly account: AccountId | null
@@ -41,7 +41,7 @@ export interface PaymentUpdate {
 
 export interface Settlement {
   readonly change: Partial<Pick<Purchase, 'state' | 'paid' | 'refunded' | 'note' | 'reference'>>
-  /** Its credits are due. Again is the same: its number is the grant's id. */
+  /** The credits must be granted. Idempotent, because the purchase number is the grant id. */
   readonly isDue: boolean
   readonly outcome: string
 }
@@ -59,11 +59,11 @@ export function settle(order: Purchase, { account, reference, what }: PaymentUpd
     return noted('an event named another payment')
   switch (what.kind) {
     case 'pending':
-      return noChange('waits for the payment')
+      return noChange('waiting for the payment')
     case 'failed':
       return order.state === 'open' ? endedWith('failed', 'the payment failed') : noChange('too late')
     case 'expired':
-      return order.state === 'open' ? endedWith('void', 'was not paid in time') : noChange('too late')
+      return order.state === 'open' ? endedWith('void', 'not paid in time') : noChange('too late')
     case 'refunded':
       return applyRefund(order, what)
     case 'paid':
@@ -82,21 +82,21 @@ const sumText = ({ minor, currency }: Sum) => `${moneyText(minor, currency)} ${c
 
 function applyPayment(order: Purchase, sum: Sum, reference: string | null, nowMs: number): Settlement {
   if (sum.minor !== order.minor || sum.currency !== order.currency)
-    return noted(`paid ${sumText(sum)} in the place of ${sumText(order)}: nothing was granted`)
-  if (order.granted !== null) return noChange('was paid before')
+    return noted(`paid ${sumText(sum)} instead of ${sumText(order)}: nothing was granted`)
+  if (order.granted !== null) return noChange('already paid')
   if (order.state === 'void')
-    return noted('paid although it was void: give the money back, or mark it paid; nothing was granted')
+    return noted('paid although it was void: refund it, or mark it as paid; nothing was granted')
   if (order.refunded >= order.minor)
-    return noted('given back before its credits were granted: nothing was granted', { state: 'paid', paid: nowMs })
+    return noted('refunded before its credits were granted: nothing was granted', { state: 'paid', paid: nowMs })
   if (order.state === 'paid') return { change: {}, isDue: true, outcome: 'granted' }
   const change = { state: 'paid', paid: nowMs, note: null, reference: reference ?? order.reference } as const
   return { change, isDue: true, outcome: 'granted' }
 }
 
-/** Providers say how much was given back in all: the most that was said counts. */
+/** Providers report the cumulative refund; the largest reported value counts. */
 function applyRefund(order: Purchase, sum: Sum): Settlement {
-  if (sum.currency !== order.currency) return noted(`${sumText(sum)} were given back, which is another currency`)
-  if (sum.minor <= order.refunded) return noChange('was known')
-  const note = `${sumText(sum)} were given back; its credits are as they were`
+  if (sum.currency !== order.currency) return noted(`${sumText(sum)} refunded, which is another currency`)
+  if (sum.minor <= order.refunded) return noChange('already recorded')
+  const note = `${sumText(sum)} refunded; its credits are unchanged`
   return { change: { refunded: sum.minor, note }, isDue: false, outcome: note }
 }

@@ -1,5 +1,5 @@
-// Orders and events of providers in D1. Law: a row is changed only as it was read; the time of its grant is written once,
-// whatever else was.
+// Purchases and provider events in D1. Invariants: a row changes only if it still has the values that were read; the
+// grant time is written once, whatever else changes.
 
 import { oneRow } from '../../core/d1.store.ts'
 import type { AccountId } from '../../core/ids.ts'
@@ -10,7 +10,7 @@ import type { Purchase } from './purchase.ts'
 
 type PurchaseChange = Partial<Pick<Purchase, 'state' | 'reference' | 'url' | 'paid' | 'refunded' | 'note'>>
 
-/** Providers send an event again for days. */
+/** Providers resend an event for days. */
 const EVENTS_TTL_MS = 90 * DAY_MS
 
 export class PurchaseStore {
@@ -21,8 +21,8 @@ export class PurchaseStore {
   }
 
   /**
-   * `suffix`: random characters of its number. Null, and nothing done, where the account has `most` of a day that are not
-   * paid, whether open or not: each of them asked the provider.
+   * `suffix`: random part of the number. Returns null and changes nothing if the account has `most` unpaid purchases
+   * from the last day in any state, because each one called the provider.
    */
   async add(
     account: AccountId,
@@ -61,7 +61,7 @@ export class PurchaseStore {
     return results
   }
 
-  /** Null, and nothing done, where the row is no longer as it was read. */
+  /** Returns null and changes nothing if the row no longer has the values that were read. */
   async change(order: Purchase, change: PurchaseChange): Promise<Purchase | null> {
     const { state, reference, url, paid, granted, refunded, note } = { ...order, ...change }
     const update = `UPDATE orders SET state = ?, reference = ?, url = ?, paid = ?, granted = ?, refunded = ?, note = ?
@@ -73,13 +73,13 @@ export class PurchaseStore {
       .first<Purchase>()
   }
 
-  /** Its credits are there, whatever else was written meanwhile; the first time stays. */
+  /** Records the grant independently of other changes; the first time stays. */
   async noteGrant(number: string, nowMs: number): Promise<Purchase> {
     const update = 'UPDATE orders SET granted = coalesce(granted, ?) WHERE number = ? RETURNING *'
     return oneRow(this.#db.prepare(update).bind(nowMs, number))
   }
 
-  /** What came of this event; null: it was not heard to its end. */
+  /** Outcome of this event; null if it was not fully handled. */
   async outcome(id: string): Promise<string | null> {
     return this.#db.prepare('SELECT outcome FROM checkout_events WHERE id = ?').bind(id).first<string>('outcome')
   }

@@ -1,10 +1,9 @@
-// Days and months of plans and reports. When a plan renews: each month at 00:00 UTC of the account's day, which is the
-// day of the month on which its plan began; in a shorter month on its last day. Pure integers of Unix ms; UTC
-// throughout, so no clock change matters.
+// Calendar of plans and reports. A plan renews monthly at 00:00 UTC on the day of the month it started, or on the last
+// day of a shorter month. Integer Unix ms in UTC throughout, so daylight saving time is irrelevant.
 
 import { DAY_MS } from '../../core/time.ts'
 
-/** The first renewal after `nowMs` of a plan that began at `anchorMs`. */
+/** First renewal after `nowMs` of a plan that started at `anchorMs`. */
 export function renewalAfter(anchorMs: number, nowMs: number): number {
   const day = new Date(anchorMs).getUTCDate()
   const after = Math.max(nowMs, anchorMs)
@@ -15,12 +14,12 @@ export function renewalAfter(anchorMs: number, nowMs: number): number {
   return inThis > after ? inThis : dayIn(year, month + 1, day)
 }
 
-/** Unix ms after so many whole days. */
+/** Adds whole days. */
 export function daysAfter(ms: number, days: number): number {
   return ms + days * DAY_MS
 }
 
-/** 00:00 UTC of the same day so many months earlier; in a shorter month of its last day. */
+/** 00:00 UTC of the same day `months` earlier; in a shorter month, its last day. */
 export function monthsBefore(ms: number, months: number): number {
   const date = new Date(ms)
   return dayIn(date.getUTCFullYear(), date.getUTCMonth() - months, date.getUTCDate())

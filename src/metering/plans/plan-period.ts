@@ -1,6 +1,6 @@
-// The credits of a plan, which end with its period, beside those that were granted, which do not. A plan's credits are
-// spent first. Laws (test/metering/plans/plan-period.test.ts): what was granted beside the plan never expires; a period's
-// credits are given once; months that nobody looked at are made up for by the present one alone.
+// Plan credits expire with their period; granted credits do not. Plan credits are spent first. Invariants
+// (test/metering/plans/plan-period.test.ts): granted credits never expire; a period's credits are given once; skipped
+// months are not made up for.
 
 import type { MicroCredits } from '../../core/amount.ts'
 import type { AccountState } from '../account-state.ts'
@@ -8,30 +8,30 @@ import type { LedgerEvent } from '../ledger.ts'
 import { daysAfter, renewalAfter } from './calendar.ts'
 import type { PlanTerms } from './plan.ts'
 
-/** Where an account stands in its plan. Times are Unix ms. */
+/** Plan state of an account. Times are Unix ms. */
 export interface PlanState {
   readonly plan: string
-  /** When the plan began: its day of the month is the account's day. */
+  /** Start of the plan; its day of the month is the renewal day. */
   readonly anchorMs: number
   readonly sinceMs: number
-  /** End of the period, null where it has none: an ended trial, or credits once and for good. */
+  /** End of the period; null if it has none: an ended trial, or one-time credits. */
   readonly untilMs: number | null
   readonly micro: MicroCredits
-  /** Given for each later one, which come only where the plan renews. */
+  /** Credits of each later period of a renewing plan. */
   readonly everyMicro: MicroCredits
   readonly renews: boolean
-  /** Spent and held of the account when the period began. */
+  /** Spent and held credits at the start of the period. */
   readonly usedBefore: MicroCredits
 }
 
-/** What happens to the balance, in order, and the plan after it; `expired` is what the ended period had left. */
+/** Balance events in order, and the resulting plan. `expired` is what the ended period had left. */
 export interface PlanDecision {
   readonly events: readonly LedgerEvent[]
   readonly state: PlanState
   readonly expired: MicroCredits
 }
 
-/** What an operator orders: a plan with the terms that hold for this account. */
+/** A plan with this account's terms. */
 export interface PlanInput {
   readonly plan: string
   readonly terms: PlanTerms
@@ -39,8 +39,8 @@ export interface PlanInput {
 }
 
 /**
- * Begins a plan now, in place of `before`: what that has left expires, the new one's credits are given in full, and
- * today becomes the account's day. Null where the same plan with the same terms runs already.
+ * Starts a plan in place of `before`: its remaining credits expire, the new credits are granted in full, and today
+ * becomes the renewal day. Null if the same plan with the same terms is active.
  */
 export function decidePlan(
   account: AccountState,
@@ -57,7 +57,7 @@ export function decidePlan(
   return startPeriod(account, before, { plan, anchorMs: nowMs, sinceMs: nowMs, untilMs, micro, everyMicro, renews })
 }
 
-/** The end of a period that is over, and what follows; null while it lasts. */
+/** Ends a period that is over and starts the next; null while it lasts. */
 export function decideRenewal(account: AccountState, state: PlanState, nowMs: number): PlanDecision | null {
   if (state.untilMs === null || nowMs < state.untilMs) return null
   const next = { ...state, sinceMs: state.untilMs }
@@ -65,7 +65,7 @@ export function decideRenewal(account: AccountState, state: PlanState, nowMs: nu
   return startPeriod(account, state, { ...next, untilMs: renewalAfter(state.anchorMs, nowMs), micro: state.everyMicro })
 }
 
-/** What the period has left of its own credits; never more than it gave. */
+/** Unspent plan credits of the period, at most what it granted. */
 export function unspentOfPlan(account: AccountState, { micro, usedBefore }: PlanState): MicroCredits {
   const used = Math.max(0, account.spent + account.held - usedBefore)
   return Math.min(account.available, Math.max(0, micro - used))

@@ -1,12 +1,12 @@
-// The table of plans in D1, and what was agreed with single accounts beside it. Law: a plan that an account is on cannot
-// be removed, and no account can be put on a plan that is not there; one statement each, so that no race passes between.
+// Table of plans in D1, and terms of single accounts. Invariants: a plan in use cannot be removed, and an account
+// cannot be put on a missing plan; each change is one statement, so there are no races.
 
 import * as z from 'zod'
 import { LIMITS_SQL } from '../../accounts/key-records.store.ts'
 import { Limits } from '../../accounts/limits.ts'
 import type { AccountTerms, ListedPlan, Plan } from './plan.ts'
 
-/** Stored with an account; fields that are left out are its plan's. */
+/** Stored with an account; absent fields come from its plan. */
 const StoredTerms = Limits.extend({ micro: z.number() }).partial()
 
 const PlanRow = z
@@ -54,7 +54,7 @@ export class PlanTable {
     return row === null ? null : PlanRow.parse(row)
   }
 
-  /** Adds the plan, or puts it in the place of the one of its name. */
+  /** Adds or replaces the plan. */
   async put({ name, terms, limits, custom }: Plan): Promise<void> {
     await this.#db
       .prepare('INSERT OR REPLACE INTO plans VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
@@ -73,13 +73,13 @@ export class PlanTable {
       .run()
   }
 
-  /** False, and nothing done, where accounts are on it. */
+  /** Returns false and changes nothing if accounts use the plan. */
   async remove(name: string): Promise<boolean> {
     const remove = 'DELETE FROM plans WHERE name = ?1 AND NOT EXISTS (SELECT 1 FROM accounts WHERE plan = ?1)'
     return (await this.#db.prepare(remove).bind(name).run()).meta.changes > 0
   }
 
-  /** Accounts on the plan whose ids come after `after`, at most `limit`. */
+  /** Accounts on the plan with ids after `after`, at most `limit`. */
   async accountsOn(name: string, after: string, limit: number): Promise<PlanAccount[]> {
     const select = 'SELECT id, terms FROM accounts WHERE plan = ? AND id > ? ORDER BY id LIMIT ?'
     const { results } = await this.#db.prepare(select).bind(name, after, limit).all<{ id: string; terms: string }>()
@@ -87,7 +87,7 @@ export class PlanTable {
   }
 }
 
-/** What was agreed with an account, from its row. */
+/** Parses the terms of an account row. */
 export function termsFrom(stored: string | null): AccountTerms {
   return StoredTerms.parse(JSON.parse(stored ?? '{}'))
 }

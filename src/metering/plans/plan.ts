@@ -1,15 +1,15 @@
-// The plans of the specification, with which the table of plans begins (schemas/d1/accounts). From then on the table is
-// the truth: accounts take their terms from there, and what is here answers for callers whose record carries none.
+// The specification's plans, which seed the plans table (schemas/d1/accounts). Afterwards the table is authoritative;
+// these values apply only to callers whose record has no limits.
 
 import type { Identity } from '../../accounts/identity.ts'
 import type { Limits } from '../../accounts/limits.ts'
 import { type Credits, MICRO_PER_CREDIT, type MicroCredits } from '../../core/amount.ts'
 
-/** What a meter must know of a plan: how much it gives, and when again. */
+/** Credits of a plan and their period. */
 export interface PlanTerms {
   readonly micro: MicroCredits
   readonly period: 'once' | 'month'
-  /** After so many days a plan of the period `once` ends with what it has left; null: never. */
+  /** A `once` plan expires after this many days; null: never. */
   readonly days: number | null
 }
 
@@ -20,14 +20,14 @@ export interface Plan {
   readonly custom: boolean
 }
 
-/** A plan of the table with the number of accounts on it. */
+/** A plan with its number of accounts. */
 export interface ListedPlan extends Plan {
   readonly accounts: number
 }
 
 const credits = (count: Credits): MicroCredits => count * MICRO_PER_CREDIT
 
-/** One of small plans and generous: who needs more is on a larger one. */
+/** Generous for small plans; heavier users need a larger plan. */
 const SMALL = {
   requestsPerSecond: 4,
   infoRequestsPerSecond: 1_000,
@@ -75,18 +75,18 @@ export const PLANS = {
   },
 } as const satisfies Record<string, Plan>
 
-/** What a caller may do. One whose record carries no limits has those that its plan began with, or the narrowest. */
+/** Limits of a caller. Without limits in its record, the plan's initial ones apply, or the narrowest. */
 export function limitsOf({ limits, plan }: Pick<Identity, 'limits' | 'plan'>): Limits {
   if (limits !== undefined) return limits
   return Object.hasOwn(PLANS, plan) ? PLANS[plan as keyof typeof PLANS].limits : PLANS.trial.limits
 }
 
-/** What was agreed with one account in place of its plan's own: credits a period, and limits. */
+/** Terms of one account that override its plan: credits per period, and limits. */
 export type AccountTerms = { readonly [name in keyof Limits]?: Limits[name] | undefined } & {
   readonly micro?: MicroCredits | undefined
 }
 
-/** What an account on this plan is given. */
+/** Terms of an account on this plan. */
 export function effectiveTerms({ terms }: Pick<Plan, 'terms'>, { micro }: AccountTerms): PlanTerms {
   return { ...terms, micro: micro ?? terms.micro }
 }

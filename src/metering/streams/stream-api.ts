@@ -1,102 +1,104 @@
-// What a relay and the meter of an account tell each other about streams: minutes, sockets, revoked keys. Types alone.
-// Times are durations, never moments: the two clocks are not compared.
+// Messages between a relay and an account's meter: minutes, sockets, revoked keys. Types only. Times are durations,
+// because the two clocks are not synchronized.
 
 import type { MicroCredits } from '../../core/amount.ts'
 import type { KeyHash } from '../../core/ids.ts'
 
-/** What a relay asks to be paid: a first minute before the ack, each later one once it has started. */
+/** A minute to charge: the first one before the acknowledgment, later ones once they have started. */
 export interface MinuteCharge {
-  /** Unique for ever: name of the relay, a slash, an id. */
+  /** Globally unique: relay name, slash, id. */
   readonly subscription: string
-  /** 0: the first. A minute is charged at most once, however often it is asked for. */
+  /** 0: first minute. Each minute is charged at most once, however often it is requested. */
   readonly ordinal: number
   readonly keyHash: KeyHash
-  /** Wire type that usage is recorded under. */
+  /** Wire type under which usage is recorded. */
   readonly type: string
   readonly amount: MicroCredits
   /** Digest of the exact body. */
   readonly body: string
-  /** How much of the minute is still to come. */
+  /** Remaining part of the minute. */
   readonly leftMs: number
-  /** The body for its owner to read, cut short, of a first minute. */
+  /** Truncated body for the owner, with a first minute. */
   readonly shown?: string | undefined
-  /** It is visitors without a key who spend: all of them together so much an hour. */
+  /** Spending by visitors without a key, and their common hourly limit. */
   readonly visitorsPerHour?: MicroCredits | undefined
 }
 
-/** Visitors without a key have spent what they may for now. */
+/** The visitor budget is used up for now. */
 export interface VisitorsBusy {
   readonly ok: false
   readonly reason: 'busy'
   readonly busyMs: number
 }
 
-/** What an account, or a key under its `cap`, has too little for. */
+/** The account, or the key under its `cap`, has too little. */
 export interface Exhausted {
   readonly ok: false
   readonly reason: 'exhausted'
   readonly remaining: MicroCredits
-  /** The key's, where that is what leaves too little. */
+  /** The key's cap, if that is the cause. */
   readonly cap?: MicroCredits | undefined
 }
 
-/** `leftMs` of a paid minute, 0 or less where it is over, remain for the subscription to use. */
+/** `leftMs`: usable rest of the paid minute, 0 or less if it is over. */
 export type MinuteResult =
   | { readonly ok: true; readonly leftMs: number }
   | Exhausted
   | VisitorsBusy
-  /** `limit`: the account has as many subscriptions as its plan allows. `ended`: the meter has seen its end. */
+  /** `limit`: the plan's subscription limit is reached. `ended`: the meter has already recorded the end. */
   | { readonly ok: false; readonly reason: 'revoked' | 'limit' | 'ended' }
 
-/** A subscription is over. The rest of its last minute is kept for one resubscribe of the same key and body. */
+/** End of a subscription. The rest of its last minute is kept for one resubscribe of the same key and body. */
 export interface StreamEnd {
   readonly subscription: string
-  /** Digest of the body it had in the end. */
+  /** Digest of its final body. */
   readonly body: string
   readonly leftMs: number
-  /** Its first minute could not be served: it is given back, or the rest that it began with. */
+  /** The first minute could not be served: its charge, or the rest it used, is returned. */
   readonly unserved?: { readonly type: string; readonly amount: MicroCredits }
 }
 
-/** All that one relay has to say about one account. Repeating a report changes nothing. */
+/** Everything a relay reports about one account. Repeated reports change nothing. */
 export interface StreamReport {
   readonly v: number
   readonly relay: string
-  /** When the relay's object began, by its own clock: later ones have a larger one. */
+  /** Start of the relay's object by its own clock; larger after each restart. */
   readonly life: number
-  /** Subscriptions that live, in the first report of a life; what else the meter holds of this relay died. */
+  /**
+   * Active subscriptions, in the first report after a start. The relay's other subscriptions in the meter have ended.
+   */
   readonly alive: readonly string[] | null
-  /** What the account has here now; what the relay said before is forgotten. */
+  /** Current state of the account on this relay; replaces earlier reports. */
   readonly sockets: number
   readonly subscriptions: number
   readonly perMinute: MicroCredits
   readonly keys: readonly KeyHash[]
-  /** Of the account, as its callers' identities have them. */
+  /** Account limits from its callers' identities. */
   readonly limits: { readonly connections: number; readonly subscriptions: number }
-  /** Keys of sockets that wait to be let in. */
+  /** Keys of sockets waiting for admission. */
   readonly connects: readonly KeyHash[]
   readonly charges: readonly MinuteCharge[]
   readonly ends: readonly StreamEnd[]
 }
 
-/** `limit`: the account has as many sockets as its plan allows. `exhausted`: it cannot pay for a minute of anything. */
+/** `limit`: the plan's connection limit is reached. `exhausted`: the account cannot pay for any minute. */
 export type ConnectVerdict = 'in' | 'revoked' | 'limit' | 'exhausted'
 
 export interface StreamResponse {
   readonly v: number
-  /** In the order of the sockets that wait. */
+  /** In the order of the waiting sockets. */
   readonly connects: readonly ConnectVerdict[]
   readonly minutes: readonly MinuteResult[]
-  /** Those of the reported keys that were revoked. */
+  /** Reported keys that were revoked. */
   readonly revoked: readonly KeyHash[]
-  /** What streams may spend, and with what leases hold beside it. */
+  /** Credits available to streams, and including leases. */
   readonly available: MicroCredits
   readonly left: MicroCredits
-  /** A tenth or less is left of what the account had in its plan's period. */
+  /** A tenth or less of the period's credits is left. */
   readonly isLow: boolean
-  /** Price of the next minute of all that the account runs, at every relay. */
+  /** Price of the next minute of all the account's subscriptions on all relays. */
   readonly nextMinute: MicroCredits
-  /** Grows when the terms of the account or of one of its keys change. */
+  /** Increases when the terms of the account or one of its keys change. */
   readonly terms: number
 }
 
@@ -104,17 +106,17 @@ export interface StreamMeterApi {
   stream(report: StreamReport): Promise<StreamResponse>
 }
 
-/** A subscription that runs, for its owner. */
+/** An active subscription, for its owner. */
 interface RunningStream {
   readonly keyHash: KeyHash
   readonly type: string
-  /** Its body, cut short; empty where its relay did not tell. */
+  /** Truncated body; empty if the relay did not report it. */
   readonly shown: string
   readonly sinceMs: number
   readonly amount: MicroCredits
 }
 
-/** What an account has open, over all relays; what is listed is the part that costs most. */
+/** Open streams of an account on all relays; `listed` contains the most expensive ones. */
 export interface StreamView {
   readonly sockets: number
   readonly subscriptions: number

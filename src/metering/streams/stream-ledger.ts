@@ -1,8 +1,8 @@
-// What a meter decides about streams, over a table that the shell keeps. Laws (test/metering/streams/stream-ledger.test.ts and
-// test/relay/minutes/minutes-invariants.test.ts): a minute is charged at most once; the rest of a paid minute serves one resubscribe of
-// the same key and body, and a minute that began with such a rest leaves none; what was not served is given back, once;
-// whatever reports are lost, repeated or late, a subscription that ended is not charged again. So what was served never
-// exceeds what was charged.
+// Stream rules of a meter, over a table owned by the shell. Invariants (test/metering/streams/stream-ledger.test.ts and
+// test/relay/minutes/minutes-law.test.ts): a minute is charged at most once; the rest of a paid minute serves one
+// resubscribe of the same key and body, and a minute started from a rest leaves none; unserved minutes are refunded
+// once; an ended subscription is never charged again, whatever reports are lost, repeated or late. So the time served
+// never exceeds the time charged.
 
 import type { MicroCredits } from '../../core/amount.ts'
 import type { KeyHash } from '../../core/ids.ts'
@@ -24,9 +24,9 @@ import type {
 
 /** How long the rest of a minute waits for its resubscribe. */
 const REST_TTL_MS = 60_000
-/** A relay repeats an end for so long, and the meter knows it again for longer, so that what it owes is charged once. */
+/** A relay repeats an end for this long, and the meter recognizes it for longer, so that it is processed once. */
 export const END_REPORTS_MS = 3_600_000
-/** A relay reports three times in this time; of one that does not, nothing is counted any more. */
+/** A relay reports three times within this period; a silent one no longer counts. */
 const PRESENCE_MS = 90_000
 
 /** A subscription with its last paid minute. */
@@ -37,19 +37,19 @@ export interface StreamRow {
   readonly ordinal: number
   /** End of the paid minute by the meter's clock. */
   readonly untilMs: number
-  /** Its minute is the rest of another's: that serves once. */
+  /** The minute is the rest of another one, which serves only once. */
   readonly borrowed: boolean
-  /** Null while it runs; then what is there for a resubscribe until `keptUntilMs`, 0 once it was taken. */
+  /** Null while active. Afterwards the rest for a resubscribe until `keptUntilMs`, 0 once used. */
   readonly restMs: number | null
   readonly keptUntilMs: number
-  /** For its owner to read. */
+  /** For the owner's list. */
   readonly type: string
   readonly amount: MicroCredits
   readonly sinceMs: number
   readonly shown: string
 }
 
-/** What a relay last said to have of the account. */
+/** Latest state of the account on one relay. */
 export interface RelayPresence {
   readonly relay: string
   readonly life: number
@@ -62,29 +62,29 @@ export interface RelayPresence {
 export interface StreamTable {
   stream(subscription: string): StreamRow | null
   putStream(row: StreamRow): void
-  /** The longest rest of this key and body that is kept now. */
+  /** Longest stored rest of this key and body. */
   rest(keyHash: KeyHash, body: string, nowMs: number): StreamRow | null
   hasRest(keyHash: KeyHash, nowMs: number): boolean
-  /** Of a relay, those that run and whose minute is not over. */
+  /** Active subscriptions of a relay whose minute is not over. */
   running(relay: string, nowMs: number): StreamRow[]
   presences(): RelayPresence[]
-  /** Without sockets: forgets it. */
+  /** Deletes the entry if it has no sockets. */
   putPresence(presence: RelayPresence): void
-  /** Number of changes so far to the terms of the account's callers. */
+  /** Number of changes to the terms of the account's callers. */
   terms(): number
 }
 
-/** What came of charging a minute. */
+/** Result of charging a minute. */
 export type Payment = { readonly ok: true } | Exhausted | VisitorsBusy
 
-/** The ledger of the account, as far as that of its streams needs it. */
+/** The part of the account's ledger that streams use. */
 export interface StreamPayer {
   account(): AccountState
-  /** Spent and held when the plan's period began. */
+  /** Spent and held credits at the start of the plan's period. */
   usedBefore(): MicroCredits
   isRevoked(keyHash: KeyHash): boolean
   charge(minute: MinuteCharge, nowMs: number): Payment
-  /** Undoes a charge of that time. */
+  /** Refunds a charge made at that time. */
   refund(minute: Pick<MinuteCharge, 'keyHash' | 'type' | 'amount'>, chargedMs: number): void
 }
 
@@ -97,17 +97,17 @@ export class StreamLedger {
     this.#payer = payer
   }
 
-  /** One report, inside one transaction. */
+  /** Applies one report inside one transaction. */
   apply(report: StreamReport, nowMs: number): StreamResponse {
     const presences = this.#table.presences()
     const known = presences.find(({ relay }) => relay === report.relay) ?? null
     const others = presences.filter((one) => one !== known && one.untilMs > nowMs)
     const elsewhere = (of: 'sockets' | 'subscriptions' | 'perMinute') => others.reduce((sum, one) => sum + one[of], 0)
-    // A first report that comes late, or twice, finds its life known and buries nobody.
+    // A late or repeated first report finds its start known and closes nothing.
     if (report.alive !== null && known !== null && known.life < report.life) {
       this.#closeOrphans(report.relay, new Set(report.alive), nowMs)
     }
-    const { minutes, begun } = this.#minutes(report, elsewhere('subscriptions'), nowMs)
+    const { minutes, started } = this.#minutes(report, elsewhere('subscriptions'), nowMs)
     const connects = this.#connects(report, elsewhere('sockets'), nowMs)
     const entered = connects.filter((verdict) => verdict === 'in').length
     this.#storePresence(
@@ -116,8 +116,8 @@ export class StreamLedger {
         relay: report.relay,
         life: report.life,
         sockets: report.sockets + entered,
-        subscriptions: report.subscriptions + begun.count,
-        perMinute: report.perMinute + begun.perMinute,
+        subscriptions: report.subscriptions + started.count,
+        perMinute: report.perMinute + started.perMinute,
         untilMs: nowMs + PRESENCE_MS,
       },
       nowMs,
@@ -131,12 +131,12 @@ export class StreamLedger {
       available,
       left: available + held,
       isLow: available + held <= Math.floor((granted - this.#payer.usedBefore()) / 10),
-      nextMinute: elsewhere('perMinute') + report.perMinute + begun.perMinute,
+      nextMinute: elsewhere('perMinute') + report.perMinute + started.perMinute,
       terms: this.#table.terms(),
     }
   }
 
-  /** Who has nothing left but a paid rest may come back for it. */
+  /** A caller without credits may still return for a paid rest. */
   #connects({ connects, sockets, limits }: StreamReport, elsewhere: number, nowMs: number): ConnectVerdict[] {
     const { available, held } = this.#payer.account()
     let room = limits.connections - elsewhere - sockets
@@ -147,7 +147,7 @@ export class StreamLedger {
     })
   }
 
-  /** Later minutes come before ends, which may owe one; first minutes after them, because they may take a rest. */
+  /** Order: later minutes, because an end may owe one; then ends; then first minutes, which may use a rest. */
   #minutes({ charges, ends, limits, subscriptions }: StreamReport, elsewhere: number, nowMs: number) {
     const room = limits.subscriptions - elsewhere - subscriptions
     const answers = new Map<MinuteCharge, MinuteResult>()
@@ -158,7 +158,7 @@ export class StreamLedger {
       answers.set(charge, answer)
       if (!answer.ok) unpaid.add(charge.subscription)
     }
-    // Of a minute that was refused nothing is left.
+    // A refused minute leaves no rest.
     for (const end of ends) this.#end(unpaid.has(end.subscription) ? { ...end, leftMs: 0 } : end, nowMs)
     let count = 0
     let perMinute = 0
@@ -171,7 +171,7 @@ export class StreamLedger {
       count++
       perMinute += charge.amount
     }
-    return { minutes: charges.map((charge) => answers.get(charge) ?? LIMIT), begun: { count, perMinute } }
+    return { minutes: charges.map((charge) => answers.get(charge) ?? LIMIT), started: { count, perMinute } }
   }
 
   #minute(charge: MinuteCharge, nowMs: number): MinuteResult {
@@ -186,24 +186,24 @@ export class StreamLedger {
     } else this.#table.putStream({ ...rest, restMs: 0 })
     const leftMs = rest?.restMs ?? Math.min(charge.leftMs, MINUTE_MS)
     const { subscription, keyHash, body, ordinal, type, amount } = charge
-    const place = { untilMs: nowMs + leftMs, borrowed: rest !== null, restMs: null, keptUntilMs: 0 }
-    const told = { type, amount, sinceMs: row?.sinceMs ?? nowMs, shown: charge.shown ?? row?.shown ?? '' }
-    this.#table.putStream({ subscription, keyHash, body, ordinal, ...place, ...told })
+    const minute = { untilMs: nowMs + leftMs, borrowed: rest !== null, restMs: null, keptUntilMs: 0 }
+    const details = { type, amount, sinceMs: row?.sinceMs ?? nowMs, shown: charge.shown ?? row?.shown ?? '' }
+    this.#table.putStream({ subscription, keyHash, body, ordinal, ...minute, ...details })
     return { ok: true, leftMs }
   }
 
   #end({ subscription, body, leftMs, unserved }: StreamEnd, nowMs: number): void {
     const row = this.#table.stream(subscription)
     if (row?.restMs === null && unserved && row.ordinal === 0) {
-      // A rest that served nobody may serve once more.
+      // A rest that served nothing may be used again.
       if (!row.borrowed) this.#payer.refund({ ...unserved, keyHash: row.keyHash }, row.untilMs - MINUTE_MS)
       this.#close({ ...row, body, borrowed: false }, row.borrowed ? leftMs : 0, nowMs)
     } else if (row !== null) this.#close({ ...row, body }, leftMs, nowMs)
-    // What ended before it was paid, because its first report was lost, is not paid when that report comes after all.
+    // The end came before the first report. That report must not be charged if it arrives later.
     else this.#table.putStream({ ...NEVER_PAID, subscription, body, keptUntilMs: nowMs })
   }
 
-  /** A relay that began anew: what it no longer has ended with its last life, nobody knows when exactly. */
+  /** A restarted relay: subscriptions it no longer has ended at an unknown time. */
   #closeOrphans(relay: string, alive: ReadonlySet<string>, nowMs: number): void {
     for (const row of this.#table.running(relay, nowMs)) {
       if (!alive.has(row.subscription)) this.#close(row, row.untilMs - nowMs, nowMs)
@@ -216,7 +216,7 @@ export class StreamLedger {
     this.#table.putStream({ ...row, restMs, keptUntilMs: nowMs + REST_TTL_MS })
   }
 
-  /** Written where something changed or will soon be forgotten: most reports say what the last one said. */
+  /** Writes only changes, or an entry about to expire, because most reports repeat the last one. */
   #storePresence(known: RelayPresence | null, next: RelayPresence, nowMs: number): void {
     if ((known === null && next.sockets === 0) || (known !== null && known.life > next.life)) return
     const isSame =

@@ -1,17 +1,17 @@
-// The tables of a meter about streams: subscriptions with their last minute, what each relay has of the account, and a
-// number that grows when the terms of callers change.
+// Stream tables of a meter: subscriptions with their last minute, the account's state on each relay, and a counter of
+// terms changes.
 
 import type { KeyHash } from '../../core/ids.ts'
 import { Tables } from '../../core/tables.store.ts'
 import type { StreamView } from './stream-api.ts'
 import { END_REPORTS_MS, type RelayPresence, type StreamRow, type StreamTable } from './stream-ledger.ts'
 
-/** What ended or fell silent so long ago is asked for by nobody. */
+/** Nothing refers to rows that ended or fell silent this long ago. */
 const STREAM_MEMORY_MS = END_REPORTS_MS + 60_000
 
 const SELECT = `SELECT id AS subscription, key_hash AS keyHash, body, ordinal, until AS untilMs, borrowed, rest AS restMs,
   kept_until AS keptUntilMs, type, amount, since AS sinceMs, shown FROM streams`
-/** A minute that is over is told of with the next report. */
+/** A finished minute is reported with the next report. */
 const LATE_MS = 30_000
 
 export class StreamStore extends Tables implements StreamTable {
@@ -32,7 +32,7 @@ export class StreamStore extends Tables implements StreamTable {
     )
   }
 
-  /** What runs now, at most `limit` that cost most. */
+  /** Active subscriptions, at most `limit`, most expensive first. */
   view(nowMs: number, limit: number): StreamView {
     const here = this.presences().filter(({ untilMs }) => untilMs > nowMs)
     const sumOf = (name: 'sockets' | 'subscriptions' | 'perMinute') => here.reduce((sum, one) => sum + one[name], 0)
@@ -56,7 +56,7 @@ export class StreamStore extends Tables implements StreamTable {
   }
 
   running(relay: string, nowMs: number): StreamRow[] {
-    // All ids that begin with the relay's name and a slash: '0' is the character after it.
+    // All ids that start with the relay's name and a slash; '0' is the character after the slash.
     return this.#rows(
       `${SELECT} WHERE id > ? AND id < ? AND rest IS NULL AND until > ?`,
       `${relay}/`,
@@ -91,13 +91,13 @@ export class StreamStore extends Tables implements StreamTable {
     this.run('INSERT INTO terms VALUES (1, 1) ON CONFLICT DO UPDATE SET number = number + 1')
   }
 
-  /** Forgets what is too old to matter. */
+  /** Deletes expired rows. */
   prune(nowMs: number): void {
     this.run('DELETE FROM streams WHERE until < ?1 AND kept_until < ?1', nowMs - STREAM_MEMORY_MS)
     this.run('DELETE FROM relays WHERE until < ?', nowMs)
   }
 
-  /** True while rows are left that `prune` will remove some day. */
+  /** True while rows exist that `prune` must delete later. */
   hasMortalRows(): boolean {
     return this.has('SELECT 1 FROM streams LIMIT 1') || this.has('SELECT 1 FROM relays LIMIT 1')
   }

@@ -1,5 +1,5 @@
-// One attempt to deliver an event: sent where pipelines may send, signed as Standard Webhooks has it, bounded in time,
-// and never led elsewhere by a redirect.
+// One delivery attempt: subject to the egress rules, signed as in Standard Webhooks, limited in time, and without
+// following redirects.
 
 import type { Egress } from '../../core/egress.client.ts'
 import { hmac } from '../../core/signature.client.ts'
@@ -8,7 +8,7 @@ import type { Delivery } from './webhook-api.ts'
 
 const TIMEOUT_MS = 10_000
 
-/** An event on its way; `secret` in clear. */
+/** An event to send; `secret` is decrypted. */
 interface SignedEvent {
   readonly id: string
   readonly body: string
@@ -16,14 +16,14 @@ interface SignedEvent {
   readonly secret: string
 }
 
-/** Never rejects: whatever goes wrong is an answer. */
+/** Never rejects: every failure is returned as a result. */
 export async function deliverEvent(
   { id, body, url, secret }: SignedEvent,
   egress: Egress,
   nowMs: number,
 ): Promise<Delivery> {
   const seconds = Math.floor(nowMs / 1000)
-  // Not AbortSignal.timeout: its timer would keep the object in memory after the answer.
+  // Not AbortSignal.timeout: its timer would keep the object in memory after the response.
   const late = new AbortController()
   const timer = setTimeout(() => late.abort(), TIMEOUT_MS)
   try {
@@ -44,7 +44,7 @@ export async function deliverEvent(
       redirect: 'manual',
       signal: late.signal,
     })
-    // What it says is of no use, and may be without end.
+    // The response body is irrelevant and may be endless.
     await response.body?.cancel().catch(() => {})
     const isRedirect = response.status >= 300 && response.status < 400
     return { delivered: response.ok, answer: `${response.status}${isRedirect ? ': redirects are not followed' : ''}` }

@@ -1,6 +1,6 @@
-// The webhook of an account and the outbox of its events, in the account's meter. Laws: an event is written in the
-// transaction of the decision that caused it; an attempt is counted before it is made, so that one which ends with the
-// object is made again; at most a hundred events are remembered; no secret is stored but sealed.
+// Webhook of an account and its event outbox, in the account's meter. Invariants: an event is written in the
+// transaction that caused it; an attempt is counted before it starts, so an attempt that dies with the object is
+// repeated; at most a hundred events are stored; secrets are stored encrypted.
 
 import type { MicroCredits } from '../../core/amount.ts'
 import { backoffMs } from '../../core/backoff.ts'
@@ -11,12 +11,12 @@ import { GIVE_UP_MS, lowBalanceBody, type PausedPipeline, pipelinePausedBody, RE
 import type { Delivery, Webhook, WebhookEvent, WebhookInput } from './webhook-api.ts'
 
 const EVENTS_MAX = 100
-/** Of an event that is about no balance. */
+/** Marks events that are not about a balance. */
 const NO_THRESHOLD = ''
-/** Events of one account on their way at a time. */
+/** Concurrent deliveries per account. */
 const CONCURRENT_MAX = 8
 
-/** Where events go, and with what they are signed: sealed by the gateway. */
+/** Destination of events, and the encrypted signing secret. */
 export interface WebhookTarget {
   readonly account: AccountId
   readonly url: string
@@ -46,7 +46,7 @@ export class WebhookStore extends Tables {
     this.#nextMs = this.#firstNext()
   }
 
-  /** When the next attempt is due, infinite where none is. */
+  /** Time of the next attempt; infinite if none is due. */
   get nextMs(): number {
     return this.#nextMs
   }
@@ -55,7 +55,9 @@ export class WebhookStore extends Tables {
     return this.#row()
   }
 
-  /** `drawn` is used where there is no secret yet, or another one is wanted; `mostMicro`: the most that the account had in its plan's period. */
+  /**
+   * `drawn` is used if there is no secret or a new one is requested. `mostMicro`: highest balance in the plan's period.
+   */
   set(
     order: WebhookInput,
     drawn: NewSecret,
@@ -107,7 +109,7 @@ export class WebhookStore extends Tables {
     return had
   }
 
-  /** After every change of what the account has left; costs an account without a webhook nothing. */
+  /** Runs after every balance change. Accounts without a webhook have no cost. */
   onBalanceChange(left: MicroCredits, isNewPeriod: boolean, nowMs: number): void {
     const row = this.#has ? this.#row() : null
     if (row === null) return
@@ -124,7 +126,7 @@ export class WebhookStore extends Tables {
     }
   }
 
-  /** Once for each end of a key and each pipeline, however often it is reported. */
+  /** One event per key end and pipeline, however often it is reported. */
   pipelinePaused(paused: PausedPipeline, nowMs: number): void {
     const row = this.#has ? this.#row() : null
     const id = `evt_${paused.pipeline}_${paused.atMs}`
@@ -132,7 +134,7 @@ export class WebhookStore extends Tables {
     this.#add(id, NO_THRESHOLD, pipelinePausedBody(paused, { id, account: row.account, createdMs: nowMs }), nowMs)
   }
 
-  /** Drops the oldest beyond the bound. */
+  /** Drops the oldest events beyond the bound. */
   #add(id: string, threshold: string, body: string, nowMs: number): void {
     this.run(
       "INSERT INTO webhook_events VALUES (NULL, ?, ?, ?, ?, 'due', 0, ?, NULL)",
@@ -142,7 +144,7 @@ export class WebhookStore extends Tables {
     this.run('DELETE FROM webhook_events WHERE number <= (SELECT max(number) FROM webhook_events) - ?', EVENTS_MAX)
   }
 
-  /** Attempts that are due, counted as made; what is too old is given up. `random` draws from 0 to 1. */
+  /** Claims due attempts and counts them; expired events are given up. `random` is uniform from 0 to 1. */
   claim(nowMs: number, random: () => number): Attempt[] {
     const target = this.#row()
     this.run(
@@ -163,7 +165,7 @@ export class WebhookStore extends Tables {
     return target === null ? [] : due.map(({ id, body }) => ({ id, body, target }))
   }
 
-  /** What came of an attempt. A failed one stays due, unless the next would come too late. */
+  /** Records the result of an attempt. A failed event stays due unless its next attempt would be too late. */
   recordAttempt(id: string, { delivered, answer }: Delivery): void {
     if (delivered) {
       this.run("UPDATE webhook_events SET state = 'delivered', next = NULL, last = ? WHERE id = ?", answer, id)

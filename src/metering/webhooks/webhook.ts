@@ -1,6 +1,5 @@
-// How an event reaches the webhook of an account: its text, what is signed of it as Standard Webhooks has it (1.0.0), and
-// when it is tried again. Laws: an event is written once and sent as written, however often; it is tried for a day and
-// no longer.
+// Webhook events: body, signed text as in Standard Webhooks 1.0.0, and retry schedule. Invariants: an event is
+// serialized once and sent unchanged; delivery is attempted for one day.
 
 import * as z from 'zod'
 import { formatCredits, type MicroCredits } from '../../core/amount.ts'
@@ -10,23 +9,23 @@ import { DEFAULT_THRESHOLDS, parseThreshold, THRESHOLDS_MAX, type Threshold } fr
 
 const SECRET_PREFIX = 'whsec_'
 const URL_CHARS = 2_048
-/** At least half of each wait: receivers that were down are not met by everyone at once, nor too soon again. */
+/** Jitter of half the delay: receivers that come back up are spared simultaneous and immediate retries. */
 export const RETRY: Backoff = { firstMs: 30_000, capMs: 2 * 3_600_000, jitter: 0.5 }
-/** An event that could not be delivered for so long is given up. */
+/** Undelivered events are given up after this time. */
 export const GIVE_UP_MS = 24 * 3_600_000
 
-/** Where events go. The address is not repeated in what refuses it: it may hold a secret. */
+/** Destination of events. Errors do not repeat the URL, because it may contain a secret. */
 export const WebhookUrl = z
   .string()
   .max(URL_CHARS, { abort: true })
-  .refine((url) => !/^[a-z]*:?[/\\]*[^/?#\\]*@/i.test(url), 'must hold no user name or password')
-  .regex(/^https?:\/\/[^\s/?#\\]+(?:[/?#]\S*)?$/i, 'must be an address such as https://example.com/hooks/weir')
-  .pipe(z.url('must be an address such as https://example.com/hooks/weir'))
+  .refine((url) => !/^[a-z]*:?[/\\]*[^/?#\\]*@/i.test(url), 'must not contain a user name or password')
+  .regex(/^https?:\/\/[^\s/?#\\]+(?:[/?#]\S*)?$/i, 'must be a URL such as https://example.com/hooks/weir')
+  .pipe(z.url('must be a URL such as https://example.com/hooks/weir'))
 
-/** Names of thresholds, parsed; each once. */
+/** Parsed threshold names without duplicates. */
 export const Thresholds = z
   .array(
-    z.string('must be text such as "20%" or "1000"').transform((name, context): Threshold => {
+    z.string('must be a string such as "20%" or "1000"').transform((name, context): Threshold => {
       const threshold = parseThreshold(name)
       if (threshold.ok) return threshold.value
       context.addIssue({ code: 'custom', message: threshold.error })
@@ -35,43 +34,43 @@ export const Thresholds = z
   )
   .min(1)
   .max(THRESHOLDS_MAX)
-  .refine((list) => new Set(list.map(({ name }) => name)).size === list.length, 'must name each threshold once')
+  .refine((list) => new Set(list.map(({ name }) => name)).size === list.length, 'must not repeat a threshold')
   .default(() => DEFAULT_THRESHOLDS.map(defaultThreshold))
 
 const Event = {
-  id: z.string().describe('The same at every attempt: `webhook-id`'),
-  account: z.string().describe('Whose it is'),
-  created: z.int().describe('When that was, Unix milliseconds'),
+  id: z.string().describe('Event id, identical in every attempt: `webhook-id`'),
+  account: z.string().describe('Account name'),
+  created: z.int().describe('Time of the event, Unix milliseconds'),
 }
 
-/** An event that says that credits run low. */
+/** Low-balance event. */
 export const LowBalanceEvent = z
   .object({
     ...Event,
     type: z.literal('credits.low'),
-    threshold: z.string().describe('The one that the balance fell to or below, as it was set'),
-    credits_left: z.string().describe('The balance then, exact decimal text'),
-    credits_at_most: z.string().describe('The most that it was in the plan’s period'),
+    threshold: z.string().describe('Threshold reached, as configured'),
+    credits_left: z.string().describe('Balance at that time, exact decimal text'),
+    credits_at_most: z.string().describe('Highest balance in the plan’s period'),
   })
   .meta({ id: 'LowBalanceEvent' })
 
-/** An event that says that a pipeline was paused because its key ended. */
+/** Event for a pipeline that was paused because its key ended. */
 export const PipelinePausedEvent = z
   .object({
     ...Event,
     type: z.literal('pipeline.paused'),
-    pipeline: z.string().describe('Its id, `pipe_…`'),
-    name: z.string().describe('What its owner calls it'),
-    reason: z.enum(['key_revoked', 'key_expired']).describe('What became of the key that it was charged to'),
+    pipeline: z.string().describe('Pipeline id, `pipe_…`'),
+    name: z.string().describe('Pipeline name'),
+    reason: z.enum(['key_revoked', 'key_expired']).describe('Why the charged key ended'),
     key_hash: z.string().describe('SHA-256 of that key, hex'),
-    key_ended: z.int().describe('When that key ended, Unix milliseconds'),
+    key_ended: z.int().describe('End of that key, Unix milliseconds'),
   })
   .meta({ id: 'PipelinePausedEvent' })
 
-/** An event that an operator sends to see whether it arrives. */
+/** Test event sent by an operator. */
 export const TestEvent = z.object({ ...Event, type: z.literal('test') }).meta({ id: 'TestEvent' })
 
-/** The body of an event that says that credits run low. */
+/** Body of a low-balance event. */
 export function lowBalanceBody(event: {
   readonly id: string
   readonly account: AccountId
@@ -99,7 +98,7 @@ export interface PausedPipeline {
   readonly atMs: number
 }
 
-/** The body of an event that says that a pipeline was paused. */
+/** Body of a pipeline-paused event. */
 export function pipelinePausedBody(
   { pipeline, name, keyHash, why, atMs }: PausedPipeline,
   { id, account, createdMs }: { readonly id: string; readonly account: AccountId; readonly createdMs: number },
@@ -117,28 +116,28 @@ export function pipelinePausedBody(
   } satisfies z.infer<typeof PipelinePausedEvent>)
 }
 
-/** The body of an event that an operator sends to see whether it arrives. */
+/** Body of a test event. */
 export function testBody(id: string, account: AccountId, createdMs: number): string {
   return JSON.stringify({ id, type: 'test', account, created: createdMs } satisfies z.infer<typeof TestEvent>)
 }
 
-/** What is signed: with the time of this attempt, so that a copy taken on the way is of no use later. */
+/** Signed text. It includes the attempt's time, so a captured copy cannot be replayed later. */
 export function signedText(id: string, seconds: number, body: string): string {
   return `${id}.${seconds}.${body}`
 }
 
-/** The text of a secret. */
+/** Text form of a secret. */
 export function secretText(bytes: Uint8Array): string {
   return SECRET_PREFIX + btoa(String.fromCharCode(...bytes))
 }
 
-/** The bytes that a secret's text stands for. */
+/** Bytes of a secret's text form. */
 export function secretBytes(text: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(atob(text.slice(SECRET_PREFIX.length)), (char) => char.charCodeAt(0))
 }
 
 function defaultThreshold(name: string): Threshold {
   const threshold = parseThreshold(name)
-  if (!threshold.ok) throw new Error(`a default threshold is wrong: ${name}`)
+  if (!threshold.ok) throw new Error(`invalid default threshold: ${name}`)
   return threshold.value
 }

@@ -1,5 +1,5 @@
-// The part of a CreditMeter that tells its account's owner of low credits. Law: charging never waits for a receiver:
-// a decision writes the event, the alarm claims it, and the attempt itself runs beside everything else.
+// Webhook delivery of a CreditMeter. Invariant: charging never waits for a receiver: a decision writes the event, the
+// alarm claims it, and the attempt runs in the background.
 
 import type { Egress } from '../../core/egress.client.ts'
 import type { AccountId } from '../../core/ids.ts'
@@ -9,7 +9,7 @@ import { testBody } from './webhook.ts'
 import type { Delivery } from './webhook-api.ts'
 import { type SecretSealer, WebhookSecrets } from './webhook-secrets.client.ts'
 
-/** After a failure of the outbox itself, so that the alarm does not ring without end. */
+/** Pause after a failure of the outbox itself, so that the alarm does not fire in a loop. */
 const PAUSE_MS = 60_000
 
 export class Webhooks extends WebhookStore {
@@ -26,7 +26,7 @@ export class Webhooks extends WebhookStore {
     this.#secrets = new WebhookSecrets(sealer)
   }
 
-  /** When the alarm is wanted, infinite where it is not. */
+  /** Time of the next alarm; infinite if none is needed. */
   override get nextMs(): number {
     return Math.max(super.nextMs, this.#pausedUntilMs)
   }
@@ -35,7 +35,7 @@ export class Webhooks extends WebhookStore {
     return this.#secrets.generate(account)
   }
 
-  /** `everyMs`: not sooner after the last one. */
+  /** `everyMs`: minimum interval between tests. */
   async test(everyMs: number): Promise<Delivery | null> {
     const target = this.target()
     if (target === null) return null
@@ -47,7 +47,7 @@ export class Webhooks extends WebhookStore {
     return this.#send({ id, body: testBody(id, target.account, now), target }, now)
   }
 
-  /** Begins the attempts that are due, and does not wait for them. Never throws: the caller has more to do. */
+  /** Starts due attempts without waiting for them. Never throws, because the caller has more to do. */
   deliver(nowMs: number): void {
     if (nowMs < this.nextMs) return
     try {

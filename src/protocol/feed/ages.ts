@@ -1,20 +1,20 @@
-// How old blocks are when relays send them to clients. A relay counts ages in buckets, tells the log about once a minute,
-// and the log adds up what the relays of a region counted. Laws (test/protocol/feed/ages.test.ts): a percentile is at most a
-// bucket, a tenth, above the true one; what is held is bounded; who has said nothing for three minutes is left out.
+// Age of blocks when relays send them to clients. Each relay counts ages in buckets and reports them to the log about
+// once a minute; the log aggregates them by region. Invariants (test/protocol/feed/ages.test.ts): a percentile exceeds
+// the true value by at most one bucket, a tenth; memory is bounded; a relay silent for three minutes is excluded.
 
 import { BoundedMap } from '../../core/bounded-map.ts'
 
 const BUCKETS_PER_DOUBLING = 8
-/** The last one begins near a minute and has all that is older. */
+/** Starts near one minute and holds everything older. */
 const LAST_BUCKET = 16 * BUCKETS_PER_DOUBLING
 const REPORT_MS = 60_000
 const REPORT_TTL_MS = 3 * REPORT_MS
 const RELAYS_MAX = 5000
 
-/** How many ages fell into a bucket. */
+/** Number of ages in a bucket. */
 export type AgeCount = readonly [bucket: number, count: number]
 
-/** What a relay counted since its last report. */
+/** Counts of a relay since its last report. */
 export interface AgeReport {
   readonly v: number
   readonly relay: string
@@ -30,18 +30,18 @@ export interface RegionAges {
   readonly p99Ms: number
 }
 
-/** The ages that a relay counts. */
+/** Ages counted by one relay. */
 export class AgeCounts {
   #counts = new Map<number, number>()
   #takenMs = 0
 
-  /** An age below zero, where the clock here is behind the exchange's, counts as zero. */
+  /** A negative age counts as zero: the local clock may be behind the exchange's. */
   add(ageMs: number): void {
     const bucket = Math.min(LAST_BUCKET, Math.ceil(BUCKETS_PER_DOUBLING * Math.log2(1 + Math.max(0, ageMs))))
     this.#counts.set(bucket, (this.#counts.get(bucket) ?? 0) + 1)
   }
 
-  /** What was counted, once a minute; null where there is nothing to tell now. */
+  /** Counts since the last call, at most once a minute; null if there is nothing to report. */
   take(nowMs: number): AgeCount[] | null {
     if (this.#counts.size === 0 || nowMs - this.#takenMs < REPORT_MS) return null
     const counts = [...this.#counts]
@@ -51,7 +51,7 @@ export class AgeCounts {
   }
 }
 
-/** What the relays of all regions told last. */
+/** Latest reports of all relays. */
 export class ReportedAges {
   readonly #newest = new BoundedMap<string, { readonly report: AgeReport; readonly atMs: number }>(RELAYS_MAX)
 
@@ -59,12 +59,12 @@ export class ReportedAges {
     this.#newest.set(report.relay, { report, atMs: nowMs })
   }
 
-  /** By region, in the order of names; `regionOf` is asked for the region of a relay. */
+  /** Ages by region, in alphabetical order. `regionOf` maps a relay to its region. */
   view(nowMs: number, regionOf: (relay: string) => string): RegionAges[] {
-    const heard = [...this.#newest.values()]
+    const current = [...this.#newest.values()]
       .filter(({ atMs }) => nowMs - atMs < REPORT_TTL_MS)
       .map(({ report }) => report)
-    return [...Map.groupBy(heard, ({ relay }) => regionOf(relay))]
+    return [...Map.groupBy(current, ({ relay }) => regionOf(relay))]
       .map(([region, reports]) => ({
         region,
         relays: reports.length,

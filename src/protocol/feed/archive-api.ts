@@ -1,23 +1,23 @@
-// What the Archiver asks of the log, and what it tells of itself with each question. Types alone.
-// Payloads carry `v`, because an object may be reset amid a deploy.
+// Types of the Archiver's requests to the log, which include a progress report. Payloads carry `v`, because an object
+// may be reset during a deploy.
 
 import type { HeightAndTime } from './durable-api.ts'
 import type { SkippedHeights } from './status-shape.ts'
 
-/** What `/status` tells of the archive. */
+/** Archive status shown by `/status`. */
 export interface ArchiveReport {
-  /** The last block that is archived; null: none yet. */
+  /** Last archived block; null: none yet. */
   readonly last: HeightAndTime | null
   readonly segments: number
   readonly checkpoint: HeightAndTime | null
-  /** What went wrong last, in words. */
+  /** Last failure, with a message. */
   readonly failure: { readonly atMs: number; readonly words: string } | null
 }
 
-/** What the Compactor tells of the files, which `/status` tells on. */
+/** Status of the archive files, sent by the Compactor and shown by `/status`. */
 export interface FilesReport {
   readonly v: number
-  /** The first block that a file covers, and the last; null: none yet. */
+  /** First and last block covered by files; null: none yet. */
   readonly from: HeightAndTime | null
   readonly last: HeightAndTime | null
   readonly gaps: number
@@ -26,20 +26,20 @@ export interface FilesReport {
 
 export interface ArchiveRequest {
   readonly v: number
-  /** Up to here all is archived, and need not be kept for it; null: nothing is yet. */
+  /** Everything up to this height is archived and may be dropped; null: nothing yet. */
   readonly archived: number | null
-  /** First height wanted; null: no blocks. */
+  /** First requested height; null: no blocks. */
   readonly from: number | null
   readonly report: ArchiveReport
 }
 
-/** Blocks that are stored together: of each kind the bytes of its lines, in pieces, a line for each height. */
+/** Blocks stored together. Each kind has the bytes of its lines, in chunks, one line per height. */
 export interface StoredBlocks {
   readonly first: number
   readonly last: number
   readonly books: readonly Uint8Array[]
   readonly events: readonly Uint8Array[]
-  /** Where a block of them has any; a line is empty where its block has none. */
+  /** Present if any block has payments; the lines of other blocks are empty. */
   readonly payments?: readonly Uint8Array[]
 }
 
@@ -47,12 +47,12 @@ export type ArchivePart = StoredBlocks | { readonly gap: SkippedHeights }
 
 export interface ArchivePage {
   readonly v: number
-  /** The last durable block, null while there is none. */
+  /** Last durable block; null if there is none. */
   readonly head: HeightAndTime | null
-  /** Of the books as they stand, null while they are not known. */
+  /** Current epoch of the books; null while unknown. */
   readonly epoch: string | null
-  /** Where single books were last repaired inside the epoch: no block leads there. */
+  /** Height of the last repair of single books within the epoch: blocks do not lead to them. */
   readonly repairedAt: number | null
-  /** In order and without a hole; the first may begin below `from`. None where nothing more is durable. */
+  /** In order and without gaps; the first may start below `from`. Empty if nothing more is durable. */
   readonly parts: readonly ArchivePart[]
 }

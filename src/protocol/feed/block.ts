@@ -1,5 +1,5 @@
-// A block: everything of one height, as it travels on the feed and rests in the log.
-// Wire strings are kept as the node wrote them; unknown fields of fills and deltas pass through.
+// A block: all data of one height, as sent on the feed and stored in the log. Wire strings stay as the node wrote them;
+// unknown fields of fills and deltas pass through.
 
 import * as z from 'zod'
 import { COIN_MAX_LENGTH } from '../../core/coin.ts'
@@ -7,16 +7,16 @@ import { DECIMAL, UNSIGNED_DECIMAL } from '../../core/decimal.ts'
 import { Payments } from './payments.ts'
 
 export const Address = z.string().regex(/^0x[0-9a-f]{40}$/, 'must be 0x and 40 lower-case hex digits')
-/** A plain text is taken for one; an id of another kind is not. */
+/** Accepts a plain string, but not another kind of id. */
 export type Address = string & { readonly unit?: 'address' }
 /** Decimal string, signed. */
 export const Decimal = z.string().regex(DECIMAL, 'must be a decimal string')
-/** All zeros for what the exchange does by itself. */
+/** All zeros for actions of the exchange itself. */
 export const TxHash = z
   .string()
   .regex(/^0x[0-9a-f]{64}$/, 'must be 0x and 64 lower-case hex digits')
   .describe('Transaction hash; zeros for actions of the exchange itself')
-/** No control characters: names stand in tab-separated frames between objects. */
+/** No control characters: coin names appear in tab-separated frames between objects. */
 export const CoinName = z
   .string()
   .min(1)
@@ -25,7 +25,7 @@ export const CoinName = z
 export const Height = z.int().min(0)
 export const Millis = z.int().min(0)
 
-/** One price level; absolute state at `px`. `sz` `"0"` with `n` 0 removes it. */
+/** One price level with its absolute size at `px`. `sz` `"0"` with `n` 0 removes the level. */
 export const Level = z.strictObject({
   px: z.string().regex(UNSIGNED_DECIMAL, 'must be a decimal string'),
   sz: z.string().regex(UNSIGNED_DECIMAL, 'must be a decimal string'),
@@ -40,11 +40,11 @@ export const Levels = z.tuple([
 ])
 export type Levels = z.infer<typeof Levels>
 
-/** Net, absolute level changes of one coin in one block. `new`: the coin never had a book before. */
+/** Net changes of one coin in one block, as absolute levels. `new`: the coin had no book before. */
 export const BookChange = z.strictObject({ coin: CoinName, levels: Levels, new: z.literal(true).optional() })
 export type BookChange = z.infer<typeof BookChange>
 
-/** A fill as the node writes it; the fields named here are those that Weir itself reads. */
+/** A fill as written by the node. Only the fields that Weir reads are listed. */
 export const Fill = z.looseObject({
   coin: CoinName,
   px: z.string(),
@@ -67,7 +67,7 @@ export type Fill = z.infer<typeof Fill>
 export const UserFill = z.tuple([Address.describe('Wallet of the fill'), Fill.describe('Fill')])
 export type UserFill = z.infer<typeof UserFill>
 
-/** A balance movement and the wallets it concerns; `delta.type` is open. */
+/** A balance movement and the wallets involved. `delta.type` is an open set. */
 export const LedgerEvent = z.strictObject({
   users: z.array(Address),
   time: Millis,
@@ -76,11 +76,11 @@ export const LedgerEvent = z.strictObject({
 })
 export type LedgerEvent = z.infer<typeof LedgerEvent>
 
-/** Hourly funding of a coin as USDC per unit of size, signed: positive is paid by longs. */
+/** Hourly funding of a coin in USDC per unit of size. Positive: longs pay. */
 export const CoinFunding = z.strictObject({ coin: CoinName, perUnit: z.string() })
 export type CoinFunding = z.infer<typeof CoinFunding>
 
-/** What the node wrote of the orders of a coin in one block, in its order: order statuses of all wallets, and raw book diffs. */
+/** The node's rows for a coin's orders in one block, in order: order statuses of all wallets, and raw book diffs. */
 export const L4Rows = z.strictObject({ coin: CoinName, statuses: z.array(z.unknown()), diffs: z.array(z.unknown()) })
 export type L4Rows = z.infer<typeof L4Rows>
 
@@ -90,16 +90,21 @@ export const Block = z.strictObject({
   fills: z.array(UserFill),
   ledger: z.array(LedgerEvent),
   funding: z.array(CoinFunding),
-  /** Other misc events, as the node wrote them. */
+  /** Other misc events, as written by the node. */
   events: z.array(z.unknown()).optional(),
   twaps: z.array(z.unknown()).optional(),
-  /** Order statuses of the wallets that are wanted (`want`), as the node wrote them. */
+  /** Order statuses of the wallets requested by `want`, as written by the node. */
   orders: z.array(z.unknown()).optional(),
-  /** Of each coin that was wanted (`want`) when the block was made: one without an entry has rows that are not known. */
+  /**
+   * Rows of each coin requested by `want` when the block was created. The rows of a coin without an entry are unknown.
+   */
   l4: z.array(L4Rows).optional(),
-  /** Of all wallets. Left out: nothing is paid, or, beside `funding`, who paid it is not known; null: neither is known. */
+  /**
+   * Funding payments of all wallets. Absent: no funding, or, with `funding`, the payers are unknown. Null: unknown
+   * whether funding was paid.
+   */
   payments: z.array(Payments).nullable().optional(),
-  /** Null: the changes of this block are not known, and neither are the books from here to the next snapshot. */
+  /** Null: the changes are unknown, and so are all books until the next snapshot. */
   books: z.array(BookChange).nullable(),
 })
 export type Block = z.infer<typeof Block>

@@ -1,27 +1,27 @@
-// What a pipeline asks of the log. Types alone. Payloads carry `v`.
+// Types of a pipeline's requests to the log. Payloads carry `v`.
 
 import type { Coin } from '../../core/coin.ts'
 import type { Block, LedgerEvent } from './block.ts'
 import type { SkippedHeights } from './status-shape.ts'
 
-/** Whose fills: a wallet's own, or those of orders that came through a builder (lower case). */
+/** Fills of a wallet, or of orders placed through a builder (lower case). */
 export interface OwnerScope {
   readonly by: 'user' | 'builder'
   readonly address: string
 }
 
-/** Or all of one coin. */
+/** Additionally: all fills of a coin. */
 export type FillScope = OwnerScope | { readonly by: 'coin'; readonly coin: Coin }
 
-/** Events of a wallet that are no fills: balance movements, what it did with its stake, or what it paid and got as funding. */
+/** Wallet events other than fills: balance movements, staking, or funding payments. */
 export type LedgerKind = 'ledger' | 'staking' | 'funding'
 
 export interface FillsRequest {
   readonly v: number
   readonly scope: FillScope
-  /** The `next` of the page before; null: from the newest on. */
+  /** `next` of the previous page; null: start with the newest. */
   readonly before: number | null
-  /** Of a wallet its events of another kind, and no fills. */
+  /** Returns events of this kind of a wallet instead of fills. */
   readonly kind?: LedgerKind
 }
 
@@ -30,12 +30,12 @@ export interface HeightAndTime {
   readonly time: number
 }
 
-/** What a block holds for a scope: its fills, and to a wallet also every coin's funding; or its ledger events alone. */
+/** Block content within a scope: fills, and for a wallet the funding of every coin; or only ledger events. */
 export interface EventBlock extends Pick<Block, 'height' | 'time' | 'fills' | 'funding'> {
   readonly ledger?: readonly LedgerEvent[]
 }
 
-/** Heights without a hole, and those of their blocks that hold something for the scope, oldest first. */
+/** A contiguous range of heights with its blocks that have content in scope, oldest first. */
 export interface BlockRange {
   readonly first: HeightAndTime
   readonly last: number
@@ -45,28 +45,28 @@ export interface BlockRange {
 export type FillsResponse =
   | {
       readonly v: number
-      /** The last durable block; null while the log holds none. */
+      /** Last durable block; null while the log is empty. */
       readonly head: HeightAndTime | null
       /** Newest first. */
       readonly stretches: readonly BlockRange[]
-      /** Ask on with this `before`; null: nothing older is held. */
+      /** Continue with this `before`; null: nothing older is stored. */
       readonly next: number | null
     }
-  /** The log has read enough for others: ask again after this time. */
+  /** The log is at its read limit. Retry after this time. */
   | { readonly v: number; readonly retryMs: number }
 
 export interface DurableRequest {
   readonly v: number
-  /** Who asks: a name among readers. */
+  /** Name of the reader. */
   readonly reader: string
-  /** First height wanted; null: no blocks. */
+  /** First requested height; null: no blocks. */
   readonly from: number | null
   readonly kind: 'events' | 'books'
-  /** Wallets whose order statuses are wanted, beside `events`: feeders send them as long as somebody asks. */
+  /** Wallets whose order statuses are requested with `events`. Feeders send them while requested. */
   readonly orders?: readonly string[]
 }
 
-/** Blocks that are stored together: the bytes of their lines, in pieces, a line for each height; order statuses likewise. */
+/** Blocks stored together: bytes of their lines, in chunks, one line per height. Order statuses likewise. */
 export interface DurableLines {
   readonly first: number
   readonly last: number
@@ -78,12 +78,14 @@ export type DurablePart = DurableLines | { readonly gap: SkippedHeights }
 
 export interface DurablePage {
   readonly v: number
-  /** The last durable block, null while there is none. */
+  /** Last durable block; null if there is none. */
   readonly head: HeightAndTime | null
-  /** In order and without a hole; the first may begin below `from`. None where nothing more is durable. */
+  /** In order and without gaps; the first may start below `from`. Empty if nothing more is durable. */
   readonly parts: readonly DurablePart[]
-  /** Of blocks below this height not all order statuses that were asked for are known; null: of none, there are too many wallets. */
+  /**
+   * Below this height, some requested order statuses are unknown; null: all are, because there are too many wallets.
+   */
   readonly ordersFrom?: number | null
-  /** The log has read enough for others, and read nothing: ask again after this time. */
+  /** The log is at its read limit and read nothing. Retry after this time. */
   readonly retryMs?: number
 }

@@ -1,4 +1,4 @@
-// What `GET /status` tells of the files of the archive: a part of status-shape.ts.
+// Archive file fields of `GET /status`; part of status-shape.ts.
 
 import * as z from 'zod'
 import { describeField } from '../../core/field-description.ts'
@@ -9,23 +9,19 @@ const Count = z.int().min(0)
 export const FilesShape = z.object({
   from: z
     .object({
-      height: describeField(Height, 'the first height that files have'),
-      timeMs: describeField(Millis, 'the time of that block, Unix ms'),
+      height: describeField(Height, 'first height covered by files'),
+      timeMs: describeField(Millis, 'time of that block, Unix ms'),
     })
     .nullable()
-    .describe('where the files begin; null: there are none yet.'),
-  height: describeField(Height.nullable(), 'the last height that they have; null: none yet', 'near `archive.height`'),
-  lagMs: describeField(
-    Count.nullable(),
-    'what the log has and they have not, as time between blocks, ms',
-    'under 90 s',
-  ),
-  gaps: describeField(Count, 'stretches of heights between them that no file has', 'as many as the feed had'),
+    .describe('First block covered by files; null: none yet.'),
+  height: describeField(Height.nullable(), 'last height covered by files; null: none yet', 'near `archive.height`'),
+  lagMs: describeField(Count.nullable(), 'time between the last block of the log and of the files, ms', 'under 90 s'),
+  gaps: describeField(Count, 'ranges of heights that no file contains', 'as many as the feed has'),
   failure: z
     .object({
-      atMs: describeField(Millis, 'when, Unix ms', 'long ago'),
-      words: describeField(z.string(), 'what went wrong: see "The archive falls behind"'),
+      atMs: describeField(Millis, 'time of the failure, Unix ms', 'long ago'),
+      words: describeField(z.string(), 'error message; see "The archive falls behind"'),
     })
     .nullable()
-    .describe('what went wrong last; null: nothing since the Compactor woke. It is tried again until it is done.'),
+    .describe('last failure; null: none since the Compactor started. Failed work is retried until it succeeds.'),
 })

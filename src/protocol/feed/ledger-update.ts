@@ -1,5 +1,5 @@
-// Balance movements as the public API and the node tell them: what is published of them. The feed itself takes whatever
-// a node writes (`LedgerEvent`), so that a kind that changes stops nothing.
+// Published shape of balance movements, as the public API and the node write them. The feed itself accepts whatever a
+// node writes (`LedgerEvent`), so a changed kind never stops it.
 
 import * as z from 'zod'
 import { kindsBy, openEnum } from '../../core/open-kinds.ts'
@@ -12,7 +12,7 @@ const fee = Decimal
 const user = Address
 const destination = Address
 const vault = Address
-/** `feeToken` may be empty; a DEX is `""` for the main one, `spot`, or a name. */
+/** `feeToken` may be empty. A DEX is `""` (main), `spot`, or a name. */
 const transferFields = {
   token,
   amount,
@@ -24,7 +24,7 @@ const transferFields = {
   feeToken: token,
 }
 
-/** By its `type`, an open set. Amounts are in units of the token, those without one in USDC. */
+/** By `type`, an open set. Amounts are in units of the token, or in USDC without one. */
 const LedgerDelta = kindsBy('type', {
   deposit: { usdc },
   withdraw: { usdc, nonce: z.int(), fee },
@@ -55,7 +55,7 @@ const LedgerDelta = kindsBy('type', {
   vaultDistribution: { vault, usdc },
   vaultLeaderCommission: { user, usdc },
   spotGenesis: { token, amount },
-  /** Rows of early days have no `token`. */
+  /** Early rows have no `token`. */
   rewardsClaim: { amount, token: token.optional() },
   accountActivationGas: { amount, token },
   perpDexClassTransfer: {
@@ -76,7 +76,7 @@ const LedgerDelta = kindsBy('type', {
   gossipPriorityGasAuction: { token, amount },
 }).meta({ id: 'LedgerDelta' })
 
-/** A balance movement as it is told to one of the wallets that it concerns. */
+/** A balance movement as sent to one of its wallets. */
 export const LedgerUpdate = z
   .looseObject({ time: Millis, hash: TxHash, delta: LedgerDelta })
   .meta({ id: 'LedgerUpdate' })

@@ -1,5 +1,5 @@
-// What the BlockLog answers over RPC, and the frames it sends to the readers it dials. Types and codecs alone.
-// Payloads carry `v`, because the two Workers are deployed apart.
+// RPC interface of the BlockLog, and its frames to the readers it dials. Types and codecs only. Payloads carry `v`,
+// because the two Workers are deployed separately.
 
 import type { Coin } from '../../core/coin.ts'
 import type { AgeReport } from './ages.ts'
@@ -12,20 +12,20 @@ import type { LogStatus } from './status-shape.ts'
 
 export const LOG_API_VERSION = 1
 
-/** A fill of a block by its place in it, and the builder to whom it is told. */
+/** A fill, by its index in the block, and the builder notified of it. */
 export type BuilderFill = readonly [fill: number, builder: string]
 
-/** Where a reader stands: it has everything up to and including `height` of `epoch`. */
+/** Position of a reader, which has everything up to and including `height` of `epoch`. */
 export interface Cursor {
   readonly epoch: string
   readonly height: number
 }
 
 /**
- * A hub reads the books of its shard; a relay reads all fills and ledger events, and the order statuses and rows of
- * order-level books that it wants; the object of a coin's order-level book its whole orders, and from its cursor on its rows.
- * (A block of the real exchange has about three fills: filtering by address at the writer would save nothing
- * and would have to be kept in step with every subscription.)
+ * A hub reads the books of its shard. A relay reads all fills and ledger events, plus the order statuses and
+ * order-level rows it requests. The object of an order-level book reads all its orders, then its rows from the cursor
+ * on. (A block of the real exchange has about three fills. Filtering by address at the writer would save nothing and
+ * would have to track every subscription.)
  */
 export type ReaderKind =
   | { readonly kind: 'hub'; readonly index: number; readonly shards: number }
@@ -34,91 +34,91 @@ export type ReaderKind =
 
 export interface AttachRequest {
   readonly v: number
-  /** Name of the reader's object, by which the log dials it. A second attach of a name replaces the first. */
+  /** Object name of the reader, by which the log dials it. A second attach under a name replaces the first. */
   readonly name: string
   readonly reader: ReaderKind
-  /** Null: from the next block on. */
+  /** Null: start with the next block. */
   readonly cursor: Cursor | null
-  /** Users whose order statuses a relay wants; what changes of it comes on the link (RelayWant). */
+  /** Wallets whose order statuses a relay needs. Changes are sent on the link (RelayInterest). */
   readonly orders?: readonly string[]
-  /** Coins whose rows of order-level books a relay wants, likewise. */
+  /** Coins whose order-level rows a relay needs; changes likewise. */
   readonly l4?: readonly string[]
   /**
-   * It knows LinkTick and HubVerified, and says on the link how many characters it has read of it: by that the log bounds
-   * what is under way. Relays do not: a relay says each time how many it has read since (RelayWant).
+   * The reader understands LinkTick and HubVerified and acknowledges the characters it has read, which bounds the data
+   * in flight. Relays do not set this: they acknowledge with RelayInterest frames.
    */
   readonly follows?: boolean
 }
 
 export interface AttachResponse {
   readonly v: number
-  /** Current epoch of the books, null before the first seed. */
+  /** Current epoch of the books; null before the first seed. */
   readonly epoch: string | null
-  /** Last height the log has taken, null while empty. */
+  /** Last height of the log; null while empty. */
   readonly height: number | null
-  /** First height that will be sent; blocks between the cursor and here are lost to this reader. */
+  /** First height that will be sent. Blocks between the cursor and here are lost to this reader. */
   readonly from: number
-  /** True where the log no longer holds what follows the cursor, or the cursor is of another epoch or ahead. */
+  /** True if the log no longer holds the blocks after the cursor, or if the cursor is ahead or of another epoch. */
   readonly lost: boolean
-  /** Names of every coin of a hub's shard that has a book in this epoch; empty for relays. */
+  /** Every coin of a hub's shard with a book in this epoch; empty for relays. */
   readonly coins: readonly string[]
-  /** Coins of a hub's shard that were repaired at or after the cursor: blocks do not lead to their books. */
+  /** Coins of a hub's shard repaired at or after the cursor; blocks do not lead to their books. */
   readonly repaired?: readonly { readonly coin: Coin; readonly height: number }[]
 }
 
 export interface BlockLogApi {
-  /** Dials the reader (`GET /link` with LINK_HEADER) and sends what follows the cursor, then every block. */
+  /** Dials the reader (`GET /link` with LINK_HEADER), then sends the blocks after the cursor and every new one. */
   attach(request: AttachRequest): Promise<AttachResponse>
-  /** Asks a feeder for whole books of these coins (null: of all). Repeats within a second are merged. */
+  /** Requests full books of these coins from a feeder (null: all coins). Requests within a second are merged. */
   reseed(coins: readonly string[] | null, reason: string): Promise<void>
-  /** A hub found books that are otherwise than verified ones: they are repaired, and who sent them is named. */
+  /** A hub found books that differ from verified ones. They are repaired, and their feeder is recorded. */
   reportMismatch(found: BookMismatch): Promise<void>
   /**
-   * Asks feeders for all orders of a coin, which whoever reads its order-level book is then sent, in parts. `isWrong`: its
-   * rows do not fit: those of the next block count as not known, so that everybody who follows them begins anew.
+   * Requests all orders of a coin from feeders; readers of its order-level book receive them in parts. `isWrong`: its
+   * rows do not match, so the rows of the next block count as unknown and all readers restart.
    */
   reseedL4(coin: Coin, isWrong: boolean): Promise<void>
   status(): Promise<LogStatus & { readonly v: number }>
-  /** How old blocks were when a relay sent them. */
+  /** Ages of blocks sent by a relay. */
   ages(report: AgeReport): Promise<void>
-  /** What relays were sent, once more: the frames of events from a height on, a page at a time. */
+  /** Replays event frames sent to relays, from a height on, one page at a time. */
   events(request: EventsRequest): Promise<EventsResponse>
-  /** One page of what the log holds for a wallet or a builder, newest first. */
+  /** One page of stored events of a wallet or builder, newest first. */
   fills(request: FillsRequest): Promise<FillsResponse>
-  /** What of the next blocks is durable, for the Archiver, which tells with it how far it is. */
+  /** Next durable blocks for the Archiver, which reports its progress. */
   archive(request: ArchiveRequest): Promise<ArchivePage>
-  /** What of the next blocks is durable, for a pipeline. */
+  /** Next durable blocks for a pipeline. */
   durable(request: DurableRequest): Promise<DurablePage>
-  /** How far the files of the archive are. */
+  /** Progress of the archive files. */
   files(report: FilesReport): Promise<void>
-  /** Forgets the chain of heights and begins a new one: the next feeder may send from anywhere. */
+  /** Starts a new chain of heights: the next feeder may send from any height. */
   reset(): Promise<void>
 }
 
 export interface EventsRequest {
   readonly v: number
-  /** First height wanted. */
+  /** First requested height. */
   readonly from: number
-  /** Name of the relay: relays take turns. */
+  /** Name of the relay. The log serves relays fairly. */
   readonly relay?: string
 }
 
 export interface EventsResponse {
   readonly v: number
   /**
-   * JSON of RelayEvents, without order statuses, and LinkGap without a hole, the first of which may lie below `from`; none where no block of that
-   * height has come yet. Null where the log does not hold it any more.
+   * JSON of RelayEvents, without order statuses, and LinkGap, without gaps between them; the first may lie below
+   * `from`. Empty if no block of that height exists yet. Null if the log no longer holds it.
    */
   readonly frames: readonly string[] | null
-  /** First height that is held, null while the log is empty. */
+  /** First stored height; null while the log is empty. */
   readonly first: number | null
-  /** Last height of the log, null while it is empty. */
+  /** Last height of the log; null while empty. */
   readonly head: number | null
-  /** The log has read enough for others, and read nothing: ask again after this time. */
+  /** The log is at its read limit and read nothing. Retry after this time. */
   readonly retryMs?: number
 }
 
-/** log → object of an order-level book: a block, behind it a line with the coin's rows (segment.ts) where they are known. */
+/** log → object of an order-level book: a block, followed by a line with the coin's rows (segment.ts) if known. */
 export interface L4BlockHead {
   readonly v: number
   readonly t: 'l4'
@@ -127,7 +127,7 @@ export interface L4BlockHead {
   readonly time: number
 }
 
-/** Header of a dial: JSON `{v, from: 'log' | 'hub', index}` (index of the hub). Set by objects, stripped at the edge. */
+/** Dial header: JSON `{v, from: 'log' | 'hub', index}` (index of the hub). Set by objects, stripped at the edge. */
 export const LINK_HEADER = 'x-weir-link'
 export interface LinkHeader {
   readonly v: number
@@ -135,22 +135,28 @@ export interface LinkHeader {
   readonly index: number
 }
 
-/** log → hub: the changes of this hub's coins in one block; an empty list is the tick. */
+/** log → hub: changes of the hub's coins in one block; an empty list is a tick. */
 export interface HubBlock {
   readonly v: number
   readonly t: 'block'
   readonly epoch: string | null
   readonly height: number
   readonly time: number
-  /** Null: changes unknown; the books are unknown until the next seed. */
+  /** Null: the changes are unknown, and so are the books until the next seed. */
   readonly books: readonly BookChange[] | null
   /** Last trade price of each coin of the shard that traded in this block. */
   readonly px: Readonly<Record<string, string>>
-  /** In stored lines alone: coins whose books were repaired behind the block before; no block leads to what they are. */
+  /**
+   * In stored lines only: coins whose books were repaired after the previous block, so blocks do not lead to their
+   * state.
+   */
   readonly repaired?: readonly string[]
 }
 
-/** log → hub: whole books of this hub's coins after block `height`; a long list comes in parts, applied with the last. */
+/**
+ * log → hub: full books of the hub's coins after block `height`. A long list comes in parts and is applied with the
+ * last one.
+ */
 export interface HubSeed {
   readonly v: number
   readonly t: 'seed'
@@ -163,13 +169,13 @@ export interface HubSeed {
   readonly parts: number
 }
 
-/** log → hub: no block comes, and the link lives. */
+/** log → hub: keeps the link alive while no block comes. */
 export interface LinkTick {
   readonly v: number
   readonly t: 'tick'
 }
 
-/** log → hub: digests (level-digest.ts) of books at `height` as a feeder has them, which agree with its node's snapshot. */
+/** log → hub: book digests (level-digest.ts) at `height` from a feeder that matched them with its node's snapshot. */
 export interface HubVerified {
   readonly v: number
   readonly t: 'verified'
@@ -178,7 +184,7 @@ export interface HubVerified {
   readonly books: readonly (readonly [coin: Coin, digest: number])[]
 }
 
-/** Coins whose book a hub has otherwise than `feeder`, which compared its own with its node's. */
+/** Coins whose book in a hub differs from that of `feeder`, which matched its own with the node's. */
 export interface BookMismatch {
   readonly v: number
   readonly feeder: string
@@ -187,36 +193,36 @@ export interface BookMismatch {
 }
 
 /**
- * log → relay: the events of one block; empty lists are the tick. Behind the JSON stands a line for each coin whose rows
- * of an order-level book it wants and the log knows (segment.ts).
+ * log → relay: events of one block; empty lists are a tick. The JSON is followed by one line per coin whose order-level
+ * rows are requested and known (segment.ts).
  */
 export interface RelayEvents {
   readonly v: number
   readonly t: 'events'
-  /** Of the books at this height, null where they are unknown; left out in ticks, and of blocks that were backfilled. */
+  /** Epoch of the books at this height; null while unknown. Absent in ticks and backfilled blocks. */
   readonly epoch?: string | null
   readonly height: number
   readonly time: number
   readonly fills: readonly UserFill[]
   readonly ledger: readonly LedgerEvent[]
-  /** Empty but in blocks that pay it. */
+  /** Empty except in funding blocks. */
   readonly funding?: readonly CoinFunding[]
-  /** What became of TWAP orders, as the node wrote it. */
+  /** TWAP order events, as written by the node. */
   readonly twaps?: readonly unknown[]
-  /** Order statuses of the wallets that relays want (RelayWant), as the node wrote them. */
+  /** Order statuses of the wallets requested by relays (RelayInterest), as written by the node. */
   readonly orders?: readonly unknown[]
-  /** Fills that are liquidations of positions last traded through a builder. */
+  /** Fills that liquidate positions last traded through a builder. */
   readonly through?: readonly BuilderFill[]
-  /** In the archive alone, of a block that the log never had: nothing else of it is known. */
+  /** Archive only: the log never had this block, and nothing but its fills is known. */
   readonly only?: 'fills'
-  /** In the archive alone, and before all else: what wallets paid as funding (payments.ts). */
+  /** Archive only, always the first field: funding payments of wallets (payments.ts). */
   readonly payments?: readonly string[] | null
 }
 
 /**
- * relay → log: whose order statuses it wants from now on, and whose no more; of `l4` coins, rows of order-level books.
- * `whole`: nothing else, which a relay that woke says first. Between these it says how many characters it has read since
- * it last said so, a number.
+ * relay → log: wallets whose order statuses it adds to or drops from its interest; `l4`: coins whose order-level rows
+ * it adds or drops. `whole` replaces the interest; a restarted relay sends it first. Between these frames the relay
+ * sends the number of characters read since its last acknowledgment.
  */
 export interface RelayInterest {
   readonly v: number
@@ -226,7 +232,7 @@ export interface RelayInterest {
   readonly l4?: { readonly add: readonly string[]; readonly drop: readonly string[] }
 }
 
-/** log → all readers: heights `from` to `to` never came and never will. */
+/** log → all readers: heights `from` to `to` will never come. */
 export interface LinkGap {
   readonly v: number
   readonly t: 'gap'
@@ -236,5 +242,5 @@ export interface LinkGap {
 
 export type HubFrame = HubBlock | HubSeed | HubVerified | LinkGap | LinkTick
 export type RelayFrame = RelayEvents | LinkGap
-/** Parts of whole orders come as their feeder sent them. */
+/** Parts of all orders are forwarded as their feeder sent them. */
 export type L4Frame = L4BlockHead | L4Book | LinkGap | LinkTick

@@ -1,20 +1,20 @@
-// Splits a block frame that is too long for one message, and joins the parts again.
-// Arrays are cut between entries (a book between levels, rows of a coin between rows), so every part is a valid frame by itself.
+// Splits a block frame that is too long for one message, and joins the parts. Arrays are split between entries (a book
+// between levels, a coin's rows between rows), so each part is a valid frame.
 
 import type { BookChange, L4Rows } from './block.ts'
 import type { BlockFrame } from './protocol.ts'
 import { FRAME_MAX_BYTES } from './protocol.ts'
 
-/** What everybody needs before what some want, which may be most of it. */
+/** Lists needed by every reader come before optional ones, which may be the largest. */
 const LISTS = ['fills', 'ledger', 'funding', 'events', 'twaps', 'books', 'payments', 'orders', 'l4'] as const
-/** Room for the envelope of a part beside its entries. */
+/** Reserved for the envelope of a part. */
 const ENVELOPE_BYTES = 1024
-/** Levels of one book cut into runs of this many: about 40 bytes each, far below a frame. */
+/** Levels per run of one book: about 40 bytes each, far below a frame. */
 const LEVELS_PER_RUN = 4096
-/** Rows of a coin likewise: with all that hangs on an order about 1,500 bytes each. */
+/** Rows per run of one coin: up to 1,500 bytes each with attached orders. */
 const ROWS_PER_RUN = 200
 
-/** JSON texts of a frame. An entry larger than one travels in an oversized part, which the receiver refuses by name. */
+/** JSON texts of a frame. A single entry above the limit becomes an oversized part, which the receiver rejects. */
 export function encodeFrame(frame: BlockFrame, maxBytes: number = FRAME_MAX_BYTES): string[] {
   const whole = JSON.stringify(frame)
   if (byteLength(whole) <= maxBytes) return [whole]
@@ -68,18 +68,21 @@ function splitRows({ coin, statuses, diffs }: L4Rows): L4Rows[] {
   return runs
 }
 
-/** Bound of what is collected: without rows of coins and payments the worst block of the exchange is far below a megabyte. */
+/**
+ * Bound of collected parts. Without order-level rows and payments, the exchange's largest block is far below a
+ * megabyte.
+ */
 export const JOINED_MAX_UNITS = 16 * 1024 * 1024
 
 /**
- * Collects the parts of one block. `push` answers the whole block with its last part, null while parts are
- * missing, or the reason why a part does not belong; after a reason everything collected is dropped.
+ * Collects the parts of one block. `push` returns the complete block with its last part, null while parts are missing,
+ * or the reason why a part does not fit. After a reason, all collected parts are dropped.
  */
 export class PartJoiner {
   #parts: BlockFrame[] = []
   #units = 0
 
-  /** `units`: length of the frame's text, by which what is collected is bounded. */
+  /** `units`: text length of the frame, which bounds the collection. */
   push(frame: BlockFrame, units = 0): BlockFrame | null | { readonly refused: string } {
     const { part, parts, ...whole } = frame
     if (part === undefined && parts === undefined) {
@@ -100,7 +103,7 @@ export class PartJoiner {
     this.#units += units
     if (this.#units > JOINED_MAX_UNITS) {
       this.#clear()
-      return { refused: `the parts of one block are over ${JOINED_MAX_UNITS / 2 ** 20} MiB together` }
+      return { refused: `the parts of one block exceed ${JOINED_MAX_UNITS / 2 ** 20} MiB together` }
     }
     this.#parts.push(frame)
     if (part + 1 < parts) return null
@@ -151,6 +154,6 @@ function mergeRows(runs: readonly L4Rows[]): L4Rows[] {
 
 const encoder = new TextEncoder()
 function byteLength(text: string): number {
-  // Almost everything on the wire is ASCII, where units are bytes; only a text near the limit needs the exact count.
+  // Almost all wire text is ASCII, where units equal bytes. Only text near the limit needs the exact count.
   return text.length * 3 <= FRAME_MAX_BYTES ? text.length : encoder.encode(text).length
 }

@@ -1,26 +1,26 @@
-// What wallets paid (below zero) and got as funding, a text for each: of an hour of the real exchange 60,000 wallets have 140,000
-// payments, which as objects would take ten times as long to read and twice the room.
+// Funding payments of wallets (negative: paid), one text per wallet. One hour of the real exchange has 140,000 payments
+// of 60,000 wallets; as objects they would take ten times as long to parse and twice the space.
 
 import * as z from 'zod'
 
-/** Far more than a wallet can have positions. */
+/** Far above the positions a wallet can have. */
 const LENGTH_MAX = 128 * 1024
-/** Nothing that JSON would write otherwise: of millions of characters none has to be looked at. */
+/** Contains only characters that JSON does not escape, so the text can be embedded unchanged. */
 const ENTRY = /^0x[0-9a-f]{40} \d{1,15}(?: [!#-[\]-~]{1,64}(?: -?\d{1,38}(?:\.\d{1,18})?){3})+$/
-/** Behind the user and the time. */
+/** Fields per coin, after user and time. */
 const FIELDS_PER_COIN = 4
 const HEADER_FIELDS = 2
 
 /**
- * `user time`, Unix ms, and of each of its coins behind that `coin usdc szi rate`, with spaces between: what was paid, the
- * size of the position, and the rate, in the decimals that the node wrote.
+ * `user time` in Unix ms, followed by `coin usdc szi rate` per coin, separated by spaces: amount paid, position size
+ * and rate, with the node's decimals.
  */
 export const Payments = z
   .string()
   .max(LENGTH_MAX)
-  .regex(ENTRY, 'must be user, time, and of each coin its name and three decimals, with spaces between')
+  .regex(ENTRY, 'must be user, time, and per coin its name and three decimals, separated by spaces')
 
-/** Of one coin. */
+/** One coin. */
 export type PaymentRow = readonly [coin: string, usdc: string, szi: string, rate: string]
 
 export interface UserPayments {
@@ -41,10 +41,10 @@ export function readPayments(entry: string): UserPayments {
 }
 
 const PAYMENTS_START = '{"payments":['
-/** Entries end with a digit. */
+/** Every entry ends with a digit. */
 const PAYMENTS_END = '],"'
 
-/** The archived line of a block: its events, and before them the text of its payments, which who needs them not cuts off. */
+/** Archived line of a block: its events, preceded by the payments text, which readers can strip cheaply. */
 export function withPayments(events: string, payments: string): string {
   return payments === '' ? events : `{"payments":${payments},${events.slice(1)}`
 }
@@ -54,16 +54,16 @@ export function withoutPayments(line: string): string {
   return `{${line.slice(line.indexOf(PAYMENTS_END, PAYMENTS_START.length - 1) + 2)}`
 }
 
-/** Of a block of which is not known whether anybody paid. */
+/** It is unknown whether the block paid funding. */
 export const PAYMENTS_UNKNOWN = 'null'
 
-/** JSON of the payments of a block. */
+/** Payments of a block as JSON. */
 export function paymentsText(payments: readonly string[] | null): string {
   if (payments === null) return PAYMENTS_UNKNOWN
   return payments.length === 0 ? '[]' : `["${payments.join('","')}"]`
 }
 
-/** What one wallet has in the text of a block's payments. */
+/** Payments of one wallet in a block's payments text. */
 export function paymentsOf(user: string, text: string): UserPayments[] {
   const found: UserPayments[] = []
   const mark = `"${user} `

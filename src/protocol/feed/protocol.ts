@@ -1,11 +1,11 @@
-// The feed protocol: what a feeder and the gateway say to each other on WebSocket /feed.
-// JSON text frames of at most FRAME_MAX_BYTES; longer ones are split by parts.ts.
+// Feed protocol between a feeder and the gateway on WebSocket /feed: JSON text frames of at most FRAME_MAX_BYTES.
+// parts.ts splits longer ones.
 
 import * as z from 'zod'
 import { Address, Block, BookChange, CoinName, Decimal, Height, Millis } from './block.ts'
 
 export const FEED_PROTOCOL = 1
-/** 512 KiB: half of the 1 MiB at which the platform's hibernating sockets may refuse a frame. */
+/** 512 KiB: half of the 1 MiB limit of the platform's hibernating sockets. */
 export const FRAME_MAX_BYTES = 512 * 1024
 
 const part = { part: z.int().min(0).optional(), parts: z.int().min(1).max(4096).optional() }
@@ -22,8 +22,8 @@ export const Hello = z.strictObject({
 export type Hello = z.infer<typeof Hello>
 
 /**
- * Whole books after block `height`. `scope: 'all'` seeds every coin (a coin not listed has no book);
- * `scope: 'coins'` answers a `reseed` and speaks of the listed coins alone.
+ * Full books after block `height`. `scope: 'all'` seeds every coin (an unlisted coin has no book); `scope: 'coins'`
+ * responds to a `reseed` and covers only the listed coins.
  */
 export const SnapshotFrame = z.strictObject({
   type: z.literal('snapshot'),
@@ -38,19 +38,19 @@ export type SnapshotFrame = z.infer<typeof SnapshotFrame>
 export const BlockFrame = z.strictObject({ type: z.literal('block'), ...Block.shape, ...part })
 export type BlockFrame = z.infer<typeof BlockFrame>
 
-/** Files before `first` no longer exist on the node: what lies between is a gap. */
+/** Files before `first` were deleted on the node; the heights in between are a gap. */
 const Gone = z.strictObject({ type: z.literal('gone'), first: Height })
 
-/** So often a feeder says how it stands. */
+/** Interval of a feeder's pulses. */
 export const PULSE_MS = 2000
-/** The `state` of a feeder that is not ready to send, such as while it waits for the node's books. */
+/** `state` of a feeder that is not ready to send, for example while it waits for the node's books. */
 export const STATE_POSITIONING = 'finding its place'
 
 const Count = z.int().min(0)
 
 /**
- * What a feeder says of itself, whether or not blocks come. `now` is its clock; `head` and `time` (the node's) are of
- * the newest block that it has read, null before the first; `state` is shown on `/status`, which anybody may read.
+ * Status of a feeder, sent with or without new blocks. `now` is its clock; `head` and `time` (the node's) belong to the
+ * newest block it has read, null before the first. `state` is shown on the public `/status`.
  */
 export const Pulse = z.strictObject({
   type: z.literal('pulse'),
@@ -67,19 +67,19 @@ export const Pulse = z.strictObject({
   drifted: Count,
   gaps: Count,
   refusedEvents: Count,
-  /** How long it stood still in its last second, in how many seconds it did, and lines that came too late. */
+  /** Longest stall in the last second, number of seconds with a stall, and lines that came too late. */
   stallMs: Count,
   stalls: Count,
   lateLines: Count,
 })
 export type Pulse = z.infer<typeof Pulse>
 
-/** So many coins may stand in one frame of digests. */
+/** Maximum coins in one frame of digests. */
 export const VERIFIED_MAX = 4096
 
 /**
- * Digests (level-digest.ts) of whole books after block `height`, of coins that the feeder has compared with its node's
- * own snapshot. It stands behind the block of that height.
+ * Book digests (level-digest.ts) after block `height`, for coins the feeder matched with its node's snapshot. Follows
+ * the block of that height.
  */
 const Verified = z.strictObject({
   type: z.literal('verified'),
@@ -88,7 +88,7 @@ const Verified = z.strictObject({
 })
 export type Verified = z.infer<typeof Verified>
 
-/** An order as the node writes it: the fields named here are those by which its book is kept. */
+/** An order as written by the node. Only the fields that maintain its book are listed. */
 const L4Order: z.ZodType<unknown> = z.looseObject({
   oid: z.int(),
   side: z.enum(['B', 'A']),
@@ -97,9 +97,9 @@ const L4Order: z.ZodType<unknown> = z.looseObject({
 })
 
 /**
- * A run of the orders of a coin after block `height`, which was sent before: all bids, then all asks, best first, and the
- * oldest first at one price. Each has the fields of the node's own snapshot but `children` and `origSz`, and its `user`.
- * Blocks may stand between parts, and part 0 begins anew.
+ * A run of a coin's orders after block `height`, which was sent before: all bids, then all asks, best first, and oldest
+ * first at one price. Each has its `user` and the fields of the node's snapshot except `children` and `origSz`. Blocks
+ * may come between parts; part 0 starts over.
  */
 const L4Book = z.strictObject({
   type: z.literal('l4'),
@@ -124,56 +124,57 @@ export const FeederFrame = z.discriminatedUnion('type', [
 ])
 export type FeederFrame = z.infer<typeof FeederFrame>
 
-/** `height`: the last durable height, null where the log is empty; `epoch` null: no books are known, send a snapshot. */
+/** `height`: last durable height, null while the log is empty. `epoch` null: no books are known, send a snapshot. */
 const Welcome = z.strictObject({
   type: z.literal('welcome'),
   epoch: z.string().nullable(),
   height: Height.nullable(),
 })
 
-/** So many wallets may be wanted in all … */
+/** Maximum wallets watched in total. */
 export const WATCHED_WALLETS_MAX = 100_000
-/** … and so many stand in each list of one frame: 450 KB of two. */
+/** Maximum wallets per list of one frame; two lists take 450 KB. */
 export const WALLETS_PER_FRAME = 5_000
 const Wallets = z.array(Address).max(WALLETS_PER_FRAME)
-/** So many coins may have their orders wanted. */
+/** Maximum coins with order-level rows. */
 export const L4_COINS_MAX = 512
 const L4Coins = z.array(CoinName).max(L4_COINS_MAX)
 
 /**
- * Whose order statuses are wanted from now on, and whose no more; of `l4` coins, all rows. `whole`: nothing else is, of
- * either; more of the same may follow without it. It holds for later connections too, and comes before a welcome, so that no block is made without knowing.
+ * Adds and drops wallets whose order statuses are needed, and `l4` coins whose rows are needed. `whole` replaces both
+ * selections; more frames without it may follow. The selection applies to later connections too. It precedes the
+ * welcome, so that no block is created without it.
  */
 const WantFrame = z.object({
   type: z.literal('want'),
   whole: z.literal(true).optional(),
   orders: z.strictObject({ add: Wallets, drop: Wallets }),
   l4: z.strictObject({ add: L4Coins, drop: L4Coins }).optional(),
-  /** Payments of funding are taken, on this connection: a gateway that does not say so would refuse them. */
+  /** This connection accepts funding payments. Gateways without this flag reject them. */
   payments: z.literal(true).optional(),
 })
 export type WantFrame = z.infer<typeof WantFrame>
 
 /** Everything up to `height` is durable. */
 const Ack = z.strictObject({ type: z.literal('ack'), height: Height })
-/** Send again from `from`; everything else is ignored until that block comes. */
+/** Send again from `from`. All other frames are ignored until that block comes. */
 const Resend = z.strictObject({ type: z.literal('resend'), from: Height })
-/** Send `snapshot {scope: 'coins'}` of these coins (`coins: null`: `scope: 'all'`) after the block sent last. */
+/** Send `snapshot {scope: 'coins'}` of these coins (`coins: null`: `scope: 'all'`) after the last sent block. */
 const Reseed = z.strictObject({
   type: z.literal('reseed'),
   coins: z.array(z.string()).nullable(),
   reason: z.string(),
 })
 /**
- * Send all orders (`l4`) of these coins, which are wanted, out of a snapshot of the node that is not older than the block
- * sent last, nor than the first since which all rows of the coin were sent. It holds for this connection; asked again
- * before part 0 it is the same.
+ * Send all orders (`l4`) of these selected coins. Use a node snapshot that is no older than the last sent block, nor
+ * than the first block since which all rows of the coin were sent. Applies to this connection; repeating it before part
+ * 0 changes nothing.
  */
 const L4Reseed = z.strictObject({ type: z.literal('l4Reseed'), coins: L4Coins })
 const Slow = z.strictObject({ type: z.literal('slow'), retryMs: z.int().min(0) })
 /** The feeder's node does not continue this log. Final until an operator resets the feed. */
 const Conflict = z.strictObject({ type: z.literal('conflict'), reason: z.string() })
-/** A frame was refused; nothing of it was applied. `field` is a dotted path. */
+/** A frame was rejected and not applied. `field` is a dotted path. */
 const FeedError = z.strictObject({ type: z.literal('error'), field: z.string(), message: z.string() })
 
 export const GatewayFrame = z.discriminatedUnion('type', [

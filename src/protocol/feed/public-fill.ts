@@ -1,11 +1,11 @@
-// Fills as answers and frames show them, to be published. The feed itself takes whatever a node writes (`Fill` of block.ts).
-// Recordings of 2023 lack the token and the trade id; `dir` is display text.
+// Published shape of fills in responses and frames. The feed itself accepts whatever a node writes (`Fill` in
+// block.ts). Recordings of 2023 lack the token and the trade id; `dir` is display text.
 
 import * as z from 'zod'
 import { openEnum } from '../../core/open-kinds.ts'
 import { Address, Decimal, TxHash } from './block.ts'
 
-/** The client's own id of an order. */
+/** Client order id. */
 export const Cloid = z.string().regex(/^0x[0-9a-f]{32}$/)
 
 const Dir = openEnum(
@@ -24,7 +24,7 @@ const Dir = openEnum(
   'Merge Question',
 )
 
-/** One execution of one order of the user who was asked for; `fee` is negative for a rebate. */
+/** One execution of an order of the requested user. `fee` is negative for a rebate. */
 export const PublicFill = z
   .looseObject({
     coin: z.string(),
@@ -33,7 +33,7 @@ export const PublicFill = z
     side: z.enum(['B', 'A']).describe('`B`: bid or buy; `A`: ask or sell'),
     time: z.int(),
     startPosition: Decimal.describe('Position before the fill, negative for a short'),
-    dir: Dir.describe('Direction in words, such as `Open Long`'),
+    dir: Dir.describe('Direction as text, such as `Open Long`'),
     closedPnl: Decimal.describe('Realized profit before fees, in the quote token'),
     hash: TxHash,
     oid: z.int().describe('Order id'),

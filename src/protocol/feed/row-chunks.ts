@@ -1,16 +1,16 @@
-// Rows of order-level books as pieces that are stored one a turn.
+// Splits order-level rows into chunks that are stored one per event-loop turn.
 
-/** A piece of rows is put in some two milliseconds, and is at most 1.5 MiB. */
+/** A chunk is written in about two milliseconds and has at most 1.5 MiB. */
 const CHUNK_UNITS = 512 * 1024
 
-/** Cut where no character is. */
+/** Never splits a surrogate pair. */
 export function splitIntoChunks(text: string): string[] {
-  const pieces: string[] = []
+  const chunks: string[] = []
   for (let at = 0, end = 0; at === 0 || at < text.length; at = end) {
     end = at + CHUNK_UNITS
-    const isAmidCharacter = (text.charCodeAt(end) & 0xfc00) === 0xdc00
-    if (isAmidCharacter) end--
-    pieces.push(text.slice(at, end))
+    const splitsPair = (text.charCodeAt(end) & 0xfc00) === 0xdc00
+    if (splitsPair) end--
+    chunks.push(text.slice(at, end))
   }
-  return pieces
+  return chunks
 }

@@ -1,5 +1,5 @@
-// What users did with their stake, out of the other events that a node writes, in the form of its ledger: `delta.type` is the
-// key by which the public API tells the kind. What cannot be read is left out.
+// Extracts staking events from a node's misc events, in the form of its ledger: `delta.type` is the public API's name
+// of the kind. Unreadable events are skipped.
 
 import * as z from 'zod'
 import { Address, Decimal, type LedgerEvent } from './block.ts'
@@ -7,7 +7,7 @@ import { Address, Decimal, type LedgerEvent } from './block.ts'
 const baseFields = { user: Address, amount: Decimal }
 type StakingAction = { readonly user: Address; readonly delta: LedgerEvent['delta'] }
 
-/** By the node's name of the event: all others are many, such as rewards of validators, and are not read. */
+/** Event names written by the node. Other events are frequent, such as validator rewards, and are not parsed. */
 const KINDS: readonly (readonly [name: string, shape: z.ZodType<StakingAction>])[] = [
   [
     'Delegation',
@@ -32,15 +32,15 @@ const KINDS: readonly (readonly [name: string, shape: z.ZodType<StakingAction>])
 ]
 const MILLIS = 'YYYY-MM-DDTHH:MM:SS.mmm'.length
 
-/** In the order of the block. */
+/** In block order. */
 export function stakingEvents(events: readonly unknown[] = []): LedgerEvent[] {
   return events.flatMap((event) => {
     const { time, hash, inner } = (event ?? {}) as Record<string, unknown>
     if (typeof time !== 'string' || typeof hash !== 'string') return []
     const timeMs = Date.parse(`${time.slice(0, MILLIS)}Z`)
     const fields = (inner ?? {}) as Record<string, unknown>
-    const told = KINDS.flatMap(([name, shape]) => (name in fields ? [shape.safeParse(fields[name])] : []))[0]
-    if (!told?.success || !(timeMs >= 0)) return []
-    return [{ users: [told.data.user], time: timeMs, hash, delta: told.data.delta }]
+    const action = KINDS.flatMap(([name, shape]) => (name in fields ? [shape.safeParse(fields[name])] : []))[0]
+    if (!action?.success || !(timeMs >= 0)) return []
+    return [{ users: [action.data.user], time: timeMs, hash, delta: action.data.delta }]
   })
 }

@@ -1,5 +1,5 @@
-// What `GET /status` answers, field by field: the types that the code is held by, the published schema and the table of
-// docs/operators/reference/status.md are all made of this. Law: no addresses of hosts, no URLs; names are those that operators gave.
+// Fields of `GET /status`. The code's types, the published schema and the table in the docs are generated from this
+// file. Invariant: no host addresses or URLs, only names chosen by operators.
 
 import * as z from 'zod'
 import { describeField } from '../../core/field-description.ts'
@@ -8,7 +8,7 @@ import { Height, Millis } from './block.ts'
 import { FilesShape } from './files-shape.ts'
 import { type Frozen, SourcesShape } from './sources-shape.ts'
 
-/** How the feed stands; verdict.ts decides. */
+/** State of the feed; verdict.ts decides. */
 export const FEED_STATES = [
   'live',
   'late',
@@ -29,105 +29,95 @@ export interface SkippedHeights {
   readonly to: number
 }
 
-/** Why heights never came, as `/status` tells. */
+/** Reason for missing heights, as shown by `/status`. */
 export const GAP_REASONS = ['files_gone', 'lines_missing', 'refused', 'seeded_above', 'reset'] as const
 export type GapReason = (typeof GAP_REASONS)[number]
 
 const Count = z.int().min(0)
-const SEE_FEEDER_LOG = 'read the feeder’s own line'
+const SEE_FEEDER_LOG = 'read the feeder’s log'
 
-/** A feeder that is connected, or was within the last day. */
+/** A feeder connected now or within the last day. */
 const FeederShape = z.object({
   name: describeField(z.string(), 'its `--name`'),
-  connected: describeField(z.boolean(), 'whether it has a connection now', '`true`', 'see `why`'),
+  connected: describeField(z.boolean(), 'whether it is connected', '`true`', 'see `why`'),
   state: describeField(
     z.string().nullable(),
-    'what it last said that it does; null before its first pulse',
+    'state in its last pulse; null before the first pulse',
     '`sending`',
     'see the states of a feeder',
   ),
   conflict: describeField(
     z.string().nullable(),
-    'why nothing of it is taken',
+    'reason why its blocks are rejected',
     'null',
-    'point it at the right node, or `feed reset`',
+    'point it at the right node, or run `feed reset`',
   ),
-  sinceMs: describeField(Millis, 'when it greeted, Unix ms', 'long ago', 'it reconnects: see `counters.reconnects`'),
+  sinceMs: describeField(Millis, 'time of its hello, Unix ms', 'long ago', 'it reconnects: see `counters.reconnects`'),
   heardMs: describeField(
     Millis,
-    'when anything last came from it, Unix ms',
+    'time of its last frame, Unix ms',
     'under 3 s ago',
-    'it or its host stands still, or the way here is cut',
+    'the feeder or its host hangs, or its connection is interrupted',
   ),
   blockMs: describeField(
     Millis.nullable(),
-    'when a block last came from it, Unix ms; null before the first',
+    'time of its last block, Unix ms; null before the first',
     'under a second ago',
-    'its node stands still where `heardMs` is fresh',
+    'its node has stalled if `heardMs` is fresh',
   ),
   head: describeField(
     Height.nullable(),
-    'the newest height that it told of; null where it has none',
+    'newest height it reported; null: none',
     'grows, near `height`',
-    'where it is ahead and stays so, a height between does not come',
+    'if it stays ahead, a height in between is missing',
   ),
   time: describeField(
     Millis.nullable(),
-    'the node’s time of the newest block that it read, Unix ms; null where it has not told',
+    'node time of the newest block it read, Unix ms; null: not reported',
     'grows',
-    'look at the node',
+    'check the node',
   ),
   lagMs: describeField(
     z.int().nullable(),
-    'its clock minus `time` at its last pulse, ms',
+    'its clock minus `time` in its last pulse, ms',
     'under a second',
-    'the node is late, or the clock of its host is wrong',
+    'the node is behind, or the host’s clock is wrong',
   ),
   clockMs: describeField(
     z.int().nullable(),
-    'its clock minus ours when its last pulse came, ms',
+    'its clock minus ours when its last pulse arrived, ms',
     'within a second of 0',
-    'set the clock of its host',
+    'set the host’s clock',
   ),
-  endedMs: describeField(Millis.nullable(), 'when its connection ended, Unix ms; null while it has one'),
-  why: describeField(z.string().nullable(), 'why its connection ended; null while it has one'),
+  endedMs: describeField(Millis.nullable(), 'end of its connection, Unix ms; null while connected'),
+  why: describeField(z.string().nullable(), 'reason for the end of its connection; null while connected'),
   counters: z
     .object({
-      unacked: describeField(
-        Count,
-        'blocks that it holds until they are durable here',
-        'under about 30',
-        SEE_FEEDER_LOG,
-      ),
-      reconnects: describeField(Count, 'connections after its first, since its start', 'rarely grows', SEE_FEEDER_LOG),
-      misfits: describeField(Count, 'diffs that did not fit its books', '0', SEE_FEEDER_LOG),
+      unacked: describeField(Count, 'blocks it retains until they are durable here', 'under about 30', SEE_FEEDER_LOG),
+      reconnects: describeField(Count, 'reconnects since its start', 'rarely grows', SEE_FEEDER_LOG),
+      misfits: describeField(Count, 'diffs that did not match its books', '0', SEE_FEEDER_LOG),
       drifted: describeField(Count, 'books that differed from the node’s and were repaired', '0', SEE_FEEDER_LOG),
-      gaps: describeField(Count, 'heights that it could not send', '0', SEE_FEEDER_LOG),
-      refusedEvents: describeField(Count, 'events that it left out', '0', SEE_FEEDER_LOG),
-      lateLines: describeField(Count, 'lines that came after their block was sent without them', '0', SEE_FEEDER_LOG),
-      stallMs: describeField(
-        Count,
-        'the longest time of the second before its last pulse in which it did nothing else, ms',
-        '0',
-        SEE_FEEDER_LOG,
-      ),
-      stalls: describeField(Count, 'seconds with such a stall', 'rarely grows', SEE_FEEDER_LOG),
+      gaps: describeField(Count, 'heights it could not send', '0', SEE_FEEDER_LOG),
+      refusedEvents: describeField(Count, 'events it omitted', '0', SEE_FEEDER_LOG),
+      lateLines: describeField(Count, 'lines that came after their block was sent', '0', SEE_FEEDER_LOG),
+      stallMs: describeField(Count, 'longest stall in the second before its last pulse, ms', '0', SEE_FEEDER_LOG),
+      stalls: describeField(Count, 'seconds with a stall', 'rarely grows', SEE_FEEDER_LOG),
     })
     .nullable()
-    .describe('what it counts since its start; null where it sends no pulses.'),
+    .describe('counters since its start; null: it sends no pulses.'),
 })
 export type FeederView = Frozen<z.infer<typeof FeederShape>>
 
 const ArchiveShape = z.object({
   height: describeField(
     Height.nullable(),
-    'last height that is archived; null: none yet, or not heard since the log’s object woke',
-    'grows by a minute of blocks each minute',
+    'last archived height; null: none yet, or not reported since the log object started',
+    'grows by one minute of blocks per minute',
     'see `archive.failure`',
   ),
   behind: describeField(
     Count.nullable(),
-    'heights that the log has and the archive has not; null where `height` is',
+    'heights in the log but not in the archive; null if `height` is null',
     'under two minutes of blocks',
     'see `archive.failure`',
   ),
@@ -135,82 +125,80 @@ const ArchiveShape = z.object({
     Count.nullable(),
     'the same as time between blocks, ms',
     'under 90 s',
-    'see `archive.failure`; beyond hours the log fills: see "The archive falls behind"',
+    'see `archive.failure`; after hours the log fills up: see "The archive falls behind"',
   ),
-  segments: describeField(Count.nullable(), 'segments in the archive', 'grows by one a minute'),
+  segments: describeField(Count.nullable(), 'segments in the archive', 'grows by one per minute'),
   checkpoint: z
     .object({
-      height: describeField(Height, 'the least height of its books'),
-      timeMs: describeField(Millis, 'the time of that block, Unix ms', 'within the last hour'),
+      height: describeField(Height, 'lowest height of its books'),
+      timeMs: describeField(Millis, 'time of that block, Unix ms', 'within the last hour'),
     })
     .nullable()
-    .describe('the last checkpoint of all books; null: none yet.'),
+    .describe('last checkpoint of all books; null: none yet.'),
   failure: z
     .object({
-      atMs: describeField(Millis, 'when, Unix ms', 'long ago'),
-      words: describeField(z.string(), 'what went wrong: see "The archive falls behind"'),
+      atMs: describeField(Millis, 'time of the failure, Unix ms', 'long ago'),
+      words: describeField(z.string(), 'error message; see "The archive falls behind"'),
     })
     .nullable()
-    .describe('what went wrong last; null: nothing yet. It is tried again until it is done.'),
+    .describe('last failure; null: none yet. Failed work is retried until it succeeds.'),
   files: FilesShape.nullable().describe(
-    'files made of the archive, out of which rows of users are answered; null: not heard of since the log’s object woke.',
+    'archive files, from which user rows are served; null: not reported since the log object started.',
   ),
 })
 export type ArchiveView = Frozen<z.infer<typeof ArchiveShape>>
 
 const GapShape = z.object({
-  from: describeField(Height, 'first height that never came'),
-  to: describeField(Height, 'last height that never came'),
+  from: describeField(Height, 'first missing height'),
+  to: describeField(Height, 'last missing height'),
   why: describeField(z.enum(GAP_REASONS), 'why', '', 'see "A gap was recorded"'),
-  atMs: describeField(Millis, 'when it was recorded, Unix ms'),
+  atMs: describeField(Millis, 'time when it was recorded, Unix ms'),
 })
 export type Gap = Frozen<z.infer<typeof GapShape>>
 
-/** What the log tells of itself. */
+/** Log part of the status. */
 const LogShape = z.object({
-  state: describeField(z.enum(FEED_STATES), 'how the feed stands, in one word', '`live`', 'do what `advice` says'),
-  advice: describeField(z.string(), 'the same as a sentence that says what to do'),
-  chain: describeField(z.string(), 'name of the chain'),
+  state: describeField(z.enum(FEED_STATES), 'state of the feed', '`live`', 'follow `advice`'),
+  advice: describeField(z.string(), 'the state as a sentence with the next step'),
+  chain: describeField(z.string(), 'chain name'),
   feedRegion: describeField(
     z.enum(REGIONS).nullable(),
-    'where log and hubs are asked to be made: `FEED_REGION`; null: where they were first asked for',
+    'location hint of log and hubs (`FEED_REGION`); null: wherever they are first accessed',
     'near the node',
-    'see "Place"',
+    'see "Choose a region"',
   ),
   epoch: describeField(
     z.string().nullable(),
-    'the unbroken chain of books; null before the first books',
-    'changes only when books begin anew',
+    'unbroken chain of books; null before the first books',
+    'changes only when books start over',
     'see `gaps`',
   ),
   height: describeField(
     Height.nullable(),
-    'last height that the log has taken; null while it is empty',
+    'last height of the log; null while empty',
     'grows with the exchange',
     'see `state`',
   ),
   durable: describeField(
     Height.nullable(),
-    'last height that is stored',
+    'last stored height',
     'within about a second of `height`',
-    'look at the log of `weir-live`',
+    'read the log of `weir-live`',
   ),
-  time: describeField(Millis.nullable(), 'the node’s time of the last block, Unix ms; null while the log is empty'),
+  time: describeField(Millis.nullable(), 'node time of the last block, Unix ms; null while the log is empty'),
   blockMs: describeField(
     Millis.nullable(),
-    'when the last block was taken, Unix ms; null since the log’s object woke',
+    'time when the last block was accepted, Unix ms; null: none since the log object started',
     'under a second ago',
     'see `state`',
   ),
   booksKnown: describeField(
     z.boolean(),
-    'false from a block without known changes to the next whole books',
+    'false from a block with unknown changes until the next full books',
     '`true`',
     'see "Books are not known"',
   ),
-  feeders: z
-    .array(FeederShape)
-    .describe('feeders that are connected, then those that left in the last day, at most 8.'),
+  feeders: z.array(FeederShape).describe('connected feeders, then those that left within the last day, at most 8.'),
   readers: z
     .array(
       z.object({
@@ -222,7 +210,7 @@ const LogShape = z.object({
         ),
         height: describeField(
           Height.nullable(),
-          'last height that it was sent; null before the first',
+          'last height sent to it; null before the first',
           'near `height`',
           'see "Readers fall behind"',
         ),
@@ -232,49 +220,54 @@ const LogShape = z.object({
   regions: z
     .array(
       z.object({
-        region: describeField(z.string(), 'of relays; `local` where the platform says no place'),
+        region: describeField(z.string(), 'region of the relays; `local` if the platform reports none'),
         relays: describeField(Count, 'relays that sent blocks in the last minutes'),
-        sockets: describeField(Count, 'sockets of clients that they have'),
+        sockets: describeField(Count, 'open client sockets'),
         p50Ms: describeField(
           Count,
-          'how old half of the blocks were at most when they were sent, ms; at most a tenth too high',
-          'near `lagMs` of the feeders, and the way from the node',
-          'see "Place"',
+          'median age of blocks when sent, ms; up to a tenth too high',
+          'near the feeders’ `lagMs` plus network latency',
+          'see "Choose a region"',
         ),
-        p99Ms: describeField(Count, 'the same of 99 in 100 blocks', 'below three times `p50Ms`', 'see "Place"'),
+        p99Ms: describeField(
+          Count,
+          '99th percentile of the same age',
+          'below three times `p50Ms`',
+          'see "Choose a region"',
+        ),
       }),
     )
-    .describe('ages of blocks by region: what relays counted in their last minute.'),
-  archive: ArchiveShape.nullable().describe('how far the archive is; null where none is set up.'),
-  gaps: z.array(GapShape).describe('the last 20 stretches of heights that never came, newest first.'),
+    .describe('block ages by region, from the relays’ last minute.'),
+  archive: ArchiveShape.nullable().describe('archive progress; null: no archive is configured.'),
+  gaps: z.array(GapShape).describe('last 20 ranges of missing heights, newest first.'),
   disagreements: describeField(
     Count,
-    'copies of a held height that differed, since the log woke',
+    'conflicting copies of a stored height since the log object started',
     '0',
-    'two nodes tell different stories: compare them',
+    'two nodes disagree: compare them',
   ),
   wrongBooks: z
     .array(
       z.object({
-        feeder: describeField(z.string(), 'who sent it'),
-        coin: describeField(z.string(), 'whose book'),
-        height: describeField(Height, 'where it was last found'),
-        count: describeField(Count, 'how often, since the log woke'),
-        atMs: describeField(Millis, 'when it was last found, Unix ms'),
+        feeder: describeField(z.string(), 'name of the feeder'),
+        coin: describeField(z.string(), 'coin of the book'),
+        height: describeField(Height, 'height where it was last found'),
+        count: describeField(Count, 'occurrences since the log object started'),
+        atMs: describeField(Millis, 'time when it was last found, Unix ms'),
         why: describeField(
           z.enum(['other_copy', 'wrong_book']),
-          '`other_copy`: its copy of a block was not the one that was taken; `wrong_book`: what was taken of it led to a book that is not the node’s, which was repaired',
+          '`other_copy`: its copy of a block differed from the accepted one; `wrong_book`: its data led to a book that differs from the node’s and was repaired',
           'no entry',
           'see "A feeder sent wrong books"',
         ),
       }),
     )
-    .describe('books that feeders sent otherwise than they are, newest first, at most 64; none where all is well.'),
-  blocksSinceWake: describeField(Count, 'blocks taken since the log’s object woke'),
+    .describe('books that feeders sent incorrectly, newest first, at most 64; empty if all is well.'),
+  blocksSinceWake: describeField(Count, 'blocks accepted since the log object started'),
 })
 export type LogStatus = Frozen<z.infer<typeof LogShape>>
 
-/** The whole answer of `GET /status`. */
+/** Full response of `GET /status`. */
 export const StatusShape = z.object({
   ...LogShape.shape,
   lagMs: describeField(

@@ -1,18 +1,18 @@
-// Trades out of fills: what changed hands, each the pair of fills with one `tid`. A fill without its counterpart (a
-// settlement, dust) is no trade.
+// Derives trades from fills: each trade is a pair of fills with one `tid`. A fill without a counterpart (a settlement,
+// dust) is not a trade.
 
 import type { Address, Fill } from './block.ts'
 
-/** What a trade needs of a fill: whatever else a reader keeps, this is there. */
+/** Fill fields that a trade needs. */
 type TradedFill = Pick<Fill, 'coin' | 'side' | 'px' | 'sz' | 'time' | 'hash' | 'tid' | 'crossed'>
 type UserTradedFill = readonly [user: Address, fill: TradedFill]
 
-/** `side` and `hash` are the taker's, the hash zero where a TWAP order took; `users` are buyer and seller. */
+/** `side` and `hash` are the taker's; the hash is zero for a TWAP taker. `users` are buyer and seller. */
 export interface Trade extends Omit<TradedFill, 'crossed'> {
   readonly users: readonly [string, string]
 }
 
-/** The trades of one block, in the order in which their second fills came. */
+/** Trades of one block, in the order of their second fills. */
 export function tradesOf(fills: readonly UserTradedFill[]): Trade[] {
   const halves = new Map<string, UserTradedFill>()
   return fills.flatMap((fill) => {

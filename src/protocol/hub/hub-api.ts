@@ -1,5 +1,5 @@
-// What a BookHub answers to others over RPC. Types alone: the shell is book-hub.do.ts.
-// Payloads carry `v`, because the two Workers are deployed apart.
+// RPC interface of a BookHub. Types only; book-hub.do.ts implements it. Payloads carry `v`, because the two Workers are
+// deployed separately.
 
 import type { Coin, MarketType } from '../../core/coin.ts'
 import type { Cursor } from '../feed/log-api.ts'
@@ -7,7 +7,7 @@ import type { ViewFragment } from './hub-link.ts'
 
 export const HUB_API_VERSION = 1
 
-/** A whole book, encoded once per coin and block: `levels` is the JSON text `[bids,asks]`, best first. */
+/** A full book, encoded once per coin and block. `levels` is the JSON text `[bids,asks]`, best first. */
 export interface BookSnapshot {
   readonly coin: Coin
   readonly time: number
@@ -17,12 +17,12 @@ export interface BookSnapshot {
   readonly levels: string
 }
 
-/** `unknown_coin`: no such book in this shard; `not_ready`: the hub waits for a seed. */
+/** `unknown_coin`: this shard has no such book. `not_ready`: the hub waits for a seed. */
 export type SnapshotResponse =
   | { readonly v: number; readonly ok: true; readonly snapshot: BookSnapshot }
   | { readonly v: number; readonly ok: false; readonly reason: 'unknown_coin' | 'not_ready' }
 
-/** Best prices of one coin; null where a side is empty. `lastPx` is the last trade seen, null if none. */
+/** Best prices of one coin; null for an empty side. `lastPx` is the last trade price, null if none was seen. */
 export interface TopOfBook {
   readonly coin: Coin
   readonly bidPx: string | null
@@ -30,7 +30,7 @@ export interface TopOfBook {
   readonly lastPx: string | null
 }
 
-/** What a relay wants of a hub's coins: single coins, and every present and future coin of these market types. */
+/** Coins a relay needs from a hub: single coins, and all current and future coins of these market types. */
 export interface BookInterest {
   readonly coins: readonly string[]
   readonly types: readonly MarketType[]
@@ -40,35 +40,35 @@ export interface BookInterest {
 
 export interface RelayAttachRequest {
   readonly v: number
-  /** Name of the relay's object, by which the hub dials it. A second attach of a name replaces the first. */
+  /** Object name of the relay, by which the hub dials it. A second attach under a name replaces the first. */
   readonly relay: string
   readonly interest: BookInterest
-  /** Null: from the next block on. */
+  /** Null: start with the next block. */
   readonly cursor: Cursor | null
 }
 
 export interface RelayAttachResponse {
   readonly v: number
-  /** Null while the hub waits for a seed (the link is up and ticks all the same). */
+  /** Null while the hub waits for a seed; the link is up and ticks anyway. */
   readonly epoch: string | null
-  /** The hub's present height; the first frame on the link has the height after the cursor, or after this. */
+  /** Current height of the hub. The first frame on the link follows the cursor, or this height without one. */
   readonly height: number | null
-  /** True where frames between the cursor and now can no longer be had: bodies with coins of this hub must restart. */
+  /** True if frames after the cursor are no longer available: subscriptions to coins of this hub must restart. */
   readonly lost: boolean
 }
 
 export interface JoinResponse {
   readonly v: number
-  /** False while the hub waits for a seed; ask again. */
+  /** False while the hub waits for a seed; retry. */
   readonly ready: boolean
   readonly snapshots: readonly BookSnapshot[]
-  /** Coins that this hub has no book of (they stay in the interest: their first frame is marked new). */
+  /** Coins without a book in this hub. They stay in the interest; their first frame is marked new. */
   readonly unknown: readonly string[]
-  /** Coins left out of this answer because it reached 1 MiB: ask for them with another join. */
+  /** Coins omitted because the response reached 1 MiB. Request them with another join. */
   readonly rest: readonly string[]
 }
 
-/** Views as they stood at a height; with `ready` false there are none yet, and they come on the link when there are. */
+/** Views at a height. If `ready` is false there are none yet; they come on the link. */
 export interface ViewsResponse {
   readonly v: number
   readonly ready: boolean
@@ -77,52 +77,52 @@ export interface ViewsResponse {
   readonly views: readonly ViewFragment[]
 }
 
-/** Whole books for the archive, in the order of their names. */
+/** Full books for the archive, in order of coin names. */
 export interface HubBooks {
   readonly v: number
-  /** Null: the books are not known now. */
+  /** Null: the books are currently unknown. */
   readonly epoch: string | null
   readonly time: number
-  /** Each after the block of its height; `levels` is the JSON text `[bids,asks]`. */
+  /** Each after the block of its height. `levels` is the JSON text `[bids,asks]`. */
   readonly books: readonly Pick<BookSnapshot, 'coin' | 'height' | 'seq' | 'levels'>[]
-  /** Books that were passed over because they are not sure now. */
+  /** Books skipped because they are currently uncertain. */
   readonly left: number
-  /** Ask on with this name; null: these were the last. */
+  /** Continue after this name; null: no more books. */
   readonly next: string | null
 }
 
 export interface BookHubApi {
-  /** Makes sure that the hub lives and is attached to the log. */
+  /** Ensures that the hub runs and is attached to the log. */
   wake(): Promise<void>
-  /** Full depth at the hub's present height, or `depth` levels a side. */
+  /** Full depth at the hub's current height, or `depth` levels per side. */
   snapshot(coin: Coin, depth?: number): Promise<SnapshotResponse>
-  /** Best prices of every coin of the shard at the present height; null while the hub waits for a seed. */
+  /** Best prices of every coin of the shard at the current height; null while the hub waits for a seed. */
   tops(): Promise<{
     readonly v: number
     readonly height: number
     readonly time: number
     readonly tops: readonly TopOfBook[]
   } | null>
-  /** Every book of the shard, a page at a time: of coins after a name. */
+  /** All books of the shard, one page at a time, after a coin name. */
   books(after: string | null): Promise<HubBooks>
-  /** Dials the relay (`GET /link` with LINK_HEADER `{from: 'hub', index}`) and sends one frame per block from then on. */
+  /** Dials the relay (`GET /link` with LINK_HEADER `{from: 'hub', index}`) and sends one frame per block. */
   attach(request: RelayAttachRequest): Promise<RelayAttachResponse>
   /**
-   * Adds coins to the interest of an attached relay and answers their books. Atomic: a snapshot of height s means
-   * that every frame of a height above s on the link carries the coin. Called again for `rest`.
-   * `withBooks` false: the coins come into force all the same, but no book is sent (a deep one is near 1 MB).
+   * Adds coins to an attached relay's interest and returns their books. Atomic: after a snapshot of height s, every
+   * frame above s carries the coin. Call again for `rest`. `withBooks` false: adds the coins without sending books (a
+   * deep book is near 1 MB).
    */
   join(relay: string, coins: readonly string[], withBooks?: boolean): Promise<JoinResponse>
-  /** Adds market types to the interest and answers the names of this hub's coins of those types (no books). */
+  /** Adds market types to the interest and returns the names of this hub's coins of those types (no books). */
   joinTypes(
     relay: string,
     types: readonly MarketType[],
   ): Promise<{ readonly v: number; readonly coins: readonly string[] }>
   /**
-   * Adds wants of views to the interest, whose changes come on the link from then on, and answers how they are now. Of
-   * checksums there is nothing to answer: each change has one from then on.
+   * Adds views to the interest and returns their current state; changes follow on the link. Checksums have no current
+   * state: each later change carries one.
    */
   joinViews(relay: string, wants: readonly string[]): Promise<ViewsResponse>
-  /** Replaces the interest of an attached relay, such as after subscriptions ended. */
+  /** Replaces an attached relay's interest, for example after subscriptions ended. */
   setInterest(relay: string, interest: BookInterest): Promise<void>
 }

@@ -1,16 +1,18 @@
-// The frames that a hub sends to a relay: one text per block, coins pre-encoded, so that a relay
-// concatenates and never parses a level.
+// Frames from a hub to a relay: one text per block with pre-encoded coins, so that a relay only
+// concatenates and never parses levels.
 //
 //   {"v":1,"epoch":"…","height":9,"time":1}      head, JSON
 //   =\tBTC\t8\t[[…],[…]]                          one line per changed coin: mark, coin, prev_seq, levels,
-//                                              and where that is wanted one more field, its checksum
+//                                              and the checksum, if requested
 //   ~\tBTC\t0 bbo\t[{…},{…}]                      one line per view of a coin: mark, coin, view, text
 //
-// JSON text holds no raw tab or line feed, and coin names with control characters are refused at the feed.
+// JSON text contains no raw tab or line feed, and the feed rejects coin names with control characters.
 
 import type { Coin } from '../../core/coin.ts'
 
-/** `=` follows `prev_seq`; `+` the coin's first book, whole; `!` lost: no levels, who holds it begins again. */
+/**
+ * `=` follows `prev_seq`; `+` is the coin's first full book; `!` means lost, without levels: holders must start over.
+ */
 export type CoinMark = '=' | '+' | '!'
 
 export interface CoinFragment {
@@ -20,7 +22,7 @@ export interface CoinFragment {
   readonly prevSeq: number
   /** JSON text `[changed bids,changed asks]`. */
   readonly levels: string
-  /** Of the book after this (checksum.ts), where somebody wants it. */
+  /** Checksum of the resulting book (checksum.ts), if requested. */
   readonly checksum?: number
 }
 
@@ -32,20 +34,20 @@ export interface HubTick {
   readonly time: number
 }
 
-/** A view of a coin (view.ts) as it is now. */
+/** Current view of a coin (view.ts). */
 export interface ViewFragment {
   readonly view: string
   readonly coin: Coin
   readonly piece: string
 }
 
-/** `seq` of every coin in the frame is the frame's height. */
+/** `seq` of every coin equals the frame's height. */
 export interface HubFrameToRelay extends HubTick {
   readonly coins: readonly CoinFragment[]
   readonly views?: readonly ViewFragment[]
 }
 
-/** Without its checksum, which not all relays want: `encodeChecksum` follows it for those that do. */
+/** Omits the checksum, which not all relays request. `encodeChecksum` appends it for those that do. */
 export function encodeFragment(fragment: CoinFragment): string {
   return `\n${fragment.mark}\t${fragment.coin}\t${fragment.prevSeq}\t${fragment.levels}`
 }
@@ -58,12 +60,12 @@ export function encodeViewFragment({ view, coin, piece }: ViewFragment): string 
   return `\n~\t${coin}\t${view}\t${piece}`
 }
 
-/** `fragments` are texts of encodeFragment, encodeChecksum and encodePiece. */
+/** `fragments` are concatenated texts of encodeFragment, encodeChecksum and encodeViewFragment. */
 export function encodeHubFrame(tick: HubTick, fragments: string): string {
   return JSON.stringify(tick) + fragments
 }
 
-/** Inverse of encodeHubFrame. Throws on a frame that this version cannot read: only our own objects send them. */
+/** Inverse of encodeHubFrame. Throws on unreadable frames; only our own objects send them. */
 export function decodeHubFrame(text: string): HubFrameToRelay {
   const lines = text.split('\n')
   const tick = JSON.parse(lines.shift() ?? '') as HubTick

@@ -1,4 +1,4 @@
-// What users have: positions, histories, vaults, loans.
+// Account data: positions, histories, vaults, loans.
 
 import * as z from 'zod'
 import { kindsBy, openEnum } from '../../core/open-kinds.ts'
@@ -6,7 +6,7 @@ import { Address } from '../feed/block.ts'
 import { Decimal } from './common-shapes.ts'
 import { TIME, USER } from './examples.ts'
 
-/** Buying, then selling. */
+/** Buy, then sell. */
 const Pair = z.tuple([Decimal.describe('Buy'), Decimal.describe('Sell')])
 
 export const ActiveAssetData = z.looseObject({
@@ -33,7 +33,7 @@ export const EXAMPLE_ACTIVE_ASSET = {
   markPx: '81307.0',
 }
 
-// What a user paid (below zero) and got as funding. Old rows stand for `nSamples` hours each, with their mean size.
+// Funding paid (negative) or received by a user. An old row covers `nSamples` hours with their mean size.
 export const FUNDING_AMOUNTS = {
   coin: z.string(),
   usdc: Decimal.describe('Amount in USDC'),
@@ -44,7 +44,7 @@ export const FUNDING_AMOUNTS = {
 
 export const EXAMPLE_FUNDING = { coin: 'BTC', usdc: '-0.25', szi: '0.01', fundingRate: '0.0000125', nSamples: 24 }
 
-/** What is lent of one token, and at which rates. */
+/** Lending state and rates of one token. */
 export const LendingReserve = z
   .looseObject({
     borrowYearlyRate: Decimal.describe('Yearly borrow rate, as a fraction'),
@@ -69,11 +69,11 @@ export const EXAMPLE_RESERVE = {
   totalBorrowed: '312500.0',
 }
 
-// What an account was worth and has won, over several periods.
+// Equity and profit of an account over several periods.
 const Curve = z.array(z.tuple([z.int().describe('Unix milliseconds'), Decimal.describe('Amount')]))
 const Period = openEnum('day', 'week', 'month', 'allTime', 'perpDay', 'perpWeek', 'perpMonth', 'perpAllTime')
 
-/** The periods of all, then those of perps alone; points are `[time, USDC]`. */
+/** All-market periods, then perp-only periods. Points are `[time, USDC]`. */
 export const Portfolio = z
   .array(
     z.tuple([
@@ -89,7 +89,7 @@ export const EXAMPLE_PORTFOLIO = [
   ['day', { accountValueHistory: [[TIME, '1000.0']], pnlHistory: [[TIME, '-0.5']], vlm: '813.07' }],
 ]
 
-// What the vault types share. A parent vault carries the addresses of its children.
+// Shared by the vault types. A parent vault lists the addresses of its children.
 export const VaultRelationship = kindsBy('type', {
   normal: {},
   child: {},

@@ -1,4 +1,4 @@
-// Shapes that several responses share. Loose where the exchange may add fields: what we do not know passes through.
+// Shapes shared by several responses. They are loose where the exchange may add fields; unknown fields pass through.
 
 import * as z from 'zod'
 import { kindsBy, openEnum } from '../../core/open-kinds.ts'
@@ -8,13 +8,13 @@ const INT = z.int()
 
 export { Decimal }
 
-/** UTC to the nanosecond without a zone, as the node writes moments that are no milliseconds. */
+/** UTC with nanoseconds and no zone suffix, as the node writes times that are not in milliseconds. */
 export const NanoTime = z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?$/)
 
-/** How a user's balances are unified; `dexAbstraction` is of old. */
+/** How a user's balances are unified. `dexAbstraction` is obsolete. */
 export const Abstraction = openEnum('unifiedAccount', 'portfolioMargin', 'disabled', 'default', 'dexAbstraction')
 
-/** `[coin or token, amount]`, a row each. */
+/** Rows of `[coin or token, amount]`. */
 export const AmountByCoin = z.array(z.tuple([z.string().describe('Coin'), Decimal.describe('Amount')]))
 export const AmountByToken = z.array(z.tuple([INT.describe('Token index'), Decimal.describe('Amount')]))
 
@@ -35,7 +35,7 @@ const MarginSummary = z.looseObject({
   totalMarginUsed: Decimal,
 })
 
-/** Of a position; `rawUsd` is the cash set apart for an isolated one, below zero where it is borrowed. */
+/** Leverage of a position. `rawUsd` is the cash of an isolated position, negative if borrowed. */
 const Leverage = kindsBy('type', {
   cross: { value: INT.describe('Leverage factor') },
   isolated: { value: INT.describe('Leverage factor'), rawUsd: Decimal.describe('Collateral of an isolated position') },
@@ -69,7 +69,7 @@ export const PerpState = z
   })
   .meta({ id: 'PerpState' })
 
-/** Leverage allowed by notional size, lowest tier first. */
+/** Leverage limits by notional size, lowest tier first. */
 export const MarginTable = z
   .looseObject({
     description: z.string(),
@@ -79,7 +79,7 @@ export const MarginTable = z
   })
   .meta({ id: 'MarginTable' })
 
-/** Switches that are off are left out. Fees of a builder-deployed market are scaled by `deployerFeeScale`. */
+/** Flags that are off are omitted. `deployerFeeScale` scales the fees of a builder-deployed market. */
 const Asset = z.looseObject({
   szDecimals: INT,
   name: z.string(),
@@ -94,7 +94,7 @@ const Asset = z.looseObject({
   deployerFeeScale: Decimal.optional(),
 })
 
-/** Markets of one perp DEX; the order of `universe` is the asset index. */
+/** Markets of one perp DEX. The position in `universe` is the asset index. */
 export const PerpMeta = z
   .looseObject({
     universe: z.array(Asset).describe('Markets in index order'),

@@ -1,4 +1,4 @@
-// Values that the examples of several types share. Made up; they appear in the published document and in tests.
+// Example values shared by several types, used in the published document and in tests. All are fictitious.
 
 export const USER = '0x00000000000000000000000000000000000000ab'
 export const OTHER_USER = '0x00000000000000000000000000000000000000cd'

@@ -1,5 +1,4 @@
-// Completed trades as requests ask for them and answers show them. Amounts that Weir works out itself carry no trailing
-// zeros.
+// Request and response shapes of completed trades. Amounts computed by Weir have no trailing zeros.
 
 import * as z from 'zod'
 import { MAIN_DEX } from '../../core/coin.ts'
@@ -7,29 +6,29 @@ import { Address } from '../feed/block.ts'
 import { Decimal } from './common-shapes.ts'
 import { DexOrAll, isAllDexes, optional } from './request-fields.ts'
 
-/** Goes on strictly before a time. */
+/** Continues strictly before a time. */
 export const TimeCursor = optional(z.string().regex(/^\d{1,15}$/, 'must be a time in Unix milliseconds, as a string'))
 
-/** Whether a window has a beginning: its own, or that of the page that comes next. */
+/** True if the window has a start: its own, or the cursor's. */
 export function hasStart({ startTime, cursor }: { startTime?: number | undefined; cursor?: string | undefined }) {
   return startTime !== undefined || cursor !== undefined
 }
 
-/** What `hasStart` says when it refuses. */
-export const START_REQUIRED = { path: ['startTime'], message: 'is required, unless a cursor is given' }
+/** Message when `hasStart` fails. */
+export const START_REQUIRED = { path: ['startTime'], message: 'is required unless a cursor is given' }
 
 const LIMIT_DEFAULT = 100
 const LIMIT_MAX = 500
 
-/** Rows of a page; larger values mean the most there are. */
+/** Rows per page. Larger values mean the maximum. */
 export const TradeLimit = optional(z.int().min(1)).transform((limit) => Math.min(limit ?? LIMIT_DEFAULT, LIMIT_MAX))
 
-/** Left out means all DEXes here, an empty name the main one. Comes out as absent, `main_dex` or a name. */
+/** Absent: all DEXes; empty: the main one. The parsed value is absent, `main_dex` or a name. */
 export const TradeDex = z
   .preprocess((dex) => (dex === '' ? MAIN_DEX : dex), DexOrAll)
   .transform((dex) => (isAllDexes(dex) ? undefined : dex))
 
-/** A position from flat to flat, rebuilt from fills. */
+/** A position from open to close, reconstructed from fills. */
 export const CompletedTrade = z
   .object({
     user: Address,

@@ -1,4 +1,4 @@
-// What markets are, and what they trade at.
+// Markets and their prices.
 
 import * as z from 'zod'
 import { INTERVALS } from '../../core/candle-interval.ts'
@@ -7,7 +7,7 @@ import { Address } from '../feed/block.ts'
 import { Decimal } from './common-shapes.ts'
 import { TIME, USER } from './examples.ts'
 
-/** Without the description; `displayName` stands in place of the coin where it is given. */
+/** Annotation without its description. `displayName` replaces the coin name if present. */
 export const ConciseAnnotation = z.looseObject({
   category: z.string(),
   displayName: z.string().optional(),
@@ -16,7 +16,7 @@ export const ConciseAnnotation = z.looseObject({
 
 export const EXAMPLE_ANNOTATION = { category: 'commodities', displayName: 'Gold', keywords: ['metal', 'xau'] }
 
-/** Of a right to deploy, whose price falls until somebody pays. `currentGas` is null once it ended, `endGas` before. */
+/** Dutch auction of a deployment right. `currentGas` is null after the end, `endGas` before it. */
 export const GasAuction = z
   .looseObject({
     startTimeSeconds: z.int(),
@@ -57,7 +57,7 @@ export const EXAMPLE_CANDLE = {
   n: 84,
 }
 
-/** Of a perp; the middle and what is derived from it are null without a book. */
+/** Perp market data. Mid price and derived values are null without a book. */
 export const PerpAssetCtx = z
   .looseObject({
     funding: Decimal.describe('Funding rate of the current hour'),
@@ -113,8 +113,8 @@ export const EXAMPLE_SPOT_CTX = {
   dayBaseVlm: '4800.0',
 }
 
-// Outcome markets: what may come to pass, traded in shares of two sides.
-/** `token` of a side is its spot token where it has one; `deployer` and what follows are of markets of a venue. */
+// Outcome markets: possible events, traded as shares of two sides.
+/** `token` is a side's spot token if it has one. `deployer` and the fields after it belong to markets of a venue. */
 export const Outcome = z
   .looseObject({
     outcome: z.int().describe('Outcome market id'),
@@ -144,7 +144,7 @@ export const EXAMPLE_OUTCOME = {
   deployerFeeScale: '1.0',
 }
 
-/** Outcomes of which one comes to pass. */
+/** Mutually exclusive outcomes. */
 export const Question = z.looseObject({
   question: z.int().describe('Question id'),
   name: z.string(),

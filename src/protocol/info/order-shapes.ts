@@ -1,4 +1,5 @@
-// Orders as responses show them, and fills of slices. Loose, and open in what may gain values: order types, times in force, statuses.
+// Orders and TWAP slice fills in responses. Loose, and open where values may be added: order types, times in force,
+// statuses.
 
 import * as z from 'zod'
 import { openEnum } from '../../core/open-kinds.ts'
@@ -16,13 +17,13 @@ const BareOrder = z.looseObject({
   cloid: Cloid.nullish().describe('Client order id'),
 })
 
-/** A resting order: what is left of it, where it rests. */
+/** A resting order with its remaining size. */
 export const OpenOrder = BareOrder.extend({ reduceOnly: z.boolean().optional() }).meta({ id: 'OpenOrder' })
 
-/** An order with its trigger and its kind; `children` are the take-profit and stop-loss orders attached to it. */
+/** An order with its type and trigger. `children` are the attached take-profit and stop-loss orders. */
 export const FrontendOrder = BareOrder.extend({
   origSz: Decimal,
-  triggerCondition: z.string().describe('Trigger condition in words; `N/A` without a trigger'),
+  triggerCondition: z.string().describe('Trigger condition as text; `N/A` without a trigger'),
   isTrigger: z.boolean().describe('Whether it is a trigger order'),
   triggerPx: Decimal,
   get children(): z.ZodType<readonly object[]> {
@@ -81,7 +82,7 @@ export const OrderStatus = openEnum(
   'tooManyOpenOrdersRejected',
 )
 
-/** An order with what became of it, and when. */
+/** An order with its latest status and the time of it. */
 export const OrderWithStatus = z
   .looseObject({
     order: FrontendOrder,
@@ -90,7 +91,7 @@ export const OrderWithStatus = z
   })
   .meta({ id: 'OrderWithStatus' })
 
-/** A fill of a slice of a TWAP order. */
+/** Fill of one slice of a TWAP order. */
 export const TwapSliceFill = z
   .looseObject({ fill: PublicFill, twapId: z.int().describe('TWAP order id; null: none') })
   .meta({ id: 'TwapSliceFill' })

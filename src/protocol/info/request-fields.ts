@@ -1,70 +1,73 @@
-// The fields that requests are made of. Lenient as SDKs need (mixed-case addresses, explicit nulls), and normalising:
-// two requests that mean the same come out as the same JSON, because that JSON is the cache key.
+// Fields of info requests. Lenient as SDKs need (mixed-case addresses, explicit nulls), and normalizing: equivalent
+// requests produce the same JSON, which is the cache key.
 
 import * as z from 'zod'
 import { CoinName } from '../feed/block.ts'
 
-/** An address in any case; comes out in lower case. */
+/** An address in any case, normalized to lower case. */
 export const UserAddress = z
   .string()
   .regex(/^0x[0-9a-fA-F]{40}$/, 'must be an address: 0x and 40 hex digits')
   .toLowerCase()
   .describe('Address, in any letter case')
 
-/** Any market, where it is what is asked for. */
+/** Any market, as the subject of a request. */
 export const Market = CoinName.describe(
   'Market: a perp such as `BTC` or `xyz:GOLD`, a spot pair such as `@107`, an outcome such as `#41`',
 )
 
-/** An optional field; an explicit null is the same as leaving it out. */
+/** An optional field; an explicit null counts as absent. */
 export const optional = <T extends z.ZodType>(field: T) => field.nullish().transform((value) => value ?? undefined)
 
-/** The name of a DEX where one must be given; `""` is the main one. */
+/** A required DEX name; `""` is the main DEX. */
 export const DexName = z
   .string()
   .max(64)
   .regex(/^[\x21-\x7e]*$/, 'must be the name of a DEX, or empty for the main one')
 
-/** A DEX by name; the main DEX (`""`) comes out as absent. */
+/** A DEX by name; the main DEX (`""`) becomes absent. */
 export const Dex = DexName.nullish()
   .transform((value) => value || undefined)
   .describe('Name of the perp DEX; absent, null or empty: main DEX')
 
 const ALL_DEXES = 'ALL_DEXES'
 
-/** A DEX, or all of them: `*` and `ALL_DEXES` mean the same and come out as the latter. */
+/** A DEX, or all of them: `*` and `ALL_DEXES` are equivalent and become the latter. */
 export const DexOrAll = Dex.transform((dex) => (dex === '*' ? ALL_DEXES : dex)).describe(
   'Name of the perp DEX; absent or empty: main DEX; `*` or `ALL_DEXES`: all, at the flat price',
 )
 
-/** Whether a parsed `DexOrAll` means every DEX. */
+/** True if a parsed `DexOrAll` means every DEX. */
 export const isAllDexes = (dex: string | undefined) => dex === ALL_DEXES
 
-/** A DEX where a wildcard is not offered. */
-export const OneDex = Dex.refine((dex) => dex !== '*' && dex !== ALL_DEXES, 'must be one DEX: no wildcard here')
+/** A DEX without wildcard support. */
+export const OneDex = Dex.refine(
+  (dex) => dex !== '*' && dex !== ALL_DEXES,
+  'must be one DEX: wildcards are not supported here',
+)
 
-/** Who deploys outcome markets, by name. */
+/** Name of an outcome market deployer. */
 export const Venue = z.string().regex(/^[a-z]{2,4}$/, 'must be the name of a venue: 2 to 4 lower-case letters')
 
-/** The id of a spot token in any case; comes out in lower case. */
+/** Spot token id in any case, normalized to lower case. */
 export const TokenId = z
   .string()
-  .regex(/^0x[0-9a-fA-F]{32}$/, 'must be the id of a token: 0x and 32 hex digits, as spotMeta has it')
+  .regex(/^0x[0-9a-fA-F]{32}$/, 'must be a token id: 0x and 32 hex digits, as in spotMeta')
   .toLowerCase()
 
 const INVALID_TIME = 'must be a time in Unix milliseconds'
-/** A moment in Unix milliseconds. */
+/** A time in Unix milliseconds. */
 const Timestamp = z.int({ error: ({ input }) => (input === undefined ? undefined : INVALID_TIME) }).min(0, INVALID_TIME)
 const StartTime = Timestamp.describe('Start of the window, inclusive, Unix milliseconds')
 const EndTime = optional(Timestamp.describe('End of the window, inclusive, Unix milliseconds; absent: now'))
 
-/** A switch; false is the same as leaving it out. */
+/** A flag; false counts as absent. */
 export const Flag = z
   .boolean()
   .nullish()
   .transform((value) => value || undefined)
 
-/** Fields of a window that has to begin somewhere, and of one that need not. */
+/** Fields of a window with a required start, and of one with an optional start. */
 export const WINDOW = { startTime: StartTime, endTime: EndTime }
 export const ANY_WINDOW = { startTime: optional(StartTime), endTime: EndTime }
 
@@ -73,18 +76,18 @@ interface Window {
   readonly endTime?: number | undefined
 }
 
-/** The schema of a request whose window, where both its ends are given, does not end before it begins. */
+/** Rejects a request whose window ends before it starts. */
 export function withOrderedWindow<T extends z.ZodType<Window>>(request: T): T {
   return request.refine(({ startTime = 0, endTime = startTime }) => startTime <= endTime, {
     path: ['endTime'],
-    message: 'must not lie before startTime',
+    message: 'must not be before startTime',
   })
 }
 
 const BATCH_MAX = 50
 const BATCH_SIZE_MESSAGE = `must name 1 to ${BATCH_MAX} users`
 
-/** Up to 50 users, counted as sent; come out in lower case, each once, in the order of their first mention. */
+/** Up to 50 users, counted as sent. Normalized to lower case without duplicates, in order of first mention. */
 export const UserBatch = z
   .array(UserAddress)
   .min(1, BATCH_SIZE_MESSAGE)

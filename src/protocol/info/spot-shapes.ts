@@ -1,10 +1,10 @@
-// Spot: what a user holds, which pairs and tokens there are. Outcome shares are balances without a token index.
+// Spot balances, pairs and tokens. Outcome shares are balances without a token index.
 
 import * as z from 'zod'
 import { Address } from '../feed/block.ts'
 import { AmountByToken, Decimal } from './common-shapes.ts'
 
-/** `spotHold` to `supplied` are of accounts with portfolio margin. */
+/** `spotHold` to `supplied` exist on portfolio margin accounts. */
 const Balance = z.looseObject({
   coin: z.string(),
   token: z.int().optional().describe('Index of the spot token'),
@@ -17,7 +17,7 @@ const Balance = z.looseObject({
   supplied: Decimal.optional(),
 })
 
-/** Balances of one user; what an account does not use is left out. */
+/** Balances of one user; unused features are omitted. */
 export const SpotState = z
   .looseObject({
     portfolioMarginEnabled: z.boolean().optional(),
@@ -63,7 +63,7 @@ const Token = z.looseObject({
   deployerTradingFeeShare: Decimal,
 })
 
-/** Pairs and tokens; look both up by `index`, which is not the place in the list. */
+/** Pairs and tokens. Look them up by `index`, which differs from the list position. */
 export const SpotMeta = z
   .looseObject({ universe: z.array(Pair).describe('Markets in index order'), tokens: z.array(Token) })
   .meta({ id: 'SpotMeta' })

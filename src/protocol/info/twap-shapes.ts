@@ -1,4 +1,4 @@
-// TWAP orders as responses show them.
+// TWAP orders in responses.
 
 import * as z from 'zod'
 import { openEnum } from '../../core/open-kinds.ts'
@@ -6,7 +6,7 @@ import { Address } from '../feed/block.ts'
 import { Decimal } from './common-shapes.ts'
 import { TIME, USER } from './examples.ts'
 
-/** How far an order has come; `timestamp` is when it began, and the prices are null where it has no such condition. */
+/** Progress of an order. `timestamp` is its start; a price is null if the order has no such condition. */
 export const TwapState = z
   .looseObject({
     coin: z.string(),
@@ -27,13 +27,13 @@ export const TwapState = z
   })
   .meta({ id: 'TwapState' })
 
-/** `description` says what went wrong with an `error`. */
+/** `description` explains an `error`. */
 const Status = z.looseObject({
   status: openEnum('activated', 'finished', 'terminated', 'waitingForTrigger', 'stopped', 'error'),
   description: z.string().optional(),
 })
 
-/** What became of an order; `time` is in seconds. */
+/** A status change of an order; `time` is in seconds. */
 export const TwapEvent = z.looseObject({
   time: z.int().describe('Unix seconds'),
   state: TwapState.describe('Order'),

@@ -1,4 +1,4 @@
-// A user's account and the markets of the main DEX in one answer.
+// A user's account and the markets of the main DEX in one response.
 
 import * as z from 'zod'
 import { Address } from '../feed/block.ts'
@@ -9,13 +9,13 @@ import { FrontendOrder } from './order-shapes.ts'
 import { SpotState } from './spot-shapes.ts'
 import { EXAMPLE_TWAP, TwapState } from './twap-shapes.ts'
 
-/** TWAP orders at work, by id. */
+/** Active TWAP orders by id. */
 export const TwapStates = z.array(z.tuple([z.int().describe('Order id'), TwapState.describe('Order')]))
 
-/** Vaults that a user leads. */
+/** Vaults led by a user. */
 export const LeadingVaults = z.array(z.looseObject({ address: Address, name: z.string() }))
 
-/** Of a user; `cumLedger` is deposits less withdrawals. */
+/** User fields; `cumLedger` is deposits less withdrawals. */
 export const ACCOUNT_FIELDS = {
   agentAddress: Address.nullable(),
   agentValidUntil: z.int().nullable().describe('Expiry of the agent, Unix milliseconds'),

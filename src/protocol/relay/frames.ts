@@ -1,68 +1,71 @@
-// Frames that go down to a client beside those of channels, which their own files write.
-// Law: a text is built once and the same string goes to every socket that gets it.
+// Frames to a client other than channel data, which the channel files write. Invariant: a text is built once, and the
+// same string is sent to every socket.
 
 import { formatCredits } from '../../core/amount.ts'
 
-/** Longest echo in an error: real frames are far shorter, 1,000 addresses are not worth 90 KB. */
+/** Longest echo in an error. Real frames are far shorter; 1,000 addresses would take 90 KB. */
 export const ECHO_CHARS = 4096
 
 export const PONG = '{"channel":"pong"}'
 
-/** The next ping returns the nonce, as a proof of reading. `height`: of the last block before it; -1: none yet. */
+/** The next ping returns the nonce to prove that the client reads. `height`: last block sent before; -1: none yet. */
 export function pongFrame(nonce: string, height: number): string {
   return `{"channel":"pong","nonce":"${nonce}"${height < 0 ? '' : `,"block_height":${height}`}}`
 }
 
-/** `code` is a FailureCode or one of the stream's own (`already_subscribed`, `replay_unavailable`, `gap`, …). */
+/** `code` is a FailureCode or a stream code (`already_subscribed`, `replay_unavailable`, `gap`, …). */
 export function errorFrame(text: string, code: string): string {
   return `{"channel":"error","data":${JSON.stringify(text)},"code":${JSON.stringify(code)}}`
 }
 
-/** The first warning before the end: no error, so it comes on the public server's channel for remarks. Micro-credits. */
+/**
+ * First low-credit warning. It is not an error, so it uses the public server's notification channel. `left` is in
+ * micro-credits.
+ */
 export function lowCreditsFrame(left: number): string {
   return notificationFrame(
-    `Credits run low: ${formatCredits(left)} remain, a tenth or less of what the account had. Top up the account.`,
+    `Credits are low: ${formatCredits(left)} remaining, a tenth or less of the period's credits. Top up the account.`,
   )
 }
 
-/** The second and last one. */
+/** Second and last warning. */
 export function lastMinuteFrame(nextMinute: number, remaining: number): string {
-  const next = `the next minute of all subscriptions costs ${formatCredits(nextMinute)}, ${formatCredits(remaining)} remain`
-  return notificationFrame(`Credits run low: ${next}. Top up the account, or this connection closes with its end.`)
+  const next = `the next minute of all subscriptions costs ${formatCredits(nextMinute)}, ${formatCredits(remaining)} remaining`
+  return notificationFrame(`Credits are low: ${next}. Top up the account, or this connection closes after this minute.`)
 }
 
-/** To who waits for its turn to be given books. */
+/** Sent while a subscription waits in the queue for books. */
 export function waitingFrame(type: string, waitedMs: number): string {
-  const since = `since ${Math.round(waitedMs / 1000)} s, uncharged: many ask for whole books`
-  return notificationFrame(`A subscription to ${type} waits for its turn ${since}.`)
+  const since = `for ${Math.round(waitedMs / 1000)} s, without charge: many clients are requesting books`
+  return notificationFrame(`A subscription to ${type} is queued ${since}.`)
 }
 
-/** To who was charged and waits for a Snapshot. */
+/** Sent to a charged subscription that waits for a Snapshot. */
 export function waitingForSnapshot(type: string, waitedMs: number): string {
-  const since = `since ${Math.round(waitedMs / 1000)} s: its minute stands still until then`
-  return notificationFrame(`A subscription to ${type} waits for its Snapshot ${since}.`)
+  const since = `for ${Math.round(waitedMs / 1000)} s: its paid minute is paused until then`
+  return notificationFrame(`A subscription to ${type} is waiting for its Snapshot ${since}.`)
 }
 
-/** No block has come for so long. */
+/** Sent when no block has come for `ms`. */
 export function staleFrame(ms: number): string {
   return notificationFrame(
-    `No block has come for ${Math.round(ms / 1000)} s: what was sent last is what is known.`,
+    `No block has come for ${Math.round(ms / 1000)} s. The last data sent is the latest known.`,
     'stale',
   )
 }
-export const FRESH_FRAME = notificationFrame('Blocks come again.', 'fresh')
+export const FRESH_FRAME = notificationFrame('Blocks are coming again.', 'fresh')
 
-/** A remark, on the public server’s channel for remarks. `code` tells a program. */
+/** A notice on the public server's notification channel. `code` is for programs. */
 export function notificationFrame(text: string, code?: 'stale' | 'fresh' | 'ignored_field'): string {
   return JSON.stringify({ channel: 'notification', data: { notification: text }, code })
 }
 
-/** `echo` is JSON of the subscription as sent. */
+/** `echo` is the JSON of the subscription as sent. */
 export function ackFrame(method: 'subscribe' | 'unsubscribe', echo: string): string {
   return `{"channel":"subscriptionResponse","data":{"method":"${method}","subscription":${echo}}}`
 }
 
-/** `reason` names the field and the fix: it follows the JSON, which SDKs look for. */
+/** `reason` names the field and the fix. It follows the JSON, which SDKs search for. */
 export function invalidSubscription(echo: string, reason: string, code = 'invalid_request'): string {
   return errorFrame(`Invalid subscription${bounded(' ', echo)}: ${reason}`, code)
 }
@@ -76,8 +79,8 @@ export function alreadyUnsubscribed(echo: string): string {
 }
 
 /**
- * Answers a frame that is no request, in the public server's words. `reason` names the field and the fix; `postId` is the
- * `id` of a `post` that could be read: SDKs find by it, at the very end, what they wait for.
+ * Rejects a malformed frame in the public server's format. `reason` names the field and the fix. `postId` is the `id`
+ * of a readable `post`: SDKs match on it at the very end.
  */
 export function invalidRequest(sent: string, reason: string, code: string, postId: number | null): string {
   const echo = bounded(': ', sent)
@@ -86,26 +89,26 @@ export function invalidRequest(sent: string, reason: string, code: string, postI
 }
 
 export function missingBlocks(from: number, to: number): string {
-  return `Blocks ${from} to ${to} never came: their events are missing.`
+  return `Blocks ${from} to ${to} are missing, and so are their events.`
 }
 
-/** `fromBlock` cannot be served; `why` says which block, and what is the matter. */
+/** `fromBlock` cannot be served. `why` names the block and the reason. */
 export function replayUnavailable(echo: string, why: string): string {
   return errorFrame(`Not replayed${bounded(': ', echo)}: fromBlock: ${why}; live data follows.`, 'replay_unavailable')
 }
 
-/** What becomes of a replay; `echo` is JSON of its body as sent. */
+/** State change of a replay; `echo` is the JSON of its body as sent. */
 export function replayFrame(echo: string, event: string, more: Readonly<Record<string, number>> = {}): string {
   const fields = Object.entries(more).map(([name, value]) => `,"${name}":${value}`)
   return `{"channel":"replay","data":{"event":"${event}","subscription":${echo}${fields.join('')}}}`
 }
 
-/** Whole or not at all: SDKs parse what stands in braces, and die of half an object. */
+/** The whole echo or none: SDKs parse the braces and crash on half an object. */
 function bounded(before: string, echo: string): string {
   return echo.length > ECHO_CHARS ? '' : before + echo
 }
 
-/** `body` is the JSON text of an info answer, embedded as it is. */
+/** `body` is the JSON text of an info response, embedded unchanged. */
 export function postFrame(id: number, type: string, body: string): string {
   return `{"channel":"post","data":{"id":${id},"response":{"type":"info","payload":{"type":${JSON.stringify(type)},"data":${body}}}}}`
 }

@@ -1,24 +1,24 @@
-// Frames that a client sends on /ws: their size and their forms. client-frame.ts reads one.
+// Client frames on /ws: size limit and schemas. client-frame.ts parses them.
 
 import * as z from 'zod'
 import { Height, Millis } from '../feed/block.ts'
 
 export const UP_FRAME_MAX_BYTES = 64 * 1024
 
-/** Passed on as the very value that was sent: its key order is echoed. */
+/** Returns the very object that was sent, because its key order is echoed. */
 const subscription = z.custom<{ readonly type: string }>(
   (value) => typeof (value as { type?: unknown } | null)?.type === 'string',
   'must be an object with a "type"',
 )
 export const PingFrame = z.object({
   method: z.literal('ping'),
-  /** That of the last pong, as a proof that it was read; any other one asks for the first. */
+  /** Nonce of the last pong, which proves that it was read. Any other value requests a first nonce. */
   nonce: z.string().max(64).optional(),
 })
 const START_FIELDS = { fromTime: Millis.optional(), fromBlock: Height.optional() }
 const START_MESSAGE = 'send exactly one of fromTime (Unix milliseconds) and fromBlock (a height)'
 const SPEED_MESSAGE = 'must be 1 to 300, or "max"'
-/** What is played of the past; strict, because a misspelt end would play, and cost, without one. */
+/** Range of a replay. Strict, because a misspelled end would replay, and charge, without one. */
 export const ReplayRange = z
   .strictObject({
     ...START_FIELDS,
@@ -35,8 +35,8 @@ export const ReplayRange = z
     if ((fromTime === undefined) === (fromBlock === undefined)) refuse('fromTime', START_MESSAGE)
     if (toTime !== undefined && toBlock !== undefined)
       refuse('toTime', 'send toTime or toBlock, or neither to join live')
-    if (toTime !== undefined && toTime < (fromTime ?? 0)) refuse('toTime', 'must not lie before fromTime')
-    if (toBlock !== undefined && toBlock < (fromBlock ?? 0)) refuse('toBlock', 'must not lie before fromBlock')
+    if (toTime !== undefined && toTime < (fromTime ?? 0)) refuse('toTime', 'must not be before fromTime')
+    if (toBlock !== undefined && toBlock < (fromBlock ?? 0)) refuse('toBlock', 'must not be before fromBlock')
   })
 export type ReplayRange = z.infer<typeof ReplayRange>
 export const SubscribeFrame = z.object({
@@ -52,7 +52,7 @@ export const PostFrame = z.object({
   id: z.int().min(0),
   request: z.looseObject({ type: z.string(), payload: z.unknown() }),
 })
-/** Steers the replay of a body. */
+/** Controls the replay of a subscription. */
 export const ReplayFrame = z
   .object({ method: z.literal('replay'), action: z.enum(['pause', 'resume', 'seek']), subscription, ...START_FIELDS })
   .superRefine(({ action, fromTime, fromBlock }, context) => {
@@ -61,7 +61,7 @@ export const ReplayFrame = z
       context.addIssue({ code: 'custom', path: ['fromTime'], message: START_MESSAGE })
     if (action !== 'seek' && given > 0) {
       const path = [fromTime === undefined ? 'fromBlock' : 'fromTime']
-      context.addIssue({ code: 'custom', path, message: 'valid only with action "seek": leave it out' })
+      context.addIssue({ code: 'custom', path, message: 'valid only with action "seek"; remove it' })
     }
   })
 export const UpFrame = z.discriminatedUnion(
@@ -77,10 +77,10 @@ export type UnsubscribeFrame = z.infer<typeof UnsubscribeFrame>
 export type ReplayFrame = z.infer<typeof ReplayFrame>
 export type PostFrame = z.infer<typeof PostFrame>
 
-/** A frame that ends the socket. */
+/** True for a frame that closes the socket. */
 export function isTooLarge(message: string | ArrayBuffer): boolean {
   if (typeof message !== 'string') return message.byteLength > UP_FRAME_MAX_BYTES
-  // Units are at most bytes, so the cheap test can only let too much through to the exact one.
+  // Units never exceed bytes, so the cheap test only passes candidates to the exact one.
   return message.length > UP_FRAME_MAX_BYTES || byteLength(message) > UP_FRAME_MAX_BYTES
 }
 

@@ -1,5 +1,5 @@
-// Orders from their beginning to their credits, on real storage, with Stripe's events as they may come: twice, late, in any
-// order, forged, about something else, and into a gateway that ends half-way.
+// Purchases from start to grant on real storage. Stripe's events arrive twice, late, reordered, forged, about something
+// else, or at a gateway that dies halfway.
 
 import { env } from 'cloudflare:workers'
 import fc from 'fast-check'
@@ -39,12 +39,12 @@ async function newAccount(): Promise<string> {
   return id
 }
 
-/** A gateway with a ledger that the test reads, and that it can let fail. */
+/** A gateway with a ledger that the test can read and make fail. */
 function desk(
   provider: Provider | null = stripe({ secretKey: SECRET_KEY, apiUrl: STRIPE_API, publicUrl: 'https://w.example' }),
 ) {
   const world = { nowMs: NOW_MS, isBroken: false, ledger: new Map<string, number>(), told: [] as string[] }
-  /** What happens while credits are on their way. */
+  /** Called while a grant is in progress. */
   const meanwhile = { work: async () => {} }
   const checkout = new CheckoutService({
     db,
@@ -53,7 +53,7 @@ function desk(
     nowMs: () => world.nowMs,
     report: (error) => void world.told.push(String(error)),
     grant: async (account, id, micro) => {
-      if (world.isBroken) throw new Error('the gateway ends here')
+      if (world.isBroken) throw new Error('simulated gateway crash')
       const before = world.ledger.get(`${account} ${id}`)
       if (before !== undefined && before !== micro) return { ok: false, error: { kind: 'conflict', message: '' } }
       world.ledger.set(`${account} ${id}`, micro)
@@ -89,27 +89,27 @@ function desk(
   return { world, meanwhile, checkout, post, order, shown, granted }
 }
 
-describe('an order at Stripe', () => {
-  it('is paid once, however often and late its event comes', async () => {
+describe('a Stripe purchase', () => {
+  it('is granted once, however often and late its event arrives', async () => {
     const { post, order, shown, granted, world } = desk()
     const { number, session, url } = await order(await newAccount())
     expect(url).toBe(`https://checkout.stripe.com/c/pay/${session}`)
     const event = stub.paid(session)
     expect(await post(event)).toEqual({ status: 200, outcome: 'granted' })
     expect(await post(event)).toEqual({ status: 200, outcome: 'granted' })
-    expect(await post(stub.paid(session))).toEqual({ status: 200, outcome: 'was paid before' })
+    expect(await post(stub.paid(session))).toEqual({ status: 200, outcome: 'already paid' })
     world.nowMs += 3 * 86_400_000
     expect(await post(event)).toEqual({ status: 200, outcome: 'granted' })
     expect(granted()).toBe(100_000_000)
     expect(await shown(number)).toMatchObject({ state: 'paid', paid: NOW_MS, granted: NOW_MS, note: null })
   })
 
-  it('is paid later, fails, or is paid after it failed', async () => {
+  it('can be paid later, fail, or be paid after failing', async () => {
     const { post, order, shown, granted } = desk()
     const account = await newAccount()
     const { number, session } = await order(account)
     expect(await post(stub.event('checkout.session.completed', session))).toMatchObject({
-      outcome: 'waits for the payment',
+      outcome: 'waiting for the payment',
     })
     expect(await shown(number)).toMatchObject({ state: 'open' })
     await post(stub.event('checkout.session.async_payment_failed', session))
@@ -123,10 +123,10 @@ describe('an order at Stripe', () => {
     expect(granted()).toBe(100_000_000)
     const other = await order(account)
     await post(stub.event('checkout.session.expired', other.session))
-    expect(await shown(other.number)).toMatchObject({ state: 'void', note: 'was not paid in time' })
+    expect(await shown(other.number)).toMatchObject({ state: 'void', note: 'not paid in time' })
   })
 
-  it('is completed by the next delivery where the gateway ended between paid and granted', async () => {
+  it('is completed by the next delivery if the gateway died between payment and grant', async () => {
     const { world, post, order, shown, granted } = desk()
     const { number, session } = await order(await newAccount())
     const event = stub.paid(session)
@@ -147,12 +147,12 @@ describe('an order at Stripe', () => {
   ])('grants nothing for %s, and tells the operator', async (_, over) => {
     const { world, post, order, shown, granted } = desk()
     const { number, session } = await order(await newAccount())
-    expect((await post(stub.paid(session, over))).outcome).toMatch(/^refused: paid .* in the place of 1\.00 eur/)
+    expect((await post(stub.paid(session, over))).outcome).toMatch(/^refused: paid .* instead of 1\.00 eur/)
     expect(await shown(number)).toMatchObject({ state: 'open', note: expect.stringContaining('nothing was granted') })
     expect([granted(), world.told.length]).toEqual([0, 1])
   })
 
-  it('is not paid by what was paid for another one', async () => {
+  it('is not paid by a payment for another purchase', async () => {
     const { post, order, granted } = desk()
     const mine = await order(await newAccount())
     const other = await order(await newAccount())
@@ -160,35 +160,35 @@ describe('an order at Stripe', () => {
     for (const [event, outcome] of [
       [about({ order: mine.number, account: mine.account }), 'refused: an event named another payment'],
       [about({ order: mine.number, account: other.account }), 'refused: an event named another account'],
-      [about({ order: 'W-999999-aaaa' }), 'refused: is no order of this gateway'],
-      [about({}), 'is no event of an order'],
-      [stub.event('customer.created', other.session), 'is no event of an order'],
-      [stub.event('checkout.session.completed', other.session, { amount_total: 1.5 }), 'is no event of an order'],
+      [about({ order: 'W-999999-aaaa' }), 'refused: not an order of this gateway'],
+      [about({}), 'not an event of an order'],
+      [stub.event('customer.created', other.session), 'not an event of an order'],
+      [stub.event('checkout.session.completed', other.session, { amount_total: 1.5 }), 'not an event of an order'],
     ] as const)
       expect(await post(event)).toEqual({ status: 200, outcome })
     expect(granted()).toBe(0)
   })
 
-  it('keeps its credits when money is given back, and gets none that was given back before', async () => {
+  it('keeps its credits after a refund, and gets none if refunded before the grant', async () => {
     const { post, order, shown, granted } = desk()
     const account = await newAccount()
     const one = await order(account)
     await post(stub.paid(one.session))
     await post(stub.refund(one.session, 100))
-    expect(await post(stub.refund(one.session, 40))).toMatchObject({ outcome: 'was known' })
-    expect(await post(stub.paid(one.session))).toMatchObject({ outcome: 'was paid before' })
+    expect(await post(stub.refund(one.session, 40))).toMatchObject({ outcome: 'already recorded' })
+    expect(await post(stub.paid(one.session))).toMatchObject({ outcome: 'already paid' })
     expect(await shown(one.number)).toMatchObject({ state: 'paid', granted: NOW_MS, refunded: 100 })
     const two = await order(account)
     await post(stub.refund(two.session, 100))
     for (let i = 0; i < 2; i++)
       expect(await post(stub.paid(two.session))).toMatchObject({
-        outcome: expect.stringContaining('given back before'),
+        outcome: expect.stringContaining('refunded before'),
       })
     expect(await shown(two.number)).toMatchObject({ state: 'paid', granted: null, refunded: 100 })
     expect(granted()).toBe(100_000_000)
   })
 
-  it('says that it was granted also where money is given back meanwhile', async () => {
+  it('records the grant even if it is refunded meanwhile', async () => {
     const { meanwhile, post, order, shown, granted } = desk()
     const { number, session } = await order(await newAccount())
     meanwhile.work = async () => void (await post(stub.refund(session, 40)))
@@ -197,7 +197,7 @@ describe('an order at Stripe', () => {
     expect(granted()).toBe(100_000_000)
   })
 
-  it('is paid once where it was marked paid by hand: its session ends', async () => {
+  it('is paid once if it was marked as paid manually: its session ends', async () => {
     const { checkout, order, shown } = desk()
     const account = await newAccount()
     const { number, session } = await order(account)
@@ -209,7 +209,7 @@ describe('an order at Stripe', () => {
     expect(await shown(other.number)).toMatchObject({ state: 'paid', note: null })
   })
 
-  it('is made void with its session, unless that is paid; what is paid all the same is told', async () => {
+  it('is voided with its session unless that was paid; a late payment is reported', async () => {
     const { checkout, post, order, shown, granted, world } = desk()
     const account = await newAccount()
     const { number, session } = await order(account)
@@ -226,7 +226,7 @@ describe('an order at Stripe', () => {
     expect(await shown(other.number)).toMatchObject({ state: 'open' })
   })
 
-  it('is not begun where Stripe refuses, and may be begun again', async () => {
+  it('does not start if Stripe rejects it, and can be started again', async () => {
     const wrong = desk(stripe({ secretKey: 'sk_other', apiUrl: STRIPE_API, publicUrl: 'https://w.example' }))
     const account = await newAccount()
     expect(await wrong.checkout.start(account, { package: 'small' })).toMatchObject({ error: { kind: 'unavailable' } })
@@ -234,7 +234,7 @@ describe('an order at Stripe', () => {
     expect(JSON.stringify(wrong.world.told)).not.toContain('sk_other')
   })
 
-  it('hears only what Stripe signed lately', async () => {
+  it('accepts only recent events signed by Stripe', async () => {
     const { post, order, shown, world } = desk()
     const { number, session } = await order(await newAccount())
     const event = stub.paid(session)
@@ -249,7 +249,7 @@ describe('an order at Stripe', () => {
   })
 })
 
-describe('an order that is paid by hand', () => {
+describe('a manual purchase', () => {
   it('is granted once, by its number', async () => {
     const { checkout, granted, world } = desk(MANUAL)
     const begun = await checkout.start(await newAccount(), { package: 'large' })
@@ -261,7 +261,7 @@ describe('an order that is paid by hand', () => {
     expect(await checkout.pay('W-1-none')).toMatchObject({ error: { kind: 'not_found' } })
   })
 
-  it('that cannot be granted says so, and can be once more', async () => {
+  it('reports a failed grant and can be granted again', async () => {
     const { checkout, world, shown } = desk(MANUAL)
     const begun = await checkout.start(await newAccount(), { package: 'large' })
     const { number, account } = begun.ok ? begun.value : { number: '', account: '' }
@@ -270,11 +270,11 @@ describe('an order that is paid by hand', () => {
     expect(await shown(number)).toMatchObject({
       state: 'paid',
       granted: null,
-      note: expect.stringContaining('by hand'),
+      note: expect.stringContaining('manually'),
     })
   })
 
-  it('is one of twenty a day, and nothing where nothing is sold', async () => {
+  it('is limited to twenty per day, and disabled without a provider', async () => {
     const { checkout, world } = desk(MANUAL)
     const account = await newAccount()
     const clicks = Array.from({ length: 30 }, () => checkout.start(account, { package: 'small' }))
@@ -292,7 +292,7 @@ describe('an order that is paid by hand', () => {
   })
 })
 
-describe('whatever comes', () => {
+describe('any sequence of events', () => {
   const step = fc.record({
     what: fc.constantFrom(
       'paid',
@@ -310,7 +310,7 @@ describe('whatever comes', () => {
     more: fc.nat(50),
   })
 
-  it('what was granted is the sum of the orders that say so, each once', async () => {
+  it('grants exactly the sum of the granted purchases, each once', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 14 }), async (steps) => {
         stub = new StripeStub()
@@ -350,7 +350,7 @@ describe('whatever comes', () => {
         expect(world.ledger.size).toBe(due.length)
         for (const { number, state, granted: at, refunded, minor, note } of rows) {
           if (at !== null) expect([state, paid.has(number)]).toEqual(['paid', true])
-          // Paid and never granted: only what was given back first, which is told.
+          // Paid and never granted: only purchases refunded first, with a note.
           if (state === 'paid' && at === null) expect([refunded, note !== null]).toEqual([minor, true])
         }
       }),

@@ -9,7 +9,7 @@ const prices = CheckoutPrices.parse({
 })
 
 describe('prices', () => {
-  it('are those of a package, or of whole lots, to the unit', () => {
+  it('match a package or whole lots exactly', () => {
     expect(quoteFor(prices, { package: 'small' })).toEqual({
       ok: true,
       value: { micro: 100_000_500_000, minor: 1_900, currency: 'eur' },
@@ -30,7 +30,7 @@ describe('prices', () => {
     expect(`${issue?.path}: ${issue?.message}`).toBe(sentence)
   })
 
-  it('say what is sold where it is the other kind', () => {
+  it('name the valid choice if the other kind is sold', () => {
     const none = CheckoutPrices.parse({})
     expect(quoteFor(none, { package: 'small' })).toMatchObject({ ok: false })
     expect(quoteFor(none, { credits: 1 })).toMatchObject({ ok: false })
@@ -53,7 +53,7 @@ describe('prices', () => {
   })
 })
 
-it('money has the decimals of its currency', () => {
+it("money has its currency's decimals", () => {
   expect([moneyText(1_900, 'eur'), moneyText(5, 'usd'), moneyText(0, 'usd')]).toEqual(['19.00', '0.05', '0.00'])
   expect([moneyText(1_900, 'jpy'), moneyText(1_900, 'kwd')]).toEqual(['1900', '1.900'])
 })

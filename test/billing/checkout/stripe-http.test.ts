@@ -1,4 +1,4 @@
-// The client of Stripe's API against an HTTP server that speaks its protocol.
+// Stripe API client against an HTTP server that speaks its protocol.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Purchase } from '../../../src/billing/checkout/purchase.ts'
@@ -46,8 +46,8 @@ afterAll(() => server.close())
 
 const provider = (secretKey = SECRET_KEY) => stripe({ secretKey, apiUrl, publicUrl: 'https://api.example.com' })
 
-describe('a session of Stripe', () => {
-  it('is made once for an order, with its sum and its number', async () => {
+describe('a Stripe session', () => {
+  it('is created once per purchase, with its amount and number', async () => {
     const first = await provider().start(ORDER)
     const again = await provider().start(ORDER)
     expect(first).toEqual({
@@ -68,35 +68,41 @@ describe('a session of Stripe', () => {
     expect(form.get('payment_intent_data[metadata][order]')).toBe('W-17-k3Fz')
   })
 
-  it('is ended, also again, and not where it is complete', async () => {
+  it('can be expired repeatedly, but not once complete', async () => {
     const order = { ...ORDER, reference: 'cs_test_1' }
     expect(await provider().cancel(order)).toEqual({ ok: true, value: undefined })
     expect(await provider().cancel(order)).toEqual({ ok: true, value: undefined })
     stub.sessions.get('cs_test_1')!.status = 'complete'
-    expect(await provider().cancel(order)).toMatchObject({ ok: false, error: expect.stringContaining('may be paid') })
+    expect(await provider().cancel(order)).toMatchObject({
+      ok: false,
+      error: expect.stringContaining('may still be paid'),
+    })
   })
 
-  it('is refused in words without a secret', async () => {
+  it('is rejected with a message without a secret', async () => {
     for (const wrong of [await provider('sk_wrong').start(ORDER), await provider('').start(ORDER)]) {
       expect(wrong.ok).toBe(false)
       expect(JSON.stringify(wrong)).not.toContain('sk_wrong')
     }
     broken = true
-    expect(await provider().start(ORDER)).toEqual({ ok: false, error: 'Stripe was not reached, or broke off' })
+    expect(await provider().start(ORDER)).toEqual({
+      ok: false,
+      error: 'Stripe was unreachable or closed the connection',
+    })
     broken = false
     expect(await stripe({ secretKey: SECRET_KEY, apiUrl: 'http://127.0.0.1:1', publicUrl: '' }).start(ORDER)).toEqual({
       ok: false,
-      error: 'Stripe was not reached, or broke off',
+      error: 'Stripe was unreachable or closed the connection',
     })
   })
 })
 
-describe('a signature of Stripe', () => {
+describe('a Stripe signature', () => {
   const body = '{"id":"evt_1"}'
   const at = 1_790_000_000
   const holds = (header: string | null, text = body, nowMs = at * 1000) => isSigned(text, header, WEBHOOK_SECRET, nowMs)
 
-  it('holds, among several, and for five minutes', async () => {
+  it('is valid among several, and for five minutes', async () => {
     const right = await signed(body, at)
     const [, mac] = right.split(',')
     expect(await holds(right)).toBe(true)
@@ -120,7 +126,7 @@ describe('a signature of Stripe', () => {
     expect(await holds(await header())).toBe(false)
   })
 
-  it('does not hold for another body', async () => {
+  it('is invalid for another body', async () => {
     expect(await holds(await signed(body, at), `${body} `)).toBe(false)
   })
 })

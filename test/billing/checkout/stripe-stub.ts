@@ -1,5 +1,5 @@
-// Stripe as its documents describe it, as far as a checkout needs it: sessions with form fields and idempotency keys, and
-// events that are signed. What it is not asked for rightly it refuses as Stripe does.
+// Stripe as documented, as far as a checkout needs it: sessions with form fields and idempotency keys, and signed
+// events. Invalid requests are rejected as Stripe does.
 
 export const SECRET_KEY = 'sk_test_of_the_stub'
 export const WEBHOOK_SECRET = 'whsec_of_the_stub'
@@ -23,7 +23,7 @@ const KNOWN =
 export class StripeStub {
   readonly sessions = new Map<string, StubSession>()
   readonly #answered = new Map<string, { form: string; answer: [number, object] }>()
-  /** As of Stripe's, no two are alike. */
+  /** Unique, like Stripe's ids. */
   static #ids = 0
 
   answer(method: string, path: string, headers: Headers, body: string): [status: number, json: object] {
@@ -72,7 +72,7 @@ export class StripeStub {
     return [200, session]
   }
 
-  /** An event about a session, with fields of it as they are to be told. */
+  /** An event about a session with the given fields. */
   event(type: string, sessionId: string, over: object = {}): string {
     return this.#event(type, { ...this.sessions.get(sessionId), ...over })
   }
@@ -105,7 +105,7 @@ const refusal = (status: number, type: string): [number, object] => [
   { error: { type, message: 'as Stripe words it' } },
 ]
 
-/** The header that Stripe sends with a body. */
+/** Signature header of a body. */
 export async function signed(body: string, atSeconds: number, secret = WEBHOOK_SECRET, scheme = 'v1'): Promise<string> {
   const text = new TextEncoder()
   const hash = { name: 'HMAC', hash: 'SHA-256' }

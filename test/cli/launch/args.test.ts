@@ -35,7 +35,7 @@ test.each(['8787x', '65536', '-1', '0x50', '1e3', ' 80', '080', '8.0', '+80', 'ï
   (port) => {
     expect(launchOptions({ state: '.weir' }, { PORT: port })).toEqual({
       ok: false,
-      error: `PORT is "${port}": it must be a whole number from 0 to 65535, in digits alone.`,
+      error: `PORT is "${port}": it must be a whole number from 0 to 65,535, digits only.`,
     })
   },
 )

@@ -87,7 +87,7 @@ test('the port is in use, or no number', async () => {
   expect(existsSync(join(state, 'lock.json'))).toBe(false)
   expect(await start('0x50')).toEqual({
     code: 2,
-    said: expect.stringMatching(/PORT is "0x50": it must be .* in digits alone\./),
+    said: expect.stringMatching(/PORT is "0x50": it must be .* digits only\./),
   })
 })
 
@@ -95,7 +95,7 @@ test('RPC_CHAINS of the environment says nothing that could be served', async ()
   const { code, said } = await startIn({ PORT: '0', RPC_CHAINS: '[{"name":"Mine","urls":["http://127.0.0.1:1"]}]' })
   expect([code, said.split('\n')[0]]).toEqual([
     2,
-    'error: RPC_CHAINS 0.name: must be small letters, digits, "_" or "-".',
+    'error: RPC_CHAINS 0.name: must be lower-case letters, digits, "_" or "-".',
   ])
   expect(existsSync(join(state, 'lock.json'))).toBe(false)
 })

@@ -94,7 +94,7 @@ describe.skipIf(isMissing)('signing in', () => {
     const { page } = await visit(null)
     await page.getByLabel(/A key of your account/).fill('cqt_123')
     await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.getByText(/truncated: it has 7 characters instead of 30/).waitFor()
+    await page.getByText(/truncated: 7 of 30/).waitFor()
     await page.getByLabel(/A key of your account/).fill('not a token')
     await page.keyboard.press('Enter')
     await page.getByText(/This is no key of this gateway/).waitFor()
@@ -119,7 +119,7 @@ describe.skipIf(isMissing)('signing in', () => {
     ])
     const page = await context.newPage()
     await page.goto(`${dev.url}/console`)
-    await page.getByText(/your session has ended/).waitFor()
+    await page.getByText(/your session has expired/).waitFor()
   })
 
   it('is of no use to a page of another port', async () => {

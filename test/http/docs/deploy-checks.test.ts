@@ -64,7 +64,7 @@ describe('a deploy', () => {
     const SIGNUP_SETTINGS = JSON.stringify({ turnstileSiteKey: '0x4AAAAAAADnPIDROrmt1Wwj' })
     const sells = { CHECKOUT: 'stripe', SIGNUP: 'http', SIGNUP_SETTINGS }
     const lines = saidOf({ vars: { ...gateway.vars, ...sells } })
-    expect(lines.filter((line) => line.includes('is needed'))).toHaveLength(3)
+    expect(lines.filter((line) => / required when /.test(line))).toHaveLength(3)
     for (const name of ['STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET', 'SIGNUP_MAILER_TOKEN', 'SIGNUP_TURNSTILE_SECRET'])
       expect(lines).toContainEqual(expect.stringMatching(`^error: Secret ${name} is not set`))
     expect(saidOf({ vars: { ...gateway.vars, SIGNUP: 'log' } })).toEqual([
@@ -156,8 +156,8 @@ describe('a deploy', () => {
     ],
     ['no sources', upstreams(), new RegExp(`^warning: UPSTREAMS is empty: only 8 of ${CATALOGUE.length} info types`)],
     ['text that is no JSON', vars({ UPSTREAMS: '{' }), /^error: wrangler\.toml: UPSTREAMS is not JSON/],
-    ['a list in TOML', vars({ UPSTREAMS: [{}] }), /^error: wrangler\.toml: UPSTREAMS must be text: JSON between/],
-    ['no list', vars({ UPSTREAMS: undefined }), /^error: wrangler\.toml: UPSTREAMS must be text/],
+    ['a list in TOML', vars({ UPSTREAMS: [{}] }), /^error: wrangler\.toml: UPSTREAMS must be a string/],
+    ['no list', vars({ UPSTREAMS: undefined }), /^error: wrangler\.toml: UPSTREAMS must be a string/],
     ['an unknown field', upstreams({ ...SOURCES[1], header: 'x' }), /^error: wrangler\.toml: UPSTREAMS 0.header: /],
     [
       'a type that nobody asks for',
@@ -242,7 +242,7 @@ describe('a deploy', () => {
     [
       'a secret that nobody could send',
       { given: { ADMIN_TOKEN: `${'x'.repeat(32)}\r`, FEED_TOKEN: 'x'.repeat(32) } },
-      /^error: ADMIN_TOKEN of the environment or \.secrets\.json holds a space, a line break or/,
+      /^error: ADMIN_TOKEN of the environment or \.secrets\.json contains a space/,
     ],
     [
       'a short secret',

@@ -64,10 +64,10 @@ it('openapi.json has /status with the same words', () => {
 
 it('words survive their schema', () => {
   const { description } = describeField(z.string(), 'what it is', 'good', 'do it')
-  expect(parseFieldDescription(description!)).toEqual({ meaning: 'what it is', well: 'good', otherwise: 'do it' })
+  expect(parseFieldDescription(description!)).toEqual({ meaning: 'what it is', expected: 'good', otherwise: 'do it' })
   expect(parseFieldDescription(describeField(z.string(), 'a fact').description!)).toEqual({
     meaning: 'a fact',
-    well: '',
+    expected: '',
     otherwise: '',
   })
 })

@@ -100,8 +100,8 @@ describe('keys of an account', () => {
     const expires = Date.now() + 86_400_000
     const door = gateway()
     for (const [restriction, word] of [
-      [{ cap: 5 }, 'has a cap'],
-      [{ expires }, 'has an end'],
+      [{ cap: 5 }, 'has a spending limit'],
+      [{ expires }, 'has an expiry date'],
       [{ pipelines: 'own' }, 'its own pipelines alone'],
     ] as const) {
       const bound = await newKey({ account: own.account, kind: 'service', ...restriction })

@@ -154,7 +154,7 @@ describe('ranges of addresses', () => {
     const entry = { product: 'info', kind: 'api' } as const
     for (const [address, why] of [
       [null, 'TRUST_PROXY'],
-      ['198.51.100.1', 'yours is none of them'],
+      ['198.51.100.1', 'yours is not one of them'],
     ] as const) {
       const refused = await ringIn(0).identify(settings, key, entry, waitUntil, address)
       expect(refused).toMatchObject({ error: { kind: 'not_entitled', why: expect.stringContaining(why) } })

@@ -28,7 +28,7 @@ describe('the webhook of an account', () => {
     [{}, 'url'],
     [{ url: 5 }, 'url'],
     [{ url: 'http://example.com/' }, 'url: must be https'],
-    [{ url: 'https://me:secret@example.com/' }, 'url: must hold no user name or password'],
+    [{ url: 'https://me:secret@example.com/' }, 'url: must not contain a user name or password'],
     [{ url, thresholds: ['20'.repeat(20)] }, 'thresholds.0'],
     [{ url, thresholds: ['120%'] }, 'thresholds.0'],
     [{ url, thresholds: [] }, 'thresholds'],

@@ -18,7 +18,7 @@ const CREDIT = 1e6
 type PlanName = keyof typeof PLANS
 const PLAN_NAMES = Object.keys(PLANS) as PlanName[]
 
-describe('the day of renewal', () => {
+describe('renewal day', () => {
   it.each([
     ['2026-01-31T12:00:00', ['2026-02-28', '2026-03-31', '2026-04-30', '2026-05-31']],
     ['2028-01-31T00:00:00', ['2028-02-29', '2028-03-31']],
@@ -35,7 +35,7 @@ describe('the day of renewal', () => {
     expect(seen).toEqual(days)
   })
 
-  it('is the account’s day or the last of a shorter month, at midnight UTC, the first one after now', () => {
+  it('is the first one after now: midnight UTC on the account’s day, or the last day of a shorter month', () => {
     fc.assert(
       fc.property(times, times, (a, b) => {
         const anchor = Math.min(a, b)
@@ -51,7 +51,7 @@ describe('the day of renewal', () => {
     )
   })
 
-  it('comes once in every month after the first', () => {
+  it('occurs once in every month after the first', () => {
     fc.assert(
       fc.property(times, (anchor) => {
         let at = anchor
@@ -71,11 +71,11 @@ describe('the day of renewal', () => {
   })
 })
 
-/** An account with a plan, as the meter keeps them. */
+/** An account with a plan, as stored by the meter. */
 class PlannedAccount {
   account: AccountState = EMPTY_ACCOUNT
   state: PlanState | null = null
-  /** The two purses apart, by the words of the rule: the plan's is drawn first and alone expires. */
+  /** Two separate balances by the written rule: the plan's is spent first and alone expires. */
   plan = 0
   own = 0
 
@@ -112,8 +112,8 @@ class PlannedAccount {
   }
 }
 
-describe('the credits of a plan', () => {
-  it('are spent first and expire with the period; what was granted beside them does not', () => {
+describe('plan credits', () => {
+  it('are spent first and expire with the period; granted credits do not', () => {
     const step = fc.oneof(
       fc.record({ do: fc.constant('charge' as const), amount: fc.integer({ min: 0, max: 20_000 * CREDIT }) }),
       fc.record({ do: fc.constant('grant' as const), amount: fc.integer({ min: 0, max: 5_000 * CREDIT }) }),
@@ -154,7 +154,7 @@ describe('the credits of a plan', () => {
     expect(each.account.available).toBe(7 * CREDIT)
   })
 
-  it('of months that nobody looked at are given once', () => {
+  it('of skipped months are granted once', () => {
     const each = new PlannedAccount()
     each.begin('entry', utc('2026-01-31T12:00:00'))
     each.at(utc('2026-06-15T00:00:00'))
@@ -162,7 +162,7 @@ describe('the credits of a plan', () => {
     expect(day(each.state!.untilMs!)).toBe('2026-06-30')
   })
 
-  it('change with the plan at once, and not when it stays the same', () => {
+  it('change immediately with the plan, and not when it stays the same', () => {
     const each = new PlannedAccount()
     each.begin('entry', utc('2026-01-10T12:00:00'))
     each.charge(4_000 * CREDIT)
@@ -174,7 +174,7 @@ describe('the credits of a plan', () => {
     expect(each.account.available).toBe(299_999 * CREDIT)
   })
 
-  it('that leases hold at the end of a period are never taken twice', () => {
+  it('held by leases at the end of a period are never taken twice', () => {
     const each = new PlannedAccount()
     each.begin('entry', 0)
     each.grant(5 * CREDIT)

@@ -1,4 +1,4 @@
-// A meter without storage, as far as streams see it: the real ledger of streams over Maps.
+// An in-memory meter for streams: the real stream ledger over Maps.
 
 import { EMPTY_ACCOUNT } from '../../../src/metering/account-state.ts'
 import { decideCharge, decideGrant, evolveAccount } from '../../../src/metering/ledger.ts'
@@ -12,10 +12,10 @@ import {
 
 export class ModelStreams implements StreamTable {
   account = EMPTY_ACCOUNT
-  /** Of the one key that there is. */
+  /** State of the only key. */
   cap = Number.POSITIVE_INFINITY
   readonly revoked = new Set<string>()
-  /** What was charged, in order. */
+  /** Charges in order. */
   readonly charges: { readonly subscription: string; readonly ordinal: number; readonly amount: number }[] = []
   readonly refunds: { readonly type: string; readonly amount: number }[] = []
   readonly rows = new Map<string, StreamRow>()

@@ -30,10 +30,10 @@ const report = (over: Partial<StreamReport>): StreamReport => ({
 })
 const end = (name: string, leftMs: number) => ({ subscription: `r/${name}`, body: 'b', leftMs })
 
-describe('a first minute that was not served', () => {
+describe('an unserved first minute', () => {
   const unserved = { type: 'allFills', amount: CREDIT }
 
-  it('is given back once, however often its end is told, and leaves no rest', () => {
+  it('is refunded once, however often its end is reported, and leaves no rest', () => {
     const meter = new ModelStreams(CREDIT)
     meter.take(report({ charges: [charge('first', 0)] }), 0)
     expect(meter.account).toMatchObject({ available: 0, spent: CREDIT })
@@ -43,7 +43,7 @@ describe('a first minute that was not served', () => {
     expect(meter.charges).toHaveLength(2)
   })
 
-  it('is given back as the rest that it was', () => {
+  it('is returned as the rest it used', () => {
     const meter = new ModelStreams(CREDIT)
     meter.take(report({ charges: [charge('first', 0)] }), 0)
     meter.take(report({ ends: [end('first', 40_000)] }), 20_000)
@@ -55,7 +55,7 @@ describe('a first minute that was not served', () => {
     expect([meter.charges.length, meter.refunds]).toEqual([1, []])
   })
 
-  it('that was never charged gives nothing back', () => {
+  it('that was never charged is not refunded', () => {
     const meter = new ModelStreams(CREDIT)
     meter.take(report({ ends: [{ ...end('first', 60_000), unserved }] }), 0)
     expect(meter.refunds).toEqual([])
@@ -63,12 +63,12 @@ describe('a first minute that was not served', () => {
 })
 
 describe('the rest of a minute', () => {
-  it('is nothing where the minute was refused', () => {
+  it('is 0 if the minute was refused', () => {
     const meter = new ModelStreams(CREDIT)
     meter.take(report({ charges: [charge('first', 0)] }), 0)
     const due = charge('first', 1, 59_000)
     expect(meter.take(report({ charges: [due] }), 61_000).minutes).toMatchObject([{ ok: false, reason: 'exhausted' }])
-    // The relay ends the socket, and asks once more with the end.
+    // The relay ends the socket, and requests the minute again with the end.
     meter.take(report({ charges: [due], ends: [end('first', 58_000)] }), 62_000)
     const back = meter.take(report({ connects: [keyHashOf('k')], charges: [charge('second', 0)] }), 63_000)
     expect(back.connects).toEqual(['exhausted'])
@@ -76,7 +76,7 @@ describe('the rest of a minute', () => {
     expect(meter.charges).toHaveLength(1)
   })
 
-  it('is kept where the minute was paid with the end', () => {
+  it('is kept if the minute was paid with the end', () => {
     const meter = new ModelStreams(2 * CREDIT)
     meter.take(report({ charges: [charge('first', 0)] }), 0)
     meter.take(report({ charges: [charge('first', 1, 58_000)], ends: [end('first', 58_000)] }), 62_000)

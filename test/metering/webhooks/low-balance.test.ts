@@ -18,7 +18,7 @@ const threshold = (name: string): Threshold => {
   return parsed.value
 }
 
-describe('a threshold', () => {
+describe('threshold', () => {
   it.each([
     ['20%', 10_000 * CREDIT, 2_000 * CREDIT],
     ['99%', 9_000_000_000_000_000, 8_910_000_000_000_000],
@@ -35,7 +35,7 @@ describe('a threshold', () => {
     expect(parseThreshold(name).ok).toBe(false)
   })
 
-  it('is named once, and there are defaults', () => {
+  it('is unique in the list, and has defaults', () => {
     expect(Thresholds.parse(undefined).map(({ name }) => name)).toEqual(DEFAULT_THRESHOLDS)
     for (const list of [[], ['5%', '5%'], Array.from({ length: 11 }, (_, i) => `${i + 1}%`), [5]]) {
       expect(Thresholds.safeParse(list).success).toBe(false)
@@ -43,9 +43,9 @@ describe('a threshold', () => {
   })
 })
 
-describe('the watch', () => {
+describe('balance watch', () => {
   const thresholds = ['1000', '20%', '0'].map(threshold)
-  /** Events of a series of balances; `period` begins a new one. */
+  /** Events of a series of balances; `period` starts a new one. */
   const told = (start: number, ...steps: (number | { period: number })[]) => {
     let { watch } = watchBalance(startWatch(thresholds, 0), thresholds, start * CREDIT, false)
     return steps.map((step) => {
@@ -56,21 +56,21 @@ describe('the watch', () => {
     })
   }
 
-  it('tells each threshold once, the highest first', () => {
+  it('fires each threshold once, the highest first', () => {
     expect(told(10_000, 2_001, 2_000, 1_999, 1_001, 0.5, 0)).toEqual([[], ['20%'], [], [], ['1000', '0'], []])
     expect(told(10_000, 0)).toEqual([['20%', '1000', '0']])
   })
 
-  it('tells it again after a top-up that lifts the balance above it, and not after a smaller one', () => {
+  it('fires again after a top-up above the threshold, and not after a smaller one', () => {
     expect(told(10_000, 1_500, 1_900, 1_400, 2_100, 1_300)).toEqual([['20%'], [], [], [], ['20%']])
   })
 
-  it('takes percents of the most of this period', () => {
+  it("uses percentages of this period's highest balance", () => {
     expect(told(10_000, 20_000, 4_000)).toEqual([[], ['20%']])
     expect(told(20_000, { period: 10_000 }, 4_000, 2_000)).toEqual([[], [], ['20%']])
   })
 
-  it('tells at once what the balance is below already, and not again when it is set anew', () => {
+  it('fires immediately if the balance is already below, and not again when the threshold is set again', () => {
     const set = (...[most, before]: [number, Parameters<typeof startWatch>[2]?]) =>
       watchBalance(startWatch(thresholds, most * CREDIT, before), thresholds, 1_500 * CREDIT, false)
     const { watch, reached } = set(10_000)
@@ -79,11 +79,11 @@ describe('the watch', () => {
     expect(set(1_500).reached).toEqual([])
   })
 
-  it('tells of what a period’s end takes away', () => {
+  it('fires when the end of a period expires credits', () => {
     expect(told(5_000, { period: 0 }, { period: 0 })).toEqual([['1000', '20%', '0'], []])
   })
 
-  it('tells a threshold at most once between two times above it, in any sequence of spending, top-ups and renewals', () => {
+  it('fires at most once between two times above the threshold, in any sequence of spending, top-ups and renewals', () => {
     const names = fc.uniqueArray(fc.constantFrom('0', '20%', '5%', '99%', '1%', '1', '3', '0.5'), { minLength: 1 })
     const step = fc.oneof(
       fc.record({ do: fc.constant('spend' as const), micro: fc.integer({ min: 0, max: 3 * CREDIT }) }),
@@ -100,7 +100,7 @@ describe('the watch', () => {
           let left = start
           let most = start
           let { watch } = watchBalance(startWatch(own, 0), own, left, false)
-          // What must hold, counted apart: the last time that the balance was above, and whether it was told since.
+          // Independent count: the last time the balance was above, and whether it has fired since.
           const above = new Map(own.map((each) => [each.name, left > levelOf(each, most)]))
           for (const { do: action, micro } of steps) {
             if (action === 'spend') left -= Math.min(left, micro)
@@ -120,7 +120,7 @@ describe('the watch', () => {
   })
 })
 
-describe('a webhook', () => {
+describe('webhook', () => {
   it.each(['https://example.com', 'https://example.com:8443/hooks?a=b', 'http://127.0.0.1:3000/x'])(
     'takes %s',
     (url) => {
@@ -128,7 +128,7 @@ describe('a webhook', () => {
     },
   )
 
-  it('a text too long for an address is not read as one', () => {
+  it('rejects an overlong URL without parsing it', () => {
     const parsed = WebhookUrl.safeParse(`${'a'.repeat(3_000)}@`)
     expect(parsed.error?.issues.map(({ code }) => code)).toEqual(['too_big'])
   })
@@ -150,7 +150,7 @@ describe('a webhook', () => {
     expect(JSON.stringify(parsed.error?.issues)).not.toContain('secret')
   })
 
-  it('is tried some two dozen times in a day, with growing pauses of which chance takes up to a half', () => {
+  it('is retried about two dozen times in a day, with growing delays of which up to half is random', () => {
     for (const random of [0, 0.5, 0.999]) {
       let attempts = 0
       let at = 0
@@ -167,7 +167,7 @@ describe('a webhook', () => {
     expect([backoffMs(RETRY, 0, 0), backoffMs(RETRY, 1_000, 0)]).toEqual([15_000, 3_600_000])
   })
 
-  it('says in an event what is left, of what, and at which threshold', () => {
+  it('contains the balance, the maximum and the threshold', () => {
     const event = { id: 'evt_1', account: 'a', threshold: '20%', leftMicro: 130_000, mostMicro: CREDIT, createdMs: 5 }
     expect(JSON.parse(lowBalanceBody(event))).toEqual({
       id: 'evt_1',

@@ -1,4 +1,4 @@
-// The webhook of an account inside its meter: an event per threshold, whatever becomes of alarms, objects and receivers.
+// Webhook of an account inside its meter: one event per threshold, whatever happens to alarms, objects and receivers.
 
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
 import { Webhook as StandardWebhook } from 'standardwebhooks'
@@ -33,7 +33,7 @@ type Answer = () => Promise<Response>
 const OK: Answer = async () => new Response('ok')
 const receivers = new Map<string, { readonly received: Received[]; readonly answer: Answer }>()
 
-/** For the whole file, because alarms ring on their own: nothing here may reach a network. */
+/** For the whole file, because alarms fire on their own: nothing here may reach a network. */
 vi.stubGlobal('fetch', async (url: string, init: { headers: Record<string, string>; body: string }) => {
   if (url.includes('/dns-query?'))
     return Response.json({ Answer: [{ type: 1, data: url.includes('inside') ? '10.0.0.1' : '9.9.9.9' }] })
@@ -42,7 +42,9 @@ vi.stubGlobal('fetch', async (url: string, init: { headers: Record<string, strin
   return (receiver?.answer ?? OK)()
 })
 
-/** Stands for an account's receiver: keeps what came, answers as told; `answer` may reject as a broken network does. */
+/**
+ * An account's receiver: records requests and returns scripted responses; `answer` may reject like a broken network.
+ */
 function receiver(account: string, answer = OK) {
   const received: Received[] = []
   receivers.set(account, { received, answer })
@@ -53,7 +55,7 @@ const events = async (account: string) => (await meterOf(account).webhook())?.ev
 const told = async (account: string) => (await events(account)).map(({ threshold }) => threshold)
 const states = async (account: string) => (await events(account)).map(({ threshold, state }) => `${threshold} ${state}`)
 
-/** Runs the alarm and waits until no event is without its answer. */
+/** Runs the alarm and waits until every event has a response. */
 async function ring(account: string) {
   await runDurableObjectAlarm(stubOf(account))
   await expect.poll(async () => (await events(account)).some((event) => event.last === null)).toBe(false)
@@ -66,7 +68,7 @@ const pass = (account: string, ms: number) =>
     await state.storage.setAlarm(Date.now() + 60_000)
   }).then(() => evictDurableObject(stubOf(account)))
 
-/** Ends the object with all that it has in memory and on its way. */
+/** Ends the object with everything in memory and in flight. */
 const crash = (account: string) =>
   runInDurableObject(stubOf(account), (_, state) => state.abort('crash')).catch(() => {})
 
@@ -75,7 +77,7 @@ const reseal = (account: string, sealed: string) =>
     state.storage.sql.exec('UPDATE webhook SET secret = ?', sealed)
   })
 
-/** An account with a webhook, and what its receiver gets, which answers as told. */
+/** An account with a webhook, and its scripted receiver. */
 async function account(name: string, answer = OK, credits = 100) {
   const received = receiver(name, answer)
   await meterOf(name).grantCredits('g', credits * CREDIT)
@@ -83,12 +85,12 @@ async function account(name: string, answer = OK, credits = 100) {
   return { received, secret: secret as string }
 }
 
-/** As a receiver verifies it, with the library that the specification offers. */
+/** Verification as done by a receiver, with the specification's library. */
 const verified = (secret: string, { headers, body }: Received) => new StandardWebhook(secret).verify(body, headers)
 const idOf = ({ headers }: Received) => headers['webhook-id']
 
 describe('a webhook', () => {
-  it('gets one signed event per threshold, with an id of its own', async () => {
+  it('gets one signed event per threshold, with its own id', async () => {
     const { received, secret } = await account('signed')
     await spend('signed', 79)
     expect(await events('signed')).toEqual([])
@@ -110,7 +112,7 @@ describe('a webhook', () => {
     expect(new Set(received.map(idOf)).size).toBe(3)
   })
 
-  it('takes percents of the most of the period, also from before it was set, and tells at once', async () => {
+  it("uses percentages of the period's maximum, also from before it was set, and fires immediately", async () => {
     const received = receiver('late')
     await meterOf('late').grantCredits('g', 100 * CREDIT)
     await spend('late', 60)
@@ -127,7 +129,7 @@ describe('a webhook', () => {
     ])
   })
 
-  it('is signed so that a ready verifier takes it as it came, and neither changed nor old', async () => {
+  it('is signed so that a standard verifier accepts it unchanged, and rejects it modified or old', async () => {
     const { received, secret } = await account('verified')
     await meterOf('verified').testWebhook()
     const sent = received[0] as Received
@@ -148,7 +150,7 @@ describe('a webhook', () => {
     }
   })
 
-  it('keeps no secret but sealed, for its own account alone, and says why it cannot sign', async () => {
+  it('stores its secret only encrypted, for its own account, and reports why it cannot sign', async () => {
     const { received, secret } = await account('sealed')
     await meterOf('sealed').testWebhook()
     expect(verified(secret, received[0] as Received)).toMatchObject({ account: 'sealed' })
@@ -161,7 +163,7 @@ describe('a webhook', () => {
       await reseal('sealed', lost)
       expect(await meterOf('sealed').testWebhook()).toEqual({
         delivered: false,
-        answer: expect.stringContaining('draw another one (new_secret)'),
+        answer: expect.stringContaining('(new_secret)'),
       })
     }
     expect(received).toHaveLength(1)
@@ -170,7 +172,7 @@ describe('a webhook', () => {
     expect(verified(drawn.secret as string, received[1] as Received)).toMatchObject({ account: 'sealed' })
   })
 
-  it('is told of credits that leases spend, and not of those that they hold', async () => {
+  it('reports credits spent by leases, and not those they hold', async () => {
     await account('leased')
     const lease = { v: 1, lease: 'l', keyHash: K, usage: [], waiting: 0, forecast: 0, close: false }
     await meterOf('leased').lease({ ...lease, spent: 0, need: 90 * CREDIT, waiting: 90 * CREDIT })
@@ -180,14 +182,14 @@ describe('a webhook', () => {
     expect(await states('leased')).toEqual(['20% delivered'])
   })
 
-  it('is told of what pipelines used, too', async () => {
+  it('reports pipeline spending too', async () => {
     await account('piped')
     const report = { v: 1, pipeline: 'pipe_1', keyHash: K, type: 'fills', rows: 950_000, spent: 95 * CREDIT }
     for (let i = 0; i < 2; i++) await meterOf('piped').settlePipeline(report)
     expect(await told('piped')).toEqual(['5%', '20%'])
   })
 
-  it('is told again after a top-up above the threshold and after a renewal', async () => {
+  it('fires again after a top-up above the threshold and after a renewal', async () => {
     await account('again')
     await spend('again', 90)
     await meterOf('again').grantCredits('small', 5 * CREDIT)
@@ -207,7 +209,7 @@ describe('a webhook', () => {
     expect(await told('again')).toEqual(['20%', '20%', '20%', '20%'])
   })
 
-  it('gets an event that could not be delivered again under the same id, also after the object restarted', async () => {
+  it('retries an undelivered event under the same id, also after a restart', async () => {
     let isUp = false
     const { received } = await account('retried', async () => new Response(null, { status: isUp ? 204 : 500 }))
     await spend('retried', 80)
@@ -227,12 +229,12 @@ describe('a webhook', () => {
     expect(received).toHaveLength(2)
   })
 
-  it('makes an attempt again that ended with its object', async () => {
+  it('repeats an attempt that ended with its object', async () => {
     const { received } = await account('crashed', () => new Promise(() => {}))
     await spend('crashed', 80)
     await runDurableObjectAlarm(stubOf('crashed'))
     await expect.poll(() => received.length).toBe(1)
-    // The alarm has claimed the attempt, and nobody will ever tell what came of it.
+    // The alarm has claimed the attempt, and its result will never come.
     await crash('crashed')
     await pass('crashed', 30_000)
     const later = receiver('crashed')
@@ -242,7 +244,7 @@ describe('a webhook', () => {
     expect(await events('crashed')).toMatchObject([{ attempts: 2 }])
   })
 
-  it('does not keep an event of a decision that was undone', async () => {
+  it('drops the event of a rolled-back decision', async () => {
     await account('undone')
     const bad = { ordinal: 0, keyHash: K, type: 'allFills', body: 'b', leftMs: 60_000 }
     const charges = [
@@ -254,13 +256,13 @@ describe('a webhook', () => {
     const outcome = await runInDurableObject(stubOf('undone'), (object) =>
       (object as unknown as MeterApi).stream({ v: 1, relay: 'r', life: 1, ...here, limits, charges }).catch(String),
     )
-    expect(outcome).toContain('whole number')
+    expect(outcome).toContain('non-negative integer')
     expect(await events('undone')).toEqual([])
     await spend('undone', 90)
     expect(await told('undone')).toEqual(['20%'])
   })
 
-  it('gives an event up after a day, and says so', async () => {
+  it('gives an event up after a day, and records it', async () => {
     await account('given up', () => Promise.reject(new Error('no route')))
     await spend('given up', 80)
     await ring('given up')
@@ -270,7 +272,7 @@ describe('a webhook', () => {
     expect(await events('given up')).toMatchObject([{ state: 'given_up', attempts: 1, next: null }])
   })
 
-  it('is not followed where it redirects', async () => {
+  it('does not follow redirects', async () => {
     const headers = { location: 'https://elsewhere.example' }
     await account('redirected', async () => new Response(null, { status: 307, headers }))
     await spend('redirected', 80)
@@ -278,7 +280,7 @@ describe('a webhook', () => {
     expect(await events('redirected')).toMatchObject([{ state: 'due', last: '307: redirects are not followed' }])
   })
 
-  it('does not slow or break charging while its receiver hangs', async () => {
+  it('does not slow or block charging while its receiver hangs', async () => {
     const { received } = await account('hanging', () => new Promise(() => {}))
     await spend('hanging', 80)
     await runDurableObjectAlarm(stubOf('hanging'))
@@ -290,7 +292,7 @@ describe('a webhook', () => {
     await crash('hanging')
   })
 
-  it('keeps its secret when it moves, draws another when told, and takes its events with it when it goes', async () => {
+  it('keeps its secret when it moves, generates a new one on request, and drops its events when removed', async () => {
     const { received, secret } = await account('moved')
     const url = 'https://elsewhere.example/hook'
     expect(await meterOf('moved').setWebhook(order('moved', { url }))).toMatchObject({ url, secret: null })
@@ -301,7 +303,7 @@ describe('a webhook', () => {
     expect(drawn).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
     expect(drawn).not.toBe(secret)
     expect(JSON.stringify(await meterOf('moved').webhook())).not.toContain('whsec_')
-    // In one go, so that no alarm delivers in between.
+    // In one transaction, so that no alarm delivers in between.
     const isCleared = await runInDurableObject(stubOf('moved'), async (object) => {
       const meter = object as unknown as MeterApi
       await spendOf(meter, 'k', 80 * CREDIT)
@@ -315,9 +317,9 @@ describe('a webhook', () => {
     expect(await meterOf('moved').clearWebhook()).toBe(false)
   })
 
-  it('remembers a hundred events', async () => {
+  it('stores a hundred events', async () => {
     await account('many', OK, 1_000)
-    // In one go, so that no alarm delivers in between.
+    // In one transaction, so that no alarm delivers in between.
     await runInDurableObject(stubOf('many'), async (object) => {
       const meter = object as unknown as MeterApi
       for (let i = 0; i < 120; i++) {

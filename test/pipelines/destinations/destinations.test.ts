@@ -130,7 +130,7 @@ describe('where it goes', () => {
   // PIPE-20
   it('is refused for private addresses, however they are written, and without TLS', async () => {
     const closed = egressOf({ PIPELINE_RESOLVER: `${url}/dns-query` })
-    expect(await toWebhook(closed)).toEqual({ ok: false, message: 'the destination must be reached by TLS: use https' })
+    expect(await toWebhook(closed)).toEqual({ ok: false, message: expect.stringContaining('https') })
     const hosts = [
       '127.1',
       '0x7f000001',
@@ -185,13 +185,13 @@ describe('where it goes', () => {
       answer = { body }
       expect([body, await closed().refusal('odd.example', true)]).toEqual([
         body,
-        expect.stringContaining('name of the'),
+        expect.stringContaining('destination name'),
       ])
     }
     answer = { body: '{"Status":3}' }
-    expect(await closed().refusal('none.example', true)).toBe('the name of the destination has no address')
+    expect(await closed().refusal('none.example', true)).toMatch(/no address/)
     answer = { status: 500 }
-    expect(await closed().refusal('down.example', true)).toBe('the name of the destination could not be resolved')
+    expect(await closed().refusal('down.example', true)).toMatch(/resolved/)
   })
 })
 

@@ -10,7 +10,7 @@ function told(ages: ReportedAges, relay: string, list: readonly number[], nowMs:
 }
 const NOW = 1_000_000
 
-test('law: p50 and p99 of all relays of a region are at most a tenth above the true ones, and never below', () => {
+test("invariant: a region's p50 and p99 are at most a tenth above the true values, and never below", () => {
   const age = fc.integer({ min: 0, max: 60_000 })
   fc.assert(
     fc.property(fc.array(fc.array(age, { minLength: 1, maxLength: 60 }), { minLength: 1, maxLength: 4 }), (relays) => {
@@ -30,7 +30,7 @@ test('law: p50 and p99 of all relays of a region are at most a tenth above the t
   )
 })
 
-test('regions stand apart, each with its relays and sockets; a relay counts with its newest report alone', () => {
+test("separates regions with their relays and sockets, and uses only a relay's newest report", () => {
   const ages = new ReportedAges()
   told(ages, 'c/weur/0', [900], NOW, 9)
   told(ages, 'c/weur/0', [100], NOW + 1, 5)
@@ -45,14 +45,14 @@ test('regions stand apart, each with its relays and sockets; a relay counts with
   expect(weur!.p99Ms).toBeLessThan(120)
 })
 
-test('a relay that has said nothing for three minutes is left out', () => {
+test('excludes a relay that is silent for three minutes', () => {
   const ages = new ReportedAges()
   told(ages, 'c/me/0', [5], NOW)
   expect(ages.view(NOW + 179_999, regionOf)).toHaveLength(1)
   expect(ages.view(NOW + 180_000, regionOf)).toEqual([])
 })
 
-test('a relay reports once a minute what it counted since, and nothing where it sent nothing', () => {
+test('reports new counts once a minute, and nothing without blocks', () => {
   const counts = new AgeCounts()
   expect(counts.take(NOW)).toBeNull()
   for (const age of [-50, 0, 0]) counts.add(age)
@@ -63,7 +63,7 @@ test('a relay reports once a minute what it counted since, and nothing where it 
   expect(counts.take(NOW + 120_000)).toBeNull()
 })
 
-test('what a relay counts is bounded by the buckets, whatever the ages', () => {
+test('bounds counts by the number of buckets, whatever the ages', () => {
   const counts = new AgeCounts()
   for (let age = 0; age < 200_000; age += 7) counts.add(age)
   expect(counts.take(NOW)!.length).toBeLessThanOrEqual(129)

@@ -26,7 +26,7 @@ const join = (texts: readonly string[]) => {
 
 describe('a frame that is too long', () => {
   // FEED-6
-  it('travels in valid parts within the limit and joins to the same frame', () => {
+  it('is sent in valid parts within the limit that join to the same frame', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.nat(9000), fc.nat(6000)), { maxLength: 4 }), (depths) => {
         const l4 = depths.map(([statuses, diffs], i) => ({
@@ -53,14 +53,14 @@ describe('a frame that is too long', () => {
     expect(join(texts).at(-1)).toEqual(block)
   })
 
-  it('has its books before rows of orders', () => {
+  it('sends books before order rows', () => {
     const l4 = [{ coin: 'BTC', statuses: Array.from({ length: 900 }, () => ({ cloid: '0'.repeat(900) })), diffs: [] }]
     const [first, ...rest] = encodeFrame({ ...blockOf(5), l4 }).map((text) => BlockFrame.parse(JSON.parse(text)))
     expect([first!.books?.length, rest.length > 0, rest.flatMap(({ books }) => books)]).toEqual([5, true, []])
   })
 
   // FEED-6
-  it('is dropped whole when a part does not belong', () => {
+  it('is dropped completely when a part does not fit', () => {
     const texts = encodeFrame(blockOf(200), 8 * 1024)
     const [first, , third] = texts
     expect(join([first!, third!])[1]).toEqual({
@@ -73,7 +73,7 @@ describe('a frame that is too long', () => {
 
 describe('the parts of one frame', () => {
   // FEED-6
-  it('are bounded together', () => {
+  it('are bounded in total', () => {
     const joiner = new PartJoiner()
     const part = (at: number) => ({ ...blockOf(0), part: at, parts: 100 })
     expect(joiner.push(part(0), 10 * 2 ** 20)).toBeNull()

@@ -1,4 +1,4 @@
-// Payments of funding as texts: from the node's line to the archive's, and out of the log's tail.
+// Funding payments as text: from the node's line to the archive, and out of the log's tail.
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -36,7 +36,7 @@ const blockWith = (height: number, deltas: readonly Delta[]): Block => {
   })
   return { height, time: height, books: [], ...parts }
 }
-/** What the public API shows of a user. */
+/** As the public API shows a user's payments. */
 const shown = (deltas: readonly Delta[], wanted: string) =>
   deltas
     .filter(({ user }) => user === wanted)
@@ -44,7 +44,7 @@ const shown = (deltas: readonly Delta[], wanted: string) =>
       return { time: TIME_MS, delta: { type: 'funding', coin, usdc, szi, fundingRate, nSamples: null } }
     })
 
-describe('a text of payments', () => {
+describe('payments text', () => {
   it.each([
     [`${USERS[0]} 1 BTC 1 2 3`, true],
     [`${USERS[0]} 1`, false],
@@ -59,7 +59,7 @@ describe('a text of payments', () => {
   ])('%s', (text, isOne) => expect(Payments.safeParse(text).success).toBe(isOne))
 
   // FEED-38
-  it('law: what a feeder reads comes through parts, the log and the archive as the node wrote it', () => {
+  it('invariant: passes through feeder, parts, log and archive exactly as the node wrote it', () => {
     expect(UNSIGNED_DECIMAL.test('280.0')).toBe(true)
     fc.assert(
       fc.property(
@@ -89,7 +89,7 @@ describe('a text of payments', () => {
     )
   })
 
-  it('is nothing that a line without it loses, nor what an event says', () => {
+  it('can be stripped without changing the rest of the line', () => {
     const line = encodeBlock({ ...blockWith(1, []), events: [{ payments: ['x'] }] }, null)
     expect(line.payments).toBe('[]')
     expect(withoutPayments(line.events)).toBe(line.events)
@@ -114,14 +114,14 @@ describe('the tail of the log', () => {
     return stretches.map(({ first, last, blocks }) => [first, last, blocks.map(({ height }) => height)])
   }
 
-  it('tells what one user paid', () => {
+  it('returns the payments of one user', () => {
     const other = { ...one, user: USERS[1]! }
     const at = { height: 1, time: 1 }
     expect(search([plain(1), blockWith(2, [one, other]), blockWith(3, [other]), plain(4)])).toEqual([[at, 4, [2]]])
     expect(search([plain(1)])).toEqual([[at, 1, []]])
   })
 
-  it('has a hole where it is not known who paid', () => {
+  it('reports a gap where the payers are unknown', () => {
     const at = (height: number) => ({ height, time: height })
     expect(search([plain(1), unknown(2), blockWith(3, [one])])).toEqual([
       [at(3), 3, [3]],

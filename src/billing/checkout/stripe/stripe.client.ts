@@ -1,5 +1,5 @@
-// Stripe Checkout over its HTTP API, and the check of what it signs. Invariants: an order makes one session, however often it is
-// asked for (Idempotency-Key); the secret key goes to Stripe alone.
+// Stripe Checkout over its HTTP API, and signature verification. Invariants: a purchase creates one session, however
+// often it is requested (Idempotency-Key); the secret key is sent only to Stripe.
 
 import * as z from 'zod'
 import { formatCredits } from '../../../core/amount.ts'
@@ -9,13 +9,13 @@ import { constantTimeEqual } from '../../../core/secret.ts'
 import type { Provider } from '../checkout-api.ts'
 import type { Purchase } from '../purchase.ts'
 
-/** Seconds that an event may be old, or ahead of this clock. */
+/** Maximum clock difference of an event in seconds, in both directions. */
 const TOLERANCE_SECONDS = 300
-/** While a secret is rolled there are two. */
+/** Two signatures occur while a secret is rolled. */
 const SIGNATURES_MAX = 8
 
 interface StripeSignature {
-  /** As it is written: it is part of what was signed. */
+  /** Original text, which is part of the signed data. */
   readonly time: string
   readonly signatures: readonly string[]
 }
@@ -65,12 +65,12 @@ export function stripe(ports: StripePorts): Provider {
       if (expired.ok) return ok(undefined)
       const found = await call(ports, 'GET', path, Status)
       if (found.ok && found.value.status === 'expired') return ok(undefined)
-      return err(`Stripe did not end its session, which may be paid: ${expired.error}`)
+      return err(`Stripe did not expire its session, which may still be paid: ${expired.error}`)
     },
   }
 }
 
-/** What Stripe is to ask for; `metadata` comes back with the events of session and charge. */
+/** Session parameters. `metadata` is returned with session and charge events. */
 function sessionForm({ number, account, micro, minor, currency }: Purchase, publicUrl: string): URLSearchParams {
   const about = { order: number, account }
   const back = `${publicUrl}/console?order=${encodeURIComponent(number)}`
@@ -91,7 +91,7 @@ function sessionForm({ number, account, micro, minor, currency }: Purchase, publ
   ] as [string, string][])
 }
 
-/** Of a refusal its status and code alone: its sentence may quote a key. */
+/** Errors contain only status and code, because Stripe's message may quote a key. */
 async function call<T>(
   { secretKey, apiUrl }: StripePorts,
   method: 'GET' | 'POST',
@@ -116,16 +116,16 @@ async function call<T>(
     const json: unknown = 'text' in read ? JSON.parse(read.text) : null
     if (response.ok) {
       const answer = schema.safeParse(json)
-      return answer.success ? ok(answer.data) : err('Stripe answered in another form than it documents')
+      return answer.success ? ok(answer.data) : err('Stripe returned an undocumented response')
     }
     const refusal = z.looseObject({ error: z.looseObject({ type: z.string().regex(/^\w{1,64}$/) }) }).safeParse(json)
-    return err(`Stripe answered ${response.status}${refusal.success ? ` (${refusal.data.error.type})` : ''}`)
+    return err(`Stripe returned ${response.status}${refusal.success ? ` (${refusal.data.error.type})` : ''}`)
   } catch {
-    return err('Stripe was not reached, or broke off')
+    return err('Stripe was unreachable or closed the connection')
   }
 }
 
-/** Whether Stripe signed this body, lately. */
+/** True if Stripe signed this body recently. */
 export async function isSigned(body: string, header: string | null, secret: string, nowMs: number): Promise<boolean> {
   const signature = signatureOf(header)
   if (signature === null) return false
@@ -135,7 +135,7 @@ export async function isSigned(body: string, header: string | null, secret: stri
   ])
   const mac = new Uint8Array(await crypto.subtle.sign('HMAC', key, text.encode(`${signature.time}.${body}`)))
   const hex = Array.from(mac, (byte) => byte.toString(16).padStart(2, '0')).join('')
-  // Every one is compared, so that nothing tells which was near.
+  // Compares all signatures, so that timing does not reveal which one was close.
   const held = signature.signatures.filter((each) => constantTimeEqual(each, hex))
   return held.length > 0 && isInTime(signature, nowMs)
 }

@@ -1,6 +1,6 @@
-// POST /checkout/stripe: where Stripe tells what became of payments. Invariants: nothing is read of a body that Stripe did not sign
-// lately; a 2xx says that the event is done with, everything else has Stripe send it again; of an
-// event few fields are read, and what says too little is no news.
+// POST /checkout/stripe: receives payment events from Stripe. Invariants: a body without a recent signature is not
+// parsed; a 2xx means that the event is done, anything else makes Stripe resend it; only a few fields are read, and an
+// incomplete event is no update.
 
 import { Hono } from 'hono'
 import * as z from 'zod'
@@ -71,7 +71,7 @@ export interface StripeRouteDeps {
 const BODY_MAX_BYTES = 256 * 1024
 const UNSIGNED: Failure = {
   kind: 'key_malformed',
-  hint: 'This event is not signed with the webhook secret, or not lately: STRIPE_WEBHOOK_SECRET must be that of this endpoint.',
+  hint: 'This event has no valid or recent signature. STRIPE_WEBHOOK_SECRET must be the secret of this endpoint.',
 }
 
 export function stripeRoutes({ events, webhookSecret, requestId, now }: StripeRouteDeps): Hono {
