@@ -1,5 +1,5 @@
-// What is kept of a coin's candles within a window: files, and what the log has behind them. Laws: a candle is told of which no
-// trade is missing, as far as the blocks have come; each other one is named as missing, or there was no trade.
+// A coin's candles within a window, from files and the log. Invariants: a returned candle misses no trade of the
+// available blocks; any other candle is reported as incomplete, or had no trade.
 
 import type { Interval } from '../core/candle-interval.ts'
 import type { HeightAndTime } from '../protocol/feed/durable-api.ts'
@@ -9,31 +9,31 @@ import type { FillHistory } from './funding-spans.ts'
 
 export interface CandleHistory {
   readonly candles: readonly Candle[]
-  /** Whether trades of this candle may be missing. */
+  /** Whether the candle may miss trades. */
   readonly isIncomplete: (candle: Pick<Candle, 't' | 'T'>) => boolean
-  /** All of these candles are among them. */
+  /** Span that contains all incomplete candles; null: none. */
   readonly incomplete: TimeSpan | null
-  /** Of the candles of the window those that end before this time were read; null: all. */
+  /** Candles that end before this time were read; null: all. */
   readonly untilMs: number | null
-  /** What is behind the files was wanted, and is not told now. */
+  /** The log was needed but is unavailable. */
   readonly isLogUnavailable: boolean
-  /** The last block that is in them; null where the newest may lack some. */
+  /** Last included block; null: the newest candles may be incomplete. */
   readonly head: HeightAndTime | null
-  /** From this block on nothing is missing. */
+  /** No data is missing from this block on. */
   readonly since: HeightAndTime
 }
 
-/** The candles that overlap a window, from the beginning of the first to the end of the last. */
+/** The span of all candles that overlap a window. */
 export function candlesWithin(interval: Interval, { fromMs, toMs }: TimeSpan): TimeSpan {
   return { fromMs: spanOf(interval, fromMs).t, toMs: spanOf(interval, toMs).T }
 }
 
-/** Whether the log is to be asked, for blocks above the last of the files. */
+/** Whether blocks of the log are needed, after the last of the files. */
 export function needsLog({ to, untilMs }: FileCandles, { toMs }: TimeSpan): boolean {
   return untilMs === null && toMs >= to.time
 }
 
-/** `held`: fills of the coin down to the files; null where the log was not asked, or does not tell. */
+/** `held`: fills of the coin from the log; null: not requested, or unavailable. */
 export function candleHistory(filed: FileCandles, held: FillHistory | null, request: CandlesRequest): CandleHistory {
   const { coin, interval, fromMs } = request
   const toMs = Math.min(request.toMs, (filed.untilMs ?? Number.POSITIVE_INFINITY) - 1)
@@ -56,7 +56,7 @@ export function candleHistory(filed: FileCandles, held: FillHistory | null, requ
 
 interface LogCandles extends Pick<CandleHistory, 'head' | 'since'>, Pick<FileCandles, 'parts' | 'holes'> {}
 
-/** What is not in the files, where the window reaches beyond them. */
+/** Candle parts of the log, if the window extends beyond the files. */
 function candlesFromLog(filed: FileCandles, held: FillHistory | null, request: CandlesRequest): LogCandles {
   const { to, since } = filed
   if (!needsLog(filed, request)) return { parts: [], holes: [], head: to, since }
@@ -70,7 +70,7 @@ function candlesFromLog(filed: FileCandles, held: FillHistory | null, request: C
   return { parts, holes: [{ fromMs: to.time, toMs: held.since.time }], head, since: held.since }
 }
 
-/** From the first candle of a window that has a hole to the last. */
+/** Span from the first to the last incomplete candle of a window. */
 function incompleteWithin(holes: readonly TimeSpan[], { fromMs, toMs }: TimeSpan, interval: Interval): TimeSpan | null {
   const inside = holes.filter((hole) => hole.fromMs <= toMs && hole.toMs >= fromMs)
   if (inside.length === 0) return null

@@ -1,5 +1,5 @@
-// Candles out of trades, each counted once however many fills it has. A stretch without trades has no candle. Weeks begin on
-// Thursdays, as days are counted since 1970, and months are those of the calendar, both in UTC.
+// Builds candles from trades; each trade counts once, however many fills it has. Periods without trades have no candle.
+// Weeks start on Thursdays (days since 1970) and months are calendar months, both in UTC.
 
 import { INTERVAL_MS, type Interval } from '../core/candle-interval.ts'
 import type { Coin } from '../core/coin.ts'
@@ -11,18 +11,18 @@ import { type Trade, tradesOf } from '../protocol/feed/trades.ts'
 
 const MAX_MONTH_MS = 31 * DAY_MS
 
-/** Intervals in which candles are kept: whole ones of them make each other one. */
+/** Stored intervals. All other intervals are made of whole candles of these. */
 export const BASE_INTERVALS = ['1m', '15m', '1h', '4h', '1d'] as const
 export type BaseInterval = (typeof BASE_INTERVALS)[number]
 
-/** The longest base that an interval is whole ones of, and how many of them at most. */
+/** The longest base interval that divides an interval, and the maximum number of parts. */
 export function baseOf(interval: Interval): { readonly base: BaseInterval; readonly parts: number } {
   const length = INTERVAL_MS[interval] ?? DAY_MS
   const base = BASE_INTERVALS.findLast((one) => length % INTERVAL_MS[one] === 0) ?? BASE_INTERVALS[0]
   return { base, parts: (INTERVAL_MS[interval] ?? MAX_MONTH_MS) / INTERVAL_MS[base] }
 }
 
-/** As the exchange writes it: first and last millisecond, coin, interval, prices, base volume, number of trades. */
+/** In the exchange's format: first and last ms, coin, interval, prices, base volume, number of trades. */
 export interface Candle {
   readonly t: number
   readonly T: number
@@ -36,7 +36,7 @@ export interface Candle {
   readonly n: number
 }
 
-/** First and last millisecond of the candle that a time falls in, in UTC. */
+/** First and last ms of the candle that contains a time, in UTC. */
 export function spanOf(interval: Interval, timeMs: number): { readonly t: number; readonly T: number } {
   const length = INTERVAL_MS[interval]
   if (length !== null) {
@@ -49,14 +49,14 @@ export function spanOf(interval: Interval, timeMs: number): { readonly t: number
   return { t: Date.UTC(year, month), T: Date.UTC(year, month + 1) - 1 }
 }
 
-/** What some of its trades make of a candle: `t` of it, and what joins with what others make. */
+/** Partial candle of some trades, which can be merged with other parts. `t`: start of the candle. */
 export type CandlePart = Omit<Candle, 'T' | 's' | 'i'>
 
 export function partOf({ px, sz, time }: Pick<Trade, 'px' | 'sz' | 'time'>, interval: Interval): CandlePart {
   return { t: spanOf(interval, time).t, o: px, c: px, h: px, l: px, v: trimDecimal(sz), n: 1 }
 }
 
-/** Of two parts of one candle, the second of which has the later trades. */
+/** Merges two parts of a candle; `b` has the later trades. */
 export function mergeParts(a: CandlePart, b: CandlePart): CandlePart {
   return {
     t: a.t,
@@ -69,22 +69,22 @@ export function mergeParts(a: CandlePart, b: CandlePart): CandlePart {
   }
 }
 
-/** As it is shown. */
+/** Wire format of a candle. */
 export function candleOf({ t, o, c, h, l, v, n }: CandlePart, coin: Coin, interval: Interval): Candle {
   return { t, T: spanOf(interval, t).T, s: coin, i: interval, o, c, h, l, v, n }
 }
 
-/** The candle with one more trade, or the next one where the trade came after its end. Older trades change nothing. */
+/** Adds a trade, or starts the next candle if the trade is later. Older trades are ignored. */
 export function withTrade(candle: Candle | null, interval: Interval, trade: Trade): Candle {
   if (candle && trade.time < candle.t) return candle
   const part = partOf(trade, interval)
   return candleOf(candle?.t === part.t ? mergeParts(candle, part) : part, trade.coin, interval)
 }
 
-// Parts of candles into candles. Invariants: parts may come cut anywhere, and whatever is cut gives the candles of all trades at once;
-// of parts of one candle those of lower blocks are its earlier ones.
+// Folds parts into candles. Invariants: any split of the parts yields the same candles; within a candle, parts of lower
+// blocks come first.
 
-/** Parts of candles, the first of which has trades of block `height`. */
+/** Parts of candles. `height`: block of the first trade. */
 export interface CandleParts {
   readonly height: number
   readonly parts: readonly CandlePart[]
@@ -98,7 +98,7 @@ export class CandleFold {
     this.#interval = interval
   }
 
-  /** In the order of the chain. */
+  /** Parts must be in chain order. */
   add(part: CandlePart): void {
     const { t } = spanOf(this.#interval, part.t)
     const known = this.#candles.get(t)
@@ -110,19 +110,19 @@ export class CandleFold {
   }
 }
 
-/** Candles of parts that come in any order. */
+/** Folds parts in any order. */
 export function foldCandles(parts: readonly CandleParts[], interval: Interval): CandlePart[] {
   const fold = new CandleFold(interval)
   for (const some of [...parts].sort((a, b) => a.height - b.height)) for (const part of some.parts) fold.add(part)
   return fold.candles
 }
 
-/** Trades that count: amounts that are none have no candle. */
+/** Trades with valid amounts. */
 export function validTrades(fills: readonly UserFill[]): readonly Trade[] {
   return tradesOf(fills).filter(({ px, sz }) => UNSIGNED_DECIMAL.test(px) && UNSIGNED_DECIMAL.test(sz))
 }
 
-/** A part as it is stored. */
+/** Stored form of a part. */
 export type CandleRow = readonly [t: number, o: string, c: string, h: string, l: string, v: string, n: number]
 
 export function rowsOfParts(parts: readonly CandlePart[]): CandleRow[] {
@@ -133,30 +133,30 @@ export function partsOfRows(text: string): CandlePart[] {
   return (JSON.parse(text) as readonly CandleRow[]).map(([t, o, c, h, l, v, n]) => ({ t, o, c, h, l, v, n }))
 }
 
-/** Unix ms, both ends included. */
+/** Unix ms, inclusive. */
 export interface TimeSpan {
   readonly fromMs: number
   readonly toMs: number
 }
 
-/** From the first millisecond of a candle to the last one of another, or of the same. */
+/** A range of whole candles. */
 export interface CandlesRequest extends TimeSpan {
   readonly coin: Coin
   readonly interval: Interval
-  /** Reading ends once so many are told whole. */
+  /** Reading stops after this many complete candles. */
   readonly limit: number
 }
 
 export interface FileCandles {
-  /** In any order; of longer candles, too. */
+  /** In any order, also of longer candles. */
   readonly parts: readonly CandleParts[]
-  /** Those that end before this time are told; null: all. */
+  /** Candles that end before this time are included; null: all. */
   readonly untilMs: number | null
-  /** The first and the last block of the files. */
+  /** First and last block of the files. */
   readonly from: HeightAndTime
   readonly to: HeightAndTime
-  /** Times within which trades may be missing. */
+  /** Periods with possibly missing trades. */
   readonly holes: readonly TimeSpan[]
-  /** The first block behind the last height that no file has. */
+  /** The first block after the last height that no file has. */
   readonly since: HeightAndTime
 }

@@ -1,6 +1,6 @@
 // Completed trades: round trips of one wallet on perp coins, from flat to flat, rebuilt from its fills.
 //
-// Laws: every fill's size, fee and profit goes to one trade, and to two where it turns the position over, split exactly;
+// Invariants: every fill's size, fee and profit goes to one trade, and to two where it turns the position over, split exactly;
 // folding on from a state is the same as folding everything at once; a position whose opening was not seen, or that a
 // gap or an unexplained change of size has touched, is never reported. Funding of a block meets the positions that the
 // block leaves.
@@ -22,30 +22,30 @@ import {
 
 interface TradeState {
   readonly user: Address
-  /** By coin: positions whose opening was seen. */
+  /** Positions by coin whose opening was seen. */
   readonly open: ReadonlyMap<string, OpenTrade>
   /** Closes of the latest close time. Those of unseen positions count too: an ordinal must not depend on the window. */
   readonly closes: { readonly time: number; readonly count: number }
 }
 
-/** A wallet of which nothing has been seen. */
+/** State of a wallet before its first fill. */
 export function emptyTradeState(user: Address): TradeState {
   return { user, open: new Map(), closes: { time: -1, count: 0 } }
 }
 
-/** The state after heights that nobody has: what was open may have changed in them. */
+/** The state after a gap: open positions may have changed. */
 export function afterGap(state: TradeState): TradeState {
   return { ...state, open: new Map() }
 }
 
-/** `missedMs`: when the last position was closed whose opening was not seen; -1 for none. */
+/** `missedMs`: time of the last close of a position whose opening was not seen; -1: none. */
 interface FoldResult {
   readonly state: TradeState
   readonly trades: readonly CompletedTrade[]
   readonly missedMs: number
 }
 
-/** Folds blocks, oldest first and without a hole, and answers the trades that were completed in them, in order. */
+/** Folds consecutive blocks, oldest first; returns the trades completed in them. */
 export function foldTrades(state: TradeState, blocks: readonly EventBlock[]): FoldResult {
   const fold = new Fold(state)
   for (const { fills, funding } of blocks) {

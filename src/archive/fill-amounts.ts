@@ -1,10 +1,10 @@
-// A perp fill in exact numbers, and its two parts where it turns a position over.
+// Exact amounts of a perp fill, split in two if the fill flips the position.
 
 import Big from 'big.js'
 import { DECIMAL, UNSIGNED_DECIMAL } from '../core/decimal.ts'
 import type { Fill } from '../protocol/feed/block.ts'
 
-/** Decimals of a fee's closing share; the opening share is the rest, so that both add up exactly. */
+/** Decimals of the fee's closing share; the opening share is the exact rest. */
 const SHARE_DECIMALS = 10
 
 export interface FillPart {
@@ -14,17 +14,17 @@ export interface FillPart {
 }
 
 export interface FillAmounts {
-  /** Signed position before and after. */
+  /** Signed position before and after the fill. */
   readonly start: Big
   readonly end: Big
   readonly px: Big
   readonly closedPnl: Big
-  /** What reduces the position, and what opens or extends one; null where the fill has no such part. */
+  /** Parts that reduce and that open or extend the position; null: no such part. */
   readonly closing: FillPart | null
   readonly opening: FillPart | null
 }
 
-/** Null where an amount is no decimal, or the fill has no size. */
+/** Null if an amount is not a decimal, or the fill has no size. */
 export function amountsOf(fill: Fill): FillAmounts | null {
   const { startPosition, sz, px, fee, closedPnl, side } = fill
   if (!UNSIGNED_DECIMAL.test(sz) || ![startPosition, px, fee, closedPnl].every((text) => DECIMAL.test(text)))
@@ -47,7 +47,7 @@ export function amountsOf(fill: Fill): FillAmounts | null {
   }
 }
 
-/** Wire form of our own amounts: no exponent, no trailing zeros, no `-0`. */
+/** Wire format of computed amounts: no exponent, no trailing zeros, no `-0`. */
 export function amountText(amount: Big): string {
   return amount.eq(0) ? '0' : amount.toFixed()
 }

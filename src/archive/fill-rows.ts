@@ -3,21 +3,21 @@
 import { DECIMAL, fromScaled, SCALE_DECIMALS, toScaled } from '../core/decimal.ts'
 import type { Fill, UserFill } from '../protocol/feed/block.ts'
 
-/** What only the node and the streams tell of a fill. */
+/** Fields that only the node and the streams include. */
 export const NODE_ONLY = ['builder', 'deployerFee', 'priorityGas'] as const
 
-/** A fill of a TWAP order, which stands beside the fill. */
+/** A fill of a TWAP order with its id. */
 interface SliceRow {
   readonly fill: Fill
   readonly twapId: number
 }
 
-/** Of one block, in its order. */
+/** Fills of one block, in order. */
 export function fillRows(fills: readonly UserFill[], isAggregated = false): Fill[] {
   return (isAggregated ? aggregateFills(fills) : fills).map(([, fill]) => omitFields(fill, NODE_ONLY))
 }
 
-/** Those of TWAP orders alone. */
+/** Only fills of TWAP orders. */
 export function sliceRows(fills: readonly UserFill[], isAggregated = false): SliceRow[] {
   const slices = fills.filter(([, { twapId }]) => typeof twapId === 'number')
   return fillRows(slices, isAggregated).map((fill) => ({
@@ -26,12 +26,12 @@ export function sliceRows(fills: readonly UserFill[], isAggregated = false): Sli
   }))
 }
 
-/** What tells a fill apart from others of its wallet; of merged ones the first `tid` depends on who merges. */
+/** Identifies a fill of a wallet. Aggregated fills omit `tid`, which depends on the aggregation. */
 export function fillIdOf({ oid, time, tid, dir }: Fill, isAggregated = false): string {
   return `${oid} ${time} ${isAggregated ? dir : tid}`
 }
 
-/** A copy that lacks some fields. */
+/** Copy without some fields. */
 export function omitFields(fill: Fill, fields: readonly string[]): Fill {
   const own = { ...fill }
   for (const field of fields) delete own[field]

@@ -1,6 +1,5 @@
-// Funding that is kept apart from the fills it was paid on, put where it belongs. Laws: what a fold needs of a fill is kept,
-// and nothing else: thousands are held at once; what was paid from one fill to the next met one position, so that it is one
-// number.
+// Attaches separately stored funding to fills. Invariants: only the fields that a fold needs are kept, since thousands
+// of fills are held at once; funding between two fills applies to one position, so one number is enough.
 
 import { type Coin, marketTypeOf } from '../core/coin.ts'
 import type { CoinFunding, Fill } from '../protocol/feed/block.ts'
@@ -12,23 +11,23 @@ const TRADE_FIELDS = [
   ...(['closedPnl', 'fee', 'crossed', 'builder'] as const),
 ]
 
-/** Blocks that left one position in a coin, both included. */
+/** Blocks during which a coin's position is constant, inclusive. */
 export interface FundingSpan {
   readonly coin: Coin
   readonly from: number
   readonly to: number
 }
 
-/** All that was paid in the span that begins so. */
+/** Total funding of the span that starts at `from`. */
 export type SpanFunding = CoinFunding & Pick<FundingSpan, 'from'>
 
-/** A block with as much of its fills as trades are made of. */
+/** A block whose fills have only the fields that trades need. */
 export function withTradeFields({ fills, ...block }: EventBlock): EventBlock {
   const partOf = (fill: Fill) => Object.fromEntries(TRADE_FIELDS.map((field) => [field, fill[field]])) as Fill
   return { ...block, fills: fills.map(([user, fill]) => [user, partOf(fill)]) }
 }
 
-/** Where a wallet held a position from one of its fills to the next; none leads over a hole. */
+/** Spans between fills during which a wallet held a position; none crosses a gap. */
 export function positionSpans(runs: readonly (readonly EventBlock[])[]): FundingSpan[] {
   return runs.flatMap((run) => {
     const spans: FundingSpan[] = []
@@ -50,7 +49,7 @@ function isOpenAfter(fill: Fill): boolean {
   return amounts !== null && !amounts.end.eq(0)
 }
 
-/** Runs with what was paid in their spans, beside what their blocks tell themselves. */
+/** Adds the funding of spans to runs. */
 export function withFunding(
   runs: readonly (readonly EventBlock[])[],
   paid: readonly SpanFunding[],
@@ -63,17 +62,17 @@ export function withFunding(
   return runs.map((run) => run.map(withIt))
 }
 
-/** All that is held for a wallet or a builder. */
+/** Stored fills of a wallet or a builder. */
 export interface FillHistory {
-  /** The last block that was looked at. */
+  /** The last block that was searched. */
   readonly head: HeightAndTime
-  /** From this block to the head nothing is missing; of what is older, only some may be there. */
+  /** Data is complete from this block to the head; older data may be partial. */
   readonly since: HeightAndTime
-  /** Oldest first; between two runs are heights that nobody has. */
+  /** Oldest first; heights between runs are missing. */
   readonly runs: readonly (readonly EventBlock[])[]
 }
 
-/** Joins stretches, newest first and at least one, where their heights touch. */
+/** Joins at least one stretch, newest first, where heights touch. */
 export function joinStretches(head: HeightAndTime, stretches: readonly [BlockRange, ...BlockRange[]]): FillHistory {
   const [newest, ...older] = stretches
   let run = { first: newest.first, stretches: [newest] }

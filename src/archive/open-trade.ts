@@ -1,4 +1,4 @@
-// A round trip that is still open: what has gone into it so far, and what it is once it is complete.
+// An open round trip, and its summary once it is complete.
 
 import Big from 'big.js'
 import type { Coin } from '../core/coin.ts'
@@ -42,7 +42,7 @@ export interface OpenTrade {
 }
 
 const PX_DECIMALS = 10
-/** USDC has no more. */
+/** Decimals of USDC. */
 const USDC_DECIMALS = 8
 const ZERO = new Big(0)
 
@@ -52,7 +52,7 @@ export function newTrade(time: number): OpenTrade {
   return { openTime: time, ...sizes, grossPnl: ZERO, fees: ZERO, funding: ZERO, fills: 0, makerFills: 0 }
 }
 
-/** With the part of a fill that reduces or closes it. */
+/** Adds the part of a fill that reduces or closes the position. */
 export function reduceTrade(
   trade: OpenTrade,
   fill: Fill,
@@ -68,7 +68,7 @@ export function reduceTrade(
   } satisfies OpenTrade
 }
 
-/** With the part of a fill that opens or extends it. */
+/** Adds the part of a fill that opens or extends the position. */
 export function extendTrade(trade: OpenTrade, fill: Fill, { px, end }: FillAmounts, part: FillPart) {
   const size = end.abs()
   return {
@@ -89,12 +89,12 @@ function countFill(trade: OpenTrade, fill: Fill, { fee }: FillPart): OpenTrade {
   }
 }
 
-/** With funding of one payment or more, which are the same; `perUnit` is positive where longs pay. */
+/** Adds funding; `perUnit` is positive if longs pay. */
 export function applyFunding(trade: OpenTrade, perUnit: string): OpenTrade {
   return { ...trade, funding: trade.funding.minus(trade.size.times(perUnit)) }
 }
 
-/** What a trade is whose last fill closed it; `index` is its place among the wallet's closes of that time. */
+/** Summary of a closed trade. `index`: its ordinal among the wallet's closes at that time. */
 export function completeTrade(user: Address, fill: Fill, trade: OpenTrade, index: number): CompletedTrade {
   const { grossPnl, fees, openTime } = trade
   const funding = trade.funding.round(USDC_DECIMALS)
@@ -102,7 +102,7 @@ export function completeTrade(user: Address, fill: Fill, trade: OpenTrade, index
   return {
     user,
     coin: fill.coin,
-    // The fill that closes is on the other side.
+    // The closing fill is on the opposite side.
     position_type: fill.side === 'A' ? 'Long' : 'Short',
     gross_pnl: amountText(grossPnl),
     net_pnl: amountText(grossPnl.minus(fees).plus(funding)),

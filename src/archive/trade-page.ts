@@ -1,27 +1,27 @@
-// Which completed trades an answer shows: by close time, DEX, builder and cursor. Ordinals are given before this, so
-// that a cursor means the same row whatever else is asked for.
+// Filters completed trades by close time, DEX, builder and cursor. Ordinals are assigned before filtering, so that a
+// cursor always refers to the same row.
 
 import { type Coin, dexOf, MAIN_DEX } from '../core/coin.ts'
 import type { CompletedTrade } from './open-trade.ts'
 
-/** Times in Unix milliseconds, both ends included. */
+/** Unix ms, inclusive. */
 export interface Window {
   readonly startTime?: number | undefined
   readonly endTime?: number | undefined
 }
 
 export interface TradeFilter extends Window {
-  /** `<close_time>_<tx_index>`: only what comes after that row. */
+  /** `<close_time>_<tx_index>`: only later rows. */
   readonly cursor?: string | undefined
   readonly builder?: string | undefined
-  /** A DEX's name or MAIN_DEX; absent: every DEX. */
+  /** A DEX name or MAIN_DEX; absent: all. */
   readonly dex?: string | undefined
 }
 
 /** `<close_time>_<tx_index>`. */
 export const TRADE_CURSOR = /^\d{1,15}_\d{1,9}$/
 
-/** The close time of a cursor, 0 where there is none. */
+/** Close time of a cursor; 0: no cursor. */
 export function cursorTime(cursor: string | undefined): number {
   return Number(cursor?.split('_')[0] ?? 0)
 }
@@ -30,12 +30,12 @@ export function isWithin(time: number, { startTime = 0, endTime = Number.POSITIV
   return time >= startTime && time <= endTime
 }
 
-/** Whether a perp coin is of a DEX; any is where none is asked for. */
+/** Whether a perp coin belongs to a DEX; true without a DEX. */
 export function isOnDex(coin: Coin, dex: string | undefined): boolean {
   return dex === undefined || dexOf(coin) === (dex === MAIN_DEX ? '' : dex)
 }
 
-/** Those that pass, in the order they came in. */
+/** Matching trades in their original order. */
 export function filterTrades(trades: readonly CompletedTrade[], filter: TradeFilter): CompletedTrade[] {
   const [closeTime = -1, txIndex = -1] = filter.cursor?.split('_').map(Number) ?? []
   return trades.filter(

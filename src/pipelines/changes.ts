@@ -1,5 +1,6 @@
-// What may become of a pipeline's record. Laws: a change is whole or refused, and each refusal names its field; what was
-// read changes nothing when it is sent back; a secret stays only with whom it was given for.
+// Validates new pipelines and changes to existing ones. Invariants: a change is applied whole or refused, and every
+// refusal names its field; sending back what was read changes nothing; a stored secret stays with the destination it
+// was given for.
 
 import * as z from 'zod'
 import { canonicalJson } from '../core/canonical-json.ts'
@@ -11,17 +12,17 @@ import { DEFAULTS, PIPELINE_FIELDS, type PipelineFields } from './pipeline.ts'
 import { MASK, masked, recipientOf, secretField, secretOf } from './secrets.ts'
 import { selectTopic } from './topics/catalogue.ts'
 
-/** A record to be written: its fields show no secret. */
+/** A pipeline that may be stored. Its fields contain no secret. */
 export interface ValidatedPipeline {
   readonly fields: PipelineFields
-  /** Empty: there is none; null: the one that there is stays. */
+  /** Empty: no secret; null: the stored one stays. */
   readonly secret: string | null
 }
 type Validation = Result<ValidatedPipeline, readonly Issue[]>
 
 const { name, topic, destination_config, ...REST } = PIPELINE_FIELDS
 
-/** What who creates one sends. */
+/** Request body that creates a pipeline. */
 export const NewPipeline = z
   .strictObject({
     name,
@@ -31,14 +32,14 @@ export const NewPipeline = z
   })
   .meta({ id: 'NewPipeline' })
 
-const READ_ONLY = z.unknown().optional().describe('Cannot be changed: what was read may be sent back')
+const READ_ONLY = z.unknown().optional().describe('Read-only; ignored in requests')
 
-/** What who changes one sends: some fields, each whole. */
+/** Request body that changes a pipeline. A field that is sent is replaced as a whole. */
 export const PipelineChange = z
   .strictObject({
     ...z.object(PIPELINE_FIELDS).partial().shape,
-    topic: topic.optional().describe('Cannot be changed: may be sent back as it was read'),
-    id: z.string().optional().describe('Cannot be changed: may be sent back as it was read'),
+    topic: topic.optional().describe('Read-only; may be sent back unchanged'),
+    id: z.string().optional().describe('Read-only; may be sent back unchanged'),
     created_by: READ_ONLY,
     charged_to: READ_ONLY,
     group: READ_ONLY,
@@ -55,29 +56,33 @@ export function validateNew(input: NewPipeline): Validation {
   const fields = { ...DEFAULTS, destination_type: config.type, ...writableFields(input) } as PipelineFields
   const field = secretField(config)
   const isMask = secretOf(config) === MASK
-  return validated(fields, secretOf(config), isMask ? [secretIssue(field, 'is "******": send the secret itself')] : [])
+  return validated(
+    fields,
+    secretOf(config),
+    isMask ? [secretIssue(field, 'must be the secret itself, not "******"')] : [],
+  )
 }
 
-/** `current` shows no secret. */
+/** `current` contains no secret. */
 export function validateChange(id: string, current: PipelineFields, input: PipelineChange): Validation {
   const config = input.destination_config ?? current.destination_config
   const next = { ...current, destination_type: config.type, ...writableFields(input) } as PipelineFields
   const issues: Issue[] = []
   if ((input.id ?? id) !== id) issues.push({ path: 'id', message: 'cannot be changed' })
   if (next.topic !== current.topic)
-    issues.push({ path: 'topic', message: 'cannot be changed: create another pipeline' })
+    issues.push({ path: 'topic', message: 'cannot be changed; create a new pipeline instead' })
   const isKept = secretOf(config) === MASK
   if (isKept) issues.push(...keptSecretIssues(current, config))
   return validated(next, isKept ? null : secretOf(config), issues)
 }
 
-/** Fields that change nothing of what a pipeline sends, or of what becomes of it. */
+/** Fields that affect neither the rows nor their delivery. */
 const NO_EFFECT_FIELDS = ['name', 'project', 'description', 'status'] as const
 
-/** What a change makes another: anything of the record, what is sent, and where rows go. */
+/** Which parts of a pipeline a change affects: anything at all, the rows that are sent, the destination. */
 export function differences(before: PipelineFields, { fields, secret }: ValidatedPipeline) {
   const isSecretNew = secret !== null && (secret !== '' || secretOf(before.destination_config) !== '')
-  // Each transform sees those before it: their order counts.
+  // Transforms read the results of earlier ones, so their order matters.
   const textOf = ({ transforms, ...rest }: Partial<PipelineFields>) =>
     canonicalJson({ ...rest, transforms: JSON.stringify(transforms) })
   const sent = (of: PipelineFields) =>
@@ -90,14 +95,15 @@ export function differences(before: PipelineFields, { fields, secret }: Validate
   }
 }
 
-/** Why the secret that there is cannot be that of this destination. */
+/** Reasons why the stored secret cannot be kept for this destination. */
 function keptSecretIssues(
   { destination_config: current }: PipelineFields,
   config: PipelineFields['destination_config'],
 ) {
-  if (secretOf(current) === '') return [secretIssue(secretField(config), 'is "******", and there is none to keep')]
+  if (secretOf(current) === '')
+    return [secretIssue(secretField(config), 'is "******", but no secret is stored. Send the secret itself')]
   if (recipientOf(current) === recipientOf(config)) return []
-  return [secretIssue(secretField(config), 'was given for another destination: send it with the new one')]
+  return [secretIssue(secretField(config), 'must be sent again because the destination changes')]
 }
 
 function secretIssue(field: string | null, message: string): Issue {
@@ -116,7 +122,7 @@ function validated(fields: PipelineFields, secret: string | null, issues: readon
   return ok({ fields: { ...fields, destination_config: masked(fields.destination_config) }, secret })
 }
 
-/** A transform is a table for those behind it: one with a name of ours, or of another one, would stand in its place. */
+/** Each transform becomes a table, so its name must not hide a table of the batch or of SQLite. */
 const ENGINE_NAME = /^(?:sqlite_|pragma_|json_each$|json_tree$|dbstat$)/i
 
 function nameIssues({ topic, transforms }: PipelineFields): Issue[] {
@@ -126,14 +132,16 @@ function nameIssues({ topic, transforms }: PipelineFields): Issue[] {
     const isAgain = seen.size === seen.add(key).size
     const why =
       key === topic ? 'the topic' : ENGINE_NAME.test(own) ? 'a table of SQLite' : isAgain ? 'another transform' : null
-    return why === null ? [] : [{ path: `transforms.${own}`, message: `has the name of ${why}: choose another name` }]
+    return why === null
+      ? []
+      : [{ path: `transforms.${own}`, message: `conflicts with the name of ${why}; choose another name` }]
   })
 }
 
 function typeIssues({ destination_type: type, destination_config: config }: PipelineFields): Issue[] {
   const issues = config.type === 'postgres' ? postgresIssues(config) : []
   if (type === config.type) return issues
-  return [{ path: 'destination_type', message: `must be "${config.type}", as in the config` }, ...issues]
+  return [{ path: 'destination_type', message: `must be "${config.type}", the type of destination_config` }, ...issues]
 }
 
 function positionIssues({
@@ -143,11 +151,11 @@ function positionIssues({
 }: PipelineFields): Issue[] {
   const issue = (message: string) => [{ path: 'execution_stop_from', message }]
   if (execution_mode === 'bounded' && isNewest(from) && isNewest(to)) {
-    const message = 'must be before where it ends, the newest block: "earliest", a height or a time'
+    const message = 'must be "earliest", a height or a time, because the pipeline ends at the newest block'
     return [{ path: 'execution_start_from', message }]
   }
   if (to === '') return []
-  if (execution_mode !== 'bounded') return issue('goes with "execution_mode" "bounded"')
+  if (execution_mode !== 'bounded') return issue('requires "execution_mode" "bounded"')
   const begin = positionValue(from)
   const end = positionValue(to)
   const isBefore = begin !== null && end !== null && isHeight(from) === isHeight(to) && end < begin
@@ -157,7 +165,7 @@ function positionIssues({
 const isNewest = (position: string) => position === '' || position === 'latest'
 const isHeight = (position: string) => /^\d+$/.test(position)
 
-/** A height or Unix milliseconds; null where the words do not tell. */
+/** A height or Unix ms; null if the position is a word. */
 function positionValue(position: string): number | null {
   const place = isHeight(position) ? Number(position) : Date.parse(position)
   return Number.isNaN(place) ? null : place
@@ -169,7 +177,7 @@ function filterIssues(fields: PipelineFields): readonly Issue[] {
   return chosen.ok ? [] : [chosen.error]
 }
 
-/** The fields that were sent, without what may only be sent back. */
+/** The fields of a request, without the read-only ones. */
 function writableFields(sent: PipelineChange): Partial<PipelineFields> {
   const own = Object.entries(sent).filter(([name, value]) => name in PIPELINE_FIELDS && value !== undefined)
   return Object.fromEntries(own)

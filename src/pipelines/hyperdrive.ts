@@ -1,5 +1,5 @@
-// Hyperdrives as destinations: databases that the operator has bound to the Worker. Law: nobody writes into one whose account
-// the operator has not listed for it.
+// Hyperdrive destinations: databases that the operator has bound to the Worker. Invariant: an account writes to a
+// Hyperdrive only if the operator lists the account for it.
 
 import * as z from 'zod'
 import type { Issue } from '../core/failure.ts'
@@ -10,18 +10,15 @@ import type { DestinationConfig } from './pipeline.ts'
 type PostgresConfig = Extract<DestinationConfig, { type: 'postgres' }>
 
 const NAME = /^[A-Z][A-Z0-9_]{0,62}$/
-/** By the name of a binding the accounts whose pipelines may write through it. */
-const Accounts = z.record(
-  z.string().regex(NAME, 'must be the name of a binding, such as FILLS_DB'),
-  z.array(z.string()),
-)
+/** Accounts that may write, by binding name. */
+const Accounts = z.record(z.string().regex(NAME, 'must be a binding name such as FILLS_DB'), z.array(z.string()))
 
-/** Of `hyperdrive://NAME`; null: it is a server's address. */
+/** Binding name of `hyperdrive://NAME`; null: the URL is a server. */
 export function hyperdriveOf(url: string): string | null {
   return /^hyperdrive:\/\/(.*)$/i.exec(url)?.[1] ?? null
 }
 
-/** What of a record belongs to servers of one's own, and what to a Hyperdrive. */
+/** Checks that servers have credentials and Hyperdrives have none. */
 export function postgresIssues(config: PostgresConfig): Issue[] {
   const name = hyperdriveOf(config.url)
   const issue = (field: string, message: string) => ({ path: `destination_config.${field}`, message })
@@ -31,13 +28,13 @@ export function postgresIssues(config: PostgresConfig): Issue[] {
   if (name === null) return fields.map((field) => issue(field, 'is required'))
   const isNamed = NAME.test(name)
     ? []
-    : [issue('url', 'must be hyperdrive:// and the name of a binding, such as FILLS_DB')]
-  return [...isNamed, ...fields.map((field) => issue(field, 'must be left out: the Hyperdrive has its own'))]
+    : [issue('url', 'must be hyperdrive:// followed by a binding name such as FILLS_DB')]
+  return [...isNamed, ...fields.map((field) => issue(field, 'must be omitted: the Hyperdrive binding provides it'))]
 }
 
-const NOT_JSON = 'is not JSON: expected accounts by the name of a binding, such as {"FILLS_DB":["acme"]}'
+const NOT_JSON = 'is not valid JSON. Expected account lists by binding name, such as {"FILLS_DB":["acme"]}'
 
-/** The PIPELINE_HYPERDRIVE variable; an error is one sentence for the operator. */
+/** The PIPELINE_HYPERDRIVE variable. */
 export const HyperdriveVariable = z.string().transform((text, context) => {
   const value = parseJson(text)
   const accounts = parseWith(Accounts, value)

@@ -1,5 +1,5 @@
-// A pipeline: which rows go where. What its record keeps, what its owner may write and what its Sink object is told are
-// made of the same fields. Pure; what may follow what is in changes.ts, what is secret in secrets.ts.
+// Definition of a pipeline. Stored records, requests and the messages to the Sink object share these fields. Pure;
+// transitions are in changes.ts, secrets in secrets.ts.
 
 import * as z from 'zod'
 import type { Issue } from '../core/failure.ts'
@@ -16,7 +16,7 @@ export const TOPICS = [
 ] as const
 export type Topic = (typeof TOPICS)[number]
 
-/** Channels of whose subscriptions one may be the filter of a topic. */
+/** Channels whose subscriptions can filter a topic. */
 export const FILTERS: Readonly<Record<Topic, readonly string[]>> = {
   fills: ['userFills', 'allFills', 'builderFills', 'liquidationFills', 'builderLiquidations'],
   ledger: ['userNonFundingLedgerUpdates'],
@@ -29,16 +29,16 @@ export const FILTERS: Readonly<Record<Topic, readonly string[]>> = {
 
 export const STATUSES = ['running', 'paused'] as const
 const MAX_TRANSFORMS = 16
-/** UTF-16 units of one. */
+/** UTF-16 units of one transform. */
 const MAX_TRANSFORM_CHARS = 65_536
 const TRANSFORM_NAME = /^[A-Za-z]\w{0,62}$/
 const MAX_ADDRESSES = 1_000
-/** A row of D1 has room for all of these at once, were every character of three bytes. */
+/** Together these limits fit a D1 row even if every character takes three bytes. */
 const MAX_FILTER_CHARS = 65_536
 const MAX_ABI_CHARS = 196_608
 
-const text = (most: number) => z.string().max(most, `must be at most ${most} characters`)
-const line = (most: number) => text(most).regex(/^\P{Cc}*$/u, 'must hold no control characters')
+const text = (most: number) => z.string().max(most, `must be at most ${most.toLocaleString('en-US')} characters`)
+const line = (most: number) => text(most).regex(/^\P{Cc}*$/u, 'must not contain control characters')
 const matching = (pattern: RegExp, words: string) => z.string().regex(pattern, words)
 
 const SECRET_NAME =
@@ -50,92 +50,92 @@ const hasSecretParameter = (url: string) => {
   return names.some((name) => SECRET_NAME.test(name))
 }
 
-/** An address without credentials, which have fields of their own. It is not repeated in what refuses it. */
+/** A URL without credentials, which have their own fields. Errors do not repeat it. */
 function urlField(schemes: string, example: string) {
-  const words = `must be an address such as ${example}`
+  const words = `must be a URL such as ${example}`
   return z
     .string()
-    .max(2_048, { error: 'must be at most 2048 characters', abort: true })
+    .max(2_048, { error: 'must be at most 2,048 characters', abort: true })
     .refine((url) => !/^[a-z]*:?[/\\]*[^/?#\\]*@/i.test(url), {
-      error: 'must hold no user name or password',
+      error: 'must not contain a user name or password',
       abort: true,
     })
     .refine(
       (url) => !hasSecretParameter(url),
-      'must hold no secret such as "password" or "token" in its query, which would be shown: "password" is the field for one, ' +
-        'and "secret" signs what a webhook gets',
+      'must not contain a secret such as "password" or "token" in its query, because URLs are shown. Use the field "password"; ' +
+        'webhooks are signed with "secret"',
     )
     .regex(new RegExp(`^(?:${schemes})://[^\\s/?#\\\\@]+(?:[/?#][^\\s\\\\]*)?$`, 'i'), { error: words, abort: true })
     .pipe(z.url(words))
 }
 
-const Secret = line(1_024).describe('Secret: read back as `******`, which keeps it when it is sent')
+const Secret = line(1_024).describe('Secret. Returned as `******`; send `******` to keep the stored secret')
 const User = line(256).describe('User name')
 const Table = (words: string) =>
-  matching(/^[A-Za-z_]\w{0,62}(?:\.[A-Za-z_]\w{0,62})?$/, 'must be a name of letters, digits and "_"').describe(words)
+  matching(/^[A-Za-z_]\w{0,62}(?:\.[A-Za-z_]\w{0,62})?$/, 'must consist of letters, digits and "_"').describe(words)
 const CreateTable = z
   .boolean()
   .optional()
-  .describe('Create the table where it is missing, and columns of the rows that it lacks; false unless said')
-const Format = z.enum(['parquet', 'ndjson']).describe('What an object holds')
+  .describe('Whether to create the table and its columns if they are missing. Default: false')
+const Format = z.enum(['parquet', 'ndjson']).describe('File format')
 const Prefix = z
   .string()
   .regex(
     /^(?!\/)(?!.*(?:^|\/)\.{0,2}\/)[\w!.*'()/=+-]{0,512}$/,
-    'must be at most 512 letters, digits and !_.*\'()/=+-, no "/" first or twice and no "." or ".." between them',
+    'must be at most 512 letters, digits or !_.*\'()/=+-, must not start with "/" and must not contain "//", "/./" or "/../"',
   )
-  .describe('Names of objects begin with it, such as `fills/`')
+  .describe('Prefix of object names, such as `fills/`')
 
-const type = <const Type extends string>(of: Type) => z.literal(of).describe('Kind of destination')
+const type = <const Type extends string>(of: Type) => z.literal(of).describe('Destination type')
 
 const SHAPES = {
   webhook: {
     type: type('webhook'),
-    url: urlField('https?', 'https://example.com/hooks/weir').describe('Where batches are posted'),
+    url: urlField('https?', 'https://example.com/hooks/weir').describe('URL that receives batches by POST'),
     secret: matching(
       /^(?:\*{6}|whsec_(?:[A-Za-z0-9+/]{4}){8,21}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)$/,
-      'must be "whsec_" and the base64 of 24 to 64 bytes, such as `openssl rand -base64 32` makes',
-    ).describe('Signs batches as Standard Webhooks has it: read back as `******`, which keeps it when it is sent'),
+      'must be "whsec_" followed by 24 to 64 bytes in base64, for example from `openssl rand -base64 32`',
+    ).describe('Signing secret (Standard Webhooks). Returned as `******`; send `******` to keep the stored secret'),
   },
   r2: { type: type('r2'), prefix: Prefix, format: Format },
   s3: {
     type: type('s3'),
-    url: urlField('https?', 'https://s3.eu-central-1.amazonaws.com').describe('Endpoint, without the bucket'),
-    bucket: matching(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, 'must be the name of a bucket').describe(
-      'Name of the bucket',
-    ),
+    url: urlField('https?', 'https://s3.eu-central-1.amazonaws.com').describe('Endpoint without the bucket'),
+    bucket: matching(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, 'must be a bucket name').describe('Bucket name'),
     region: matching(/^[a-z0-9-]{1,64}$/, 'must be a region such as eu-central-1, or auto').describe(
-      'Region to sign for',
+      'Region used for signing',
     ),
     prefix: Prefix,
     format: Format,
-    access_key_id: matching(/^[\x21-\x7e]{1,256}$/, 'must be 1 to 256 printable characters').describe('Id of the key'),
+    access_key_id: matching(/^[\x21-\x7e]{1,256}$/, 'must be 1 to 256 printable characters').describe('Access key ID'),
     secret_access_key: Secret.min(1),
   },
   clickhouse: {
     type: type('clickhouse'),
-    url: urlField('https?', 'https://example.com:8443').describe('Its HTTP interface'),
+    url: urlField('https?', 'https://example.com:8443').describe('URL of the HTTP interface'),
     user: User,
     password: Secret,
-    database: Table('Database'),
-    table: Table('Table, with a column for each field of the rows'),
+    database: Table('Database name'),
+    table: Table('Table with a column for each row field'),
     create_table: CreateTable,
   },
   postgres: {
     type: type('postgres'),
     url: urlField('postgres(?:ql)?|hyperdrive', 'postgres://db.example.com:5432').describe(
-      "The server, or `hyperdrive://NAME` for one of the operator's, which goes without user, password and database",
+      'Server URL, or `hyperdrive://NAME` for a Hyperdrive of the operator (without user, password and database)',
     ),
     user: User.optional(),
     password: Secret.optional(),
-    database: line(63).min(1).describe('Database').optional(),
-    table: Table('Table, with a column for each field of the rows'),
+    database: line(63).min(1).describe('Database name').optional(),
+    table: Table('Table with a column for each row field'),
     create_table: CreateTable,
   },
   kafka: {
     type: type('kafka'),
-    url: urlField('https?', 'https://kafka-rest.example.com').describe('An HTTP bridge: Confluent REST, v2'),
-    topic: matching(/^[A-Za-z0-9._-]{1,249}$/, 'must be the name of a topic').describe('Topic of the cluster'),
+    url: urlField('https?', 'https://kafka-rest.example.com').describe(
+      'URL of a Kafka REST bridge (Confluent REST v2)',
+    ),
+    topic: matching(/^[A-Za-z0-9._-]{1,249}$/, 'must be a topic name').describe('Kafka topic'),
     user: User.optional(),
     password: Secret.optional(),
   },
@@ -152,7 +152,7 @@ export const DestinationConfig = z
   ])
   .meta({ id: 'DestinationConfig' })
 export type DestinationConfig = z.infer<typeof DestinationConfig>
-/** The same as answers show it: they may gain fields. */
+/** Destinations in responses, which may gain fields. */
 export const DestinationView = z
   .discriminatedUnion('type', [
     z.object(SHAPES.webhook),
@@ -174,68 +174,71 @@ const Position = z
   .string()
   .refine(isPosition, 'must be empty, "earliest", "latest", a height, or a time such as 2026-11-24T00:00:00Z')
 
-/** In UTF-16 units of JSON. */
+/** Limit in UTF-16 units of JSON. */
 const maxJsonChars = (most: number) =>
-  [(value: unknown) => JSON.stringify(value).length <= most, `must be at most ${most} characters of JSON`] as const
+  [
+    (value: unknown) => JSON.stringify(value).length <= most,
+    `must be at most ${most.toLocaleString('en-US')} characters of JSON`,
+  ] as const
 
-/** What its owner writes. */
+/** Fields that the owner sets. */
 export const PIPELINE_FIELDS = {
-  name: line(100).min(1).describe('Name for people'),
-  project: line(100).describe('What it belongs to, for people'),
-  description: text(2_000).describe('Text for people'),
-  topic: z.enum(TOPICS).describe('What it reads'),
+  name: line(100).min(1).describe('Display name'),
+  project: line(100).describe('Project name'),
+  description: text(2_000).describe('Description'),
+  topic: z.enum(TOPICS).describe('Topic to read'),
   filter: z
-    .looseObject({ type: z.string().describe('Channel') })
+    .looseObject({ type: z.string().describe('Channel name') })
     .refine(...maxJsonChars(MAX_FILTER_CHARS))
     .nullable()
     .describe(
-      'A subscription, as sent over `/ws`, that chooses among the rows of the topic, or of `evm_logs` the chain; null: all of them',
+      'Subscription, as sent over `/ws`, that selects rows of the topic; for `evm_logs`, the chain. Null: all rows',
     ),
   destination_type: z.enum(DESTINATION_TYPES).describe('The `type` of `destination_config`'),
-  destination_config: DestinationConfig.describe('Where rows go'),
+  destination_config: DestinationConfig.describe('Destination of the rows'),
   transforms: z
     .record(z.string(), z.unknown())
-    // Before anything is said of one: names are said back.
+    // Names are checked first, because later errors repeat them.
     .refine((all) => Object.keys(all).every((name) => TRANSFORM_NAME.test(name)), {
-      error: 'must have names of letters, digits and "_", with a letter first, at most 63 of them',
+      error: 'must have names of at most 63 letters, digits and "_" that start with a letter',
       abort: true,
     })
     .refine((all) => Object.keys(all).length <= MAX_TRANSFORMS, {
-      error: `must be at most ${MAX_TRANSFORMS}`,
+      error: `must have at most ${MAX_TRANSFORMS} entries`,
       abort: true,
     })
     .pipe(z.record(z.string(), text(MAX_TRANSFORM_CHARS).regex(/\S/, 'must be a SELECT')))
-    .describe('SQL `SELECT`s over each batch, by name'),
+    .describe('SQL `SELECT` statements applied to each batch, by name'),
   execution_mode: z
     .enum(['bounded', 'continuous'])
-    .describe('`bounded`: it ends at `execution_stop_from`; `continuous`: never'),
+    .describe('`bounded`: ends at `execution_stop_from`; `continuous`: never ends'),
   execution_start_from: Position.describe(
-    'Where it begins: empty or `latest`: now; `earliest`, a height, or an ISO 8601 time',
+    'Start position: `latest` (or empty), `earliest`, a height, or an ISO 8601 time',
   ),
   execution_stop_from: Position.describe(
-    'Where a bounded one ends, in the same words; empty: with the newest block that there is',
+    'End position of a bounded pipeline, in the same format. Empty: the newest block',
   ),
   abi_file: z
     .record(z.string(), z.unknown())
     .refine(...maxJsonChars(MAX_ABI_CHARS))
-    .refine(({ abi }) => abi === undefined || Array.isArray(abi), { error: 'must be a list', path: ['abi'] })
-    .describe('Of `evm_logs`: what a compiler wrote, with the ABI as `abi`'),
+    .refine(({ abi }) => abi === undefined || Array.isArray(abi), { error: 'must be an array', path: ['abi'] })
+    .describe('Compiler output with the ABI as `abi`; for `evm_logs`'),
   abi_contract_addresses: z
-    .array(matching(/^0x[0-9a-fA-F]{40}$/, 'must be "0x" and 40 hexadecimal digits'))
+    .array(matching(/^0x[0-9a-fA-F]{40}$/, 'must be "0x" followed by 40 hexadecimal digits'))
     .max(MAX_ADDRESSES)
-    .describe('Of `evm_logs`: contracts whose logs it reads; none: all'),
+    .describe('Addresses of the contracts to read; empty: all. For `evm_logs`'),
   abi_unmatched: z
     .enum(['drop', 'keep', 'fail'])
-    .describe('Of `evm_logs`: what becomes of a log that the ABI does not have'),
+    .describe('Handling of logs that the ABI does not contain; for `evm_logs`'),
   on_failure: z
     .enum(['pause', 'dead_letter'])
-    .describe('When a batch was tried to the end: stop there, or set it aside and go on'),
-  status: z.enum(STATUSES).describe('What its owner wants of it'),
+    .describe('Action after the last failed attempt of a batch: `pause`, or store a `dead_letter` and continue'),
+  status: z.enum(STATUSES).describe('Desired status'),
 } as const
 export const PipelineFields = z.object(PIPELINE_FIELDS)
 export type PipelineFields = z.infer<typeof PipelineFields>
 
-/** In place of what who creates one leaves out. */
+/** Defaults for fields that a new pipeline omits. */
 export const DEFAULTS = {
   project: '',
   description: '',
@@ -251,16 +254,16 @@ export const DEFAULTS = {
   status: 'running',
 } as const satisfies Partial<PipelineFields>
 
-/** A pipeline as its Sink object is told of it: secrets in clear. */
+/** A pipeline as sent to its Sink object, with secrets in clear text. */
 export const Pipeline = z.object({
   ...PIPELINE_FIELDS,
   id: z.string(),
   account: z.string(),
-  /** Hash of the key that it is charged to, and under which its usage is recorded. */
+  /** Hash of the key that pays and under which usage is recorded. */
   payer: KeyHash,
-  /** What people call that key. */
+  /** Display name of that key. */
   payer_name: z.string(),
-  /** Grows with every change. Messages may overtake each other: what is no newer than what is known is nothing new. */
+  /** Grows with every change. Messages may arrive out of order: a revision that is not newer is ignored. */
   revision: z.int().positive(),
   /** ISO 8601. */
   created_at: z.string(),
@@ -268,10 +271,10 @@ export const Pipeline = z.object({
 })
 export type Pipeline = z.infer<typeof Pipeline>
 
-/** As its object keeps it: `******` in place of the secret, which is sealed; null: there is none. */
+/** A pipeline as its Sink stores it: the secret is masked and encrypted in `sealed`; null: no secret. */
 export type StoredPipeline = Pipeline & { readonly sealed: string | null }
 
-/** What the record wants is not to be had here: nothing but another record sets the pipeline going. */
+/** The pipeline cannot run until its configuration changes. */
 export class FatalPipelineError extends Error {
   static of({ path, message }: Issue): FatalPipelineError {
     return new FatalPipelineError(`${path}: ${message}`)

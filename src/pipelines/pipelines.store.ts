@@ -1,16 +1,19 @@
-// The rows of D1 that say which pipelines there are. Laws: a row is found under its account alone; a change is written
-// upon the revision that it was made of, or not at all; an account has a bounded number and size of them, and a key that touches
-// its own alone has a share of that, so that it leaves room for the others.
+// Pipelines in D1. Invariants: a row is found only under its account; a change applies only to the revision it was
+// based on; an account has a limited number and size of pipelines, and a key restricted to its own pipelines gets only
+// a share of that.
 
 import { batchOf } from '../core/d1.store.ts'
 import type { AccountId } from '../core/ids.ts'
 import { MAX_PIPELINES, type PipelineRow, type RawPipelineRow, ROW_COLUMNS, rowOf } from './pipeline-row.ts'
 
-/** Of all pipelines of an account. */
+/** Total of an account. */
 export const MAX_BYTES = 8_000_000
-/** Whose orders an account's pipelines want, paused ones too: feeders are told of a bounded number of wallets. */
+/**
+ * Wallets whose orders the pipelines of an account need, paused ones included. Feeders watch a limited number of
+ * wallets.
+ */
 export const MAX_WALLETS = 5_000
-/** Of these, what keys of a chain of rotations may have that touches its own alone. */
+/** Share for the rotation chain of a key that is restricted to its own pipelines. */
 export const KEY_SHARE = { pipelines: MAX_PIPELINES / 5, bytes: MAX_BYTES / 5, wallets: MAX_WALLETS / 5 }
 const walletCount = (fields: string) => `CASE json_extract(${fields}, '$.topic') WHEN 'order_updates'
   THEN coalesce(json_array_length(${fields}, '$.filter.addresses'), 1) ELSE 0 END`
@@ -18,7 +21,7 @@ const sumOfOthers = (sum: string, whose = '') =>
   `(SELECT coalesce(sum(${sum}), 0) FROM pipelines WHERE account = ?2 AND id <> ?1 ${whose})`
 const HAS_ROOM = `${sumOfOthers('bytes')} + ?3 <= ${MAX_BYTES}
   AND ${sumOfOthers(walletCount('fields'))} + ${walletCount('?4')} <= ${MAX_WALLETS}`
-/** Of the chain whose root this parameter is. */
+/** `root`: parameter with the root of the rotation chain. */
 const shareOf = (root: string) => {
   const own = `AND payer_root = ${root}`
   return {
@@ -37,7 +40,10 @@ export class PipelineStore {
     this.#db = db
   }
 
-  /** False, and nothing done, where the account has no room, or the share of the chain with this root; null: it has no share. */
+  /**
+   * Returns false and stores nothing if the account, or the share of the rotation chain with root `share`, is
+   * exhausted. Null: no share applies.
+   */
   async add(row: PipelineRow, share: string | null): Promise<boolean> {
     const { id, account, sealed, creator, creatorName, revision, createdMs } = row
     const insert = `INSERT INTO pipelines
@@ -52,8 +58,8 @@ export class PipelineStore {
   }
 
   /**
-   * False, and nothing done, where the row is gone, is not of revision `from`, or the account has no room; nor the share, unless it
-   * takes no more than before.
+   * Returns false and stores nothing if the row is gone or not at revision `from`, or the account or share is
+   * exhausted. The share does not block changes that need no more room than before.
    */
   async update(row: PipelineRow, from: number, share: string | null): Promise<boolean> {
     const { id, account, sealed, revision, updatedMs } = row
@@ -71,14 +77,14 @@ export class PipelineStore {
     )
   }
 
-  /** Also one that was deleted. */
+  /** Includes deleted pipelines. */
   async get(account: AccountId, id: string): Promise<PipelineRow | null> {
     const select = `SELECT ${ROW_COLUMNS} FROM pipelines WHERE id = ? AND account = ?`
     const row = await this.#db.prepare(select).bind(id, account).first<RawPipelineRow>()
     return row === null ? null : rowOf(row)
   }
 
-  /** Newest first. `root`: those charged to keys of this chain of rotations alone; null: all. */
+  /** Newest first. `root`: only pipelines paid by keys of this rotation chain; null: all. */
   async list(
     account: AccountId,
     root: string | null,
@@ -95,20 +101,20 @@ export class PipelineStore {
     return { rows: page.results.map(rowOf), total: count.results[0]?.total ?? 0 }
   }
 
-  /** Those that keys of this chain of rotations pay for, or set the destination of; newest first. */
+  /** Pipelines that keys of this rotation chain pay for or whose destination they set; newest first. */
   async ofKeyChain(account: AccountId, root: string): Promise<PipelineRow[]> {
     const select = `SELECT ${ROW_COLUMNS} FROM pipelines WHERE account = ?1 AND (payer_root = ?2 OR destination_root = ?2)
       AND removed IS NULL ORDER BY created DESC, id`
     return (await this.#db.prepare(select).bind(account, root).all<RawPipelineRow>()).results.map(rowOf)
   }
 
-  /** Its object has this revision. False where there is no such pipeline any more. */
+  /** Records that the Sink has this revision. Returns false if the pipeline no longer exists. */
   async setSentRevision(id: string, revision: number): Promise<boolean> {
     const update = 'UPDATE pipelines SET told = max(told, ?2) WHERE id = ?1 AND removed IS NULL'
     return this.#hasChanged(update, id, revision)
   }
 
-  /** From here on there is none; the row stays. */
+  /** Marks the pipeline as deleted; the row stays until `purge`. */
   async remove(id: string, nowMs: number): Promise<void> {
     await this.#hasChanged('UPDATE pipelines SET removed = coalesce(removed, ?2) WHERE id = ?1', id, nowMs)
   }

@@ -1,5 +1,6 @@
-// Secrets at rest: AES-256-GCM under a key that HKDF derives from the operator's KEY_SECRET, a fresh nonce each time, the
-// record's id as additional data. Law: what was sealed for one record opens for no other, and not with another KEY_SECRET.
+// Encrypts secrets at rest with AES-256-GCM. HKDF derives the key from the operator's KEY_SECRET; each secret has a
+// fresh nonce and the record's id as additional data. Invariant: a sealed secret opens only for its record and with the
+// same KEY_SECRET.
 
 const text = new TextEncoder()
 const VERSION = '1'
@@ -12,7 +13,7 @@ export async function seal(secret: string, id: string, keySecret: string): Promi
   return [VERSION, base64(iv), base64(new Uint8Array(cipher))].join('.')
 }
 
-/** Null where it cannot be opened. */
+/** Null if decryption fails. */
 export async function unseal(sealed: string, id: string, keySecret: string): Promise<string | null> {
   const [version, iv = '', cipher = ''] = sealed.split('.')
   if (version !== VERSION) return null
@@ -31,7 +32,7 @@ const algorithm = (iv: Uint8Array<ArrayBuffer>, id: string) => ({
 })
 
 async function keyOf(keySecret: string) {
-  if (keySecret === '') throw new Error('KEY_SECRET is not set: nothing can be sealed')
+  if (keySecret === '') throw new Error('KEY_SECRET is not set, so secrets cannot be encrypted')
   const raw = await crypto.subtle.importKey('raw', text.encode(keySecret), 'HKDF', false, ['deriveKey'])
   const salt = new Uint8Array(0)
   const derivation = { name: 'HKDF', hash: 'SHA-256', salt, info: text.encode(PURPOSE) }

@@ -1,9 +1,9 @@
-// The one secret that a destination has, by its kind. Laws: what is shown never holds it; what is kept is sent to nobody
-// for whom it was not meant.
+// The secret field of each destination type. Invariants: responses never contain the secret; a stored secret is never
+// sent to a different recipient.
 
 import type { DestinationConfig } from './pipeline.ts'
 
-/** Shown in place of a secret; sent back, it keeps the one that there is. */
+/** Shown instead of a secret. Sending it back keeps the stored secret. */
 export const MASK = '******'
 
 const FIELD = {
@@ -15,18 +15,18 @@ const FIELD = {
   kafka: 'password',
 } as const satisfies Readonly<Record<DestinationConfig['type'], string | null>>
 
-/** Name of the field with the secret; null where the kind has none. */
+/** Name of the secret field; null if the type has none. */
 export function secretField(config: DestinationConfig): (typeof FIELD)[DestinationConfig['type']] {
   return FIELD[config.type]
 }
 
-/** Empty where there is none. */
+/** Empty if there is no secret. */
 export function secretOf(config: DestinationConfig): string {
   const field = secretField(config)
   return field === null ? '' : (((config as Readonly<Record<string, unknown>>)[field] as string | undefined) ?? '')
 }
 
-/** The same destination with this secret; an empty one leaves it as it is. */
+/** The destination with this secret; an empty secret changes nothing. */
 export function withSecret(config: DestinationConfig, secret: string): DestinationConfig {
   const field = secretField(config)
   return field === null || secret === '' ? config : { ...config, [field]: secret }
@@ -37,8 +37,8 @@ export function masked(config: DestinationConfig): DestinationConfig {
 }
 
 /**
- * Who gets the secret, or what it signs: kind, scheme, host and port, as they are written. Two texts for one host count as
- * two, never the other way round: addresses hold no user name, no white space and no backslash.
+ * Recipient of the secret: type, scheme, host and port as written. Different spellings of a host count as different
+ * recipients, never the reverse, because URLs contain no user name, whitespace or backslash.
  */
 export function recipientOf(config: DestinationConfig): string {
   const authority = 'url' in config ? (/^[a-z]+:\/\/[^/?#]+/i.exec(config.url)?.[0] ?? config.url) : ''

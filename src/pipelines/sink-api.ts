@@ -1,7 +1,7 @@
-// What the gateway asks of a pipeline's Sink object. Payloads carry `v`.
+// RPC interface of the Sink objects. Payloads carry `v`.
 import type { Pipeline } from './pipeline.ts'
 export const SINK_API_VERSION = 2
-/** `unpaid`: it waits for credits. */
+/** `unpaid`: waiting for credits. */
 export type SinkPhase =
   | 'idle'
   | 'backfilling'
@@ -15,26 +15,26 @@ export type SinkPhase =
 export interface SinkStatus {
   readonly v: number
   readonly phase: SinkPhase
-  /** The last height that the destination confirmed, null: none yet. */
+  /** The last height that the destination confirmed; null: none yet. */
   readonly height: number | null
   readonly timeMs: number | null
-  /** Behind the newest block of the log; null where that is not known. */
+  /** Lag behind the newest block; null: unknown. */
   readonly lagBlocks: number | null
   readonly lagMs: number | null
   readonly rows: number
   readonly bytes: number
   readonly batches: number
   readonly deadLetters: number
-  /** The price of a row, in micro-credits. */
+  /** Price of a row in micro-credits. */
   readonly rowMicro: number
-  /** Of the batch in flight: how often it was tried. */
+  /** Attempts of the batch in flight. */
   readonly attempts: number
   readonly nextTryMs: number | null
-  /** Null: nothing goes wrong. */
+  /** Null: no current error. */
   readonly lastError: { readonly sinceMs: number; readonly atMs: number; readonly words: string } | null
-  /** What went wrong last and passed; null: nothing did. */
+  /** The last error that was resolved; null: none. */
   readonly lastIncident: { readonly sinceMs: number; readonly untilMs: number; readonly words: string } | null
-  /** Why it is paused although its owner wants it to run; null: it is not paused. */
+  /** Reason for a pause that the owner did not request; null: none. */
   readonly pauseReason: string | null
 }
 export interface SinkLogLine {
@@ -44,7 +44,7 @@ export interface SinkLogLine {
   readonly words: string
   readonly batch: string | null
 }
-/** A minute of work. */
+/** Metrics of one minute. */
 export interface SinkMinute {
   readonly minuteMs: number
   readonly rows: number
@@ -58,9 +58,9 @@ export interface SinkTest {
   readonly rows: number
   readonly ms: number
   readonly words: string
-  /** Another one is under way: this one was not begun. */
+  /** Not started: another test is running. */
   readonly isBusy?: true
-  /** It was not begun, and may be after this time: the account tests already, or has used up its CPU time. */
+  /** Not started; try again after this time. The account already runs a test or has used up its CPU time. */
   readonly waitMs?: number
 }
 export interface CheckRequest extends Pick<Pipeline, 'account' | 'transforms' | 'topic'> {
@@ -68,15 +68,15 @@ export interface CheckRequest extends Pick<Pipeline, 'account' | 'transforms' | 
 }
 export interface SinkCheck {
   readonly v: number
-  /** The transform that cannot run, and why; null: all can, or they were not checked. */
+  /** The invalid transform and its error; null: all are valid, or were not checked. */
   readonly fault: { readonly name: string; readonly message: string } | null
-  /** They were not checked, and may be after this time. */
+  /** Not checked; try again after this time. */
   readonly wait?: { readonly waitMs: number; readonly words: string }
 }
 export interface SinkApi {
   /**
-   * The record changed (created, patched, paused, resumed). Its secret is in clear, for the memory of the object alone, and
-   * `sealed` for its storage, null where there is none.
+   * Applies a changed record (created, patched, paused, resumed). The secret in clear text is for the object's memory
+   * only; `sealed` is for its storage, null if there is no secret.
    */
   apply(request: { v: number; pipeline: Pipeline; sealed: string | null }): Promise<SinkStatus>
   status(): Promise<SinkStatus>
@@ -86,12 +86,15 @@ export interface SinkApi {
     limit: number
   }): Promise<{ v: number; lines: readonly SinkLogLine[] }>
   metrics(request: { v: number; minutes: number }): Promise<{ v: number; minutes: readonly SinkMinute[] }>
-  /** One batch of the newest rows to the destination of this (perhaps not yet saved) pipeline; commits nothing. The platform keeps the name `test` for itself. */
+  /**
+   * Sends one batch of the newest rows to the destination of this possibly unsaved pipeline, and commits nothing. Not
+   * named `test`, which the platform reserves.
+   */
   trial(request: { v: number; pipeline: Pipeline }): Promise<SinkTest>
-  /** Checks transforms for the gateway, which cannot reach the Worker that runs SQL. */
+  /** Checks transforms for the gateway, which cannot reach the SQL Worker. */
   check(request: CheckRequest): Promise<SinkCheck>
-  /** Sends what lies in the dead letters once more; answers how many batches were taken. */
+  /** Sends the dead letters again; returns their number. */
   redeliver(request: { v: number }): Promise<{ v: number; batches: number }>
-  /** The pipeline is deleted: everything of it goes. */
+  /** Deletes all data of the pipeline. */
   drop(): Promise<void>
 }

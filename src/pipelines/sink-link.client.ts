@@ -1,5 +1,6 @@
-// From the record of a pipeline to the object that runs it. Laws: the row says which revision the object is known to
-// have; an object that was told of a pipeline after it was deleted is emptied again; secrets are opened for it alone.
+// Synchronizes pipeline records with their Sink objects. Invariants: the row records which revision the object is known
+// to have; an object that receives a pipeline after its deletion is emptied again; secrets are decrypted only for that
+// object.
 
 import { type After, orReject } from '../core/deadline.ts'
 import type { Pipeline } from './pipeline.ts'
@@ -12,10 +13,9 @@ import { SINK_API_VERSION, type SinkApi } from './sink-api.ts'
 export interface SinkLinkPorts {
   readonly store: PipelineStore
   readonly keySecret: string
-  /** The object that runs a pipeline. */
   readonly sinkOf: (id: string) => SinkApi
   readonly after: After
-  /** An object failed; whoever asked is told that it did not answer. */
+  /** Reports an object failure. Callers only see a missing response. */
   readonly report: (error: unknown) => void
 }
 
@@ -30,7 +30,7 @@ export class SinkLink {
     this.#ports = ports
   }
 
-  /** Null where its secret cannot be opened. */
+  /** Null if the secret cannot be decrypted. */
   async toPipeline({ id, account, fields, sealed, revision, ...row }: PipelineRow): Promise<Pipeline | null> {
     const secret = sealed === null ? '' : await unseal(sealed, id, this.#ports.keySecret)
     if (secret === null) return null
@@ -41,7 +41,7 @@ export class SinkLink {
     return { ...fields, destination_config, id, account, payer, payer_name, revision, created_at, updated_at }
   }
 
-  /** The row, after its object was told of it where that was not known to have it. */
+  /** Sends the row to its object if needed; returns the row with the revision that the object has. */
   async sync(row: PipelineRow): Promise<PipelineRow> {
     if (isSynced(row)) return row
     const pipeline = await this.toPipeline(row)
@@ -49,14 +49,14 @@ export class SinkLink {
       pipeline !== null &&
       (await this.call(row.id, async (sink) => {
         await sink.apply({ v: SINK_API_VERSION, pipeline, sealed: row.sealed })
-        // Deleted meanwhile, perhaps after its object had been emptied.
+        // The pipeline was deleted meanwhile, perhaps after its object had been emptied.
         if (!(await this.#ports.store.setSentRevision(row.id, row.revision))) await sink.drop()
         return true
       }))
     return isTold ? { ...row, sentRevision: row.revision } : row
   }
 
-  /** Null where it failed or did not answer. */
+  /** Null if the call failed or timed out. */
   async call<Answer>(
     id: string,
     ask: (sink: SinkApi) => Promise<Answer>,

@@ -67,7 +67,7 @@ it('a pipeline is charged for its rows, stops with the last credit and goes on w
     expect(await status()).toMatchObject({
       status: 'running',
       row_credits: '0.0001',
-      last_error: { message: expect.stringMatching(/^unpaid: .*top-up/) },
+      last_error: { message: expect.stringMatching(/^Unpaid: .*top-up/) },
     })
     // What is left pays for 40 rows, and the batch is cut to them.
     expect(tids).toHaveLength(100)

@@ -1,6 +1,6 @@
-// The names of the archive's objects. Law: names sort as heights do, and one name has one content.
+// Names of archive objects. Invariant: names sort by height, and a name always has the same content.
 
-/** The last millisecond that a date of four digits has: no block is of a later day. */
+/** Last millisecond of a four-digit year; later blocks do not exist. */
 const LAST_MS = 253_402_300_799_999
 
 export type LineKind = 'events' | 'books'
@@ -19,7 +19,7 @@ export function checkpointKey(chain: string, height: number): string {
 
 export const padded = (height: number): string => String(height).padStart(12, '0')
 
-/** `YYYY-MM-DD`, of UTC. */
+/** UTC date as `YYYY-MM-DD`. */
 export function dayOf(ms: number): string {
   return new Date(Math.min(ms, LAST_MS)).toISOString().slice(0, 10)
 }

@@ -1,9 +1,9 @@
-// What readers of the archive see of it: segments of lines, checkpoints of books, and objects that are not what their rows say.
+// Read interface of the archive: segments of lines, checkpoints of books, and the error for damaged objects.
 
 import type { Coin } from '../../core/coin.ts'
 import type { Levels } from '../../protocol/feed/block.ts'
 
-/** Contiguous heights; `epoch` is that of their books, null where they are unknown. */
+/** Contiguous heights. `epoch`: epoch of the books; null: unknown. */
 export interface ArchivedSegment {
   readonly chain: string
   readonly first: number
@@ -11,11 +11,11 @@ export interface ArchivedSegment {
   readonly firstMs: number
   readonly lastMs: number
   readonly epoch: string | null
-  /** Time of the block behind the last one, where it was known as the segment was written. */
+  /** Time of the block after the last one, if it was known when the segment was written. */
   readonly nextMs?: number | null
 }
 
-/** Heights from `next` to `to` that the archive may have, and that are to come into files if no file has them. */
+/** Heights from `next` to `to` that the archive may have and that are to be filed if no file has them. */
 export interface UnfiledRange {
   readonly from: number
   readonly to: number
@@ -24,7 +24,7 @@ export interface UnfiledRange {
 
 export interface ArchivedCheckpoint {
   readonly epoch: string
-  /** The least of its books' heights. */
+  /** The lowest height of its books. */
   readonly height: number
   readonly time: number
 }
@@ -38,22 +38,22 @@ export interface ArchivedBook {
 }
 
 export interface ArchiveReader {
-  /** In order of height, from the one that holds or follows a height (or time), at most `limit`. */
+  /** In height order, starting with the segment that contains or follows a height or time; at most `limit`. */
   segmentsFrom(
     at: { readonly height: number } | { readonly timeMs: number },
     limit: number,
   ): Promise<readonly ArchivedSegment[]>
-  /** The last block that is archived; null: none is. */
+  /** The last archived block; null: none. */
   last(): Promise<number | null>
-  /** In order, each when it is wanted; an ArchiveDamage before the first where the object is not as its row says. */
+  /** Streams lines in order. Throws ArchiveDamage before the first if the object does not match its row. */
   lines(segment: ArchivedSegment, kind: 'events' | 'books'): AsyncIterable<string>
   checkpointAt(height: number): Promise<ArchivedCheckpoint | null>
-  /** Books of a checkpoint, streamed: of these coins, or all. */
+  /** Streams the books of a checkpoint, for these coins or all. */
   books(height: number, coins: ReadonlySet<string> | null): AsyncIterable<ArchivedBook>
   gaps(from: number, to: number): Promise<readonly { readonly from: number; readonly to: number }[]>
 }
 
-/** An archived object differs from its row. Invariant: nothing of such an object is used. */
+/** An archived object that does not match its row. Invariant: nothing of such an object is used. */
 export class ArchiveDamage extends Error {
   readonly key: string
 

@@ -1,6 +1,6 @@
-// One round of the Archiver: from the log into segments, and now and then all books. Laws: what is called archived has its
-// objects and its row; a round that ends anywhere is begun again from what was saved, and writes the same under the same
-// names; heights are neither missing nor doubled.
+// Runs rounds of the Archiver: log blocks into segments, and periodic checkpoints of all books. Invariants: whatever
+// counts as archived has its objects and row; an interrupted round restarts from the saved state and writes the same
+// names and bytes; heights are neither lost nor repeated.
 
 import type { Backoff } from '../../core/backoff.ts'
 import { fromChunks } from '../../core/chunks.ts'
@@ -11,17 +11,17 @@ import { withPayments } from '../../protocol/feed/payments.ts'
 import type { HubBooks } from '../../protocol/hub/hub-api.ts'
 import { type ArchiveLine, type Cut, type CutGap, type CutSegment, SegmentCutter } from './segment-cutter.ts'
 
-/** Segments of one round: some seconds of work. */
+/** Segments per round, a few seconds of work. */
 const MAX_CUTS = 16
-/** Books that are not sure are waited for through so many rounds … */
+/** Rounds to wait for unverified books … */
 const MAX_BOOK_ATTEMPTS = 12
-/** … each so long after the last. */
+/** … and the delay between them. */
 const BOOK_RETRY_MS = 5_000
-/** Books are written when the blocks that they stand at are durable. */
+/** Books are written once their blocks are durable. */
 const DURABLE_MS = 2_000
 
 export interface ArchiveState {
-  /** All up to here is archived: the last block, or the end of a gap with the time of the block before. */
+  /** The last archived block, or the end of a gap with the time of the block before it. */
   readonly last: HeightAndTime | null
   readonly segments: number
   readonly bytes: number
@@ -32,28 +32,28 @@ export interface ArchiveState {
 export const EMPTY_ARCHIVE_STATE: ArchiveState = { last: null, segments: 0, bytes: 0, checkpoint: null, failure: null }
 
 export interface ArchiveRunnerPorts {
-  /** What the log has from a height on, null for nothing; it is told of the state. */
+  /** Log blocks from a height, null for none; also reports the state to the log. */
   page(from: number | null, state: ArchiveState): Promise<ArchivePage>
-  /** Each answers how many bytes it took. */
+  /** Both return the bytes written. */
   putSegment(cut: CutSegment): Promise<number>
   putCheckpoint(books: CheckpointBooks): Promise<number>
   putGap(gap: CutGap): Promise<void>
   readonly hubs: number
   hubBooks(hub: number, after: string | null): Promise<HubBooks>
   trim(state: ArchiveState): Promise<Pick<ArchiveState, 'segments' | 'bytes'> | null>
-  /** The last block of the last segment that has a row; null without one. */
+  /** The last block of the last segment with a row; null: none. */
   lastBlock(): Promise<HeightAndTime | null>
-  /** Keeps the state; what is saved is never taken back. */
+  /** Stores the state. Stored states are never rolled back. */
   save(state: ArchiveState): void
 }
 
 export class ArchiveRunner {
   readonly #ports: ArchiveRunnerPorts
   #state: ArchiveState
-  /** Books that wait to be durable. */
+  /** Books whose blocks are not durable yet. */
   #pendingBooks: CheckpointBooks | null = null
   #bookAttempts = 0
-  /** The last height that the round before saw. */
+  /** Last height seen by the previous round. */
   #lastSeen: number | null = null
 
   constructor(ports: ArchiveRunnerPorts, state: ArchiveState) {
@@ -65,13 +65,13 @@ export class ArchiveRunner {
     return this.#state
   }
 
-  /** Others wrote so much beside the rounds. */
+  /** Adds data that was written outside the rounds. */
   addWritten(segments: number, bytes: number): void {
     const { segments: before, bytes: held } = this.#state
     this.#save({ segments: before + segments, bytes: held + bytes })
   }
 
-  /** So much went beside a round. */
+  /** Subtracts data that was removed outside the rounds. */
   subtractRemoved({ segments, bytes }: Pick<ArchiveState, 'segments' | 'bytes'>): void {
     this.#save({ segments: this.#state.segments - segments, bytes: this.#state.bytes - bytes })
   }
@@ -80,9 +80,9 @@ export class ArchiveRunner {
     this.#save({ failure: { atMs, words } })
   }
 
-  /** Answers after how long the next round is due; null: when blocks come. */
+  /** Returns the delay before the next round; null: wait for blocks. */
   async round(): Promise<number | null> {
-    // A segment may have been written before its first state was.
+    // A segment may have been written before the first state was saved.
     if (this.#state.last === null) this.#save({ last: await this.#ports.lastBlock() })
     const { last } = this.#state
     const cutter = new SegmentCutter(last)
@@ -92,7 +92,7 @@ export class ArchiveRunner {
       const from = (cutter.height ?? -1) + 1
       page = await this.#ports.page(from, this.#state)
       if (last && page.head && page.head.height < last.height)
-        throw new Error(`the log stands at ${page.head.height}, below ${last.height}, up to which all is archived`)
+        throw new Error(`The log is at block ${page.head.height}, below ${last.height}, the last archived block`)
       for (const part of page.parts)
         for (const cut of cutsOf(cutter, part)) {
           await this.#write(cut)
@@ -101,11 +101,11 @@ export class ArchiveRunner {
       if (cuts >= MAX_CUTS) return 0
       if ((cutter.height ?? -1) + 1 === from) break
     }
-    const told = this.#state
+    const reported = this.#state
     const trimmed = cuts > 0 ? await this.#ports.trim(this.#state) : null
     if (trimmed) this.#save(trimmed)
     const booksMs = await this.#books(page)
-    if (this.#state !== told) await this.#ports.page(null, this.#state)
+    if (this.#state !== reported) await this.#ports.page(null, this.#state)
     const isStill = cutter.height === this.#lastSeen && cuts === 0
     this.#lastSeen = cutter.height
     const endMs = isStill ? null : cutter.endMs
@@ -125,7 +125,7 @@ export class ArchiveRunner {
     this.#save({ last, segments: segments + 1, bytes: before + bytes })
   }
 
-  /** Sees to a checkpoint that is due; answers when to come again for it, null where that is not needed. */
+  /** Handles a due checkpoint; returns the delay before the next attempt, null if none is needed. */
   async #books(page: ArchivePage): Promise<number | null> {
     if (this.#pendingBooks) return this.#putBooks(this.#pendingBooks, page)
     if (page.epoch === null || !isCheckpointDue(this.#state.checkpoint, page)) return null
@@ -142,7 +142,7 @@ export class ArchiveRunner {
     const isDurable = head !== null && head.height >= taken.through
     if (epoch === taken.epoch && !isDurable) return DURABLE_MS
     this.#pendingBooks = null
-    // Of another epoch, and where one of that height is there, books are taken anew: a name has one content.
+    // Collect again after an epoch change, or if a checkpoint of that height exists: a name has only one content.
     if (epoch !== taken.epoch || taken.height <= (this.#state.checkpoint?.height ?? -1)) return BOOK_RETRY_MS
     const bytes = (await this.#ports.putCheckpoint(taken)) + this.#state.bytes
     const { height, time } = taken
@@ -161,14 +161,14 @@ function* cutsOf(cutter: SegmentCutter, part: ArchivePart): Generator<Cut> {
   else for (const line of linesOf(part)) yield* cutter.addBlock(line)
 }
 
-/** From one checkpoint to the next: what lies between has to be read for a book of the past, some 13,000 lines. */
+/** Interval of checkpoints. A historical book reads the blocks in between, about 13,000 lines. */
 const CHECKPOINT_EVERY_MS = 15 * MINUTE_MS
-/** A block is durable in the log so soon after its time. */
+/** Delay until a block is durable in the log. */
 const LOG_DURABLE_MS = 1_500
-/** Books that were repaired are written anew no more often. */
+/** Minimum interval between checkpoints after repairs. */
 const REPAIR_INTERVAL_MS = MINUTE_MS
 
-/** After failures: the log keeps what waits, for hours. */
+/** Retry after failures; the log keeps unarchived blocks for hours. */
 export const RETRY: Backoff = { firstMs: 1_000, capMs: MINUTE_MS, jitter: 0.5 }
 
 export interface LastCheckpoint {
@@ -177,31 +177,31 @@ export interface LastCheckpoint {
   readonly time: number
 }
 
-/** How long after the newest block (of time `headMs`) the segment that ends at `endMs` of block time can be whole. */
+/** Delay until the segment that ends at `endMs` can be complete, given the newest block time `headMs`. */
 export function waitMs(endMs: number, headMs: number): number {
   return Math.min(MINUTE_MS, Math.max(1_000, endMs - headMs + LOG_DURABLE_MS))
 }
 
-/** Whether all books are to be written: each quarter of an hour, in each epoch, and where no block leads to a book. */
+/** Whether a checkpoint is due: every 15 minutes, in each epoch, and after repairs. */
 export function isCheckpointDue(
   last: LastCheckpoint | null,
   { head, epoch, repairedAt }: Pick<ArchivePage, 'head' | 'epoch' | 'repairedAt'>,
 ): boolean {
   if (head === null || epoch === null) return false
   if (last === null || last.epoch !== epoch) return true
-  // Times of blocks may fall, as where a clock was ahead.
+  // Block times may decrease, for example after a clock was ahead.
   if (Math.floor(head.time / CHECKPOINT_EVERY_MS) !== Math.floor(last.time / CHECKPOINT_EVERY_MS)) return true
   return repairedAt !== null && repairedAt >= last.height && Math.abs(head.time - last.time) >= REPAIR_INTERVAL_MS
 }
 
-// What the log handed over, as the lines it is made of. Invariant: both kinds have a line for each height.
+// Splits blocks of the log into lines. Invariant: both kinds have one line per height.
 
-/** What a stored line of books begins with (block-log/segment.ts): the rest, which is nearly all, is not parsed. */
+/** Ends the head of a stored books line (block-log/segment.ts); the large rest is not parsed. */
 const AFTER_HEAD = ',"px":{'
 
 type Head = Pick<ArchiveLine, 'height' | 'time' | 'epoch'>
 
-/** Throws where the lines are not of the heights that they should be of. */
+/** Throws if the lines do not match the heights. */
 export function linesOf({ first, last, books, events, payments }: StoredBlocks): ArchiveLine[] {
   const ofBooks = fromChunks(books).split('\n')
   const ofEvents = fromChunks(events).split('\n')
@@ -217,25 +217,25 @@ export function linesOf({ first, last, books, events, payments }: StoredBlocks):
   })
 }
 
-// All books of a chain out of its hubs, as the lines of a checkpoint. Invariant: books of one epoch or none; each says the height
-// after which it is true, since hubs go on while they are asked.
+// Collects all books of a chain from its hubs as checkpoint lines. Invariant: books of one epoch or none; each states
+// its height, because hubs advance during the collection.
 
-/** Characters of all books: an object has the memory for them and not for several times as many. */
+/** Maximum characters of all books. An object has memory for them only once. */
 const MAX_BOOK_CHARS = 40 * 1024 * 1024
 
 export interface CheckpointBooks {
   readonly epoch: string
-  /** The least height of a book, and the highest. */
+  /** Lowest and highest height of the books. */
   readonly height: number
   readonly through: number
   readonly time: number
   readonly coins: number
-  /** Books that were not sure, and are not among them. */
+  /** Number of unverified books that were left out. */
   readonly unsure: number
   readonly lines: readonly string[]
 }
 
-/** Null where the books of `epoch` are not known to every hub; `ask` is for a page of one. */
+/** Null if not every hub has books of `epoch`. `fetchPage` fetches one page of a hub. */
 export async function collectBooks(
   hubs: number,
   epoch: string,

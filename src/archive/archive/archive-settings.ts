@@ -1,4 +1,4 @@
-// Variables of the Worker that archives: those of both Workers, and how much is kept for how long.
+// Environment variables of the archiving Worker: the shared ones, and retention limits.
 
 import * as z from 'zod'
 import { Count, countMessage, LiveSettings } from '../../core/variables.ts'
@@ -6,22 +6,22 @@ import type { RetentionLimits } from './retention.ts'
 
 const MB = 1_000_000
 
-/** A whole number from 1 to `most` of a unit; null where nothing is said, for all. */
+/** A whole number from 1 to `most`, or empty (null) for no limit. */
 function Bound(most: number, unit: string) {
   const more = ` (${unit}), or empty to keep all`
   const nothing = z.literal('').transform(() => null)
   return z.union([nothing, Count(most, more)], countMessage(most, more))
 }
 
-/** A century: for longer nothing needs to be said. */
+/** A century, which is practically unlimited. */
 const Days = Bound(36_500, 'days')
 
 export const ArchiveSettings = LiveSettings.extend({
-  /** Beyond so many MB the oldest goes; null: all is kept. */
+  /** Size limit in MB, above which the oldest data is removed; null: none. */
   ARCHIVE_KEEP_MB: Bound(1_000_000_000, 'MB')
     .transform((mb) => mb && mb * MB)
-    .describe('bytes once it is read'),
-  /** What is older than so many days goes; null: it stays. */
+    .describe('Parsed to bytes'),
+  /** Age limits in days; null: none. */
   ARCHIVE_KEEP_EVENTS_DAYS: Days,
   ARCHIVE_KEEP_BOOKS_DAYS: Days,
   ARCHIVE_KEEP_CHECKPOINTS_DAYS: Days,

@@ -1,5 +1,5 @@
-// What the Archiver writes: objects into R2 first, then their row into D1. Law: a row stands for objects that are there;
-// whatever is written again is written alike, under the same name.
+// Writes the archive: objects into R2 first, then their rows into D1. Invariant: a row always refers to an existing
+// object; rewriting produces the same bytes under the same name.
 
 import type { HeightAndTime } from '../../protocol/feed/durable-api.ts'
 import { checkpointKey, segmentKey } from './archive-keys.ts'
@@ -25,7 +25,7 @@ export async function putLines(
   lines: readonly string[],
 ): Promise<StoredObject> {
   const { body, sha256 } = await pack(lines)
-  // Of a body that comes otherwise than it was sent nothing is kept.
+  // R2 rejects a body that does not match its hash.
   await bucket.put(key, body, { sha256 })
   return { bytes: body.byteLength, sha256 }
 }
@@ -37,7 +37,7 @@ export class ArchiveWriter {
     this.#storage = place
   }
 
-  /** Answers how many bytes it took. */
+  /** Returns the bytes written. */
   async putSegment(cut: CutSegment): Promise<number> {
     const { chain, db } = this.#storage
     const events = await this.#put(segmentKey(chain, cut, 'events'), cut.events)
@@ -49,7 +49,7 @@ export class ArchiveWriter {
         .prepare(`INSERT OR REPLACE INTO segments (chain, first, last, first_ms, last_ms, epoch, lines, events_bytes,
           books_bytes, events_sha256, books_sha256, next_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
         .bind(chain, first, last, firstMs, lastMs, epoch, cut.events.length, ...sums, nextMs),
-      // Archived anew while its removal had broken off, it stays.
+      // Cancels an unfinished removal of the same segment.
       db
         .prepare(`DELETE FROM removals WHERE chain = ? AND key IN (?, ?)`)
         .bind(chain, segmentKey(chain, cut, 'events'), segmentKey(chain, cut, 'books')),
@@ -66,7 +66,7 @@ export class ArchiveWriter {
       .run()
   }
 
-  /** Answers how many bytes it took. */
+  /** Returns the bytes written. */
   async putCheckpoint({ height, time, epoch, coins, lines }: CheckpointBooks): Promise<number> {
     const { chain, db } = this.#storage
     const { bytes, sha256 } = await this.#put(checkpointKey(chain, height), lines)

@@ -1,5 +1,5 @@
-// The archive as it is read: rows of D1 say what there is, R2 has it. Law: what is missing, cut short or another one is an
-// ArchiveDamage, and nothing of it is told.
+// Reads the archive: rows in D1 locate objects in R2. Invariant: a missing, truncated or altered object is an
+// ArchiveDamage and none of it is returned.
 
 import { checkpointKey, type LineKind, segmentKey } from './archive-keys.ts'
 import type { ArchivedBook, ArchivedCheckpoint, ArchivedSegment, ArchiveReader } from './archive-read.ts'
@@ -29,7 +29,8 @@ export class StoredArchive implements ArchiveReader {
   ): Promise<readonly ArchivedSegment[]> {
     const [name, value] = 'height' in at ? ['', at.height] : ['_ms', at.timeMs]
     const { chain, db } = this.#storage
-    // The row below is found in an index, and the rest follows it by height: a block of another year hides no other.
+    // The subquery finds the starting row by index and the rest follows by height, so that a block with a wrong time
+    // hides no other.
     const { results } = await db
       .prepare(`SELECT ${SEGMENT} FROM segments WHERE chain = ?1 AND last${name} >= ?2 AND first >= COALESCE(
         (SELECT first FROM segments WHERE chain = ?1 AND first${name} <= ?2 ORDER BY first${name} DESC LIMIT 1), 0)
@@ -99,7 +100,7 @@ export class StoredArchive implements ArchiveReader {
   }
 }
 
-/** Null where the Worker has no archive. */
+/** Null if the Worker has no archive. */
 export function archiveOf(
   env: Partial<Pick<Cloudflare.Env, 'ARCHIVE' | 'HISTORY'>>,
   chain: string,
@@ -108,6 +109,6 @@ export function archiveOf(
   return bucket && db ? new StoredArchive({ chain, bucket, db }) : null
 }
 
-/** A line of a book begins with its coin: books that are not wanted are not parsed. */
+/** Lines of books start with the coin, so other coins need no parsing. */
 const COIN_AT = '{"coin":'.length
 const AFTER_COIN = ',"height":'

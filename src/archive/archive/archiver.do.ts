@@ -1,6 +1,6 @@
-// Archiver: the truth of the history, one per chain. A thin shell around archiving.ts: it reads what is durable out of the
-// log, a round a minute, writes it into R2 and D1, and tells the log how far it is. Law: nobody who is served live waits for
-// it, and whatever fails is tried again.
+// Archiver: archives the history of a chain, one object per chain. A thin shell around archive-runner.ts: each round,
+// once a minute, reads durable blocks from the log, writes them to R2 and D1, and reports its progress to the log.
+// Invariant: live traffic never waits for it, and failures are retried.
 
 import { DurableObject } from 'cloudflare:workers'
 import { backoffMs } from '../../core/backoff.ts'
@@ -26,9 +26,8 @@ import { type BackfillPorts, BackfillQueue } from './backfill-queue.ts'
 import { Retention } from './retention.store.ts'
 import type { RemovalTotals, RetentionApi, RetentionDays, RetentionPlan } from './retention.ts'
 
-/** A write or an answer that takes longer has failed. */
 const TIMEOUT_MS = 30_000
-/** A round that ends without a word, such as with its machine, is begun again after this time. */
+/** Restarts a round that vanished, for example with its machine. */
 const GUARD_MS = 90_000
 const MAX_MESSAGE_CHARS = 300
 
@@ -39,7 +38,7 @@ export class Archiver extends DurableObject<Cloudflare.Env> implements Retention
   readonly #backfillQueue: BackfillQueue | null
   readonly #retention: Retention | null
   #failures = 0
-  /** Waked amid a round, which may have read before what it was waked for. */
+  /** Woken during a round that may have read too early. */
   #hasPendingWake = false
 
   constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
@@ -108,7 +107,7 @@ export class Archiver extends DurableObject<Cloudflare.Env> implements Retention
       return nextMs
     } catch (error) {
       const words = visible(error instanceof Error ? error.message : String(error)).slice(0, MAX_MESSAGE_CHARS)
-      console.warn(`the archive waits: ${words}`)
+      console.warn(`Archiving failed and will be retried: ${words}`)
       archiving.recordFailure(Date.now(), words)
       await this.#page(null, archiving.state).catch(() => undefined)
       return backoffMs(RETRY, this.#failures++, Math.random())
@@ -131,7 +130,7 @@ export class Archiver extends DurableObject<Cloudflare.Env> implements Retention
   }
 
   #backfillPorts(store: BackfillStore, archiving: ArchiveRunner): BackfillPorts {
-    // What the log archived first is looked for among all that was backfilled, and only goes up.
+    // Cached, because the search covers all backfilled segments and the result only grows.
     let before: HeightAndTime | null = null
     return {
       logStart: async () => {

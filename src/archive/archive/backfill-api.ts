@@ -1,4 +1,4 @@
-// What the gateway asks of the Archiver for who fills the archive. Types alone.
+// Types of backfill calls from the gateway to the Archiver.
 
 import type { HeightAndTime } from '../../protocol/feed/durable-api.ts'
 import type { BackfillBlock } from './backfill-lines.ts'
@@ -9,21 +9,21 @@ export interface BackfillRequest {
   readonly blocks: readonly BackfillBlock[]
 }
 
-/** What is new by it; or why nothing is taken: the log has archived nothing yet, or the archive is at its bound. */
+/** The additions, or the reason for a refusal: the log has archived nothing yet, or the archive is full. */
 export type BackfillResult =
-  /** `next`: the blocks from this height on were too many pieces, and are to be sent again; null: all is there. */
+  /** `next`: blocks from this height on exceeded the segment limit and must be sent again; null: all were stored. */
   | { readonly blocks: number; readonly segments: number; readonly bytes: number; readonly next: number | null }
   | { readonly refused: 'empty' }
   | { readonly refused: 'full'; readonly bytes: number; readonly mostBytes: number }
 
-/** The archive as whoever fills it must know it: all heights from `from` on are there, but for the gaps. */
+/** Backfill state: all heights from `from` on exist, except the gaps. */
 export interface BackfillState {
-  /** Null: there is nothing. */
+  /** Null: the archive is empty. */
   readonly from: HeightAndTime | null
-  /** From here on the log archives, and nothing is taken; null: it has not begun, and nothing is taken at all. */
+  /** The log archives from here on, so no backfill is accepted; null: not started, and nothing is accepted. */
   readonly before: HeightAndTime | null
   /** Below `before`, in order. */
   readonly gaps: readonly CutGap[]
-  /** The height from which to ask for more gaps; null: these were all. */
+  /** Height of the next page of gaps; null: no more. */
   readonly next: number | null
 }

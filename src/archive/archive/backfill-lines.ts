@@ -1,6 +1,6 @@
-// What an operator sends of blocks from before the archive: lines as the archive itself has them, a block each. Laws: a line
-// is read by what the feed takes, and written anew, so that nothing else than the log itself would store is stored; one that
-// is wrong is named by its number and field; heights rise, and may leave others out.
+// Parses blocks from before the archive that an operator sends, one archive line per block. Invariants: lines are
+// validated like the feed and re-encoded, so that only what the log would store is stored; errors name line number and
+// field; heights increase and may skip.
 
 import * as z from 'zod'
 import { encodeBlock, hubBlockText } from '../../block-log/segment.ts'
@@ -12,12 +12,12 @@ import { LOG_API_VERSION } from '../../protocol/feed/log-api.ts'
 import { withPayments } from '../../protocol/feed/payments.ts'
 import type { ArchiveLine } from './segment-cutter.ts'
 
-/** Of one body, unpacked: a few minutes of the real exchange, or one with the funding of an hour. */
+/** Maximum uncompressed body: a few minutes of the real exchange, or one with an hour's funding. */
 export const MAX_BACKFILL_BYTES = 20 * 1024 * 1024
-/** From its first height to its last: what is there between is looked at. */
+/** Maximum height range of a body, since all heights in between are examined. */
 export const MAX_BACKFILL_SPAN = 100_000
 
-/** What is known of blocks that the log never had: their fills, or all events. Of books nothing is. */
+/** Known data of backfilled blocks: only fills, or all events. Books are never known. */
 export type KnownEvents = 'fills' | 'events'
 
 export interface BackfillBlock extends ArchiveLine {
@@ -43,28 +43,28 @@ const Line = z.strictObject({
 type Line = z.infer<typeof Line>
 
 interface LineFault {
-  /** From 1 on. */
+  /** 1-based line number. */
   readonly line: number
   readonly field: string
   readonly message: string
 }
 
-/** The line of a block of which nothing but its fills is known. */
+/** The line of a block with only its fills. */
 export function fillsLine(block: Pick<Block, 'height' | 'time' | 'fills'>): string {
   return `{"only":"fills",${encodeBlock({ ...block, ledger: [], funding: [], books: null }, null).events.slice(1)}`
 }
 
-/** One line, as it is stored. */
+/** Parses one line into its stored form. */
 export function readBackfillLine(text: string): Result<BackfillBlock, Omit<LineFault, 'line'>> {
   const bad = (message: string, field = '') => err({ field, message })
   if (isDeeperThan(text)) return bad(`nests deeper than ${JSON_MAX_DEPTH} levels`)
   const json = parseJson(text)
-  if (json === undefined) return bad('is not whole JSON: the source may end in the midst of a line')
+  if (json === undefined) return bad('is not complete JSON; the source may end mid-line')
   const parsed = parseWith(Line, json)
   if (!parsed.ok) return bad(parsed.error[0].message, parsed.error[0].path)
   const { only, through = [] } = parsed.value
   if (through.some(([fill]) => fill >= parsed.value.fills.length))
-    return bad('names a fill that is not there', 'through')
+    return bad('refers to a fill that does not exist', 'through')
   return ok(encodeLine(parsed.value, only ?? 'events'))
 }
 
@@ -78,7 +78,7 @@ function encodeLine(line: Line, known: KnownEvents): BackfillBlock {
   return { height, time, epoch: null, known, events: whole, books: hubBlockText(texts, () => true) }
 }
 
-/** All lines of a body, or the first that is wrong. */
+/** All lines of a body, or the first error. */
 export function readBackfill(text: string): Result<readonly BackfillBlock[], LineFault> {
   const lines = text.endsWith('\n') ? text.slice(0, -1).split('\n') : text.split('\n')
   const blocks: BackfillBlock[] = []
@@ -87,16 +87,16 @@ export function readBackfill(text: string): Result<readonly BackfillBlock[], Lin
     if (!block.ok) return err({ line: at + 1, ...block.error })
     const before = blocks.at(-1)?.height ?? -1
     if (block.value.height <= before)
-      return err({ line: at + 1, field: 'height', message: `must be above ${before}, that of the line before` })
+      return err({ line: at + 1, field: 'height', message: `must be above ${before}, the height of the previous line` })
     const most = (blocks[0]?.height ?? block.value.height) + MAX_BACKFILL_SPAN
     if (block.value.height > most)
-      return err({ line: at + 1, field: 'height', message: `must be at most ${most}: send it with the next body` })
+      return err({ line: at + 1, field: 'height', message: `must be at most ${most}; send it in the next request` })
     blocks.push(block.value)
   }
   return ok(blocks)
 }
 
-/** The same for a request: its body as text. */
+/** Schema for a request body. */
 export const BackfillText = z.string().transform((text, { addIssue }) => {
   const blocks = readBackfill(text)
   if (blocks.ok) return blocks.value

@@ -1,25 +1,25 @@
-// Blocks that were sent, into the archive, a body after the other. Laws: bodies do not meet; one that is refused has written
-// nothing; one that comes again writes nothing again.
+// Writes backfill requests one after the other. Invariants: requests never overlap; a refused request writes nothing; a
+// repeated request writes nothing again.
 
 import { pairs } from '../../core/pairs.ts'
 import type { BackfillResult } from './backfill-api.ts'
 import type { BackfillBlock, KnownEvents } from './backfill-lines.ts'
 import { type CutGap, type CutSegment, SegmentCutter } from './segment-cutter.ts'
 
-/** Removals begin at the bound: what is backfilled would be the first to go. */
+/** Retention removes the oldest data at the limit, which would be the backfilled blocks. */
 const MAX_FILL_RATIO = 0.9
 
-/** Of a body full of holes each piece is an object: so many are written in a turn, in seconds. */
+/** Segments per request: a body with many gaps makes many objects. */
 const MAX_SEGMENTS = 100
 
 export interface BackfillPorts {
   logStart(): Promise<{ readonly height: number } | null>
   neighbors(first: number, last: number): Promise<SegmentSpan[]>
   write(segments: readonly BackfillSegment[], around: readonly SegmentSpan[]): Promise<number>
-  /** Bytes of the whole archive, and the most that it keeps; null: it keeps all. */
+  /** Size of the archive and its limit; null: no limit. */
   readonly bytes: number
   readonly maxBytes: number | null
-  /** So many segments and bytes are there now beside. */
+  /** Adds to the archive's totals. */
   addWritten(segments: number, bytes: number): void
 }
 
@@ -31,7 +31,7 @@ export class BackfillQueue {
     this.#ports = ports
   }
 
-  /** The blocks are in order of height. */
+  /** Blocks must be in height order. */
   write(blocks: readonly BackfillBlock[]): Promise<BackfillResult> {
     const turn = this.#last.then(() => this.#write(blocks))
     this.#last = turn.catch(() => undefined)
@@ -57,9 +57,8 @@ export class BackfillQueue {
   }
 }
 
-// What of the blocks that were sent becomes segments, and which heights are missing between. Invariants: a height that is there is
-// not written again; nothing reaches into what the log archives; between two segments that follow each other lie no heights,
-// or a gap that names them all.
+// Cuts blocks into segments and gaps. Invariants: existing heights are not written again; segments stay below the log's
+// archive; consecutive segments touch or have one gap between them.
 
 export interface BackfillSegment extends CutSegment {
   readonly known: KnownEvents
@@ -67,15 +66,15 @@ export interface BackfillSegment extends CutSegment {
 
 export type SegmentSpan = Pick<CutSegment, 'first' | 'last' | 'firstMs' | 'lastMs'>
 
-/** Segments of the blocks, in order of height, that are below height `before` and in none of `held`. */
+/** Segments of blocks below height `before` that are in none of `held`. */
 export function backfillCuts(
   blocks: readonly BackfillBlock[],
   held: readonly Pick<SegmentSpan, 'first' | 'last'>[],
   before: number,
 ): BackfillSegment[] {
   const isHeld = (height: number) => held.some(({ first, last }) => first <= height && height <= last)
-  const wanted = blocks.filter(({ height }) => height < before && !isHeld(height))
-  return runsOf(wanted).flatMap(([known, run]) => {
+  const missing = blocks.filter(({ height }) => height < before && !isHeld(height))
+  return runsOf(missing).flatMap(([known, run]) => {
     const cutter = new SegmentCutter(null)
     const next = (run.at(-1)?.height ?? 0) + 1
     const cuts = [...run.flatMap((block) => cutter.addBlock(block)), ...cutter.addGap(next, next)]
@@ -83,7 +82,7 @@ export function backfillCuts(
   })
 }
 
-/** Blocks that follow each other and of which the same is known. */
+/** Runs of consecutive blocks with the same known data. */
 function runsOf(blocks: readonly BackfillBlock[]): [KnownEvents, BackfillBlock[]][] {
   const runs: [KnownEvents, BackfillBlock[]][] = []
   for (const block of blocks) {
@@ -94,7 +93,7 @@ function runsOf(blocks: readonly BackfillBlock[]): [KnownEvents, BackfillBlock[]
   return runs
 }
 
-/** What lies between the spans, in whatever order they are given. */
+/** Gaps between the spans, in any order. */
 export function gapsBetween(spans: readonly SegmentSpan[]): CutGap[] {
   return pairs(spans.toSorted((a, b) => a.first - b.first)).flatMap(([{ last, lastMs }, next]) =>
     next.first === last + 1 ? [] : [{ from: last + 1, to: next.first - 1, afterMs: lastMs, beforeMs: next.firstMs }],

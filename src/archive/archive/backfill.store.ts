@@ -1,5 +1,5 @@
-// What is written into the archive below what the log archives, and what there is. Laws: objects come before their rows; the
-// rows of a body, the gaps around them, and the word that they are to come into files are written together or not at all.
+// Writes backfilled segments below the start of the log's archive. Invariants: objects are written before rows; the
+// rows of a body, the gaps around them and the request to file them are written together or not at all.
 
 import type { HeightAndTime } from '../../protocol/feed/durable-api.ts'
 import { segmentKey } from './archive-keys.ts'
@@ -22,7 +22,7 @@ export class BackfillStore {
     this.#storage = place
   }
 
-  /** Gaps are told from height `after` on. */
+  /** Lists gaps from height `after`. */
   async state(after: number): Promise<BackfillState> {
     const from = await this.#first('')
     const before = await this.logStart()
@@ -48,7 +48,7 @@ export class BackfillStore {
       .first<HeightAndTime>()
   }
 
-  /** Segments that have any of these heights, and the ones before and behind. */
+  /** Segments that overlap these heights, and their neighbors. */
   async neighbors(first: number, last: number): Promise<SegmentSpan[]> {
     const { chain, db } = this.#storage
     const { results } = await db
@@ -61,7 +61,7 @@ export class BackfillStore {
     return results
   }
 
-  /** Writes segments, whose neighbours are `around`, and the gaps between all of them. Answers how many bytes it took. */
+  /** Writes segments and the gaps between them and `around`, their neighbors. Returns the bytes written. */
   async write(segments: readonly BackfillSegment[], around: readonly SegmentSpan[], nowMs: number): Promise<number> {
     const { chain, db } = this.#storage
     const [begin] = segments
@@ -86,7 +86,7 @@ export class BackfillStore {
     return sum
   }
 
-  /** In the place of those that were between these spans. */
+  /** Replaces the gaps between these spans. */
   #gaps(spans: readonly SegmentSpan[]): D1PreparedStatement[] {
     const { chain, db } = this.#storage
     const firsts = spans.map(({ first }) => first)

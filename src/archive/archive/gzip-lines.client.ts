@@ -1,6 +1,6 @@
-// Lines as the bytes of an object, and back. Law: the same lines are the same bytes, however often they are packed here.
+// Lines as gzip objects, and back. Invariant: the same lines always produce the same bytes.
 
-/** How many characters are handed to the compressor at once: always alike, or its output might be another. */
+/** Characters per write to the compressor; constant, because the output may depend on it. */
 const SLICE_CHARS = 256 * 1024
 const NEWLINE = 10
 
@@ -32,7 +32,9 @@ export async function sha256Of(body: Uint8Array): Promise<string> {
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
-/** One line after the other. All of them are held: to take each small piece of a stream takes three times as long. */
+/**
+ * Yields lines one by one. The whole text is in memory: reading the stream in small chunks takes three times as long.
+ */
 export async function* unpack(body: Uint8Array): AsyncGenerator<string> {
   const stream = new Blob([body]).stream().pipeThrough(new DecompressionStream('gzip'))
   const bytes = new Uint8Array(await new Response(stream).arrayBuffer())

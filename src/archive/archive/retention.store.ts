@@ -1,5 +1,5 @@
-// What is removed of the archive, over its rows. Laws: one turn removes at most 64 objects; what would go and what goes are
-// judged alike.
+// Removes old archive data by its rows. Invariants: one turn removes at most 64 objects; the plan and the removal use
+// the same rules.
 
 import { oneRow } from '../../core/d1.store.ts'
 import { checkpointKey, type LineKind, segmentKey } from './archive-keys.ts'
@@ -16,15 +16,15 @@ import {
   type RetentionPlan,
 } from './retention.ts'
 
-/** Of the bound: beyond it not every minute brings a removal. */
+/** Trim below the limit, so that not every minute removes something. */
 const TRIM_RATIO = 0.98
-/** Objects of one turn: of each kind of segments, and of checkpoints. */
+/** Objects per turn, by kind. */
 const SEGMENTS_PER_TURN = 24
 const CHECKPOINTS_PER_TURN = 16
 const OBJECTS_PER_TURN = 2 * SEGMENTS_PER_TURN + CHECKPOINTS_PER_TURN
 
 const SEGMENT = `first, last, first_ms AS firstMs, last_ms AS lastMs, events_bytes AS events, books_bytes AS books`
-/** The newest segment stays: from its end the archive goes on. */
+/** The newest segment always stays: archiving continues from it. */
 const NOT_NEWEST = `first < (SELECT MAX(first) FROM segments WHERE chain = ?1)`
 
 export interface ArchiveSums {
@@ -34,7 +34,7 @@ export interface ArchiveSums {
 
 interface RetentionClock {
   readonly nowMs: number
-  /** Time of the last block that is archived. */
+  /** Time of the last archived block. */
   readonly newestMs: number
 }
 
@@ -45,17 +45,17 @@ export class Retention {
     this.#storage = place
   }
 
-  /** One turn by age, and where the bound is passed one by bytes; answers what is left, null where nothing went. */
+  /** Removes by age once, and by size if the limit is exceeded. Returns the new totals; null: nothing was removed. */
   async trim({ days, mostBytes }: RetentionLimits, sums: ArchiveSums, at: RetentionClock): Promise<ArchiveSums | null> {
     const freed = await this.removeExpired(days, at)
     const left = { segments: sums.segments - freed.segments, bytes: sums.bytes - freed.bytes }
     if (mostBytes !== null && left.bytes > mostBytes) return this.trimToBytes(mostBytes)
     if (freed.objects === 0) return null
-    // How much went before a removal broke off is known to nobody.
+    // After an interrupted removal the freed size is unknown, so it is summed again.
     return freed.bytes > 0 ? left : this.#sums()
   }
 
-  /** Removes what is too old, as far as one turn goes. */
+  /** Removes expired data, up to one turn's limit. */
   async removeExpired(days: RetentionDays, { nowMs, newestMs }: RetentionClock): Promise<RemovalTotals> {
     const finished = await finishRemovals(this.#storage, OBJECTS_PER_TURN)
     if (finished > 0 || ARCHIVE_PRODUCTS.every((product) => days[product] === null))
@@ -71,7 +71,7 @@ export class Retention {
     return remove(this.#storage, { events, books, checkpoints })
   }
 
-  /** Removes the oldest beyond so many bytes, as far as one turn goes, and answers what is left. */
+  /** Removes the oldest data above a size, up to one turn's limit; returns the new totals. */
   async trimToBytes(mostBytes: number): Promise<ArchiveSums> {
     const { bytes } = await this.#sums()
     const { results } = await this.#storage.db
@@ -88,7 +88,7 @@ export class Retention {
     return this.#sums()
   }
 
-  /** What turns would remove by age, all together. */
+  /** Everything that turns would remove by age. */
   async plan(kept: RetentionLimits, { nowMs, newestMs }: RetentionClock): Promise<RetentionPlan> {
     const { days } = kept
     const from = (product: keyof RetentionDays) => cutoffMs(days[product], nowMs, newestMs) ?? Number.MIN_SAFE_INTEGER
@@ -125,7 +125,7 @@ export class Retention {
     return results
   }
 
-  /** The first segment with books behind one; 0 where there is none. */
+  /** The first segment with books after a height; 0: none. */
   async #firstBooks(behind: number): Promise<number> {
     const found = await this.#storage.db
       .prepare(`SELECT first FROM segments INDEXED BY segments_with_books
@@ -151,10 +151,10 @@ export class Retention {
   }
 }
 
-// How objects of the archive go. Invariant: rows go first and name what is about to go in the same step; so wherever a removal
-// breaks off, no row is without its object, and no object is forgotten.
+// Removal of archive objects. Invariant: rows change first and record the keys to delete in the same batch, so that an
+// interrupted removal leaves no row without its object and forgets no object.
 
-/** Of either kind the bytes; 0: removed before. */
+/** Bytes by kind; 0: already removed. */
 interface SegmentRow {
   readonly first: number
   readonly last: number
@@ -176,7 +176,7 @@ interface Removal {
   readonly checkpoints: readonly CheckpointRow[]
 }
 
-/** Ends what broke off, so much of it; answers how many objects that were. */
+/** Finishes interrupted removals; returns the number of objects. */
 async function finishRemovals(place: ArchiveStorage, most: number): Promise<number> {
   const { results } = await place.db
     .prepare(`SELECT key FROM removals WHERE chain = ? ORDER BY key LIMIT ?`)

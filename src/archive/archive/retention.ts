@@ -1,9 +1,9 @@
-// What of the archive goes: what is older than its product is kept, and beyond a bound of bytes the oldest segments; never
-// the newest segment, and checkpoints with the changes that they lead to. Pure, so that it can be shown before it is done.
+// Retention rules: data older than its product's limit, and the oldest segments above a size limit, but never the
+// newest segment; checkpoints go with the changes that follow them. Pure, so that a plan can be shown first.
 
 import { DAY_MS } from '../../core/time.ts'
 
-/** Days of block time; null: for good. */
+/** Days of block time; null: forever. */
 export type RetentionDays = Readonly<Record<ArchiveProduct, number | null>>
 export const ARCHIVE_PRODUCTS = ['events', 'books', 'checkpoints'] as const
 type ArchiveProduct = (typeof ARCHIVE_PRODUCTS)[number]
@@ -19,7 +19,7 @@ export interface SizedSegment {
   readonly bytes: number
 }
 
-/** What is due of a product now. Without objects its ends say nothing. */
+/** Expired data of a product. Without objects, its bounds are null. */
 export interface DueProduct {
   readonly product: ArchiveProduct
   readonly objects: number
@@ -38,24 +38,27 @@ export interface RetentionPlan {
 
 export interface RemovalTotals {
   readonly objects: number
-  /** Rows of segments of which nothing is left. */
+  /** Segments with nothing left. */
   readonly segments: number
   readonly bytes: number
 }
 
-/** What the Archiver answers; null where nothing is archived. */
+/** Retention calls of the Archiver; null if nothing is archived. */
 export interface RetentionApi {
-  /** What would go, with these days in place of its own. */
+  /** The removal plan, with these days instead of the configured ones. */
   overdue(days: Partial<RetentionDays>): Promise<RetentionPlan | null>
   retain(): Promise<RemovalTotals | null>
 }
 
-/** What ended before is too old, by the later of both: a clock that is ahead removes nothing. Null: nothing is. */
+/**
+ * Data that ended before this time is expired. Uses the earlier of clock and newest block, so that a fast clock removes
+ * nothing. Null: no limit.
+ */
 export function cutoffMs(days: number | null, nowMs: number, newestMs: number): number | null {
   return days === null ? null : Math.min(nowMs, newestMs) - days * DAY_MS
 }
 
-/** How many of the oldest segments go; `segments` are the oldest, in order, of all that have `bytes` together. */
+/** The oldest segments to remove. `segments`: oldest first; `bytes`: size of all segments. */
 export function excessSegments<Segment extends SizedSegment>(
   segments: readonly Segment[],
   bytes: number,
@@ -71,7 +74,7 @@ export function excessSegments<Segment extends SizedSegment>(
   return due
 }
 
-/** True for a checkpoint that is of no use where `first` is the first height whose changes of books are kept. */
+/** Whether no changes of books follow the checkpoint. `first`: first height with changes. */
 export function isCheckpointUnused(height: number, first: number): boolean {
   return height < first - 1
 }

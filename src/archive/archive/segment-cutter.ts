@@ -1,12 +1,12 @@
-// Where segments begin and end: at the UTC minute of block time, at gaps, where the epoch of books changes, and where the
-// lines are many. Laws: how blocks are handed over in pages changes no segment; a segment is whole once what follows it has
-// come; a height that neither comes nor is named as missing is an error and no segment.
+// Cuts blocks into segments: at the UTC minute of block time, at gaps, at epoch changes, and at size limits.
+// Invariants: paging does not affect segments; a segment is complete once its successor arrives; a height that neither
+// arrives nor is named as missing is an error.
 
 import { MINUTE_MS } from '../../core/time.ts'
 
-/** Characters of the lines of both kinds. */
+/** Maximum characters of a segment's lines. */
 const MAX_CHARS = 32 * 1024 * 1024
-/** Blocks, where their times stand still. */
+/** Maximum blocks, in case block times stand still. */
 const MAX_BLOCKS = 4_096
 
 export interface ArchiveLine {
@@ -23,13 +23,13 @@ export interface CutSegment {
   readonly firstMs: number
   readonly lastMs: number
   readonly epoch: string | null
-  /** Time of the block behind the last one; null: that block is missing. */
+  /** Time of the block after the last one; null: that block is missing. */
   readonly nextMs?: number | null
   readonly events: readonly string[]
   readonly books: readonly string[]
 }
 
-/** Heights that never come, with the times of the blocks before and after. */
+/** Missing heights, with the times of the blocks around them. */
 export interface CutGap {
   readonly from: number
   readonly to: number
@@ -44,18 +44,18 @@ export class SegmentCutter {
   #open: ArchiveLine[] = []
   #chars = 0
   #gap: { readonly from: number; readonly to: number } | null = null
-  /** The height that must come; null: any may be the first. */
+  /** The next expected height; null: any. */
   #next: number | null
   #lastMs: number
 
-  /** `last`: the last block that is archived, or the end of a gap and the time before it; null: none is. */
+  /** `last`: the last archived block, or the end of a gap with the time before it; null: none. */
   constructor(last: { readonly height: number; readonly time: number } | null, maxChars = MAX_CHARS) {
     this.#maxChars = maxChars
     this.#next = last && last.height + 1
     this.#lastMs = last?.time ?? 0
   }
 
-  /** When the open segment ends at the latest, by block time; null: none is open. */
+  /** Latest end of the open segment by block time; null: none is open. */
   get endMs(): number | null {
     const first = this.#open[0]
     return first ? (minuteOf(first) + 1) * MINUTE_MS : null
@@ -65,11 +65,11 @@ export class SegmentCutter {
     return this.#next === null ? null : this.#next - 1
   }
 
-  /** Takes the next block; answers what is whole by it. One that was taken before is passed over. */
+  /** Adds the next block; returns completed cuts. Known blocks are ignored. */
   addBlock(line: ArchiveLine): Cut[] {
     if (this.#next !== null && line.height < this.#next) return []
     if (this.#next !== null && line.height > this.#next)
-      throw new Error(`block ${line.height} came in the place of ${this.#next}`)
+      throw new Error(`received block ${line.height} instead of ${this.#next}`)
     const cuts: Cut[] = this.#endsBefore(line) ? this.#cut(line.time) : []
     if (this.#gap) cuts.push({ gap: { ...this.#gap, afterMs: this.#lastMs, beforeMs: line.time } })
     this.#gap = null
@@ -80,11 +80,11 @@ export class SegmentCutter {
     return cuts
   }
 
-  /** Heights that never come. Before the first block there is nothing to be missing from. */
+  /** Adds missing heights. Nothing can be missing before the first block. */
   addGap(from: number, to: number): Cut[] {
     const missing = Math.max(from, this.#next ?? to + 1)
     if (missing > to) return []
-    if (missing !== this.#next) throw new Error(`a gap from ${missing} on came in the place of block ${this.#next}`)
+    if (missing !== this.#next) throw new Error(`received a gap from ${missing} instead of block ${this.#next}`)
     this.#gap = { from: this.#gap?.from ?? missing, to }
     this.#next = to + 1
     return this.#cut(null)

@@ -1,14 +1,14 @@
-// Heights that the archive has and that are to come into files beside the newest: those that were backfilled, and those of files
-// that were damaged. A row stays for a while when all of it is done: more may come beside it.
+// Archived heights that still have to be filed out of order: backfilled blocks, and blocks of damaged files. A finished
+// row stays for a while, because adjacent heights may follow.
 
 import type { UnfiledRange } from './archive-read.ts'
 
 type UnfiledStorage = { readonly chain: string; readonly db: Pick<D1Database, 'prepare'> }
 
-/** What is backfilled comes body by body: what does not follow for so long does not come. */
+/** Backfill arrives in several requests: heights that do not follow within this time are not expected. */
 const SETTLED_MS = 600_000
 
-/** The row of such heights: of those that follow one another one, however many bodies bring them. */
+/** The row of these heights, merged with a directly preceding row. */
 export function unfiledRow(
   { chain, db }: UnfiledStorage,
   from: number,
@@ -23,7 +23,7 @@ export function unfiledRow(
     .bind(chain, from, to, nowMs)
 }
 
-/** All of them below `next` are done. */
+/** Marks all heights below `next` as done. */
 export function advanceRow({ chain, db }: UnfiledStorage, { from }: UnfiledRange, next: number): D1PreparedStatement {
   return db
     .prepare(`UPDATE unfiled SET next_height = ? WHERE chain = ? AND from_height = ? AND next_height < ?`)
@@ -38,7 +38,7 @@ export function lowestUnfiled({ chain, db }: UnfiledStorage): Promise<UnfiledRan
     .first<UnfiledRange>()
 }
 
-/** Heights below which files may still come between others, and those that are certain to be looked for. */
+/** The height below which more files may appear, and the ranges that are still pending. */
 export async function unsettledHeights({ chain, db }: UnfiledStorage, nowMs: number) {
   const { results } = await db
     .prepare(`SELECT next_height AS "from", to_height AS "to" FROM unfiled WHERE chain = ?

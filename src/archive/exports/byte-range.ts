@@ -1,11 +1,11 @@
-// A `Range` header against the size of an object. One range of bytes is answered; whatever is none, or lies outside, is
-// refused rather than answered with all of a large object.
+// Parses a `Range` header for an object. Only a single range is supported; anything else is refused instead of
+// returning a whole large object.
 
 type ByteRange = { readonly offset: number; readonly length: number }
 
 const ONE = /^bytes=(\d{0,15})-(\d{0,15})$/
 
-/** Null: all of it; `refused`: no byte of the object. */
+/** Null: the whole object; `refused`: no valid range. */
 export function byteRange(header: string | null, size: number): ByteRange | null | 'refused' {
   if (header === null) return null
   const [, from, to] = ONE.exec(header.trim()) ?? []
@@ -20,7 +20,7 @@ export function byteRange(header: string | null, size: number): ByteRange | null
   return { offset, length: last - offset + 1 }
 }
 
-/** The header of an answer with a part of an object of this size. */
+/** `Content-Range` header. */
 export function contentRange({ offset, length }: ByteRange, size: number): string {
   return `bytes ${offset}-${offset + length - 1}/${size}`
 }

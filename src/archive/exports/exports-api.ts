@@ -1,11 +1,11 @@
-// What a gateway can tell of a chain's history as a whole, and hand out of it. Types alone.
+// Types of the exports of a chain's history.
 
 import type { HeightAndTime } from '../../protocol/feed/durable-api.ts'
 import type { FileCoverage } from '../files/files-read.ts'
 import type { FileLink } from './file-links.ts'
 import type { FileSource, TimeRange } from './file-list.ts'
 
-/** What of a UTC day there is, by the first blocks of segments. */
+/** Data of a UTC day, by the first blocks of segments. */
 export interface CoveredDay {
   readonly dayMs: number
   readonly segments: number
@@ -18,7 +18,7 @@ export interface CoveredDay {
   readonly checkpointsBytes: number
 }
 
-/** Heights that never came, between blocks of these times. */
+/** Missing heights, and the times of the blocks around them. */
 export interface HistoryGap {
   readonly from: number
   readonly to: number
@@ -28,13 +28,13 @@ export interface HistoryGap {
 
 export interface Exports {
   readonly sources: readonly FileSource[]
-  /** The first and the last block; null where there is none. */
+  /** First and last block; null: none. */
   ends(): Promise<{ readonly from: HeightAndTime; readonly to: HeightAndTime } | null>
-  /** What of it is in files, and which heights between are not, or not wholly; null: there are none yet. */
+  /** Coverage of the files, with missing and partial heights; null: no files. */
   files(): Promise<FileCoverage | null>
   days(range: TimeRange): Promise<readonly CoveredDay[]>
-  /** In order, behind the gap that begins with the height `after`; null where no gap begins there. */
+  /** In order, after the gap that starts at height `after`; null: no gap starts there. */
   gaps(after: number | null, limit: number): Promise<readonly HistoryGap[] | null>
-  /** Answers the path of a link; null where there is no secret to sign with. */
+  /** Returns a signed path; null: no signing secret is configured. */
   readonly sign: ((file: FileLink) => Promise<string>) | null
 }

@@ -1,4 +1,5 @@
-// What there is of a chain's history, from the rows of D1 HISTORY. Law: no question reads more rows than its range has.
+// Exports of a chain's history, from the rows of D1 HISTORY. Invariant: a query reads no more rows than its range
+// contains.
 
 import { batchOf, oneRow } from '../../core/d1.store.ts'
 import { signatureOf } from '../../core/signature.client.ts'
@@ -67,7 +68,7 @@ export class StoredExports implements Exports {
     return results[0]?.from === after ? results.slice(1) : null
   }
 
-  /** Answers of two questions that take the same values. */
+  /** Results of two queries with the same parameters. */
   async #batchTwo<A, B>(one: string, other: string, ...values: number[]): Promise<[A[], B[]]> {
     const statements = [one, other].map((sql) => this.#db.prepare(sql).bind(this.#chain, ...values))
     const [first, second] = await batchOf<[A, B]>(this.#db, statements)
@@ -75,7 +76,7 @@ export class StoredExports implements Exports {
   }
 }
 
-/** Null where the Worker has no archive. */
+/** Null if the Worker has no archive. */
 export function exportsOf(
   env: Partial<Pick<Cloudflare.Env, 'ARCHIVE' | 'HISTORY'>>,
   chain: string,
@@ -86,7 +87,7 @@ export function exportsOf(
 
 type ArchiveRow = Omit<StoredFile, 'key' | 'position'>
 
-/** Which columns of which rows are a product's. */
+/** Table and columns of a product. */
 interface Columns {
   readonly table: string
   readonly first: string
@@ -124,7 +125,7 @@ const PRODUCTS: Readonly<Record<string, Columns>> = {
 
 function archiveFiles(db: Database, chain: string): FileSource[] {
   return Object.entries(PRODUCTS).map(([product, { table, first, last, firstMs, lastMs, bytes, sha256, key }]) => {
-    // Of a product that was removed the bytes are 0.
+    // Removed products have 0 bytes.
     const from = `FROM ${table} WHERE chain = ?1 AND ${firstMs} BETWEEN ?2 AND ?3 AND ${bytes} > 0`
     return {
       product,
@@ -148,14 +149,14 @@ function archiveFiles(db: Database, chain: string): FileSource[] {
   })
 }
 
-// Parquet as files that can be taken away, from their rows in D1. Invariants: nothing of a file that is not whole is listed, and
-// of two tables with the same rows one; whoever goes from page to page while hours become a day misses no row.
+// Downloadable Parquet files, from their rows in D1. Invariants: only files of complete data are listed, and never two
+// with the same rows; paging while hours are merged into a day misses no row.
 
 type TableRow = FileSpan & Pick<StoredFile, 'bytes' | 'sha256'> & { readonly level: Level; readonly number: number }
 
 const HOUR = 1
 const DAY = 2
-/** The level whose tables stay: those of the levels below go as they become one of it. */
+/** Level whose tables are permanent; tables of lower levels are merged into it. */
 const LAST_LEVEL: Readonly<Record<TableName, Level>> = {
   'fills-by-user': DAY,
   'fills-by-time': HOUR,
@@ -164,14 +165,14 @@ const LAST_LEVEL: Readonly<Record<TableName, Level>> = {
   'funding-by-user': DAY,
 }
 
-/** A file ends where the last of those in it does, and stands behind all of them: a number has four digits. */
+/** A merged file sorts after the files it replaces; file numbers have four digits. */
 const PART = `t.level * 10000 + t.number`
 const OF_FILE = `SELECT 1 FROM files f WHERE f.chain = t.chain AND f.level = t.level AND f.first = t.first AND f.state`
 
 export function tableFiles(db: Database, chain: string): FileSource[] {
   return (Object.keys(LAST_LEVEL) as TableName[]).map((name) => {
     const isWhole = `NOT EXISTS (${OF_FILE} = 'open')`
-    // Its file may be gone: a month has the tables of its days.
+    // The file may be gone: months use the tables of their days.
     const isForGood = `(t.level = ${LAST_LEVEL[name]} AND ${isWhole})`
     const isListed = `(${isForGood} OR EXISTS (${OF_FILE} = 'live'))`
     const from = `FROM file_tables t WHERE t.chain = ?1 AND t.name = ?2 AND t.first_ms BETWEEN ?3 AND ?4 AND ${isListed}`

@@ -1,21 +1,21 @@
-// Links to files: whoever has one may fetch the file until it expires, without a key. Pure: what is signed, and what a link
-// says; the signature itself is core/signature.client.ts.
+// Signed links to files, which give access without a key until they expire. Pure: text to sign and parsing; the
+// signature is in core/signature.client.ts.
 
 export const LINK_MS = 60 * 60_000
 
-/** A file of a chain, until a moment, Unix ms. */
+/** A file of a chain and the expiry, Unix ms. */
 export interface FileLink {
   readonly chain: string
   readonly key: string
   readonly expires: number
 }
 
-/** No other text that is signed with the same secret begins so. */
+/** Unique prefix among all texts signed with this secret. */
 export function signedText({ chain, key, expires }: FileLink): string {
   return `weir file link\n${chain}\n${key}\n${expires}`
 }
 
-/** The link, from the root of the gateway on. */
+/** Path of the link. */
 export function linkPath({ chain, key, expires }: FileLink, signature: string): string {
   const path = key.split('/').map(encodeURIComponent).join('/')
   return `/v1/${encodeURIComponent(chain)}/history/files/${path}?expires=${expires}&sig=${signature}`
@@ -23,7 +23,7 @@ export function linkPath({ chain, key, expires }: FileLink, signature: string): 
 
 type ReadLink = { readonly expires: number; readonly signature: string }
 
-/** What stands behind `?`, where all values of a name are asked for; or which parameter is wrong. */
+/** Parses the query; returns the name of an invalid parameter. */
 export function readLink(valuesOf: (name: string) => readonly string[]): ReadLink | 'expires' | 'sig' {
   const [expires, ...others] = valuesOf('expires')
   const [signature, ...more] = valuesOf('sig')

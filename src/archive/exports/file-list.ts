@@ -1,19 +1,19 @@
-// What of the history can be taken away as files, whatever wrote them. Laws: a file belongs to the time of its first block,
-// so that ranges that meet share none; pages joined are the list; what a range costs is the sum of what its pages cost.
+// Lists the history as downloadable files. Invariants: a file belongs to the time of its first block, so that adjacent
+// ranges share none; the pages together are the list; a range costs the sum of its pages.
 
 import type { MicroCredits } from '../../core/amount.ts'
 
-/** Of first blocks, Unix ms, both inclusive. */
+/** Times of first blocks, Unix ms, inclusive. */
 export interface TimeRange {
   readonly fromMs: number
   readonly toMs: number
 }
 
-/** Where a file stands in the list of its product. */
+/** Position of a file in the list of its product. */
 export interface FilePosition {
   readonly timeMs: number
   readonly height: number
-  /** Of files with one height. */
+  /** Distinguishes files of one height. */
   readonly part: number
 }
 
@@ -34,9 +34,9 @@ export interface FileTotals {
 }
 
 export interface FileSource {
-  /** As callers name it: small letters and `_`. No two files of it have the same place. */
+  /** Product name for callers: lower-case letters and `_`. Positions are unique within a product. */
   readonly product: string
-  /** In the order of their places. */
+  /** In order of position. */
   files(range: TimeRange, after: FilePosition | null, limit: number): Promise<readonly StoredFile[]>
   totals(range: TimeRange): Promise<FileTotals>
 }
@@ -50,14 +50,14 @@ interface FileCursor {
 
 interface FilePage {
   readonly files: readonly ListedFile[]
-  /** Null: nothing follows. */
+  /** Null: last page. */
   readonly next: string | null
 }
 
-/** Of a link: an object is a few reads, and bytes are what another would charge for. */
+/** Price of a link: an object costs a few reads; bytes are priced below competitors. */
 const MICRO_PER_OBJECT = 1_000
 const MICRO_PER_BYTE = 1
-export const FILE_PRICE = '1 for each MB (1,000,000 bytes), to the byte, and 0.001 for each object'
+export const FILE_PRICE = '1 per MB (1,000,000 bytes, charged per byte) plus 0.001 per object'
 
 export function filesPrice({ objects, bytes }: FileTotals): MicroCredits {
   return objects * MICRO_PER_OBJECT + bytes * MICRO_PER_BYTE
@@ -68,7 +68,7 @@ export function totalsOf(files: readonly FileTotals[]): FileTotals {
   return { objects: add('objects'), bytes: add('bytes') }
 }
 
-/** At most `limit` files, one source after the other, behind a cursor that one of them gave. */
+/** At most `limit` files after a cursor, source by source. */
 export async function filePage(
   sources: readonly FileSource[],
   range: TimeRange,
@@ -93,7 +93,7 @@ function cursorText({ product, position: { timeMs, height, part } }: ListedFile)
 
 const CURSOR = /^([a-z_]{1,32})\.(0|[1-9]\d{0,14})\.(0|[1-9]\d{0,14})\.(0|[1-9]\d{0,5})$/
 
-/** Null where no page of these sources and this range can have given it. */
+/** Null if the cursor does not belong to these sources and range. */
 export function readCursor(text: string, sources: readonly FileSource[], range: TimeRange): FileCursor | null {
   const [, product = '', ...numbers] = CURSOR.exec(text) ?? []
   const [timeMs = -1, height = -1, part = -1] = numbers.map(Number)
@@ -102,7 +102,7 @@ export function readCursor(text: string, sources: readonly FileSource[], range: 
   return place.timeMs >= range.fromMs && place.timeMs <= range.toMs ? { product, position: place } : null
 }
 
-/** As `sha256sum --check` reads it. */
+/** Format of `sha256sum --check`. */
 export function checksumsText(files: readonly StoredFile[]): string {
   return files.map(({ sha256, key }) => `${sha256}  ${key}\n`).join('')
 }

@@ -1,5 +1,6 @@
-// Candles out of the files: what minutes and hours have, and longer candles of days and months, lies in D1; the shortest of days
-// and months are pages in R2. Laws: one question to D1, so that all is of one moment; reads of R2 are bounded; a page that cannot be read is a hole.
+// Reads candles from files: parts of minutes and hours, and longer candles of days and months, are in D1; one-minute
+// candles of days and months are pages in R2. Invariants: one D1 batch, so that all rows are of one moment; R2 reads
+// are bounded; an unreadable page is a hole.
 
 import { MINUTE_MS } from '../../core/time.ts'
 import type { HeightAndTime } from '../../protocol/feed/durable-api.ts'
@@ -15,13 +16,13 @@ import { bytesRange } from './object-range.store.ts'
 import { decodePages } from './page.ts'
 import { unpackPage } from './page-text.client.ts'
 
-/** Stretches that are read at once: a Worker has six connections. */
+/** Parallel reads: a Worker has six connections. */
 const PARALLEL_READS = 6
-/** And of one answer, whole rounds of them, fewer than are listed: 5,000 candles of five minutes are 18 days. */
+/** Maximum reads of a response, in whole rounds and fewer than are listed: 5,000 five-minute candles are 18 days. */
 const MAX_READS = 60
-/** Rows of days and months of one answer. */
+/** Maximum rows of days and months per response. */
 const MAX_DAY_ROWS = 10_000
-/** A row may have a month, so that the first may begin before the window does. */
+/** A row may span a month, so the first may start before the window. */
 const MAX_ROW_SPAN_MS = 32 * 86_400_000
 const [SHORTEST] = BASE_INTERVALS
 
@@ -41,7 +42,7 @@ const RECENT = `SELECT f.first, e.value->>8 AS parts FROM file_buckets k
   JOIN files f ON f.chain = k.chain AND f.level = k.level AND f.first = k.first, json_each(k.entries) e
   WHERE k.chain = ?1 AND k.level = ?2 AND k.bucket = ?3 AND f.state = 'live' AND e.value->>0 = ?4 AND f.last_ms >= ?5
   AND f.first_ms <= ?6 AND e.value->>8 IS NOT NULL ORDER BY f.first, k.number`
-/** Rows until those before the last one have so many candles of the window: the last is told of in part. */
+/** Rows until all but the last contain enough candles of the window; the last may be partial. */
 const DAYS = `WITH day AS (SELECT k.min_ms, k.level, k.first, k.number, COALESCE(SUM(CASE WHEN k.min_ms >= ?6 THEN k.candles ELSE 0 END)
   OVER (ORDER BY k.min_ms, k.first, k.number ROWS BETWEEN UNBOUNDED PRECEDING AND 2 PRECEDING), 0) AS before FROM file_candles k JOIN files f ON f.chain = k.chain AND f.level = k.level AND f.first = k.first
   WHERE k.chain = ?1 AND k.coin = ?2 AND k.base = ?3 AND k.min_ms BETWEEN ?4 AND ?5 AND k.max_ms >= ?6 AND f.state = 'live')
@@ -50,11 +51,11 @@ const DAYS = `WITH day AS (SELECT k.min_ms, k.level, k.first, k.number, COALESCE
   AND k.number = day.number
   WHERE day.before < ?7 ORDER BY k.min_ms, k.first, k.number LIMIT ?8`
 
-/** What files of days have, as far as it was read. */
+/** Candles of day files, as far as they were read. */
 interface DayCandles extends Pick<FileCandles, 'parts' | 'untilMs'> {
   readonly damaged: readonly DamagedSpan[]
 }
-/** Times of pages that cannot be read, the last of which are of a block `last`. */
+/** Period of unreadable pages. `last`: their last block. */
 type DamagedSpan = TimeSpan & { readonly last: number }
 
 export async function readCandles(place: ArchiveStorage, request: CandlesRequest): Promise<FileCandles | null> {
@@ -131,7 +132,7 @@ async function daysOfPages(
   }
 }
 
-/** How many candles of the window have all of their parts: what its first page tells of times before it does not count. */
+/** Number of complete candles in the window. */
 function countComplete(
   parts: readonly CandleParts[],
   { interval, fromMs }: CandlesRequest,
@@ -144,7 +145,7 @@ function countComplete(
   return [...begins].filter((t) => isWhole(spanOf(interval, t))).length
 }
 
-/** The time of it, where it cannot be read. */
+/** Returns the period if the pages are unreadable. */
 async function readParts(
   { bucket }: ArchiveStorage,
   request: CandlesRequest,
@@ -154,8 +155,8 @@ async function readParts(
   try {
     const pages = decodePages(await bytesRange(bucket, { ...object, offset, length }))
     if (!pages?.every(({ key }) => key === candleKey(request.coin))) throw new ArchiveDamage(object.key, 'another one')
-    const wanted = pages.filter((page) => page.maxMs >= fromMs && page.minMs <= toMs)
-    const texts = await Promise.all(wanted.map(({ body }) => unpackPage(body)))
+    const matching = pages.filter((page) => page.maxMs >= fromMs && page.minMs <= toMs)
+    const texts = await Promise.all(matching.map(({ body }) => unpackPage(body)))
     return { height: first, parts: texts.flatMap((text) => text.split('\n').flatMap(partsOf)) }
   } catch (error) {
     if (!(error instanceof ArchiveDamage)) throw error
@@ -163,7 +164,7 @@ async function readParts(
   }
 }
 
-/** Times of blocks whose trades may be of the window: a line is told of under its first block. */
+/** Block times whose trades may be in the window: a line has the time of its first block. */
 function blockSpan({ fromMs, toMs }: TimeSpan): TimeSpan {
   return { fromMs: fromMs - MINUTE_MS, toMs: toMs + MINUTE_MS }
 }

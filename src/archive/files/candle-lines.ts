@@ -1,6 +1,6 @@
-// Candles in files: of each coin one-minute candles as lines of a key, and for whoever asks for many of them, longer ones that
-// are made as files of days are. Law: what a file has of a candle is the part of its own blocks, so that files joined are the
-// candles, wherever they are cut.
+// Candles in files: one-minute candles as lines per coin, and longer candles built with day files for large queries.
+// Invariant: a file contains the candle parts of its own blocks, so that merged files yield the same candles however
+// they are cut.
 
 import type { Coin } from '../../core/coin.ts'
 import {
@@ -19,7 +19,7 @@ import { type BlockEvents, lineText } from './rows.ts'
 
 const KEY_PREFIX = 'k:'
 const SHORTEST = BASE_INTERVALS[0]
-/** Of days and months candles of the shortest are in pages alone. */
+/** One-minute candles of days and months are only in pages. */
 const LONGER_INTERVALS = BASE_INTERVALS.slice(1)
 const INTERVALS_OF_LEVEL: Readonly<Record<Level, readonly BaseInterval[]>> = {
   0: [SHORTEST],
@@ -28,7 +28,7 @@ const INTERVALS_OF_LEVEL: Readonly<Record<Level, readonly BaseInterval[]>> = {
   3: LONGER_INTERVALS,
 }
 
-/** Candles of a coin that the database has, oldest first. */
+/** A coin's candles for the database, oldest first. */
 export interface CandleSeries {
   readonly coin: Coin
   readonly base: BaseInterval
@@ -45,7 +45,7 @@ interface Line {
   readonly fold: CandleFold
 }
 
-/** The lines of each key: one for the blocks of a minute that follow one another, under the first that has a trade. */
+/** Lines by key: one per minute of consecutive blocks, at the first block with a trade. */
 export function candleLines(blocks: Iterable<BlockEvents>): Map<string, string[]> {
   const byCoin = new Map<string, Line[]>()
   for (const { height, time, fills } of blocks)
@@ -65,7 +65,7 @@ export function candleLines(blocks: Iterable<BlockEvents>): Map<string, string[]
   return new Map([...byCoin].map(([coin, lines]) => [candleKey(coin), textsOf(lines)]))
 }
 
-/** The coin of a key of candles; null of any other. */
+/** Coin of a candle key; null for other keys. */
 export function candleCoinOf(key: string): string | null {
   return key.startsWith(KEY_PREFIX) ? key.slice(KEY_PREFIX.length) : null
 }
@@ -74,7 +74,7 @@ export function partsOf(line: string): CandlePart[] {
   return partsOfRows(line.slice(line.indexOf('\t[')))
 }
 
-/** What the database is to have of the lines that an object is made of. */
+/** Collects the candles of an object's lines for the database. */
 export class CandleRollup {
   readonly #bases: readonly BaseInterval[]
   readonly #coins = new Map<string, readonly (readonly [BaseInterval, CandleFold])[]>()
@@ -83,7 +83,7 @@ export class CandleRollup {
     this.#bases = INTERVALS_OF_LEVEL[level]
   }
 
-  /** Lines of keys in the order of heights; what are no candles is left out. */
+  /** Adds lines in height order; ignores other keys. */
   add(key: string, lines: readonly string[]): void {
     const coin = candleCoinOf(key)
     if (coin === null) return

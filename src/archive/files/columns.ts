@@ -1,5 +1,5 @@
-// Rows as tables: the columns of fills, of ledger events, of funding and of candles, and what a row has in each. Laws: prices, sizes and amounts stay
-// the strings that the node wrote; a field without a column is in `other`, so that nothing is lost.
+// Table columns of fills, ledger events, funding and candles, and the cells of a row. Invariants: prices, sizes and
+// amounts stay the node's strings; fields without a column go into `other`.
 
 import type { Coin } from '../../core/coin.ts'
 import type { Address, LedgerEvent, UserFill } from '../../protocol/feed/block.ts'
@@ -23,7 +23,7 @@ const POSITION_COLUMNS: readonly Column[] = [
   { name: 'user', type: 'text' },
 ]
 
-/** Fields of a fill, by column. */
+/** Fields of a fill by column. */
 const FIELDS = {
   coin: { field: 'coin', type: 'text' },
   side: { field: 'side', type: 'text' },
@@ -55,7 +55,7 @@ const IS_TYPE: Readonly<Record<ColumnType, (value: unknown) => boolean>> = {
 
 export const FILL_COLUMNS: readonly Column[] = [
   ...POSITION_COLUMNS,
-  // Recordings of old lack some.
+  // Old recordings lack some fields.
   ...FILL_FIELDS.map(({ name, type }): Column => ({ name, type, isOptional: true })),
   { name: 'other', type: 'json', isOptional: true },
 ]
@@ -94,7 +94,7 @@ export function fillCells({ height, time }: LineHead, [user, { time: own, ...fil
   return [height, time, own, user, ...cells, Object.keys(other).length > 0 ? other : null]
 }
 
-/** As it is told to one of its users. */
+/** The row of a ledger event for one of its users. */
 export function ledgerCells(
   { height, time }: LineHead,
   user: Address,
@@ -107,7 +107,7 @@ export function fundingCells({ height, time }: LineHead, user: Address, [paidMs,
   return [height, time, paidMs, user, ...row]
 }
 
-/** A one-minute candle from the blocks that start at `height`; `isComplete`: the file has every block of that minute. */
+/** A one-minute candle of the blocks from `height`. `isComplete`: the file has every block of the minute. */
 export function candleCells(
   { height }: LineHead,
   coin: Coin,

@@ -1,8 +1,7 @@
-// One turn of the Compactor: a minute of the archive into a file, or one object of an hour, a day or a month out of the files
-// below.
-// Invariants: what a turn does follows from what is stored; its objects come before the rows that tell of them, and all rows of a
-// turn come at once, so that a turn that ends anywhere is done again and writes the same under the same names; a row is in one
-// live file, and in no other; a file that is damaged holds up nothing but what is made of its heights.
+// One turn of the Compactor: files a minute of the archive, or merges lower files into one object of an hour, day or
+// month. Invariants: a turn depends only on stored state; objects are written before their rows, and all rows of a turn
+// at once, so that an interrupted turn repeats with the same names and bytes; a row is in exactly one live file; a
+// damaged file blocks only what is built from its heights.
 
 import { ArchiveDamage, type ArchivedSegment, type ArchiveReader, type UnfiledRange } from '../archive/archive-read.ts'
 import type { ArchiveStorage } from '../archive/archive-writer.store.ts'
@@ -20,12 +19,12 @@ import type { BlockEvents } from './rows.ts'
 import { ParquetTables } from './tables.client.ts'
 
 const EMPTY_OBJECT: ObjectContent = { pages: [], bytes: 0, entries: [], candles: [] }
-/** Files that are looked at for those that are due: before them some may wait for heights that are still to come. */
+/** Files examined for due groups: earlier ones may wait for missing heights. */
 const MAX_FILES = 1_024
-/** A month takes hours: what was merged meanwhile goes all the same. */
+/** Sweep also during long merges, since a month takes hours. */
 const SWEEP_TURNS = 64
 const SEGMENTS_PER_READ = 1_000
-/** An hour has so many or fewer, unless something cuts them short. */
+/** Maximum segments of an hour, unless they are cut short. */
 const HOUR_SEGMENTS = 61
 
 interface HeightRange {
@@ -42,7 +41,7 @@ const blockOf = (line: string) => JSON.parse(line) as BlockEvents
 
 interface CompactionOptions {
   readonly now: () => number
-  /** Files of heights that the archive keeps no more go with them. */
+  /** Files are removed together with their heights in the archive. */
   readonly isBounded: boolean
   readonly objectBytes?: number | undefined
 }
@@ -53,7 +52,7 @@ export class Compaction {
   readonly #options: CompactionOptions
   readonly #writer: FilesWriter
   #turns = 0
-  /** First heights of days that are damaged and not to be made again: what is good of them is read, and in no month. */
+  /** First heights of damaged days that cannot be rebuilt: they stay readable and out of months. */
   readonly #damagedDays = new Set<number>()
 
   constructor(archive: Pick<ArchiveReader, 'segmentsFrom' | 'lines'>, place: ArchiveStorage, terms: CompactionOptions) {
@@ -63,7 +62,7 @@ export class Compaction {
     this.#writer = new FilesWriter(place, terms.now)
   }
 
-  /** True where something was done, so that there may be more. Each kind of work has its turn: none waits for another. */
+  /** Returns true if work was done and more may follow. The kinds of work alternate, so that none starves. */
   async turn(): Promise<boolean> {
     const works = [() => this.#merge(), () => this.#fileNextMinute(), () => this.#refile()]
     const first = this.#turns++ % works.length
@@ -84,13 +83,13 @@ export class Compaction {
     const segment = segments[0]
     const newest = segments.at(-1)
     if (!segment || !newest) return false
-    // Of an hour that is over tables are made as it is merged.
+    // Tables of a finished hour are made when it is merged.
     const isRunning = isSameHour(segment, newest)
     await this.#writeMinute(segment, { from: Math.max(from, segment.first), to: segment.last }, null, isRunning)
     return true
   }
 
-  /** Of heights that files lack and that the archive has, a minute. */
+  /** Files one minute of missing heights that the archive has. */
   async #refile(): Promise<boolean> {
     const unfiled = await lowestUnfiled(this.#storage)
     if (!unfiled) return false
@@ -104,7 +103,7 @@ export class Compaction {
     return true
   }
 
-  /** A file of heights of a segment, as many as one may have. */
+  /** Writes a file with heights of a segment, up to its limit. */
   async #writeMinute(
     segment: ArchivedSegment,
     { from, to }: HeightRange,
@@ -139,7 +138,7 @@ export class Compaction {
     await this.#writer.putMinute({ file, content: made, tables: tables?.finish() ?? [], ...known, payments, unfiled })
   }
 
-  /** As many as a file may have, and when the block behind them was; null where the archive has lost them. */
+  /** Blocks for one file and the time of the next block; null: the archive has lost them. */
   async #blocksOf(segment: ArchivedSegment, { from, to }: HeightRange): Promise<BlockSlice | null> {
     const lines = (await this.#linesOf(segment))?.slice(from - segment.first)
     if (!lines) return null
@@ -148,7 +147,7 @@ export class Compaction {
     return { blocks: lines.slice(0, end).map(blockOf), nextMs: next?.time ?? segment.nextMs ?? null }
   }
 
-  /** Null where the archive has lost them. */
+  /** Null: the archive has lost them. */
   async #linesOf(segment: ArchivedSegment): Promise<readonly string[] | null> {
     try {
       const lines: string[] = []
@@ -182,25 +181,27 @@ export class Compaction {
     }
     const file = { first: first.first, last: last.last, firstMs: first.firstMs, lastMs: last.lastMs }
     const sources = await Promise.all(group.map((one) => writer.source(below, one)))
-    // Of a month those of its days stand.
+    // Months use the tables of their days.
     const tables = level === 3 ? null : new ParquetTables(await holesOf(this.#storage, file, null))
     const candles = new CandleRollup(level)
-    const tell = (key: string, lines: readonly string[]) => {
+    const add = (key: string, lines: readonly string[]) => {
       tables?.add(key, lines)
       candles.add(key, lines)
     }
     const packing = { pack: packPage, unpack: unpackPage }
-    const merging = mergeObject(sources, open?.next ?? null, packing, { tell }, this.#options.objectBytes)
+    const merging = mergeObject(sources, open?.next ?? null, packing, { add }, this.#options.objectBytes)
     const { next, ...pages } = await merging.catch(async (error: unknown) => {
       if (!(error instanceof ArchiveDamage)) throw error
       const at = sources.findIndex(({ objects }) => objects.some(({ key }) => key === error.key))
       const damaged = group[at] ?? first
       if (below === 2 && !(await this.#isArchived(damaged))) {
         this.#damagedDays.add(damaged.first)
-        throw new Error(`${error.message}: the archive has not all of its day, which stays as it is, and in no month`)
+        throw new Error(
+          `${error.message}. The archive lacks part of its day, so the day stays as it is and is not merged`,
+        )
       }
       await dropFile(this.#storage, below, damaged, this.#options.now())
-      throw new Error(`${error.message}: its blocks are taken out of the archive again, as far as that has them`)
+      throw new Error(`${error.message}. Its blocks are filed again from the archive, as far as available`)
     })
     const made = { ...pages, candles: candles.finish() }
     await writer.putPart({
@@ -214,7 +215,7 @@ export class Compaction {
     return true
   }
 
-  /** Whether the archive has the events of all heights of a file: what it keeps no more is its oldest. */
+  /** Whether the archive still has the events of all heights of a file. */
   async #isArchived({ first, last }: FileSpan): Promise<boolean> {
     for (let next = first; next <= last; ) {
       const segments = await this.#archive.segmentsFrom({ height: next }, SEGMENTS_PER_READ)

@@ -1,6 +1,6 @@
-// Compactor: makes files of the archive, one per chain. A thin shell around compaction.store.ts, waked by the Archiver when a segment
-// is written. It keeps nothing but its alarm: how far it is stands in D1. Law: nobody who is served live waits for it, and
-// whatever fails is tried again.
+// Compactor: builds files from the archive, one object per chain. A thin shell around compaction.store.ts, woken by the
+// Archiver after each segment. It stores only its alarm; progress is in D1. Invariant: live traffic never waits for it,
+// and failures are retried.
 
 import { DurableObject } from 'cloudflare:workers'
 import { backoffMs } from '../../core/backoff.ts'
@@ -18,11 +18,10 @@ import { Compaction } from './compaction.store.ts'
 import { filesOf } from './files.store.ts'
 import type { FilesReader } from './files-read.ts'
 
-/** A turn that ends without a word, such as with its machine, is begun again after this time. */
+/** Restarts a turn that vanished, for example with its machine. */
 const GUARD_MS = 90_000
-/** One that takes longer has failed. */
 const TURN_TIMEOUT_MS = 60_000
-/** One that has not ended after this time never will. */
+/** A turn that runs longer never ends. */
 const STUCK_TURN_MS = 600_000
 const REPORT_TURNS = 32
 const MAX_MESSAGE_CHARS = 300
@@ -33,9 +32,9 @@ export class Compactor extends DurableObject<Cloudflare.Env> {
   readonly #objects: Objects
   #failure: FilesReport['failure'] = null
   #failures = 0
-  /** Waked amid a turn, which may have read before what it was waked for. */
+  /** Woken during a turn that may have read too early. */
   #hasPendingWake = false
-  /** When the turn began that has not ended; two at once could write what the other has removed. */
+  /** Start of the running turn. Concurrent turns could write what the other has removed. */
   #sinceMs: number | null = null
   #turns = 0
 
@@ -67,7 +66,7 @@ export class Compactor extends DurableObject<Cloudflare.Env> {
     else await this.ctx.storage.setAlarm(Date.now() + nextMs)
   }
 
-  /** Answers after how long the next is due; null: when something comes. */
+  /** Returns the delay before the next turn; null: wait for work. */
   async #turn(compaction: Compaction): Promise<number | null> {
     try {
       const isMore = await withTimeout(this.#runOnce(compaction))
@@ -76,7 +75,7 @@ export class Compactor extends DurableObject<Cloudflare.Env> {
       return isMore ? 0 : null
     } catch (error) {
       const words = visible(error instanceof Error ? error.message : String(error)).slice(0, MAX_MESSAGE_CHARS)
-      console.warn(`the files wait: ${words}`)
+      console.warn(`Filing failed and will be retried: ${words}`)
       this.#failure = { atMs: Date.now(), words }
       await this.#report().catch(() => undefined)
       return backoffMs(RETRY, this.#failures++, Math.random())
@@ -85,8 +84,8 @@ export class Compactor extends DurableObject<Cloudflare.Env> {
 
   async #runOnce(compaction: Compaction): Promise<boolean> {
     if (this.#sinceMs !== null) {
-      if (Date.now() - this.#sinceMs > STUCK_TURN_MS) this.ctx.abort('a turn of the files does not end')
-      throw new Error('the turn before has not ended')
+      if (Date.now() - this.#sinceMs > STUCK_TURN_MS) this.ctx.abort('a turn of the Compactor is stuck')
+      throw new Error('The previous turn is still running')
     }
     this.#sinceMs = Date.now()
     return compaction.turn().finally(() => {

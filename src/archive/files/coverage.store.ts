@@ -1,11 +1,11 @@
-// Which heights the files have. Law: however old the files are, it is a question for a row of each level and for the gaps.
+// Heights that the files cover. Invariant: the cost is one row per level plus the gaps, regardless of age.
 
 import { batchOf } from '../../core/d1.store.ts'
 import type { HeightAndTime } from '../../protocol/feed/durable-api.ts'
 import type { CoverageNeed, FileCoverage, FileGap } from './files-read.ts'
 import { LEVELS } from './levels.ts'
 
-/** The first or the last file of each level: of all the first, or the last, is one of them. */
+/** The first or last file of each level; the overall first or last is one of them. */
 const ends = (order: 'ASC' | 'DESC') =>
   LEVELS.map(
     (_, level) => `SELECT * FROM (SELECT first, first_ms, last, last_ms FROM files
@@ -16,7 +16,7 @@ const LAST = `SELECT last AS height, last_ms AS time FROM (${ends('DESC')}) ORDE
 
 type CoverageStorage = { readonly chain: string; readonly db: Pick<D1Database, 'prepare' | 'batch'> }
 
-/** To be asked: the first and the last block of the files, each as `height` and `time`. */
+/** Queries for the first and last block of the files, each as `height` and `time`. */
 export function endsOfFiles({ chain, db }: CoverageStorage): D1PreparedStatement[] {
   return [FIRST, LAST].map((sql) => db.prepare(sql).bind(chain))
 }

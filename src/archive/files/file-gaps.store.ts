@@ -1,5 +1,5 @@
-// The rows of heights that no file has, or of which the fills alone are known. Law: between two live files that follow one another
-// lie no heights, or a gap that names them all; where nothing is known, with times between which its blocks lie.
+// Rows of heights that no file has, or whose fills alone are known. Invariant: two adjacent live files touch or have
+// one gap row between them; a gap without any data has the times that enclose its blocks.
 
 import { batchOf } from '../../core/d1.store.ts'
 import type { ArchiveStorage } from '../archive/archive-writer.store.ts'
@@ -19,20 +19,20 @@ const BELOW = nearest('<=', 'DESC')
 const ABOVE = nearest('>', 'ASC')
 const NO_HEIGHT = Number.MAX_SAFE_INTEGER
 const lower = (what: 'last' | 'lastMs') => `COALESCE((SELECT ${what} FROM (${nearest('<', 'DESC')})), -1)`
-/** Of the file below the last height, or -1; of the one above the first, or one that is none. */
+/** Last height of the file below, or -1; first height of the file above, or a maximum. */
 const LOWER = lower('last')
 const UPPER = `COALESCE((SELECT first FROM (${ABOVE})), ${NO_HEIGHT})`
 const PUT = `INSERT OR REPLACE INTO file_gaps (chain, from_height, to_height, known, after_ms, before_ms)`
-/** Between which times blocks lie whose fills are known is never asked. */
+/** The times of partial gaps are never queried. */
 const ANY_TIME = `0, ${Number.MAX_SAFE_INTEGER}`
 
-/** Unix ms between which the blocks of a gap lie, both included. */
+/** Unix ms that enclose the blocks of a gap, inclusive. */
 interface TimedGap extends FileGap {
   readonly afterMs: number
   readonly beforeMs: number
 }
 
-/** The last live file that begins at or below a height, and the first above. */
+/** The last live file that starts at or below a height, and the first above. */
 export async function filesAround({ chain, db }: ArchiveStorage, height: number) {
   const statements = [BELOW, ABOVE].map((sql) => db.prepare(sql).bind(chain, height))
   const [below, above] = await batchOf<[FileSpan, FileSpan]>(db, statements)
@@ -40,8 +40,8 @@ export async function filesAround({ chain, db }: ArchiveStorage, height: number)
 }
 
 /**
- * Times of a file's minutes whose trades it may lack: before its first block and behind its last one, and within what the
- * archive lost. `nextMs`: time of the block behind the file, where that is in no file yet.
+ * Periods in which a file may lack trades: before its first block, after its last, and within lost heights. `nextMs`:
+ * time of the block after the file, if no file has it yet.
  */
 export async function holesOf(
   { chain, db }: ArchiveStorage,
@@ -66,7 +66,7 @@ export async function holesOf(
   ]
 }
 
-/** What changes with a new file, whenever its rows come: the files beside it are those of that moment. */
+/** Gap changes for a new file, evaluated against its neighbors at write time. */
 export function gapsAround(
   place: ArchiveStorage,
   { first, last, firstMs, lastMs }: FileSpan,
@@ -92,7 +92,7 @@ export function gapsAround(
   return known === 'fills' ? [...changes, ...partialGapRows(place, first, last)] : changes
 }
 
-/** One row for all that follow one another: a year of minutes would be half a million. */
+/** One row for consecutive partial heights: minutes of a year would be half a million rows. */
 function partialGapRows({ chain, db }: ArchiveStorage, first: number, last: number): D1PreparedStatement[] {
   const below = `SELECT from_height FROM (SELECT * FROM file_gaps WHERE chain = ?1 AND from_height < ?2
     ORDER BY from_height DESC LIMIT 1) WHERE known = 'fills' AND to_height = ?2 - 1`
@@ -105,7 +105,7 @@ function partialGapRows({ chain, db }: ArchiveStorage, first: number, last: numb
   ]
 }
 
-/** What changes where a file goes. */
+/** Gap changes for a removed file. */
 export async function replaceFileWithGap(
   place: ArchiveStorage,
   { first, last, firstMs, lastMs }: FileSpan,

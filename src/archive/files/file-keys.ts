@@ -1,4 +1,4 @@
-// The names of objects of files. Law: names of a level sort as heights do, and one name has one content.
+// Object names of files. Invariant: names of a level sort by height, and a name always has the same content.
 
 import { dayOf, padded } from '../archive/archive-keys.ts'
 import { type FileSpan, LEVELS, type Level } from './levels.ts'
@@ -10,7 +10,7 @@ export function objectKey(chain: string, level: Level, file: Omit<FileSpan, 'las
   return `${stem(chain, level, file)}.${String(number).padStart(NUMBER_DIGITS, '0')}.pages`
 }
 
-/** A Parquet file of the same part. */
+/** Parquet file of the same part. */
 export function tableKey(
   chain: string,
   level: Level,

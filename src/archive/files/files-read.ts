@@ -1,71 +1,71 @@
-// What readers of the files see of them: rows of a user or a builder, block by block. Types alone.
+// Read interface of the files: rows of a user or builder, block by block. Types only.
 
 import type { Block } from '../../protocol/feed/block.ts'
 import type { EventBlock, HeightAndTime, LedgerKind, OwnerScope } from '../../protocol/feed/durable-api.ts'
 import type { CandlesRequest, FileCandles } from '../candles.ts'
 import type { FundingSpan, SpanFunding } from '../funding-spans.ts'
 
-/** Heights that no file has, or of which the fills alone are `known`. */
+/** Heights that no file has, or whose fills alone are `known`. */
 export interface FileGap {
   readonly from: number
   readonly to: number
   readonly known?: 'fills' | null
 }
 
-/** Heights whose events are in the files, without those of `gaps`. */
+/** Heights whose events are in files, except `gaps`. */
 export interface FileCoverage {
   readonly from: HeightAndTime
   readonly to: HeightAndTime
   readonly gaps: readonly FileGap[]
-  /** Where funding is known, in order; two of them that touch are told apart all the same. */
+  /** Ranges with known funding, in order; touching ranges stay separate. */
   readonly funded: readonly FundedRange[]
-  /** Where is known what each wallet paid and got as funding, in order; left out where nobody asked. */
+  /** Ranges with known funding payments per wallet, in order; omitted if not requested. */
   readonly paid?: readonly FundedRange[]
 }
 
-/** Heights whose funding is known, so that spans within it can be asked for. */
+/** Heights with known funding. */
 export interface FundedRange {
   readonly from: number
   readonly fromMs: number
   readonly to: number
 }
 
-/** What must be known of a height that stands in no gap. */
+/** Data that must be known of a height outside gaps. */
 export type CoverageNeed = 'fills' | 'events' | 'payments'
 
 export interface FilesRequest {
-  /** `fills` of a user or a builder; the others of a user. */
+  /** `fills` of a user or builder; other kinds only of a user. */
   readonly kind: 'fills' | LedgerKind
   readonly scope: OwnerScope
   readonly fromMs: number
   readonly toMs: number
-  /** Of blocks at or above this height; of all where it is left out. */
+  /** Lowest height; default: all. */
   readonly from?: number
-  /** Rows of blocks at or below this height alone: what the log holds comes from the log. */
+  /** Highest height: newer blocks come from the log. */
   readonly upTo: number
   readonly order: 'newest' | 'oldest'
-  /** Blocks are given whole: reading ends after the block that reaches so many rows. */
+  /** Blocks are returned whole: reading stops after the block that reaches this many rows. */
   readonly limit: number
 }
 
-/** Of `fills` the ledger is empty, and of all others the fills; funding is asked for by itself. */
+/** `fills` requests have an empty ledger and all others have empty fills; funding is requested separately. */
 export type FilesBlock = EventBlock & Pick<Block, 'ledger'>
 
 export interface FilesRows {
-  /** In the order asked for; each block's rows in the order of the block. */
+  /** In the requested order; rows of a block in block order. */
   readonly blocks: readonly FilesBlock[]
-  /** True where nothing more of the range is in the files. */
+  /** True if the files contain nothing more of the range. */
   readonly isEnd: boolean
 }
 
 export interface FilesReader {
   coverage(need: CoverageNeed): Promise<FileCoverage | null>
   rows(request: FilesRequest): Promise<FilesRows>
-  /** What was paid in each span, each within a funded stretch; of those in which nothing was, none. */
+  /** Funding paid per span, each within a funded range; spans without payments are omitted. */
   funding(spans: readonly FundingSpan[]): Promise<readonly SpanFunding[]>
 }
 
 export interface CandleFiles extends FilesReader {
-  /** Null: there are no files yet. Left out by files that have no candles. */
+  /** Null: no files yet. Omitted by files without candles. */
   candles?(request: CandlesRequest): Promise<FileCandles | null>
 }

@@ -1,5 +1,6 @@
-// What of the files goes: those whose rows a file of the level above has, and where the archive is bounded those of heights that
-// it keeps no more. Law: objects go before rows, so that what ends amid is done again and leaves no object without its row.
+// Removes files that have been merged into a higher level and, if the archive is bounded, files of heights that it no
+// longer keeps. Invariant: objects are removed before rows, so that an interrupted sweep repeats and leaves no object
+// without a row.
 
 import type { ArchiveStorage } from '../archive/archive-writer.store.ts'
 import { sweepUnfiled, unfiledRow } from '../archive/unfiled.store.ts'
@@ -9,11 +10,11 @@ import { sweepFunding } from './funding.store.ts'
 import { bucketsOf, type FileSpan, isBucketLevel, KEY_TABLES, type Level } from './levels.ts'
 import type { TableName } from './table.ts'
 
-/** Whoever has read where something lies has so long to read it there. */
+/** Readers that looked up an object have this long to read it. */
 const GRACE_MS = 600_000
-/** To tables there may be links, which hold for an hour: their files stay as long. */
+/** Links to tables are valid for an hour, so their files stay that much longer. */
 const LINK_GRACE_MS = 3_600_000 + GRACE_MS
-/** Files that are removed in a turn, of those with a row for each key one; and objects in a call. */
+/** Files per turn (one if it has a row per key), and objects per call. */
 const FILES_PER_TURN = 16
 const KEYS_PER_DELETE = 1_000
 
@@ -24,7 +25,7 @@ type RemovedTable = Omit<FileSpan, 'lastMs'> & {
   readonly name: TableName
 }
 
-/** `isBounded`: files of heights that the archive keeps no more go with them. */
+/** `isBounded`: files are removed together with their heights in the archive. */
 export async function sweepFiles(place: ArchiveStorage, nowMs: number, isBounded: boolean): Promise<void> {
   const { chain, db } = place
   await sweepUnfiled(place, nowMs)
@@ -81,19 +82,19 @@ function deleteFileRows({ chain, db }: ArchiveStorage, { level, first }: Removed
 }
 
 const ARCHIVE_START = `(SELECT MIN(first) FROM segments WHERE chain = ?1)`
-/** Files of what the archive keeps no more, but those that are being merged. */
+/** Files of heights that the archive no longer keeps, except those being merged. */
 const EXPIRE_FILES = `UPDATE files SET state = 'merged', merged_ms = ?1 WHERE chain = ?2 AND state = 'live'
   AND last < (SELECT MIN(first) FROM segments WHERE chain = ?2) AND NOT EXISTS (SELECT 1 FROM files o WHERE o.chain = ?2
   AND o.state = 'open' AND o.level = files.level + 1 AND o.first <= files.first AND o.last >= files.last)`
-/** Of minutes that are in an hour, and of hours that are in a day; fills in the order of the chain are in no table of the day. */
+/** Tables of merged minutes and hours; `fills-by-time` has no day table, so its hours stay. */
 const EXPIRED_TABLES = `SELECT level, first, last, first_ms AS firstMs, number, name FROM file_tables WHERE chain = ?1
   AND (level < 2 AND (level, first) IN (SELECT value->>0, value->>1 FROM json_each(?2))
   AND (level = 0 OR name <> 'fills-by-time')`
 
-// A file that is damaged goes, with what it was made of and what was being made of it. Invariant: objects go before rows, so that
-// what ends amid is done again; the heights are a gap from then on, and are looked for in the archive.
+// Removes a damaged file, its sources, and the unfinished file above. Invariant: objects before rows, so that an
+// interrupted removal repeats; the heights become a gap and are filed again from the archive.
 
-/** Of the same heights, it and what is below, of which tables may stand alone; and the one above that is not whole. */
+/** The file and lower files of its heights, and the unfinished file above. */
 const FILE_AND_RELATED = `((level <= ?2 AND first >= ?3 AND last <= ?4) OR (level, first) IN (SELECT level, first FROM files
   WHERE chain = ?1 AND level = ?2 + 1 AND state = 'open' AND first <= ?3 AND last >= ?4))`
 const FILE_ONLY = `level = ?2 AND first = ?3 AND last = ?4`
@@ -107,12 +108,12 @@ export async function dropFile(place: ArchiveStorage, level: Level, file: FileSp
   ])
 }
 
-/** One that is not whole goes: what it was being made of stands. */
+/** Removes an unfinished file; its sources stay. */
 export async function abandonFile(place: ArchiveStorage, level: Level, file: FileSpan): Promise<void> {
   await place.db.batch(await removeFiles(place, level, file, FILE_ONLY))
 }
 
-/** Removes objects; answers what removes their rows. */
+/** Removes objects; returns the statements that remove their rows. */
 async function removeFiles(
   place: ArchiveStorage,
   level: Level,
@@ -121,14 +122,14 @@ async function removeFiles(
 ): Promise<D1PreparedStatement[]> {
   const { chain, db } = place
   const found = async <Row>(columns: string, table: string) => {
-    const asked = db.prepare(`SELECT level, first, last, first_ms AS firstMs, ${columns} FROM ${table}
+    const query = db.prepare(`SELECT level, first, last, first_ms AS firstMs, ${columns} FROM ${table}
       WHERE chain = ?1 AND ${which}`)
-    return (await asked.bind(chain, level, file.first, file.last).all<Row>()).results
+    return (await query.bind(chain, level, file.first, file.last).all<Row>()).results
   }
   const files = await found<RemovedFile>('objects', 'files')
   const tables = await found<RemovedTable>('number, name', 'file_tables')
   await removeObjects(place, [
-    // The next may be there without its row.
+    // The next object may exist without a row.
     ...files.flatMap((one) =>
       Array.from({ length: one.objects + 1 }, (_, number) => objectKey(chain, one.level, one, number)),
     ),

@@ -1,5 +1,5 @@
-// What the Compactor writes: an object into R2, then all rows that tell of it into D1 at once. Law: a row stands for an object
-// that is there, and whatever is written again is written alike.
+// Writes files: an object into R2, then all of its rows into D1 at once. Invariant: a row always refers to an existing
+// object, and rewriting produces the same bytes.
 
 import type { HeightAndTime } from '../../protocol/feed/durable-api.ts'
 import type { UnfiledRange } from '../archive/archive-read.ts'
@@ -28,12 +28,12 @@ import type { PagePosition, SourceFile } from './page-source.ts'
 import { concatPages, type IndexEntry } from './page-writer.ts'
 import type { Table } from './table.ts'
 
-/** A text that D1 takes is 2 MB at most. */
+/** D1 accepts texts of up to 2 MB. */
 const MAX_TEXT_CHARS = 500_000
 
 type State = 'open' | 'live'
 
-/** An object and what it has; none where there are no pages. */
+/** Content of an object; no object is written without pages. */
 export interface ObjectContent {
   readonly pages: readonly Uint8Array[]
   readonly bytes: number
@@ -43,7 +43,7 @@ export interface ObjectContent {
 
 export interface OpenFile extends FileSpan {
   readonly objects: number
-  /** Where its sources go on. */
+  /** Positions where its sources continue. */
   readonly next: readonly PagePosition[]
 }
 
@@ -52,24 +52,24 @@ export interface FilePart {
   readonly file: FileSpan
   readonly number: number
   readonly content: ObjectContent
-  /** Of the same rows. */
+  /** Tables of the same rows. */
   readonly tables: readonly Table[]
-  /** Null: it is the last, and the file stands from now on in the place of those it is made of. */
+  /** Null: the last part; the file now replaces its sources. */
   readonly next: readonly PagePosition[] | null
 }
 
 export interface MinuteFile {
   readonly file: FileSpan
   readonly content: ObjectContent
-  /** Of the same rows, while the hour is running. */
+  /** Tables of the same rows, while the hour is running. */
   readonly tables: readonly Table[]
-  /** What the archive has of its blocks; null: it has lost them. */
+  /** Known data of its blocks; null: the archive has lost them. */
   readonly known: KnownEvents | null
-  /** Null where it is not known of all of them. */
+  /** Null: not known for all blocks. */
   readonly payments: readonly Payment[] | null
-  /** Of all of them is known what each wallet paid. */
+  /** Payments per wallet are known for all blocks. */
   readonly isPaidKnown: boolean
-  /** It is made for these. */
+  /** The unfiled range that this file covers. */
   readonly unfiled: UnfiledRange | null
 }
 
@@ -82,7 +82,7 @@ export class FilesWriter {
     this.#now = now
   }
 
-  /** The last block that a file covers. */
+  /** The last block that any file covers. */
   async last(): Promise<HeightAndTime | null> {
     return this.#storage.db
       .prepare(`SELECT last AS height, last_ms AS time FROM files WHERE chain = ? ORDER BY last DESC LIMIT 1`)
@@ -107,7 +107,7 @@ export class FilesWriter {
     ])
   }
 
-  /** The file of a level that is not whole. */
+  /** The unfinished file of a level. */
   async open(level: Level): Promise<OpenFile | null> {
     const row = await this.#storage.db
       .prepare(`SELECT first, last, first_ms AS firstMs, last_ms AS lastMs, objects, next FROM files
@@ -117,7 +117,7 @@ export class FilesWriter {
     return row && { ...row, next: JSON.parse(row.next) as readonly PagePosition[] }
   }
 
-  /** From a height on, in order. */
+  /** Live files from a height, in order. */
   async live(level: Level, from: number, limit: number): Promise<readonly LiveFile[]> {
     const { results } = await this.#storage.db
       .prepare(`SELECT first, last, first_ms AS firstMs, last_ms AS lastMs, EXISTS (SELECT 1 FROM files n
@@ -152,11 +152,11 @@ export class FilesWriter {
       .prepare(`UPDATE files SET state = 'merged', merged_ms = ? WHERE chain = ? AND level = ? AND state = 'live'
         AND first >= ? AND last <= ?`)
       .bind(this.#now(), chain, level - 1, file.first, file.last)
-    const told = this.#fileRow(level, file, number, content, next ? 'open' : 'live', next)
-    await db.batch([...rows, told, ...(next ? [] : [merged])])
+    const fileRow = this.#fileRow(level, file, number, content, next ? 'open' : 'live', next)
+    await db.batch([...rows, fileRow, ...(next ? [] : [merged])])
   }
 
-  /** Writes an object, where there is anything, and answers the rows that tell of it. */
+  /** Writes an object unless it is empty; returns its rows. */
   async #putObject(level: Level, file: FileSpan, number: number, { pages, bytes, entries, candles }: ObjectContent) {
     if (bytes === 0) return []
     const { chain, bucket, db } = this.#storage
@@ -210,7 +210,7 @@ export class FilesWriter {
     const { first, last, firstMs, lastMs } = file
     const rows = made.entries.reduce((sum, entry) => sum + entry.rows, 0)
     const objects = number + 1
-    // What the objects before have is counted once, however often this one is written: it is added where their number says so.
+    // Earlier objects are counted only once, even if this one is written again.
     return this.#storage.db
       .prepare(`INSERT INTO files (chain, level, first, last, first_ms, last_ms, objects, rows, bytes, state, next)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) ON CONFLICT DO UPDATE SET rows = rows + ?8, bytes = bytes + ?9,
@@ -232,7 +232,7 @@ export class FilesWriter {
   }
 }
 
-/** What stays costs a third less where each read costs a little, but may not go within a month. */
+/** Permanent objects use cheaper storage with a charge per read and a minimum of one month. */
 const putOptions = (isForGood: boolean): R2PutOptions => (isForGood ? { storageClass: 'InfrequentAccess' } : {})
 
 const keysInto = (table: string) => `INSERT OR REPLACE INTO ${table}
@@ -250,7 +250,7 @@ const rowOfCandles = ({ coin, base, parts }: CandleSeries): readonly unknown[] =
   ...[parts.length, rowsOfParts(parts)],
 ]
 
-/** The rows, the first of each coin's candles with all of them behind it. */
+/** Adds each coin's candles to its first row. */
 function withCandles(rows: readonly (readonly unknown[])[], candles: readonly CandleSeries[]): (readonly unknown[])[] {
   const left = new Map(candles.map(({ coin, parts }) => [candleKey(coin), rowsOfParts(parts)]))
   return rows.map((row) => {
@@ -261,7 +261,7 @@ function withCandles(rows: readonly (readonly unknown[])[], candles: readonly Ca
   })
 }
 
-/** Entries by their bucket, in the order of the entries. */
+/** Groups entries by bucket, in order. */
 function groupByBucket(level: BucketLevel, rows: readonly (readonly unknown[])[]): (readonly [number, unknown[]])[] {
   const buckets = new Map<number, unknown[]>()
   for (const row of rows) {

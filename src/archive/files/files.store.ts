@@ -1,5 +1,5 @@
-// The files as they are read: D1 says where the rows of a key lie, R2 has them. Laws: a block is told whole and once; what is
-// missing, cut short or another one is an ArchiveDamage, and no row is told instead.
+// Reads files: D1 locates the rows of a key, R2 has them. Invariants: a block is returned whole and once; a missing,
+// truncated or altered object is an ArchiveDamage.
 
 import type { Coin } from '../../core/coin.ts'
 import { ArchiveDamage } from '../archive/archive-read.ts'
@@ -17,7 +17,7 @@ import { decodePages, type Page } from './page.ts'
 import { unpackPage } from './page-text.client.ts'
 import { blockOf, headOf, keyOf } from './rows.ts'
 
-/** Stretches that are read at once: a Worker has six connections. */
+/** Parallel reads: a Worker has six connections. */
 const PARALLEL_READS = 6
 
 export class StoredFiles implements CandleFiles {
@@ -45,13 +45,13 @@ export class StoredFiles implements CandleFiles {
     const { order, fromMs, toMs, kind, limit, from = 0 } = request
     const blocks: FilesBlock[] = []
     let rows = 0
-    let wanted: RowsQuery = { key: keyOf(request), order, fromMs, toMs, from, upTo: request.upTo }
+    let query: RowsQuery = { key: keyOf(request), order, fromMs, toMs, from, upTo: request.upTo }
     for (;;) {
-      const { stretches, isAll } = await pageRanges(this.#storage, wanted)
+      const { stretches, isAll } = await pageRanges(this.#storage, query)
       for (let at = 0; at < stretches.length; ) {
         const some = stretches.slice(at, at + rangesNeeded(stretches.slice(at, at + PARALLEL_READS), limit - rows))
-        for (const pages of await this.#pagesOf(some, wanted)) {
-          for (const line of await linesOf(pages, wanted, limit - rows)) {
+        for (const pages of await this.#pagesOf(some, query)) {
+          for (const line of await linesOf(pages, query, limit - rows)) {
             if (rows >= limit) return { blocks, isEnd: false }
             const block = blockOf(line, kind, request.scope.address)
             blocks.push(block)
@@ -63,7 +63,7 @@ export class StoredFiles implements CandleFiles {
       }
       const last = stretches.at(-1)
       if (isAll || !last) return { blocks, isEnd: true }
-      wanted = continueAfter(wanted, last)
+      query = continueAfter(query, last)
     }
   }
 
@@ -83,19 +83,19 @@ export class StoredFiles implements CandleFiles {
   }
 }
 
-/** How many of the stretches surely do not have more than is wanted, but one. */
-function rangesNeeded(stretches: readonly PageRange[], wanted: number): number {
+/** Number of page ranges that surely do not exceed the wanted rows, plus one. */
+function rangesNeeded(stretches: readonly PageRange[], wantedRows: number): number {
   let rows = 0
   const end = stretches.findIndex((stretch) => {
     rows += stretch.rows
-    return rows >= wanted
+    return rows >= wantedRows
   })
   return end < 0 ? stretches.length : end + 1
 }
 
-/** The lines of blocks that are wanted, in the order asked for; of pages that may be left out none. */
-async function linesOf(pages: readonly Page[], wanted: RowsQuery, limit: number): Promise<string[]> {
-  const { order, from, upTo, fromMs, toMs } = wanted
+/** Matching lines in the requested order; skips pages outside the range. */
+async function linesOf(pages: readonly Page[], query: RowsQuery, limit: number): Promise<string[]> {
+  const { order, from, upTo, fromMs, toMs } = query
   const lines: string[] = []
   let rows = 0
   const wholly = (height: number, time: number) => height >= from && height <= upTo && time >= fromMs && time <= toMs
@@ -113,12 +113,12 @@ async function linesOf(pages: readonly Page[], wanted: RowsQuery, limit: number)
   return lines
 }
 
-/** What lies behind a stretch, in the order asked for. */
-function continueAfter(wanted: RowsQuery, { first, last }: PageRange): RowsQuery {
-  return wanted.order === 'newest' ? { ...wanted, upTo: first - 1 } : { ...wanted, from: last + 1 }
+/** The query that continues after a page range. */
+function continueAfter(query: RowsQuery, { first, last }: PageRange): RowsQuery {
+  return query.order === 'newest' ? { ...query, upTo: first - 1 } : { ...query, from: last + 1 }
 }
 
-/** Null where the Worker has no archive. */
+/** Null if the Worker has no archive. */
 export function filesOf(env: Partial<Pick<Cloudflare.Env, 'ARCHIVE' | 'HISTORY'>>, chain: string): StoredFiles | null {
   const { ARCHIVE: bucket, HISTORY: db } = env
   return bucket && db ? new StoredFiles({ chain, bucket, db }) : null

@@ -1,24 +1,24 @@
-// The funding of files: of each payment the sum of all before it, so that what a position paid over any time is the difference
-// of two rows. Law: a difference is exact where nothing between its rows is unknown, whatever lies before them.
+// Cumulative funding per coin, so that the funding of a position over any period is the difference of two rows.
+// Invariant: a difference is exact if nothing between its rows is unknown, regardless of earlier rows.
 
 import Big from 'big.js'
 import type { Coin } from '../../core/coin.ts'
 import { DECIMAL } from '../../core/decimal.ts'
 import type { BlockEvents } from './rows.ts'
 
-/** What was paid of a coin in one block, by a long per unit of size. */
+/** Funding of a coin in one block, per unit of a long position. */
 export interface Payment {
   readonly coin: Coin
   readonly height: number
   readonly perUnit: string
 }
 
-/** `sum`: of all payments of the coin up to this one. */
+/** `sum`: cumulative, including this payment. */
 export interface SummedPayment extends Payment {
   readonly sum: string
 }
 
-/** A coin once a block; null where of a block nothing but its fills is known, or an amount is none. */
+/** One payment per coin and block; null if a block has only fills, or an amount is invalid. */
 export function paymentsIn(blocks: readonly BlockEvents[]): Payment[] | null {
   const isKnown = ({ only, funding = [] }: BlockEvents) =>
     only === undefined && funding.every(({ perUnit }) => DECIMAL.test(perUnit))
@@ -31,14 +31,14 @@ export function paymentsIn(blocks: readonly BlockEvents[]): Payment[] | null {
   )
 }
 
-/** Whether it is known of all blocks what each wallet paid and got. */
+/** Whether payments per wallet are known for all blocks. */
 export function isPaidKnown(blocks: readonly BlockEvents[]): boolean {
   return blocks.every(
     ({ only, funding = [], payments = funding.length === 0 ? [] : null }) => only === undefined && payments !== null,
   )
 }
 
-/** Payments in order of height; `before`: the last sums below them, by coin. */
+/** Payments must be in height order. `before`: last lower sums by coin. */
 export function addSums(payments: readonly Payment[], before: ReadonlyMap<string, string>): SummedPayment[] {
   const sums = new Map(before)
   return payments.map((payment) => {
@@ -48,7 +48,7 @@ export function addSums(payments: readonly Payment[], before: ReadonlyMap<string
   })
 }
 
-/** All that was paid from one payment to another, both included. */
+/** Funding from one payment to another, inclusive. */
 export function paidBetween(first: Pick<SummedPayment, 'perUnit' | 'sum'>, last: Pick<SummedPayment, 'sum'>): string {
   return new Big(last.sum).minus(first.sum).plus(first.perUnit).toFixed()
 }

@@ -1,5 +1,5 @@
-// The funding of files in D1: written with the minute that it was paid in, and asked for by spans, all of an answer at once. Law:
-// what is known is not written again: sums above it were made of it, whatever has come below since.
+// Funding of files in D1, written with its minute and read by spans in one batch. Invariant: known funding is never
+// rewritten, because higher sums are based on it.
 
 import type { Coin } from '../../core/coin.ts'
 import type { ArchiveStorage } from '../archive/archive-writer.store.ts'
@@ -7,10 +7,10 @@ import type { FundingSpan, SpanFunding } from '../funding-spans.ts'
 import { addSums, type Payment, paidBetween } from './funding-sums.ts'
 import type { FileSpan } from './levels.ts'
 
-/** Coins, or spans, of one statement: a text that D1 takes is 2 MB at most. */
+/** Rows per statement: D1 accepts texts of up to 2 MB. */
 const ROWS_PER_STATEMENT = 5_000
 
-/** What tells of the payments of a minute: that they are known, and their sums. */
+/** Rows of a minute's funding: that it is known, and its sums. */
 export async function fundingRows(
   { chain, db }: ArchiveStorage,
   { first, last, firstMs }: FileSpan,
@@ -29,12 +29,12 @@ export async function fundingRows(
   return [known, ...jsonChunks(rows).map((text) => db.prepare(PUT).bind(chain, text))]
 }
 
-/** What tells that it is known of all blocks of a file what each wallet paid: rows of keys have it. */
+/** Row that marks payments per wallet as known for a file. */
 export function paidRow({ chain, db }: ArchiveStorage, { first, last, firstMs }: FileSpan): D1PreparedStatement {
   return db.prepare(insertRange('file_paid')).bind(chain, first, last, firstMs)
 }
 
-/** What was paid in each span; of those in which nothing was, none. */
+/** Funding paid per span; spans without payments are omitted. */
 export async function fundingOver(
   { chain, db }: ArchiveStorage,
   spans: readonly FundingSpan[],
@@ -49,7 +49,7 @@ export async function fundingOver(
   )
 }
 
-/** Removes what is below all files, of which nobody asks. */
+/** Removes funding below all files. */
 export function sweepFunding({ chain, db }: Pick<ArchiveStorage, 'chain' | 'db'>): D1PreparedStatement[] {
   return SWEEP.map((statement) => db.prepare(statement).bind(chain))
 }
@@ -62,7 +62,7 @@ function jsonChunks(rows: readonly unknown[]): string[] {
 }
 
 const IS_KNOWN = `SELECT 1 FROM file_funded WHERE chain = ?1 AND from_height <= ?2 AND to_height >= ?3 LIMIT 1`
-/** A stretch goes on from the one that ends before it; one that begins above, made earlier, stays another. */
+/** Extends the range that ends before it; a range above stays separate. */
 const insertRange = (
   table: 'file_funded' | 'file_paid',
 ) => `INSERT INTO ${table} (chain, from_height, to_height, from_ms)
@@ -70,7 +70,7 @@ const insertRange = (
   (SELECT from_height, from_ms FROM ${table} WHERE chain = ?1 AND from_height <= ?2 AND to_height >= ?2 - 1
     ORDER BY from_height DESC LIMIT 1) k ON TRUE WHERE TRUE
   ON CONFLICT DO UPDATE SET to_height = MAX(to_height, excluded.to_height)`
-// CROSS JOIN keeps the order: left to itself SQLite goes through all rows of the chain and looks for who asks.
+// CROSS JOIN fixes the join order: otherwise SQLite scans all rows of the chain.
 const BEFORE = `SELECT k.value AS coin, f.sum FROM json_each(?3) k CROSS JOIN file_funding f ON f.chain = ?1 AND f.coin = k.value
   AND f.height = (SELECT MAX(height) FROM file_funding WHERE chain = ?1 AND coin = k.value AND height < ?2)`
 const PUT = `INSERT OR REPLACE INTO file_funding (chain, coin, height, per_unit, sum)
@@ -82,14 +82,14 @@ const OVER = `SELECT s.value->>0 AS coin, s.value->>1 AS "from", a.per_unit AS p
   CROSS JOIN file_funding b ON b.chain = ?1 AND b.coin = s.value->>0 AND b.height =
     (SELECT MAX(height) FROM file_funding WHERE chain = ?1 AND coin = s.value->>0 AND height <= s.value->>2)
   WHERE a.height <= s.value->>2`
-/** Of files, and of those that are to be made again. */
+/** Lowest height of files and pending ranges. */
 const LOWEST = `(SELECT MIN(height) FROM (SELECT MIN(first) AS height FROM files WHERE chain = ?1
   UNION ALL SELECT MIN(from_height) FROM unfiled WHERE chain = ?1))`
 const SWEEP = [
   `DELETE FROM file_funding WHERE chain = ?1 AND height < ${LOWEST}`,
   ...['file_funded', 'file_paid'].flatMap((table) => [
     `DELETE FROM ${table} WHERE chain = ?1 AND to_height < ${LOWEST}`,
-    // What is backfilled there later is not known already.
+    // Later backfill below must not count as known.
     `UPDATE ${table} SET (from_height, from_ms) = (SELECT first, first_ms FROM files WHERE chain = ?1 ORDER BY first LIMIT 1)
     WHERE chain = ?1 AND from_height < ${LOWEST} AND ${LOWEST} = (SELECT MIN(first) FROM files WHERE chain = ?1)`,
   ]),

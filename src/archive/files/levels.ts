@@ -1,6 +1,6 @@
-// Which files there are: of about a minute, an hour, a day, a month, made of those below. Laws: a file has all heights from its
-// first to its last, so that those that are missing may come between files later; what is merged with what depends on the files'
-// heights and times alone, and a file is merged once what follows its hour, its day or its month has come.
+// Levels of files: minute, hour, day and month, each built from the level below. Invariants: a file covers all heights
+// from first to last, so that missing heights can be filed between files later; merging depends only on heights and
+// times, and a file is merged once its period is over.
 
 import { hash32 } from '../../core/hash.ts'
 import { HOUR_MS } from '../../core/time.ts'
@@ -8,25 +8,25 @@ import { HOUR_MS } from '../../core/time.ts'
 export const LEVELS = ['minute', 'hour', 'day', 'month'] as const
 export type Level = 0 | 1 | 2 | 3
 export type MergedLevel = Exclude<Level, 0>
-/** Whose index has a row for so many keys' share. */
+/** Levels whose index groups keys into buckets. */
 export type BucketLevel = 0 | 1
 
-/** What files are merged into, by the level of the new one. */
+/** Period of a merged file, by its level. */
 const PERIOD_OF: Readonly<Record<MergedLevel, (ms: number) => number>> = {
   1: (ms) => Math.floor(ms / HOUR_MS),
   2: (ms) => Math.floor(ms / (24 * HOUR_MS)),
   3: (ms) => 12 * new Date(ms).getUTCFullYear() + new Date(ms).getUTCMonth(),
 }
-/** Whether two files, or segments, begin in one hour. */
+/** Whether two files or segments start in the same hour. */
 export function isSameHour(a: { readonly firstMs: number }, b: { readonly firstMs: number }): boolean {
   return PERIOD_OF[1](a.firstMs) === PERIOD_OF[1](b.firstMs)
 }
 
-/** Files that are merged at once, such as where gaps made many. */
+/** Maximum files per merge, for example after many gaps. */
 export const MAX_GROUP = 128
-/** The index of minutes and hours has a row for so many keys' share, since a row for each would be a million a day. */
+/** Buckets per index: a row per key would be a million a day. */
 const BUCKETS: Readonly<Record<BucketLevel, number>> = { 0: 128, 1: 1_024 }
-/** Characters of lines of events of one file: an object is in memory while it is made. */
+/** Maximum characters of a file, which is built in memory. */
 const SLICE_CHARS = 4 * 1024 * 1024
 
 export interface FileSpan {
@@ -37,19 +37,19 @@ export interface FileSpan {
 }
 
 export interface LiveFile extends FileSpan {
-  /** A file of its level or a higher one begins with the height behind it. */
+  /** Another file of its level or higher starts at the next height. */
   readonly isFollowed: boolean
 }
 
-/** Where files are still to come between others. */
+/** Heights where more files may appear. */
 export interface UnsettledHeights {
-  /** Below this height some may. */
+  /** More files may appear below this height. */
   readonly below: number
-  /** Heights that are certain to be looked for. */
+  /** Ranges that will be filed. */
   readonly pending: readonly { readonly from: number; readonly to: number }[]
 }
 
-/** The first files of a level that follow one another and make one of `level`; null where more of that may come. In order of height. */
+/** The first group of consecutive files that forms a file of `level`, in height order; null: more files may come. */
 export function dueGroup(
   level: MergedLevel,
   files: readonly LiveFile[],
@@ -71,7 +71,7 @@ export function dueGroup(
   return null
 }
 
-/** Of other levels the index has a row for each key, in a table of their own. */
+/** Other levels have one index row per key, in their own tables. */
 export const KEY_TABLES: Readonly<Record<Exclude<Level, BucketLevel>, string>> = {
   2: 'file_keys',
   3: 'file_month_keys',
@@ -87,7 +87,7 @@ export function bucketsOf(level: BucketLevel): number[] {
   return [...Array(BUCKETS[level]).keys()]
 }
 
-/** How many of the lines make the next file. */
+/** Number of lines for the next file. */
 export function sliceLength(lines: readonly string[], most = SLICE_CHARS): number {
   let chars = 0
   const end = lines.findIndex((line) => {

@@ -1,14 +1,14 @@
-// Where the rows of a key lie: one question to D1, however old the files are. A key without rows on a day has none there.
+// Locates the rows of a key with one D1 batch, regardless of age. A key without rows on a day has no entry for it.
 
 import type { ArchiveStorage } from '../archive/archive-writer.store.ts'
 import { objectKey } from './file-keys.ts'
 import { bucketOf, type FileSpan, KEY_TABLES, type Level } from './levels.ts'
 import type { PageSpan } from './page.ts'
 
-/** Stretches of months and days that are told of at once; those of the last day and hour come with them. */
+/** Page ranges of days and months per query; recent ones are added. */
 const MAX_DAY_RANGES = 64
 
-/** Pages of a key that follow one another in an object. */
+/** Consecutive pages of a key in an object. */
 export interface PageRange extends PageSpan {
   readonly object: { readonly key: string; readonly etag: string }
   readonly offset: number
@@ -18,7 +18,7 @@ export interface PageRange extends PageSpan {
 export interface RowsQuery {
   readonly key: string
   readonly order: 'newest' | 'oldest'
-  /** Of blocks, both included. */
+  /** Block times, inclusive. */
   readonly fromMs: number
   readonly toMs: number
   readonly from: number
@@ -45,9 +45,9 @@ const BUCKET = `SELECT ${FILE}, e.value->>1 AS firstHeight, e.value->>2 AS lastH
   FROM file_buckets k JOIN files f ON f.chain = k.chain AND f.level = k.level AND f.first = k.first JOIN ${OBJECT},
   json_each(k.entries) e
   WHERE k.chain = ?1 AND k.level = ?2 AND k.bucket = ?3 AND f.state = 'live' AND e.value->>0 = ?4`
-/** A row of a key lies within its file; a clock that falls may put blocks of other times into one. */
+/** Tolerance for block times that decrease. */
 const SLACK_MS = 3_600_000
-/** Without the bounds of heights all rows of a key were gone through, of years, for a day of them. */
+/** The height bounds avoid a scan of all rows of a key. */
 const keyRows = (level: 2 | 3) => `SELECT ${FILE}, k.first_height AS firstHeight, k.last_height AS lastHeight,
   k.min_ms AS minMs, k.max_ms AS maxMs, k.rows, k.offset, k.bytes
   FROM ${KEY_TABLES[level]} k CROSS JOIN files f ON f.chain = k.chain AND f.level = ${level} AND f.first = k.first
@@ -63,20 +63,20 @@ const keyRows = (level: 2 | 3) => `SELECT ${FILE}, k.first_height AS firstHeight
 const dayRows = (direction: 'ASC' | 'DESC') =>
   `${keyRows(2)} UNION ALL ${keyRows(3)} ORDER BY firstHeight ${direction} LIMIT ${MAX_DAY_RANGES}`
 
-/** Stretches in the order asked for; where they are as many as DAYS_MOST or more, there may be others behind them. */
+/** Page ranges in the requested order. `isAll`: there are no more. */
 export async function pageRanges(
   { chain, db }: ArchiveStorage,
   { key, order, fromMs, toMs, from, upTo }: RowsQuery,
 ): Promise<{ readonly stretches: readonly PageRange[]; readonly isAll: boolean }> {
   const isNewest = order === 'newest'
-  const asked = [
+  const queries = [
     dayRangesQuery({ db, chain }, { key, order, fromMs, toMs, from, upTo }),
     ...([0, 1] as const).map((level) => db.prepare(BUCKET).bind(chain, level, bucketOf(level, key), key)),
   ]
-  const [ofDays, ...recent] = (await db.batch<Row>(asked)).map(({ results }) => results) as [Row[], ...Row[][]]
+  const [ofDays, ...recent] = (await db.batch<Row>(queries)).map(({ results }) => results) as [Row[], ...Row[][]]
   const isAll = ofDays.length < MAX_DAY_RANGES
   const edge = ofDays.at(-1)?.firstHeight ?? 0
-  // Beyond days that were not told of, nothing is.
+  // Omit recent ranges beyond the last listed day.
   const isTold = ({ firstHeight }: Row) => isAll || (isNewest ? firstHeight > edge : firstHeight < edge)
   const isWanted = ({ firstHeight, lastHeight, minMs, maxMs }: Row) =>
     firstHeight <= upTo && lastHeight >= from && maxMs >= fromMs && minMs <= toMs
@@ -86,7 +86,7 @@ export async function pageRanges(
   return { stretches: isNewest ? stretches.reverse() : stretches, isAll }
 }
 
-/** To be asked: rows of days alone. */
+/** Query for day and month rows only. */
 export function dayRangesQuery(
   { chain, db }: Pick<ArchiveStorage, 'chain' | 'db'>,
   { key, order, fromMs, toMs, from, upTo }: RowsQuery,
@@ -94,7 +94,7 @@ export function dayRangesQuery(
   return db.prepare(dayRows(order === 'newest' ? 'DESC' : 'ASC')).bind(chain, key, upTo, from, fromMs, toMs)
 }
 
-/** What the database answers to that. */
+/** Page ranges of that query's rows. */
 export function pageRangesOfRows(chain: string, rows: readonly unknown[]): PageRange[] {
   return rows.map((row) => pageRangeOf(chain, row as Row))
 }

@@ -1,6 +1,6 @@
-// One object out of files that follow one another, and where to go on. Invariants: each page is read once; of a key what came first
-// stays first; an object ends where a page that was read does, so that whoever goes on from there, however often, writes the
-// same objects; a coin's lines of one minute are in one object.
+// Merges consecutive files into one object and returns where to continue. Invariants: each page is read once; lines of
+// a key keep their order; an object ends at a page boundary, so that repeating from there writes the same objects; a
+// coin's lines of one minute stay in one object.
 
 import { BASE_INTERVALS, spanOf } from '../candles.ts'
 import { candleCoinOf, candleLines } from './candle-lines.ts'
@@ -9,13 +9,13 @@ import { type PagePosition, PageSource, type SourceFile } from './page-source.ts
 import { type IndexEntry, type Pack, PageWriter } from './page-writer.ts'
 import { ALL_FILLS, type BlockEvents, FUNDING_PREFIX, fundingLines, linesOf } from './rows.ts'
 
-/** An object ends with the page with which so many bytes were read for it: it is in memory while it is made. */
+/** Bytes to read per object, which is built in memory. */
 const OBJECT_BYTES = 8 * 1024 * 1024
-/** Of all files together, read ahead. */
+/** Read-ahead for all files together. */
 const READ_AHEAD_BYTES = 16 * 1024 * 1024
 const MAX_READ_BYTES = 1024 * 1024
 
-/** The lines of blocks by their keys, in the order of the keys. */
+/** Lines sorted by key. */
 export function* sortedLines(blocks: readonly BlockEvents[]): Generator<readonly [key: string, line: string]> {
   const byKey = candleLines(blocks)
   for (const block of blocks)
@@ -41,16 +41,16 @@ export interface MergeResult {
   readonly pages: readonly Uint8Array[]
   readonly bytes: number
   readonly entries: readonly IndexEntry[]
-  /** Of each file; null: all is merged. */
+  /** Position in each file; null: the merge is complete. */
   readonly next: readonly PagePosition[] | null
 }
 
-/** `from`: where each file goes on; null: from its beginning. What is read is told to `tables`, and goes into pages but for ALL_FILLS. */
+/** `from`: positions in the files; null: the start. Lines go to `tables` and, except ALL_FILLS, into pages. */
 export async function mergeObject(
   files: readonly SourceFile[],
   from: readonly PagePosition[] | null,
   { pack, unpack }: MergePorts,
-  tables: { tell(key: string, lines: readonly string[]): void },
+  tables: { add(key: string, lines: readonly string[]): void },
   objectBytes = OBJECT_BYTES,
 ): Promise<MergeResult> {
   const stretch = Math.min(MAX_READ_BYTES, Math.floor(READ_AHEAD_BYTES / Math.max(1, files.length)))
@@ -69,7 +69,7 @@ export async function mergeObject(
     last = page
     const lines = (await source.orDamage(() => unpack(page.body))).split('\n')
     if (page.key !== ALL_FILLS) for (const line of lines) await writer.add(page.key, line)
-    tables.tell(page.key, lines)
+    tables.add(page.key, lines)
     bytesRead += page.bytes
     source.take()
     keys[at] = (await source.peek())?.key ?? null
@@ -80,13 +80,13 @@ export async function mergeObject(
   return { pages, bytes, entries, next: isEnd ? null : sources.map(({ position }) => position) }
 }
 
-/** Whether a candle of the one page goes on in the next. */
+/** Whether a candle continues on the next page. */
 function isSameMinute(page: PageHead | null, next: PageHead): boolean {
   if (page?.key !== next.key || candleCoinOf(page.key) === null) return false
   return spanOf(BASE_INTERVALS[0], next.minMs).t <= spanOf(BASE_INTERVALS[0], page.maxMs).t
 }
 
-/** Of files with the least key the first; -1 where all are at their end. */
+/** Index of the first file with the smallest key; -1: all files are exhausted. */
 function indexOfLeast(keys: readonly (string | null)[]): number {
   let least: string | null = null
   for (const key of keys) if (key !== null && (least === null || key < least)) least = key

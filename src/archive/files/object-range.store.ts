@@ -1,10 +1,10 @@
-// A stretch of an object of a file. Law: an object that is missing, short or another one is an ArchiveDamage.
+// Reads a byte range of a file object. Invariant: a missing, short or altered object is an ArchiveDamage.
 
 import { ArchiveDamage } from '../archive/archive-read.ts'
 
 export interface ObjectRange {
   readonly key: string
-  /** What it had when its rows were written. */
+  /** ETag from when the rows were written. */
   readonly etag: string
   readonly offset: number
   readonly length: number

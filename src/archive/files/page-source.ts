@@ -1,5 +1,5 @@
-// The pages of a file, one object after the other, a stretch at a time, from a page on that was reached before. Law: an object
-// that is missing, short or another one is an ArchiveDamage.
+// Reads the pages of a file, object by object, from a given position. Invariant: a missing, short or altered object is
+// an ArchiveDamage.
 
 import { ArchiveDamage } from '../archive/archive-read.ts'
 import { decodePage, type Page, pageBytes } from './page.ts'
@@ -16,7 +16,7 @@ export interface SourceFile {
 interface SourceObject {
   readonly key: string
   readonly bytes: number
-  /** Exactly so many bytes, or it throws. */
+  /** Returns exactly `length` bytes or throws. */
   read(offset: number, length: number): Promise<Uint8Array<ArrayBuffer>>
 }
 
@@ -28,7 +28,7 @@ export class PageSource {
   #buffer: Uint8Array<ArrayBuffer> = new Uint8Array(0)
   #page: Page | null = null
 
-  /** `stretch`: bytes that are read at once where no page is longer. */
+  /** `stretch`: bytes per read, unless a page is longer. */
   constructor(file: SourceFile, { object, offset }: PagePosition, stretch: number) {
     this.#file = file
     this.#readBytes = stretch
@@ -40,7 +40,7 @@ export class PageSource {
     return { object: this.#object, offset: this.#offset }
   }
 
-  /** The next page, null behind the last. */
+  /** The next page; null: end of file. */
   async peek(): Promise<Page | null> {
     if (this.#page) return this.#page
     const object = this.#file.objects[this.#object]
@@ -56,7 +56,7 @@ export class PageSource {
     return this.#page
   }
 
-  /** Goes on behind the page that was last peeked at. */
+  /** Moves past the current page. */
   take(): void {
     if (!this.#page) return
     this.#offset += this.#page.bytes
@@ -64,7 +64,7 @@ export class PageSource {
     this.#page = null
   }
 
-  /** What is made of the present page; what cannot be made of it is the fault of its object. */
+  /** Runs work on the current page; failures count as damage of its object. */
   async orDamage<T>(work: () => T | Promise<T>): Promise<T> {
     try {
       return await work()
@@ -84,8 +84,8 @@ export class PageSource {
 
   async #read(object: SourceObject): Promise<void> {
     const at = this.#offset + this.#buffer.length
-    const wanted = Math.max(this.#readBytes, (pageBytes(this.#buffer, 0) ?? 0) - this.#buffer.length)
-    const length = Math.min(wanted, object.bytes - at)
+    const needed = Math.max(this.#readBytes, (pageBytes(this.#buffer, 0) ?? 0) - this.#buffer.length)
+    const length = Math.min(needed, object.bytes - at)
     if (length <= 0) throw this.#damage()
     const more = await object.read(at, length)
     const all = new Uint8Array(this.#buffer.length + more.length)

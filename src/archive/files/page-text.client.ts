@@ -1,12 +1,12 @@
-// The text of a page as gzip, and back. gzip's own sum tells of bytes that are not what they were. A stream for each page
-// would take longer than all else that is done with a short one.
+// Compresses pages with gzip, whose checksum detects corruption. Uses the synchronous API, because a stream per page
+// would dominate the cost of short pages.
 
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { sleep } from '../../core/timers.client.ts'
 
-/** After so many characters whoever else is on the thread has a turn: some 5 ms of packing. */
+/** Yields to other work after this many characters, about 5 ms. */
 const TURN_CHARS = 128 * 1024
-/** What a page takes beside its characters. */
+/** Fixed cost of a page in characters. */
 const PAGE_CHARS = 512
 
 const decoder = new TextDecoder()

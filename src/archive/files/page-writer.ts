@@ -1,18 +1,18 @@
-// Writes an object: lines of keys in order, as pages, and an index of where whose are. Law: the same lines make the same bytes,
-// however they came in pages before.
+// Writes lines of sorted keys into pages and builds their index. Invariant: the same lines produce the same bytes,
+// regardless of earlier paging.
 
 import { encodePage, mergeSpans, type PageHead, type PageSpan } from './page.ts'
 import { headOf } from './rows.ts'
 
-/** A page ends with the line in which it has so many characters: some 180 fills, about 12 KB of gzip. */
+/** Maximum characters of a page: about 180 fills, or 12 KB of gzip. */
 const PAGE_CHARS = 64 * 1024
-/** Pages of a key are told of together up to so many bytes: some 2,000 fills, which one read brings. */
+/** Maximum bytes of an index entry: about 2,000 fills, read at once. */
 const ENTRY_BYTES = 128 * 1024
 
-/** Short pages are put together: of 60,000 that stood alone, what holds them would take as much memory as they do. */
+/** Short pages are concatenated: 60,000 separate arrays would double the memory. */
 const CHUNK_BYTES = 1024 * 1024
 
-/** Where pages of a key lie in an object. */
+/** Index entry: location of a key's pages. */
 export interface IndexEntry extends PageHead {
   readonly offset: number
   readonly bytes: number
@@ -48,7 +48,7 @@ export class PageWriter {
     return this.#entries
   }
 
-  /** Keys in order, lines of a key in order of height. */
+  /** Keys must be sorted, and lines of a key in height order. */
   async add(key: string, line: string): Promise<void> {
     if (key !== this.#key) await this.flush()
     const { height, time, rows } = headOf(line)
@@ -87,7 +87,7 @@ export class PageWriter {
   }
 }
 
-/** `bytes`: of all of them. */
+/** `bytes`: total length. */
 export function concatPages(pages: readonly Uint8Array[], bytes: number): Uint8Array {
   const all = new Uint8Array(bytes)
   let at = 0

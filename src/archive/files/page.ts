@@ -1,7 +1,7 @@
-// A page as it lies in an object: its length, a head that says whose it is and of which blocks, and gzip of lines. Objects are
-// pages and nothing else, so that one can be read from any page on, and without its database.
+// Binary format of a page: lengths, a head with key and block range, and gzipped lines. Objects consist only of pages,
+// so they can be read from any page and without the database.
 
-/** Both ends included; times of blocks may fall. */
+/** Inclusive; block times may decrease. */
 export interface PageSpan {
   readonly rows: number
   readonly first: number
@@ -19,7 +19,7 @@ export interface Page extends PageHead {
   readonly body: Uint8Array<ArrayBuffer>
 }
 
-/** The length of what follows, and that of the head. */
+/** Length of the page and of its head. */
 const LENGTHS = 8
 
 export function encodePage({ key, rows, first, last, minMs, maxMs }: PageHead, body: Uint8Array): Uint8Array {
@@ -33,13 +33,13 @@ export function encodePage({ key, rows, first, last, minMs, maxMs }: PageHead, b
   return page
 }
 
-/** How many bytes the page at `at` has; null where not even that is there. */
+/** Length of the page at `at`; null: too few bytes to tell. */
 export function pageBytes(bytes: Uint8Array, at: number): number | null {
   if (at + LENGTHS > bytes.length) return null
   return new DataView(bytes.buffer, bytes.byteOffset + at).getUint32(0)
 }
 
-/** The page at `at`, of which all is there. */
+/** Decodes the complete page at `at`. */
 export function decodePage(bytes: Uint8Array<ArrayBuffer>, at: number): Page {
   const view = new DataView(bytes.buffer, bytes.byteOffset + at)
   const length = view.getUint32(0)
@@ -50,7 +50,7 @@ export function decodePage(bytes: Uint8Array<ArrayBuffer>, at: number): Page {
   return { key, rows, first, last, minMs, maxMs, bytes: length, body: bytes.subarray(bodyAt, at + length) }
 }
 
-/** All pages of a stretch; null where it does not end with one. */
+/** All pages of a range; null: it does not end at a page boundary. */
 export function decodePages(bytes: Uint8Array<ArrayBuffer>): Page[] | null {
   const pages: Page[] = []
   for (let at = 0; at < bytes.length; ) {
@@ -62,7 +62,7 @@ export function decodePages(bytes: Uint8Array<ArrayBuffer>): Page[] | null {
   return pages
 }
 
-/** Over two that follow one another. */
+/** Merges the spans of consecutive pages. */
 export function mergeSpans(a: PageSpan, b: PageSpan): PageSpan {
   return {
     rows: a.rows + b.rows,

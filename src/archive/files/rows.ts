@@ -1,5 +1,5 @@
-// The rows of a block by whose they are. Law: a key has one line of each block that holds something for it, with its rows
-// in the order of the block; lines of a key in order of height are all of its rows, each once.
+// Splits a block's rows by owner. Invariant: a key has one line per block, with its rows in block order; the lines of a
+// key in height order are all of its rows, each once.
 
 import { fundingEvents } from '../../block-log/retained-payments.ts'
 import type { Address, LedgerEvent, UserFill } from '../../protocol/feed/block.ts'
@@ -8,7 +8,7 @@ import { type PaymentRow, readPayments } from '../../protocol/feed/payments.ts'
 import { stakingEvents } from '../../protocol/feed/staking-events.ts'
 import type { FilesBlock, FilesRequest } from './files-read.ts'
 
-/** What is read of a line of events. */
+/** The used fields of an events line. */
 export type BlockEvents = Pick<
   RelayEvents,
   'height' | 'time' | 'fills' | 'ledger' | 'funding' | 'only' | 'payments'
@@ -16,34 +16,34 @@ export type BlockEvents = Pick<
   readonly events?: readonly unknown[]
 }
 
-/** Of all fills in the order of the chain: files of minutes have it, out of which those of hours make tables. */
+/** All fills in chain order: minute files have them, and hour files make tables of them. */
 export const ALL_FILLS = 't:'
 
 const USER_PREFIXES = { fills: 'u', ledger: 'l', staking: 's', funding: 'f' } as const
-/** Keys of payments begin with it. */
+/** Prefix of payment keys. */
 export const FUNDING_PREFIX = `${USER_PREFIXES.funding}:`
 const ADDRESS_UNITS = 42
 const ADDRESS = /^0x[0-9a-f]{40}$/
-/** Behind these words of a line stands the text of the rows. */
+/** Tab-separated fields before the rows. */
 const HEAD_FIELDS = 3
 
-/** A line without its rows. */
+/** Head of a line. */
 export interface LineHead {
   readonly height: number
   readonly time: number
   readonly rows: number
 }
 
-/** A payment of funding. */
+/** A funding payment. */
 export type FundingRow = readonly [timeMs: number, ...PaymentRow]
 
-/** Keys sort builders before funding, ledgers, stakes and users. */
+/** Keys sort in this order: builders, funding, ledgers, staking, users. */
 export function keyOf({ kind, scope }: Pick<FilesRequest, 'kind' | 'scope'>): string {
   if (scope.by === 'builder') return `b:${scope.address}`
   return `${USER_PREFIXES[kind]}:${scope.address}`
 }
 
-/** The lines of a block by key, but for payments. A builder that is no address has no rows of its own. */
+/** Lines of a block by key, except payments. An invalid builder address gets no rows. */
 export function linesOf({ height, time, fills, ledger, events }: BlockEvents): Map<string, string> {
   const texts = new Map<string, string[]>()
   const put = (key: string, text: string) => {
@@ -58,8 +58,8 @@ export function linesOf({ height, time, fills, ledger, events }: BlockEvents): M
     put(ALL_FILLS, text)
     if (typeof builder === 'string' && ADDRESS.test(builder)) put(`b:${builder}`, text)
   }
-  for (const [kind, told] of [['l', ledger] as const, ['s', stakingEvents(events)] as const])
-    for (const event of told) {
+  for (const [kind, list] of [['l', ledger] as const, ['s', stakingEvents(events)] as const])
+    for (const event of list) {
       const text = JSON.stringify(event)
       for (const user of new Set(event.users)) put(`${kind}:${user}`, text)
     }
@@ -67,7 +67,7 @@ export function linesOf({ height, time, fills, ledger, events }: BlockEvents): M
   return new Map([...texts].map(([key, rows]) => [key, lineOf(rows)]))
 }
 
-/** The lines of payments of all blocks, in the order of keys and heights: one is made when it is wanted, as there are 60,000 of an hour. */
+/** Payment lines in key and height order, generated lazily because an hour has 60,000. */
 export function* fundingLines(blocks: readonly BlockEvents[]): Generator<readonly [key: string, line: string]> {
   const entries = blocks.flatMap(({ height, time, payments }) =>
     (payments ?? []).map((text) => ({ height, time, text, user: text.slice(0, ADDRESS_UNITS) })),
@@ -94,12 +94,12 @@ export function headOf(line: string): LineHead {
   return { height: Number(height), time: Number(time), rows: Number(rows) }
 }
 
-/** The rows of a line: fills, of a ledger events, or payments. */
+/** Rows of a line: fills, ledger events or payments. */
 export function rowsOf(line: string): readonly (UserFill | LedgerEvent | FundingRow)[] {
   return JSON.parse(line.slice(line.indexOf('\t['))) as readonly (UserFill | LedgerEvent | FundingRow)[]
 }
 
-/** `user`: whose line it is, where it is a user's. */
+/** `user`: owner of the line, if it is a user's. */
 export function blockOf(line: string, kind: FilesRequest['kind'], user: Address): FilesBlock {
   const { height, time } = headOf(line)
   const rows = kind === 'funding' ? ledgerEventsOf(user, rowsOf(line) as readonly FundingRow[]) : rowsOf(line)

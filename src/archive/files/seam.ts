@@ -1,5 +1,5 @@
-// Where the log and the files meet. Laws: a height is told by one of the two; a hole is said to lie between two blocks
-// wherever heights between them may be missing.
+// Combines log and files. Invariants: each height comes from one of them; a hole is reported between two blocks
+// whenever heights in between may be missing.
 
 import { pairs } from '../../core/pairs.ts'
 import type { EventBlock, HeightAndTime } from '../../protocol/feed/durable-api.ts'
@@ -7,29 +7,29 @@ import type { FillHistory } from '../funding-spans.ts'
 import type { FileCoverage, FileGap, FundedRange } from './files-read.ts'
 
 export interface Seam {
-  /** The files tell heights from here … */
+  /** The files cover heights from here … */
   readonly from: number
-  /** … up to here, the log those above; -1: there are no files. */
+  /** … up to here, and the log those above; -1: no files. */
   readonly upTo: number
-  /** What the log tells, oldest first. */
+  /** Blocks of the log, oldest first. */
   readonly tail: readonly EventBlock[]
-  /** From where on nothing is missing: a block, or above a height, whose time only the archive knows. */
+  /** Start of complete data: a block, or a height whose time only the archive knows. */
   readonly since: HeightAndTime | { readonly above: number }
-  /** Whether heights between two that are told one after the other, the lower one first, may be missing. */
+  /** Whether heights between two consecutive blocks may be missing. */
   readonly isHole: (lower: number, upper: number) => boolean
-  /** Whether it lies in a gap: what the files have of it is not told. */
+  /** Whether a height lies in a gap, so that file data of it is ignored. */
   readonly isMissing: (height: number) => boolean
 }
 
 /**
- * The files as far as their funding is known; null where none is. Where one stretch ends and another begins is a gap, be it
- * one of no heights; of a damaged file the funding is still known.
+ * Coverage limited to known funding; null: none. The boundary of two ranges counts as a gap, even an empty one; funding
+ * of a damaged file stays known.
  */
 export function fundedCoverage(cover: FileCoverage): FileCoverage | null {
   return coverageWithin(cover, cover.funded)
 }
 
-/** The files as far as is known what each wallet paid; null where it is nowhere. Stretches that touch are one. */
+/** Coverage limited to known payments per wallet; null: none. Touching ranges are joined. */
 export function paidCoverage(cover: FileCoverage): FileCoverage | null {
   const joined: FundedRange[] = []
   for (const stretch of cover.paid ?? []) {
@@ -63,7 +63,7 @@ export function seamOf({ since, runs }: FillHistory, cover: FileCoverage | null)
     upTo === below &&
     cover.from.height <= below &&
     !gaps.some(({ to, from }) => from <= below && to >= below)
-  // Between two runs are heights that the log lacks; what it told of the older one is right.
+  // The log lacks the heights between two runs; the older run is still valid.
   const starts = runs.slice(1).flatMap((run) => run.slice(0, 1).map(({ height }) => height))
   if (!isJoined) starts.push(upTo + 1)
   const above = Math.max(...gaps.map(({ to }) => (to < below ? to : -1)), -1)

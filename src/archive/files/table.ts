@@ -1,6 +1,6 @@
-// What is written for everyone else beside the pages. Types alone.
+// Parquet tables written beside the pages. Types only.
 
-/** Sorted by user or coin, or in the order of the chain. */
+/** Sorted by user or coin, or in chain order. */
 export type TableName = 'candles-by-coin' | 'fills-by-user' | 'fills-by-time' | 'funding-by-user' | 'ledger-by-user'
 
 export interface Table {

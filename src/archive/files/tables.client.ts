@@ -1,5 +1,4 @@
-// Tables as Parquet: rows come in, the bytes of a file come out. Law: the same rows make the same bytes, and no more than a group
-// of them is held as rows.
+// Writes tables as Parquet. Invariant: the same rows produce the same bytes, and only one row group is held in memory.
 
 import { gzipSync } from 'node:zlib'
 import { ByteWriter, type ColumnSource, ParquetWriter, type SchemaElement } from 'hyparquet-writer'
@@ -24,9 +23,9 @@ import {
 import { ALL_FILLS, FUNDING_PREFIX, type FundingRow, headOf, type LineHead, rowsOf } from './rows.ts'
 import type { Table, TableName } from './table.ts'
 
-/** Hashes are hexadecimal digits, which snappy leaves as long as they are: they are half of a table. */
+/** gzip, because snappy does not compress hexadecimal hashes, which are half of a table. */
 const CODEC = { codec: 'GZIP', compressors: { GZIP: (bytes: Uint8Array) => gzipSync(bytes) } } as const
-/** Readers leave out groups by what their user or time may be; some 600 KB each. */
+/** Rows per group, about 600 KB: readers skip groups by user or time. */
 const GROUP_ROWS = 8_192
 
 const TYPES: Readonly<Record<ColumnType, Omit<SchemaElement, 'name'>>> = {
@@ -82,7 +81,7 @@ export class Parquet {
   }
 }
 
-/** Takes lines of keys in their order; candles, fills of users, all fills in the order of the chain, funding, and ledger events are tables. */
+/** Builds the tables from lines in key order: candles, fills by user and by time, funding, and ledger events. */
 export class ParquetTables {
   readonly #tables = {
     'candles-by-coin': new Parquet(CANDLE_COLUMNS),
@@ -95,7 +94,7 @@ export class ParquetTables {
   readonly #holes: readonly TimeSpan[]
   #candle: { readonly head: LineHead; readonly coin: Coin; readonly part: CandlePart } | null = null
 
-  /** `holes`: times whose trades other files may have, or none. */
+  /** `holes`: periods whose trades may be in other files or missing. */
   constructor(holes: readonly TimeSpan[]) {
     this.#holes = holes
   }
@@ -121,7 +120,7 @@ export class ParquetTables {
     }
   }
 
-  /** A minute that files cut is one row. */
+  /** A minute that is split across files is one row. */
   #candles(coin: Coin, lines: readonly string[]): void {
     for (const line of lines)
       for (const part of partsOf(line)) {
@@ -141,7 +140,7 @@ export class ParquetTables {
     this.#tables['candles-by-coin'].add(candleCells(open.head, open.coin, open.part, isComplete))
   }
 
-  /** Those that have rows. */
+  /** Returns the tables that have rows. */
   finish(): readonly Table[] {
     this.#endCandle()
     return Object.entries(this.#tables).flatMap(([name, table]): Table[] =>

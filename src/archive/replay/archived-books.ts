@@ -1,5 +1,5 @@
-// Books out of the archive: from the nearest checkpoint, block by block. Law: an answer is of the very height that was asked
-// for; where something stands between it and every checkpoint below, that is said; one that is damaged is as none.
+// Restores books from the archive: nearest checkpoint, then block by block. Invariant: books are of exactly the
+// requested height; an obstacle between it and every lower checkpoint is reported; a damaged checkpoint is skipped.
 
 import type { Coin } from '../../core/coin.ts'
 import type { BookSnapshot } from '../../protocol/hub/hub-api.ts'
@@ -12,22 +12,22 @@ export type BooksArchive = Pick<ArchiveReader, 'segmentsFrom' | 'lines' | 'check
 
 export type BooksUnavailable =
   | BooksLoss
-  /** No checkpoint is at or below the height, or those that are cannot be read. */
+  /** No readable checkpoint is at or below the height. */
   | { readonly kind: 'before' | 'damaged' }
-  /** The height was not archived yet. */
+  /** The height is not archived yet. */
   | { readonly kind: 'ahead' }
 
 export type BooksResult =
   | { readonly ok: true; readonly books: HistoricalBooks }
   | ({ readonly ok: false } & BooksUnavailable)
 
-/** Objects of the archive that are asked for at once. */
+/** Segments per query. */
 const SEGMENTS_PER_READ = 64
-/** Lines read without a rest, which others may wait for: some 4 ms. */
+/** Lines per turn, about 4 ms, before yielding to other work. */
 const LINES_PER_TURN = 64
 
 export interface Yielder {
-  /** Resolves when others had their turn; rejects where nobody waits for the answer any more. */
+  /** Resolves after other work has had a turn; rejects if the request was abandoned. */
   yield(): Promise<void>
 }
 
@@ -42,22 +42,22 @@ export async function booksAt(
   if (!held) return { ok: false, kind: 'ahead' }
   let isDamaged = false
   for (let at = await archive.checkpointAt(height); at !== null; at = await archive.checkpointAt(at.height - 1)) {
-    const begun = await fromCheckpoint(archive, coins, at).catch(nullIfDamaged)
-    // A checkpoint is written coin by coin: some of its books may be from after the height.
-    if (begun && begun.completeAt <= height) return rollForward(archive, coins, begun, height, resting)
-    isDamaged ||= begun === null
+    const books = await fromCheckpoint(archive, coins, at).catch(nullIfDamaged)
+    // Checkpoints are written coin by coin, so some books may be newer than the height.
+    if (books && books.completeAt <= height) return rollForward(archive, coins, books, height, resting)
+    isDamaged ||= books === null
     await resting.yield()
   }
   return { ok: false, kind: isDamaged ? 'damaged' : 'before' }
 }
 
-/** The one before will do. */
+/** The previous checkpoint is used instead. */
 function nullIfDamaged(error: unknown): null {
   if (error instanceof ArchiveDamage) return null
   throw error
 }
 
-/** Books of a checkpoint; null without one. */
+/** Books of a checkpoint; null: no checkpoint. */
 export async function fromCheckpoint(
   archive: BooksArchive,
   coins: ReadonlySet<string> | null,
@@ -94,7 +94,7 @@ async function rollForward(
   return { ok: false, kind: 'ahead' }
 }
 
-/** From the one with this height on. */
+/** Segments from the one with this height. */
 async function* segmentsFrom(archive: BooksArchive, from: number): AsyncGenerator<ArchivedSegment> {
   let next = from
   for (;;) {
@@ -106,7 +106,7 @@ async function* segmentsFrom(archive: BooksArchive, from: number): AsyncGenerato
   }
 }
 
-/** One coin's book after block `height`; null where it had none. */
+/** A coin's book after block `height`; null: none. */
 export async function bookAt(
   archive: BooksArchive,
   coin: Coin,

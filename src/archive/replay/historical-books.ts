@@ -1,6 +1,6 @@
-// Books at any height: those of a checkpoint, and after it the blocks that follow. Laws: the same books with the same `seq` and
-// `prev_seq` as a hub has that took the same checkpoint and blocks; once a block is missing, its changes are not known or its
-// books are of another epoch, nothing is told until another checkpoint begins anew.
+// Books at any height: a checkpoint plus the following blocks. Invariants: books have the same `seq` and `prev_seq` as
+// in a hub that processed the same data; after a missing block, unknown changes or an epoch change, no book is returned
+// until another checkpoint.
 
 import type { Coin } from '../../core/coin.ts'
 import type { LevelBook } from '../../order-books/level-book.ts'
@@ -10,13 +10,13 @@ import type { BookSnapshot } from '../../protocol/hub/hub-api.ts'
 import type { CoinFragment } from '../../protocol/hub/hub-link.ts'
 import type { ArchivedBook, ArchivedCheckpoint } from '../archive/archive-read.ts'
 
-/** From where on no book is known, and why. */
+/** Why no book is known from here on. */
 export type BooksLoss =
   /** Blocks `from` to `to` are missing. */
   | { readonly kind: 'gap'; readonly from: number; readonly to: number }
-  /** What this block changed is not known, or what was repaired before it. */
+  /** The changes of this block, or repairs before it, are unknown. */
   | { readonly kind: 'unknown'; readonly height: number }
-  /** The books of this block are of another epoch. */
+  /** The books of this block have another epoch. */
   | { readonly kind: 'epoch'; readonly height: number; readonly epoch: string }
 
 export class HistoricalBooks {
@@ -26,7 +26,7 @@ export class HistoricalBooks {
   #time: number
   #loss: BooksLoss | null = null
 
-  /** `books`: the checkpoint's, of all coins that are wanted. */
+  /** `books`: books of the checkpoint for all wanted coins. */
   constructor({ epoch, height, time }: ArchivedCheckpoint, books: readonly ArchivedBook[]) {
     this.#epoch = epoch
     this.#height = height
@@ -38,14 +38,14 @@ export class HistoricalBooks {
   get epoch(): string {
     return this.#epoch
   }
-  /** Of the last block taken, or the checkpoint. */
+  /** Height of the last applied block, or the checkpoint. */
   get height(): number {
     return this.#height
   }
   get time(): number {
     return this.#time
   }
-  /** Each coin of a checkpoint has a height of its own: before this one not every book is known. */
+  /** From this height on all books are known: each coin of a checkpoint has its own height. */
   get completeAt(): number {
     return Math.max(this.#height, this.#shard.completeAt)
   }
@@ -53,7 +53,7 @@ export class HistoricalBooks {
     return this.#loss
   }
 
-  /** What a block changed, none of one that was taken before; null where no book is known any more. */
+  /** Changes of a block, empty if already applied; null: no book is known any more. */
   apply(block: HubBlock): readonly CoinFragment[] | null {
     if (this.#loss !== null) return null
     if (block.height <= this.#height) return []
@@ -69,7 +69,7 @@ export class HistoricalBooks {
     this.#height = block.height
     this.#time = block.time
     if (outcome.kind !== 'applied') return []
-    // A coin that changes and stands in no checkpoint was not sure when that was written.
+    // A changed coin that the checkpoint lacks was unverified at that time.
     if (this.#shard.suspects.length > 0) {
       this.#loss = { kind: 'unknown', height: block.height }
       return null
@@ -88,7 +88,7 @@ export class HistoricalBooks {
     return this.#shard.get(coin)?.book
   }
 
-  /** A coin's book after the last block taken; null where there is none, or where it is not known. */
+  /** A coin's book after the last block; null: none, or unknown. */
   snapshot(coin: Coin): BookSnapshot | null {
     const encoded = this.#loss === null && this.completeAt === this.#height ? this.#shard.encode(coin) : null
     return encoded && { coin, time: this.#time, height: this.#height, epoch: this.#epoch, ...encoded }

@@ -1,23 +1,22 @@
-// When which block of the past is played: a schedule without a clock, into which blocks are put as they are read. Laws: each
-// block of the range once, in order; one of time t is due at start + (t - t0) / speed, late perhaps and never early; heights
-// that are missing are told, take no time, and begin a new start; to seek is to begin there; where no end was given, the
-// block after the last that the archive holds is where live begins.
+// Schedules historical blocks for replay, without a clock of its own. Invariants: each block of the range once and in
+// order; a block of time t is due at start + (t - t0) / speed, possibly late but never early; gaps are reported, take
+// no time, and restart the schedule; a seek restarts there; without an end, live begins after the last archived block.
 
-/** A block, or the first one of a time or later. */
+/** A height, or the first block at or after a time. */
 export type ReplayPosition = { readonly height: number } | { readonly timeMs: number }
 
 export interface ReplayPlan {
   readonly from: ReplayPosition
-  /** Inclusive; null: join live. */
+  /** Inclusive; null: continue live. */
   readonly to: ReplayPosition | null
-  /** Infinity: as fast as it is read. */
+  /** Infinity: as fast as possible. */
   readonly speed: number
 }
 
 export interface ReplayBlock<B> {
   readonly height: number
   readonly time: number
-  /** What it takes while it waits. */
+  /** Memory used while queued. */
   readonly bytes: number
   readonly block: B
 }
@@ -26,10 +25,10 @@ export type ReplayItem<B> =
   | ({ readonly kind: 'block' } & ReplayBlock<B>)
   | { readonly kind: 'gap'; readonly from: number; readonly to: number }
   | { readonly kind: 'end' }
-  /** All before this height was played. Nothing follows. */
+  /** Everything before this height was replayed; nothing follows. */
   | { readonly kind: 'live'; readonly from: number }
 
-/** Read ahead: with so much nothing more is read. */
+/** Maximum read-ahead. */
 export const MAX_AHEAD_BYTES = 2 * 1024 * 1024
 const MAX_AHEAD_BLOCKS = 4096
 
@@ -55,15 +54,17 @@ export class Player<B> {
     return this.#pausedMs !== null
   }
 
-  /** From where to read on; null while enough is read. `put` and `none` are told which of them they answer. */
+  /** Position to read from; null: enough is queued. Pass it back to `put` and `endOfArchive`. */
   get nextRead(): ReplayPosition | null {
     const isFull = this.#bytes >= MAX_AHEAD_BYTES || this.#queue.length >= MAX_AHEAD_BLOCKS
     return this.#isFullyRead || isFull ? null : this.#readFrom
   }
 
-  /** What was read: blocks in order, the first of which may lie before the place. Another place's come to nothing. */
-  put(asked: ReplayPosition, blocks: readonly ReplayBlock<B>[]): void {
-    if (asked !== this.#readFrom) return
+  /**
+   * Adds blocks in order, the first of which may precede the position. Results for an outdated position are ignored.
+   */
+  put(position: ReplayPosition, blocks: readonly ReplayBlock<B>[]): void {
+    if (position !== this.#readFrom) return
     for (const one of blocks) {
       if (this.#isFullyRead) return
       if (this.#isBefore(one)) continue
@@ -77,38 +78,38 @@ export class Player<B> {
     }
   }
 
-  /** Blocks of the archive cannot be read: they count as missing, and so does what lies before them. */
-  skip(asked: ReplayPosition, { first, last }: { readonly first: number; readonly last: number }): void {
-    if (asked !== this.#readFrom) return
+  /** Marks unreadable blocks, and everything before them, as missing. */
+  skip(position: ReplayPosition, { first, last }: { readonly first: number; readonly last: number }): void {
+    if (position !== this.#readFrom) return
     const most = this.#to && 'height' in this.#to ? this.#to.height : last
-    const from = 'height' in asked ? asked.height : first
+    const from = 'height' in position ? position.height : first
     this.#queue.push({ kind: 'gap', from, to: Math.min(last, most) })
     this.#readFrom = { height: last + 1 }
-    // A time that lies in what is missing is found behind it.
+    // A start time within a gap is found after it.
     if (this.#startAt && 'height' in this.#startAt) this.#startAt = null
     if (isLast(last, this.#to)) this.#finish()
   }
 
-  /** The archive, whose last block this is, holds nothing of the place yet. */
-  endOfArchive(asked: ReplayPosition, last: number): void {
-    if (asked !== this.#readFrom || this.#to !== null) return
-    // It may hold more when what waits has been played.
+  /** The archive has nothing at the position yet. `last`: its last block. */
+  endOfArchive(position: ReplayPosition, last: number): void {
+    if (position !== this.#readFrom || this.#to !== null) return
+    // The archive may have grown by the time the queue is replayed.
     if (this.#queue.length > 0 || this.isPaused) return
     this.#isFullyRead = true
-    this.#queue.push({ kind: 'live', from: 'height' in asked ? asked.height : last + 1 })
+    this.#queue.push({ kind: 'live', from: 'height' in position ? position.height : last + 1 })
   }
 
-  /** Ms until `take` has something; null where that needs more than time. */
+  /** Ms until `take` returns an item; null: time alone is not enough. */
   waitMs(nowMs: number): number | null {
     const [next] = this.#queue
     if (!next || this.isPaused) return null
     if (next.kind !== 'block' || this.#anchor === null) return 0
-    // Whole: who waits for a part of one would come a rounding too early.
+    // Rounded up, so that a timer never fires too early.
     const dueMs = this.#anchor.atMs + Math.ceil((next.time - this.#anchor.time) / this.#speed)
     return Math.max(0, dueMs - nowMs)
   }
 
-  /** The next piece, where it is due. */
+  /** The next item, if it is due. */
   take(nowMs: number): ReplayItem<B> | null {
     const next = this.waitMs(nowMs) === 0 ? this.#queue.shift() : undefined
     if (!next) return null
@@ -123,14 +124,14 @@ export class Player<B> {
     this.#pausedMs ??= nowMs
   }
 
-  /** The time of the pause did not pass. */
+  /** Excludes the pause from the schedule. */
   resume(nowMs: number): void {
     if (this.#pausedMs === null) return
     if (this.#anchor) this.#anchor = { ...this.#anchor, atMs: this.#anchor.atMs + nowMs - this.#pausedMs }
     this.#pausedMs = null
   }
 
-  /** Goes on from another place; what was paused stays so. */
+  /** Continues from another position; a paused replay stays paused. */
   seek(place: ReplayPosition): void {
     this.#queue = []
     this.#bytes = 0
@@ -146,10 +147,10 @@ export class Player<B> {
     return height < next || time < timeMs
   }
 
-  /** Heights from the one that is read next up to this one are missing. */
+  /** Reports the heights before this one as missing. */
   #skipTo(height: number): void {
     if (!('height' in this.#readFrom) || this.#readFrom.height >= height) return
-    // Of a time it is not known whether it lies in what is missing.
+    // With a start time, it is unknown whether it lies in the gap.
     if (this.#startAt && 'timeMs' in this.#startAt) return
     const most = this.#to && 'height' in this.#to ? this.#to.height + 1 : height
     const to = Math.min(height, most) - 1

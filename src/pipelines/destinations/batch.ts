@@ -1,32 +1,32 @@
-// A batch on its way: its name, and what becomes of it.
+// A batch of rows and the results of delivering it.
 
 import type { Column } from '../../archive/files/columns.ts'
 import type { Row } from '../topics/topic.ts'
 
 export interface Batch {
-  /** `<pipeline>:<from>-<to>`: the same at every try. */
+  /** `<pipeline>:<from>-<to>`, the same for every attempt. */
   readonly id: string
   readonly pipeline: string
   readonly topic: string
   readonly from: number
   readonly to: number
-  /** In the order of blocks. */
+  /** In block order. */
   readonly rows: readonly Row[]
   /** JSON of each row. */
   readonly texts: readonly string[]
-  /** Of the rows; null where they are what transforms made. */
+  /** Columns of the topic; null if transforms produced the rows. */
   readonly columns: readonly Column[] | null
 }
 
 export interface DeliverySuccess {
   readonly ok: true
   readonly bytes: number
-  /** To be paid for. */
+  /** Rows to bill. */
   readonly billedRows: number
 }
 /**
- * `words`: for the owner. `isFinal`: another try of the same can come to nothing else. `isUntried`: nothing was run or sent, and
- * `retryAfterMs` is when it may be. `unpaidRows`: what is left does not pay for so many rows.
+ * `message` is for the owner. `isFinal`: a retry would fail the same way. `isNotAttempted`: nothing was run or sent;
+ * `retryAfterMs` says when to try. `unpaidRows`: the remaining credits do not cover this many rows.
  */
 export interface DeliveryFailure {
   readonly ok: false
@@ -36,7 +36,7 @@ export interface DeliveryFailure {
   readonly isNotAttempted?: true
   readonly unpaidRows?: number
 }
-/** Of a try. */
+/** Result of one attempt at a destination. */
 export type AttemptResult = Omit<DeliverySuccess, 'billedRows'> | DeliveryFailure
 export type DeliveryResult = DeliverySuccess | DeliveryFailure
 

@@ -1,6 +1,6 @@
-// A batch into a table of ClickHouse of any age. Its columns are looked up once. What servers would have to be told how to read
-// (JSON within text, truths, nothing, decimals) is written as the column takes it, because old ones cannot be told. Invariant: the
-// same rows for the same columns are the same bytes, by which a table may know a batch that comes again.
+// Inserts batches into ClickHouse tables, on old and new servers. Table columns are cached. Nested JSON, booleans,
+// nulls and decimals are formatted for the column type, because old servers lack the settings that convert them.
+// Invariant: the same rows and columns produce the same bytes, so that a table can deduplicate a repeated batch.
 
 import * as z from 'zod'
 import { BoundedMap } from '../../core/bounded-map.ts'
@@ -12,14 +12,14 @@ import type { AttemptResult, Batch } from './batch.ts'
 import { attemptResult, basicAuth, excerpt, type HttpResult, sendRequest } from './http.client.ts'
 import { CLICKHOUSE, missingDdl, missingTableMessage, tableColumns } from './table-ddl.ts'
 
-/** Types by the names of the columns that may be written. */
+/** Column types by name, without columns that cannot be written. */
 export type TableColumns = ReadonlyMap<string, string>
 
 const WRAPS = /^(?:(?:LowCardinality|Nullable)\()+/
 const NULLABLE = /^(?:LowCardinality\()?Nullable\(/
 const DECIMAL = /^-?\d+(?:\.\d+)?$/
 
-/** A line for each row, with the fields that have a column. */
+/** One JSON line per row, limited to fields that have a column. */
 export function insertLines(rows: readonly Row[], columns: TableColumns): string {
   return rows.map((row) => `${lineOf(row, columns)}\n`).join('')
 }
@@ -33,13 +33,13 @@ function lineOf(row: Row, columns: TableColumns): string {
   return `{${fields.join(',')}}`
 }
 
-/** Null: the column is left to its default. */
+/** Null: omit the field so that the column gets its default. */
 function cellOf(value: unknown, type: string): string | null {
   if (value === undefined) return null
   if (value === null) return NULLABLE.test(type) ? 'null' : null
   const bare = type.replace(WRAPS, '')
   if (/^(?:Fixed)?String/.test(bare)) {
-    // Half a character is refused.
+    // ClickHouse rejects lone surrogates.
     return JSON.stringify(typeof value === 'string' ? value.toWellFormed() : JSON.stringify(value))
   }
   if (bare.startsWith('Decimal') && typeof value === 'string' && DECIMAL.test(value)) return value
@@ -50,14 +50,14 @@ function cellOf(value: unknown, type: string): string | null {
 export type ClickHouseConfig = Extract<DestinationConfig, { type: 'clickhouse' }>
 
 export interface ClickHouseTable {
-  /** None: there is no such table, or the user may not see it. */
+  /** Empty: the table does not exist or the user may not see it. */
   readonly columns: TableColumns
   readonly settings: ReadonlySet<string>
 }
 
 const CACHE_MS = 60_000
 const MAX_TABLES = 16
-/** Each name with its type; a setting has none. */
+/** Name and type of each column; settings have an empty type. */
 const ColumnsResponse = z.object({ data: z.array(z.tuple([z.string(), z.string()])) })
 
 export class ClickHouseTables {
@@ -72,24 +72,24 @@ export class ClickHouseTables {
     const known = this.#cache.get(key)
     if (known && known.untilMs > Date.now()) return known.table
     const table = await queryTable(config, settings, egress)
-    // One that is missing may be there the next time.
+    // A missing table may exist at the next attempt, so it is not cached.
     if ('columns' in table && table.columns.size > 0) this.#cache.set(key, { untilMs: Date.now() + CACHE_MS, table })
     return table
   }
 
-  /** It may be another one by now. */
+  /** Forgets a table that may have changed. */
   forget(config: ClickHouseConfig): void {
     this.#cache.delete(JSON.stringify(config))
   }
 }
 
-/** A table may be named with its database. */
+/** The table name may include the database. */
 function tableName({ database, table }: ClickHouseConfig): readonly [database: string, table: string] {
   const [first = '', ...rest] = table.split('.')
   return rest.length === 0 ? [database, first] : [first, rest.join('.')]
 }
 
-/** What is sent besides by whoever asks or writes. */
+/** Authorization header, and the secrets to mask in messages. */
 function credentialsOf({ user, password }: ClickHouseConfig) {
   const authorization = basicAuth(user, password)
   return { headers: { authorization }, secrets: [password, authorization.slice('Basic '.length)] }
@@ -108,15 +108,18 @@ async function queryTable(config: ClickHouseConfig, settings: readonly string[],
   if (!outcome.ok) return outcome
   const said = 'text' in answer ? answer.text : ''
   const found = ColumnsResponse.safeParse(parseJson(said)).data?.data
-  if (!found) return failed(`the destination does not answer as ClickHouse does: ${excerpt(said, secrets)}`)
+  if (!found) return failed(`The destination did not respond like a ClickHouse server: ${excerpt(said, secrets)}`)
   const columns = new Map(found.filter(([, type]) => type !== ''))
   return { columns, settings: new Set(found.filter(([, type]) => type === '').map(([name]) => name)) }
 }
 
-/** Names of records hold letters, digits, "_" and "."; those of settings are our own. */
+/** Safe without escaping: names of records consist of letters, digits, "_" and "."; setting names are constants. */
 const quotedText = (name: string) => `'${name}'`
 
-/** Where a server knows them. An answer says that all rows are there, whatever the user's profile has. */
+/**
+ * Sent only to servers that know them. They make a success response mean that every row was stored, whatever the user's
+ * profile says.
+ */
 const SETTINGS = {
   async_insert: '0',
   input_format_allow_errors_num: '0',
@@ -146,17 +149,17 @@ export async function sendToClickHouse(
   if (known.columns.size === 0)
     return {
       ok: false,
-      message: `${missingTableMessage(place.join('.'), ddl)}. The table may also be hidden from this user`,
+      message: `${missingTableMessage(place.join('.'), ddl)}. The user may also lack permission to see it`,
     }
   const { columns, settings: supported } = known
   if (!batch.rows.some((row) => Object.keys(row).some((field) => columns.has(field))))
-    return { ok: false, message: `${place.join('.')} has no column of these rows` }
+    return { ok: false, message: `Table ${place.join('.')} has no column that matches a field of these rows` }
   const url = new URL(config.url)
   const query = `INSERT INTO ${name} FORMAT JSONEachRow`
   const settings = Object.entries({ ...SETTINGS, [TOKEN_SETTING]: batch.id }).filter(([setting]) =>
     supported.has(setting),
   )
-  // The answer is not begun before all is done.
+  // `wait_end_of_query` delays the response until the insert is done.
   const own = { query, wait_end_of_query: '1', query_id: `${batch.id}:${crypto.randomUUID()}` }
   for (const [setting, value] of [...settings, ...Object.entries(own)]) url.searchParams.set(setting, value)
   const body = insertLines(batch.rows, columns)
@@ -174,7 +177,7 @@ function ddlRequest(config: ClickHouseConfig) {
   return { url: config.url, headers: credentialsOf(config).headers }
 }
 
-/** A 200 may name an exception. */
+/** A response with status 200 may contain an exception. */
 function insertResult(answer: HttpResult, bytes: number, config: ClickHouseConfig): AttemptResult {
   const { secrets } = credentialsOf(config)
   const outcome = attemptResult(answer, bytes, secrets)

@@ -1,6 +1,6 @@
-// Destinations that take a batch as one request: a webhook, signed as Standard Webhooks has it, and a Kafka topic behind an HTTP
-// bridge that speaks Confluent's REST, v2. Invariant: a request is bounded in time and in what is read of the answer, and never led
-// elsewhere by a redirect.
+// Destinations that take a batch as one HTTP request: webhooks signed by the Standard Webhooks scheme, and Kafka topics
+// behind a Confluent REST v2 bridge. Invariant: requests are bounded in time and response size, and redirects are never
+// followed.
 
 import { orFallback } from '../../core/deadline.ts'
 import type { Egress } from '../../core/egress.client.ts'
@@ -15,7 +15,6 @@ import type { AttemptResult, Batch } from './batch.ts'
 
 const TIMEOUT_MS = 30_000
 const MAX_RESPONSE_BYTES = 64 * 1024
-/** Of an answer in words for the owner. */
 const MAX_EXCERPT_CHARS = 200
 
 export interface HttpRequest {
@@ -29,7 +28,7 @@ export type HttpResult =
   | { readonly status: number; readonly text: string; readonly retryAfterMs: number | null }
   | { readonly failed: string }
 
-/** Never rejects: whatever goes wrong is an answer. `mostBytes`: what is read of the answer. */
+/** Never rejects: failures are returned. `mostBytes`: maximum bytes read of the response. */
 export async function sendRequest(
   request: HttpRequest,
   egress: Egress,
@@ -38,11 +37,11 @@ export async function sendRequest(
   const url = new URL(request.url)
   const refusal = await egress.refusal(url.hostname, url.protocol === 'https:')
   if (refusal !== null) return { failed: refusal }
-  // A signal alone does not end what is read of a body on every platform.
+  // On some platforms an abort signal does not stop reading a body, hence the race.
   const late = new AbortController()
   const answer = await orFallback(fetchText(url, request, late.signal, mostBytes), patienceMs, null, after)
   late.abort()
-  return answer ?? { failed: `no answer within ${patienceMs / 1000} s` }
+  return answer ?? { failed: `The destination did not respond within ${patienceMs / 1000} s` }
 }
 
 async function fetchText(
@@ -57,29 +56,32 @@ async function fetchText(
     const text = await textOf(response, mostBytes)
     return { status, text, retryAfterMs: retryAfterMs(response.headers.get('retry-after'), Date.now()) }
   } catch {
-    return { failed: 'the destination could not be reached' }
+    return { failed: 'The destination could not be reached' }
   }
 }
 
-/** What an answer means where 2xx is success and nothing else; `bytes` were sent, and words repeat no secret. */
+/** Only 2xx is success. `bytes` were sent; `secrets` are masked in the message. */
 export function attemptResult(answer: HttpResult, bytes: number, secrets: readonly string[]): AttemptResult {
   if ('failed' in answer) return { ok: false, message: answer.failed }
   const { status, text, retryAfterMs: waitMs } = answer
   if (status >= 200 && status < 300) return { ok: true, bytes }
   const isRedirect = status >= 300 && status < 400
   const said = isRedirect ? 'redirects are not followed' : excerpt(text, secrets)
-  const words = `the destination answered ${status}${said === '' ? '' : `: ${said}`}`
+  const words = `The destination returned ${status}${said === '' ? '' : `: ${said}`}`
   return { ok: false, message: words, ...(waitMs !== null && { retryAfterMs: waitMs }) }
 }
 
-/** For one line. Whoever may change a path of a destination must not read its secret in what that path answers. */
+/**
+ * One line of a response, with secrets masked: a user who may change a URL path must not be able to read the secret
+ * from the response.
+ */
 export function excerpt(text: string, secrets: readonly string[]): string {
   const forms = secrets.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)]).filter((form) => form !== '')
   const hushed = forms.reduce((rest, form) => rest.replaceAll(form, MASK), text.trim())
   return visible(hushed.slice(0, MAX_EXCERPT_CHARS))
 }
 
-/** Of HTTP, whatever letters user and password have. */
+/** HTTP basic authentication, UTF-8 encoded. */
 export function basicAuth(user: string, password: string): string {
   return `Basic ${btoa(String.fromCharCode(...new TextEncoder().encode(`${user}:${password}`)))}`
 }
@@ -126,7 +128,7 @@ export async function sendToWebhook(
   return attemptResult(await sendRequest({ url, headers, body }, egress), body.length, [secret])
 }
 
-/** An answer has some fifty bytes for each record. */
+/** A response has about 50 bytes per record. */
 const MAX_RECORDS_RESPONSE_BYTES = 2 * 1024 * 1024
 
 type KafkaConfig = Extract<DestinationConfig, { type: 'kafka' }>
@@ -153,18 +155,18 @@ export async function sendToKafka(
   return outcome.ok && 'text' in answer ? (recordFailure(answer.text, rows.length, secrets) ?? outcome) : outcome
 }
 
-/** A bridge answers 200 and says of each record what became of it. */
+/** The bridge returns 200 and reports errors per record. */
 function recordFailure(text: string, count: number, secrets: readonly string[]): AttemptResult | null {
   const { offsets } = (parseJson(text) ?? {}) as { readonly offsets?: unknown }
   if (!Array.isArray(offsets))
-    return { ok: false, message: `the bridge's answer names no offsets: ${excerpt(text, secrets)}` }
+    return { ok: false, message: `The Kafka bridge returned no offsets: ${excerpt(text, secrets)}` }
   const failed = (offsets as { error?: unknown; error_code?: unknown }[]).find(
     (one) => one?.error_code != null || one?.error != null,
   )
   const why = failed?.error ?? failed?.error_code
   const said = typeof why === 'string' ? why : JSON.stringify(why)
-  if (failed) return { ok: false, message: `a record was refused: ${excerpt(said, secrets)}` }
+  if (failed) return { ok: false, message: `The Kafka bridge rejected a record: ${excerpt(said, secrets)}` }
   return offsets.length === count
     ? null
-    : { ok: false, message: `the bridge took ${offsets.length} of ${count} records` }
+    : { ok: false, message: `The Kafka bridge accepted ${offsets.length} of ${count} records` }
 }

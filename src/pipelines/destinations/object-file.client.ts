@@ -1,5 +1,5 @@
-// A batch as one object of the operator's bucket or of one that speaks S3: NDJSON, or Parquet with the columns of its topic.
-// Invariants: the same rows make the same bytes, under the same name, so that writing them again changes nothing.
+// Writes a batch as one object, NDJSON or Parquet, to the operator's bucket or an S3-compatible store. Invariant: the
+// same rows produce the same bytes under the same name, so that writing a batch again changes nothing.
 
 import { AwsClient } from 'aws4fetch'
 import { padded } from '../../archive/archive/archive-keys.ts'
@@ -14,7 +14,7 @@ import { HEAD_COLUMNS, NOTE_COLUMNS, type Row } from '../topics/topic.ts'
 import { type AttemptResult, type Batch, batchId } from './batch.ts'
 import { attemptResult, sendRequest } from './http.client.ts'
 
-/** The name of a batch, under which it is written each time; a test of the same heights has another. */
+/** Object name of a batch, the same for every attempt. Tests of the same heights get a different name. */
 function fileName({ id, pipeline, from, to }: Batch, prefix: string, format: 'parquet' | 'ndjson'): string {
   const test = id.slice(batchId(pipeline, from, to).length).replace(':', '-')
   return `${prefix}${pipeline}/${padded(from)}-${padded(to)}${test}.${format === 'parquet' ? 'parquet' : 'ndjson.gz'}`
@@ -33,10 +33,10 @@ function parquetOf({ rows, columns }: Batch): Uint8Array<ArrayBuffer> {
   return new Uint8Array(file.finish())
 }
 
-/** Rows that say what is missing have none of them. */
+/** Gap and reset rows leave topic columns empty. */
 const optional = ({ name, type }: Column): Column => ({ name, type, isOptional: true })
 
-/** Of rows that transforms made: whole numbers where all are, else text. */
+/** Columns of transformed rows: integers if all values are, text otherwise. */
 function columnsOf(rows: readonly Row[]): Column[] {
   const names = new Set(rows.flatMap((row) => Object.keys(row)))
   for (const { name } of HEAD_COLUMNS) names.delete(name)
@@ -78,7 +78,7 @@ export async function sendToS3(
 }
 
 const TIMEOUT_MS = 30_000
-/** Rows of pipelines lie apart from the archive in its bucket. */
+/** Separates pipeline rows from the archive in the same bucket. */
 const ROWS_PREFIX = 'pipelines/rows/'
 
 export async function sendToBucket(
@@ -86,7 +86,7 @@ export async function sendToBucket(
   batch: Batch,
   bucket: { put(key: string, body: Uint8Array<ArrayBuffer>): Promise<unknown> } | undefined,
 ): Promise<AttemptResult> {
-  if (!bucket) return { ok: false, message: 'there is no bucket here: the operator has set up no archive' }
+  if (!bucket) return { ok: false, message: 'No bucket is available: the operator has not set up an archive' }
   const body = await fileOf(batch, config.format)
   const key = `${ROWS_PREFIX}${fileName(batch, config.prefix, config.format)}`
   await orReject(bucket.put(key, body), TIMEOUT_MS, after)

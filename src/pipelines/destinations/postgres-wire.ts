@@ -1,10 +1,9 @@
-// PostgreSQL's protocol, version 3, as far as one statement with text parameters needs it: frames out, frames in, and how a
-// client proves that it knows its password. Pure: hashes are made elsewhere.
+// PostgreSQL wire protocol version 3, as far as one statement with text parameters needs it: encoding, decoding and
+// password messages. Pure: hashes are computed elsewhere.
 // biome-ignore-all lint/style/noNonNullAssertion: bytes are read within the length of their frame.
 
 const PROTOCOL = 196_608
 const SSL_REQUEST = 80_877_103
-/** Of a frame that a server sends: a name, a count, an error. */
 const MAX_FRAME_BYTES = 64 * 1024
 
 export interface Frame {
@@ -12,7 +11,7 @@ export interface Frame {
   readonly body: Uint8Array
 }
 
-/** Of each frame: its type and its length. */
+/** Type byte and length. */
 const HEADER_BYTES = 5
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
@@ -28,7 +27,7 @@ export function startup(user: string, database: string): Uint8Array {
   return concat([int32(body.length + 4), body])
 }
 
-/** `p`: what proves the password, in each way to do so. */
+/** Password message (`p`), for every authentication method. */
 export function passwordMessage(body: Uint8Array): Uint8Array {
   return frame('p', body)
 }
@@ -38,7 +37,7 @@ export function saslInitialMessage(mechanism: string, first: string): Uint8Array
   return passwordMessage(concat([cString(mechanism), int32(text.length), text]))
 }
 
-/** One statement with text parameters, as one flight of frames: parse, bind, execute, sync. */
+/** One statement with text parameters: parse, bind, execute and sync in one write. */
 export function statement(sql: string, parameters: readonly string[]): Uint8Array {
   const values = parameters.flatMap((text) => {
     const bytes = encoder.encode(text)
@@ -56,18 +55,18 @@ export function statement(sql: string, parameters: readonly string[]): Uint8Arra
 export interface ParsedFrames {
   readonly frames: readonly Frame[]
   readonly rest: Uint8Array
-  /** So long what is left must be for another look. */
+  /** Bytes that `rest` needs before the next parse can succeed. */
   readonly needed: number
 }
 
-/** Whole frames at the head of what was read, and what is left. Throws where one is too large. */
+/** Complete frames at the start of the bytes, and the rest. Throws if a frame is too large. */
 export function parseFrames(bytes: Uint8Array): ParsedFrames {
   const frames: Frame[] = []
   let at = 0
   let needed = HEADER_BYTES
   while (bytes.length - at >= HEADER_BYTES) {
     const length = int32At(bytes, at + 1)
-    if (length < 4 || length > MAX_FRAME_BYTES) throw new Error('the server speaks no PostgreSQL')
+    if (length < 4 || length > MAX_FRAME_BYTES) throw new Error('The server does not speak the PostgreSQL protocol')
     needed = length + 1
     if (bytes.length - at < needed) break
     needed = HEADER_BYTES
@@ -77,7 +76,7 @@ export function parseFrames(bytes: Uint8Array): ParsedFrames {
   return { frames, rest: bytes.subarray(at), needed }
 }
 
-/** What a server says went wrong: severity, code, words. */
+/** Code and message of an error response. */
 export function errorOf(body: Uint8Array): { readonly code: string; readonly words: string } {
   const fields = new Map(
     decoder
@@ -85,10 +84,10 @@ export function errorOf(body: Uint8Array): { readonly code: string; readonly wor
       .split('\0')
       .map((field) => [field.slice(0, 1), field.slice(1)]),
   )
-  return { code: fields.get('C') ?? '', words: fields.get('M') ?? 'the server said no more' }
+  return { code: fields.get('C') ?? '', words: fields.get('M') ?? 'no details given' }
 }
 
-/** Texts of the columns of a row, null for NULL. */
+/** Column values as text; null for NULL. */
 export function rowOf(body: Uint8Array): (string | null)[] {
   const cells: (string | null)[] = []
   for (let at = 2; at + 4 <= body.length; ) {

@@ -1,7 +1,7 @@
-// A batch as one INSERT into a table of PostgreSQL: one statement, one transaction, and what is there already stays. The rows go
-// as one JSON parameter, which the server reads into the columns that its table has. There is a driver's protocol in two
-// hundred lines because drivers need `nodejs_compat`, which would change every object of this Worker. Invariant: a server
-// that begins with SCRAM has to prove that it knows the password, too.
+// Writes a batch into a PostgreSQL table with one INSERT that skips existing keys. The rows are one JSON parameter,
+// which the server maps to the table's columns. Own protocol code instead of a driver: drivers need `nodejs_compat`,
+// which would affect every object of this Worker. Invariant: a server that starts SCRAM must prove that it knows the
+// password, too.
 
 import { orFallback } from '../../core/deadline.ts'
 import type { Egress } from '../../core/egress.client.ts'
@@ -32,18 +32,18 @@ import { missingDdl, missingTableMessage, POSTGRES, tableColumns } from './table
 export type PostgresConfig = Extract<DestinationConfig, { type: 'postgres' }>
 
 const TIMEOUT_MS = 30_000
-/** A server that reads nothing more would hold up its own farewell. */
+/** A server that stops reading would block the termination message. */
 const CLOSE_MS = 2_000
 const DEFAULT_PORT = 5432
-/** Of one answer: names of columns, or a count. */
+/** Maximum rows of one response: column names, or a count. */
 const MAX_ROWS = 2_000
-/** Of all that a server says: a table has 1,600 columns at most. */
+/** Maximum bytes of a session. A table has at most 1,600 columns. */
 const MAX_RECEIVED_BYTES = 1024 * 1024
 const TLS_ACCEPTED = 'S'.charCodeAt(0)
-/** Without these columns rows cannot be told apart. */
+/** Column that identifies a row. */
 const KEY_COLUMN = '_key'
 
-/** A connection, and the same one encrypted. */
+/** A connection that can be upgraded to TLS. */
 export interface Wire {
   readonly readable: ReadableStream<Uint8Array>
   readonly writable: WritableStream<Uint8Array>
@@ -52,7 +52,10 @@ export interface Wire {
 }
 export type Connect = (to: { readonly hostname: string; readonly port: number }) => Wire
 
-/** How a server is reached, and as whom. `must`: by TLS or not at all; `none`: what lies between is the platform's own. */
+/**
+ * A server and its credentials. `tls`: `must` requires TLS; `may` allows plain connections; `none` needs none, because
+ * the connection stays within the platform.
+ */
 export interface PostgresServer {
   readonly user: string
   readonly password: string
@@ -61,7 +64,7 @@ export interface PostgresServer {
   open(): Wire
 }
 
-/** `isPlainAllowed`: a server without TLS will do. The error says why nothing may be sent there. */
+/** `isPlainAllowed`: accepts a server without TLS. The error says why the server may not be used. */
 export async function serverOf(
   { url, user = '', password = '', database = '' }: PostgresConfig,
   egress: Egress,
@@ -69,7 +72,8 @@ export async function serverOf(
   isPlainAllowed: boolean,
 ): Promise<Result<PostgresServer, string>> {
   const port = Number(new URL(url).port || DEFAULT_PORT)
-  // Of other schemes hosts are not read: numbers in other bases stay what they are, and letters of other alphabets.
+  // URL parses hosts only of special schemes such as https: otherwise numeric hosts in other bases and non-ASCII names
+  // would stay unnormalized.
   const { hostname } = new URL(url.replace(/^\w+:/, 'https:'))
   const refusal = await egress.refusal(hostname, true)
   if (refusal !== null) return err(refusal)
@@ -77,7 +81,7 @@ export async function serverOf(
   return ok({ user, password, database, tls: isPlainAllowed ? 'may' : 'must', open })
 }
 
-/** `createsTable`: where the table or a column of the rows is missing, it is created. */
+/** `createsTable`: creates the table, or missing columns. */
 export async function sendToPostgres(
   server: PostgresServer,
   table: string,
@@ -85,7 +89,7 @@ export async function sendToPostgres(
   createsTable = false,
 ): Promise<AttemptResult> {
   const session = new Session(server.open())
-  const late: AttemptResult = { ok: false, message: `no answer within ${TIMEOUT_MS / 1000} s` }
+  const late: AttemptResult = { ok: false, message: `The server did not respond within ${TIMEOUT_MS / 1000} s` }
   try {
     return await orFallback<AttemptResult, AttemptResult>(
       insertBatch(session, server, table, batch, createsTable),
@@ -116,10 +120,10 @@ async function insertBatch(
   const ddl = missingDdl(POSTGRES, name, wanted, there)
   if (there.length === 0 && !createsTable) return { ok: false, message: missingTableMessage(name, ddl) }
   if (ddl !== null && createsTable) await session.run(ddl, [])
-  // A Hyperdrive may answer from its cache what the columns were before.
+  // A Hyperdrive may return cached columns from before the change.
   const columns = createsTable ? [...new Set([...there, ...wanted.map((column) => column.name)])] : there
   if (!columns.includes(KEY_COLUMN))
-    return { ok: false, message: `${name} has no column "${KEY_COLUMN}": add it, with a unique index` }
+    return { ok: false, message: `Table ${name} has no column "${KEY_COLUMN}". Add it with a unique index` }
   const known = new Set(batch.rows.flatMap((row) => Object.keys(row)))
   const own = columns
     .filter((column) => known.has(column))
@@ -132,11 +136,11 @@ async function insertBatch(
     `INSERT INTO ${name} (${own}) SELECT ${own} FROM json_populate_recordset(NULL::${name}, $1::json) ON CONFLICT DO NOTHING`,
     [body],
   )
-  if (!done.startsWith('INSERT ')) return { ok: false, message: 'the server does not say that it has written' }
+  if (!done.startsWith('INSERT ')) return { ok: false, message: 'The server did not confirm the insert' }
   return { ok: true, bytes: body.length }
 }
 
-/** What no text of PostgreSQL holds, as JSON has it: the character zero, and halves of characters. */
+/** JSON escapes that PostgreSQL text cannot hold: NUL and lone surrogates. */
 const UNSUPPORTED_CHARS = /(?<!\\)((?:\\\\)*)\\u(0000|d[89a-f][0-9a-f]{2})/g
 
 const COLUMNS_QUERY =
@@ -148,7 +152,7 @@ class Session {
   #wire: Wire
   #reader: ReadableStreamDefaultReader<Uint8Array>
   #writer: WritableStreamDefaultWriter<Uint8Array>
-  /** Of a frame that is not whole yet, and how long all must be for the next look. */
+  /** Bytes of an incomplete frame, and how many the next parse needs. */
   #chunks: Uint8Array[] = []
   #bufferedBytes = 0
   #neededBytes = 0
@@ -172,7 +176,7 @@ class Session {
     }
   }
 
-  /** Rows that a statement answers, and what it says to have done. */
+  /** Result rows and the command tag. */
   async run(sql: string, parameters: readonly string[]) {
     await this.#writer.write(statement(sql, parameters))
     const rows: (string | null)[][] = []
@@ -193,7 +197,7 @@ class Session {
   async #isEncrypted(tls: 'must' | 'may'): Promise<boolean> {
     const isSafe = (await this.#requestTls()) === TLS_ACCEPTED
     if (isSafe) this.#encrypt()
-    else if (tls === 'must') throw new Error('the server has no TLS')
+    else if (tls === 'must') throw new Error('The server does not support TLS')
     return isSafe
   }
 
@@ -210,24 +214,24 @@ class Session {
       await this.#writer.write(sslRequest())
       return this.#reader.read()
     }
-    // In the platform's own words it would be told of proxies that nobody has.
+    // The platform's own message mentions proxies, which would confuse the owner.
     const { value } = await read().catch(() => {
-      throw new Error('the destination could not be reached')
+      throw new Error('The destination could not be reached')
     })
-    // What else came with it, before encryption, would be somebody's who stands between.
+    // Extra bytes before encryption could come from a man in the middle.
     const [answer, ...more] = value ?? []
-    if (answer === undefined || more.length > 0) throw new Error('the server speaks no PostgreSQL')
+    if (answer === undefined || more.length > 0) throw new Error('The server does not speak the PostgreSQL protocol')
     return answer
   }
 
-  /** The next frame; one that tells of an error is thrown. */
+  /** The next frame. Throws an error response. */
   async #nextFrame(): Promise<Frame> {
     let next = this.#frames.shift()
     while (!next) {
       const { value, done } = await this.#reader.read()
-      if (done) throw new Error('the server ended the connection')
+      if (done) throw new Error('The server closed the connection')
       this.#receivedBytes += value.length
-      if (this.#receivedBytes > MAX_RECEIVED_BYTES) throw new Error('the server says too much')
+      if (this.#receivedBytes > MAX_RECEIVED_BYTES) throw new Error('The server sent too much data')
       this.#chunks.push(value)
       this.#bufferedBytes += value.length
       if (this.#bufferedBytes < this.#neededBytes) continue
@@ -240,7 +244,7 @@ class Session {
     }
     if (next.type !== 'E') return next
     const { code, words } = errorOf(next.body)
-    throw new Error(`the server refused: ${words} (${code})`)
+    throw new Error(`The server returned an error: ${words} (${code})`)
   }
 }
 
@@ -251,20 +255,20 @@ const SASL = 10
 const SASL_CONTINUE = 11
 const SASL_FINAL = 12
 const MECHANISM = 'SCRAM-SHA-256'
-/** The platform hashes no more; PostgreSQL has 4,096 where nobody has set others. */
+/** Platform limit. PostgreSQL's default is 4,096. */
 const MAX_ITERATIONS = 100_000
-/** SCRAM's three, and that it is well. */
+/** Three SCRAM messages and the final OK. */
 const MAX_AUTH_REQUESTS = 4
 
 const encoder = new TextEncoder()
 
-/** Proves the password by SCRAM-SHA-256, or where nobody reads the connection by MD5 or in clear. */
+/** Authenticates with SCRAM-SHA-256, or on encrypted connections also with MD5 or a clear-text password. */
 class Login {
   readonly #user: string
   readonly #secret: string
   readonly #isEncrypted: boolean
   readonly #nonce = base64(crypto.getRandomValues(new Uint8Array(18)))
-  /** Which step of SCRAM comes next; null: it was not begun, or is done. */
+  /** Next expected SCRAM message; null: SCRAM has not started, or is done. */
   #next: typeof SASL_CONTINUE | typeof SASL_FINAL | null = null
   #requests = 0
   #serverSignature = ''
@@ -275,20 +279,22 @@ class Login {
     this.#isEncrypted = isSafe
   }
 
-  /** What to send on an `R` frame, null for nothing. Throws where the server asks for what is not done, or is not the right one. */
+  /**
+   * Response to an `R` frame; null: none. Throws if the server requests an unsupported method or fails its own proof.
+   */
   async respond({ body }: Frame): Promise<Uint8Array | null> {
     const kind = int32At(body, 0)
     const isLater = kind === SASL_CONTINUE || kind === SASL_FINAL
     if (++this.#requests > MAX_AUTH_REQUESTS || kind !== (this.#next ?? (isLater ? null : kind)))
-      throw new Error('the server does not prove that it knows the password')
+      throw new Error('The server did not prove that it knows the password')
     if (kind === OK) return null
     if (kind === CLEAR || kind === MD5) {
       if (!this.#isEncrypted)
-        throw new Error(`without TLS the server must use ${MECHANISM}, and wants the password otherwise`)
+        throw new Error(`Without TLS the server must use ${MECHANISM}, but it requested a weaker method`)
       return passwordMessage(cString(kind === CLEAR ? this.#secret : await this.#md5(body.subarray(4, 8))))
     }
     if (kind === SASL) {
-      if (!textOf(body, 4).split('\0').includes(MECHANISM)) throw new Error(`the server does not know ${MECHANISM}`)
+      if (!textOf(body, 4).split('\0').includes(MECHANISM)) throw new Error(`The server does not support ${MECHANISM}`)
       this.#next = SASL_CONTINUE
       return saslInitialMessage(MECHANISM, `n,,${this.#clientFirst()}`)
     }
@@ -297,11 +303,12 @@ class Login {
       return passwordMessage(encoder.encode(await this.#clientFinal(textOf(body, 4))))
     }
     if (kind === SASL_FINAL) {
-      if (textOf(body, 4) !== `v=${this.#serverSignature}`) throw new Error('the server does not know the password')
+      if (textOf(body, 4) !== `v=${this.#serverSignature}`)
+        throw new Error('The server could not prove that it knows the password')
       this.#next = null
       return null
     }
-    throw new Error(`the server wants authentication of kind ${kind}: let it use ${MECHANISM}`)
+    throw new Error(`Authentication method ${kind} is not supported. Configure the server to use ${MECHANISM}`)
   }
 
   async #md5(salt: Uint8Array): Promise<string> {
@@ -310,7 +317,7 @@ class Login {
   }
 
   #clientFirst(): string {
-    // The user stands in the first frame of the connection.
+    // The user name was already sent in the startup message.
     return `n=,r=${this.#nonce}`
   }
 
@@ -322,7 +329,7 @@ class Login {
     } = Object.fromEntries(serverFirst.split(',').map((field) => [field.slice(0, 1), field.slice(2)]))
     const rounds = Number(i)
     if (!r.startsWith(this.#nonce) || !(rounds >= 1 && rounds <= MAX_ITERATIONS))
-      throw new Error('the server answered wrongly')
+      throw new Error('The server sent an invalid SCRAM message')
     const salted = await pbkdf2(this.#secret, bytesOf(s), rounds)
     const clientKey = await hmac(salted, 'Client Key')
     const bare = `c=biws,r=${r}`

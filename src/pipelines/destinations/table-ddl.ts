@@ -1,5 +1,5 @@
-// The statement that a table lacks for rows to go into it: all of it, or some columns. Pure. Invariants: each name is quoted;
-// the same rows and table give the same statement; it changes nothing that is there.
+// Builds the DDL that a table lacks for a batch: CREATE TABLE, or missing columns. Pure. Invariants: every name is
+// quoted; the same rows and table produce the same statement; existing columns never change.
 
 import type { Column, ColumnType } from '../../archive/files/columns.ts'
 import { HEAD_COLUMNS, NOTE_COLUMNS } from '../topics/topic.ts'
@@ -14,14 +14,14 @@ export interface TableColumn {
 interface Dialect {
   readonly types: Readonly<Record<CellType, string>>
   readonly quoted: (name: string) => string
-  /** Of the column that tells rows apart. */
+  /** Type of the key column. */
   readonly key: string
   readonly optional: (type: string) => string
   readonly engine: string
 }
 
 const KEY_COLUMN = '_key'
-/** Decimal strings of topics; other texts stay texts. */
+/** Topic columns with decimal strings; other text columns stay text. */
 const DECIMALS = new Set([
   ...['px', 'sz', 'limit_px', 'orig_sz', 'start_position', 'closed_pnl', 'fee', 'builder_fee'],
   ...['open', 'close', 'high', 'low', 'volume'],
@@ -59,10 +59,10 @@ export const CLICKHOUSE: Dialect = {
   engine: ' ENGINE = ReplacingMergeTree ORDER BY `_key`',
 }
 
-/** Columns of the topic, or those that the last transform selects. */
+/** Columns of the topic, or of the last transform. */
 export function tableColumns({ rows, columns }: Pick<Batch, 'rows' | 'columns'>): readonly TableColumn[] {
   const own = columns === null ? selectedColumns(rows) : columns.map(topicColumn)
-  // What a transform selects under a name of the head has the type of the head.
+  // Head columns keep their types even if a transform selects them.
   const all = [...HEAD_COLUMNS, ...own, ...HEAD_COLUMNS, ...NOTE_COLUMNS]
   return [...new Map(all.map(({ name, type }) => [name, { name, type }])).values()]
 }
@@ -72,7 +72,7 @@ const topicColumn = ({ name, type }: Column): TableColumn => ({
   type: type === 'text' && DECIMALS.has(name) ? 'decimal' : type,
 })
 
-/** A number may have a fraction in the next batch. */
+/** Numbers are not integers: the next batch may have fractions. */
 function selectedColumns(rows: Batch['rows']): TableColumn[] {
   const names = new Set(rows.flatMap((row) => Object.keys(row)))
   return [...names].map((name) => {
@@ -82,7 +82,7 @@ function selectedColumns(rows: Batch['rows']): TableColumn[] {
   })
 }
 
-/** `table` is quoted; `existing`: names of its columns, none where there is no such table. Null: nothing is lacking. */
+/** `table` is quoted. `existing`: column names, empty if the table does not exist. Null: nothing is missing. */
 export function missingDdl(
   { types, quoted, key, optional, engine }: Dialect,
   table: string,
@@ -100,8 +100,7 @@ export function missingDdl(
 
 const MAX_DDL_CHARS = 6_000
 
-/** For the owner of a pipeline whose table is missing. */
 export function missingTableMessage(table: string, ddl: string | null): string {
   const statement = ddl !== null && ddl.length <= MAX_DDL_CHARS ? `: ${ddl}` : ''
-  return `there is no table ${table}. Set "create_table" to true in destination_config, or create the table${statement}`
+  return `Table ${table} does not exist. Set "create_table" to true in destination_config, or create the table${statement}`
 }

@@ -1,11 +1,11 @@
-// The events of an ABI that an owner hands over. Laws: it is bounded before anything is decoded with it, in entries, depth,
-// and in what a log could make of its data; a refusal names the place and repeats nothing.
+// Reads the events of an ABI that an owner uploads. Invariants: entries, depth and decoded size are bounded before
+// anything is decoded; errors name the location and never repeat the input.
 
 import type { Issue } from '../../core/failure.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 
 export interface AbiInput {
-  /** One without a name is called by its place: `_0`. */
+  /** Unnamed inputs are named by position: `_0`. */
   readonly name: string
   readonly type: string
   readonly indexed: boolean
@@ -20,7 +20,7 @@ export interface AbiEvent {
 
 const MAX_EVENTS = 1_000
 const MAX_INPUTS = 64
-/** Tuples within tuples. */
+/** Maximum tuple nesting. */
 const MAX_DEPTH = 8
 const MAX_INDEXED = 3
 const NAME = /^[A-Za-z_$][\w$]{0,63}$/
@@ -36,11 +36,11 @@ class AbiError extends Error {
   }
 }
 
-/** Its events, but anonymous ones, which no log names; functions and the rest are passed over. */
+/** The named events of an ABI. Functions and anonymous events are ignored. */
 export function readAbi({ abi }: { readonly abi?: unknown }): Result<readonly AbiEvent[], Issue> {
   if (abi === undefined) return ok([])
   try {
-    if (!Array.isArray(abi)) throw new AbiError('abi_file.abi', 'must be a list')
+    if (!Array.isArray(abi)) throw new AbiError('abi_file.abi', 'must be an array')
     const events = abi.flatMap((entry: unknown, at) => eventOf(entry, `abi_file.abi.${at}`) ?? [])
     if (events.length > MAX_EVENTS) throw new AbiError('abi_file.abi', `must have at most ${MAX_EVENTS} events`)
     return ok(events)
@@ -52,47 +52,47 @@ export function readAbi({ abi }: { readonly abi?: unknown }): Result<readonly Ab
 
 function eventOf(entry: unknown, path: string): AbiEvent | null {
   const { type, name, inputs, anonymous } = recordOf(entry, path)
-  if (typeof type !== 'string') throw new AbiError(`${path}.type`, 'must be text such as "event"')
+  if (typeof type !== 'string') throw new AbiError(`${path}.type`, 'must be a string such as "event"')
   if (type !== 'event' || anonymous === true) return null
-  if (typeof name !== 'string' || !NAME.test(name)) throw new AbiError(`${path}.name`, 'must be a name')
+  if (typeof name !== 'string' || !NAME.test(name)) throw new AbiError(`${path}.name`, 'must be an identifier')
   const read = inputsOf(inputs, `${path}.inputs`, 0)
   if (read.filter(({ indexed }) => indexed).length > MAX_INDEXED)
-    throw new AbiError(`${path}.inputs`, `must have at most ${MAX_INDEXED} that are indexed`)
+    throw new AbiError(`${path}.inputs`, `must have at most ${MAX_INDEXED} indexed inputs`)
   if (sizeOf(read) > MAX_INPUTS)
-    throw new AbiError(`${path}.inputs`, `must be at most ${MAX_INPUTS}, with those of tuples`)
+    throw new AbiError(`${path}.inputs`, `must have at most ${MAX_INPUTS} inputs, including tuple components`)
   return { type: 'event', name, inputs: read }
 }
 
 function inputsOf(inputs: unknown, path: string, depth: number): readonly AbiInput[] {
-  if (!Array.isArray(inputs)) throw new AbiError(path, 'must be a list')
-  if (inputs.length > MAX_INPUTS) throw new AbiError(path, `must be at most ${MAX_INPUTS}`)
+  if (!Array.isArray(inputs)) throw new AbiError(path, 'must be an array')
+  if (inputs.length > MAX_INPUTS) throw new AbiError(path, `must have at most ${MAX_INPUTS} inputs`)
   const read = inputs.map((input: unknown, at) => inputOf(input, `${path}.${at}`, at, depth))
   const names = new Set(read.map(({ name }) => name))
-  if (names.size < read.length) throw new AbiError(path, 'must have a name each')
+  if (names.size < read.length) throw new AbiError(path, 'must have unique names')
   return read
 }
 
 function inputOf(input: unknown, path: string, at: number, depth: number): AbiInput {
   const { name = '', type, indexed = false, components = [] } = recordOf(input, path)
   const own = name === '' ? `_${at}` : name
-  // An object takes it for something else than a name.
+  // `__proto__` is not an ordinary property of an object.
   if (typeof own !== 'string' || !NAME.test(own) || own === '__proto__')
-    throw new AbiError(`${path}.name`, 'must be a name')
+    throw new AbiError(`${path}.name`, 'must be an identifier')
   if (typeof indexed !== 'boolean') throw new AbiError(`${path}.indexed`, 'must be true or false')
   const [, base, bits = '8'] = (typeof type === 'string' && TYPE.exec(type)) || []
   const isWhole = Number(bits) % 8 === 0 && Number(bits) >= 8 && Number(bits) <= 256
   if (base === undefined || !isWhole)
-    throw new AbiError(`${path}.type`, 'must be a type such as address, uint256, bytes32[] or tuple')
+    throw new AbiError(`${path}.type`, 'must be a Solidity type such as address, uint256, bytes32[] or tuple')
   const isTuple = base === 'tuple'
-  if (isTuple && depth >= MAX_DEPTH) throw new AbiError(path, `must not nest deeper than ${MAX_DEPTH} tuples`)
+  if (isTuple && depth >= MAX_DEPTH) throw new AbiError(path, `must not nest tuples more than ${MAX_DEPTH} deep`)
   const parts = isTuple ? inputsOf(components, `${path}.components`, depth + 1) : []
-  // Elements that take no data could be as many as their count says.
+  // Empty elements take no data, so a list could claim any number of them.
   if (isTuple && parts.length === 0) throw new AbiError(`${path}.components`, 'must not be empty')
   const one = { name: own, type: type as string, indexed, components: parts }
   if (pointerLists(one) > 1)
     throw new AbiError(
       `${path}.type`,
-      'must not be a list of lists of what has no fixed size, which few bytes make huge',
+      'must not nest lists of dynamically sized elements, because a few bytes could decode to a huge value',
     )
   return one
 }
@@ -105,7 +105,7 @@ function recordOf(value: unknown, path: string): Readonly<Record<string, unknown
 const sizeOf = (inputs: readonly AbiInput[]): number =>
   inputs.reduce((sum, { components }) => sum + 1 + sizeOf(components), 0)
 
-/** Type without its lists, and their lengths, innermost first; empty: of any length. */
+/** Base type and the list lengths, innermost first; empty: any length. */
 export function listsOf(type: string): readonly [base: string, lengths: readonly string[]] {
   const [base = '', ...lengths] = type.split('[')
   return [base, lengths.map((length) => length.slice(0, -1))]
@@ -117,7 +117,7 @@ function isDynamic({ type, components }: AbiInput, lists: number): boolean {
   return base === 'string' || base === 'bytes' || components.some((one) => isDynamic(one, one.type.length))
 }
 
-/** Lists within each other whose elements are pointers, each of which may lead to the same place. */
+/** Depth of nested lists whose elements are pointers. Many pointers may refer to the same data. */
 function pointerLists(input: AbiInput): number {
   const own = listsOf(input.type)[1].filter((_, at) => isDynamic(input, at)).length
   return own + Math.max(0, ...input.components.map(pointerLists))

@@ -1,5 +1,5 @@
-// Logs of contracts, read by an ABI. Laws: what does not fit is null and never a guess; what comes out is JSON that any
-// destination takes, as large as a text of a transform at most.
+// Decodes contract logs by an ABI. Invariants: a log that does not match decodes to null, never to a guess; the result
+// is bounded JSON that every destination accepts.
 
 import { decodeEventLog, toEventSelector, toEventSignature } from 'viem/utils'
 import { type AbiEvent, type AbiInput, listsOf } from './abi.ts'
@@ -20,13 +20,12 @@ interface KnownEvent {
 type Hex = `0x${string}`
 type Abi = readonly [Parameters<typeof toEventSignature>[0] & { readonly type: 'event' }]
 
-/** Characters of `data`; pointers in it may lead to one place many times over. */
+/** Maximum characters of `data`: many pointers in it may refer to the same value. */
 const MAX_DATA_CHARS = 65_536
-/** Bytes of JSON. */
 const MAX_ARGS_BYTES = 60_000
 
 export class AbiDecoder {
-  /** By topic 0: events that differ in what is indexed alone have the same. */
+  /** By topic 0. Events that differ only in indexed inputs share one. */
   readonly #bySelector: ReadonlyMap<string, readonly KnownEvent[]>
 
   constructor(events: readonly AbiEvent[]) {
@@ -37,12 +36,12 @@ export class AbiDecoder {
     this.#bySelector = Map.groupBy(all, ({ signature }) => toEventSelector(signature))
   }
 
-  /** Topic 0 of every log that it reads. */
+  /** Topic 0 of every known event. */
   get selectors(): readonly string[] {
     return [...this.#bySelector.keys()]
   }
 
-  /** Null: the ABI does not have it, or its data are other than the ABI says. */
+  /** Null: the ABI does not contain the event, or the data does not match it. */
   decode(topics: readonly string[], data: string): DecodedLog | null {
     if (data.length > MAX_DATA_CHARS) return null
     for (const { event, signature, topicCount: count } of this.#bySelector.get(topics[0] ?? '') ?? []) {
@@ -69,7 +68,7 @@ function argsOf(event: AbiEvent, topics: readonly string[], data: string): Decod
 
 function jsonValue(value: unknown, { type, indexed, components }: AbiInput): unknown {
   const [base, lists] = listsOf(type)
-  // Of these a topic has the hash.
+  // Topics contain only the hash of these types.
   if (indexed && (lists.length > 0 || ['string', 'bytes', 'tuple'].includes(base))) return value
   if (lists.length > 0) {
     const element = { name: '', type: type.slice(0, type.lastIndexOf('[')), indexed: false, components }
@@ -80,7 +79,7 @@ function jsonValue(value: unknown, { type, indexed, components }: AbiInput): unk
     return Object.fromEntries(components.map((part) => [part.name, jsonValue(parts[part.name], part)]))
   }
   if (base === 'address') return (value as string).toLowerCase()
-  // PostgreSQL has no text with such a character.
+  // PostgreSQL text cannot contain NUL.
   if (base === 'string') return (value as string).replaceAll('\0', '\ufffd')
   return base === 'bool' || base.startsWith('bytes') ? value : String(value)
 }

@@ -1,19 +1,19 @@
-// A chain as a pipeline asks it: its final height, its blocks, and logs of as many blocks at once as its nodes give. Invariants: one
-// request at a time, and the newest height no oftener than every two seconds; what a node refuses is asked in smaller parts; an
-// answer that cannot be one is an error, never fewer rows.
+// Reads a JSON-RPC chain for a pipeline: final height, blocks, and logs in ranges as large as the nodes allow.
+// Invariants: one request at a time, and the head at most every two seconds; a refused range is split; an implausible
+// response is an error and never loses rows.
 
 import * as z from 'zod'
 import { failureMessage } from '../../core/failure.ts'
 import type { RpcChain } from '../../rpc/chains.ts'
 import type { ReplyResult, RpcUpstream } from '../../rpc/rpc-upstream.ts'
 
-/** Which logs; empty: all. */
+/** Filter of logs; empty lists match all. */
 export interface LogQuery {
   readonly addresses: readonly string[]
   readonly topics: readonly string[]
 }
 
-/** Logs of a range, with its last block, and the block that was asked for besides. */
+/** Logs of a range, its last block and the anchor block. */
 export interface LogPage extends Range {
   readonly logs: readonly EvmLog[]
   readonly last: EvmHeader
@@ -21,12 +21,12 @@ export interface LogPage extends Range {
 }
 
 export const HEAD_CACHE_MS = 2_000
-/** Blocks of one request: so many at first, and at most. */
+/** Blocks of one request: initial and maximum. */
 const INITIAL_BLOCKS = 500
 const MAX_BLOCKS = 10_000
-/** More logs than this are too many for one answer, even where the node gives them. */
+/** Ranges shrink above this number of logs, even if the node returns more. */
 const MAX_LOGS = 5_000
-/** Of a batch of requests; what answers is a list of all its transactions. */
+/** Each response lists all transactions of the block. */
 const HEADERS_PER_BATCH = 50
 const MAX_MESSAGE_CHARS = 200
 
@@ -56,23 +56,23 @@ export class EvmChain {
     this.#nowMs = nowMs
   }
 
-  /** As it was known last. */
+  /** Last known head. */
   get knownHead(): EvmHeader | null {
     return this.#head
   }
 
-  /** The newest block that is final, as it was known a moment ago; null: there is none yet. */
+  /** The newest final block, at most two seconds old; null: none yet. */
   async head(): Promise<EvmHeader | null> {
     if (this.#nowMs() - this.#headMs < HEAD_CACHE_MS) return this.#head
     const below = this.#finalityBlocks
     const [tagged] = await this.#headers([blockCall(below === undefined ? 'finalized' : 'latest')], [null])
     if (!tagged)
       throw new Error(
-        `a node of the chain ${this.name} does not tell of its newest block: finalityBlocks may have to be set`,
+        `A node of chain ${this.name} did not return its newest final block. The operator may have to set finalityBlocks`,
       )
     let head: EvmHeader | null = tagged
     if (below) head = tagged.height < below ? null : await this.header(tagged.height - below)
-    // Nodes are not equally far: what was final stays so.
+    // Nodes differ in progress; a final block stays final.
     if (head !== null && head.height >= (this.#head?.height ?? 0)) this.#head = head
     this.#headMs = this.#nowMs()
     return this.#head
@@ -83,12 +83,12 @@ export class EvmChain {
     return header
   }
 
-  /** At most fifty. */
+  /** At most 50 heights. */
   async headers<const Heights extends readonly number[]>(
     heights: Heights,
   ): Promise<{ readonly [At in keyof Heights]: EvmHeader }> {
     const found = await this.#headers(heights.map(hex).map(blockCall), heights)
-    if (found.includes(null)) throw new Error(`a node of the chain ${this.name} does not have a block that is final`)
+    if (found.includes(null)) throw new Error(`A node of chain ${this.name} lacks a final block`)
     return found as { readonly [At in keyof Heights]: EvmHeader }
   }
 
@@ -97,7 +97,7 @@ export class EvmChain {
     return replies.map((reply, at) => readHeader(this.#resultOf(reply), heights[at] ?? null))
   }
 
-  /** Logs from a height on, up to another at most: of so many blocks as a node gives at once. */
+  /** Logs from a height up to at most another, as many blocks as a node accepts. */
   async logs(from: number, most: number, query: LogQuery, anchor: number | null): Promise<LogPage> {
     for (;;) {
       const range = { from, to: Math.min(most, from + this.#rangeBlocks - 1) }
@@ -106,7 +106,7 @@ export class EvmChain {
     }
   }
 
-  /** Null: the node does not give so much at once. */
+  /** Null: the node refused a range of this size. */
   async #page(range: Range, { addresses, topics }: LogQuery, anchor: number | null): Promise<LogPage | null> {
     const { from, to } = range
     const filter = {
@@ -115,13 +115,13 @@ export class EvmChain {
       ...(addresses.length > 0 && { address: addresses }),
       ...(topics.length > 0 && { topics: [topics] }),
     }
-    // Together, so that the node that knows no logs is seen not to have the block either.
+    // One batch, so that a node that lacks the logs also shows that it lacks the block.
     const blocks = anchor === null ? [to] : [to, anchor]
     const asked = { method: 'eth_getLogs', params: JSON.stringify([filter]) }
     const [found, ...others] = await this.#request([asked, ...blocks.map(hex).map(blockCall)])
-    if (!found) throw new Error(`the chain ${this.name} was not asked`)
+    if (!found) throw new Error(`Chain ${this.name} returned no response`)
     const isLate = !found.ok && found.error.kind === 'upstream_timeout'
-    // A node that is away refuses everything; one that has too much to say, or no time for it, this alone.
+    // An unavailable node refuses every call; an overloaded one refuses only the logs.
     const isRefused = found.ok ? found.value.result === undefined : isLate || found.error.hint !== undefined
     if (isRefused && from < to) {
       this.#rangeBlocks = Math.max(1, Math.floor((to - from + 1) / 2))
@@ -131,7 +131,7 @@ export class EvmChain {
     const logs = readLogs(this.#resultOf(found), range, addresses)
     const [last, known = null] = others.map((reply, at) => readHeader(this.#resultOf(reply), blocks[at] ?? to))
     if (!last || (anchor !== null && known === null))
-      throw new Error(`a node of the chain ${this.name} does not have block ${to}: it is behind, or has let go of it`)
+      throw new Error(`A node of chain ${this.name} does not have block ${to}: it is behind, or has pruned it`)
     this.#adaptRange(to - from + 1, logs.length)
     return { ...range, logs, last, anchor: known }
   }
@@ -142,16 +142,18 @@ export class EvmChain {
       this.#rangeBlocks = Math.min(MAX_BLOCKS, Math.ceil(this.#rangeBlocks * (this.#wasRefused ? 1.25 : 2)))
   }
 
-  /** Throws with what the node said. */
+  /** Throws with the node's message. */
   #resultOf(reply: ReplyResult): unknown {
-    if (!reply.ok) throw new Error(`the chain ${this.name}: ${failureMessage(reply.error)}`)
+    if (!reply.ok) throw new Error(`Chain ${this.name}: ${failureMessage(reply.error)}`)
     const { result, head, tail } = reply.value
     if (result !== undefined) return result
     const { error } = JSON.parse(`${head}1${tail}`) as { error: { message?: unknown } }
-    throw new Error(`a node of the chain ${this.name} answered: ${String(error.message).slice(0, MAX_MESSAGE_CHARS)}`)
+    throw new Error(
+      `A node of chain ${this.name} returned an error: ${String(error.message).slice(0, MAX_MESSAGE_CHARS)}`,
+    )
   }
 
-  /** The first block of a time or later; behind the newest one where there is none. */
+  /** The first block at or after a time; the height above the head if there is none. */
   async firstSince(timeMs: number): Promise<number> {
     const head = await this.head()
     if (head === null) return 0
@@ -165,7 +167,7 @@ export class EvmChain {
     return low
   }
 
-  /** Blocks of these heights, some at a time. */
+  /** Headers of these heights, fetched in batches. */
   async *eachHeader(heights: readonly number[]): AsyncGenerator<EvmHeader> {
     for (let at = 0; at < heights.length; at += HEADERS_PER_BATCH)
       yield* await this.headers(heights.slice(at, at + HEADERS_PER_BATCH))
@@ -187,7 +189,7 @@ export interface EvmLog {
   readonly tx_hash: string
   readonly tx_index: number
   readonly log_index: number
-  /** Unix ms of its block; null: the node does not say. */
+  /** Unix ms of the block; null: the node does not include it. */
   readonly time: number | null
 }
 
@@ -221,28 +223,28 @@ const Log = z.object({
 })
 const Logs = z.array(Log)
 
-/** Null: the node has no such block. `height`: the one that was asked for, null where that was a tag. */
+/** Null: the node has no such block. `height`: the requested height; null: a tag was requested. */
 export function readHeader(result: unknown, height: number | null): EvmHeader | null {
   if (result === null) return null
   const parsed = Header.safeParse(result)
   if (!parsed.success || (height !== null && parsed.data.number !== height))
-    throw new Error('the node’s answer is not the block that was asked for')
+    throw new Error('The node did not return the requested block')
   const { number, timestamp, hash } = parsed.data
   return { height: number, time: timestamp * 1_000, hash }
 }
 
-/** In the order of the chain. */
+/** In chain order. */
 export function readLogs(result: unknown, { from, to }: Range, addresses: readonly string[]): readonly EvmLog[] {
   const parsed = Logs.safeParse(result)
-  if (!parsed.success) throw new Error('the node’s answer is no list of logs')
+  if (!parsed.success) throw new Error('The node did not return a list of logs')
   const wanted = new Set(addresses)
   const logs = parsed.data.map(logOf).sort((a, b) => a.height - b.height || a.log_index - b.log_index)
   for (const [at, { height, address, block_hash, log_index }] of logs.entries()) {
     if (height < from || height > to || (wanted.size > 0 && !wanted.has(address)))
-      throw new Error('the node answered with logs that were not asked for')
+      throw new Error('The node returned logs that were not requested')
     const before = logs[at - 1]
     if (before?.height === height && (before.log_index === log_index || before.block_hash !== block_hash))
-      throw new Error(`the node answered with two logs for one place of block ${height}`)
+      throw new Error(`The node returned conflicting logs for block ${height}`)
   }
   return logs
 }

@@ -1,4 +1,4 @@
-// What the record of a pipeline of `evm_logs` says: of which chain, and whether that and its ABI can be read.
+// The settings of an `evm_logs` pipeline: its chain, its log filter, and their validation.
 
 import * as z from 'zod'
 import type { Issue } from '../../core/failure.ts'
@@ -10,7 +10,7 @@ import type { LogQuery } from './evm-chain.ts'
 
 const Filter = z.strictObject({ type: z.literal('evmLogs'), chain: z.string().max(64) })
 
-/** The chain that it reads, of those that have nodes here. */
+/** The chain to read, out of the chains that have nodes. */
 export function chainOf({ filter }: Pick<PipelineFields, 'filter'>, chains: readonly string[]): Result<string, Issue> {
   const all = chains.join(', ') || 'none'
   const [only] = chains
@@ -19,19 +19,17 @@ export function chainOf({ filter }: Pick<PipelineFields, 'filter'>, chains: read
       ? ok(only)
       : err({
           path: 'filter',
-          message: `must be {"type":"evmLogs","chain":…} with a chain that has nodes here: ${all}`,
+          message: `must be {"type":"evmLogs","chain":…} with one of these chains: ${all}`,
         })
   }
   const { chain } = filter as z.infer<typeof Filter>
-  return chains.includes(chain)
-    ? ok(chain)
-    : err({ path: 'filter.chain', message: `must be one that has nodes here: ${all}` })
+  return chains.includes(chain) ? ok(chain) : err({ path: 'filter.chain', message: `must be one of: ${all}` })
 }
 
-/** More than these a node may refuse to look for; then all are read. */
+/** Nodes may refuse a filter with more topics; then all logs are read. */
 const MAX_TOPICS = 100
 
-/** Which logs nodes are asked for. */
+/** Log filter sent to the nodes. */
 export function queryOf(
   { abi_contract_addresses, abi_unmatched }: Pick<PipelineFields, 'abi_contract_addresses' | 'abi_unmatched'>,
   selectors: readonly string[],
@@ -41,12 +39,18 @@ export function queryOf(
   return { addresses, topics: isNarrow ? selectors : [] }
 }
 
-/** What is wrong with it, whatever the chains are. */
+/** Problems that do not depend on the available chains. */
 export function evmIssues({ filter, abi_file, abi_unmatched }: PipelineFields): readonly Issue[] {
   const filtered = filter === null ? ok(null) : parseWith(Filter, filter)
   const issues = filtered.ok ? [] : filtered.error.map(({ path, message }) => ({ path: `filter.${path}`, message }))
   const events = readAbi(abi_file)
   if (!events.ok) return [...issues, events.error]
   if (events.value.length > 0 || abi_unmatched === 'keep') return issues
-  return [...issues, { path: 'abi_file.abi', message: `must have an event, or nothing fits with "${abi_unmatched}"` }]
+  return [
+    ...issues,
+    {
+      path: 'abi_file.abi',
+      message: `must contain an event, because with "abi_unmatched" "${abi_unmatched}" no log could match`,
+    },
+  ]
 }

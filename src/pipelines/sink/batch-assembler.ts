@@ -1,5 +1,5 @@
-// What the next batch is: rows of whole blocks, as many as fit. Laws: batches follow one another without a hole; a batch is
-// that of its range, whoever assembles it again from where it begins; what is missing is told within it.
+// Assembles the next batch: the rows of whole blocks, up to the limits. Invariants: batches follow one another without
+// a hole; reassembling a batch from its start yields the same rows; missing data is reported inside the batch.
 
 import { FatalPipelineError } from '../pipeline.ts'
 import { gapRow, type Row, resetRow, type TopicBlock, type TopicFold } from '../topics/topic.ts'
@@ -14,20 +14,20 @@ import {
   unreadableBlock,
 } from './source.ts'
 
-/** Where a batch begins: what came before it matters for its rows. */
+/** Reader state before a batch. Its rows depend on this history. */
 export interface ReaderState {
   readonly place: StartPosition
-  /** Of the books, as they were last known. */
+  /** Last known epoch of the books. */
   readonly epoch: string | null
-  /** The time of the block before, 0 for none. */
+  /** Time of the previous block; 0: none. */
   readonly timeMs: number
-  /** The height of that block. */
+  /** Height of that block. */
   readonly timed?: number
-  /** Of the topic. */
+  /** State of the topic's fold. */
   readonly fold: string | null
 }
 
-/** The last block that was read; null: none was. */
+/** The last block that was read; null: none. */
 export function lastReadBlock({ timed: height, timeMs: time, epoch }: ReaderState): ReadBlock | null {
   return height === undefined ? null : { height, time, epoch }
 }
@@ -40,9 +40,9 @@ export interface AssembledBatch {
   readonly texts: readonly string[]
   readonly chars: number
   readonly after: ReaderState
-  /** Nothing more follows: the pipeline ends here. */
+  /** The pipeline ends with this batch. */
   readonly isEnd: boolean
-  /** Nothing more is there yet. */
+  /** No more blocks are available yet. */
   readonly isHead: boolean
 }
 
@@ -54,7 +54,10 @@ export interface BatchLimits {
   readonly untilMs: number
 }
 
-/** `last`: the pipeline ends with it; `rest` is of another batch, which begins with it where this one is cut. */
+/**
+ * `last`: the pipeline ends with this item. `rest` belongs to the next batch. `isCut`: the next batch starts with
+ * `rest`.
+ */
 interface PutResult {
   readonly last: boolean
   readonly rest: SourceItem | null
@@ -69,7 +72,7 @@ export class Assembler {
   #state: ReaderState
   #items: AsyncGenerator<SourceItem> | null = null
   #pending: SourceItem | null = null
-  /** What is there of a range that was fixed before. */
+  /** Partial batch of a fixed range. */
   #partial: BatchBuilder | null = null
 
   constructor(source: BlockReader, fold: TopicFold, at: ReaderState, nowMs: () => number) {
@@ -79,17 +82,17 @@ export class Assembler {
     this.#nowMs = nowMs
   }
 
-  /** So long the log asks to be left alone. */
+  /** Delay that the log requested. */
   get retryMs(): number {
     return this.#source.retryMs
   }
 
-  /** From here on order statuses were known as the last batch was read; null: they are not asked for. */
+  /** Height from which order statuses were known for the last batch; null: the topic does not use them. */
   get ordersFrom(): number | null {
     return this.#source.ordersFrom ?? null
   }
 
-  /** `upTo`: the range was fixed before; null where nothing is there yet, or of such a range not all. */
+  /** `upTo`: end of a range fixed earlier. Null if no block is available yet, or the fixed range is incomplete. */
   async take(end: EndPosition | null, upTo: number | null, most: BatchLimits): Promise<AssembledBatch | null> {
     const batch = this.#partial ?? new BatchBuilder()
     this.#partial = null
@@ -119,7 +122,7 @@ export class Assembler {
     this.#pending = null
     if (waiting) return waiting
     this.#items ??= this.#source.items(this.#state.place)
-    // One that failed is at its end, and goes on where it failed.
+    // A failed generator is finished; a new one continues where it failed.
     try {
       const { value, done } = await this.#items.next()
       if (!done) return value
@@ -135,10 +138,10 @@ export class Assembler {
     const most = lower(upTo, end)
     if (!('line' in piece)) return this.#putGap(piece, batch, most, end)
     const block = this.#parse(piece)
-    // The log has it no more: nobody will ever have read it.
+    // The log no longer has the block, so it will never be readable.
     if (block instanceof Error && piece.isArchived)
       return this.#putGap({ from: piece.height, to: piece.height, why: DAMAGED_REASON }, batch, most, end)
-    // What came before it is delivered first.
+    // Deliver the blocks before it first.
     if (block instanceof Error && batch.to !== null && upTo === null) return { last: false, rest: piece, isCut: true }
     if (block instanceof Error) throw unreadableBlock(piece.height, block)
     const { height, time, epoch = null } = block
@@ -152,11 +155,11 @@ export class Assembler {
     return { last: this.#isPastEnd(end), rest: null }
   }
 
-  /** The fold is as it was. */
+  /** Does not change the fold. */
   #parse({ height, line, orders }: Extract<SourceItem, { line: string }>): TopicBlock | Error {
     try {
       const block = this.#fold.parse(line, orders)
-      return block.height === height ? block : new Error(`block ${block.height} came in its place`)
+      return block.height === height ? block : new Error(`found block ${block.height} instead`)
     } catch (error) {
       return error instanceof Error ? error : new Error(String(error))
     }
@@ -176,7 +179,7 @@ export class Assembler {
     most: number | null,
     end: EndPosition | null,
   ): PutResult {
-    // Before the first block nothing is missing, unless a height was asked for.
+    // Nothing is missing before the first block unless the start is a height.
     if (!('height' in this.#state.place)) return { last: false, rest: null }
     const to = most === null ? gap.to : Math.min(gap.to, most)
     if (to < gap.from) return { last: this.#isPastEnd(end), rest: gap }
@@ -186,7 +189,7 @@ export class Assembler {
     return { last: this.#isPastEnd(end), rest: to < gap.to ? { ...gap, from: to + 1 } : null }
   }
 
-  /** All heights up to the end were taken. */
+  /** All heights up to the end have been read. */
   #isPastEnd(end: EndPosition | null): boolean {
     return end !== null && 'height' in end && 'height' in this.#state.place && this.#state.place.height > end.height
   }
@@ -234,7 +237,7 @@ class BatchBuilder {
     this.chars += text.length
   }
 
-  /** Blocks that follow one another lack the same: one row says so. */
+  /** Merges adjacent gaps with the same reason into one row. */
   #joinsGap(row: Row): boolean {
     const before = this.rows.at(-1)
     if (row._kind !== 'gap' || before?._kind !== 'gap') return false

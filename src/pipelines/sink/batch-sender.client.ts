@@ -1,4 +1,4 @@
-// What a Sink sends: batches through their transforms to the destination, and dead letters once more.
+// Sends batches and dead letters through their transforms to the destination.
 
 import { connect } from 'cloudflare:sockets'
 import { Egress } from '../../core/egress.client.ts'
@@ -26,10 +26,10 @@ import { SQL_LOST, SqlLink, sqlCaller } from './sql-link.client.ts'
 import { transformedRows } from './transformed-rows.ts'
 
 type Settings = EgressSettings & Pick<SinkSettings, 'PIPELINE_HYPERDRIVE'>
-/** The operator's bucket, what runs SQL, and Hyperdrives by their names. */
+/** The operator's bucket, the SQL Worker, and Hyperdrives by name. */
 type Bindings = { readonly ARCHIVE?: R2Bucket; readonly SQL: Pick<Fetcher, 'fetch'> } & object
 
-const UNPAID_MESSAGE = 'unpaid: these rows cost more credits than are left'
+const UNPAID_MESSAGE = 'Unpaid: these rows cost more than the remaining credits'
 
 export class BatchSender {
   readonly #settings: Settings
@@ -45,13 +45,13 @@ export class BatchSender {
     this.#egress = new Egress(settings)
   }
 
-  /** Null where there is no bucket for them. */
+  /** Null if there is no bucket. */
   deadLetters(pipeline: string): DeadLetters | null {
     const { ARCHIVE: bucket } = this.#bindings
     return bucket && pipeline ? new DeadLetters(bucket, pipeline) : null
   }
 
-  /** The oldest dead letter behind `after`, sent once more; null: there is none. */
+  /** Sends the oldest dead letter after `after`; null: there is none. */
   async sendOldestDeadLetter(
     pipeline: Pipeline,
     after: string | null,
@@ -70,7 +70,7 @@ export class BatchSender {
     }
   }
 
-  /** Transforms, and sends what can be paid for. */
+  /** Transforms a batch and sends it if it can be paid for. */
   async send(
     pipeline: Pipeline,
     parcel: BatchRows,
@@ -88,7 +88,7 @@ export class BatchSender {
       batch = { ...batch, ...made, columns: null }
     }
     if (batch.rows.length === 0) return { ok: true, bytes: 0, billedRows: 0 }
-    // Notes are free, and no transform makes one.
+    // Gap and reset rows are free; transforms cannot create them.
     const counted = billedRowCount(batch.texts) - billedRowCount(texts.filter((_, at) => rows[at]?._kind !== 'row'))
     if (!(await affords(counted)))
       return { ok: false, message: UNPAID_MESSAGE, isNotAttempted: true, unpaidRows: counted }
@@ -114,7 +114,7 @@ export class BatchSender {
     if (answer.kind === 'wait')
       return { ok: false, message: answer.words, retryAfterMs: answer.waitMs, isNotAttempted: true }
     if (answer.kind === 'fault') {
-      // A clock says more of the machine than of the transform.
+      // A time limit depends on the machine, so it is worth a retry.
       const final = answer.over === 'time' ? {} : { isFinal: true as const }
       return { ok: false, message: `transforms.${answer.name}: ${answer.message}`, ...final }
     }
@@ -146,14 +146,16 @@ export class BatchSender {
     }
   }
 
-  /** The operator's database of this name, or why not. */
+  /** The operator's Hyperdrive of this name, or why it may not be used. */
   #hyperdrive(name: string, account: AccountId): Result<PostgresServer, string> {
     if (!this.#settings.PIPELINE_HYPERDRIVE[name]?.includes(account))
-      return err(`destination_config.url: the operator allows this account no Hyperdrive ${name} (PIPELINE_HYPERDRIVE)`)
+      return err(
+        `destination_config.url: this account may not use Hyperdrive ${name}; the operator allows it with PIPELINE_HYPERDRIVE`,
+      )
     const { [name]: bound } = this.#bindings as Readonly<Record<string, Hyperdrive | undefined>>
-    if (!bound) return err(`no Hyperdrive ${name} is bound here: wrangler.live.toml must have it`)
+    if (!bound) return err(`Hyperdrive ${name} is not bound. The operator must add it to wrangler.live.toml`)
     const { user, password, database } = bound
-    // Between Worker and Hyperdrive lies nothing but Cloudflare: it speaks without TLS there, and with it to the database.
+    // The connection to Hyperdrive stays within Cloudflare, so it needs no TLS; Hyperdrive uses TLS to the database.
     return ok({ user, password, database, tls: 'none', open: () => bound.connect() })
   }
 }

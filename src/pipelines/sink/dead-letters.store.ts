@@ -1,5 +1,5 @@
-// Batches that could not be delivered, in the operator's bucket until somebody has them sent once more. Law: one has the rows
-// as they were read, before transforms, so that what was mended applies to it.
+// Stores undeliverable batches in the operator's bucket until they are sent again. Invariant: a dead letter holds the
+// rows before transforms, so that fixed transforms apply to it.
 
 import { padded } from '../../archive/archive/archive-keys.ts'
 import { pack, unpack } from '../../archive/archive/gzip-lines.client.ts'
@@ -27,7 +27,7 @@ export class DeadLetters {
     await orReject(this.#bucket.put(key, body), TIMEOUT_MS, after)
   }
 
-  /** The key of the oldest, or of the one behind another; null: there is none. */
+  /** Key of the oldest dead letter, or of the first after `after`; null: none. */
   async next(after: string | null): Promise<string | null> {
     const startAfter = after ?? this.#prefix
     const { objects } = await this.#bucket.list({ prefix: this.#prefix, limit: 1, startAfter })
@@ -36,7 +36,7 @@ export class DeadLetters {
 
   async read(key: string): Promise<BatchRows> {
     const object = await this.#bucket.get(key)
-    if (!object) throw new Error('it is not there any more')
+    if (!object) throw new Error('The dead letter no longer exists')
     const [head = '', ...texts] = await Array.fromAsync(unpack(new Uint8Array(await object.arrayBuffer())))
     const { from, to } = JSON.parse(head) as { from: number; to: number }
     return { from, to, texts, rows: texts.map((text) => JSON.parse(text) as Row) }

@@ -1,6 +1,6 @@
-// What a delivery stores, what it owes, and what it asks of the world. Invariants: what is stored changes in one write; the
-// sums that are owed only grow, and what of them was reported is owed no more; what arrived under a key is owed by that key,
-// whoever pays for what comes after it.
+// State of a delivery, its billing, and the ports it uses. Invariants: stored state changes in one write; billed totals
+// only grow, and a reported amount is never owed again; rows that arrived under a key are owed by that key, even if
+// another key pays later.
 
 import { formatCredits, type MicroCredits } from '../../core/amount.ts'
 import { type AccountId, type KeyHash, keyHashOf } from '../../core/ids.ts'
@@ -18,65 +18,65 @@ import type { EndPosition } from './source.ts'
 export interface BatchInFlight {
   readonly from: number
   readonly to: number
-  /** Tries that were begun. */
+  /** Attempts started. */
   readonly attempts: number
   readonly nextTryMs: number
-  /** From here on order statuses were known as it was read; null: they were not asked for. */
+  /** Height from which order statuses were known; null: the topic does not use them. */
   readonly ordersFrom: number | null
 }
 
-/** Sums since the pipeline was made, and what they cost. */
+/** Totals since the pipeline was created, and their cost. */
 export interface Usage {
   readonly rows: number
   readonly spent: MicroCredits
 }
 
-/** What another key than the pipeline's owes up to these sums. */
+/** Totals up to which a key other than the current payer owes. */
 interface Debt extends Usage {
   readonly by: KeyHash
 }
 
 export interface BillingState extends Usage {
-  /** What of that the meter has heard of. */
+  /** The part of `spent` that has been reported to the meter. */
   readonly told: MicroCredits
-  /** There are no credits: the meter is asked again then. Null: there are. */
+  /** Unpaid: when to ask the meter again. Null: not unpaid. */
   readonly askAtMs: number | null
-  /** Counted rows that the next batch costs, where that is more than is left. */
+  /** Billed rows of the next batch, if they cost more than the balance. */
   readonly needs?: number
-  /** In the order of their sums, as long as they are not told; what is above the last is the pipeline's own key's. */
+  /** Unreported debts in order. Everything above the last belongs to the current payer. */
   readonly debts?: readonly Debt[]
-  /** The key has ended: nothing more is sent under it. */
+  /** The paying key is revoked or expired: delivery is paused. */
   readonly ended?: { readonly atMs: number; readonly words: string }
 }
 
 export interface DeliveryState {
-  /** Where the batch in flight begins, or the next one; null: before anything was read. */
+  /** Start of the batch in flight or the next batch; null: nothing has been read. */
   readonly at: ReaderState | null
-  /** Where it ends, decided once; null: it goes on for good. */
+  /** End of the pipeline, decided once; null: never. */
   readonly end: EndPosition | null | 'undecided'
   readonly flight: BatchInFlight | null
   readonly confirmed: HeightAndTime | null
   readonly rows: number
   readonly bytes: number
   readonly batches: number
-  /** Batches that lie there. */
+  /** Number of dead letters. */
   readonly deadLetters: number
-  /** Dead letters are sent once more. */
+  /** Dead letters are being sent again. */
   readonly isRedelivering: boolean
-  /** Key of one that arrived and is counted, and may lie there still. */
+  /** Key of a dead letter that was delivered and counted but may still be stored. */
   readonly arrivedLetter: string | null
   readonly owed: BillingState
-  /** It waits for somebody: a batch was tried to the end. */
+  /** Delivery has stopped after the last failed attempt. */
   readonly isFailed: boolean
   readonly isFinished: boolean
-  /** From its first failure to its last, Unix ms; null: nothing goes wrong. `isOfBatch`: only a batch that the destination confirms ends it. */
+  /** First and last failure, Unix ms; null: no error. `isOfBatch`: only a confirmed batch clears it. */
   readonly lastError: {
     readonly sinceMs: number
     readonly atMs: number
     readonly words: string
     readonly isOfBatch: boolean
   } | null
-  /** The last trouble that passed, until rows or blocks went on, Unix ms; null: none did. */
+  /** The last resolved error, Unix ms; null: none. */
   readonly lastIncident: { readonly sinceMs: number; readonly words: string; readonly untilMs: number } | null
 }
 
@@ -100,42 +100,44 @@ export const INITIAL_DELIVERY: DeliveryState = {
   owed: INITIAL_BILLING,
 }
 
-/** Of another beginning: totals, dead letters, the last incident and what is owed stay. */
+/** Resets the progress; keeps totals, dead letters, the last incident and billing. */
 export function restarted(state: DeliveryState): DeliveryState {
   const { at, end, flight, confirmed, isFailed, isFinished, lastError } = INITIAL_DELIVERY
   return { ...state, at, end, flight, confirmed, isFailed, isFinished, lastError }
 }
 
-/** A longer row counts for so many as it has pieces of this size, or a transform could put a batch into one. */
+/**
+ * A longer row is billed as several rows of this size, so that a transform cannot avoid charges by merging a batch into
+ * one row.
+ */
 const ROW_CHARS = 1_024
 
-/** Texts are JSON of rows. */
+/** `texts`: JSON of each row. */
 export function billedRowCount(texts: readonly string[]): number {
   return texts.reduce((sum, { length }) => sum + Math.ceil(length / ROW_CHARS), 0)
 }
 
-/** What of the sums is to be reported. */
 const reportOf = ({ spent, told }: BillingState) => new ReportedSpending(spent, told)
 export const unreported = (owed: BillingState) => reportOf(owed).unreported
 
-/** These rows arrived. Free ones are not counted: of rows that are told all were charged, or written off. */
+/** Adds delivered rows. Free rows are not counted, so that reported rows are always charged or written off. */
 export function addRows(owed: BillingState, rows: number, rowMicro: MicroCredits): BillingState {
   return rowMicro === 0 ? owed : { ...owed, rows: owed.rows + rows, spent: owed.spent + rows * rowMicro }
 }
 
-/** All that the meter has still to hear, in order. */
+/** Unreported debts in order, the current payer's last. */
 export function pendingDebts({ rows, spent, told, debts = [] }: BillingState, by: KeyHash): readonly Debt[] {
   return [...debts, { by, rows, spent }].filter((debt, at, all) => debt.spent > Math.max(told, all[at - 1]?.spent ?? 0))
 }
 
-/** Another key pays for what comes from now on. */
+/** Assigns the amount owed so far to `by`, because another key pays from now on. */
 export function transferDebt(owed: BillingState, by: KeyHash): BillingState {
   const { rows, spent, told, debts = [] } = owed
   const isClear = spent <= Math.max(told, debts.at(-1)?.spent ?? 0)
   return isClear ? owed : { ...owed, debts: [...debts, { by, rows, spent }] }
 }
 
-/** The meter has heard of all up to this sum. */
+/** Marks everything up to this amount as reported. */
 export function markReported(owed: BillingState, spent: MicroCredits): BillingState {
   const { debts = [], ...rest } = owed
   const left = debts.filter((debt) => debt.spent > spent)
@@ -144,7 +146,7 @@ export function markReported(owed: BillingState, spent: MicroCredits): BillingSt
   return { ...rest, told: report.reported, ...(left.length > 0 && { debts: left }) }
 }
 
-/** What a meter has to hear, and which. */
+/** A report to the meter of an account. */
 export interface Bill {
   readonly account: AccountId
   readonly report: PipelineReport
@@ -152,7 +154,10 @@ export interface Bill {
 
 type BilledPipeline = Pick<Pipeline, 'id' | 'account' | 'payer' | 'topic' | 'name'>
 
-/** What a key owes. Where that is the pipeline's own, the meter also hears what to call the pipeline if that key has ended. */
+/**
+ * The report for a key. For the current payer it includes the pipeline's name, so that the meter can notify about an
+ * ended key.
+ */
 export function billOf(
   { id, account, payer, topic, name }: BilledPipeline,
   { rows, spent }: Usage,
@@ -163,32 +168,32 @@ export function billOf(
   return { account, report: by === payer ? { ...report, name } : report }
 }
 
-/** What a deleted pipeline owes. */
+/** The last reports of a deleted pipeline. */
 export function finalBills(pipeline: BilledPipeline, owed: BillingState): readonly Bill[] {
-  // Nobody is told that it pauses.
+  // No payer: a deleted pipeline needs no pause notification.
   return pendingDebts(owed, pipeline.payer).map((debt) => billOf({ ...pipeline, payer: keyHashOf('') }, debt, debt.by))
 }
 
-/** What its owner wants of it. */
+/** Settings that the owner's record implies. */
 export interface DesiredState {
   readonly isRunning: boolean
   readonly onFailure: 'pause' | 'dead_letter'
-  /** Of a batch; one block more may be in it. */
+  /** Limits of a batch; its last block may exceed them. */
   readonly maxRows: number
   readonly maxChars: number
-  /** Reading of one batch ends. */
+  /** Maximum time to read one batch. */
   readonly readMs: number
-  /** Once all is read, so long nothing is: what comes gathers. */
+  /** Pause after reading the newest block, so that rows accumulate. */
   readonly gatherMs: number
 }
 
-/** A batch as ports are handed it: what was taken, and its name. */
+/** The rows of a batch and their range. */
 export type BatchRows = Pick<AssembledBatch, 'from' | 'to' | 'rows' | 'texts'>
 
-/** Whether so many rows can be paid for. */
+/** Whether the payer can pay for this many rows. */
 export type CanAfford = (countedRows: number) => Promise<boolean>
 
-/** A dead letter that arrived once more; `rows`: as it was read. */
+/** A delivered dead letter. `rows`: before transforms. */
 interface RedeliveredLetter extends DeliverySuccess {
   readonly key: string
   readonly from: number
@@ -196,10 +201,10 @@ interface RedeliveredLetter extends DeliverySuccess {
   readonly rows: number
 }
 
-/** What a meter says. */
+/** Response of a meter. */
 export type MeterResponse = Pick<PipelineResponse, 'available' | 'cap' | 'ended'>
 
-/** The key that a pipeline is charged to, or that tests it, and what people call it. */
+/** A key that pays for a pipeline or a test, and its display name. */
 export interface Payer {
   readonly hash: KeyHash
   readonly name: string
@@ -209,36 +214,38 @@ export interface DeliveryPorts {
   nowMs(): number
   /** Uniform in [0, 1). */
   random(): number
-  /** The price of a row; 0: it is free. */
+  /** Price of a row; 0: free. */
   readonly rowMicro: MicroCredits
   payer(): Payer
   /**
-   * Tells the meter of sums that a key owes, once they are stored; sums of 0 ask alone. `hold`: so much more is about to be owed, and
-   * no other pipeline may count on it. Rejects where it does not answer.
+   * Reports stored totals of a key to the meter. Zero totals only query it. `hold`: an amount about to be owed,
+   * reserved against other pipelines. Rejects if the meter does not respond.
    */
   settle(sums: Usage, by: KeyHash, hold: MicroCredits): Promise<MeterResponse>
-  /** Where the pipeline begins and ends, as its record has it; null: that is not known yet. */
+  /** Start and end of the pipeline by its record; null: not known yet. */
   begin(): Promise<ReaderState | null>
   end(): Promise<EndPosition | null | 'undecided'>
-  /** Throws CannotRun where there is none for this record. `flight`: what is to be read anew. */
+  /** Throws FatalPipelineError if the record cannot run. `flight`: the range to read again. */
   assembler(at: ReaderState, flight: BatchInFlight | null): Pick<Assembler, 'take' | 'retryMs' | 'ordersFrom'>
-  /** Resolves once the destination's secret is opened and what runs SQL answers; throws CannotRun where a secret is lost. */
+  /**
+   * Resolves once the secret is decrypted and the SQL runner responds. Throws FatalPipelineError if the secret is lost.
+   */
   ready(): Promise<void>
-  /** Transforms, asks whether the rows that came of it can be paid for, and sends. Never rejects. */
+  /** Runs transforms, checks the balance for their rows, and sends them. Never rejects. */
   send(parcel: BatchRows, affords: CanAfford): Promise<DeliveryResult>
-  /** Puts it where it can be sent from once more. */
+  /** Stores a dead letter. */
   putDeadLetter(parcel: BatchRows): Promise<void>
-  /** The oldest dead letter behind `after`, its key, sent once more if it can be paid for; null: there is none. */
+  /** Sends the oldest dead letter after `after`, if it can be paid for. Null: there is none. */
   sendDeadLetter(
     after: string | null,
     affords: CanAfford,
   ): Promise<RedeliveredLetter | (DeliveryFailure & { readonly key: string }) | null>
-  /** One that arrived is gone. */
+  /** Removes a delivered dead letter. */
   removeDeadLetter(key: string): Promise<void>
-  /** Keeps the state; what is saved is never taken back. */
+  /** Stores the state. Stored states are never rolled back. */
   save(state: DeliveryState): void
   log(level: SinkLogLine['level'], words: string, batch: Pick<BatchRows, 'from' | 'to'> | null): void
-  /** For the minutes of metrics. */
+  /** Adds to the metrics of the current minute. */
   count(what: {
     readonly rows?: number
     readonly bytes?: number
@@ -247,30 +254,30 @@ export interface DeliveryPorts {
   }): void
 }
 
-/** As many as the log of a pipeline keeps. */
+/** Also the limit of a log line. */
 export const MAX_MESSAGE_CHARS = 2_000
 
-/** What went wrong, as an owner may read it. */
+/** Message of an error, safe to show to the owner. */
 export function errorMessage(error: unknown): string {
   return visible(error instanceof Error ? error.message : String(error)).slice(0, MAX_MESSAGE_CHARS)
 }
 
-export const METER_UNAVAILABLE = 'the meter of the account did not answer'
+export const METER_UNAVAILABLE = "The account's meter did not respond"
 
 export function unpaidMessage({ available, cap }: MeterResponse, cost: MicroCredits): string {
   const [who, remedy] =
     cap === undefined
-      ? ['the account has', 'there are some, of a top-up or the next period of its plan']
-      : [`the key that it is charged to, whose cap is ${formatCredits(cap)}, has`, 'its owner raises the cap']
+      ? ['the account has', 'a top-up or the start of the next plan period']
+      : [`the paying key (cap ${formatCredits(cap)}) has`, 'its cap is raised']
   const left =
     available <= 0
       ? 'no credits left'
-      : `${formatCredits(available)} credits left, and the next rows cost ${formatCredits(cost)}`
-  return `unpaid: ${who} ${left}. Nothing is lost: it goes on within a minute once ${remedy}, or at once when it is set to run then`
+      : `${formatCredits(available)} credits left, but the next rows cost ${formatCredits(cost)}`
+  return `Unpaid: ${who} ${left}. Delivery resumes within a minute after ${remedy}; set the pipeline to running then to resume immediately`
 }
 
 export function keyEndedMessage({ hash, name }: Payer, ended: NonNullable<MeterResponse['ended']>): string {
   const key = name === '' ? hash.slice(0, 8) : JSON.stringify(visible(name))
   const what = ended === 'revoked' ? 'was revoked' : 'has expired'
-  return `paused: the key ${key}, which it is charged to, ${what}. Set it to run or adopt it with another key of the account`
+  return `Paused: the paying key ${key} ${what}. Run or adopt the pipeline with another key of the account`
 }

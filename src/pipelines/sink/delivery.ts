@@ -1,16 +1,15 @@
-// How a pipeline's rows come to their destination and are paid for. Over 500 lines, because a batch and what is owed for it are one
-// state, stored in one write. One turn does the next of these:
+// Delivers a pipeline's rows and bills them. One file, because a batch and its billing are one state, stored in one write. Each
+// turn runs the next of these steps:
 //
-//   log ─► #read ─► seal ─► affords ─► send ─► #acknowledge ─► #settle ─► log
-//                    ▲                  │ failed: the same batch again, after a wait
-//                    └──────────────────┘ failed to the end: it waits for somebody, or becomes a dead letter
+//   log ─► #read ─► store range ─► canAfford ─► send ─► #acknowledge ─► #settle ─► log
+//                        ▲                       │ failed: retry the same batch after a delay
+//                        └───────────────────────┘ last attempt failed: stop, or store a dead letter
 //
-// Invariants (docs/reference/pipelines.md): at least once and in the order of blocks; one batch is in flight, whose range is sealed
-// (stored) before its first try, and is the same at every try; a batch is sent only where what is left pays for it, under a key
-// that worked LOOK_EVERY_MS before; the cursor is stored once the destination has confirmed, in one write with what is owed for
-// the batch, so that a kill loses none of it and what is reported again changes nothing; nobody sleeps on what is owed; nothing
-// is left out without a word. Dead letters are sent once more oldest first, between two batches; one that arrived is written
-// down before it is taken away.
+// Invariants (docs/reference/pipelines.md): at least once, in block order; one batch is in flight, whose range is stored before
+// its first attempt and is the same for every attempt; a batch is sent only if the balance covers it, under a key that was valid
+// KEY_CHECK_MS ago; the cursor and the amount owed are stored in one write after the destination has confirmed, so that a crash
+// loses nothing and repeated reports change nothing; the object never sleeps with unreported amounts; missing data is always
+// reported. Dead letters are sent again oldest first, between batches; a delivered one is recorded before it is removed.
 
 import type { MicroCredits } from '../../core/amount.ts'
 import { type Backoff, backoffMs } from '../../core/backoff.ts'
@@ -41,27 +40,25 @@ import {
   unreported,
 } from './delivery-state.ts'
 
-/** Eight tries take some ten minutes. */
+/** Eight attempts take about ten minutes. */
 export const MAX_ATTEMPTS = 8
 const RETRY: Backoff = { firstMs: 5_000, capMs: 240_000, jitter: 0.2 }
-/** The log stores a segment a second. */
+/** The log stores one segment per second. */
 const POLL_MS = 1_000
-/** What keeps blocks from being read may pass. */
 const READ_RETRY_MS = 5_000
-/** The same failure within this time is the one of before. */
+/** A repeated error within this time is not logged again. */
 const SAME_ERROR_MS = 60_000
-/** So far behind it is live, beside what it gathers for. */
+/** Maximum lag of a live pipeline, in addition to `gatherMs`. */
 const LIVE_LAG_MS = 10_000
-/** Blocks without rows are passed over without a word, so many before that is stored. */
+/** Empty blocks skipped before the progress is stored. */
 const MAX_UNSAVED_BLOCKS = 1_024
-/** Of a batch. */
 const MAX_BLOCKS = 20_000
 const MAX_RETRY_AFTER_MS = 600_000
-/** They lie in the operator's bucket. */
+/** Dead letters use the operator's bucket. */
 const MAX_DEAD_LETTERS = 1_000
-/** The meter is asked so often whether the key still works, also where nothing is owed or rows are free. */
+/** How often the meter is asked whether the key is still valid, even if nothing is owed or rows are free. */
 const KEY_CHECK_MS = 20_000
-/** So much may be owed while the meter does not answer; one batch more may be on its way. */
+/** Maximum unreported amount while the meter does not respond; one more batch may be in flight. */
 const MAX_UNREPORTED: MicroCredits = REPORT_AT
 const UNPAID_RETRY_MS = 60_000
 
@@ -70,27 +67,27 @@ export class Delivery {
   #state: DeliveryState
   #desired: DesiredState
   #assembler: ReturnType<DeliveryPorts['assembler']> | null = null
-  /** The batch in flight, as it was read. */
+  /** The batch in flight. */
   #batch: AssembledBatch | null = null
   #isSending = false
-  /** Counts what makes rows others than they were, and what begins anew. */
+  /** Counts configuration changes that affect rows, and restarts. */
   #definitions = 0
   #restarts = 0
   #unsavedBlocks = 0
-  /** Blocks of the next batch: fewer where what is left did not pay for more. */
+  /** Maximum blocks of the next batch; reduced if the balance did not cover more. */
   #maxBlocks = MAX_BLOCKS
-  /** The batch in flight was never sent: it may still be cut. */
+  /** The batch in flight has never been sent, so it may still be cut. */
   #isUnsent = false
-  /** Key of the last dead letter that did not arrive. */
+  /** Key of the last dead letter that failed. */
   #failedLetterKey: string | null = null
   /** Live rows come before the next dead letter. */
   #isLiveNext = false
-  /** Nothing is read before: rows gather. */
+  /** Reading waits until this time, so that rows accumulate. */
   #readAtMs = 0
-  /** What the meter said last, and of which key; null: nothing yet, or it did not answer. */
+  /** Last response of the meter and its key; null: none yet, or the meter did not respond. */
   #meter: (MeterResponse & { readonly of: string }) | null = null
   #settledMs = Number.NEGATIVE_INFINITY
-  /** The meter did not answer when it was last asked. */
+  /** The meter did not respond to the last call. */
   #isMeterDown = false
 
   constructor(ports: DeliveryPorts, state: DeliveryState, order: DesiredState) {
@@ -103,7 +100,7 @@ export class Delivery {
     return this.#state
   }
 
-  /** What it is doing, in a word for its owner. `lagMs`: how far the destination is behind the log; null: that is not known. */
+  /** Phase shown to the owner. `lagMs`: lag of the destination; null: unknown. */
   phase(lagMs: number | null): SinkPhase {
     const { isFailed, isFinished, flight, at } = this.#state
     const { waitsFor } = this
@@ -117,7 +114,7 @@ export class Delivery {
     return lagMs === null || lagMs > LIVE_LAG_MS + this.#desired.gatherMs ? 'backfilling' : 'live'
   }
 
-  /** What keeps the next batch from being sent. */
+  /** Why the next batch may not be sent; null: it may. */
   get waitsFor(): 'credits' | 'meter' | 'key' | null {
     const { owed } = this.#state
     if (owed.ended) return 'key'
@@ -126,13 +123,13 @@ export class Delivery {
     return this.#isMeterDown && unreported(owed) >= MAX_UNREPORTED ? 'meter' : null
   }
 
-  /** There is something that may be sent. */
+  /** The pipeline is running and has something to send. */
   get #isWorking(): boolean {
     const { isFailed, isFinished, isRedelivering } = this.#state
     return this.#desired.isRunning && ((!isFailed && !isFinished) || isRedelivering)
   }
 
-  /** The record has changed: what it wants now, and what of it is another thing than it was. */
+  /** Applies a changed record. `change`: the part that changed. */
   applyDesired(order: DesiredState, change: 'none' | 'end' | 'rows' | 'start'): void {
     const { isFailed, owed } = this.#state
     const isWaiting = (this.#state.flight?.nextTryMs ?? 0) > 0 && !this.#isSending
@@ -146,7 +143,7 @@ export class Delivery {
     if (change === 'start') this.#discardBatch(restarted(this.#state))
     if (change === 'rows') this.#discardBatch({})
     if (change === 'end') this.#discardBatch({ end: 'undecided', isFinished: false })
-    // From its first try; the log may have become another meanwhile.
+    // Restart the attempts, and reopen the log, which may have been replaced.
     if (isResumed) {
       this.#assembler = null
       const { flight } = this.#state
@@ -155,36 +152,36 @@ export class Delivery {
     if (order.isRunning) this.#recheckMeter()
   }
 
-  /** Dead letters are to be sent once more. */
+  /** Sends the dead letters again. */
   redeliver(): void {
     this.#failedLetterKey = null
     this.#save({ isRedelivering: true })
   }
 
-  /** Rows that arrived beside the batches, and are to be paid for like theirs, by this key. */
+  /** Bills rows that were delivered outside a batch to this key. */
   chargeRows(countedRows: number, by: KeyHash): void {
     this.#save({ owed: this.#billingWith(countedRows, by) })
   }
 
-  /** The pipeline has another key now: what is owed so far stays with the one before. */
+  /** Another key pays from now on; the amount owed so far stays with the previous key. */
   changePayer(before: KeyHash): void {
     this.#save({ owed: transferDebt(this.#state.owed, before) })
   }
 
-  /** Asks for so many rows beside the batches, for which this key pays; the words say why there are to be none. */
+  /** Whether this key can pay for rows outside a batch; null: it can, otherwise the reason. */
   async refusal(by: Payer = this.#ports.payer(), countedRows = 1): Promise<string | null> {
     const { rowMicro } = this.#ports
     if (rowMicro === 0) return null
     await this.#settle(false)
     const isAsked = by.hash !== this.#payer && !this.#isMeterDown
     const answer = isAsked ? await this.#ports.settle({ rows: 0, spent: 0 }, by.hash, 0).catch(() => null) : this.#meter
-    if (answer === null) return `${METER_UNAVAILABLE}: send this again in a moment`
+    if (answer === null) return `${METER_UNAVAILABLE}. Try again in a moment`
     if (answer.ended) return keyEndedMessage(by, answer.ended)
     const cost = countedRows * rowMicro
     return answer.available < cost ? unpaidMessage(answer, cost) : null
   }
 
-  /** One step; answers after how long the next is due, null: when something changes. Never rejects. */
+  /** Runs one step. Returns the delay before the next; null: wait for a change. Never rejects. */
   async turn(): Promise<number | null> {
     try {
       const isWorking = this.#isWorking
@@ -205,7 +202,7 @@ export class Delivery {
   async #step(): Promise<number | null> {
     if (!this.#desired.isRunning) return null
     const { arrivedLetter } = this.#state
-    // Before another one is put there under its name.
+    // Remove it before another dead letter is stored under the same key.
     if (arrivedLetter !== null) {
       await this.#ports.removeDeadLetter(arrivedLetter)
       this.#save({ arrivedLetter: null })
@@ -214,13 +211,13 @@ export class Delivery {
     const { isFailed, isFinished, flight } = this.#state
     if (isFailed || isFinished) return null
     const waitMs = (flight?.nextTryMs ?? 0) - this.#ports.nowMs()
-    // Of a longer time the clock went back.
+    // A longer wait means that the clock went back.
     if (waitMs > 0 && waitMs <= MAX_RETRY_AFTER_MS) return waitMs
     const nextMs = this.#batch === null ? await this.#read() : null
     if (nextMs !== null) return nextMs
-    // Paused meanwhile: nothing is in flight yet.
+    // Paused meanwhile, with no batch in flight.
     if (!this.#desired.isRunning) return null
-    // Of no try that the destination has: the gateway alone may be away.
+    // Not an attempt at the destination: only the gateway may be unavailable.
     await this.#ports.ready()
     if (!this.#desired.isRunning) return null
     const taken = this.#batch
@@ -228,10 +225,10 @@ export class Delivery {
     return taken === null || begun === null ? 0 : this.#send(taken, begun)
   }
 
-  /** Takes the next batch; null: there is one to be sent. */
+  /** Reads the next batch. Null: a batch is ready to send; otherwise the delay. */
   async #read(): Promise<number | null> {
     const gatherMs = this.#readAtMs - this.#ports.nowMs()
-    // Dead letters need not wait for what is live meanwhile, nor anybody for a clock that went back.
+    // Dead letters do not wait for rows to accumulate, and nothing waits after the clock went back.
     if (gatherMs > 0 && gatherMs <= this.#desired.gatherMs) return this.#state.isRedelivering ? 0 : gatherMs
     const definitions = this.#definitions
     const at = this.#state.at ?? (await this.#ports.begin())
@@ -252,19 +249,19 @@ export class Delivery {
     const { ordersFrom } = assembler
     this.#batch = taken
     this.#isUnsent = flight === null
-    // Sealed with its first try: until then it may be read anew, or cut.
+    // Stored at its first attempt: until then it may be read again, or cut.
     this.#state = { ...this.#state, flight: flight ?? { from, to, attempts: 0, nextTryMs: 0, ordersFrom } }
     return null
   }
 
-  /** Nothing of it is for the destination. */
+  /** Skips blocks without rows. */
   #skipEmpty(taken: AssembledBatch): number | null {
     if (taken.to < taken.from) {
       this.#save({ isFinished: true, ...this.#withoutError() })
       return null
     }
     this.#unsavedBlocks += taken.to - taken.from + 1
-    // No destination has said anything to this.
+    // A batch error persists: the destination has confirmed nothing.
     const health = this.#state.lastError?.isOfBatch ? {} : this.#withoutError()
     const isSaved =
       this.#unsavedBlocks >= MAX_UNSAVED_BLOCKS || taken.isEnd || this.#state.flight !== null || 'lastError' in health
@@ -272,20 +269,20 @@ export class Delivery {
     return this.#nextDelayMs(taken)
   }
 
-  /** Sends the batch in flight, if it can be paid for. */
+  /** Sends the batch in flight if it can be paid for. */
   async #send(taken: AssembledBatch, flight: BatchInFlight): Promise<number | null> {
     const begins = this.#restarts
     const definitions = this.#definitions
     if (flight.attempts >= MAX_ATTEMPTS && this.#desired.onFailure === 'dead_letter')
-      return this.#giveUp(taken, flight, this.#state.lastError?.words ?? 'it ended amid its last try')
+      return this.#giveUp(taken, flight, this.#state.lastError?.words ?? 'The last attempt was interrupted')
     const attempts = flight.attempts + 1
     const nextTryMs = this.#ports.nowMs() + backoffMs(RETRY, flight.attempts, this.#ports.random())
-    // Counted before it is made: one that ends with the object was one.
+    // Counted before it runs, so that an attempt interrupted by a restart counts.
     this.#save({ flight: { ...flight, attempts, nextTryMs } })
     const payer = this.#payer
     const outcome = await this.#whileSending(payer, (affords) => this.#ports.send(taken, affords))
     const isAsRead = definitions === this.#definitions
-    // It begins elsewhere now: what came of this is of no matter, but that it came.
+    // The pipeline was restarted: only bill what arrived.
     if (begins !== this.#restarts) {
       if (outcome.ok) this.chargeRows(outcome.billedRows, payer)
       return 0
@@ -311,7 +308,7 @@ export class Delivery {
     return next.nextTryMs - this.#ports.nowMs()
   }
 
-  /** Work that the destination sees, as far as this key can pay for it. */
+  /** Runs work that sends to the destination, limited to what the key can pay for. */
   async #whileSending<T>(payer: KeyHash, work: (affords: CanAfford) => Promise<T>): Promise<T> {
     this.#isSending = true
     return work((rows) => this.#canAfford(rows, payer)).finally(() => {
@@ -319,7 +316,7 @@ export class Delivery {
     })
   }
 
-  /** The credits do not pay for these rows: it tries fewer blocks, or waits. `flight`: as it was. */
+  /** The balance does not cover these rows: try fewer blocks, or wait. `flight`: the state before the attempt. */
   #onUnpaid(rows: number, flight: BatchInFlight, payer: KeyHash): 0 {
     const blocks = Math.min(this.#maxBlocks, flight.to - flight.from + 1)
     if (this.#isUnsent && blocks > 1 && this.waitsFor === null) {
@@ -334,34 +331,34 @@ export class Delivery {
 
   async #giveUp(taken: AssembledBatch, flight: BatchInFlight, words: string): Promise<number | null> {
     if (this.#desired.onFailure === 'pause' || this.#state.deadLetters >= MAX_DEAD_LETTERS) {
-      this.#ports.log('error', `given up, and the pipeline waits: ${words}`, taken)
+      this.#ports.log('error', `Gave up on the batch; the pipeline is waiting: ${words}`, taken)
       this.#save({ isFailed: true })
       return null
     }
     const begins = this.#restarts
     const definitions = this.#definitions
-    // From here on it is not tried any more: it would arrive, and lie there too.
+    // No more attempts from here on, or the batch could arrive and also be a dead letter.
     this.#save({ flight: { ...flight, attempts: MAX_ATTEMPTS, nextTryMs: 0 } })
     await this.#ports.putDeadLetter(taken)
     const deadLetters = this.#state.deadLetters + 1
-    this.#ports.log('error', `given up, and set aside as a dead letter: ${words}`, taken)
+    this.#ports.log('error', `Gave up on the batch and stored it as a dead letter: ${words}`, taken)
     if (begins !== this.#restarts) this.#save({ deadLetters })
     else this.#acknowledge(withKnownEnd(definitions === this.#definitions, taken), { flight: null, deadLetters })
     return 0
   }
 
-  /** The cursor moves behind a batch. */
+  /** Moves the cursor past a batch. */
   #acknowledge({ to, after, isEnd }: AssembledBatch, change: Partial<DeliveryState>, isSaved = true): void {
     this.#batch = null
     const moved = { ...change, at: after, confirmed: { height: to, time: after.timeMs }, isFinished: isEnd }
-    if (isEnd) this.#ports.log('info', `it has come to its end, block ${to}`, null)
+    if (isEnd) this.#ports.log('info', `Reached the end of the pipeline at block ${to}`, null)
     if (isSaved) {
       this.#save(moved)
       this.#unsavedBlocks = 0
     } else this.#state = { ...this.#state, ...moved }
   }
 
-  /** After how long there may be more. */
+  /** Delay until more blocks may be available. */
   #nextDelayMs({ isEnd, isHead }: AssembledBatch): number | null {
     if (isEnd) return null
     if (!isHead) return 0
@@ -370,7 +367,7 @@ export class Delivery {
     return gatherMs || POLL_MS
   }
 
-  /** Whether a dead letter comes before what is read next: behind one that failed live rows come first, once. */
+  /** Whether a dead letter is next. After a failed dead letter, live rows go first once. */
   #isLetterNext(): boolean {
     const { isRedelivering, flight, isFailed, isFinished } = this.#state
     const isLiveNext = this.#isLiveNext && !isFailed && !isFinished
@@ -378,25 +375,25 @@ export class Delivery {
     return isRedelivering && (flight === null || isFailed) && !isLiveNext
   }
 
-  /** Sends the oldest dead letter; answers after how long the next turn is due. */
+  /** Sends the oldest dead letter; returns the delay before the next turn. */
   async #sendDeadLetter(): Promise<number> {
     await this.#ports.ready()
     const payer = this.#payer
     const outcome = await this.#whileSending(payer, (affords) =>
       this.#ports.sendDeadLetter(this.#failedLetterKey, affords),
     ).catch(
-      // Where they cannot be read, that ends it.
+      // Unreadable dead letters end the redelivery.
       (error: unknown) =>
         ({ ok: false, message: errorMessage(error), key: null }) satisfies DeliveryFailure & { key: null },
     )
     if (outcome?.ok) {
       const { deadLetters, isFailed } = this.#state
-      this.#ports.log('info', `a dead letter arrived: ${outcome.rows} rows`, outcome)
+      this.#ports.log('info', `Delivered a dead letter: ${outcome.rows} rows`, outcome)
       this.#save({
         ...this.#countRows(outcome.rows, outcome, payer),
         deadLetters: Math.max(0, deadLetters - 1),
         arrivedLetter: outcome.key,
-        // Another batch that failed waits on.
+        // Another failed batch keeps its error.
         ...(!isFailed && this.#withoutError()),
       })
       return 0
@@ -407,7 +404,7 @@ export class Delivery {
       if (unpaidRows !== undefined) this.#waitForCredits(unpaidRows, payer)
       return retryAfterMs
     }
-    if (outcome) this.#recordFailure(`a dead letter did not arrive: ${outcome.message}`, null)
+    if (outcome) this.#recordFailure(`A dead letter could not be delivered: ${outcome.message}`, null)
     if (outcome?.key) this.#failedLetterKey = outcome.key
     else {
       const isNoneLeft = outcome === null && this.#failedLetterKey === null
@@ -416,7 +413,7 @@ export class Delivery {
     return 0
   }
 
-  /** Sums with a batch that arrived, and what is owed with it. */
+  /** Totals and billing after a delivered batch. */
   #countRows(count: number, { bytes, billedRows }: DeliverySuccess, payer: KeyHash): Partial<DeliveryState> {
     const { rows, bytes: before, batches } = this.#state
     this.#ports.count({ rows: count, bytes, batches: 1 })
@@ -424,12 +421,12 @@ export class Delivery {
     return { rows: rows + count, bytes: before + bytes, batches: batches + 1, owed }
   }
 
-  /** Hash of the key that pays for what is begun now. */
+  /** Hash of the current payer. */
   get #payer(): KeyHash {
     return this.#ports.payer().hash
   }
 
-  /** With so many rows more, which this key owes. */
+  /** Billing after this key delivered more rows. */
   #billingWith(countedRows: number, by: KeyHash): BillingState {
     const { owed } = this.#state
     const { rowMicro } = this.#ports
@@ -437,10 +434,10 @@ export class Delivery {
     return transferDebt(addRows(transferDebt(owed, this.#payer), countedRows, rowMicro), by)
   }
 
-  /** Whether what is left pays for so many rows, which this key is to owe once they arrive. Asked before they are sent. */
+  /** Whether this key can pay for these rows. Called before they are sent. */
   async #canAfford(countedRows: number, by: KeyHash): Promise<boolean> {
     const cost = countedRows * this.#ports.rowMicro
-    // While the meter is away it is asked between batches, and so much may be owed.
+    // While the meter is unavailable, it is asked between batches, and a bounded amount may be owed.
     if (cost === 0 || this.#isMeterDown) return true
     const { available = 0, of } = this.#meter ?? {}
     if (of === by && by === this.#payer && unreported(this.#state.owed) + cost <= available / AMPLE) return true
@@ -449,18 +446,18 @@ export class Delivery {
     return this.#meter === null || this.#meter.available >= cost
   }
 
-  /** Waits until this key can pay for so many rows: the next batch cannot have fewer. */
+  /** Waits until this key can pay for this many rows: the next batch cannot have fewer. */
   #waitForCredits(needs: number, by: KeyHash): void {
     if (this.waitsFor !== null || by !== this.#payer) return
     this.#saveBilling({ ...this.#state.owed, needs, askAtMs: this.#ports.nowMs() + UNPAID_RETRY_MS })
   }
 
-  /** The meter is asked again after this time. */
+  /** Delay before the meter is asked again. */
   get #unpaidMs(): number {
     return Math.max(0, (this.#state.owed.askAtMs ?? this.#settledMs + REPORT_EVERY_MS) - this.#ports.nowMs())
   }
 
-  /** The meter is to be asked at once about a key that had no credits or had ended, or where it did not answer. */
+  /** Asks the meter immediately if the key was unpaid or ended, or the meter was unavailable. */
   #recheckMeter(): void {
     if (this.#isMeterDown) this.#settledMs = Number.NEGATIVE_INFINITY
     const { ended, needs: _, ...owed } = this.#state.owed
@@ -473,7 +470,7 @@ export class Delivery {
     const nowMs = this.#ports.nowMs()
     const { owed } = this.#state
     const waitMs = (owed.askAtMs ?? 0) - nowMs
-    // Of a longer time the clock went back, here and below.
+    // Here and below, a longer wait means that the clock went back.
     if (owed.askAtMs !== null) return waitMs <= 0 || waitMs > UNPAID_RETRY_MS
     const sinceMs = Math.abs(nowMs - this.#settledMs)
     if (this.#isMeterDown) return sinceMs >= REPORT_EVERY_MS
@@ -490,7 +487,7 @@ export class Delivery {
     return needs * this.#ports.rowMicro
   }
 
-  /** Reports what is owed, that of other keys first, and takes in what the meter says of the pipeline's own. */
+  /** Reports what is owed, other keys first, and applies the meter's response for the current payer. */
   async #settle(isForBatch: boolean, hold: MicroCredits = 0): Promise<void> {
     const wasAway = this.#isMeterDown
     this.#settledMs = this.#ports.nowMs()
@@ -500,7 +497,7 @@ export class Delivery {
     this.#isMeterDown = answer === null
     const before = this.#state.owed
     const told = answer === null ? before : markReported(before, sums.spent)
-    // Another key owed that: what the meter says of the pipeline's own is still to be heard.
+    // This report was for another key: continue until the current payer's response.
     if (answer !== null && (by !== this.#payer || told.debts)) {
       this.#save({ owed: told })
       return this.#settle(isForBatch, hold)
@@ -516,7 +513,7 @@ export class Delivery {
     this.#saveBilling({ ...kept, ...ended }, this.#isMeterDown && !wasAway ? METER_UNAVAILABLE : null)
   }
 
-  /** Stores what is owed, and says what that means for the owner. */
+  /** Stores the billing state and reports its consequences to the owner. */
   #saveBilling(owed: BillingState, awayWords: string | null = null): void {
     const before = this.#state.owed
     const isUnpaidNow = before.askAtMs === null && owed.askAtMs !== null
@@ -524,14 +521,14 @@ export class Delivery {
     const isPaidAgain = before.askAtMs !== null && owed.askAtMs === null
     if (owed.ended && !before.ended) this.#ports.log('warn', owed.ended.words, null)
     if (words !== null) this.#ports.log('warn', words, null)
-    if (isPaidAgain) this.#ports.log('info', 'there are credits: it goes on', null)
+    if (isPaidAgain) this.#ports.log('info', 'Credits are available again; resuming', null)
     const isSame = owed.told === before.told && owed.askAtMs === before.askAtMs && owed.ended === before.ended
     if (words !== null) this.#save({ owed, ...this.#withError(words, false) })
     else if (isPaidAgain) this.#save({ owed, ...this.#withoutError() })
     else if (!isSame) this.#save({ owed })
   }
 
-  /** The batch in flight is read anew, unless it is under way. */
+  /** Discards the batch in flight, so that it is read again. */
   #discardBatch(change: Partial<DeliveryState>): void {
     this.#assembler = null
     this.#batch = null
@@ -544,22 +541,22 @@ export class Delivery {
     this.#state = state
   }
 
-  /** A turn ended with an error: where it cannot run it waits for its record to be changed. */
+  /** Handles an error of a turn. A fatal error stops the pipeline until its record changes. */
   #onError(words: string, isForGood: boolean): number | null {
     try {
       if (isForGood) {
-        this.#ports.log('error', `it cannot run, and waits for its record to be changed: ${words}`, null)
+        this.#ports.log('error', `The pipeline cannot run until its configuration changes: ${words}`, null)
         this.#save({ isFailed: true, ...this.#withError(words, false) })
         return null
       }
       this.#recordFailure(words, null)
     } catch {
-      // What cannot be stored cannot be said either. It is read again all the same.
+      // If the error cannot be stored, reading is retried anyway.
     }
     return READ_RETRY_MS
   }
 
-  /** Says what goes wrong, and stores it. What goes on is one line. */
+  /** Logs and stores a failure. A repeated error is logged once. */
   #recordFailure(words: string, batch: Pick<BatchRows, 'from' | 'to'> | null, isCounted = true): void {
     if (isCounted) this.#ports.count({ failures: 1 })
     const { lastError } = this.#state
@@ -573,7 +570,7 @@ export class Delivery {
     return { lastError: { sinceMs: this.#state.lastError?.sinceMs ?? atMs, atMs, words, isOfBatch } }
   }
 
-  /** Rows or blocks go on; while the meter does not answer they do for a while only. */
+  /** Clears the error once rows or blocks progress, except while the meter is unavailable. */
   #withoutError(): Partial<DeliveryState> {
     const { lastError } = this.#state
     if (this.#isMeterDown || lastError === null) return {}
@@ -582,6 +579,6 @@ export class Delivery {
   }
 }
 
-/** Where its record has changed since it was read, the pipeline may have another end by now. */
+/** If the record changed since reading, the pipeline may have another end. */
 const withKnownEnd = (isAsRead: boolean, taken: AssembledBatch): AssembledBatch =>
   isAsRead ? taken : { ...taken, isEnd: false }

@@ -1,6 +1,6 @@
-// Where a pipeline of `evm_logs` has its blocks from: the nodes of a chain, up to the newest final block. Laws: each height once and
-// in order, of empty ones the number alone; what was read once is compared with what nodes say of it later, and where that is
-// another block nothing more is read.
+// Reads the blocks of an `evm_logs` pipeline from the nodes of a chain, up to the newest final block. Invariants: each
+// height once and in order, empty blocks as a bare height; blocks already read are compared with later responses, and
+// reading stops if one has changed.
 
 import type { EvmLog } from '../evm/evm-chain.ts'
 import { type EvmChain, HEAD_CACHE_MS, type LogPage, type LogQuery } from '../evm/evm-chain.ts'
@@ -9,26 +9,26 @@ import type { Anchor } from '../topics/evm-logs.ts'
 import type { SourceItem, StartPosition } from './source.ts'
 
 const staleNodeMessage = (head: number, read: number) =>
-  `the newest final block is ${head}, and block ${read} was read: the nodes are behind, or began another chain`
+  `The newest final block is ${head}, but block ${read} has already been read: the nodes are behind, or the chain was reset`
 
 export class EvmSource {
   readonly #chain: EvmChain
   readonly #query: LogQuery
   #anchor: Anchor | null
-  /** The height that comes next, null while it is not known. */
+  /** The next height; null: not known yet. */
   #next: number | null = null
-  /** Of the block before. */
+  /** Time of the previous block. */
   #time = 0
   retryMs = 0
 
-  /** `anchor`: the last block that was read, as the fold remembers it. */
+  /** `anchor`: the last block that was read, restored from the fold. */
   constructor(chain: EvmChain, query: LogQuery, anchor: Anchor | null) {
     this.#chain = chain
     this.#query = query
     this.#anchor = anchor
   }
 
-  /** Pieces from a place on, until nothing more is final. Once it has ended, another call goes on behind the last piece. */
+  /** Items from a position up to the newest final block. A later call continues after the last item. */
   async *items(place: StartPosition): AsyncGenerator<SourceItem> {
     this.retryMs = 0
     this.#next ??= await this.#start(place)
@@ -55,13 +55,13 @@ export class EvmSource {
     if (this.#anchor && anchor && anchor.hash !== this.#anchor.hash) {
       const { height, hash } = this.#anchor
       throw new FatalPipelineError(
-        `block ${height} of ${this.#chain.name} was ${hash} and is ${anchor.hash} now: the chain changed what was final. ` +
-          'Set another execution_start_from, from before what changed; rows of blocks that went have their block_hash',
+        `Block ${height} of ${this.#chain.name} was ${hash} and is now ${anchor.hash}: a final block has changed. ` +
+          'Set execution_start_from to a block before the change; rows of replaced blocks carry the old block_hash',
       )
     }
     const newest = logs.at(-1)
     if (newest?.height === last.height && newest.block_hash !== last.hash)
-      throw new Error('the chain changed while it was read')
+      throw new Error('The chain changed during the read')
   }
 
   async *#blocks({ from, to, logs, last }: LogPage): AsyncGenerator<SourceItem> {
@@ -82,7 +82,7 @@ export class EvmSource {
 
   async #timeOf(headers: AsyncGenerator<{ hash: string; time: number }>, { block_hash }: EvmLog): Promise<number> {
     const { value } = await headers.next()
-    if (value?.hash !== block_hash) throw new Error('the chain changed while it was read')
+    if (value?.hash !== block_hash) throw new Error('The chain changed during the read')
     return value.time
   }
 }

@@ -1,5 +1,5 @@
-// What a Sink reads for its pipeline: the archive and the log, or of `evm_logs` the nodes of a chain. What was read last is
-// remembered: the log's newest block, and the state of a chain.
+// Readers of a Sink: archive and log for most topics, chain nodes for `evm_logs`. They cache the newest block and the
+// state of a chain.
 
 import type { ArchiveReader } from '../../archive/archive/archive-read.ts'
 import { orReject } from '../../core/deadline.ts'
@@ -24,26 +24,25 @@ import type { BatchInFlight } from './delivery-state.ts'
 import { EvmSource } from './evm-source.ts'
 import { Source, type StartPosition } from './source.ts'
 
-/** An answer that takes longer has failed. */
 const TIMEOUT_MS = 30_000
-/** The log forgets who wants order statuses after twice as long. */
+/** The log drops an interest in order statuses after twice this time. */
 export const ORDER_INTEREST_MS = 10_000
-/** How old what is known of the newest block may be. */
+/** Maximum age of the cached newest block. */
 const HEAD_CACHE_MS = 2_000
 
-/** Blocks that there are for a pipeline. */
+/** Source of a pipeline's blocks. */
 export interface PipelineReader {
-  /** Throws CannotRun with what is wrong with the record. */
+  /** Throws FatalPipelineError if the record is invalid. */
   assembler(pipeline: Pipeline, at: ReaderState, flight: Pick<BatchInFlight, 'to' | 'ordersFrom'> | null): Assembler
-  /** The newest block that it could be sent, as it was known a moment ago; null: there is none. */
+  /** The newest available block, slightly cached; null: none. */
   head(pipeline: Pipeline): Promise<HeightAndTime | null>
-  /** Behind the newest block; null: that is not known. */
+  /** Position after the newest block; null: unknown. */
   newest(pipeline: Pipeline): Promise<StartPosition | null>
-  /** What was known last. */
+  /** Cached newest block. */
   readonly knownHead: HeightAndTime | null
 }
 
-/** Of the topics of the log. */
+/** Reads the topics of the log. */
 export class LogReader implements PipelineReader {
   readonly #objects: Objects
   readonly #archive: ArchiveReader | null
@@ -77,7 +76,7 @@ export class LogReader implements PipelineReader {
     )
   }
 
-  /** Feeders send order statuses as long as somebody asks: asks now and every few seconds, until it is ended. */
+  /** Keeps feeders sending order statuses: registers the interest now and every few seconds until canceled. */
   keepOrderInterest(current: () => Pipeline | null): () => void {
     let cancel: () => void = () => undefined
     const ask = () => {
@@ -98,7 +97,7 @@ export class LogReader implements PipelineReader {
     return this.#head
   }
 
-  /** A log without a block is new, or was reset: then what is archived is of before. */
+  /** An empty log is new or was reset; then the archive may hold an older chain. */
   async newest(pipeline: Pipeline): Promise<StartPosition | null> {
     const head = await this.head(pipeline)
     if (head) return { height: head.height + 1 }
@@ -123,18 +122,18 @@ export class LogReader implements PipelineReader {
   }
 }
 
-/** Whose order statuses it reads; null: it reads none. */
+/** Wallets whose order statuses are read; null: none. */
 function walletsOf({ definition, interest }: TopicSelection): readonly string[] | null {
   if (definition.lines !== 'orders' || !interest) return null
   const { channel, body } = interest as EventsTarget
   return channel.names(body)
 }
 
-/** Of `evm_logs`. */
+/** Reads `evm_logs`. */
 export class EvmReader implements PipelineReader {
   readonly #chains: readonly RpcChain[]
   readonly #background: (work: Promise<unknown>) => void
-  /** The chain that was read last; reading another one opens it again. */
+  /** The last chain that was read; another chain replaces it. */
   #open: EvmChain | null = null
 
   constructor(chains: readonly RpcChain[], background: (work: Promise<unknown>) => void) {
@@ -174,7 +173,7 @@ export class EvmReader implements PipelineReader {
     if (this.#open?.name === named.value) return this.#open
     const config = this.#chains.find(({ name }) => name === named.value)
     if (!config || !isAllowed(config, 'eth_getLogs'))
-      throw new FatalPipelineError('filter.chain: the operator does not allow eth_getLogs')
+      throw new FatalPipelineError('filter.chain: the operator does not allow eth_getLogs on this chain')
     const ports = { send: post, now: Date.now, random: Math.random, sleep, background: this.#background }
     const upstream = new RpcUpstream(config, ports)
     this.#open = new EvmChain(config, (calls) => upstream.request(calls), Date.now)

@@ -1,5 +1,5 @@
-// A pipeline tried with one batch of the newest rows that it would send. Invariants: nothing is kept of it but that its rows
-// arrived, which are paid for like others as far as they cost more than the test; who cannot pay is sent none; one at a time per
+// Tests a pipeline with one batch of the newest rows. Invariants: a test leaves no trace except its billing: delivered
+// rows are billed as far as they cost more than the test; nothing is sent without credits; one test at a time per
 // account, and each ends.
 
 import type { MicroCredits } from '../../core/amount.ts'
@@ -16,7 +16,7 @@ import type { Delivery } from './delivery.ts'
 import { type BatchRows, errorMessage } from './delivery-state.ts'
 import type { PipelineReader } from './pipeline-readers.client.ts'
 
-/** Longer than nodes, archive and destination are waited for. */
+/** Longer than the timeouts of nodes, archive and destination. */
 const TEST_TIMEOUT_MS = 60_000
 
 type TestOutcome = Pick<SinkTest, 'ok' | 'rows' | 'words' | 'waitMs'>
@@ -27,9 +27,9 @@ const waiting = ({ waitMs, words }: SqlWait): TestOutcome => ({ ...failure(words
 interface TesterHost {
   readonly sender: Pick<BatchSender, 'send' | 'sql'>
   readonly rowMicro: MicroCredits
-  /** Of the pipeline that there is; null: it was deleted, or never told. */
+  /** Delivery of the stored pipeline; null: deleted, or never applied. */
   delivery(): Delivery | null
-  /** It has something to tell. */
+  /** Wakes the Sink to report billing. */
   wake(): Promise<void>
 }
 
@@ -41,9 +41,9 @@ export class PipelineTester {
     this.#host = host
   }
 
-  /** Rows of this pipeline, which may be another one than what runs. Never rejects. */
+  /** Tests this pipeline, which may differ from the running one. Never rejects. */
   async run(pipeline: Pipeline, reading: PipelineReader): Promise<SinkTest> {
-    if (this.#isRunning) return { ...failure('another test is under way'), ms: 0, isBusy: true }
+    if (this.#isRunning) return { ...failure('Another test is already running'), ms: 0, isBusy: true }
     this.#isRunning = true
     const begunMs = Date.now()
     const answer = await orReject(this.#inSlot(pipeline, reading, begunMs), TEST_TIMEOUT_MS, after)
@@ -58,7 +58,7 @@ export class PipelineTester {
     const { account } = pipeline
     const wait = await this.#host.sender.sql.acquireSlot(account)
     if (wait !== null) return waiting(wait)
-    // A slot that nobody gives back is over by itself.
+    // A slot that is never released expires.
     return this.#send(pipeline, reading, nowMs).finally(() =>
       this.#host.sender.sql.releaseSlot(account).catch(() => undefined),
     )
@@ -66,7 +66,7 @@ export class PipelineTester {
 
   async #send(pipeline: Pipeline, reading: PipelineReader, nowMs: number): Promise<TestOutcome> {
     const asked = this.#host.delivery()
-    if (!asked) return failure('what runs this pipeline was not told of it: send this again')
+    if (!asked) return failure('The pipeline is not ready yet. Try again')
     const payer = { hash: pipeline.payer, name: pipeline.payer_name }
     const unpaid = await asked.refusal(payer)
     if (unpaid !== null) return failure(unpaid)
@@ -75,7 +75,7 @@ export class PipelineTester {
     const open = (height: number) =>
       reading.assembler(reader, { place: { height }, epoch: null, timeMs: 0, fold: null }, ALL_ORDERS_KNOWN)
     const parcel = head && (await newestRows(head.height, open, nowMs))
-    if (!parcel) return failure('there are no rows in the newest blocks to test it with')
+    if (!parcel) return failure('The newest blocks contain no rows to test with')
     const id = `${batchId(pipeline.id, parcel.from, parcel.to)}:test-${nowMs}`
     const beyondPrice = (rows: number) => Math.max(0, rows - Math.floor(TEST_PRICE / this.#host.rowMicro))
     const affords = async (rows: number) =>
@@ -86,22 +86,22 @@ export class PipelineTester {
     if (!sent.ok) return failure(sent.message)
     const delivery = this.#host.delivery()
     delivery?.chargeRows(beyondPrice(sent.billedRows), pipeline.payer)
-    // Also where nothing runs, and nobody waits for this any more.
+    // Also after the test timed out and while the pipeline is paused.
     if (delivery) await this.#host.wake()
     return { ok: true, rows: parcel.rows.length, words: 'confirmed' }
   }
 }
 
-/** So many blocks are looked at, and those before them where they have no row: none twice. */
+/** Numbers of newest blocks to search, widened until a row is found. No block is read twice. */
 const BLOCK_WINDOWS = [100, 2_000, 20_000] as const
 const MAX_ROWS = 100
-/** Of all that is read. */
+/** Limits of the search. */
 const MAX_READ_MS = 10_000
 const MAX_CHARS = 8 * 1024 * 1024
-/** It sends what there is of order statuses, and says of nothing that it was not asked for. */
+/** Sends the available order statuses without gap rows. */
 const ALL_ORDERS_KNOWN = { to: Number.POSITIVE_INFINITY, ordersFrom: 0 } as const
 
-/** Null: the newest blocks have none. */
+/** Null: the newest blocks contain no rows. */
 export async function newestRows(
   head: number,
   open: (height: number) => Pick<Assembler, 'take'>,

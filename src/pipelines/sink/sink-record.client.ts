@@ -1,5 +1,6 @@
-// The record of a pipeline in its object, and what a changed one means for what is being delivered. Invariants: what is kept shows
-// no secret; the gateway alone opens it, when it is first needed; opened, it is in memory, for the text that it was sealed in.
+// The pipeline record of a Sink, and which parts of a delivery a change affects. Invariants: the stored record contains
+// no clear secret; only the gateway decrypts it, on first use; the clear secret stays in memory, together with the
+// sealed text it belongs to.
 
 import { orReject } from '../../core/deadline.ts'
 import { after } from '../../core/timers.client.ts'
@@ -17,11 +18,11 @@ const ROW_FIELDS = [
   ...(['abi_file', 'abi_contract_addresses', 'abi_unmatched'] as const),
 ]
 
-/** In the order in which they are to be taken. */
+/** In the order in which they apply. */
 export function changesOf(before: StoredPipeline, after: StoredPipeline): readonly RecordChange[] {
   const differs = (names: readonly (keyof StoredPipeline)[]) =>
     names.some((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]))
-  // Another chain has other heights. Whoever begins anew has nothing else to change.
+  // Another chain has other heights. A restart covers all other changes.
   if (differs(START_FIELDS) || (after.topic === 'evm_logs' && differs(['filter']))) return ['start']
   return [...(differs(END_FIELDS) ? (['end'] as const) : []), ...(differs(ROW_FIELDS) ? (['rows'] as const) : [])]
 }
@@ -29,9 +30,9 @@ export function changesOf(before: StoredPipeline, after: StoredPipeline): readon
 type BatchSettings = Omit<DesiredState, 'isRunning' | 'onFailure'>
 
 const TABLE_SETTINGS: BatchSettings = { maxRows: 5_000, maxChars: 4 * 1024 * 1024, readMs: 3_000, gatherMs: 0 }
-/** Servers of HTTP take bodies of a megabyte where nobody has set more. */
+/** HTTP servers commonly accept bodies up to 1 MB. */
 const POST_SETTINGS: BatchSettings = { ...TABLE_SETTINGS, maxChars: 512 * 1024 }
-/** Each costs, and so does whoever opens many of them. */
+/** Every object costs, to write and to open. */
 const FILE_SETTINGS: BatchSettings = { ...TABLE_SETTINGS, maxRows: 20_000, readMs: 10_000, gatherMs: 60_000 }
 const BATCH_SETTINGS: Readonly<Record<Pipeline['destination_type'], BatchSettings>> = {
   webhook: POST_SETTINGS,
@@ -46,23 +47,22 @@ export function desiredStateOf({ status, on_failure, destination_type: type }: P
   return { isRunning: status === 'running', onFailure: on_failure, ...BATCH_SETTINGS[type] }
 }
 
-/** For the log of the pipeline. */
+/** Log line about a change. */
 export function changeMessage({ status, revision }: Pipeline, changes: readonly RecordChange[]): string {
   const changed = changes.length > 0 ? `; changed: ${changes.join(', ')}` : ''
   return `revision ${revision}: ${status}${changed}`
 }
 
 const TIMEOUT_MS = 10_000
-const GATEWAY_UNAVAILABLE =
-  'the gateway, which opens the secret of destination_config, did not answer; it is asked again'
+const GATEWAY_UNAVAILABLE = 'The gateway did not decrypt the secret of destination_config in time. Retrying'
 const SECRET_LOST =
-  'destination_config: its secret cannot be opened any more, because the operator changed KEY_SECRET: send it again with PATCH'
+  'destination_config: the stored secret cannot be decrypted because the operator changed KEY_SECRET. Send it again with PATCH'
 
-/** Of the gateway, which alone can; null where the secret is lost. */
+/** Decrypts a secret in the gateway; null: the secret is lost. */
 type OpenSecret = (id: string, sealed: string) => Promise<string | null>
 
 export class SinkRecord {
-  /** Null: there is none, or none any more. */
+  /** Null: no pipeline, or a deleted one. */
   stored: StoredPipeline | null
   readonly #openSecret: OpenSecret
   #clearSecret: { readonly sealed: string; readonly secret: string } | null = null
@@ -79,9 +79,9 @@ export class SinkRecord {
     return this.stored
   }
 
-  /** With its secret, for whoever sends. Throws CannotRun where that is lost. */
+  /** The pipeline with its secret. Throws FatalPipelineError if the secret is lost. */
   async open(): Promise<Pipeline> {
-    if (this.stored === null) throw new Error('the pipeline is deleted')
+    if (this.stored === null) throw new Error('The pipeline has been deleted')
     const { sealed, ...pipeline } = this.stored
     if (!sealed) return pipeline
     const opened =

@@ -1,4 +1,4 @@
-// The variables of a Sink.
+// Environment variables of a Sink.
 
 import * as z from 'zod'
 import { parseCredits } from '../../core/amount.ts'
@@ -7,10 +7,10 @@ import { ONE_CREDIT } from '../../metering/tariff.ts'
 import { RpcChains } from '../../rpc/chains.ts'
 import { HyperdriveVariable } from '../hyperdrive.ts'
 
-/** So that sums of any number of rows are exact. */
+/** Keeps totals of any number of rows exact. */
 const MAX_ROW_CREDITS = ONE_CREDIT
 
-const RowCredits = z.string('must be text such as "0.0001"').transform((text, context) => {
+const RowCredits = z.string('must be a string such as "0.0001"').transform((text, context) => {
   const micro = parseCredits(text)
   if (micro.ok && micro.value <= MAX_ROW_CREDITS) return micro.value
   context.addIssue({ code: 'custom', message: micro.ok ? 'must be at most 1 credit' : micro.error })
@@ -18,11 +18,11 @@ const RowCredits = z.string('must be text such as "0.0001"').transform((text, co
 })
 
 export const SinkSettings = EgressSettings.extend({
-  /** Credits for a row that arrived; 0: it is free. */
+  /** Credits per delivered row; 0: free. */
   PIPELINE_ROW_CREDITS: RowCredits,
-  /** Accounts that may write through Hyperdrives, by the name of the binding. */
+  /** Accounts that may write through a Hyperdrive, by binding name. */
   PIPELINE_HYPERDRIVE: HyperdriveVariable,
-  /** As the gateway has it. */
+  /** Same value as in the gateway. */
   RPC_CHAINS: RpcChains,
 })
 export type SinkSettings = z.infer<typeof SinkSettings>

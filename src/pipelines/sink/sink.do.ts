@@ -1,6 +1,5 @@
-// Sink: one per pipeline. It lends delivery.ts what that needs of the world; an alarm is its only engine, which re-arms first
-// and catches everything; what it is told comes over RPC. Invariants: nothing of one pipeline waits for another; what is asked
-// after the pipeline was deleted comes to nothing.
+// Sink: one Durable Object per pipeline. It provides delivery.ts with its ports. An alarm drives it: the alarm re-arms
+// first and catches every error. Invariants: pipelines never wait for each other; calls after deletion have no effect.
 
 import { DurableObject } from 'cloudflare:workers'
 import { archiveOf } from '../../archive/archive/archive.store.ts'
@@ -33,19 +32,19 @@ import { changeMessage, changesOf, desiredStateOf, SinkRecord } from './sink-rec
 import { SinkSettings } from './sink-settings.ts'
 import { endOf, startOf } from './source.ts'
 
-/** A turn that ends without a word, such as with its machine, is begun again after this time. */
+/** Restarts a turn that vanished, for example with its machine. */
 const GUARD_MS = 15_000
-/** Turns are made one after the other within one alarm for so long. */
+/** Maximum time of consecutive turns within one alarm. */
 const ALARM_MS = 10_000
 const HEAD_TIMEOUT_MS = 2_000
-/** So long a deleted pipeline is remembered: what it was told of before may come late. */
+/** How long a deleted pipeline is remembered, because older messages may still arrive. */
 const TOMBSTONE_MS = 3_600_000
-/** A meter that did not answer is told again. */
+/** Delay before a failed meter report is repeated. */
 const BILL_RETRY_MS = 60_000
 const MAX_LOG_LINES = 500
-/** A batch that takes longer to be read is read anew. */
+/** A batch that takes longer to read is read again. */
 const READ_TIMEOUT_MS = 60_000
-/** More than any destination takes, or the bucket. */
+/** Longer than any destination timeout, or the bucket's. */
 const SEND_TIMEOUT_MS = 120_000
 const METER_TIMEOUT_MS = 5_000
 
@@ -58,7 +57,7 @@ export class Sink extends DurableObject<Cloudflare.Env> implements SinkApi {
   #store: SinkStore
   readonly #record: SinkRecord
   #delivery: Delivery | null = null
-  /** Ends a wait between two turns. */
+  /** Ends the wait between two turns. */
   #interrupt: () => void = () => undefined
 
   constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
@@ -77,7 +76,7 @@ export class Sink extends DurableObject<Cloudflare.Env> implements SinkApi {
     this.#record = new SinkRecord(this.#store.pipeline, async (...asked) => gatewayOf(env).openSecret(...asked))
     if (!this.#pipeline) return
     this.#open(this.#pipeline)
-    // Whoever looks at one that ended amid its work wakes it.
+    // A call to an object that stopped mid-work restarts its alarm.
     this.ctx.waitUntil(this.ctx.storage.setAlarm(Date.now()))
   }
 
@@ -108,7 +107,7 @@ export class Sink extends DurableObject<Cloudflare.Env> implements SinkApi {
       random: Math.random,
       rowMicro: this.#settings.PIPELINE_ROW_CREDITS,
       payer: () => ({ hash: this.#existing.payer, name: this.#existing.payer_name }),
-      // Neither a meter nor a bucket knows what might be forgotten here.
+      // Wait for storage: the meter and the bucket must not know more than this object after a crash.
       settle: (sums, by, hold) => storage.sync().then(() => settle(this.env, billOf(this.#existing, sums, by, hold))),
       removeDeadLetter: (key) => storage.sync().then(() => this.#sender.deadLetters(this.#existing.id)?.remove(key)),
       begin: async () => {
@@ -141,7 +140,7 @@ export class Sink extends DurableObject<Cloudflare.Env> implements SinkApi {
       send: async (parcel, affords) => {
         try {
           const opened = await this.#record.open()
-          // Its range must outlive whatever happens from here on.
+          // The range must be stored before the batch is sent.
           await storage.sync()
           const sent = this.#sender.send(opened, parcel, batchId(opened.id, parcel.from, parcel.to), affords)
           return await orReject(sent, SEND_TIMEOUT_MS, after)
@@ -151,7 +150,7 @@ export class Sink extends DurableObject<Cloudflare.Env> implements SinkApi {
       },
       putDeadLetter: async (parcel) => {
         const letters = this.#sender.deadLetters(this.#existing.id)
-        if (!letters) throw new Error('there is no bucket for dead letters here: the operator has set up no archive')
+        if (!letters) throw new Error('Dead letters cannot be stored: the operator has not set up an archive')
         await storage.sync()
         await letters.put(parcel)
       },
@@ -172,7 +171,7 @@ export class Sink extends DurableObject<Cloudflare.Env> implements SinkApi {
 
   async apply({ pipeline, sealed }: Parameters<SinkApi['apply']>[0]): Promise<SinkStatus> {
     const before = this.#record.stored
-    // Of one that is deleted nothing is new.
+    // Ignore known revisions and deleted pipelines.
     const isKnown = before !== null && pipeline.revision <= before.revision
     if (isKnown || this.#store.dropped !== null) return this.status()
     const kept = this.#record.store(pipeline, sealed)
@@ -260,7 +259,7 @@ export class Sink extends DurableObject<Cloudflare.Env> implements SinkApi {
     await this.#sender.deadLetters(pipeline)?.clear()
   }
 
-  /** A deleted one owes what had arrived. */
+  /** Reports the last bills of a deleted pipeline. */
   async #settleFinalBill(bill: Bill, rest: readonly Bill[]): Promise<void> {
     const answer = await settle(this.env, bill).catch(() => null)
     if (answer) this.#store.bills = rest
@@ -268,7 +267,7 @@ export class Sink extends DurableObject<Cloudflare.Env> implements SinkApi {
     await this.ctx.storage.setAlarm(Date.now() + waitMs)
   }
 
-  /** Also what came while it was deleted. */
+  /** Includes data that arrived during the deletion. */
   async #purge(pipeline: string): Promise<void> {
     await this.#sender.deadLetters(pipeline)?.clear()
     await this.ctx.storage.deleteAll()
@@ -286,13 +285,13 @@ export class Sink extends DurableObject<Cloudflare.Env> implements SinkApi {
     if (dropped !== null) return this.#purge(dropped)
     const begunMs = Date.now()
     await this.ctx.storage.setAlarm(begunMs + GUARD_MS)
-    // No order statuses are asked for where no credits or no key are there to pay for them.
+    // Do not request order statuses while no credits or key can pay for them.
     const leave = this.#logReader.keepOrderInterest(() => (this.#isUnpaid ? null : this.#pipeline))
     try {
       await this.#turns(begunMs)
     } catch (error) {
-      // An alarm that fails is tried six times and then no more; that which is set stays.
-      console.error('a turn of a pipeline failed', errorMessage(error))
+      // The platform retries a failed alarm only six times; the alarm set above stays.
+      console.error('A pipeline turn failed:', errorMessage(error))
     } finally {
       leave()
     }
@@ -314,7 +313,7 @@ export class Sink extends DurableObject<Cloudflare.Env> implements SinkApi {
       const restMs = this.#isUnpaid ? waitMs : waitMs && Math.min(waitMs, ORDER_INTEREST_MS)
       if (restMs !== null && isLate) return this.ctx.storage.setAlarm(Date.now() + restMs)
       if (waitMs === 0) continue
-      // Whoever pokes has set an alarm of its own.
+      // An interrupting call has set its own alarm.
       if (waitMs === null) {
         const isPoked = (await Promise.race([poked, Promise.resolve('still')])) === 'poked'
         return isPoked ? this.ctx.storage.setAlarm(Date.now()) : this.ctx.storage.deleteAlarm()
@@ -335,9 +334,9 @@ export class Sink extends DurableObject<Cloudflare.Env> implements SinkApi {
   }
 }
 
-/** Rejects where no answer comes, whether or not the bill arrived: it may be sent again. */
+/** Rejects without a response, whether or not the bill arrived: it may be sent again. */
 function settle(env: Cloudflare.Env, { account, report }: Bill): Promise<PipelineResponse> {
-  // An object that was restarted refuses the first call only.
+  // A restarted object rejects only the first call.
   const send = () => meterOf(env, account).settlePipeline(report)
   return orReject(send().catch(send), METER_TIMEOUT_MS, after)
 }

@@ -1,5 +1,5 @@
-// What a Sink keeps in its SQLite: the record, where its delivery stands, the last lines of its log, and its minutes. Laws: what
-// grows is bounded; a text of any size is kept in pieces.
+// Storage of a Sink: the record, the delivery state, recent log lines, and metrics per minute. Invariants: growing data
+// is bounded; text of any size is stored in chunks.
 
 import * as z from 'zod'
 import { fromChunks, toChunks } from '../../core/chunks.ts'
@@ -38,12 +38,12 @@ const MinuteRow = z.object({
   lagMs: z.number().nullable(),
 })
 
-/** What is added to a minute. */
+/** Amounts added to the metrics of a minute. */
 export type MetricDelta = Partial<Pick<SinkMinute, 'rows' | 'bytes' | 'batches' | 'failures'>>
 
 export class SinkStore {
   readonly #storage: DurableObjectStorage
-  /** As it lies there. */
+  /** The stored fold. */
   #fold: string | null
 
   constructor(storage: DurableObjectStorage) {
@@ -61,12 +61,12 @@ export class SinkStore {
     this.#putText('pipeline', JSON.stringify(pipeline))
   }
 
-  /** The id of the pipeline that was deleted; null: it was not. */
+  /** Id of the deleted pipeline; null: not deleted. */
   get dropped(): string | null {
     return this.#storage.kv.get<string>('dropped') ?? null
   }
 
-  /** Nothing of it is left but that it was deleted, and what its meter has still to hear. */
+  /** Deletes everything except the deletion mark and unreported bills. */
   drop(id: string, bills: readonly Bill[]): void {
     this.#storage.transactionSync(() => {
       for (const [key] of [...this.#storage.kv.list()]) this.#storage.kv.delete(key)
@@ -77,7 +77,7 @@ export class SinkStore {
     this.#fold = null
   }
 
-  /** Of a pipeline that was deleted: what its meter has still to hear, in order. */
+  /** Unreported bills of a deleted pipeline, in order. */
   get bills(): readonly Bill[] {
     return this.#storage.kv.get<readonly Bill[]>('bills') ?? []
   }
@@ -93,7 +93,7 @@ export class SinkStore {
     return { ...state, at: state.at && { ...state.at, fold: this.#fold } }
   }
 
-  /** A fold may be large, and few topics have one. */
+  /** The fold is stored separately: it may be large, and few topics have one. */
   set state(state: DeliveryState) {
     const fold = state.at?.fold ?? null
     this.#storage.transactionSync(() => {

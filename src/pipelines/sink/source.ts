@@ -1,5 +1,6 @@
-// Where a pipeline's blocks come from: the archive, then what of the log is durable. Invariants: each height once and in order, as a
-// line or within a gap; where the archive ends the log goes on, and what the log has let go meanwhile the archive has.
+// Reads a pipeline's blocks from the archive, then from the durable part of the log. Invariants: each height once and
+// in order, as a line or within a gap; the log continues where the archive ends, and blocks that the log has dropped
+// meanwhile come from the archive.
 
 import type { ArchivedSegment, ArchiveReader } from '../../archive/archive/archive-read.ts'
 import { ArchiveDamage } from '../../archive/archive/archive-read.ts'
@@ -16,14 +17,14 @@ export type EndPosition = { readonly height: number } | { readonly timeMs: numbe
 
 const HEIGHT = /^\d{1,15}$/
 
-/** `now`: behind the newest block. */
+/** `now`: after the newest block. */
 export function startOf(text: string): StartPosition | 'now' {
   if (text === '' || text === 'latest') return 'now'
   if (text === 'earliest') return { first: true }
   return HEIGHT.test(text) ? { height: Number(text) } : { timeMs: Date.parse(text) }
 }
 
-/** `now`: with the newest block; null: never. */
+/** `now`: at the newest block; null: never. */
 export function endOf({
   execution_mode,
   execution_stop_from: text,
@@ -39,57 +40,57 @@ export const isBeyond = (
   { height, time }: { readonly height: number; readonly time: number },
 ) => end !== null && ('height' in end ? height > end.height : time > end.timeMs)
 
-/** Where to begin: at a height, with the first block of a time or later, or with the first that there is. */
+/** Start at a height, at the first block of a time or later, or at the first available block. */
 export type StartPosition = { readonly height: number } | { readonly timeMs: number } | { readonly first: true }
 
 export type SourceItem =
   | { readonly height: number; readonly line: string; readonly orders?: string; readonly isArchived?: true }
   | { readonly from: number; readonly to: number; readonly why: string }
 
-/** From which height on order statuses were known as the blocks up to another one were read first. */
+/** Height from which order statuses were known when the blocks up to `to` were first read. */
 export interface KnownOrders {
   readonly to: number
   readonly ordersFrom: number
 }
 
-/** The block before the first one that is to be read. */
+/** The block before the first one to read. */
 export interface ReadBlock extends HeightAndTime {
-  /** Of its books. */
+  /** Epoch of its books. */
   readonly epoch: string | null
 }
 
 export interface SourcePorts {
-  /** Null: there is none, or it has nothing of the topic. */
+  /** Null: no archive, or it does not cover the topic. */
   readonly archive: Pick<ArchiveReader, 'segmentsFrom' | 'lines' | 'last'> | null
-  /** The newest durable block of the log, as it was known a moment ago; null: there is none. */
+  /** The newest durable block of the log, slightly cached; null: none. */
   head(): Promise<HeightAndTime | null>
-  /** What of the log follows a height and is durable. */
+  /** Durable part of the log from a height. */
   durable(from: number): Promise<DurablePage>
 }
 
 const MAX_MESSAGE_CHARS = 100
-const MISSING_REASON = 'nobody has these blocks'
-/** Where order statuses are not known. */
-const ORDERS_NOT_REQUESTED_REASON = 'order statuses were not asked for yet'
+const MISSING_REASON = 'these blocks are not available'
+/** Reasons for missing order statuses. */
+const ORDERS_NOT_REQUESTED_REASON = 'order statuses were not requested yet'
 const TOO_MANY_WALLETS_REASON =
-  'order statuses are not asked for: all pipelines and streams together name as many wallets as there may be'
-export const DAMAGED_REASON = 'of these blocks the archive is damaged'
+  'order statuses are not requested: all pipelines and streams together have reached the wallet limit'
+export const DAMAGED_REASON = 'the archive of these blocks is damaged'
 
-/** What is stored of a block does not change: to read it again may help once the reader is another one. */
+/** Stored blocks do not change, so reading one again helps only after an update of the reader. */
 export function unreadableBlock(height: number, error: unknown): FatalPipelineError {
   const words = visible(error instanceof Error ? error.message : String(error)).slice(0, MAX_MESSAGE_CHARS)
   return new FatalPipelineError(
-    `block ${height} cannot be read, which the operator has to look at: ${words}. Set to run, it is tried again; ` +
-      `"execution_start_from" "${height + 1}" goes on behind it`,
+    `Block ${height} cannot be read; the operator must investigate: ${words}. Set the pipeline to running to retry, ` +
+      `or set "execution_start_from" to "${height + 1}" to skip the block`,
   )
 }
 
-/** The feed was reset: the log is not what it was. `head`: below what was read; null: what was read is another block. */
+/** The feed was reset. `head`: newest block, below the last one read; null: the last block read has changed. */
 function feedReset(head: number | null, read: number): FatalPipelineError {
-  const found = head === null ? 'it is another one now' : `the log ends with block ${head}`
+  const found = head === null ? 'it has changed since' : `the log now ends at block ${head}`
   return new FatalPipelineError(
-    `block ${read} was read, and ${found}: the feed was reset. Set to run, it goes on once the log has that block again. ` +
-      'For another chain make another pipeline, or set "execution_start_from" where what the destination has of these heights is gone',
+    `Block ${read} was read, but ${found}: the feed was reset. Set the pipeline to running to continue once the log has that block again. ` +
+      'For another chain, create a new pipeline, or set "execution_start_from" after deleting these heights from the destination',
   )
 }
 
@@ -99,18 +100,18 @@ export class Source {
   readonly #ports: SourcePorts
   readonly #kind: LineKind
   readonly #known: KnownOrders
-  /** To be compared with what the log has of it; null: it was. */
+  /** Block to compare with the log; null: already compared. */
   #uncompared: ReadBlock | null
   readonly #lastRead: ReadBlock | null
   #hasRead: boolean
-  /** The height that comes next, null while it is not known. */
+  /** The next height; null: not known yet. */
   #next: number | null = null
   #isReadingLog = false
-  /** The log asks to come again after this time. */
+  /** Delay that the log requested. */
   retryMs = 0
-  /** It ended before the newest durable block. */
+  /** Reading ended before the newest durable block. */
   isBehind = false
-  /** Of what was read since the last call: from here on order statuses are known; null: they are not asked for. */
+  /** Height from which order statuses are known for the current read; null: not used. */
   ordersFrom: number | null = null
 
   constructor(ports: SourcePorts, kind: LineKind, known: KnownOrders | null = null, read: ReadBlock | null = null) {
@@ -122,7 +123,7 @@ export class Source {
     this.#hasRead = read !== null
   }
 
-  /** Pieces from a place on, until nothing more is durable. Once it has ended, another call goes on behind the last piece. */
+  /** Items from a position up to the newest durable block. A later call continues after the last item. */
   async *items(place: StartPosition): AsyncGenerator<SourceItem> {
     if ('height' in place) this.#next ??= place.height
     this.retryMs = 0
@@ -179,7 +180,7 @@ export class Source {
       this.#uncompared = null
       if (this.#kind === 'orders') {
         const from = ordersFrom ?? Number.POSITIVE_INFINITY
-        // So that all of a batch is read with one.
+        // One batch must have one such height.
         this.isBehind = from !== (this.ordersFrom ?? from)
         if (this.isBehind) return
         this.ordersFrom = from
@@ -205,7 +206,7 @@ export class Source {
     const texts = fromChunks(lines).split('\n')
     const statuses = fromChunks(orders).split('\n')
     if (texts.length !== last - first + 1)
-      throw unreadableBlock(first, `the log has ${texts.length} lines of ${first} to ${last}`)
+      throw unreadableBlock(first, `the log has ${texts.length} lines for blocks ${first} to ${last}`)
     for (const [at, line] of texts.entries()) {
       const height = first + at
       if (height === this.#lastRead?.height) this.#compare(line, this.#lastRead)
@@ -224,13 +225,13 @@ export class Source {
     }
   }
 
-  /** Of a block below this height order statuses may be missing. */
+  /** Blocks below this height may lack order statuses. */
   #ordersFrom(height: number): number {
     const { to, ordersFrom } = this.#known
     return height <= to ? ordersFrom : (this.ordersFrom ?? 0)
   }
 
-  /** What the log lacks may have come into the archive since that was asked. */
+  /** Blocks missing in the log may have reached the archive since it was read. */
   async #hasArchived(to: number): Promise<boolean> {
     const { archive } = this.#ports
     if (!archive || (await this.#isArchiveStale(archive))) return false
@@ -238,25 +239,25 @@ export class Source {
     return segment !== null && segment.first <= to
   }
 
-  /** With the block before, so that it is compared. */
+  /** Includes the previous block for comparison. */
   get #from(): number {
     const next = this.#next ?? 0
     return this.#uncompared?.height === next - 1 ? next - 1 : next
   }
 
-  /** Whether the block before is the one that was read. */
+  /** Throws if the previous block is not the one that was read. */
   #compare(line: string, { height, time }: ReadBlock): void {
     const { time: now } = JSON.parse(line) as HeightAndTime
     if (now !== time) throw feedReset(null, height)
   }
 
-  /** After a reset to lower heights the archive has the chain of before, until the log has passed where that ended. */
+  /** After a reset to lower heights, the archive holds the old chain until the log passes its end. */
   async #isArchiveStale(archive: Archive): Promise<boolean> {
     const [last, head] = await Promise.all([archive.last(), this.#ports.head()])
     return last !== null && head !== null && head.height < last
   }
 
-  /** Of a chain of before are later heights of another epoch and an earlier time. */
+  /** Segments of an old chain have another epoch and earlier times. */
   async #segmentFrom(archive: Archive, at: Parameters<Archive['segmentsFrom']>[0]): Promise<ArchivedSegment | null> {
     const [segment = null] = await archive.segmentsFrom(at, 1)
     const read = this.#lastRead

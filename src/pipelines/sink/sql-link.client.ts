@@ -1,5 +1,5 @@
-// What runs SQL, as a Sink reaches it. Laws: what was lost on the way is told apart from what was refused before it ran; after a
-// loss nothing is sent there before it answers again.
+// Client of the SQL Worker. Invariants: a call whose outcome is unknown is distinguished from one refused before it
+// ran; after such a loss, nothing is sent until the Worker responds again.
 
 import { orReject } from '../../core/deadline.ts'
 import type { AccountId } from '../../core/ids.ts'
@@ -19,12 +19,12 @@ import {
 type Sql = Pick<Fetcher, 'fetch'>
 type RunRequest = Omit<SqlRequest, 'v'>
 
-/** Of a turn that is waited for, and of a run. */
+/** Includes the time in the queue. */
 const RESPONSE_TIMEOUT_MS = 40_000
 const PING_TIMEOUT_MS = 5_000
 const ADDRESS = 'http://sql/'
-const SQL_UNAVAILABLE = 'what runs SQL does not answer; it is asked again'
-export const SQL_LOST = 'what runs SQL ended amid this, or did not answer'
+const SQL_UNAVAILABLE = 'The SQL runner is not responding. Retrying'
+export const SQL_LOST = 'The SQL runner stopped during the run, or did not respond'
 
 export class SqlLink {
   readonly #sql: Sql
@@ -34,7 +34,7 @@ export class SqlLink {
     this.#sql = sql
   }
 
-  /** Rejects while it is known not to answer. */
+  /** Rejects while the SQL Worker is known to be unavailable. */
   async ready(): Promise<void> {
     if (!this.#isUnavailable) return
     const answer = await orReject(this.#sql.fetch(ADDRESS, { method: 'HEAD' }), PING_TIMEOUT_MS, after).catch(
@@ -44,12 +44,12 @@ export class SqlLink {
     this.#isUnavailable = false
   }
 
-  /** Rejects with LOST where nobody knows what came of it. */
+  /** Rejects with SQL_LOST if the outcome is unknown. */
   async run(caller: SqlCaller, request: RunRequest, texts: readonly string[]): Promise<SqlResponse> {
     return this.#call(caller, 'POST', requestText({ v: SQL_API_VERSION, ...request }, texts))
   }
 
-  /** Takes the account's place for a test; a wait where there is none. */
+  /** Acquires the account's test slot; returns a wait if there is none. */
   async acquireSlot(account: AccountId): Promise<SqlWait | null> {
     const answer = await this.#call({ account, pipeline: '', kind: 'slot' }, 'POST')
     return answer.kind === 'wait' ? answer : null
@@ -75,7 +75,7 @@ export class SqlLink {
   }
 }
 
-/** Who asks, for a batch of a pipeline or a test of it. What a test exceeds, the pipeline does not wait for. */
+/** Caller of a batch or a test. Tests count separately, so that their strikes do not delay the pipeline. */
 export function sqlCaller({ account, id }: Pick<Pipeline, 'account' | 'id'>, kind: 'batch' | 'test'): SqlCaller {
   return { account, pipeline: kind === 'test' ? `${id}:test` : id, kind }
 }

@@ -1,6 +1,6 @@
-// What transforms made of a batch, as rows to be delivered. Laws: `_kind`, `_key`, `_height` and `_time` tell a destination where it
-// stands, so that no transform can invent them: each is what a row of the batch has, a key may go on behind one, and no key comes
-// twice; rows that are no data pass transforms by, and stand first.
+// Checks the output of transforms. Invariants: transforms cannot invent `_kind`, `_key`, `_height` or `_time`, which
+// tell a destination its position: values must come from the batch, keys may have a suffix and are unique; gap and
+// reset rows bypass transforms and come first.
 
 import { err, ok, type Result } from '../../core/result.ts'
 import { visible } from '../../core/visible.ts'
@@ -10,7 +10,7 @@ import type { BatchRows } from './delivery-state.ts'
 type Rows = Pick<BatchRows, 'rows' | 'texts'>
 const PREVIEW_CHARS = 80
 
-/** `made`: JSON of each row. `id`: keys of rows without a key of their own begin with it. The error is for the owner. */
+/** `output`: JSON of each row. `id`: prefix of generated keys. The error is for the owner. */
 export function transformedRows({ rows, texts }: Rows, output: readonly string[], id: string): Result<Rows, string> {
   const data = rows.filter(({ _kind }) => _kind === 'row')
   const reserved = new ReservedColumns(data, id)
@@ -41,16 +41,15 @@ class ReservedColumns {
   }
 
   problemOf({ _kind, _key, _height, _time }: Row): string | null {
-    if (_kind !== 'row')
-      return `_kind is ${preview(_kind)}: leave the column out, it is "row" in every row of a transform`
+    if (_kind !== 'row') return `_kind is ${preview(_kind)}, but must be "row". Omit the column`
     if (typeof _key !== 'string' || !this.#isDerivedKey(_key))
-      return `_key is ${preview(_key)}: select the _key of a row of the batch, alone or with ":" and more behind it, or leave it out`
+      return `_key is ${preview(_key)}. Select the _key of a batch row, optionally followed by ":" and a suffix, or omit the column`
     if (this.#seen.size === this.#seen.add(_key).size)
-      return `_key ${preview(_key)} is in two rows: put ":" and what tells them apart behind it, or leave the column out`
+      return `_key ${preview(_key)} occurs in two rows. Append ":" and a unique suffix, or omit the column`
     if (!this.#heights.has(_height))
-      return `_height is ${preview(_height)}: select the _height of a row of the batch, or leave it out`
+      return `_height is ${preview(_height)}. Select the _height of a batch row, or omit the column`
     if (!this.#times.has(_time))
-      return `_time is ${preview(_time)}: select the _time of a row of the batch, or leave it out`
+      return `_time is ${preview(_time)}. Select the _time of a batch row, or omit the column`
     return null
   }
 
@@ -63,5 +62,5 @@ class ReservedColumns {
 }
 
 function preview(value: unknown): string {
-  return visible(JSON.stringify(value) ?? 'not there').slice(0, PREVIEW_CHARS)
+  return visible(JSON.stringify(value) ?? 'missing').slice(0, PREVIEW_CHARS)
 }

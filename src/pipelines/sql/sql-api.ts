@@ -1,6 +1,6 @@
-// What a Sink asks of the Worker that runs SQL: HTTP with text, because on one machine that Worker is another process. A request
-// is a line of JSON and, for a run, a second line with its rows as one JSON list. The caller stands in headers, so that a request
-// that has to wait is not read before its turn.
+// HTTP protocol between Sinks and the SQL Worker, as text, because on a single machine the Worker is a separate
+// process. A request is a line of JSON and, for a run, a second line with the rows as one JSON list. The caller is in
+// headers, so that a queued request is not read before its turn.
 
 import * as z from 'zod'
 import type { Column } from '../../archive/files/columns.ts'
@@ -10,10 +10,10 @@ import { Count } from '../../core/variables.ts'
 
 export const SQL_API_VERSION = 1
 
-/** Who may ask, where the Worker is reached over a socket. */
+/** Authenticates callers if the Worker is reached over a socket. */
 export const SQL_TOKEN_HEADER = 'x-weir-sql-token'
 
-/** `check` and `slot` are parts of what an owner waits for: one at a time per account. `batch` and `test` run transforms. */
+/** `check` and `slot` belong to interactive calls, one at a time per account. `batch` and `test` run transforms. */
 type SqlKind = 'batch' | 'test' | 'check' | 'slot'
 
 export interface SqlCaller {
@@ -27,9 +27,9 @@ export interface SqlTable {
   readonly columns: readonly Column[]
 }
 
-/** In place of what a result leaves out. */
+/** Values for head columns that a result omits. */
 export interface RowDefaults {
-  /** A row without a key is called by this and its number. */
+  /** Rows without a key get this prefix and their number. */
   readonly id: string
   readonly height: number
   readonly time: number
@@ -39,24 +39,24 @@ export interface SqlRequest {
   readonly v: number
   readonly transforms: Readonly<Record<string, string>>
   readonly table: SqlTable
-  /** Null: the transforms are checked, and not run. */
+  /** Null: check the transforms without running them. */
   readonly defaults: RowDefaults | null
 }
 
-/** `over`: the budget of the run that was exceeded. Of `time` another try may need less. */
+/** `over`: the exceeded limit. After `time`, a retry may succeed. */
 export interface TransformFault {
   readonly name: string
   readonly message: string
   readonly over?: 'steps' | 'time' | 'memory'
 }
 
-/** Not begun: `waitMs` from now it may be. */
+/** Not started; try again in `waitMs`. */
 export interface SqlWait {
   readonly waitMs: number
   readonly words: string
 }
 
-/** Rows as JSON, a fault of the transforms, or a wait. */
+/** Rows as JSON, a transform error, or a wait. */
 export type SqlResponse =
   | { readonly kind: 'rows'; readonly texts: readonly string[] }
   | ({ readonly kind: 'fault' } & TransformFault)
@@ -88,7 +88,7 @@ export function readRequest(text: string): { readonly request: SqlRequest; reado
   return { request: JSON.parse(text.slice(0, end)) as SqlRequest, rows: text.slice(end + 1) }
 }
 
-/** JSON has no line break of its own. */
+/** JSON contains no raw line breaks, so lines can separate rows. */
 export function responseText(answer: SqlResponse): string {
   const { kind } = answer
   return kind === 'rows' ? ['{"kind":"rows"}', ...answer.texts].join('\n') : JSON.stringify(answer)
@@ -100,10 +100,10 @@ export function readResponse(text: string): SqlResponse {
   return answer.kind === 'rows' ? { kind: 'rows', texts } : answer
 }
 
-/** The variables of the Worker that runs SQL. */
+/** Environment variables of the SQL Worker. */
 export const SqlSettings = z.object({
-  /** Objects that run SQL, each one batch at a time. */
+  /** Number of SQL runner objects. Each runs one batch at a time. */
   SQL_RUNNERS: Count(64),
-  /** What callers over a socket present; empty: a service binding alone leads here. */
-  SQL_TOKEN: z.string('must be text, or empty'),
+  /** Token of callers over a socket; empty: only the service binding has access. */
+  SQL_TOKEN: z.string('must be a string, or empty'),
 })

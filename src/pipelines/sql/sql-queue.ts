@@ -1,6 +1,6 @@
-// Whose SQL runs next in an object that runs one batch at a time. Laws: an account that has used up its CPU time waits until
-// that is refilled; the account with the most left goes first, so that who asks for little never waits for who asks for much; a
-// pipeline whose transforms exceeded their budget waits longer each time; what waits is bounded; a wait says why.
+// Decides whose SQL runs next in an object that runs one batch at a time. Invariants: an account that has used up its
+// CPU time waits for a refill; the account with the most CPU time left goes first, so that light users never wait for
+// heavy ones; a pipeline that exceeds its limits waits longer each time; the queue is bounded; every wait has a reason.
 
 import { backoffMs } from '../../core/backoff.ts'
 import { BoundedMap } from '../../core/bounded-map.ts'
@@ -8,32 +8,32 @@ import type { AccountId } from '../../core/ids.ts'
 import { type Bucket, borrowTokens, fullBucket, takeTokens } from '../../core/token-bucket.ts'
 import type { SqlCaller, SqlWait } from './sql-api.ts'
 
-/** Milliseconds of CPU time of one account. */
+/** CPU milliseconds per account. */
 const CPU = { perSecond: 100, burst: 5_000 }
 const MAX_ACCOUNTS = 10_000
-/** After a run that exceeded its budget. */
+/** Delay after a run that exceeded its limits. */
 const PENALTY = { firstMs: 10_000, capMs: 600_000, jitter: 0 }
-/** Batches that wait, of one account and in all. */
+/** Queued batches per account and in total. */
 const MAX_QUEUED_PER_ACCOUNT = 8
 const MAX_QUEUED = 32
-/** Tests and checks of all accounts at once. */
+/** Concurrent tests and checks of all accounts. */
 const MAX_SLOTS = 4
-/** Longer than a test takes: one whose caller vanished is over then. */
+/** Longer than any test: the slot of a vanished caller expires. */
 const SLOT_MS = 70_000
-/** A run that took less is followed by others without a strike before. */
+/** After a quicker run, the next one starts without storing a strike first. */
 const QUICK_MS = 500
 const MAX_QUICK = 10_000
-/** A caller does not wait for its turn longer than this. */
+/** Maximum time in the queue. */
 const QUEUE_TIMEOUT_MS = 15_000
 const RETRY_SOON_MS = 1_000
 
-/** Runs in a row that exceeded their budget, and until when the next one waits. */
+/** Consecutive runs that exceeded their limits, and when the next may start. */
 export interface Strikes {
   readonly count: number
   readonly untilMs: number
 }
 
-/** Where strikes outlive the object; by the pipeline. */
+/** Persistent strikes by pipeline. */
 export interface StrikeStore {
   get(pipeline: string): Strikes | null
   put(pipeline: string, strikes: Strikes): void
@@ -48,17 +48,17 @@ interface QueuedRun<Go> {
 
 const wait = (waitMs: number, words: string): SqlWait => ({ waitMs: Math.max(1, Math.ceil(waitMs)), words })
 
-const SLOT_TAKEN_MESSAGE = 'another test or check of this account is running: wait for it, then send this again'
-const NO_SLOT_MESSAGE = 'the gateway runs as many tests as it can: send this again in a few seconds'
-const QUEUED_MESSAGE = 'the gateway runs SQL of others: this waits for its turn'
-const CPU_SPENT_MESSAGE = `the transforms of this account have used their CPU time (${CPU.burst} ms at once, ${CPU.perSecond} ms a second on average): select less, or wait`
+const SLOT_TAKEN_MESSAGE = 'Another test or check of this account is running. Try again when it has finished'
+const NO_SLOT_MESSAGE = 'The maximum number of tests is running. Try again in a few seconds'
+const QUEUED_MESSAGE = 'The SQL runner is busy. This run is waiting for its turn'
+const CPU_SPENT_MESSAGE = `The transforms of this account have used their CPU time (${CPU.burst.toLocaleString('en-US')} ms burst, ${CPU.perSecond} ms per second). Select less, or wait`
 const strikeMessage = (count: number) =>
-  `the last ${count === 1 ? 'run' : `${count} runs`} of these transforms exceeded the budget of a run, so the next one waits longer: select less`
+  `The last ${count === 1 ? 'run' : `${count} runs`} of these transforms exceeded the limits of a run, so the next one waits longer. Select less`
 
 export class SqlQueue<Go extends (refused: SqlWait | null) => void> {
   readonly #strikes: StrikeStore
   readonly #cpu = new BoundedMap<string, Bucket>(MAX_ACCOUNTS)
-  /** Until when the test or check of an account has its slot. */
+  /** Expiry of each account's test slot. */
   readonly #slots = new Map<string, number>()
   readonly #queued: QueuedRun<Go>[] = []
   /** Pipelines whose last run was quick. */
@@ -68,7 +68,7 @@ export class SqlQueue<Go extends (refused: SqlWait | null) => void> {
     this.#strikes = strikes
   }
 
-  /** Takes the account's slot for a test or a check; a wait where it has one, or all are taken. */
+  /** Acquires the account's slot; returns a wait if the account or all slots are busy. */
   acquireSlot(account: AccountId, nowMs: number): SqlWait | null {
     for (const [holder, untilMs] of this.#slots) if (untilMs <= nowMs) this.#slots.delete(holder)
     if (this.#slots.has(account)) return wait(RETRY_SOON_MS, SLOT_TAKEN_MESSAGE)
@@ -83,7 +83,7 @@ export class SqlQueue<Go extends (refused: SqlWait | null) => void> {
     this.#slots.delete(account)
   }
 
-  /** `go` is called once: with null when it is this caller's turn, or with a wait. */
+  /** Calls `go` once: with null at the caller's turn, or with a wait. */
   enqueue(caller: SqlCaller, go: Go, nowMs: number): void {
     const refused = this.#requiredWait(caller, nowMs)
     if (refused !== null) return go(refused)
@@ -93,7 +93,7 @@ export class SqlQueue<Go extends (refused: SqlWait | null) => void> {
     this.#queued.push({ caller, start: go, sinceMs: nowMs })
   }
 
-  /** Begins the turn of whoever is next; false: nobody waits. */
+  /** Starts the next run; false: the queue is empty. */
   startNext(nowMs: number): boolean {
     while (this.#queued.length > 0) {
       const at = this.#nextIndex(nowMs)
@@ -107,8 +107,8 @@ export class SqlQueue<Go extends (refused: SqlWait | null) => void> {
   }
 
   /**
-   * Whether a strike was put that has to be stored before the run: one that is not known to be quick may end with the isolate, so
-   * it counts as exceeding its budget until it ends.
+   * Returns whether a strike was added that must be stored before the run. A run not known to be quick may end with the
+   * isolate, so it counts as exceeding its limits until it ends.
    */
   onStart({ pipeline, kind }: SqlCaller, nowMs: number): boolean {
     if (kind === 'check' || this.#quick.has(pipeline)) return false
@@ -116,7 +116,7 @@ export class SqlQueue<Go extends (refused: SqlWait | null) => void> {
     return true
   }
 
-  /** What came of a run: the CPU time that it took, and whether it exceeded its budget. */
+  /** Records the CPU time of a run and whether it exceeded its limits. */
   onEnd({ account, pipeline, kind }: SqlCaller, cpuMs: number, isOver: boolean, nowMs: number): void {
     const bucket = this.#cpu.get(account) ?? fullBucket(CPU, nowMs)
     this.#cpu.set(account, borrowTokens(bucket, CPU, Math.ceil(cpuMs), nowMs).bucket)
@@ -135,7 +135,7 @@ export class SqlQueue<Go extends (refused: SqlWait | null) => void> {
 
   #requiredWait({ account, pipeline, kind }: SqlCaller, nowMs: number): SqlWait | null {
     const strikes = kind === 'check' ? null : this.#strikes.get(pipeline)
-    // Of a longer time the clock went back.
+    // A longer wait means that the clock went back.
     const restMs = Math.min(PENALTY.capMs, (strikes?.untilMs ?? 0) - nowMs)
     if (strikes !== null && restMs > 0) return wait(restMs, strikeMessage(strikes.count))
     return this.#cpuWait(account, nowMs)
@@ -148,7 +148,7 @@ export class SqlQueue<Go extends (refused: SqlWait | null) => void> {
     return waitMs > 0 ? wait(waitMs, CPU_SPENT_MESSAGE) : null
   }
 
-  /** The place of the account with the most CPU time left; of several, of who came first. */
+  /** Index of the account with the most CPU time left; the earliest on a tie. */
   #nextIndex(nowMs: number): number {
     const left = this.#queued.map(({ caller: { account } }) => {
       const bucket = this.#cpu.get(account) ?? fullBucket(CPU, nowMs)

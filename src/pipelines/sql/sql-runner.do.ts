@@ -1,5 +1,5 @@
-// SqlRunner: runs the SQL of some accounts, one batch at a time. A thin shell: whose turn it is stands in turns.ts, what may run
-// in transforms.client.ts. Law: a request is read when it is its turn, so that what waits takes no memory.
+// SqlRunner: runs the SQL of some accounts, one batch at a time. Scheduling is in sql-queue.ts, execution in
+// transforms.client.ts. Invariant: a request body is read only at its turn, so that queued requests take no memory.
 
 import { DurableObject } from 'cloudflare:workers'
 import { orReject } from '../../core/deadline.ts'
@@ -9,9 +9,9 @@ import { readCaller, readRequest, responseText, type SqlCaller, type SqlResponse
 import { SqlQueue, type StrikeStore, type Strikes } from './sql-queue.ts'
 import { checkTransforms, runTransforms } from './transforms.client.ts'
 
-/** A caller that sends nothing holds up the others. */
+/** A caller that sends nothing would block the others. */
 const BODY_TIMEOUT_MS = 5_000
-/** Where the clock stands still while SQL runs, at least this many steps are a millisecond. */
+/** Minimum SQLite steps per millisecond, to estimate CPU time where the clock stands still during execution. */
 const STEPS_PER_MS = 20_000
 
 export class SqlRunner extends DurableObject<Cloudflare.Env> {
@@ -69,7 +69,7 @@ export class SqlRunner extends DurableObject<Cloudflare.Env> {
       defaults === null
         ? await checkTransforms(transforms, [table])
         : await runTransforms(transforms, table, rows, defaults)
-    // Lets in who came meanwhile, and the clock go on.
+    // Accepts queued calls and lets the clock advance.
     await sleep(0)
     const cpuMs = Math.max(Date.now() - begunMs, steps / STEPS_PER_MS)
     const isOver = !outcome.ok && outcome.error.over !== undefined
@@ -78,10 +78,10 @@ export class SqlRunner extends DurableObject<Cloudflare.Env> {
   }
 }
 
-/** Of a pipeline that has not run since. */
+/** Strikes of pipelines that have not run since are deleted. */
 const STRIKE_TTL_MS = 86_400_000
 
-/** Runs of transforms that exceeded their budget, by pipeline. */
+/** Strikes per pipeline in SQLite. */
 class SqlStrikeStore implements StrikeStore {
   readonly #sql: SqlStorage
 

@@ -1,6 +1,6 @@
-// The transforms of a pipeline: SQL over a batch, in SQLite compiled to WebAssembly, in a database of its own that is gone with
-// the batch. Invariants: nothing but reading of the batch's tables is allowed; steps, memory, and what comes out are bounded; the same
-// rows make the same rows; whoever fails is named.
+// Runs the SQL transforms of a batch in SQLite (WebAssembly), in a database that exists only for the batch. Invariants:
+// only the batch's tables can be read; steps, memory and output are bounded; the same rows produce the same result;
+// errors name the failing transform.
 
 import * as SQLite from 'wa-sqlite'
 import openModule from 'wa-sqlite/dist/wa-sqlite.mjs'
@@ -16,68 +16,69 @@ const SELECT = 21
 const FUNCTION = 31
 const RECURSIVE = 33
 
-/** Another try of a batch must make the same rows; what reaches beyond the database; what makes much of nothing; and
- * what takes the product of two lengths in one step, during which nobody can look at the clock. */
+/**
+ * Forbidden functions: non-deterministic ones, because a retry must produce the same rows; access outside the database;
+ * huge output from small input; and single steps with quadratic cost, which the step limit cannot interrupt.
+ */
 const FORBIDDEN = [
   ...['random', 'randomblob', 'current_timestamp', 'current_date', 'current_time'],
-  // Without an argument, or of 'now', they tell the time.
+  // Without an argument, or with 'now', these return the current time.
   ...['date', 'time', 'datetime', 'julianday', 'unixepoch', 'strftime', 'timediff'],
   ...['load_extension', 'fts3_tokenizer', 'writefile', 'readfile', 'edit'],
   ...['zeroblob', 'printf', 'format', 'replace', 'hex'],
   ...['instr', 'trim', 'ltrim', 'rtrim', 'json_patch'],
 ]
-/** What is known of the engine and its schema is nobody's data. */
+/** Tables of the engine and its schema. */
 const HIDDEN = /^(?:sqlite_|pragma_|dbstat)/i
 
-/** `one` and `two`: of a read its table and column, of a call nothing and its function. */
+/** `one` and `two`: table and column of a read; null and the function of a call. */
 function isAllowed(code: number, one: string | null, two: string | null): boolean {
   if (code === SELECT || code === RECURSIVE) return true
   if (code === READ) return !HIDDEN.test(one ?? '')
   return code === FUNCTION && !FORBIDDEN.includes((two ?? '').toLowerCase())
 }
 
-/** Of all databases at once: the isolate has 128 MiB, and the rows lie in it besides. */
+/** For all databases together: the isolate has 128 MiB and also holds the rows. */
 const MAX_MEMORY_BYTES = 48 * 1024 * 1024
 const PAGE_BYTES = 65_536
-/** SQLite's own steps for all transforms of a batch, and between two looks: fewer where a step may go over a long text. */
+/** SQLite steps for all transforms of a batch, and between two checks; fewer if a step may scan a long text. */
 const MAX_STEPS = 20_000_000
 const CHECK_STEPS = 1_000
 const JSON_CHECK_STEPS = 100
-/** And their time, where clocks go on while a Worker computes: on Cloudflare it has a bound of its own. */
+/** Time limit where clocks advance during execution. Cloudflare has its own CPU limit. */
 const MAX_RUN_MS = 2_000
-/** Of one text, and of one statement, as SQLite numbers its limits. */
+/** SQLite's numbers of its limits. */
 const LIMIT_LENGTH = 0
-/** The library's types know no way to take a handler off; SQLite takes null for that. */
+/** SQLite takes null to remove a handler; the library's types lack that. */
 const NO_HANDLER = null as unknown as () => number
 const LIMIT_SQL = 1
 const LIMIT_ATTACHED = 7
 const LIMIT_PATTERN = 8
-/** A step may go over a whole text: the shorter they are, the sooner the steps are over. Lists of levels are longer. */
+/** A step may scan a whole text, so shorter texts bound its duration. Lists of book levels are longer. */
 const MAX_TEXT_BYTES = 64 * 1024
 const MAX_JSON_BYTES = 1024 * 1024
 const MAX_SQL_CHARS = 96 * 1024
 const MAX_PATTERN_CHARS = 128
-/** Of what comes out: more than a batch has, which ends with the block in which it is full. */
+/** Output limits, above the size of any batch. */
 const MAX_ROWS = 30_000
 const MAX_OUTPUT_CHARS = 8 * 1024 * 1024
-const TOO_LONG = `selects more than ${MAX_OUTPUT_CHARS} characters of a batch`
+const TOO_LONG = `returns more than ${MAX_OUTPUT_CHARS.toLocaleString('en-US')} characters for a batch`
 const MAX_NAME_CHARS = 128
-const RESERVED =
-  'names beginning with "_" are reserved (only _kind, _key, _height and _time of the batch may be selected)'
+const RESERVED = 'names starting with "_" are reserved, except _kind, _key, _height and _time of the batch'
 const MAX_MESSAGE_CHARS = 300
 
 type Transforms = Readonly<Record<string, string>>
 
-/** JSON of each row, and how many steps of SQLite that took. */
+/** JSON of each row, and the SQLite steps used. */
 interface RunResult {
   readonly outcome: Result<readonly string[], TransformFault>
   readonly steps: number
 }
 
-/** Names that are the gateway's own among the columns of a result. */
+/** Reserved column names that a result may contain. */
 const HEAD_NAMES: readonly string[] = HEAD_COLUMNS.map(({ name }) => name)
 
-/** Parses and plans transforms over empty tables. The error names the one that is wrong. */
+/** Parses and plans transforms over empty tables. The error names the invalid one. */
 export async function checkTransforms(transforms: Transforms, tables: readonly SqlTable[]): Promise<RunResult> {
   const database = await Database.open()
   try {
@@ -90,8 +91,8 @@ export async function checkTransforms(transforms: Transforms, tables: readonly S
 }
 
 /**
- * What transforms make of a batch, in their order: each sees the table of the topic and those before it by their names, and
- * what the last selects is delivered. `rows`: a JSON list of data.
+ * Runs transforms in order. Each can read the topic's table and earlier transforms by name; the result of the last is
+ * delivered. `rows`: a JSON list of data rows.
  */
 export async function runTransforms(
   transforms: Transforms,
@@ -116,7 +117,7 @@ export async function runTransforms(
   }
 }
 
-/** Makes a row of the result, from its cells and its number. */
+/** Builds a result row from its cells and index. */
 type RowFactory = (cells: readonly (readonly [name: string, cell: unknown])[], at: number) => object
 
 interface Engine {
@@ -126,10 +127,10 @@ interface Engine {
 
 let engine: Promise<Engine> | null = null
 
-/** One for all of the isolate: its memory grows to a bound and stays. */
+/** One engine per isolate: its memory grows up to a limit and is never released. */
 async function startEngine(): Promise<Engine> {
   const module = await openModule({
-    // Else it asks where its script lies, which a bundle does not know.
+    // Prevents a lookup of the script's location, which a bundle does not have.
     locateFile: (name: string) => name,
     instantiateWasm: (imports: WebAssembly.Imports, done: (instance: WebAssembly.Instance) => void) => {
       const instance = new WebAssembly.Instance(binary, imports)
@@ -142,7 +143,7 @@ async function startEngine(): Promise<Engine> {
   return { api: SQLite.Factory(module), isBroken: false }
 }
 
-/** SQLite's own bound of memory is compiled out: whoever wants more is told that there is none. */
+/** This build of SQLite lacks its own memory limit, so growing beyond the limit fails here. */
 function limitMemory(memory: WebAssembly.Memory): void {
   const grow = memory.grow.bind(memory)
   memory.grow = (pages: number) => {
@@ -179,7 +180,7 @@ class Database {
       [LIMIT_PATTERN, MAX_PATTERN_CHARS],
     ] as const)
       opened.api.limit(db, limit, most)
-    // Else what is sorted goes into files, which lie in the object's memory without a bound.
+    // Otherwise sorting uses files, which are unbounded memory of the object.
     await opened.api.exec(db, 'PRAGMA temp_store = MEMORY')
     database.#limitSteps(CHECK_STEPS, Date.now() + MAX_RUN_MS)
     return database
@@ -218,16 +219,18 @@ class Database {
     const { api } = this.#engine
     const isLong = columns.some(({ type, name: column }) => type === 'json' && column === 'bids')
     if (isLong) this.#textBytes = MAX_JSON_BYTES
-    // Rows are the gateway's own: the time of the transforms begins behind them.
+    // Loading the rows does not count toward the limits of the transforms.
     api.progress_handler(this.#db, 0, NO_HANDLER, null)
-    // A batch may be larger than any text of a transform.
+    // A batch may be larger than the text limit of transforms.
     api.limit(this.#db, LIMIT_LENGTH, Math.max(MAX_JSON_BYTES, 4 * all.length))
     await api.run(this.#db, sql, [all])
     api.limit(this.#db, LIMIT_LENGTH, this.#textBytes)
     this.#limitSteps(isLong ? JSON_CHECK_STEPS : CHECK_STEPS, Date.now() + MAX_RUN_MS)
   }
 
-  /** Each transform becomes a table for those behind it. Without `make` they are planned alone, and the tables stay empty. */
+  /**
+   * Each transform becomes a table for later ones. Without `make`, transforms are only planned, and tables stay empty.
+   */
   async chain(transforms: Transforms, make: RowFactory | null): Promise<RunResult['outcome']> {
     const all = Object.entries(transforms)
     let made: readonly string[] = []
@@ -250,15 +253,18 @@ class Database {
     if (error instanceof WebAssembly.RuntimeError) this.#engine.isBroken = true
     if (words === 'interrupted')
       return {
-        message: 'takes too many steps, or too long: select less, or bound the recursion',
+        message: 'exceeds the step or time limit. Select less, or limit the recursion',
         over: this.#isLate ? 'time' : 'steps',
       }
-    if (/out of memory/.test(words)) return { message: 'needs too much memory: select less at once', over: 'memory' }
-    const message = words === 'not authorized' ? 'may only select from the tables of the batch' : words
+    if (/out of memory/.test(words)) return { message: 'exceeds the memory limit. Select less at once', over: 'memory' }
+    const message = words === 'not authorized' ? 'may only read the tables of the batch' : words
     return { message: visible(message).slice(0, MAX_MESSAGE_CHARS) }
   }
 
-  /** The one statement, under the authoriser; what it answers, unless it is to be planned alone. `checked`: it is the last. */
+  /**
+   * Runs the single statement under the authorizer. Returns its rows, unless it is only planned. `checked`: plan the
+   * last transform.
+   */
   async #select(sql: string, make: RowFactory | 'checked' | null): Promise<readonly string[]> {
     const { api } = this.#engine
     const texts: string[] = []
@@ -268,23 +274,24 @@ class Database {
     api.set_authorizer(this.#db, (_, code, one, two) => (isAllowed(code, one, two) ? 0 : 1), null)
     try {
       for await (const statement of api.statements(this.#db, sql)) {
-        if (++statements > 1) throw new Error('must be one SELECT alone')
+        if (++statements > 1) throw new Error('must be a single SELECT')
         const names = api.column_names(statement)
         if (names.length === 0) throw new Error('must be a SELECT')
         if (names.some((name) => name.length > MAX_NAME_CHARS))
-          throw new Error(`has a column whose name is longer than ${MAX_NAME_CHARS} characters: name it with AS`)
+          throw new Error(`has a column name longer than ${MAX_NAME_CHARS} characters. Shorten it with AS`)
         const ours = names.find((name) => name.startsWith('_') && !HEAD_NAMES.includes(name))
         if (make !== null && ours !== undefined) throw new Error(`has a column ${ours}: ${RESERVED}`)
         if (typeof make !== 'function') continue
         while ((await api.step(statement)) === SQLite.SQLITE_ROW) {
-          // Counted before they are taken out of its memory, where cells of a row may share a text.
+          // Counted before they leave SQLite's memory, where cells may share a text.
           for (const [at] of names.entries()) bytes += api.column_bytes(statement, at)
           if (bytes > MAX_OUTPUT_CHARS) throw new Error(TOO_LONG)
           const cells = api.row(statement).map((cell, at) => [names[at] ?? '', jsonValue(cell)] as const)
           const text = JSON.stringify(make(cells, texts.length))
           chars += text.length
           if (chars > MAX_OUTPUT_CHARS) throw new Error(TOO_LONG)
-          if (texts.push(text) > MAX_ROWS) throw new Error(`selects more than ${MAX_ROWS} rows of a batch`)
+          if (texts.push(text) > MAX_ROWS)
+            throw new Error(`returns more than ${MAX_ROWS.toLocaleString('en-US')} rows for a batch`)
         }
       }
     } finally {
@@ -297,7 +304,7 @@ class Database {
 
 const TYPES = { text: 'TEXT', whole: 'INTEGER', time: 'INTEGER', truth: 'INTEGER', json: 'TEXT' } as const
 
-/** A cell as JSON has it. */
+/** JSON value of a cell. */
 function jsonValue(cell: unknown): unknown {
   if (typeof cell === 'bigint') return Number.isSafeInteger(Number(cell)) ? Number(cell) : String(cell)
   return cell instanceof Uint8Array ? new TextDecoder().decode(cell) : cell

@@ -1,5 +1,5 @@
-// book_diffs: the net changes of each coin's book in each block that changed it, as `l2BookDiff2` has them. A book is whole
-// from a reset on, or from any block on together with the book of the archive at that height.
+// book_diffs: net changes of each coin's book per block, as in `l2BookDiff2`. A consumer has a complete book after a
+// reset, or at any block by loading the archived book at that height.
 
 import { readBooksLine } from '../../archive/replay/books-line.ts'
 import { type Coin, marketTypeOf } from '../../core/coin.ts'
@@ -26,7 +26,7 @@ export const bookDiffs: TopicDefinition = {
       rows: (block) => {
         const { height, time, epoch, books, repaired = [] } = block
         const anew = repaired.filter(isOwn).map((coin) => resetRow(height, time, epoch, coin))
-        if (books === null) return [...anew, gapRow(height, height, time, 'the changes of these books are not known')]
+        if (books === null) return [...anew, gapRow(height, height, time, 'the changes of these books are unknown')]
         const changes = books
           .filter(({ coin }) => isOwn(coin))
           .map(({ coin, levels: [bids, asks], new: isNew }) => {

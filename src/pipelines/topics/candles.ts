@@ -1,5 +1,5 @@
-// candles: each candle once, when a block says that it is over; of every coin those of a minute, or what the filter names.
-// Law: of a candle that a hole touches, or that was running where the pipeline began, nothing is told.
+// candles: each candle once, when a block shows that it has closed. One-minute candles of every coin, or what the
+// filter names. Invariant: candles that touch a gap, or that were open when the pipeline started, are omitted.
 
 import { type CandlePart, candleOf, mergeParts, partOf, spanOf, validTrades } from '../../archive/candles.ts'
 import type { Interval } from '../../core/candle-interval.ts'
@@ -10,9 +10,9 @@ import { keyedRows, type TopicDefinition, type TopicFold } from './topic.ts'
 
 interface State {
   readonly interval: Interval
-  /** Null: all. */
+  /** Null: all coins. */
   readonly coin: Coin | null
-  /** Candles that begin at this time or later are whole; null: as soon as a block has come. */
+  /** Candles from this time on are complete; null: set by the next block. */
   readonly wholeMs: number | null
   readonly open: Readonly<Record<string, CandlePart>>
 }
@@ -43,7 +43,7 @@ export const candles: TopicDefinition = {
         for (const [name] of over) running.delete(name)
         for (const trade of validTrades(block.fills)) {
           const part = partOf(trade, interval)
-          // A trade of a minute that was told already is of a clock that went back.
+          // A trade of a closed minute means that the clock went back.
           if (part.t < now || part.t < whole || (coin !== null && trade.coin !== coin)) continue
           const known = running.get(trade.coin)
           running.set(trade.coin, known?.t === part.t ? mergeParts(known, part) : part)
@@ -63,7 +63,7 @@ export const candles: TopicDefinition = {
   },
 }
 
-/** Of candles of another length, or of other coins, nothing can be made. */
+/** State of another interval or coin cannot be reused. */
 function restoreState(before: string | null, interval: Interval, coin: Coin | null): State {
   const state = before === null ? null : (JSON.parse(before) as State)
   const isOwn = state?.interval === interval && state.coin === coin

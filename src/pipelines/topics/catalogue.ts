@@ -1,4 +1,4 @@
-// Every topic that is served, and of those of the log what a filter chooses.
+// All topics, and how filters of log topics resolve to subscriptions.
 
 import type { Column } from '../../archive/files/columns.ts'
 import type { Issue } from '../../core/failure.ts'
@@ -24,13 +24,16 @@ const TOPIC_DEFINITIONS: Readonly<Partial<Record<Topic, TopicDefinition>>> = {
   candles,
 }
 
-/** Of the rows of every topic. */
+/** Columns of every topic. */
 export const TOPIC_COLUMNS: ReadonlyMap<string, readonly Column[]> = new Map([
   ...Object.entries(TOPIC_DEFINITIONS).map(([topic, { columns }]) => [topic, columns] as const),
   ['evm_logs', EVM_COLUMNS],
 ])
 
-/** Without a filter there would be no bound to what is remembered of everyone, or nothing to ask of feeders. */
+/**
+ * Topics that need a filter by wallet: otherwise their state would be unbounded, or there would be nothing to request
+ * from feeders.
+ */
 const WALLET_TOPICS: readonly Topic[] = ['completed_trades', 'order_updates']
 
 export interface TopicSelection {
@@ -38,13 +41,13 @@ export interface TopicSelection {
   readonly interest: Target | null
 }
 
-/** What a pipeline of the log reads; the error says what to send instead. */
+/** Resolves topic and filter of a log pipeline. The error says what to send instead. */
 export function selectTopic({ topic, filter }: Pick<Pipeline, 'topic' | 'filter'>): Result<TopicSelection, Issue> {
   const definition = TOPIC_DEFINITIONS[topic]
-  if (!definition) return err({ path: 'topic', message: `${topic} is not served here` })
+  if (!definition) return err({ path: 'topic', message: `"${topic}" is not available` })
   if (filter === null) {
     if (!WALLET_TOPICS.includes(topic)) return ok({ definition, interest: null })
-    return err({ path: 'filter', message: `is required: "${topic}" are told of wallets that it names` })
+    return err({ path: 'filter', message: `is required: "${topic}" needs a filter that names wallets` })
   }
   const types = FILTERS[topic]
   if (!types.includes(filter.type)) {

@@ -1,5 +1,5 @@
-// completed_trades: round trips of the wallets that the filter names, as info's `userCompletedTrades` has them, each in the
-// block that closed it. Law: a position whose opening the pipeline has not seen, or that a hole touched, is not told.
+// completed_trades: round trips of the filter's wallets, as in info's `userCompletedTrades`, in the block that closed
+// them. Invariant: positions that opened before the pipeline started, or that touch a gap, are omitted.
 
 import Big from 'big.js'
 import { afterGap, emptyTradeState, foldTrades } from '../../archive/completed-trades.ts'
@@ -11,7 +11,7 @@ import type { EventsTarget } from '../../relay/channel.ts'
 import { gapRow, keyedRows, type TopicDefinition, type TopicFold } from './topic.ts'
 
 type Trades = ReturnType<typeof emptyTradeState>
-/** Amounts as text. */
+/** JSON form: amounts are text. */
 type EncodedTrades = readonly [user: Address, open: readonly [coin: Coin, trade: object][], closes: Trades['closes']]
 
 const TEXT_COLUMNS = [
@@ -53,9 +53,9 @@ export const completedTrades: TopicDefinition = {
           states.set(user, folded.state)
           return folded.trades.map((trade) => [`${user}:${trade.coin}:${trade.tx_index}`, { ...trade }] as const)
         })
-        // What was paid on positions meanwhile is not known.
+        // Funding of open positions is unknown for these blocks.
         if (only) acrossAll()
-        const told = only ? [gapRow(height, height, time, 'of these blocks the fills alone are known')] : []
+        const told = only ? [gapRow(height, height, time, 'only the fills of these blocks are known')] : []
         return [...told, ...keyedRows(block, rows)]
       },
       onGap: acrossAll,

@@ -1,6 +1,6 @@
-// Topics whose rows are events that a channel shows: fills, of each side; ledger, balance movements but funding, a row for each
-// wallet that one concerns or for those that the filter names; order_updates, what became of the orders of the wallets that the
-// filter names. The last is live only: feeders send order statuses of wanted wallets alone, and the archive has none.
+// Topics with the events of a channel: fills, one row per side; ledger, balance changes except funding, one row per
+// affected wallet or per wallet of the filter; order_updates, order statuses of the filter's wallets. The last is live
+// only: feeders send only requested wallets, and the archive has none.
 
 import { FILL_COLUMNS, fillCells, LEDGER_COLUMNS } from '../../archive/files/columns.ts'
 import type { Address, LedgerEvent, UserFill } from '../../protocol/feed/block.ts'
@@ -11,7 +11,9 @@ import { gapRow, keyedRows, type TopicDefinition, type TopicFold, visibleItems }
 
 type KeyedRow = readonly [key: string, cells: Readonly<Record<string, unknown>>]
 
-/** `rowsOf`: of an item, and of those of its names that are wanted (null: all). `needsAll`: of blocks with fills alone it has nothing. */
+/**
+ * `rowsOf`: rows of an item for the matching names (null: all). `needsAll`: blocks that contain only fills yield a gap.
+ */
 function eventTopic<Item>(
   { lines, columns, needsAll = false }: Pick<TopicDefinition, 'lines' | 'columns'> & { readonly needsAll?: boolean },
   view: EventView<Item>,
@@ -25,7 +27,7 @@ function eventTopic<Item>(
       const shown = visibleItems(wanted, view)
       const rows = (block: RelayEvents) => {
         const { height, time, only } = block
-        if (needsAll && only) return [gapRow(height, height, time, 'of these blocks the fills alone are known')]
+        if (needsAll && only) return [gapRow(height, height, time, 'only the fills of these blocks are known')]
         const keyed = shown(block).flatMap(({ item, names }) => rowsOf(item, names, block))
         return keyedRows(block, keyed)
       }
@@ -34,7 +36,7 @@ function eventTopic<Item>(
   }
 }
 
-/** Height and time of the block stand in the head of each row. */
+/** Height and block time, which the head of each row already contains. */
 const POSITION_COLUMNS = 2
 const TOPIC_FILL_COLUMNS = FILL_COLUMNS.slice(POSITION_COLUMNS)
 const FILLS_VIEW: EventView<UserFill> = { items: ({ fills }) => fills, text: JSON.stringify }

@@ -1,4 +1,4 @@
-// evm_logs: the logs of contracts of a chain of JSON-RPC, each with what the ABI makes of it. The heights are those of that chain.
+// evm_logs: contract logs of a JSON-RPC chain, decoded by the ABI. Heights are those of that chain.
 
 import type { Column } from '../../archive/files/columns.ts'
 import type { AbiDecoder } from '../evm/decode.ts'
@@ -7,14 +7,14 @@ import type { PipelineFields } from '../pipeline.ts'
 import { FatalPipelineError } from '../pipeline.ts'
 import { keyedRows, type TopicBlock, type TopicFold } from './topic.ts'
 
-/** A block that was read, which must still be there when later ones are. */
+/** The last block read. It must be unchanged when later ones are read. */
 export interface Anchor {
   readonly height: number
   readonly hash: string
 }
 
 interface EvmBlock extends TopicBlock {
-  /** Null where nobody asked. */
+  /** Null: not requested. */
   readonly hash: string | null
   readonly logs: readonly EvmLog[]
 }
@@ -33,7 +33,7 @@ export function readAnchor(fold: string | null): Anchor | null {
   return fold === null ? null : (JSON.parse(fold) as Anchor)
 }
 
-/** `unmatched`: what becomes of logs that the ABI does not have. */
+/** `unmatched`: handling of logs that the ABI does not contain. */
 export function evmFold(
   chain: string,
   decoder: AbiDecoder,
@@ -47,8 +47,8 @@ export function evmFold(
     if (decoded === null && unmatched === 'drop') return []
     if (decoded === null && unmatched === 'fail')
       throw new FatalPipelineError(
-        `abi_file: log ${log_index} of block ${log.height}, of ${address} with topic ${topics[0] ?? 'none'}, is none of its events, ` +
-          'or has other data, and abi_unmatched is "fail"',
+        `abi_file: log ${log_index} of block ${log.height} (address ${address}, topic ${topics[0] ?? 'none'}) does not match any event, ` +
+          'and abi_unmatched is "fail"',
       )
     const [topic0 = null, topic1 = null, topic2 = null, topic3 = null] = topics
     const { event = null, signature = null, args = null } = decoded ?? {}

@@ -1,54 +1,54 @@
-// What a topic makes of the log: rows. Laws: the same blocks after the same state make the same rows, with the same keys; what
-// is not known of a block is a row that says so, and never nothing.
+// How a topic turns log blocks into rows. Invariants: the same blocks and state produce the same rows and keys; unknown
+// data of a block becomes a row that says so and is never dropped silently.
 
 import type { Column } from '../../archive/files/columns.ts'
 import type { Coin } from '../../core/coin.ts'
 import type { BlockEvents, EventsTarget, EventView, Target } from '../../relay/channel.ts'
 
-/** `row`: data. `gap`: rows of these heights are not known. `reset`: books begin anew, of these coins or of all. */
+/** `row`: data. `gap`: rows of these heights are unknown. `reset`: the books of these coins, or all, start again. */
 type RowKind = 'row' | 'gap' | 'reset'
 
-/** What each row has; names of its own columns begin with a letter. */
+/** Head of every row. Topic columns start with a letter. */
 interface RowHead {
   readonly _kind: RowKind
-  /** Tells the row apart from all others of its pipeline; a row that is sent again has the same. */
+  /** Unique within the pipeline; the same when the row is sent again. */
   readonly _key: string
   readonly _height: number
-  /** Of the block, Unix ms. */
+  /** Block time, Unix ms. */
   readonly _time: number
 }
 export type Row = RowHead & Readonly<Record<string, unknown>>
 
-/** A line of the log, read as far as the topic needs it. */
+/** A log line, parsed as far as the topic needs it. */
 export interface TopicBlock {
   readonly height: number
   readonly time: number
-  /** Of the books, null where they are not known; old lines do not say. */
+  /** Epoch of the books; null: unknown; missing in old lines. */
   readonly epoch?: string | null
 }
 
-/** Goes through blocks, oldest first. */
+/** Processes blocks, oldest first. */
 export interface TopicFold<Block extends TopicBlock = TopicBlock> {
-  /** `orders`: the line of order statuses, where the topic has them. */
+  /** `orders`: the line of order statuses, if the topic uses them. */
   parse(line: string, orders?: string): Block
   rows(block: Block): readonly Row[]
-  /** Heights follow that nobody has. */
+  /** The next heights are missing. */
   onGap?(): void
-  /** JSON of what the rows of later blocks depend on; null, or left out: nothing. */
+  /** JSON state that later rows depend on; null or omitted: none. */
   state?(): string | null
 }
 
 export type LineKind = 'events' | 'books' | 'orders'
 
 export interface TopicDefinition {
-  /** Which lines it reads. */
+  /** Kind of log lines to read. */
   readonly lines: LineKind
   readonly columns: readonly Column[]
-  /** `wanted` is what the filter asks for, `state` what a fold before said. */
+  /** `wanted`: the filter's subscription; `state`: state of an earlier fold. */
   open(wanted: Target | null, state: string | null): TopicFold
 }
 
-/** Columns of every row, before its own. */
+/** Columns of every row, before the topic's columns. */
 export const HEAD_COLUMNS: readonly Column[] = [
   { name: '_kind', type: 'text' },
   { name: '_key', type: 'text' },
@@ -56,25 +56,25 @@ export const HEAD_COLUMNS: readonly Column[] = [
   { name: '_time', type: 'time' },
 ]
 
-/** Columns of rows that are no data. */
+/** Columns of gap and reset rows. */
 export const NOTE_COLUMNS: readonly Column[] = [
   { name: '_from', type: 'whole', isOptional: true },
   { name: '_reason', type: 'text', isOptional: true },
   { name: '_epoch', type: 'text', isOptional: true },
 ]
 
-/** Heights `from` to `to` have no rows, or not all. `time`: of a block beside them. */
+/** Rows of heights `from` to `to` are missing or incomplete. `time`: time of a nearby block. */
 export function gapRow(from: number, to: number, time: number, reason: string): Row {
   return { _kind: 'gap', _key: `gap:${from}-${to}`, _height: to, _time: time, _from: from, _reason: reason }
 }
 
-/** Books begin anew: all of them with an epoch, or those of some coins. */
+/** Books start again: all of them with an epoch, or those of one coin. */
 export function resetRow(height: number, time: number, epoch: string | null, coin: Coin | null = null): Row {
   const key = coin === null ? `reset:${height}` : `reset:${height}:${coin}`
   return { _kind: 'reset', _key: key, _height: height, _time: time, _epoch: epoch, ...(coin !== null && { coin }) }
 }
 
-/** Rows of one block: a key that comes again is told apart by how often it came. */
+/** Rows of one block. Repeated keys get a counter as suffix. */
 export function keyedRows(
   { height, time }: TopicBlock,
   rows: readonly (readonly [key: string, cells: Readonly<Record<string, unknown>>])[],
@@ -88,7 +88,7 @@ export function keyedRows(
   })
 }
 
-/** What of a block a subscription shows, and under which of its names; all of a view without one. */
+/** Items of a block that a subscription matches, with the matching names; null: all items of the view. */
 export function visibleItems<Item>(
   wanted: Target | null,
   view: EventView<Item>,

@@ -61,8 +61,8 @@ describe('a line', () => {
 
   const line = (change: object) => JSON.stringify({ ...JSON.parse(fillsLine(block(8))), ...change })
   it.each([
-    ['cut short', fillsLine(block(8)).slice(0, -9), '', /is not whole JSON.*in the midst of a line/],
-    ['empty', ' ', '', /is not whole JSON/],
+    ['cut short', fillsLine(block(8)).slice(0, -9), '', /is not complete JSON/],
+    ['empty', ' ', '', /is not complete JSON/],
     ['no object', '[]', '', /must be an object/],
     ['without a height', line({ height: undefined }), 'height', /is required/],
     ['of a negative height', line({ height: -1 }), 'height', /at least 0/],
@@ -71,9 +71,9 @@ describe('a line', () => {
     ['with a field more', line({ fils: [] }), 'fils', /unknown field/],
     ['with a bad fill', line({ fills: [[USER, { ...fill, side: 'X' }]] }), 'fills.0.1.side', /must be "B" or "A"/],
     ['with a bad wallet', line({ fills: [['0xABC', fill]] }), 'fills.0.0', /40 lower-case hex digits/],
-    ['with a builder of no fill', line({ through: [[1, USER]] }), 'through', /not there/],
+    ['with a builder of no fill', line({ through: [[1, USER]] }), 'through', /does not exist/],
     ['too deep', line({ events: [JSON.parse(`${'['.repeat(200)}${']'.repeat(200)}`)] }), '', /nests deeper/],
-    ['far above the first', fillsLine(block(100_008)), 'height', /at most 100007: send it with the next body/],
+    ['far above the first', fillsLine(block(100_008)), 'height', /at most 100007/],
     ['not above the one before', fillsLine(block(7)), 'height', /must be above 7/],
   ])('%s is refused by number and field', (_, text, field, message) => {
     const answer = read(fillsLine(block(7)), text)

@@ -12,7 +12,7 @@ import { readPayments } from '../../../src/protocol/feed/payments.ts'
 import { anyBlocks, bytesOf, fileOf, fillOf, pack, USERS, unpack } from './made.ts'
 
 const [USER] = USERS as [string]
-const UNHEARD = { tell: () => undefined }
+const UNHEARD = { add: () => undefined }
 
 async function written(blocks: readonly BlockEvents[]): Promise<SourceFile> {
   const writer = new PageWriter(pack)

@@ -91,15 +91,15 @@ describe('a webhook', () => {
 
   // PIPE-19
   it.each([
-    [{ status: 500, body: 'on fire\u001b[2J' }, 'the destination answered 500: on fire\\u001b[2J', undefined],
-    [{ status: 429, headers: { 'retry-after': '7' } }, 'the destination answered 429', 7_000],
-    [{ status: 503, headers: { 'retry-after': 'whenever' } }, 'the destination answered 503', undefined],
+    [{ status: 500, body: 'on fire\u001b[2J' }, 'The destination returned 500: on fire\\u001b[2J', undefined],
+    [{ status: 429, headers: { 'retry-after': '7' } }, 'The destination returned 429', 7_000],
+    [{ status: 503, headers: { 'retry-after': 'whenever' } }, 'The destination returned 503', undefined],
     [
       { status: 307, headers: { location: 'http://10.0.0.1/' } },
-      'the destination answered 307: redirects are not followed',
+      'The destination returned 307: redirects are not followed',
       undefined,
     ],
-    [{ body: 'cut' }, 'the destination could not be reached', undefined],
+    [{ body: 'cut' }, 'The destination could not be reached', undefined],
   ] as const)('that answers %j is a failure in words', async (said, words, retryAfterMs) => {
     answer = said as Answer
     expect(await toWebhook()).toEqual({
@@ -114,7 +114,7 @@ describe('a webhook', () => {
     vi.stubGlobal('fetch', async () => new Response(new ReadableStream({ pull: () => new Promise(() => undefined) })))
     try {
       const answered = sendRequest({ url, headers: {}, body: '' }, open, { patienceMs: 20 })
-      expect(await answered).toEqual({ failed: 'no answer within 0.02 s' })
+      expect(await answered).toEqual({ failed: 'The destination did not respond within 0.02 s' })
     } finally {
       vi.unstubAllGlobals()
     }
@@ -242,15 +242,16 @@ describe('clickhouse', () => {
   })
 
   it.each([
-    [{ body: '<html>welcome</html>' }, 'the destination does not answer as ClickHouse does: <html>welcome</html>'],
-    [{ body: '{"data":[["_key",1]]}' }, 'the destination does not answer as ClickHouse does: {"data":[["_key",1]]}'],
     [
-      { body: '{"data":[]}' },
-      expect.stringMatching(
-        /^there is no table db\.fills\..*CREATE TABLE IF NOT EXISTS `db`\.`fills` \(.*hidden from this user$/,
-      ),
+      { body: '<html>welcome</html>' },
+      'The destination did not respond like a ClickHouse server: <html>welcome</html>',
     ],
-    [{ status: 503, body: 'busy' }, 'the destination answered 503: busy'],
+    [
+      { body: '{"data":[["_key",1]]}' },
+      'The destination did not respond like a ClickHouse server: {"data":[["_key",1]]}',
+    ],
+    [{ body: '{"data":[]}' }, expect.stringMatching(/db\.fills.*CREATE TABLE IF NOT EXISTS `db`\.`fills` \(/)],
+    [{ status: 503, body: 'busy' }, 'The destination returned 503: busy'],
   ])('that answers the question with %j is sent nothing, and asked again at the next try', async (said, words) => {
     const tables = new ClickHouseTables()
     answer = said
@@ -262,11 +263,11 @@ describe('clickhouse', () => {
     const password = 'hu"sh'
     answer = { status: 403, body: `${'x'.repeat(196)}${password} and ${JSON.stringify(password)}` }
     expect(await send(undefined, password)).toMatchObject({
-      message: `the destination answered 403: ${'x'.repeat(196)}****`,
+      message: `The destination returned 403: ${'x'.repeat(196)}****`,
     })
     answer = { status: 403, body: `${JSON.stringify(password)} ${password} ${btoa(`u:${password}`)}` }
     expect(await send(undefined, password)).toMatchObject({
-      message: 'the destination answered 403: "******" ****** ******',
+      message: 'The destination returned 403: "******" ****** ******',
     })
   })
 
@@ -282,7 +283,7 @@ describe('kafka', () => {
   it('may say its secret back: words never have it', async () => {
     answer = { status: 401, body: `no ${btoa('u:long')}, no long` }
     expect(await sendToKafka({ ...kafka, password: 'long', url }, batch, open)).toMatchObject({
-      message: 'the destination answered 401: no ******, no ******',
+      message: 'The destination returned 401: no ******, no ******',
     })
   })
 
@@ -297,11 +298,11 @@ describe('kafka', () => {
   })
 
   it.each([
-    ['{"offsets":[{"error_code":2,"error":"broker down"},{}]}', 'a record was refused: broker down'],
-    ['{"offsets":[{},{"error":{"toString":1}}]}', 'a record was refused: {"toString":1}'],
-    ['{"offsets":[null,{"error_code":50003}]}', 'a record was refused: 50003'],
-    ['{"offsets":[{}]}', 'the bridge took 1 of 2 records'],
-    ['<html>', `the bridge's answer names no offsets: <html>`],
+    ['{"offsets":[{"error_code":2,"error":"broker down"},{}]}', 'The Kafka bridge rejected a record: broker down'],
+    ['{"offsets":[{},{"error":{"toString":1}}]}', 'The Kafka bridge rejected a record: {"toString":1}'],
+    ['{"offsets":[null,{"error_code":50003}]}', 'The Kafka bridge rejected a record: 50003'],
+    ['{"offsets":[{}]}', 'The Kafka bridge accepted 1 of 2 records'],
+    ['<html>', 'The Kafka bridge returned no offsets: <html>'],
   ])('may say 200 and %s: that is a failure', async (body, words) => {
     answer = { body }
     expect(await send()).toEqual({ ok: false, message: words })

@@ -32,36 +32,36 @@ it.each(['address', 'bytes32[]', 'uint8[3][]', 'uint256[][]', 'bytes[]', 'string
 )
 
 it.each([
-  [{ abi: {} }, 'abi_file.abi: must be a list'],
+  [{ abi: {} }, 'abi_file.abi: must be an array'],
   [{ abi: Array(100_000).fill(0) }, 'abi_file.abi.0: must be an object'],
   [{ abi: Array(100_000).fill(event().abi[0]) }, 'abi_file.abi: must have at most 1000 events'],
-  [{ abi: [{}] }, 'abi_file.abi.0.type: must be text'],
-  [{ abi: [{ type: 'event', name: '<b>', inputs: [] }] }, 'abi_file.abi.0.name: must be a name'],
-  [{ abi: [{ type: 'event', name: 'E' }] }, 'abi_file.abi.0.inputs: must be a list'],
-  [event({ type: 'uint' }), 'abi_file.abi.0.inputs.0.type: must be a type such as'],
-  [event({ type: 'uint7' }), 'abi_file.abi.0.inputs.0.type: must be a type such as'],
-  [event({ type: 'uint264' }), 'abi_file.abi.0.inputs.0.type: must be a type such as'],
-  [event({ type: 'bool[0]' }), 'abi_file.abi.0.inputs.0.type: must be a type such as'],
-  [event({ type: 'bool[99999]' }), 'abi_file.abi.0.inputs.0.type: must be a type such as'],
-  [event({ type: 7 }), 'abi_file.abi.0.inputs.0.type: must be a type such as'],
-  [event({ type: 'bool', name: '__proto__' }), 'abi_file.abi.0.inputs.0.name: must be a name'],
+  [{ abi: [{}] }, 'abi_file.abi.0.type: must be a string'],
+  [{ abi: [{ type: 'event', name: '<b>', inputs: [] }] }, 'abi_file.abi.0.name: must be an identifier'],
+  [{ abi: [{ type: 'event', name: 'E' }] }, 'abi_file.abi.0.inputs: must be an array'],
+  [event({ type: 'uint' }), 'abi_file.abi.0.inputs.0.type: must be a Solidity type'],
+  [event({ type: 'uint7' }), 'abi_file.abi.0.inputs.0.type: must be a Solidity type'],
+  [event({ type: 'uint264' }), 'abi_file.abi.0.inputs.0.type: must be a Solidity type'],
+  [event({ type: 'bool[0]' }), 'abi_file.abi.0.inputs.0.type: must be a Solidity type'],
+  [event({ type: 'bool[99999]' }), 'abi_file.abi.0.inputs.0.type: must be a Solidity type'],
+  [event({ type: 7 }), 'abi_file.abi.0.inputs.0.type: must be a Solidity type'],
+  [event({ type: 'bool', name: '__proto__' }), 'abi_file.abi.0.inputs.0.name: must be an identifier'],
   [event({ type: 'bool', indexed: 1 }), 'abi_file.abi.0.inputs.0.indexed: must be true or false'],
-  [event({ type: 'bool', name: '_1' }, { type: 'bool' }), 'abi_file.abi.0.inputs: must have a name each'],
+  [event({ type: 'bool', name: '_1' }, { type: 'bool' }), 'abi_file.abi.0.inputs: must have unique names'],
   [
     event(
       ...Array(4)
         .fill(0)
         .map((_, i) => ({ type: 'bool', name: `a${i}`, indexed: true })),
     ),
-    'at most 3 that are indexed',
+    'at most 3 indexed',
   ],
-  [event(...Array(65).fill({ type: 'bool' })), 'abi_file.abi.0.inputs: must be at most 64'],
+  [event(...Array(65).fill({ type: 'bool' })), 'abi_file.abi.0.inputs: must have at most 64'],
   [event({ type: 'tuple', components: [] }), 'abi_file.abi.0.inputs.0.components: must not be empty'],
   [event({ type: 'tuple' }), 'abi_file.abi.0.inputs.0.components: must not be empty'],
   [event({ type: 'tuple[]', components: [{ type: 'tuple[9999]', components: [{}] }] }), 'components.0.type: must be'],
-  [event(nested(9)), 'must not nest deeper than 8 tuples'],
-  [event({ type: 'bytes[][]' }), 'abi_file.abi.0.inputs.0.type: must not be a list of lists'],
-  [event({ type: 'tuple[]', components: [{ type: 'string[]' }] }), 'must not be a list of lists'],
+  [event(nested(9)), '8 deep'],
+  [event({ type: 'bytes[][]' }), 'abi_file.abi.0.inputs.0.type: must not nest lists'],
+  [event({ type: 'tuple[]', components: [{ type: 'string[]' }] }), 'must not nest lists'],
 ])('refuses %#: %s', (file, words) => expect(told(file)).toContain(words))
 
 it('takes tuples of tuples to the bound', () => expect(told(event(nested(8)))).toBe('ok'))

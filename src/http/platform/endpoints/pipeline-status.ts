@@ -88,7 +88,7 @@ const pipelineStatus = defineEndpoint({
     last_incident: {
       since: '2026-09-21T13:02:10.004Z',
       recovered: '2026-09-21T13:04:31.220Z',
-      message: 'the destination answered 503: on fire',
+      message: 'The destination returned 503: on fire',
     },
   }),
   handle: async ({ params, identity }, { pipelines }) => {
