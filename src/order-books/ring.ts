@@ -5,9 +5,9 @@ import type { Cursor } from '../protocol/feed/log-api.ts'
 import type { CoinFragment, HubTick } from '../protocol/hub/hub-link.ts'
 import type { ShardBooks } from './shard-books.ts'
 
-/** How long a relay may be away before its clients have to start over. */
+/** How long a relay may be disconnected before its clients have to restart. */
 export const RING_MS = 30_000
-/** Most characters retained. In a busy shard that is less than RING_MS, and a returning relay is told so. */
+/** Most characters retained. In a busy shard that covers less time than RING_MS. */
 export const RING_CHARS = 16 * 1024 * 1024
 
 export interface RingEntry {

@@ -47,7 +47,7 @@ export class ShardBooks {
   get suspects(): readonly string[] {
     return [...this.#suspectCoins]
   }
-  /** False while a coin's book is unknown, or while its clients have yet to be told to start over. */
+  /** False while a coin's book is unknown, or while its clients have not yet received the restart. */
   isSettled(coin: Coin): boolean {
     return !this.#suspectCoins.has(coin) && !this.#interrupted.has(coin) && !this.#coins.get(coin)?.isUnannounced
   }

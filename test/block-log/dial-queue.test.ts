@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { DialQueue, MAX_DIALS, PATIENCE_MS } from '../../src/block-log/dial-queue.ts'
 
-/** Dials that end when they are told to. */
+/** Dials that end when the test ends them. */
 function switchboard() {
   const clock = { nowMs: 0 }
   const queue = new DialQueue<string>(() => clock.nowMs)

@@ -1,4 +1,4 @@
-// The feeders' door, before the log is asked anything.
+// The route on which feeders connect: refusals before the block log is involved.
 
 import { createExecutionContext } from 'cloudflare:test'
 import { expect, it } from 'vitest'

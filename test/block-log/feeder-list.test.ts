@@ -1,4 +1,4 @@
-// Feeders as `/status` lists them: the connected as they said, those that left for a day.
+// The feeders listed in `/status`: connected ones, and those that left within a day.
 
 import { describe, expect, it } from 'vitest'
 import {

@@ -1,4 +1,4 @@
-// The quick reading of a feeder's frame comes to the same as the schema, whatever the frame is.
+// The fast check of a feeder's frame gives the same result as the schema, for any frame.
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'

@@ -1,4 +1,4 @@
-// What a feeder must say first, how much it may say at once, and how it is sent away.
+// The first frame that a feeder must send, how much it may send at once, and how its connection is closed.
 
 import { env } from 'cloudflare:workers'
 import { afterEach, beforeEach, expect, it } from 'vitest'

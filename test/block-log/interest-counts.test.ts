@@ -1,4 +1,4 @@
-// Whatever comes and goes: differences add up to what somebody asks for, and to what the log asks its feeders for.
+// Differences add up to the current requests, and to the subscriptions that the log sends to its feeders.
 
 import fc from 'fast-check'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'

@@ -1,4 +1,5 @@
-// Where objects are made (whoever asks first decides, so everybody who asks says it), and readers that hang.
+// Where Durable Objects are created (the first caller decides, so every caller passes the location), and readers
+// that do not answer.
 
 import { afterEach, expect, it, vi } from 'vitest'
 import { MAX_DIALS } from '../../src/block-log/dial-queue.ts'

@@ -1,4 +1,4 @@
-// Whose order statuses pipelines want, at the log: what feeders were not told of is not called known.
+// Order-status subscriptions of pipelines in the block log: a status that feeders were not asked for is not reported as known.
 
 import { expect, it } from 'vitest'
 import { OrderInterests } from '../../src/block-log/order-interests.do.ts'

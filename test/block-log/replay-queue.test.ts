@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { PAGE_CHARS, ReplayQueue } from '../../src/block-log/pages.ts'
 
-/** How long a relay waits that wants one page, while others ask all the time, and how many pages those had each. */
+/** How long a relay waits for one page while others request pages continuously, and how many pages each of those got. */
 function meanwhile(
   others: number,
   fromMs: number,

@@ -1,4 +1,4 @@
-// Whole books on their way: cut by a feeder, handed on by the log, taken over by a hub.
+// Order-book snapshots in transit: split by a feeder, forwarded by the log, accepted by a hub.
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'

@@ -1,4 +1,4 @@
-// What the log tells of its feeders and gaps, through pulses, departures, resets and its own restarts.
+// Reported feeders and gaps, across heartbeats, disconnects, resets and restarts of the log.
 
 import { abortAllDurableObjects, runInDurableObject } from 'cloudflare:test'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'

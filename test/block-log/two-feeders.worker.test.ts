@@ -1,5 +1,5 @@
-// Two connections at once where each by itself would be well: whole books that cross, a dead connection beside a living
-// one, a feeder that waits for another which waits for it.
+// Two connections at once, each correct by itself: overlapping snapshots, a dead connection next to a live one, two
+// feeders that wait for each other.
 
 import { runInDurableObject } from 'cloudflare:test'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'

@@ -1,4 +1,4 @@
-// Which part is at fault, over all that a log knows of its feeders.
+// Which component the diagnosis names as the cause, given the state of all feeders.
 
 import { describe, expect, it } from 'vitest'
 import { SILENT_MS, STALLED_MS, verdict } from '../../src/block-log/verdict.ts'

@@ -1,4 +1,4 @@
-// No frame of the log or of a hub waits for a write: blocks and checkpoints are put unconfirmed, and no table is written.
+// No frame of the log or of a hub waits for a write: blocks and checkpoints are stored unconfirmed, and no table is written.
 
 import { runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'

@@ -1,4 +1,4 @@
-// Whom a wrong book is laid to.
+// Which feeder a wrong order book is attributed to.
 
 import { expect, it } from 'vitest'
 import { WrongBooks } from '../../src/block-log/copy-comparison.ts'

@@ -1,4 +1,4 @@
-// Wrong books, slow readers and links without blocks: what the log and the hubs find out by themselves.
+// Wrong order books, slow readers and links without blocks, detected by the log and the hubs.
 
 import { abortAllDurableObjects, runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'

@@ -1,4 +1,4 @@
-// The files on disk: recovery from a kill at any place, hour rollover, pruning, refusals.
+// The files on disk: recovery from a kill at any point, hour rollover, pruning, refusals.
 
 import {
   appendFileSync,

@@ -1,5 +1,4 @@
-// Every wallet's money, positions and orders, counted again from what the node's files say, are what the answers say:
-// one account of the exchange, whichever query is asked.
+// Every wallet's balance, positions and orders, recomputed from the node's files, equal the answers of every query.
 
 import { beforeAll, describe, expect, it } from 'vitest'
 import { fromScaled, toScaled } from '../../src/core/decimal.ts'

@@ -1,4 +1,4 @@
-// From a block's time to its lines: in order, each once, but for those that a node writes again.
+// Lines of a block: in order, each written once, except those that a node writes again.
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'

@@ -1,5 +1,5 @@
-// The laws of the stand-in exchange: conservation at every block, the same blocks from the same seed,
-// and a checkpoint that loses nothing.
+// Rules of the simulated exchange: conservation at every block, the same blocks from the same seed, and a checkpoint
+// without loss.
 
 import { describe, expect, it } from 'vitest'
 import { createEngine, type Engine, restoreEngine } from '../../src/devnet/engine.ts'

@@ -1,5 +1,5 @@
-// What the files say must be enough to rebuild the exchange: books from raw diffs, orders from statuses (positions and money:
-// consistency.test.ts); and every event has the node's keys in the node's order.
+// The files are sufficient to rebuild the exchange: order books from raw diffs, orders from statuses (positions and
+// balances: consistency.test.ts). Every event has the node's keys in the node's order.
 
 import { describe, expect, it } from 'vitest'
 import { createEngine } from '../../src/devnet/engine.ts'

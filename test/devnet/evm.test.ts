@@ -1,4 +1,4 @@
-// The stand-in of a chain, as viem and a pipeline read it.
+// The simulated EVM chain, as viem and a pipeline read it.
 
 import { type Address, createPublicClient, custom, erc20Abi, type Hash, parseAbiItem } from 'viem'
 import { describe, expect, it } from 'vitest'

@@ -1,4 +1,4 @@
-// The HTTP surface over a real socket: every query, the public server's refusals, the snapshot file, /evm.
+// The HTTP API on a real socket: every query, the public server's refusals, the snapshot file, /evm.
 
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

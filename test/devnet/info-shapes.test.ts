@@ -1,5 +1,5 @@
-// Every type of the catalogue that the gateway asks an upstream for is answered by devnet, and passes the gateway's own
-// response schema: its example request on a fresh exchange and on one that has traded, and for every wallet.
+// Devnet answers every type of the catalogue that the gateway requests from an upstream, and the answer matches the
+// gateway's response schema: for the example request on a new exchange, on one with trades, and for every wallet.
 
 import { describe, expect, it } from 'vitest'
 import { createEngine } from '../../src/devnet/engine.ts'

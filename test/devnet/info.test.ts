@@ -1,4 +1,4 @@
-// Every query of the upstream: it answers, and what one answer says fits what the others and the state say.
+// Every query of the upstream is answered, and its answer agrees with the other answers and the state.
 
 import { beforeAll, describe, expect, it } from 'vitest'
 import { toScaled } from '../../src/core/decimal.ts'

@@ -1,4 +1,4 @@
-// The program itself: ready line, kill and return, clean end, and one clear sentence where it cannot run.
+// The program: ready line, kill and restart, clean exit, and one clear message when it cannot run.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// Faults: which query one happens to, when it is over, and what a client sees of it on a real socket.
+// Faults: which query a fault applies to, when it ends, and what a client on a real socket receives.
 
 import { tmpdir } from 'node:os'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'

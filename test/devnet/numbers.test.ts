@@ -1,4 +1,4 @@
-// Laws of the small pure parts: amounts, positions, the generator.
+// Rules of the small pure modules: amounts, positions, the generator.
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'

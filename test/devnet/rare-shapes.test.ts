@@ -1,5 +1,5 @@
-// Shapes that a real exchange shows seldom or to few: the stand-in shows each of them within minutes, it follows from its
-// state, and its answers agree about it.
+// Response shapes that a real exchange rarely gives: devnet gives each of them within minutes, consistent with its state
+// and its other answers.
 
 import { beforeAll, describe, expect, it } from 'vitest'
 import { toScaled } from '../../src/core/decimal.ts'

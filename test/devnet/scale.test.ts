@@ -1,4 +1,4 @@
-// The exchange at the real one's size: how deep and how busy it is, and that the crowd's text is what objects would give.
+// The exchange at production size: its depth and activity, and that the crowd's text equals the text made from objects.
 
 import { beforeAll, describe, expect, it } from 'vitest'
 import { createEngine, type Engine, restoreEngine } from '../../src/devnet/engine.ts'

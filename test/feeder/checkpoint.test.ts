@@ -1,5 +1,5 @@
-// Checkpoints are taken coin by coin while blocks go on, come back as the books of any later height, and are whole at
-// every step of writing.
+// Checkpoints are taken coin by coin while blocks continue, restore the order books of any later height, and are
+// complete at every step of writing.
 
 import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

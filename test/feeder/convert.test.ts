@@ -1,4 +1,4 @@
-// Events of the node's lines become the events of a block; odd ones are left out by name.
+// Events of the node's lines are converted to events of a block. Unknown ones are skipped and counted by name.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

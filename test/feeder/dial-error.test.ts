@@ -1,4 +1,4 @@
-// Every way in which a dial fails has a sentence that says what to do; real sockets say the same.
+// Every dial error has a message that says what to do. Real sockets give the same messages.
 
 import { createServer, type RequestListener } from 'node:http'
 import { type AddressInfo, createServer as createPlainServer, type Server } from 'node:net'

@@ -1,4 +1,4 @@
-// The feeder as it runs: real files, real sockets, a node and a gateway that die and return.
+// The whole feeder: real files, real sockets, a node and a gateway that crash and recover.
 
 import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-// A whole order-level book goes out exactly where the rows that follow it have, or will.
+// An order-level snapshot is sent at the height that the rows after it continue from.
 
 import fc from 'fast-check'
 import { expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-// Books of another height are brought to ours, whichever is ahead; digests tell what ours were at any height held.
+// Order books of another height are projected to ours, whichever is ahead. Digests identify our books at any retained height.
 
 import fc from 'fast-check'
 import { expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-// Order-level books: levels are always the sum of their orders, changes are net, contradictions are noticed.
+// Order-level books: levels are always the sum of their orders, changes are net, contradictions are detected.
 
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'

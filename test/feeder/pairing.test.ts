@@ -1,4 +1,4 @@
-// Lines of several streams become blocks, gaps, duplicates, late lines, or the news that the node started over.
+// Lines of several streams are combined into blocks, gaps, duplicates, late lines, or a restart of the node.
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'

@@ -1,5 +1,5 @@
-// Rows of wanted coins are those of the node's files, and with a whole book give every later one; where that is not
-// certain of a coin it has no entry.
+// Rows of subscribed coins equal those in the node's files, and applied to a snapshot they give every later order book.
+// A coin for which this is uncertain has no entry.
 
 import { beforeEach, describe, expect, test } from 'vitest'
 import { createEngine } from '../../src/devnet/engine.ts'

@@ -1,4 +1,4 @@
-// The blocks of a capture give exactly the golden books and level changes.
+// The blocks of a capture produce exactly the golden order books and level changes.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

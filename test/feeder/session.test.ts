@@ -1,4 +1,4 @@
-// The protocol's corners one by one; simulation.test.ts puts them together.
+// Single edge cases of the protocol. simulation.test.ts combines them.
 
 import { describe, expect, test } from 'vitest'
 import { Outbox } from '../../src/feeder/outbox.ts'

@@ -1,7 +1,7 @@
-// A seeded life of node, feeder and gateway: connections that break with frames in flight, gateways that lose what
-// was not durable (or their books), feeders killed and started from a checkpoint, old or none, pruned files.
-// Law: the log has every height once, in order, with the node's fills; known books are the node's, at every height, and
-// so are order-level books that are kept of the rows of every block.
+// A seeded simulation of node, feeder and gateway: connections that break with frames in flight, gateways that lose
+// data that was not durable (or their order books), feeders killed and restarted from a new, old or missing checkpoint,
+// pruned files. Rule: the log has every height once, in order, with the node's fills. Known order books equal the
+// node's at every height, and so do order-level books built from the rows of every block.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, test } from 'vitest'

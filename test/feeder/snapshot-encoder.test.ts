@@ -1,4 +1,4 @@
-// Whole books come in parts that are whole together, and none of which takes long.
+// Snapshots are encoded in parts that are complete together, each in a short time.
 
 import fc from 'fast-check'
 import { expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-// Snapshot files are read in any chunks, in both shapes.
+// Snapshot files can be read in chunks of any size, in both formats.
 
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'

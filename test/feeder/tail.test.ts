@@ -1,4 +1,4 @@
-// One stream read from real files: halves, the hour's end, files written anew, long lines, search by height.
+// One stream read from real files: partial lines, hour rollover, rewritten files, long lines, search by height.
 
 import { appendFileSync, mkdirSync, mkdtempSync, rmSync, unlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

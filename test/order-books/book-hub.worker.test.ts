@@ -1,4 +1,4 @@
-// A log that takes no call to its end: hubs give up in time, answer their callers, and come back with it.
+// A log that never completes a call: hubs time out, answer their callers, and recover together with the log.
 
 import { env } from 'cloudflare:workers'
 import { afterEach, expect, it, vi } from 'vitest'

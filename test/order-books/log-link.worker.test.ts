@@ -1,4 +1,4 @@
-// A hub and its link to the log, at the moments when what the hub was told and what comes on the link could part.
+// A hub's link to the log, at the moments when the hub's position and the frames on the link could diverge.
 
 import { evictDurableObject, runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
