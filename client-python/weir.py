@@ -1,6 +1,6 @@
-"""A client of a Weir gateway in one file: questions with what they cost, streams, books that check themselves, replay.
+"""Client for a Weir gateway in one file: info requests with their cost, streams, self-verifying books, replay.
 
-Needs websockets and httpx (Debian: python3-websockets, python3-httpx). Prices and sizes are decimal strings: count with Decimal.
+Requires websockets and httpx (Debian: python3-websockets, python3-httpx). Prices and sizes are decimal strings; use Decimal.
 
     async with weir.Client(url, key) as client:
         answer = await client.info("l2Book", coin="BTC")
@@ -25,26 +25,26 @@ import httpx
 import websockets
 
 PING_EVERY_S = 10
-# After so many characters it proves that it has read them, whoever takes whole markets: see WS-60 of the protocol.
+# Proves that it has read its data after this many characters (WS-60 of the protocol).
 PROVE_EVERY_CHARS = 32 * 1024
-# Pings are answered: a link that brings nothing for so long is lost.
+# The gateway answers pings, so a connection that is silent for this long is lost.
 SILENT_S = 25
-# A peer that is gone answers no close: nobody waits for it.
+# A dead peer does not answer a close.
 CLOSE_S = 0.5
 ACK_S = 15
 STEADY_S = 5
-# No `Retry-After` is waited for that asks for more.
+# A longer `Retry-After` fails at once.
 MAX_RETRY_WAIT_S = 30
-PASSING = {"rate_limited", "unavailable", "upstream_failed", "upstream_timeout", "internal", "network", "timeout"}
+TRANSIENT = {"rate_limited", "unavailable", "upstream_failed", "upstream_timeout", "internal", "network", "timeout"}
 CODES = {401: "unauthorized", 402: "credits_exhausted", 403: "forbidden", 404: "not_found", 429: "rate_limited"}
 CODES |= {502: "upstream_failed", 503: "unavailable", 504: "upstream_timeout"}
-# Close codes and statuses of an upgrade that no retry mends.
+# Close codes and upgrade statuses that a retry cannot fix.
 FINAL = {401: "unauthorized", 402: "credits_exhausted", 403: "forbidden"}
 FINAL |= {4401: "unauthorized", 4402: "credits_exhausted", 4403: "forbidden"}
 
 
 class WeirError(Exception):
-    """`code` is what a program decides by; `retry_after` seconds, None where the gateway does not say."""
+    """Error of a request or stream. Branch on `code`. `retry_after` is in seconds, None if the gateway sends none."""
 
     def __init__(self, code: str, message: str, status=None, retry_after=None, request_id=None):
         super().__init__(f"{code}: {message}")
@@ -54,6 +54,8 @@ class WeirError(Exception):
 
 @dataclasses.dataclass(frozen=True)
 class Answer:
+    """Response of an info request with its cost in credits, block height, and age in seconds."""
+
     data: Any
     cost: str | None
     remaining: str | None
@@ -64,7 +66,7 @@ class Answer:
 
 @dataclasses.dataclass(frozen=True)
 class Gap:
-    """Events may be missing from block `start` to block `end`; None: not known, or not over yet."""
+    """Events may be missing from block `start` to block `end`, both inclusive. None: unknown, or not over yet."""
 
     reason: str
     start: int | None = None
@@ -72,7 +74,7 @@ class Gap:
 
 
 class Book:
-    """One coin's book. It has levels only while every change came in its order and its checksum was the server's."""
+    """Book of one coin. It has levels only while all changes arrived in order and every checksum matched."""
 
     def __init__(self, coin: str):
         self.coin = coin
@@ -82,7 +84,7 @@ class Book:
         self._kept: list[dict] = []
 
     def levels(self, depth: int | None = None) -> tuple[list, list]:
-        """Bids and asks, best first; both empty where it is not in step."""
+        """Returns bids and asks, best first. Both are empty if the book is not in step."""
         return self._levels(depth) if self.step == "in step" else ([], [])
 
     def _levels(self, depth):
@@ -93,7 +95,7 @@ class Book:
         self.step, self.why, self._sides, self._kept = "out of step", why, ({}, {}), []
 
     def _seed(self, snapshot: dict) -> str | None:
-        """None, or why it is not the server's."""
+        """Applies a snapshot. Returns None, or why the book does not match the server's."""
         self.epoch, self.height, self.seq = snapshot["epoch"], snapshot["height"], snapshot["seq"]
         self.time, self.step, self.why, self._sides = snapshot["time"], "in step", "", ({}, {})
         self._put(snapshot["levels"])
@@ -135,7 +137,7 @@ class Book:
 
 
 class Client:
-    """Questions by `info`, and streams, each on a socket of its own, which lives as long as its loop."""
+    """Client for one gateway. Each stream has its own socket, which lives as long as its loop."""
 
     def __init__(self, url: str, key: str, *, timeout_s: float = 10, retries: int = 3):
         self._url, self._key, self._retries = url.rstrip("/"), key, retries
@@ -151,22 +153,26 @@ class Client:
         await self._http.aclose()
 
     async def info(self, type: str, **fields: Any) -> Answer:
-        """Asks POST /info, again where a failure passes; raises WeirError."""
+        """Sends POST /info, and retries temporary failures.
+
+        Raises:
+            WeirError: on a gateway error, a timeout or a network failure.
+        """
         for attempt in range(self._retries + 1):
             try:
-                return await self._ask({"type": type, **fields})
+                return await self._post({"type": type, **fields})
             except WeirError as error:
                 wait_s = max(error.retry_after or 0, _backoff(attempt, 0.25, 10))
-                if error.code not in PASSING or attempt == self._retries or wait_s > MAX_RETRY_WAIT_S:
+                if error.code not in TRANSIENT or attempt == self._retries or wait_s > MAX_RETRY_WAIT_S:
                     raise
             await asyncio.sleep(wait_s)
         raise AssertionError
 
-    async def _ask(self, question: dict) -> Answer:
+    async def _post(self, request: dict) -> Answer:
         try:
-            reply = await self._http.post(f"{self._url}/info", json=question)
+            reply = await self._http.post(f"{self._url}/info", json=request)
         except httpx.TimeoutException as error:
-            raise WeirError("timeout", str(error) or "no answer in time") from error
+            raise WeirError("timeout", str(error) or "no response in time") from error
         except httpx.HTTPError as error:
             raise WeirError("network", str(error) or type(error).__name__) from error
         head, status = reply.headers, reply.status_code
@@ -189,9 +195,15 @@ class Client:
         return Answer(data, cost, remaining, number("x-block-height"), number("age"), head.get("x-request-id"))
 
     async def stream(self, type: str, *, from_block: int | None = None, **fields: Any) -> AsyncIterator[dict | Gap]:
-        """Frames of a channel, through reconnects, and a Gap where something may be missing. Leaving the loop ends it.
+        """Yields frames of a channel across reconnects, and a Gap if events may be missing. Leaving the loop unsubscribes.
 
-        Channels of events go on where they were (five minutes are held), none twice; `from_block` begins with that block.
+        Event channels resume where they were (the gateway stores five minutes) without duplicates.
+
+        Args:
+            from_block: first block to receive.
+
+        Raises:
+            WeirError: if the gateway rejects the subscription or the key.
         """
         body = {"type": type, **fields}
         seen = _Seen(from_block)
@@ -199,7 +211,7 @@ class Client:
             yield frame
 
     async def books(self, *coins: str) -> AsyncIterator[Book]:
-        """The book of a coin each time that it has changed in step, or has got out of step (see `step` and `why`)."""
+        """Yields a coin's book whenever it changes in step or gets out of step (see `step` and `why`)."""
         books = {coin: Book(coin) for coin in coins}
         body = {"type": "l2BookDiff2", "coin": coins[0] if len(coins) == 1 else list(coins), "checksum": True}
         waiting: dict[str, asyncio.Task] = {}
@@ -222,7 +234,7 @@ class Client:
 
         async def read() -> None:
             try:
-                async for frame in self._sockets(body, None, told=True):
+                async for frame in self._sockets(body, None, with_status=True):
                     await events.put((None, frame))
             except BaseException as error:
                 await events.put((None, error))
@@ -261,9 +273,9 @@ class Client:
                             wrong[one.coin] = 0
                         yield one
                 elif waiting.pop(book.coin, None) is None:
-                    continue  # It was asked for before a loss.
+                    continue  # Requested before a loss.
                 elif isinstance(event, WeirError):
-                    if event.code not in PASSING:
+                    if event.code not in TRANSIENT:
                         raise event
                     lose(book, str(event))
                 else:
@@ -278,7 +290,11 @@ class Client:
             await asyncio.gather(reading, *waiting.values(), return_exceptions=True)
 
     async def replay(self, type: str, *, replay: dict, **fields: Any) -> AsyncIterator[dict | Gap]:
-        """What was, in the frames of live, from `fromTime` or `fromBlock` to `toTime` or `toBlock`, at a `speed`."""
+        """Replays archived blocks in the format of live frames.
+
+        Args:
+            replay: `fromTime` or `fromBlock`, `toTime` or `toBlock`, and `speed`.
+        """
         async with self._socket() as link:
             await link.send({"method": "subscribe", "subscription": {"type": type, **fields}, "replay": replay})
             async for frame in link.frames():
@@ -291,13 +307,13 @@ class Client:
                     return
                 elif channel not in ("replay", "pong", "subscriptionResponse", "notification"):
                     yield frame
-        raise WeirError("network", "the connection ended before the replay did")
+        raise WeirError("network", "the connection ended before the replay finished")
 
-    async def _sockets(self, body: dict, seen: _Seen | None, told: bool = False) -> AsyncIterator[Any]:
-        """Frames of a body over one socket after the other; with `told` also "live" when it begins, and each loss."""
+    async def _sockets(self, body: dict, seen: _Seen | None, with_status: bool = False) -> AsyncIterator[Any]:
+        """Yields frames of a body over successive sockets. `with_status` adds "live" after each acknowledgement."""
         attempt, was_live = 0, False
         while True:
-            began, why = time.monotonic(), "the connection ended"
+            started, why = time.monotonic(), "the connection ended"
             try:
                 async with self._socket() as link:
                     message = {"method": "subscribe", "subscription": body}
@@ -310,10 +326,10 @@ class Client:
                         if channel == "subscriptionResponse":
                             live = was_live = True
                             link.acknowledged()
-                            if told:
+                            if with_status:
                                 yield "live"
                         elif channel == "pong":
-                            if live and seen is not None and "block_height" in frame:  # It speaks of what was acknowledged.
+                            if live and seen is not None and "block_height" in frame:  # The height covers acknowledged bodies.
                                 seen.complete(frame["block_height"])
                         elif channel == "error":
                             code, text = frame.get("code", ""), frame["data"]
@@ -321,7 +337,7 @@ class Client:
                                 if seen is not None:
                                     seen.forget()
                                 yield Gap(text)
-                            elif not live and code not in PASSING:
+                            elif not live and code not in TRANSIENT:
                                 raise WeirError(code or "invalid_request", text)
                             elif not live:
                                 raise ConnectionError(text)
@@ -339,17 +355,17 @@ class Client:
                 if code in FINAL:
                     raise WeirError(FINAL[code], why, code) from error
             except (OSError, asyncio.TimeoutError, ValueError, websockets.exceptions.WebSocketException) as error:
-                why = str(error) or "no answer in time"
+                why = str(error) or "no response in time"
             if was_live and (seen is None or seen.lost()):
                 yield Gap(why)
                 was_live = False
-            attempt = 0 if time.monotonic() - began > STEADY_S else attempt + 1
+            attempt = 0 if time.monotonic() - started > STEADY_S else attempt + 1
             await asyncio.sleep(_backoff(attempt, 0.2, 15))
 
     async def _refusal(self, status: int) -> WeirError:
-        """Why an upgrade was refused: the same key gets the same refusal by HTTP, in a sentence and free of charge."""
+        """Finds out why an upgrade was rejected: the same key gets the same error over HTTP, free of charge."""
         try:
-            await self._ask({"type": "l2BookDiffSnapshot"})
+            await self._post({"type": "l2BookDiffSnapshot"})
         except WeirError as error:
             if error.status == status:
                 return error
@@ -371,7 +387,7 @@ class Client:
 
 
 class _Link:
-    """One socket: pings, and proves with each what it has read."""
+    """One socket. Each ping proves what it has read."""
 
     def __init__(self, socket):
         self._socket, self._nonce, self._unproved, self._pinged = socket, "", 0, False
@@ -394,7 +410,7 @@ class _Link:
         self._deadline = None
 
     async def frames(self, ack_s: float | None = None) -> AsyncIterator[dict]:
-        """Raises TimeoutError where nothing comes, or no acknowledgement does."""
+        """Yields frames. Raises TimeoutError if no frame, or no acknowledgement, arrives in time."""
         self._deadline = None if ack_s is None else time.monotonic() + ack_s
         while True:
             left = SILENT_S if self._deadline is None else min(SILENT_S, self._deadline - time.monotonic())
@@ -411,10 +427,10 @@ class _Link:
 
 
 class _Seen:
-    """What of events was seen, so that after a reconnect the rest alone is asked for, and nothing is told twice."""
+    """Remembers received events, so that a reconnect requests only the rest and yields nothing twice."""
 
-    MOST = 100_000
-    MOST_BEHIND_BLOCKS = 1_000
+    MAX_FRAMES = 100_000
+    MAX_BLOCKS_BEHIND = 1_000
 
     def __init__(self, from_block: int | None):
         self.next_block = from_block
@@ -424,9 +440,9 @@ class _Seen:
         self._first: int | None = None
 
     def complete(self, height: int) -> None:
-        """A pong told that all up to this height was sent. What a gateway that began again is behind by comes once more."""
+        """A pong confirmed everything up to this height. A restarted gateway may be behind and send some events again."""
         self._first = height if self._first is None else self._first
-        if height - self._first > self.MOST_BEHIND_BLOCKS:
+        if height - self._first > self.MAX_BLOCKS_BEHIND:
             self._again = {}
         self.next_block, self._is_known, self._since = height + 1, True, dict(self._again)
 
@@ -437,12 +453,12 @@ class _Seen:
             return False
         if self._is_known:
             self._since[text] = self._since.get(text, 0) + 1
-            if len(self._since) > self.MOST:
+            if len(self._since) > self.MAX_FRAMES:
                 self.forget()
         return True
 
     def lost(self) -> bool:
-        """The socket has ended: true where what follows does not go on from what was seen."""
+        """The socket ended. Returns True if the next one cannot continue from what was received."""
         self._first = None
         if not self._is_known:
             return True
@@ -454,6 +470,6 @@ class _Seen:
 
 
 def _backoff(attempt: int, first_s: float, cap_s: float) -> float:
-    """Doubles up to a bound, of which chance takes half."""
+    """Exponential backoff up to a cap, half of it random."""
     longest = min(cap_s, first_s * 2 ** min(attempt, 30))
     return longest * (0.5 + 0.5 * random.random())

@@ -44,8 +44,10 @@ const SECRETS = ['ADMIN_TOKEN', 'FEED_TOKEN', 'KEY_SECRET']
 
 const sources = globSync('src/**/*.{ts,tsx}', { cwd: ROOT }).sort()
 const text = (path: string) => readFileSync(join(ROOT, path), 'utf8')
-const importsIn = (code: string) =>
-  [...code.matchAll(/(?:^|\n)(?:import|export)[^'"\n]*(?:\n[^'"]*?)?from '([^']+)'/g)].map(([, from]) => from!)
+/** Examples in docstrings import too, but the file does not. */
+const DOCSTRINGS = /^\/\*\*[\s\S]*?\*\//gm
+const IMPORTS = /(?:^|\n)(?:import|export)[^'"\n]*(?:\n[^'"]*?)?from '([^']+)'/g
+const importsIn = (code: string) => [...code.replace(DOCSTRINGS, '').matchAll(IMPORTS)].map(([, from]) => from!)
 const importsOf = (path: string) => importsIn(text(path))
 const filesImportedBy = (path: string) =>
   importsOf(path)

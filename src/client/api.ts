@@ -1,45 +1,48 @@
-// What the client package offers, as types alone: what users read in their editor. They stand on nothing but the wire's types.
+// Public types of the client package, as users read them in their editor. They depend only on the wire types.
 
 import type { ChannelTypes, InfoTypes } from './wire.ts'
 
 export type { ChannelTypes, InfoTypes }
 export type InfoType = keyof InfoTypes
 export type ChannelType = keyof ChannelTypes
-/** Fields of a question beside its `type`. */
+/** Fields of an info request besides its `type`. */
 export type InfoFields<T extends InfoType> = Omit<InfoTypes[T]['request'], 'type'>
 export type InfoAnswer<T extends InfoType> = InfoTypes[T]['answer']
 /** A subscription: `type` and the fields of its channel. */
 export type Body<T extends ChannelType = ChannelType> = { [K in T]: ChannelTypes[K]['body'] }[T]
 export type Frame<T extends ChannelType = ChannelType> = ChannelTypes[T]['frame']
-/** Prices and sizes are decimal strings; `n` orders. */
+/** One price level. Price and size are decimal strings; `n` is the number of orders. */
 export interface BookLevel {
   readonly px: string
   readonly sz: string
   readonly n: number
 }
-/** Best first. */
+/** Levels of both sides, best first. */
 export type BookLevels = readonly [bids: readonly BookLevel[], asks: readonly BookLevel[]]
 
 export type ConnectionStatus =
   | { readonly state: 'connecting'; readonly attempt: number }
   | { readonly state: 'open' }
   | { readonly state: 'waiting'; readonly retryMs: number; readonly reason: string }
-  /** No retry mends it: the key or its credits. */
+  /** The key was rejected or has no credits, so the connection does not retry. */
   | { readonly state: 'fatal'; readonly reason: string; readonly status: number }
   | { readonly state: 'closed' }
 
 export interface Answer<T> {
   readonly data: T
-  /** Decimal strings of credits; null where the gateway does not say. */
+  /** Credits as decimal strings; null if the gateway does not report them. */
   readonly credits: { readonly cost: string | null; readonly remaining: string | null }
-  /** Of the block that the answer is of; null where it is of none. */
+  /** Height of the block that the response shows; null if it belongs to none. */
   readonly height: number | null
-  /** How old the answer is, in seconds; null where it is of now. */
+  /** Age of the response in seconds; null if it is current. */
   readonly ageSeconds: number | null
   readonly requestId: string | null
 }
 
-/** Codes of the gateway, and those of this package: `network`, `timeout`, `aborted`, `closed`, `unreadable`, `already_subscribed`. */
+/**
+ * Error codes of the gateway, and of this package: `network`, `timeout`, `aborted`, `closed`, `unreadable`,
+ * `already_subscribed`, `page_too_dense`.
+ */
 export type FailureCode =
   | 'unauthorized'
   | 'forbidden'
@@ -61,81 +64,84 @@ export type FailureCode =
   | 'page_too_dense'
   | (string & {})
 
-/** Events between `from` and `to` (heights, both included) are missing; null: not known, or not over yet. */
+/** Missing events between the heights `from` and `to`, both inclusive; null if unknown or not over yet. */
 export interface Gap {
   readonly from: number | null
   readonly to: number | null
   readonly reason: string
 }
 
-/** Nothing comes any more. `closed` and `aborted` were asked for; `finished`: all of a replay was played. */
+/** The end of a stream. `closed` and `aborted` were requested by the caller; `finished`: a replay reached its end. */
 export interface End {
   readonly code: FailureCode | 'finished'
   readonly message: string
 }
 
 export type StreamEvent<T extends ChannelType = ChannelType> =
-  /** Acknowledged, also after a reconnect. */
+  /** The gateway acknowledged the subscription, also after a reconnect. */
   | { readonly type: 'live' }
   | { readonly type: 'data'; readonly frame: Frame<T> }
   | { readonly type: 'gap'; readonly gap: Gap }
-  /** Always the last one. */
+  /** Always the last event. */
   | { readonly type: 'end'; readonly end: End }
 
 export interface Subscription<T extends ChannelType = ChannelType> extends AsyncIterable<StreamEvent<T>> {
-  /** All up to this block was delivered to the queue: who keeps it can go on from it. Null before it is known. */
+  /**
+   * All events up to this block are in the queue. Pass the next height as `fromBlock` to continue later. Null while
+   * unknown.
+   */
   readonly height: number | null
-  /** Ends it at the gateway, too. Leaving a `for await` does the same. */
+  /** Unsubscribes and ends the iteration. Leaving a `for await` loop does the same. */
   close(): void
 }
 
 /**
- * `in step`: nothing speaks against it; `out of step`: there is no book to be trusted; `syncing`: it is being fetched. Of all
- * together the worst of them, where nothing is yet `syncing`.
+ * `in step`: the book matches the server's. `out of step`: the book cannot be trusted. `syncing`: it is being fetched.
+ * For several books together: the worst state, `syncing` at first.
  */
 export type Step = 'in step' | 'syncing' | 'out of step'
 
-/** A book that checks itself: sequence numbers and checksums. It has levels only while nothing speaks against them. */
+/** A book that verifies itself by sequence numbers and checksums. It has levels only while it is in step. */
 export interface Book {
   readonly coin: string
   readonly step: Step
-  /** Why it is not in step; empty where it is. */
+  /** Why it is not in step; empty if it is. */
   readonly why: string
   readonly epoch: string
-  /** Up to which it holds. */
+  /** Height up to which the book is current. */
   readonly height: number
-  /** Of its block, ms. */
+  /** Time of the block at `height`, in Unix milliseconds. */
   readonly time: number
   readonly seq: number
-  /** Checksums that it had in common with the server. */
+  /** Number of matching checksums. */
   readonly checks: number
-  /** Best first, `depth` levels a side; both sides empty where it is not in step. */
+  /** Returns `depth` levels per side, best first. Both sides are empty if the book is not in step. */
   levels(depth?: number): BookLevels
 }
 
 export type BookEvent =
-  /** In step, and just changed. Only the latest of a coin waits. */
+  /** A book in step just changed. Only the latest event of a coin is queued. */
   | { readonly type: 'book'; readonly book: Book }
   | { readonly type: 'step'; readonly coin: string; readonly step: Step; readonly why: string }
   | { readonly type: 'gap'; readonly coin: string; readonly gap: Gap }
-  /** The gateway has no such coin, at present. */
+  /** The gateway does not have this coin at present. */
   | { readonly type: 'unknown'; readonly coin: string }
   | { readonly type: 'end'; readonly end: End }
 
 export interface Books extends AsyncIterable<BookEvent> {
   get(coin: string): Book
-  /** Of all coins together: the worst. */
+  /** The worst state of all coins. */
   readonly step: Step
   close(): void
 }
 
-/** Exactly one of `fromTime` (Unix ms) and `fromBlock`. */
+/** Range of a replay. Send exactly one of `fromTime` (Unix milliseconds) and `fromBlock`. */
 export interface Range {
   readonly fromTime?: number
   readonly fromBlock?: number
   readonly toTime?: number
   readonly toBlock?: number
-  /** So many times as fast as it was, 1 to 300. */
+  /** Speed factor from 1 to 300, or `max`. */
   readonly speed?: number | 'max'
 }
 
@@ -146,7 +152,7 @@ export interface Replay<T extends ChannelType = ChannelType> extends AsyncIterab
   close(): void
 }
 
-/** Types whose answers come in pages. */
+/** Info types with paged responses. */
 export type HistoryType =
   | 'builderFills'
   | 'builderFillsByTime'
@@ -158,5 +164,5 @@ export type HistoryType =
   | 'userNonFundingLedgerUpdates'
   | 'userTwapSliceFillsByTime'
 export type HistoryRow<T extends HistoryType> = InfoTypes[T]['answer'][number]
-/** A page of rows that did not come before. */
+/** A page of new rows. */
 export interface Page<Row> extends Answer<readonly Row[]> {}

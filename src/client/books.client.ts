@@ -1,5 +1,4 @@
-// Books as users of the package see them: one of each coin, with levels only while nothing speaks against them, and events
-// of what becomes of them.
+// The books of the client package: one per coin, with levels only while it is in step, and events for every change.
 
 import type { Book, BookEvent, BookLevels, Books, Gap, Step } from './api.ts'
 import type { Abortable, WeirClient } from './create-client.client.ts'
@@ -9,7 +8,7 @@ import { internalsOf, type OpenHandle, rejectDuplicate, safeCall } from './inter
 import { bookBody } from './subscription.ts'
 import { refusalOf } from './weir-error.ts'
 
-/** Beside the latest of each coin. */
+/** Maximum queued events besides the latest one of each coin. */
 const MAX_EVENTS = 1_000
 const NO_LEVELS: BookLevels = [[], []]
 
@@ -17,7 +16,7 @@ class PublicBook implements Book {
   readonly coin: string
   readonly #books: () => DiffBooks
   why = 'not fetched yet'
-  /** Up to which it was in step; -1 before it was. */
+  /** Height up to which it was in step; -1 before the first time. */
   syncedHeight = -1
 
   constructor(coin: string, books: () => DiffBooks) {
@@ -50,7 +49,28 @@ class PublicBook implements Book {
   }
 }
 
-/** Books of these coins, for `for await` or a listener. */
+/**
+ * Keeps full-depth books of coins in step with the gateway, for `for await` or a listener.
+ *
+ * @param client - A client from `createClient`.
+ * @param coins - One coin or a list of coins.
+ * @param options - `signal` closes the books when aborted.
+ * @param listener - Gets the events in place of the iterator.
+ * @returns The books. Iterate them for events, and call `close` when done.
+ * @throws {WeirError} `already_subscribed` if the client already has books of these coins.
+ * @throws {TypeError} If `client` does not come from `createClient`.
+ * @example
+ * ```ts
+ * import { createClient } from 'weir-client'
+ * import { openBooks } from 'weir-client/books'
+ *
+ * const client = createClient({ url: 'https://weir.example.com', key: process.env.WEIR_KEY ?? '' })
+ * for await (const event of openBooks(client, 'BTC')) {
+ *   if (event.type === 'book') console.log(event.book.height, event.book.levels(1))
+ * }
+ * ```
+ * @see {@link Book}
+ */
 export function openBooks(
   client: WeirClient,
   coins: string | readonly string[],
@@ -58,53 +78,53 @@ export function openBooks(
   listener?: (event: BookEvent) => void,
 ): Books {
   const { handles, runtime, connected } = internalsOf(client)
-  const named = [...new Set([coins].flat() as string[])]
-  const scope = { coin: named.length === 1 ? named.join() : named }
+  const distinct = [...new Set([coins].flat() as string[])]
+  const scope = { coin: distinct.length === 1 ? distinct.join() : distinct }
   const connection = connected()
   rejectDuplicate(connection, bookBody(scope))
-  const shown = new Map(named.map((coin) => [coin, new PublicBook(coin, () => books)]))
-  const shownOf = (coin: string): PublicBook => {
-    const book = shown.get(coin)
-    if (!book) throw new RangeError(`no book of ${coin} was asked for here`)
+  const publicBooks = new Map(distinct.map((coin) => [coin, new PublicBook(coin, () => books)]))
+  const bookOf = (coin: string): PublicBook => {
+    const book = publicBooks.get(coin)
+    if (!book) throw new RangeError(`no book of ${coin} was opened here`)
     return book
   }
   const lost: BookEvent = {
     type: 'gap',
     coin: '',
-    gap: { from: null, to: null, reason: 'the buffer was full: look at the books' },
+    gap: { from: null, to: null, reason: 'the buffer was full, read the current books' },
   }
   const open: OpenHandle = handles.add((end) => {
     books.close()
     emit({ type: 'end', end })
     if (!listener) queue.end({ type: 'end', end })
   }, signal)
-  const queue = new EventQueue<BookEvent>(MAX_EVENTS + named.length, () => lost, open.close)
+  const queue = new EventQueue<BookEvent>(MAX_EVENTS + distinct.length, () => lost, open.close)
   const emit = (event: BookEvent, key: string | null = null) => {
-    // Its own closing is no news of books.
+    // Closing is not an event of the books.
     if (open.isEnded() && event.type !== 'end') return
     if (listener) safeCall(listener, event)
     else if (event.type !== 'end') queue.push(event, key)
   }
   const books: DiffBooks = new DiffBooks(connection, runtime, scope, {
     changed: ({ coin, height }) => {
-      const book = shownOf(coin)
+      const book = bookOf(coin)
       book.syncedHeight = height
       emit({ type: 'book', book }, coin)
     },
     gap: (coin, reason) => {
-      const gap: Gap = { from: shownOf(coin).syncedHeight + 1 || null, to: null, reason }
+      const gap: Gap = { from: bookOf(coin).syncedHeight + 1 || null, to: null, reason }
       emit({ type: 'gap', coin, gap })
     },
     step: (coin, step, why) => {
       if (coin === null) return
-      shownOf(coin).why = why
+      bookOf(coin).why = why
       emit({ type: 'step', coin, step, why })
     },
     unknown: (coin) => emit({ type: 'unknown', coin }),
     refused: (reason, code) => open.end(refusalOf(reason, code)),
   })
   return {
-    get: shownOf,
+    get: bookOf,
     get step() {
       return books.step()
     },

@@ -1,7 +1,6 @@
-// The specification's book bootstrap (rules 1 to 6) for one coin, as a state machine without I/O:
-// buffer batches, take the snapshot, drop what it holds, require one epoch, an unbroken prev_seq and, of changes that have
-// one, the checksum.
-// Law: a live book equals the server's book at (epoch, seq). Whatever is doubtful is fetched again.
+// The specification's book bootstrap (rules 1 to 6) for one coin as a state machine without I/O: buffer batches, apply
+// the snapshot, drop what it includes, and require one epoch, continuous `prev_seq` values and matching checksums.
+// Invariant: a live book equals the server's book at (epoch, seq). A doubtful book is fetched again.
 
 import { bookChecksum } from '../order-books/checksum.ts'
 import { LevelBook } from '../order-books/level-book.ts'
@@ -17,7 +16,7 @@ export interface CoinChange {
   readonly seq: number
   readonly prevSeq: number
   readonly levels: Levels
-  /** Of the book after it; undefined where the stream has none. */
+  /** Checksum of the book after this change; undefined if the stream has none. */
   readonly checksum?: number | undefined
 }
 
@@ -31,12 +30,15 @@ export interface Snapshot {
 }
 
 /**
- * `refetch`: the book is out of step and needs a snapshot whose request is sent from now on; `differs`: so it does, because
- * a checksum is not its own.
+ * `refetch`: the book is out of step and needs a snapshot requested from now on. `differs`: the same, because of a
+ * checksum mismatch.
  */
 export type BatchOutcome = 'applied' | 'buffered' | 'dropped' | 'refetch' | 'differs'
 
-/** More than a minute of the busiest coin; beyond it the oldest go, and rule 5 notices if they were needed. */
+/**
+ * More than a minute of the busiest coin. Beyond it the oldest batches are dropped, and rule 5 detects if they were
+ * needed.
+ */
 const BUFFER_MAX = 1_024
 
 interface BufferedBatch {
@@ -50,43 +52,43 @@ export class CoinBook {
   epoch = ''
   /** Height of the block that last changed the coin. */
   seq = -1
-  /** Height up to which the book is known to hold: of the snapshot or of the last change. */
+  /** Height up to which the book is current: that of the snapshot or the last change. */
   height = -1
-  /** Time of the block at `height`, ms. */
+  /** Time of the block at `height`, in Unix ms. */
   time = 0
-  /** Batches of the stream's latest epoch alone: a replaced epoch never returns. */
+  /** Only batches of the stream's latest epoch, because a replaced epoch never returns. */
   #buffer: BufferedBatch[] = []
-  /** How many of the buffer had come before the snapshot was asked for. */
+  /** Number of buffered batches that came before the snapshot request. */
   #beforeFetch = 0
   why = 'not fetched yet'
-  /** Changes after which the book had the checksum that came with them. */
+  /** Number of matching checksums. */
   checks = 0
 
   constructor(coin: string) {
     this.coin = coin
   }
 
-  /** False: no book, or one that is out of step (then `why` says the reason). */
+  /** False without a book, or if it is out of step; `why` has the reason. */
   get live(): boolean {
     return this.#book !== null
   }
-  /** Best first, `depth` levels a side; both sides empty while not live. */
+  /** Best first, `depth` levels per side; both sides are empty while not live. */
   levels(depth?: number): Levels {
     return this.#book?.levels(depth) ?? [[], []]
   }
 
-  /** The stream was lost: nothing that was buffered or known is continuous any more. */
+  /** The stream was lost, so all known data is discontinuous. */
   lost(why: string): void {
     this.#forget(why)
     this.#buffer = []
   }
 
-  /** A snapshot is being asked for now: what is buffered up to here came before it. */
+  /** A snapshot is requested now. The batches buffered so far came before it. */
   fetchStarted(): void {
     this.#beforeFetch = this.#buffer.length
   }
 
-  /** A batch of the stream; `change` is null where it does not speak of this coin. */
+  /** Handles a batch of the stream; `change` is null if it does not include this coin. */
   batch(head: BatchHead, change: CoinChange | null): BatchOutcome {
     const book = this.#book
     if (!book) return this.#bufferBatch(head, change)
@@ -94,17 +96,17 @@ export class CoinBook {
     if (change === null || head.height <= this.height) return 'dropped'
     if (change.prevSeq !== this.seq)
       return this.#restart(`gap: prev_seq ${change.prevSeq} follows seq ${this.seq}`, head, change)
-    const wrong = this.#apply(book, head, change)
-    if (wrong === null) return 'applied'
-    this.#restart(wrong, head, change)
+    const mismatch = this.#apply(book, head, change)
+    if (mismatch === null) return 'applied'
+    this.#restart(mismatch, head, change)
     return 'differs'
   }
 
-  /** The snapshot that was asked for; `refetch` and `differs` where the rules refuse it. */
+  /** Applies the requested snapshot. `refetch` and `differs`: the rules reject it. */
   snapshot(snapshot: Snapshot): 'live' | 'refetch' | 'differs' {
     const later = this.#buffer.filter(
-      (batch, at) =>
-        batch.head.height > snapshot.height || (at >= this.#beforeFetch && batch.head.epoch !== snapshot.epoch),
+      (batch, index) =>
+        batch.head.height > snapshot.height || (index >= this.#beforeFetch && batch.head.epoch !== snapshot.epoch),
     )
     const foreign = later.find((batch) => batch.head.epoch !== snapshot.epoch)
     if (foreign) return this.#rejectSnapshot(`snapshot of epoch ${snapshot.epoch}, stream of ${foreign.head.epoch}`)
@@ -114,9 +116,9 @@ export class CoinBook {
       if (change === null) continue
       if (change.prevSeq !== this.seq)
         return this.#rejectSnapshot(`gap: prev_seq ${change.prevSeq} follows seq ${this.seq}`)
-      const wrong = this.#apply(book, head, change)
-      if (wrong === null) continue
-      this.#forget(wrong)
+      const mismatch = this.#apply(book, head, change)
+      if (mismatch === null) continue
+      this.#forget(mismatch)
       return 'differs'
     }
     this.#buffer = []
@@ -131,15 +133,16 @@ export class CoinBook {
     this.time = snapshot.time
   }
 
-  /** Null, or what tells that the book is not the server's now. */
+  /** Null, or why the book does not match the server's. */
   #apply(book: LevelBook, head: BatchHead, { seq, levels, checksum }: CoinChange): string | null {
     book.apply(levels)
     this.seq = seq
     this.height = head.height
     this.time = head.time
     if (checksum === undefined) return null
-    const own = bookChecksum(book)
-    if (own !== checksum) return `checksum ${own} at seq ${seq}, the server has ${checksum}`
+    const localChecksum = bookChecksum(book)
+    if (localChecksum !== checksum)
+      return `checksum ${localChecksum} at seq ${seq} does not match the server's ${checksum}`
     this.checks++
     return null
   }
@@ -147,7 +150,7 @@ export class CoinBook {
   #bufferBatch(head: BatchHead, change: CoinChange | null): 'buffered' {
     const last = this.#buffer.at(-1)
     if (last && last.head.epoch !== head.epoch) this.#buffer = []
-    // Of batches without this coin only the latest matters, for its epoch.
+    // Of the batches without this coin only the latest matters, for its epoch.
     else if (last && last.change === null && change === null) this.#buffer.pop()
     this.#beforeFetch = Math.min(this.#beforeFetch, this.#buffer.length)
     this.#buffer.push({ head, change })

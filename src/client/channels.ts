@@ -1,23 +1,23 @@
-// What a client knows of each channel: how its bodies name what they want and its frames what they show. By hand, without the
-// schemas, which would be most of what a browser loads; test/client/channels.test.ts holds it against the catalogue.
+// How each channel's bodies and frames name coins and users. Written by hand, because the schemas would be most of a
+// browser bundle. test/client/channels.test.ts compares it with the catalogue.
 
 import { dexOf } from '../core/coin.ts'
 
 export interface ChannelFacts {
   readonly source: 'events' | 'books' | 'views' | 'states' | 'l4'
-  /** `channel` of its frames where that is not its type. */
+  /** Values of `channel` in its frames if they differ from its type. */
   readonly frameNames?: readonly string[]
-  /** Earlier blocks can be told again (`fromBlock`). */
+  /** Earlier blocks can be requested with `fromBlock`. */
   readonly canReplay?: true
-  /** Frames of a body with `user` have `data`, and those of others none. */
+  /** Only frames of a body with `user` have `data`. */
   readonly hasUserForm?: true
   /** One frame shows all coins of a body. */
   readonly isJoint?: true
-  /** Names that a row of a frame is found by; bodies that want every row stand under `EVERY`. */
+  /** Index names of a row. Bodies that want every row use `EVERY`. */
   readonly namesOf?: (row: unknown) => readonly string[]
 }
 
-/** Under this name stand bodies that want every row. */
+/** Index name of bodies that want every row. */
 const EVERY = ''
 const MAIN_DEX = 'main'
 
@@ -28,7 +28,7 @@ interface Row {
   readonly builder?: unknown
 }
 const fieldsOf = (row: unknown): Row => Object(row) as Row
-/** Of `[user, fill]`. */
+/** Parts of a `[user, fill]` row. */
 const userIn = (row: unknown): string => String((row as unknown[] | null)?.[0])
 const fillIn = (row: unknown): Row => fieldsOf((row as unknown[] | null)?.[1])
 const everyRow = (): readonly string[] => [EVERY]
@@ -36,7 +36,7 @@ const everyRow = (): readonly string[] => [EVERY]
 const STATE: ChannelFacts = { source: 'states' }
 const REPLAYABLE = { source: 'events', canReplay: true } as const
 
-/** By type of subscription. */
+/** By subscription type. */
 const FACTS: Readonly<Record<string, ChannelFacts>> = {
   userFills: { ...REPLAYABLE, hasUserForm: true, namesOf: (row) => [userIn(row)] },
   userNonFundingLedgerUpdates: REPLAYABLE,
@@ -90,17 +90,17 @@ export function factsOf(type: string): ChannelFacts | undefined {
   return Object.hasOwn(FACTS, type) ? FACTS[type] : undefined
 }
 
-/** The type of the bodies that frames of this name are of; undefined where there is none. */
+/** The body type of frames with this name; undefined if unknown. */
 export function typeOfFrame(name: string): string | undefined {
   return TYPES.get(name)
 }
 
-/** True where a gateway tells earlier blocks of a channel again (`fromBlock`). */
+/** True if the gateway can resend earlier blocks of the channel (`fromBlock`). */
 export function canResume(type: string): boolean {
   return factsOf(type)?.canReplay === true
 }
 
-/** Names that a body of events stands under. */
+/** Index names of an event body. */
 export function namesOfEvents(body: Readonly<Record<string, unknown>>): readonly string[] {
   const { addresses, users, user, builder, dex, coin } = body
   if (builder !== undefined && dex !== undefined) return [`${builder} ${dex}`]

@@ -1,5 +1,5 @@
-// A subscription and a replay as users of the package see them: events in order, gaps among them, the end last. A replay whose
-// reader is slow is paused, so that no more than a buffer waits.
+// Subscriptions and replays as users of the package see them: events in order, including gaps, with the end last. A
+// replay with a slow reader is paused, so that only a buffer's worth waits.
 
 import type { ChannelType, Gap, Replay, StreamEvent, Subscription } from './api.ts'
 import type { Connection } from './connection.ts'
@@ -18,7 +18,7 @@ export interface StreamOptions {
   readonly fromBlock?: number | undefined
 }
 
-/** Without a listener for `for await`. */
+/** Opens a stream for a listener, or for `for await` without one. */
 export function openStream(
   opened: OpenHandles,
   connection: Connection,
@@ -29,7 +29,7 @@ export function openStream(
   rejectDuplicate(connection, body)
   const gap = (reason: string, from: number | null = null): StreamEvent => ({ type: 'gap', gap: gapOf(reason, from) })
   const open = opened.add((end) => {
-    leave()
+    unsubscribe()
     const event: StreamEvent = { type: 'end', end }
     if (listener) safeCall(listener, event)
     else queue.end(event)
@@ -40,7 +40,7 @@ export function openStream(
     if (listener) safeCall(listener, event)
     else queue.push(event)
   }
-  const leave = connection.subscribe(
+  const unsubscribe = connection.subscribe(
     body,
     {
       live: () => emit({ type: 'live' }),
@@ -59,13 +59,13 @@ export function openStream(
   }
 }
 
-/** The gateway names the blocks that are missing, or the first of them. */
+/** Parses the missing blocks, or the first of them, from the gateway's text. */
 function gapOf(reason: string, known: number | null): Gap {
   const [, from, to] = /\bblocks? (\d{1,15})(?: to (\d{1,15}))?/i.exec(reason) ?? []
   return { from: from === undefined ? known : Number(from), to: to === undefined ? null : Number(to), reason }
 }
 
-/** Frames: it is paused where so many wait, and goes on where few do. */
+/** Queued frames at which a replay is paused and resumed. */
 const PAUSE_AT = 2_000
 const RESUME_AT = 200
 
@@ -80,10 +80,10 @@ export function openReplay(
   let isFull = false
   let isPaused = false
   const open = opened.add((end) => {
-    played.close()
+    session.close()
     queue.end({ type: 'end', end })
   }, signal)
-  // What is on its way when it is paused is bounded by what a gateway sends unread (WS-12).
+  // The data in flight at a pause is bounded by the gateway's limit on unread data (WS-12).
   const lost: StreamEvent = { type: 'gap', gap: { from: null, to: null, reason: 'the buffer was full' } }
   const queue = new EventQueue<StreamEvent>(100 * PAUSE_AT, () => lost, open.close)
   const push = (event: StreamEvent) => {
@@ -91,24 +91,24 @@ export function openReplay(
     queue.push(event)
     if (isFull || queue.size < PAUSE_AT) return
     isFull = true
-    played.control('pause')
+    session.control('pause')
   }
   const next = () => {
     if (isFull && queue.size <= RESUME_AT) {
       isFull = false
-      if (!isPaused && !open.isEnded()) played.control('resume')
+      if (!isPaused && !open.isEnded()) session.control('resume')
     }
     return queue.next()
   }
-  const played = new ReplaySession(runtime, endpoint, body, range, {
+  const session = new ReplaySession(runtime, endpoint, body, range, {
     live: () => push({ type: 'live' }),
     frame: (frame) => push({ type: 'data', frame }),
     missing: (from, to) => {
-      const reason = to === undefined ? 'no books are known from here on' : 'not archived'
+      const reason = to === undefined ? 'no books are archived from here on' : 'not archived'
       push({ type: 'gap', gap: { from, to: to ?? null, reason } })
     },
     ended: (reason, code) =>
-      open.end(reason === null ? { code: 'finished', message: 'all was played' } : refusalOf(reason, code)),
+      open.end(reason === null ? { code: 'finished', message: 'the replay finished' } : refusalOf(reason, code)),
   })
   const iterator: AsyncIterableIterator<StreamEvent<ChannelType>> = {
     next,
@@ -118,13 +118,13 @@ export function openReplay(
   return {
     pause: () => {
       isPaused = true
-      played.control('pause')
+      session.control('pause')
     },
     resume: () => {
       isPaused = false
-      if (!isFull) played.control('resume')
+      if (!isFull) session.control('resume')
     },
-    seek: (to) => played.control('seek', to),
+    seek: (to) => session.control('seek', to),
     close: open.close,
     [Symbol.asyncIterator]: () => iterator,
   }

@@ -1,13 +1,13 @@
-// One WebSocket to a gateway that stays: pings, notices a dead socket, reconnects with backoff and subscribes every body
-// again. A listener hears `live` when its body is acknowledged on the present socket and `lost` when that socket ended;
-// between the two it sees every frame of its body in order. Of what a gateway sends again after an interruption (WS-23)
-// `lost` says that something is missing, and nothing else does.
+// A WebSocket to a gateway that stays up: pings, detects a dead socket, reconnects with backoff and subscribes to every
+// body again. A listener gets `live` when its body is acknowledged on the current socket, then every frame of the body in
+// order, and `lost` when that socket ends. When a gateway resends events after an interruption (WS-23), only `lost` means
+// that events are missing.
 //
 //   idle ──start──▶ connecting ──opened──▶ open
 //                    ▲      │               │
 //                    │      └──── lost ─────┤
 //                  timer                    ▼
-//                    └────────────────── waiting        any ──close, or a refusal that no retry can mend──▶ ended
+//                    └────────────────── waiting        any ──close or fatal rejection──▶ ended
 
 import { backoffMs } from '../core/backoff.ts'
 import type { ConnectionStatus } from './api.ts'
@@ -23,38 +23,38 @@ import { type DataFrame, decodeFrame, type KnownFrame, type ReplayEvent } from '
 import { bodyKey, embeddedBody, embeddedKey, type ReplayRange, type SubscriptionBody } from './subscription.ts'
 
 export interface Listener {
-  /** Acknowledged on this socket. After `lost`, whatever was known before is not continuous with what follows. */
+  /** Acknowledged on this socket. After `lost`, the data is not continuous with what came before. */
   live?(): void
-  /** `from`: the first block that may be missing, where that is known. */
+  /** `from`: the first block that may be missing, if known. */
   lost?(reason: string, from?: number): void
-  /** It is of this body, or of another of its channel that it does not tell apart (listener-index.ts). */
+  /** A frame of this body, or of another body of its channel that cannot be distinguished (listener-index.ts). */
   frame(frame: DataFrame): void
-  /** The gateway will not serve this body; it is not asked again. */
+  /** The gateway rejected this body. It is not requested again. */
   refused(reason: string, code?: string): void
-  /** Of a body that is played: its pauses, gaps and end. */
-  replay?(news: ReplayEvent): void
+  /** Progress of a replayed body: pauses, gaps and end. */
+  replay?(event: ReplayEvent): void
 }
 
-/** Where a body begins: with a block that the gateway still holds, or as a replay, which its listener leaves when it is lost. */
+/** Where a body starts: at a block that the gateway still has, or as a replay, which ends when it is lost. */
 export interface SubscribeStart {
   readonly fromBlock?: number | undefined
   readonly replay?: ReplayRange | undefined
 }
 
-/** One subscription, on this socket and those after it. */
+/** One subscription, across sockets. */
 interface SubscriptionEntry {
   readonly key: string
   readonly body: SubscriptionBody
-  /** What the body asks for; null where this client does not know. */
+  /** Null if this client does not know the channel. */
   readonly filter: SubscriptionFilter | null
   readonly listener: Listener
   readonly replay: ReplayRange | undefined
-  phase: 'queued' | 'asked' | 'live'
-  /** It was live on the socket before, and goes on where that ended. */
+  phase: 'queued' | 'requested' | 'live'
+  /** It was live on the previous socket and continues where that ended. */
   isResuming: boolean
-  /** A pong told up to where it is seen, since it began or something of it was missed. */
+  /** A pong confirmed its height since it started or last missed events. */
   isKnown: boolean
-  /** Where it begins, until it is acknowledged. */
+  /** First block to request, until the acknowledgement. */
   fromBlock: number | undefined
   stopAckTimer: () => void
 }
@@ -65,8 +65,8 @@ interface OpenSession {
   readonly openedAt: number
   readonly receipts: ReadReceipts
   /**
-   * Unsubscribes without an answer, by key: a body that is asked for anew has the same text, and whatever answers before
-   * theirs was meant for the one before.
+   * Unsubscribes sent but not yet acknowledged, by key. The protocol matches by text, so a re-subscribe must ignore
+   * replies that belong to the earlier one.
    */
   readonly pendingUnsubscribes: Map<string, { readonly body: SubscriptionBody; times: number }>
   lastFrameAt: number
@@ -92,7 +92,7 @@ export class Connection {
   readonly #deadMs: number
   #session: Session = IDLE
   #attempt = 0
-  /** First block that the next socket has to send again. */
+  /** First block that the next socket must resend. */
   #fromBlock: number | undefined
 
   constructor(runtime: ClientRuntime, options: ConnectionOptions) {
@@ -101,13 +101,13 @@ export class Connection {
     this.#deadMs = options.deadMs ?? LIMITS.deadMs
   }
 
-  /** Connects at once, and keeps connecting until `close` or a refusal that no retry can mend. */
+  /** Connects now, and reconnects until `close` or a fatal rejection. */
   start(): void {
     if (this.#session.state === 'waiting') this.#session.stop()
     if (this.#session.state === 'waiting' || this.#session.state === 'idle') this.#connect()
   }
 
-  /** Where HTTP questions of this client go at present; null while unknown. */
+  /** The endpoint for HTTP requests; null while unknown. */
   endpoint(): Endpoint | null {
     return this.#options.endpoint()
   }
@@ -116,12 +116,12 @@ export class Connection {
     return this.#session.state === 'open'
   }
 
-  /** True where this body, or one that says the same, is there. */
+  /** True if this body or an equivalent one is subscribed. */
   has(body: SubscriptionBody): boolean {
     return this.#entries.has(bodyKey(body))
   }
 
-  /** Adds a body, now and after every reconnect; the answer takes it away. A body can be added once at a time. */
+  /** Subscribes to a body, now and after every reconnect, once at a time. Returns a function that unsubscribes. */
   subscribe(body: SubscriptionBody, listener: Listener, { fromBlock, replay }: SubscribeStart = {}): () => void {
     const key = bodyKey(body)
     if (this.#entries.has(key)) throw new Error(`already subscribed: ${key}`)
@@ -144,24 +144,24 @@ export class Connection {
     return () => this.#unsubscribe(entry)
   }
 
-  /** Pauses a replay, goes on, or plays from elsewhere. */
+  /** Pauses, resumes or seeks a replay. */
   controlReplay(body: SubscriptionBody, action: 'pause' | 'resume' | 'seek', to: object = {}): void {
     this.#send({ method: 'replay', action, subscription: body, ...to })
   }
 
-  /** Up to where all of a body was heard; null while that is not known. */
+  /** Height up to which all events of a body arrived; null while unknown. */
   heightOf(body: SubscriptionBody): number | null {
     return this.#entries.get(bodyKey(body))?.isKnown ? this.#seen.height : null
   }
 
-  /** Drops the present socket as dead and goes on as if it had ended by itself. */
+  /** Drops the current socket as dead and reconnects. */
   interrupt(reason: string): void {
     const { socket } = this.#session
     if (socket) this.#onEnd({ status: null, code: null, reason })
     socket?.drop()
   }
 
-  /** Ends the socket and asks for nothing any more. */
+  /** Ends the socket for good. */
   close(): void {
     this.#finish({ state: 'closed' })
   }
@@ -181,7 +181,7 @@ export class Connection {
       return this.#notifyState({ state: 'fatal', reason: refusal.reason, status: 0 })
     }
     const endpoint = refusal ? null : this.#options.endpoint()
-    if (!endpoint) return this.#retry(refusal?.reason ?? 'no gateway is known yet', refusal?.retryMs)
+    if (!endpoint) return this.#retry(refusal?.reason ?? 'the gateway address is not known yet', refusal?.retryMs)
     if (this.#session.state !== 'connecting') this.#notifyState({ state: 'connecting', attempt: this.#attempt })
     const isPresent = () => this.#session.socket === socket
     const socket = this.#runtime.open(streamUrl(endpoint), {
@@ -189,7 +189,7 @@ export class Connection {
       onText: (text) => isPresent() && this.#onText(text),
       onEnd: (end) => isPresent() && this.#onEnd(end),
     })
-    const stop = this.#runtime.after(LIMITS.connectMs, () => this.interrupt('no connection in time'))
+    const stop = this.#runtime.after(LIMITS.connectMs, () => this.interrupt('the connection timed out'))
     this.#session = { state: 'connecting', socket, stop }
   }
 
@@ -213,15 +213,15 @@ export class Connection {
     this.#requestQueued()
   }
 
-  #watch(session: OpenSession, inMs: number): void {
-    session.stopWatch = this.#runtime.after(inMs, () => {
+  #watch(session: OpenSession, delayMs: number): void {
+    session.stopWatch = this.#runtime.after(delayMs, () => {
       const leftMs = this.#deadMs - (this.#runtime.now() - session.lastFrameAt)
       if (leftMs <= 0) this.interrupt(`no frame for ${this.#deadMs / 1000} s`)
       else this.#watch(session, leftMs)
     })
   }
 
-  /** Asks for what is queued, in order, as far as more may wait. */
+  /** Requests queued bodies in order, as far as the limit allows. */
   #requestQueued(): void {
     if (this.#session.state !== 'open') return
     let waitingChars = 0
@@ -235,14 +235,14 @@ export class Connection {
 
   #request(entry: SubscriptionEntry): void {
     const { body, replay } = entry
-    entry.phase = 'asked'
+    entry.phase = 'requested'
     const fromBlock = entry.isResuming ? this.#fromBlock : entry.fromBlock
     this.#send({ method: 'subscribe', subscription: body, fromBlock, replay })
     entry.stopAckTimer()
-    // A replay of what is young waits until it is archived.
+    // A replay of recent blocks waits until they are archived.
     if (replay) return
     const ackMs = body.type === 'l2BookDiff' ? LIMITS.turnMs : LIMITS.ackMs
-    entry.stopAckTimer = this.#runtime.after(ackMs, () => this.interrupt(`no answer to subscribe ${body.type}`))
+    entry.stopAckTimer = this.#runtime.after(ackMs, () => this.interrupt(`no response to subscribe ${body.type}`))
   }
 
   #unsubscribe(entry: SubscriptionEntry): void {
@@ -289,7 +289,7 @@ export class Connection {
         return
       }
       case 'notification':
-        // Those of the gateway look the same.
+        // The gateway's own notifications have the same shape.
         this.#dispatch(frame, text)
         this.#options.onNotice?.(frame.data.notification, null)
         return
@@ -310,7 +310,7 @@ export class Connection {
     for (const { listener } of this.#index.of(frame)) listener.frame(frame)
   }
 
-  /** A height tells nothing of bodies that this socket does not have again yet. */
+  /** A height does not cover bodies that this socket has not resumed yet. */
   #onHeight(height: number): void {
     const entries = [...this.#entries.values()]
     if (entries.some((entry) => entry.isResuming)) return
@@ -318,7 +318,7 @@ export class Connection {
     for (const entry of entries) entry.isKnown = entry.phase === 'live'
   }
 
-  /** The sooner it is known what was seen, the less an interruption can cost. */
+  /** The sooner the height is known, the less an interruption can cost. */
   #requestHeight({ openedAt, receipts }: OpenSession): void {
     const isOld = this.#runtime.now() - openedAt > LIMITS.heightsMs
     const isUnknown = ({ phase, isKnown, body }: SubscriptionEntry) =>
@@ -335,7 +335,7 @@ export class Connection {
     this.#requestQueued()
     entry.isResuming = false
     entry.listener.live?.()
-    // From its pong on it is known what is seen.
+    // Its pong makes the seen height known.
     if (canResume(entry.body.type) && session.receipts.isPonged) session.receipts.ping()
   }
 
@@ -344,9 +344,9 @@ export class Connection {
     const entry = this.#entryOfError(text)
     const key = entry?.key ?? embeddedKey(text)
     if (code === 'already_unsubscribed') return onUnsubscribed(session, key)
-    const isHeld = entry !== undefined && code === 'already_subscribed'
-    // The gateway has not ended the one before: what it says from now on is of the one that was asked for anew.
-    if (isHeld) session.pendingUnsubscribes.delete(key)
+    const isDuplicate = entry !== undefined && code === 'already_subscribed'
+    // The gateway still has the earlier subscription, so further replies belong to the new one.
+    if (isDuplicate) session.pendingUnsubscribes.delete(key)
     if (session.pendingUnsubscribes.has(key)) return
     if (!entry || code === 'replay_unavailable') {
       if (code === 'rate_limited') {
@@ -356,11 +356,11 @@ export class Connection {
       this.#options.onNotice?.(text, code ?? null)
       return
     }
-    if (isHeld) return this.#onAck(session, key)
+    if (isDuplicate) return this.#onAck(session, key)
     entry.stopAckTimer()
     if (code && LIMITS.passingCodes.has(code)) {
-      const inMs = backoffMs(RETRY, 3, this.#runtime.random()) + 200
-      entry.stopAckTimer = this.#runtime.after(inMs, () => this.#request(entry))
+      const delayMs = backoffMs(RETRY, 3, this.#runtime.random()) + 200
+      entry.stopAckTimer = this.#runtime.after(delayMs, () => this.#request(entry))
       return
     }
     this.#remove(entry)
@@ -368,16 +368,16 @@ export class Connection {
     entry.listener.refused(text, code)
   }
 
-  /** The subscription that an error speaks of. A long body is not said back: then it is the only one that waits. */
+  /** The subscription that an error refers to. A long body is not echoed: then it is the only one waiting. */
   #entryOfError(text: string): SubscriptionEntry | undefined {
     const key = embeddedKey(text)
     if (key !== '') return this.#entries.get(key)
     if (!text.startsWith('Invalid subscription')) return undefined
-    const waiting = [...this.#entries.values()].filter(({ phase }) => phase === 'asked')
+    const waiting = [...this.#entries.values()].filter(({ phase }) => phase === 'requested')
     return waiting.length === 1 ? waiting[0] : undefined
   }
 
-  /** Events are missing: of the body that a text names, or of all where it names none. They begin anew. */
+  /** Events are missing of the body in the text, or of all bodies. They restart. */
   #onGap(text: string): void {
     const named = embeddedBody(text)?.type
     const types = new Set<string>()
@@ -392,7 +392,7 @@ export class Connection {
     this.#seen.forget(types)
   }
 
-  /** A frame was refused for its rate, and no refusal names unsubscribes: it may have been one of them. */
+  /** A frame was rejected by the rate limit. It may have been an unsubscribe, because the error does not say. */
   #resendUnsubscribes(session: OpenSession): void {
     if (session.pendingUnsubscribes.size === 0) return
     session.stopResend ??= this.#runtime.after(LIMITS.againMs, () => {
@@ -404,8 +404,8 @@ export class Connection {
           continue
         }
         session.pendingUnsubscribes.delete(key)
-        // Its answer may be among those that were taken for those of the one before.
-        if (entry.phase === 'asked') this.#request(entry)
+        // Its reply may be among those that were matched to the earlier subscription.
+        if (entry.phase === 'requested') this.#request(entry)
       }
     })
   }
@@ -445,24 +445,24 @@ export class Connection {
   }
 
   /**
-   * The socket of all ended. Answers the types of bodies that begin anew on the next one: frames do not say which body they
-   * are of, so all of a type go on behind what was seen, or none.
+   * The socket of all entries ended. Returns the types that restart on the next socket. Frames do not name their body,
+   * so either all bodies of a type resume, or none.
    */
   #resetEntries(reason: string, from: number | undefined): Set<string> {
     const entries = [...this.#entries.values()]
-    const goesOn = ({ isKnown, body, replay }: SubscriptionEntry) => isKnown && !replay && canResume(body.type)
-    const anew = new Set(
-      entries.filter((entry) => this.#fromBlock === undefined || !goesOn(entry)).map(({ body }) => body.type),
+    const resumes = ({ isKnown, body, replay }: SubscriptionEntry) => isKnown && !replay && canResume(body.type)
+    const restarting = new Set(
+      entries.filter((entry) => this.#fromBlock === undefined || !resumes(entry)).map(({ body }) => body.type),
     )
     for (const entry of entries) {
       entry.stopAckTimer()
       const wasLive = entry.phase === 'live' || entry.isResuming
       const first = entry.isKnown ? from : undefined
       entry.phase = 'queued'
-      entry.isResuming = entry.isKnown = !anew.has(entry.body.type)
+      entry.isResuming = entry.isKnown = !restarting.has(entry.body.type)
       if (wasLive && !entry.isResuming) entry.listener.lost?.(reason, first)
     }
-    return anew
+    return restarting
   }
 
   #finish(state: ConnectionStatus): void {
@@ -486,9 +486,9 @@ export class Connection {
   }
 }
 
-/** `key` is empty for a long body, which is not said back. */
+/** `key` is empty for a long body, which is not echoed. */
 function onUnsubscribed({ pendingUnsubscribes }: OpenSession, key: string): void {
-  const said = key || [...pendingUnsubscribes.keys()].find(({ length }) => length > LIMITS.echoChars) || ''
-  const one = pendingUnsubscribes.get(said)
-  if (one && --one.times === 0) pendingUnsubscribes.delete(said)
+  const matchingKey = key || [...pendingUnsubscribes.keys()].find(({ length }) => length > LIMITS.echoChars) || ''
+  const pending = pendingUnsubscribes.get(matchingKey)
+  if (pending && --pending.times === 0) pendingUnsubscribes.delete(matchingKey)
 }

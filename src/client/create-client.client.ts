@@ -1,5 +1,5 @@
-// The client package's way in: one gateway, one key, and whatever is asked of them. It connects with the first subscription
-// and stays connected until it is closed.
+// Entry point of the client package: a client for one gateway and one key. It connects with the first subscription and
+// stays connected until it is closed.
 
 import { after } from '../core/timers.client.ts'
 import type {
@@ -31,7 +31,7 @@ import { ABORTED, CLOSED, fatalOf, WeirError } from './weir-error.ts'
 export type * from './api.ts'
 export { WeirError }
 
-/** What a WebSocket of a platform or a package must be able to do. */
+/** The part of a WebSocket that the client uses. */
 export interface WebSocketLike {
   readonly readyState: number
   send(text: string): void
@@ -40,24 +40,26 @@ export interface WebSocketLike {
 }
 
 export interface ClientOptions {
-  /** Of the gateway, such as `https://weir.example.com`. */
+  /** Gateway URL, such as `https://weir.example.com`. */
   readonly url: string
-  /** An API key. It belongs on servers. */
+  /** API key. Keep it on servers. */
   readonly key?: string
-  /** A stream token, which is what browsers are given: short-lived, for some coins. Instead of `key`. */
+  /** Short-lived stream token for browsers, in place of `key`. */
   readonly token?: string
   readonly fetch?: typeof fetch
   readonly WebSocket?: new (url: string) => WebSocketLike
-  /** Closes the client. */
+  /** Closes the client when aborted. */
   readonly signal?: AbortSignal
-  /** Of one attempt at a question, from its sending on. */
+  /** Timeout of one attempt at an info request, in milliseconds. Default: 10,000. */
   readonly timeoutMs?: number
-  /** Further attempts at a question whose failure passes. */
+  /** Retries after a temporary failure. Default: 3. */
   readonly retries?: number
-  /** No `Retry-After` is waited for that asks for more. */
+  /** Maximum `Retry-After` to wait for, in milliseconds; longer ones fail at once. Default: 30,000. */
   readonly maxRetryWaitMs?: number
   readonly onState?: (state: ConnectionStatus) => void
-  /** What the gateway remarks of no subscription: credits that run low, blocks that have stopped (`code` `stale`, `fresh`). */
+  /**
+   * Called for gateway notices without a subscription, such as low credits or stalled blocks (`code` `stale`, `fresh`).
+   */
   readonly onNotice?: (text: string, code: string | null) => void
 }
 
@@ -66,36 +68,67 @@ export interface Abortable {
 }
 
 export interface SubscribeOptions extends Abortable {
-  /** Events that may wait for a slow `for await`; beyond it the oldest go, and a gap tells. */
+  /**
+   * Maximum events queued for a slow `for await`. Beyond it the oldest are dropped and a gap is reported. Default:
+   * 10,000.
+   */
   readonly buffer?: number
-  /** Begins with this block, where the gateway still holds it; where not, a gap tells. Of `Subscription.height` plus one. */
+  /**
+   * First block to receive, such as `Subscription.height` plus one. If the gateway no longer has it, a gap is reported.
+   */
   readonly fromBlock?: number
 }
 
 export interface WeirClient {
-  /** Asks `POST /info`. Rejects with a `WeirError`. */
+  /**
+   * Sends a `POST /info` request.
+   *
+   * @param type - Info type, such as `l2Book`.
+   * @param fields - Fields of the request besides `type`.
+   * @param options - `signal` aborts the request.
+   * @returns The data with its cost, height and age.
+   * @throws {WeirError} On a gateway error, a timeout or a network failure.
+   */
   info<T extends InfoType>(
     ...question: Record<never, never> extends InfoFields<T>
       ? [type: T, fields?: InfoFields<T>, options?: Abortable]
       : [type: T, fields: InfoFields<T>, options?: Abortable]
   ): Promise<Answer<InfoAnswer<T>>>
-  /** All rows, page by page. */
+  /**
+   * Reads a paged info type to its end.
+   *
+   * @returns Pages of new rows. None is empty.
+   * @throws {WeirError} As `info`, and `page_too_dense` if a page is full of rows with one time.
+   */
   history<T extends HistoryType>(
     type: T,
     fields: InfoFields<T>,
     options?: Abortable,
   ): AsyncIterable<Page<HistoryRow<T>>>
-  /** For `for await`. */
+  /**
+   * Subscribes to a channel for `for await`.
+   *
+   * @throws {WeirError} `already_subscribed` if this client already has the subscription.
+   */
   subscribe<T extends ChannelType>(body: Body<T> & { readonly type: T }, options?: SubscribeOptions): Subscription<T>
-  /** For a callback; the answer ends it. */
+  /**
+   * Subscribes to a channel for a callback.
+   *
+   * @returns A function that unsubscribes.
+   * @throws {WeirError} `already_subscribed` if this client already has the subscription.
+   */
   on<T extends ChannelType>(
     body: Body<T> & { readonly type: T },
     listener: (event: StreamEvent<T>) => void,
     options?: Omit<SubscribeOptions, 'buffer'>,
   ): () => void
-  /** The past in the shapes of what is live. */
+  /**
+   * Replays archived blocks in the format of live events.
+   *
+   * @returns A replay that can be paused, resumed and moved.
+   */
   replay<T extends ChannelType>(body: Body<T> & { readonly type: T }, range: Range, options?: Abortable): Replay<T>
-  /** Ends whatever is open and frees it. */
+  /** Ends all requests, streams and the connection. */
   close(): void
 }
 
@@ -103,25 +136,46 @@ const TIMEOUT_MS = 10_000
 const RETRIES = 3
 const MAX_RETRY_WAIT_MS = 30_000
 
-/** A client of one gateway; nothing is sent before it is asked for something. */
+/**
+ * Creates a client for one gateway. It sends nothing before its first use.
+ *
+ * @param options - Gateway URL, key or stream token, and optional limits and callbacks.
+ * @returns The client. Call `close` when done.
+ * @throws {TypeError} If both `key` and `token` are missing, or `url` is not an HTTP URL.
+ * @example
+ * ```ts
+ * import { createClient } from 'weir-client'
+ *
+ * const client = createClient({ url: 'https://weir.example.com', key: process.env.WEIR_KEY ?? '' })
+ * const { data, credits } = await client.info('allMids')
+ * console.log(data.BTC, credits.remaining)
+ * for await (const event of client.subscribe({ type: 'trades', coin: 'BTC' })) {
+ *   if (event.type === 'data') console.log(event.frame.data)
+ * }
+ * ```
+ * @see {@link WeirClient}
+ */
 export function createClient(options: ClientOptions): WeirClient {
-  const { url, key = options.token, fetch: ask = fetch, signal, onState, onNotice } = options
-  if (!key) throw new TypeError('createClient: send a key, or a token')
-  if (!/^https?:\/\//.test(url)) throw new TypeError('createClient: url must begin with http:// or https://')
+  const { url, key = options.token, fetch: fetchOption = fetch, signal, onState, onNotice } = options
+  if (!key) throw new TypeError('createClient: key or token is required')
+  if (!/^https?:\/\//.test(url)) throw new TypeError('createClient: url must start with http:// or https://')
   const endpoint = { url, key }
-  // Called bare: platforms refuse their fetch with another `this`.
-  const runtime = webRuntime({ ...(options as ClientOptions & WebGlobals), fetch: (...request) => ask(...request) })
-  const opened = new OpenHandles()
+  // Wrapped, because platforms reject their fetch with another `this`.
+  const runtime = webRuntime({
+    ...(options as ClientOptions & WebGlobals),
+    fetch: (...request) => fetchOption(...request),
+  })
+  const handles = new OpenHandles()
   const closed = new AbortController()
   const { timeoutMs = TIMEOUT_MS, retries = RETRIES, maxRetryWaitMs = MAX_RETRY_WAIT_MS } = options
   const { random } = runtime
-  const asking: InfoSettings = { endpoint, fetch: runtime.fetch, after, random, timeoutMs, retries, maxRetryWaitMs }
+  const settings: InfoSettings = { endpoint, fetch: runtime.fetch, after, random, timeoutMs, retries, maxRetryWaitMs }
   let isStarted = false
   const connection = new Connection(runtime, {
     endpoint: () => endpoint,
     onState: (state) => {
       if (onState) safeCall(onState, state)
-      if (state.state === 'fatal') opened.endAll(fatalOf(state.reason, state.status))
+      if (state.state === 'fatal') handles.endAll(fatalOf(state.reason, state.status))
     },
     onNotice: (text, code) => onNotice?.(text, code),
   })
@@ -132,13 +186,13 @@ export function createClient(options: ClientOptions): WeirClient {
   }
   const question = async <T>(body: object, own?: AbortSignal) => {
     const both = own ? AbortSignal.any([own, closed.signal]) : closed.signal
-    return sendInfo<T>(asking, body, both)
+    return sendInfo<T>(settings, body, both)
   }
-  const stream = (body: object, how: StreamOptions, listener?: (event: StreamEvent) => void) =>
-    openStream(opened, connected(), body as SubscriptionBody, how, listener)
-  const end = (why: End): void => {
+  const stream = (body: object, streamOptions: StreamOptions, listener?: (event: StreamEvent) => void) =>
+    openStream(handles, connected(), body as SubscriptionBody, streamOptions, listener)
+  const end = (reason: End): void => {
     signal?.removeEventListener('abort', abort)
-    opened.endAll(why)
+    handles.endAll(reason)
     closed.abort()
     connection.close()
   }
@@ -151,13 +205,13 @@ export function createClient(options: ClientOptions): WeirClient {
       question({ ...fields, type }, own),
     history: (type: never, fields: never, { signal: own }: { signal?: AbortSignal } = {}) =>
       pagesOf(type, fields, (body) => question(body, own)),
-    subscribe: (body: object, how: StreamOptions = {}) => stream(body, how),
-    on: (body: object, listener: (event: StreamEvent) => void, how: StreamOptions = {}) =>
-      stream(body, how, listener).close,
+    subscribe: (body: object, streamOptions: StreamOptions = {}) => stream(body, streamOptions),
+    on: (body: object, listener: (event: StreamEvent) => void, streamOptions: StreamOptions = {}) =>
+      stream(body, streamOptions, listener).close,
     replay: (body: object, range: object, { signal: own }: { signal?: AbortSignal } = {}) =>
-      openReplay(opened, runtime, endpoint, body as SubscriptionBody, range, own),
+      openReplay(handles, runtime, endpoint, body as SubscriptionBody, range, own),
     close: () => end(CLOSED),
-    [INTERNALS]: { handles: opened, runtime, endpoint, connected } satisfies ClientInternals,
+    [INTERNALS]: { handles, runtime, endpoint, connected } satisfies ClientInternals,
   }
   return client as WeirClient
 }

@@ -1,5 +1,5 @@
-// Books kept from `l2BookDiff2` and `l2BookDiffSnapshot`: feeds the bootstrap machines of all coins of one
-// subscription and fetches their snapshots, a few at a time, again after every gap and every checksum that differs.
+// Books from `l2BookDiff2` and `l2BookDiffSnapshot`. Feeds the bootstrap of each coin of a subscription and fetches its
+// snapshots, a few at a time, again after every gap and checksum mismatch.
 
 import { type Backoff, backoffMs } from '../core/backoff.ts'
 import { getOrCreate } from '../core/get-or-create.ts'
@@ -15,25 +15,25 @@ import { BY_STATUS } from './weir-error.ts'
 import type { ChannelTypes } from './wire.ts'
 
 export interface BookListener {
-  /** The book is live and just changed or was just seeded. */
+  /** The book is live and just changed or was seeded. */
   changed?(book: CoinBook): void
-  /** The book is no longer in step; it is being fetched again. */
+  /** The book is out of step and is being fetched again. */
   gap?(coin: string, reason: string): void
-  /** Whether a book, or (coin null) the whole, is in step has changed; `why` is empty where it is. */
+  /** The sync state of a book changed, or of all books (coin null). `why` is empty if in step. */
   step?: (coin: string | null, step: Step, why: string) => void
-  /** The gateway has no such coin. */
+  /** The gateway does not have this coin. */
   unknown?(coin: string): void
-  /** A block of the stream came, whether it changed a book or not. */
+  /** A block of the stream arrived, whether it changed a book or not. */
   block?(head: BatchHead): void
-  /** The gateway will not serve this subscription or its snapshots. */
+  /** The gateway rejected this subscription or its snapshots. */
   refused?(reason: string, code?: string): void
 }
 
-/** Snapshots asked for at the same time. */
+/** Concurrent snapshot requests. */
 const MAX_FETCHES = 4
 /** A coin that does not exist may be listed later. */
 const UNKNOWN_RETRY_MS = 5_000
-/** After checksums that differ again and again: snapshots cost credits, and the next would mend as little. */
+/** After repeated checksum mismatches: snapshots cost credits, and the next one would rarely help. */
 const MISMATCH_RETRY: Backoff = { firstMs: 1_000, capMs: 60_000, jitter: 0.5 }
 
 interface Fetch {
@@ -53,9 +53,9 @@ export class DiffBooks {
   readonly #fetches = new Map<string, Fetch>()
   readonly #queue: string[] = []
   #running = 0
-  /** Counts losses of the stream: a snapshot asked for before one is of no use after it. */
+  /** Counts stream losses. A snapshot requested before one is useless after it. */
   #generation = 0
-  /** Of coins whose last checksum differed, how many did in a row. */
+  /** Consecutive checksum mismatches per coin. */
   readonly #mismatches = new Map<string, number>()
   readonly #unsubscribe: () => void
 
@@ -78,14 +78,14 @@ export class DiffBooks {
     this.#onLost('closed')
   }
 
-  /** Of a coin, live or not; undefined before the stream brought it. */
+  /** The book of a coin, live or not; undefined before its first batch. */
   get(coin: string): CoinBook | undefined {
     return this.#books.get(coin)
   }
 
   /**
-   * Whether a coin's book, or the whole, is the server's; undefined where the server has no such coin, or none came on the
-   * present connection.
+   * Sync state of a coin or of all. Undefined if the server does not have the coin, or nothing arrived on this
+   * connection.
    */
   step(coin: string): Step | undefined
   step(coin?: null): Step
@@ -144,7 +144,7 @@ export class DiffBooks {
     })
   }
 
-  /** Makes sure that a snapshot of the coin is on its way; `waitMs` before it is asked for. */
+  /** Ensures that a snapshot of the coin is being fetched, starting after `waitMs`. */
   #scheduleFetch(book: CoinBook, waitMs: number): void {
     if (waitMs === 0 && this.#fetches.has(book.coin)) return
     const fetch = getOrCreate(this.#fetches, book.coin, () => ({ attempt: 0, stop: () => {} }))
@@ -189,7 +189,7 @@ export class DiffBooks {
         this.#retryFetch(book, UNKNOWN_RETRY_MS)
         break
       case 'refused':
-        // The fetch stays noted, so that no diff asks again before the next connection.
+        // The fetch stays registered, so that no diff triggers another before the next connection.
         this.#status.set(book.coin, 'out of step', outcome.reason)
         this.#listener.refused?.(outcome.reason, BY_STATUS[outcome.status])
     }
@@ -207,11 +207,11 @@ export class DiffBooks {
     this.#listener.changed?.(book)
   }
 
-  /** A checksum differed: how long to wait before the book is fetched again. */
+  /** Returns the delay before refetching after a checksum mismatch. */
   #mismatchDelayMs({ coin }: CoinBook): number {
-    const before = this.#mismatches.get(coin) ?? 0
-    this.#mismatches.set(coin, before + 1)
-    return before === 0 ? 0 : backoffMs(MISMATCH_RETRY, before - 1, this.#runtime.random())
+    const count = this.#mismatches.get(coin) ?? 0
+    this.#mismatches.set(coin, count + 1)
+    return count === 0 ? 0 : backoffMs(MISMATCH_RETRY, count - 1, this.#runtime.random())
   }
 
   #retryFetch(book: CoinBook, atLeastMs: number): void {
@@ -231,40 +231,41 @@ function changesOf(
   return changes
 }
 
-/** Whether books are the server's, coin by coin and all together, told where it changes. */
+/** Sync state per coin and overall. Reports changes. */
 class SyncStatus {
   readonly #onChange: NonNullable<BookListener['step']>
   readonly #steps = new Map<string, Step>()
   overall: Step = 'syncing'
 
-  constructor(told: NonNullable<BookListener['step']>) {
-    this.#onChange = told
+  constructor(onChange: NonNullable<BookListener['step']>) {
+    this.#onChange = onChange
   }
 
-  /** Undefined where no such coin is known of. */
+  /** Undefined for an unknown coin. */
   of(coin: string): Step | undefined {
     return this.#steps.get(coin)
   }
 
-  /** Of this coin nothing is known any more. */
+  /** Forgets a coin. */
   forget(coin: string): void {
     this.#steps.delete(coin)
     this.#updateOverall('')
   }
 
   set(coin: string, step: Step, why = ''): void {
-    const was = this.of(coin)
+    const previous = this.of(coin)
     this.#steps.set(coin, step)
-    if ((was ?? 'syncing') !== step) this.#onChange(coin, step, why)
+    if ((previous ?? 'syncing') !== step) this.#onChange(coin, step, why)
     this.#updateOverall(why)
   }
 
   #updateOverall(why: string): void {
     const steps = new Set(this.#steps.values())
-    const whole =
-      (['out of step', 'syncing'] as const).find((bad) => steps.has(bad)) ?? (steps.size > 0 ? 'in step' : 'syncing')
-    if (whole === this.overall) return
-    this.overall = whole
-    this.#onChange(null, whole, why)
+    const overall =
+      (['out of step', 'syncing'] as const).find((state) => steps.has(state)) ??
+      (steps.size > 0 ? 'in step' : 'syncing')
+    if (overall === this.overall) return
+    this.overall = overall
+    this.#onChange(null, overall, why)
   }
 }

@@ -1,5 +1,5 @@
-// Events between who brings them and a `for await`. Laws: what waits is bounded, an end is the last that is told, and whoever
-// leaves frees all of it at once.
+// Queue between an event source and a `for await` loop. Invariants: the queue is bounded, an end is the last event, and
+// leaving the loop frees everything at once.
 
 interface QueuedEvent<Event> {
   readonly event: Event
@@ -8,11 +8,11 @@ interface QueuedEvent<Event> {
 
 export class EventQueue<Event> implements AsyncIterableIterator<Event> {
   readonly #capacity: number
-  /** What is told where events had to be dropped. */
+  /** Event in place of dropped events. */
   readonly #dropEvent: () => Event
   readonly #onLeave: () => void
   #events: QueuedEvent<Event>[] = []
-  /** First of those that wait. */
+  /** Index of the first queued event. */
   #next = 0
   #hasDropped = false
   #isEnded = false
@@ -28,7 +28,7 @@ export class EventQueue<Event> implements AsyncIterableIterator<Event> {
     return this.#events.length - this.#next
   }
 
-  /** Of one `key` the latest alone waits. */
+  /** Only the latest event of a `key` is queued. */
   push(event: Event, key: string | null = null): void {
     if (this.#isEnded) return
     if (this.#reader) return this.#deliver(event)
@@ -42,7 +42,7 @@ export class EventQueue<Event> implements AsyncIterableIterator<Event> {
     this.#hasDropped = true
   }
 
-  /** The last event. */
+  /** Pushes the last event. */
   end(event: Event): void {
     if (this.#isEnded) return
     this.push(event)
@@ -57,13 +57,13 @@ export class EventQueue<Event> implements AsyncIterableIterator<Event> {
     if (this.size > 0) return Promise.resolve({ done: false, value: this.#take() })
     if (this.#isEnded) return Promise.resolve({ done: true, value: undefined })
     return new Promise((resolve) => {
-      // Of two readers the first would wait for ever.
+      // With two readers, the first would wait forever.
       this.#reader?.({ done: true, value: undefined })
       this.#reader = resolve
     })
   }
 
-  /** Called where a `for await` is left. */
+  /** Called when a `for await` loop is left. */
   return(): Promise<IteratorResult<Event, undefined>> {
     this.#isEnded = true
     this.#hasDropped = false
@@ -88,7 +88,7 @@ export class EventQueue<Event> implements AsyncIterableIterator<Event> {
   #take(): Event {
     // biome-ignore lint/style/noNonNullAssertion: called where one waits
     const { event } = this.#events[this.#next++]!
-    // A shift of each would copy thousands.
+    // Shifting each event would copy thousands.
     if (this.#next > 64 && this.#next * 2 > this.#events.length) {
       this.#events = this.#events.slice(this.#next)
       this.#next = 0

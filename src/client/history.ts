@@ -1,6 +1,5 @@
-// Answers that come in pages, read to their end: by the cursor of the last row, or by its time, of which the rows that came
-// are dropped. Law: no row twice and none left out; where more rows of one time than a page holds cannot be told apart from
-// the end, that is an error and no end.
+// Reads paged info responses to their end, by the last row's cursor or time. Invariant: no row is repeated or missed.
+// If one time has more rows than a page, its end cannot be detected, which is an error.
 
 import type { Answer, HistoryType, Page } from './api.ts'
 import { WeirError } from './weir-error.ts'
@@ -12,17 +11,17 @@ interface Fields {
   readonly [field: string]: unknown
 }
 interface Paging {
-  /** Field of a row that is its time, by which the next page begins. */
+  /** Field with a row's time, at which the next page starts. */
   readonly time?: string
-  /** There is one row of each time, and the last of them may still change. */
+  /** Each time has one row, and the last row may still change. */
   readonly isRunning?: true
-  /** The fields stand within this one. */
+  /** Field that contains the request's fields. */
   readonly within?: string
-  /** What the next page is asked with instead. */
+  /** Cursor of the next page. */
   readonly cursor?: (last: Row) => string
 }
 
-/** No page of the exchange holds fewer where more follow. */
+/** The exchange never returns fewer rows while more follow. */
 const FULL_PAGE = 500
 
 const byTime: Paging = { time: 'time' }
@@ -39,34 +38,34 @@ const PAGING: Readonly<Record<HistoryType, Paging>> = {
   userTwapSliceFillsByTime: byTime,
 }
 
-/** Page by page, none of them empty. */
+/** Yields non-empty pages. */
 export async function* pagesOf(
   type: HistoryType,
   fields: Fields,
-  ask: (question: object) => Promise<Answer<readonly Row[]>>,
+  request: (question: object) => Promise<Answer<readonly Row[]>>,
 ): AsyncGenerator<Page<Row>> {
   const paging = Object.hasOwn(PAGING, type) ? PAGING[type] : null
-  if (paging === null) throw new TypeError(`history: ${String(type)} has no pages: ask it with info`)
+  if (paging === null) throw new TypeError(`history: ${String(type)} is not paged. Use info`)
   const { time, isRunning, within, cursor } = paging
   let next: Fields = fields
-  /** Texts of the rows of the last page's last time. */
-  let had = new Set<string>()
+  /** Texts of the rows with the last time of the previous page. */
+  let seen = new Set<string>()
   let last = Number.NEGATIVE_INFINITY
   for (;;) {
-    const answer = await ask({ type, ...next })
-    const rows = Array.isArray(answer.data) ? answer.data : []
-    const data = rows.filter((row) => (isRunning && time ? Number(row[time]) > last : !had.has(JSON.stringify(row))))
-    const end = rows.at(-1)
-    if (data.length > 0) yield { ...answer, data }
-    else if (time && rows.length >= FULL_PAGE && rows[0]?.[time] === end?.[time])
-      throw new WeirError('page_too_dense', `more rows of ${type} at ${String(end?.[time])} than a page holds`)
-    if (!end || data.length === 0) return
-    if (cursor) next = { ...fields, cursor: cursor(end) }
+    const response = await request({ type, ...next })
+    const rows = Array.isArray(response.data) ? response.data : []
+    const data = rows.filter((row) => (isRunning && time ? Number(row[time]) > last : !seen.has(JSON.stringify(row))))
+    const lastRow = rows.at(-1)
+    if (data.length > 0) yield { ...response, data }
+    else if (time && rows.length >= FULL_PAGE && rows[0]?.[time] === lastRow?.[time])
+      throw new WeirError('page_too_dense', `${type} has more rows at ${String(lastRow?.[time])} than fit on a page`)
+    if (!lastRow || data.length === 0) return
+    if (cursor) next = { ...fields, cursor: cursor(lastRow) }
     else if (time) {
-      const from = { startTime: end[time] }
-      last = Number(end[time])
+      const from = { startTime: lastRow[time] }
+      last = Number(lastRow[time])
       next = within ? { ...fields, [within]: { ...(fields[within] as Fields), ...from } } : { ...fields, ...from }
-      had = new Set(rows.filter((row) => row[time] === end[time]).map((row) => JSON.stringify(row)))
+      seen = new Set(rows.filter((row) => row[time] === lastRow[time]).map((row) => JSON.stringify(row)))
     }
   }
 }

@@ -1,5 +1,5 @@
-// Questions to `POST /info`: asked again where a failure passes and the gateway's wish to wait is bearable, answered with
-// what they cost. A time-out counts from the sending of an attempt.
+// Sends `POST /info` requests. Retries temporary failures if the requested wait is acceptable. The timeout applies to
+// each attempt.
 
 import { type Backoff, backoffMs } from '../core/backoff.ts'
 import type { After } from '../core/deadline.ts'
@@ -8,7 +8,7 @@ import type { Answer } from './api.ts'
 import { type Endpoint, infoUrl, retryAfterOf } from './runtime.ts'
 import { BY_STATUS, WeirError } from './weir-error.ts'
 
-/** How questions are asked. */
+/** Settings of all info requests of a client. */
 export interface InfoSettings {
   readonly endpoint: Endpoint
   readonly fetch: typeof fetch
@@ -20,7 +20,7 @@ export interface InfoSettings {
 }
 
 const BACKOFF: Backoff = { firstMs: 250, capMs: 10_000, jitter: 0.5 }
-/** Of these the same question may succeed later. */
+/** Codes after which the same request may succeed later. */
 const TRANSIENT_CODES = new Set([
   'rate_limited',
   'unavailable',
@@ -31,40 +31,41 @@ const TRANSIENT_CODES = new Set([
 ])
 
 /** Rejects with a `WeirError`. */
-export async function sendInfo<T>(asking: InfoSettings, question: object, signal?: AbortSignal): Promise<Answer<T>> {
-  const body = JSON.stringify(question)
+export async function sendInfo<T>(settings: InfoSettings, request: object, signal?: AbortSignal): Promise<Answer<T>> {
+  const body = JSON.stringify(request)
   for (let attempt = 0; ; attempt++) {
-    const found = await attemptOnce<T>(asking, body, signal).catch((error: unknown) => error as WeirError)
-    if (!(found instanceof WeirError)) return found
-    const waitMs = Math.max(found.retryAfterMs ?? 0, backoffMs(BACKOFF, attempt, asking.random()))
-    if (!TRANSIENT_CODES.has(found.code) || attempt >= asking.retries || waitMs > asking.maxRetryWaitMs) throw found
-    await delay(asking.after, waitMs, signal)
+    const result = await attemptOnce<T>(settings, body, signal).catch((error: unknown) => error as WeirError)
+    if (!(result instanceof WeirError)) return result
+    const waitMs = Math.max(result.retryAfterMs ?? 0, backoffMs(BACKOFF, attempt, settings.random()))
+    if (!TRANSIENT_CODES.has(result.code) || attempt >= settings.retries || waitMs > settings.maxRetryWaitMs)
+      throw result
+    await delay(settings.after, waitMs, signal)
   }
 }
 
 async function attemptOnce<T>(
-  { endpoint, fetch: ask, after, timeoutMs }: InfoSettings,
+  { endpoint, fetch: fetchInfo, after, timeoutMs }: InfoSettings,
   body: string,
   signal?: AbortSignal,
 ): Promise<Answer<T>> {
   if (signal?.aborted) throw aborted()
-  const ended = new AbortController()
-  let isLate = false
+  const controller = new AbortController()
+  let hasTimedOut = false
   const stop = after(timeoutMs, () => {
-    isLate = true
-    ended.abort()
+    hasTimedOut = true
+    controller.abort()
   })
-  const abort = () => ended.abort()
+  const abort = () => controller.abort()
   signal?.addEventListener('abort', abort)
   try {
     const headers = { authorization: `Bearer ${endpoint.key}`, 'content-type': 'application/json' }
-    const answer = await ask(infoUrl(endpoint), { method: 'POST', headers, body, signal: ended.signal })
-    return read<T>(answer.status, answer.headers, await answer.text())
+    const response = await fetchInfo(infoUrl(endpoint), { method: 'POST', headers, body, signal: controller.signal })
+    return read<T>(response.status, response.headers, await response.text())
   } catch (error) {
     if (error instanceof WeirError) throw error
     if (signal?.aborted) throw aborted()
-    if (isLate) throw new WeirError('timeout', `no answer within ${timeoutMs} ms`)
-    throw new WeirError('network', `no answer from ${infoUrl(endpoint)}: ${(error as Error).message}`)
+    if (hasTimedOut) throw new WeirError('timeout', `no response within ${timeoutMs} ms`)
+    throw new WeirError('network', `no response from ${infoUrl(endpoint)}: ${(error as Error).message}`)
   } finally {
     stop()
     signal?.removeEventListener('abort', abort)
@@ -78,8 +79,8 @@ function read<T>(status: number, headers: Headers, text: string): Answer<T> {
   if (data === undefined) throw new WeirError(BY_STATUS[status] ?? 'unreadable', `HTTP ${status} without JSON`, details)
   if (status !== 200) {
     const { code, msg } = Object(data) as { code?: unknown; msg?: unknown }
-    const known = typeof code === 'string' ? code : (BY_STATUS[status] ?? 'unreadable')
-    throw new WeirError(known, typeof msg === 'string' ? msg : `HTTP ${status}`, details)
+    const failureCode = typeof code === 'string' ? code : (BY_STATUS[status] ?? 'unreadable')
+    throw new WeirError(failureCode, typeof msg === 'string' ? msg : `HTTP ${status}`, details)
   }
   const numberOf = (name: string) => (headers.has(name) ? Number(headers.get(name)) : null)
   return {

@@ -1,6 +1,6 @@
-// What the parts of the client package share of a client: what is open at it, of which each thing ends once, by its user, by the
-// gateway or with the client, and is then forgotten. Parts that are loaded by themselves find it by a registered symbol, so
-// that it is the same in every copy of the package.
+// Internals shared by the parts of the client package: the open handles of a client. Each ends once, by its user, the
+// gateway or the client. Separately loaded parts find them by a registered symbol, which is the same in every copy of
+// the package.
 
 import type { End } from './api.ts'
 import type { Connection } from './connection.ts'
@@ -8,7 +8,7 @@ import type { ClientRuntime, Endpoint } from './runtime.ts'
 import type { SubscriptionBody } from './subscription.ts'
 import { ABORTED, CLOSED, WeirError } from './weir-error.ts'
 
-/** As much of an AbortSignal as is needed. */
+/** The part of an AbortSignal that is used. */
 export interface Signal {
   readonly aborted: boolean
   addEventListener(type: 'abort', listener: () => void): void
@@ -30,34 +30,34 @@ export class OpenHandles {
     return this.#all.size
   }
 
-  /** `free` is called once; where all has ended already, soon. */
+  /** Adds a handle. `free` is called once. If everything has ended already, it is called soon. */
   add(free: (end: End) => void, signal?: Signal | undefined): OpenHandle {
     let isOver = false
-    const abort = () => open.end(ABORTED)
-    const open: OpenHandle = {
+    const abort = () => handle.end(ABORTED)
+    const handle: OpenHandle = {
       isEnded: () => isOver,
       end: (end) => {
         if (isOver) return
         isOver = true
-        this.#all.delete(open)
+        this.#all.delete(handle)
         signal?.removeEventListener('abort', abort)
         free(end)
       },
-      close: () => open.end(CLOSED),
+      close: () => handle.end(CLOSED),
     }
-    this.#all.add(open)
-    const over = this.#end ?? (signal?.aborted ? ABORTED : null)
-    // Not before its maker has it.
-    if (over) void Promise.resolve().then(() => open.end(over))
+    this.#all.add(handle)
+    const finished = this.#end ?? (signal?.aborted ? ABORTED : null)
+    // Deferred, so that the caller has the handle first.
+    if (finished) void Promise.resolve().then(() => handle.end(finished))
     else signal?.addEventListener('abort', abort)
-    return open
+    return handle
   }
 
-  /** Ends all, and whatever is opened later. */
+  /** Ends all handles, and those opened later. */
   endAll(end: End): void {
     if (this.#end) return
     this.#end = end
-    for (const open of [...this.#all]) open.end(end)
+    for (const handle of [...this.#all]) handle.end(end)
   }
 }
 
@@ -65,30 +65,33 @@ export interface ClientInternals {
   readonly handles: OpenHandles
   readonly runtime: ClientRuntime
   readonly endpoint: Endpoint
-  /** Connects where nothing did yet. */
+  /** Returns the connection, connecting it on first use. */
   readonly connected: () => Connection
 }
 
 export const INTERNALS = Symbol.for('weir-client.inside')
 
 export function internalsOf(client: object): ClientInternals {
-  const inside = (client as { readonly [INTERNALS]?: ClientInternals })[INTERNALS]
-  if (!inside) throw new TypeError('send the client that createClient has made')
-  return inside
+  const internals = (client as { readonly [INTERNALS]?: ClientInternals })[INTERNALS]
+  if (!internals) throw new TypeError('pass a client from createClient')
+  return internals
 }
 
-/** Refuses a body that is there: whose frames are whose nobody could tell. */
+/** Rejects a duplicate body, because its frames could not be told apart. */
 export function rejectDuplicate(connection: Connection, body: SubscriptionBody): void {
   if (!connection.has(body)) return
-  throw new WeirError('already_subscribed', `${JSON.stringify(body)} is subscribed to: share it, or close it first`)
+  throw new WeirError(
+    'already_subscribed',
+    `${JSON.stringify(body)} is already subscribed. Share it, or close it first`,
+  )
 }
 
-/** Calls what users of the package give it. Invariant: what theirs throws reaches them, and leaves nothing of ours half done. */
+/** Calls a user's listener. Invariant: its exceptions reach the user and leave our state consistent. */
 export function safeCall<Event>(listener: (event: Event) => void, event: Event): void {
   try {
     listener(event)
   } catch (error) {
-    // Unhandled on purpose: the platform reports it.
+    // Left unhandled, so that the platform reports it.
     void Promise.reject(error)
   }
 }

@@ -1,22 +1,22 @@
-// Which subscriptions of a connection a frame may be of: those that name what it shows. Where two bodies of one channel want
-// the same wallet or coin, or differ in what no frame says, such as `aggregateByTime`, each has the other's frames, too.
-// Invariant: a client with many coins or wallets, one by one, pays for each frame what one of them costs.
+// Finds the subscriptions that a frame may belong to, by the names in it. Two bodies of a channel with the same wallet
+// or coin, or with options that frames do not show (such as `aggregateByTime`), get each other's frames. Invariant: the
+// cost per frame does not grow with the number of single-coin or single-wallet subscriptions.
 
 import { getOrCreate } from '../core/get-or-create.ts'
 import { type ChannelFacts, factsOf, namesOfEvents, typeOfFrame } from './channels.ts'
 import type { DataFrame } from './server-frame.ts'
 import { isInScope, listedCoins, normalBody, type SubscriptionBody } from './subscription.ts'
 
-/** What a body asks for. */
+/** The selection of a body. */
 export interface SubscriptionFilter {
   readonly facts: ChannelFacts
-  /** In its normal form. */
+  /** In normal form. */
   readonly body: SubscriptionBody
-  /** What it is found by: frames that may be of it have one of these names, or none. Null where any may be. */
+  /** Index names. A matching frame has one of them, or none at all. Null if any frame may match. */
   readonly names: readonly string[] | null
 }
 
-/** What frames of any channel show that bodies name. */
+/** Fields of frames of any channel that bodies may name. */
 interface FrameContent {
   readonly fills?: readonly unknown[]
   readonly updates?: readonly unknown[]
@@ -32,7 +32,7 @@ interface FrameContent {
   } | null
 }
 
-/** Null where a newer gateway may know. */
+/** Null for a channel that only a newer gateway knows. */
 export function filterOf(sent: SubscriptionBody): SubscriptionFilter | null {
   const facts = factsOf(sent.type)
   if (!facts) return null
@@ -54,32 +54,32 @@ function namesOfBody({ source, isJoint }: ChannelFacts, body: SubscriptionBody):
   }
 }
 
-/** False where the frame shows what this body does not want. */
+/** False if the frame shows something that this body does not select. */
 export function mayMatch(frame: DataFrame, { facts, body, names }: SubscriptionFilter): boolean {
-  const shown = frame as FrameContent
-  const { coin, dex, user, userState, Snapshot, Updates, fast, spread, levels } = shown.data ?? {}
+  const content = frame as FrameContent
+  const { coin, dex, user, userState, Snapshot, Updates, fast, spread, levels } = content.data ?? {}
   switch (facts.source) {
     case 'events':
-      return matchesEvents(shown, facts, body, new Set(names))
+      return matchesEvents(content, facts, body, new Set(names))
     case 'books': {
       const coins = Snapshot ? [Snapshot.coin] : (Updates?.book_diffs.map((diff) => diff.coin) ?? [])
       const isIn = (coin: string) => isInScope(body, coin)
-      // A wildcard may have been taken over by a wider one (WS-22), whose frames show more.
+      // A wider wildcard may have taken over (WS-22), whose frames show more.
       return names ? coins.every(isIn) : coins.some(isIn)
     }
     case 'views': {
       if (facts.isJoint) return dex === body.dex
-      const isTold = Array.isArray(levels) && levels.every((side) => Array.isArray(side) && side.length > 0)
-      const isAsWanted =
+      const hasBothSides = Array.isArray(levels) && levels.every((side) => Array.isArray(side) && side.length > 0)
+      const hasSameOptions =
         (fast ?? false) === (body.fast ?? false) &&
-        (!isTold || (spread !== undefined) === (body.nSigFigs !== undefined))
-      return isInScope(body, String(coin)) && isAsWanted
+        (!hasBothSides || (spread !== undefined) === (body.nSigFigs !== undefined))
+      return isInScope(body, String(coin)) && hasSameOptions
     }
     case 'l4':
-      return [body.coin, undefined].includes(bookOf(shown))
+      return [body.coin, undefined].includes(bookOf(content))
     case 'states': {
-      const told = { coin, dex, user: user ?? userState?.user }
-      return Object.entries(told).every(
+      const state = { coin, dex, user: user ?? userState?.user }
+      return Object.entries(state).every(
         ([field, value]) => value === undefined || [value, undefined].includes(body[field]),
       )
     }
@@ -87,16 +87,16 @@ export function mayMatch(frame: DataFrame, { facts, body, names }: SubscriptionF
 }
 
 function matchesEvents(
-  shown: FrameContent,
+  content: FrameContent,
   { hasUserForm, namesOf = () => [] }: ChannelFacts,
   { user, interval }: SubscriptionBody,
   names: ReadonlySet<string>,
 ): boolean {
-  const { data } = shown
+  const { data } = content
   if (hasUserForm && user === undefined && data !== undefined) return false
   if (data?.user !== undefined) return names.has(String(data.user))
   if (interval !== undefined && data?.i !== interval) return false
-  return rowsOf(shown).every((row) => namesOf(row).some((name) => names.has(name)))
+  return rowsOf(content).every((row) => namesOf(row).some((name) => names.has(name)))
 }
 
 function rowsOf({ fills, updates, data }: FrameContent): readonly unknown[] {
@@ -108,18 +108,18 @@ function bookOf({ data }: FrameContent): string | undefined {
   return (Snapshot ?? Updates?.book_diffs[0] ?? Updates?.order_statuses?.[0]?.order)?.coin
 }
 
-/** Names of a frame of a channel: null where it tells nothing. */
+/** Index names in a frame; null if it shows none. */
 function namesOfFrame(frame: DataFrame, { source, namesOf }: ChannelFacts): readonly string[] | null {
-  const shown = frame as FrameContent
-  const { user, userState, coin } = shown.data ?? {}
+  const content = frame as FrameContent
+  const { user, userState, coin } = content.data ?? {}
   switch (source) {
     case 'events': {
-      const [row] = rowsOf(shown)
+      const [row] = rowsOf(content)
       return user !== undefined || row === undefined ? namedBy(user) : (namesOf?.(row) ?? null)
     }
     case 'books':
     case 'l4':
-      return namedBy(bookOf(shown))
+      return namedBy(bookOf(content))
     case 'views':
       return namedBy(coin)
     case 'states':
@@ -131,26 +131,26 @@ function namedBy(name: unknown): readonly string[] | null {
   return name === undefined ? null : [String(name)]
 }
 
-/** What the index asks of a subscription. */
+/** The fields of a subscription that the index uses. */
 interface IndexedSubscription {
   readonly body: SubscriptionBody
   readonly filter: SubscriptionFilter | null
-  readonly phase: 'queued' | 'asked' | 'live'
+  readonly phase: 'queued' | 'requested' | 'live'
 }
 
-/** Those of one type. */
+/** Subscriptions of one type. */
 interface TypeEntry<T> {
   readonly all: Set<T>
   readonly byName: Map<string, Set<T>>
-  /** Those that frames of any name may be of. */
+  /** Subscriptions that frames of any name may match. */
   readonly nameless: Set<T>
 }
 
-/** By type and name. `T`: a subscription. */
+/** Index of subscriptions (`T`) by type and name. */
 export class ListenerIndex<T extends IndexedSubscription> {
   readonly #byType = new Map<string, TypeEntry<T>>()
 
-  /** True where a body of this type is among them. */
+  /** True if a body of this type is indexed. */
   has(type: string): boolean {
     return this.#byType.has(type)
   }
@@ -177,7 +177,7 @@ export class ListenerIndex<T extends IndexedSubscription> {
     }
   }
 
-  /** Who is to hear a frame. */
+  /** Live subscriptions that may match a frame. */
   of(frame: DataFrame): T[] {
     const type = typeOfFrame(frame.channel) ?? ''
     const kind = this.#byType.get(type)

@@ -1,4 +1,4 @@
-// The client's world on Node: `ws` shows the HTTP status of a refused upgrade, which global WebSocket hides.
+// Client runtime for Node. `ws` exposes the HTTP status of a rejected upgrade, which the global WebSocket hides.
 
 import { WebSocket } from 'ws'
 import { after } from '../core/timers.client.ts'
@@ -6,10 +6,10 @@ import type { ClientRuntime, ClientSocket, SocketHandlers } from './runtime.ts'
 import { messageOf } from './snapshot-request.ts'
 import { postJson } from './web-runtime.client.ts'
 
-/** All orders of BTC are 17 MB; nothing else that a gateway sends comes near this. */
+/** All orders of BTC are 17 MB. No other frame comes near this. */
 const FRAME_MAX_BYTES = 32 * 1024 * 1024
 
-/** Runtime over `ws`, global fetch and timers; `Socket` takes the place of `ws` in tests. */
+/** Runtime over `ws`, global fetch and timers. Tests replace `Socket`. */
 export function nodeRuntime(Socket: typeof WebSocket = WebSocket): ClientRuntime {
   return {
     now: () => performance.now(),
@@ -37,8 +37,8 @@ function openSocket(socket: WebSocket, handlers: SocketHandlers): ClientSocket {
     const status = response.statusCode ?? 0
     let body = ''
     response.setEncoding('utf8')
-    response.on('data', (piece: string) => {
-      if (body.length < 4_096) body += piece
+    response.on('data', (chunk: string) => {
+      if (body.length < 4_096) body += chunk
     })
     response.on('close', () => {
       end(status, null, messageOf(body, status))

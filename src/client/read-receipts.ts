@@ -1,20 +1,20 @@
-// What a client of one socket proves to have read: each ping returns the nonce of the last pong (WS-60). Pings go out every
-// while, behind so much that came, and once more where one was refused.
+// Proves to the gateway what this socket has read: each ping returns the nonce of the last pong (WS-60). Pings are sent
+// periodically, after a certain amount of data, and again after a rejection.
 
 import type { After } from '../core/deadline.ts'
 import { LIMITS } from './connection-options.ts'
 
-/** Characters. */
+/** In characters. */
 const LARGE_CHARS = 1024 * 1024
 
 export class ReadReceipts {
   readonly #after: After
   readonly #send: (ping: { readonly method: 'ping'; readonly nonce: string }) => void
   #nonce = ''
-  /** Characters that came since the last ping, and of those before it what its pong is to prove. */
+  /** Characters received since the last ping, and those that its pending pong will prove. */
   #unreadChars = 0
   #pingedChars = 0
-  /** True where no pong is on its way. */
+  /** True if no pong is pending. */
   isPonged = true
   #stopNext = () => {}
   #stopResend: (() => void) | null = null
@@ -40,7 +40,7 @@ export class ReadReceipts {
     this.#unreadChars += chars
   }
 
-  /** Pings where so much came that it is to be proved, and no pong is on its way. */
+  /** Pings if enough unproved data arrived and no pong is pending. */
   pingIfDue(): void {
     if (this.isPonged && this.#unreadChars >= LIMITS.proveEvery) this.ping()
   }
@@ -62,11 +62,11 @@ export class ReadReceipts {
   onPong(nonce = ''): void {
     this.isPonged = true
     this.#nonce = nonce
-    // It is answered at once where it followed so much: one large text may wait for the proof of another.
+    // After this much data the next ping is sent at once, because another large text may wait for the proof.
     if (this.#pingedChars >= LARGE_CHARS) this.#unreadChars = LIMITS.proveEvery
   }
 
-  /** A frame was refused for its rate, and no refusal names pings: it may have been the last. */
+  /** A frame was rejected by the rate limit. It may have been the last ping, because the error does not say. */
   onRejected(): void {
     if (this.isPonged) return
     this.#unreadChars += this.#pingedChars

@@ -1,5 +1,5 @@
-// The past, played by a gateway (WS-155): one socket and one body, from its first block to its last. What is missing is
-// told, and nothing is begun anew where the socket ends.
+// A replay by the gateway (WS-155): one socket and one body, from the first block to the last. Gaps are reported, and
+// nothing restarts when the socket ends.
 
 import { LIMITS } from './connection-options.ts'
 import { ReadReceipts } from './read-receipts.ts'
@@ -9,12 +9,12 @@ import { SnapshotBook } from './snapshot-book.ts'
 import type { ReplayRange, SubscriptionBody } from './subscription.ts'
 
 export interface ReplayListener {
-  /** Acknowledged, or gone over into what is live. */
+  /** Acknowledged, or continued live. */
   live?(): void
   frame(frame: DataFrame): void
-  /** Blocks `from` to `to` are missing; or (`to` undefined) from that block on books are not known, until Snapshots come. */
+  /** Blocks `from` to `to` are missing. Without `to`: books are unknown from that block on, until new snapshots. */
   missing(from: number, to?: number): void
-  /** It is over: null where all was played, else why not. */
+  /** The end: `reason` is null if the replay finished. */
   ended(reason: string | null, code?: string): void
 }
 
@@ -45,7 +45,7 @@ export class ReplaySession {
     })
   }
 
-  /** Pauses it, goes on, or plays from elsewhere. */
+  /** Pauses, resumes or seeks the replay. */
   control(action: 'pause' | 'resume' | 'seek', to: Pick<ReplayRange, 'fromTime' | 'fromBlock'> = {}): void {
     this.#send({ method: 'replay', action, subscription: this.#body, ...to })
   }
@@ -101,7 +101,7 @@ export interface ReplayBooksListener extends Omit<ReplayListener, 'frame'> {
   changed(book: SnapshotBook): void
 }
 
-/** Books of these coins, of which `changed` tells; `Played` steers and ends it. */
+/** Replays books of these coins and reports changes. The returned session controls and ends it. */
 export function replayBooks(
   runtime: ClientRuntime,
   endpoint: Endpoint,

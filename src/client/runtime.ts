@@ -1,9 +1,9 @@
-// What the client needs of the world, injected: sockets, HTTP, a clock, timers and chance.
-// node-runtime.node.ts fills it from `ws`, web-runtime.client.ts from the globals of browsers and others.
+// Platform services that the client needs: sockets, HTTP, a clock, timers and randomness. node-runtime.node.ts
+// implements it with `ws`, web-runtime.client.ts with browser globals.
 
 import type { After } from '../core/deadline.ts'
 
-/** `status`: the HTTP status where the upgrade was refused; null where the platform does not tell (browsers) or there was none. */
+/** `status`: HTTP status of a rejected upgrade; null if there was none or the platform hides it (browsers). */
 export interface SocketEnd {
   readonly status: number | null
   readonly code: number | null
@@ -30,30 +30,30 @@ export interface HttpResponse {
 }
 
 export interface ClientRuntime {
-  /** Of a clock that nobody sets, ms. */
+  /** Monotonic clock in ms. */
   now(): number
   /** Uniform in [0, 1). */
   random(): number
-  /** Runs once after `ms`; the answer cancels. */
+  /** Runs a callback once after `ms`; the returned function cancels it. */
   readonly after: After
-  /** Never calls a handler before it returned. */
+  /** Never calls a handler before it returns. */
   open(url: string, handlers: SocketHandlers): ClientSocket
-  /** POST of a JSON body with the key as bearer. Rejects where there was no answer at all. */
+  /** POSTs a JSON body with the key as bearer token. Rejects without a response. */
   post(url: string, key: string, body: string): Promise<HttpResponse>
 }
 
-/** Where to connect and as whom: `url` is the HTTP base, such as `http://127.0.0.1:8787`. */
+/** Address and key of a gateway. `url` is the HTTP base, such as `http://127.0.0.1:8787`. */
 export interface Endpoint {
   readonly url: string
   readonly key: string
 }
 
-/** `/ws` of a base URL with the key as the specification has it. */
+/** URL of `/ws` with the key, as the specification defines it. */
 export function streamUrl(endpoint: Endpoint): string {
   return `${trimSlash(endpoint.url).replace(/^http/, 'ws')}/ws?key=${encodeURIComponent(endpoint.key)}`
 }
 
-/** `/info` of a base URL. */
+/** URL of `/info`. */
 export function infoUrl(endpoint: Endpoint): string {
   return `${trimSlash(endpoint.url)}/info`
 }
@@ -62,16 +62,16 @@ function trimSlash(url: string): string {
   return url.endsWith('/') ? url.slice(0, -1) : url
 }
 
-/** Why a socket ended, in words. */
+/** Describes why a socket ended. */
 export function describeEnd(end: SocketEnd): string {
   const number = end.status ? `HTTP ${end.status}` : end.code ? `close ${end.code}` : ''
   return [number, end.reason].filter(Boolean).join(': ') || 'the connection ended'
 }
 
-/** No timer of a platform counts further, and nobody waits longer. */
+/** One day. Longer waits exceed the timers of some platforms. */
 const RETRY_AFTER_MAX_MS = 24 * 60 * 60_000
 
-/** The wait that a header `Retry-After` in seconds asks for, bounded; null where there is none that can be read. */
+/** The bounded wait of a `Retry-After` header in seconds; null if it is missing or invalid. */
 export function retryAfterOf(header: string | null | undefined): number | null {
   const seconds = Number(header ?? 0)
   return seconds > 0 ? Math.min(seconds * 1_000, RETRY_AFTER_MAX_MS) : null

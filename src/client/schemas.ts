@@ -1,5 +1,5 @@
-// For strict users of the client package: the schemas that the gateway itself parses and publishes with. They need zod, which
-// the rest of the package does not.
+// Schemas for strict users of the client package, the same that the gateway uses. They need zod; the rest of the
+// package does not.
 
 import type * as z from 'zod'
 import { CATALOGUE } from '../info/queries/catalogue.ts'
@@ -20,12 +20,33 @@ export type ChannelSchemas = {
   }
 }
 
-/** Of `POST /info`, by type. */
+/**
+ * Schemas of `POST /info` requests and responses, by type.
+ *
+ * @example
+ * ```ts
+ * import { infoSchemas } from 'weir-client/schemas'
+ *
+ * const answer = infoSchemas.allMids.answer.parse({ BTC: '81307.0' })
+ * console.log(answer.BTC)
+ * ```
+ * @see {@link channelSchemas}
+ */
 export const infoSchemas: InfoSchemas = Object.fromEntries(
   CATALOGUE.map(({ type, request, response }) => [type, { request, answer: response }]),
 ) as InfoSchemas
 
-/** Of channels, by type. */
+/**
+ * Schemas of subscriptions and frames, by channel.
+ *
+ * @example
+ * ```ts
+ * import { channelSchemas } from 'weir-client/schemas'
+ *
+ * channelSchemas.trades.body.parse({ type: 'trades', coin: 'BTC' })
+ * ```
+ * @see {@link infoSchemas}
+ */
 export const channelSchemas: ChannelSchemas = Object.fromEntries(
   CHANNELS.map((channel) => [channel.type, { body: channel.request, frame: publishedFrame(channel) }]),
 ) as ChannelSchemas

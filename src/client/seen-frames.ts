@@ -1,12 +1,11 @@
-// What of events a client has seen, so that after an interruption it asks for the rest alone and shows nothing twice.
-// Law: pongs tell up to which height all is there (WS-60); of what came after the last one each frame is known by its
-// text, as often as it came, up to a bound. A gateway that begins again may be behind what it told: that comes once more,
-// when its feeder has sent it again, and a pong before it tells a height that is lower.
+// Remembers received events, so that a reconnect requests only the rest and shows nothing twice. Pongs report the
+// height up to which everything was sent (WS-60). Later frames are remembered by text and count, up to a limit. A
+// restarted gateway may be behind its last height. It sends the difference again, after a pong with a lower height.
 
-/** More than this is five minutes of everybody's fills; a gateway tells heights far sooner. */
+/** More than five minutes of all fills. A gateway reports heights far sooner. */
 const MAX_CHARS = 32 * 1024 * 1024
 
-/** It is behind by what was not durable: some seconds. */
+/** A restarted gateway lacks some seconds that were not durable. */
 const MAX_BLOCKS_BEHIND = 1_000
 
 interface SeenFrame {
@@ -15,22 +14,22 @@ interface SeenFrame {
 }
 
 export class SeenFrames {
-  /** All blocks up to here are seen; -1 while that is not known, and then nothing need be remembered. */
+  /** All blocks up to here were received; -1 while unknown, when nothing needs to be remembered. */
   #height = -1
-  /** By text. */
+  /** Frames since that height, by text. */
   #since = new Map<string, SeenFrame>()
   #chars = 0
-  /** Of those, frames that this socket will bring once more. */
+  /** Frames that this socket will send again. */
   #repeats = new Map<string, SeenFrame>()
-  /** The first height that was told on this socket; -1 before it. */
+  /** The first height reported on this socket; -1 before it. */
   #firstHeight = -1
 
-  /** Null while it is not known. */
+  /** Null while unknown. */
   get height(): number | null {
     return this.#height < 0 ? null : this.#height
   }
 
-  /** A pong told that everything up to this height was sent before it. */
+  /** A pong confirmed everything up to this height. */
   onHeight(height: number): void {
     this.#height = height
     if (this.#firstHeight < 0) this.#firstHeight = height
@@ -39,27 +38,27 @@ export class SeenFrames {
     this.#chars = [...this.#since].reduce((sum, [text, { times }]) => sum + times * text.length, 0)
   }
 
-  /** The height from which blocks have to be told again on another socket; undefined where it can only begin anew. */
+  /** The first height to request on another socket; undefined if it must restart. */
   resume(): number | undefined {
     this.#repeats = new Map(this.#since)
     this.#firstHeight = -1
     return this.#height < 0 ? undefined : this.#height + 1
   }
 
-  /** These channels begin anew: whatever comes on them was not seen since. */
+  /** These channels restart, so their frames count as new. */
   forget(channels: ReadonlySet<string>): void {
     for (const seen of [this.#since, this.#repeats])
       for (const [text, { channel }] of seen) if (channels.has(channel)) seen.delete(text)
   }
 
-  /** False for a frame that came before. */
+  /** False for a repeated frame. */
   isNew(channel: string, text: string): boolean {
-    const again = this.#repeats.get(text)
-    if (again === undefined) {
+    const repeat = this.#repeats.get(text)
+    if (repeat === undefined) {
       if (this.#height >= 0) this.#remember(channel, text)
       return true
     }
-    if (again.times > 1) this.#repeats.set(text, { channel, times: again.times - 1 })
+    if (repeat.times > 1) this.#repeats.set(text, { channel, times: repeat.times - 1 })
     else this.#repeats.delete(text)
     return false
   }

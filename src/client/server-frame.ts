@@ -1,6 +1,5 @@
-// Frames that a gateway sends, looked at once where they enter, as far as this client reads them: books to the last level,
-// because a wrong one is worse than none. What is beyond that is let through, unknown fields, values and channels too: a
-// newer server must not break an older client.
+// Validates gateway frames as far as this client reads them. Books are checked down to each level, because a wrong book
+// is worse than none. Unknown fields, values and channels pass, because a newer server must not break an older client.
 
 import { UNSIGNED_DECIMAL } from '../core/decimal.ts'
 import { parseJson } from '../core/json.ts'
@@ -8,7 +7,7 @@ import type { Levels } from '../protocol/feed/block.ts'
 import { typeOfFrame } from './channels.ts'
 import type { ChannelTypes } from './wire.ts'
 
-/** Frames of channels that carry subscribed data. */
+/** Frames of channels. */
 export type DataFrame = ChannelTypes[keyof ChannelTypes]['frame']
 
 interface Body {
@@ -16,7 +15,7 @@ interface Body {
   readonly [field: string]: unknown
 }
 
-/** What becomes of a body that is played. */
+/** Progress of a replayed body. */
 export interface ReplayEvent {
   readonly event: string
   readonly subscription: Body
@@ -24,26 +23,26 @@ export interface ReplayEvent {
   readonly to?: number
 }
 
-/** Beside those of channels. */
+/** Frames that do not belong to a channel. */
 type ReplyFrame =
   | {
       readonly channel: 'subscriptionResponse'
       readonly data: { readonly method: 'subscribe' | 'unsubscribe'; readonly subscription: Body }
     }
-  /** `code` tells a program what `data` tells a person. */
+  /** `code` is for programs, `data` is for people. */
   | { readonly channel: 'error'; readonly data: string; readonly code?: string }
   | { readonly channel: 'notification'; readonly data: { readonly notification: string }; readonly code?: string }
   | { readonly channel: 'pong'; readonly nonce?: string; readonly block_height?: number }
   | { readonly channel: 'replay'; readonly data: ReplayEvent }
 export type KnownFrame = DataFrame | ReplyFrame
 
-/** `unknown`: a channel this client does not know; `malformed`: not what its channel promises, so something was missed. */
+/** `unknown`: a channel this client does not know. `malformed`: invalid data, so something was missed. */
 export type Decoded =
   | { readonly kind: 'frame'; readonly frame: KnownFrame }
   | { readonly kind: 'unknown'; readonly channel: string }
   | { readonly kind: 'malformed'; readonly reason: string }
 
-/** Null, or the path of what is wrong. */
+/** Null, or the path of the invalid value. */
 type Check = (value: unknown) => string | null
 
 const text: Check = (value) => (typeof value === 'string' ? null : '')
@@ -52,35 +51,35 @@ const integer: Check = (value) => (Number.isSafeInteger(value) ? null : '')
 const decimal: Check = (value) => (typeof value === 'string' && UNSIGNED_DECIMAL.test(value) ? null : '')
 const anything: Check = () => null
 
-function optional(look: Check): Check {
-  return (value) => (value === undefined ? null : look(value))
+function optional(check: Check): Check {
+  return (value) => (value === undefined ? null : check(value))
 }
 
 function object(fields: Readonly<Record<string, Check>>): Check {
-  const looks = Object.entries(fields)
+  const checks = Object.entries(fields)
   return (value) => {
     if (value === null || typeof value !== 'object' || Array.isArray(value)) return ''
-    for (const [field, look] of looks) {
-      const wrong = look((value as Record<string, unknown>)[field])
-      if (wrong !== null) return wrong ? `${field}.${wrong}` : field
+    for (const [field, check] of checks) {
+      const invalid = check((value as Record<string, unknown>)[field])
+      if (invalid !== null) return invalid ? `${field}.${invalid}` : field
     }
     return null
   }
 }
 
-function list(look: Check): Check {
+function list(check: Check): Check {
   return (value) => {
     if (!Array.isArray(value)) return ''
-    for (let at = 0; at < value.length; at++) {
-      const wrong = look(value[at])
-      if (wrong !== null) return wrong ? `${at}.${wrong}` : String(at)
+    for (let index = 0; index < value.length; index++) {
+      const invalid = check(value[index])
+      if (invalid !== null) return invalid ? `${index}.${invalid}` : String(index)
     }
     return null
   }
 }
 
 function oneOf(first: Check, ...others: readonly Check[]): Check {
-  return (value) => (others.some((look) => look(value) === null) ? null : first(value))
+  return (value) => (others.some((check) => check(value) === null) ? null : first(value))
 }
 
 const side = list(object({ px: decimal, sz: decimal, n: wholeNumber }))
@@ -88,7 +87,7 @@ const levels: Check = (value) => (Array.isArray(value) && value.length === 2 ? l
 const POSITION = { time: wholeNumber, block_height: wholeNumber }
 const change = { coin: text, levels }
 const rows = list(anything)
-/** A channel of which only its client knows more. */
+/** A channel that only the client's user reads further. */
 const anyData: Check = object({ data: (value) => (value === undefined ? '' : null) })
 const fills: Check = object({ fills: list((pair) => (Array.isArray(pair) && text(pair[0]) === null ? null : '')) })
 
@@ -140,21 +139,21 @@ const CHECKS: Readonly<Record<string, Check>> = {
   trades: object({ data: rows }),
 }
 
-/** True where these are the levels of a book. */
+/** True if these are valid book levels. */
 export function isLevels(value: unknown): value is Levels {
   return levels(value) === null
 }
 
-/** Reads one text frame. */
+/** Parses one text frame. */
 export function decodeFrame(text: string): Decoded {
   const value = parseJson(text)
   if (value === undefined) return { kind: 'malformed', reason: 'a frame is not JSON' }
   const channel = (value as { channel?: unknown } | null)?.channel
   if (typeof channel !== 'string') return { kind: 'malformed', reason: 'a frame has no channel' }
   const own = Object.hasOwn(CHECKS, channel) ? CHECKS[channel] : undefined
-  const look = own ?? (typeOfFrame(channel) === undefined ? null : anyData)
-  if (!look) return { kind: 'unknown', channel }
-  const wrong = look(value)
-  if (wrong === null) return { kind: 'frame', frame: value as KnownFrame }
-  return { kind: 'malformed', reason: `${channel}: ${wrong} is not what it should be` }
+  const check = own ?? (typeOfFrame(channel) === undefined ? null : anyData)
+  if (!check) return { kind: 'unknown', channel }
+  const invalid = check(value)
+  if (invalid === null) return { kind: 'frame', frame: value as KnownFrame }
+  return { kind: 'malformed', reason: `${channel}: ${invalid} is invalid` }
 }

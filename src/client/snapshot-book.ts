@@ -1,4 +1,4 @@
-// A book of `l2BookDiff` on a connection that has no other body of that channel: a Snapshot, and every change above it.
+// A book of `l2BookDiff`, on a connection with no other body of that channel: a snapshot and every change above it.
 
 import { LevelBook } from '../order-books/level-book.ts'
 import type { Levels } from '../protocol/feed/block.ts'
@@ -8,9 +8,9 @@ type Snapshot = Extract<ChannelTypes['l2BookDiff']['frame']['data'], { Snapshot:
 
 export class SnapshotBook {
   readonly coin: string
-  /** Height of the Snapshot or of the last change. */
+  /** Height of the snapshot or of the last change. */
   height: number
-  /** Time of the block at `height`, ms. */
+  /** Time of the block at `height`, in Unix ms. */
   time: number
   readonly #book: LevelBook
 
@@ -21,7 +21,7 @@ export class SnapshotBook {
     this.#book = LevelBook.of(levels)
   }
 
-  /** False where the book holds this block. */
+  /** False if the book already includes this block. */
   apply(levels: Levels, height: number, time: number): boolean {
     if (height <= this.height) return false
     this.#book.apply(levels)
@@ -30,7 +30,7 @@ export class SnapshotBook {
     return true
   }
 
-  /** Best first, `depth` levels a side. */
+  /** Best first, `depth` levels per side. */
   levels(depth?: number): Levels {
     return this.#book.levels(depth)
   }

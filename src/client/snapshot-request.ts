@@ -1,35 +1,35 @@
-// One `l2BookDiffSnapshot` over HTTP and what its answer means for a book.
+// One `l2BookDiffSnapshot` request over HTTP, and what its response means for a book.
 
 import { parseJson } from '../core/json.ts'
 import type { Snapshot } from './bootstrap.ts'
 import { type ClientRuntime, type Endpoint, type HttpResponse, infoUrl } from './runtime.ts'
 import { isLevels } from './server-frame.ts'
 
-/** `later`: try again, not before `retryAfterMs`; `unknown`: no such coin; `refused`: the key or its credits. */
+/** `later`: try again after `retryAfterMs`. `unknown`: no such coin. `refused`: the key or its credits. */
 export type SnapshotOutcome =
   | { readonly kind: 'snapshot'; readonly snapshot: Snapshot }
   | { readonly kind: 'later'; readonly reason: string; readonly retryAfterMs: number }
   | { readonly kind: 'unknown' }
   | { readonly kind: 'refused'; readonly status: number; readonly reason: string }
 
-/** Asks once; never rejects. */
+/** Sends one request; never rejects. */
 export async function requestSnapshot(
   runtime: ClientRuntime,
   endpoint: Endpoint | null,
   coin: string,
 ): Promise<SnapshotOutcome> {
-  if (!endpoint) return later('no gateway is known yet')
+  if (!endpoint) return later('the gateway address is not known yet')
   try {
     const body = JSON.stringify({ type: 'l2BookDiffSnapshot', coin })
     return readSnapshot(await runtime.post(infoUrl(endpoint), endpoint.key, body))
   } catch {
-    return later('no answer to l2BookDiffSnapshot')
+    return later('no response to l2BookDiffSnapshot')
   }
 }
 
-/** What an HTTP answer to `l2BookDiffSnapshot` means. */
-function readSnapshot(answer: HttpResponse): SnapshotOutcome {
-  const { status, text, retryAfterMs } = answer
+/** Interprets the HTTP response. */
+function readSnapshot(response: HttpResponse): SnapshotOutcome {
+  const { status, text, retryAfterMs } = response
   if (status === 401 || status === 402 || status === 403)
     return { kind: 'refused', status, reason: messageOf(text, status) }
   if (status === 404 || status === 422 || status === 400) return { kind: 'unknown' }
@@ -38,7 +38,7 @@ function readSnapshot(answer: HttpResponse): SnapshotOutcome {
   if (value === null) return { kind: 'unknown' }
   return isSnapshot(value)
     ? { kind: 'snapshot', snapshot: value }
-    : later('the answer to l2BookDiffSnapshot cannot be read')
+    : later('the response to l2BookDiffSnapshot is malformed')
 }
 
 function isSnapshot(value: unknown): value is Snapshot {
@@ -47,7 +47,7 @@ function isSnapshot(value: unknown): value is Snapshot {
   return isPlaced && [coin, epoch].every((text) => typeof text === 'string') && isLevels(levels)
 }
 
-/** The sentence of an error body, else the status. */
+/** The message of an error body, else the status. */
 export function messageOf(text: string, status: number): string {
   const message = (parseJson(text) as { msg?: unknown } | null | undefined)?.msg
   return typeof message === 'string' ? message : `HTTP ${status}`

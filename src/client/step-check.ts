@@ -1,5 +1,5 @@
-// Compares a live book with the server's snapshot of the same `seq`: as soon as the book is live, and every 5 s from then on.
-// The book moves while the snapshot travels, so the states of the meantime are kept until one of them has its seq.
+// Compares a live book with a server snapshot of the same `seq`, first when the book becomes live and then every 5 s.
+// The book changes while the snapshot is in flight, so recent states are kept until one has its `seq`.
 
 import { LevelBook } from '../order-books/level-book.ts'
 import type { Levels } from '../protocol/feed/block.ts'
@@ -9,30 +9,30 @@ import { requestSnapshot } from './snapshot-request.ts'
 
 export type Verdict =
   | { readonly kind: 'in_step'; readonly seq: number; readonly height: number }
-  /** `changes`: what would turn the local book into the snapshot, levels of both sides. */
+  /** `changes`: level changes that would turn the local book into the snapshot. */
   | { readonly kind: 'differs'; readonly seq: number; readonly height: number; readonly changes: Levels }
 
-/** States kept while a snapshot travels: at 14.5 blocks/s about four seconds. */
+/** States kept while a snapshot is in flight: about four seconds at 14.5 blocks/s. */
 const MAX_STATES = 64
 
 export class StepCheck {
   readonly #states: { readonly epoch: string; readonly seq: number; readonly levels: Levels }[] = []
   #snapshot: Snapshot | null = null
 
-  /** Begins with the book's present state; call before the snapshot is asked for. */
+  /** Starts with the book's current state. Call it before the snapshot request. */
   constructor(book: CoinBook) {
     this.#recordState(book)
   }
 
-  /** The book changed. A verdict where the snapshot waited for this state. */
+  /** The book changed. Returns a verdict if the snapshot waited for this state. */
   changed(book: CoinBook): Verdict | null {
     this.#recordState(book)
     return this.#verdict()
   }
 
   /**
-   * The snapshot came. Null: its seq is still ahead of the book, wait for `changed`;
-   * `stale`: no kept state has its epoch and seq, or can have any more.
+   * The snapshot arrived. Null: its `seq` is ahead of the book, so wait for `changed`. `stale`: no state has its epoch
+   * and `seq`, nor can any later one.
    */
   snapshot(snapshot: Snapshot): Verdict | 'stale' | null {
     this.#snapshot = snapshot
@@ -50,9 +50,9 @@ export class StepCheck {
   #verdict(): Verdict | null {
     const snapshot = this.#snapshot
     if (!snapshot) return null
-    const local = this.#states.find((kept) => kept.epoch === snapshot.epoch && kept.seq === snapshot.seq)
-    if (!local) return null
-    const changes = LevelBook.of(local.levels).changesTo(LevelBook.of(snapshot.levels))
+    const localState = this.#states.find((state) => state.epoch === snapshot.epoch && state.seq === snapshot.seq)
+    if (!localState) return null
+    const changes = LevelBook.of(localState.levels).changesTo(LevelBook.of(snapshot.levels))
     const { seq, height } = snapshot
     if (changes[0].length + changes[1].length === 0) return { kind: 'in_step', seq, height }
     return { kind: 'differs', seq, height, changes }
@@ -60,9 +60,9 @@ export class StepCheck {
 }
 
 const CHECK_EVERY_MS = 5_000
-/** After a comparison that could not be made: the book or the gateway was moving. */
+/** After a failed comparison, because the book or the gateway was moving. */
 const RETRY_MS = 250
-/** A snapshot that stays ahead of the book so long means that the stream stands. */
+/** If a snapshot stays ahead of the book for this long, the stream has stalled. */
 const WAIT_MAX_MS = 2_000
 
 export class StepChecker {
@@ -83,7 +83,7 @@ export class StepChecker {
     this.#verdict = verdict
   }
 
-  /** The book is live and changed; the first call begins. */
+  /** The book is live and changed. The first call starts the checks. */
   changed(book: CoinBook): void {
     if (this.#book !== book) {
       this.#book = book
@@ -94,7 +94,7 @@ export class StepChecker {
     if (verdict) this.#done(book, verdict)
   }
 
-  /** The book is out of step or the watch is over: nothing more until `changed`. */
+  /** The book is out of step or no longer watched. Nothing runs until `changed`. */
   lost(): void {
     this.#book = null
     this.#check = null

@@ -1,4 +1,4 @@
-// Subscription bodies and their identity: the exact JSON value, in which key order alone does not matter.
+// Subscription bodies and their identity: the exact JSON value, ignoring only key order.
 
 import { type MarketType, marketTypeOf } from '../core/coin.ts'
 import { parseJson } from '../core/json.ts'
@@ -9,39 +9,39 @@ export interface SubscriptionBody {
   readonly [key: string]: Json
 }
 
-/** What is played: exactly one of `fromTime` (Unix ms) and `fromBlock`, to the end, or on into what is live. */
+/** A replay range: exactly one of `fromTime` (Unix ms) and `fromBlock`, up to an end or continuing live. */
 export interface ReplayRange {
   readonly fromTime?: number | undefined
   readonly fromBlock?: number | undefined
   readonly toTime?: number | undefined
   readonly toBlock?: number | undefined
-  /** So many times as fast as it was. */
+  /** Speed factor. */
   readonly speed?: number | 'max' | undefined
 }
 
-/** What books to follow: one coin, a fixed list, or every coin of some market types (`*`: all, also future ones). */
+/** Books to follow: one coin, a list, or every coin of some market types (`*`: all, including future ones). */
 export type BookScope =
   | { readonly coin: string | readonly string[] }
   | { readonly marketTypes?: readonly (MarketType | '*')[] }
 
-/** Body of a stream of books whose changes have sequence numbers and checksums. */
+/** Body of a book stream with sequence numbers and checksums. */
 export function bookBody(scope: BookScope): SubscriptionBody {
   return { type: 'l2BookDiff2', ...scope, checksum: true }
 }
 
-/** Fills of everyone, on one coin or (null) on all. */
+/** Body for the fills of all wallets, of one coin or all coins (null). */
 export function allFillsBody(coin: string | null = null): SubscriptionBody {
   return { type: 'allFills', ...(coin !== null && { coin }) }
 }
 
-/** Coins that a book body names, null for a wildcard. */
+/** Coins of a book body; null for a wildcard. */
 export function listedCoins(body: SubscriptionBody): readonly string[] | null {
   const coin = body.coin
   if (typeof coin === 'string') return [coin]
   return Array.isArray(coin) ? (coin as string[]) : null
 }
 
-/** True where frames of this coin belong to a book body; without `marketTypes` a wildcard means perps. */
+/** True if a book body includes this coin. Without `marketTypes`, a wildcard means perps. */
 export function isInScope(body: SubscriptionBody, coin: string): boolean {
   const coins = listedCoins(body)
   if (coins) return coins.includes(coin)
@@ -51,10 +51,10 @@ export function isInScope(body: SubscriptionBody, coin: string): boolean {
 
 const ADDRESS = /^0x[0-9a-f]{40}$/i
 
-/** The form that gateways acknowledge, whatever defaults they add (WS-19): what says nothing is left out. */
+/** The form that gateways acknowledge, without defaults (WS-19). */
 export function normalBody(body: SubscriptionBody): SubscriptionBody {
-  const said = Object.entries(body).filter(([, value]) => value !== null && value !== false && value !== undefined)
-  return Object.fromEntries(said.map(([field, value]) => [field, lowered(value)])) as SubscriptionBody
+  const present = Object.entries(body).filter(([, value]) => value !== null && value !== false && value !== undefined)
+  return Object.fromEntries(present.map(([field, value]) => [field, lowered(value)])) as SubscriptionBody
 }
 
 function lowered(value: Json): Json {
@@ -62,7 +62,7 @@ function lowered(value: Json): Json {
   return typeof value === 'string' && ADDRESS.test(value) ? value.toLowerCase() : value
 }
 
-/** Identity of a body, by which acknowledgements and refusals name it. */
+/** Identity of a body, by which acknowledgements and errors refer to it. */
 export function bodyKey(body: SubscriptionBody): string {
   return sortedJson(normalBody(body))
 }
@@ -74,7 +74,7 @@ function sortedJson(body: Json): string {
   return `{${entries.map(([key, value]) => `${JSON.stringify(key)}:${sortedJson(value)}`).join(',')}}`
 }
 
-/** The JSON object embedded in an error text (`Invalid subscription {…}: why`), null where there is none. */
+/** The JSON object in an error text (`Invalid subscription {…}: why`); null if there is none. */
 export function embeddedBody(text: string): SubscriptionBody | null {
   const from = text.indexOf('{')
   for (let to = text.lastIndexOf('}'); from >= 0 && to > from; to = text.lastIndexOf('}', to - 1)) {
@@ -84,13 +84,13 @@ export function embeddedBody(text: string): SubscriptionBody | null {
   return null
 }
 
-/** Its key; empty where there is none. */
+/** The key of the embedded body; empty if there is none. */
 export function embeddedKey(text: string): string {
   const body = embeddedBody(text)
   return body ? bodyKey(body) : ''
 }
 
-/** What an error text says after the body that it embeds, else the whole text. */
+/** The part of an error text after its embedded body, else the whole text. */
 export function reasonOf(text: string): string {
   const after = text.slice(text.lastIndexOf('}') + 1)
   return /^: ?(?=\S)/.test(after) ? after.replace(/^: ?/, '') : text

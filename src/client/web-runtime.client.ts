@@ -1,5 +1,5 @@
-// The client's world on whatever has global `WebSocket` and `fetch`: browsers, Workers, Deno, Bun, Node from 22 on. They hide
-// with which status an upgrade was refused: the same key gets the same refusal by HTTP, which costs nothing.
+// Client runtime for platforms with global `WebSocket` and `fetch`: browsers, Workers, Deno, Bun, Node from 22 on. They
+// hide the status of a rejected upgrade, so a free HTTP request with the same key reveals it.
 
 import { after } from '../core/timers.client.ts'
 import {
@@ -13,30 +13,30 @@ import {
 import { messageOf } from './snapshot-request.ts'
 
 const POST_TIMEOUT_MS = 5_000
-/** Of a type that stream tokens may ask, without its coin: refused for that, free of charge, where the key is taken. */
+/** A type that stream tokens may request, without its coin. An accepted key gets a free error. */
 const PROBE = '{"type":"l2BookDiffSnapshot"}'
-/** No retry mends these. */
+/** A retry cannot fix these. */
 const REFUSED_STATUSES = [401, 402, 403]
 
-/** What may stand in the place of the platform's own. */
+/** Replacements for the platform's globals. */
 export interface WebGlobals {
   readonly WebSocket?: new (url: string) => WebSocket
   readonly fetch?: typeof fetch
 }
 
-/** Runtime over global WebSocket, fetch and timers, or those that are given. */
+/** Runtime over global or given WebSocket and fetch, and timers. */
 export function webRuntime({
   WebSocket: Socket = globalThis.WebSocket,
-  fetch: ask = fetch,
+  fetch: fetchOption = fetch,
 }: WebGlobals = {}): ClientRuntime & {
   readonly fetch: typeof fetch
 } {
-  const post = (url: string, key: string, body: string) => postJson(ask, url, key, body)
+  const post = (url: string, key: string, body: string) => postJson(fetchOption, url, key, body)
   return {
     now: () => performance.now(),
     random: () => Math.random(),
     after,
-    fetch: ask,
+    fetch: fetchOption,
     open: (url, handlers) => openSocket(new Socket(url), url, handlers, post),
     post,
   }
@@ -50,10 +50,10 @@ function openSocket(
 ): ClientSocket {
   let isOpen = false
   let isDropped = false
-  let isOver = false
+  let hasEnded = false
   const over = (end: SocketEnd) => {
-    if (isOver) return
-    isOver = true
+    if (hasEnded) return
+    hasEnded = true
     handlers.onEnd(end)
   }
   socket.addEventListener('open', () => {
@@ -74,13 +74,13 @@ function openSocket(
     drop: () => {
       isDropped = true
       socket.close()
-      // A peer that is gone answers no close.
+      // A dead peer never answers the close.
       over({ status: null, code: null, reason: 'dropped' })
     },
   }
 }
 
-/** Why this key is refused; null where it is not, or nobody answers. */
+/** Why this key is rejected; null if it is not, or without a response. */
 async function refusalOf(url: string, post: ClientRuntime['post']): Promise<SocketEnd | null> {
   const { protocol, host, pathname, searchParams } = new URL(url)
   const key = searchParams.get('key')
@@ -94,17 +94,22 @@ async function refusalOf(url: string, post: ClientRuntime['post']): Promise<Sock
   }
 }
 
-/** POST of a JSON body with the key as bearer. */
-export async function postJson(ask: typeof fetch, url: string, key: string, body: string): Promise<HttpResponse> {
-  const answer = await ask(url, {
+/** POSTs a JSON body with the key as bearer token. */
+export async function postJson(
+  fetchOption: typeof fetch,
+  url: string,
+  key: string,
+  body: string,
+): Promise<HttpResponse> {
+  const response = await fetchOption(url, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     body,
     signal: AbortSignal.timeout(POST_TIMEOUT_MS),
   })
   return {
-    status: answer.status,
-    text: await answer.text(),
-    retryAfterMs: retryAfterOf(answer.headers.get('retry-after')),
+    status: response.status,
+    text: await response.text(),
+    retryAfterMs: retryAfterOf(response.headers.get('retry-after')),
   }
 }

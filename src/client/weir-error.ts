@@ -1,5 +1,5 @@
-// Why a question failed, the one error of the client package; and why something of a client ended, as a code for programs and
-// a sentence for people.
+// The error of the client package, and the reasons for the end of a stream, each with a code for programs and a message
+// for people.
 
 import type { End, FailureCode } from './api.ts'
 import { reasonOf } from './subscription.ts'
@@ -10,15 +10,32 @@ export interface FailureDetails {
   readonly requestId?: string | null
 }
 
+/**
+ * The error of info requests and streams. Branch on `code`; `message` is for people.
+ *
+ * @example
+ * ```ts
+ * import { createClient, WeirError } from 'weir-client'
+ *
+ * const client = createClient({ url: 'https://weir.example.com', key: process.env.WEIR_KEY ?? '' })
+ * try {
+ *   await client.info('l2Book', { coin: 'BTC' })
+ * } catch (error) {
+ *   if (error instanceof WeirError && error.code === 'rate_limited') console.log(error.retryAfterMs)
+ *   else throw error
+ * }
+ * ```
+ * @see {@link FailureCode}
+ */
 export class WeirError extends Error {
   override readonly name: string = 'WeirError'
-  /** What a program decides by. */
+  /** Error code to branch on. */
   readonly code: FailureCode
-  /** Of HTTP; null where nobody answered. */
+  /** HTTP status; null without a response. */
   readonly status: number | null
-  /** Not to be tried again before. */
+  /** Minimum time before a retry. */
   readonly retryAfterMs: number | null
-  /** Names the question to the operator. */
+  /** Request id to quote to the operator. */
   readonly requestId: string | null
 
   constructor(code: FailureCode, message: string, details: FailureDetails = {}) {
@@ -33,7 +50,7 @@ export class WeirError extends Error {
 export const CLOSED: End = { code: 'closed', message: 'closed' }
 export const ABORTED: End = { code: 'aborted', message: 'the signal was aborted' }
 
-/** By status of HTTP, where an answer has no code that can be read, and by close code. */
+/** Codes by HTTP status, for responses without a readable code, and by close code. */
 export const BY_STATUS: Readonly<Record<number, string>> = {
   401: 'unauthorized',
   402: 'credits_exhausted',
@@ -48,14 +65,14 @@ export const BY_STATUS: Readonly<Record<number, string>> = {
   4403: 'forbidden',
 }
 
-/** The gateway will not serve a body; `code` as it says, or as its text lets guess. */
+/** End for a rejected body. `code` is the gateway's, or derived from its text. */
 export function refusalOf(text: string, code?: string): End {
   const message = reasonOf(text)
   if (code) return { code, message }
   return { code: /not found|no such|unknown coin/i.test(message) ? 'not_found' : 'invalid_request', message }
 }
 
-/** The gateway will not serve this key. */
+/** End for a rejected key. */
 export function fatalOf(reason: string, status: number): End {
   return { code: BY_STATUS[status] ?? 'closed', message: reason }
 }

@@ -1,28 +1,31 @@
-// The fields that subscription bodies are made of, and the normal forms that several channels share.
+// Fields of subscription bodies, and normal forms shared by several channels.
 
 import * as z from 'zod'
 import { MARKET_TYPES, type MarketType } from '../core/coin.ts'
 import { type Address, CoinName } from '../protocol/feed/block.ts'
 
-/** Items of any list in a body. */
+/** Maximum items in any list of a body. */
 export const MAX_ITEMS = 1000
 
-/** In any case; comes out in lower case. */
+/** Accepts any letter case; returns lower case. */
 export const WalletAddress = z
   .string()
-  .regex(/^0x[0-9a-fA-F]{40}$/, 'must be 0x and 40 hex digits')
+  .regex(/^0x[0-9a-fA-F]{40}$/, 'must be 0x followed by 40 hex digits')
   .transform((address) => address.toLowerCase())
-  .describe('Address, in any letter case')
+  .describe('Wallet address in any letter case')
 export const Wallets = z
   .array(WalletAddress)
   .min(1, 'must name at least one address')
-  .max(MAX_ITEMS, `at most ${MAX_ITEMS} addresses in one subscription: split them over several`)
+  .max(
+    MAX_ITEMS,
+    `must have at most ${MAX_ITEMS.toLocaleString('en-US')} addresses. Split them over several subscriptions`,
+  )
 
 export const MARKET = CoinName.describe(
-  'Market: a perp such as `BTC` or `xyz:GOLD`, a spot pair such as `@107`, an outcome such as `#41`',
+  'Market: a perp such as `BTC` or `xyz:GOLD`, a spot pair such as `@107`, or an outcome such as `#41`',
 )
 
-/** What channels of events of one user have in common: their body is the user's address. */
+/** Properties shared by event channels of one user. The body is the user's address. */
 export function userBody<const Type extends string>(type: Type) {
   return {
     request: z.strictObject({ type: z.literal(type), user: WalletAddress }).transform(({ user }) => user),
@@ -32,10 +35,10 @@ export function userBody<const Type extends string>(type: Type) {
   } as const
 }
 
-/** The three ways to write wallets; `walletsOf` reads the one that was sent. */
+/** The three ways to send wallets. `walletsOf` reads the one that was sent. */
 export const WALLET_FIELDS = {
   addresses: Wallets.optional().describe(
-    'Wallets, in any letter case; send exactly one of `addresses`, `users` and `user`',
+    'Wallet addresses in any letter case. Send exactly one of `addresses`, `users` and `user`',
   ),
   users: Wallets.optional().describe('Same as `addresses`'),
   user: WalletAddress.optional(),
@@ -47,59 +50,59 @@ interface SentWallets {
   readonly user?: Address | undefined
 }
 
-/** Refuses a body that names its wallets in no way, or in several. */
+/** Rejects a body that names its wallets in more than one form, or in none. */
 export function requireOneWalletForm({ addresses, users, user }: SentWallets, context: z.RefinementCtx): void {
   if ([addresses, users, user].filter((form) => form !== undefined).length === 1) return
   const message = 'send exactly one of addresses (list), users (list), user (string)'
   context.addIssue({ code: 'custom', path: ['addresses'], message })
 }
 
-/** Lower case and distinct. */
+/** Returns distinct addresses in lower case. */
 export function walletsOf({ addresses, users, user }: SentWallets): readonly string[] {
   return [...new Set(addresses ?? users ?? (user === undefined ? [] : [user]))]
 }
 
-/** Partial fills of one order within one block become one. */
+/** Merges the partial fills of one order within a block. */
 export const AggregateByTime = z.boolean().optional()
 
-/** Of a wildcard; `typesOf` reads it. */
+/** Market types of a wildcard; `marketTypesOf` reads them. */
 export const MarketTypes = z
   .array(z.enum([...MARKET_TYPES, '*'], `must be one of ${[...MARKET_TYPES, '*'].join(', ')}`))
   .min(1, 'must name at least one market type')
   .max(8)
   .optional()
-  .describe('Market kinds, without `coin`; `*`: all, future ones included; absent: `["perp"]`')
+  .describe('Market types, only without `coin`. `*`: all types, including future ones. Default: `["perp"]`')
 
-/** `coins` null: wildcard over `types`; a list of coins has no types. */
+/** `coins` is null for a wildcard over `types`. A list of coins has no types. */
 export interface BookBody {
   readonly coins: readonly string[] | null
   readonly types: readonly MarketType[]
-  /** Each change comes with the checksum of its book. */
+  /** Each change carries the checksum of its book. */
   readonly checksum?: boolean | undefined
 }
 
-/** Perps where none are named, in the order of their list. */
-export function marketTypesOf(wanted: readonly (MarketType | '*')[] = ['perp']): MarketType[] {
-  return MARKET_TYPES.filter((type) => wanted.includes('*') || wanted.includes(type))
+/** Returns the types in canonical order; perps if none are named. */
+export function marketTypesOf(requested: readonly (MarketType | '*')[] = ['perp']): MarketType[] {
+  return MARKET_TYPES.filter((type) => requested.includes('*') || requested.includes(type))
 }
 
-/** Refuses a body that names a coin and market types. */
+/** Rejects a body that names both a coin and market types. */
 export function rejectCoinWithTypes(
   { coin, marketTypes }: { readonly coin?: unknown; readonly marketTypes?: unknown },
   context: z.RefinementCtx,
 ): void {
   if (coin === undefined || marketTypes === undefined) return
-  const message = 'valid only when coin is omitted: leave one of the two out'
+  const message = 'valid only when coin is omitted. Leave one of the two out'
   context.addIssue({ code: 'custom', path: ['marketTypes'], message })
 }
 
-/** How often a client wants to be told at most, in ms. */
-const INTERVAL_MESSAGE = 'must be 0 (with each block) to 60000 milliseconds'
+/** Minimum time between frames, in ms. */
+const INTERVAL_MESSAGE = 'must be 0 (every block) to 60,000 milliseconds'
 export const Interval = z.int(INTERVAL_MESSAGE).min(0, INTERVAL_MESSAGE).max(60_000, INTERVAL_MESSAGE)
-/** Bodies that differ in little are shown the same. */
+/** Intervals are rounded up to one of these, so that similar bodies share frames. */
 const SHARED_INTERVALS = [0, 100, 250, 500, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000]
 
-/** The next longer of few intervals. */
-export function sharedInterval(wantedMs: number): number {
-  return SHARED_INTERVALS.find((interval) => interval >= wantedMs) ?? 60_000
+/** Rounds up to the next shared interval. */
+export function sharedInterval(requestedMs: number): number {
+  return SHARED_INTERVALS.find((interval) => interval >= requestedMs) ?? 60_000
 }

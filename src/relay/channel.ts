@@ -1,5 +1,5 @@
-// What a channel must tell about itself. Definitions stand under channels/, those of one shape together; the engines
-// (the fan-outs of events, books, views, states and l4) and the surface know nothing else of a channel.
+// Types that describe a channel. Definitions live under channels/, grouped by shape. The fan-outs (events, books,
+// views, states, l4) and the HTTP surface use only what is declared here.
 
 import * as z from 'zod'
 import type { MicroCredits } from '../core/amount.ts'
@@ -12,75 +12,76 @@ import type { BookSnapshot } from '../protocol/hub/hub-api.ts'
 import type { CoinFragment } from '../protocol/hub/hub-link.ts'
 import type { BookBody } from './body-fields.ts'
 
-/** A changed coin on its way out. Its piece of a channel is built on first use and shared by every body that has the coin. */
+/**
+ * A changed coin of a block. Its text for each channel is built on first use and shared by every body with the coin.
+ */
 export interface CoinUpdate extends CoinFragment {
   texts?: Record<string, string>
 }
 
-/** The piece of `entry` on the channel of this type; the same for every body. */
-export function cachedText(entry: CoinUpdate, type: string, build: (entry: CoinUpdate) => string): string {
-  entry.texts ??= {}
-  entry.texts[type] ??= build(entry)
-  return entry.texts[type]
+/** Returns the text of `update` for the channel `type`, which is the same for every body. */
+export function cachedText(update: CoinUpdate, type: string, build: (update: CoinUpdate) => string): string {
+  update.texts ??= {}
+  update.texts[type] ??= build(update)
+  return update.texts[type]
 }
 
-/** What goes out together: coins of one height and one epoch; never empty. */
+/** Coin updates that are sent together: one height, one epoch, never empty. */
 export interface BookBatch {
   readonly height: number
   readonly time: number
-  /** Null only if the hub waits for its first seed. */
+  /** Null only while the hub waits for its first snapshot. */
   readonly epoch: string | null
   readonly updates: readonly CoinUpdate[]
 }
 
-/** Files of channels take it from here. */
+/** Re-exported for the channel files. */
 export { ONE_CREDIT }
 
 interface Channel<Body, Frame> {
-  /** Wire name: `type` of its subscriptions, `channel` of its frames. */
+  /** Wire name: `type` of its subscriptions and `channel` of its frames. */
   readonly type: string
-  /** `channel` of its frames where the public server has another name for it. */
+  /** `channel` of its frames if the public server uses another name. */
   readonly frameName?: string
-  /** One line for the published document. */
+  /** One-line description for the published documents. */
   readonly summary: string
-  /** A subscription without its `type`, and a frame that it may bring. Published; the shared tests send the request. */
+  /** A subscription without its `type`, and a frame that it may receive. Published; shared tests send the request. */
   readonly example: { readonly request: Readonly<Record<string, unknown>>; readonly frame: unknown }
   /** Strict, because an ignored typo would silently widen (and price) a body. Its output is the body's normal form. */
   readonly request: z.ZodType<Body>
-  /** What a client may rely on. Published, checked in tests and by the client library; never run by a relay. */
+  /** The contract for clients: published, and checked by tests and by the client library. A relay never runs it. */
   readonly frame: z.ZodType<Frame>
-  /** What is published instead where it says more than `frame` insists on: what nodes write never ends a connection. */
+  /** Stricter schema to publish. `frame` is looser, because unexpected node data must not end a connection. */
   readonly published?: z.ZodType
-  /** Micro-credits of a started minute. */
+  /** Micro-credits per started minute. */
   readonly price: MicroCredits | ((body: Body) => MicroCredits)
   /**
-   * The body with its defaults, as the public server acknowledges and identifies it; `request` takes it, too. Left out:
-   * the very value that was sent.
+   * The body with its defaults, as the public server acknowledges and identifies it. `request` accepts it too. If
+   * omitted, the sent value is echoed.
    */
   readonly echo?: ((body: Body) => { readonly type: string } & Readonly<Record<string, unknown>>) | undefined
 }
 
-/** What happened to a user, as frames show it; `id` tells it apart from all else of its kind that happened to him. */
+/** Something that happened to a user, as frames show it. `id` is unique among the user's rows of the same kind. */
 export interface UserRow {
   readonly user: Address
   readonly id: string
   readonly row: unknown
 }
 
-/** A block as channels are shown it. */
+/** A block as channels see it. */
 export interface BlockEvents extends RelayEvents {
-  /** What no block holds: the relay itself asked for it when it had been shown the block. */
+  /** Data that blocks do not contain. The relay fetched it after the block. */
   readonly fetched?: {
-    /** Funding payments. */
-    readonly paid?: readonly UserRow[]
-    /** What became of outcome markets. */
+    readonly funding?: readonly UserRow[]
+    /** Changes of outcome markets. */
     readonly outcomes?: readonly object[]
-    /** Candles that trades have changed. */
+    /** Candles changed by trades. */
     readonly candles?: readonly object[]
   }
 }
 
-/** What of a block a channel shows. Views are shared: an item's text is built once however many bodies show it. */
+/** The part of a block that a channel shows. Views are shared: the text of an item is built once for all bodies. */
 export interface EventView<Item> {
   readonly items: (block: BlockEvents) => readonly Item[]
   readonly text: (item: Item) => string
@@ -93,63 +94,68 @@ export interface Meta {
 }
 export const META_FIELDS = { block_height: Height.optional(), time: Millis.optional() }
 
-/** Text that follows the other fields of an envelope. */
+/** Text appended to the other fields of an envelope. */
 export function metaText(meta: Meta | null): string {
   return meta ? `,"block_height":${meta.height},"time":${meta.time}` : ''
 }
 
-/** A question that `POST /info` knows. */
+/** A request body of `POST /info`. */
 export interface InfoRequest {
   readonly type: string
   readonly [field: string]: unknown
 }
 
-/** What was before a subscription of events: the rows of an info answer become its first frame. */
+/** History sent before live events: the rows of an info response become the first frame. */
 interface EventHistory<Body, Item> {
-  /** `tries`: how often it was asked without an answer that could be shown. */
+  /** `tries`: number of requests without a usable response so far. */
   readonly infoRequest: (body: Body, nowMs: number, tries: number) => InfoRequest
-  /** As frames show them, the oldest first, each with what tells it apart. May throw on what is no answer. */
+  /** Rows as frames show them, oldest first, each with its id. May throw on a malformed response. */
   readonly rows: (answer: unknown) => readonly (readonly [id: string, row: unknown])[]
-  /** What tells the row apart that an item of a block becomes: no row may be told twice. */
+  /** The id of the row that a block's item becomes. Used to send no row twice. */
   readonly idOf: (item: Item) => string
   readonly encode: (pieces: readonly string[], body: Body) => string
 }
 
-/** A channel of what happened in each block. */
+/** A channel of the events of each block. */
 export interface EventChannel<Body, Item, Frame> extends Channel<Body, Frame> {
   readonly source: 'events'
-  /** What bodies are found by; null where a body names nothing. */
+  /** Field by which bodies select events; null if they select nothing. */
   readonly by: 'address' | 'coin' | null
-  /** All that `view` answers. */
+  /** All views that `view` can return. */
   readonly views: readonly EventView<Item>[]
   readonly view: (body: Body) => EventView<Item>
-  /** Names that a body stands under in the index; `EVERY` for one that wants all. */
+  /** Index names of a body; `EVERY` for a body that wants every item. */
   readonly names: (body: Body) => readonly string[]
   /**
-   * Distinct names that an item is found by, none where the channel does not show it; a body that is framed whole
-   * stands under one of them at most.
+   * Distinct index names of an item; none if the channel does not show it. A body framed `per body` is registered under
+   * at most one of them.
    */
   readonly namesOf: (item: Item) => readonly string[]
-  /** What becomes one frame of a block: all that a body has of it, what a name has of it, or each item. */
+  /** Content of one frame: all items of a body, all items of a name, or one item. */
   readonly framing: 'per body' | 'per name' | 'per item'
   /**
-   * `pieces` are texts of the view, at least one. `meta` null: the frame exactly as specified. `body` is that of one of
-   * the receivers: nothing of it may show in frames that are not built per body.
+   * `pieces` are item texts of the view, at least one. With `meta` null, the frame has no meta fields. `body` belongs
+   * to one of the receivers, so frames that are not built per body must not depend on it.
    */
   readonly encode: (pieces: readonly string[], meta: Meta | null, name: string, body: Body) => string
   readonly history?: EventHistory<Body, Item>
-  /** It shows what no block holds: funding payments, whose names are users, changes of outcome markets, or candles. */
-  readonly fetched?: 'paid' | 'outcomes' | 'candles'
-  /** It shows order statuses, of users whom its bodies name alone; or more than fills, which may be all that is known of old. */
+  /** It shows fetched data: funding payments (names are users), changes of outcome markets, or candles. */
+  readonly fetched?: 'funding' | 'outcomes' | 'candles'
+  /**
+   * `orders`: it shows order statuses, only of the users that bodies name. `events`: it shows more than fills, which
+   * may be all that the archive has of old blocks.
+   */
   readonly needs?: 'orders' | 'events'
 }
 
-/** True where earlier blocks can be told again: they hold all that it shows. */
+/** True if earlier blocks contain everything that the channel shows. */
 export function canReplay({ fetched, needs }: AnyEventChannel): boolean {
   return fetched === undefined && needs !== 'orders'
 }
 
-/** Frames of one block for one body. `broken`: a coin lost its continuity, and this channel cannot begin it again. */
+/**
+ * Frames of one block for one body. `isBroken`: a coin lost continuity, and this channel cannot send a new snapshot.
+ */
 export interface BlockTexts {
   readonly texts: readonly string[]
   readonly isBroken: boolean
@@ -158,32 +164,32 @@ export interface BlockTexts {
 /** A channel of books, by coin or market type. */
 export interface BookChannel<Frame> extends Channel<BookBody, Frame> {
   readonly source: 'books'
-  /** The first frame of a coin; null where clients fetch books by themselves and see by the frames what they missed. */
+  /** The first frame of a coin. Null if clients fetch books themselves and detect gaps by sequence number. */
   readonly snapshot: ((book: Omit<BookSnapshot, 'epoch' | 'seq'>) => string) | null
-  /** Pieces of a coin that are the same for every body are kept in its entry. Levels are never parsed. */
+  /** Texts that are the same for every body are cached in the coin's update. Levels are never parsed. */
   readonly encode: (block: BookBatch, isChecked?: boolean) => BlockTexts
 }
 
-/** A body that subscribes to views of books; `view` is a name of order-books/view.ts. */
+/** A subscription to book views; `view` is a name from order-books/view.ts. */
 export interface ViewBody extends BookBody {
   readonly view: string
   readonly echo: { readonly type: string } & Readonly<Record<string, unknown>>
-  /** Of a joint frame, how often it comes at most. */
+  /** Minimum time between joint frames. */
   readonly everyMs?: number
   readonly dex?: string | undefined
 }
 
-/** A coin's view as it was in a block of this time. */
+/** A coin's view as of a block of this time. */
 export interface CoinView {
   readonly coin: Coin
   readonly time: number
   readonly text: string
 }
 
-/** A channel of whole states of books. */
+/** A channel that sends the full state of a book view. */
 export type ViewChannel<Frame> = (PerCoinEncoding | JointEncoding) & ViewBase<Frame>
 
-/** Each coin has a frame of its own, for which `body` is that of any receiver. */
+/** Each coin has its own frame; `body` is that of any receiver. */
 interface PerCoinEncoding {
   readonly isJoint: false
   readonly encode: (piece: CoinView, body: ViewBody) => string
@@ -197,18 +203,18 @@ interface JointEncoding {
 
 interface ViewBase<Frame> extends Channel<ViewBody, Frame> {
   readonly source: 'views'
-  /** What bodies are found by, for people; null where a body names nothing. */
+  /** Field by which bodies select coins, for documentation; null if they select nothing. */
   readonly by: string | null
 }
 
-/** An info answer that states are made of. */
+/** An info response that states are built from. */
 export interface StateResponse {
   readonly text: string
-  /** Parsed once for all who look. Throws where it is no JSON. */
+  /** Parsed once for all readers. Throws if the text is not JSON. */
   readonly value: unknown
 }
 
-/** An answer of this text, parsed when somebody looks. */
+/** Wraps a text and parses it on first access. */
 export function lazyResponse(text: string): StateResponse {
   let value: unknown
   return {
@@ -220,51 +226,52 @@ export function lazyResponse(text: string): StateResponse {
   }
 }
 
-/** A question that a state is made of, and how often it is asked again at least, in ms. */
+/** A request that a state is built from, and the polling interval in ms. */
 export type StateRequest = readonly [question: InfoRequest, everyMs: number]
 
-/** A channel of what info answers now: read for all who want it together, and again when it may have changed. */
+/** A channel of current info responses, fetched once for all subscribers and again when the data may have changed. */
 interface StateChannel<Body, Part, Frame> extends Channel<Body, Frame> {
   readonly source: 'states'
-  /** Name of a body's frames where it depends on the body. */
+  /** Name of a body's frames if it depends on the body. */
   readonly frameNameOf?: (body: Body) => string
   /** The coin of a body that must have a book. */
   readonly coin?: (body: Body) => string
-  /** `first`: what is kept of the answer to the first question, on which others may depend; undefined before it came. */
+  /** `first`: extracted data of the first request, on which others may depend; undefined until it arrives. */
   readonly requests: (body: Body, first: Part | undefined) => readonly StateRequest[]
-  /** What of an answer frames are made of. It may throw on what is no answer, as may `data`. */
+  /** Extracts the data that frames need. It may throw on a malformed response, as may `data`. */
   readonly extract: (answer: StateResponse, question: InfoRequest) => Part
-  /** JSON of the whole state, in the order of the questions. */
+  /** JSON of the full state. `parts` are in request order. */
   readonly data: (body: Body, parts: readonly Part[]) => string
   /**
-   * Where frames after the first show what is new alone: JSON of that, null for nothing, and a mark by which the next call
-   * knows what was shown; undefined at first.
+   * For channels whose later frames contain only changes: the JSON of the changes (null for none) and a mark of what
+   * was sent. The mark is undefined at first.
    */
   readonly changes?: (body: Body, parts: readonly Part[], mark: unknown) => { text: string | null; mark: unknown }
-  /** It is sent every few seconds though nothing has changed. */
+  /** The state is sent every few seconds even if it did not change. */
   readonly repeats?: boolean
   /** Frames hold base64 of the deflated JSON. */
   readonly isDeflated?: boolean
 }
 
-/** Of one coin. */
 interface L4Body {
   readonly coin: Coin
 }
 
-/** A channel of orders one by one: a Snapshot, then what a node wrote of each block. */
+/** A channel of individual orders: a snapshot, then the node's rows of each block. */
 export interface L4Channel<Frame> extends Channel<L4Body, Frame> {
   readonly source: 'l4'
-  /** `levels` is JSON text, in pieces. */
+  /** `levels` is JSON text in pieces. */
   readonly snapshot: (coin: Coin, place: OrdersPosition, levels: readonly string[]) => string
-  /** `rows` is the inside of a JSON object: `order_statuses` and `book_diffs`. No block since that of `prev` had any. */
+  /**
+   * `rows` is the inside of a JSON object: `order_statuses` and `book_diffs`. No block after that of `prev` had rows.
+   */
   readonly encode: (place: OrdersPosition, prev: number, rows: string) => string
 }
 
-/** Under this name stand bodies that want every item. */
+/** Index name of bodies that want every item. */
 export const EVERY = ''
 
-/** A channel of events, the types of its body and items forgotten: it takes what its own schema and view put out. */
+/** An event channel with its body and item types erased. Pass it only values from its own schema and view. */
 export type AnyEventChannel<Frame = unknown> = EventChannel<unknown, unknown, Frame>
 export type AnyStateChannel<Frame = unknown> = StateChannel<unknown, unknown, Frame>
 export type AnyChannel =
@@ -275,17 +282,17 @@ export type AnyChannel =
   | L4Channel<unknown>
 
 /**
- * A channel of events at one credit a minute. Keeps a definition's own types while checking it, and forgets all but its
- * frame's for the catalogue.
+ * Defines an event channel at one credit a minute. Checks the definition's own types, then erases all but the frame
+ * type.
  */
 export function defineEventChannel<Body, Item, Frame>(
   channel: Omit<EventChannel<Body, Item, Frame>, 'source' | 'price'>,
 ): AnyEventChannel<Frame> {
-  const whole: EventChannel<Body, Item, Frame> = { ...channel, source: 'events', price: ONE_CREDIT }
-  return whole as AnyEventChannel<Frame>
+  const complete: EventChannel<Body, Item, Frame> = { ...channel, source: 'events', price: ONE_CREDIT }
+  return complete as AnyEventChannel<Frame>
 }
 
-/** A channel of views, whose bodies are acknowledged as they say. */
+/** Defines a view channel. Its bodies carry their own echo. */
 export function defineViewChannel<Frame>(
   channel: (PerCoinEncoding | JointEncoding) & Omit<ViewBase<Frame>, 'source' | 'echo'>,
 ): ViewChannel<Frame> {
@@ -297,11 +304,11 @@ interface StateDefinition<Type extends string, Body, Part, Data extends z.ZodTyp
   readonly type: Type
   readonly dataSchema: Data
   readonly example: { readonly request: Readonly<Record<string, unknown>>; readonly data: unknown }
-  /** What frames are, where they are not all called after the channel. */
+  /** Frame schema if frames do not all carry the channel's name. */
   readonly frame?: z.ZodType
 }
 
-/** A channel of states, with one credit for a minute of it. A body is acknowledged in its normal form. */
+/** Defines a state channel at one credit a minute. Bodies are acknowledged in their normal form. */
 export function defineStateChannel<
   const Type extends string,
   Body extends { readonly type: Type },
@@ -321,7 +328,7 @@ export function defineStateChannel<
   return channel as AnyStateChannel<z.infer<typeof frame>>
 }
 
-/** A body as a client asked for it, in its normal form: its `dex`, where it has one and that is not `''`, must exist. */
+/** A parsed subscription body in its normal form. A non-empty `dex` must still be checked for existence. */
 interface TargetOf<Source, Channel, Body> {
   readonly source: Source
   readonly channel: Channel
@@ -334,22 +341,22 @@ export type StatesTarget = TargetOf<'states', AnyStateChannel, unknown>
 export type L4Target = TargetOf<'l4', L4Channel<unknown>, L4Body>
 export type Target = EventsTarget | BooksTarget | ViewsTarget | StatesTarget | L4Target
 
-/** True for a body of events that earlier blocks can be told of. */
+/** True for an event body that can start from an earlier block. */
 export function isReplayable(target: Target): target is EventsTarget {
   return target.source === 'events' && canReplay(target.channel)
 }
 
-/** What a body is acknowledged and identified by. */
+/** The body by which a subscription is acknowledged and identified. */
 export function echoOf<Sent extends { readonly type: string }>(sent: Sent, { channel, body }: Target) {
   return (channel as AnyEventChannel).echo?.(body) ?? sent
 }
 
-/** The schema of frames that documents show. */
+/** The frame schema for the published documents. */
 export function publishedFrame({ published, frame }: AnyChannel): z.ZodType {
   return published ?? frame
 }
 
-/** Micro-credits of a started minute. */
+/** Micro-credits per started minute. */
 export function minutePrice({ channel, body }: Target): MicroCredits {
   const price = channel.price as MicroCredits | ((body: unknown) => MicroCredits)
   return typeof price === 'function' ? price(body) : price

@@ -1,6 +1,6 @@
-// Reads a frame that a client sent on /ws. Invariants: nothing of a refused frame takes effect, and a refusal names the field
-// and the fix, in the public server's words. A field that belongs elsewhere in the frame is refused, because the client would
-// get something else without it. Any other unknown field is ignored, and its name is returned.
+// Parses a frame that a client sent on /ws. Invariants: a rejected frame has no effect, and the error names the field
+// and the fix in the public server's format. A field that belongs elsewhere in the frame is rejected, because ignoring
+// it would change the result. Any other unknown field is ignored and reported.
 
 import type * as z from 'zod'
 import type { Issue } from '../core/failure.ts'
@@ -16,7 +16,7 @@ import { CHANNELS } from './channels/catalogue.ts'
 
 const MAX_DEPTH = 32
 
-/** Fields of info requests that `post` carries, by which a client may try to say more beside `request`. */
+/** Fields of info requests in `post` that clients may misplace beside `request`. */
 export const INFO_FIELDS: readonly string[] = (
   'aggregateByTime block_height builder coin cursor dex endTime limit mantissa nSigFigs oid outcome ' +
   'req reversed rows source startTime token tokenId user users vaultAddress venue'
@@ -27,13 +27,13 @@ const FRAME_FIELDS: ReadonlyMap<string, readonly string[]> = new Map(
   UpFrame.options.map((option) => [option.shape.method.value, fieldsOf(option)]),
 )
 const REQUEST_FIELDS = fieldsOf(PostFrame.shape.request)
-/** `type` beside a body says nothing that the body does not say. */
+/** A `type` beside the body adds nothing to the body's own. */
 const BODY_FIELDS = CHANNELS.flatMap(({ request }) => fieldsOf(request)).filter((name) => name !== 'type')
 
-/** Where fields belong, by their folded names: as `coin inside "subscription"`. */
+/** Correct location of each field by its folded name, such as `"coin" inside "subscription"`. */
 type FieldLocations = ReadonlyMap<string, string>
-const locationsIn = (place: string, names: readonly string[]): [string, string][] =>
-  names.map((name) => [normalizedName(name), `"${name}" inside "${place}"`])
+const locationsIn = (location: string, names: readonly string[]): [string, string][] =>
+  names.map((name) => [normalizedName(name), `"${name}" inside "${location}"`])
 
 const BODY_LOCATIONS = locationsIn('subscription', BODY_FIELDS)
 const REQUEST_LOCATIONS = locationsIn('request.payload', INFO_FIELDS)
@@ -47,11 +47,11 @@ const LOCATIONS: Readonly<Record<UpFrame['method'], FieldLocations>> = {
 
 export interface ClientFrame {
   readonly frame: UpFrame
-  /** What to tell of its unknown fields, which were ignored; null: it has none. */
+  /** Notice about its ignored unknown fields; null if it has none. */
   readonly ignored: string | null
 }
 
-/** A frame that is not too large, or the text of the error frame that answers it. */
+/** Returns a frame that is not too large, or the text of the error frame. */
 export function readFrame(text: string): Result<ClientFrame, string> {
   if (isDeeperThan(text, MAX_DEPTH)) {
     return err(invalidFrame(text, { path: 'frame', message: `nested deeper than ${MAX_DEPTH}` }))
@@ -72,39 +72,39 @@ export function readFrame(text: string): Result<ClientFrame, string> {
   return ok({ frame, ignored: ignoredNotice(unknown, frame.method) })
 }
 
-/** Error frame for what cannot be read at all: a binary frame, or a text that is no request. */
+/** Error frame for input that cannot be parsed: a binary frame, or text that is not a request. */
 export function invalidFrame(sent: string, issue: Issue, postId: number | null = null): string {
   const where = issue.path || 'frame'
   const code = where === 'frame' ? 'invalid_json' : 'invalid_request'
   return invalidRequest(sent, `${where}: ${issue.message}`, code, postId)
 }
 
-/** Of the frame, and of the `request` of a `post`. */
+/** Includes unknown fields of the `request` of a `post`. */
 function unknownFields(sent: object, frame: UpFrame): readonly UnknownField[] {
   const beside = unknownFieldsIn(sent, FRAME_FIELDS.get(frame.method) ?? [], '')
   if (frame.method !== 'post') return beside
   return [...beside, ...unknownFieldsIn(frame.request, REQUEST_FIELDS, 'request.')]
 }
 
-/** The first that is a field of another place, or one of this place in another spelling. */
+/** Returns the first field that belongs elsewhere, or that is a known field in another spelling. */
 function findMisplaced(unknown: readonly UnknownField[], method: UpFrame['method']): Issue | null {
-  for (const { prefix: at, name, unsent } of unknown) {
-    const path = at + name
-    const wanted = normalizedName(name)
-    const own = unsent.find((one) => normalizedName(one) === wanted)
-    if (own !== undefined) return { path, message: `unknown field; did you mean "${own}"?` }
-    const place = LOCATIONS[method].get(wanted)
-    if (place !== undefined) return { path, message: `does not belong here: send it as ${place}` }
+  for (const { prefix, name, unsent } of unknown) {
+    const path = prefix + name
+    const key = normalizedName(name)
+    const known = unsent.find((one) => normalizedName(one) === key)
+    if (known !== undefined) return { path, message: `unknown field. Did you mean "${known}"?` }
+    const location = LOCATIONS[method].get(key)
+    if (location !== undefined) return { path, message: `does not belong here. Send it as ${location}` }
   }
   return null
 }
 
 function ignoredNotice(unknown: readonly UnknownField[], method: UpFrame['method']): string {
   const names = unknown.map(({ prefix, name, unsent }) => {
-    const meant = nearestName(name, unsent)
-    return JSON.stringify(prefix + name) + (meant === undefined ? '' : ` (did you mean "${meant}"?)`)
+    const nearest = nearestName(name, unsent)
+    return JSON.stringify(prefix + name) + (nearest === undefined ? '' : ` (did you mean "${nearest}"?)`)
   })
-  return `Unknown fields of ${method === 'unsubscribe' ? 'an' : 'a'} ${method} frame were ignored: ${names.join(', ')}. Remove or rename them.`
+  return `Ignored unknown fields in ${method === 'unsubscribe' ? 'an' : 'a'} ${method} frame: ${names.join(', ')}. Remove or rename them.`
 }
 
 function postIdOf(value: unknown): number | null {

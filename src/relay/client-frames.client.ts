@@ -1,4 +1,4 @@
-// Frames of clients: what a relay does with each. Requests of one socket run one after another.
+// Handles the frames of clients. Requests of one socket run one after another.
 
 import { LIMIT_FIELDS } from '../accounts/limits.ts'
 import type { Failure } from '../core/failure.ts'
@@ -12,18 +12,18 @@ import { type GatewayInternal, handlePost, withFairQueue } from './post.client.t
 import type { Connection } from './sockets/connection.ts'
 import type { Subscriptions } from './subscriptions/subscriptions.ts'
 
-const TOO_MANY_PENDING = 'Too many requests of this account wait to be served: send more as answers come.'
+const TOO_MANY_PENDING = 'Too many pending requests for this account. Wait for responses before sending more.'
 
-/** Remarks on ignored fields that a socket gets in its life. */
+/** Maximum notices about ignored fields per socket. */
 const MAX_NOTICES = 16
 
 export interface ClientFramesPorts {
   readonly gateway: Pick<GatewayInternal, 'info'>
   readonly subscriptions: Subscriptions
   readonly waitUntil: WaitUntil
-  /** Height of the last block whose events it was sent; -1 where some of them wait. */
+  /** Height of the last block whose events the client was sent; -1 while some are pending. */
   readonly sentHeight: (client: Connection) => number
-  /** A subscription may have begun. */
+  /** Called when a subscription may have started. */
   readonly onChange: () => void
 }
 
@@ -36,53 +36,57 @@ export class ClientFrames {
   }
 
   handle(client: Connection, message: string | ArrayBuffer): void {
-    // One that was closed may go on sending for as long as it likes.
+    // A closed client may keep sending.
     if (client.isEnded) return
     if (isTooLarge(message)) {
-      const text = `frame: larger than ${UP_FRAME_MAX_BYTES} bytes: send less at once`
+      const text = `frame: larger than ${UP_FRAME_MAX_BYTES.toLocaleString('en-US')} bytes. Send smaller frames`
       return client.end(1009, 'frame too large', errorFrame(text, 'invalid_json'))
     }
     if (client.admit() === 'no') {
-      const most = `at most ${client.messagesPerMinute} a minute (${LIMIT_FIELDS.streamMessagesPerMinute})`
-      const failure = tooFast(`Too many messages: this account's plan allows ${most}; slow down.`)
-      // A longer one would not be echoed, and to read it would be free work.
+      const allowed = `${client.messagesPerMinute.toLocaleString('en-US')} per minute (${LIMIT_FIELDS.streamMessagesPerMinute})`
+      const failure = tooFast(`Too many messages. This account's plan allows ${allowed}.`)
+      // A longer message would not be echoed, and parsing it would be unbilled work.
       const sent = typeof message === 'string' && message.length <= ECHO_CHARS ? readFrame(message) : null
       return client.reject(failure, failureFrame(failure, sent?.ok ? sent.value.frame : null))
     }
     if (typeof message !== 'string') {
-      return client.send(invalidFrame('<binary>', { path: 'frame', message: 'send text frames of JSON' }))
+      return client.send(
+        invalidFrame('<binary>', {
+          path: 'frame',
+          message: 'binary frames are not supported. Send JSON in text frames',
+        }),
+      )
     }
     const read = readFrame(message)
     if (!read.ok) return client.send(read.error)
     const { frame, ignored } = read.value
-    const tell = () => (ignored === null ? undefined : this.#notifyIgnored(client, ignored))
-    if (frame.method !== 'ping') return this.#handleRequest(client, frame, message.length, tell)
+    const notify = () => (ignored === null ? undefined : this.#notifyIgnored(client, ignored))
+    if (frame.method !== 'ping') return this.#handleRequest(client, frame, message.length, notify)
     const { nonce } = frame
     if (nonce === undefined) client.send(PONG)
     else client.send(pongFrame(client.onPing(nonce, crypto.randomUUID()), this.#ports.sentHeight(client)))
-    tell()
+    notify()
   }
 
-  /** `tell`: what to do once it was answered. */
+  /** `notify` runs after the response. */
   #handleRequest(
     client: Connection,
     frame: PostFrame | ReplayFrame | SubscribeFrame | UnsubscribeFrame,
     length: number,
-    tell: () => void,
+    notify: () => void,
   ): void {
     const { subscriptions, gateway, waitUntil } = this.#ports
     const leave = subscriptions.backlog.reserve(client.identity.account, length)
     if (!leave) return client.reject(tooFast(TOO_MANY_PENDING), failureFrame(tooFast(TOO_MANY_PENDING), frame))
     const served = () => {
       leave()
-      tell()
+      notify()
     }
     if (frame.method === 'post')
       return waitUntil(
         handlePost(client, frame, gateway).then((ignored) => {
           served()
-          if (ignored !== null)
-            this.#notifyIgnored(client, `Unknown fields of an info request were ignored: ${ignored}.`)
+          if (ignored !== null) this.#notifyIgnored(client, `Ignored unknown fields in an info request: ${ignored}.`)
         }),
       )
     client.enqueue(() => this.#run(client, frame).finally(served))
@@ -90,11 +94,11 @@ export class ClientFrames {
     waitUntil(client.drained())
   }
 
-  /** Each remark comes once on a socket: programs send the same unknown field in every frame. */
+  /** Sends each notice once per socket, because programs repeat the same unknown field in every frame. */
   #notifyIgnored(client: Connection, text: string): void {
-    const told = this.#sentNotices.get(client) ?? new Set()
-    if (told.has(text) || told.size >= MAX_NOTICES) return
-    this.#sentNotices.set(client, told.add(text))
+    const sent = this.#sentNotices.get(client) ?? new Set()
+    if (sent.has(text) || sent.size >= MAX_NOTICES) return
+    this.#sentNotices.set(client, sent.add(text))
     client.send(notificationFrame(text, 'ignored_field'))
   }
 

@@ -1,6 +1,5 @@
-// The client sockets of one relay: who is let in, who each one is, and who has gone quiet or reads too little. Law: a
-// socket counts, for its relay and its account, until the platform says that it is no more: one that we closed and its
-// client did not still holds what it has not read.
+// The client sockets of one relay: admission, identity, idle and slow clients. Invariant: a socket counts for its relay
+// and account until the platform reports it closed, because a socket that we closed still holds its unread data.
 
 import { type Identity, limiterKey, type StreamToken } from '../accounts/identity.ts'
 import { STREAM_TOKEN_EXPIRED, TOKEN_SOCKETS } from '../accounts/stream-token.ts'
@@ -15,12 +14,12 @@ import { Connection } from './sockets/connection.ts'
 import type { RelayUnread } from './sockets/unread.ts'
 import type { Subscriptions } from './subscriptions/subscriptions.ts'
 
-/** No frame in either direction. */
+/** Without a frame in either direction. */
 const IDLE_MS = 60_000
-/** What a relay sends: with more it takes no further sockets. 500 wildcards of 181 KB/s each would be 90 MB/s. */
+/** Send rate above which the relay accepts no more sockets. 500 wildcards at 181 KB/s each would be 90 MB/s. */
 const MAX_BYTES_PER_SECOND = 32 * 1024 * 1024
 const TOKEN_EXPIRED = errorFrame(failureMessage(STREAM_TOKEN_EXPIRED), failureCode(STREAM_TOKEN_EXPIRED))
-/** Of its sockets, so many may be without a key. */
+/** Share of its sockets that may be without a key. */
 const GUEST_SHARE = 1 / 4
 
 export interface ClientSocketsPorts {
@@ -29,7 +28,7 @@ export interface ClientSocketsPorts {
   readonly maxSockets: number
   readonly unread: RelayUnread
   readonly subscriptions: Pick<Subscriptions, 'isCrowded' | 'onConnectionEnd'>
-  /** Hears of refusals. */
+  /** Called for every rejection. */
   readonly onRejected?: Connection['onRejected']
 }
 
@@ -40,7 +39,7 @@ export class ClientSockets {
   readonly #stall = new StallDetector()
   /** Upgrades that wait for their meter. */
   readonly #admitting = new Set<Identity>()
-  /** What had been sent at the last look, and how much a second before it. */
+  /** Bytes sent at the last check, and the rate before it. */
   #lastSample: { readonly atMs: number; readonly sent: number }
   #bytesPerSecond = 0
 
@@ -57,20 +56,23 @@ export class ClientSockets {
     return this.#bySocket.get(socket)
   }
 
-  /** Whether a socket finds room beside these; some of them may be guests, whose account is not known. */
+  /** Whether there is room for one more socket, with `guests` sockets whose account is not known yet. */
   hasRoom(guests = 0): boolean {
     const { maxSockets, subscriptions } = this.#ports
     if (guests > maxSockets * GUEST_SHARE || this.#bytesPerSecond > MAX_BYTES_PER_SECOND) return false
     return !subscriptions.isCrowded && this.size + this.#admitting.size + guests < maxSockets
   }
 
-  /** Null where a socket may come in: `enter` follows at once, or its place is lost. Guests choose no relay. */
+  /**
+   * Returns null if the socket may enter. Call `add` right after it, or the slot is lost. Guests do not choose their
+   * relay.
+   */
   async admit(identity: Identity, isGuest = false): Promise<Refusal | null> {
     const { accounts, clock, unread } = this.#ports
     const isHeavy = isGuest ? unread.hasStranded(identity.account) : unread.isRefused(identity.account, clock.nowMs)
     if (isHeavy) return { why: 'heavy', left: 0 }
     if (!this.hasRoom()) return { why: 'full', left: 0 }
-    // Again: the gateway counts in each of its isolates alone.
+    // Checked again here, because each gateway isolate counts only its own requests.
     const { waitMs } = this.#gate.take(limiterKey(identity), connectLimit(identity), clock.nowMs)
     if (waitMs > 0) return { why: 'limit', left: 0, retryAfterMs: waitMs }
     if (identity.token && this.#socketsOf(identity.token) >= TOKEN_SOCKETS) return { why: 'token', left: 0 }
@@ -81,23 +83,23 @@ export class ClientSockets {
     return refused
   }
 
-  /** Of the holder of a token, with those that wait. */
+  /** Sockets of a token's holder, including those being admitted. */
   #socketsOf({ holder }: StreamToken): number {
     return this.#count(({ token }) => token?.holder === holder)
   }
 
-  /** Visitors without a key leave room for those who have one. */
+  /** Visitors without a key leave room for keyed clients. */
   #hasRoomForVisitor({ token }: Identity): boolean {
     const { visitors } = token ?? {}
-    return visitors === undefined || this.#count((one) => one.token?.visitors !== undefined) < visitors.sockets
+    return visitors === undefined || this.#count((client) => client.token?.visitors !== undefined) < visitors.sockets
   }
 
-  #count(is: (identity: Identity) => boolean): number {
+  #count(matches: (identity: Identity) => boolean): number {
     const here = [...this.#bySocket.values()].map(({ identity }) => identity)
-    return [...here, ...this.#admitting].filter(is).length
+    return [...here, ...this.#admitting].filter(matches).length
   }
 
-  /** A socket that was just let in. */
+  /** Adds a socket that was just admitted. */
   add(
     socket: WebSocket,
     id: string,
@@ -105,45 +107,45 @@ export class ClientSockets {
     product: Connection['product'] = 'stream',
     sink: Sink = socket,
   ): Connection {
-    // Terms that changed a moment ago may not have reached the gateway: with 0 they are looked up at the next report.
+    // The gateway may not have the latest terms yet. With 0, they are looked up at the next report.
     const attachment = clientAttachment({ id, identity, terms: 0, isPlaying: false, product })
     socket.serializeAttachment(attachment)
     return this.restore(socket, attachment, sink)
   }
 
-  /** One that outlived the relay's memory: what was played on it did not. */
+  /** Restores a socket that outlived the relay's memory. Its replays did not. */
   restore(socket: WebSocket, attachment: ClientAttachment, sink: Sink = socket): Connection {
     const { id, identity, terms, isPlaying, product } = attachment
     const { clock, accounts, subscriptions, unread } = this.#ports
-    const ended = (one: Connection) => subscriptions.onConnectionEnd(one)
+    const ended = (client: Connection) => subscriptions.onConnectionEnd(client)
     const connection = new Connection(id, { identity, terms }, sink, clock, ended, unread)
     connection.product = product
     connection.onRejected = this.#ports.onRejected ?? null
     connection.persist = () => socket.serializeAttachment(clientAttachment(connection))
     this.#bySocket.set(socket, connection)
     accounts.of(identity.account).add(connection)
-    if (isPlaying) connection.end(1012, 'a replay was cut off: reconnect')
+    if (isPlaying) connection.end(1012, 'replay interrupted, reconnect')
     return connection
   }
 
-  /** A block that is newer than any before on its link. */
+  /** Called for each block newer than any before on its link. */
   onBlock(): void {
     if (this.#stall.onBlock(this.#ports.clock.nowMs)) this.#broadcast(FRESH_FRAME)
   }
 
-  /** The platform says that a socket is no more; false where it is none of these. */
+  /** The platform reports a socket closed. Returns false for a socket of another kind. */
   onClosed(socket: WebSocket): boolean {
     const connection = this.#bySocket.get(socket)
     if (!connection) return false
     this.#bySocket.delete(socket)
-    // Nothing is sent any more, and nobody looks until one comes.
+    // Nothing is sent any more, and no check runs until a socket arrives.
     if (this.size === 0) this.#bytesPerSecond = 0
     connection.onClosed()
     this.#ports.accounts.of(connection.identity.account).remove(connection)
     return true
   }
 
-  /** Ends who has gone quiet; to be called every few seconds. `isFollowed`: somebody waits for blocks. */
+  /** Ends idle sockets. Call it every few seconds. `isFollowed`: some subscription waits for blocks. */
   check(isFollowed: boolean): void {
     const { clock, unread } = this.#ports
     const { nowMs } = clock
@@ -167,18 +169,16 @@ export class ClientSockets {
   }
 }
 
-/** The exchange writes fourteen blocks a second; a feeder that begins anew is back within this. */
+/** The exchange writes fourteen blocks a second, and a restarting feeder is back within this time. */
 export const STALL_MS = 15_000
 
-/**
- * Whether blocks come, for those who wait for them: each is told once where none has come for long, and once when they go on.
- */
+/** Detects that no blocks arrive while someone waits for them. Reports each stall once, and its end once. */
 export class StallDetector {
-  /** When the last block came, or the first was begun to be waited for; null while nobody waits. */
+  /** Time of the last block or of the first wait; null while nobody waits. */
   #lastBlockMs: number | null = null
   #isStalled = false
 
-  /** A block came. True where those who wait had been told that none does. */
+  /** Returns true if this block ends a reported stall. */
   onBlock(nowMs: number): boolean {
     const wasStill = this.#isStalled
     this.#lastBlockMs = nowMs
@@ -186,7 +186,7 @@ export class StallDetector {
     return wasStill
   }
 
-  /** To be called every few seconds. For how long none has come, once where that is too long; else null. */
+  /** Call it every few seconds. Returns the stall's duration once when it is too long, else null. */
   check(nowMs: number, isAwaited: boolean): number | null {
     if (!isAwaited) this.#lastBlockMs = null
     else this.#lastBlockMs ??= nowMs

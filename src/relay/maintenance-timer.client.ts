@@ -1,6 +1,6 @@
-// When a relay looks after its links, minutes and sockets. An alarm is a write, and a write holds back every frame behind
-// it: while frames come a timer does it, and the alarm, far away, only wakes an object whose memory was lost. A timer
-// keeps a relay awake: where no frames come it ends, and alarms alone look after what there is.
+// Schedules a relay's maintenance of links, minutes and sockets. Setting an alarm is a write, and a write delays every
+// frame behind it. So a timer runs while frames arrive, and a distant alarm only wakes an object that lost its memory.
+// A timer keeps a relay awake, so it stops when no frames arrive; then only alarms run.
 
 import { after } from '../core/timers.client.ts'
 import type { WaitUntil } from '../core/wait-until.ts'
@@ -22,7 +22,7 @@ export class MaintenanceTimer {
   #tasks: readonly (() => void)[] = []
   #alarmMs: number | null = null
   #isTicking = false
-  /** A frame came since the timer began. */
+  /** A frame arrived since the timer started. */
   #hasFrames = false
 
   constructor(storage: Alarms, waitUntil: WaitUntil, nowMs: () => number) {
@@ -32,24 +32,24 @@ export class MaintenanceTimer {
   }
 
   /**
-   * Once, when the object begins. An alarm that was set before stays: to set it anew would put it off for ever. `state`
-   * answers `busy` while subscriptions run, `idle` while there is something to look after; where one of `duties` fails, the
-   * others go on.
+   * Call it once when the object starts. An existing alarm stays, because setting it again would postpone it forever.
+   * `state` returns `busy` while subscriptions run and `idle` while there is anything to maintain. If a task fails, the
+   * others still run.
    */
-  async start(state: () => 'busy' | 'idle' | 'none', duties: readonly (() => void)[]): Promise<void> {
+  async start(state: () => 'busy' | 'idle' | 'none', tasks: readonly (() => void)[]): Promise<void> {
     this.#state = state
-    this.#tasks = duties
+    this.#tasks = tasks
     this.#alarmMs = await this.#storage.getAlarm()
     this.schedule()
   }
 
-  /** A frame came from the log or a hub. */
+  /** A frame arrived from the log or a hub. */
   onFrame(): void {
     this.#hasFrames = true
     if (!this.#isTicking) this.#tick()
   }
 
-  /** Sees to it that somebody looks in time; to be called when something came that was not there. */
+  /** Schedules the next check. Call it after any state change. */
   schedule(): void {
     const state = this.#state()
     if (state === 'none') return
@@ -60,7 +60,7 @@ export class MaintenanceTimer {
     this.#waitUntil(this.#storage.setAlarm(at))
   }
 
-  /** The alarm went. First of all the next one: an alarm that fails too often is dropped for good. */
+  /** Schedules the next alarm first, because the platform drops an alarm that fails too often. */
   onAlarm(): void {
     this.#alarmMs = null
     this.schedule()
@@ -68,11 +68,11 @@ export class MaintenanceTimer {
   }
 
   #runTasks(): void {
-    for (const duty of this.#tasks) {
+    for (const task of this.#tasks) {
       try {
-        duty()
+        task()
       } catch (error) {
-        console.error('relay duty failed', error)
+        console.error('relay maintenance task failed', error)
       }
     }
   }

@@ -1,4 +1,4 @@
-// `{"method":"post"}` on a socket: an info request answered over the same connection, at its normal price.
+// `{"method":"post"}` on a socket: an info request over the same connection, at its normal price.
 
 import { type Identity, productNotAllowed } from '../accounts/identity.ts'
 import { orFallback, orReject } from '../core/deadline.ts'
@@ -12,38 +12,41 @@ import type { FirstFramePorts, HistoryResponse } from './events/first-frames.ts'
 import type { Connection } from './sockets/connection.ts'
 import { MAX_POSTS_IN_FLIGHT } from './sockets/connection.ts'
 
-/** Answers under way at a relay: one is in memory whole, and may have a megabyte. An account has half of them at most. */
+/**
+ * Maximum concurrent responses of a relay. Each is fully in memory and may have a megabyte. One account may use half.
+ */
 const MAX_IN_FLIGHT = 32
-/** Of a gateway that hangs; a source that does is given up sooner. */
+/** Timeout for a gateway that hangs. A source times out sooner. */
 const RESPONSE_TIMEOUT_MS = 30_000
 
 interface InfoResponse {
   readonly status: number
   readonly body: string
-  /** Fields of the request that were ignored, where there are some. */
+  /** Ignored fields of the request, if any. */
   readonly ignored?: string | undefined
 }
 
-/** The gateway as a relay reaches it: entry point `Internal` of the gateway Worker. */
+/** Entry point `Internal` of the gateway Worker, as a relay uses it. */
 export interface GatewayInternal {
-  /** Answers the JSON body of an info request; authenticated already, charged there. */
+  /** Handles the JSON body of an authenticated info request and charges it. */
   info(identity: Identity, body: string): Promise<InfoResponse>
-  /** The answer to an info request of a stream, whose minutes pay for it; null where it cannot be had now. */
+  /** Fetches info for a stream, paid for by the stream's minutes. Null if it is unavailable now. */
   read(type: string, request: Readonly<Record<string, unknown>>): Promise<HistoryResponse | null>
 }
 
-/** So long a first frame waits for one answer. */
+/** Time that a first frame waits for one response. */
 const READ_TIMEOUT_MS = 5_000
 
-/** Where first frames and states come from: the gateway's info, and what the platform does. */
+/** Ports for first frames and states. */
 export function infoPorts(gateway: Pick<GatewayInternal, 'read'>) {
   const read: FirstFramePorts['read'] = ({ type, ...request }) =>
     orFallback(gateway.read(type, request), READ_TIMEOUT_MS, null, after)
-  const onDeflateError = (type: string, error: unknown) => console.error(`frames of ${type} could not be packed`, error)
+  const onDeflateError = (type: string, error: unknown) =>
+    console.error(`frames of ${type} could not be deflated`, error)
   return { read, after, wait: sleep, deflate, onDeflateError }
 }
 
-/** The same, asked for few answers at once: the others wait, and accounts take turns. */
+/** Limits concurrent info requests; accounts take turns. */
 export function withFairQueue(gateway: Pick<GatewayInternal, 'info'>): Pick<GatewayInternal, 'info'> {
   const turns = new FairQueue(MAX_IN_FLIGHT)
   return {
@@ -60,8 +63,8 @@ export function withFairQueue(gateway: Pick<GatewayInternal, 'info'>): Pick<Gate
 }
 
 /**
- * Sends the answer, or a `post` of type error, in the public server's shape. Resolves to what was ignored of the payload, if
- * something was. Never throws.
+ * Sends the response, or a `post` of type error, in the public server's shape. Resolves to the ignored payload fields,
+ * or null. Never throws.
  */
 export async function handlePost(
   connection: Connection,
@@ -71,7 +74,7 @@ export async function handlePost(
   const { id, request } = frame
   if (request.type !== 'info') {
     const how = '{"type":"info","payload":{"type":"allMids"}}'
-    connection.send(postErrorFrame(id, `400: request.type: only "info" is served here, such as ${how}`))
+    connection.send(postErrorFrame(id, `400: request.type: only "info" is supported, such as ${how}`))
     return null
   }
   if (!connection.identity.products.includes('info')) {
@@ -85,13 +88,13 @@ export async function handlePost(
   }
   connection.pendingPosts++
   try {
-    const answer = await gateway.info(connection.identity, JSON.stringify(request.payload ?? null))
+    const response = await gateway.info(connection.identity, JSON.stringify(request.payload ?? null))
     const type = (request.payload as { type?: unknown } | null)?.type
-    if (answer.status >= 200 && answer.status < 300) connection.send(postFrame(id, String(type), answer.body))
-    else connection.send(postErrorFrame(id, `${answer.status}: ${messageOf(answer.body)}`))
-    return answer.ignored ?? null
+    if (response.status >= 200 && response.status < 300) connection.send(postFrame(id, String(type), response.body))
+    else connection.send(postErrorFrame(id, `${response.status}: ${messageOf(response.body)}`))
+    return response.ignored ?? null
   } catch {
-    connection.send(postErrorFrame(id, '503: the request could not be answered: retry with backoff'))
+    connection.send(postErrorFrame(id, '503: the request failed. Retry with backoff'))
     return null
   } finally {
     connection.pendingPosts--
@@ -107,7 +110,7 @@ function messageOf(body: string): string {
   }
 }
 
-/** Base64 of the text, deflated without a head. */
+/** Returns base64 of the raw-deflated text. */
 export async function deflate(text: string): Promise<string> {
   const packed = new Blob([text]).stream().pipeThrough(new CompressionStream('deflate-raw'))
   const bytes = new Uint8Array(await new Response(packed).arrayBuffer())

@@ -1,5 +1,6 @@
-// Relay: client sockets, their subscriptions and minutes. The shell that puts the parts together: client-frames.client.ts
-// and subscriptions.ts decide, the fan-outs send, links.client.ts keeps the links to the log and the hubs.
+// Relay: the Durable Object that holds client sockets, their subscriptions and minutes. It wires the parts:
+// client-frames.client.ts and subscriptions.ts decide, the fan-outs send, and links.client.ts manages the links to the
+// log and the hubs.
 
 import { DurableObject } from 'cloudflare:workers'
 import { GRAPHQL_TRANSPORT_WS_PROTOCOL } from 'graphql-ws'
@@ -40,9 +41,9 @@ import { SubscriptionStore } from './subscriptions/subscription.store.ts'
 import type { Ports } from './subscriptions/subscription.ts'
 import { Subscriptions } from './subscriptions/subscriptions.ts'
 
-/** Where accounts that are sent on stand over an end of the object by its own hand. */
+/** Storage key of the accounts to redirect. They survive a restart that the object triggers itself. */
 const MOVED = 'moved'
-/** How long a meter may take to answer a report. */
+/** Timeout of a meter report. */
 const METER_TIMEOUT_MS = 5000
 
 const CLOCK: Clock = {
@@ -61,15 +62,15 @@ export class Relay extends DurableObject<Cloudflare.Env> {
   readonly #frames: ClientFrames
   readonly #graphql: GraphqlSockets
   readonly #maintenance: MaintenanceTimer
-  /** A timer runs for a hub that is late. */
+  /** A timer runs for a late hub. */
   #hasLateTimer = false
 
-  /** Each part is made of those before it. */
+  /** Each part depends on those before it. */
   // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a list of parts, without a decision.
   constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
     super(ctx, env)
     const { name } = ctx.id
-    if (!name) throw new Error('a relay is addressed by its name, by which log and hubs dial it')
+    if (!name) throw new Error('address a relay by name: the log and the hubs dial it by that name')
     const settings = readVariables(LiveSettings, env)
     const { BOOK_HUBS: shards, RELAY_SOCKETS: maxSockets } = settings
     const objects = new Objects(env, settings)
@@ -116,14 +117,14 @@ export class Relay extends DurableObject<Cloudflare.Env> {
       forget: ({ minutes }) => this.#store.remove(minutes.id),
       onError: (client, error) => {
         console.error('subscription failed', error)
-        client.fail({ kind: 'internal', hint: 'Something went wrong on our side: reconnect.' })
+        client.fail({ kind: 'internal', hint: 'Internal error. Reconnect.' })
       },
     }
     this.#subscriptions = new Subscriptions(ports, { events, books: this.#links.books, states, l4 })
     const refusals = new RefusalLog({
       nowMs: () => CLOCK.nowMs,
       sleep,
-      report: (error) => console.error('refusals could not be kept', error),
+      report: (error) => console.error('rejections could not be stored', error),
     })
     this.#clients = new ClientSockets({
       clock: CLOCK,
@@ -169,12 +170,12 @@ export class Relay extends DurableObject<Cloudflare.Env> {
 
   override async webSocketClose(socket: WebSocket, code: number, reason: string): Promise<void> {
     // The runtime does not answer the close of a hibernating socket.
-    const answer = closeReplyCode(code)
+    const replyCode = closeReplyCode(code)
     try {
-      if (answer === undefined) socket.close()
-      else socket.close(answer, answer === code ? reason : 'no such close code')
+      if (replyCode === undefined) socket.close()
+      else socket.close(replyCode, replyCode === code ? reason : 'invalid close code')
     } catch {
-      // Closed by us before.
+      // Already closed on our side.
     }
     this.#onClosed(socket)
   }
@@ -189,13 +190,13 @@ export class Relay extends DurableObject<Cloudflare.Env> {
   }
 
   /**
-   * One line of the log or of a hub, to the clients that it concerns:
+   * Routes one line of the log or of a hub to the clients that it concerns:
    *
-   *   log line ─▶ decode ─▶ new? ─┬▶ events ─▶ states ─▶ orders ─▶ what is asked for: funding, outcomes, candles
-   *                               └▶ gap: every subscriber of events is told
+   *   log line ─▶ decode ─▶ new? ─┬▶ events ─▶ states ─▶ orders ─▶ fetched data: funding, outcomes, candles
+   *                               └▶ gap: notify every subscriber of events
    *   hub line ─▶ decode ─▶ new? ─▶ views ─▶ wait for the other hubs of this height ─▶ books
    *
-   * Each text is built once and sent to all who get it; then whoever leaves too much unread is cut.
+   * Each text is built once for all receivers. Then sockets with too much unread data are cut.
    */
   #deliver(socket: WebSocket, text: string): void {
     const from = parseAttachment(socket.deserializeAttachment())
@@ -220,7 +221,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
     }
   }
 
-  /** Lets the hubs that have told go on where another is late for long enough. */
+  /** Stops waiting for a late hub after its deadline. */
   #scheduleLateTick(): void {
     const { books } = this.#links
     const dueMs = this.#hasLateTimer ? null : books.dueMs()
@@ -236,7 +237,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
   #acceptLink(header: LinkHeader): Response {
     const attachment = attachmentOf(header)
     const link = this.#links.linkOf(attachment)
-    if (!link?.isDialing) return new Response('no such hub, or nobody waits for it', { status: 404 })
+    if (!link?.isDialing) return new Response('unknown hub, or not expected', { status: 404 })
     return this.#accept((server) => {
       server.serializeAttachment(attachment)
       link.accept(server, CLOCK.nowMs)
@@ -245,7 +246,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
 
   async #acceptClient(request: Request): Promise<Response> {
     const identity = Identity.safeParse(JSON.parse(request.headers.get(IDENTITY_HEADER) ?? 'null'))
-    if (!identity.success) return new Response('no identity: connect through the gateway', { status: 401 })
+    if (!identity.success) return new Response('missing identity, connect through the gateway', { status: 401 })
     const refused = await this.#clients.admit(identity.data)
     if (refused !== null) return Response.json(refused, { status: 503 })
     return this.#accept((server) => {
@@ -254,7 +255,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
     })
   }
 
-  /** Of GraphQL: its key comes with its first message. */
+  /** A GraphQL client, whose key comes in its first message. */
   #acceptGuest(address: string): Response {
     const why = this.#graphql.noRoomReason(address || null)
     if (why) return Response.json({ why, left: 0 } satisfies Refusal, { status: 503 })
@@ -276,7 +277,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
     if (attachment) this.#links.linkOf(attachment)?.onClosed(socket)
   }
 
-  /** Takes up what outlived the relay's memory: its sockets, by their attachments, and their subscriptions. */
+  /** Restores sockets from their attachments, and their subscriptions. */
   #restore(): void {
     const clients = new Map<string, Connection>()
     for (const socket of this.ctx.getWebSockets()) {
@@ -288,17 +289,17 @@ export class Relay extends DurableObject<Cloudflare.Env> {
       const client = socket && saved.operation !== '' ? this.#graphql.restoreOperation(socket, saved) : socket
       if (client) this.#subscriptions.restore(client, saved)
       else this.#store.remove(saved.id)
-      // Its meter learns which minutes died with the sockets, so that whoever reconnects anywhere has their rests.
+      // Reports to the meter which minutes ended with the sockets, so that clients can resume the paid rest elsewhere.
       if (!client && saved.account !== '') this.#accounts.of(saved.account).report()
     }
-    // A link that did not outlive it leaves events unseen, and books that nobody can continue.
-    if (!this.#links.log.isUp) this.#links.notifyGap('The relay was restarted: some events may be missing.')
+    // A link that did not survive means missed events, and books that cannot continue.
+    if (!this.#links.log.isUp) this.#links.notifyGap('The relay restarted. Some events may be missing.')
     this.#links.hubs.forEach(({ link }, index) => {
       if (!link.isUp) this.#links.breakDiffs(index)
     })
   }
 
-  /** The client whose socket it is, if it is one's. */
+  /** Returns the client of the socket, if it is a client's. */
   #restoreSocket(socket: WebSocket): Connection | null {
     const attachment = parseAttachment(socket.deserializeAttachment())
     if (attachment?.of === 'client') {
@@ -330,22 +331,21 @@ export class Relay extends DurableObject<Cloudflare.Env> {
     return isAlone ? 'none' : 'idle'
   }
 
-  /** Only the object's end frees what clients leave unread on sockets that are closed: all others connect again. */
+  /** Only a restart frees unread data on sockets that we closed. All other clients reconnect. */
   #restartIfOverfull(): void {
     if (!this.#unread.isOverfull) return
-    console.error('relay begins again: too much is unread on closed sockets', this.#unread.strandedBytes)
+    console.error('restarting relay: too much unread data on closed sockets', this.#unread.strandedBytes)
     this.ctx.storage.kv.put(MOVED, this.#unread.movedAccounts(CLOCK.nowMs))
-    this.ctx.waitUntil(this.ctx.storage.sync().then(() => this.ctx.abort('too much is unread on closed sockets')))
+    this.ctx.waitUntil(this.ctx.storage.sync().then(() => this.ctx.abort('too much unread data on closed sockets')))
   }
 }
 
-/** Which the protocol leaves for what never travels. */
+/** Close codes that the protocol reserves and that must never be sent. */
 const RESERVED_CODES: ReadonlySet<number> = new Set([1004, 1005, 1006, 1015])
 
 /**
- * The code to answer a client's close with; undefined: none, as the client's. One that may not be sent is an error of the
- * protocol. Invariant: every close is answered, so that the platform lets go of the socket: one that it cannot answer stays
- * open, uncounted.
+ * The code to answer a client's close with; undefined for none. A reserved or invalid code is a protocol error.
+ * Invariant: every close is answered, because the platform keeps an unanswered socket open and uncounted.
  */
 function closeReplyCode(code: number): number | undefined {
   if (code === 1005 || code === 1006) return undefined

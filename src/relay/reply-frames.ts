@@ -1,4 +1,4 @@
-// Frames that a gateway sends beside those of channels, as schemas: published, and read by the client library.
+// Schemas of the gateway frames that do not belong to a channel. They are published, and the client library reads them.
 
 import * as z from 'zod'
 import { Height } from '../protocol/feed/block.ts'
@@ -7,11 +7,11 @@ export const Ack = z.object({
   channel: z.literal('subscriptionResponse'),
   data: z.object({
     method: z.enum(['subscribe', 'unsubscribe']),
-    /** The very body that was sent. */
+    /** The body exactly as sent. */
     subscription: z.looseObject({ type: z.string() }),
   }),
 })
-/** `code` tells a program what `data` tells a person. */
+/** `code` is for programs, `data` is for people. */
 export const ErrorFrame = z.object({ channel: z.literal('error'), data: z.string(), code: z.string().optional() })
 export const Notification = z.object({
   channel: z.literal('notification'),
@@ -19,15 +19,15 @@ export const Notification = z.object({
   code: z.enum(['stale', 'fresh', 'ignored_field']).or(z.string()).optional(),
 })
 /**
- * With a `nonce` where the ping had one: the next ping returns it. `block_height`: of the last block whose events were
- * sent before, to every subscription of the socket.
+ * `nonce` answers a ping with a nonce; the next ping must return it. `block_height`: the last block whose events were
+ * sent to every subscription of the socket before this pong.
  */
 export const Pong = z.object({
   channel: z.literal('pong'),
   nonce: z.string().optional(),
   block_height: Height.optional(),
 })
-/** What becomes of a replay; `from` and `to` are heights. */
+/** Progress of a replay; `from` and `to` are heights. */
 export const ReplayEvent = z.object({
   channel: z.literal('replay'),
   data: z.object({

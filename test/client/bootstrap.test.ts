@@ -7,7 +7,7 @@ import type { Levels } from '../../src/protocol/feed/block.ts'
 
 const level = (px: number, n: number) => ({ px: `${px}.0`, sz: n === 0 ? '0' : `${n}.5`, n })
 
-// The simulated server: one coin of several, blocks with or without it, epochs, heights that go back.
+// The simulated server: one of several coins, blocks with or without it, epochs, and heights that restart.
 interface Batch {
   readonly head: BatchHead
   readonly change: CoinChange | null
@@ -18,7 +18,7 @@ class Server {
   seq = 10
   book = new LevelBook()
   readonly stream: Batch[] = []
-  /** Books by epoch and seq: what a client that claims them must hold. */
+  /** Books by epoch and seq: what a client claiming them must have. */
   readonly history = new Map<string, Levels>()
 
   constructor() {
@@ -77,12 +77,12 @@ const step = fc.oneof(
   },
 )
 
-/** A client that asks for a snapshot whenever it has no book, with the server's answer taken some time between. */
+/** A client that requests a snapshot whenever it has no book. The response arrives some time later. */
 class Client {
   readonly book = new CoinBook('X')
   asked = false
   taken: Snapshot | null = null
-  /** The socket breaks: what was on its way never comes, and the answer that was asked for is of the one before. */
+  /** The socket breaks: data in flight is lost, and a pending response belongs to the old connection. */
   break(server: Server) {
     server.stream.length = 0
     this.book.lost('close 1006')
@@ -105,8 +105,7 @@ class Client {
   }
 }
 
-// WS-32
-test('a live book is the server’s at its epoch and seq, and the last flush always ends in step', () => {
+test("keeps a live book equal to the server's at its epoch and seq, and always ends in step", () => {
   let live = 0
   fc.assert(
     fc.property(fc.array(step, { minLength: 1, maxLength: 80, size: 'max' }), (steps) => {
@@ -145,7 +144,7 @@ function expectInStep(book: CoinBook, server: Server) {
   expect(own).toEqual(book.live ? server.history.get(`${book.epoch} ${book.seq}`) : null)
 }
 
-/** One more change, everything delivered, and as many fetches as the client wants. */
+/** Makes one more change, delivers everything, and runs as many fetches as the client wants. */
 function finish(server: Server, client: Client) {
   server.block([[level(3, 2)], [level(5, 1)]])
   for (const batch of server.stream.splice(0)) client.book.batch(batch.head, batch.change)

@@ -1,4 +1,4 @@
-// What the client knows of channels by hand is what the catalogue says.
+// The client's hand-written channel facts match the catalogue.
 
 import { describe, expect, it, test } from 'vitest'
 import * as z from 'zod'
@@ -14,7 +14,7 @@ describe.each(CHANNELS.map((channel) => [channel.type, channel] as const))('%s',
   const read = readBody(sent)
   if (!read.ok) throw new Error(`${read.error.path}: ${read.error.message}`)
 
-  it('has its source, its frames and what can be told again', () => {
+  it('has its source, frame names and replay support', () => {
     const facts = factsOf(type)!
     expect(facts.source).toBe(channel.source)
     expect(facts.isJoint ?? false).toBe('isJoint' in channel && channel.isJoint)
@@ -27,25 +27,25 @@ describe.each(CHANNELS.map((channel) => [channel.type, channel] as const))('%s',
     expect(facts.frameNames ?? [type]).toEqual(named.map(({ shape }) => shape.channel.value))
   })
 
-  it('is identified by what a gateway acknowledges, and stands under its names', () => {
+  it("is identified by the gateway's acknowledgement, and indexed under its names", () => {
     const shouted = JSON.parse(
       JSON.stringify(sent).replace(/0x[0-9a-f]{40}/g, (address) => `0x${address.slice(2).toUpperCase()}`),
     ) as SubscriptionBody
     for (const body of [sent, shouted]) {
-      const wanted = readBody(body)
-      if (!wanted.ok) throw new Error(wanted.error.message)
-      expect(bodyKey(echoOf(body, wanted.value) as SubscriptionBody)).toBe(bodyKey(sent))
+      const parsed = readBody(body)
+      if (!parsed.ok) throw new Error(parsed.error.message)
+      expect(bodyKey(echoOf(body, parsed.value) as SubscriptionBody)).toBe(bodyKey(sent))
     }
     if (read.value.source === 'events')
       expect(namesOfEvents(JSON.parse(bodyKey(sent)))).toEqual(read.value.channel.names(read.value.body))
   })
 })
 
-test('a body is said back as long as gateways say it', () => {
+test("echoes bodies up to the gateway's length limit", () => {
   expect(LIMITS.echoChars).toBe(ECHO_CHARS)
 })
 
-test('all of the catalogue are known, and no other', () => {
+test('knows exactly the channels of the catalogue', () => {
   expect(CHANNELS.map(({ type }) => type).filter((type) => !factsOf(type))).toEqual([])
   for (const name of ['constructor', 'toString', '__proto__', 'later']) {
     expect(factsOf(name)).toBeUndefined()

@@ -24,7 +24,7 @@ function setUp() {
   return { runtime, connection, listener, log, endpoint }
 }
 
-/** One that is open, with a body that is subscribed to. */
+/** An open connection with one subscribed body. */
 function opened(body: SubscriptionBody, name: string) {
   const world = setUp()
   const leave = world.connection.subscribe(body, world.listener(name))
@@ -42,7 +42,7 @@ const invalid = (body: object) => `Invalid subscription ${JSON.stringify(body)}:
 const fills = { channel: 'allFills', fills: [] }
 
 describe('connection', () => {
-  test('subscribes when open, delivers after the ack, and again after a reconnect to wherever the gateway is', () => {
+  test('subscribes when open, delivers after the ack, and resubscribes after a reconnect to a new address', () => {
     const { runtime, connection, listener, log, endpoint } = setUp()
     connection.subscribe(allFillsBody('BTC'), listener('fills'))
     connection.start()
@@ -64,7 +64,7 @@ describe('connection', () => {
     ])
   })
 
-  test('what a refused body is told that was given up concerns no later one', () => {
+  test('ignores an error for an unsubscribed body', () => {
     const { runtime, connection, listener, log, leave } = opened(allFillsBody('BTC'), 'first')
     runtime.last.receive({ channel: 'error', data: invalid(allFillsBody('BTC')), code: 'unavailable' })
     leave()
@@ -76,40 +76,40 @@ describe('connection', () => {
     expect(log.slice(2)).toEqual(['second live', 'second allFills'])
   })
 
-  test('the answers to a body that was given up are none to the same one asked for anew', () => {
+  test('ignores replies that belong to an earlier subscription with the same body', () => {
     const { runtime, connection, listener, log } = setUp()
     const body = allFillsBody('BTC')
-    const told = (method: string) =>
+    const ack = (method: string) =>
       runtime.last.receive({ channel: 'subscriptionResponse', data: { method, subscription: body } })
     const leave = connection.subscribe(body, listener('first'))
     connection.start()
     runtime.last.open()
     leave()
     connection.subscribe(body, listener('second'))
-    told('subscribe')
+    ack('subscribe')
     runtime.last.receive(fills)
     runtime.last.receive({ channel: 'error', data: invalid(body), code: 'unavailable' })
-    told('unsubscribe')
+    ack('unsubscribe')
     expect(log.slice(2)).toEqual([])
-    told('subscribe')
+    ack('subscribe')
     runtime.last.receive(fills)
     expect(log.slice(2)).toEqual(['second live', 'second allFills'])
   })
 
   // WS-8
-  test('a body is given up again where that was refused for its rate, and is live where it is wanted again', () => {
+  test('repeats a rate-limited unsubscribe, and goes live if the body is subscribed again', () => {
     const { runtime, connection, listener, log } = setUp()
     const body = allFillsBody('BTC')
     const sent = (method: string) => runtime.last.sent.filter((one) => one.method === method).length
     const error = (data: string, code: string) => runtime.last.receive({ channel: 'error', data, code })
     const refuse = () => error('Too many messages', 'rate_limited')
-    const told = (method: string) =>
+    const ack = (method: string) =>
       runtime.last.receive({ channel: 'subscriptionResponse', data: { method, subscription: body } })
-    const held = () => error(`Already subscribed: ${JSON.stringify(body)}`, 'already_subscribed')
+    const duplicateError = () => error(`Already subscribed: ${JSON.stringify(body)}`, 'already_subscribed')
     const leaveFirst = connection.subscribe(body, listener('first'))
     connection.start()
     runtime.last.open()
-    told('subscribe')
+    ack('subscribe')
     leaveFirst()
     for (const times of [1, 2, 3]) {
       expect(sent('unsubscribe')).toBe(times)
@@ -117,31 +117,31 @@ describe('connection', () => {
       refuse()
       runtime.advance(1_000)
     }
-    told('unsubscribe')
+    ack('unsubscribe')
     refuse()
     runtime.advance(5_000)
     expect(sent('unsubscribe')).toBe(4)
     const leaveSecond = connection.subscribe(body, listener('second'))
-    told('subscribe')
+    ack('subscribe')
     leaveSecond()
     refuse()
     const leaveThird = connection.subscribe(body, listener('third'))
-    held()
+    duplicateError()
     expect(log.at(-1)).toBe('third live')
     leaveThird()
     connection.subscribe(body, listener('fourth'))
     refuse()
-    told('subscribe')
+    ack('subscribe')
     expect([sent('unsubscribe'), sent('subscribe')]).toEqual([6, 4])
     runtime.advance(1_000)
     expect([sent('unsubscribe'), sent('subscribe')]).toEqual([6, 5])
-    held()
+    duplicateError()
     expect(log.at(-1)).toBe('fourth live')
     runtime.advance(10_000)
     expect(runtime.sockets).toHaveLength(1)
   })
 
-  test('a long body that was given up, of which an answer says nothing back, can be asked for anew', () => {
+  test('resubscribes to a long body whose reply has no echo', () => {
     const addresses = Array.from({ length: 100 }, (_, at) => `0x${at.toString(16).padStart(40, '0')}`)
     const body = { type: 'builderFills', addresses }
     const { runtime, connection, listener, log, leave } = opened(body, 'first')
@@ -154,7 +154,7 @@ describe('connection', () => {
   })
 
   // WS-151, WS-153
-  test('orders begin anew with each socket, and a large Snapshot is proved to be read at once', () => {
+  test('restarts orders on each socket, and proves a large snapshot at once', () => {
     const { runtime, connection, listener, log } = setUp()
     connection.subscribe({ type: 'l4Book', coin: 'BTC' }, listener('orders'))
     connection.start()
@@ -172,12 +172,12 @@ describe('connection', () => {
       runtime.last.end({ code: 1006 })
       runtime.advance(200)
     }
-    const begun = ['connecting', 'open', 'orders live', 'orders l4Book', 'orders l4Book']
-    expect(log).toEqual([...begun, 'orders lost close 1006', 'waiting', ...begun])
+    const startLog = ['connecting', 'open', 'orders live', 'orders l4Book', 'orders l4Book']
+    expect(log).toEqual([...startLog, 'orders lost close 1006', 'waiting', ...startLog])
   })
 
   // WS-23, WS-60
-  test('goes on behind what it has seen: earlier events are told again, none is shown twice', () => {
+  test('resumes after the seen height: earlier events are resent, none is shown twice', () => {
     const fill = (user: string) => ({ channel: 'allFills', fills: [[`0x${user.repeat(40)}`, EXAMPLE_FILL[1]]] })
     const { runtime, connection, log } = opened(allFillsBody('BTC'), 'fills')
     runtime.last.ack()
@@ -204,7 +204,7 @@ describe('connection', () => {
   })
 
   // WS-60
-  test('asks for the height until a pong tells it; what was seen before is told anew where none did', () => {
+  test('requests the height until a pong has it; without one, events restart', () => {
     const frame = { channel: 'allFills', fills: [[`0x${'1'.repeat(40)}`, EXAMPLE_FILL[1]]] }
     const { runtime, log } = opened(allFillsBody('BTC'), 'fills')
     runtime.last.ack()
@@ -216,12 +216,12 @@ describe('connection', () => {
     expect(runtime.last.sent).toEqual([{ method: 'subscribe', subscription: allFillsBody('BTC') }])
     runtime.last.ack()
     runtime.last.receive(frame)
-    const told = ['fills live', 'fills allFills']
-    expect(log.filter((line) => line.startsWith('fills'))).toEqual([...told, 'fills lost close 1006', ...told])
+    const ack = ['fills live', 'fills allFills']
+    expect(log.filter((line) => line.startsWith('fills'))).toEqual([...ack, 'fills lost close 1006', ...ack])
   })
 
   // WS-23
-  test('a body that begins anew is told what was seen for another of its type', () => {
+  test('passes frames seen for another body of the type to a body that restarts', () => {
     const frame = { channel: 'allFills', fills: [[`0x${'1'.repeat(40)}`, EXAMPLE_FILL[1]]] }
     const { runtime, connection, listener, log, leave } = opened(allFillsBody('BTC'), 'old')
     runtime.last.ack()
@@ -237,7 +237,7 @@ describe('connection', () => {
     expect(log.filter((line) => line.startsWith('new'))).toEqual(['new live', 'new allFills'])
   })
 
-  test('pings every 10 s and drops a socket that says nothing for 20 s', () => {
+  test('pings every 10 s and drops a socket that is silent for 20 s', () => {
     const { runtime, connection } = setUp()
     connection.start()
     const first = runtime.last
@@ -256,7 +256,7 @@ describe('connection', () => {
   })
 
   // WS-63
-  test('sends large bodies as those before them are answered, and each again after a reconnect', () => {
+  test('sends large bodies as earlier ones are answered, and again after a reconnect', () => {
     const { runtime, connection, listener, log } = setUp()
     const bodies = Array.from({ length: 12 }, (_, i) => ({
       type: 'userFills',
@@ -277,7 +277,7 @@ describe('connection', () => {
   })
 
   // WS-60
-  test('proves what it has read after each 32 KiB, one ping at a time, and anew on another socket', () => {
+  test('proves what it read after each 32 KiB, one ping at a time, and again on another socket', () => {
     const { runtime } = opened(allFillsBody('BTC'), 'fills')
     const pings = () => runtime.last.sent.filter((frame) => (frame as { method: string }).method === 'ping')
     const receive = () => runtime.last.receive({ channel: 'allFills', fills: [], more: 'x'.repeat(16_384) })
@@ -298,7 +298,7 @@ describe('connection', () => {
   })
 
   // WS-8
-  test('a refused ping is sent again a second later, and once only, with what it was to prove', () => {
+  test('repeats a rejected ping once after a second, with the same proof', () => {
     const { runtime, log } = opened(allFillsBody('BTC'), 'fills')
     runtime.last.ack()
     runtime.last.receive({ channel: 'pong', nonce: 'n', block_height: 7 })
@@ -333,28 +333,25 @@ describe('connection', () => {
     [{ status: 402, reason: 'spent' }, 'fatal 402 spent'],
     [{ status: 403, reason: 'not yours' }, 'fatal 403 not yours'],
     [{ code: 4401 }, 'fatal 4401 the gateway no longer accepts this API key'],
-  ])('%o is final, and is said', (end, said) => {
+  ])('%o is fatal and reported', (end, logged) => {
     const { runtime, connection, log } = setUp()
     connection.start()
     runtime.last.end(end)
     runtime.advance(60_000)
-    expect([runtime.sockets.length, log.at(-1)]).toEqual([1, said])
+    expect([runtime.sockets.length, log.at(-1)]).toEqual([1, logged])
   })
 
-  test.each([{ status: 503 }, { status: 429 }, { reason: 'ECONNREFUSED' }, { code: 1013 }])(
-    '%o is tried again',
-    (end) => {
-      const { runtime, connection } = setUp()
-      connection.start()
-      for (let i = 1; i <= 20; i++) {
-        runtime.last.end(end)
-        runtime.advance(750)
-        expect(runtime.sockets).toHaveLength(i + 1)
-      }
-    },
-  )
+  test.each([{ status: 503 }, { status: 429 }, { reason: 'ECONNREFUSED' }, { code: 1013 }])('%o is retried', (end) => {
+    const { runtime, connection } = setUp()
+    connection.start()
+    for (let i = 1; i <= 20; i++) {
+      runtime.last.end(end)
+      runtime.advance(750)
+      expect(runtime.sockets).toHaveLength(i + 1)
+    }
+  })
 
-  test('an error frame reaches the subscription it embeds; others are notices', () => {
+  test('routes an error frame to the subscription it embeds; others are notices', () => {
     const { runtime, connection, listener, log } = setUp()
     connection.subscribe(allFillsBody('NOPE'), listener('one'))
     connection.subscribe({ type: 'userFills', addresses: ['0x1'] }, listener('two'))
@@ -363,12 +360,12 @@ describe('connection', () => {
     const text = 'Invalid subscription {"coin":"NOPE","type":"allFills"}: coin: no such coin'
     runtime.last.receive({ channel: 'error', data: text, code: 'invalid_request' })
     runtime.last.receive({ channel: 'error', data: 'credits are low' })
-    const held = 'Already subscribed: {"type":"userFills","addresses":["0x1"]}'
-    runtime.last.receive({ channel: 'error', data: held, code: 'already_subscribed' })
+    const duplicateError = 'Already subscribed: {"type":"userFills","addresses":["0x1"]}'
+    runtime.last.receive({ channel: 'error', data: duplicateError, code: 'already_subscribed' })
     expect(log.slice(2)).toEqual([`one refused ${text}`, 'notice credits are low', 'two live'])
   })
 
-  test('a cut echo belongs to the only body that waits; a notification is a notice', () => {
+  test('assigns a truncated echo to the only waiting body; a notification is a notice', () => {
     const { runtime, connection, listener, log } = setUp()
     connection.subscribe(allFillsBody(), listener('one'))
     connection.subscribe({ type: 'userFills', addresses: ['0x1'] }, listener('two'))
@@ -385,7 +382,7 @@ describe('connection', () => {
     expect(log.slice(2)).toEqual([`notice ${cut}`, 'one live', `two refused ${cut}`, 'notice few credits'])
   })
 
-  test('a body that waits two minutes for its turn is waited for', () => {
+  test('waits two minutes for a queued body', () => {
     const { runtime, log } = opened({ type: 'l2BookDiff' }, 'books')
     for (let second = 0; second < 120; second += 10) {
       runtime.advance(10_000)
@@ -396,7 +393,7 @@ describe('connection', () => {
     expect(runtime.sockets).toHaveLength(1)
   })
 
-  test('a passing refusal is asked again, a subscribe without an answer ends the socket', () => {
+  test('retries after a temporary error; a subscribe without a reply ends the socket', () => {
     const { runtime, log } = opened(allFillsBody(), 'fills')
     runtime.last.receive({ channel: 'error', data: 'Invalid subscription {"type":"allFills"}', code: 'unavailable' })
     runtime.advance(2_000)
@@ -406,7 +403,7 @@ describe('connection', () => {
   })
 
   // WS-13
-  test('a frame that cannot be read ends the socket, an unknown channel does not', () => {
+  test('ends the socket on an invalid frame, but not on an unknown channel', () => {
     const { runtime, connection } = setUp()
     connection.start()
     runtime.last.open()

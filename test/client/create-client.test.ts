@@ -1,4 +1,4 @@
-// The client package against a world of its own: what it tells of good servers, and what bad ones can do to it.
+// The client package against a simulated gateway: events of good servers, and protection from bad ones.
 
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { BookEvent, StreamEvent } from '../../src/client/api.ts'
@@ -27,7 +27,7 @@ function setUp(
   answer: (body: Record<string, unknown>, at: number) => FakeAnswer | Error | undefined = () => ({ body: null }),
   more: Partial<ClientOptions> = {},
 ) {
-  const { asked, fetch } = fakeFetch(answer)
+  const { requests, fetch } = fakeFetch(answer)
   const states: string[] = []
   const client = createClient({
     url: 'http://one',
@@ -37,10 +37,10 @@ function setUp(
     onState: ({ state }) => states.push(state),
     ...more,
   })
-  return { client, asked, states }
+  return { client, requests, states }
 }
 
-/** The last socket opens, and what was asked on it is acknowledged. */
+/** Opens the last socket and acknowledges its requests. */
 function opens(): void {
   FakeWebSocket.last.open()
   FakeWebSocket.last.ack()
@@ -51,8 +51,8 @@ const codeOf = (work: Promise<unknown>) =>
     (error: WeirError) => error.code,
   )
 
-describe('questions', () => {
-  test('are answered with what they cost, and of when they are', async () => {
+describe('info requests', () => {
+  test('return the data with cost, height and age', async () => {
     const headers = {
       'x-credits-cost': '0.5',
       'x-credits-remaining': '99.5',
@@ -60,7 +60,7 @@ describe('questions', () => {
       age: '2',
       'x-request-id': 'r1',
     }
-    const { client, asked } = setUp(() => ({ headers, body: { mids: 1, later: 'a field of a newer gateway' } }))
+    const { client, requests } = setUp(() => ({ headers, body: { mids: 1, later: 'a field of a newer gateway' } }))
     expect(await client.info('allMids')).toEqual({
       data: { mids: 1, later: 'a field of a newer gateway' },
       credits: { cost: '0.5', remaining: '99.5' },
@@ -68,15 +68,15 @@ describe('questions', () => {
       ageSeconds: 2,
       requestId: 'r1',
     })
-    expect(asked).toEqual([{ type: 'allMids' }])
+    expect(requests).toEqual([{ type: 'allMids' }])
   })
 
-  test('are asked again after as long as the gateway wishes, not before', async () => {
+  test('are retried after the requested wait, not before', async () => {
     const limited = { status: 429, headers: { 'retry-after': '7' }, body: { code: 'rate_limited', msg: 'slower' } }
-    const { client, asked } = setUp((_, at) => (at === 0 ? limited : { body: 1 }))
+    const { client, requests } = setUp((_, at) => (at === 0 ? limited : { body: 1 }))
     const answer = client.info('allMids')
     await vi.advanceTimersByTimeAsync(6_999)
-    expect(asked).toHaveLength(1)
+    expect(requests).toHaveLength(1)
     await vi.advanceTimersByTimeAsync(1)
     expect((await answer).data).toBe(1)
   })
@@ -90,26 +90,26 @@ describe('questions', () => {
     ['no network', new TypeError('fetch failed'), 'network', 4],
     ['no answer', undefined, 'timeout', 4],
     ['a code of a newer gateway', { status: 418, body: { code: 'teapot', msg: 'no' } }, 'teapot', 1],
-  ])('%s is an error with a code', async (_, said, code, times) => {
-    const { client, asked } = setUp(() => said)
+  ])('%s is an error with a code', async (_, reply, code, times) => {
+    const { client, requests } = setUp(() => reply)
     const found = codeOf(client.info('allMids'))
     await vi.advanceTimersByTimeAsync(120_000)
-    expect([await found, asked.length]).toEqual([code, times])
+    expect([await found, requests.length]).toEqual([code, times])
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  test('time out from their sending on, each attempt anew', async () => {
-    const { client, asked } = setUp(() => undefined, { retries: 1, timeoutMs: 1_000 })
+  test('time out per attempt', async () => {
+    const { client, requests } = setUp(() => undefined, { retries: 1, timeoutMs: 1_000 })
     const found = codeOf(client.info('allMids'))
     await vi.advanceTimersByTimeAsync(999)
-    expect(asked).toHaveLength(1)
+    expect(requests).toHaveLength(1)
     await vi.advanceTimersByTimeAsync(1 + 250)
-    expect(asked).toHaveLength(2)
+    expect(requests).toHaveLength(2)
     await vi.advanceTimersByTimeAsync(1_000)
     expect(await found).toBe('timeout')
   })
 
-  test('end with their signal, while asked and while waiting, and with the client', async () => {
+  test('end with their signal, during the request or the wait, and with the client', async () => {
     const own = new AbortController()
     const { client } = setUp((_, at) => (at === 0 ? undefined : { status: 503 }))
     const one = codeOf(client.info('allMids', {}, { signal: own.signal }))
@@ -124,31 +124,30 @@ describe('questions', () => {
   })
 })
 
-/** Of the client of a test. */
 let ends: AbortController
 
 describe('streams', () => {
-  test('go on where they were, and tell of a cursor that has aged out', () => {
+  test('resume where they were, and report an expired cursor', () => {
     const { client } = setUp()
-    const heard: StreamEvent[] = []
-    client.on(TRADES, (event) => heard.push(event), { fromBlock: 90 })
+    const received: StreamEvent[] = []
+    client.on(TRADES, (event) => received.push(event), { fromBlock: 90 })
     FakeWebSocket.last.open()
     expect(FakeWebSocket.last.sent[0]).toMatchObject({ fromBlock: 90 })
     FakeWebSocket.last.ack()
     const data = `Not replayed: ${JSON.stringify(TRADES)}: fromBlock: block 90 is held no more; live data follows.`
     FakeWebSocket.last.receive({ channel: 'error', data, code: 'replay_unavailable' })
     FakeWebSocket.last.receive(trade(1))
-    expect(heard).toEqual([
+    expect(received).toEqual([
       { type: 'live' },
       { type: 'gap', gap: { from: 90, to: null, reason: data } },
       { type: 'live' },
       { type: 'data', frame: trade(1) },
     ])
     FakeWebSocket.last.receive({ channel: 'error', data: 'Blocks 95 to 97 never came.', code: 'gap' })
-    expect(heard[4]).toMatchObject({ type: 'gap', gap: { from: 95, to: 97 } })
+    expect(received[4]).toMatchObject({ type: 'gap', gap: { from: 95, to: 97 } })
   })
 
-  test('tell their height, which is where to go on', () => {
+  test('report their height, to resume from', () => {
     const { client } = setUp()
     const trades = client.subscribe(TRADES)
     opens()
@@ -157,12 +156,12 @@ describe('streams', () => {
     expect(trades.height).toBe(100)
   })
 
-  test('leaving a loop ends them at the gateway, and nothing more is heard', async () => {
+  test('unsubscribe when a loop is left, and deliver nothing more', async () => {
     const { client } = setUp()
-    const heard: unknown[] = []
+    const received: unknown[] = []
     const reading = (async () => {
       for await (const event of client.subscribe(TRADES)) {
-        heard.push(event.type)
+        received.push(event.type)
         if (event.type === 'data') break
       }
     })()
@@ -171,7 +170,7 @@ describe('streams', () => {
     await reading
     expect(FakeWebSocket.last.sent.at(-1)).toMatchObject({ method: 'unsubscribe', subscription: TRADES })
     FakeWebSocket.last.receive(trade(2))
-    expect(heard).toEqual(['live', 'data'])
+    expect(received).toEqual(['live', 'data'])
     expect(internalsOf(client).handles.size).toBe(0)
   })
 
@@ -182,7 +181,7 @@ describe('streams', () => {
     ['a revoked key', () => FakeWebSocket.last.end(4401, 'revoked'), 'unauthorized'],
     ['credits that are spent', () => FakeWebSocket.last.end(4402), 'credits_exhausted'],
     ['a refusal', () => FakeWebSocket.last.receive(REFUSED), 'not_found'],
-  ])('%s ends a loop with a typed event, the last', async (_, act, code) => {
+  ])('%s ends a loop with a typed last event', async (_, act, code) => {
     const own = new AbortController()
     ends = new AbortController()
     const { client } = setUp(undefined, { signal: ends.signal })
@@ -200,7 +199,7 @@ describe('streams', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  test('a refused upgrade, whose status platforms hide, is asked for by HTTP and final', async () => {
+  test('a rejected upgrade with a hidden status is checked over HTTP and fatal', async () => {
     const { client, states } = setUp(() => ({ status: 402, body: { code: 'credits_exhausted', msg: 'no credits' } }))
     const events: StreamEvent[] = []
     client.on(TRADES, (event) => events.push(event))
@@ -215,7 +214,7 @@ describe('streams', () => {
     expect(later).toMatchObject([{ type: 'end', end: { code: 'credits_exhausted' } }])
   })
 
-  test('the same body twice is refused in words, and free again once it is closed', () => {
+  test('reject a duplicate body until it is closed', () => {
     const { client } = setUp()
     const first = client.subscribe(TRADES)
     expect(() => client.subscribe(TRADES)).toThrow(WeirError)
@@ -224,15 +223,15 @@ describe('streams', () => {
     client.subscribe(TRADES).close()
   })
 
-  test('what a listener throws reaches the platform, and the stream goes on', async () => {
+  test("pass a listener's exception to the platform and continue", async () => {
     const { client } = setUp()
     const thrown: unknown[] = []
     const take = (error: unknown) => thrown.push(error)
     const before = process.listeners('unhandledRejection')
     process.removeAllListeners('unhandledRejection').on('unhandledRejection', take)
-    let heard = 0
+    let received = 0
     client.on(TRADES, () => {
-      heard++
+      received++
       throw new Error('of the user')
     })
     opens()
@@ -241,12 +240,12 @@ describe('streams', () => {
     await new Promise((resolve) => setImmediate(resolve))
     process.removeAllListeners('unhandledRejection')
     for (const listener of before) process.on('unhandledRejection', listener)
-    expect([heard, thrown.length]).toEqual([2, 2])
+    expect([received, thrown.length]).toEqual([2, 2])
   })
 })
 
 describe('bad servers', () => {
-  test('one that floods fills a bounded buffer, and a gap tells what was dropped', async () => {
+  test('a flooding server fills a bounded buffer, and a gap reports the dropped events', async () => {
     const { client } = setUp()
     const trades = client.subscribe(TRADES, { buffer: 100 })
     opens()
@@ -259,13 +258,13 @@ describe('bad servers', () => {
     expect(events.at(-2)).toEqual({ type: 'data', frame: trade(49_999) })
   })
 
-  test('one that closes at each frame is met with pauses, and nothing grows', async () => {
+  test('a server that closes at each frame is retried with backoff and bounded memory', async () => {
     const { client } = setUp()
     let gaps = 0
     client.on(TRADES, ({ type }) => {
       if (type === 'gap') gaps++
     })
-    const begun = Date.now()
+    const startedAt = Date.now()
     let most = 0
     for (let times = 0; times < 2_000; times++) {
       opens()
@@ -276,13 +275,13 @@ describe('bad servers', () => {
     }
     expect(gaps).toBe(2_000)
     expect(most).toBeLessThanOrEqual(3)
-    // Full jitter of at most 1.5 s: more than a third of it on the average.
-    expect((Date.now() - begun) / 2_000).toBeGreaterThan(500)
+    // Full jitter of at most 1.5 s: more than a third of it on average.
+    expect((Date.now() - startedAt) / 2_000).toBeGreaterThan(500)
     client.close()
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  test('one that never opens, and one that never acknowledges, are left for another try', async () => {
+  test('a server that never opens or never acknowledges is retried', async () => {
     const { client } = setUp(() => undefined)
     client.on(TRADES, () => {})
     await vi.advanceTimersByTimeAsync(5_000 + 1_500)
@@ -294,19 +293,19 @@ describe('bad servers', () => {
   })
 
   test.each(['{', '[]', 'null', '{"channel":5}', '{"channel":"trades","data":{}}', '{"channel":"error"}'])(
-    'one that sends %s is not believed',
+    'a server that sends %s is not trusted',
     async (text) => {
       const { client } = setUp()
-      const heard: string[] = []
-      client.on(TRADES, ({ type }) => heard.push(type))
+      const received: string[] = []
+      client.on(TRADES, ({ type }) => received.push(type))
       opens()
       FakeWebSocket.last.receive(text)
-      expect(heard).toEqual(['live', 'gap'])
+      expect(received).toEqual(['live', 'gap'])
       expect(FakeWebSocket.last.readyState).toBe(3)
     },
   )
 
-  test('a clock that is set an hour back or on changes nothing', async () => {
+  test('a clock set back or forward by an hour has no effect', async () => {
     const { client } = setUp()
     client.on(TRADES, () => {})
     opens()
@@ -333,15 +332,15 @@ describe('books', () => {
   const at = (px: string): Levels => [[level(px)], []]
 
   async function follow(answer: Parameters<typeof setUp>[0]) {
-    const { client, asked } = setUp(answer)
+    const { client, requests } = setUp(answer)
     const events: BookEvent[] = []
     const books = openBooks(client, 'BTC', {}, (event) => events.push(event))
     opens()
     await vi.advanceTimersByTimeAsync(0)
-    return { client, asked, events, books, book: books.get('BTC') }
+    return { client, requests, events, books, book: books.get('BTC') }
   }
 
-  test('are in step, follow, and say when they do not', async () => {
+  test('are in step, follow changes, and report when they are not', async () => {
     const { book, events, books } = await follow(() => snapshot(10, at('5.0')))
     expect([book.step, book.levels()]).toEqual(['in step', at('5.0')])
     FakeWebSocket.last.receive(diff(11, 10, at('6.0'), [[level('6.0'), level('5.0')], []]))
@@ -358,21 +357,21 @@ describe('books', () => {
     ['begins another epoch', JSON.parse(JSON.stringify(diff(11, 10, [[], []], at('5.0'))).replace('"e"', '"f"'))],
     ['sends a level that is none', JSON.parse(JSON.stringify(diff(11, 10, at('6.0'), at('6.0'))).replace('6.0', '-6'))],
     ['ends', null],
-  ])('one that %s has no levels until it is repaired', async (_, frame) => {
-    const { book, events, asked } = await follow((_, at2) => (at2 === 0 ? snapshot(10, at('5.0')) : undefined))
+  ])('a book that %s has no levels until it is repaired', async (_, frame) => {
+    const { book, events, requests } = await follow((_, at2) => (at2 === 0 ? snapshot(10, at('5.0')) : undefined))
     if (frame === null) FakeWebSocket.last.end()
     else FakeWebSocket.last.receive(frame)
     expect(book.step).not.toBe('in step')
     expect(book.levels()).toEqual([[], []])
     expect(events.some((event) => event.type === 'gap' && event.gap.from === 11)).toBe(true)
     await vi.advanceTimersByTimeAsync(2_000)
-    // One repair is under way, whatever else comes.
+    // One repair is running, whatever else arrives.
     for (let seq = 20; seq < 60; seq++) FakeWebSocket.last.receive(diff(seq, seq - 1, [[], []], at('5.0')))
     await vi.advanceTimersByTimeAsync(0)
-    expect(asked.length).toBeLessThanOrEqual(2)
+    expect(requests.length).toBeLessThanOrEqual(2)
   })
 
-  test('of a slow reader only the latest of a coin waits', async () => {
+  test('queue only the latest event of a coin for a slow reader', async () => {
     const { client } = setUp(() => snapshot(10, at('5.0')))
     const books = openBooks(client, ['BTC', 'ETH'])
     opens()
@@ -387,7 +386,7 @@ describe('books', () => {
   })
 })
 
-test('a client is made with a key and the address of a gateway', () => {
+test('requires a key and a gateway URL', () => {
   const options = { fetch: fakeFetch(() => undefined).fetch, WebSocket: FakeWebSocket }
   expect(() => createClient({ ...options, url: 'http://one' })).toThrow(TypeError)
   expect(() => createClient({ ...options, url: 'one', key: 'k' })).toThrow(TypeError)

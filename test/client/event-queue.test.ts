@@ -16,7 +16,7 @@ const rest = async (queue: EventQueue<string>) => {
   return events
 }
 
-test('what waits comes in order, and the end is the last', async () => {
+test('delivers events in order, with the end last', async () => {
   const { queue } = open(10)
   for (const event of ['a', 'b']) queue.push(event)
   queue.end('end')
@@ -25,14 +25,14 @@ test('what waits comes in order, and the end is the last', async () => {
   expect(await rest(queue)).toEqual(['a', 'b', 'end'])
 })
 
-test('who waits is given the next at once', async () => {
+test('delivers to a waiting reader at once', async () => {
   const { queue } = open(10)
   const next = queue.next()
   queue.push('a')
   expect(await next).toEqual({ done: false, value: 'a' })
 })
 
-test('beyond the most the oldest go, which is told first and once', async () => {
+test('drops the oldest events beyond the limit, and reports it first and once', async () => {
   const { queue } = open(3)
   for (let at = 0; at < 1_000; at++) queue.push(String(at))
   expect(queue.size).toBe(3)
@@ -40,7 +40,7 @@ test('beyond the most the oldest go, which is told first and once', async () => 
   expect(await rest(queue)).toEqual(['dropped', '998', '999', 'end'])
 })
 
-test('of one key the latest alone waits, behind what came before it', async () => {
+test('queues only the latest event of a key, behind earlier events', async () => {
   const { queue } = open(3)
   for (let at = 0; at < 1_000; at++) {
     queue.push(`a${at}`, 'a')
@@ -50,7 +50,7 @@ test('of one key the latest alone waits, behind what came before it', async () =
   expect(await rest(queue)).toEqual(['other', 'a999', 'end'])
 })
 
-test('who leaves frees all, and whoever waits beside them goes, too', async () => {
+test('frees everything when the reader leaves, and ends other waiting readers', async () => {
   const { queue, left } = open(3)
   const waiting = queue.next()
   const second = queue.next()

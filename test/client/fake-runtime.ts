@@ -1,4 +1,4 @@
-// A world for client tests: time moves by hand, sockets and HTTP answers are scripted.
+// Client test runtime: time moves by hand, sockets and HTTP responses are scripted.
 
 import type { ClientRuntime, HttpResponse, SocketEnd, SocketHandlers } from '../../src/client/runtime.ts'
 
@@ -21,7 +21,7 @@ export class FakeSocket {
   end(end: Partial<SocketEnd>) {
     this.#handlers.onEnd({ status: null, code: null, reason: '', ...end })
   }
-  /** Acknowledges every subscribe that was not acknowledged yet. */
+  /** Acknowledges every pending subscribe. */
   ack() {
     for (const { method, subscription } of this.sent.splice(0))
       if (method === 'subscribe') this.receive({ channel: 'subscriptionResponse', data: { method, subscription } })
@@ -74,7 +74,7 @@ export class FakeRuntime implements ClientRuntime {
   }
   post(url: string, _key: string, body: string) {
     return new Promise<HttpResponse>((resolve, reject) => {
-      // The awaits let the client's continuation run before the test goes on.
+      // The awaits let the client's continuation run first.
       const settle = async (act: () => void) => {
         act()
         for (let i = 0; i < 8; i++) await Promise.resolve()

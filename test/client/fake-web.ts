@@ -1,4 +1,4 @@
-// The globals of a platform for tests of the client package: sockets that a test opens and ends, and answers that it gives.
+// Platform globals for tests of the client package: sockets that a test opens and ends, and scripted responses.
 
 export class FakeWebSocket extends EventTarget {
   static all: FakeWebSocket[] = []
@@ -33,7 +33,7 @@ export class FakeWebSocket extends EventTarget {
     this.readyState = 3
     this.dispatchEvent(Object.assign(new Event('close'), { code, reason }))
   }
-  /** Acknowledges whatever was asked for since. */
+  /** Acknowledges all requests since the last call. */
   ack(): void {
     for (const { method, subscription } of this.sent.splice(0))
       if (method.endsWith('subscribe'))
@@ -47,21 +47,21 @@ export interface FakeAnswer {
   readonly body?: unknown
 }
 
-/** A `fetch` that answers as told; undefined: never, until it is aborted. */
+/** A scripted `fetch`; undefined: pending until aborted. */
 export function fakeFetch(answer: (body: Record<string, unknown>, at: number) => FakeAnswer | Error | undefined) {
-  const asked: Record<string, unknown>[] = []
-  const ask = (_url: unknown, { body, signal }: { body: string; signal: AbortSignal }): Promise<Response> => {
-    asked.push(JSON.parse(body))
-    const said = answer(asked.at(-1)!, asked.length - 1)
-    if (said instanceof Error) return Promise.reject(said)
-    if (said)
+  const requests: Record<string, unknown>[] = []
+  const respond = (_url: unknown, { body, signal }: { body: string; signal: AbortSignal }): Promise<Response> => {
+    requests.push(JSON.parse(body))
+    const reply = answer(requests.at(-1)!, requests.length - 1)
+    if (reply instanceof Error) return Promise.reject(reply)
+    if (reply)
       return Promise.resolve(
-        new Response(typeof said.body === 'string' ? said.body : JSON.stringify(said.body ?? null), {
-          status: said.status ?? 200,
-          headers: said.headers ?? {},
+        new Response(typeof reply.body === 'string' ? reply.body : JSON.stringify(reply.body ?? null), {
+          status: reply.status ?? 200,
+          headers: reply.headers ?? {},
         }),
       )
     return new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('aborted'))))
   }
-  return { asked, fetch: ask as unknown as typeof fetch }
+  return { requests, fetch: respond as unknown as typeof fetch }
 }

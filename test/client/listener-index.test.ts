@@ -1,5 +1,5 @@
-// Every channel of the catalogue: what a gateway sends of a body reaches the listener of that body, and no other that the
-// frame tells apart.
+// For every channel of the catalogue, a frame reaches the listener of its body, and no other that the frame can be told
+// apart from.
 
 import { expect, it, test } from 'vitest'
 import { typeOfFrame } from '../../src/client/channels.ts'
@@ -14,7 +14,7 @@ import { FakeRuntime } from './fake-runtime.ts'
 const OTHER = `0x${'Dd'.repeat(20)}`
 const NUMBERS = ['prevDayPx', 'dayNtlVlm', 'markPx', 'circulatingSupply', 'totalSupply', 'dayBaseVlm']
 const SPOT_CTX = { coin: '@1', midPx: null, ...Object.fromEntries(NUMBERS.map((name) => [name, '1.0'])) }
-/** Another value of a field that frames show; of one that they do not there is none. */
+/** Another value of a field that frames show; none for other fields. */
 const OTHERS: Readonly<Record<string, (value: Json) => Json>> = {
   addresses: () => [OTHER],
   user: () => OTHER,
@@ -25,18 +25,18 @@ const OTHERS: Readonly<Record<string, (value: Json) => Json>> = {
   fast: (fast) => !fast,
   nSigFigs: () => 5,
 }
-/** Frames that hold nothing to tell by. */
+/** Frames without a distinguishing field. */
 const MUTE = new Set(['userEvents', 'notification'])
 
 function setUp(bodies: readonly SubscriptionBody[]) {
   const runtime = new FakeRuntime()
-  const heard: number[] = []
+  const calls: number[] = []
   const notices: string[] = []
   const onNotice = (text: string) => void notices.push(text)
   const connection = new Connection(runtime, { endpoint: () => ({ url: 'http://one', key: 'k' }), onNotice })
   bodies.forEach((body, index) => {
     const refused = (why: string) => expect.unreachable(why)
-    connection.subscribe(body, { live() {}, lost() {}, frame: () => heard.push(index), refused })
+    connection.subscribe(body, { live() {}, lost() {}, frame: () => calls.push(index), refused })
   })
   connection.start()
   runtime.last.open()
@@ -48,7 +48,7 @@ function setUp(bodies: readonly SubscriptionBody[]) {
     const data = { method, subscription: echoOf(sent, read.value) }
     runtime.last.receive({ channel: 'subscriptionResponse', data })
   }
-  return { socket: runtime.last, heard, notices }
+  return { socket: runtime.last, calls, notices }
 }
 
 const cases = CHANNELS.flatMap(({ type, example }) => {
@@ -61,9 +61,9 @@ const cases = CHANNELS.flatMap(({ type, example }) => {
 })
 
 it.each(cases)('%s %s', (type, _, body, other, frame) => {
-  const { socket, heard, notices } = setUp(other ? [body, other as SubscriptionBody] : [body])
+  const { socket, calls, notices } = setUp(other ? [body, other as SubscriptionBody] : [body])
   socket.receive(frame)
-  expect(heard).toEqual(MUTE.has(type) && other ? [0, 1] : [0])
+  expect(calls).toEqual(MUTE.has(type) && other ? [0, 1] : [0])
   expect(notices).toHaveLength(type === 'notification' ? 1 : 0)
   expect(socket.dropped).toBe(false)
 })
@@ -98,13 +98,13 @@ it.each<[SubscriptionBody[], object, number[]]>([
     { channel: 'trades', data: [] },
     [0, 1],
   ],
-])('%j', (bodies, frame, hearers) => {
-  const { socket, heard } = setUp(bodies)
+])('%j', (bodies, frame, listeners) => {
+  const { socket, calls } = setUp(bodies)
   socket.receive(frame)
-  expect([heard, socket.dropped]).toEqual([hearers, false])
+  expect([calls, socket.dropped]).toEqual([listeners, false])
 })
 
-it('what a frame shows is not copied to look at it: it may be a text of many characters', () => {
+it("does not copy a frame's content, which may be large", () => {
   const data = new Proxy({ coin: 'BTC' }, { ownKeys: () => expect.unreachable() })
   const frame = { channel: 'bbo', data } as unknown as DataFrame
   expect(['BTC', 'ETH'].map((coin) => mayMatch(frame, filterOf({ type: 'bbo', coin })!))).toEqual([true, false])
@@ -122,7 +122,7 @@ const acked = (body: object): Entry => ({
 })
 const user = (at: number) => `0x${at.toString(16).padStart(40, '0')}`
 
-test('of every channel those are found whom looking at each would find, until they leave', () => {
+test('finds the same subscriptions of every channel as a full scan, until they leave', () => {
   const bodies = CHANNELS.flatMap(({ type, example: { request } }) => [
     { type, ...request },
     { type },
@@ -155,7 +155,7 @@ test.each<[string, (at: number) => object, object]>([
   ['userFills', (at) => ({ user: user(at) }), { fills: [], data: { user: user(7), fills: [] } }],
   ['l2BookDiff2', (at) => ({ coin: `C${at}` }), { data: { Updates: { book_diffs: [{ coin: 'C7' }] } } }],
   ['clearinghouseState', (at) => ({ user: user(at) }), { data: { user: user(7), dex: '' } }],
-])('a frame of %s looks at those alone that have its name', (type, bodyOf, frame) => {
+])('checks only the subscriptions with the name in a %s frame', (type, bodyOf, frame) => {
   let looks = 0
   const index = new ListenerIndex<Entry>()
   for (let at = 0; at < 1_000; at++) {

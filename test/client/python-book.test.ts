@@ -1,5 +1,5 @@
-// The book of client-python/weir.py beside ours: the same levels after each change, and none from the first on that was lost,
-// repeated, of another epoch, or lied about.
+// The book of client-python/weir.py compared with ours: equal levels after each change, and none after a lost,
+// repeated, foreign or false change.
 
 import { join } from 'node:path'
 import * as fc from 'fast-check'
@@ -32,7 +32,7 @@ interface Batch {
   ]
 }
 
-function told(changes: readonly { levels: readonly [Level[], Level[]]; harm: string | null }[]) {
+function batchesOf(changes: readonly { levels: readonly [Level[], Level[]]; harm: string | null }[]) {
   const book = LevelBook.of([[], []])
   const batches: Batch[] = []
   let seq = 10
@@ -53,8 +53,8 @@ function told(changes: readonly { levels: readonly [Level[], Level[]]; harm: str
   return batches
 }
 
-/** What ours says. */
-function ours(snapshot: Parameters<CoinBook['snapshot']>[0], batches: readonly Batch[]): (Levels | null)[] {
+/** Our levels. */
+function booksOf(snapshot: Parameters<CoinBook['snapshot']>[0], batches: readonly Batch[]): (Levels | null)[] {
   const book = new CoinBook('BTC')
   book.fetchStarted()
   book.snapshot(snapshot)
@@ -67,9 +67,9 @@ function ours(snapshot: Parameters<CoinBook['snapshot']>[0], batches: readonly B
 
 it.skipIf(PYTHON === undefined)('is as strict as ours', async () => {
   const snapshot = { coin: 'BTC', epoch: 'e', height: 10, time: 1, seq: 10, levels: [[], []] as Levels }
-  const stories = fc.sample(story, { numRuns: 500, seed: 7 }).map((changes) => [snapshot, told(changes)] as const)
+  const stories = fc.sample(story, { numRuns: 500, seed: 7 }).map((changes) => [snapshot, batchesOf(changes)] as const)
   const found = JSON.parse(await runPython(join(import.meta.dirname, 'python-book.py'), [], JSON.stringify(stories)))
-  const expected = stories.map(([, batches]) => ours(snapshot, batches))
+  const expected = stories.map(([, batches]) => booksOf(snapshot, batches))
   expect(found).toEqual(expected)
   expect(expected.flat().filter((levels) => levels === null).length).toBeGreaterThan(100)
   expect(expected.flat().filter((levels) => levels !== null).length).toBeGreaterThan(100)

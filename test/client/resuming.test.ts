@@ -12,7 +12,7 @@ const [USER, FILL] = EXAMPLE_FILL
 /** Each block has a fill whose `tid` is its height. */
 const frame = (channel: string, tid: number) => ({ channel, fills: [[USER, { ...FILL, tid }]] })
 
-/** The gateway's side of one socket. A body that is being told again has the height that is next. */
+/** The gateway's side of one socket. A replayed body has its next height. */
 class Gateway {
   readonly next = new Map<string, number>()
   readonly #socket: FakeSocket
@@ -20,23 +20,23 @@ class Gateway {
     this.#socket = socket
   }
 
-  /** Serves the next request that is or is not a ping: pings do not wait for what must be paid first. */
+  /** Serves the next request that is or is not a ping. Pings do not wait for charged requests. */
   serve(isPing: boolean, head: number): void {
     const { sent } = this.#socket
     const at = sent.findIndex(({ method }) => (method === 'ping') === isPing)
-    const [asked] =
+    const [request] =
       at < 0 ? [] : (sent.splice(at, 1) as unknown as { subscription: SubscriptionBody; fromBlock?: number }[])
-    if (!asked) return
+    if (!request) return
     if (isPing) {
       const owes = [...this.next.values()].some((next) => next !== head + 1)
       return this.#socket.receive({ channel: 'pong', nonce: 'n', ...(!owes && { block_height: head }) })
     }
-    const { subscription, fromBlock = head + 1 } = asked
+    const { subscription, fromBlock = head + 1 } = request
     this.next.set(subscription.type, fromBlock)
     this.#socket.receive({ channel: 'subscriptionResponse', data: { method: 'subscribe', subscription } })
   }
 
-  /** Sends a body one block of those that it waits for. */
+  /** Sends a body one of its pending blocks. */
   tell(type: string, head: number): void {
     const next = this.next.get(type)
     if (next === undefined || next > head) return
@@ -46,7 +46,7 @@ class Gateway {
 }
 
 // WS-23, WS-60
-test('wherever sockets die, each event comes once and in order', () => {
+test('delivers each event once and in order, wherever sockets die', () => {
   const step = fc.oneof(
     { weight: 3, arbitrary: fc.constant('serve' as const) },
     { weight: 3, arbitrary: fc.constant('pong' as const) },
@@ -82,7 +82,7 @@ test('wherever sockets die, each event comes once and in order', () => {
         else if (one === 'block') head++
         else if (one === 'ping') runtime.advance(10)
         else if (one === 'die' || one === 'fall') {
-          // What it had not made durable comes once more, when its feeder has sent it again.
+          // Events that were not durable are resent after the feeder sent them again.
           if (one === 'fall') head -= 3
           runtime.last.end({ code: 1006 })
           runtime.advance(1500)
@@ -96,7 +96,7 @@ test('wherever sockets die, each event comes once and in order', () => {
 })
 
 // WS-60
-test('of a gateway that tells no heights nothing is remembered, of one that ceases to not more than a bound', () => {
+test('remembers nothing without heights, and a bounded amount when heights stop', () => {
   const seen = new SeenFrames()
   expect([seen.isNew('c', 'a'), seen.resume(), seen.isNew('c', 'a')]).toEqual([true, undefined, true])
   seen.onHeight(7)
@@ -107,7 +107,7 @@ test('of a gateway that tells no heights nothing is remembered, of one that ceas
   expect(seen.resume()).toBe(10)
 })
 
-test('what a gateway that is behind does not bring again is forgotten after so many blocks', () => {
+test('forgets what a lagging gateway does not resend after enough blocks', () => {
   const seen = new SeenFrames()
   seen.onHeight(7)
   seen.isNew('c', 'a')

@@ -1,15 +1,15 @@
-// What every SDK is asked for, of wallets and coins that something happens to.
+// Requests sent through every SDK, for wallets and coins with activity.
 
 import { CHANNELS } from '../../src/relay/channels/catalogue.ts'
 
 export interface Cast {
   /** Base URL with the key in its path. */
   readonly url: string
-  /** Whose orders rest, and are filled again and again. */
+  /** A wallet with resting orders that are filled repeatedly. */
   readonly maker: string
-  /** Who trade, and now and then move money. */
+  /** Wallets that trade, and sometimes transfer money. */
   readonly takers: readonly string[]
-  /** Of an order of the first of them. */
+  /** Of an order of the first one. */
   readonly oid: number
   readonly vault: string
   readonly tokenId: string
@@ -21,7 +21,7 @@ export const PATIENCE_MS = 40_000
 const SERVED: ReadonlySet<string> = new Set(CHANNELS.map(({ type }) => type))
 export const isServed = (channel: string) => SERVED.has(channel)
 
-/** Bodies of a channel without `type`: a frame has to come for one of them. */
+/** Bodies of a channel without `type`. One of them must receive a frame. */
 export function bodiesOf(channel: string, { maker, takers, spotCoin }: Cast): readonly object[] {
   switch (channel) {
     case 'allMids':
@@ -51,7 +51,7 @@ export function bodiesOf(channel: string, { maker, takers, spotCoin }: Cast): re
 
 type Failures = Readonly<Record<string, string>>
 
-/** Runs them all at once and answers what failed, by name. */
+/** Runs all concurrently and returns the names of the failed ones. */
 export async function failuresOf(runs: Readonly<Record<string, () => Promise<unknown>>>): Promise<Failures> {
   const failed = await Promise.all(
     Object.entries(runs).map(([name, run]) =>
@@ -64,7 +64,7 @@ export async function failuresOf(runs: Readonly<Record<string, () => Promise<unk
   return Object.fromEntries(failed.flat())
 }
 
-/** Rejects where the promise does not settle in time. */
+/** Rejects if the promise does not settle in time. */
 export function inTime<T>(promise: Promise<T>): Promise<T> {
   const late = new Promise<never>((_, reject) => setTimeout(reject, PATIENCE_MS, new Error('no frame')).unref())
   return Promise.race([promise, late])

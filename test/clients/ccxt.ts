@@ -1,4 +1,4 @@
-// ccxt.pro's hyperliquid: what it asks by POST /info, and what it watches.
+// ccxt.pro's hyperliquid: its info requests and its subscriptions.
 
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -10,7 +10,7 @@ interface Exchange {
   loadHttpProxyAgent(): Promise<unknown>
   loadMarkets(): Promise<unknown>
   watchTrades(symbol: string): Promise<unknown>
-  /** Sends `message` unless something of this hash was sent before. */
+  /** Sends `message` unless a message with this hash was sent before. */
   watch(url: string, messageHash: string, message: object, subscribeHash: string): Promise<unknown>
   close(): Promise<void>
   readonly urls: { readonly api: { readonly ws: { readonly public: string } } }
@@ -19,7 +19,7 @@ interface Exchange {
 export const PERP = 'BTC/USDC:USDC'
 const SPOT = 'PURR/USDC'
 
-/** What it watches: the channel that it needs, the method, what that is given. */
+/** Its subscriptions: the channel, the method, and its arguments. */
 export const WATCHES: readonly (readonly [channel: string, method: string, ...parameters: unknown[]])[] = [
   ['l2Book', 'watchOrderBook', PERP],
   ['activeAssetCtx', 'watchTicker', PERP],
@@ -70,7 +70,7 @@ export const fetchesOf = ({
   ['fetchFundingHistory'],
 ]
 
-/** Close it. */
+/** Close it after use. */
 export async function openCcxt({ url, maker }: Cast): Promise<Exchange> {
   const file = pathToFileURL(join(MODULES, 'ccxt/js/src/pro/hyperliquid.js')).href
   const { default: Hyperliquid } = (await import(file)) as { default: new (options: object) => Exchange }
@@ -81,7 +81,7 @@ export async function openCcxt({ url, maker }: Cast): Promise<Exchange> {
   return exchange
 }
 
-/** Rejects where the method does, or nothing comes in time. */
+/** Rejects if the method does, or nothing arrives in time. */
 export function callCcxt(exchange: Exchange, method: string, parameters: readonly unknown[]): Promise<unknown> {
   return inTime((exchange as unknown as Methods)[method]!(...parameters))
 }

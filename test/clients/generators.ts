@@ -1,5 +1,5 @@
-// Clients that public generators make of /openapi.json: each is generated, compiled and called. The program for
-// openapi-typescript is the one of docs/reference/info.md.
+// Clients generated from /openapi.json by public generators: each is generated, compiled and called. The program for
+// openapi-typescript is the one in docs/reference/info.md.
 
 import { execFile } from 'node:child_process'
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -16,10 +16,10 @@ const TSC_OPTIONS = [
   ...['--rootDir', '.', '--outDir', 'js'],
 ]
 
-/** Each prints what `l2Book` answered for BTC, in its own types, and what is told of a wrong request. */
+/** Each prints the `l2Book` response for BTC in its own types, and the error of an invalid request. */
 const PROGRAMS: Readonly<Record<string, string>> = {
   'openapi-fetch': '',
-  // Named schemas alone reach its types: the caller says which answer it is.
+  // Only named schemas reach its types, so the caller chooses the response type.
   oazapfts: `
 import { defaults, info, type L2BookAnswer } from './oazapfts.gen.js'
 
@@ -49,7 +49,7 @@ console.log(response?.status, error?.msg)
 `,
 }
 
-/** The block of TypeScript in docs/reference/info.md, and what this test wants to see beside. */
+/** The TypeScript block of docs/reference/info.md, plus what this test checks. */
 function documented(): string {
   const page = readFileSync(new URL('../../docs/reference/info.md', import.meta.url), 'utf8')
   return `${/```ts\n([\s\S]*?)```/.exec(page)![1]}
@@ -59,7 +59,7 @@ console.log(response.status, error?.msg)
 void (() => info({ type: 'l2Book' }))
 // @ts-expect-error: of another answer
 void book?.universe
-// What one type's own document says needs no choice.
+// A single type's own document needs no choice.
 import type { paths as OfOneType } from './l2Book.js'
 const one = await createClient<OfOneType>({ baseUrl: process.env.WEIR_URL! }).POST('/info', {
   headers: { authorization: \`Bearer \${process.env.WEIR_KEY}\` },
@@ -70,8 +70,8 @@ if (one.data?.coin !== 'BTC') throw new Error('another book')
 }
 
 /**
- * What the client of each generator prints when it asks a running gateway, by its name. They are written into a folder that
- * must lie outside of `node_modules`, where a compiler writes nothing. Rejects where one cannot be made or used.
+ * Output of each generated client against a running gateway, by name. The folder must be outside `node_modules`, where
+ * a compiler writes nothing. Rejects if one cannot be generated or used.
  */
 export async function generatedClients(folder: string, url: string, key: string) {
   const write = (name: string, text: string) => writeFileSync(join(folder, name), text)
@@ -105,14 +105,14 @@ export async function generatedClients(folder: string, url: string, key: string)
   )
 }
 
-/** What a validator finds in a document; empty where it is valid. */
+/** Validation errors of a document; empty if it is valid. */
 export async function faultsOf(document: object): Promise<string> {
   const path = join(MODULES, '@readme/openapi-parser/dist/index.js')
   const { validate, compileErrors } = (await import(pathToFileURL(path).href)) as {
     validate(document: object, options: object): Promise<{ readonly valid: boolean }>
     compileErrors(result: object): string
   }
-  // Its rule is of an earlier version: OpenAPI 3.1 has arrays of `prefixItems` alone.
+  // Its rule is of an earlier version: OpenAPI 3.1 allows arrays with only `prefixItems`.
   const rules = { openapi: { 'array-without-items': 'warning' } }
   const result = await validate(document, { validate: { rules } })
   return result.valid ? '' : compileErrors(result)

@@ -1,5 +1,5 @@
-// @nktkas/hyperliquid: all its info methods for types that we serve, all its subscriptions, and what its own types say of
-// what came. At run time it checks nothing of an answer.
+// @nktkas/hyperliquid: its info methods for the types that we serve, its subscriptions, and its own types checked
+// against the responses. At run time it checks nothing.
 
 import { execFile } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
@@ -22,7 +22,7 @@ interface Sdk {
   readonly SubscriptionClient: new (options: { transport: object }) => Methods
 }
 
-/** What a method needs beside `user`, which every method may be given that asks for it. */
+/** Arguments of a method besides `user`, which is passed to every method that needs it. */
 const PARAMETERS: Readonly<Record<string, (cast: Cast) => object>> = {
   activeAssetData: ({ maker: user }) => ({ user, coin: 'BTC' }),
   borrowLendReserveState: () => ({ token: 0 }),
@@ -51,7 +51,7 @@ const load = () => import(pathToFileURL(join(MODULES, '@nktkas/hyperliquid/esm/m
 const methodsOf = (client: { prototype: object }) =>
   Object.getOwnPropertyNames(client.prototype).filter((name) => name !== 'constructor')
 
-/** Opens a socket whose URL has the key; close it. */
+/** Opens a socket whose URL has the key. Close it after use. */
 export async function openNktkas({ url }: Cast) {
   const sdk = await load()
   const transport = new sdk.WebSocketTransport({ url: `${url.replace('http', 'ws')}/ws` })
@@ -71,7 +71,7 @@ export function infoTypes({ sdk }: Opened): readonly string[] {
   return CATALOGUE.map(({ type }) => type).filter((type) => methods.includes(type))
 }
 
-/** An answer, which has to fit our schema. */
+/** A response, which must match our schema. */
 export async function askNktkas({ sdk }: Opened, transport: object, type: string, cast: Cast): Promise<unknown> {
   const query = queryOf(type)!
   // A method of a type without fields takes a signal first.
@@ -85,7 +85,7 @@ export async function askNktkas({ sdk }: Opened, transport: object, type: string
 /** The channel that a method subscribes to. */
 export const channelOfNktkas = (method: string) => (method === 'activeSpotAssetCtx' ? 'activeAssetCtx' : method)
 
-/** All frames, of which more may come; rejects where none comes in time. */
+/** All frames, of which more may come; rejects if none arrives in time. */
 export async function framesOf({ sdk, transport }: Opened, channel: string, cast: Cast): Promise<readonly unknown[]> {
   const client = new sdk.SubscriptionClient({ transport })
   const frames: unknown[] = []
@@ -100,10 +100,10 @@ export async function framesOf({ sdk, transport }: Opened, channel: string, cast
   return frames
 }
 
-/** Lists are cut: all rows of one are of one type, and a type checker takes long for thousands. */
+/** Lists are shortened: all rows have one type, and checking thousands takes long. */
 const cut = (_: string, value: unknown) => (Array.isArray(value) ? value.slice(0, 20) : value)
 
-/** Without what makes them strict of fields that they do not know, which the exchange adds now and then. */
+/** Without strictness about unknown fields, which the exchange sometimes adds. */
 const HEAD = `
 import type * as info from '@nktkas/hyperliquid/api/info'
 import type * as subscription from '@nktkas/hyperliquid/api/subscription'
@@ -111,10 +111,10 @@ type Plain<T> = { -readonly [Key in keyof T]: Plain<T[Key]> }
 declare const plain: <const T>(value: T) => Plain<T>
 `.split('\n')
 
-/** A type whose values may have no field that it does not know. */
+/** A type whose values may have no unknown field. */
 export const exactly = (type: string) => `${type} exactly`
 
-/** What its types say against values, by the name of the type; a name of `exactly` allows no unknown field. */
+/** Errors of its types for values, by type name; a name of `exactly` allows no unknown field. */
 export async function typeErrors(values: readonly (readonly [type: string, value: unknown])[]) {
   const lines = values.map(([name, value], at) => {
     const text = JSON.stringify(value, cut)
@@ -124,13 +124,13 @@ export async function typeErrors(values: readonly (readonly [type: string, value
   })
   writeFileSync(join(PLACE, 'values.ts'), [...HEAD, ...lines].join('\n'))
   const options = '--ignoreConfig --noEmit --strict --skipLibCheck --module nodenext --target es2024'.split(' ')
-  const told = await new Promise<string>((resolve) => {
+  const output = await new Promise<string>((resolve) => {
     const tsc = join(PLACE, '../../.bin/tsc')
     execFile(tsc, [...options, '--types', '', 'values.ts'], { cwd: PLACE }, (_, stdout, stderr) =>
       resolve(stdout + stderr),
     )
   })
-  const found = [...told.matchAll(/^values\.ts\((\d+),\d+\): error (.*(?:\n +.*)*)/gm)]
-  if (told !== '' && found.length === 0) throw new Error(told)
+  const found = [...output.matchAll(/^values\.ts\((\d+),\d+\): error (.*(?:\n +.*)*)/gm)]
+  if (output !== '' && found.length === 0) throw new Error(output)
   return Object.fromEntries(found.map(([, line, error]) => [values[Number(line) - HEAD.length - 1]![0], error]))
 }

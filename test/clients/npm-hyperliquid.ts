@@ -1,4 +1,4 @@
-// npm `hyperliquid`. It has no option for a URL: the two that it was built with are replaced in a copy of its one file.
+// npm `hyperliquid`. It has no URL option, so its two built-in URLs are replaced in a copy of its file.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -16,7 +16,7 @@ interface Sdk {
   connect(): Promise<void>
 }
 
-/** What follows `subscribeTo`, each with the channel that it needs and what it is given before its callback. */
+/** Suffixes of `subscribeTo`, with the channel and the arguments before the callback. */
 export const SUBSCRIPTIONS: Readonly<Record<string, readonly [channel: string, (cast: Cast) => readonly string[][]]>> =
   {
     AllMids: ['allMids', () => [[]]],
@@ -35,10 +35,10 @@ export const SUBSCRIPTIONS: Readonly<Record<string, readonly [channel: string, (
     Bbo: ['bbo', () => [['BTC-PERP']]],
     UserTwapHistory: ['userTwapHistory', ({ maker }) => [[maker]]],
   }
-/** Of these it never tells, wherever it is connected: it waits on a channel, or asks for one, that the public server has not. */
+/** These never call back on any server, because they use channels that the public server does not have. */
 export const DEAF = ['UserEvents', 'ActiveSpotAssetCtx']
 
-/** Methods of its info, and what they are given. */
+/** Its info methods and their arguments. */
 export const INFO = (cast: Cast): Readonly<Record<string, readonly unknown[]>> => ({
   getAllMids: [],
   getUserOpenOrders: [cast.maker],
@@ -74,7 +74,7 @@ export const INFO = (cast: Cast): Readonly<Record<string, readonly unknown[]>> =
   'spot.getSpotDeployState': [cast.maker],
 })
 
-/** Connects; close its socket. */
+/** Connects. Close its socket after use. */
 export async function openNpm({ url }: Cast): Promise<Sdk> {
   const dist = join(MODULES, 'hyperliquid/dist')
   const built = readFileSync(join(dist, 'index.js'), 'utf8')
@@ -86,22 +86,22 @@ export async function openNpm({ url }: Cast): Promise<Sdk> {
     Hyperliquid: new (options: object) => Sdk
   }
   const sdk = new Hyperliquid({ disableAssetMapRefresh: true })
-  // It keeps to a tenth of what the public server allows, which is a minute for these tests.
+  // It limits itself to a tenth of the public limit, which would take a minute here.
   Object.assign(sdk.rateLimiter, { capacity: 1e6, refillRate: 1e6 })
   await sdk.connect()
-  // Whoever comes before that has begins it again.
+  // A call before that is done restarts it.
   await sdk.symbolConversion.initialize()
   return sdk
 }
 
-/** Rejects where the method does. */
+/** Rejects if the method does. */
 export async function askNpm({ info }: Sdk, name: string, parameters: readonly unknown[]): Promise<void> {
   const [method, group] = name.split('.').reverse() as [string, 'perpetuals' | 'spot' | undefined]
   const owner = group ? info[group] : info
   await inTime(owner[method]!(...parameters))
 }
 
-/** Rejects where its callback is not called with something in time. */
+/** Rejects if its callback gets nothing in time. */
 export async function watchNpm({ subscriptions }: Sdk, name: string, cast: Cast): Promise<void> {
   const came = Promise.withResolvers<void>()
   for (const parameters of SUBSCRIPTIONS[name]![1](cast))

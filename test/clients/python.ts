@@ -1,5 +1,5 @@
-// The public Python SDK, of version 0.23.0: where this machine's Python has it, or HYPERLIQUID_PYTHON_SDK names a copy of
-// its repository. Signing is not asked for, so that what it needs for that is not needed.
+// The public Python SDK 0.23.0, from this machine's Python or from HYPERLIQUID_PYTHON_SDK. Signing is not used, so its
+// dependencies are not needed.
 
 import { spawn, spawnSync } from 'node:child_process'
 import { delimiter, join } from 'node:path'
@@ -71,12 +71,12 @@ const infoOf = ({ maker, takers: [taker], oid }: Cast): Readonly<Record<string, 
   extra_agents: [maker],
 })
 
-/** What failed, by name. */
+/** Names of the failed ones. */
 export async function pythonFailures(cast: Cast): Promise<unknown> {
   const child = spawn('python3', [join(import.meta.dirname, 'python_sdk.py')], { env: ENV })
-  let told = ''
+  let output = ''
   let errors = ''
-  child.stdout.on('data', (text) => (told += text))
+  child.stdout.on('data', (text) => (output += text))
   child.stderr.on('data', (text) => (errors += text))
   const channels = CHANNELS_OF_PYTHON.filter(isServed).map((type) => [type, bodiesOf(type, cast)])
   const task = {
@@ -87,7 +87,7 @@ export async function pythonFailures(cast: Cast): Promise<unknown> {
   }
   child.stdin.end(JSON.stringify(task))
   await new Promise((resolve) => child.on('close', resolve))
-  const last = told.trim().split('\n').at(-1)
+  const last = output.trim().split('\n').at(-1)
   if (!last?.startsWith('{')) throw new Error(errors.slice(-1_000))
   return JSON.parse(last)
 }

@@ -10,14 +10,14 @@ import { INFO_FIELDS, readFrame } from '../../src/relay/client-frame.ts'
 const address = (n: number) => `0x${n.toString(16).padStart(40, '0')}`
 const MIXED = '0xAbCdEf0123456789aBcDeF0123456789abcdef01'
 
-/** Path of the field that a body is refused for. */
+/** Path of the rejected field. */
 function refusedAt(body: { type: string } & Record<string, unknown>): string {
   const parsed = readBody(body)
   return parsed.ok ? 'accepted' : parsed.error.path
 }
 
 // WS-15
-test('each alias of addresses is accepted alone, in mixed case, and matched in lower case', () => {
+test('accepts each alias of addresses alone, in mixed case, and matches in lower case', () => {
   for (const form of [{ addresses: [MIXED] }, { users: [MIXED, MIXED.toLowerCase()] }, { user: MIXED }]) {
     const parsed = readBody({ type: 'userFills', ...form })
     expect(parsed).toMatchObject({ ok: true, value: { body: { names: [MIXED.toLowerCase()], aggregate: false } } })
@@ -25,7 +25,7 @@ test('each alias of addresses is accepted alone, in mixed case, and matched in l
 })
 
 // WS-15
-test('1,000 addresses are accepted, 1,001 are refused by name', () => {
+test('accepts 1,000 addresses and rejects 1,001', () => {
   const addresses = Array.from({ length: 1001 }, (_, i) => address(i))
   expect(refusedAt({ type: 'userFills', addresses: addresses.slice(1) })).toBe('accepted')
   expect(refusedAt({ type: 'userFills', addresses })).toBe('addresses')
@@ -48,12 +48,12 @@ test.each([
   [{ type: 'l2BookDiff', marketTypes: [] }, 'marketTypes'],
   [{ type: 'l2Book', coin: 'BTC', mantissa: 2 }, 'mantissa'],
   [{ type: 'l2Book', coin: 'BTC', marketTypes: ['perp'] }, 'marketTypes'],
-])('a wrong body names its field: %j', (body, path) => {
+])('names the field of an invalid body: %j', (body, path) => {
   expect(refusedAt(body)).toBe(path)
 })
 
 // WS-16
-test('book bodies: one coin, a list, wildcards with their market types', () => {
+test('book bodies: one coin, a list, or wildcards with market types', () => {
   const bodyOf = (body: { type: string } & Record<string, unknown>) => {
     const parsed = readBody(body)
     return parsed.ok ? parsed.value.body : parsed.error
@@ -66,7 +66,7 @@ test('book bodies: one coin, a list, wildcards with their market types', () => {
 })
 
 // WS-17
-test('identity is the exact JSON value: key order is nothing, everything else counts', () => {
+test('identity is the exact JSON value, ignoring only key order', () => {
   const same = canonicalJson({ type: 'userFills', users: ['a', 'b'], x: { b: 1, a: null } })
   expect(canonicalJson({ x: { a: null, b: 1 }, users: ['a', 'b'], type: 'userFills' })).toBe(same)
   const others = [
@@ -91,7 +91,7 @@ const accepted = (text: string) => {
   return read.value
 }
 
-/** What SDKs take for the echo of what they sent: they parse it unguarded. */
+/** SDKs parse this part as the echo of what they sent, without a guard. */
 const echoIn = (text: string) => JSON.parse(text.match(/{.*}/)?.[0] ?? 'null') as unknown
 
 const SUBSCRIPTION = { type: 'trades', coin: 'BTC' }
@@ -105,12 +105,12 @@ test.each<[object, string]>([
   [{ method: 'ping', id: 7 }, '"id"'],
   [{ method: 'post', id: 7, request: { ...REQUEST, tag: 1 }, tag: 2 }, '"tag", "request.tag"'],
   [{ method: 'replay', action: 'pause', subscription: SUBSCRIPTION, id: 1 }, '"id"'],
-])('an unknown field that means nothing elsewhere is ignored, and named: %#', (sent, names) => {
-  expect(accepted(JSON.stringify(sent)).ignored).toContain(`ignored: ${names}. `)
+])('ignores and names an unknown field that belongs nowhere: %#', (sent, names) => {
+  expect(accepted(JSON.stringify(sent)).ignored).toContain(`: ${names}. `)
 })
 
 // WS-7
-test('of many unknown fields a few are named, and of each the beginning', () => {
+test('names only a few of many unknown fields, shortened', () => {
   const many = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`${'x'.repeat(100)}${i}`, i]))
   const { ignored } = accepted(JSON.stringify({ method: 'subscribe', subscription: SUBSCRIPTION, ...many }))
   expect(ignored!.length).toBeLessThan(16 * 70 + 100)
@@ -132,20 +132,20 @@ test.each<[object, string]>([
   [{ method: 'post', id: 7, request: { ...REQUEST, user: '0x' } }, 'request.user'],
   [{ method: 'post', id: 7, request: REQUEST, payload: { type: 'meta' } }, 'payload'],
   [{ method: 'ping', Nonce: '' }, 'Nonce'],
-])('a field that belongs elsewhere is refused by name, behind an echo that SDKs can read: %#', (sent, path) => {
+])('rejects a field that belongs elsewhere, with an echo that SDKs can parse: %#', (sent, path) => {
   const { data, code } = errorOf(JSON.stringify(sent))
   expect(data).toContain(`: ${JSON.stringify(sent)}: ${path}: `)
   expect([code, echoIn(data)]).toEqual(['invalid_request', sent])
 })
 
 // WS-14
-test.each(['fromBlock', 'meta', 'replay', 'speed'])('a field of the frame is none of the body: %s', (name) => {
+test.each(['fromBlock', 'meta', 'replay', 'speed'])('rejects a frame field inside the body: %s', (name) => {
   expect(refusedAt({ ...SUBSCRIPTION, [name]: 1 })).toBe(name)
 })
 
-test('fields of info requests that a post may misplace are those that requests have', () => {
+test('knows the misplaced info fields of a post', () => {
   const fields = CATALOGUE.flatMap(({ request }) => Object.keys(shapeAt(request, undefined, [])))
-  // `id` is a field of the frame, and `type` says nothing there.
+  // `id` is a field of the frame, and `type` has no meaning there.
   expect([...new Set(fields)].filter((name) => !['type', 'id'].includes(name)).sort()).toEqual([...INFO_FIELDS].sort())
 })
 
@@ -160,7 +160,7 @@ test.each([
   ['{"method":"subscribe","subscription":"BTC"}', 'subscription', 'invalid_request'],
   ['{"method":"subscribe","subscription":{"type":"x"},"fromBlock":-1}', 'fromBlock', 'invalid_request'],
   ['{"method":"post","request":{"type":"info"}}', 'id', 'invalid_request'],
-])('a frame that is no request is refused: %#', (text, path, code) => {
+])('rejects a frame that is not a request: %#', (text, path, code) => {
   const error = errorOf(text)
   expect(error).toMatchObject({ channel: 'error', code })
   expect(error.data).toMatch(/^Error parsing JSON into valid websocket request: /)
@@ -169,7 +169,7 @@ test.each([
 })
 
 // WS-6
-test('a frame is measured in bytes, whatever it is made of', () => {
+test('measures frames in bytes', () => {
   expect(isTooLarge('x'.repeat(UP_FRAME_MAX_BYTES))).toBe(false)
   expect(isTooLarge('x'.repeat(UP_FRAME_MAX_BYTES + 1))).toBe(true)
   expect(isTooLarge('é'.repeat(UP_FRAME_MAX_BYTES / 2))).toBe(false)
@@ -178,7 +178,7 @@ test('a frame is measured in bytes, whatever it is made of', () => {
 })
 
 // WS-7
-test.each([10, 3_900, 5_000, 60_000])('an echo is whole or left out: %i characters', (length) => {
+test.each([10, 3_900, 5_000, 60_000])('echoes completely or not at all: %i characters', (length) => {
   const subscription = { type: 'userFills', users: ['x'.repeat(length)] }
   const post = { method: 'post', id: 7, request: { payload: subscription } }
   const isEchoed = length < 4_096 - 100
@@ -204,7 +204,7 @@ test.each([
   steer({ action: 'pause' }),
   steer({ action: 'resume' }),
   steer({ action: 'seek', fromBlock: 9 }),
-])('a replay is taken as it was sent: %s', (text) => {
+])('accepts a replay as sent: %s', (text) => {
   expect(accepted(text)).toEqual({ frame: JSON.parse(text), ignored: null })
 })
 
@@ -223,7 +223,7 @@ test.each([
   [steer({ action: 'seek' }), 'fromTime'],
   [steer({ action: 'pause', fromBlock: 3 }), 'fromBlock'],
   [JSON.stringify({ method: 'replay', action: 'pause' }), 'subscription'],
-])('a wrong replay is refused by its field: %#', (text, path) => {
+])('names the field of an invalid replay: %#', (text, path) => {
   const { data, code } = errorOf(text)
   expect([code, data.includes(`: ${path}: `)]).toEqual(['invalid_request', true])
 })

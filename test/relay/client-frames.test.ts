@@ -1,4 +1,4 @@
-// Frames of clients: which are refused before they are served, and how their senders find out.
+// Frames of clients: which are rejected before they are served, and how their senders find out.
 
 import * as fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
@@ -44,7 +44,7 @@ function world() {
 const body = { type: 'l2BookDiff', coin: 'BTC' }
 
 // WS-8
-test('a frame over the rate is refused so that its sender finds what it waits for', () => {
+test('rejects a frame over the rate limit so that its sender can match the error', () => {
   const { sent, take } = world().client('a')
   for (let i = 0; i < 2000; i++) take({ method: 'ping' })
   sent.length = 0
@@ -58,7 +58,7 @@ test('a frame over the rate is refused so that its sender finds what it waits fo
 })
 
 // WS-63
-test('what waits to be served is bounded for an account and for all, and served in its order', async () => {
+test('bounds pending requests per account and in total, and serves them in order', async () => {
   const { client, served, open } = world()
   const sockets = ['a', 'a', 'b', 'c', 'd', 'e'].map(client)
   const large = { method: 'subscribe', subscription: { ...body, pad: 'x'.repeat(60_000) } }
@@ -75,7 +75,7 @@ test('what waits to be served is bounded for an account and for all, and served 
 })
 
 // WS-7
-test('of ignored fields a socket hears once, behind the answer of the frame', async () => {
+test('reports ignored fields once per socket, after the response', async () => {
   const { client, served, open } = world()
   const { connection, sent, take } = client('a')
   take({ method: 'ping', id: 1 })
@@ -96,7 +96,7 @@ test('of ignored fields a socket hears once, behind the answer of the frame', as
 })
 
 // WS-7, WS-14
-test('a field that belongs elsewhere in the frame buys nothing', async () => {
+test('a misplaced field costs nothing', async () => {
   const { client, served, open } = world()
   const { connection, sent, take } = client('a')
   open()
@@ -107,7 +107,7 @@ test('a field that belongs elsewhere in the frame buys nothing', async () => {
 })
 
 // WS-7
-test('of ignored fields of a request that a post carries its socket hears behind the answer', async () => {
+test('reports ignored fields of a posted request after its response', async () => {
   const { sent, take } = world().client('a')
   take({ method: 'post', id: 7, request: { type: 'info', payload: { type: 'meta', Dex: 'xyz' } } })
   await vi.waitFor(() => expect(sent).toHaveLength(2))
@@ -121,7 +121,7 @@ describe('`post`', () => {
       handlePost(connection, { method: 'post', id, request: { type, payload: { type: 'meta' } } }, gateway)
 
   // WS-43, WS-44
-  test('takes info alone, of who may ask for it, sixteen at a time, and says the status of a failure', async () => {
+  test('accepts only info, for allowed callers, sixteen at a time, and reports the status of a failure', async () => {
     const { connection, sent } = world().client('a')
     const gate = Promise.withResolvers<void>()
     const info = async () => {
@@ -132,11 +132,11 @@ describe('`post`', () => {
     const refusal = (payload: unknown) => ({ response: { type: 'error', payload } })
     await post(0, 'action')
     expect(sent.pop()?.data).toMatchObject(refusal(expect.stringMatching(/^400: /)))
-    const asked = Array.from({ length: 16 }, (_, i) => post(i + 1))
+    const requests = Array.from({ length: 16 }, (_, i) => post(i + 1))
     await post(17)
     expect(sent).toEqual([{ channel: 'error', data: 'too many pending post requests id=17', code: 'rate_limited' }])
     gate.resolve()
-    await Promise.all(asked)
+    await Promise.all(requests)
     expect(sent.at(-1)).toMatchObject({ channel: 'post', data: { id: 16, ...refusal('422: coin: is wrong') } })
     await post(18)
     expect(sent.at(-1)?.data).toMatchObject({ id: 18 })
@@ -146,12 +146,12 @@ describe('`post`', () => {
   })
 
   // WS-44
-  test('asks for few answers at once, however many sockets an account has, and for those of others beside', async () => {
+  test('limits concurrent info requests per account across sockets, with fair turns', async () => {
     const gate = Promise.withResolvers<void>()
-    const asked: string[] = []
+    const requests: string[] = []
     const gateway = withFairQueue({
       info: async ({ account }) => {
-        asked.push(account)
+        requests.push(account)
         await gate.promise
         return { status: 200, body: '{}' }
       },
@@ -159,14 +159,14 @@ describe('`post`', () => {
     const accounts = [...Array.from({ length: 40 }, () => 'crowd'), 'other']
     const posts = accounts.map((account) => postOf(world().client(account).connection, gateway)(1))
     await new Promise((resolve) => setTimeout(resolve))
-    expect(asked).toEqual([...accounts.slice(0, 16), 'other'])
+    expect(requests).toEqual([...accounts.slice(0, 16), 'other'])
     gate.resolve()
     await Promise.all(posts)
-    expect(asked).toHaveLength(41)
+    expect(requests).toHaveLength(41)
   })
 })
 
-describe('frames of all kinds on a socket that carries live subscriptions', () => {
+describe('random frames on a socket with live subscriptions', () => {
   const [, FILL] = EXAMPLE_FILL
   /** Named by no example. */
   const USER = `0x${'9e'.repeat(20)}`
@@ -175,10 +175,10 @@ describe('frames of all kinds on a socket that carries live subscriptions', () =
     { type: 'l2BookDiff2', coin: 'SOL' },
   ]
   const body = fc.constantFrom(...CHANNELS.map(({ type, example }) => ({ type, ...example.request })))
-  /** A body with a field that is of another kind, or has no place there. */
+  /** A body with a field of the wrong type or in the wrong place. */
   const bent = fc
     .tuple(body, fc.nat(5), fc.oneof(fc.jsonValue(), fc.constant(undefined)), fc.string())
-    .map(([whole, at, value, name]) => ({ ...whole, [Object.keys(whole)[at] ?? name]: value }))
+    .map(([frame, at, value, name]) => ({ ...frame, [Object.keys(frame)[at] ?? name]: value }))
   const method = fc.constantFrom('subscribe', 'unsubscribe', 'ping', 'post', 'toString', '__proto__', '')
   const frame = fc.record(
     {
@@ -195,10 +195,10 @@ describe('frames of all kinds on a socket that carries live subscriptions', () =
     },
     { requiredKeys: [] },
   )
-  /** Text of a frame from which something was cut, or into which something fell. */
+  /** A frame's text with parts removed or inserted. */
   const torn = fc.tuple(frame, fc.nat(400), fc.nat(8), fc.string()).map(([value, at, length, text]) => {
-    const whole = JSON.stringify(value)
-    return whole.slice(0, at) + text + whole.slice(at + length)
+    const frame = JSON.stringify(value)
+    return frame.slice(0, at) + text + frame.slice(at + length)
   })
   const sent = fc.oneof(
     frame.map((value) => JSON.stringify(value)),
@@ -210,7 +210,7 @@ describe('frames of all kinds on a socket that carries live subscriptions', () =
   )
 
   // WS-6
-  test('whatever a client sends beside, live subscriptions get each block once, and the socket lives', async () => {
+  test('live subscriptions get each block once and the socket survives, whatever a client sends', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(sent, { minLength: 1, maxLength: 40 }), async (messages) => {
         const world = new World()
@@ -226,7 +226,7 @@ describe('frames of all kinds on a socket that carries live subscriptions', () =
           frames.handle(world.connection, message)
           await world.connection.drained()
           const before = world.frames.length
-          // Without rows of its coin, a body of orders would wait for ever.
+          // Without rows of its coin, an order body would wait forever.
           const rows = world.coins.map((coin) => [coin, ''] as const)
           world.eventBlock({ fills: [[USER, { ...FILL, coin: 'none', tid }]] }, rows)
           world.block(['SOL'])

@@ -1,5 +1,5 @@
-// What holds for every channel of the catalogue, derived from its definition and its example; the sister of
-// test/info/every-query.test.ts. A field of a new name adds its wrong values here.
+// Properties of every channel in the catalogue, derived from its definition and example; the counterpart of
+// test/info/every-query.test.ts. A new field name adds its wrong values here.
 
 import { readdirSync } from 'node:fs'
 import * as fc from 'fast-check'
@@ -30,7 +30,7 @@ const another = (value: unknown) => {
   return String(value).startsWith('0x') ? many(1)[0] : 'ETH'
 }
 
-/** Values that a field of this name must refuse. */
+/** Values that a field of this name must reject. */
 const WRONG: Readonly<Record<string, readonly unknown[]>> = {
   addresses: NOT_LISTS,
   users: NOT_LISTS,
@@ -52,7 +52,7 @@ const WRONG: Readonly<Record<string, readonly unknown[]>> = {
   marketTypes: [1, null, {}, 'perp', [], ['perps'], [1], Array(9).fill('perp')],
 }
 
-/** Micro-credits of the example's minute where it is not one credit. */
+/** Micro-credits of the example's minute if not one credit. */
 const PRICES: Readonly<Record<string, number>> = {
   l2BookDiff: 130_000,
   l2BookDiff2: 130_000,
@@ -61,7 +61,7 @@ const PRICES: Readonly<Record<string, number>> = {
 }
 
 /**
- * Both sides of a trade, a movement of its buyer, a resting order, a TWAP order, a liquidation and an order status of his, a
+ * Both sides of a trade, a movement of its buyer, a resting order, a TWAP order, a liquidation, an order status, a
  * settled outcome, and a change of the coin's book.
  */
 function block(world: World): void {
@@ -95,13 +95,13 @@ describe('the catalogue', () => {
     expect(new Set(CHANNELS.map(({ type }) => type)).size).toBe(CHANNELS.length)
   })
 
-  it('has no cheaper minute than the meter asks of who connects', () => {
+  it('has no cheaper minute than the meter checks at admission', () => {
     const prices = CHANNELS.map(({ type, example }) => minutePrice(targetOf({ type, ...example.request })))
     expect(Math.min(...prices)).toBe(CHEAPEST_MINUTE)
   })
 
   // WS-36
-  it('has a minute of books by the coin, or flat', () => {
+  it('prices book minutes by coin, or flat', () => {
     const prices = [{ coin: 'BTC' }, { coin: ['BTC', 'ETH', 'SOL'] }, {}].map((coins) =>
       minutePrice(targetOf({ type: 'l2BookDiff2', ...coins })),
     )
@@ -114,13 +114,13 @@ describe.each(CHANNELS.map((channel) => [channel.type, channel] as const))('%s',
   const fields = z.toJSONSchema(channel.request, { io: 'input' })
   const dataFrames = () => world.frames.filter((frame) => frame.channel === (channel.frameName ?? type))
 
-  it('has an example that fits its schemas', () => {
+  it('has an example that matches its schemas', () => {
     channel.request.parse(body)
     expect(channel.frame.parse(channel.example.frame)).toMatchObject({ channel: channel.frameName ?? type })
   })
 
   // WS-18, WS-19
-  it('is charged its price, then acknowledged with the exact body, then served frames of its schema', async () => {
+  it('is charged its price, then acknowledged with the exact body, then sends frames of its schema', async () => {
     await world.subscribe(body)
     expect(world.log.slice(0, 2)).toEqual(['charge', 'subscriptionResponse'])
     expect(world.meter.charges.map(({ amount }) => amount)).toEqual([PRICES[type] ?? CREDIT])
@@ -133,7 +133,7 @@ describe.each(CHANNELS.map((channel) => [channel.type, channel] as const))('%s',
   })
 
   // WS-17
-  it('echoes and knows the body as it was sent, whatever its order of keys; another value is another body', async () => {
+  it('echoes and identifies the body as sent, in any key order; another value is another body', async () => {
     const reversed = { type, ...Object.fromEntries(Object.entries(body).reverse()) }
     await world.subscribe(body)
     await world.subscribe(reversed)
@@ -149,21 +149,21 @@ describe.each(CHANNELS.map((channel) => [channel.type, channel] as const))('%s',
   })
 
   // WS-14
-  it('is refused field by field, with nothing charged and nothing left behind', async () => {
+  it('is rejected field by field, without charge and without a trace', async () => {
     const names = Object.keys(fields.properties ?? {}).filter((name) => name !== 'type')
     expect(names.length > 0).toBe(Object.keys(channel.example.request).length > 0)
     for (const field of names) {
       const values = [...(WRONG[field] ?? []), ...(WRONG[`${type} ${field}`] ?? [])]
       expect(values, `${field} has no wrong values in this file`).not.toEqual([])
       const missing = fields.required?.includes(field) ? [undefined] : []
-      // Alone, because some fields exclude each other.
+      // One at a time, because some fields exclude each other.
       const required = Object.fromEntries(Object.entries(body).filter(([name]) => fields.required?.includes(name)))
       for (const value of [...missing, ...values]) {
         world.frames.length = 0
         await world.subscribe({ ...required, type, [field]: value })
-        const told = `${field} = ${JSON.stringify(value)?.slice(0, 80)}`
-        expect(world.frames, told).toMatchObject([{ channel: 'error', code: 'invalid_request' }])
-        expect(world.frames[0].data, told).toMatch(new RegExp(`^Invalid subscription( .*)?: ${field}(\\.\\d+)?: .+`))
+        const label = `${field} = ${JSON.stringify(value)?.slice(0, 80)}`
+        expect(world.frames, label).toMatchObject([{ channel: 'error', code: 'invalid_request' }])
+        expect(world.frames[0].data, label).toMatch(new RegExp(`^Invalid subscription( .*)?: ${field}(\\.\\d+)?: .+`))
       }
     }
     await world.subscribe({ ...body, coins: ['BTC'] })
@@ -172,7 +172,7 @@ describe.each(CHANNELS.map((channel) => [channel.type, channel] as const))('%s',
     expect(world.meter.charges).toEqual([])
   })
 
-  it('takes or refuses whatever its fields hold, and is charged only where it is acknowledged', async () => {
+  it('accepts or rejects any field values, and is charged only when acknowledged', async () => {
     const names = Object.keys(fields.properties ?? {}).filter((name) => name !== 'type')
     const value = fc.oneof(fc.jsonValue(), fc.constantFrom(...Object.values(channel.example.request), ['*'], [USER]))
     const bodies = fc.record(Object.fromEntries(names.map((name) => [name, value])), { requiredKeys: [] })
@@ -189,7 +189,7 @@ describe.each(CHANNELS.map((channel) => [channel.type, channel] as const))('%s',
     )
   })
 
-  it('is refused without credits, and ends with an unsubscribe of the exact body alone', async () => {
+  it('is rejected without credits, and ends only with an unsubscribe of the exact body', async () => {
     world.meter.account = { ...world.meter.account, available: 0 }
     await world.subscribe(body)
     expect(world.frames).toMatchObject([{ channel: 'error', code: 'credits_exhausted' }])
@@ -214,7 +214,7 @@ it.each(
   CHANNELS.filter(({ type, request }) => {
     return z.toJSONSchema(request, { io: 'input' }).properties?.dex && type !== 'twapStates'
   }).map(({ type, example }) => [type, { type, ...example.request }]),
-)('%s is refused on a DEX that there is not, uncharged', async (_, body) => {
+)('%s is rejected on an unknown DEX, without charge', async (_, body) => {
   await world.subscribe({ ...body, dex: 'XYZ' })
   const data = expect.stringContaining(': dex: ')
   expect(world.frames).toEqual([{ channel: 'error', data, code: 'invalid_request' }])
@@ -222,7 +222,7 @@ it.each(
   const listed = (dex: string) => {
     world.past = ({ type }) => (type === 'perpDexs' && dex ? { body: `[null,{"name":"${dex}"}]` } : null)
   }
-  // Known by the sources, by a coin; and nobody can say, until the sources do.
+  // Known by the sources, or by a coin; unknown until the sources respond.
   for (const [dex, coins, source] of [
     ['xyz', ['BTC'], 'xyz'],
     ['abc', ['abc:A'], ''],

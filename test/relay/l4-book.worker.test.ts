@@ -1,4 +1,4 @@
-// Order-level books on demand: a client's subscription, relay, log and feeder, the object of the coin's book, and back.
+// Order-level books end to end: client subscription, relay, log, feeder, and the object of the coin's book.
 
 import { evictDurableObject, runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
@@ -15,13 +15,13 @@ let feeder: FakeFeeder
 let bare: FakeFeeder | null = null
 let node: NaiveOrders
 /** Its books by height. */
-const past = new Map<number, unknown>()
+const books = new Map<number, unknown>()
 let base = 0
 let height = 0
 let relay = ''
 let coin = ''
 
-/** Each test has heights, a relay and a coin of its own. */
+/** Each test has its own heights, relay and coin. */
 beforeEach(async () => {
   await log().reset()
   base += 1000
@@ -41,7 +41,7 @@ afterEach(() => {
   bare = null
 })
 
-/** A second feeder, whose node writes no order statuses. */
+/** A second feeder whose node writes no order statuses. */
 async function second(): Promise<FakeFeeder> {
   bare = await FakeFeeder.connect()
   bare.hello(base, height, 'bare')
@@ -54,24 +54,24 @@ async function connect(name: string): Promise<void> {
   feeder.hello(base, height, name)
 }
 
-/** A block of the node with an order more, and with the rows of the coin where they are wanted. */
+/** A block with one more order, and the coin's rows if requested. */
 function block(isKnown = true): void {
   height++
   const rows = node.block(height, [{ kind: 3, at: 0, px: height % 9, sz: 1 }])
   const { order_statuses: statuses, book_diffs: diffs } = JSON.parse(`{${rows}}`)
-  past.set(height, node.levels())
+  books.set(height, node.levels())
   feeder.block(height, [], isKnown && feeder.coins.has(coin) ? { l4: [{ coin, statuses, diffs }] } : {})
 }
 
-/** Blocks come until the feeder is asked for whole orders. */
+/** Sends blocks until the feeder is asked for all orders. */
 async function askedForWhole(): Promise<void> {
   let isAsked = false
-  const ask = async () => {
-    // Objects of earlier tests ask on.
+  const requestOrders = async () => {
+    // Objects of earlier tests keep asking.
     while (!(await feeder.next('l4Reseed')).coins.includes(coin));
     isAsked = true
   }
-  void ask()
+  void requestOrders()
   await vi.waitFor(() => {
     if (isAsked) return
     block()
@@ -79,7 +79,7 @@ async function askedForWhole(): Promise<void> {
   }, WAIT)
 }
 
-/** The feeder is asked for whole orders, and sends them in parts of two orders, with a block amid them. */
+/** The feeder is asked for all orders, and sends them in parts of two orders with a block in between. */
 async function answerReseed(): Promise<void> {
   await askedForWhole()
   expect(feeder.coins).toContain(coin)
@@ -106,7 +106,7 @@ async function subscribed(client?: Client): Promise<Client> {
   return one
 }
 
-/** The next Snapshot of a client, while blocks come; it shows the node's book of its height. */
+/** The client's next snapshot while blocks come. It equals the node's book of its height. */
 async function snapshotOf(client: Client): Promise<Frame> {
   const isOne = (frame: Frame) => ordersFrame(frame) && frame.data.Snapshot
   await vi.waitFor(() => {
@@ -115,11 +115,11 @@ async function snapshotOf(client: Client): Promise<Frame> {
     throw new Error('no Snapshot has come')
   }, WAIT)
   const { Snapshot } = (await client.next(isOne)).data
-  expect(Snapshot.levels).toEqual(past.get(Snapshot.block_height))
+  expect(Snapshot.levels).toEqual(books.get(Snapshot.block_height))
   return Snapshot
 }
 
-/** The client is sent the next block, behind those that it is sent yet. */
+/** The client gets the next block, after those already queued. */
 async function follows(client: Client): Promise<void> {
   block()
   const updates = ({ data }: Frame) => data?.Updates?.block_height === height
@@ -127,7 +127,7 @@ async function follows(client: Client): Promise<void> {
 }
 
 // FEED-32, WS-150, WS-151
-it('a client is acknowledged, then sent the orders of its coin, then the rows of each block', async () => {
+it("a client is acknowledged, then gets its coin's orders, then the rows of each block", async () => {
   const client = await subscribed()
   await answerReseed()
   const { levels: _, ...place } = await snapshotOf(client)
@@ -140,7 +140,7 @@ it('a client is acknowledged, then sent the orders of its coin, then the rows of
 })
 
 // WS-153
-it('a block without the rows of the coin is followed by another Snapshot for everybody', async () => {
+it("a block without the coin's rows leads to a new snapshot for everyone", async () => {
   const clients = [await subscribed(), await Client.connect(relay, relay)]
   await subscribed(clients[1])
   await answerReseed()
@@ -154,7 +154,7 @@ it('a block without the rows of the coin is followed by another Snapshot for eve
   }
 })
 
-it('a relay that fetches a text in pieces keeps it where another one needs a newer', async () => {
+it('a relay fetching a text in pieces keeps it while another needs a newer one', async () => {
   const client = await subscribed()
   await answerReseed()
   await snapshotOf(client)
@@ -163,13 +163,13 @@ it('a relay that fetches a text in pieces keeps it where another one needs a new
   const of = first.height
   block()
   const newer = await vi.waitUntil(async () => await object.snapshot(of + 1), WAIT)
-  expect([newer.height, newer.first]).toEqual([of + 1, JSON.stringify(past.get(of + 1))])
+  expect([newer.height, newer.first]).toEqual([of + 1, JSON.stringify(books.get(of + 1))])
   const texts = await Promise.all([of, of + 1].map((at) => object.snapshotPiece(at, 0)))
-  expect(texts.map((text) => JSON.parse(text!))).toEqual([past.get(of), past.get(of + 1)])
+  expect(texts.map((text) => JSON.parse(text!))).toEqual([books.get(of), books.get(of + 1)])
 })
 
 // WS-153
-it('where the object begins anew no client notices', async () => {
+it('clients do not notice a restart of the object', async () => {
   const client = await subscribed()
   await answerReseed()
   await snapshotOf(client)
@@ -182,7 +182,7 @@ it('where the object begins anew no client notices', async () => {
 })
 
 // FEED-32
-it('a log that begins again, and a feeder that comes later, serve who waits', async () => {
+it('a restarting log and a late feeder serve waiting clients', async () => {
   const client = await subscribed()
   await askedForWhole()
   await feeder.acked(height)
@@ -196,7 +196,7 @@ it('a log that begins again, and a feeder that comes later, serve who waits', as
 })
 
 // WS-153
-it('rows that do not fit are of use to nobody: whole orders are asked for anew, and everybody gets them', async () => {
+it('rows that do not fit lead to a full refetch for everyone', async () => {
   const client = await subscribed()
   await answerReseed()
   await snapshotOf(client)
@@ -209,7 +209,7 @@ it('rows that do not fit are of use to nobody: whole orders are asked for anew, 
 })
 
 // FEED-33, WS-153
-it('a feeder without rows that is always first costs nobody a Snapshot', async () => {
+it('a feeder without rows that is always first costs no snapshots', async () => {
   const other = await second()
   const leads = (): void => other.block(height + 1, [])
   leads()
@@ -218,7 +218,7 @@ it('a feeder without rows that is always first costs nobody a Snapshot', async (
   const client = await subscribed()
   await answerReseed()
   await snapshotOf(client)
-  // The copies of a height are near each other, however busy the machine is.
+  // Copies of a height arrive close together, however busy the machine is.
   const clock = vi.spyOn(Date, 'now').mockReturnValue(Date.now())
   try {
     for (let n = 0; n < 5; n++) {
@@ -232,7 +232,7 @@ it('a feeder without rows that is always first costs nobody a Snapshot', async (
 })
 
 // FEED-33
-it('a block waits for rows that do not come no longer than a moment, and the next does not wait at all', async () => {
+it('a block waits only a moment for missing rows, and the next not at all', async () => {
   const client = await subscribed()
   await answerReseed()
   await snapshotOf(client)
@@ -245,24 +245,24 @@ it('a block waits for rows that do not come no longer than a moment, and the nex
 })
 
 // FEED-36
-it('a feeder that leaves amid the parts of a book is followed by another at once', async () => {
+it('another feeder takes over when one leaves during a book', async () => {
   const client = await subscribed()
   const other = await second()
   await askedForWhole()
   feeder.send({ type: 'l4', coin, height, time: 1, bids: [], asks: [], part: 0, parts: 2 })
   block()
   await feeder.acked(height)
-  const asked = () => other.heard.filter((type) => type === 'l4Reseed').length
-  const before = asked()
+  const reseeds = () => other.heard.filter((type) => type === 'l4Reseed').length
+  const before = reseeds()
   feeder.close()
   feeder = other
-  await vi.waitFor(() => expect(asked()).toBeGreaterThan(before), { timeout: 5_000, interval: 20 })
+  await vi.waitFor(() => expect(reseeds()).toBeGreaterThan(before), { timeout: 5_000, interval: 20 })
   block()
   sendWhole()
   await snapshotOf(client)
 })
 
-it('an object that nobody asks lets go of the log', async () => {
+it('an unused object drops its log link', async () => {
   const client = await subscribed()
   await answerReseed()
   await snapshotOf(client)

@@ -1,4 +1,4 @@
-// Order statuses on demand, from a client's subscription through relay and log to feeders, and back.
+// Order statuses end to end: client subscription, relay, log and feeders.
 
 import { evictDurableObject, runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
@@ -23,7 +23,7 @@ let relay = ''
 let A = ''
 let B = ''
 
-/** Each test has heights, a relay and wallets of its own. */
+/** Each test has its own heights, relay and wallets. */
 beforeEach(async () => {
   await log().reset()
   base += 1000
@@ -42,14 +42,14 @@ async function connect(name: string): Promise<void> {
   feeder.hello(base, base, name)
 }
 
-/** The feeder is told that a wallet is wanted, or is no more. */
+/** The feeder learns that a wallet is active, or no longer. */
 const hears = (wallet: string, isWanted = true) =>
   vi.waitFor(() => expect(feeder.wanted.has(wallet)).toBe(isWanted), WAIT)
 
 const usersOf = async (client: Client) => (await client.next(updates)).updates.map(({ user }: Frame) => user)
 
 // FEED-32, WS-120
-it('a wallet is wanted as long as somebody is subscribed to it, and its statuses reach him', async () => {
+it('a wallet is active while it has subscribers, and its statuses reach them', async () => {
   const client = await Client.connect(relay, relay)
   const body = { type: 'orderUpdates', user: A }
   await client.subscribe(body)
@@ -66,7 +66,7 @@ it('a wallet is wanted as long as somebody is subscribed to it, and its statuses
 })
 
 // FEED-34, WS-121
-it('what is wanted outlives the memory of the relay, and links', async () => {
+it("interests survive the relay's hibernation and lost links", async () => {
   const client = await Client.connect(relay, relay)
   await client.subscribe({ type: 'orderUpdates', addresses: [A] })
   await hears(A)
@@ -79,7 +79,7 @@ it('what is wanted outlives the memory of the relay, and links', async () => {
 })
 
 // FEED-34, WS-121
-it('a log that begins again hears of it from relays, and tells feeders', async () => {
+it('a restarting log gets them from relays and tells feeders', async () => {
   const client = await Client.connect(relay, relay)
   await client.subscribe({ type: 'orderUpdates', addresses: [A] })
   await hears(A)
@@ -92,7 +92,7 @@ it('a log that begins again hears of it from relays, and tells feeders', async (
 })
 
 // FEED-32, FEED-33
-it('a feeder that comes later hears it before its welcome; one that sends none tells no other story', async () => {
+it('a late feeder gets them before its welcome; one without statuses changes nothing', async () => {
   const client = await Client.connect(relay, relay)
   await client.subscribe({ type: 'orderUpdates', addresses: [A] })
   await hears(A)
@@ -111,7 +111,7 @@ it('a feeder that comes later hears it before its welcome; one that sends none t
 })
 
 // FEED-33
-it('statuses of a block that was taken of a feeder without any are told with the next one', async () => {
+it('statuses of a block from a feeder without them come with the next block', async () => {
   const client = await Client.connect(relay, relay)
   await client.subscribe({ type: 'orderUpdates', user: A })
   await hears(A)
@@ -125,8 +125,8 @@ it('statuses of a block that was taken of a feeder without any are told with the
     for (let copies = 0; copies < 2; copies++) feeder.block(base + 1 + at, [], { orders })
     await feeder.acked(base + 1 + at)
   }
-  const told = [await client.next(updates), await client.next(updates)]
-  expect(told.flatMap(({ data }) => data.map(({ status }: Frame) => status))).toEqual(['open', 'filled'])
+  const updateFrames = [await client.next(updates), await client.next(updates)]
+  expect(updateFrames.flatMap(({ data }) => data.map(({ status }: Frame) => status))).toEqual(['open', 'filled'])
   bare.block(base + 4, [])
   await bare.acked(base + 4)
   expect(client.frames.filter(updates)).toEqual([])

@@ -1,4 +1,4 @@
-// What a relay tells its clients when they say nothing, say what is no text, or when blocks are lost.
+// What a relay sends to silent clients, invalid clients, and after lost blocks.
 
 import { evictDurableObject, runDurableObjectAlarm } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
@@ -21,7 +21,7 @@ beforeEach(async () => {
 })
 
 // WS-11
-it('closes a socket that was silent for a minute with 4408, and none before', async () => {
+it('closes a socket that was silent for a minute with 4408', async () => {
   const client = await Client.connect(relay, relay)
   const began = Date.now()
   vi.useFakeTimers({ toFake: ['Date'] })
@@ -40,7 +40,7 @@ it('closes a socket that was silent for a minute with 4408, and none before', as
 })
 
 // WS-6
-it('refuses a binary frame, and lives on', async () => {
+it('rejects a binary frame and survives', async () => {
   const client = await Client.connect(relay, relay)
   client.sendBytes(new TextEncoder().encode('{"method":"ping"}'))
   expect(await client.refused()).toMatchObject({ code: 'invalid_json' })
@@ -61,7 +61,7 @@ it.each([
 })
 
 // WS-10, WS-60
-it('answers a ping with a nonce by a pong with a fresh one, and a plain one as ever', async () => {
+it('answers a ping with a nonce by a fresh nonce, and a plain ping as before', async () => {
   const client = await Client.connect(relay, relay)
   const pong = () => client.next(({ channel }) => channel === 'pong')
   client.send({ method: 'ping', nonce: '' })
@@ -72,7 +72,7 @@ it('answers a ping with a nonce by a pong with a fresh one, and a plain one as e
   expect([first.nonce.length, second.nonce === first.nonce, await pong()]).toEqual([36, false, { channel: 'pong' }])
 })
 
-/** Has the relay send a socket more than it may have unread, by answers to frames that it sends. */
+/** Makes the relay send a socket too much unread data. */
 async function flood(client: Client): Promise<void> {
   const frame = JSON.stringify({ method: 'unsubscribe', subscription: { type: 'x', more: 'y'.repeat(4_000) } })
   for (let sent = 0; sent < LIGHT.bytes + 1_000_000 && !client.closed; sent += 4096) client.send(frame)
@@ -80,7 +80,7 @@ async function flood(client: Client): Promise<void> {
 }
 
 // WS-12, WS-62
-it('sends on who has more unread than it may, and nobody else', async () => {
+it('moves only clients with too much unread data', async () => {
   const client = await Client.connect(relay, relay, { plan: 'enterprise' })
   await flood(client)
   expect(client.closed).toMatchObject({ code: 1013 })
@@ -90,7 +90,7 @@ it('sends on who has more unread than it may, and nobody else', async () => {
 })
 
 // WS-35
-it('tells subscribers of events that blocks were lost', async () => {
+it('notifies event subscribers of lost blocks', async () => {
   const log = env.BLOCK_LOG.getByName(env.CHAIN)
   await log.reset()
   const feeder = await FakeFeeder.connect()
@@ -115,7 +115,7 @@ async function relayOf(name: string): Promise<string> {
 }
 
 // WS-162
-it('a visitor has few sockets, however many come at once, and another visitor has as many', async () => {
+it('limits the sockets of a visitor, without affecting another visitor', async () => {
   const relay = await relayOf('many')
   const answers = await Promise.all(Array.from({ length: 20 }, () => knock(relay, relay, { token })))
   const statuses = answers.map(({ status }) => status)
@@ -131,7 +131,7 @@ it('a visitor has few sockets, however many come at once, and another visitor ha
 })
 
 // WS-163
-it('ends with 4410 when its token does, also after the relay slept', async () => {
+it('ends with 4410 when its token expires, also after hibernation', async () => {
   const relay = await relayOf('over')
   const stub = env.RELAY.getByName(relay)
   const lasting = await Client.connect(relay, relay, { token: { ...token, holder: 'lasting' } })
@@ -145,7 +145,7 @@ it('ends with 4410 when its token does, also after the relay slept', async () =>
 })
 
 // WS-161
-it('is refused other coins and channels in an error frame, at no cost, and lives on', async () => {
+it('rejects other coins and channels in an error frame, without charge', async () => {
   const relay = await relayOf('others')
   const client = await Client.connect(relay, relay, { token })
   const bodies = [
@@ -167,7 +167,7 @@ it('is refused other coins and channels in an error frame, at no cost, and lives
 
 const visitors = { perHour: 60_000 * CREDIT, sockets: 3 }
 
-it('of visitors takes as many sockets as the operator says, and leaves the rest to keys', async () => {
+it("limits visitor sockets to the operator's setting", async () => {
   const relay = await relayOf('crowd')
   const asVisitor = (holder: string) => knock(relay, relay, { token: { ...token, holder, visitors } })
   const answers = await Promise.all(Array.from({ length: 12 }, (_, i) => asVisitor(`visitor ${i}`)))
@@ -182,13 +182,13 @@ it('of visitors takes as many sockets as the operator says, and leaves the rest 
   }
 })
 
-it('of a visitor begins a bounded number of streams a minute, over all sockets, and lives on', async () => {
+it("limits a visitor's starts per minute over all sockets", async () => {
   const relay = await relayOf('busy')
   const asVisitor = (holder: string) => Client.connect(relay, relay, { token: { ...token, holder, visitors } })
   const [one, two, other] = await Promise.all([asVisitor('greedy'), asVisitor('greedy'), asVisitor('modest')])
   const subscription = { type: 'trades', coin: 'BTC' }
   const beganMs = Date.now()
-  // A stream that is given up and begun again costs its visitor's share, though its minute is paid.
+  // A restarted stream uses up its visitor's share, though its minute is paid.
   for (let i = 0; i < 70; i++)
     for (const client of [one, two]) {
       client.send({ method: 'subscribe', subscription })
@@ -197,10 +197,10 @@ it('of a visitor begins a bounded number of streams a minute, over all sockets, 
   other.send({ method: 'subscribe', subscription })
   await expect.poll(() => [one, two].map(({ frames }) => frames.length), { timeout: 10_000 }).toEqual([140, 140])
   const all = [...one.frames, ...two.frames]
-  const begun = all.filter(({ channel, data }) => channel === 'subscriptionResponse' && data.method === 'subscribe')
+  const acks = all.filter(({ channel, data }) => channel === 'subscriptionResponse' && data.method === 'subscribe')
   const refilled = ((Date.now() - beganMs) / 60_000) * VISITOR_MINUTES.quota
-  expect(begun.length).toBeGreaterThanOrEqual(VISITOR_MINUTES.quota)
-  expect(begun.length).toBeLessThanOrEqual(VISITOR_MINUTES.quota + refilled)
+  expect(acks.length).toBeGreaterThanOrEqual(VISITOR_MINUTES.quota)
+  expect(acks.length).toBeLessThanOrEqual(VISITOR_MINUTES.quota + refilled)
   expect(all.find(({ code }) => code === 'rate_limited')).toMatchObject({ channel: 'error' })
   await expect.poll(() => other.frames.length).toBeGreaterThan(0)
   expect(other.frames[0]).toMatchObject({ channel: 'subscriptionResponse' })
@@ -213,12 +213,12 @@ it('of a visitor begins a bounded number of streams a minute, over all sockets, 
 const identity = identityOf('entry', ['stream'])
 
 // WS-3
-test('a relay asks a meter as often in 10 s as the plan of a key allows sockets, whatever the isolates let through', async () => {
+test("limits meter requests per key in 10 s to the plan's connections, whatever the isolates let through", async () => {
   const clock = { nowMs: 1_000 }
-  let asked = 0
+  let requests = 0
   const subscriptions = { isCrowded: false }
   const admit = async () => {
-    asked++
+    requests++
     return { why: 'limit', left: 0 }
   }
   const ports = {
@@ -226,30 +226,36 @@ test('a relay asks a meter as often in 10 s as the plan of a key allows sockets,
     accounts: { of: () => ({ admit }) },
     maxSockets: 1_000,
     subscriptions,
-    unread: { refuses: () => false },
+    unread: { isRefused: () => false },
   }
   const sockets = new ClientSockets(ports as never)
   for (let i = 0; i < 150; i++) expect(await sockets.admit(identity)).toEqual({ why: 'limit', left: 0 })
   expect(await sockets.admit(identity)).toEqual({ why: 'limit', left: 0, retryAfterMs: 67 })
-  expect(asked).toBe(150)
+  expect(requests).toBe(150)
   expect(await sockets.admit({ ...identity, keyHash: keyHashOf('other') })).not.toHaveProperty('retryAfterMs')
   clock.nowMs += 10_000
   for (let i = 0; i < 300; i++) await sockets.admit(identity)
-  expect(asked).toBe(301)
+  expect(requests).toBe(301)
   subscriptions.isCrowded = true
   expect(await sockets.admit({ ...identity, keyHash: keyHashOf('other') })).toEqual({ why: 'full', left: 0 })
 })
 
-test('a relay that sent too much takes sockets again once it has none', async () => {
+test('a relay that sent too much accepts sockets again once it has none', async () => {
   const clock = { nowMs: 1_000 }
   const nothing = () => {}
-  const unread = { sent: 0, refuses: () => false, forgive: nothing, relieve: nothing, enter: () => ({ gone: nothing }) }
-  const account = { admit: async () => null, enter: () => {}, leave: () => {} }
+  const unread = {
+    sent: 0,
+    isRefused: () => false,
+    presumeRead: nothing,
+    enforceWatermark: nothing,
+    add: () => ({ onClosed: nothing }),
+  }
+  const account = { admit: async () => null, add: nothing, remove: nothing }
   const ports = {
     clock,
     accounts: { of: () => account },
     maxSockets: 9,
-    subscriptions: { isCrowded: false, ended: () => {} },
+    subscriptions: { isCrowded: false, onConnectionEnd: nothing },
     unread,
   }
   const sockets = new ClientSockets(ports as never)
@@ -264,7 +270,7 @@ test('a relay that sent too much takes sockets again once it has none', async ()
 })
 
 // WS-108
-test('told once that no block comes, once that they go on, and nothing while nobody waits', () => {
+test('reports a stall once, its end once, and nothing without subscribers', () => {
   const stall = new StallDetector()
   expect(stall.check(0, false)).toBeNull()
   expect(stall.check(STALL_MS * 2, true)).toBeNull()
@@ -290,7 +296,7 @@ const next = async (client: Client, user: string): Promise<number> =>
   (await client.next((frame) => readsOf([frame], user).length > 0)).data.clearinghouseState.reads
 
 // WS-140
-it('one reading after an event serves both sockets, and none goes on when both have left', async () => {
+it('one poll after an event serves both sockets, and polling stops without subscribers', async () => {
   await meter(RELAY).grantCredits('g', 1_000_000_000)
   await log().reset()
   const feeder = await FakeFeeder.connect()
@@ -324,7 +330,7 @@ it('one reading after an event serves both sockets, and none goes on when both h
 })
 
 // WS-144
-it('packs text as the platform unpacks it', async () => {
+it('deflates text as the platform inflates it', async () => {
   const text = '{"BTC":{"markPx":"81307.0","midPx":null}}'.repeat(1_000)
   const bytes = Uint8Array.from(atob(await deflate(text)), (char) => char.charCodeAt(0))
   const unpacked = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate-raw'))

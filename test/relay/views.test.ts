@@ -1,4 +1,4 @@
-// Channels of whole states of books, from the request to the frames.
+// View channels, from the request to the frames.
 
 import { beforeEach, expect, it } from 'vitest'
 import { BBO, levelsView, MID } from '../../src/order-books/view.ts'
@@ -29,15 +29,15 @@ it.each([
   ],
   [{ type: 'allMids' }, '{"mids":{"@1":"100.0","BTC":"100.0","ETH":"100.0","SOL":"100.0"}}'],
   [{ type: 'allMids', dex: 'xyz' }, '{"dex":"xyz","mids":{}}'],
-])('%j is acknowledged, and then shown what there is', async (body, shown) => {
+])('%j is acknowledged, then gets the current state', async (body, delivered) => {
   await world.subscribe(body)
   expect(world.log).toEqual(['charge', 'subscriptionResponse', body.type])
   expect(JSON.stringify(world.frames[0].data.subscription)).toBe(JSON.stringify(body))
-  expect(dataOf(body.type)).toEqual([shown])
+  expect(dataOf(body.type)).toEqual([delivered])
 })
 
 // WS-132
-it('l2Book is acknowledged with its defaults, and costs what its coins do', async () => {
+it('l2Book is acknowledged with its defaults, at the price of its coins', async () => {
   await world.subscribe({ fast: false, coin: 'BTC', type: 'l2Book' })
   await world.subscribe({ type: 'l2Book', marketTypes: ['spot'], interval: 2000 })
   const [first, second] = world.frames.filter(({ channel }) => channel === 'subscriptionResponse')
@@ -62,7 +62,7 @@ it.each([
 })
 
 // WS-130
-it('a text is sent where it shows something new, to all who want it, and to nobody else', async () => {
+it('a text is sent when it changes, to all its subscribers and nobody else', async () => {
   await world.subscribe({ type: 'bbo', coin: 'BTC' })
   await world.subscribe({ type: 'l2Book' })
   world.frames.length = 0
@@ -75,7 +75,7 @@ it('a text is sent where it shows something new, to all who want it, and to nobo
   expect(dataOf('l2Book')).toEqual(['{"coin":"ETH","time":9,"levels":[[],[]]}'])
 })
 
-it('who comes later is shown what is held, and hubs are asked once', async () => {
+it('a later subscriber gets the stored views, and hubs are asked once', async () => {
   await world.subscribe({ type: 'bbo', coin: 'BTC' })
   world.shows(BBO, 'BTC', '[null,null]', 8)
   const sent: string[] = []
@@ -88,7 +88,7 @@ it('who comes later is shown what is held, and hubs are asked once', async () =>
 })
 
 // WS-133
-it('allMids comes at most every second, with every coin of its DEX, and only where one has moved', async () => {
+it('allMids comes at most every second, with every coin of its DEX, and only after a change', async () => {
   world.coins = ['BTC', 'xyz:GOLD', '@1']
   await world.subscribe({ type: 'allMids' })
   await world.subscribe({ type: 'allMids', dex: 'xyz', interval: 0 })
@@ -101,12 +101,12 @@ it('allMids comes at most every second, with every coin of its DEX, and only whe
   expect(dataOf('allMids')).toEqual(['{"mids":{"BTC":"101.5"}}'])
   world.shows(MID, 'xyz:GOLD', '5.5', 5000)
   world.shows(MID, 'BTC', '102.5', 10)
-  // A feed that began anew has earlier times.
+  // A restarted feed has earlier times.
   expect(dataOf('allMids')).toEqual(['{"mids":{"BTC":"101.5"}}', '{"mids":{"BTC":"102.5"}}'])
 })
 
 // WS-130
-it('a hub that has no books yet keeps nobody waiting, and what it has comes when it can', async () => {
+it('a hub without books delays nobody, and its views come later', async () => {
   world.ready = false
   await world.subscribe({ type: 'bbo', coin: 'BTC' })
   expect(dataOf('bbo')).toEqual([])
@@ -115,7 +115,7 @@ it('a hub that has no books yet keeps nobody waiting, and what it has comes when
 })
 
 // WS-130
-it('an answer that overtakes blocks is not undone by them; after a restart of the feed lower heights count', async () => {
+it('a response that overtakes blocks is not undone; after a feed restart lower heights count', async () => {
   world.height = 100
   await world.subscribe({ type: 'bbo', coin: 'BTC' })
   world.height = 50
@@ -127,12 +127,12 @@ it('an answer that overtakes blocks is not undone by them; after a restart of th
 })
 
 // WS-130
-it('a relay is full of books at some number: new sockets come to another, and who finds no room pays nothing', async () => {
+it('a relay at its book limit refuses new sockets, and rejects without charge', async () => {
   world.meter.account = { ...world.meter.account, available: 1e11 }
   const many = [0, 100, 250, 500].flatMap((interval) =>
     [null, 2, 3, 4, 5].flatMap((nSigFigs) => [true, false].map((fast) => ({ interval, nSigFigs, fast }))),
   )
-  // What is shown alike is held once.
+  // Equal views are stored once.
   for (let interval = 1; interval < 80; interval++) await world.subscribe({ type: 'allMids', interval })
   expect([world.subscriptions.size, world.subscriptions.isCrowded]).toEqual([79, false])
   await Promise.all(many.map((how) => world.subscribe({ type: 'l2Book', ...how })))
@@ -144,20 +144,20 @@ it('a relay is full of books at some number: new sockets come to another, and wh
 })
 
 // WS-130
-it('hubs are asked once for all who come before they have told', async () => {
+it('hubs are asked once for all subscribers that wait', async () => {
   const saved = { id: 'a', echo: '{"type":"allMids"}', digest: '', meta: false, sinceMs: 0 }
-  let shown = 0
+  let delivered = 0
   for (const id of ['d', 'e', 'f']) {
-    const sink = { send: () => void shown++, close: () => undefined }
+    const sink = { send: () => void delivered++, close: () => undefined }
     const one = new Connection(id, { identity, terms: 0 }, sink, world.clock, () => undefined)
     world.subscriptions.restore(one, saved)
   }
   await Promise.all(world.work.splice(0))
-  expect([world.viewsAsked, shown]).toEqual([2, 3])
+  expect([world.viewsAsked, delivered]).toEqual([2, 3])
 })
 
 // WS-61
-it('who comes to whole markets waits for room', async () => {
+it('a full-market subscriber waits for room', async () => {
   world.coins = Array.from({ length: 1200 }, (_, i) => `C${i}`)
   const waits = [50, 50]
   let least = 0
@@ -171,7 +171,7 @@ it('who comes to whole markets waits for room', async () => {
 })
 
 // WS-133
-it('who comes between two frames of all middles is not left with what was then', async () => {
+it('a subscriber between two allMids frames does not stay stale', async () => {
   await world.subscribe({ type: 'allMids' })
   world.shows(MID, 'BTC', '101.5', 500)
   const sent: string[] = []
@@ -183,7 +183,7 @@ it('who comes between two frames of all middles is not left with what was then',
 })
 
 // WS-130
-it('is shown what there is when its relay wakes', async () => {
+it('a woken relay sends the current state', async () => {
   const saved = { id: 'a', echo: JSON.stringify(L2_BODY), digest: '', meta: false, sinceMs: 0 }
   world.subscriptions.restore(world.connection, saved)
   await Promise.all(world.work.splice(0))

@@ -1,4 +1,4 @@
-// One relay's subscriptions against hubs and a meter that a test holds in its hands.
+// One relay's subscriptions against scripted hubs and a scripted meter.
 
 import { deflateRawSync } from 'node:zlib'
 import type { Identity } from '../../src/accounts/identity.ts'
@@ -32,43 +32,43 @@ export type Frame = any
 /** The book of every coin. */
 const BOOK = LevelBook.of([[{ px: '99.0', sz: '1.0', n: 1 }], [{ px: '101.0', sz: '2.0', n: 2 }]])
 
-/** Hubs that hold these coins, a meter with a balance, one socket. */
+/** Hubs with these coins, a meter with a balance, one socket. */
 export class World {
   clock = { nowMs: 1_000_000 }
   height = 10
   eventsHeight = 11
   coins = ['BTC', 'ETH', 'SOL', '@1']
   ready = true
-  /** Coins of which files have fills. */
+  /** Coins with fills in files. */
   traded: string[] = []
-  /** Connections that began to play, or ended it. */
+  /** Connections whose replays started or ended. */
   readonly playing: (readonly [id: string, isPlaying: boolean])[] = []
-  /** Order-level books are there, as was asked so often. */
+  /** Whether order-level books are ready, and how often that was polled. */
   ordersReady = true
   looks = 0
   readonly meter = new ModelStreams(100_000_000)
   meterDown = 0
-  /** What the meter waits for before it hears a report. */
+  /** Delays the meter's reports. */
   meterGate: Promise<void> = Promise.resolve()
-  /** Called while a hub is asked to join: the time in which other things happen. */
+  /** Called while a hub joins, to interleave other events. */
   during: () => void = () => undefined
-  /** Coins whose books were asked for, and what an answer waits for. */
+  /** Coins whose books were requested, and a delay of the responses. */
   readonly reads: string[] = []
   gate: Promise<void> = Promise.resolve()
-  /** Answers info questions of first frames; by itself with the examples. */
+  /** Info responses for first frames; the examples by default. */
   past: (question: InfoRequest) => HistoryResponse | null = ({ type, dex }) => {
     const { response } = queryOf(type)!.example
     return { body: JSON.stringify(dex === 'ALL_DEXES' ? { native: response } : response) }
   }
-  /** What waits for its time. */
+  /** Pending timers. */
   readonly timers: (() => void)[] = []
-  /** What goes on behind requests. */
+  /** Background work. */
   readonly work: Promise<unknown>[] = []
-  /** What hubs were told of views and checksums. */
+  /** View and checksum interests sent to hubs. */
   readonly wants = new ViewInterests()
-  /** Times that a hub was asked for views. */
+  /** Number of view requests to hubs. */
   viewsAsked = 0
-  /** Snapshots per answer of a hub. */
+  /** Snapshots per hub response. */
   perAnswer = 100
   readonly log: string[] = []
   readonly frames: Frame[] = []
@@ -144,7 +144,7 @@ export class World {
       nearestCoin: async (coin: string) => nearestCoin(coin, this.coins),
       wait: async (ms: number) => {
         this.clock.nowMs += ms
-        // Whatever can be done at once is done first.
+        // Runs everything that is ready.
         await new Promise((resolve) => setImmediate(resolve))
       },
       ensureLog: async () => undefined,
@@ -169,7 +169,7 @@ export class World {
     this.subscriptions = new Subscriptions(ports, this)
   }
 
-  /** Time passes, with a look every five seconds. */
+  /** Time passes, with a check every five seconds. */
   async pass(ms: number): Promise<void> {
     for (let left = ms; left > 0; left -= 5000) {
       this.clock.nowMs += Math.min(5000, left)
@@ -190,16 +190,16 @@ export class World {
       await this.gate
     }
     if (!this.ready) return { v: 1, ready: false, snapshots: [], unknown: [], rest: coins }
-    const known = coins.filter((coin) => withBooks && this.coins.includes(coin) && shardOf(coin, SHARDS) === hub)
+    const present = coins.filter((coin) => withBooks && this.coins.includes(coin) && shardOf(coin, SHARDS) === hub)
     const snapshot = (coin: string): BookSnapshot => {
       return { coin, time: 0, height: this.height, epoch: 'e', seq: this.height, levels: '[[],[]]' }
     }
     return {
       v: 1,
       ready: true,
-      snapshots: known.slice(0, this.perAnswer).map(snapshot),
+      snapshots: present.slice(0, this.perAnswer).map(snapshot),
       unknown: coins.filter((coin) => !this.coins.includes(coin)),
-      rest: known.slice(this.perAnswer),
+      rest: present.slice(this.perAnswer),
     }
   }
 
@@ -217,7 +217,7 @@ export class World {
   async subscribe(subscription: { type: string } & Record<string, unknown>): Promise<void> {
     await this.subscriptions.subscribe(this.connection, { method: 'subscribe', subscription })
     await this.subscriptions.settled()
-    // Rows of a coin come as soon as it is wanted.
+    // Rows of a coin come as soon as it is subscribed.
     if (this.l4.size > 0)
       this.eventBlock(
         {},
@@ -237,7 +237,7 @@ export class World {
     this.subscriptions.unsubscribe(this.connection, { method: 'unsubscribe', subscription })
   }
 
-  /** The hub of a coin shows a view of it anew. */
+  /** The coin's hub sends a new view. */
   shows(view: string, coin: string, piece: string, time: number): void {
     const frame = { v: 1, epoch: 'e', height: ++this.height, time, coins: [], views: [{ view, coin, piece }] }
     this.books.push(shardOf(coin, SHARDS), frame, this.clock.nowMs)
@@ -261,7 +261,7 @@ export class World {
   }
 }
 
-/** One more socket, of the world's account or of another one. */
+/** Another socket, of the world's account or of another one. */
 export class Client {
   readonly frames: Frame[] = []
   readonly connection: Connection

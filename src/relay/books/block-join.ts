@@ -1,8 +1,8 @@
-// Joins the frames of several hubs into blocks: a height goes out when all hubs reported it.
-// Law: every fragment goes out exactly once, and those of one hub (so of one coin) in the order of heights.
+// Joins the frames of several hubs into blocks: a height is sent when all hubs have reported it. Invariant: every
+// fragment is sent exactly once, and those of one hub (so of one coin) in height order.
 //
-// A hub that is silent for LATE_MS after the first report of a height is late: the others go on without it, and when
-// it returns its older frames go out at once, each by itself. Time is an argument.
+// A hub that is silent for LATE_MS after the first report of a height is late. The others continue without it. When it
+// returns, its older frames are sent at once, each on its own. Time is an argument.
 
 import type { HubFrameToRelay } from '../../protocol/hub/hub-link.ts'
 import type { BookBatch, CoinUpdate } from '../channel.ts'
@@ -22,13 +22,13 @@ export class BlockJoin {
   readonly #pending = new Map<number, PendingHeight>()
   #emitted: number
 
-  /** `reported`: the hubs of this join with the height that each has reported so far, -1 where none is known. */
+  /** `reported`: the hubs of this join with their reported heights, -1 if unknown. */
   constructor(reported: ReadonlyMap<number, number>) {
     this.#reported = new Map(reported)
     this.#emitted = Math.min(...reported.values())
   }
 
-  /** Takes a hub's frame; left out is that of a hub of other bodies, and a height that the hub reported before. */
+  /** Adds a hub's frame. Ignores hubs outside this join and heights reported before. */
   push(hub: number, frame: HubFrameToRelay, nowMs: number): BookBatch[] {
     const reported = this.#reported.get(hub)
     if (reported === undefined || frame.height <= reported) return []
@@ -41,10 +41,10 @@ export class BlockJoin {
     return this.tick(nowMs)
   }
 
-  /** What has become due by the passing of time. */
+  /** Returns the batches that became due. */
   tick(nowMs: number): BookBatch[] {
     if (this.#pending.size === 0) return []
-    const out: BookBatch[] = []
+    const batches: BookBatch[] = []
     for (const [height, waiting] of [...this.#pending].sort(([a], [b]) => a - b)) {
       const missing = this.#missing(height)
       const overdue = nowMs - waiting.sinceMs >= LATE_MS || this.#pending.size > MAX_WAITING_HEIGHTS
@@ -52,19 +52,19 @@ export class BlockJoin {
       for (const hub of missing) this.#late.add(hub)
       this.#pending.delete(height)
       this.#emitted = height
-      out.push(...batchesOf(waiting.frames))
+      batches.push(...batchesOf(waiting.frames))
     }
-    return out
+    return batches
   }
 
-  /** When tick may have something to give, null while nothing waits. */
+  /** When `tick` may return something; null while nothing waits. */
   dueMs(): number | null {
     let due: number | null = null
     for (const { sinceMs } of this.#pending.values()) due = due === null ? sinceMs : Math.min(due, sinceMs)
     return due === null ? null : due + LATE_MS
   }
 
-  /** Every frame of `hub` up to this height has gone out. */
+  /** Every frame of `hub` up to this height was sent. */
   clearedHeight(hub: number): number {
     return Math.min(this.#reported.get(hub) ?? -1, this.#emitted)
   }
@@ -76,14 +76,14 @@ export class BlockJoin {
   }
 }
 
-/** Usually one; hubs that stand in different epochs at one height go out apart, because a batch names one epoch. */
+/** Usually one. Hubs in different epochs at one height are sent apart, because a batch has one epoch. */
 function batchesOf(frames: readonly HubFrameToRelay[]): BookBatch[] {
-  const out: { height: number; time: number; epoch: string | null; updates: CoinUpdate[] }[] = []
+  const batches: { height: number; time: number; epoch: string | null; updates: CoinUpdate[] }[] = []
   for (const { height, time, epoch, coins } of frames) {
     if (coins.length === 0) continue
-    const same = out.find((batch) => batch.epoch === epoch)
+    const same = batches.find((batch) => batch.epoch === epoch)
     if (same) same.updates.push(...coins)
-    else out.push({ height, time, epoch, updates: [...coins] })
+    else batches.push({ height, time, epoch, updates: [...coins] })
   }
-  return out
+  return batches
 }

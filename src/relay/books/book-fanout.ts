@@ -1,5 +1,5 @@
-// Who gets which book changes: distinct bodies (topics), grouped by the hubs that they wait for.
-// Law: per block and distinct body one text; a fragment reaches exactly the bodies that have its coin.
+// Sends book changes to their subscribers: distinct bodies (topics), grouped by the hubs they depend on. Invariant: one
+// text per block and distinct body; a fragment reaches exactly the bodies with its coin.
 
 import type { Coin, MarketType } from '../../core/coin.ts'
 import { marketTypeOf, shardOf } from '../../core/coin.ts'
@@ -13,7 +13,7 @@ import { BlockJoin } from './block-join.ts'
 import type { Joiner } from './joiner.ts'
 import { ViewFanout, viewInterests } from './view-fanout.ts'
 
-/** A socket of a book body, told when its books must begin again. */
+/** A socket with a book body. `breakBooks`: its books must restart. */
 export interface BookReceiver extends Receiver {
   breakBooks(why: 'continuity'): void
 }
@@ -22,11 +22,11 @@ interface Topic<R> {
   readonly key: string
   readonly target: BooksTarget
   readonly types: ReadonlySet<MarketType>
-  /** Served by the shared frames. */
+  /** Receivers of the shared frames. */
   readonly shared: Set<R>
-  /** Served alone until settled. */
+  /** Receivers served alone until settled. */
   readonly joining: Map<R, Joiner>
-  /** Entries of the emission at work. */
+  /** Updates of the batch being delivered. */
   pendingUpdates: CoinUpdate[]
   group: Group<R>
 }
@@ -38,22 +38,22 @@ interface Group<R> {
   readonly wildcards: Set<Topic<R>>
 }
 
-/** Hubs that keep the coins of a body, ascending. */
+/** Hubs that store the coins of a body, ascending. */
 export function hubsOf({ coins }: BookBody, shards: number): number[] {
   if (coins === null) return Array.from({ length: shards }, (_, hub) => hub)
   return [...new Set(coins.map((coin) => shardOf(coin, shards)))].sort((a, b) => a - b)
 }
 
-/** The checksums that a body wants of a hub. */
+/** The checksum interests of a body at a hub. */
 export function checksumInterests(body: BookBody, hub: number, shards: number): string[] {
   return body.checksum ? viewInterests({ ...body, view: CHECKSUM }, hub, shards) : []
 }
 
-/** What the fan-out asks of whoever feeds it, and tells. */
+/** Source of the hubs' heights, and observer of sent blocks. */
 export interface BookFeed {
-  /** Highest height that a hub's present link has brought; -1 where it begins with whatever comes. */
+  /** Highest height of a hub's current link; -1 if it starts with any height. */
   heightOf(hub: number): number
-  /** A block of this time, Unix ms, goes out. */
+  /** A block of this time (Unix ms) was sent. */
   onSent(time: number): void
 }
 
@@ -63,7 +63,7 @@ export class BookFanout<R extends BookReceiver> {
   readonly #feed: BookFeed
   readonly #topics = new Map<string, Topic<R>>()
   readonly #groups = new Map<string, Group<R>>()
-  /** Of coins whose Snapshots are on their way, what their hubs have reported since they were asked for. */
+  /** Batches of coins whose snapshots are in flight, since the snapshots were requested. */
   readonly #recent = new Map<string, BookBatch[]>()
 
   constructor(shards: number, feed: BookFeed) {
@@ -76,13 +76,13 @@ export class BookFanout<R extends BookReceiver> {
     return this.#topics.size + this.views.size
   }
 
-  /** With a joiner the receiver is served alone, without one from the next block's shared frame. */
+  /** With a joiner the receiver is served alone; without one, from the next block's shared frame. */
   add(key: string, target: BooksTarget, receiver: R, joiner?: Joiner): void {
     let topic = this.#topics.get(key)
     if (!topic) {
       const types = new Set(target.body.types)
       const group = this.#groupOf(target.body)
-      topic = { key, target: target, types, shared: new Set(), joining: new Map(), pendingUpdates: [], group }
+      topic = { key, target, types, shared: new Set(), joining: new Map(), pendingUpdates: [], group }
       this.#topics.set(key, topic)
       this.#addToGroup(topic)
     }
@@ -106,7 +106,7 @@ export class BookFanout<R extends BookReceiver> {
     return this.#topics.get(key)?.joining.get(receiver)
   }
 
-  /** To be called before the Snapshots of these coins are asked for, and `unwatch` when they have all been handed out. */
+  /** Call it before requesting the snapshots of these coins, and `stopRecording` when all were sent. */
   startRecording(coins: readonly string[]): void {
     for (const coin of coins) this.#recent.set(coin, [])
   }
@@ -116,8 +116,8 @@ export class BookFanout<R extends BookReceiver> {
   }
 
   /**
-   * Sends a coin's Snapshot to a receiver that is served alone and waits for it, and what has gone out above it. The
-   * receiver was there when the Snapshot, `text`, was asked for.
+   * Sends a coin's snapshot to a waiting receiver, then the batches above it. The receiver must have been added before
+   * the snapshot `text` was requested.
    */
   deliverSnapshot(
     key: string,
@@ -130,12 +130,12 @@ export class BookFanout<R extends BookReceiver> {
     if (!topic || !joiner) return
     receiver.send(text)
     joiner.onSnapshot(snapshot)
-    const gone = topic.group.join.clearedHeight(shardOf(snapshot.coin, this.#shards))
+    const cleared = topic.group.join.clearedHeight(shardOf(snapshot.coin, this.#shards))
     for (const block of this.#recent.get(snapshot.coin) ?? [])
-      if (block.height <= gone) sendTexts(receiver, joiner.push(block))
+      if (block.height <= cleared) sendTexts(receiver, joiner.push(block))
   }
 
-  /** Takes one frame of a hub and sends whatever is complete with it. */
+  /** Adds a hub's frame and sends what it completes. */
   push(hub: number, frame: HubFrameToRelay, nowMs: number): void {
     if (this.views.push(frame)) this.#feed.onSent(frame.time)
     for (const entry of this.#recent.size > 0 ? frame.coins : [])
@@ -143,12 +143,12 @@ export class BookFanout<R extends BookReceiver> {
     for (const group of this.#groups.values()) this.#deliver(group, group.join.push(hub, frame, nowMs))
   }
 
-  /** Lets the others go on where a hub is late. */
+  /** Continues without late hubs. */
   tick(nowMs: number): void {
     for (const group of this.#groups.values()) this.#deliver(group, group.join.tick(nowMs))
   }
 
-  /** When tick may have something to give, null while nothing waits. */
+  /** When `tick` may send something; null while nothing waits. */
   dueMs(): number | null {
     let due: number | null = null
     for (const { join } of this.#groups.values()) {
@@ -158,7 +158,7 @@ export class BookFanout<R extends BookReceiver> {
     return due
   }
 
-  /** Heights of a hub begin anew (the operator reset the feed): what waits of its old chain, or for it, is dropped. */
+  /** A hub's heights restarted (the operator reset the feed), so pending data of the old chain is dropped. */
   restart(hub: number): void {
     this.views.restart(hub)
     for (const [coin, blocks] of this.#recent) if (shardOf(coin, this.#shards) === hub) blocks.length = 0
@@ -176,7 +176,7 @@ export class BookFanout<R extends BookReceiver> {
     return this.views.interestsOf(hub).size > 0
   }
 
-  /** What must be in force at a hub for the present bodies. */
+  /** Interest in a hub of all current bodies. */
   interestOf(hub: number): { coins: Set<string>; types: Set<MarketType>; views: Set<string> } {
     const coins = new Set<string>()
     const types = new Set<MarketType>()
@@ -184,12 +184,12 @@ export class BookFanout<R extends BookReceiver> {
     for (const { target } of this.#topics.values()) {
       for (const type of target.body.types) types.add(type)
       for (const coin of target.body.coins ?? []) if (shardOf(coin, this.#shards) === hub) coins.add(coin)
-      for (const want of checksumInterests(target.body, hub, this.#shards)) views.add(want)
+      for (const interest of checksumInterests(target.body, hub, this.#shards)) views.add(interest)
     }
     return { coins, types, views }
   }
 
-  /** Receivers with coins of this hub on channels that seed them once, each once: those whose books a lost link breaks. */
+  /** Receivers with coins of this hub on channels that send snapshots only once. A lost link breaks their books. */
   seededReceiversOf(hub: number): Set<R> {
     const receivers = new Set<R>()
     for (const { target, shared, joining } of this.#topics.values()) {
@@ -200,9 +200,9 @@ export class BookFanout<R extends BookReceiver> {
   }
 
   #deliver(group: Group<R>, emissions: readonly BookBatch[]): void {
-    for (const emission of emissions) {
-      deliverBatch(group, emission)
-      this.#feed.onSent(emission.time)
+    for (const batch of emissions) {
+      deliverBatch(group, batch)
+      this.#feed.onSent(batch.time)
     }
   }
 
@@ -233,20 +233,20 @@ export class BookFanout<R extends BookReceiver> {
   }
 }
 
-function deliverBatch<R extends BookReceiver>(group: Group<R>, emission: BookBatch): void {
-  const touched: Topic<R>[] = []
-  const take = (topic: Topic<R>, entry: CoinUpdate) => {
-    if (topic.pendingUpdates.length === 0) touched.push(topic)
+function deliverBatch<R extends BookReceiver>(group: Group<R>, batch: BookBatch): void {
+  const topics: Topic<R>[] = []
+  const add = (topic: Topic<R>, entry: CoinUpdate) => {
+    if (topic.pendingUpdates.length === 0) topics.push(topic)
     topic.pendingUpdates.push(entry)
   }
-  for (const entry of emission.updates) {
-    for (const topic of group.byCoin.get(entry.coin) ?? []) take(topic, entry)
+  for (const entry of batch.updates) {
+    for (const topic of group.byCoin.get(entry.coin) ?? []) add(topic, entry)
     if (group.wildcards.size === 0) continue
     const type = marketTypeOf(entry.coin)
-    for (const topic of group.wildcards) if (topic.types.has(type)) take(topic, entry)
+    for (const topic of group.wildcards) if (topic.types.has(type)) add(topic, entry)
   }
-  for (const topic of touched) {
-    const block = { ...emission, updates: topic.pendingUpdates }
+  for (const topic of topics) {
+    const block = { ...batch, updates: topic.pendingUpdates }
     topic.pendingUpdates = []
     sendBatch(topic, block, group.join)
   }

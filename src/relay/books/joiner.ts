@@ -1,8 +1,8 @@
-// One subscriber of a channel with Snapshots until the shared frames are its own: it is served alone, and coin by coin.
-// Law: a coin's Snapshot of height s comes before its updates, and these are exactly the ones above s, in order.
+// A subscriber of a snapshot channel until it can use the shared frames. It is served alone, coin by coin. Invariant: a
+// coin's snapshot of height s precedes its updates, which are exactly those above s, in order.
 //
-// A coin that waits for its Snapshot is silent; from it on the coin's changes pass. Nothing is held back meanwhile:
-// what went out between the fetch of a Snapshot and its sending is sent after it (book-fanout.ts).
+// A coin is silent until its snapshot is sent, then its changes pass. Changes between the snapshot's request and its
+// send are sent after it (book-fanout.ts).
 
 import { type Coin, shardOf } from '../../core/coin.ts'
 import { getOrCreate } from '../../core/get-or-create.ts'
@@ -14,11 +14,11 @@ const NO_TEXTS: BlockTexts = { texts: [], isBroken: false }
 export class Joiner {
   readonly #encode: BookChannel<unknown>['encode']
   readonly #shards: number
-  /** Height of each coin's Snapshot. */
+  /** Height of each coin's snapshot. */
   readonly #from = new Map<string, number>()
-  /** Per hub the highest Snapshot: below it the shared frame could repeat what the Snapshot has. */
+  /** Highest snapshot per hub. Below it, the shared frames could repeat the snapshot's content. */
   readonly #floor = new Map<number, number>()
-  /** By hub, the coins whose Snapshots are still to come. */
+  /** Coins that wait for their snapshots, by hub. */
   readonly #pending = new Map<number, Set<string>>()
   #isTakenOver: (coin: Coin) => boolean = () => false
   #isSeeded = false
@@ -28,12 +28,12 @@ export class Joiner {
     this.#shards = shards
   }
 
-  /** These coins get Snapshots. */
+  /** Adds coins that need snapshots. */
   expect(coins: Iterable<string>): void {
     for (const coin of coins) getOrCreate(this.#pending, shardOf(coin, this.#shards), () => new Set()).add(coin)
   }
 
-  /** The coins of a hub whose Snapshots are still to come. */
+  /** Coins of a hub that wait for their snapshots. */
   pendingCoins(hub: number): ReadonlySet<string> {
     return this.#pending.get(hub) ?? new Set()
   }
@@ -43,12 +43,12 @@ export class Joiner {
     return true
   }
 
-  /** No Snapshot is wanted any more. */
+  /** No more snapshots are needed. */
   abandon(): void {
     this.#pending.clear()
   }
 
-  /** A Snapshot goes out, or there is no book to send (height -1): the coin is served from above its height. */
+  /** A snapshot is sent, or the coin has no book (height -1). From now on the changes above its height pass. */
   onSnapshot({ coin, height }: Pick<BookSnapshot, 'coin' | 'height'>): void {
     const hub = shardOf(coin, this.#shards)
     this.#pending.get(hub)?.delete(coin)
@@ -56,36 +56,41 @@ export class Joiner {
     this.#floor.set(hub, Math.max(height, this.#floor.get(hub) ?? -1))
   }
 
-  /** From this block on the coins that pass `had` go on where another subscription of the socket, served by `before`, leaves them. */
-  takeOver(had: (coin: Coin) => boolean, before: Joiner | undefined): void {
-    this.#isTakenOver = had
-    for (const missing of this.#pending.values()) for (const coin of missing) if (had(coin)) missing.delete(coin)
-    for (const [coin, height] of before ? before.#from : []) if (had(coin)) this.onSnapshot({ coin, height })
+  /**
+   * Coins accepted by `isTakenOver` continue where another subscription of the socket, served by `previous`, leaves
+   * them.
+   */
+  takeOver(isTakenOver: (coin: Coin) => boolean, previous: Joiner | undefined): void {
+    this.#isTakenOver = isTakenOver
+    for (const pending of this.#pending.values())
+      for (const coin of pending) if (isTakenOver(coin)) pending.delete(coin)
+    for (const [coin, height] of previous ? previous.#from : [])
+      if (isTakenOver(coin)) this.onSnapshot({ coin, height })
   }
 
-  /** Every Snapshot has gone out: a coin that is new from here on begins by itself, as in the shared frames. */
+  /** All snapshots were sent. New coins start by themselves, as in the shared frames. */
   markSeeded(): void {
     this.#isSeeded = true
   }
 
-  /** What this subscriber gets of a block. */
+  /** The part of a block for this subscriber. */
   push(block: BookBatch): BlockTexts {
-    const entries = block.updates.filter((entry) => this.#passes(entry, block.height))
-    return entries.length > 0 ? this.#encode({ ...block, updates: entries }) : NO_TEXTS
+    const updates = block.updates.filter((entry) => this.#passes(entry, block.height))
+    return updates.length > 0 ? this.#encode({ ...block, updates }) : NO_TEXTS
   }
 
-  /** True where nothing at or below a Snapshot can come any more. `clearedOf`: see BlockJoin. */
-  isSettled(clearedOf: (hub: number) => number): boolean {
+  /** True if nothing at or below a snapshot can arrive any more. `clearedHeight`: see BlockJoin. */
+  isSettled(clearedHeight: (hub: number) => number): boolean {
     if (!this.#isSeeded) return false
-    for (const [hub, height] of this.#floor) if (clearedOf(hub) < height) return false
+    for (const [hub, height] of this.#floor) if (clearedHeight(hub) < height) return false
     return true
   }
 
   #passes({ coin, mark }: CoinUpdate, height: number): boolean {
-    const from = this.#from.get(coin)
-    if (from !== undefined) return height > from
+    const snapshotHeight = this.#from.get(coin)
+    if (snapshotHeight !== undefined) return height > snapshotHeight
     if (this.#isSeeded || this.#isTakenOver(coin)) return true
-    // Listed since its hub named the coins: its Snapshot is fetched like the others'.
+    // Listed after its hub named the coins, so its snapshot is fetched too.
     if (mark === '+') this.expect([coin])
     return false
   }

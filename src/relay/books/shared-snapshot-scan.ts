@@ -1,6 +1,6 @@
-// The Snapshots of one hub's coins, handed round to all who wait for them. Laws: a coin is asked for once for all who are
-// there, and its text written once; a hub that does not answer keeps nobody waiting for the others; between two sends
-// the pace is kept, so no stretch without a pause is longer than a Snapshot and the burst of the pace.
+// Sends the snapshots of one hub's coins to all waiting subscribers. Invariants: each coin is requested and encoded
+// once for all current waiters; an unresponsive hub does not delay other hubs; sends are paced, so no burst exceeds one
+// snapshot plus the pacer's burst.
 
 import type { Coin } from '../../core/coin.ts'
 import { getOrCreate } from '../../core/get-or-create.ts'
@@ -9,19 +9,19 @@ import type { BookChannel } from '../channel.ts'
 import type { Clock, Connection } from '../sockets/connection.ts'
 import type { Joiner } from './joiner.ts'
 
-/** Coins asked for at once; a hub answers so many of them as fit into 1 MiB. */
+/** Coins per request. A hub returns as many as fit into 1 MiB. */
 const MAX_COINS = 64
-/** How long books are kept for one that has yet to read what it was sent. */
+/** How long books are kept for a slow reader. */
 const PATIENCE_MS = 1000
 
-/** Who is sent Snapshots, and how its channel writes them. */
+/** A subscriber that needs snapshots, with its channel's encoder. */
 export interface SnapshotReceiver {
-  /** Of its topic in the fan-out. */
+  /** Its topic in the fan-out. */
   readonly key: string
   readonly connection: Connection
   readonly joiner: Joiner
   readonly encode: NonNullable<BookChannel<unknown>['snapshot']>
-  /** Wants few coins, and so does not wait behind those that want all. */
+  /** It needs few coins, so it does not wait behind full markets. */
   readonly isQuick: boolean
 }
 
@@ -29,11 +29,11 @@ export interface ScanPorts {
   readonly hub: number
   readonly clock: Clock
   wait(ms: number): Promise<void>
-  /** Counts bytes that were sent; resolves when more may be. */
+  /** Counts sent bytes; resolves when more may be sent. */
   pace(bytes: number): Promise<void>
-  /** Null where the hub does not answer. */
+  /** Null if the hub does not respond. */
   fetch(coins: readonly string[]): Promise<JoinResponse | null>
-  /** Around a fetch and the sending of what it brought. */
+  /** Call these before a fetch and after its snapshots were sent. */
   startRecording(coins: readonly string[]): void
   stopRecording(coins: readonly string[]): void
   deliver(to: SnapshotReceiver, snapshot: BookSnapshot, text: string): void
@@ -41,19 +41,19 @@ export interface ScanPorts {
 
 interface Waiter extends SnapshotReceiver {
   readonly resolve: (isServed: boolean) => void
-  /** Nothing may be sent to it before. */
+  /** Nothing may be sent to it before this time. */
   notBeforeMs: number
-  /** When it was last sent something in the present round, or that began. */
+  /** When it was last sent something in this scan, or the scan's start. */
   servedMs: number
-  /** The others were kept waiting for it in vain. */
+  /** The others waited for it without success. */
   isSlow: boolean
-  /** Of the Snapshot that it was last to be sent. */
+  /** Size of the last snapshot it was offered. */
   bytes: number
 }
 
 export class SharedSnapshotScan {
   readonly #ports: ScanPorts
-  /** In the order of their coming. */
+  /** In arrival order. */
   readonly #waiters = new Set<Waiter>()
   #isRunning = false
   #isQuickTurn = false
@@ -62,11 +62,11 @@ export class SharedSnapshotScan {
     this.#ports = ports
   }
 
-  /** Resolves when the joiner has nothing more to get of this hub; false where the hub stopped answering. */
-  serve(seeding: SnapshotReceiver): Promise<boolean> {
-    if (seeding.joiner.pendingCoins(this.#ports.hub).size === 0) return Promise.resolve(true)
+  /** Resolves when the joiner needs nothing more from this hub; false if the hub stopped responding. */
+  serve(receiver: SnapshotReceiver): Promise<boolean> {
+    if (receiver.joiner.pendingCoins(this.#ports.hub).size === 0) return Promise.resolve(true)
     const { promise, resolve } = Promise.withResolvers<boolean>()
-    this.#waiters.add({ ...seeding, resolve: resolve, notBeforeMs: 0, servedMs: 0, isSlow: false, bytes: 0 })
+    this.#waiters.add({ ...receiver, resolve, notBeforeMs: 0, servedMs: 0, isSlow: false, bytes: 0 })
     if (!this.#isRunning) this.#run()
     return promise
   }
@@ -74,89 +74,92 @@ export class SharedSnapshotScan {
   async #run(): Promise<void> {
     this.#isRunning = true
     for (this.#releaseServed(); this.#waiters.size > 0; this.#releaseServed()) {
-      const driver = this.#nextWaiter()
-      if (driver) await this.#scanCoins([...driver.joiner.pendingCoins(this.#ports.hub)].slice(0, MAX_COINS))
+      const next = this.#nextWaiter()
+      if (next) await this.#scanCoins([...next.joiner.pendingCoins(this.#ports.hub)].slice(0, MAX_COINS))
       else await this.#ports.wait(this.#untilReadyMs())
     }
     this.#isRunning = false
   }
 
-  /** Lets go of those that have all. */
+  /** Releases waiters that have all their snapshots. */
   #releaseServed(): void {
-    for (const rider of this.#waiters)
-      if (rider.joiner.pendingCoins(this.#ports.hub).size === 0) this.#remove(rider, true)
+    for (const waiter of this.#waiters)
+      if (waiter.joiner.pendingCoins(this.#ports.hub).size === 0) this.#remove(waiter, true)
   }
 
-  #remove(rider: Waiter, isServed: boolean): void {
-    if (this.#waiters.delete(rider)) rider.resolve(isServed)
+  #remove(waiter: Waiter, isServed: boolean): void {
+    if (this.#waiters.delete(waiter)) waiter.resolve(isServed)
   }
 
-  /** Whose coins are next: those who want few and those who want many take turns, the first of them first. */
+  /** The waiter whose coins are next. Quick and full waiters alternate, each in arrival order. */
   #nextWaiter(): Waiter | undefined {
     this.#isQuickTurn = !this.#isQuickTurn
     const { nowMs } = this.#ports.clock
-    // For who was in vain waited for no book is read before it may be sent one.
-    const mayHave = (rider: Waiter) => !rider.isSlow || this.#canSend(rider, rider.bytes)
-    const ready = [...this.#waiters].filter((rider) => rider.notBeforeMs <= nowMs && mayHave(rider))
+    // For a slow waiter, books are only read when it can be sent one.
+    const isReady = (waiter: Waiter) => !waiter.isSlow || this.#canSend(waiter, waiter.bytes)
+    const ready = [...this.#waiters].filter((waiter) => waiter.notBeforeMs <= nowMs && isReady(waiter))
     return ready.find(({ isQuick }) => isQuick === this.#isQuickTurn) ?? ready[0]
   }
 
-  /** No longer than somebody who comes meanwhile may wait. */
+  /** Bounded, so that a new waiter does not wait longer. */
   #untilReadyMs(): number {
     return Math.min(PATIENCE_MS, Math.max(1, earliestMs([...this.#waiters]) - this.#ports.clock.nowMs))
   }
 
-  /** Who comes while a round is under way waits for the next: a Snapshot that was asked for before lacks what it missed. */
+  /**
+   * Waiters that arrive during a scan wait for the next, because a snapshot requested before misses their earlier
+   * changes.
+   */
   async #scanCoins(coins: readonly string[]): Promise<void> {
-    const here = [...this.#waiters]
+    const current = [...this.#waiters]
     this.#ports.startRecording(coins)
     try {
-      const answer = await this.#ports.fetch(coins).catch(() => null)
-      if (answer) await this.#distribute(here, answer.snapshots)
-      for (const rider of here)
-        for (const coin of answer?.unknown ?? [])
-          if (this.#awaits(rider, coin)) rider.joiner.onSnapshot({ coin, height: -1 })
-      if (!answer)
-        for (const rider of here) if (coins.some((coin) => this.#awaits(rider, coin))) this.#remove(rider, false)
+      const reply = await this.#ports.fetch(coins).catch(() => null)
+      if (reply) await this.#distribute(current, reply.snapshots)
+      for (const waiter of current)
+        for (const coin of reply?.unknown ?? [])
+          if (this.#awaits(waiter, coin)) waiter.joiner.onSnapshot({ coin, height: -1 })
+      if (!reply)
+        for (const waiter of current) if (coins.some((coin) => this.#awaits(waiter, coin))) this.#remove(waiter, false)
     } finally {
       this.#ports.stopRecording(coins)
     }
   }
 
-  /** One Snapshot for each rider in turn, as fast as each may have them. */
-  async #distribute(riders: readonly Waiter[], snapshots: readonly BookSnapshot[]): Promise<void> {
+  /** Sends one snapshot to each waiter in turn, as fast as each can take them. */
+  async #distribute(waiters: readonly Waiter[], snapshots: readonly BookSnapshot[]): Promise<void> {
     const { clock, wait } = this.#ports
     const texts = new TextCache()
-    for (const rider of riders) rider.servedMs = clock.nowMs
+    for (const waiter of waiters) waiter.servedMs = clock.nowMs
     for (;;) {
-      for (const rider of riders) {
-        const snapshot = rider.notBeforeMs <= clock.nowMs && snapshots.find(({ coin }) => this.#awaits(rider, coin))
-        if (snapshot) await this.#send(rider, snapshot, texts.of(snapshot, rider.encode))
+      for (const waiter of waiters) {
+        const snapshot = waiter.notBeforeMs <= clock.nowMs && snapshots.find(({ coin }) => this.#awaits(waiter, coin))
+        if (snapshot) await this.#send(waiter, snapshot, texts.of(snapshot, waiter.encode))
       }
-      const waiting = riders.filter((rider) => snapshots.some(({ coin }) => this.#awaits(rider, coin)))
-      // Who may have more soon is waited for, so that a book is read once for all; not again for who was in vain.
-      for (const rider of waiting) rider.isSlow ||= rider.notBeforeMs - rider.servedMs > PATIENCE_MS
+      const waiting = waiters.filter((waiter) => snapshots.some(({ coin }) => this.#awaits(waiter, coin)))
+      // Waits for readers that may have more soon, so that a book is read once for all, but not twice for a slow one.
+      for (const waiter of waiting) waiter.isSlow ||= waiter.notBeforeMs - waiter.servedMs > PATIENCE_MS
       const untilMs = earliestMs(waiting.filter(({ isSlow }) => !isSlow))
       if (untilMs === Number.POSITIVE_INFINITY) return
       if (untilMs > clock.nowMs) await wait(untilMs - clock.nowMs)
     }
   }
 
-  /** Unless it may not be sent now. */
-  async #send(rider: Waiter, snapshot: BookSnapshot, text: string): Promise<void> {
-    if (!this.#canSend(rider, text.length)) return
-    rider.servedMs = rider.notBeforeMs
-    rider.isSlow = false
-    this.#ports.deliver(rider, snapshot, text)
+  /** Does nothing if it cannot be sent now. */
+  async #send(waiter: Waiter, snapshot: BookSnapshot, text: string): Promise<void> {
+    if (!this.#canSend(waiter, text.length)) return
+    waiter.servedMs = waiter.notBeforeMs
+    waiter.isSlow = false
+    this.#ports.deliver(waiter, snapshot, text)
     this.#releaseServed()
     await this.#ports.pace(text.length)
   }
 
-  /** Whether it may be sent so much now; else it is not asked before it may. */
-  #canSend(rider: Waiter, bytes: number): boolean {
-    const waitMs = rider.connection.snapshotWaitMs(bytes)
-    rider.notBeforeMs = this.#ports.clock.nowMs + waitMs
-    rider.bytes = bytes
+  /** Whether this many bytes may be sent now. Otherwise it is not asked again before they may. */
+  #canSend(waiter: Waiter, bytes: number): boolean {
+    const waitMs = waiter.connection.snapshotWaitMs(bytes)
+    waiter.notBeforeMs = this.#ports.clock.nowMs + waitMs
+    waiter.bytes = bytes
     return waitMs === 0
   }
 
@@ -166,11 +169,11 @@ export class SharedSnapshotScan {
 }
 
 /** When the first of them may be sent something. */
-function earliestMs(riders: readonly Waiter[]): number {
-  return Math.min(...riders.map(({ notBeforeMs }) => notBeforeMs))
+function earliestMs(waiters: readonly Waiter[]): number {
+  return Math.min(...waiters.map(({ notBeforeMs }) => notBeforeMs))
 }
 
-/** What channels make of Snapshots, each once. */
+/** Encoded snapshots, each built once per encoder. */
 class TextCache {
   readonly #byEncoder = new Map<SnapshotReceiver['encode'], Map<BookSnapshot, string>>()
 

@@ -1,5 +1,5 @@
-// What the hubs say of a book body's coins, and the carousels that bring their Snapshots.
-// Law: a coin is in force before its Snapshot is sent, and Snapshots are paced, for nobody can see how fast they are read.
+// Activates a body's coins at the hubs and sends their snapshots by shared scans. Invariant: a coin is active before
+// its snapshot is sent, and snapshots are paced, because the read speed is unknown.
 
 import type { MarketType } from '../../core/coin.ts'
 import { shardOf } from '../../core/coin.ts'
@@ -9,13 +9,13 @@ import type { Clock, Connection } from '../sockets/connection.ts'
 import type { BookFanout } from './book-fanout.ts'
 import { SharedSnapshotScan, type SnapshotReceiver } from './shared-snapshot-scan.ts'
 
-/** How long a subscriber waits for hubs that have no books yet. */
+/** How long a subscriber waits for hubs without books. */
 const READY_WAIT_MS = 5000
 const READY_POLL_MS = 250
-/** Snapshot bytes of a relay per second, and at once: 64 joiners of 25 MB have theirs in 35 s. */
+/** Snapshot bytes per second and burst of a relay: 64 joiners of 25 MB take 35 s. */
 const PACE: Rate = { perSecond: 48 * 1024 * 1024, burst: 1024 * 1024 }
 
-/** The hubs: links are up when `ensure` resolves; the others are calls to hub `hub`, as in BookHubApi. */
+/** The hubs. `ensure` resolves when the link is up; the others call hub `hub` as in BookHubApi. */
 export interface BookHubs {
   ensure(hub: number): Promise<void>
   join(hub: number, coins: readonly string[], withBooks: boolean): Promise<JoinResponse>
@@ -53,39 +53,39 @@ export class SnapshotService {
     })
   }
 
-  /** Brings the coins of a list into force and answers those that have no book; null where a hub has no books yet. */
+  /** Activates listed coins and returns those without a book; null if a hub has no books yet. */
   async unknownCoins(coins: readonly string[], hubs: readonly number[]): Promise<string[] | null> {
-    const answers = hubs.map((hub) => {
+    const replies = hubs.map((hub) => {
       const own = coins.filter((coin) => shardOf(coin, this.#ports.shards) === hub)
       return this.#joinWhenReady(hub, own, false)
     })
-    const found = (await Promise.all(answers)).filter((answer) => answer !== null)
-    return found.length < answers.length ? null : found.flatMap(({ unknown }) => unknown)
+    const ready = (await Promise.all(replies)).filter((reply) => reply !== null)
+    return ready.length < replies.length ? null : ready.flatMap(({ unknown }) => unknown)
   }
 
-  /** Brings market types into force and answers the names of their coins; null where a hub has no books yet. */
+  /** Activates market types and returns the names of their coins; null if a hub has no books yet. */
   async coinsOfTypes(types: readonly MarketType[], hubs: readonly number[]): Promise<string[] | null> {
     if (types.length === 0) return []
     if ((await this.unknownCoins([], hubs)) === null) return null
-    const answers = await Promise.all(hubs.map((hub) => this.#ports.books.joinTypes(hub, types)))
-    return answers.flatMap(({ coins }) => coins)
+    const replies = await Promise.all(hubs.map((hub) => this.#ports.books.joinTypes(hub, types)))
+    return replies.flatMap(({ coins }) => coins)
   }
 
-  /** Sends every Snapshot that the joiner awaits; false where a hub stopped answering. */
-  async serve(seeding: SnapshotReceiver, hubs: readonly number[]): Promise<boolean> {
-    // Coins that are listed meanwhile may want another round.
-    while (!seeding.joiner.isComplete) {
-      const served = await Promise.all(hubs.map((hub) => this.#scans[hub]?.serve(seeding) ?? false))
+  /** Sends every snapshot that the joiner needs; false if a hub stopped responding. */
+  async serve(receiver: SnapshotReceiver, hubs: readonly number[]): Promise<boolean> {
+    // Coins listed meanwhile may need another pass.
+    while (!receiver.joiner.isComplete) {
+      const served = await Promise.all(hubs.map((hub) => this.#scans[hub]?.serve(receiver) ?? false))
       if (served.includes(false)) return false
     }
-    seeding.joiner.markSeeded()
+    receiver.joiner.markSeeded()
     return true
   }
 
   async #joinWhenReady(hub: number, coins: readonly string[], withBooks: boolean): Promise<JoinResponse | null> {
     for (let waited = 0; waited <= READY_WAIT_MS; waited += READY_POLL_MS) {
-      const answer = await this.#ports.books.join(hub, coins, withBooks)
-      if (answer.ready) return answer
+      const reply = await this.#ports.books.join(hub, coins, withBooks)
+      if (reply.ready) return reply
       await this.#ports.wait(READY_POLL_MS)
       await this.#ports.books.ensure(hub)
     }

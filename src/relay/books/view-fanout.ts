@@ -1,5 +1,6 @@
-// Who is shown which views of books. Laws: a text is built once however many get it, and goes out only where what it shows
-// is another; a frame shows a whole state, so that whoever missed some goes on with the next; no hub waits for another.
+// Sends book views to their subscribers. Invariants: a text is built once for all receivers and sent only if it differs
+// from the last; a frame shows the full state, so a client that missed frames continues with the next; no hub waits for
+// another.
 
 import { type Coin, dexOf, marketTypeOf, shardOf } from '../../core/coin.ts'
 import { getOrCreate } from '../../core/get-or-create.ts'
@@ -11,13 +12,13 @@ import type { Receiver } from '../events/event-frames.ts'
 interface Topic<R> {
   readonly target: ViewsTarget
   readonly receivers: Set<R>
-  /** Are yet to be shown what there is. */
+  /** Receivers that wait for the current state. */
   readonly waiting: Set<R>
-  /** Every hub has told what there is. */
+  /** Every hub has reported its current state. */
   isComplete: boolean
-  /** Hubs are asked, once for all who wait. */
+  /** Request to the hubs, shared by all waiting receivers. */
   fetching: Promise<void> | null
-  /** Of a joint frame: the last one, the time of its block, and whether a coin has changed since. */
+  /** For a joint frame: the last one, its block time, and whether a coin changed since. */
   text: string
   sentMs: number
   isStale: boolean
@@ -27,16 +28,16 @@ interface StoredView extends CoinView {
   readonly height: number
 }
 
-/** One view, whoever wants it of whatever coins. */
+/** One view with the topics that use it. */
 interface View<R> {
   readonly stored: Map<string, StoredView>
   readonly byCoin: Map<string, Set<Topic<R>>>
   readonly wildcards: Set<Topic<R>>
 }
 
-/** Texts of a view that a wildcard wants. */
+/** Assumed number of texts of a view with a wildcard. */
 const WILDCARD_COINS = 512
-/** What each wildcard counts for beside them: its own text where it is joint, and a look at every coin that changes. */
+/** Load of each wildcard beside them: its own joint text, and a check of every changed coin. */
 const WILDCARD_BODY = 32
 
 export class ViewFanout<R extends Receiver> {
@@ -48,12 +49,12 @@ export class ViewFanout<R extends Receiver> {
     this.#shards = shards
   }
 
-  /** Distinct bodies at present. */
+  /** Number of distinct bodies. */
   get size(): number {
     return this.#topics.size
   }
 
-  /** Texts that are held, at most, and bodies: what is shown alike to several is held once. */
+  /** Upper bound of stored texts, plus bodies. Texts shared by several bodies count once. */
   get load(): number {
     let load = 0
     for (const { byCoin, wildcards } of this.#views.values())
@@ -61,12 +62,12 @@ export class ViewFanout<R extends Receiver> {
     return load + this.#topics.size
   }
 
-  /** `key` names the distinct body. The receiver gets nothing before `begin`. */
+  /** `key` identifies the distinct body. The receiver gets nothing before `start`. */
   add(key: string, target: ViewsTarget, receiver: R): void {
     let topic = this.#topics.get(key)
     if (!topic) {
       topic = {
-        target: target,
+        target,
         receivers: new Set<R>(),
         waiting: new Set<R>(),
         isComplete: false,
@@ -84,7 +85,7 @@ export class ViewFanout<R extends Receiver> {
     topic.waiting.add(receiver)
   }
 
-  /** Shows the receiver what there is, and from now on what changes. */
+  /** Sends the current state to the receiver, then changes. */
   start(key: string, receiver: R): void {
     const topic = this.#topics.get(key)
     if (!topic?.waiting.delete(receiver)) return
@@ -97,7 +98,7 @@ export class ViewFanout<R extends Receiver> {
         texts.join(''),
         pieces.reduce((latest, { time }) => Math.max(latest, time), 0),
       )
-    // Its receivers hold different ones until the next.
+    // Its receivers have different frames until the next one.
     else if (texts[0] !== topic.text) topic.text = ''
     topic.receivers.add(receiver)
     for (const text of texts) receiver.send(text)
@@ -126,30 +127,30 @@ export class ViewFanout<R extends Receiver> {
     if (view.wildcards.size + view.byCoin.size === 0) this.#views.delete(name)
   }
 
-  /** Null where nobody wants this body any more; else whether all of it is there. */
+  /** Null if nobody subscribes to this body; else whether every hub has reported. */
   isComplete(key: string): boolean | null {
     return this.#topics.get(key)?.isComplete ?? null
   }
 
-  /** Characters of what a receiver is shown when it begins, about. */
+  /** Approximate characters of the current state. */
   sizeOf(key: string): number {
     const topic = this.#topics.get(key)
     const pieces = topic ? this.#storedOf(topic.target.body) : []
     return pieces.reduce((size, { text }) => size + text.length, 0)
   }
 
-  /** Runs `ask` once for all who wait for this body; it answers whether every hub has told what there is. */
-  async fetchOnce(key: string, ask: () => Promise<boolean>): Promise<void> {
+  /** Runs `fetch` once for all receivers that wait for this body. It returns whether every hub has reported. */
+  async fetchOnce(key: string, fetch: () => Promise<boolean>): Promise<void> {
     const topic = this.#topics.get(key)
     if (!topic) return
-    topic.fetching ??= ask().then((isWhole) => {
+    topic.fetching ??= fetch().then((isWhole) => {
       topic.isComplete = isWhole
       topic.fetching = null
     })
     return topic.fetching
   }
 
-  /** Takes what a hub shows, of a block or when asked; true where something went out. */
+  /** Stores a hub's views, of a block or on request, and sends changes. True if something was sent. */
   push({ height, time, views = [] }: Pick<HubFrameToRelay, 'height' | 'time' | 'views'>): boolean {
     let isSent = false
     for (const piece of views) isSent = this.#store(piece, height, time) || isSent
@@ -163,11 +164,11 @@ export class ViewFanout<R extends Receiver> {
   #store({ view: name, coin, piece }: ViewFragment, height: number, time: number): boolean {
     const view = this.#views.get(name)
     const topics = view ? topicsOf(view, coin) : []
-    const held = view?.stored.get(coin)
-    // An answer may overtake the blocks before it.
-    if (!view || topics.length === 0 || (held && held.height >= height)) return false
+    const stored = view?.stored.get(coin)
+    // A response may overtake earlier blocks.
+    if (!view || topics.length === 0 || (stored && stored.height >= height)) return false
     view.stored.set(coin, { coin, time, height, text: piece })
-    if (held?.text === piece) return false
+    if (stored?.text === piece) return false
     let text: string | undefined
     for (const topic of topics) {
       const { channel, body } = topic.target
@@ -179,7 +180,7 @@ export class ViewFanout<R extends Receiver> {
     return text !== undefined
   }
 
-  /** Sends a joint frame where its time has come. `texts`: those of this view that were built, by DEX. */
+  /** Sends a joint frame when it is due. `texts`: texts of this view by DEX. */
   #sendJoint(topic: Topic<R>, time: number, texts: Map<string | undefined, string>): boolean {
     const { channel, body } = topic.target
     const isEarly = time >= topic.sentMs && time - topic.sentMs < (body.everyMs ?? 0)
@@ -199,26 +200,26 @@ export class ViewFanout<R extends Receiver> {
   }
 
   #storedOf({ view, coins, types }: ViewBody): StoredView[] {
-    const held = this.#views.get(view)?.stored ?? new Map<string, StoredView>()
-    if (coins === null) return [...held.values()].filter(({ coin }) => types.includes(marketTypeOf(coin)))
-    return coins.flatMap((coin) => held.get(coin) ?? [])
+    const stored = this.#views.get(view)?.stored ?? new Map<string, StoredView>()
+    if (coins === null) return [...stored.values()].filter(({ coin }) => types.includes(marketTypeOf(coin)))
+    return coins.flatMap((coin) => stored.get(coin) ?? [])
   }
 
-  /** Heights of a hub begin anew: what is held of its coins is older than whatever comes. */
+  /** A hub's heights restarted, so any new view replaces the stored ones. */
   restart(hub: number): void {
     for (const { stored } of this.#views.values())
       for (const [coin, piece] of stored)
         if (shardOf(coin, this.#shards) === hub) stored.set(coin, { ...piece, height: -1 })
   }
 
-  /** What must be in force at a hub for the present bodies. */
+  /** Interests at a hub of all current bodies. */
   interestsOf(hub: number): Set<string> {
     const bodies = [...this.#topics.values()].map(({ target }) => target.body)
     return new Set(bodies.flatMap((body) => viewInterests(body, hub, this.#shards)))
   }
 }
 
-/** The wants of a body at a hub. */
+/** Interests of a body at a hub. */
 export function viewInterests(
   { view, coins, types }: Pick<ViewBody, 'view' | 'coins' | 'types'>,
   hub: number,

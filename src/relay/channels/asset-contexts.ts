@@ -1,5 +1,5 @@
-// Channels of what markets trade at, and the questions and answers that they are made of: an answer lists the contexts
-// beside the markets, each at its market's place or with its name.
+// Channels of market contexts (prices, funding, volume), and the info requests behind them. A response lists contexts
+// in market order or by name.
 
 import * as z from 'zod'
 import { type Coin, dexOf, marketTypeOf } from '../../core/coin.ts'
@@ -9,9 +9,9 @@ import { DexName, isAllDexes } from '../../protocol/info/request-fields.ts'
 import { MARKET } from '../body-fields.ts'
 import { defineStateChannel, type InfoRequest, type StateRequest, type StateResponse } from '../channel.ts'
 
-/** Oracles move about as often; each reading has a tenth of a minute's weight of a public source. */
+/** Oracles update about this often. Each request weighs a tenth of a public source's minute budget. */
 const CONTEXT_MS = 3_000
-/** Of every DEX at once: there are ten. */
+/** For every DEX at once, of which there are about ten. */
 const ALL_CONTEXTS_MS = 15_000
 const DEXES_MS = 60_000
 
@@ -30,13 +30,13 @@ type ContextsResponse = readonly [
 const SPOT_CONTEXTS: InfoRequest = { type: 'spotMetaAndAssetCtxs' }
 export const DEXES_REQUEST: StateRequest = [{ type: 'perpDexs' }, DEXES_MS]
 
-/** `""`, or left out: the main DEX. */
+/** `""` or omitted: the main DEX. */
 export const StateDex = DexName.refine(
   (dex) => dex !== '*' && !isAllDexes(dex),
-  'must be one DEX: no wildcard here',
+  'must be one DEX, without wildcards',
 ).default('')
 
-/** The field of a question about one DEX. */
+/** The `dex` field of a request; none for the main DEX. */
 export function dexField(dex: string): { readonly dex?: string } {
   return dex === '' ? {} : { dex }
 }
@@ -45,12 +45,12 @@ function perpContexts(dex: string): InfoRequest {
   return { type: 'metaAndAssetCtxs', ...dexField(dex) }
 }
 
-/** Names of the DEXes of a `perpDexs` answer but of the main one, which is null there. */
+/** DEX names of a `perpDexs` response, without the main DEX, which is null there. */
 export function dexNames({ value }: StateResponse): readonly string[] {
   return (value as readonly ({ readonly name: string } | null)[]).flatMap((dex) => dex?.name ?? [])
 }
 
-/** In the order of the answer. Throws where it is none. */
+/** Contexts in response order. Throws on a malformed response. */
 function contextsOf({ value }: StateResponse): readonly Context[] {
   const [, contexts] = value as ContextsResponse
   if (!Array.isArray(contexts)) throw new Error('no contexts')
@@ -58,24 +58,24 @@ function contextsOf({ value }: StateResponse): readonly Context[] {
 }
 
 const CONTEXTS_BY_COIN = new WeakMap<StateResponse, Contexts>()
-/** By coin, worked out once for all channels and bodies. */
-function contextsByCoin(answer: StateResponse): Contexts {
-  const known = CONTEXTS_BY_COIN.get(answer)
+/** Indexed once for all channels and bodies. */
+function contextsByCoin(response: StateResponse): Contexts {
+  const known = CONTEXTS_BY_COIN.get(response)
   if (known) return known
-  const [{ universe }] = answer.value as ContextsResponse
-  const found = new Map(contextsOf(answer).map((one, i) => [one.coin ?? universe[i]?.name ?? '', one]))
-  CONTEXTS_BY_COIN.set(answer, found)
+  const [{ universe }] = response.value as ContextsResponse
+  const found = new Map(contextsOf(response).map((one, index) => [one.coin ?? universe[index]?.name ?? '', one]))
+  CONTEXTS_BY_COIN.set(response, found)
   return found
 }
 
 const frameOf = <const Name extends string, Ctx extends z.ZodType>(channel: Name, ctx: Ctx) =>
   z.object({ channel: z.literal(channel), data: z.object({ coin: CoinName, ctx }) })
 
-/** What one market trades at. Frames of spot and outcome markets have a name of their own, as the public server's. */
+/** Frames of spot and outcome markets have their own name, as on the public server. */
 export const activeAssetCtx = defineStateChannel({
   type: 'activeAssetCtx',
   frameNameOf: ({ coin }) => (marketTypeOf(coin) === 'perp' ? 'activeAssetCtx' : 'activeSpotAssetCtx'),
-  summary: 'What one market trades at',
+  summary: 'Prices, funding and volume of one market',
   example: { request: { coin: 'BTC' }, data: { coin: 'BTC', ctx: EXAMPLE_PERP_CTX } },
   request: z.strictObject({ type: z.literal('activeAssetCtx'), coin: MARKET }),
   echo: undefined,
@@ -86,15 +86,15 @@ export const activeAssetCtx = defineStateChannel({
   extract: contextsByCoin,
   data: ({ coin }, [contexts]) => {
     const ctx = contexts?.get(coin)
-    if (!ctx) throw new Error('there is no such market')
+    if (!ctx) throw new Error('unknown market')
     return JSON.stringify({ coin, ctx })
   },
 })
 
-/** In the order of the DEX's universe. */
+/** Contexts in the order of the DEX's universe. */
 export const assetCtxs = defineStateChannel({
   type: 'assetCtxs',
-  summary: 'What the markets of one perp DEX trade at',
+  summary: 'Prices, funding and volume of the markets of one perp DEX',
   example: { request: { dex: '' }, data: { dex: '', ctxs: [EXAMPLE_PERP_CTX] } },
   request: z.strictObject({ type: z.literal('assetCtxs'), dex: StateDex }),
   dataSchema: z.object({ dex: z.string(), ctxs: z.array(PerpAssetCtx).describe('Market data') }),
@@ -103,10 +103,10 @@ export const assetCtxs = defineStateChannel({
   data: ({ dex }, [ctxs]) => JSON.stringify({ dex, ctxs }),
 })
 
-/** As a bare list. */
+/** Frames hold a bare list. */
 export const spotAssetCtxs = defineStateChannel({
   type: 'spotAssetCtxs',
-  summary: 'What all spot markets trade at',
+  summary: 'Prices and volume of all spot markets',
   example: { request: {}, data: [EXAMPLE_SPOT_CTX] },
   request: z.strictObject({ type: z.literal('spotAssetCtxs') }),
   dataSchema: z.array(SpotAssetCtx),
@@ -123,16 +123,16 @@ function pricesIn([, ...parts]: readonly (readonly string[] | Contexts)[]): Map<
 const textOf = (prices: readonly (readonly [coin: Coin, prices: string])[]) =>
   `{${prices.map(([coin, text]) => `${JSON.stringify(coin)}:${text}`).join(',')}}`
 
-/** Mark and middle of every perp and spot market, packed: all of them first, then those that changed. */
+/** The first frame has all markets, later ones only changes. */
 export const fastAssetCtxs = defineStateChannel({
   type: 'fastAssetCtxs',
-  summary: 'Mark and middle of every market: base64 of raw DEFLATE of `{coin: {markPx, midPx}}`',
+  summary: 'Mark and mid price of every market, as base64 of raw DEFLATE of `{coin: {markPx, midPx}}`',
   // {"BTC":{"markPx":"81307.0","midPx":"81306.5"}}
   example: { request: {}, data: 'q1ZyCnFWsqpWyk0syg6oULJSsjA0NjDXM1DSUcrNTIGLmOmZKtXWAgA=' },
   request: z.strictObject({ type: z.literal('fastAssetCtxs') }),
   dataSchema: z.base64(),
-  extract: (answer, { type }): readonly string[] | Contexts =>
-    type === 'perpDexs' ? dexNames(answer) : contextsByCoin(answer),
+  extract: (response, { type }): readonly string[] | Contexts =>
+    type === 'perpDexs' ? dexNames(response) : contextsByCoin(response),
   requests: (_, names): readonly StateRequest[] => {
     if (!names) return [DEXES_REQUEST]
     const others = (names as readonly string[]).map((dex) => [perpContexts(dex), ALL_CONTEXTS_MS] as const)
@@ -152,24 +152,24 @@ const dexesIn = (names: readonly unknown[]) => ['', ...(names as readonly string
 /** The main DEX first, the others by name. */
 export const allDexsAssetCtxs = defineStateChannel({
   type: 'allDexsAssetCtxs',
-  summary: 'What the markets of every perp DEX trade at',
+  summary: 'Prices, funding and volume of the markets of every perp DEX',
   example: { request: {}, data: { ctxs: [['', [EXAMPLE_PERP_CTX]]] } },
   request: z.strictObject({ type: z.literal('allDexsAssetCtxs') }),
   dataSchema: z.object({
     ctxs: z
       .array(
         z.tuple([
-          z.string().describe('Name of the DEX; empty: main DEX'),
+          z.string().describe('DEX name; empty for the main DEX'),
           z.array(PerpAssetCtx).describe('Market data in universe order'),
         ]),
       )
       .describe('Market data'),
   }),
-  extract: (answer, { type }): readonly string[] | readonly Context[] =>
-    type === 'perpDexs' ? dexNames(answer) : contextsOf(answer),
+  extract: (response, { type }): readonly string[] | readonly Context[] =>
+    type === 'perpDexs' ? dexNames(response) : contextsOf(response),
   requests: (_, names) => [
     DEXES_REQUEST,
     ...(names ? dexesIn(names).map((dex) => [perpContexts(dex), ALL_CONTEXTS_MS] as const) : []),
   ],
-  data: (_, [names = [], ...ctxs]) => JSON.stringify({ ctxs: dexesIn(names).map((dex, i) => [dex, ctxs[i]]) }),
+  data: (_, [names = [], ...ctxs]) => JSON.stringify({ ctxs: dexesIn(names).map((dex, index) => [dex, ctxs[index]]) }),
 })

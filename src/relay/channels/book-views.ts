@@ -1,4 +1,5 @@
-// Channels of whole states of books, in the public server's shape: at once, and then with the blocks that change them.
+// Channels that send the full state of a book view in the public server's shape, first at once, then with each block
+// that changes it.
 
 import * as z from 'zod'
 import { dexOf, MARKET_TYPES } from '../../core/coin.ts'
@@ -17,7 +18,7 @@ const WILDCARD = 50 * ONE_CREDIT
 const L2BookRequest = z
   .strictObject({
     type: z.literal('l2Book'),
-    coin: CoinName.optional().describe('One coin; absent: every coin of `marketTypes`'),
+    coin: CoinName.optional().describe('Coin. Default: every coin of `marketTypes`'),
     marketTypes: MarketTypes,
     nSigFigs: z
       .int()
@@ -25,14 +26,16 @@ const L2BookRequest = z
       .max(5, 'must be 2, 3, 4 or 5')
       .nullable()
       .default(null)
-      .describe('Significant figures to which prices are rounded and grouped; absent or null: no rounding'),
+      .describe('Significant figures for rounding and grouping prices. Default or null: no rounding'),
     mantissa: z
       .literal([1, 2, 5], 'must be 1, 2 or 5')
       .nullable()
       .default(null)
-      .describe('Step of the last figure, only with `nSigFigs` 5; absent: 1'),
-    fast: z.boolean().default(false).describe('Whether five levels a side are sent instead of twenty'),
-    interval: Interval.optional().describe('Minimum milliseconds between frames of a coin; absent: 500; 0: each block'),
+      .describe('Step of the last figure, only with `nSigFigs` 5. Default: 1'),
+    fast: z.boolean().default(false).describe('Whether frames have 5 levels per side instead of 20'),
+    interval: Interval.optional().describe(
+      'Minimum milliseconds between frames of a coin. Default: 500; 0: every block',
+    ),
   })
   .superRefine(rejectCoinWithTypes)
   .refine(({ nSigFigs, mantissa }) => mantissa === null || nSigFigs === 5, {
@@ -50,13 +53,10 @@ const L2BookRequest = z
     }
   })
 
-/**
- * The first levels of each side of a market, or of all markets, rounded or not: at most every half second, or as often as
- * the body says.
- */
+/** Best levels of one market or of all markets, optionally rounded, at the requested interval. */
 export const l2Book = defineViewChannel({
   type: 'l2Book',
-  summary: 'Twenty levels a side, or five, rounded or not, as the public server shows them',
+  summary: "Best 20 or 5 levels per side, optionally rounded, in the public server's format",
   example: {
     request: { coin: 'BTC', nSigFigs: null, mantissa: null, fast: false },
     frame: {
@@ -75,7 +75,7 @@ export const l2Book = defineViewChannel({
       coin: CoinName,
       time: Millis,
       levels: Levels,
-      spread: Decimal.optional().describe('Best ask less best bid, before rounding'),
+      spread: Decimal.optional().describe('Best ask minus best bid, before rounding'),
       fast: z.literal(true).optional(),
     }),
   }),
@@ -92,7 +92,7 @@ const Side = Level.nullable()
 
 export const bbo = defineViewChannel({
   type: 'bbo',
-  summary: 'The best level of each side of a market, as the public server shows it',
+  summary: "Best bid and ask of a market, in the public server's format",
   example: {
     request: { coin: 'BTC' },
     frame: {
@@ -137,9 +137,9 @@ const AllMidsRequest = z
     type: z.literal('allMids'),
     dex: z
       .string()
-      .regex(/^[\x21-\x7e]{1,64}$/, 'must be the name of a DEX; leave it out for the main one')
+      .regex(/^[\x21-\x7e]{1,64}$/, 'must be a DEX name. Omit it for the main DEX')
       .optional(),
-    interval: Interval.optional().describe('Minimum milliseconds between frames; absent: 1,000'),
+    interval: Interval.optional().describe('Minimum milliseconds between frames. Default: 1,000'),
   })
   .transform((sent): ViewBody => {
     const { dex, interval = MIDS_MS } = sent
@@ -147,11 +147,12 @@ const AllMidsRequest = z
   })
 
 /**
- * The main DEX comes with spot and outcomes. A coin without two sides is shown at its last trade, and not at all before one.
+ * The main DEX includes spot and outcome markets. A one-sided coin shows its last trade, or is omitted before its first
+ * trade.
  */
 export const allMids = defineViewChannel({
   type: 'allMids',
-  summary: 'The middle price of every coin of a DEX, as the public server shows them',
+  summary: "Mid price of every coin of a DEX, in the public server's format",
   example: {
     request: { dex: 'xyz' },
     frame: { channel: 'allMids', data: { dex: 'xyz', mids: { 'xyz:GOLD': '2650.5' } } },

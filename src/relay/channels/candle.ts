@@ -1,5 +1,5 @@
-// candle: the running candle of a market, in the public server's shape: at once, then at most once a second while there are
-// trades, and at its end.
+// candle: the current candle of a market in the public server's shape. Sent first at once, then at most once a second
+// while there are trades, and at its end.
 
 import * as z from 'zod'
 import { Candle, CandleInterval, EXAMPLE_CANDLE } from '../../protocol/info/market-shapes.ts'
@@ -9,7 +9,7 @@ import { CANDLE_VIEWS } from '../events/candles.ts'
 
 export const candle = defineEventChannel({
   type: 'candle',
-  summary: 'The running candle of a market, as the public server shows it',
+  summary: "Current candle of a market, in the public server's format",
   example: {
     request: { interval: '1m', coin: 'BTC' },
     frame: { channel: 'candle', data: EXAMPLE_CANDLE },

@@ -1,4 +1,4 @@
-// Every channel that /ws serves. Adding one is a definition in a file of this folder and a line here.
+// Every channel that /ws serves. To add one, define it in this folder and list it here.
 
 import type { Issue } from '../../core/failure.ts'
 import { nearestName } from '../../core/nearest.ts'
@@ -30,7 +30,7 @@ import { userHistoricalOrders } from './userHistoricalOrders.ts'
 import { userNonFundingLedgerUpdates } from './userNonFundingLedgerUpdates.ts'
 import { webData3 } from './webData3.ts'
 
-/** In the order in which they are listed to people. */
+/** In documentation order. */
 export const CHANNELS = [
   userFills,
   userNonFundingLedgerUpdates,
@@ -77,32 +77,32 @@ export function channelOf(type: string): (typeof CHANNELS)[number] | undefined {
   return BY_TYPE.get(type)
 }
 
-/** What the `subscription` object of a frame asks for, or the first field that is wrong and what to send instead. */
+/** Parses the `subscription` object of a frame. On failure it returns the first invalid field and the fix. */
 export function readBody(sent: { readonly type: string }): Result<Target, Issue> {
   const channel = channelOf(sent.type)
   if (!channel) {
     const types = [...BY_TYPE.keys()]
-    const meant = nearestName(sent.type, types)
-    const question = meant === undefined ? '' : `; did you mean "${meant}"?`
-    return err({ path: 'type', message: `unknown subscription type: use one of ${types.join(', ')}${question}` })
+    const nearest = nearestName(sent.type, types)
+    const suggestion = nearest === undefined ? '' : ` (did you mean "${nearest}"?)`
+    return err({ path: 'type', message: `unknown subscription type${suggestion}. Use one of ${types.join(', ')}` })
   }
   const body = parseWith<unknown>(channel.request, sent)
   if (!body.ok) return err(toFrameIssue(body.error[0]))
   return ok({ source: channel.source, channel, body: body.value } as Target)
 }
 
-/** Fields of a subscribe frame that stand beside the body, by where they are sent. */
+/** Fields of a subscribe frame that do not belong in the body, with their correct location. */
 const FRAME_LOCATIONS: ReadonlyMap<string, string> = new Map([
-  ...['method', 'meta', 'fromBlock', 'replay'].map((name) => [name, 'beside "subscription"'] as const),
+  ...['method', 'meta', 'fromBlock', 'replay'].map((name) => [name, 'next to "subscription"'] as const),
   ...['fromTime', 'toTime', 'toBlock', 'speed'].map(
-    (name) => [name, 'inside "replay", which stands beside "subscription"'] as const,
+    (name) => [name, 'inside "replay", next to "subscription"'] as const,
   ),
 ])
 
-/** Moves an error in a body to the field of the whole frame. */
+/** Converts an issue of a body to one of the whole frame. */
 function toFrameIssue({ path, message }: Issue): Issue {
-  const place = FRAME_LOCATIONS.get(path)
-  return place === undefined
+  const location = FRAME_LOCATIONS.get(path)
+  return location === undefined
     ? { path: path || 'subscription', message }
-    : { path, message: `does not belong here: send it ${place}` }
+    : { path, message: `does not belong here. Send it ${location}` }
 }

@@ -1,5 +1,5 @@
-// Channels of fills: everyone's, of wallets, of builders and of liquidations. A frame holds all fills of a block, as the
-// node wrote them, or with the parts of an order within the block merged.
+// Channels of fills: all, by wallet, by builder, or liquidations. A frame holds all fills of a block as the node wrote
+// them, optionally with the partial fills of an order merged.
 
 import * as z from 'zod'
 import { aggregateFills } from '../../archive/fill-rows.ts'
@@ -25,14 +25,14 @@ import {
 } from '../channel.ts'
 
 interface FillsBody {
-  /** What its fills are found by. */
+  /** Index names of its fills. */
   readonly names: readonly string[]
   readonly aggregate: boolean
-  /** Names one wallet by `user`. */
+  /** The body names one wallet in `user`. */
   readonly isOfUser?: boolean
 }
 
-/** The fills of a block, and the same with the parts of an order merged. */
+/** The fills of a block, plain and with partial fills of an order merged. */
 type FillViews = readonly [parts: EventView<UserFill>, merged: EventView<UserFill>]
 
 function viewsOf(items: EventView<UserFill>['items']): FillViews {
@@ -45,20 +45,20 @@ function viewsOf(items: EventView<UserFill>['items']): FillViews {
 
 export const FILL_VIEWS = viewsOf(({ fills }) => fills)
 
-/** A fill with what only the node tells. */
+/** A fill with the fields that only nodes write. */
 export const NodeFill = PublicFill.extend({ builder: Address.optional(), deployerFee: Decimal.optional() })
 
-/** `fills` are `[wallet, fill]`; `shown` is what is published of a fill. */
+/** `fills` are `[wallet, fill]`; `shown` is the published schema of a fill. */
 function fillsFrames<const Type extends string>(type: Type, shown: z.ZodType = NodeFill) {
   const frameOf = <Row extends z.ZodType>(row: Row) =>
     z.object({ channel: z.literal(type), fills: z.array(row), ...META_FIELDS })
   return {
     frame: frameOf(UserFill),
-    published: frameOf(z.tuple([Address.describe('Wallet of the fill'), shown.describe('Fill')])),
+    published: frameOf(z.tuple([Address.describe('Wallet'), shown.describe('Fill')])),
   }
 }
 
-/** `pieces` are texts of `[wallet, fill]`, `more` the text of fields that follow them. */
+/** `pieces` are JSON texts of `[wallet, fill]`; `more` is appended after them. */
 function encodeFills(type: string, pieces: readonly string[], meta: Meta | null, more = ''): string {
   return `{"channel":"${type}","fills":[${pieces.join(',')}]${more}${metaText(meta)}}`
 }
@@ -92,10 +92,9 @@ function fillsChannel<const Type extends string>({
 }
 
 const AGGREGATE = {
-  aggregateByTime: AggregateByTime.describe('Whether partial fills of one order are merged; absent: no'),
+  aggregateByTime: AggregateByTime.describe('Whether partial fills of one order are merged. Default: false'),
 }
 
-/** A made-up fill for examples. */
 export const EXAMPLE_FILL: UserFill = [
   `0x${'a1'.repeat(20)}`,
   {
@@ -121,7 +120,7 @@ export const EXAMPLE_FILL: UserFill = [
 const { builder: BUILDER } = EXAMPLE_FILL[1]
 
 const [LIQUIDATED, { builder: _, builderFee: __, ...LIQUIDATION }] = EXAMPLE_FILL
-/** The same closed by a liquidation. */
+/** The same position, closed by a liquidation. */
 export const EXAMPLE_LIQUIDATION: UserFill = [
   LIQUIDATED,
   {
@@ -136,12 +135,12 @@ export const EXAMPLE_LIQUIDATION: UserFill = [
 
 export const allFills = fillsChannel({
   type: 'allFills',
-  summary: 'Fills of everyone, in one market or in all',
+  summary: 'Fills of all wallets, in one market or all markets',
   example: { request: { coin: 'BTC' }, fill: EXAMPLE_FILL },
   request: z
     .strictObject({
       type: z.literal('allFills'),
-      coin: CoinName.optional().describe('One market; absent: all'),
+      coin: CoinName.optional().describe('Market. Default: all markets'),
       ...AGGREGATE,
     })
     .transform(({ coin, aggregateByTime = false }) => ({ names: [coin ?? EVERY], aggregate: aggregateByTime })),
@@ -149,17 +148,16 @@ export const allFills = fillsChannel({
   namesOf: ([, { coin }]) => [coin, EVERY],
 })
 
-/** Fills of orders that came through the builders who are named. */
 export const builderFills = fillsChannel({
   type: 'builderFills',
-  summary: 'Fills of orders that came through one builder, or up to 1,000',
+  summary: 'Fills of orders sent through up to 1,000 builders',
   example: { request: { builder: BUILDER }, fill: EXAMPLE_FILL },
   request: z
     .strictObject({
       type: z.literal('builderFills'),
       builder: WalletAddress.optional().describe('Builder address'),
       addresses: Wallets.optional().describe(
-        'Builders, in any letter case; send exactly one of `addresses` and `builder`',
+        'Builder addresses in any letter case. Send exactly one of `addresses` and `builder`',
       ),
       ...AGGREGATE,
     })
@@ -176,10 +174,10 @@ export const builderFills = fillsChannel({
   namesOf: ([, { builder }]) => (typeof builder === 'string' ? [builder] : []),
 })
 
-/** Of everyone, and on both sides. */
+/** Includes both sides of each liquidation. */
 export const liquidationFills = fillsChannel({
   type: 'liquidationFills',
-  summary: 'Fills of liquidations, of everyone',
+  summary: 'Liquidation fills of all wallets',
   example: { request: {}, fill: EXAMPLE_LIQUIDATION },
   request: z
     .strictObject({ type: z.literal('liquidationFills') })
@@ -190,13 +188,9 @@ export const liquidationFills = fillsChannel({
 })
 
 const MAIN_DEX = 'main'
-/** Of one builder on one DEX. */
 const dexKey = (builder: string, dex: string) => `${builder} ${dex}`
 
-/**
- * Liquidations of positions that were last traded through a builder. The log knows which (block-log/position-builders.ts);
- * here the builder stands in the fill, which has none of its own.
- */
+/** The log knows the builder of a position (block-log/position-builders.ts). Here the builder is added to the fill. */
 export const builderLiquidations = fillsChannel({
   type: 'builderLiquidations',
   summary: 'Liquidations of positions last traded through a builder',
@@ -210,9 +204,9 @@ export const builderLiquidations = fillsChannel({
       builder: WalletAddress.describe('Builder address'),
       dex: z
         .string()
-        .regex(/^[\x21-\x7e]{1,64}$/, `must be the name of a DEX, or "${MAIN_DEX}"`)
+        .regex(/^[\x21-\x7e]{1,64}$/, `must be a DEX name or "${MAIN_DEX}"`)
         .optional()
-        .describe('DEX to limit liquidations to: `main` or a name'),
+        .describe('DEX filter: `main` or a DEX name'),
       ...AGGREGATE,
     })
     .transform(({ builder, dex, aggregateByTime = false }) => ({
@@ -232,20 +226,17 @@ export const builderLiquidations = fillsChannel({
   needs: 'events',
 })
 
-/** Where the subscription has `user`: its fills once more. */
-const userData = <Shown extends z.ZodType>(fill: Shown) => ({
+/** The same fills again, for subscriptions with `user`. */
+const userData = <Schema extends z.ZodType>(fill: Schema) => ({
   data: z.object({ user: Address, fills: z.array(fill) }).optional(),
 })
 const USER_FRAMES = fillsFrames('userFills')
 
-/** Before and after the fill in a text of `[wallet, fill]`: wallets are of one length. */
+/** Offsets of the fill in a JSON text of `[wallet, fill]`. All wallets have the same length. */
 const FILL_START = `["0x${'0'.repeat(40)}",`.length
 const FILL_END = -1
 
-/**
- * Who names one wallet by `user` has its fills in the public server's shape besides: its SDKs send `user`, read `data`, and
- * fail without it.
- */
+/** A subscription with `user` also gets the public server's shape in `data`, because its SDKs fail without it. */
 export const userFills = defineEventChannel({
   type: 'userFills',
   summary: 'Fills of up to 1,000 wallets',

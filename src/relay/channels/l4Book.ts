@@ -1,5 +1,5 @@
-// l4Book: every resting order of a coin first, then of each block what the node wrote of them. `prev_block_height` proves
-// that nothing is missing; another Snapshot replaces all, where something is.
+// l4Book: every resting order of a coin as a snapshot, then the node's rows of each block. `prev_block_height` proves
+// that no block is missing. After a loss, a new snapshot replaces everything.
 
 import * as z from 'zod'
 import { Address, CoinName, Decimal, Height, Millis } from '../../protocol/feed/block.ts'
@@ -17,14 +17,14 @@ const L4Order = z.looseObject({
   limitPx: Decimal,
   sz: Decimal,
   oid: z.int().describe('Order id'),
-  timestamp: Millis.describe('Time of placement, Unix milliseconds'),
-  triggerCondition: z.string().describe('Trigger condition in words; `N/A` without a trigger'),
-  isTrigger: z.boolean().describe('Whether it is a trigger order'),
+  timestamp: Millis.describe('Placement time in Unix milliseconds'),
+  triggerCondition: z.string().describe('Trigger condition as text; `N/A` without a trigger'),
+  isTrigger: z.boolean().describe('Whether this is a trigger order'),
   triggerPx: Decimal,
-  isPositionTpsl: z.boolean().describe('Whether it is a take profit or stop loss of the whole position'),
+  isPositionTpsl: z.boolean().describe('Whether this is a take-profit or stop-loss order for the full position'),
   reduceOnly: z.boolean(),
   orderType: z.string(),
-  tif: z.string().nullable().describe('Time in force: `Gtc` rests, `Ioc` never rests, `Alo` only rests'),
+  tif: z.string().nullable().describe('Time in force: `Gtc` rests, `Ioc` never rests, `Alo` only adds liquidity'),
   cloid: Cloid.nullable().describe('Client order id'),
 })
 const OrderStatus = z.looseObject({
@@ -45,26 +45,29 @@ const BookDiff = z.looseObject({
       z.object({ new: z.object({ sz: Decimal }).describe('Order added to the book') }),
       z.object({ update: z.object({ origSz: Decimal, newSz: Decimal }).describe('Size change') }),
     ])
-    .describe('Book change of the order: `"remove"`, `new` or `update`'),
+    .describe('Change of the order: `"remove"`, `new` or `update`'),
 })
 /** The epoch is null while the gateway has no level books. */
 const POSITION = {
   time: Millis,
   block_height: Height.describe('Block height of this state'),
-  epoch: z.string().nullable().describe('Id of an unbroken chain of books; when it changes, sequence numbers restart'),
+  epoch: z.string().nullable().describe('Id of a continuous chain of books. Sequence numbers restart when it changes'),
 }
 const Snapshot = z.object({
   coin: CoinName,
   ...POSITION,
   levels: z.tuple([z.array(L4Order).describe('Bids, best first'), z.array(L4Order).describe('Asks, best first')]),
 })
-const BLOCK = { ...POSITION, prev_block_height: z.int().min(-1).describe('Previous block with rows of this coin') }
+const BLOCK = {
+  ...POSITION,
+  prev_block_height: z.int().min(-1).describe('Height of the previous block with rows of this coin'),
+}
 const Updates = z.object({
   ...BLOCK,
   order_statuses: z.array(OrderStatus).describe('Order statuses as written by the node'),
   book_diffs: z.array(BookDiff).describe('Changed coins'),
 })
-/** What nodes write never ends a connection. */
+/** Looser than the published schema: what nodes write must not end a connection. */
 const AnyUpdates = z.object({
   ...BLOCK,
   order_statuses: z.array(z.unknown()).describe('Order statuses as written by the node'),
@@ -98,7 +101,7 @@ const frame = framesOf(AnyUpdates)
 
 export const l4Book: L4Channel<z.infer<typeof frame>> = {
   type: TYPE,
-  summary: 'Every order of a book: a Snapshot, then the order statuses and book diffs of each block',
+  summary: 'All orders of a book: a snapshot, then the order statuses and book diffs of each block',
   example: {
     request: { coin: 'BTC' },
     frame: {
@@ -121,7 +124,7 @@ export const l4Book: L4Channel<z.infer<typeof frame>> = {
     .strictObject({
       type: z.literal(TYPE),
       coin: z
-        .string({ error: 'must be one coin: send a subscription for each' })
+        .string({ error: 'must be one coin. Send one subscription per coin' })
         .pipe(CoinName)
         .describe(MARKET.description ?? ''),
     })
@@ -131,8 +134,8 @@ export const l4Book: L4Channel<z.infer<typeof frame>> = {
   price: 3 * ONE_CREDIT,
   source: 'l4',
   snapshot: (coin, { time, height, epoch }, levels) => {
-    const place = `"time":${time},"block_height":${height},"epoch":${JSON.stringify(epoch)}`
-    const head = `{"channel":"${TYPE}","data":{"Snapshot":{"coin":${JSON.stringify(coin)},${place},"levels":`
+    const position = `"time":${time},"block_height":${height},"epoch":${JSON.stringify(epoch)}`
+    const head = `{"channel":"${TYPE}","data":{"Snapshot":{"coin":${JSON.stringify(coin)},${position},"levels":`
     return [head, ...levels, '}}}'].join('')
   },
   encode: ({ time, height, epoch }, prev, rows) =>

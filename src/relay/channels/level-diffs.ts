@@ -8,26 +8,26 @@ import { type BookChannel, type CoinUpdate, cachedText, ONE_CREDIT } from '../ch
 
 const Coins = z
   .array(CoinName)
-  .min(1, 'must name at least one coin; leave "coin" out for every coin')
-  .max(MAX_ITEMS, `at most ${MAX_ITEMS} coins in one list: leave "coin" out for every coin`)
-  .refine((coins) => new Set(coins).size === coins.length, 'names a coin twice: list each coin once')
+  .min(1, 'must name at least one coin. Omit "coin" for every coin')
+  .max(MAX_ITEMS, `must have at most ${MAX_ITEMS.toLocaleString('en-US')} coins. Omit "coin" for every coin`)
+  .refine((coins) => new Set(coins).size === coins.length, 'names a coin twice. List each coin once')
 
 const CHECKSUM = {
-  checksum: z.boolean().optional().describe('Whether entries carry a checksum of the book after them'),
+  checksum: z.boolean().optional().describe('Whether each change carries a checksum of the resulting book'),
 }
 
 /**
- * The body of a channel of books: a coin, a list of coins, or a wildcard over market types (perps where it names none);
- * and where the channel has them, whether its changes come with checksums.
+ * Schema of a book body: a coin, a list of coins, or a wildcard over market types (default: perps), with a `checksum`
+ * option if the channel supports it.
  */
 function bookRequest(type: string, hasChecksums = false) {
   return z
     .strictObject({
       type: z.literal(type),
       coin: z
-        .union([CoinName, Coins], { error: 'must be a coin or a list of coins; leave it out for every coin' })
+        .union([CoinName, Coins], { error: 'must be a coin or a list of coins. Omit it for every coin' })
         .optional()
-        .describe('One coin or a list; absent: every coin of `marketTypes`'),
+        .describe('Coin or list of coins. Default: every coin of `marketTypes`'),
       marketTypes: MarketTypes,
       ...((hasChecksums ? CHECKSUM : {}) as typeof CHECKSUM),
     })
@@ -41,7 +41,7 @@ function bookRequest(type: string, hasChecksums = false) {
 const PER_COIN: MicroCredits = 130_000
 const WILDCARD: MicroCredits = 10 * ONE_CREDIT
 
-/** What a minute of a stream of books costs, as the specification says: per coin of a list, flat for a wildcard. */
+/** Price of a minute as the specification sets it: per listed coin, flat for a wildcard. */
 function bookMinutePrice({ coins }: BookBody): MicroCredits {
   return coins === null ? WILDCARD : PER_COIN * coins.length
 }
@@ -61,12 +61,12 @@ const snapshot: NonNullable<BookChannel<unknown>['snapshot']> = ({ coin, time, h
   `{"channel":"l2BookDiff","data":{"Snapshot":{"coin":${JSON.stringify(coin)},"time":${time},"block_height":${height},"levels":${levels}}}}`
 
 /**
- * A Snapshot of every coin first, then the changed levels of each block. No sequence numbers: where a coin's continuity is
- * lost its sockets must connect again, because a Snapshot may only come first.
+ * Snapshots first, then changed levels per block, without sequence numbers. If a coin loses continuity, its sockets
+ * must reconnect, because a snapshot may only come first.
  */
 export const l2BookDiff = defineBookChannel({
   type: 'l2BookDiff',
-  summary: 'Full-depth books: a Snapshot of each coin, then the changed levels of each block',
+  summary: 'Full-depth books: a snapshot of each coin, then the changed levels of each block',
   example: {
     request: { coin: 'BTC' },
     frame: {
@@ -85,15 +85,15 @@ export const l2BookDiff = defineBookChannel({
   request: bookRequest('l2BookDiff'),
   frame: z.object({ channel: z.literal('l2BookDiff'), data: z.union([z.object({ Snapshot }), z.object({ Updates })]) }),
   snapshot,
-  /** A coin's first book is its Snapshot; changes of the others go out as one Updates. */
+  /** A coin's first book is sent as a snapshot. Changes of the other coins share one Updates frame. */
   encode: ({ height, time, updates }) => {
     const texts: string[] = []
     let pieces = ''
     let broken = false
-    for (const entry of updates) {
-      if (entry.mark === '!') broken = true
-      else if (entry.mark === '+') texts.push(snapshot({ coin: entry.coin, time, height, levels: entry.levels }))
-      else pieces += pieces ? `,${diffText(entry)}` : diffText(entry)
+    for (const update of updates) {
+      if (update.mark === '!') broken = true
+      else if (update.mark === '+') texts.push(snapshot({ coin: update.coin, time, height, levels: update.levels }))
+      else pieces += pieces ? `,${diffText(update)}` : diffText(update)
     }
     if (pieces) {
       texts.push(
@@ -104,14 +104,14 @@ export const l2BookDiff = defineBookChannel({
   },
 })
 
-function diffText(entry: CoinUpdate): string {
-  return cachedText(entry, 'l2BookDiff', ({ coin, levels }) => `{"coin":${JSON.stringify(coin)},"levels":${levels}}`)
+function diffText(update: CoinUpdate): string {
+  return cachedText(update, 'l2BookDiff', ({ coin, levels }) => `{"coin":${JSON.stringify(coin)},"levels":${levels}}`)
 }
 
 const SequencedUpdates = z.object({
   time: Millis,
   block_height: Height.describe('Block height of this state'),
-  epoch: z.string().describe('Id of an unbroken chain of books; when it changes, sequence numbers restart'),
+  epoch: z.string().describe('Id of a continuous chain of books. Sequence numbers restart when it changes'),
   cursor: z.string().describe('Block height as text'),
   book_diffs: z
     .array(
@@ -120,26 +120,26 @@ const SequencedUpdates = z.object({
         seq: z.int().describe('Height of the last change of this book'),
         prev_seq: z
           .int()
-          .describe('`seq` of the book that this change applies to; −1: chain broken, fetch the book again'),
+          .describe('`seq` of the book that this change applies to. −1: continuity lost, fetch the book again'),
         levels: Levels,
         checksum: z
           .int()
           .min(0)
           .max(0xffffffff)
           .optional()
-          .describe('CRC-32 of the ten best levels a side after this change'),
+          .describe('CRC-32 of the best 10 levels per side after this change'),
       }),
     )
     .describe('Changed coins'),
 })
 
 /**
- * Sequence numbers, one frame per block and no Snapshot. A client fetches books by `l2BookDiffSnapshot` and sees lost
- * continuity as a `prev_seq` that it does not hold, and by checksums, where it asks for them, that its book is the server's.
+ * One frame per block with sequence numbers and no snapshot. A client fetches books with `l2BookDiffSnapshot`. It
+ * detects lost continuity by `prev_seq`, and a wrong book by checksums, if requested.
  */
 export const l2BookDiff2 = defineBookChannel({
   type: 'l2BookDiff2',
-  summary: 'Changed levels of full-depth books with sequence numbers; books come from `l2BookDiffSnapshot`',
+  summary: 'Changed levels of full-depth books with sequence numbers. Fetch the books with `l2BookDiffSnapshot`',
   example: {
     request: { coin: 'BTC', checksum: true },
     frame: {
@@ -168,24 +168,24 @@ export const l2BookDiff2 = defineBookChannel({
   snapshot: null,
   encode: ({ height, time, epoch, updates }, isChecked) => {
     const pieces = updates
-      .map((entry) => `${sequencedDiffStart(entry, height)}${isChecked ? checksumText(entry) : ''}}`)
+      .map((update) => `${sequencedDiffStart(update, height)}${isChecked ? checksumText(update) : ''}}`)
       .join(',')
     const text = `{"channel":"l2BookDiff2","data":{"Updates":{"time":${time},"block_height":${height},"epoch":${JSON.stringify(epoch ?? '')},"cursor":"${height}","book_diffs":[${pieces}]}}}`
     return { texts: [text], isBroken: false }
   },
 })
 
-/** Without its end. */
-function sequencedDiffStart(entry: CoinUpdate, height: number): string {
+/** Without the closing brace. */
+function sequencedDiffStart(update: CoinUpdate, height: number): string {
   return cachedText(
-    entry,
+    update,
     'l2BookDiff2',
     ({ coin, prevSeq, levels }) =>
       `{"coin":${JSON.stringify(coin)},"seq":${height},"prev_seq":${prevSeq},"levels":${levels}`,
   )
 }
 
-/** A hub that was not told yet that it is wanted has none: of a block that the snapshot holds. */
-function checksumText({ checksum: is }: CoinUpdate): string {
-  return is === undefined ? '' : `,"checksum":${is}`
+/** Undefined until the hub knows that checksums are needed. Such a block is already part of the snapshot. */
+function checksumText({ checksum: value }: CoinUpdate): string {
+  return value === undefined ? '' : `,"checksum":${value}`
 }

@@ -1,4 +1,4 @@
-// notification: a sentence for each resting order of a user that was filled, in the public server's words.
+// notification: a text for each fill of a user's resting order, in the public server's wording.
 
 import * as z from 'zod'
 import type { UserFill } from '../../protocol/feed/block.ts'
@@ -17,14 +17,14 @@ const RESTING: EventView<UserFill> = {
   },
 }
 
-/** A decimal without zeros that say nothing. */
+/** Removes trailing zeros of a decimal. */
 function plain(decimal: string): string {
   return decimal.includes('.') ? decimal.replace(/\.?0+$/, '') : decimal
 }
 
 export const notification = defineEventChannel({
   type: TYPE,
-  summary: 'A sentence for each resting order of a user that was filled',
+  summary: "Text notifications for fills of a user's resting orders",
   example: {
     request: { user: EXAMPLE_FILL[0] },
     frame: { channel: TYPE, data: { notification: 'Resting order filled: Bought 0.01 BTC at $81307' } },

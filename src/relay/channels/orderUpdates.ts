@@ -1,5 +1,5 @@
-// orderUpdates: what became of the orders of the wallets that are named, all of a block in one frame. Who names one wallet
-// by `user` has it in the public server's shape besides, a bare list. Live only: open orders are asked for.
+// orderUpdates: order statuses of the named wallets, one frame per block. A subscription with `user` also gets the
+// public server's shape, a bare list. Live only; open orders are available from info.
 
 import * as z from 'zod'
 import { Address } from '../../protocol/feed/block.ts'
@@ -12,17 +12,17 @@ import { ORDERS, withoutUsers } from '../events/order-view.ts'
 const TYPE = 'orderUpdates'
 const USER = `0x${'a1'.repeat(20)}`
 
-/** Without `cloid` where there is none, as the public server has it. */
+/** Without `cloid` if there is none, as on the public server. */
 const Order = OpenOrder.extend({ cloid: Cloid.optional().describe('Client order id') })
 const OrderUpdate = z.object({
   order: Order,
   status: OrderStatus,
-  statusTimestamp: z.int().describe('Time of the status, Unix milliseconds'),
+  statusTimestamp: z.int().describe('Status time in Unix milliseconds'),
 })
 
 export const orderUpdates = defineEventChannel({
   type: TYPE,
-  summary: 'What becomes of the orders of up to 1,000 wallets',
+  summary: 'Order status updates of up to 1,000 wallets',
   example: {
     request: { addresses: [USER] },
     frame: {
@@ -53,7 +53,7 @@ export const orderUpdates = defineEventChannel({
   frame: z.object({
     channel: z.literal(TYPE),
     updates: z.array(OrderUpdate.extend({ user: Address })).describe('Order updates in node order'),
-    /** Where the subscription has `user`: the same without it. */
+    /** For subscriptions with `user`: the same without the user. */
     data: z.array(OrderUpdate).optional(),
     ...META_FIELDS,
   }),

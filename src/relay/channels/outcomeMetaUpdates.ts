@@ -1,4 +1,4 @@
-// outcomeMetaUpdates: outcome markets and questions that were created, changed or settled, as a bare list.
+// outcomeMetaUpdates: created, changed and settled outcome markets and questions, as a bare list.
 
 import * as z from 'zod'
 import { kindsByKey } from '../../core/open-kinds.ts'
@@ -13,7 +13,7 @@ const { deployer: _, ...CREATED } = { ...EXAMPLE_OUTCOME, sideSpecs: [{ name: 'Y
 
 export const outcomeMetaUpdates = defineEventChannel({
   type: TYPE,
-  summary: 'Outcome markets and questions that were created, changed or settled',
+  summary: 'Created, changed and settled outcome markets and questions',
   example: {
     request: {},
     frame: {

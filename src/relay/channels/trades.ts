@@ -1,5 +1,5 @@
-// trades: what changed hands in one market, in the public server's shape: the last ones, then all of a block in one frame,
-// in its order.
+// trades: trades of one market in the public server's shape. The latest trades first, then all trades of each block in
+// one frame.
 
 import * as z from 'zod'
 import { Address, CoinName, Decimal, Millis, TxHash } from '../../protocol/feed/block.ts'
@@ -8,7 +8,7 @@ import { MARKET } from '../body-fields.ts'
 import { defineEventChannel, type EventView, META_FIELDS, metaText } from '../channel.ts'
 import { EXAMPLE_FILL } from './fills.ts'
 
-/** `side` is the taker's, `users` are buyer and seller; `hash` is the taker's, zero where a TWAP order took. */
+/** `side` is the taker's and `users` are buyer and seller. `hash` is the taker's, or zero if a TWAP order took. */
 const TradeRow = z.object({
   coin: CoinName,
   side: z.enum(['B', 'A']).describe('`B`: bid or buy; `A`: ask or sell'),
@@ -22,17 +22,17 @@ const TradeRow = z.object({
 
 const TRADES: EventView<Trade> = { items: ({ fills }) => tradesOf(fills), text: JSON.stringify }
 
-/** The public server begins with so many. */
+/** The public server starts with this many. */
 const HISTORY_ROWS = 30
 
-const frame = (pieces: readonly string[], more = '') => `{"channel":"trades","data":[${pieces.join(',')}]${more}}`
+const frame = (pieces: readonly string[], suffix = '') => `{"channel":"trades","data":[${pieces.join(',')}]${suffix}}`
 const idOf = ({ coin, tid }: Trade) => `${tid} ${coin}`
 
 const [BUYER, { coin, side, px, sz, time, hash, tid }] = EXAMPLE_FILL
 
 export const trades = defineEventChannel({
   type: 'trades',
-  summary: 'Trades in one market, as the public server shows them',
+  summary: "Trades in one market, in the public server's format",
   example: {
     request: { coin },
     frame: {

@@ -1,4 +1,4 @@
-// Channels of the public server that list what happened to one user: first what was before, then what each block brings.
+// Channels that list events of one user in the public server's shape: history first, then the rows of each block.
 
 import * as z from 'zod'
 import { DAY_MS } from '../../core/time.ts'
@@ -19,7 +19,7 @@ import {
 import { fundingRows } from '../events/funding-payments.ts'
 import { fillId, isSlice, sliceRow, twapEventId, twapEvents } from '../events/twap-view.ts'
 
-/** So many of the newest rows stand in a first frame: the whole of an answer would be most of a megabyte. */
+/** Maximum rows of the first frame. A full response would be most of a megabyte. */
 const HISTORY_ROWS = 500
 
 interface UserRowsDefinition<Type extends string, Row extends z.ZodType> {
@@ -31,13 +31,12 @@ interface UserRowsDefinition<Type extends string, Row extends z.ZodType> {
   readonly example: { readonly user: Address; readonly row: object }
   readonly rows: EventView<UserRow>['items']
   readonly infoRequest: (user: Address, nowMs: number, tries: number) => InfoRequest
-  /** Of an answer, the oldest first. May throw on what is no answer. */
-  readonly history: (answer: unknown) => readonly Omit<UserRow, 'user'>[]
-  readonly fetched?: 'paid'
+  /** Rows of a response, oldest first. May throw on a malformed response. */
+  readonly history: (response: unknown) => readonly Omit<UserRow, 'user'>[]
+  readonly fetched?: 'funding'
   readonly needs?: 'events'
 }
 
-/** A channel of one user's rows, with the frames of the public server. */
 function userRowsChannel<const Type extends string, Row extends z.ZodType>({
   type,
   summary,
@@ -50,8 +49,8 @@ function userRowsChannel<const Type extends string, Row extends z.ZodType>({
   ...more
 }: UserRowsDefinition<Type, Row>) {
   const view: EventView<UserRow> = { items: rows, text: (item) => JSON.stringify(item.row) }
-  const frame = (user: Address, pieces: readonly string[], before: string, after = '') =>
-    `{"channel":"${type}","data":{${before}"user":"${user}","${list}":[${pieces.join(',')}]}${after}}`
+  const frame = (user: Address, pieces: readonly string[], prefix: string, suffix = '') =>
+    `{"channel":"${type}","data":{${prefix}"user":"${user}","${list}":[${pieces.join(',')}]}${suffix}}`
   return defineEventChannel({
     ...more,
     type,
@@ -64,7 +63,10 @@ function userRowsChannel<const Type extends string, Row extends z.ZodType>({
     frame: z.object({
       channel: z.literal(type),
       data: z.object({
-        isSnapshot: z.literal(true).optional().describe('True for past entries; false or absent for new ones'),
+        isSnapshot: z
+          .literal(true)
+          .optional()
+          .describe('Whether the entries are history; absent or false for new ones'),
         user: Address,
         [list]: z.array(row),
       }),
@@ -77,8 +79,8 @@ function userRowsChannel<const Type extends string, Row extends z.ZodType>({
     encode: (pieces, meta, user) => frame(user, pieces, '', metaText(meta)),
     history: {
       infoRequest,
-      rows: (answer) =>
-        history(answer)
+      rows: (response) =>
+        history(response)
           .slice(-HISTORY_ROWS)
           .map((one) => [one.id, one.row]),
       idOf: ({ id }) => id,
@@ -87,34 +89,34 @@ function userRowsChannel<const Type extends string, Row extends z.ZodType>({
   })
 }
 
-/** What is past begins so long ago, or a fifth of that where it is too much for an answer, and so on. */
+/** The history starts this long ago, or a fifth of that after each response that is too large. */
 const HISTORY_MS = DAY_MS
-/** An answer holds so many payments, the oldest: one that is full lacks the newest. */
+/** A response holds the oldest payments up to this number, so a full one lacks the newest. */
 const RESPONSE_ROWS = 500
 
 export const userFundings = userRowsChannel({
   type: 'userFundings',
-  summary: 'The funding that a user paid and got',
+  summary: 'Funding payments of a user',
   list: 'fundings',
   row: z.looseObject({ time: z.int(), ...FUNDING_AMOUNTS }),
   example: { user: USER, row: { time: TIME, ...EXAMPLE_FUNDING } },
-  rows: ({ fetched }) => fetched?.paid ?? [],
-  fetched: 'paid',
+  rows: ({ fetched }) => fetched?.funding ?? [],
+  fetched: 'funding',
   infoRequest: (user, nowMs, tries) => ({
     type: 'userFunding',
     user,
     startTime: Math.ceil(nowMs - HISTORY_MS / 5 ** tries),
   }),
-  history: (answer) => {
-    const rows = fundingRows(answer)
-    if (rows.length >= RESPONSE_ROWS) throw new Error('it does not reach to the present')
+  history: (response) => {
+    const rows = fundingRows(response)
+    if (rows.length >= RESPONSE_ROWS) throw new Error('the response does not reach the present')
     return rows
   },
 })
 
 export const userTwapHistory = userRowsChannel({
   type: 'userTwapHistory',
-  summary: "What became of a user's TWAP orders",
+  summary: "Status history of a user's TWAP orders",
   list: 'history',
   row: TwapEvent,
   example: {
@@ -124,17 +126,17 @@ export const userTwapHistory = userRowsChannel({
   needs: 'events',
   rows: twapEvents,
   infoRequest: (user) => ({ type: 'twapHistory', user }),
-  history: (answer) =>
-    (answer as Parameters<typeof twapEventId>[0][]).map((row) => ({ id: twapEventId(row), row })).reverse(),
+  history: (response) =>
+    (response as Parameters<typeof twapEventId>[0][]).map((row) => ({ id: twapEventId(row), row })).reverse(),
 })
 
 export const userTwapSliceFills = userRowsChannel({
   type: 'userTwapSliceFills',
-  summary: "Fills of the slices of a user's TWAP orders",
+  summary: "Slice fills of a user's TWAP orders",
   list: 'twapSliceFills',
   row: TwapSliceFill,
   example: { user: USER, row: { fill: FILL, twapId: 3 } },
   rows: ({ fills }) => fills.filter(isSlice).map(sliceRow),
   infoRequest: (user) => ({ type: 'userTwapSliceFills', user }),
-  history: (answer) => (answer as { fill: Fill }[]).map((row) => ({ id: fillId(row.fill), row })).reverse(),
+  history: (response) => (response as { fill: Fill }[]).map((row) => ({ id: fillId(row.fill), row })).reverse(),
 })

@@ -1,5 +1,5 @@
-// Channels of what one answer says of a user, as the public server has them: the whole again each time, every few seconds
-// and soon after something happened to the user.
+// Channels of one user's state in the public server's shape: the full state every few seconds, and soon after an event
+// of the user.
 
 import * as z from 'zod'
 import { marketTypeOf } from '../../core/coin.ts'
@@ -15,21 +15,21 @@ import { MARKET, WalletAddress } from '../body-fields.ts'
 import { defineStateChannel, type InfoRequest, type StateResponse } from '../channel.ts'
 import { dexField, StateDex } from './asset-contexts.ts'
 
-/** As the public server does; what depends on prices moves without an event. */
+/** The public server's interval. Values that depend on prices change without an event. */
 export const USER_STATE_MS = 4_500
 
 interface UserStateDefinition<Type extends string, Body, Data extends z.ZodType> {
   readonly type: Type
   readonly summary: string
-  /** Its output is how the public server acknowledges a body. */
+  /** Its output is the body that the public server acknowledges. */
   readonly request: z.ZodType<Body>
   readonly dataSchema: Data
   readonly example: { readonly request: Readonly<Record<string, unknown>>; readonly data: unknown }
   readonly infoRequest: (body: Body) => InfoRequest
   readonly everyMs?: number
   readonly coin?: (body: Body) => string
-  /** JSON of what is shown, of the answer's. */
-  readonly render: (body: Body, answer: StateResponse) => string
+  /** JSON of a frame's data from the response. */
+  readonly render: (body: Body, response: StateResponse) => string
 }
 
 function userStateChannel<
@@ -40,16 +40,16 @@ function userStateChannel<
   return defineStateChannel({
     ...more,
     requests: (body: Body) => [[infoRequest(body), everyMs]],
-    extract: (answer) => answer,
+    extract: (response) => response,
     // biome-ignore lint/style/noNonNullAssertion: one question is asked, so there is one answer
-    data: (body, [answer]) => render(body, answer!),
+    data: (body, [response]) => render(body, response!),
     repeats: true,
   })
 }
 
 export const clearinghouseState = userStateChannel({
   type: 'clearinghouseState',
-  summary: "A user's account on one perp DEX",
+  summary: 'Perp account of a user on one DEX',
   request: z.strictObject({ type: z.literal('clearinghouseState'), user: WalletAddress, dex: StateDex }),
   dataSchema: z.object({ dex: z.string(), user: Address, clearinghouseState: PerpState.describe('Perp account') }),
   example: { request: { user: USER, dex: '' }, data: { dex: '', user: USER, clearinghouseState: PERP_STATE } },
@@ -57,10 +57,10 @@ export const clearinghouseState = userStateChannel({
   render: ({ user, dex }, { text }) => `{"dex":${JSON.stringify(dex)},"user":"${user}","clearinghouseState":${text}}`,
 })
 
-/** With triggers and attached orders; spot orders come with the main DEX. */
+/** Includes trigger and attached orders. Spot orders come with the main DEX. */
 export const openOrders = userStateChannel({
   type: 'openOrders',
-  summary: 'The resting orders of a user on one perp DEX',
+  summary: 'Resting orders of a user on one perp DEX',
   request: z.strictObject({ type: z.literal('openOrders'), user: WalletAddress, dex: StateDex }),
   dataSchema: z.object({ dex: z.string(), user: Address, orders: z.array(FrontendOrder) }),
   example: { request: { user: USER, dex: '' }, data: { dex: '', user: USER, orders: [FRONTEND_ORDER] } },
@@ -68,17 +68,17 @@ export const openOrders = userStateChannel({
   render: ({ user, dex }, { text }) => `{"dex":${JSON.stringify(dex)},"user":"${user}","orders":${text}}`,
 })
 
-const NO_EFFECT = z.boolean().optional().describe('Accepted without effect')
+const NO_EFFECT = z.boolean().optional().describe('Accepted but has no effect')
 
 export const spotState = userStateChannel({
   type: 'spotState',
-  summary: 'The spot balances of a user',
+  summary: 'Spot balances of a user',
   request: z
     .strictObject({
       type: z.literal('spotState'),
       user: WalletAddress,
       ignorePortfolioMargin: NO_EFFECT,
-      // As the public server's documents call it; it is acknowledged by the other name.
+      // Name in the public server's documentation. It is acknowledged under the other name.
       isPortfolioMargin: NO_EFFECT,
     })
     .transform(({ type, user, ignorePortfolioMargin, isPortfolioMargin }) => ({
@@ -94,7 +94,7 @@ export const spotState = userStateChannel({
 
 export const activeAssetData = userStateChannel({
   type: 'activeAssetData',
-  summary: 'What a user can buy and sell of a perp',
+  summary: 'Maximum buy and sell sizes of a user in a perp',
   request: z.strictObject({
     type: z.literal('activeAssetData'),
     user: WalletAddress,
@@ -107,10 +107,10 @@ export const activeAssetData = userStateChannel({
   render: (_, { text }) => text,
 })
 
-/** With the markets of the main DEX. The public server serves it no more; SDKs still ask for it. */
+/** Includes the markets of the main DEX. The public server dropped it, but SDKs still request it. */
 export const webData2 = userStateChannel({
   type: 'webData2',
-  summary: "A user's account and the markets in one frame (deprecated)",
+  summary: 'Account of a user and all markets in one frame (deprecated)',
   request: z.strictObject({ type: z.literal('webData2'), user: WalletAddress }),
   dataSchema: WebData2,
   example: { request: { user: USER }, data: EXAMPLE_WEB_DATA },
@@ -119,16 +119,16 @@ export const webData2 = userStateChannel({
 })
 
 /**
- * No answer lists TWAP orders but `webData2`, which knows the main DEX and spot: another `dex` is refused rather than shown
- * without any.
+ * Only `webData2` lists TWAP orders, for the main DEX and spot. Another `dex` is rejected, because it would wrongly
+ * show none.
  */
 export const twapStates = userStateChannel({
   type: 'twapStates',
-  summary: 'The TWAP orders of a user that are at work',
+  summary: 'Active TWAP orders of a user',
   request: z.strictObject({
     type: z.literal('twapStates'),
     user: WalletAddress,
-    dex: z.literal('', 'must be empty or left out: TWAP orders of other DEXes are not listed anywhere').default(''),
+    dex: z.literal('', 'must be empty or omitted. TWAP orders of other DEXes are not available').default(''),
   }),
   dataSchema: z.object({ dex: z.string(), user: Address, states: TwapStates.describe('Active TWAP orders') }),
   example: { request: { user: USER, dex: '' }, data: { dex: '', user: USER, states: [[3, EXAMPLE_TWAP]] } },
@@ -137,20 +137,20 @@ export const twapStates = userStateChannel({
     JSON.stringify({ dex, user, states: (value as { twapStates: unknown[] }).twapStates }),
 })
 
-/** The main DEX in an answer of all, where its wire name is empty. */
+/** Key of the main DEX in a response for all DEXes. */
 const MAIN_DEX = 'native'
 
 /** The main DEX first. */
 export const allDexsClearinghouseState = userStateChannel({
   type: 'allDexsClearinghouseState',
-  summary: "A user's account on every perp DEX",
+  summary: 'Perp accounts of a user on every DEX',
   request: z.strictObject({ type: z.literal('allDexsClearinghouseState'), user: WalletAddress }),
   dataSchema: z.object({
     user: Address,
     clearinghouseStates: z
       .array(
         z.tuple([
-          z.string().describe('Name of the DEX; empty: main DEX'),
+          z.string().describe('DEX name; empty for the main DEX'),
           PerpState.describe('Perp account on that DEX'),
         ]),
       )
@@ -158,12 +158,12 @@ export const allDexsClearinghouseState = userStateChannel({
   }),
   example: { request: { user: USER }, data: { user: USER, clearinghouseStates: [['', PERP_STATE]] } },
   infoRequest: ({ user }) => ({ type: 'clearinghouseState', user, dex: 'ALL_DEXES' }),
-  // One reading asks for each DEX.
+  // One poll requests every DEX.
   everyMs: 2 * USER_STATE_MS,
   render: ({ user }, { value }) => {
     const states = Object.entries(value as Readonly<Record<string, object>>)
-    // One that is missing would read as no position.
-    if (states.some(([, state]) => 'error' in state)) throw new Error('a DEX has not answered')
+    // A missing DEX would look like no position.
+    if (states.some(([, state]) => 'error' in state)) throw new Error('a DEX did not respond')
     return JSON.stringify({
       user,
       clearinghouseStates: states.map(([dex, state]) => [dex === MAIN_DEX ? '' : dex, state]),

@@ -1,5 +1,5 @@
-// userEvents: what happened to a user in each block, a frame of each kind, on the public server's channel `user`. That
-// server's `liquidation` has an id that nodes do not write: here a liquidation shows in its fills alone.
+// userEvents: events of a user in each block, one frame per kind, on the public server's channel `user`. The public
+// `liquidation` has an id that nodes do not write, so here liquidations appear only as fills.
 
 import * as z from 'zod'
 import { type Address, Fill, type UserFill } from '../../protocol/feed/block.ts'
@@ -22,7 +22,7 @@ import { EXAMPLE_FILL, NodeFill } from './fills.ts'
 const TYPE = 'userEvents'
 const [USER, FILL] = EXAMPLE_FILL
 
-/** What becomes one frame: all of one kind that a block holds of a user, but each funding payment by itself. */
+/** One frame: all events of one kind of a user in a block, or one funding payment. */
 interface UserEvent {
   readonly user: Address
   readonly data: object
@@ -44,13 +44,13 @@ function userEventsOf(block: BlockEvents): UserEvent[] {
     ...ofKind('twapSliceFills', fills.filter(isSlice).map(sliceRow)),
     ...ofKind('twapHistory', twapEvents(block)),
     ...ofKind('nonUserCancel', nonUserCancels(block)),
-    ...(fetched?.paid ?? []).map(({ user, row }) => ({ user, data: { funding: row } })),
+    ...(fetched?.funding ?? []).map(({ user, row }) => ({ user, data: { funding: row } })),
   ]
 }
 
 const VIEW: EventView<UserEvent> = { items: userEventsOf, text: ({ data }) => JSON.stringify(data) }
 
-const frameOf = <Shown extends z.ZodType>(fill: Shown) =>
+const frameOf = <Schema extends z.ZodType>(fill: Schema) =>
   z.object({
     channel: z.literal('user'),
     data: z.union([
@@ -60,10 +60,10 @@ const frameOf = <Shown extends z.ZodType>(fill: Shown) =>
       z.object({
         nonUserCancel: z
           .array(z.object({ coin: z.string(), oid: z.int().describe('Order id') }))
-          .describe('Orders canceled by others than the user'),
+          .describe('Orders not canceled by the user'),
       }),
       z.object({
-        funding: z.looseObject({ time: z.int(), ...FUNDING_AMOUNTS }).describe('Funding rate of the current hour'),
+        funding: z.looseObject({ time: z.int(), ...FUNDING_AMOUNTS }).describe('Funding payment'),
       }),
     ]),
     ...META_FIELDS,
@@ -72,7 +72,7 @@ const frameOf = <Shown extends z.ZodType>(fill: Shown) =>
 export const userEvents = defineEventChannel({
   type: TYPE,
   frameName: 'user',
-  summary: 'Fills, TWAP orders, orders ended by others and funding of a user',
+  summary: 'Fills, TWAP orders, non-user cancels and funding of a user',
   example: { request: { user: USER }, frame: { channel: 'user', data: { fills: [FILL] } } },
   ...userBody(TYPE),
   frame: frameOf(Fill),
@@ -82,6 +82,6 @@ export const userEvents = defineEventChannel({
   namesOf: ({ user }) => [user],
   framing: 'per item',
   encode: ([data], meta) => `{"channel":"user","data":${data}${metaText(meta)}}`,
-  fetched: 'paid',
+  fetched: 'funding',
   needs: 'orders',
 })

@@ -1,4 +1,4 @@
-// userHistoricalOrders: what became of a user's last orders: the newest of what is past first, then what is new.
+// userHistoricalOrders: the status of a user's latest orders, the newest history first, then new entries.
 
 import * as z from 'zod'
 import { Address } from '../../protocol/feed/block.ts'
@@ -10,7 +10,7 @@ import { USER_STATE_MS } from './user-states.ts'
 
 const TYPE = 'userHistoricalOrders'
 
-/** The whole of an answer would be most of a megabyte. */
+/** A full response would be most of a megabyte. */
 const HISTORY_ROWS = 500
 
 interface Row {
@@ -19,7 +19,7 @@ interface Row {
   readonly statusTimestamp: number
 }
 
-/** The newest moment that was shown, and what was shown of it. */
+/** The newest time that was sent, and the rows of that time. */
 interface LastShown {
   readonly time: number
   readonly ids: ReadonlySet<string>
@@ -33,16 +33,16 @@ const example = { order: FRONTEND_ORDER, status: 'filled', statusTimestamp: TIME
 
 export const userHistoricalOrders = defineStateChannel({
   type: TYPE,
-  summary: "What became of a user's orders",
+  summary: 'Order status history of a user',
   example: { request: { user: USER }, data: { isSnapshot: true, user: USER, orderHistory: [example] } },
   request: z.strictObject({ type: z.literal(TYPE), user: WalletAddress }),
   dataSchema: z.object({
-    isSnapshot: z.literal(true).optional().describe('True for past entries; false or absent for new ones'),
+    isSnapshot: z.literal(true).optional().describe('Whether the entries are history; absent or false for new ones'),
     user: Address,
     orderHistory: z.array(OrderWithStatus),
   }),
   requests: ({ user }) => [[{ type: 'historicalOrders', user }, USER_STATE_MS]],
-  /** The oldest first. */
+  /** Oldest first. */
   extract: ({ value }) => (value as readonly Row[]).toReversed(),
   data: ({ user }, [rows = []]) => JSON.stringify({ isSnapshot: true, user, orderHistory: rows.slice(-HISTORY_ROWS) }),
   changes: ({ user }, [rows = []], mark) => {

@@ -1,4 +1,4 @@
-// userNonFundingLedgerUpdates: balance movements but funding, a frame per wallet and block.
+// userNonFundingLedgerUpdates: balance movements except funding, one frame per wallet and block.
 
 import * as z from 'zod'
 import { Address, LedgerEvent } from '../../protocol/feed/block.ts'
@@ -8,19 +8,19 @@ import { defineEventChannel, type EventView, META_FIELDS, metaText } from '../ch
 
 const TYPE = 'userNonFundingLedgerUpdates'
 
-/** Without the wallets that a movement concerns: the envelope names the one that it is told to. */
+/** Without the affected wallets, because the envelope names the receiver's. */
 const LEDGER: EventView<LedgerEvent> = {
   items: ({ ledger }) => ledger,
   text: ({ time, hash, delta }) => JSON.stringify({ time, hash, delta }),
 }
 
-/** `isSnapshot` is false today; an older client must live with a replay. */
+/** `isSnapshot` is always false today. Clients must handle true, for replays. */
 const frameOf = <Update extends z.ZodType>(update: Update) =>
   z.object({
     channel: z.literal(TYPE),
     data: z.object({
       user: Address,
-      isSnapshot: z.boolean().describe('True for past entries; false or absent for new ones'),
+      isSnapshot: z.boolean().describe('Whether the entries are history; absent or false for new ones'),
       nonFundingLedgerUpdates: z.array(update).describe('Balance movements'),
       ...META_FIELDS,
     }),
@@ -28,7 +28,7 @@ const frameOf = <Update extends z.ZodType>(update: Update) =>
 
 export const userNonFundingLedgerUpdates = defineEventChannel({
   type: TYPE,
-  summary: 'Balance movements, funding payments excepted, of up to 1,000 wallets',
+  summary: 'Balance movements, except funding, of up to 1,000 wallets',
   example: {
     request: { addresses: [`0x${'a1'.repeat(20)}`] },
     frame: {

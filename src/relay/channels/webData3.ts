@@ -1,5 +1,5 @@
-// webData3: a user's settings, and what each perp DEX says of him: put together from the answers that know it. As in
-// `subAccounts2`, `abstraction` is left out where it is the default.
+// webData3: a user's settings and state on each perp DEX, combined from several info responses. As in `subAccounts2`, a
+// default `abstraction` is omitted.
 
 import * as z from 'zod'
 import { openEnum } from '../../core/open-kinds.ts'
@@ -13,15 +13,15 @@ import { USER_STATE_MS } from './user-states.ts'
 
 const TYPE = 'webData3'
 
-/** Settings, and the markets at their cap of open interest, change seldom. */
+/** Settings, and markets at their open-interest cap, rarely change. */
 const SLOW_MS = 60_000
 
 type WebData = Readonly<Record<string, unknown>>
 
-/** Vaults trade on the main DEX, to which their equity belongs. */
+/** Vaults trade on the main DEX, so all vault equity belongs to it. */
 const NO_EQUITY = '0.0'
 
-/** What it shows, and no more: the rest is large. */
+/** Keeps only the needed fields, because the rest is large. */
 function accountOf(value: unknown): WebData {
   const { agentAddress, agentValidUntil, cumLedger, serverTime, isVault, user, optOutOfSpotDusting, ...rest } =
     value as WebData
@@ -34,7 +34,7 @@ function accountOf(value: unknown): WebData {
 
 export const webData3 = defineStateChannel({
   type: TYPE,
-  summary: "A user's settings, and what each perp DEX says of him",
+  summary: 'Settings of a user and state on each perp DEX',
   example: {
     request: { user: USER },
     data: {
@@ -62,12 +62,12 @@ export const webData3 = defineStateChannel({
   dataSchema: z.object({
     userState: z.object({
       ...ACCOUNT_FIELDS,
-      dexAbstractionEnabled: z.boolean().optional().describe('Whether one balance is shared by all DEXes'),
+      dexAbstractionEnabled: z.boolean().optional().describe('Whether all DEXes share one balance'),
       abstraction: openEnum('unifiedAccount', 'portfolioMargin', 'disabled', 'dexAbstraction')
         .optional()
         .describe('Account abstraction mode'),
     }),
-    /** By index of the DEX. */
+    /** Indexed by DEX. */
     perpDexStates: z
       .array(
         z.object({
@@ -85,9 +85,9 @@ export const webData3 = defineStateChannel({
     [{ type: 'userAbstraction', user }, SLOW_MS],
     ...((names ?? []) as readonly string[]).map((dex) => [{ type: 'perpsAtOpenInterestCap', dex }, SLOW_MS] as const),
   ],
-  extract: (answer, { type }): unknown => {
-    if (type === 'perpDexs') return dexNames(answer)
-    return type === 'webData2' ? accountOf(answer.value) : answer.value
+  extract: (response, { type }): unknown => {
+    if (type === 'perpDexs') return dexNames(response)
+    return type === 'webData2' ? accountOf(response.value) : response.value
   },
   data: (_, [, account, isDexAbstracted, abstraction, ...caps]) => {
     const { userState, main } = account as { readonly userState: object; readonly main: object }

@@ -1,7 +1,7 @@
-// The running candles that somebody wants. A candle begins with what info knows of it, and goes on with the trades of
-// blocks. Laws: nothing is shown before it holds what was before; an answer that says of which block it is holds no other
-// trades; any other is the last word where no trade came around it, else it may lack or repeat the trades of two seconds, until
-// the candle's end; one is shown at most once a second, and with its last state when the next begins.
+// Current candles that have subscribers. Each starts from an info response and continues with the trades of blocks.
+// Invariants: nothing is sent before the history is included; a response that names its block is combined only with
+// later trades; any other response is final if no trade came around it, otherwise it may miss or repeat two seconds of
+// trades until the candle ends; a candle is sent at most once a second, and once more when the next one starts.
 
 import { type Candle, spanOf, withTrade } from '../../archive/candles.ts'
 import { INTERVALS, type Interval } from '../../core/candle-interval.ts'
@@ -14,7 +14,6 @@ import type { EventFanout } from './event-fanout.ts'
 import type { Receiver } from './event-frames.ts'
 import type { FirstFramePorts } from './first-frames.ts'
 
-/** One view for each interval. */
 export const CANDLE_VIEWS = Object.fromEntries(
   INTERVALS.map((interval): [Interval, EventView<Candle>] => [
     interval,
@@ -26,11 +25,11 @@ export const CANDLE_VIEWS = Object.fromEntries(
 ) as Readonly<Record<Interval, EventView<Candle>>>
 
 const SEND_EVERY_MS = 1_000
-/** A source may be so late: what was traded within it may be in an answer, or not. */
+/** Maximum lag of a source. Trades within it may or may not be in a response. */
 const LAG_MS = 2_000
-/** Where trades never pause, the last answer is taken as it is. */
+/** If trades never pause, the last response is accepted. */
 const MAX_TRIES = 3
-/** Questions under way at once. */
+/** Concurrent info requests. */
 const MAX_IN_FLIGHT = 8
 
 interface BlockTrade {
@@ -42,19 +41,19 @@ interface RunningCandle {
   readonly interval: Interval
   readonly coin: Coin
   candle: Candle | null
-  /** Trades since it was wanted; null while info is not to be asked. */
+  /** Trades since the first subscription; null if info is no longer needed. */
   pendingTrades: BlockTrade[] | null
-  /** Of the first block that may be in them. */
+  /** Height of the first block whose trades may be in `pendingTrades`. */
   firstHeight: number
-  /** It has the trades up to this block out of an answer. */
+  /** Trades up to this block are already in the response. */
   includedHeight: number
   tries: number
   isFetching: boolean
-  /** It holds what was before it was wanted, or that cannot be had. */
+  /** It includes the earlier trades, or they are unavailable. */
   hasHistory: boolean
   isChanged: boolean
   fetchedMs: number
-  /** Of the last trade; trades before it was wanted may have come until then. */
+  /** Time of the last trade. Trades before the first subscription may have come until then. */
   lastTradeMs: number
   sentMs: number
 }
@@ -71,7 +70,7 @@ export class Candles<R extends Receiver> {
     this.#fanout = fanout
   }
 
-  /** Somebody wants one: it is shown with the next block, whether it changes or not. */
+  /** Sends a subscribed candle with the next block, changed or not. */
   onSubscribe({ channel, body }: EventsTarget): void {
     if (channel.fetched !== 'candles') return
     const { interval, coin } = body as Pick<RunningCandle, 'interval' | 'coin'>
@@ -79,20 +78,20 @@ export class Candles<R extends Receiver> {
     if (running) Object.assign(running, { isChanged: running.candle !== null, sentMs: Number.NEGATIVE_INFINITY })
   }
 
-  /** Resolves when the questions that this block made due were answered. Never rejects. */
+  /** Resolves when the requests triggered by this block are done. Never rejects. */
   async onBlock(block: RelayEvents): Promise<void> {
-    // Trades were lost, of candles that began meanwhile, too: all begin anew.
+    // Trades were lost, possibly also of candles that started meanwhile, so all start over.
     if (this.#height !== -1 && block.height !== this.#height + 1) this.#running.clear()
     this.#height = block.height
-    const target = INTERVALS.flatMap((interval) =>
+    const candlesInUse = INTERVALS.flatMap((interval) =>
       this.#fanout.namesOf(CANDLE_VIEWS[interval]).map((coin) => this.#candleOf(interval, coin, block)),
     )
-    if (this.#running.size > target.length) this.#forget(new Set(target))
-    if (target.length === 0) return
+    if (this.#running.size > candlesInUse.length) this.#forget(new Set(candlesInUse))
+    if (candlesInUse.length === 0) return
     const trades = Map.groupBy(tradesOf(block.fills), ({ coin }) => coin)
-    const candles = target.flatMap((running) => applyTrades(running, trades.get(running.coin) ?? [], block))
+    const candles = candlesInUse.flatMap((running) => applyTrades(running, trades.get(running.coin) ?? [], block))
     if (candles.length > 0) this.#fanout.deliverFetched(block, { candles })
-    await Promise.all(target.map((running) => this.#fetch(running, block.time)))
+    await Promise.all(candlesInUse.map((running) => this.#fetch(running, block.time)))
   }
 
   #candleOf(interval: Interval, coin: Coin, { height, time: timeMs }: RelayEvents): RunningCandle {
@@ -113,8 +112,8 @@ export class Candles<R extends Receiver> {
     }))
   }
 
-  #forget(target: ReadonlySet<RunningCandle>): void {
-    for (const [key, running] of this.#running) if (!target.has(running)) this.#running.delete(key)
+  #forget(candlesInUse: ReadonlySet<RunningCandle>): void {
+    for (const [key, running] of this.#running) if (!candlesInUse.has(running)) this.#running.delete(key)
   }
 
   async #fetch(running: RunningCandle, timeMs: number): Promise<void> {
@@ -127,57 +126,57 @@ export class Candles<R extends Receiver> {
     running.fetchedMs = timeMs
     this.#inFlight++
     const req = { coin, interval, startTime: spanOf(interval, timeMs).t }
-    const answer = await this.#ports.read({ type: 'candleSnapshot', req }).catch(() => null)
+    const reply = await this.#ports.read({ type: 'candleSnapshot', req }).catch(() => null)
     this.#inFlight--
     running.isFetching = false
-    // A candle that began meanwhile is known whole.
+    // A candle that started meanwhile has all its trades.
     if (running.pendingTrades !== pendingTrades) return
-    // Who does not answer has not said that there is nothing: the next answer is to have all trades until now.
-    if (answer === null) return void Object.assign(running, { pendingTrades: [], firstHeight: this.#height + 1 })
+    // No response is not an empty response. The next one must include all trades until now.
+    if (reply === null) return void Object.assign(running, { pendingTrades: [], firstHeight: this.#height + 1 })
     running.tries++
-    const found = newestCandle(answer.body)
-    const { height = Number.NEGATIVE_INFINITY } = answer
+    const response = newestCandle(reply.body)
+    const { height = Number.NEGATIVE_INFINITY } = reply
     const isOfBlock = height >= running.firstHeight - 1
     if (isOfBlock) running.includedHeight = height
     const isSure = isOfBlock || (isQuiet && pendingTrades.length === before)
-    const later = isOfBlock
+    const laterTrades = isOfBlock
       ? pendingTrades.filter(({ height }) => height > running.includedHeight)
       : pendingTrades.slice(before)
-    applyResponse(running, found, later, isSure)
+    applyResponse(running, response, laterTrades, isSure)
     if (isSure || running.tries >= MAX_TRIES) running.pendingTrades = null
     running.hasHistory = true
   }
 }
 
-/** Takes what info has found, and the trades behind it. */
+/** Combines a response with the trades after it. */
 function applyResponse(
   running: RunningCandle,
-  found: Candle | null,
-  later: readonly BlockTrade[],
+  response: Candle | null,
+  laterTrades: readonly BlockTrade[],
   isSure: boolean,
 ): void {
   const { candle, interval } = running
-  if (!found || (candle && candle.t > found.t)) return
-  const next = later.reduce((so, { trade }) => withTrade(so, interval, trade), found)
-  // Of two that may lack trades the one with more lacks fewer.
+  if (!response || (candle && candle.t > response.t)) return
+  const next = laterTrades.reduce((so, { trade }) => withTrade(so, interval, trade), response)
+  // If both may miss trades, the one with more trades misses fewer.
   if (candle?.t === next.t && candle.n > next.n && !isSure) return
   running.isChanged = running.isChanged || JSON.stringify(next) !== JSON.stringify(candle)
   running.candle = next
 }
 
-/** Takes the trades of a block; answers what is to be shown. */
+/** Adds the trades of a block and returns the candles to send. */
 function applyTrades(
   running: RunningCandle,
   trades: readonly Trade[],
   { height, time: timeMs }: RelayEvents,
 ): Candle[] {
-  const shown: Candle[] = []
+  const due: Candle[] = []
   for (const trade of height > running.includedHeight ? trades : []) {
     const before = running.candle
     running.candle = withTrade(before, running.interval, trade)
     running.pendingTrades?.push({ height, trade })
     if (before && before.t !== running.candle.t) {
-      if (running.hasHistory && running.isChanged) shown.push(before)
+      if (running.hasHistory && running.isChanged) due.push(before)
       // All of its trades came in blocks.
       Object.assign(running, { pendingTrades: null, hasHistory: true, sentMs: Number.NEGATIVE_INFINITY })
     }
@@ -185,13 +184,13 @@ function applyTrades(
     running.lastTradeMs = timeMs
   }
   const isDue = timeMs < running.sentMs || timeMs - running.sentMs >= SEND_EVERY_MS
-  if (!running.candle || !running.hasHistory || !running.isChanged || !isDue) return shown
+  if (!running.candle || !running.hasHistory || !running.isChanged || !isDue) return due
   running.isChanged = false
   running.sentMs = timeMs
-  return [...shown, running.candle]
+  return [...due, running.candle]
 }
 
-/** The newest candle of an answer; null where there is none. */
+/** The newest candle of a response; null if there is none. */
 function newestCandle(body: string): Candle | null {
   try {
     return (JSON.parse(body) as Candle[]).at(-1) ?? null

@@ -1,38 +1,38 @@
-// Frames of one block: which pieces of it go together, and to whom.
+// Builds the frames of a block's events and sends them to the matching topics.
 
 import { getOrCreate } from '../../core/get-or-create.ts'
 import type { AnyEventChannel, BlockEvents, EventsTarget, EventView } from '../channel.ts'
 
-/** What the fan-out needs of a socket. */
+/** The part of a socket that the fan-out uses. */
 export interface Receiver {
   send(text: string): void
 }
 
-/** First frames that are larger wait for room. */
+/** Larger first frames wait for room. */
 export const PACED_BYTES = 64 * 1024
 
 export interface PacedReceiver extends Receiver {
-  /** How long until so many bytes may be sent: 0, now. */
+  /** Time in ms until this many bytes may be sent; 0: now. */
   snapshotWaitMs(bytes: number): number
 }
 
-/** One distinct body and the sockets that subscribed to it. */
+/** One distinct body and its subscribers. */
 export interface Topic<R> {
   readonly target: EventsTarget
   readonly meta: boolean
   readonly receivers: Set<R>
 }
 
-/** A body that is told of earlier blocks. */
+/** A topic with its own index, for one that gets earlier blocks. */
 export interface IndexedTopic<R> {
   readonly topic: Topic<R>
   readonly index: Index<R>
 }
 
-/** Topics by name. Most names have one: a set of it would be three fifths of what a name takes. */
+/** Topics by name. Most names have one, and a Set would be three fifths of a name's memory. */
 export type Index<R> = Map<string, readonly Topic<R>[]>
 
-/** What becomes a frame: pieces of a block, and whom it goes to. */
+/** A frame before encoding: items of a block and the topics that get them. */
 interface FrameDraft<R> {
   readonly channel: AnyEventChannel
   readonly name: string
@@ -40,13 +40,13 @@ interface FrameDraft<R> {
   readonly pieces: string[]
 }
 
-/** The frames of a view of a block for all who want it. */
+/** Builds the frames of a block's view for all indexed topics. */
 export function frameDraftsOf<R>(
   block: BlockEvents,
   view: EventView<unknown>,
   indexes: readonly (readonly [AnyEventChannel, Index<R>])[],
 ): Iterable<FrameDraft<R>> {
-  const parcels = new Map<unknown, FrameDraft<R>>()
+  const drafts = new Map<unknown, FrameDraft<R>>()
   for (const item of view.items(block)) {
     let text: string | undefined
     for (const [channel, index] of indexes) {
@@ -54,17 +54,17 @@ export function frameDraftsOf<R>(
         const topics = index.get(name)
         if (!topics) continue
         text ??= view.text(item)
-        if (channel.framing === 'per item') parcels.set(Symbol(), { channel, name, topics, pieces: [text] })
+        if (channel.framing === 'per item') drafts.set(Symbol(), { channel, name, topics, pieces: [text] })
         else if (channel.framing === 'per name') {
-          getOrCreate(parcels, topics, () => ({ channel, name, topics, pieces: [] })).pieces.push(text)
+          getOrCreate(drafts, topics, () => ({ channel, name, topics, pieces: [] })).pieces.push(text)
         } else {
           for (const topic of topics)
-            getOrCreate(parcels, topic, () => ({ channel, name, topics: [topic], pieces: [] })).pieces.push(text)
+            getOrCreate(drafts, topic, () => ({ channel, name, topics: [topic], pieces: [] })).pieces.push(text)
         }
       }
     }
   }
-  return parcels.values()
+  return drafts.values()
 }
 
 /** Sends one block to one body. */
@@ -75,19 +75,19 @@ export function sendBlock<R extends Receiver>(
 ): void {
   const { channel, body } = topic.target
   const view = channel.view(body)
-  const shown = items ? { ...view, items } : view
-  for (const parcel of frameDraftsOf(block, shown, [[channel, index]])) sendDraft(parcel, block)
+  const source = items ? { ...view, items } : view
+  for (const draft of frameDraftsOf(block, source, [[channel, index]])) sendDraft(draft, block)
 }
 
 /**
- * Texts of a body's items of blocks above a height, as far as they come before the first that `isOne`. Without one: all
- * where those are known to be newer (`areNewer`), else none.
+ * Texts of a body's items above a height, up to the first match. Without a match: all texts if `areNewer` says that the
+ * matches are newer, else none.
  */
 export function textsBefore<R>(
   { target: { channel, body } }: Topic<R>,
   blocks: readonly BlockEvents[],
   above: number,
-  isOne: (item: unknown) => boolean,
+  matches: (item: unknown) => boolean,
   areNewer: boolean,
 ): string[] {
   const view = channel.view(body)
@@ -95,7 +95,7 @@ export function textsBefore<R>(
   const texts: string[] = []
   for (const block of blocks)
     for (const item of view.items(block)) {
-      if (isOne(item)) return texts
+      if (matches(item)) return texts
       const isOwn = channel.namesOf(item).some((name) => names.has(name))
       if (isOwn && block.height > above) texts.push(view.text(item))
     }
@@ -109,7 +109,7 @@ export function sendDraft<R extends Receiver>(
 ): void {
   let plain: string | undefined
   let withMeta: string | undefined
-  // A socket may end while it is sent to, and take its topic out of the index.
+  // A socket may end during the send and remove its topic from the index.
   for (const topic of topics) {
     if (topic.meta) withMeta ??= channel.encode(pieces, block, name, topic.target.body)
     else plain ??= channel.encode(pieces, null, name, topic.target.body)
@@ -126,7 +126,7 @@ export function addToIndex<R>(index: Index<R>, topic: Topic<R>): Index<R> {
   return index
 }
 
-/** Takes it out again; whoever goes through the topics of a name meanwhile goes through those that there were. */
+/** Removes a body. A concurrent iteration over the topics of a name sees the old list. */
 export function removeFromIndex<R>(index: Index<R>, topic: Topic<R>): void {
   const { channel, body } = topic.target
   for (const name of channel.names(body)) {

@@ -1,5 +1,6 @@
-// Funding payments of users. A block says what each coin paid per unit of size alone; what a user paid is asked for, and goes
-// out as if it had stood in the block. Law: a payment is told once to everybody, whoever subscribes while it is asked for.
+// Funding payments of users. A block only has each coin's payment per unit of size, so each user's payments are fetched
+// and sent as if they were in the block. Invariant: every subscriber gets a payment once, also one that subscribes
+// during the fetch.
 
 import type { Coin } from '../../core/coin.ts'
 import type { Address } from '../../protocol/feed/block.ts'
@@ -9,18 +10,18 @@ import type { EventFanout } from './event-fanout.ts'
 import type { Receiver } from './event-frames.ts'
 import type { FirstFramePorts } from './first-frames.ts'
 
-/** Sources learn of a payment later than the log does: each user is asked for again, until there is something. */
+/** Sources learn of a payment after the log does, so each user is polled until there is a payment. */
 const RETRY_DELAYS_MS = [1_000, 4_000, 15_000, 40_000, 120_000] as const
-/** A payment is dated no further from its block. */
+/** Maximum difference between the times of a payment and its block. */
 const TIME_TOLERANCE_MS = 20_000
 
-/** A payment as info answers it. */
+/** A payment in an info response. */
 interface Payment {
   readonly time: number
   readonly delta: { readonly coin: Coin; readonly [field: string]: unknown }
 }
 
-/** A block that paid funding, and payments of it that were told. */
+/** A block that paid funding, and its payments sent so far. */
 interface FundingBlock {
   readonly block: RelayEvents
   readonly sent: Set<string>
@@ -36,43 +37,43 @@ export class FundingPayments<R extends Receiver> {
     this.#fanout = fanout
   }
 
-  /** Resolves when nothing more is asked for. Never rejects. */
+  /** Resolves when all polls are done. Never rejects. */
   async onBlock(block: RelayEvents): Promise<void> {
-    const paying: FundingBlock = { block, sent: new Set() }
-    this.#pending.add(paying)
+    const pending: FundingBlock = { block, sent: new Set() }
+    this.#pending.add(pending)
     const done = new Set<string>()
     for (const waitMs of RETRY_DELAYS_MS) {
       await this.#ports.wait(waitMs)
-      for (const user of this.#fanout.fetchedNames('paid')) {
+      for (const user of this.#fanout.fetchedNames('funding')) {
         if (done.has(user)) continue
         const startTime = block.time - TIME_TOLERANCE_MS
         const endTime = block.time + TIME_TOLERANCE_MS
-        const question = { type: 'userFunding', user, startTime, endTime }
-        const answer = await this.#ports.read(question).catch(() => null)
-        if (answer && this.#send(paying, paymentsIn(answer.body, user))) done.add(user)
+        const request = { type: 'userFunding', user, startTime, endTime }
+        const response = await this.#ports.read(request).catch(() => null)
+        if (response && this.#send(pending, paymentsIn(response.body, user))) done.add(user)
       }
     }
-    this.#pending.delete(paying)
+    this.#pending.delete(pending)
   }
 
-  /** A first frame is about to show these payments: who was there before gets those that he was not told of. */
+  /** A first frame will show these payments. Earlier subscribers get those that they do not have yet. */
   onHistory({ channel, body }: EventsTarget, rows: readonly (readonly [id: string, row: unknown])[]): void {
-    const [user = ''] = channel.fetched === 'paid' ? channel.names(body) : []
+    const [user = ''] = channel.fetched === 'funding' ? channel.names(body) : []
     const payments = user === '' ? [] : rows.map(([id, row]) => ({ user, id, row }))
-    for (const paying of this.#pending) this.#send(paying, payments)
+    for (const pending of this.#pending) this.#send(pending, payments)
   }
 
-  /** True where some of these are of this block. */
+  /** True if any payment belongs to this block. */
   #send({ block, sent }: FundingBlock, payments: readonly UserRow[]): boolean {
-    const own = payments.filter(({ row }) => Math.abs((row as Payment).time - block.time) <= TIME_TOLERANCE_MS)
-    const paid = own.filter(({ user, id }) => !sent.has(`${user} ${id}`))
-    for (const { user, id } of paid) sent.add(`${user} ${id}`)
-    if (paid.length > 0) this.#fanout.deliverFetched(block, { paid })
-    return own.length > 0
+    const matching = payments.filter(({ row }) => Math.abs((row as Payment).time - block.time) <= TIME_TOLERANCE_MS)
+    const funding = matching.filter(({ user, id }) => !sent.has(`${user} ${id}`))
+    for (const { user, id } of funding) sent.add(`${user} ${id}`)
+    if (funding.length > 0) this.#fanout.deliverFetched(block, { funding })
+    return matching.length > 0
   }
 }
 
-/** Rows of an answer as frames show them, the oldest first; none where it is no answer. */
+/** Rows of a response, oldest first; none if it is malformed. */
 function paymentsIn(body: string, user: Address): UserRow[] {
   try {
     return fundingRows(JSON.parse(body)).map((payment) => ({ user, ...payment }))
@@ -81,9 +82,9 @@ function paymentsIn(body: string, user: Address): UserRow[] {
   }
 }
 
-/** Payments of an info answer as frames show them. Throws on what is no answer. */
-export function fundingRows(answer: unknown): Omit<UserRow, 'user'>[] {
-  return (answer as Payment[]).map(({ time, delta: { type: _, ...amounts } }) => ({
+/** Converts payments of an info response to rows. Throws on a malformed response. */
+export function fundingRows(response: unknown): Omit<UserRow, 'user'>[] {
+  return (response as Payment[]).map(({ time, delta: { type: _, ...amounts } }) => ({
     id: `${time} ${amounts.coin}`,
     row: { time, ...amounts },
   }))

@@ -1,6 +1,6 @@
-// Blocks that were before a subscription, told once more from the log (`fromBlock`). Laws: each block from the height that
-// was asked for reaches its receiver once, in order, and then those that come, however long the feed stands still; what the
-// log does not hold any more is said to be missing; a range is read once for all who wait for it, and who reads slowly holds up nobody else.
+// Replays earlier blocks from the log (`fromBlock`). Invariants: each receiver gets every block from its height on,
+// once and in order, then live blocks, however long the feed stalls; blocks that the log no longer has are reported as
+// missing; a range is read once for all waiting receivers, and a slow reader delays nobody else.
 
 import type { EventsResponse, LinkGap, RelayEvents } from '../../protocol/feed/log-api.ts'
 import { errorFrame, missingBlocks, replayUnavailable } from '../../protocol/relay/frames.ts'
@@ -9,26 +9,25 @@ import type { CatchUp, EventFanout } from './event-fanout.ts'
 import type { PacedReceiver } from './event-frames.ts'
 
 export interface LogReplayPorts {
-  /** A page of what the log holds from a height on; rejects where it cannot be had now. */
+  /** A page of the log's blocks from a height on; rejects if the log is unreachable. */
   events(from: number): Promise<EventsResponse>
   wait(ms: number): Promise<void>
-  /** Of the last block that came; -1 before the first. */
+  /** Height of the last block; -1 before the first. */
   blockHeight(): number
 }
 
-/** A receiver that is sent much at once. */
+/** A receiver that may be sent much at once. */
 export interface ReplayReceiver extends PacedReceiver {
   readonly isEnded: boolean
 }
 
-/** What is asked for. */
 interface ReplayRequest<R> {
-  /** Names the distinct body. */
+  /** Identifies the distinct body. */
   readonly key: string
   readonly receiver: R
   /** JSON of the body as sent. */
   readonly echo: string
-  /** Height that it is to be told next. */
+  /** Height of the next block to send. */
   readonly nextHeight: number
 }
 
@@ -37,18 +36,18 @@ interface PendingReplay<R> extends Omit<ReplayRequest<R>, 'key'> {
   nextHeight: number
 }
 
-/** All who come back after an interruption share what is read. */
+/** Reconnecting clients are gathered so that they share the reads. */
 const GATHER_MS = 250
 const MAX_TRIES = 6
 const RETRY_MS = 500
-/** By more than a log can lose when it dies: blocks asked for beyond are of another chain. */
+/** More than a log can lose in a crash. Heights beyond it belong to another chain. */
 const MAX_BLOCKS_AHEAD = 64
-/** What a page may become for one receiver. */
+/** Maximum size of a page for one receiver. */
 const PAGE_BYTES = 512 * 1024
-/** Blocks told to one or many without a rest: live ones wait for them some 10 ms. */
+/** Blocks sent without yielding. Live blocks wait about 10 ms for them. */
 const MAX_BLOCKS_PER_TURN = 1000
-/** It costs what its minutes cost, so that it is to be asked for by name. */
-const ARCHIVE_HINT = 'what is archived is told with "fromBlock" within "replay"'
+/** An archive replay is charged by the minute, so it must be requested explicitly. */
+const ARCHIVE_HINT = 'for archived blocks, send "fromBlock" inside "replay"'
 
 export class LogReplays<R extends ReplayReceiver> {
   readonly #ports: LogReplayPorts
@@ -61,9 +60,9 @@ export class LogReplays<R extends ReplayReceiver> {
     this.#fanout = fanout
   }
 
-  /** Resolves when nobody waits any more, or at once where others do. Never rejects. */
-  async start({ key, ...asked }: ReplayRequest<R>, target: EventsTarget, meta: boolean): Promise<void> {
-    this.#waiting.push({ ...asked, catchUp: this.#fanout.startCatchUp(key, target, meta, asked.receiver) })
+  /** Resolves when nobody waits, or at once if another call is running. Never rejects. */
+  async start({ key, ...request }: ReplayRequest<R>, target: EventsTarget, meta: boolean): Promise<void> {
+    this.#waiting.push({ ...request, catchUp: this.#fanout.startCatchUp(key, target, meta, request.receiver) })
     if (this.#isRunning) return
     this.#isRunning = true
     try {
@@ -76,33 +75,37 @@ export class LogReplays<R extends ReplayReceiver> {
     }
   }
 
-  /** Page by page for all of them together, until each is live or waits again. */
-  async #serve(replays: readonly PendingReplay<R>[]): Promise<void> {
+  /** Serves all replays page by page until each is live or waits again. */
+  async #serve(pending: readonly PendingReplay<R>[]): Promise<void> {
     let tries = 0
-    for (let rest = this.#selectReadable(replays); rest.length > 0; rest = this.#selectReadable(rest)) {
-      const from = Math.min(...rest.map(({ nextHeight }) => nextHeight))
+    for (
+      let remaining = this.#selectReadable(pending);
+      remaining.length > 0;
+      remaining = this.#selectReadable(remaining)
+    ) {
+      const from = Math.min(...remaining.map(({ nextHeight }) => nextHeight))
       const page = await this.#ports.events(from).catch(() => null)
       if (page) tries = 0
       if (page?.retryMs) await this.#ports.wait(page.retryMs)
-      else if (page?.frames?.length) await this.#sendPage(rest, page.frames)
-      else if (page?.frames) return this.#waitForBlocks(rest, (page.head ?? -1) + MAX_BLOCKS_AHEAD)
-      else if (page) this.#giveUp(rest, ({ nextHeight }) => nextHeight === from, page.first)
+      else if (page?.frames?.length) await this.#sendPage(remaining, page.frames)
+      else if (page?.frames) return this.#waitForBlocks(remaining, (page.head ?? -1) + MAX_BLOCKS_AHEAD)
+      else if (page) this.#giveUp(remaining, ({ nextHeight }) => nextHeight === from, page.first)
       else if (++tries < MAX_TRIES) await this.#ports.wait(RETRY_MS)
-      else this.#giveUp(rest)
+      else this.#giveUp(remaining)
     }
   }
 
-  /** What they ask for has not come: they wait for it, and others not for them. */
-  async #waitForBlocks(replays: readonly PendingReplay<R>[], furthest: number): Promise<void> {
-    this.#giveUp(replays, ({ nextHeight }) => nextHeight > furthest)
-    this.#waiting.push(...this.#selectReadable(replays))
+  /** Their blocks have not arrived yet. They wait without delaying others. */
+  async #waitForBlocks(pending: readonly PendingReplay<R>[], furthest: number): Promise<void> {
+    this.#giveUp(pending, ({ nextHeight }) => nextHeight > furthest)
+    this.#waiting.push(...this.#selectReadable(pending))
     await this.#ports.wait(RETRY_MS)
   }
 
-  /** Those who are to be read for: the others are live, have ended, or wait until they have read. */
-  #selectReadable(replays: readonly PendingReplay<R>[]): PendingReplay<R>[] {
-    return replays.filter((replay) => {
-      const { catchUp, receiver, nextHeight } = replay
+  /** Replays that need a read now. The others are live, ended, or wait for their reader. */
+  #selectReadable(pending: readonly PendingReplay<R>[]): PendingReplay<R>[] {
+    return pending.filter((one) => {
+      const { catchUp, receiver, nextHeight } = one
       if (!this.#fanout.isCatchingUp(catchUp)) return false
       const height = this.#ports.blockHeight()
       const isLed = this.#fanout.coversRange(nextHeight, height)
@@ -111,46 +114,51 @@ export class LogReplays<R extends ReplayReceiver> {
         return false
       }
       if (receiver.snapshotWaitMs(PAGE_BYTES) === 0) return true
-      if (!receiver.isEnded) this.#waiting.push(replay)
+      if (!receiver.isEnded) this.#waiting.push(one)
       return false
     })
   }
 
-  async #sendPage(replays: readonly PendingReplay<R>[], texts: readonly string[]): Promise<void> {
+  async #sendPage(pending: readonly PendingReplay<R>[], texts: readonly string[]): Promise<void> {
     const frames = texts.map((text) => JSON.parse(text) as RelayEvents | LinkGap)
-    let told = 0
-    for (const replay of replays) {
-      // What those before it were sent may leave no room for it: it is settled anew.
-      if (!this.#fanout.isCatchingUp(replay.catchUp) || replay.receiver.snapshotWaitMs(PAGE_BYTES) > 0) continue
-      this.#sendFrames(replay, frames)
-      told += frames.length
-      if (told < MAX_BLOCKS_PER_TURN) continue
-      told = 0
+    let sentBlocks = 0
+    for (const one of pending) {
+      // Earlier sends may have used up its room. Then it is selected again later.
+      if (!this.#fanout.isCatchingUp(one.catchUp) || one.receiver.snapshotWaitMs(PAGE_BYTES) > 0) continue
+      this.#sendFrames(one, frames)
+      sentBlocks += frames.length
+      if (sentBlocks < MAX_BLOCKS_PER_TURN) continue
+      sentBlocks = 0
       await this.#ports.wait(0)
     }
   }
 
-  #sendFrames(replay: PendingReplay<R>, frames: readonly (RelayEvents | LinkGap)[]): void {
-    const { catchUp, receiver } = replay
+  #sendFrames(one: PendingReplay<R>, frames: readonly (RelayEvents | LinkGap)[]): void {
+    const { catchUp, receiver } = one
     for (const frame of frames) {
-      const { nextHeight } = replay
-      const after = frame.t === 'gap' ? frame.to + 1 : frame.height
-      if (nextHeight > after || (nextHeight === after && frame.t === 'gap')) continue
-      if (nextHeight < after) receiver.send(errorFrame(missingBlocks(nextHeight, after - 1), 'gap'))
+      const { nextHeight } = one
+      const endHeight = frame.t === 'gap' ? frame.to + 1 : frame.height
+      if (nextHeight > endHeight || (nextHeight === endHeight && frame.t === 'gap')) continue
+      if (nextHeight < endHeight) receiver.send(errorFrame(missingBlocks(nextHeight, endHeight - 1), 'gap'))
       if (frame.t === 'events') this.#fanout.sendTo(catchUp, frame)
-      replay.nextHeight = frame.t === 'gap' ? after : after + 1
+      one.nextHeight = frame.t === 'gap' ? endHeight : endHeight + 1
     }
   }
 
   #giveUp(
-    replays: readonly PendingReplay<R>[],
-    which: (replay: PendingReplay<R>) => boolean = () => true,
-    first: number | null = null,
+    pending: readonly PendingReplay<R>[],
+    which: (one: PendingReplay<R>) => boolean = () => true,
+    firstHeight: number | null = null,
   ): void {
     const height = this.#ports.blockHeight()
-    for (const { catchUp, receiver, echo, nextHeight } of replays.filter(which)) {
-      const gone = first === null ? 'cannot be read now' : `is held no more, the first is ${first} (${ARCHIVE_HINT})`
-      receiver.send(replayUnavailable(echo, `block ${nextHeight} ${nextHeight > height ? 'has not come yet' : gone}`))
+    for (const { catchUp, receiver, echo, nextHeight } of pending.filter(which)) {
+      const reason =
+        firstHeight === null
+          ? 'cannot be read now'
+          : `is no longer stored, the first is ${firstHeight}. ${ARCHIVE_HINT}`
+      receiver.send(
+        replayUnavailable(echo, `block ${nextHeight} ${nextHeight > height ? 'does not exist yet' : reason}`),
+      )
       this.#fanout.finishCatchUp(catchUp)
     }
   }

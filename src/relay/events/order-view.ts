@@ -1,11 +1,10 @@
-// Order statuses as the public server tells of them: the bare order, without its trigger and its kind.
+// Order statuses in the public server's format: the basic order, without trigger and type.
 
 import * as z from 'zod'
 import type { Coin } from '../../core/coin.ts'
 import { Address } from '../../protocol/feed/block.ts'
 import type { BlockEvents, EventView, UserRow } from '../channel.ts'
 
-/** What became of an order. */
 interface OrderUpdate {
   readonly user: Address
   readonly order: { readonly coin: Coin; readonly oid: number }
@@ -13,7 +12,7 @@ interface OrderUpdate {
   readonly statusTimestamp: number
 }
 
-/** As far as it is shown, in the public order of keys. */
+/** The fields that are sent, in the public key order. */
 const NodeOrder = z.object({
   coin: z.string(),
   side: z.string(),
@@ -27,19 +26,19 @@ const NodeOrder = z.object({
 })
 const NodeOrderStatus = z.object({ time: z.string(), user: Address, status: z.string(), order: NodeOrder })
 
-/** Of a time that the node wrote: UTC in nanoseconds, without a zone. */
+/** Length of a node's time up to milliseconds. It is UTC in nanoseconds, without a zone. */
 const MS_CHARS = '2026-05-05T17:39:13.024'.length
 
-/** What has no shape that could be shown is left out. */
+/** Skips rows that do not match the schema. */
 function toOrderUpdates(row: unknown): OrderUpdate[] {
-  const read = NodeOrderStatus.safeParse(row)
-  if (!read.success) return []
-  const { time, user, status, order } = read.data
+  const parsed = NodeOrderStatus.safeParse(row)
+  if (!parsed.success) return []
+  const { time, user, status, order } = parsed.data
   const { cloid, reduceOnly, ...bare } = order
   const statusTimestamp = Date.parse(`${time.slice(0, MS_CHARS)}Z`)
   if (Number.isNaN(statusTimestamp)) return []
-  const told = { ...bare, ...(cloid && { cloid }), ...(reduceOnly && { reduceOnly }) }
-  return [{ user, order: told, status, statusTimestamp }]
+  const shownOrder = { ...bare, ...(cloid && { cloid }), ...(reduceOnly && { reduceOnly }) }
+  return [{ user, order: shownOrder, status, statusTimestamp }]
 }
 
 export const ORDERS: EventView<OrderUpdate> = {
@@ -47,13 +46,13 @@ export const ORDERS: EventView<OrderUpdate> = {
   text: JSON.stringify,
 }
 
-/** Orders that somebody else than their user ended: those have a status of their own, such as `marginCanceled`. */
+/** Orders canceled by others than their user. They have their own statuses, such as `marginCanceled`. */
 export function nonUserCancels(block: BlockEvents): UserRow[] {
-  const ended = ORDERS.items(block).filter(({ status }) => status.endsWith('Canceled'))
-  return ended.map(({ user, order: { coin, oid } }) => ({ user, id: '', row: { coin, oid } }))
+  const canceled = ORDERS.items(block).filter(({ status }) => status.endsWith('Canceled'))
+  return canceled.map(({ user, order: { coin, oid } }) => ({ user, id: '', row: { coin, oid } }))
 }
 
-/** Before the order in a text of the view: wallets are of one length. */
+/** Offset of the order in a text of the view. All wallets have the same length. */
 const ORDER_OFFSET = `{"user":"0x${'0'.repeat(40)}",`.length
 
 /** Texts without their users. */

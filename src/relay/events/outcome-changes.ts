@@ -1,5 +1,5 @@
-// What became of outcome markets. No file of a node that is read holds it: while somebody wants it, the list of all is asked
-// for every ten seconds, and its changes go out as if they had stood in the block.
+// Changes of outcome markets. The node files that we read do not have them. While there are subscribers, the full list is
+// fetched every ten seconds, and the changes are sent as if they were in the block.
 
 import type { RelayEvents } from '../../protocol/feed/log-api.ts'
 import type { EventFanout } from './event-fanout.ts'
@@ -25,7 +25,7 @@ interface OutcomeMeta {
 export class OutcomeChanges<R extends Receiver> {
   readonly #ports: FirstFramePorts
   readonly #fanout: EventFanout<R>
-  /** As it was last told of; null while nobody wants it. */
+  /** The list as last sent; null while there are no subscribers. */
   #known: OutcomeMeta | null = null
   #fetchedMs = Number.NEGATIVE_INFINITY
   #isFetching = false
@@ -35,7 +35,7 @@ export class OutcomeChanges<R extends Receiver> {
     this.#fanout = fanout
   }
 
-  /** Resolves when what this block made due was told. Never rejects. */
+  /** Resolves when the changes triggered by this block were sent. Never rejects. */
   async onBlock(block: RelayEvents): Promise<void> {
     const nowMs = this.#ports.clock.nowMs
     if (this.#isFetching || nowMs - this.#fetchedMs < FETCH_EVERY_MS) return
@@ -45,13 +45,13 @@ export class OutcomeChanges<R extends Receiver> {
       return
     }
     this.#isFetching = true
-    const answer = await this.#ports.read({ type: 'outcomeMeta' }).catch(() => null)
+    const response = await this.#ports.read({ type: 'outcomeMeta' }).catch(() => null)
     this.#isFetching = false
-    const outcomes = answer ? this.#changesTo(answer.body) : []
+    const outcomes = response ? this.#changesTo(response.body) : []
     if (outcomes.length > 0) this.#fanout.deliverFetched(block, { outcomes })
   }
 
-  /** None where it is no list of outcome markets. */
+  /** None if the response is not a list of outcome markets. */
   #changesTo(body: string): object[] {
     try {
       const meta = JSON.parse(body) as OutcomeMeta
@@ -64,12 +64,12 @@ export class OutcomeChanges<R extends Receiver> {
   }
 }
 
-/** What made the one list of the other, in the public server's shape. What is settled leaves the list. */
+/** Changes between two lists, in the public server's shape. Settled markets leave the list. */
 function outcomeChanges(before: OutcomeMeta, now: OutcomeMeta): object[] {
   const created = missingFrom(now.outcomes, before.outcomes, ({ outcome }) => outcome)
   const settled = missingFrom(before.outcomes, now.outcomes, ({ outcome }) => outcome)
   const updated = missingFrom(now.questions, before.questions, (question) => JSON.stringify(question))
-  const answered = missingFrom(before.questions, now.questions, ({ question }) => question)
+  const settledQuestions = missingFrom(before.questions, now.questions, ({ question }) => question)
   return [
     ...created.map(({ deployer: _, ...outcome }) => {
       const sideSpecs = outcome.sideSpecs.map(({ name }) => ({ name }))
@@ -77,11 +77,11 @@ function outcomeChanges(before: OutcomeMeta, now: OutcomeMeta): object[] {
     }),
     ...updated.map((question) => ({ questionUpdated: question })),
     ...settled.map(({ outcome }) => ({ outcomeSettled: outcome })),
-    ...answered.map(({ question }) => ({ questionSettled: question })),
+    ...settledQuestions.map(({ question }) => ({ questionSettled: question })),
   ]
 }
 
-/** Those of one list that are not in the other. */
+/** Items of `list` that are not in `other`. */
 function missingFrom<T>(list: readonly T[], other: readonly T[], idOf: (one: T) => unknown): T[] {
   const ids = new Set(other.map(idOf))
   return list.filter((one) => !ids.has(idOf(one)))

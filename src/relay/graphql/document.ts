@@ -1,6 +1,6 @@
-// From the payload of a subscribe to what it asks for: a subscription to a channel with a plan of what is taken of its
-// frames, or a query of the schema. Laws: a document is bounded before it is validated, which may take the square of its
-// fields; what is refused says where and why, and costs nothing.
+// Parses the payload of a subscribe: a channel subscription with a projection plan for its frames, or a query of the
+// schema. Invariants: a document is size-checked before validation, whose cost is quadratic in its fields; errors say
+// where and why, and cost nothing.
 
 import {
   type DocumentNode,
@@ -34,27 +34,26 @@ export interface Payload {
   readonly operationName?: string | null | undefined
 }
 
-/** A subscription to a channel. */
 export interface SubscriptionRequest {
   readonly kind: 'subscription'
-  /** `subscription` of the frame that asks for the same on /ws. */
+  /** The `subscription` of the equivalent frame on /ws. */
   readonly body: { readonly type: string } & Readonly<Record<string, unknown>>
   readonly target: Target
-  /** JSON of the body as the channel identifies it. */
+  /** JSON of the body by which the channel identifies it. */
   readonly echo: string
-  /** What the field is called in results. */
+  /** Name of the field in results. */
   readonly alias: string
   readonly plan: Plan
-  /** Frames are to say which block they are of. */
+  /** Frames must include their block height and time. */
   readonly meta: boolean
   readonly fromBlock: number | undefined
 }
-/** What is kept of one beside its echo, to go on after a sleep. */
+/** Data saved beside the echo to restore an operation after hibernation. */
 export interface SavedOperation {
   readonly alias: string
   readonly key: string
 }
-/** JSON of the answer to a query of the schema. */
+/** JSON of a query result. */
 export interface QueryResult {
   readonly kind: 'query'
   readonly text: string
@@ -63,15 +62,17 @@ type DocumentErrors = readonly GraphQLFormattedError[]
 
 const MAX_TOKENS = 2_000
 const MAX_ERRORS = 5
-/** Names of variables that are looked at for slips. */
+/** Variables checked for misspelled names. */
 const MAX_VARIABLES = 16
-/** Names and values of the client's stand in what it is told. */
+/** Messages contain names and values from the client. */
 const MAX_MESSAGE_CHARS = 500
-/** Characters of the valid documents that are kept, of which many clients send the same. Parsed, each takes 100 bytes and more. */
+/**
+ * Total characters of cached valid documents, which many clients share. Parsed, each character takes 100 bytes or more.
+ */
 const CACHE_CHARS = 64 * 1024
 const VALID_DOCUMENTS = new BoundedMap<string, DocumentNode>(CACHE_CHARS, (_, query) => query.length)
 
-/** Of what clients sent: what is wrong is refused, and throws nothing. */
+/** Parses client input. Invalid input is returned as an error, never thrown. */
 export function readDocument({
   query,
   variables,
@@ -84,25 +85,25 @@ export function readDocument({
     const document = valid.value
     const operation = getOperationAST(document, operationName)
     if (!operation) return rejected(`operationName: ${WHICH_OPERATION}`)
-    const given = getVariableValues(schema, operation.variableDefinitions ?? [], variables ?? {}, {
+    const coerced = getVariableValues(schema, operation.variableDefinitions ?? [], variables ?? {}, {
       maxErrors: MAX_ERRORS,
     })
-    if (given.errors) return err(given.errors.map(formatted))
+    if (coerced.errors) return err(coerced.errors.map(formatted))
     if (operation.operation === 'subscription') {
       const stray = strayVariable(document, operation, variables ?? {})
-      return stray === null ? subscriptionRequest(document, operation, given.coerced) : rejected(stray)
+      return stray === null ? subscriptionRequest(document, operation, coerced.coerced) : rejected(stray)
     }
-    if (operation.operation === 'mutation') return rejected('There are no mutations: send a subscription.')
+    if (operation.operation === 'mutation') return rejected('Mutations are not supported. Send a subscription.')
     return ok({ kind: 'query', text: executeQuery(document, variables, operationName) })
   } catch (error) {
     if (error instanceof GraphQLError) return err([formatted(error)])
-    // The parser, and what looks at values, call themselves for each level.
-    if (error instanceof RangeError) return rejected('The document is nested too deep.')
+    // The parser and the value checks recurse for each level.
+    if (error instanceof RangeError) return rejected('The document is nested too deeply.')
     throw error
   }
 }
 
-/** Throws where it cannot be parsed. */
+/** Throws on a syntax error. */
 function validDocument(query: string): Result<DocumentNode, readonly GraphQLError[]> {
   const known = VALID_DOCUMENTS.get(query)
   if (known) return ok(known)
@@ -115,8 +116,8 @@ function validDocument(query: string): Result<DocumentNode, readonly GraphQLErro
 }
 
 /**
- * What is wrong with a variable that a subscription does not declare though it reads like an argument, or like a variable that
- * was not sent: without it the subscription would be another one. Others are ignored, as GraphQL has it.
+ * Error for an undeclared variable that looks like an argument or like a declared variable that was not sent, because
+ * ignoring it would change the subscription. Other undeclared variables are ignored, as GraphQL specifies.
  */
 function strayVariable(
   document: DocumentNode,
@@ -127,23 +128,23 @@ function strayVariable(
   const unsent = declared.filter((name) => !Object.hasOwn(sent, name))
   for (const name of Object.keys(sent).slice(0, MAX_VARIABLES)) {
     if (declared.includes(name)) continue
-    const meant = nearestName(name, unsent)
-    const shown = JSON.stringify(name.slice(0, 64))
-    if (meant !== undefined) return `variables: ${shown} is not declared; did you mean "${meant}"?`
+    const nearest = nearestName(name, unsent)
+    const quoted = JSON.stringify(name.slice(0, 64))
+    if (nearest !== undefined) return `variables: ${quoted} is not declared. Did you mean "${nearest}"?`
     if (argumentNames(document).has(normalizedName(name)))
-      return `variables: ${shown} is not declared: declare it, and pass it to the field.`
+      return `variables: ${quoted} is not declared. Declare it and pass it to the field.`
   }
   return null
 }
 
-/** Of all subscriptions that stand in the document, folded. */
+/** Folded argument names of all subscriptions in the document. */
 function argumentNames({ definitions }: DocumentNode): ReadonlySet<string> {
   const fields = definitions.flatMap((one) => ('selectionSet' in one ? (one.selectionSet?.selections ?? []) : []))
   const names = fields.flatMap((one) => (one.kind === Kind.FIELD ? (fieldOf(one.name.value)?.args ?? []) : []))
   return new Set(names.map(({ name }) => normalizedName(name)))
 }
 
-const WHICH_OPERATION = 'must name one operation of the document, which has several or none'
+const WHICH_OPERATION = 'must name one operation of the document'
 
 function subscriptionRequest(
   document: DocumentNode,
@@ -157,14 +158,15 @@ function subscriptionRequest(
   const roots = new Map<string, FieldNode[]>()
   collect(operation.selectionSet, selecting, roots, new Set())
   const [root, second] = Array.from(roots)
-  if (!root || second) return rejected('A subscription has exactly one field at its root.')
+  if (!root || second) return rejected('A subscription must have exactly one root field.')
   const [alias, nodes] = root
   const [node] = nodes
   const type = node?.name.value ?? ''
   const field = fieldOf(type)
-  if (!node || !field) return rejected(`There is no subscription ${type}.`)
+  if (!node || !field) return rejected(`Unknown subscription ${type}.`)
   const { fromBlock, ...args } = getArgumentValues(field, node, variables)
-  if (typeof fromBlock === 'number' && fromBlock < 0) return rejected('fromBlock: must be a height, 0 or more', [alias])
+  if (typeof fromBlock === 'number' && fromBlock < 0)
+    return rejected('fromBlock: must be a block height of 0 or more', [alias])
   const body = { type, ...argumentsOf(args) }
   const read = readBody(body)
   if (!read.ok) return rejected(`${read.error.path}: ${read.error.message}`, [alias])
@@ -183,7 +185,7 @@ function subscriptionRequest(
   })
 }
 
-/** What was asked for before the relay slept; null where it is to be had no more. */
+/** Restores a request after hibernation; null if it is no longer valid. */
 export function restoreRequest(
   { alias, key }: SavedOperation,
   echo: string,
@@ -204,17 +206,17 @@ function fieldOf(type: string) {
   return graphqlSchema().getSubscriptionType()?.getFields()[type]
 }
 
-/** As a body on /ws has them: what is null is left out, and of a list of one where one thing would do, that thing. */
+/** Converts arguments to a /ws body: nulls are omitted, and a single-coin list becomes the coin. */
 function argumentsOf(args: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const given = Object.entries(args).filter(([, value]) => value !== null)
-  return Object.fromEntries(given.map(([name, value]) => [name, name === 'coin' ? unwrapSingle(value) : value]))
+  const coerced = Object.entries(args).filter(([, value]) => value !== null)
+  return Object.fromEntries(coerced.map(([name, value]) => [name, name === 'coin' ? unwrapSingle(value) : value]))
 }
 
 function unwrapSingle(value: unknown): unknown {
   return Array.isArray(value) && value.length === 1 ? value[0] : value
 }
 
-/** Whether it takes the height or time of the block, which frames of events have where that was asked for. */
+/** Whether the plan selects the block's height or time, which event frames include only on request. */
 function selectsBlock({ positions, fields }: Plan): boolean {
   const isSaid = positions.has('block_height') || positions.has('time')
   const data = fields[positions.get('data') ?? -1]
@@ -226,7 +228,7 @@ function executeQuery(
   variables: Payload['variables'],
   operationName: Payload['operationName'],
 ) {
-  // Nothing in it is asynchronous.
+  // Resolvers are synchronous.
   const result = execute({
     schema: graphqlSchema(),
     document,
@@ -252,23 +254,23 @@ function rejected(message: string, path?: readonly string[]): Result<never, Docu
 }
 
 const MAX_FIELDS = 400
-/** Of one name: each is compared with each. */
+/** Per response name, because validation compares each pair. */
 const MAX_SAME_NAME = 40
 const MAX_DEFINITIONS = 50
 const MAX_DEPTH = 16
-/** An alias stands in each result. */
+/** Each result repeats the alias. */
 const MAX_ALIAS_CHARS = 64
-/** Fields when each fragment stands where it is spread. */
+/** Fields with all fragments expanded. */
 const MAX_EXPANDED_FIELDS = 2_000
-/** Lists of what a schema has: a query multiplies them with one another. The usual one asks for nine. */
+/** Schema lists whose sizes multiply in a query. The usual introspection query has nine. */
 const SCHEMA_LISTS: ReadonlySet<string> = new Set([
   ...['types', 'directives', 'fields', 'args', 'inputFields', 'interfaces', 'enumValues', 'possibleTypes'],
 ])
 const MAX_LISTS = 12
-/** Beside such lists, whose every item an alias stands in. The usual query has none. */
+/** Beside schema lists, whose every item repeats the alias. The usual introspection query has none. */
 const MAX_ALIASES = 12
 
-/** Of a fragment or an operation. */
+/** Size of a fragment or operation. */
 interface Size {
   fields: number
   lists: number
@@ -277,76 +279,76 @@ interface Size {
 }
 
 /**
- * What is too large of a document that is not validated yet. Invariant: it takes one pass, whatever the document; what stays
- * within is validated in a few milliseconds, which takes the square of fields that are called the same.
+ * Size errors of a document before validation. Invariant: one pass for any document, and what passes is validated in a
+ * few milliseconds.
  */
 function sizeErrors(document: DocumentNode): GraphQLError[] {
   const sizes = new Map<string, Size>()
   const alike = new Map<string, number>()
-  let own = emptySize()
+  let current = emptySize()
   let depth = 0
   let deepest = 0
   let fields = 0
   let longest = 0
-  let most = 0
+  let maxSameName = 0
   const count = ({ name, alias }: FieldNode) => {
     const called = (alias ?? name).value
     const same = (alike.get(called) ?? 0) + 1
     alike.set(called, same)
-    most = Math.max(most, same)
+    maxSameName = Math.max(maxSameName, same)
     longest = Math.max(longest, alias?.value.length ?? 0)
-    own.fields++
+    current.fields++
     fields++
-    if (alias) own.aliases++
-    if (SCHEMA_LISTS.has(name.value)) own.lists++
+    if (alias) current.aliases++
+    if (SCHEMA_LISTS.has(name.value)) current.lists++
   }
   visit(document, {
     enter: (node) => {
       if (node.kind === Kind.SELECTION_SET) deepest = Math.max(deepest, ++depth)
-      else if (node.kind === Kind.FRAGMENT_SPREAD) own.spreads.push(node.name.value)
+      else if (node.kind === Kind.FRAGMENT_SPREAD) current.spreads.push(node.name.value)
       else if (node.kind === Kind.FIELD) count(node)
       else if (node.kind === Kind.OPERATION_DEFINITION || node.kind === Kind.FRAGMENT_DEFINITION) {
-        own = emptySize()
-        sizes.set(node.kind === Kind.FRAGMENT_DEFINITION ? node.name.value : `operation ${sizes.size}`, own)
+        current = emptySize()
+        sizes.set(node.kind === Kind.FRAGMENT_DEFINITION ? node.name.value : `operation ${sizes.size}`, current)
       }
     },
     leave: (node) => {
       if (node.kind === Kind.SELECTION_SET) depth--
     },
   })
-  const wrong: string[] = []
-  if (fields > MAX_FIELDS) wrong.push(`at most ${MAX_FIELDS} fields, each alias one`)
-  if (most > MAX_SAME_NAME) wrong.push(`at most ${MAX_SAME_NAME} fields that are called the same`)
-  if (longest > MAX_ALIAS_CHARS) wrong.push(`aliases of at most ${MAX_ALIAS_CHARS} characters`)
-  if (sizes.size > MAX_DEFINITIONS) wrong.push(`at most ${MAX_DEFINITIONS} fragments and operations`)
-  if (deepest > MAX_DEPTH) wrong.push(`at most ${MAX_DEPTH} levels`)
+  const exceeded: string[] = []
+  if (fields > MAX_FIELDS) exceeded.push(`at most ${MAX_FIELDS} fields, counting each alias`)
+  if (maxSameName > MAX_SAME_NAME) exceeded.push(`at most ${MAX_SAME_NAME} fields with the same name`)
+  if (longest > MAX_ALIAS_CHARS) exceeded.push(`aliases of at most ${MAX_ALIAS_CHARS} characters`)
+  if (sizes.size > MAX_DEFINITIONS) exceeded.push(`at most ${MAX_DEFINITIONS} fragments and operations`)
+  if (deepest > MAX_DEPTH) exceeded.push(`at most ${MAX_DEPTH} levels`)
   const spread = expandedSizes(sizes)
   if (spread.some((size) => size.fields > MAX_EXPANDED_FIELDS))
-    wrong.push(`at most ${MAX_EXPANDED_FIELDS} fields with all fragments in their places`)
+    exceeded.push(`at most ${MAX_EXPANDED_FIELDS.toLocaleString('en-US')} fields with fragments expanded`)
   if (spread.some((size) => size.lists > MAX_LISTS))
-    wrong.push(`at most ${MAX_LISTS} of ${[...SCHEMA_LISTS].join(', ')}`)
+    exceeded.push(`at most ${MAX_LISTS} uses of ${[...SCHEMA_LISTS].join(', ')}`)
   if (spread.some((size) => size.lists > 0 && size.aliases > MAX_ALIASES))
-    wrong.push(`at most ${MAX_ALIASES} aliases beside the lists of the schema`)
-  return wrong.map((bound) => new GraphQLError(`The document is too large: ${bound}.`))
+    exceeded.push(`at most ${MAX_ALIASES} aliases in introspection queries`)
+  return exceeded.map((bound) => new GraphQLError(`The document is too large: ${bound}.`))
 }
 
 const emptySize = (): Size => ({ fields: 0, lists: 0, aliases: 0, spreads: [] })
 
-/** What each definition has with its fragments in their places; a circle, which validation finds, counts once. */
+/** Size of each definition with its fragments expanded. A cycle, which validation rejects, counts once. */
 function expandedSizes(sizes: ReadonlyMap<string, Size>): Size[] {
   const known = new Map<string, Size>()
   const sizeOf = (name: string): Size => {
     const size = known.get(name)
     if (size) return size
     known.set(name, emptySize())
-    const all = { ...emptySize(), ...sizes.get(name) }
-    for (const { fields, lists, aliases } of all.spreads.map(sizeOf)) {
-      all.fields += fields
-      all.lists += lists
-      all.aliases += aliases
+    const total = { ...emptySize(), ...sizes.get(name) }
+    for (const { fields, lists, aliases } of total.spreads.map(sizeOf)) {
+      total.fields += fields
+      total.lists += lists
+      total.aliases += aliases
     }
-    known.set(name, all)
-    return all
+    known.set(name, total)
+    return total
   }
   return [...sizes.keys()].map(sizeOf)
 }

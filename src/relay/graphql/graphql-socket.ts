@@ -1,6 +1,6 @@
-// One socket of /graphql: first a guest, whose key is looked up when it introduces itself, and then a client as others
-// are, with operations. Laws: nothing of an operation goes out after its end, and all of them end with the socket; who
-// answers pings is taken for one who reads; who is silent for a minute is gone.
+// One socket of /graphql: a guest until its key is checked, then a client with operations. Invariants: nothing of an
+// operation is sent after its end, and all operations end with the socket. A client that answers pings counts as
+// reading; one that is silent for a minute is closed.
 
 import { err, ok, type Result } from '../../core/result.ts'
 import type { GuestAttachment } from '../sockets/attachment.ts'
@@ -15,31 +15,31 @@ import {
   pingText,
 } from './messages.ts'
 
-/** An operation; null while it has not begun. */
+/** An operation; null before it starts. */
 export interface OperationSlot {
   started: { readonly operation: { onClosed(): void }; readonly client: Connection } | null
 }
 
 export type AuthResult = Result<Connection, GraphqlFailure>
 
-/** Where a socket stands with its key. */
+/** Authentication state of a socket. */
 export type Session =
   | { readonly is: 'waiting' | 'ended' }
-  /** The key is being looked up. */
+  /** The key is being checked. */
   | { readonly is: 'entering'; readonly entered: Promise<AuthResult> }
-  /** It may begin nothing. */
+  /** It may not start operations. */
   | { readonly is: 'refused'; readonly wrong: GraphqlFailure }
   | { readonly is: 'client'; readonly connection: Connection }
 
-/** A proof is asked for after so much, and after so long. */
+/** A proof is requested after this many bytes and this long. */
 const PING_BYTES = 32 * 1024
 const PING_MS = 20_000
 const SILENT_MS = 60_000
-/** Without a key, and while it is looked up: who connects again asks at once for all that it had. */
+/** Without a key, and while it is checked: a reconnecting client restarts all its operations at once. */
 const MAX_GUEST_MESSAGES = 100
 const MAX_EARLY_MESSAGES = 2_000
 
-const SILENT_CLOSE: Close = [4408, 'no message and no pong for 60 s']
+const SILENT_CLOSE: Close = [4408, 'no message or pong for 60 s']
 const FLOOD_CLOSE: Close = [1008, 'too many messages']
 
 export interface SocketPorts {
@@ -57,7 +57,7 @@ export class GraphqlSocket implements Sink {
   session: Session = { is: 'waiting' }
   #guestMessages = 0
   #unpinged = 0
-  /** So that one which slept with its relay is pinged at the first look. */
+  /** 0, so that a restored socket is pinged at the first check. */
   #pingedMs = 0
   #lastMessageMs: number
 
@@ -78,7 +78,7 @@ export class GraphqlSocket implements Sink {
     return this.session.is === 'ended' || this.connection?.isEnded === true
   }
 
-  /** What becomes, or became, of its key; null where none was sent. */
+  /** Result of the key check; null if no key was sent. */
   get authResult(): Promise<AuthResult> | null {
     const { session } = this
     if (session.is === 'entering') return session.entered
@@ -86,16 +86,16 @@ export class GraphqlSocket implements Sink {
     return session.is === 'client' ? Promise.resolve(ok(session.connection)) : null
   }
 
-  /** A message came; `no`: it is over the rate. */
+  /** Counts a message; `no` if it is over the rate limit. */
   admit(): 'yes' | 'no' {
     this.#lastMessageMs = this.#ports.clock.nowMs
     if (this.connection) return this.connection.admit()
-    const most = this.session.is === 'entering' ? MAX_EARLY_MESSAGES : MAX_GUEST_MESSAGES
-    if (++this.#guestMessages > most) this.end(FLOOD_CLOSE)
+    const limit = this.session.is === 'entering' ? MAX_EARLY_MESSAGES : MAX_GUEST_MESSAGES
+    if (++this.#guestMessages > limit) this.end(FLOOD_CLOSE)
     return 'yes'
   }
 
-  /** Sends a message of the protocol. */
+  /** Sends a protocol message. */
   sendMessage(text: string): void {
     if (this.isEnded) return
     if (!this.connection) return this.#try(() => this.#socket.send(text))
@@ -104,10 +104,10 @@ export class GraphqlSocket implements Sink {
     if (this.#unpinged >= PING_BYTES) this.#ping(this.connection)
   }
 
-  /** Answers an operation that does not begin, or ends. */
-  reject(id: string, wrong: GraphqlFailure): void {
+  /** Rejects or ends an operation with a failure. */
+  reject(id: string, failure: GraphqlFailure): void {
     this.operations.delete(id)
-    this.sendMessage(`${nextHead(id)}${failurePayload(wrong)}}`)
+    this.sendMessage(`${nextHead(id)}${failurePayload(failure)}}`)
     this.sendMessage(completeText(id))
   }
 
@@ -116,21 +116,21 @@ export class GraphqlSocket implements Sink {
     else this.close(code, reason)
   }
 
-  /** To be called every few seconds. */
+  /** Call it every few seconds. */
   check(nowMs: number): void {
     if (!this.connection || this.isEnded) return
     if (nowMs - this.#lastMessageMs >= SILENT_MS) this.end(SILENT_CLOSE)
     else if (nowMs - this.#pingedMs >= PING_MS) this.#ping(this.connection)
   }
 
-  /** What the relay sends to a client, whatever its protocol: its last error is that of every operation. */
+  /** Converts a frame of the relay's final error to a failure of every operation. */
   send(text: string): void {
     if (!text.startsWith('{"channel":')) return this.#socket.send(text)
     const { channel, data, code } = JSON.parse(text) as { channel: string; data: string; code: string }
     if (channel !== 'error') return
-    const wrong = { message: data, code: graphqlCode(code) }
+    const failure = { message: data, code: graphqlCode(code) }
     for (const id of this.operations.keys()) {
-      this.#socket.send(`${nextHead(id)}${failurePayload(wrong)}}`)
+      this.#socket.send(`${nextHead(id)}${failurePayload(failure)}}`)
       this.#socket.send(completeText(id))
     }
   }
@@ -142,25 +142,25 @@ export class GraphqlSocket implements Sink {
     this.#try(() => this.#socket.close(code, reason))
   }
 
-  /** The socket is no more: so are its operations. */
+  /** The socket closed, so its operations end. */
   onClosed(): void {
     this.session = { is: 'ended' }
-    const running = [...this.operations.keys()]
-    for (const id of running) this.complete(id)
+    const slots = [...this.operations.keys()]
+    for (const id of slots) this.complete(id)
   }
 
-  /** The client wants no more of an operation. */
+  /** The client ended an operation. */
   complete(id: string): void {
-    const running = this.operations.get(id)
+    const slots = this.operations.get(id)
     this.operations.delete(id)
-    running?.started?.operation.onClosed()
-    running?.started?.client.onClosed()
+    slots?.started?.operation.onClosed()
+    slots?.started?.client.onClosed()
   }
 
-  /** The other side may have closed: the platform says so by itself. */
-  #try(act: () => void): void {
+  /** The other side may have closed. The platform reports that itself. */
+  #try(run: () => void): void {
     try {
-      act()
+      run()
     } catch {
       this.onClosed()
     }
@@ -173,7 +173,7 @@ export class GraphqlSocket implements Sink {
   }
 }
 
-/** What an operation is sent its socket counts. */
+/** Lets the socket's counter count what its operations are sent. */
 export function delegatedUnread(connection: Connection): UnreadTracker {
   const nothing = () => undefined
   return {

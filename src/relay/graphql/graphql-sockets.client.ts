@@ -1,6 +1,5 @@
-// The sockets of /graphql of one relay: their messages, their keys, and what of them outlives the relay's memory, which is
-// in their attachments and beside their subscriptions. Invariant: what is wrong with a key is told when an operation
-// begins, never before.
+// The /graphql sockets of one relay: messages, keys, and the state that survives hibernation in attachments and saved
+// subscriptions. Invariant: a key failure is reported when an operation starts, never before.
 
 import type { Identity } from '../../accounts/identity.ts'
 import { type Failure, failureCode, failureMessage } from '../../core/failure.ts'
@@ -29,11 +28,11 @@ import { Operations, type OperationsPorts } from './operations.client.ts'
 
 /** The gateway, which alone knows keys. */
 export interface KeyService {
-  /** Who a key for GraphQL belongs to. */
+  /** Returns the identity of a key for GraphQL. */
   enter(key: string, address: string | null): Promise<Result<Identity, Failure>>
 }
 
-/** A socket as the platform has it. */
+/** A platform socket. */
 type RawSocket = Sink & { serializeAttachment(attachment: GuestAttachment): void }
 
 /** The relay's other clients. */
@@ -48,19 +47,19 @@ interface Clients {
 export interface GraphqlPorts extends OperationsPorts {
   readonly gateway: KeyService
   readonly clients: Clients
-  /** Height of the last block whose events a client was sent; -1 where some of them wait. */
+  /** Height of the last block whose events the client was sent; -1 while some are pending. */
   readonly sentHeight: (client: Connection) => number
 }
 
 const INIT_TIMEOUT_MS = 3_000
-/** So long one may stay whose key was refused. */
+/** How long a socket with a rejected key may stay. */
 const GUEST_TIMEOUT_MS = 30_000
-/** Of one network: what one who brings no key may take of the guests' part of a relay. */
+/** Maximum guests per network, so that clients without keys cannot use up the relay's guest share. */
 const MAX_GUESTS_PER_NETWORK = 40
 const MAX_NONCE_CHARS = 64
 
-const RECONNECT: Close = [1013, 'connect again']
-const TOO_LARGE: Close = [1009, 'message too large: at most 65536 bytes']
+const RECONNECT: Close = [1013, 'reconnect']
+const TOO_LARGE: Close = [1009, 'message larger than 65,536 bytes']
 
 export class GraphqlSockets {
   readonly #ports: GraphqlPorts
@@ -74,77 +73,79 @@ export class GraphqlSockets {
     this.#operations = new Operations(ports)
   }
 
-  /** Sockets whose key is not known. */
+  /** Sockets without an accepted key. */
   get guests(): number {
     return this.#guests.size
   }
 
-  /** Why one more of this address finds no room: nobody would, or it alone. */
+  /** Why another socket of this address has no room: the relay is full, or its network is at its limit. */
   noRoomReason(address: string | null): 'full' | 'limit' | null {
     if (this.#operations.isFull || !this.#ports.clients.hasRoom(this.guests + 1)) return 'full'
     if (address === null) return null
     const network = networkOf(address)
-    const alike = [...this.#guests].filter((guest) => guest.address !== null && networkOf(guest.address) === network)
-    return alike.length < MAX_GUESTS_PER_NETWORK ? null : 'limit'
+    const sameNetwork = [...this.#guests].filter(
+      (guest) => guest.address !== null && networkOf(guest.address) === network,
+    )
+    return sameNetwork.length < MAX_GUESTS_PER_NETWORK ? null : 'limit'
   }
 
   addGuest(socket: RawSocket, address: string | null): void {
     const openedMs = this.#ports.clock.nowMs
-    const one = this.#add(socket, { id: crypto.randomUUID(), address, openedMs })
-    persistGuest(socket, one)
+    const graphqlSocket = this.#add(socket, { id: crypto.randomUUID(), address, openedMs })
+    persistGuest(socket, graphqlSocket)
     after(INIT_TIMEOUT_MS, () => {
-      if (one.session.is === 'waiting') one.end(INIT_TIMEOUT)
+      if (graphqlSocket.session.is === 'waiting') graphqlSocket.end(INIT_TIMEOUT)
     })
     this.#ports.onChange()
   }
 
-  /** One that outlived the relay's memory. */
+  /** Restores a guest after hibernation. */
   restoreGuest(socket: RawSocket, guest: GuestAttachment): void {
-    const one = this.#add(socket, guest)
-    if (guest.wrong) one.session = { is: 'refused', wrong: guest.wrong }
-    // Its key is gone, and what it has asked for since.
-    else if (guest.isInit) one.end(RECONNECT)
+    const graphqlSocket = this.#add(socket, guest)
+    if (guest.wrong) graphqlSocket.session = { is: 'refused', wrong: guest.wrong }
+    // Its key and its operations are lost.
+    else if (guest.isInit) graphqlSocket.end(RECONNECT)
   }
 
   restore(socket: RawSocket, attachment: ClientAttachment): Connection {
-    const one = this.#add(socket, { id: attachment.id, address: null, openedMs: this.#ports.clock.nowMs })
-    const connection = this.#ports.clients.restore(socket, attachment, one)
-    one.session = { is: 'client', connection }
-    this.#restored.set(connection, one)
-    this.#guests.delete(one)
+    const graphqlSocket = this.#add(socket, { id: attachment.id, address: null, openedMs: this.#ports.clock.nowMs })
+    const connection = this.#ports.clients.restore(socket, attachment, graphqlSocket)
+    graphqlSocket.session = { is: 'client', connection }
+    this.#restored.set(connection, graphqlSocket)
+    this.#guests.delete(graphqlSocket)
     return connection
   }
 
-  /** The operation of a subscription that slept with the relay, as a client of it; null where it can be no more. */
+  /** Restores the operation of a saved subscription as a client; null if it is no longer valid. */
   restoreOperation(connection: Connection, saved: { operation: string; echo: string }): Connection | null {
-    const one = this.#restored.get(connection)
-    return one ? this.#operations.restore(one, connection, saved) : null
+    const graphqlSocket = this.#restored.get(connection)
+    return graphqlSocket ? this.#operations.restore(graphqlSocket, connection, saved) : null
   }
 
-  /** False where it is no socket of these. */
+  /** False if the socket is not one of these. */
   onMessage(socket: RawSocket, message: string | ArrayBuffer): boolean {
-    const one = this.#bySocket.get(socket)
-    if (one && !one.isEnded) this.#handle(socket, one, message)
-    return one !== undefined
+    const graphqlSocket = this.#bySocket.get(socket)
+    if (graphqlSocket && !graphqlSocket.isEnded) this.#handle(socket, graphqlSocket, message)
+    return graphqlSocket !== undefined
   }
 
   onClosed(socket: RawSocket): void {
-    const one = this.#bySocket.get(socket)
-    if (!one) return
-    one.onClosed()
+    const graphqlSocket = this.#bySocket.get(socket)
+    if (!graphqlSocket) return
+    graphqlSocket.onClosed()
     this.#bySocket.delete(socket)
-    this.#guests.delete(one)
+    this.#guests.delete(graphqlSocket)
   }
 
-  /** To be called every few seconds. */
+  /** Call it every few seconds. */
   check(): void {
     const { nowMs } = this.#ports.clock
     this.#operations.check()
-    for (const one of this.#bySocket.values()) {
-      one.check(nowMs)
-      const { session } = one
-      if (session.is === 'client' || nowMs - one.openedMs < GUEST_TIMEOUT_MS) continue
-      one.end(
+    for (const graphqlSocket of this.#bySocket.values()) {
+      graphqlSocket.check(nowMs)
+      const { session } = graphqlSocket
+      if (session.is === 'client' || nowMs - graphqlSocket.openedMs < GUEST_TIMEOUT_MS) continue
+      graphqlSocket.end(
         session.is === 'waiting' ? INIT_TIMEOUT : guestClose(session.is === 'refused' ? session.wrong : KEY_UNCHECKED),
       )
     }
@@ -152,70 +153,70 @@ export class GraphqlSockets {
 
   #add(socket: RawSocket, place: Omit<GuestAttachment, 'of' | 'isInit'>): GraphqlSocket {
     const ports = { clock: this.#ports.clock, newNonce: () => crypto.randomUUID() }
-    const one = new GraphqlSocket(place, socket, ports)
-    this.#bySocket.set(socket, one)
-    this.#guests.add(one)
-    return one
+    const graphqlSocket = new GraphqlSocket(place, socket, ports)
+    this.#bySocket.set(socket, graphqlSocket)
+    this.#guests.add(graphqlSocket)
+    return graphqlSocket
   }
 
-  #handle(socket: RawSocket, one: GraphqlSocket, text: string | ArrayBuffer): void {
-    if (isTooLarge(text)) return one.end(TOO_LARGE)
+  #handle(socket: RawSocket, graphqlSocket: GraphqlSocket, text: string | ArrayBuffer): void {
+    if (isTooLarge(text)) return graphqlSocket.end(TOO_LARGE)
     const read = readMessage(typeof text === 'string' ? text : '')
-    if (!read.ok) return one.end(read.error)
-    const isAdmitted = one.admit() === 'yes'
-    if (one.isEnded) return
+    if (!read.ok) return graphqlSocket.end(read.error)
+    const isAdmitted = graphqlSocket.admit() === 'yes'
+    if (graphqlSocket.isEnded) return
     const { value } = read
-    if (value.type === 'complete') return one.complete(value.id)
-    if (value.type === 'ping') return isAdmitted ? this.#replyToPing(one, value.payload?.nonce) : undefined
-    if (value.type === 'pong') return void acceptProof(one, value.payload?.nonce)
+    if (value.type === 'complete') return graphqlSocket.complete(value.id)
+    if (value.type === 'ping') return isAdmitted ? this.#replyToPing(graphqlSocket, value.payload?.nonce) : undefined
+    if (value.type === 'pong') return void acceptProof(graphqlSocket, value.payload?.nonce)
     if (value.type === 'connection_init') {
-      if (one.session.is !== 'waiting') return one.end(TOO_MANY_INITS)
-      const entered = this.#admit(socket, one, value.payload)
-      one.session = { is: 'entering', entered }
+      if (graphqlSocket.session.is !== 'waiting') return graphqlSocket.end(TOO_MANY_INITS)
+      const entered = this.#admit(socket, graphqlSocket, value.payload)
+      graphqlSocket.session = { is: 'entering', entered }
       this.#ports.waitUntil(entered)
-      persistGuest(socket, one)
-      return one.sendMessage(ACK)
+      persistGuest(socket, graphqlSocket)
+      return graphqlSocket.sendMessage(ACK)
     }
     const { id } = value
-    if (one.session.is === 'waiting') return one.end(UNAUTHORIZED)
-    if (one.operations.has(id)) return one.end(subscriberExists(id))
-    this.#operations.start(one, id, value.payload, isAdmitted, (text as string).length)
+    if (graphqlSocket.session.is === 'waiting') return graphqlSocket.end(UNAUTHORIZED)
+    if (graphqlSocket.operations.has(id)) return graphqlSocket.end(subscriberExists(id))
+    this.#operations.start(graphqlSocket, id, value.payload, isAdmitted, (text as string).length)
   }
 
-  #replyToPing(one: GraphqlSocket, nonce: unknown): void {
-    const ours = acceptProof(one, nonce)
-    const clients = [...one.operations.values()].flatMap(({ started }) => started?.client ?? [])
-    const told = clients.map((client) => this.#ports.sentHeight(client))
-    one.sendMessage(pongText(ours, told.length > 0 ? Math.min(...told) : -1))
+  #replyToPing(graphqlSocket: GraphqlSocket, nonce: unknown): void {
+    const ourNonce = acceptProof(graphqlSocket, nonce)
+    const clients = [...graphqlSocket.operations.values()].flatMap(({ started }) => started?.client ?? [])
+    const heights = clients.map((client) => this.#ports.sentHeight(client))
+    graphqlSocket.sendMessage(pongText(ourNonce, heights.length > 0 ? Math.min(...heights) : -1))
   }
 
-  /** Lets the socket in, where its key may enter. Never rejects. */
-  async #admit(socket: RawSocket, one: GraphqlSocket, payload: InitPayload): Promise<AuthResult> {
+  /** Admits the socket if its key is accepted. Never rejects. */
+  async #admit(socket: RawSocket, graphqlSocket: GraphqlSocket, payload: InitPayload): Promise<AuthResult> {
     const { gateway, clients } = this.#ports
-    const found = await authenticate(payload, one.address, gateway, clients)
+    const found = await authenticate(payload, graphqlSocket.address, gateway, clients)
     if (!found.ok) {
-      if (one.isEnded) return found
-      one.session = { is: 'refused', wrong: found.error }
-      persistGuest(socket, one)
+      if (graphqlSocket.isEnded) return found
+      graphqlSocket.session = { is: 'refused', wrong: found.error }
+      persistGuest(socket, graphqlSocket)
       return found
     }
-    const connection = clients.add(socket, one.id, found.value, 'graphql', one)
-    this.#guests.delete(one)
+    const connection = clients.add(socket, graphqlSocket.id, found.value, 'graphql', graphqlSocket)
+    this.#guests.delete(graphqlSocket)
     this.#ports.onChange()
-    // The place that it was given is free again.
-    if (one.isEnded) clients.onClosed(socket)
-    else one.session = { is: 'client', connection }
+    // Frees the slot that it was given.
+    if (graphqlSocket.isEnded) clients.onClosed(socket)
+    else graphqlSocket.session = { is: 'client', connection }
     return ok(connection)
   }
 }
 
-/** Takes what may be the nonce of a ping or pong of ours; the answer is another one. */
+/** Takes the nonce of a client's ping or of a pong to our ping. Returns the next nonce. */
 function acceptProof({ connection }: GraphqlSocket, nonce: unknown): string | undefined {
   if (!connection || typeof nonce !== 'string' || nonce.length > MAX_NONCE_CHARS) return undefined
   return connection.onPing(nonce, crypto.randomUUID())
 }
 
-/** What of a guest outlives the relay's memory: never the key. */
+/** Guest state that survives hibernation, never the key. */
 function persistGuest(socket: RawSocket, { id, address, openedMs, session }: GraphqlSocket): void {
   const guest: GuestAttachment = {
     of: 'guest',
@@ -231,29 +232,32 @@ function persistGuest(socket: RawSocket, { id, address, openedMs, session }: Gra
 type InitPayload = Readonly<Record<string, unknown>> | undefined
 
 const KEY_UNCHECKED: GraphqlFailure = {
-  message: 'The API key was not checked: connect again.',
+  message: 'The API key check was interrupted. Reconnect.',
   code: 'AUTH_SYSTEM_ERROR',
 }
-const KEYS_UNAVAILABLE: Failure = { kind: 'unavailable', what: 'API keys cannot be looked up now' }
+const KEYS_UNAVAILABLE: Failure = { kind: 'unavailable', what: 'API keys cannot be checked now' }
 
-/** The names under which a key may come, the first that is there counts. */
+/** Payload fields that may hold the key. The first present one counts. */
 const KEY_FIELDS = ['SERVICE_API_KEY', 'Authorization'] as const
 
 const MISSING_KEY: GraphqlFailure = {
-  message: `No API key: send it in the payload of connection_init as ${KEY_FIELDS.join(' or ')}.`,
+  message: `No API key. Send it in the payload of connection_init as ${KEY_FIELDS.join(' or ')}.`,
   code: 'MISSING_TOKEN',
 }
 
-/** The key as it was sent, with or without "Bearer". */
+/** The key as sent, with or without "Bearer". */
 function presentedKey(payload: InitPayload): Result<string, GraphqlFailure> {
-  const name = KEY_FIELDS.find((one) => payload?.[one] !== undefined && payload[one] !== null && payload[one] !== '')
+  const name = KEY_FIELDS.find(
+    (graphqlSocket) =>
+      payload?.[graphqlSocket] !== undefined && payload[graphqlSocket] !== null && payload[graphqlSocket] !== '',
+  )
   if (name === undefined) return err(MISSING_KEY)
   const value = payload?.[name]
   if (typeof value !== 'string') return err({ message: `${name} must be a string.`, code: 'INVALID_TOKEN' })
   return ok(bearerToken(value) ?? value)
 }
 
-/** What a client is told of a key that does not enter. */
+/** The failure that a client gets for a rejected key. */
 function keyFailure(failure: Failure): GraphqlFailure {
   const message = failureMessage(failure)
   switch (failure.kind) {
@@ -269,26 +273,26 @@ function keyFailure(failure: Failure): GraphqlFailure {
     case 'rate_limited':
       return { message, code: 'RATE_LIMITED' }
     default:
-      return { message: `The API key cannot be checked now: ${message}`, code: 'AUTH_SYSTEM_ERROR' }
+      return { message: `The API key cannot be checked now. ${message}`, code: 'AUTH_SYSTEM_ERROR' }
   }
 }
 
-/** Of a guest that stays too long: who has no key need not come again. */
+/** Close of a guest that stays too long. A client without a valid key should not reconnect. */
 function guestClose(wrong: GraphqlFailure): Close {
   if (wrong.code === 'MISSING_TOKEN' || wrong.code === 'INVALID_TOKEN') return UNAUTHORIZED
-  return wrong.code === 'CREDITS_EXHAUSTED' ? [4402, 'credits exhausted'] : [1013, 'connect again']
+  return wrong.code === 'CREDITS_EXHAUSTED' ? [4402, 'credits exhausted'] : [1013, 'reconnect']
 }
 
-/** Who brings the key, once the socket has a place; or what is told of it. Never rejects. */
+/** Checks the key and reserves room for the socket. Never rejects. */
 async function authenticate(
   payload: InitPayload,
   address: string | null,
-  keys: KeyService,
+  keyService: KeyService,
   clients: Pick<Clients, 'admit'>,
 ): Promise<Result<Identity, GraphqlFailure>> {
   const key = presentedKey(payload)
   if (!key.ok) return key
-  const found = await keys.enter(key.value, address).catch((): Result<Identity, Failure> => err(KEYS_UNAVAILABLE))
+  const found = await keyService.enter(key.value, address).catch((): Result<Identity, Failure> => err(KEYS_UNAVAILABLE))
   if (!found.ok) return err(keyFailure(found.error))
   const refusal = await clients.admit(found.value, true)
   if (!refusal) return found

@@ -1,5 +1,5 @@
-// The protocol graphql-transport-ws, as texts: what comes up, and what goes down. Law: what is no message of the protocol
-// closes the socket with 4400, and says why.
+// Messages of the protocol graphql-transport-ws. Invariant: an invalid message closes the socket with 4400 and the
+// reason.
 
 import type { GraphQLFormattedError } from 'graphql'
 import { CloseCode, type Message, MessageType, validateMessage } from 'graphql-ws'
@@ -8,13 +8,13 @@ import { isDeeperThan } from '../../core/json.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import { visible } from '../../core/visible.ts'
 
-/** Why a socket ends. */
+/** Close code and reason of a socket. */
 export type Close = readonly [code: number, reason: string]
 
-export const TOO_MANY_INITS: Close = [CloseCode.TooManyInitialisationRequests, 'Too many initialisation requests']
-export const INIT_TIMEOUT: Close = [CloseCode.ConnectionInitialisationTimeout, 'Connection initialisation timeout']
+export const TOO_MANY_INITS: Close = [CloseCode.TooManyInitialisationRequests, 'Too many initialization requests']
+export const INIT_TIMEOUT: Close = [CloseCode.ConnectionInitialisationTimeout, 'Connection initialization timeout']
 export const UNAUTHORIZED: Close = [CloseCode.Unauthorized, 'Unauthorized']
-/** A reason of more than 123 bytes would not close: three for each character of the client's id. */
+/** A close reason holds at most 123 bytes, and an id character takes up to three. */
 export const subscriberExists = (id: string): Close => [
   CloseCode.SubscriberAlreadyExists,
   `Subscriber for ${visible(id).slice(0, 30)} already exists`,
@@ -32,13 +32,14 @@ const CLIENT_TYPES: ReadonlySet<string> = new Set<string>([
 
 type ClientMessage = Extract<Message, { type: 'connection_init' | 'ping' | 'pong' | 'subscribe' | 'complete' }>
 
-/** A message of a client, or the close that answers it. */
+/** Returns a client message, or the close for an invalid one. */
 export function readMessage(text: string): Result<ClientMessage, Close> {
   if (isDeeperThan(text, MAX_DEPTH)) return badMessage(`nested deeper than ${MAX_DEPTH}`)
   try {
     const message = validateMessage(JSON.parse(text))
     if (!CLIENT_TYPES.has(message.type)) return badMessage(`${message.type} is not sent by clients`)
-    if ('id' in message && message.id.length > MAX_ID_CHARS) return badMessage(`id: at most ${MAX_ID_CHARS} characters`)
+    if ('id' in message && message.id.length > MAX_ID_CHARS)
+      return badMessage(`id: longer than ${MAX_ID_CHARS} characters`)
     return ok(message as ClientMessage)
   } catch (error) {
     return badMessage(error instanceof SyntaxError ? 'not valid JSON' : reasonOf(error))
@@ -49,10 +50,10 @@ function badMessage(reason: string): Result<never, Close> {
   return err([CloseCode.BadRequest, `Invalid message: ${reason}`.slice(0, 120)])
 }
 
-/** The library says what it misses, and shows what it got, which is the client's and may be anything. */
+/** Removes what the library says it got, because that comes from the client and may be anything. */
 function reasonOf(error: unknown): string {
   const text = error instanceof Error ? error.message : ''
-  return /^[\x20-\x7e]+$/.test(text) ? text.replace(/, but got .*/, '') : 'not a message of the protocol'
+  return /^[\x20-\x7e]+$/.test(text) ? text.replace(/, but got .*/, '') : 'not a protocol message'
 }
 
 export const ACK = `{"type":"${MessageType.ConnectionAck}"}`
@@ -61,13 +62,13 @@ export function pingText(nonce: string): string {
   return `{"type":"${MessageType.Ping}","payload":{"nonce":"${nonce}"}}`
 }
 
-/** As that of /ws: `nonce` is ours, `height` that up to which all events were told, -1 where that cannot be said. */
+/** As the pong of /ws: `nonce` is ours, `height` is the last block whose events were all sent, or -1 if unknown. */
 export function pongText(nonce?: string, height = -1): string {
   if (nonce === undefined) return `{"type":"${MessageType.Pong}"}`
   return `{"type":"${MessageType.Pong}","payload":{"nonce":"${nonce}"${height < 0 ? '' : `,"block_height":${height}`}}}`
 }
 
-/** `payload` follows it, and a brace. */
+/** The start of a `next` message. Append the payload and a closing brace. */
 export function nextHead(id: string): string {
   return `{"id":${JSON.stringify(id)},"type":"${MessageType.Next}","payload":`
 }
@@ -81,23 +82,23 @@ export function errorText(id: string, errors: readonly GraphQLFormattedError[]):
   return `{"id":${JSON.stringify(id)},"type":"${MessageType.Error}","payload":${JSON.stringify(errors)}}`
 }
 
-/** What is wrong, for people and for programs; codes of authentication are those of the specification. */
+/** A failure for people and programs. Authentication codes are those of the specification. */
 export interface GraphqlFailure {
   readonly message: string
   readonly code: 'MISSING_TOKEN' | 'INVALID_TOKEN' | 'AUTH_SYSTEM_ERROR' | Uppercase<FailureCode> | (string & {})
 }
 
-/** Of a code of /ws. */
+/** GraphQL code of a /ws code. */
 export function graphqlCode(code: string): string {
   return code === 'unauthorized' ? 'INVALID_TOKEN' : code.toUpperCase()
 }
 
-/** The specification's body. */
+/** The payload that the specification defines. */
 export function failurePayload({ message, code }: GraphqlFailure): string {
   return JSON.stringify({ errors: [{ message, extensions: { code } }] })
 }
 
-/** Of an operation that goes on: nothing came of its field this time. */
+/** A result without data, of an operation that continues. */
 export function failureEvent(alias: string, { message, code }: GraphqlFailure): string {
   return JSON.stringify({ data: { [alias]: null }, errors: [{ message, path: [alias], extensions: { code } }] })
 }

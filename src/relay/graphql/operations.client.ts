@@ -1,5 +1,5 @@
-// Operations of the sockets of one relay, from subscribe to what they are: subscriptions, or queries. Laws: nothing of one
-// that was refused stays behind; work that nobody pays for is bounded by key, and what waits by its text.
+// Starts GraphQL operations: channel subscriptions, or queries of the schema. Invariants: a rejected operation leaves
+// nothing behind; unbilled work is limited per key, and pending work by text size.
 
 import { failureMessage } from '../../core/failure.ts'
 import { UnbilledLimiter, unbilledLimitFailure } from '../../core/unbilled-limiter.ts'
@@ -31,26 +31,30 @@ export interface OperationsPorts {
   readonly clock: Clock
   readonly subscriptions: Pick<Subscriptions, 'subscribe' | 'onConnectionEnd' | 'backlog'>
   readonly waitUntil: WaitUntil
-  /** A subscription or a socket may have begun. */
+  /** Called when a subscription or socket may have started. */
   readonly onChange: () => void
 }
 
-/** Of one socket. */
+/** Per socket. */
 const MAX_OPERATIONS = 1_000
-/** An answer of so many characters counts as one that costs nothing, a longer one as several. */
+/** A response of this length counts as one unbilled response, a longer one as several. */
 const UNBILLED_UNIT_CHARS = 16 * 1024
 
 const rateLimited = (message: string): GraphqlFailure => ({ message, code: 'RATE_LIMITED' })
 const tooManyUnbilled = (waitMs: number) => rateLimited(failureMessage(unbilledLimitFailure(waitMs)))
 const unavailable = (message: string): GraphqlFailure => ({ message, code: 'UNAVAILABLE' })
-const TOO_FAST = rateLimited('Too many messages: slow down.')
-const TOO_MANY = rateLimited(`At most ${MAX_OPERATIONS} subscriptions per connection: open another one.`)
-const TOO_MANY_PENDING = rateLimited('Too many requests of this account wait: send more as answers come.')
-const RELAY_FULL = unavailable('As many selections are served here as can be: open another connection.')
-const NOT_RESTORED = unavailable('This subscription did not outlive a restart: subscribe again.')
-const FAILED: GraphqlFailure = { message: 'Something went wrong here: subscribe again.', code: 'INTERNAL' }
+const TOO_FAST = rateLimited('Too many messages. Send fewer.')
+const TOO_MANY = rateLimited(
+  `Limit of ${MAX_OPERATIONS.toLocaleString('en-US')} subscriptions per connection reached. Open another connection.`,
+)
+const TOO_MANY_PENDING = rateLimited(
+  'Too many pending requests for this account. Wait for responses before sending more.',
+)
+const RELAY_FULL = unavailable('This relay is at its selection limit. Reconnect to be placed on another one.')
+const NOT_RESTORED = unavailable('This subscription was lost in a restart. Subscribe again.')
+const FAILED: GraphqlFailure = { message: 'Internal error. Subscribe again.', code: 'INTERNAL' }
 
-/** A subscribe that is served. */
+/** A subscribe message. */
 interface OperationRequest {
   readonly socket: GraphqlSocket
   readonly slot: OperationSlot
@@ -62,7 +66,7 @@ export class Operations {
   readonly #ports: OperationsPorts
   readonly #plans: SharedPlans
   readonly #unbilled = new UnbilledLimiter()
-  /** Of sockets whose key is being looked up. */
+  /** Requests of sockets whose key is being checked. */
   readonly #early = new Backlog()
 
   constructor(ports: OperationsPorts) {
@@ -70,137 +74,137 @@ export class Operations {
     this.#plans = new SharedPlans(ports.clock)
   }
 
-  /** Sockets are better off elsewhere. */
+  /** New sockets should go to another relay. */
   get isFull(): boolean {
     return this.#plans.isFull
   }
 
-  /** To be called every few seconds. */
+  /** Call it every few seconds. */
   check(): void {
     this.#plans.sample()
   }
 
-  /** Of a socket that has introduced itself, with an id that is free. `isAdmitted`: false where it is to be refused. */
-  start(one: GraphqlSocket, id: string, payload: Payload, isAdmitted: boolean, length: number): void {
-    const running: OperationSlot = { started: null }
-    one.operations.set(id, running)
-    if (!isAdmitted) return one.reject(id, TOO_FAST)
-    if (one.operations.size > MAX_OPERATIONS) return one.reject(id, TOO_MANY)
-    const leave = this.#early.reserve(one.address ?? one.id, length)
-    if (!leave) return one.reject(id, TOO_MANY_PENDING)
-    this.#ports.waitUntil(this.#enqueue({ socket: one, slot: running, id, payload }, length, leave))
+  /** Starts an operation with an unused id. `isAdmitted`: false if it is over the rate limit. */
+  start(socket: GraphqlSocket, id: string, payload: Payload, isAdmitted: boolean, length: number): void {
+    const slot: OperationSlot = { started: null }
+    socket.operations.set(id, slot)
+    if (!isAdmitted) return socket.reject(id, TOO_FAST)
+    if (socket.operations.size > MAX_OPERATIONS) return socket.reject(id, TOO_MANY)
+    const release = this.#early.reserve(socket.address ?? socket.id, length)
+    if (!release) return socket.reject(id, TOO_MANY_PENDING)
+    this.#ports.waitUntil(this.#enqueue({ socket, slot, id, payload }, length, release))
   }
 
-  /** One that slept with the relay, as a client of it; null where it can be no more, and its client was told. */
+  /** Restores an operation after hibernation; null if it is no longer valid and the client was notified. */
   restore(
-    one: GraphqlSocket,
+    socket: GraphqlSocket,
     connection: Connection,
     { operation, echo }: { readonly operation: string; readonly echo: string },
   ): Connection | null {
-    const { id, ...kept } = JSON.parse(operation) as SavedOperation & { id: string }
-    const asked = restoreRequest(kept, echo)
-    const running: OperationSlot = { started: null }
-    one.operations.set(id, running)
-    if (asked) return this.#startOperation(one, connection, running, id, asked)
-    one.reject(id, NOT_RESTORED)
+    const { id, ...stored } = JSON.parse(operation) as SavedOperation & { id: string }
+    const parsed = restoreRequest(stored, echo)
+    const slot: OperationSlot = { started: null }
+    socket.operations.set(id, slot)
+    if (parsed) return this.#startOperation(socket, connection, slot, id, parsed)
+    socket.reject(id, NOT_RESTORED)
     return null
   }
 
-  /** Behind those of its socket that came before. Never rejects. */
-  async #enqueue(request: OperationRequest, length: number, entered: () => void): Promise<void> {
+  /** Queues it behind earlier requests of its socket. Never rejects. */
+  async #enqueue(request: OperationRequest, length: number, releaseEarly: () => void): Promise<void> {
     const { socket, slot, id } = request
-    const found = await socket.authResult
-    entered()
-    if (!found || socket.operations.get(id) !== slot) return
-    if (!found.ok) return socket.reject(id, found.error)
-    const connection = found.value
-    const leave = this.#ports.subscriptions.backlog.reserve(connection.identity.account, length)
-    if (!leave) return socket.reject(id, TOO_MANY_PENDING)
+    const auth = await socket.authResult
+    releaseEarly()
+    if (!auth || socket.operations.get(id) !== slot) return
+    if (!auth.ok) return socket.reject(id, auth.error)
+    const connection = auth.value
+    const release = this.#ports.subscriptions.backlog.reserve(connection.identity.account, length)
+    if (!release) return socket.reject(id, TOO_MANY_PENDING)
     const failed = (error: unknown) => {
-      console.error('an operation of GraphQL failed', error)
+      console.error('GraphQL operation failed', error)
       socket.complete(id)
       socket.reject(id, FAILED)
     }
-    connection.enqueue(() => this.#serve(connection, request).catch(failed).finally(leave))
+    connection.enqueue(() => this.#serve(connection, request).catch(failed).finally(release))
     await connection.drained()
   }
 
   async #serve(connection: Connection, { socket, slot, id, payload }: OperationRequest): Promise<void> {
     if (socket.operations.get(id) !== slot || connection.isEnded) return
     const { keyHash } = connection.identity
-    // To tell a document that is charged from one that is free takes reading it, which is work.
-    const untilTryMs = this.#unbilled.tryUpstream(keyHash, this.#ports.clock.nowMs)
-    if (untilTryMs > 0) return socket.reject(id, tooManyUnbilled(untilTryMs))
-    const asked = readDocument(payload)
-    if (asked.ok && asked.value.kind === 'subscription') {
+    // Only parsing tells a billed document from an unbilled one, and parsing is work.
+    const workWaitMs = this.#unbilled.tryUpstream(keyHash, this.#ports.clock.nowMs)
+    if (workWaitMs > 0) return socket.reject(id, tooManyUnbilled(workWaitMs))
+    const parsed = readDocument(payload)
+    if (parsed.ok && parsed.value.kind === 'subscription') {
       this.#unbilled.refundTry(keyHash, this.#ports.clock.nowMs)
-      const { alias, plan, echo, body, meta, fromBlock } = asked.value
+      const { alias, plan, echo, body, meta, fromBlock } = parsed.value
       if (!this.#plans.hasRoom(alias, plan, echo)) return socket.reject(id, RELAY_FULL)
-      const client = this.#startOperation(socket, connection, slot, id, asked.value)
+      const client = this.#startOperation(socket, connection, slot, id, parsed.value)
       await this.#ports.subscriptions.subscribe(client, { method: 'subscribe', subscription: body, meta, fromBlock })
       return this.#ports.onChange()
     }
-    const answer = asked.ok && asked.value.kind === 'query' ? asked.value.text : ''
+    const result = parsed.ok && parsed.value.kind === 'query' ? parsed.value.text : ''
     const waitMs = this.#unbilled.takeOrOwe(keyHash, this.#ports.clock.nowMs)
-    for (let at = UNBILLED_UNIT_CHARS; at <= answer.length; at += UNBILLED_UNIT_CHARS)
+    for (let at = UNBILLED_UNIT_CHARS; at <= result.length; at += UNBILLED_UNIT_CHARS)
       this.#unbilled.takeOrOwe(keyHash, this.#ports.clock.nowMs)
     socket.operations.delete(id)
     if (waitMs > 0) return socket.reject(id, tooManyUnbilled(waitMs))
-    if (!asked.ok) return socket.sendMessage(errorText(id, asked.error))
-    socket.sendMessage(`${nextHead(id)}${answer}}`)
+    if (!parsed.ok) return socket.sendMessage(errorText(id, parsed.error))
+    socket.sendMessage(`${nextHead(id)}${result}}`)
     socket.sendMessage(completeText(id))
   }
 
-  /** The client that stands for an operation. */
+  /** Creates the client that represents an operation. */
   #startOperation(
-    one: GraphqlSocket,
+    socket: GraphqlSocket,
     connection: Connection,
-    running: OperationSlot,
+    slot: OperationSlot,
     id: string,
-    asked: Pick<SubscriptionRequest, 'alias' | 'plan' | 'echo' | 'target'>,
+    parsed: Pick<SubscriptionRequest, 'alias' | 'plan' | 'echo' | 'target'>,
   ): Connection {
-    const { alias, plan, echo } = asked
+    const { alias, plan, echo } = parsed
     const { identity, terms } = connection
     const shared = this.#plans.acquire(alias, plan, echo)
-    const ports = { send: (text: string) => one.sendMessage(text), onEnd: () => client.onClosed() }
-    const operation = new Operation(id, asked, shared, ports)
-    const ended = () => {
-      if (one.operations.get(id) === running) one.operations.delete(id)
+    const ports = { send: (text: string) => socket.sendMessage(text), onEnd: () => client.onClosed() }
+    const operation = new Operation(id, parsed, shared, ports)
+    const onEnd = () => {
+      if (socket.operations.get(id) === slot) socket.operations.delete(id)
       this.#plans.release(alias, plan, echo)
       this.#ports.subscriptions.onConnectionEnd(client)
     }
     const { clock } = this.#ports
     const client: Connection = new Connection(
-      one.id,
+      socket.id,
       { identity, terms },
       operation,
       clock,
-      ended,
+      onEnd,
       delegatedUnread(connection),
     )
     client.product = 'graphql'
     client.operation = { id, alias, key: plan.key }
-    running.started = { operation, client }
+    slot.started = { operation, client }
     return client
   }
 }
 
-/** Of the socket. */
+/** The socket's side of an operation. */
 interface OperationPorts {
   send(text: string): void
-  /** It is over by the relay's doing. */
+  /** The relay ended the operation. */
   onEnd(): void
 }
 
-/** Errors of /ws after which a subscription goes on. */
+/** Error codes of /ws after which a subscription continues. */
 const NON_FATAL_CODES: ReadonlySet<string> = new Set(['gap', 'replay_unavailable'])
-/** How /ws says that a body is no subscription, or is none any more. */
+/** Start of a /ws error that rejects or ends a subscription. */
 const REJECTED_PREFIX = 'Invalid subscription'
 
 /**
- * One subscription of a GraphQL socket. To the relay's engines it is a client of its own, with a body and frames as on /ws;
- * this is the sink at its end, which turns frames into results. Invariants: a frame of its channel is one `next`; after
- * `complete` from either side nothing more is sent under its id; what is refused or ends is told why.
+ * One subscription of a GraphQL socket. To the relay it is a separate client with a body and frames as on /ws. This
+ * sink converts the frames to results. Invariants: each frame of its channel is one `next`; nothing is sent under its
+ * id after `complete` from either side; every rejection or end has a reason.
  */
 export class Operation {
   readonly #id: string
@@ -209,7 +213,7 @@ export class Operation {
   readonly #echo: string
   readonly #plan: SharedPlan
   readonly #ports: OperationPorts
-  /** How frames of its channel begin. */
+  /** Start of its channel's frames. */
   readonly #prefix: string
   #isEnded = false
   #hasFailed = false
@@ -231,37 +235,37 @@ export class Operation {
     this.#prefix = `{"channel":"${frameNameOf?.(body) ?? frameName}",`
   }
 
-  /** A frame of /ws for this body. */
+  /** Converts a /ws frame of this body. */
   send(frame: string): void {
     if (this.#isEnded) return
     if (frame.startsWith(this.#prefix)) return this.#ports.send(`${this.#head}${this.#plan.payload(frame)}}`)
     const { channel, data, code } = JSON.parse(frame) as { channel: string; data: string; code: string }
-    // An acknowledgement, or a remark.
+    // An acknowledgement or a notice.
     if (channel !== 'error') return
-    const wrong = { message: data, code: graphqlCode(code) }
-    if (NON_FATAL_CODES.has(code)) this.#ports.send(`${this.#head}${failureEvent(this.#alias, wrong)}}`)
-    else if (!data.startsWith(REJECTED_PREFIX)) this.#sendFailure(wrong)
+    const failure = { message: data, code: graphqlCode(code) }
+    if (NON_FATAL_CODES.has(code)) this.#ports.send(`${this.#head}${failureEvent(this.#alias, failure)}}`)
+    else if (!data.startsWith(REJECTED_PREFIX)) this.#sendFailure(failure)
     else {
-      this.#sendFailure({ ...wrong, message: this.#reasonOf(data) })
+      this.#sendFailure({ ...failure, message: this.#reasonOf(data) })
       this.#end()
     }
   }
 
-  /** The relay ends what it is a client of. */
+  /** The relay ended the client. */
   close(_: number, reason: string): void {
     if (this.#isEnded) return
     if (!this.#hasFailed) this.#sendFailure({ message: `${reason}.`, code: 'UNAVAILABLE' })
     this.#end()
   }
 
-  /** The client has ended it: nothing more is said of it. */
+  /** The client ended the operation, so nothing more is sent. */
   onClosed(): void {
     this.#isEnded = true
   }
 
-  #sendFailure(wrong: GraphqlFailure): void {
+  #sendFailure(failure: GraphqlFailure): void {
     this.#hasFailed = true
-    this.#ports.send(`${this.#head}${failurePayload(wrong)}}`)
+    this.#ports.send(`${this.#head}${failurePayload(failure)}}`)
   }
 
   #end(): void {
@@ -270,7 +274,7 @@ export class Operation {
     this.#ports.onEnd()
   }
 
-  /** Without what /ws says of the body, which the client did not send. */
+  /** Removes the body from a /ws error, because the client did not send it. */
   #reasonOf(text: string): string {
     const rest = text.slice(REJECTED_PREFIX.length)
     const echo = ` ${this.#echo}`

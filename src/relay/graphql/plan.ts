@@ -1,6 +1,6 @@
-// What a selection takes of a frame: worked out once for a document and its variables, and applied to texts
-// (projection.ts). There are no abstract types, so a fragment always applies. Law: a result is some times as long as its
-// frame at most, whatever it is asked for.
+// Projection plan of a selection: computed once per document and variables, applied to frame texts by projection.ts.
+// There are no abstract types, so a fragment always applies. Invariant: a result is at most a small multiple of its
+// frame's length.
 
 import {
   type FieldNode,
@@ -20,7 +20,7 @@ import {
 import { getOrCreate } from '../../core/get-or-create.ts'
 import type { Member } from './schema.ts'
 
-/** What selections are read with. */
+/** Fragments and variables of a document. */
 export interface SelectionContext {
   readonly fragments: Readonly<Record<string, FragmentDefinitionNode>>
   readonly variables: Readonly<Record<string, unknown>>
@@ -29,32 +29,32 @@ export interface SelectionContext {
 interface PlannedField {
   /** `"alias":`. */
   readonly label: string
-  /** The same for all objects of the type: `__typename`. */
+  /** The `__typename` value, the same for all objects of the type. */
   readonly constant: string | null
-  /** How many lists stand around the objects of `plan`. */
+  /** List levels around the objects of `plan`. */
   readonly lists: number
-  /** Null: the value as it is. */
+  /** Null: copy the value. */
   readonly plan: Plan | null
 }
 
 export interface Plan {
   readonly fields: readonly PlannedField[]
-  /** Place in `fields` of what is taken of a property, or of a member of a list of two. */
+  /** Index in `fields` by property name, or by position in a pair. */
   readonly positions: ReadonlyMap<string | number, number>
-  /** Objects that have just these properties, in this order, are taken as they stand; null: none can be. */
+  /** Objects with exactly these properties in this order are copied as they are; null if none can be. */
   readonly exactFields: readonly string[] | null
-  /** A selection that takes the same: it tells it apart from all plans of the type that take something else. */
+  /** A canonical selection that is unique among the plans of the type. */
   readonly key: string
-  /** How many fields it has with those below them. */
+  /** Number of fields, nested ones included. */
   readonly size: number
 }
 
-/** Frames hold much of little things, so that every letter that comes beside them counts. */
+/** Allowed extra characters per object. Frames hold many small objects, so every character counts. */
 const EXTRA_CHARS = 64
-/** Of a selection of which everything is skipped. */
+/** A selection in which everything is skipped. */
 const EMPTY_SELECTION = '{__typename@skip(if:true)}'
 
-/** The plan of selections of a type. Throws where they would make more of a frame than it is. */
+/** Builds the plan of selections on a type. Throws if results would be much longer than frames. */
 export function planOf(
   type: GraphQLObjectType,
   selections: readonly SelectionSetNode[],
@@ -64,27 +64,27 @@ export function planOf(
   for (const selection of selections) collect(selection, selecting, nodes, new Set())
   const taken = new Map<string | number, number>()
   const names: string[] = []
-  const fields = [...nodes].map(([alias, same], place): PlannedField => {
-    const name = same[0]?.name.value ?? ''
+  const fields = [...nodes].map(([alias, sameNodes], index): PlannedField => {
+    const name = sameNodes[0]?.name.value ?? ''
     names.push(name)
     const label = `"${alias}":`
     if (name === '__typename') return { label, constant: `"${type.name}"`, lists: 0, plan: null }
     const field = type.getFields()[name]
     if (!field) throw new GraphQLError(`${type.name} has no field "${name}".`)
     const of = (field.extensions as Partial<Member>).index ?? name
-    if (taken.has(of)) throw new GraphQLError(`${name}: take it once, under one alias.`)
-    taken.set(of, place)
-    return { label, constant: null, ...childPlan(field.type, same, selecting) }
+    if (taken.has(of)) throw new GraphQLError(`${name}: select it only once, under one alias.`)
+    taken.set(of, index)
+    return { label, constant: null, ...childPlan(field.type, sameNodes, selecting) }
   })
   rejectLongAliases(type, fields)
   const isPair = Object.values(type.getFields()).some(({ extensions }) => 'index' in extensions)
   const isWhole =
     !isPair &&
-    fields.every(({ label, constant, plan }, place) => {
-      return constant === null && label === `"${names[place]}":` && plan?.exactFields !== null
+    fields.every(({ label, constant, plan }, index) => {
+      return constant === null && label === `"${names[index]}":` && plan?.exactFields !== null
     })
   const key = fields
-    .map(({ label, plan }, place) => `${label.slice(1, -2)}:${names[place]}${plan?.key ?? ''}`)
+    .map(({ label, plan }, index) => `${label.slice(1, -2)}:${names[index]}${plan?.key ?? ''}`)
     .join(' ')
   const size = fields.reduce((sum, { plan }) => sum + 1 + (plan?.size ?? 0), 0)
   return {
@@ -96,30 +96,30 @@ export function planOf(
   }
 }
 
-/** The plan that has this key. Throws where the type has it no more. */
+/** Restores the plan with this key. Throws if the type no longer has its fields. */
 export function readPlan(type: GraphQLObjectType, key: string): Plan {
   const { selectionSet } = parse(key, { noLocation: true }).definitions[0] as OperationDefinitionNode
   return planOf(type, [selectionSet], { fragments: {}, variables: {} })
 }
 
-/** Throws where the names of an object's fields are too long beside those that it has. */
+/** Throws if the aliases of an object are too long compared with its field names. */
 function rejectLongAliases(type: GraphQLObjectType, fields: readonly PlannedField[]): void {
-  const own = Object.keys(type.getFields()).reduce((sum, name) => sum + name.length + 3, 0)
+  const nameChars = Object.keys(type.getFields()).reduce((sum, name) => sum + name.length + 3, 0)
   const chars = fields.reduce((sum, { label, constant }) => sum + label.length + (constant?.length ?? 0), 0)
-  if (chars > 2 * own + EXTRA_CHARS)
-    throw new GraphQLError(`Aliases in ${type.name} are too long: make them shorter, or fewer.`)
+  if (chars > 2 * nameChars + EXTRA_CHARS)
+    throw new GraphQLError(`Aliases in ${type.name} are too long. Use fewer or shorter ones.`)
 }
 
-function childPlan(type: GraphQLOutputType, same: readonly FieldNode[], selecting: SelectionContext) {
+function childPlan(type: GraphQLOutputType, sameNodes: readonly FieldNode[], selecting: SelectionContext) {
   const named = getNamedType(type)
   if (!(named instanceof GraphQLObjectType)) return { lists: 0, plan: null }
   let lists = 0
   for (let inner = type; isListType(inner); inner = inner.ofType) lists++
-  const selections = same.flatMap(({ selectionSet }) => selectionSet ?? [])
+  const selections = sameNodes.flatMap(({ selectionSet }) => selectionSet ?? [])
   return { lists, plan: planOf(named, selections, selecting) }
 }
 
-/** Fields by the names that they come under, in the order of the document. */
+/** Collects fields by response name in document order. */
 export function collect(
   { selections }: SelectionSetNode,
   selecting: SelectionContext,

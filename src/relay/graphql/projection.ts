@@ -1,6 +1,6 @@
-// What a plan takes of the JSON text of a frame, as text: values are copied as they stand, digit by digit, and nothing is
-// parsed. Texts are valid JSON, for this process wrote them or parsed them before.
-// biome-ignore-all lint/style/noNonNullAssertion: places are those of the plan's own fields; this is the inner loop of every frame.
+// Applies a plan to the JSON text of a frame without parsing: values are copied digit by digit. Texts are valid JSON,
+// because this process wrote or parsed them.
+// biome-ignore-all lint/style/noNonNullAssertion: positions index the plan's own fields, in the inner loop
 
 import type { Plan } from './plan.ts'
 
@@ -13,7 +13,7 @@ const OBJECT = 123
 const OBJECT_END = 125
 const SPACE = 32
 
-/** The object that the plan makes of the object that is the text. */
+/** Projects the object in `text` by the plan. */
 export function project(plan: Plan, text: string): string {
   return new Reader(text).value(plan, 0)
 }
@@ -26,27 +26,27 @@ class Reader {
     this.#text = text
   }
 
-  /** What the plan takes of the value that begins here, within so many lists. Null stays null. */
+  /** Projects the value at the current position, within `lists` list levels. Null stays null. */
   value(plan: Plan | null, lists: number): string {
-    const begin = this.#skipSpace()
-    const first = this.#text.charCodeAt(begin)
+    const start = this.#skipSpace()
+    const first = this.#text.charCodeAt(start)
     if (plan && lists > 0 && first === ARRAY) return this.#list(plan, lists - 1)
     if (plan && lists === 0 && (first === OBJECT || first === ARRAY)) {
-      if (plan.exactFields && this.#isExact(plan)) return this.#text.slice(begin, this.#at)
-      this.#at = begin
+      if (plan.exactFields && this.#isExact(plan)) return this.#text.slice(start, this.#at)
+      this.#at = start
       return first === OBJECT ? this.#object(plan) : this.#pair(plan)
     }
     this.#skipValue()
-    return this.#text.slice(begin, this.#at)
+    return this.#text.slice(start, this.#at)
   }
 
   #list(plan: Plan, lists: number): string {
     const { exactFields } = plan
-    const begin = this.#at
+    const start = this.#at
     if (exactFields) {
-      // Most are as the catalogue has them: then the list is taken in one piece.
-      if (this.#everyItem(() => this.#areExact(plan, lists))) return this.#text.slice(begin, this.#at)
-      this.#at = begin
+      // Most lists match the plan exactly and are copied in one piece.
+      if (this.#everyItem(() => this.#areExact(plan, lists))) return this.#text.slice(start, this.#at)
+      this.#at = start
     }
     let items = ''
     this.#everyItem(() => {
@@ -64,17 +64,17 @@ class Reader {
     return true
   }
 
-  /** Reads past an object; false, somewhere within it, where it is not just what the plan takes. */
+  /** Reads past an object. False, somewhere within it, if it does not match the plan exactly. */
   #isExact({ exactFields, fields }: Plan): boolean {
-    let place = 0
+    let index = 0
     const isIt = this.#everyProperty((name) => {
-      if (name !== exactFields![place]) return false
-      const { plan, lists } = fields[place++]!
+      if (name !== exactFields![index]) return false
+      const { plan, lists } = fields[index++]!
       if (plan) return this.#areExact(plan, lists)
       this.#skipValue()
       return true
     })
-    return isIt && place === fields.length
+    return isIt && index === fields.length
   }
 
   #object(plan: Plan): string {
@@ -96,27 +96,27 @@ class Reader {
     return `{${render(plan, parts)}}`
   }
 
-  /** Reads past a value and keeps what the plan takes of it. */
+  /** Reads past a value and stores its projection if it is selected. */
   #projectField({ positions, fields }: Plan, name: string | number, parts: string[]): void {
-    const place = positions.get(name)
-    if (place === undefined) return this.#skipValue()
-    const { plan, lists } = fields[place]!
-    parts[place] = this.value(plan, lists)
+    const index = positions.get(name)
+    if (index === undefined) return this.#skipValue()
+    const { plan, lists } = fields[index]!
+    parts[index] = this.value(plan, lists)
   }
 
-  /** Calls for each property, whose value `read` reads past, until it says no. */
+  /** Calls `read` for each property until it returns false. `read` must read past the value. */
   #everyProperty(read: (name: string) => boolean): boolean {
     this.#at++
     for (;;) {
-      const begin = this.#skipSpace()
-      const next = this.#text.charCodeAt(begin)
+      const start = this.#skipSpace()
+      const next = this.#text.charCodeAt(start)
       if (next === OBJECT_END) break
       if (next === COMMA) {
         this.#at++
         continue
       }
       this.#skipValue()
-      const name = this.#text.slice(begin + 1, this.#at - 1)
+      const name = this.#text.slice(start + 1, this.#at - 1)
       this.#skipSpace()
       this.#at++
       if (!read(name)) return false
@@ -141,7 +141,7 @@ class Reader {
   #skipValue(): void {
     const text = this.#text
     const first = text.charCodeAt(this.#skipSpace())
-    if (Number.isNaN(first)) throw new Error('the text of a frame is no JSON')
+    if (Number.isNaN(first)) throw new Error('the text of a frame is not JSON')
     if (first === QUOTE) return this.#skipString()
     if (first !== OBJECT && first !== ARRAY) {
       for (let code = first; code > SPACE && code !== COMMA && code !== ARRAY_END && code !== OBJECT_END; )
@@ -151,7 +151,7 @@ class Reader {
     let depth = 0
     do {
       const code = text.charCodeAt(this.#at)
-      if (Number.isNaN(code)) throw new Error('the text of a frame is no JSON')
+      if (Number.isNaN(code)) throw new Error('the text of a frame is not JSON')
       if (code === QUOTE) this.#skipString()
       else {
         if (code === OBJECT || code === ARRAY) depth++
@@ -168,7 +168,7 @@ class Reader {
     this.#at = end < 0 ? text.length : end + 1
   }
 
-  /** Where what comes next begins. */
+  /** Position of the next token. */
   #skipSpace(): number {
     while (this.#text.charCodeAt(this.#at) <= SPACE) this.#at++
     return this.#at
@@ -181,12 +181,12 @@ function isEscaped(text: string, end: number): boolean {
   return backslashes % 2 === 1
 }
 
-/** What is not there is null. */
+/** Missing values are null. */
 function render({ fields }: Plan, parts: readonly string[]): string {
   let text = ''
-  for (let place = 0; place < fields.length; place++) {
-    const { label, constant } = fields[place]!
-    text += `${place === 0 ? '' : ','}${label}${constant ?? parts[place] ?? 'null'}`
+  for (let index = 0; index < fields.length; index++) {
+    const { label, constant } = fields[index]!
+    text += `${index === 0 ? '' : ','}${label}${constant ?? parts[index] ?? 'null'}`
   }
   return text
 }

@@ -1,5 +1,5 @@
-// The schema that /graphql serves, made of the catalogue of channels: a subscription for each, its arguments those of the
-// body, its type that of the frames.
+// The GraphQL schema, built from the channel catalogue: one subscription per channel, with the body's fields as
+// arguments and the frame's schema as type.
 
 import {
   GraphQLBoolean,
@@ -21,21 +21,21 @@ import { DECIMAL, UNSIGNED_DECIMAL } from '../../core/decimal.ts'
 import { type AnyChannel, canReplay, publishedFrame } from '../channel.ts'
 import { CHANNELS } from '../channels/catalogue.ts'
 
-// Scalars beside those of GraphQL. As results they are what the frame has, to the letter.
+// Custom scalars. Results contain the frame's values unchanged.
 
 const Decimal = new GraphQLScalarType({
   name: 'Decimal',
-  description: 'An exact decimal number, as a string: "81307.0".',
+  description: 'Exact decimal number as a string, such as "81307.0".',
 })
 
 const Json = new GraphQLScalarType({
   name: 'JSON',
-  description: 'Any value, as the exchange writes it: what may have fields or kinds that nobody knows yet.',
+  description: 'Any JSON value as the exchange writes it, including fields and kinds that are not documented yet.',
 })
 
 const SafeInt = new GraphQLScalarType<number, unknown>({
   name: 'SafeInt',
-  description: 'A whole number below 2^53, as a JSON number: times in Unix milliseconds, heights, ids.',
+  description: 'Integer below 2^53 as a JSON number: times in Unix milliseconds, heights, ids.',
   parseValue: (value) => {
     if (Number.isSafeInteger(value)) return value as number
     throw new GraphQLError('must be a whole number')
@@ -47,16 +47,16 @@ const INT_MAX = 2 ** 31 - 1
 const FROM_BLOCK = {
   fromBlock: {
     type: SafeInt,
-    description: 'The height to begin with: what was from it on comes first, as far as it is held.',
+    description: 'Height of the first block. Earlier blocks are sent first if the gateway still has them.',
   },
 }
 
-/** What a query may ask beside the schema itself. */
+/** The root value of queries. */
 export const QUERIES = { channels: CHANNELS.map(({ type }) => type) }
 
 let cachedSchema: GraphQLSchema | null = null
 
-/** Built when it is first asked for, once. */
+/** Built on first use. */
 export function graphqlSchema(): GraphQLSchema {
   cachedSchema ??= schemaOf(CHANNELS)
   return cachedSchema
@@ -65,7 +65,7 @@ export function graphqlSchema(): GraphQLSchema {
 function schemaOf(channels: readonly AnyChannel[]): GraphQLSchema {
   const types = new OutputTypes()
   const fields = channels.map((channel) => [channel.type, fieldOf(channel, types)] as const)
-  const description = 'Names of the subscriptions: data come by these alone.'
+  const description = 'Names of the subscriptions, which carry all data.'
   const names = { type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(GraphQLString))), description }
   return new GraphQLSchema({
     query: new GraphQLObjectType({ name: 'Query', fields: { channels: names } }),
@@ -78,32 +78,32 @@ function fieldOf(channel: AnyChannel, types: OutputTypes): GraphQLFieldConfig<un
   const { type: _, ...properties } = all ?? {}
   const args = Object.entries(properties).map(([name, schema]) => {
     const type = inputType(schema)
-    const isNeeded = required.includes(name) && schema.default === undefined
-    return [name, { type: isNeeded ? new GraphQLNonNull(type) : type }] as const
+    const isRequired = required.includes(name) && schema.default === undefined
+    return [name, { type: isRequired ? new GraphQLNonNull(type) : type }] as const
   })
-  const isReplayed = channel.source === 'events' && canReplay(channel)
+  const supportsReplay = channel.source === 'events' && canReplay(channel)
   return {
     type: types.frame(channel.type, jsonSchema(publishedFrame(channel))),
-    args: { ...Object.fromEntries(args), ...(isReplayed ? FROM_BLOCK : {}) },
+    args: { ...Object.fromEntries(args), ...(supportsReplay ? FROM_BLOCK : {}) },
     description: channel.summary,
   }
 }
 
-/** As input: what frames and bodies may be before defaults and normal forms. */
+/** Uses the input side, before defaults and normal forms. */
 function jsonSchema(schema: z.ZodType): JsonSchema {
-  // Schemas that differ only in their descriptions are one type.
-  const override = ({ jsonSchema: own }: { readonly jsonSchema: z.core.JSONSchema.BaseSchema }) => {
-    delete own.description
+  // Schemas that differ only in descriptions become one type.
+  const override = ({ jsonSchema: available }: { readonly jsonSchema: z.core.JSONSchema.BaseSchema }) => {
+    delete available.description
   }
   return z.toJSONSchema(schema, { io: 'input', override }) as JsonSchema
 }
 
-/** The name of a definition that is referred to. */
+/** Name of a referenced definition. */
 const nameIn = (ref: string) => ref.slice(ref.lastIndexOf('/') + 1)
 
 function inputType(schema: JsonSchema): GraphQLInputType {
   const { type, anyOf, items, minimum = -INT_MAX, maximum = INT_MAX } = schema
-  // One thing or a list of such: a list of one may be written as the thing itself, by GraphQL's own rule.
+  // A value or a list of values: GraphQL itself accepts a single value as a list of one.
   const options = anyOf?.filter((option) => option.type !== 'null')
   const option = options?.find((one) => one.type === 'array') ?? options?.[0]
   if (option) return inputType(option)
@@ -112,7 +112,7 @@ function inputType(schema: JsonSchema): GraphQLInputType {
   if (type === 'boolean') return GraphQLBoolean
   if (type === 'number' && schema.enum?.every(Number.isInteger)) return GraphQLInt
   if (type === 'integer') return minimum >= -INT_MAX && maximum <= INT_MAX ? GraphQLInt : SafeInt
-  throw new Error(`no argument can be made of ${JSON.stringify(schema)}`)
+  throw new Error(`unsupported argument schema ${JSON.stringify(schema)}`)
 }
 
 interface JsonSchema {
@@ -132,18 +132,18 @@ interface JsonSchema {
   readonly $defs?: Readonly<Record<string, JsonSchema>>
 }
 
-/** Where a type is met: what it is called after. */
+/** Where a type occurs, which determines its name. */
 interface TypeLocation {
   readonly channel: string
   readonly property: string
 }
 
-/** A member of a list of two: where it stands. Plans read it. */
+/** Position of a field in a pair. Plans read it. */
 export interface Member {
   readonly index: number
 }
 
-/** What the members of lists of two are, by the property that holds these lists. */
+/** Names of the fields of a pair, by the property that holds the pairs. */
 const PAIRS: Readonly<Record<string, readonly [string, string]>> = {
   fills: ['user', 'fill'],
   ctxs: ['dex', 'ctxs'],
@@ -158,13 +158,13 @@ const PAIRS: Readonly<Record<string, readonly [string, string]>> = {
 
 const NAME = /^(?!__)[_A-Za-z]\w*$/
 const DECIMALS = [DECIMAL.source, UNSIGNED_DECIMAL.source]
-/** Of the kind that stands for those to come. */
+/** Start of the pattern of a placeholder for unknown kinds. */
 const OTHER_KIND = '^(?!'
 
 /**
- * JSON Schema of what channels publish to types of GraphQL. Invariants: every field is nullable, because what a node writes
- * is passed on as it is; what is open (kinds to come, records, texts or objects) is the scalar JSON; a list of two unlike
- * things is an object with their names; alike objects are one type, whoever shows them.
+ * Converts the JSON Schema of frames to GraphQL types. Invariants: every field is nullable, because node data is passed
+ * on unchanged; open data (unknown kinds, records, mixed values) is the scalar JSON; a pair is an object with named
+ * fields; equal objects share one type.
  */
 class OutputTypes {
   readonly #byShape = new Map<string, GraphQLObjectType>()
@@ -172,64 +172,66 @@ class OutputTypes {
   readonly #within = new Set<string>()
   #defs: Readonly<Record<string, JsonSchema>> = {}
 
-  /** The type of a channel's frames, without the name of the channel. */
+  /** The type of a channel's frames, without `channel`. */
   frame(channel: string, schema: JsonSchema): GraphQLObjectType {
     this.#defs = schema.$defs ?? {}
     const { channel: _, ...properties } = this.#merged(schema.anyOf ?? [schema])
     return new GraphQLObjectType({ name: `${pascal(channel)}Frame`, fields: this.#fields(channel, properties) })
   }
 
-  #of(schema: JsonSchema, place: TypeLocation): GraphQLOutputType {
+  #of(schema: JsonSchema, location: TypeLocation): GraphQLOutputType {
     const { pattern = '' } = schema
     const type = [schema.type].flat().find((one) => one !== 'null')
-    if (schema.$ref !== undefined) return this.#ofNamed(nameIn(schema.$ref), place)
-    if (schema.anyOf) return this.#ofUnion(schema.anyOf, place)
-    if (type === 'array') return this.#ofList(schema, place)
-    if (type === 'object') return this.#ofObject(schema, place)
+    if (schema.$ref !== undefined) return this.#ofNamed(nameIn(schema.$ref), location)
+    if (schema.anyOf) return this.#ofUnion(schema.anyOf, location)
+    if (type === 'array') return this.#ofList(schema, location)
+    if (type === 'object') return this.#ofObject(schema, location)
     if (type === 'string') return DECIMALS.includes(pattern) ? Decimal : GraphQLString
     if (type === 'integer') return SafeInt
     if (type === 'number') return GraphQLFloat
     return type === 'boolean' ? GraphQLBoolean : Json
   }
 
-  /** What holds others of its own kind holds them as JSON. */
-  #ofNamed(name: string, place: TypeLocation): GraphQLOutputType {
+  /** A recursive type holds its own kind as JSON. */
+  #ofNamed(name: string, location: TypeLocation): GraphQLOutputType {
     if (this.#within.has(name)) return Json
     this.#within.add(name)
-    const type = this.#of(this.#defs[name] ?? {}, { ...place, property: name })
+    const type = this.#of(this.#defs[name] ?? {}, { ...location, property: name })
     this.#within.delete(name)
     return type
   }
 
-  #ofUnion(all: readonly JsonSchema[], place: TypeLocation): GraphQLOutputType {
+  #ofUnion(all: readonly JsonSchema[], location: TypeLocation): GraphQLOutputType {
     const options = distinct(all.filter(({ type }) => type !== 'null'))
     const [only, other] = options
-    if (only && !other) return this.#of(only, place)
+    if (only && !other) return this.#of(only, location)
     if (options.every(({ type }) => type === 'string')) return GraphQLString
     const objects = options.map((option) => this.#resolved(option))
     if (objects.some((option) => !option.properties || isOther(option))) return Json
-    return this.#ofObject({ type: 'object', properties: this.#merged(objects) }, place)
+    return this.#ofObject({ type: 'object', properties: this.#merged(objects) }, location)
   }
 
-  #ofList({ items, prefixItems }: JsonSchema, place: TypeLocation): GraphQLOutputType {
-    if (!prefixItems) return new GraphQLList(this.#of(items || {}, { ...place, property: singular(place.property) }))
+  #ofList({ items, prefixItems }: JsonSchema, location: TypeLocation): GraphQLOutputType {
+    if (!prefixItems)
+      return new GraphQLList(this.#of(items || {}, { ...location, property: singular(location.property) }))
     const [first = {}, second] = distinct(prefixItems)
-    if (!second) return new GraphQLList(this.#of(first, { ...place, property: singular(place.property) }))
-    const names = PAIRS[place.property] ?? PAIRS[`${place.property}s`]
-    if (!names || prefixItems.length !== 2) throw new Error(`${place.channel}: ${place.property} needs names of a pair`)
+    if (!second) return new GraphQLList(this.#of(first, { ...location, property: singular(location.property) }))
+    const names = PAIRS[location.property] ?? PAIRS[`${location.property}s`]
+    if (!names || prefixItems.length !== 2)
+      throw new Error(`${location.channel}: ${location.property} needs an entry in PAIRS`)
     const fields = names.map((name, member) => {
       const extensions: Member = { index: member }
-      const type = this.#of(prefixItems[member] ?? {}, { ...place, property: name })
+      const type = this.#of(prefixItems[member] ?? {}, { ...location, property: name })
       const resolve = (pair: unknown) => (pair as readonly unknown[])[member]
       return [name, { type, extensions: { ...extensions }, resolve }] as const
     })
-    return this.#object(place, `${pascal(names[1])}Of${pascal(names[0])}`, Object.fromEntries(fields))
+    return this.#object(location, `${pascal(names[1])}Of${pascal(names[0])}`, Object.fromEntries(fields))
   }
 
-  #ofObject({ properties = {} }: JsonSchema, place: TypeLocation): GraphQLOutputType {
+  #ofObject({ properties = {} }: JsonSchema, location: TypeLocation): GraphQLOutputType {
     const names = Object.keys(properties)
     if (names.length === 0 || !names.every((name) => NAME.test(name))) return Json
-    return this.#object(place, pascal(place.property), this.#fields(place.channel, properties))
+    return this.#object(location, pascal(location.property), this.#fields(location.channel, properties))
   }
 
   #fields(channel: string, properties: Readonly<Record<string, JsonSchema>>) {
@@ -244,16 +246,16 @@ class OutputTypes {
     name: string,
     fields: Readonly<Record<string, GraphQLFieldConfig<unknown, unknown>>>,
   ): GraphQLObjectType {
-    const listed = Object.entries(fields).map(
+    const signatures = Object.entries(fields).map(
       ([field, { type, extensions }]) => `${field}: ${type} ${JSON.stringify(extensions)}`,
     )
-    const shape = listed.sort().join()
+    const shape = signatures.sort().join()
     const known = this.#byShape.get(shape)
     if (known) return known
-    const own = [name, pascal(channel) + name].find((one) => !this.#names.has(one) && one !== 'Data')
-    if (own === undefined) throw new Error(`${channel}: there is another ${name}`)
-    this.#names.add(own)
-    const type = new GraphQLObjectType({ name: own, fields })
+    const available = [name, pascal(channel) + name].find((one) => !this.#names.has(one) && one !== 'Data')
+    if (available === undefined) throw new Error(`${channel}: duplicate type ${name}`)
+    this.#names.add(available)
+    const type = new GraphQLObjectType({ name: available, fields })
     this.#byShape.set(shape, type)
     return type
   }
@@ -262,7 +264,7 @@ class OutputTypes {
     return schema.$ref === undefined ? schema : (this.#defs[nameIn(schema.$ref)] ?? {})
   }
 
-  /** All properties that one of these objects has. */
+  /** All properties of any of these objects. */
   #merged(objects: readonly JsonSchema[]): Record<string, JsonSchema> {
     const names = new Set(objects.flatMap(({ properties }) => Object.keys(properties ?? {})))
     const merged = [...names].map((name) => {
@@ -277,7 +279,7 @@ function distinct(schemas: readonly JsonSchema[]): JsonSchema[] {
   return [...new Map(schemas.map((schema) => [JSON.stringify(schema), schema])).values()]
 }
 
-/** It stands for kinds that are not known yet. */
+/** True for a placeholder for unknown kinds. */
 function isOther({ properties }: JsonSchema): boolean {
   return Object.values(properties ?? {}).some(({ pattern }) => pattern?.startsWith(OTHER_KIND))
 }

@@ -1,31 +1,33 @@
-// Plans that operations share, with what they made of the last frames. Laws: operations that take the same of the same
-// body share one plan; a text is projected once for all who are sent it at once, however many, and as a rule for those who
-// are sent it one after another, as Snapshots are; what plans hold of memory is bounded, and where they take much of the
-// processor no others come.
+// Projection plans shared by operations, with cached results. Invariants: operations with the same selection and body
+// share one plan; a text is projected once for all its receivers; cached memory is bounded, and no plans are added
+// above the processor limit.
 
 import { getOrCreate } from '../../core/get-or-create.ts'
 import type { Clock } from '../sockets/connection.ts'
 import type { Plan } from './plan.ts'
 import { project } from './projection.ts'
 
-/** Fields of all plans, each some 200 bytes. The largest selection of most channels has fewer than fifty. */
+/** Total fields of all plans, about 200 bytes each. Most channels' largest selection has fewer than fifty. */
 const MAX_FIELDS = 100_000
-/** Of frames, as often as each is projected: a quarter of the processor. Of 180 KB/s, as wildcards have them, some fifty. */
+/**
+ * Frame characters times projections: about a quarter of the processor. Wildcards have 180 KB/s, so this is about
+ * fifty.
+ */
 const MAX_CHARS_PER_SECOND = 8 * 1024 * 1024
-/** Of frames, and of what was made of them, beyond the run that sends them. */
+/** Frames and results cached beyond the turn that sends them. */
 const CACHE_CHARS = 4 * 1024 * 1024
 
-/** What a plan made of frames, by their texts. */
+/** Results of a plan by frame text. */
 type ResultCache = Map<string, string>
 
 export class SharedPlan {
   readonly #head: string
   readonly #plan: Plan
   readonly #results: ResultCache = new Map()
-  readonly #onProjected: (made: ResultCache, chars: number) => void
+  readonly #onProjected: (results: ResultCache, chars: number) => void
   uses = 0
 
-  constructor(alias: string, plan: Plan, spent: (made: ResultCache, chars: number) => void) {
+  constructor(alias: string, plan: Plan, spent: (results: ResultCache, chars: number) => void) {
     this.#onProjected = spent
     this.#head = `{"data":{"${alias}":`
     this.#plan = plan
@@ -33,13 +35,13 @@ export class SharedPlan {
 
   /** JSON of the result for a frame. */
   payload(frame: string): string {
-    const known = this.#results.get(frame)
-    if (known !== undefined) return known
+    const cached = this.#results.get(frame)
+    if (cached !== undefined) return cached
     this.#onProjected(this.#results, frame.length)
-    // Joined it lies in one piece: of a text put together of thousands each send would walk over all of them.
-    const made = [this.#head, project(this.#plan, frame), '}}'].join('')
-    this.#results.set(frame, made)
-    return made
+    // `join` makes a flat string. Sending a concatenation of thousands of pieces would walk all of them each time.
+    const results = [this.#head, project(this.#plan, frame), '}}'].join('')
+    this.#results.set(frame, results)
+    return results
   }
 }
 
@@ -49,7 +51,7 @@ export class SharedPlans {
   #chars = 0
   readonly #clock: Clock
   #lastSample: { readonly atMs: number; readonly chars: number }
-  /** Characters a second before the last look. */
+  /** Characters per second before the last sample. */
   #rate = 0
   readonly #caches = new Set<ResultCache>()
   #cachedChars = 0
@@ -63,58 +65,58 @@ export class SharedPlans {
     return this.#byKey.size
   }
 
-  /** Another plan is better off elsewhere. */
+  /** New plans should go to another relay. */
   get isFull(): boolean {
     return Math.max(this.#rate, this.#rateSince()) > MAX_CHARS_PER_SECOND || this.#fields >= MAX_FIELDS
   }
 
-  /** To be called every few seconds. */
+  /** Call it every few seconds. */
   sample(): void {
     this.#rate = this.#rateSince()
     this.#lastSample = { atMs: this.#clock.nowMs, chars: this.#chars }
   }
 
-  /** Since the last look: a thousand plans may come between two. */
+  /** Rate since the last sample, because a thousand plans may arrive between two samples. */
   #rateSince(): number {
     const seconds = (this.#clock.nowMs - this.#lastSample.atMs) / 1000
     return (this.#chars - this.#lastSample.chars) / Math.max(seconds, 1)
   }
 
-  /** True where there is one, or room for it. */
+  /** True if the plan exists or there is room for it. */
   hasRoom(alias: string, plan: Plan, body: string): boolean {
     return !this.isFull || this.#byKey.has(keyOf(alias, plan, body))
   }
 
-  /** `body`: JSON that identifies what frames are of. To be given back. */
+  /** `body`: JSON that identifies the frames. Release it after use. */
   acquire(alias: string, plan: Plan, body: string): SharedPlan {
     const shared = getOrCreate(this.#byKey, keyOf(alias, plan, body), () => {
       this.#fields += plan.size
-      return new SharedPlan(alias, plan, (made, chars) => this.#onProjected(made, chars))
+      return new SharedPlan(alias, plan, (results, chars) => this.#onProjected(results, chars))
     })
     shared.uses++
     return shared
   }
 
-  /** A plan makes something of so long a frame. */
-  #onProjected(made: ResultCache, chars: number): void {
+  /** Counts a projection of a frame. */
+  #onProjected(results: ResultCache, chars: number): void {
     this.#chars += chars
-    this.#caches.add(made)
+    this.#caches.add(results)
     const before = this.#cachedChars
-    // What is made is seldom longer than the frame.
+    // A result is rarely longer than its frame.
     this.#cachedChars += 2 * chars
     if (before <= CACHE_CHARS && this.#cachedChars > CACHE_CHARS) void Promise.resolve().then(() => this.#clearCaches())
   }
 
   #clearCaches(): void {
-    for (const made of this.#caches) made.clear()
+    for (const results of this.#caches) results.clear()
     this.#caches.clear()
     this.#cachedChars = 0
   }
 
   release(alias: string, plan: Plan, body: string): void {
     const key = keyOf(alias, plan, body)
-    const known = this.#byKey.get(key)
-    if (!known || --known.uses > 0) return
+    const cached = this.#byKey.get(key)
+    if (!cached || --cached.uses > 0) return
     this.#byKey.delete(key)
     this.#fields -= plan.size
   }

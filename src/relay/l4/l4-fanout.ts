@@ -1,6 +1,6 @@
-// Who is sent the orders of a coin, one by one. Laws: who was sent a Snapshot of height s is sent exactly the blocks above s
-// that have rows, in their order, and the `prev` of each is at or below what it stands at; a block is one text for all;
-// where the rows of a block are not known, everybody begins anew with another Snapshot.
+// Sends the individual orders of coins to their subscribers. Invariants: after a snapshot of height s, a subscriber
+// gets exactly the blocks above s that have rows, in order, each with a `prev` at or below its position; a block is one
+// text for all; if the rows of a block are unknown, all subscribers restart with a new snapshot.
 
 import { InterestCounts } from '../../block-log/interest-counts.ts'
 import type { Coin } from '../../core/coin.ts'
@@ -10,49 +10,49 @@ import { L4_COINS_MAX } from '../../protocol/feed/protocol.ts'
 import type { L4Target } from '../channel.ts'
 import type { Receiver } from '../events/event-frames.ts'
 
-/** Of a coin whose Snapshot is on its way: three seconds of the largest. */
+/** Limit for a coin whose snapshot is in flight: three seconds of the largest coin. */
 const RECENT_CHARS = 16 * 1024 * 1024
 
-/** A text that went out, by its height. */
+/** A sent text by height. */
 type SentText = readonly [height: number, text: string]
 
 interface Topic<R> {
   readonly channel: L4Target['channel']
-  /** Rows of all blocks since this height have come; null: nothing leads to the next block. */
+  /** Rows of all blocks since this height are known; null if nothing leads to the next block. */
   floor: number | null
-  /** The last height that had rows; `floor` before the first. */
+  /** The last height with rows; `floor` before the first. */
   prev: number
-  /** By the height of its Snapshot. */
+  /** Receivers by the height of their snapshot. */
   readonly live: Map<R, number>
   readonly waiting: Set<R>
-  /** What has gone out since a Snapshot was asked for; null where none is, or too much has. */
+  /** Texts sent since a snapshot was requested; null if none was, or they exceed the limit. */
   recent: SentText[] | null
   recentChars: number
   recordedFrom: number
 }
 
 export class L4Fanout<R extends Receiver> {
-  /** Coins that bodies want. */
+  /** Subscribed coins. */
   readonly coins = new InterestCounts(L4_COINS_MAX)
   readonly #topics = new Map<string, Topic<R>>()
-  /** Other coins are wanted. */
+  /** Called when the subscribed coins change. */
   onChange: () => void = () => undefined
-  /** Rows of a coin were lost: these receivers have to be handed another Snapshot. */
+  /** Rows of a coin were lost, so these receivers need a new snapshot. */
   onLost: (coin: Coin, receivers: readonly R[]) => void = () => undefined
   #height = -1
 
-  /** Coins at present. */
+  /** Number of subscribed coins. */
   get size(): number {
     return this.#topics.size
   }
 
-  /** The receiver gets nothing before it is handed a Snapshot. */
+  /** The receiver gets nothing before its snapshot. */
   add({ channel, body }: L4Target, receiver: R): void {
     const topic = getOrCreate(this.#topics, body.coin, () => {
       this.coins.add([body.coin])
       this.onChange()
-      const nobody = { live: new Map<R, number>(), waiting: new Set<R>() }
-      return { channel, floor: null, prev: -1, ...nobody, recent: null, recentChars: 0, recordedFrom: -1 }
+      const noReceivers = { live: new Map<R, number>(), waiting: new Set<R>() }
+      return { channel, floor: null, prev: -1, ...noReceivers, recent: null, recentChars: 0, recordedFrom: -1 }
     })
     topic.waiting.add(receiver)
   }
@@ -68,21 +68,21 @@ export class L4Fanout<R extends Receiver> {
     this.onChange()
   }
 
-  /** Takes a block with what it has of wanted coins. */
-  push(place: OrdersPosition, rows: ReadonlyMap<string, string>): void {
-    this.#height = place.height
-    for (const [coin, topic] of this.#topics) this.#handleRows(topic, coin, place, rows.get(coin))
+  /** Handles a block with its rows of subscribed coins. */
+  push(position: OrdersPosition, rows: ReadonlyMap<string, string>): void {
+    this.#height = position.height
+    for (const [coin, topic] of this.#topics) this.#handleRows(topic, coin, position, rows.get(coin))
   }
 
-  #handleRows(topic: Topic<R>, coin: Coin, place: OrdersPosition, rows: string | undefined): void {
+  #handleRows(topic: Topic<R>, coin: Coin, position: OrdersPosition, rows: string | undefined): void {
     if (rows === undefined) return this.#resetTopic(topic, coin)
-    if (topic.floor === null) topic.floor = topic.prev = place.height - 1
+    if (topic.floor === null) topic.floor = topic.prev = position.height - 1
     if (rows === '') return
-    const { height } = place
+    const { height } = position
     const { prev, live } = topic
     topic.prev = height
     if (live.size === 0 && topic.recent === null) return
-    const text = topic.channel.encode(place, prev, rows)
+    const text = topic.channel.encode(position, prev, rows)
     if (topic.recent) {
       topic.recent.push([height, text])
       topic.recentChars += text.length
@@ -91,7 +91,7 @@ export class L4Fanout<R extends Receiver> {
     for (const [receiver, from] of live) if (height > from) receiver.send(text)
   }
 
-  /** Blocks are missing, or heights begin anew. */
+  /** Blocks are missing, or heights restarted. */
   reset(): void {
     for (const [coin, topic] of this.#topics) this.#resetTopic(topic, coin)
   }
@@ -106,7 +106,10 @@ export class L4Fanout<R extends Receiver> {
     if (receivers.length > 0) this.onLost(coin, receivers)
   }
 
-  /** To be called before a Snapshot is asked for, and `unwatch` when it was handed out: the lowest height that is of use, null for none. */
+  /**
+   * Call it before requesting a snapshot, and `stopRecording` after sending it. Returns the lowest usable height; null
+   * if there is none.
+   */
   startRecording(coin: Coin): number | null {
     const topic = this.#topics.get(coin)
     if (!topic || topic.floor === null) return null
@@ -121,7 +124,7 @@ export class L4Fanout<R extends Receiver> {
     if (topic) topic.recent = null
   }
 
-  /** Sends a Snapshot, `text`, and what has gone out above it; false where it does not lead to the next block. */
+  /** Sends a snapshot and the texts above it. False if it does not lead to the next block. */
   deliverSnapshot(coin: Coin, receiver: R, height: number, text: string): boolean {
     const topic = this.#topics.get(coin)
     if (!topic?.recent || height < topic.recordedFrom) return false

@@ -1,4 +1,5 @@
-// Fetches the orders of a coin from their object, piece by piece: whole they may be 17 MB, and each call is a copy.
+// Fetches the orders of a coin from their Durable Object in pieces, because they may be 17 MB and each call copies its
+// result.
 
 import type { Coin } from '../../core/coin.ts'
 import { orReject } from '../../core/deadline.ts'
@@ -7,54 +8,54 @@ import type { OrderBookApi } from '../../order-books/l4/order-book-api.ts'
 import type { L4Channel } from '../channel.ts'
 import type { SnapshotText } from './snapshot-queue.ts'
 
-/** Pieces of 1 MiB that are asked for at once. */
+/** Pieces of 1 MiB requested concurrently. */
 const MAX_PIECES_IN_FLIGHT = 4
-/** All of it; a piece is a turn of an object that has others to serve. */
+/** For all pieces. Each is one turn of an object that also serves others. */
 const FETCH_TIMEOUT_MS = 15_000
 const READY_TIMEOUT_MS = 5000
-/** It stands a block behind its relays as often as before them. */
+/** The object is as often a block behind its relays as ahead of them. */
 const MAX_TRIES = 10
 const RETRY_MS = 50
 
 export class OrdersFetcher {
   readonly #api: (coin: Coin) => OrderBookApi
 
-  /** `api` answers a fresh stub. */
+  /** `api` returns a fresh stub. */
   constructor(api: (coin: Coin) => OrderBookApi) {
     this.#api = api
   }
 
-  /** Whether the orders are there; where they are not, they are fetched from now on. */
+  /** Whether the orders are ready. Otherwise the object starts fetching them. */
   async isReady(coin: Coin): Promise<boolean> {
-    const asked = orReject(this.#api(coin).ready(-1), READY_TIMEOUT_MS, after)
-    return asked.then(
+    const reply = orReject(this.#api(coin).ready(-1), READY_TIMEOUT_MS, after)
+    return reply.then(
       ({ ready }) => ready,
       () => false,
     )
   }
 
-  /** Null where they are not there, at or above the height. */
+  /** Null if there is no state at or above the height. */
   fetch(coin: Coin, atLeast: number, snapshot: L4Channel<unknown>['snapshot']): Promise<SnapshotText | null> {
     return orReject(this.#fetch(coin, atLeast, snapshot), FETCH_TIMEOUT_MS, after)
   }
 
   async #fetch(coin: Coin, atLeast: number, snapshot: L4Channel<unknown>['snapshot']): Promise<SnapshotText | null> {
     const api = this.#api(coin)
-    let whole = await api.snapshot(atLeast)
-    for (let tries = 1; !whole && tries < MAX_TRIES; tries++) {
+    let snapshotInfo = await api.snapshot(atLeast)
+    for (let tries = 1; !snapshotInfo && tries < MAX_TRIES; tries++) {
       await sleep(RETRY_MS)
-      whole = await api.snapshot(atLeast)
+      snapshotInfo = await api.snapshot(atLeast)
     }
-    if (!whole) return null
-    const { height, first } = whole
+    if (!snapshotInfo) return null
+    const { height, first } = snapshotInfo
     const pieces = first === undefined ? [] : [first]
-    while (pieces.length < whole.pieces) {
-      const count = Math.min(MAX_PIECES_IN_FLIGHT, whole.pieces - pieces.length)
+    while (pieces.length < snapshotInfo.pieces) {
+      const count = Math.min(MAX_PIECES_IN_FLIGHT, snapshotInfo.pieces - pieces.length)
       const from = pieces.length
-      const some = await Promise.all(Array.from({ length: count }, (_, at) => api.snapshotPiece(height, from + at)))
-      for (const piece of some) if (piece !== null) pieces.push(piece)
+      const batch = await Promise.all(Array.from({ length: count }, (_, at) => api.snapshotPiece(height, from + at)))
+      for (const piece of batch) if (piece !== null) pieces.push(piece)
       if (pieces.length < from + count) return null
     }
-    return { position: whole, text: snapshot(coin, whole, pieces) }
+    return { position: snapshotInfo, text: snapshot(coin, snapshotInfo, pieces) }
   }
 }

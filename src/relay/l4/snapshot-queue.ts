@@ -1,6 +1,6 @@
-// Who is handed a Snapshot of orders next. One such may be as large as all else of a relay together, so there is one text
-// at a time, or a few small ones. Laws: accounts take turns, however many sockets each has; a text is for all who wait for
-// its coin and may be sent it now; who may not, or whose coin is not there, keeps nobody waiting.
+// Queue of order snapshots. One may be as large as the rest of a relay's memory, so one text is in memory at a time, or
+// a few small ones. Invariants: accounts take turns, however many sockets each has; a text serves all waiters of its
+// coin that can receive it now; a waiter that cannot, or whose coin is not ready, delays nobody.
 
 import { BoundedMap } from '../../core/bounded-map.ts'
 import type { Coin } from '../../core/coin.ts'
@@ -10,14 +10,14 @@ import type { OrdersPosition } from '../../order-books/l4/followed-orders.ts'
 import type { PacedReceiver } from '../events/event-frames.ts'
 import type { Clock } from '../sockets/connection.ts'
 
-/** After so long there may be room, or the book of a coin. */
+/** Room or the coin's book may be available after this time. */
 const POLL_MS = 250
-/** A text is handed round for so long; who comes later is handed another. */
+/** A text is shared for this long. Later waiters get a new one. */
 const ROUND_MS = 1000
-/** Bytes that a relay copies into its sockets in a millisecond, at most. */
+/** Maximum bytes that a relay copies into its sockets per millisecond. */
 const BYTES_PER_MS = 48 * 1024
 const MAX_SIZES = 1024
-/** After a gap hundreds of coins are waited for: so many that were this small are fetched at once. */
+/** After a gap, hundreds of coins wait. This many small ones are fetched concurrently. */
 const MAX_SMALL_IN_FLIGHT = 16
 const SMALL_CHARS = 256 * 1024
 
@@ -27,7 +27,7 @@ export interface SnapshotWaiter {
   readonly receiver: PacedReceiver
 }
 
-/** A Snapshot of a height, as it is sent. */
+/** An encoded snapshot with its position. */
 export interface SnapshotText {
   readonly position: OrdersPosition
   readonly text: string
@@ -36,22 +36,22 @@ export interface SnapshotText {
 interface SnapshotQueuePorts<G> {
   readonly clock: Clock
   wait(ms: number): Promise<void>
-  /** Begins to keep what goes out of a coin: the lowest height of use, null for none. */
+  /** Starts recording a coin's texts. Returns the lowest usable height; null if there is none. */
   startRecording(coin: Coin): number | null
   stopRecording(coin: Coin): void
-  /** Null where the book is not there now. */
+  /** Null if the book is not ready. */
   fetch(coin: Coin, atLeast: number): Promise<SnapshotText | null>
-  /** False where the text is of no use any more. */
-  deliver(guest: G, whole: SnapshotText): boolean
+  /** False if the text is no longer usable. */
+  deliver(waiter: G, snapshot: SnapshotText): boolean
 }
 
 export class SnapshotQueue<G extends SnapshotWaiter> {
   readonly #ports: SnapshotQueuePorts<G>
-  /** Who waits, by account; the account that had its turn last stands last. */
+  /** Waiters by account. The account served last comes last. */
   readonly #queues = new Map<string, Map<G, (isServed: boolean) => void>>()
-  /** How large the Snapshot of a coin was. */
+  /** Last snapshot size of each coin. */
   readonly #sizes = new BoundedMap<string, number>(MAX_SIZES)
-  /** Coins that are not there, with when they are asked for again. */
+  /** Coins that are not ready, with the time of the next try. */
   readonly #absent = new BoundedMap<string, number>(MAX_SIZES)
   #isServing = false
 
@@ -59,24 +59,24 @@ export class SnapshotQueue<G extends SnapshotWaiter> {
     this.#ports = ports
   }
 
-  /** Resolves when the guest was handed its Snapshot; false where it left before. */
-  enter(guest: G): Promise<boolean> {
+  /** Resolves when the waiter got its snapshot; false if it left before. */
+  enter(waiter: G): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>()
-    getOrCreate(this.#queues, guest.account, () => new Map()).set(guest, resolve)
+    getOrCreate(this.#queues, waiter.account, () => new Map()).set(waiter, resolve)
     if (!this.#isServing) void this.#serve()
     return promise
   }
 
-  /** Harmless for one that does not wait. */
-  leave(guest: G): void {
-    this.#remove(guest)?.(false)
+  /** No effect if it does not wait. */
+  leave(waiter: G): void {
+    this.#remove(waiter)?.(false)
   }
 
-  #remove(guest: G): ((isServed: boolean) => void) | undefined {
-    const line = this.#queues.get(guest.account)
-    const resolve = line?.get(guest)
-    line?.delete(guest)
-    if (line?.size === 0) this.#queues.delete(guest.account)
+  #remove(waiter: G): ((isServed: boolean) => void) | undefined {
+    const queue = this.#queues.get(waiter.account)
+    const resolve = queue?.get(waiter)
+    queue?.delete(waiter)
+    if (queue?.size === 0) this.#queues.delete(waiter.account)
     return resolve
   }
 
@@ -94,7 +94,7 @@ export class SnapshotQueue<G extends SnapshotWaiter> {
     if (!(await this.#round(coin))) this.#absent.set(coin, this.#ports.clock.nowMs + POLL_MS)
   }
 
-  /** The coin, and where it is a small one others that are. */
+  /** The coin and, if it is small, other small ones. */
   #withSmallCoins(coin: Coin): string[] {
     const coins = new Set([coin])
     const isNext = (one: G) => this.#isSmall(one.coin) && !coins.has(one.coin) && this.#isPresent(one)
@@ -106,7 +106,7 @@ export class SnapshotQueue<G extends SnapshotWaiter> {
     return [...coins]
   }
 
-  /** One that was never fetched may be large. */
+  /** A coin that was never fetched may be large. */
   #isSmall(coin: Coin): boolean {
     return (this.#sizes.get(coin) ?? Number.POSITIVE_INFINITY) <= SMALL_CHARS
   }
@@ -115,43 +115,43 @@ export class SnapshotQueue<G extends SnapshotWaiter> {
     return (this.#absent.get(coin) ?? 0) <= this.#ports.clock.nowMs
   }
 
-  /** The first of those who may be sent their Snapshot now. */
-  #nextWaiter(isMeant: (guest: G) => boolean): G | undefined {
-    // A guest for whom there is never room leaves while it is looked at.
-    for (const line of [...this.#queues.values()])
-      for (const guest of [...line.keys()])
-        if (isMeant(guest) && guest.receiver.snapshotWaitMs(this.#sizes.get(guest.coin) ?? 0) === 0) return guest
+  /** The first matching waiter that can receive its snapshot now. */
+  #nextWaiter(matches: (waiter: G) => boolean): G | undefined {
+    // A waiter that can never be served leaves during this loop.
+    for (const queue of [...this.#queues.values()])
+      for (const waiter of [...queue.keys()])
+        if (matches(waiter) && waiter.receiver.snapshotWaitMs(this.#sizes.get(waiter.coin) ?? 0) === 0) return waiter
     return undefined
   }
 
-  /** Hands a coin's Snapshot round; false where it was not there. */
+  /** Sends a coin's snapshot to its waiters; false if it was not ready. */
   async #round(coin: Coin): Promise<boolean> {
     const { clock, startRecording, stopRecording, fetch, deliver, wait } = this.#ports
     const atLeast = startRecording(coin)
     if (atLeast === null) return false
     try {
-      const whole = await fetch(coin, atLeast).catch(() => null)
-      if (!whole) return false
-      this.#sizes.set(coin, whole.text.length)
+      const snapshot = await fetch(coin, atLeast).catch(() => null)
+      if (!snapshot) return false
+      this.#sizes.set(coin, snapshot.text.length)
       const untilMs = clock.nowMs + ROUND_MS
       for (;;) {
-        const guest = this.#nextWaiter((one) => one.coin === coin)
-        if (!guest || clock.nowMs > untilMs) return true
-        if (!deliver(guest, whole)) return false
-        this.#onServed(guest)
-        await wait(Math.ceil(whole.text.length / BYTES_PER_MS))
+        const waiter = this.#nextWaiter((one) => one.coin === coin)
+        if (!waiter || clock.nowMs > untilMs) return true
+        if (!deliver(waiter, snapshot)) return false
+        this.#onServed(waiter)
+        await wait(Math.ceil(snapshot.text.length / BYTES_PER_MS))
       }
     } finally {
       stopRecording(coin)
     }
   }
 
-  /** Its account stands last from now on. */
-  #onServed(guest: G): void {
-    const resolve = this.#remove(guest)
-    const line = this.#queues.get(guest.account)
-    this.#queues.delete(guest.account)
-    if (line) this.#queues.set(guest.account, line)
+  /** Moves its account to the end. */
+  #onServed(waiter: G): void {
+    const resolve = this.#remove(waiter)
+    const queue = this.#queues.get(waiter.account)
+    this.#queues.delete(waiter.account)
+    if (queue) this.#queues.set(waiter.account, queue)
     resolve?.(true)
   }
 }

@@ -1,5 +1,5 @@
-// One hub as a relay sees it: the link with its frames, and the coins that are in force on it.
-// Law: what is in force is never less than what subscriptions need; what is no longer needed is given back in time.
+// One hub as a relay sees it: its link and the relay's active interest. Invariant: the active interest always covers
+// the subscriptions, and unneeded interest is released in time.
 
 import type { MarketType } from '../../core/coin.ts'
 import { orReject } from '../../core/deadline.ts'
@@ -11,7 +11,7 @@ import type { HubTick } from '../../protocol/hub/hub-link.ts'
 import type { AttachOutcome, LinkPorts } from './link.client.ts'
 import { Link } from './link.client.ts'
 
-/** Longer than a hub stalls that still lives: who waits for its books would have to connect again. */
+/** Longer than a stall of a live hub. After it, clients that wait for books must reconnect. */
 const CALL_TIMEOUT_MS = 15_000
 
 interface Interest {
@@ -23,9 +23,9 @@ interface Interest {
 export interface HubPorts extends Pick<LinkPorts, 'isNeeded' | 'onLost' | 'onRestart'> {
   /** Name of the relay's object, by which the hub dials it. */
   readonly relay: string
-  /** A fresh stub: calls on one stub arrive in order, and a stub that failed stays broken. */
+  /** Returns a fresh stub. Calls on one stub arrive in order, and a failed stub stays broken. */
   stub(): BookHubApi
-  /** What present subscriptions need of this hub. */
+  /** Interest of all current subscriptions in this hub. */
   interest(): Interest
 }
 
@@ -46,7 +46,7 @@ export class Hub {
     this.link = new Link({ ...ports, onRestart: restarted, attach: (cursor) => this.#attach(cursor) })
   }
 
-  /** True where a frame is new and its content may be used. */
+  /** True if a frame is new and may be used. */
   accepts(socket: WebSocket, { height, epoch }: Pick<HubTick, 'height' | 'epoch'>, nowMs: number): boolean {
     if (this.link.ownsSocket(socket) && this.#sentHeights.isLost(height, epoch)) this.#ports.onLost()
     if (!this.link.admit(socket, height, epoch, nowMs)) return false
@@ -59,21 +59,21 @@ export class Hub {
     return this.#call((api) => orReject(api.join(this.#ports.relay, coins, withBooks), CALL_TIMEOUT_MS, after))
   }
 
-  /** Rejects where the link is down. */
+  /** Rejects if the link is down. */
   async joinTypes(types: readonly MarketType[]): Promise<{ readonly coins: readonly string[] }> {
     if (!this.#activate({ types })) throw new Error('the link is down')
     return this.#call((api) => orReject(api.joinTypes(this.#ports.relay, types), CALL_TIMEOUT_MS, after))
   }
 
-  /** Rejects where the link is down. */
-  async joinViews(wants: readonly string[]): Promise<ViewsResponse> {
-    if (!this.#activate({ views: wants })) throw new Error('the link is down')
-    return this.#call((api) => orReject(api.joinViews(this.#ports.relay, wants), CALL_TIMEOUT_MS, after))
+  /** Rejects if the link is down. */
+  async joinViews(interests: readonly string[]): Promise<ViewsResponse> {
+    if (!this.#activate({ views: interests })) throw new Error('the link is down')
+    return this.#call((api) => orReject(api.joinViews(this.#ports.relay, interests), CALL_TIMEOUT_MS, after))
   }
 
   /**
-   * False while the link is down: one that is being taken up anew was asked for without these, and the hub may put them
-   * to the one that it replaces.
+   * False while the link is down. A link being reattached was requested without this interest, and the hub might add it
+   * to the link being replaced.
    */
   #activate({ coins = [], types = [], views = [] }: Partial<BookInterest>): boolean {
     if (!this.link.isUp) return false
@@ -81,22 +81,23 @@ export class Hub {
     return true
   }
 
-  /** Tells the hub what is needed where that differs from what is in force. Not while a subscription begins. */
+  /** Sends the needed interest if it differs from the active one. Do not call it while a subscription starts. */
   async syncInterest(): Promise<void> {
     const needed = this.#ports.interest()
-    const before = this.#active
-    if (same(needed.coins, before.coins) && same(needed.types, before.types) && same(needed.views, before.views)) return
+    const previous = this.#active
+    if (same(needed.coins, previous.coins) && same(needed.types, previous.types) && same(needed.views, previous.views))
+      return
     try {
       const interest = this.#setActive(needed)
       await this.#call((api) => api.setInterest(this.#ports.relay, interest))
     } catch (error) {
-      // What is in force is not known now: as long as it differs from what is needed, the hub is told again.
-      this.#active = union(before, this.#active)
+      // The active interest is unknown now. It is sent again while it differs from what is needed.
+      this.#active = union(previous, this.#active)
       throw error
     }
   }
 
-  /** A stub may break while the link, a connection of its own, lives on: the next call is made on a fresh one. */
+  /** A stub may break while the link, a separate connection, lives. The next call then uses a fresh stub. */
   async #call<T>(call: (api: BookHubApi) => Promise<T>): Promise<T> {
     const api = this.#api
     try {
@@ -109,12 +110,12 @@ export class Hub {
 
   async #attach(cursor: Cursor | null): Promise<AttachOutcome> {
     this.#api = this.#ports.stub()
-    // A subscription that is beginning has brought into force what no body names yet.
+    // A starting subscription may have activated interest that no body has yet.
     const interest = this.#setActive(union(this.#ports.interest(), this.#active))
     const { lastSent } = this.#sentHeights
-    const answer = await this.#api.attach({ v: HUB_API_VERSION, relay: this.#ports.relay, interest, cursor })
-    this.#sentHeights.onAttached(lastSent, answer.epoch, answer.height)
-    return answer
+    const response = await this.#api.attach({ v: HUB_API_VERSION, relay: this.#ports.relay, interest, cursor })
+    this.#sentHeights.onAttached(lastSent, response.epoch, response.height)
+    return response
   }
 
   #setActive({ coins, types, views }: Interest): BookInterest {
@@ -133,22 +134,22 @@ function same<T>(a: ReadonlySet<T>, b: ReadonlySet<T>): boolean {
 }
 
 /**
- * How far a hub has told its books. Invariant: a hub that begins anew below what it told must come there again in the same
- * epoch, by the blocks that the log held; where its books end before that, what clients hold is not what it goes on from.
+ * How far a hub has sent its books. Invariant: a hub that restarts below the last sent height must reach it again in
+ * the same epoch from the log's blocks. If its books end before, clients' books cannot continue.
  */
 export class SentHeights {
-  /** The last height and epoch of which books were told. */
+  /** Height and epoch of the last sent books. */
   lastSent: Cursor | null = null
-  /** Where the hub has to come again. */
+  /** Position that the hub must reach again. */
   #expected: Cursor | null = null
 
-  /** The hub answers where it stands; `told` is what had been told when it was asked. */
-  onAttached(told: Cursor | null, epoch: string | null, height: number | null): void {
-    const isBelow = told !== null && epoch === told.epoch && (height ?? -1) < told.height
-    if (isBelow && told === this.lastSent) this.#expected = told
+  /** The hub reports its position. `previous` is the last sent position when it was asked. */
+  onAttached(previous: Cursor | null, epoch: string | null, height: number | null): void {
+    const isBelow = previous !== null && epoch === previous.epoch && (height ?? -1) < previous.height
+    if (isBelow && previous === this.lastSent) this.#expected = previous
   }
 
-  /** The hub tells a height, again or anew, `epoch` null where its books are not known. True: what was told is lost. */
+  /** The hub reports a height, possibly again; `epoch` is null if its books are unknown. True: sent books are lost. */
   isLost(height: number, epoch: string | null): boolean {
     const isElsewhere = this.#expected !== null && epoch !== this.#expected.epoch
     const isLost = isElsewhere || (epoch === null && height <= (this.lastSent?.height ?? -1))
@@ -157,7 +158,7 @@ export class SentHeights {
     return isLost
   }
 
-  /** A new height was told. */
+  /** Records a newly sent height. */
   record(height: number, epoch: string | null): void {
     if (epoch !== null) this.lastSent = { height, epoch }
   }

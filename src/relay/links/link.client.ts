@@ -1,7 +1,7 @@
-// One link to a writer (the log or a hub): the relay asks, the writer dials, frames come in as messages.
-// Law: the cursor only moves forward within a chain, a frame at or below it is dropped, and a link that is needed
-// and down is asked for again, first at once and then ever later, each link at times of its own: a writer that returns
-// is not met by all relays at once.
+// One link to a writer (the log or a hub). The relay requests it, the writer dials, and frames arrive as messages.
+// Invariants: the cursor only moves forward within a chain, and a frame at or below it is dropped. A needed link is
+// requested again at once and then with backoff and jitter, so that relays do not all reach a returning writer at the
+// same time.
 
 import { PATIENCE_MS } from '../../block-log/dial-queue.ts'
 import { backoffMs } from '../../core/backoff.ts'
@@ -10,7 +10,7 @@ import { SingleFlight } from '../../core/single-flight.ts'
 import { after } from '../../core/timers.client.ts'
 import type { Cursor } from '../../protocol/feed/log-api.ts'
 
-/** A writer ticks with every block: silence for this long means that the link is dead. */
+/** A writer ticks with every block, so this much silence means that the link is dead. */
 export const SILENCE_MS = 10_000
 const RETRY = { firstMs: 400, capMs: 10_000, jitter: 0.5 }
 const REMEMBERED_EPOCHS = 16
@@ -21,16 +21,16 @@ export interface AttachOutcome {
   readonly lost: boolean
 }
 
-/** What a link says to its relay and asks of it. */
+/** Callbacks of a link to its relay. */
 export interface LinkPorts {
   attach(cursor: Cursor | null): Promise<AttachOutcome>
-  /** True while something lives on this link. */
+  /** True while something uses this link. */
   isNeeded(): boolean
-  /** What came between the cursor and now is lost. */
+  /** Data between the cursor and now is lost. */
   onLost(): void
-  /** Heights begin anew: another chain. */
+  /** Heights restarted: another chain. */
   onRestart(): void
-  /** The writer, which had nothing when it was asked, sends its first. */
+  /** A writer that was empty when attached sends its first frame. */
   onFirstFrame?(): void
 }
 
@@ -45,9 +45,9 @@ export class Link {
   #cursor: Cursor | null = null
   readonly #epochs: string[] = []
   #lastFrameMs = 0
-  /** True until the first frame after a re-attach: only there a jump in heights means loss. */
+  /** True until the first frame after a re-attach, the only place where a jump in heights means loss. */
   #isResuming = false
-  /** The writer has nothing yet. */
+  /** The writer had no data when attached. */
   #isEmpty = false
 
   /** `random`: uniform in [0, 1). */
@@ -60,32 +60,32 @@ export class Link {
     return this.#isAttached && this.#socket !== null
   }
 
-  /** True for the socket that is this link at present. */
+  /** True for the current socket of this link. */
   ownsSocket(socket: WebSocket): boolean {
     return socket === this.#socket
   }
 
-  /** True while a dial is waited for: another one comes of an attach that was given up, for what was needed then. */
+  /** True while a dial is expected. Any other dial belongs to an attach that was given up. */
   get isDialing(): boolean {
     return this.#attaching.isPending
   }
 
-  /** Highest height that came; -1 where the next frame begins it, whatever its height. */
+  /** Highest received height; -1 if any height may come next. */
   get height(): number {
     return this.#cursor?.height ?? -1
   }
 
-  /** True while something lives on this link. */
+  /** True while something uses this link. */
   get isNeeded(): boolean {
     return this.#ports.isNeeded()
   }
 
-  /** Resolves when frames flow; rejects where the writer cannot be reached now (the link keeps trying if needed). */
+  /** Resolves when frames flow; rejects if the writer is unreachable (a needed link keeps trying). */
   ensure(): Promise<void> {
     return this.isUp ? Promise.resolve() : this.#attaching.join(() => this.#attach())
   }
 
-  /** The writer dialled. */
+  /** Accepts the writer's dialed socket. */
   accept(socket: WebSocket, nowMs: number): void {
     const old = this.#socket
     this.#socket = socket
@@ -93,13 +93,13 @@ export class Link {
     if (old) close(old)
   }
 
-  /** A link that outlived the relay's memory: it goes on, with the next frame as the first. */
+  /** Restores a link after hibernation. Its next frame counts as the first. */
   restore(socket: WebSocket, nowMs: number): void {
     this.accept(socket, nowMs)
     this.#isAttached = true
   }
 
-  /** True where the frame is new and its content may be used. `epoch` null: the writer does not say. */
+  /** True if the frame is new and may be used. `epoch` null: unknown. */
   admit(socket: WebSocket, height: number, epoch: string | null, nowMs: number): boolean {
     if (!this.ownsSocket(socket)) return false
     this.#lastFrameMs = nowMs
@@ -122,16 +122,16 @@ export class Link {
     if (this.#ports.isNeeded()) this.#scheduleRetry(0)
   }
 
-  /** Says something to the writer, who hears nothing on a socket that is closing. */
+  /** Sends a text to the writer. A closing socket drops it. */
   send(text: string): void {
     try {
       this.#socket?.send(text)
     } catch {
-      // It is told on the next link.
+      // It is sent on the next link.
     }
   }
 
-  /** Called by the alarm: replaces a silent link, drops one that nothing needs any more. */
+  /** Called by the alarm: replaces a silent link and drops an unneeded one. */
   check(nowMs: number): void {
     if (!this.#ports.isNeeded()) return this.drop()
     if (this.isUp && nowMs - this.#lastFrameMs < SILENCE_MS) return
@@ -139,7 +139,7 @@ export class Link {
     if (!this.#attaching.isPending && this.#cancelRetry === null) this.#scheduleRetry(0)
   }
 
-  /** Lets go of the link: without it the relay can hibernate. */
+  /** Drops the link, without which the relay can hibernate. */
   drop(): void {
     this.#cancelRetry?.()
     this.#cancelRetry = null
@@ -161,7 +161,7 @@ export class Link {
     this.#isResuming = cursor !== null
     try {
       const outcome = await orReject(this.#ports.attach(cursor), PATIENCE_MS, after)
-      if (!this.#socket) throw new Error('the writer answered but did not dial')
+      if (!this.#socket) throw new Error('the writer responded but did not dial')
       this.#isAttached = true
       this.#failures = 0
       this.#onAttached(cursor, outcome)
@@ -175,14 +175,14 @@ export class Link {
   #onAttached(cursor: Cursor | null, { epoch, height, lost }: AttachOutcome): void {
     if (cursor === null) {
       if (this.#cursor !== null) return
-      // It began while the link was down.
+      // The writer started while the link was down.
       if (this.#isEmpty && height !== null) this.#ports.onFirstFrame?.()
       this.#isEmpty = height === null
       if (height !== null) this.#advance(height, epoch)
       return
     }
-    // Without an epoch nothing tells a log that was reset from one that lost its last second: to hear a second
-    // twice is better than to wait for heights that may never come.
+    // Without an epoch, a log that was reset looks like one that lost its last second. Receiving a second twice is
+    // better than waiting for heights that may never come.
     const isAnother = epoch === null || this.#isNewEpoch(epoch)
     const isShorter = height === null || (height < cursor.height && isAnother)
     if (isShorter) this.#restart()
@@ -212,7 +212,7 @@ export class Link {
   #scheduleRetry(afterMs: number): void {
     this.#cancelRetry ??= after(afterMs, () => {
       this.#cancelRetry = null
-      // A failure has arranged the next attempt already.
+      // A failure has already scheduled the next attempt.
       if (this.#ports.isNeeded()) this.ensure().catch(() => undefined)
     })
   }
@@ -222,6 +222,6 @@ function close(socket: WebSocket): void {
   try {
     socket.close(1000, 'replaced')
   } catch {
-    // Closed by the other side already.
+    // Already closed by the other side.
   }
 }

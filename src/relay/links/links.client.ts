@@ -1,5 +1,4 @@
-// All links of one relay: to the log while something of it is subscribed to (events, states, orders), to a hub while its
-// coins are.
+// All links of one relay: to the log while events, states or orders are subscribed, and to a hub while its coins are.
 
 import { type InterestCounts, wantFrameParts } from '../../block-log/interest-counts.ts'
 import { type Coin, shardOf } from '../../core/coin.ts'
@@ -21,7 +20,7 @@ import { Link } from './link.client.ts'
 
 const HUB_TIMEOUT_MS = 1_000
 const LOG_TIMEOUT_MS = 5_000
-/** So many characters of the log are read before it is told: by that it bounds what is under way. */
+/** Read characters are reported to the log in this step, because the log limits what is in flight. */
 const REPORT_CHARS = 256 * 1024
 
 export interface LinksPorts {
@@ -33,7 +32,7 @@ export interface LinksPorts {
   hub(index: number): BookHubApi
 }
 
-/** Who needs blocks of the log. */
+/** Users of the log's blocks. */
 interface LogConsumers {
   readonly events: EventFanout<Connection>
   readonly states: { readonly needsBlocks: boolean }
@@ -41,23 +40,23 @@ interface LogConsumers {
 }
 
 export class Links implements BookFeed {
-  /** Who gets what the hubs tell. */
+  /** Fan-out of the hubs' frames. */
   readonly books: BookFanout<Connection>
   readonly log: Link
   readonly hubs: readonly Hub[]
   readonly #orders: InterestReporter
-  /** The hubs as a subscription that begins needs them. */
+  /** The hubs as a starting subscription uses them. */
   readonly source: BookHubs = {
     ensure: (hub) => this.#hub(hub).link.ensure(),
     join: (hub, coins, withBooks) => this.#hub(hub).join(coins, withBooks),
     joinTypes: (hub, types) => this.#hub(hub).joinTypes(types),
-    joinViews: (hub, wants) => this.#hub(hub).joinViews(wants),
+    joinViews: (hub, interests) => this.#hub(hub).joinViews(interests),
   }
   readonly #ports: LinksPorts
   readonly #ages = new AgeCounts()
   readonly #consumers: LogConsumers
   #readChars = 0
-  /** Work at which links are needed that no body names yet. */
+  /** Running work that needs links before any body does. */
   #pinned = 0
 
   constructor(ports: LinksPorts, followers: LogConsumers) {
@@ -76,34 +75,36 @@ export class Links implements BookFeed {
     return this.log.isUp || this.hubs.some(({ link }) => link.isUp)
   }
 
-  /** Blocks are waited for. Of states, some are read without any. */
+  /** Whether blocks are expected. Some states need none. */
   get isNeeded(): boolean {
     return this.log.isNeeded || this.hubs.some(({ link }) => link.isNeeded)
   }
 
-  /** Names of the coins of all hubs that answer. */
+  /** Coin names of all hubs that respond. */
   async coins(): Promise<string[]> {
     const { shards, hub } = this.#ports
-    const answers = await Promise.allSettled(Array.from({ length: shards }, (_, index) => hub(index).tops()))
-    return answers.flatMap((one) => (one.status === 'fulfilled' ? (one.value?.tops ?? []) : [])).map(({ coin }) => coin)
+    const responses = await Promise.allSettled(Array.from({ length: shards }, (_, index) => hub(index).tops()))
+    return responses
+      .flatMap((one) => (one.status === 'fulfilled' ? (one.value?.tops ?? []) : []))
+      .map(({ coin }) => coin)
   }
 
-  /** Whether this coin has a book, as its hub says now; null where it cannot tell within a second. */
+  /** Whether the coin has a book according to its hub; null without a response within a second. */
   async hasBook(coin: Coin): Promise<boolean | null> {
     const { shards, hub } = this.#ports
-    const asked = hub(shardOf(coin, shards)).snapshot(coin, 1)
-    const answer = await orFallback(asked, HUB_TIMEOUT_MS, null, after).catch(() => null)
-    if (answer?.ok) return true
-    return answer?.reason === 'unknown_coin' ? false : null
+    const reply = hub(shardOf(coin, shards)).snapshot(coin, 1)
+    const response = await orFallback(reply, HUB_TIMEOUT_MS, null, after).catch(() => null)
+    if (response?.ok) return true
+    return response?.reason === 'unknown_coin' ? false : null
   }
 
-  /** What the log holds of events from a height on. */
+  /** The log's events from a height on. */
   eventsFrom(from: number): Promise<EventsResponse> {
     const { log, relay } = this.#ports
     return orReject(log().events({ v: LOG_API_VERSION, from, relay }), LOG_TIMEOUT_MS, after)
   }
 
-  /** True where a frame of the log, of so many characters, is new. */
+  /** True if a frame of the log, `chars` long, is new. */
   acceptsFromLog(socket: WebSocket, frame: RelayFrame, chars: number, nowMs: number): boolean {
     this.#reportRead(chars)
     if (frame.t === 'gap') return this.log.admit(socket, frame.to, null, nowMs)
@@ -127,12 +128,12 @@ export class Links implements BookFeed {
     return this.hubs[hub]?.link.height ?? -1
   }
 
-  /** A block of this time goes out to clients. */
+  /** A block of this time was sent to clients. */
   onSent(time: number): void {
     this.#ages.add(this.#ports.clock.nowMs - time)
   }
 
-  /** Runs work, such as the beginning of a subscription: meanwhile links stay up, and hubs are not told that coins are needed no more. */
+  /** Runs work, such as starting a subscription, while links stay up and no interest is released. */
   async withLinksUp<T>(run: () => Promise<T>): Promise<T> {
     this.#pinned++
     try {
@@ -142,30 +143,30 @@ export class Links implements BookFeed {
     }
   }
 
-  /** What the alarm does for links: replaces silent ones, drops unneeded ones, gives coins back, reports ages. */
+  /** Periodic work: replaces silent links, drops unneeded ones, releases interest, reports ages. */
   check(nowMs: number, sockets: number): void {
     this.#report(nowMs, sockets)
     this.log.check(nowMs)
     this.#orders.flush()
     for (const hub of this.hubs) {
       hub.link.check(nowMs)
-      // A hub that cannot be told now is told again next time, or attached to anew.
+      // If a hub cannot be updated now, it is updated next time or at the next attach.
       if (hub.link.isUp && this.#pinned === 0) hub.syncInterest().catch(() => undefined)
     }
   }
 
-  /** Books with coins of this hub cannot be continued: their sockets must connect again. */
+  /** Books with coins of this hub cannot continue, so their sockets must reconnect. */
   breakDiffs(index: number): void {
     for (const connection of this.books.seededReceiversOf(index)) connection.breakBooks('continuity')
   }
 
-  /** Tells every subscriber of events that some are missing; of orders one begins anew. */
+  /** Notifies every event subscriber of missing events. Orders restart. */
   notifyGap(text: string): void {
     this.#consumers.l4.reset()
     for (const connection of this.#consumers.events.receivers()) connection.send(errorFrame(text, 'gap'))
   }
 
-  /** One that does not arrive is missed by nobody: the next comes in a minute. */
+  /** A lost report does not matter, because the next follows in a minute. */
   #report(nowMs: number, sockets: number): void {
     const counts = this.#ages.take(nowMs)
     if (counts === null) return
@@ -177,7 +178,7 @@ export class Links implements BookFeed {
 
   #hub(index: number): Hub {
     const hub = this.hubs[index]
-    if (!hub) throw new Error(`there is no hub ${index}`)
+    if (!hub) throw new Error(`unknown hub ${index}`)
     return hub
   }
 
@@ -188,15 +189,14 @@ export class Links implements BookFeed {
       attach: async (cursor) => {
         const reader = { kind: 'relay' } as const
         const target = this.#orders.all()
-        const answer = await log().attach({ v: LOG_API_VERSION, name: relay, reader, cursor, ...target })
+        const response = await log().attach({ v: LOG_API_VERSION, name: relay, reader, cursor, ...target })
         this.#orders.onChange()
-        return answer
+        return response
       },
       isNeeded: () => this.#pinned > 0 || events.size > 0 || l4.size > 0 || states.needsBlocks,
-      onLost: () => this.notifyGap('The link to the feed was lost for too long: some events are missing.'),
-      onRestart: () => this.notifyGap('The feed begins anew: block heights start over.'),
-      onFirstFrame: () =>
-        this.notifyGap('The feed begins: what happened since the subscription and before its first block is missing.'),
+      onLost: () => this.notifyGap('The link to the feed was down for too long. Some events are missing.'),
+      onRestart: () => this.notifyGap('The feed restarted. Block heights start over.'),
+      onFirstFrame: () => this.notifyGap('The feed started. Events before its first block are missing.'),
     })
   }
 
@@ -216,31 +216,31 @@ export class Links implements BookFeed {
   }
 }
 
-/** The attachment of a dialled socket. */
+/** The attachment of a dialed socket. */
 export function attachmentOf(header: LinkHeader): Attachment {
   return header.from === 'log' ? { of: 'log' } : { of: 'hub', index: header.index }
 }
 
-/** Changes of so long a time are told together. */
+/** Changes within this time are sent together. */
 const REPORT_DELAY_MS = 250
 
-/** Tells the log whose order statuses and which coins' rows bodies want: all with each new link, then what changes. */
+/** Sends the log the subscribed wallets and coins: all on each new link, then changes. */
 class InterestReporter {
   readonly #orders: InterestCounts
   readonly #l4: InterestCounts
   readonly #link: Link
   #isScheduled = false
-  /** What the log was told is not known: this relay woke, and its link with it. */
+  /** After hibernation, it is unknown what the log has. */
   #isUnknown = true
 
-  /** `orders` names wallets, `l4` coins. */
+  /** `orders` has wallets, `l4` coins. */
   constructor(orders: InterestCounts, l4: InterestCounts, link: Link) {
     this.#orders = orders
     this.#l4 = l4
     this.#link = link
   }
 
-  /** All that is wanted, as a new link begins with it. */
+  /** All interest, for a new link. */
   all(): { readonly orders: readonly string[]; readonly l4: readonly string[] } {
     this.#orders.takeChange()
     this.#l4.takeChange()
@@ -248,7 +248,7 @@ class InterestReporter {
     return { orders: [...this.#orders.sent], l4: [...this.#l4.sent] }
   }
 
-  /** What is wanted may have changed: it is told soon. */
+  /** The interest may have changed. It is sent soon. */
   onChange(): void {
     if (this.#isScheduled) return
     this.#isScheduled = true
@@ -258,13 +258,13 @@ class InterestReporter {
     })
   }
 
-  /** Tells what is to be told. While the link is down it waits for the next one. */
+  /** Sends pending changes. While the link is down, they wait for the next one. */
   flush(): void {
     if (!this.#link.isUp) return
-    const isWhole = this.#isUnknown
-    const change = isWhole ? this.#fullChange() : { orders: this.#orders.takeChange(), l4: this.#l4.takeChange() }
+    const isFull = this.#isUnknown
+    const change = isFull ? this.#fullChange() : { orders: this.#orders.takeChange(), l4: this.#l4.takeChange() }
     if (!change.orders && !change.l4) return
-    for (const part of wantFrameParts(change, isWhole))
+    for (const part of wantFrameParts(change, isFull))
       this.#link.send(JSON.stringify({ v: LOG_API_VERSION, t: 'want', ...part } satisfies RelayInterest))
   }
 

@@ -1,6 +1,6 @@
-// One account at this relay: its sockets, its running minutes, and what follows from what its meter says. Laws: a socket
-// lives on only while the meter answers and does not call its key revoked, so it ends within a minute of a revocation;
-// each warning is sent once to a socket, until the account has more again.
+// One account at this relay: its sockets, its running minutes, and the consequences of its meter's replies. Invariants:
+// a socket lives only while the meter responds and does not report its key as revoked, so it ends within a minute of a
+// revocation; each warning is sent once per socket until the account has more credits.
 
 import { visitorsBusy } from '../../accounts/stream-token.ts'
 import type { MicroCredits } from '../../core/amount.ts'
@@ -15,16 +15,16 @@ import type { Connection } from '../sockets/connection.ts'
 import { type AccountStatus, MeterClient, type MeterPort } from './meter-client.ts'
 import { dueCharges, type Minutes } from './minutes.ts'
 
-/** An account is reported at least so often while it has sockets. */
+/** Maximum time between reports while the account has sockets. */
 const REPORT_EVERY_MS = 20_000
 /**
- * Sockets end when a report fails so long after the last that was answered. Reports that fail take ten seconds at most
- * and are repeated every ten seconds, so that is within a minute.
+ * Sockets end when a report fails this long after the last successful one. Failing reports take at most ten seconds and
+ * are repeated every ten seconds, so the total is within a minute.
  */
 const SILENCE_MS = 35_000
 
 export interface AccountPorts extends MeterPort {
-  /** The terms of these sockets are older than `terms`: their callers are to be looked up anew. */
+  /** These sockets have terms older than `terms`, so refresh their callers. */
   refreshCallers(connections: readonly Connection[], terms: number): void
 }
 
@@ -33,9 +33,9 @@ export class Account {
   readonly #meter: MeterClient
   readonly #connections = new Set<Connection>()
   readonly #running = new Map<Minutes, Connection>()
-  /** Whose first minutes are being asked for. */
+  /** Minutes being requested, with their connections. */
   readonly #starting = new Map<Minutes, Connection>()
-  /** Callers who wait to be let in, and those who were and are not here yet. */
+  /** Callers that wait for admission, and admitted callers without a socket yet. */
   readonly #waiting = new Set<Connection['identity']>()
   readonly #admitted = new Set<Connection['identity']>()
   #remaining: MicroCredits = 0
@@ -45,22 +45,22 @@ export class Account {
     this.#ports = ports
     this.#meter = new MeterClient(name, ports, {
       status: () => this.#status(),
-      onReply: (answer, begun, due) => this.#onReply(answer, begun, due),
+      onReply: (reply, started, due) => this.#onReply(reply, started, due),
       onFailure: () => this.#endIfSilent(),
     })
   }
 
-  /** Nothing is left to keep in mind. */
+  /** Nothing is left to track. */
   get isIdle(): boolean {
     return this.#connections.size + this.#admitted.size === 0 && this.#meter.isIdle
   }
 
-  /** Its meter has not heard of all that ended. */
+  /** The meter does not know of all ends yet. */
   get hasPendingEnds(): boolean {
     return this.#meter.hasPendingEnds
   }
 
-  /** Null where a socket may come in: `enter` follows at once, or its place is lost. */
+  /** Null if a socket may enter. Call `add` right after it, or the slot is lost. */
   async admit(identity: Connection['identity']): Promise<Refusal | null> {
     this.#waiting.add(identity)
     try {
@@ -75,7 +75,7 @@ export class Account {
     }
   }
 
-  /** The socket is here: just let in, or one that outlived the relay's memory. */
+  /** Adds a socket that was just admitted or restored. */
   add(connection: Connection): void {
     this.#admitted.delete(connection.identity)
     this.#connections.add(connection)
@@ -85,7 +85,7 @@ export class Account {
     if (this.#connections.delete(connection)) this.#meter.report()
   }
 
-  /** Pays the first minute, with the rest of an earlier one where there is one. Rejects where the meter is away. */
+  /** Pays the first minute, using the rest of an earlier one if there is any. Rejects if the meter is unreachable. */
   async start(minutes: Minutes, connection: Connection): Promise<MinuteResult> {
     this.#starting.set(minutes, connection)
     try {
@@ -95,17 +95,17 @@ export class Account {
     }
   }
 
-  /** Takes up one that outlived the relay's memory: its minutes are paid as they start. */
+  /** Resumes minutes after hibernation. Later minutes are paid as they start. */
   resume(minutes: Minutes, connection: Connection): void {
     this.#running.set(minutes, connection)
   }
 
-  /** The subscription is over; `isUnserved`: we could not serve it, and its first minute is given back. */
+  /** Ends the minutes. `isUnserved`: we could not serve it, so the first minute is refunded. */
   stop(minutes: Minutes, isUnserved = false): void {
     if (this.#running.delete(minutes)) this.#meter.end(minutes, isUnserved)
   }
 
-  /** False where the meter says now that there is less than this; a rest may pay for it all the same. */
+  /** False if the meter reports less than this. The rest of an earlier minute may still pay for it. */
   async canAfford(amount: MicroCredits): Promise<boolean> {
     if (this.#available >= amount) return true
     this.#meter.report()
@@ -113,7 +113,7 @@ export class Account {
     return this.#available >= amount
   }
 
-  /** To be called every ten seconds, and every five while minutes run. */
+  /** Call it every ten seconds, and every five while minutes run. */
   tick(): void {
     const { clock, relay } = this.#ports
     const now = clock.nowMs
@@ -122,12 +122,12 @@ export class Account {
       if ((expires ?? Number.POSITIVE_INFINITY) <= now)
         connection.fail({ kind: replaced ? 'key_replaced' : 'key_expired' })
     }
-    const isOwing = [...this.#running.keys()].some((minutes) => dueCharges(relay, minutes, now).length > 0)
+    const hasDueMinutes = [...this.#running.keys()].some((minutes) => dueCharges(relay, minutes, now).length > 0)
     const { sentMs, answeredMs, isIdle } = this.#meter
-    if (isOwing || now - sentMs >= REPORT_EVERY_MS || answeredMs < sentMs || !isIdle) this.#meter.report()
+    if (hasDueMinutes || now - sentMs >= REPORT_EVERY_MS || answeredMs < sentMs || !isIdle) this.#meter.report()
   }
 
-  /** Says how things stand here, such as that all that was here has died. */
+  /** Reports the current status, for example that everything here has ended. */
   report(): void {
     this.#meter.report()
   }
@@ -137,64 +137,63 @@ export class Account {
   }
 
   #status(): AccountStatus {
-    const here = [...this.#admitted, ...[...this.#connections].map(({ identity }) => identity)]
-    // The newest caller knows the newest limits.
-    const newest = [...this.#waiting].at(-1) ?? here.at(-1)
+    const present = [...this.#admitted, ...[...this.#connections].map(({ identity }) => identity)]
+    // The newest caller has the newest limits.
+    const newest = [...this.#waiting].at(-1) ?? present.at(-1)
     const limits = newest ? limitsOf(newest) : { streamConnections: 0, streamSubscriptions: 0 }
     return {
-      sockets: here.length,
-      keys: [...new Set(here.map(({ keyHash }) => keyHash))],
+      sockets: present.length,
+      keys: [...new Set(present.map(({ keyHash }) => keyHash))],
       limits: { connections: limits.streamConnections, subscriptions: limits.streamSubscriptions },
       running: [...this.#running.keys()],
     }
   }
 
   #onReply(
-    answer: StreamResponse,
-    begun: readonly Minutes[],
+    reply: StreamResponse,
+    started: readonly Minutes[],
     due: readonly { readonly minutes: Minutes; readonly answer: MinuteResult }[],
   ): void {
-    for (const minutes of begun) {
+    for (const minutes of started) {
       const connection = this.#starting.get(minutes)
       if (connection) this.#running.set(minutes, connection)
     }
-    for (const key of answer.revoked)
+    for (const key of reply.revoked)
       for (const connection of this.#connectionsOf(key))
         connection.fail(connection.identity.replaced ? { kind: 'key_replaced' } : KEY_ENDED)
-    for (const one of due) this.#onUnpaid(one.minutes, one.answer)
-    this.#warn(answer)
-    this.#remaining = answer.left
-    this.#available = answer.available
-    const stale = [...this.#connections].filter(({ terms }) => terms !== answer.terms)
-    if (stale.length > 0) this.#ports.refreshCallers(stale, answer.terms)
+    for (const item of due) this.#onUnpaid(item.minutes, item.answer)
+    this.#warn(reply)
+    this.#remaining = reply.left
+    this.#available = reply.available
+    const stale = [...this.#connections].filter(({ terms }) => terms !== reply.terms)
+    if (stale.length > 0) this.#ports.refreshCallers(stale, reply.terms)
   }
 
-  /** What becomes of a subscription whose minute has started and was not paid. */
-  #onUnpaid(minutes: Minutes, answer: MinuteResult): void {
+  /** Ends a subscription whose started minute was not paid. */
+  #onUnpaid(minutes: Minutes, reply: MinuteResult): void {
     const connection = this.#running.get(minutes)
-    if (answer.ok || !connection) return
-    if (answer.reason === 'busy') return connection.fail(visitorsBusy(answer.busyMs))
-    if (answer.reason !== 'exhausted') return connection.fail(UNCHARGED)
-    const { remaining: remainingMicro, cap: capMicro } = answer
+    if (reply.ok || !connection) return
+    if (reply.reason === 'busy') return connection.fail(visitorsBusy(reply.busyMs))
+    if (reply.reason !== 'exhausted') return connection.fail(UNCHARGED)
+    const { remaining: remainingMicro, cap: capMicro } = reply
     const byToken = connection.identity.token !== undefined
     const sums = { neededMicro: minutes.price, remainingMicro, capMicro, byToken }
-    const short = { kind: 'credits_exhausted', ...sums } as const
+    const failure = { kind: 'credits_exhausted', ...sums } as const
     connection.fail({
-      ...short,
-      hint: `Credits exhausted: ${insufficientCredits(`a minute of ${minutes.type}`, short)}`,
+      ...failure,
+      hint: `Credits exhausted: ${insufficientCredits(`a minute of ${minutes.type}`, failure)}`,
     })
   }
 
   #warn({ available, left, isLow, nextMinute }: StreamResponse): void {
     const isLast = available < nextMinute
-    if (!isLast && !isLow) for (const connection of this.#connections) connection.creditWarning = 'of nothing'
+    if (!isLast && !isLow) for (const connection of this.#connections) connection.creditWarning = 'none'
     else {
       const frame = isLast ? lastMinuteFrame(nextMinute, available) : lowCreditsFrame(left)
       for (const connection of new Set(this.#running.values())) {
-        if (connection.creditWarning === 'of the end' || (connection.creditWarning === 'of a tenth' && !isLast))
-          continue
-        connection.creditWarning = isLast ? 'of the end' : 'of a tenth'
-        // Behind the request at work, so that its ack comes first.
+        if (connection.creditWarning === 'last minute' || (connection.creditWarning === 'low' && !isLast)) continue
+        connection.creditWarning = isLast ? 'last minute' : 'low'
+        // Queued behind the current request, so that its ack comes first.
         connection.enqueue(async () => connection.send(frame))
       }
     }
@@ -212,11 +211,11 @@ export class Account {
 
 const UNCHARGED: Failure = {
   kind: 'unavailable',
-  what: 'charging is unavailable',
-  hint: 'Streams cannot be charged at the moment: reconnect in a few seconds.',
+  what: 'Streams cannot be charged',
+  hint: 'Streams cannot be charged at the moment. Reconnect in a few seconds.',
 }
 
-/** The accounts that have something at this relay. */
+/** The accounts with anything at this relay. */
 export class Accounts {
   readonly #ports: AccountPorts
   readonly #byName = new Map<string, Account>()
@@ -229,7 +228,7 @@ export class Accounts {
     return this.#byName.size
   }
 
-  /** Something that ended was not told yet: only this object's memory has it. */
+  /** Some ends are not reported yet. Only this object's memory has them. */
   get hasPendingEnds(): boolean {
     return [...this.#byName.values()].some((account) => account.hasPendingEnds)
   }
@@ -238,7 +237,7 @@ export class Accounts {
     return getOrCreate(this.#byName, name, () => new Account(name, this.#ports))
   }
 
-  /** Pays what is due and forgets who has gone. Accounts do not wait for one another. */
+  /** Reports due minutes and drops idle accounts. Accounts do not wait for one another. */
   tick(): void {
     for (const [name, account] of this.#byName) {
       if (account.isIdle) this.#byName.delete(name)

@@ -1,7 +1,7 @@
-// What a relay has to say to the meter of one account, said one report at a time. Laws: what is said later arrives
-// later; what may not have arrived is said again under the same names, for as long as the meter would know it again; what
-// happens in one turn or while a report is under way goes into one report; no end is dropped for want of room.
-// biome-ignore-all lint/style/noNonNullAssertion: an answer has one minute for each charge and one verdict for each connect, in their order.
+// Reports a relay's streams to the meter of one account, one report at a time. Invariants: reports arrive in order;
+// what may not have arrived is repeated under the same ids while the meter can deduplicate it; everything from one turn
+// or during a report shares the next report; no end is dropped for lack of room.
+// biome-ignore-all lint/style/noNonNullAssertion: a reply has one entry per charge and per connect, in order
 
 import type { AccountId, KeyHash } from '../../core/ids.ts'
 import { MINUTE_MS } from '../../core/time.ts'
@@ -18,29 +18,29 @@ import { END_REPORTS_MS } from '../../metering/streams/stream-ledger.ts'
 import type { Clock } from '../sockets/connection.ts'
 import { dueCharges, endReport, firstCharge, type Minutes } from './minutes.ts'
 
-/** Of each kind in one report. */
+/** Per kind and report. */
 const MAX_PER_REPORT = 500
-/** While so many ends wait for the meter nothing is begun: each would leave another, which would have to be kept. */
+/** With this many unreported ends, nothing new starts, because each start would add another end to keep. */
 const MAX_ENDINGS = 10_000
 
 export interface MeterPort {
-  /** Name of the relay's object, and when it began. */
+  /** Name of the relay's object, and its start time. */
   readonly relay: string
   readonly life: number
   readonly clock: Clock
-  /** Rejects where the meter cannot be asked. */
+  /** Rejects if the meter is unreachable. */
   exchange(account: AccountId, report: StreamReport): Promise<StreamResponse>
 }
 
-/** What the account has here at the moment. */
+/** The account's current status at this relay. */
 export type AccountStatus = Pick<StreamReport, 'sockets' | 'keys' | 'limits'> & { readonly running: readonly Minutes[] }
 
 export interface MeterClientOwner {
   status(): AccountStatus
-  /** An answer came: `begun` have their first minute; `due` are the answers to minutes that had started. */
+  /** Handles a reply: `started` have their first minute; `due` are the replies to later minutes. */
   onReply(
-    answer: StreamResponse,
-    begun: readonly Minutes[],
+    reply: StreamResponse,
+    started: readonly Minutes[],
     due: readonly { readonly minutes: Minutes; readonly answer: MinuteResult }[],
   ): void
   onFailure(): void
@@ -48,7 +48,7 @@ export interface MeterClientOwner {
 
 interface PendingRequest<Q, A> {
   readonly request: Q
-  readonly resolve: (answer: A) => void
+  readonly resolve: (reply: A) => void
   readonly reject: (error: unknown) => void
 }
 
@@ -58,7 +58,7 @@ interface PendingEnd {
   readonly atMs: number
 }
 
-/** What one report carries. */
+/** Contents of one report. */
 interface ReportBatch {
   readonly begins: readonly PendingRequest<Minutes, MinuteResult>[]
   readonly connects: readonly PendingRequest<KeyHash, ConnectVerdict>[]
@@ -77,9 +77,9 @@ export class MeterClient {
   #isDue = false
   #lastSucceeded = true
   #inFlight: Promise<void> | null = null
-  /** When the last report was sent; before the first one: never. */
+  /** Time of the last report; -Infinity before the first. */
   sentMs = Number.NEGATIVE_INFINITY
-  /** When the last report that was answered was sent. */
+  /** Send time of the last report that succeeded. */
   answeredMs = Number.NEGATIVE_INFINITY
 
   constructor(account: AccountId, port: MeterPort, owner: MeterClientOwner) {
@@ -92,12 +92,12 @@ export class MeterClient {
     return this.#inFlight === null && !this.#hasMore()
   }
 
-  /** An end was not told yet. */
+  /** Some ends are not reported yet. */
   get hasPendingEnds(): boolean {
     return this.#endings.length > 0
   }
 
-  /** Asks to let in a socket with this key; rejects where the meter is away. */
+  /** Requests admission of a socket with this key; rejects if the meter is unreachable. */
   connect(keyHash: KeyHash): Promise<ConnectVerdict> {
     return new Promise((resolve, reject) => {
       this.#connects.push({ request: keyHash, resolve, reject })
@@ -105,16 +105,18 @@ export class MeterClient {
     })
   }
 
-  /** Asks for a first minute; rejects where the meter is away. */
+  /** Requests a first minute; rejects if the meter is unreachable. */
   requestMinute(minutes: Minutes): Promise<MinuteResult> {
-    if (this.#endings.length >= MAX_ENDINGS) return Promise.reject(new Error('too many ends wait for the meter'))
+    if (this.#endings.length >= MAX_ENDINGS) return Promise.reject(new Error('too many unreported ends'))
     return new Promise((resolve, reject) => {
       this.#begins.push({ request: minutes, resolve, reject })
       this.#send()
     })
   }
 
-  /** Tells of an end: what is owed is paid, what is left is kept; of one that was not served all is given back. */
+  /**
+   * Reports an end: due minutes are paid, and the rest of the last one can be resumed. Unserved minutes are refunded.
+   */
   end(minutes: Minutes, isUnserved = false): void {
     const { relay, clock } = this.#port
     const owed = isUnserved ? [] : dueCharges(relay, minutes, clock.nowMs)
@@ -122,13 +124,13 @@ export class MeterClient {
     this.#send()
   }
 
-  /** Says how things stand, with the minutes that are due. */
+  /** Reports the status with the due minutes. */
   report(): void {
     this.#isDue = true
     this.#send()
   }
 
-  /** Resolves when all that was to say was said, or could not be. */
+  /** Resolves when everything was reported or failed. */
   async settled(): Promise<void> {
     await this.#inFlight
   }
@@ -144,13 +146,13 @@ export class MeterClient {
   #send(): void {
     this.#inFlight ??= this.#flush().finally(() => {
       this.#inFlight = null
-      // Something may have come in between the last look and here; after a failure nothing but requests is in a hurry.
+      // Something may have arrived since the last check. After a failure only requests are urgent.
       const isUrgent = this.#lastSucceeded ? this.#hasMore() : this.#begins.length + this.#connects.length > 0
       if (isUrgent) this.#send()
     })
   }
 
-  /** After a failure the next request or look at the clock begins again. Never rejects. */
+  /** After a failure the next request or tick retries. Never rejects. */
   async #flush(): Promise<void> {
     await Promise.resolve()
     do this.#lastSucceeded = !this.#hasMore() || (await this.#exchange())
@@ -158,28 +160,28 @@ export class MeterClient {
   }
 
   async #exchange(): Promise<boolean> {
-    const load = this.#takeBatch()
+    const batch = this.#takeBatch()
     this.sentMs = this.#port.clock.nowMs
     const sentMs = this.sentMs
     try {
-      const report = this.#reportOf(load)
+      const report = this.#reportOf(batch)
       const send = () => this.#port.exchange(this.#account, report)
-      // Repeating is harmless, and an object that was restarted refuses the first call only.
-      const answer = await send().catch(send)
+      // Repeating is harmless, and a restarted object rejects only the first call.
+      const reply = await send().catch(send)
       this.#isFirst = false
       this.answeredMs = sentMs
-      this.#endings = this.#endings.slice(load.endings.length)
-      this.#resolve(load, answer)
+      this.#endings = this.#endings.slice(batch.endings.length)
+      this.#resolve(batch, reply)
       return true
     } catch (error) {
-      this.#reject(load, error)
+      this.#reject(batch, error)
       return false
     }
   }
 
   #takeBatch(): ReportBatch {
     const { relay, clock } = this.#port
-    // Older ones the meter could no longer tell from new ones.
+    // The meter can no longer deduplicate older ones.
     this.#endings = this.#endings.filter(({ atMs }) => clock.nowMs - atMs < END_REPORTS_MS)
     const due = this.#owner
       .status()
@@ -197,12 +199,12 @@ export class MeterClient {
     const { relay, life } = this.#port
     const { sockets, keys, limits, running } = this.#owner.status()
     const first = begins.map(({ request }) => firstCharge(relay, request))
-    const alive = [...running.map(({ id }) => `${relay}/${id}`), ...first.map(({ subscription }) => subscription)]
+    const liveIds = [...running.map(({ id }) => `${relay}/${id}`), ...first.map(({ subscription }) => subscription)]
     return {
       v: METER_API_VERSION,
       relay,
       life,
-      alive: this.#isFirst ? alive : null,
+      alive: this.#isFirst ? liveIds : null,
       sockets,
       subscriptions: running.length,
       perMinute: running.reduce((sum, { price }) => sum + price, 0),
@@ -214,24 +216,24 @@ export class MeterClient {
     }
   }
 
-  #resolve({ begins, connects, due }: ReportBatch, answer: StreamResponse): void {
-    const begun: Minutes[] = []
+  #resolve({ begins, connects, due }: ReportBatch, reply: StreamResponse): void {
+    const started: Minutes[] = []
     begins.forEach(({ request, resolve }, index) => {
-      const minute = answer.minutes[index]!
+      const minute = reply.minutes[index]!
       if (minute.ok) {
         request.paid = 1
         request.sinceMs = this.#port.clock.nowMs + minute.leftMs - MINUTE_MS
-        begun.push(request)
+        started.push(request)
       }
       resolve(minute)
     })
-    for (const [index, { resolve }] of connects.entries()) resolve(answer.connects[index]!)
-    const answers = due.map(({ minutes }, index) => ({ minutes, answer: answer.minutes[begins.length + index]! }))
+    for (const [index, { resolve }] of connects.entries()) resolve(reply.connects[index]!)
+    const answers = due.map(({ minutes }, index) => ({ minutes, answer: reply.minutes[begins.length + index]! }))
     for (const { minutes, answer: minute } of answers) if (minute.ok) minutes.paid++
-    this.#owner.onReply(answer, begun, answers)
+    this.#owner.onReply(reply, started, answers)
   }
 
-  /** A first minute that may have been charged all the same ends unused: a resubscribe gets it. */
+  /** A first minute may have been charged anyway. It ends unused, so a resubscribe can resume it. */
   #reject({ begins, connects }: ReportBatch, error: unknown): void {
     const { relay } = this.#port
     for (const { request, reject } of begins) {

@@ -1,43 +1,42 @@
-// The minutes of one subscription. Law: minute n of a subscription is asked for once it has started (the first one
-// before the ack) and under the same number however often it is asked for.
+// The minutes of one subscription. Invariant: minute n is requested once it has started (the first one before the ack),
+// and always under the same number.
 
 import type { MicroCredits } from '../../core/amount.ts'
 import type { KeyHash } from '../../core/ids.ts'
 import { MINUTE_MS } from '../../core/time.ts'
 import type { MinuteCharge, StreamEnd } from '../../metering/streams/stream-api.ts'
 
-/** The paid time of one subscription. */
 export interface Minutes {
-  /** Unique in its relay for ever. */
+  /** Unique in its relay. */
   readonly id: string
   readonly keyHash: KeyHash
-  /** Wire type that usage is recorded under. */
+  /** Wire type for the usage records. */
   readonly type: string
   readonly price: MicroCredits
-  /** Digest of the body; another wildcard that takes over brings its own. */
+  /** Digest of the body. A wildcard takeover replaces it. */
   body: string
-  /** When the first minute began; earlier than the subscription where that was the rest of another's. */
+  /** Start of the first minute. Earlier than the subscription if it resumed another's rest. */
   sinceMs: number
-  /** Minutes paid, counted from `sinceMs`. */
+  /** Paid minutes, counted from `sinceMs`. */
   paid: number
-  /** While what was paid for is yet to come: the minute stands still. */
+  /** Set while the paid data has not arrived, which pauses the minute. */
   paused?: { readonly sinceMs: number; readonly mostMs: number } | undefined
-  /** Its body for its owner to read; told once. */
+  /** Shortened body for the account's owner; sent once. */
   readonly preview?: string
-  /** A visitor without a key has it: all of them together may spend so much an hour. */
+  /** Hourly limit of all visitors without a key together, if this one has no key. */
   readonly visitorsPerHour?: MicroCredits | undefined
 }
 
-/** Of a body in a list of what runs. */
+/** Length of a body in a list of running subscriptions. */
 export const PREVIEW_CHARS = 200
 
-/** What was paid for is yet to come: the minute stands still until then, for `mostMs` at most. */
+/** Pauses the minute until its data arrives, for at most `mostMs`. */
 export function pauseMinute(minutes: Minutes, nowMs: number, mostMs: number): void {
   resumeMinute(minutes, nowMs)
   minutes.paused = { sinceMs: nowMs, mostMs }
 }
 
-/** All has come. */
+/** Resumes a paused minute. */
 export function resumeMinute(minutes: Minutes, nowMs: number): void {
   minutes.sinceMs += pausedMs(minutes, nowMs)
   minutes.paused = undefined
@@ -47,38 +46,38 @@ function pausedMs({ paused }: Minutes, nowMs: number): number {
   return paused === undefined ? 0 : Math.min(paused.mostMs, nowMs - paused.sinceMs)
 }
 
-/** The charge of the first minute, which comes before the ack. */
+/** The charge of the first minute, before the ack. */
 export function firstCharge(
   relay: string,
-  { id, keyHash, type, price, body, preview: shown, visitorsPerHour }: Minutes,
+  { id, keyHash, type, price, body, preview, visitorsPerHour }: Minutes,
 ): MinuteCharge {
-  const place = { subscription: `${relay}/${id}`, ordinal: 0, keyHash, type, amount: price }
-  return { ...place, body, leftMs: MINUTE_MS, shown, visitorsPerHour }
+  const charge = { subscription: `${relay}/${id}`, ordinal: 0, keyHash, type, amount: price }
+  return { ...charge, body, leftMs: MINUTE_MS, shown: preview, visitorsPerHour }
 }
 
-/** Charges of all minutes that have started and are not paid. */
+/** Charges of all started and unpaid minutes. */
 export function dueCharges(relay: string, minutes: Minutes, nowMs: number): MinuteCharge[] {
   const { id, keyHash, type, price, body, visitorsPerHour } = minutes
   const sinceMs = minutes.sinceMs + pausedMs(minutes, nowMs)
   const charges: MinuteCharge[] = []
   for (let ordinal = minutes.paid; sinceMs + ordinal * MINUTE_MS < nowMs; ordinal++) {
     const leftMs = Math.max(0, sinceMs + (ordinal + 1) * MINUTE_MS - nowMs)
-    const place = { subscription: `${relay}/${id}`, ordinal, keyHash, type, amount: price }
-    charges.push({ ...place, body, leftMs, visitorsPerHour })
+    const charge = { subscription: `${relay}/${id}`, ordinal, keyHash, type, amount: price }
+    charges.push({ ...charge, body, leftMs, visitorsPerHour })
   }
   return charges
 }
 
-/** What is told of a subscription that ends now, when all it owes is paid; `isUnserved`: we could not serve it. */
-export function endReport(relay: string, one: Minutes, nowMs: number, isUnserved = false): StreamEnd {
-  const { id, type, price: amount, body, paid } = one
-  const sinceMs = one.sinceMs + pausedMs(one, nowMs)
+/** Report of a subscription that ends now with everything paid. `isUnserved`: we could not serve it. */
+export function endReport(relay: string, ended: Minutes, nowMs: number, isUnserved = false): StreamEnd {
+  const { id, type, price: amount, body, paid } = ended
+  const sinceMs = ended.sinceMs + pausedMs(ended, nowMs)
   const minutes = Math.max(paid, Math.ceil((nowMs - sinceMs) / MINUTE_MS))
   const end = { subscription: `${relay}/${id}`, body, leftMs: sinceMs + minutes * MINUTE_MS - nowMs }
   return isUnserved ? { ...end, unserved: { type, amount } } : end
 }
 
-/** Minutes as they stand when a relay wakes and remembers only when they began: the present one is asked for again, which is harmless. */
+/** Minutes after hibernation, when only their start is known. The current one is requested again, which is harmless. */
 export function restoredMinutes(minutes: Omit<Minutes, 'paid'>, nowMs: number): Minutes {
   return { ...minutes, paid: Math.max(0, Math.floor((nowMs - minutes.sinceMs) / MINUTE_MS)) }
 }

@@ -1,5 +1,5 @@
-// One body played to one socket. Laws: what is told is what live told, at the pace of the player and never faster than it is
-// read; each minute of data is paid before its first block is told; what is missing is said; nothing is told after its end.
+// Replays one body to one socket. Invariants: frames equal the live ones, at the player's pace and never faster than
+// they are read; each minute of data is paid before its first block; gaps are reported; nothing is sent after the end.
 
 import type { ArchivedSegment, ArchiveReader } from '../../archive/archive/archive-read.ts'
 import { ArchiveDamage } from '../../archive/archive/archive-read.ts'
@@ -28,9 +28,9 @@ export interface ReplayPorts {
   readonly archive: ArchiveReader
   readonly clock: { readonly nowMs: number }
   wait(ms: number): Promise<void>
-  /** Pays a minute of data, unless it is not wanted any more then; false where it was refused, and the client was told. */
+  /** Pays a minute of data unless it is no longer wanted. False if it was refused; the client was notified. */
   pay(isWanted: () => boolean): Promise<boolean>
-  /** Resolves with the work, when it was its turn: what is read of a segment takes memory. */
+  /** Runs work one at a time, because reading a segment takes memory. */
   serialize<T>(work: () => Promise<T>): Promise<T>
 }
 
@@ -42,19 +42,19 @@ interface ReplayRequest {
   readonly receiver: ReplayReceiver
 }
 
-/** How a replay came to its end; `live`: what follows begins with this height. */
+/** How a replay ended. `live`: live data continues at this height. */
 export type ReplayEnd = { readonly kind: 'over' | 'unpaid' } | { readonly kind: 'live'; readonly from: number }
 
 type Replayer = ReturnType<typeof eventReplayer> | ReturnType<typeof bookReplayer>
 type Block = ReplayBlock<never>
 
-/** The archive is looked at for more so often. */
+/** Polling interval of the archive. */
 const POLL_MS = 5_000
-/** A replay that is paused for so long, or waits for what is not archived, is over. */
+/** A replay that is paused, or waits for the archive, ends after this time. */
 const IDLE_MS = 5 * MINUTE_MS
-/** Lines read without a rest: live blocks wait for them. */
+/** Lines read without yielding, because live blocks wait meanwhile. */
 const LINES_PER_TURN = 16
-/** Room that a block's frames need at least. */
+/** Minimum room for a block's frames. */
 const ROOM_BYTES = 64 * 1024
 
 export class Replay {
@@ -64,13 +64,13 @@ export class Replay {
   readonly #player: Player<never>
   #books: HistoricalBooks | null = null
   #minute = -1
-  /** Minute in which books were looked for in vain. */
+  /** Minute in which no books were found. */
   #unknownMinute = -1
   #reading: Promise<void> | null = null
   #nextPollMs = 0
   #idleMs: number
   #isOver = false
-  /** What is at work when it seeks is of the place before, and is not told. */
+  /** Work in progress during a seek belongs to the old position and is discarded. */
   #seeks = 0
   #wake: () => void = () => undefined
 
@@ -94,8 +94,8 @@ export class Replay {
     this.#wake()
   }
 
-  seek(place: ReplayPosition): void {
-    this.#player.seek(place)
+  seek(position: ReplayPosition): void {
+    this.#player.seek(position)
     this.#seeks++
     this.#books = null
     this.#minute = this.#unknownMinute = -1
@@ -105,7 +105,7 @@ export class Replay {
     this.#wake()
   }
 
-  /** Nothing more is told. */
+  /** Sends nothing more. */
   stop(): void {
     this.#isOver = true
     this.#wake()
@@ -117,44 +117,44 @@ export class Replay {
 
   async #yield(): Promise<void> {
     await this.#ports.wait(0)
-    if (this.#hasEnded) throw new Error('nobody waits')
+    if (this.#hasEnded) throw new Error('the replay ended')
   }
 
-  /** Resolves with its end; rejects on a bug alone. */
+  /** Resolves with its end; rejects only on a bug. */
   async run(): Promise<ReplayEnd> {
     try {
       return await this.#run()
     } finally {
-      // Whoever counts replays counts what they hold.
+      // Replays are counted until their memory is free.
       await this.#reading
     }
   }
 
   async #run(): Promise<ReplayEnd> {
     const { clock, wait } = this.#ports
-    for (let played = 0; !this.#hasEnded; ) {
+    for (let count = 0; !this.#hasEnded; ) {
       this.#startRead()
       const waitMs = this.#player.waitMs(clock.nowMs)
       if (waitMs !== null) this.#idleMs = clock.nowMs
       if (clock.nowMs - this.#idleMs > IDLE_MS) return this.#finish()
-      const piece = waitMs === 0 ? this.#player.take(clock.nowMs) : null
-      const end = piece && (await this.#playPiece(piece))
+      const step = waitMs === 0 ? this.#player.take(clock.nowMs) : null
+      const end = step && (await this.#playPiece(step))
       if (end) return end
-      if (piece && ++played % LINES_PER_TURN === 0) await wait(0)
-      const poked = new Promise<void>((go) => {
+      if (step && ++count % LINES_PER_TURN === 0) await wait(0)
+      const woken = new Promise<void>((go) => {
         this.#wake = go
       })
-      if (!piece) await Promise.race([wait(Math.min(waitMs ?? 1_000, 1_000)), poked])
+      if (!step) await Promise.race([wait(Math.min(waitMs ?? 1_000, 1_000)), woken])
     }
     return { kind: 'over' }
   }
 
   #startRead(): void {
-    const asked = this.#player.nextRead
-    if (this.#reading || !asked || this.#ports.clock.nowMs < this.#nextPollMs) return
+    const requested = this.#player.nextRead
+    if (this.#reading || !requested || this.#ports.clock.nowMs < this.#nextPollMs) return
     this.#reading = this.#ports
-      .serialize(() => this.#read(asked))
-      // Whatever keeps the archive from being read may pass.
+      .serialize(() => this.#read(requested))
+      // Archive failures may be temporary.
       .catch(() => {
         this.#nextPollMs = this.#ports.clock.nowMs + POLL_MS
       })
@@ -164,36 +164,36 @@ export class Replay {
       })
   }
 
-  async #read(asked: ReplayPosition): Promise<void> {
+  async #read(requested: ReplayPosition): Promise<void> {
     const { archive, clock } = this.#ports
-    if (this.#hasEnded || asked !== this.#player.nextRead) return
-    const [segment] = await archive.segmentsFrom(asked, 1)
-    if (segment) return this.#readSegment(asked, segment)
+    if (this.#hasEnded || requested !== this.#player.nextRead) return
+    const [segment] = await archive.segmentsFrom(requested, 1)
+    if (segment) return this.#readSegment(requested, segment)
     this.#nextPollMs = clock.nowMs + POLL_MS
     const last = await archive.last()
-    if (last !== null) this.#player.endOfArchive(asked, last)
+    if (last !== null) this.#player.endOfArchive(requested, last)
   }
 
-  async #readSegment(asked: ReplayPosition, segment: ArchivedSegment): Promise<void> {
+  async #readSegment(requested: ReplayPosition, segment: ArchivedSegment): Promise<void> {
     const blocks: Block[] = []
     try {
       for await (const line of this.#ports.archive.lines(segment, this.#request.target.source)) {
-        if (isPartial(line, this.#request.target)) return this.#player.skip(asked, segment)
+        if (isPartial(line, this.#request.target)) return this.#player.skip(requested, segment)
         blocks.push(this.#replayer.read(line) as Block)
         if (blocks.length % LINES_PER_TURN === 0) await this.#yield()
       }
     } catch (error) {
       if (!(error instanceof ArchiveDamage)) throw error
-      return this.#player.skip(asked, segment)
+      return this.#player.skip(requested, segment)
     }
-    this.#player.put(asked, blocks)
+    this.#player.put(requested, blocks)
   }
 
-  async #playPiece(piece: ReplayItem<never>): Promise<ReplayEnd | null> {
-    if (piece.kind === 'gap') this.#notify('gap', { from: piece.from, to: piece.to })
-    if (piece.kind === 'end') return this.#finish()
-    if (piece.kind === 'live') return { kind: 'live', from: piece.from }
-    if (piece.kind === 'block') return this.#sendBlock(piece)
+  async #playPiece(step: ReplayItem<never>): Promise<ReplayEnd | null> {
+    if (step.kind === 'gap') this.#notify('gap', { from: step.from, to: step.to })
+    if (step.kind === 'end') return this.#finish()
+    if (step.kind === 'live') return { kind: 'live', from: step.from }
+    if (step.kind === 'block') return this.#sendBlock(step)
     return null
   }
 
@@ -210,7 +210,7 @@ export class Replay {
     const texts =
       'snapshots' in this.#replayer ? await this.#bookTexts(this.#replayer, block, minute) : this.#replayer.texts(block)
     if (!isWanted()) return null
-    // Where no book is known nothing is told, and nothing paid.
+    // Without a known book nothing is sent or charged.
     const isCharged = minute !== this.#minute && !(isOfBooks && this.#books === null)
     if (isCharged && !(await this.#ports.pay(isWanted))) return { kind: 'unpaid' }
     if (isCharged && isWanted()) this.#minute = minute
@@ -222,7 +222,7 @@ export class Replay {
     return null
   }
 
-  /** Whoever reads slowly is told later. */
+  /** Slow readers are served later. */
   async #waitForRoom(bytes: number): Promise<void> {
     const { receiver } = this.#request
     for (let waitMs = receiver.snapshotWaitMs(Math.max(bytes, ROOM_BYTES)); waitMs > 0 && !this.#hasEnded; ) {
@@ -232,41 +232,41 @@ export class Replay {
   }
 
   async #bookTexts(
-    played: ReturnType<typeof bookReplayer>,
+    count: ReturnType<typeof bookReplayer>,
     block: HubBlock,
     minute: number,
   ): Promise<readonly string[]> {
     const { height } = block
-    const told = this.#books && played.texts(block, this.#books)
-    if (told) return told
-    const isRepaired = this.#books?.loss?.kind === 'unknown'
+    const continued = this.#books && count.texts(block, this.#books)
+    if (continued) return continued
+    const wasUnknown = this.#books?.loss?.kind === 'unknown'
     this.#books = null
-    if (isRepaired) {
+    if (wasUnknown) {
       this.#unknownMinute = minute
       this.#notify('unknown', { from: height })
     }
     if (this.#unknownMinute === minute) return []
     const seeks = this.#seeks
-    const found = block.epoch === null ? null : await this.#findBooks(height, block.epoch).catch(() => null)
+    const books = block.epoch === null ? null : await this.#findBooks(height, block.epoch).catch(() => null)
     if (seeks !== this.#seeks) return []
-    this.#books = found
-    if (this.#books) return [...played.snapshots(this.#books), ...(played.texts(block, this.#books) ?? [])]
+    this.#books = books
+    if (this.#books) return [...count.snapshots(this.#books), ...(count.texts(block, this.#books) ?? [])]
     if (this.#unknownMinute < 0) this.#notify('unknown', { from: height })
     this.#unknownMinute = minute
     return []
   }
 
-  /** Books before the block; at the beginning of an epoch those of a checkpoint of its first block. */
+  /** Books before the block. At the start of an epoch, those of its first checkpoint. */
   async #findBooks(height: number, epoch: string): Promise<HistoricalBooks | null> {
     const { archive } = this.#ports
     const coins = this.#request.target.source === 'books' ? coinsOf(this.#request.target.body) : null
     const seeks = this.#seeks
-    const rest = async () => {
+    const yieldTurn = async () => {
       await this.#yield()
-      if (seeks !== this.#seeks) throw new Error('another place is played')
+      if (seeks !== this.#seeks) throw new Error('the replay was moved')
     }
-    const answer = await booksAt(archive, coins, height - 1, { yield: rest })
-    if (answer.ok && answer.books.epoch === epoch) return answer.books
+    const result = await booksAt(archive, coins, height - 1, { yield: yieldTurn })
+    if (result.ok && result.books.epoch === epoch) return result.books
     const checkpoint = await archive.checkpointAt(height)
     if (checkpoint?.height !== height || checkpoint.epoch !== epoch) return null
     const books = await fromCheckpoint(archive, coins, checkpoint)
@@ -278,34 +278,34 @@ export class Replay {
   }
 }
 
-// What a body of the past is told of each block: the very frames of live, by the same encoders.
+// Encodes replayed blocks with the encoders of the live channels.
 
-/** Of a block that waits, beside its frames. */
+/** Memory of a waiting block beside its frames. */
 const FRAME_BYTES = 100
 
-/** So a line begins of which the archive has the fills alone. */
+/** Start of a line for which the archive only has fills. */
 const ONLY_FILLS = '{"only":"fills",'
 
-/** A body whose blocks the archive holds whole. */
+/** A body whose blocks are fully archived. */
 export type Playable = EventsTarget | BooksTarget
 
 export function isPlayable(target: Target): target is Playable {
   return target.source === 'books' || isReplayable(target)
 }
 
-/** Whether a line says less of its block than the body shows. */
+/** Whether a line has less of its block than the body shows. */
 function isPartial(line: string, target: Playable): boolean {
   return target.source === 'events' && target.channel.needs === 'events' && line.startsWith(ONLY_FILLS)
 }
 
-/** Reads lines of events, and tells of each what the body has of it. */
+/** Reads event lines and returns the body's frames. */
 export function eventReplayer(target: EventsTarget, meta: boolean) {
   let texts: string[] = []
   const receiver: Receiver = { send: (text) => texts.push(text) }
   const topic = { target, meta, receivers: new Set([receiver]) }
   const index = addToIndex<Receiver>(new Map(), topic)
   return {
-    /** What waits are the frames, few as they may be. */
+    /** Only the frames are kept, because they may be few. */
     read: (line: string): ReplayBlock<readonly string[]> => {
       texts = []
       const { height, time, ...block } = JSON.parse(withoutPayments(line)) as RelayEvents
@@ -316,19 +316,19 @@ export function eventReplayer(target: EventsTarget, meta: boolean) {
   }
 }
 
-/** Coins that are looked for in lines; null: all, of which some market types are told. */
+/** Coins to read from lines; null for all, filtered by market type. */
 export function coinsOf({ coins }: BookBody): ReadonlySet<string> | null {
   return coins && new Set(coins)
 }
 
-/** Reads lines of books. Texts are null where `books` lost what they follow. */
+/** Reads book lines. Texts are null if `books` lost continuity. */
 export function bookReplayer({ channel, body }: BooksTarget) {
   const coins = coinsOf(body)
   const isOwn = (coin: Coin) => coins?.has(coin) ?? body.types.includes(marketTypeOf(coin))
   return {
     read: (line: string) => {
       const block = readBooksLine(line, coins)
-      // Of a line that was cut the coins alone wait.
+      // A trimmed line only keeps its coins.
       return toReadBlock(
         block,
         200 + 60 * (block.books ?? []).reduce((sum, { levels }) => sum + levels.flat().length, 0),
@@ -347,7 +347,7 @@ export function bookReplayer({ channel, body }: BooksTarget) {
       const { height, time, epoch } = block
       return channel.encode({ height, time, epoch, updates: entries }, body.checksum).texts
     },
-    /** What live begins with. */
+    /** The snapshots that live starts with. */
     snapshots: (books: HistoricalBooks): readonly string[] =>
       books
         .coins()

@@ -1,4 +1,4 @@
-// How often a key may connect, how a relay says that it does not take a socket, and what the client is told then.
+// Limits how often a key may connect, and turns a relay's refusal of a socket into a message.
 
 import * as z from 'zod'
 import type { Identity } from '../../accounts/identity.ts'
@@ -9,9 +9,10 @@ import { limitsOf } from '../../metering/plans/plan.ts'
 import { CHEAPEST_MINUTE } from '../../metering/tariff.ts'
 
 /**
- * `full`: try the next relay. `heavy`: try the heavy relays, or where this is one of them: too much is unread. `limit`: the account has as many sockets as its plan allows, or, with
- * `retryAfterMs`, the key connects too often. `token`: the holder of a stream token has as many sockets as one may. `busy`: visitors without a key have as many here. `unmetered`: its meter cannot be asked. `left`: what the account has left, in
- * micro-credits.
+ * `full`: try the next relay. `heavy`: too much unread data, try the heavy relays. `limit`: the account is at its
+ * plan's connection limit or, with `retryAfterMs`, the key connects too often. `token`: the holder of a stream token is
+ * at its connection limit. `busy`: no room for visitors without a key. `unmetered`: the meter is unreachable. `left`:
+ * the account's balance in micro-credits.
  */
 export const Refusal = z.object({
   why: z.enum(['full', 'heavy', 'limit', 'token', 'busy', 'revoked', 'exhausted', 'unmetered']),
@@ -21,24 +22,23 @@ export const Refusal = z.object({
 export type Refusal = z.infer<typeof Refusal>
 
 const TOO_MUCH_UNREAD =
-  'Too much is unread on sockets of this account that we closed (end them on your side, and ping with a nonce)'
+  'Too much unread data on closed sockets of this account. Close them on your side, and ping with a nonce'
 
-/** A visitor who leaves makes room for another one. */
+/** A leaving visitor makes room for another. */
 const BUSY_RETRY_MS = 30_000
 
-const TOO_MANY_TOKEN_SOCKETS = `Stream tokens: a visitor may have ${TOKEN_SOCKETS} sockets open: close one (a tab), and connect again.`
+const TOO_MANY_TOKEN_SOCKETS = `A stream token allows ${TOKEN_SOCKETS} open connections per visitor. Close one (a tab), then reconnect.`
 
 const WINDOW_S = 10
-/** Beyond what the plan allows, so that whoever opens one socket too many hears that. */
+/** Margin over the plan's limit, so that a client with one connection too many still gets the limit error. */
 const EXTRA_CONNECTS = 50
 
-/** Of one visitor with stream tokens. */
+/** Connections per visitor with stream tokens. */
 const TOKEN_CONNECTS = 20
 
 /**
- * How often a key may connect: an upgrade costs a call of a relay and a question to its meter, whatever comes of it.
- * Invariant: who has as many sockets as its plan allows may bring them all back at once, as after a deploy, and again 10 s
- * later.
+ * Each upgrade costs a relay call and a meter request. Invariant: an account at its connection limit may reconnect all
+ * sockets at once, as after a deploy, and again 10 s later.
  */
 export function connectLimit(identity: Identity): RequestLimit {
   return {
@@ -48,16 +48,16 @@ export function connectLimit(identity: Identity): RequestLimit {
   }
 }
 
-/** The refusal of a key that connects more often than its plan allows sockets. */
+/** Failure for a key that connects too often. */
 export function tooManyConnects(identity: Identity, retryAfterMs: number): Failure {
   const limit = connectLimit(identity)
   const hint =
-    `Too many connections: each key may connect ${limit.quota} times in ${limit.windowSeconds} s: ` +
-    `retry after ${Math.ceil(retryAfterMs / 1000)} s, with backoff.`
+    `Too many connections. Each key may connect ${limit.quota.toLocaleString('en-US')} times in ${limit.windowSeconds} s. ` +
+    `Retry after ${Math.ceil(retryAfterMs / 1000)} s with backoff.`
   return { kind: 'rate_limited', retryAfterMs, limit, hint }
 }
 
-/** A refusal as its client is told it. */
+/** Converts a refusal to the failure that the client gets. */
 export function admissionFailure({ why, left, retryAfterMs }: Refusal, identity: Identity): Failure {
   if (retryAfterMs !== undefined) return tooManyConnects(identity, retryAfterMs)
   switch (why) {
@@ -81,10 +81,10 @@ export function admissionFailure({ why, left, retryAfterMs }: Refusal, identity:
     case 'busy':
       return visitorsBusy(BUSY_RETRY_MS)
     case 'full':
-      return { kind: 'unavailable', what: 'Every relay of your region is full', retryAfterMs: 5000 }
+      return { kind: 'unavailable', what: 'Every relay in your region is full', retryAfterMs: 5000 }
     case 'heavy':
       return { kind: 'unavailable', what: TOO_MUCH_UNREAD, retryAfterMs: 5000 }
     case 'unmetered':
-      return { kind: 'unavailable', what: 'The credit meter cannot be reached', retryAfterMs: 1000 }
+      return { kind: 'unavailable', what: 'The credit meter is unreachable', retryAfterMs: 1000 }
   }
 }

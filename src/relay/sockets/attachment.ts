@@ -1,4 +1,4 @@
-// What a socket of a relay carries through hibernation: ids only, for an attachment holds 16 KB.
+// Data of a relay socket that survives hibernation. Only ids, because an attachment holds 16 KB.
 
 import * as z from 'zod'
 import { Identity } from '../../accounts/identity.ts'
@@ -9,12 +9,12 @@ export const Attachment = z.discriminatedUnion('of', [
     id: z.string(),
     identity: Identity,
     terms: z.number().default(0),
-    /** The past is played on it, of which the relay's memory alone knows. */
+    /** A replay runs on the socket. Only the relay's memory has its state. */
     isPlaying: z.boolean().default(false),
-    /** The door that it came by. */
+    /** The endpoint that it came by. */
     product: z.enum(['stream', 'graphql']).default('stream'),
   }),
-  /** Of GraphQL, whose key has not come yet, or was refused as `wrong` says. */
+  /** A GraphQL socket whose key has not arrived yet, or was rejected as `wrong` says. */
   z.object({
     of: z.literal('guest'),
     id: z.string(),
@@ -30,7 +30,7 @@ export type Attachment = z.infer<typeof Attachment>
 export type ClientAttachment = Extract<Attachment, { of: 'client' }>
 export type GuestAttachment = Extract<Attachment, { of: 'guest' }>
 
-/** Null for a socket that another version accepted and that this one cannot read. */
+/** Null for an attachment that another version wrote and this one cannot read. */
 export function parseAttachment(value: unknown): Attachment | null {
   const parsed = Attachment.safeParse(value)
   return parsed.success ? parsed.data : null

@@ -1,20 +1,20 @@
-// What requests that wait hold of a relay's memory, by the length of their texts: they come as fast as a client can
-// send, and wait for hubs, the meter and their turns. Laws: all together have a bound, an account a quarter of it; what
-// was taken is given back.
+// Memory held by pending requests, by text length. Requests arrive as fast as a client can send, and wait for hubs, the
+// meter and their turn. Invariants: the total is bounded, an account has at most a quarter of it, and every reservation
+// is released.
 
 import type { AccountId } from '../../core/ids.ts'
 
-/** Parsed and written again they take up to eight times as much. */
+/** Parsed and serialized again, a request takes up to eight times as much. */
 const RELAY_CHARS = 8 * 1024 * 1024
 const ACCOUNT_CHARS = RELAY_CHARS / 4
-/** What the shortest one takes beside its text. */
+/** Memory of the shortest request beside its text. */
 const OVERHEAD_CHARS = 512
 
 export class Backlog {
   readonly #byAccount = new Map<string, number>()
   #chars = 0
 
-  /** Takes room for a text; the answer, called once, gives it back. Null where there is none. */
+  /** Reserves room for a text. Returns a function to call once to release it, or null if there is no room. */
   reserve(account: AccountId, length: number): (() => void) | null {
     const chars = length + OVERHEAD_CHARS
     const own = this.#byAccount.get(account) ?? 0

@@ -1,4 +1,4 @@
-// Looks callers up anew when the terms of their account or key have changed, such as its plan, its products or its end.
+// Refreshes callers when the terms of their account or key change: plan, products or expiry.
 
 import type { Identity } from '../../accounts/identity.ts'
 import type { Failure } from '../../core/failure.ts'
@@ -12,24 +12,27 @@ const END_FAILURES: Readonly<Record<EndReason, Failure>> = {
   expired: { kind: 'key_expired' },
   'not entitled': {
     kind: 'not_entitled',
-    why: 'This API key may no longer be used for streams: use another one, or ask the operator.',
+    why: 'This API key no longer allows streams. Use another key, or ask the operator.',
   },
 }
 
 export type Caller =
   | { readonly ok: true; readonly identity: Identity }
-  /** `replaced`: another key stands in its place. */
+  /** `replaced`: another key took its place. */
   | { readonly ok: false; readonly why: EndReason; readonly replaced?: boolean }
 
-/** The gateway, which alone has the table of keys. */
+/** The gateway, which alone reads the table of keys. */
 export interface CallerDirectory {
-  /** Who has the key with this hash, as the table has it now, for streams or another product; `isToken`: by its tokens. */
+  /**
+   * Looks up the current owner of the key with this hash, for a product. `isToken`: the caller uses one of its stream
+   * tokens.
+   */
   caller(keyHash: KeyHash, product?: Connection['product'], isToken?: boolean): Promise<Caller>
 }
 
-/** Brings sockets up to `terms`, or ends them. Who cannot be looked up now is so after a later report. */
+/** Updates sockets to `terms` or ends them. A failed lookup is repeated after a later report. */
 export async function refreshCallers(
-  book: CallerDirectory,
+  directory: CallerDirectory,
   connections: readonly Connection[],
   terms: number,
 ): Promise<void> {
@@ -41,7 +44,7 @@ export async function refreshCallers(
     const [first] = sockets
     if (!first) continue
     const { identity, product } = first
-    const caller = await book.caller(identity.keyHash, product, identity.token !== undefined).catch(() => null)
+    const caller = await directory.caller(identity.keyHash, product, identity.token !== undefined).catch(() => null)
     for (const connection of caller === null ? [] : sockets) {
       if (caller?.ok) connection.renew(caller.identity, terms)
       else if (caller) connection.fail(caller.replaced ? { kind: 'key_replaced' } : END_FAILURES[caller.why])

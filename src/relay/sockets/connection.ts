@@ -1,5 +1,5 @@
-// One client socket as the rest of the relay sees it: bounded sends, bounded frames, handlers one after another.
-// Law: sending is O(1) beside the platform's own send, and nothing is sent after the end.
+// One client socket: bounded sends, rate-limited frames, sequential handlers. Invariant: sending is O(1) on top of the
+// platform's send, and nothing is sent after the end.
 
 import type { Identity, Product } from '../../accounts/identity.ts'
 import { narrowIdentity } from '../../accounts/stream-token.ts'
@@ -12,28 +12,31 @@ import { errorFrame } from '../../protocol/relay/frames.ts'
 import type { SocketUnread } from './unread.ts'
 import { LIGHT, RelayUnread } from './unread.ts'
 
-/** Refused frames in a row before the socket goes: answering them without end would be free work. */
+/** Consecutive rejected frames before the socket is closed, because answering them is unbilled work. */
 const MAX_CONSECUTIVE_REJECTIONS = 1000
-/** A proof of so much does not count: who takes much has to prove often. Half of what is asked for: frames come in runs. */
+/**
+ * A proof of this many bytes is not counted as a message, because fast readers must prove often. It is half the
+ * requested amount, because frames come in bursts.
+ */
 const FREE_PROOF_BYTES = 16 * 1024
 export const MAX_POSTS_IN_FLIGHT = 16
 
 const TOO_SLOW =
-  'Too much was sent to this account that nobody has shown to have read: connect again, and send pings with a nonce, ' +
-  '{"method":"ping","nonce":"<the nonce of the last pong>"}, every 20 s and after each 32 KiB that came.'
+  'Too much unread data for this account. Reconnect and prove what you read: send ' +
+  '{"method":"ping","nonce":"<nonce of the last pong>"} every 20 s and after each 32 KiB received.'
 
-/** The time, read anew at every access. */
+/** The current time at every access. */
 export interface Clock {
   readonly nowMs: number
 }
 
-/** The part of a WebSocket that is needed here. */
+/** The part of a WebSocket that is used here. */
 export interface Sink {
   send(text: string): void
   close(code: number, reason: string): void
 }
 
-/** What counts what is sent to a socket, and what of it was read. */
+/** Counts what is sent to a socket and what was read. */
 export interface UnreadTracker {
   add(
     account: AccountId,
@@ -55,25 +58,25 @@ export class Connection {
   #frames: Bucket
   #rejections = 0
   #queue: Promise<void> = Promise.resolve()
-  /** `broken`: it ended because the relay could not serve it. */
+  /** `broken`: ended because the relay could not serve it. */
   #state: 'open' | 'ended' | 'broken' = 'open'
   #activeMs: number
-  /** A frame went down since somebody asked when. */
+  /** A frame was sent since the last idle check. */
   #isActive = false
   pendingPosts = 0
-  /** Hears of refusals, for the account's own list; null: nobody does. */
+  /** Called for rejections, for the account's own list. */
   onRejected: ((connection: Connection, type: string, failure: Failure) => void) | null = null
   #isPlaying = false
-  /** Writes down what of it outlives the relay's memory. */
+  /** Saves the state that survives hibernation. */
   persist: () => void = () => undefined
-  /** What its key has to be for. */
+  /** Product that the key must allow. */
   product: Product & ('stream' | 'graphql') = 'stream'
-  /** Of a GraphQL operation, which is a client of its own: what it takes, beside its body, to begin it again. */
+  /** Data to restart a GraphQL operation after hibernation, beside its body. Each operation is its own client. */
   operation: { readonly id: string; readonly alias: string; readonly key: string } | null = null
-  /** What the client was last told of its credits; it is told of each once. */
-  creditWarning: 'of nothing' | 'of a tenth' | 'of the end' = 'of nothing'
+  /** The last credit warning sent. Each is sent once. */
+  creditWarning: 'none' | 'low' | 'last minute' = 'none'
 
-  /** `onEnd` is called once, when the relay ends the socket or the client did. `unread`: what its relay counts. */
+  /** `onEnd` is called once, whichever side ends the socket. `unread` counts for the whole relay. */
   constructor(
     id: string,
     { identity, terms }: { readonly identity: Identity; readonly terms: number },
@@ -99,12 +102,12 @@ export class Connection {
     return this.#identity
   }
 
-  /** Which terms of its account `identity` holds: those of that number, or later ones. */
+  /** Version of the account's terms that `identity` has, or an earlier one. */
   get terms(): number {
     return this.#terms
   }
 
-  /** The caller's terms have changed. Who came with a token stays bound to it. */
+  /** The caller's terms changed. A caller with a stream token stays bound to it. */
   renew(identity: Identity, terms: number): void {
     const { token } = this.#identity
     this.#identity = token ? narrowIdentity(identity, token) : identity
@@ -115,12 +118,11 @@ export class Connection {
     this.#frames = fullBucket(this.#rate, this.#clock.nowMs)
   }
 
-  /** The past is played on it. */
+  /** A replay runs on this socket. */
   get isPlaying(): boolean {
     return this.#isPlaying
   }
 
-  /** The past is played on it from now on, or no more. */
   setPlaying(isPlaying: boolean): void {
     this.#isPlaying = isPlaying
     if (!this.isEnded) this.persist()
@@ -135,8 +137,8 @@ export class Connection {
   }
 
   /**
-   * For how long no frame has gone in either direction, at least. Frames that went down count from when this is next
-   * asked: reading the clock at every send would cost more than the rest of it.
+   * Minimum time without a frame in either direction. Sent frames count from the next call, because reading the clock
+   * on every send would cost more than the send.
    */
   idleMs(nowMs: number): number {
     if (this.#isActive) this.#activeMs = nowMs
@@ -151,7 +153,7 @@ export class Connection {
     this.#write(text)
   }
 
-  /** Tells the client that it is refused; `type`: what it asked for, empty where that was not read. */
+  /** Sends a rejection. `type`: the requested channel, empty if it was not parsed. */
   reject(failure: Failure, text: string, type = ''): void {
     if (this.isEnded) return
     this.onRejected?.(this, type, failure)
@@ -159,8 +161,8 @@ export class Connection {
   }
 
   /**
-   * How long a Snapshot of so many bytes has to wait, in ms: 0: it may be sent now; else ask again after that.
-   * Infinity: not at this relay; the socket was told so and ended.
+   * Time in ms until a snapshot of this size may be sent; 0: now. Infinity: never on this relay, and the socket was
+   * ended.
    */
   snapshotWaitMs(bytes: number): number {
     const waitMs = this.#socketUnread.snapshotWaitMs(bytes, this.#clock.nowMs)
@@ -168,7 +170,7 @@ export class Connection {
     return waitMs
   }
 
-  /** A frame of the client came. `no`: it is over the rate and must only be refused. */
+  /** Counts a frame of the client. `no`: it is over the rate limit, so only reject it. */
   admit(): 'yes' | 'no' {
     const now = this.#clock.nowMs
     this.#activeMs = now
@@ -182,27 +184,27 @@ export class Connection {
     return 'no'
   }
 
-  /** Takes the nonce of an admitted ping, which proves what was read where it is the last pong's. Answers the pong's. */
+  /** Handles the nonce of an admitted ping, which proves what was read. Returns the nonce for the pong. */
   onPing(nonce: string, fresh: string): string {
     const now = this.#clock.nowMs
     const before = this.#socketUnread.bytes
-    const answer = this.#socketUnread.onPing(nonce, fresh, now)
+    const result = this.#socketUnread.onPing(nonce, fresh, now)
     const isFree = before - this.#socketUnread.bytes >= FREE_PROOF_BYTES
     if (isFree) this.#frames = borrowTokens(this.#frames, this.#rate, -1, now).bucket
-    return answer
+    return result
   }
 
-  /** Runs `task` after every earlier one of this socket. A task must not throw. */
+  /** Runs `task` after every earlier task of this socket. A task must not throw. */
   enqueue(task: () => Promise<void>): void {
     this.#queue = this.#queue.then(task)
   }
 
-  /** All tasks so far are done. */
+  /** Resolves when all tasks so far are done. */
   drained(): Promise<void> {
     return this.#queue
   }
 
-  /** Sends a last frame and closes. Harmless when repeated. */
+  /** Sends a last frame and closes. Idempotent. */
   end(code: number, reason: string, last?: string): void {
     this.#end('ended', code, reason, last)
   }
@@ -215,27 +217,27 @@ export class Connection {
     try {
       this.#sink.close(code, reason)
     } catch {
-      // Closed by the other side already.
+      // Already closed by the other side.
     }
     this.#onEnd(this)
   }
 
-  /** Ends by a failure after which nothing more can come. */
+  /** Ends the socket with a failure. */
   fail(failure: Failure): void {
     if (!this.isEnded) this.onRejected?.(this, '', failure)
     const { code, reason, lastFrame } = socketClose(failure)
     this.end(code, reason, lastFrame)
   }
 
-  /** The relay could not serve it: it is not the client's doing that it ended. */
+  /** It ended because the relay could not serve it, not by the client's doing. */
   get isBroken(): boolean {
     return this.#state === 'broken'
   }
 
-  /** A book stream of this socket cannot go on: the client must connect again. */
+  /** A book stream of this socket cannot continue, so the client must reconnect. */
   breakBooks(why: 'continuity' | 'unserved'): void {
-    if (why === 'continuity') this.#end('broken', 1012, 'books begin again: reconnect')
-    else this.#end('broken', 1013, 'books cannot be had now: reconnect')
+    if (why === 'continuity') this.#end('broken', 1012, 'book continuity lost, reconnect')
+    else this.#end('broken', 1013, 'books are unavailable, reconnect')
   }
 
   /** The other side closed, before or after this one. */
@@ -248,14 +250,14 @@ export class Connection {
 
   #endTooSlow(): void {
     this.#unread.markMoved(this.#identity.account, this.#clock.nowMs)
-    this.end(1013, 'prove that you read', errorFrame(TOO_SLOW, 'too_slow'))
+    this.end(1013, 'too much unread data', errorFrame(TOO_SLOW, 'too_slow'))
   }
 
   #write(text: string): void {
     try {
       this.#sink.send(text)
     } catch {
-      // The platform reports the close by itself; until then nothing more may be sent.
+      // The platform reports the close itself. Until then nothing more may be sent.
       this.onClosed()
     }
   }
@@ -265,7 +267,7 @@ function messagesPerMinute(identity: Identity): number {
   return limitsOf(identity).streamMessagesPerMinute
 }
 
-/** A minute's frames may come at once. */
+/** A minute's frames may arrive in one burst. */
 function rateOf(identity: Identity): Rate {
   const frames = messagesPerMinute(identity)
   return { perSecond: frames / 60, burst: frames }

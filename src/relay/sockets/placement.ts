@@ -1,25 +1,24 @@
-// Which relays of a region an account is sent to. Each account has an order of its own over the same relays (rendezvous
-// hashing), and takes the next only while the one before is full: two accounts share their first relay by chance alone,
-// so what one does is felt by few. Laws: the order does not change but for a relay that is added or taken away; accounts
-// spread evenly; what is remembered is bounded.
+// Assigns an account to the relays of a region. Each account has its own order of the relays (rendezvous hashing) and
+// takes the next only while the one before is full. So one account's load affects few others. Invariants: adding or
+// removing a relay moves only its own accounts, accounts spread evenly, and memory is bounded.
 
 import { BoundedMap } from '../../core/bounded-map.ts'
 import { hash32 } from '../../core/hash.ts'
 import type { AccountId } from '../../core/ids.ts'
 
-/** In the place of the identity, for a socket whose key comes later: the caller's address, empty where it is not known. */
+/** Replaces the identity for a socket whose key comes later. Value: the caller's address, or empty if unknown. */
 export const GUEST_HEADER = 'x-weir-guest'
-/** `heavy`: for accounts that are sent much and do not prove that they read it. */
+/** `heavy`: for accounts that receive much and do not prove that they read it. */
 export type Pool = 'light' | 'heavy'
 
-/** Relays from this number on are the heavy ones: as many as there are others. */
+/** Relays from this number on are heavy; there are as many as light ones. */
 const HEAVY_FROM = 1000
-/** How long a relay that said that it is full is passed over, and an account stays with the heavy ones. */
+/** How long a full relay is skipped, and how long an account stays on heavy relays. */
 const FULL_MS = 2000
 const HEAVY_MS = 60_000
 const MAX_REMEMBERED = 10_000
 
-/** Numbers of the relays of a pool in the account's order. */
+/** Relay numbers of a pool in the account's order. */
 export function relayOrder(account: AccountId, pool: Pool, count: number): number[] {
   const first = pool === 'heavy' ? HEAVY_FROM : 0
   return Array.from({ length: count }, (_, index) => first + index)
@@ -28,14 +27,14 @@ export function relayOrder(account: AccountId, pool: Pool, count: number): numbe
     .map(({ index }) => index)
 }
 
-/** The pool of the relay with this name, which ends with its number. */
+/** The pool of a relay, from the number at the end of its name. */
 export function poolOf(name: string): Pool {
   return Number(name.slice(name.lastIndexOf('/') + 1)) >= HEAVY_FROM ? 'heavy' : 'light'
 }
 
-/** What an isolate remembers of relays that refused. */
+/** Recent refusals by relays, per isolate. */
 export class RelayRefusals {
-  /** Relays that are full and accounts that are heavy, by a name that tells them apart, with until when. */
+  /** Expiry times of full relays and heavy accounts by a unique name. */
   readonly #untilMs = new BoundedMap<string, number>(MAX_REMEMBERED)
 
   markFull(region: string, index: number, nowMs: number): void {

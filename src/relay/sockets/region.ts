@@ -1,10 +1,10 @@
-// Which relays a caller is sent to: those nearest to where the platform says it is. By country, since countries are what
-// the platform knows best and what its regions are made of; by longitude where a continent or a country spans several.
+// Maps a caller to the nearest relay region by country, because the platform knows the country best. Longitude decides
+// where a continent or country spans several regions.
 
-/** What the platform tells of a caller; absent on a single machine. */
+/** The platform's location of a caller; absent on a single machine. */
 export interface CallerLocation {
   readonly continent?: string
-  /** ISO 3166-1, two letters. */
+  /** ISO 3166-1 alpha-2. */
   readonly country?: string
   /** Degrees, as text. */
   readonly longitude?: string
@@ -12,7 +12,7 @@ export interface CallerLocation {
 
 export type Region = 'local' | 'wnam' | 'enam' | 'sam' | 'weur' | 'eeur' | 'apac-ne' | 'apac-se' | 'oc' | 'afr' | 'me'
 
-/** Countries that are one region whatever the longitude. */
+/** Countries that belong to one region whatever the longitude. */
 const COUNTRIES_OF_REGION: Partial<Readonly<Record<Region, string>>> = {
   'apac-ne': 'JP KR KP TW HK MO CN MN',
   'apac-se': 'SG ID MY TH VN PH IN BN KH LA MM TL BD LK NP BT PK MV',
@@ -29,16 +29,16 @@ const REGION_OF_CONTINENT: Readonly<Record<string, Region>> = { SA: 'sam', OC: '
 type Band = readonly [upTo: number, region: Region]
 const bands = (unknown: Region, ...from: readonly Band[]) => ({ unknown, bands: from })
 
-/** From the west, each up to a longitude; roughly the Mississippi, the Vistula, the Indus, the South China Sea. */
+/** Upper longitudes from west to east: roughly the Mississippi, the Vistula, the Indus, the South China Sea. */
 const BANDS: Readonly<Record<string, ReturnType<typeof bands>>> = {
   NA: bands('enam', [-95, 'wnam'], [180, 'enam']),
   EU: bands('weur', [20, 'weur'], [180, 'eeur']),
   AS: bands('apac-se', [65, 'me'], [114, 'apac-se'], [180, 'apac-ne']),
 }
 
-/** The platform's location hint of a caller; `local` where nothing is known. */
-export function regionOf(place: CallerLocation | undefined): Region {
-  const { continent = '', country = '', longitude = '' } = place ?? {}
+/** Returns the platform's location hint for a caller; `local` if the location is unknown. */
+export function regionOf(location: CallerLocation | undefined): Region {
+  const { continent = '', country = '', longitude = '' } = location ?? {}
   const known = REGION_OF_COUNTRY.get(country) ?? REGION_OF_CONTINENT[continent]
   if (known !== undefined) return known
   const split = BANDS[continent]

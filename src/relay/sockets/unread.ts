@@ -1,84 +1,85 @@
-// What a relay has sent that nobody has shown to have read, by account: its bound on memory that the platform hides.
-// Laws: sockets of an account hold at most twice its bound here, beside what is presumed to be read; a relay holds at most
-// its watermark and what may be left. Beyond that it closes sockets, those of the largest account first.
+// Bytes that a relay sent and that no client has proved to have read, by account. This bounds memory that the platform
+// hides. Invariants: the sockets of an account hold at most twice its limit here, beside what is presumed read; a relay
+// holds at most its watermark plus the stranded bytes. Beyond that it closes sockets, those of the largest account
+// first.
 //
-// An honest client without proofs and one that never reads look the same. So a client without proofs is presumed to
-// read at a rate, until it leaves a close unanswered, and one that needs more moves to relays for heavy ones, which are
-// the only ones it can harm.
+// An honest client without proofs looks like one that never reads. So a client without proofs is presumed to read at a
+// fixed rate until it leaves a close unanswered. One that needs more moves to heavy relays, where it affects only its
+// own kind.
 
 import { BoundedMap } from '../../core/bounded-map.ts'
 
 const MIB = 1024 * 1024
 
-/** Bounds of an account at one relay. */
+/** Limits of an account at one relay. */
 export interface UnreadRules {
-  /** What its sockets here may have unread, together. */
+  /** Maximum unread bytes of its sockets together. */
   readonly bytes: number
-  /** Read without proof, by all of them together. */
+  /** Bytes per second presumed read without proof, for all its sockets together. */
   readonly presumedPerSecond: number
-  /** Where it finds other relays when it needs more. */
+  /** Whether the account can move to other relays when it needs more. */
   readonly canMove: boolean
 }
 
-/** A whole wildcard of Snapshots does not fit: who takes one without proofs is sent to the heavy ones at once. */
+/** A full wildcard of snapshots does not fit: a client that takes one without proofs moves to heavy relays at once. */
 export const LIGHT: UnreadRules = { bytes: 16 * MIB, presumedPerSecond: 32 * 1024, canMove: true }
-/** One wildcard of Snapshots (25 MB) fits, and two of live changes (181 KB/s each) for ever. */
+/** One wildcard of snapshots (25 MB) fits, and two of live changes (181 KB/s each) indefinitely. */
 export const HEAVY: UnreadRules = { bytes: 32 * MIB, presumedPerSecond: 512 * 1024, canMove: false }
 
-/** Of 128 MB; what the relay itself needs is about 25 MB. */
+/** Of 128 MB; the relay itself needs about 25 MB. */
 export const WATERMARK_BYTES = 40 * MIB
-/** On sockets that we closed and their clients have not. */
+/** Bytes on sockets that we closed and clients did not. */
 export const MAX_STRANDED_BYTES = 40 * MIB
-/** Snapshots leave this part of an account's bound, and of the watermark, to live changes. */
+/** Share of an account's limit, and of the watermark, that snapshots may use. The rest is for live changes. */
 const SNAPSHOT_SHARE = 7 / 8
-/** A Snapshot that would wait longer is to be had sooner elsewhere. */
+/** If a snapshot would wait longer, another relay serves it sooner. */
 const MAX_WAIT_MS = 10_000
 const RECHECK_MS = 250
-/** One that does not read keeps no large Snapshot of others waiting for longer: the watermark bounds what is unread. */
+/** A client that does not read blocks other large snapshots for at most this long. The watermark bounds the total. */
 const LARGE_HOLD_MS = 30_000
-/** How long an account that moved is sent on, and how many are kept in mind. */
+/** How long a moved account is redirected, and how many accounts are remembered. */
 const MOVED_TTL_MS = 3_600_000
 const MAX_MOVED = 10_000
 
-/** Who has proved to read within this time is taken for one who does. */
+/** A client that proved reading within this time is a proving client. */
 const PROOF_TTL_MS = 60_000
-/** Nonces that may be on their way; a ping beyond them is answered with the newest once more, which proves less. */
+/** Outstanding nonces. A ping beyond them gets the newest nonce again, which proves less. */
 const MAX_MARKS = 16
-/** Snapshot bytes on their way to a socket that proves; the next go out as proofs come. */
+/** Snapshot bytes in flight to a proving socket. More are sent as proofs arrive. */
 const WINDOW_BYTES = 768 * 1024
-/** A text of which one at a time is on its way from a relay. */
+/** At most one text above this size is in flight per relay. */
 const LARGE_BYTES = 8 * 1024 * 1024
-/** After so long a proof may have come. */
+/** A proof may have arrived after this time. */
 const PROVING_RECHECK_MS = 50
 
 export class RelayUnread {
   readonly rules: UnreadRules
   readonly #accounts = new Map<string, AccountUnread>()
-  /** Accounts to be sent on, with until when. */
+  /** Accounts to redirect, with their expiry. */
   readonly #moved = new BoundedMap<string, number>(MAX_MOVED)
-  /** The socket that was sent a large text last, and when another one was first to wait for it. */
+  /** The socket that was sent a large text last, and when another first waited for it. */
   #large: SocketUnread | null = null
   #largeBlockedSinceMs: number | null = null
-  /** All bytes that were ever sent. */
+  /** Total bytes ever sent. */
   sent = 0
-  /** Bytes of open sockets that are unread. */
+  /** Unread bytes of open sockets. */
   live = 0
-  /** Of sockets that we closed and their clients have not. */
+  /** Unread bytes of sockets that we closed and clients did not. */
   strandedBytes = 0
   #presumedMs: number
 
-  /** `moved`: what `toMove` of an earlier life answered. */
+  /** `moved`: result of `movedAccounts` before a restart. */
   constructor(rules: UnreadRules, nowMs: number, moved: readonly (readonly [string, number])[] = []) {
     this.rules = rules
     this.#presumedMs = nowMs
     for (const [name, untilMs] of moved) this.#moved.set(name, untilMs)
   }
 
-  /** A socket came; `cut` ends it. */
+  /** Adds a socket; `cut` ends it. */
   add(name: string, cut: () => void): SocketUnread {
     const known = this.#accounts.get(name)
     if (known) return known.add(cut)
-    // The end of a socket may be told twice, and another of its account have come in between.
+    // A socket's end may be reported twice, with another socket of its account in between.
     const account: AccountUnread = new AccountUnread(this, () => {
       if (this.#accounts.get(name) === account) this.#accounts.delete(name)
     })
@@ -86,36 +87,36 @@ export class RelayUnread {
     return account.add(cut)
   }
 
-  /** An account needs more than it may have here: from now on it is sent on. */
+  /** The account needs more than its limit here: redirect it from now on. */
   markMoved(name: string, nowMs: number): void {
     if (this.rules.canMove) this.#moved.set(name, nowMs + MOVED_TTL_MS)
   }
 
-  /** Those who are sent on, with until when; who has left much unread is among them. */
+  /** Redirected accounts with their expiry, including those with stranded bytes. */
   movedAccounts(nowMs: number): [string, number][] {
     for (const [name, account] of this.#accounts) if (account.strandedBytes > 0) this.markMoved(name, nowMs)
     return [...this.#moved.entries()].filter(([, untilMs]) => untilMs > nowMs)
   }
 
-  /** True where no socket of this account may come in. */
+  /** True if the account's new sockets are refused. */
   isRefused(name: string, nowMs: number): boolean {
     const moved = this.#moved.get(name)
     return (moved !== undefined && moved > nowMs) || this.hasStranded(name)
   }
 
-  /** True where too much of an account is unread on sockets that we closed and it did not. */
+  /** True if too many bytes are unread on sockets that we closed and the account did not. */
   hasStranded(name: string): boolean {
     return (this.#accounts.get(name)?.strandedBytes ?? 0) > this.rules.bytes / 2
   }
 
-  /** To be called every few seconds: what is presumed to be read since. */
+  /** Call it every few seconds: counts what is presumed read since the last call. */
   presumeRead(nowMs: number): void {
     const bytes = (Math.max(0, nowMs - this.#presumedMs) / 1000) * this.rules.presumedPerSecond
     this.#presumedMs = nowMs
     for (const account of this.#accounts.values()) account.presumeRead(Math.floor(bytes), nowMs)
   }
 
-  /** Above the watermark, cuts the larger half of the largest account, until it is not. */
+  /** Above the watermark, cuts the larger half of the largest account's sockets until it is below. */
   enforceWatermark(): void {
     while (this.live > WATERMARK_BYTES) {
       let largest: AccountUnread | undefined
@@ -124,30 +125,30 @@ export class RelayUnread {
     }
   }
 
-  onLargeSent(reading: SocketUnread): void {
-    this.#large = reading
+  onLargeSent(socket: SocketUnread): void {
+    this.#large = socket
     this.#largeBlockedSinceMs = null
   }
 
-  /** Whether another large text has to wait for the last. */
+  /** Whether another large text must wait for the last one. */
   isLargeBlocked(nowMs: number): boolean {
     if (!this.#large?.isLarge) return false
     this.#largeBlockedSinceMs ??= nowMs
     return nowMs - this.#largeBlockedSinceMs < LARGE_HOLD_MS
   }
 
-  /** One that is closed is read no more. */
-  onLargeEnded(reading: SocketUnread): void {
-    if (this.#large === reading) this.#large = null
+  /** A closed socket is not read any more. */
+  onLargeEnded(socket: SocketUnread): void {
+    if (this.#large === socket) this.#large = null
   }
 
-  /** So much is left that only the object's end frees it. */
+  /** So much is stranded that only a restart frees it. */
   get isOverfull(): boolean {
     return this.strandedBytes > MAX_STRANDED_BYTES
   }
 }
 
-/** Of one account at one relay. */
+/** Unread bytes of one account at one relay. */
 export class AccountUnread {
   readonly #relay: RelayUnread
   readonly #onEmpty: () => void
@@ -162,16 +163,16 @@ export class AccountUnread {
   }
 
   add(cut: () => void): SocketUnread {
-    const reading = new SocketUnread(this, cut)
-    this.#open.add(reading)
-    return reading
+    const socket = new SocketUnread(this, cut)
+    this.#open.add(socket)
+    return socket
   }
 
   get isOver(): boolean {
     return this.live + this.strandedBytes > this.#relay.rules.bytes
   }
 
-  /** What a socket of an account that is over its bound may have. */
+  /** Limit per socket of an account that is over its limit. */
   get share(): number {
     return this.#relay.rules.bytes / (this.#open.size + this.#stranded.size)
   }
@@ -186,14 +187,14 @@ export class AccountUnread {
     this.#relay.live += bytes
   }
 
-  /** Who proves needs no forgiving; who does not answer a close does not read. */
+  /** Proving sockets need no presumption, and a client that does not answer a close does not read. */
   presumeRead(bytes: number, nowMs: number): void {
     if (this.live === 0 || this.strandedBytes > 0) return
     let rest = bytes
-    for (const reading of this.#open) if (!reading.isProving(nowMs)) rest -= reading.markRead(rest)
+    for (const socket of this.#open) if (!socket.isProving(nowMs)) rest -= socket.markRead(rest)
   }
 
-  /** How long until a Snapshot of so many bytes fits beside what is unread. */
+  /** Time until a snapshot of this size fits beside the unread bytes. */
   roomWaitMs(bytes: number, nowMs: number): number {
     const { rules, live } = this.#relay
     if (bytes > LARGE_BYTES && this.canFit(bytes) && this.#relay.isLargeBlocked(nowMs)) return RECHECK_MS
@@ -203,42 +204,42 @@ export class AccountUnread {
     return rules.canMove && waitMs > MAX_WAIT_MS ? Number.POSITIVE_INFINITY : waitMs
   }
 
-  /** False for what is to be had elsewhere alone. */
+  /** False if only a heavy relay can send it. */
   canFit(bytes: number): boolean {
     const { rules } = this.#relay
     return !rules.canMove || bytes <= rules.bytes * SNAPSHOT_SHARE
   }
 
-  onLargeSent(reading: SocketUnread): void {
-    this.#relay.onLargeSent(reading)
+  onLargeSent(socket: SocketUnread): void {
+    this.#relay.onLargeSent(socket)
   }
 
-  isOpen(reading: SocketUnread): boolean {
-    return this.#open.has(reading)
+  isOpen(socket: SocketUnread): boolean {
+    return this.#open.has(socket)
   }
 
   cutLargest(): void {
     const mean = this.live / this.#open.size
-    for (const reading of [...this.#open]) {
-      if (reading.bytes < mean) continue
-      reading.cut()
-      this.strand(reading)
+    for (const socket of [...this.#open]) {
+      if (socket.bytes < mean) continue
+      socket.cut()
+      this.strand(socket)
     }
   }
 
-  strand(reading: SocketUnread): void {
-    if (!this.#open.delete(reading)) return
-    const { bytes } = reading
-    this.#relay.onLargeEnded(reading)
+  strand(socket: SocketUnread): void {
+    if (!this.#open.delete(socket)) return
+    const { bytes } = socket
+    this.#relay.onLargeEnded(socket)
     this.addLive(-bytes)
-    this.#stranded.set(reading, bytes)
+    this.#stranded.set(socket, bytes)
     this.#addStranded(bytes)
   }
 
-  remove(reading: SocketUnread): void {
-    this.strand(reading)
-    this.#addStranded(-(this.#stranded.get(reading) ?? 0))
-    this.#stranded.delete(reading)
+  remove(socket: SocketUnread): void {
+    this.strand(socket)
+    this.#addStranded(-(this.#stranded.get(socket) ?? 0))
+    this.#stranded.delete(socket)
     if (this.#open.size + this.#stranded.size === 0) this.#onEmpty()
   }
 
@@ -249,19 +250,20 @@ export class AccountUnread {
 }
 
 /**
- * What one socket was sent and has not shown to have read. The platform cannot say how much of it waits in its queue:
- * there is no bufferedAmount, and a client's frames prove that it lives, not that it reads. So a client may prove it: a
- * pong carries a nonce that only its reader knows, the next ping returns it. Invariants: a proof covers what was sent
- * before its pong and nothing later; what an account and the relay count is the sum of their sockets; `sending` is O(1).
- * Lengths are UTF-16 units, which equal bytes for all but odd names.
+ * Bytes sent to one socket without proof of reading. The platform does not expose the queue length (there is no
+ * bufferedAmount), and a client's frames prove only that it is alive. So a pong carries a nonce that only its reader
+ * knows, and the next ping returns it.
+ *
+ * Invariants: a proof covers exactly what was sent before its pong; the counts of account and relay are sums over their
+ * sockets; `countSend` is O(1). Lengths are UTF-16 units, which equal bytes except for rare names.
  */
 export class SocketUnread {
   readonly #account: AccountUnread
   #marks: { readonly nonce: string; readonly sent: number; readonly atMs: number }[] = []
   #sent = 0
-  /** Up to where it is proved, or presumed, to be read. */
+  /** Offset up to which data is proved or presumed read. */
   #readUpTo = 0
-  /** Up to where it was sent a large text last. */
+  /** Offset at the end of the last large text. */
   #largeUpTo = 0
   #provedMs = Number.NEGATIVE_INFINITY
   /** Ends the socket. */
@@ -276,7 +278,7 @@ export class SocketUnread {
     return this.#sent - this.#readUpTo
   }
 
-  /** A large text is on its way to it. */
+  /** A large text is in flight. */
   get isLarge(): boolean {
     return this.#readUpTo < this.#largeUpTo
   }
@@ -285,7 +287,7 @@ export class SocketUnread {
     return nowMs - this.#provedMs < PROOF_TTL_MS
   }
 
-  /** Counts a text about to be sent; false where the socket must go instead. */
+  /** Counts a text about to be sent. False: end the socket instead. */
   countSend(length: number): boolean {
     this.#sent += length
     this.#account.onSend(length)
@@ -296,13 +298,13 @@ export class SocketUnread {
     return !this.#account.isOver || this.bytes <= this.#account.share
   }
 
-  /** A ping with a nonce: takes the proof in it, where it is one. Answers the pong's nonce, `fresh` or an older one. */
+  /** Handles a ping and the proof in its nonce, if any. Returns the nonce for the pong: `fresh`, or an older one. */
   onPing(nonce: string, fresh: string, nowMs: number): string {
     const mark = this.#marks.find((one) => one.nonce === nonce)
     if (mark) {
       this.markRead(mark.sent - this.#readUpTo)
       this.#marks.splice(0, this.#marks.indexOf(mark) + 1)
-      // Nonces that were laid by say nothing of what came after them.
+      // Old nonces say nothing about later data.
       if (nowMs - mark.atMs < PROOF_TTL_MS) this.#provedMs = nowMs
     }
     const last = this.#marks[MAX_MARKS - 1]
@@ -311,7 +313,7 @@ export class SocketUnread {
     return fresh
   }
 
-  /** So many bytes more are read; answers how many it had. Of a socket that was closed nothing is taken back. */
+  /** Marks bytes as read and returns how many were unread. Bytes of a closed socket stay stranded. */
   markRead(bytes: number): number {
     if (!this.#account.isOpen(this)) return 0
     const settled = Math.max(0, Math.min(bytes, this.bytes))
@@ -320,22 +322,22 @@ export class SocketUnread {
     return settled
   }
 
-  /** How long a Snapshot of so many bytes has to wait, in ms: 0 not at all, Infinity: it never can. Then ask again. */
+  /** Time in ms until a snapshot of this size may be sent, then ask again. 0: now. Infinity: never. */
   snapshotWaitMs(bytes: number, nowMs: number): number {
     const waitMs = this.#account.roomWaitMs(bytes, nowMs)
     if (!this.isProving(nowMs)) return waitMs
     if (!this.#account.canFit(bytes)) return Number.POSITIVE_INFINITY
-    // Live changes are always on their way, so that a book larger than the window would wait for ever for an empty one.
+    // Live changes are always in flight, so a book larger than the window would wait forever for an empty one.
     const fits = this.bytes <= WINDOW_BYTES / 2 || this.bytes + bytes <= WINDOW_BYTES
     return fits && waitMs === 0 ? 0 : PROVING_RECHECK_MS
   }
 
-  /** We have closed the socket: what the client did not read stays in memory until it closes too. */
+  /** We closed the socket. Unread data stays in memory until the client closes too. */
   onEnded(): void {
     this.#account.strand(this)
   }
 
-  /** The platform says that the socket is no more, and has let go of what it held. */
+  /** The platform reports the socket closed and has freed its memory. */
   onClosed(): void {
     this.#account.remove(this)
   }

@@ -1,6 +1,6 @@
-// States of users and markets: what info answers, told to all who subscribed. Laws: a question is asked once for all
-// bodies and channels that want it, and no more when nobody does; a state that is as it was is not sent again but every
-// few seconds where its channel says so; a question that fails keeps nobody waiting but who wants it.
+// States of users and markets from info responses, sent to all subscribers. Invariants: a request is polled once for
+// all bodies and channels that need it, and only while they do; an unchanged state is not sent again, except every few
+// seconds if its channel repeats; a failing request delays only its own subscribers.
 
 import { backoffMs } from '../../core/backoff.ts'
 import { canonicalJson } from '../../core/canonical-json.ts'
@@ -19,26 +19,26 @@ import { twapEvents } from '../events/twap-view.ts'
 
 export interface StatePorts extends Pick<FirstFramePorts, 'read' | 'clock'> {
   readonly after: After
-  /** Base64 of the text, deflated without a head. */
+  /** Returns base64 of the raw-deflated text. */
   deflate(text: string): Promise<string>
-  /** For people. */
+  /** Logs the error. */
   onDeflateError(type: string, error: unknown): void
-  /** Work that goes on when the request is answered. */
+  /** Keeps work alive after the response. */
   waitUntil(work: Promise<unknown>): void
 }
 
-/** Questions whose answers change with every order that is placed or cancelled. */
+/** Info types whose responses change with every placed or canceled order. */
 const ORDER_TYPES: ReadonlySet<string> = new Set(['frontendOpenOrders', 'historicalOrders'])
 
-/** Answers under way at once; accounts take turns, and one alone has half of them. */
+/** Concurrent requests. Accounts take turns, and one account uses at most half. */
 const MAX_IN_FLIGHT = 8
 const TICK_MS = 250
 const REPEAT_MS = 4_000
-/** After so many failures what a question was last answered is no longer shown beside what is new. */
+/** After this many failures, the last response of a request is no longer combined with newer ones. */
 const MAX_FAILURES = 4
-/** Subscribers are told when their state could not be shown for so long. */
+/** Subscribers are notified when their state was unavailable for this long. */
 const SILENT_MS = 30_000
-/** At this many no further subscription begins. Each costs some kilobytes, and a read every few seconds. */
+/** Limit for new subscriptions. Each poll costs some kilobytes and a request every few seconds. */
 const MAX_POLLS = 2_000
 
 type Orders = Pick<EventFanout<never>, 'addOrderUsers' | 'removeOrderUsers'>
@@ -49,27 +49,29 @@ interface Poll<R> {
   readonly key: string
   readonly request: InfoRequest
   readonly pace: Pace
-  /** Its last turn. */
+  /** Its latest queue ticket. */
   ticket?: Ticket
-  /** Who wants it, and how often, in ms. */
+  /** Its topics with their intervals in ms. */
   readonly topics: Map<Topic<R>, number>
 }
 
-/** One distinct body and the sockets that subscribed to it. */
+/** One distinct body and its subscribers. */
 interface Topic<R> {
   readonly target: StatesTarget
-  /** With their accounts. */
+  /** Receivers with their accounts. */
   readonly receivers: Map<R, string>
-  /** Those that were sent nothing yet. */
+  /** Receivers that were sent nothing yet. */
   newReceivers: Set<R>
   polls: readonly Poll<R>[]
   readonly parts: Map<Poll<R>, unknown>
-  /** What was last sent, and when. */
+  /** Digest and time of the last sent state. */
   lastSent: { readonly digest: string; readonly atMs: number } | null
   mark: unknown
-  /** Frames that are being packed: each goes out behind those before it. */
+  /** Frames being deflated. They are sent in order. */
   deflating: Promise<unknown>
-  /** When it could last be shown, or began; infinite where its subscribers were told that it cannot. */
+  /**
+   * When the state was last available, or the start; infinite after subscribers were notified that it is unavailable.
+   */
   lastShownMs: number
 }
 
@@ -79,7 +81,7 @@ export class StateFanout<R extends PacedReceiver> {
   readonly #polls = new Map<string, Poll<R>>()
   readonly #pollsByUser = new Map<string, Set<Poll<R>>>()
   readonly #queue = new FairQueue(MAX_IN_FLIGHT)
-  /** Blocks are to hold order statuses of users. */
+  /** Subscribes to order statuses of users. */
   readonly #orders: Orders
   #isTicking = false
 
@@ -92,12 +94,12 @@ export class StateFanout<R extends PacedReceiver> {
     return this.#polls.size >= MAX_POLLS
   }
 
-  /** Blocks are needed: they tell when the state of a user may have changed. */
+  /** Whether blocks are needed to detect changes of user states. */
   get needsBlocks(): boolean {
     return this.#pollsByUser.size > 0
   }
 
-  /** `key` names the distinct body; the first frame comes with the next answer, never before this returns. */
+  /** `key` identifies the distinct body. The first frame comes with the next response, never before this returns. */
   add(key: string, target: StatesTarget, receiver: R, account: AccountId): void {
     const { nowMs } = this.#ports.clock
     let topic = this.#topics.get(key)
@@ -108,16 +110,16 @@ export class StateFanout<R extends PacedReceiver> {
       const receivers = new Map<R, string>()
       const fresh = new Set<R>()
       const parts = new Map()
-      topic = { ...NEW_TOPIC, target: target, receivers, newReceivers: fresh, parts, lastShownMs: nowMs }
+      topic = { ...NEW_TOPIC, target, receivers, newReceivers: fresh, parts, lastShownMs: nowMs }
       this.#topics.set(key, topic)
       this.#updatePolls(topic)
     }
     topic.receivers.set(receiver, account)
     topic.newReceivers.add(receiver)
     for (const { ticket } of topic.polls) {
-      // It waits in a longer line than it need.
+      // Its current ticket waits in a longer queue than necessary.
       if (ticket && this.#queue.waitingCount(account) < this.#queue.waitingCount(ticket.account))
-        this.#queue.cancel(ticket, 'left')
+        this.#queue.cancel(ticket, 'canceled')
     }
     this.#pollDue()
   }
@@ -127,10 +129,10 @@ export class StateFanout<R extends PacedReceiver> {
     topic?.newReceivers.delete(receiver)
     if (!topic?.receivers.delete(receiver) || topic.receivers.size > 0) return
     this.#topics.delete(key)
-    for (const question of topic.polls) this.#stopPoll(question, topic)
+    for (const poll of topic.polls) this.#stopPoll(poll, topic)
   }
 
-  /** A block came: states of the users in it may have changed. */
+  /** A block may have changed the states of its users. */
   deliver(block: RelayEvents): void {
     if (this.#pollsByUser.size === 0) return
     const users = new Set([
@@ -144,117 +146,117 @@ export class StateFanout<R extends PacedReceiver> {
     if (changed.length > 0) this.#pollDue()
   }
 
-  /** Gives a topic the questions that it is made of as far as that is known. */
+  /** Updates the polls of a topic as far as they are known. */
   #updatePolls(topic: Topic<R>): void {
     const { target, polls, parts } = topic
-    const asks = target.channel.requests(target.body, polls[0] && parts.get(polls[0]))
-    topic.polls = asks.map(([ask, everyMs]) => {
-      const question = this.#pollOf(ask)
-      if (!question.topics.has(topic)) question.pace.hasten(this.#ports.clock.nowMs)
-      question.topics.set(topic, everyMs)
-      return question
+    const requests = target.channel.requests(target.body, polls[0] && parts.get(polls[0]))
+    topic.polls = requests.map(([request, everyMs]) => {
+      const poll = this.#pollOf(request)
+      if (!poll.topics.has(topic)) poll.pace.hasten(this.#ports.clock.nowMs)
+      poll.topics.set(topic, everyMs)
+      return poll
     })
-    for (const question of polls) if (!topic.polls.includes(question)) this.#stopPoll(question, topic)
+    for (const poll of polls) if (!topic.polls.includes(poll)) this.#stopPoll(poll, topic)
   }
 
-  #pollOf(ask: InfoRequest): Poll<R> {
-    const key = canonicalJson(ask)
+  #pollOf(request: InfoRequest): Poll<R> {
+    const key = canonicalJson(request)
     return getOrCreate(this.#polls, key, () => {
-      const question: Poll<R> = { key, request: ask, pace: new Pace(this.#ports.clock.nowMs), topics: new Map() }
-      if (typeof ask.user === 'string') {
-        getOrCreate(this.#pollsByUser, ask.user, () => new Set()).add(question)
-        if (ORDER_TYPES.has(ask.type)) this.#orders.addOrderUsers([ask.user])
+      const poll: Poll<R> = { key, request, pace: new Pace(this.#ports.clock.nowMs), topics: new Map() }
+      if (typeof request.user === 'string') {
+        getOrCreate(this.#pollsByUser, request.user, () => new Set()).add(poll)
+        if (ORDER_TYPES.has(request.type)) this.#orders.addOrderUsers([request.user])
       }
-      return question
+      return poll
     })
   }
 
-  #stopPoll(question: Poll<R>, topic: Topic<R>): void {
-    const { key, request, topics } = question
-    topic.parts.delete(question)
+  #stopPoll(poll: Poll<R>, topic: Topic<R>): void {
+    const { key, request, topics } = poll
+    topic.parts.delete(poll)
     topics.delete(topic)
     if (topics.size > 0) return
     this.#polls.delete(key)
     if (ORDER_TYPES.has(request.type)) this.#orders.removeOrderUsers([String(request.user)])
     const ofUser = this.#pollsByUser.get(String(request.user))
-    ofUser?.delete(question)
+    ofUser?.delete(poll)
     if (ofUser?.size === 0) this.#pollsByUser.delete(String(request.user))
   }
 
-  /** Asks what is due, and looks again soon as long as there is a question. */
+  /** Starts due polls, and schedules the next check while there are polls. */
   #pollDue(): void {
-    const { clock, waitUntil, after } = this.#ports
-    for (const question of this.#polls.values()) if (question.pace.isDue(clock.nowMs)) waitUntil(this.#poll(question))
+    const { clock, waitUntil, after: updateSend } = this.#ports
+    for (const poll of this.#polls.values()) if (poll.pace.isDue(clock.nowMs)) waitUntil(this.#poll(poll))
     if (this.#isTicking || this.#polls.size === 0) return
     this.#isTicking = true
-    after(TICK_MS, () => {
+    updateSend(TICK_MS, () => {
       this.#isTicking = false
       this.#pollDue()
     })
   }
 
-  async #poll(question: Poll<R>): Promise<void> {
+  async #poll(poll: Poll<R>): Promise<void> {
     const { clock, read } = this.#ports
-    const { request, pace, topics } = question
+    const { request, pace, topics } = poll
     pace.onQueued()
-    const ticket = await this.#acquireSlot(question)
+    const ticket = await this.#acquireSlot(poll)
     pace.onSent(clock.nowMs)
-    // Who wanted it may have left the line.
-    const found = topics.size === 0 ? null : await read(request).catch(() => null)
+    // Its subscribers may have left meanwhile.
+    const reply = topics.size === 0 ? null : await read(request).catch(() => null)
     this.#queue.release(ticket)
-    if (found && pace.failures > 0) for (const other of this.#polls.values()) other.pace.onRecovery(clock.nowMs)
-    if (found) pace.onSuccess(clock.nowMs, Math.min(...topics.values()))
+    if (reply && pace.failures > 0) for (const other of this.#polls.values()) other.pace.onRecovery(clock.nowMs)
+    if (reply) pace.onSuccess(clock.nowMs, Math.min(...topics.values()))
     else pace.onFailure(clock.nowMs)
-    const answer = found && lazyResponse(found.body)
-    for (const topic of [...topics.keys()]) if (topics.has(topic)) await this.#handleResponse(topic, question, answer)
+    const response = reply && lazyResponse(reply.body)
+    for (const topic of [...topics.keys()]) if (topics.has(topic)) await this.#handleResponse(topic, poll, response)
     this.#pollDue()
   }
 
-  /** Of all who want it the one whose line is shortest has it read: nobody waits for what another wants beside it. */
-  async #acquireSlot(question: Poll<R>): Promise<Ticket> {
+  /** Uses the subscriber account with the shortest queue, so that nobody waits for another's other requests. */
+  async #acquireSlot(poll: Poll<R>): Promise<Ticket> {
     for (;;) {
-      const accounts = new Set([...question.topics.keys()].flatMap(({ receivers }) => [...receivers.values()]))
+      const accounts = new Set([...poll.topics.keys()].flatMap(({ receivers }) => [...receivers.values()]))
       const [account = ''] = [...accounts].sort((a, b) => this.#queue.waitingCount(a) - this.#queue.waitingCount(b))
       const ticket = this.#queue.enqueue(account)
-      question.ticket = ticket
-      if ((await ticket.turn) === 'now') return ticket
+      poll.ticket = ticket
+      if ((await ticket.turn) === 'granted') return ticket
     }
   }
 
-  async #handleResponse(topic: Topic<R>, question: Poll<R>, answer: StateResponse | null): Promise<void> {
+  async #handleResponse(topic: Topic<R>, poll: Poll<R>, response: StateResponse | null): Promise<void> {
     try {
-      if (answer) topic.parts.set(question, topic.target.channel.extract(answer, question.request))
-      else if (question.pace.failures >= MAX_FAILURES) topic.parts.delete(question)
-      if (answer && question === topic.polls[0]) this.#updatePolls(topic)
-      // Of answers that come together the last one tells them all, but where one of many is always under way.
+      if (response) topic.parts.set(poll, topic.target.channel.extract(response, poll.request))
+      else if (poll.pace.failures >= MAX_FAILURES) topic.parts.delete(poll)
+      if (response && poll === topic.polls[0]) this.#updatePolls(topic)
+      // Of responses that arrive together, the last one triggers the send, unless one of many is always in flight.
       const { lastShownMs, polls, parts } = topic
       const isLate = lastShownMs === Number.POSITIVE_INFINITY || this.#ports.clock.nowMs - lastShownMs >= SILENT_MS
       if (polls.every((one) => parts.has(one) && (isLate || !one.pace.isInFlight))) await this.#publish(topic)
     } catch {
-      // It is no answer, or none of what is asked for.
+      // The response is malformed or of the wrong kind.
     }
     if (this.#ports.clock.nowMs - topic.lastShownMs < SILENT_MS) return
     topic.lastShownMs = Number.POSITIVE_INFINITY
-    const text = `What ${topic.target.channel.type} shows cannot be read at the moment: it follows as soon as it can be.`
+    const text = `${topic.target.channel.type} data is unavailable. It follows as soon as possible.`
     for (const receiver of topic.receivers.keys()) receiver.send(notificationFrame(text))
   }
 
   async #publish(topic: Topic<R>): Promise<void> {
     const { target, polls, parts, receivers, newReceivers, lastShownMs } = topic
     const { channel, body } = target
-    const shown = polls.map((question) => parts.get(question))
-    const news = channel.changes?.(body, shown, topic.mark)
-    const whole = newReceivers.size > 0 || !news ? channel.data(body, shown) : null
+    const current = polls.map((poll) => parts.get(poll))
+    const delta = channel.changes?.(body, current, topic.mark)
+    const full = newReceivers.size > 0 || !delta ? channel.data(body, current) : null
     const others = [...receivers.keys()].filter((receiver) => !newReceivers.has(receiver))
-    const rest = news ? news.text : whole !== null && this.#isChanged(topic, whole) ? whole : null
-    topic.mark = news?.mark
+    const update = delta ? delta.text : full !== null && this.#isChanged(topic, full) ? full : null
+    topic.mark = delta?.mark
     topic.newReceivers = new Set()
     topic.lastShownMs = this.#ports.clock.nowMs
-    // A part of one alone is never needed again, and may be large.
+    // A single part is never needed again and may be large.
     if (polls.length === 1) parts.clear()
-    const first = whole !== null && newReceivers.size > 0 ? this.#send(topic, newReceivers, whole, true) : true
-    const after = rest !== null && others.length > 0 ? this.#send(topic, others, rest) : true
-    if ((await Promise.all([first, after])).includes(false)) topic.lastShownMs = lastShownMs
+    const firstSend = full !== null && newReceivers.size > 0 ? this.#send(topic, newReceivers, full, true) : true
+    const updateSend = update !== null && others.length > 0 ? this.#send(topic, others, update) : true
+    if ((await Promise.all([firstSend, updateSend])).includes(false)) topic.lastShownMs = lastShownMs
   }
 
   #isChanged(topic: Topic<R>, data: string): boolean {
@@ -266,7 +268,7 @@ export class StateFanout<R extends PacedReceiver> {
     return isNews
   }
 
-  /** False where it could not be packed: the next reading brings the whole. */
+  /** False if deflating failed. The next poll sends the full state. */
   async #send(topic: Topic<R>, to: Iterable<R>, data: string, isFirst = false): Promise<boolean> {
     const { deflating: before, receivers, target } = topic
     if (!target.channel.isDeflated) {
@@ -290,7 +292,7 @@ export class StateFanout<R extends PacedReceiver> {
     const { type, frameName = type, frameNameOf } = target.channel
     const text = `{"channel":"${frameNameOf?.(target.body) ?? frameName}","data":${data}}`
     for (const receiver of to) {
-      // One may have left meanwhile, and be back; for whom there is no room, the next reading brings it.
+      // A receiver may have left and returned. Without room, the next poll serves it.
       if (!receivers.has(receiver) || (!isFirst && newReceivers.has(receiver))) continue
       if (isFirst && text.length > PACED_BYTES && receiver.snapshotWaitMs(text.length) > 0) newReceivers.add(receiver)
       else receiver.send(text)
@@ -299,22 +301,22 @@ export class StateFanout<R extends PacedReceiver> {
 }
 
 const GAP_MS = 1_000
-/** A source may learn of what happened so much later than the blocks say it. */
+/** Maximum lag of a source behind the blocks. */
 const LATE_MS = 2_000
 const RETRY = { firstMs: 1_000, capMs: 30_000, jitter: 0 }
 
 /**
- * When one question is to be asked again. Invariants: once at a time; never twice within a second; soon after something
- * happened that may change the answer, and once more when every source must know of it; after a failure ever more seldom,
- * and once more where another that had failed is answered again.
+ * Schedule of one poll. Invariants: one request at a time, at most one per second; soon after an event that may change
+ * the response, and again once every source must know of it; increasing delays after failures, and a retry when another
+ * failed source recovers.
  */
 class Pace {
   #dueMs: number
   #sentMs = Number.NEGATIVE_INFINITY
   #eventMs = Number.NEGATIVE_INFINITY
-  /** Its turn has not come, or its answer. */
+  /** Queued or in flight. */
   isInFlight = false
-  /** Times that it was asked since there was an answer. */
+  /** Failures since the last response. */
   failures = 0
 
   constructor(nowMs: number) {
@@ -325,18 +327,18 @@ class Pace {
     return !this.isInFlight && this.#dueMs <= nowMs
   }
 
-  /** Somebody waits for an answer. */
+  /** Someone waits for a response. */
   hasten(nowMs: number): void {
     if (!this.isInFlight && this.failures === 0) this.#dueBy(Math.max(nowMs, this.#sentMs + GAP_MS))
   }
 
-  /** Something happened that may change the answer. */
+  /** Something happened that may change the response. */
   onEvent(nowMs: number): void {
     this.#eventMs = nowMs
     this.hasten(nowMs)
   }
 
-  /** It waits for its turn. */
+  /** It waits in the queue. */
   onQueued(): void {
     this.isInFlight = true
   }
@@ -345,18 +347,18 @@ class Pace {
     this.#sentMs = nowMs
   }
 
-  /** There is an answer. Whoever makes questions due together has them due together again. */
+  /** A response arrived. Polls that were due together stay due together. */
   onSuccess(nowMs: number, everyMs: number): void {
     this.isInFlight = false
     this.failures = 0
     this.#dueMs = Math.max(this.#dueMs + everyMs, nowMs + everyMs / 2)
-    const knownMs = this.#eventMs + LATE_MS
-    if (this.#sentMs >= knownMs) return
+    const settledMs = this.#eventMs + LATE_MS
+    if (this.#sentMs >= settledMs) return
     const isMissed = this.#sentMs <= this.#eventMs
-    this.#dueBy(Math.max(this.#sentMs + GAP_MS, isMissed ? nowMs : knownMs))
+    this.#dueBy(Math.max(this.#sentMs + GAP_MS, isMissed ? nowMs : settledMs))
   }
 
-  /** The source of another question that failed answers again. */
+  /** The source of another failed request responds again. */
   onRecovery(nowMs: number): void {
     if (!this.isInFlight && this.failures > 0) this.#dueBy(Math.max(nowMs, this.#sentMs + GAP_MS))
   }

@@ -1,5 +1,5 @@
-// Subscriptions of book changes. Invariant: a body's coins are known, then its turn comes, then it is charged, acknowledged,
-// and sent its Snapshots; before its turn nothing is charged, held or read for it, and other requests do not wait for it.
+// Starts order-book subscriptions: validate coins, queue, charge, acknowledge, send snapshots, in that order.
+// Invariant: a queued request is not charged, holds no books, and never blocks other requests of its socket.
 
 import { type MarketType, marketTypeOf } from '../../core/coin.ts'
 import type { Failure } from '../../core/failure.ts'
@@ -24,40 +24,40 @@ import {
   topicKey,
 } from './subscription.ts'
 
-/** A minute begins with the last Snapshot, or so long after the charge where its client takes them slowly. */
+/** A minute starts with the last snapshot, or this long after the charge if the client reads slowly. */
 const MAX_PAUSE_MS = 60_000
 
 const QUEUE_TIMEOUT: Failure = {
   kind: 'unavailable',
   what: 'the data',
-  hint: `too many ask for whole books: its turn did not come in ${MAX_WAIT_MS / 1000} s: subscribe again`,
+  hint: `too many clients are waiting for full books (timeout ${MAX_WAIT_MS / 1000} s). Subscribe again`,
 }
 
 const TOO_MANY: Failure = {
   kind: 'rate_limited',
   retryAfterMs: 1000,
-  hint: 'too many requests of this account wait for their turns: subscribe again when some have come',
+  hint: 'too many pending requests for this account. Subscribe again when some have been answered',
 }
 
 type BookRequest = Request<BooksTarget>
 type BookSubscription = Subscription<BooksTarget>
 
-/** A body on its way to its books, which other requests of its socket do not wait for. */
+/** A body that waits for its books without blocking other requests of its socket. */
 interface PendingJoin extends AdmissionWaiter {
   readonly request: BookRequest
   readonly start: (claim: Claim) => Promise<void>
-  /** `withdrawn`: the client wants it no more. `begun`: it is a subscription now. */
-  state: 'waiting' | 'withdrawn' | 'begun'
+  /** `canceled`: the client unsubscribed. `started`: it is a subscription now. */
+  state: 'waiting' | 'canceled' | 'started'
   done: Promise<void>
 }
 
-/** Pays for a body; a wildcard may take over from another of its channel, with its minute. */
+/** A wildcard may take over from another of its channel, with its minute. */
 interface BookClaim extends Claim {
   readonly join: PendingJoin
   readonly joiner: Joiner | null
   /** The wildcard that it takes over from. */
   readonly previous: BookSubscription | undefined
-  /** The coins whose Snapshots it is to get; null where hubs do not name them. */
+  /** Coins whose snapshots it gets; null if a hub does not name them. */
   coins: readonly string[] | null
 }
 
@@ -78,26 +78,26 @@ export class BooksSource implements SubscriptionSource<BooksTarget> {
     this.#snapshots = new SnapshotService(ports, books)
   }
 
-  /** The identities of a connection's bodies that are on their way, and are not subscriptions yet. */
+  /** Identities of a connection's bodies that are not subscriptions yet. */
   pendingOf(connection: Connection): ReadonlySet<string> {
     return new Set(this.#pending(connection).map(({ request }) => request.identity))
   }
 
-  /** The client wants a body no more; false where none such is on its way. */
+  /** Cancels a pending body; false if there is none. */
   cancel(connection: Connection, identity: string): boolean {
     const join = this.#pending(connection).find(({ request }) => request.identity === identity)
     if (!join) return false
-    join.state = 'withdrawn'
+    join.state = 'canceled'
     this.#admission.cancel(join)
     return true
   }
 
-  /** To be called every ten seconds. */
+  /** Call it every ten seconds. */
   tick(): void {
     this.#admission.tick(this.#ports.clock.nowMs)
   }
 
-  /** Resolves when every body that is on its way has its books, or was refused. */
+  /** Resolves when every pending body has its books or was rejected. */
   async settled(): Promise<void> {
     await Promise.all([...this.#joins.values()].flatMap((joins) => [...joins].map(({ done }) => done)))
   }
@@ -111,13 +111,13 @@ export class BooksSource implements SubscriptionSource<BooksTarget> {
     return unknown.length > 0 ? noSuchBook(unknown, this.#ports.nearestCoin) : null
   }
 
-  /** Resolves when the body stands in the queue; one without Snapshots needs no turn, and begins. */
-  async queue(request: BookRequest, begin: PendingJoin['start']): Promise<void> {
+  /** Resolves when the body is in the queue. A body without snapshots starts at once. */
+  async queue(request: BookRequest, start: PendingJoin['start']): Promise<void> {
     const { connection, target } = request
     const { account } = connection.identity
     const join: PendingJoin = {
       request,
-      start: begin,
+      start,
       body: target.body,
       account,
       state: 'waiting',
@@ -126,10 +126,10 @@ export class BooksSource implements SubscriptionSource<BooksTarget> {
     }
     if (!target.channel.snapshot) return this.#start(join, null)
     if (connection.isEnded) return
-    const leave = this.#backlog.reserve(account, request.echo.length)
-    if (!leave) return this.#registry.rejectUnbilled(request, TOO_MANY)
+    const releaseBacklog = this.#backlog.reserve(account, request.echo.length)
+    if (!releaseBacklog) return this.#registry.rejectUnbilled(request, TOO_MANY)
     const joins = getOrCreate(this.#joins, connection, () => new Set())
-    // Wildcards of one channel replace one another, and equal bodies stand in one place: they go one by one.
+    // Wildcards of one channel replace each other, and equal bodies share a topic, so they run one by one.
     const earlier = [...joins].findLast(
       (one) => one.request.identity === request.identity || (one.body.coins === null && join.body.coins === null),
     )
@@ -138,7 +138,7 @@ export class BooksSource implements SubscriptionSource<BooksTarget> {
       .then(() => this.#waitForTurn(join))
       .catch((error) => this.#ports.onError(connection, error))
       .finally(() => {
-        leave()
+        releaseBacklog()
         joins.delete(join)
         if (joins.size === 0) this.#joins.delete(connection)
       })
@@ -148,15 +148,16 @@ export class BooksSource implements SubscriptionSource<BooksTarget> {
     const { target, connection, minutes } = subscription
     const isTakeover = minutes === previous?.minutes
     if (coins) joiner?.expect(coins)
-    // Before the one that ends, with which would go what hubs have told of a block that others have yet to tell of.
+    // Added before the previous one is removed, because removal would drop a block that some hubs have reported and
+    // others have not.
     if (!joiner) this.#books.add(topicKey(subscription), target, connection)
     if (previous) this.#replace(previous, joiner, isTakeover)
     subscription.sent = (isTakeover && previous?.sent) || new Map<MarketType, number>()
     for (const type of addedTypes(target, previous)) subscription.sent.set(type, minutes.paid)
-    join.state = 'begun'
+    join.state = 'started'
   }
 
-  /** Sends the Snapshots; its minute stands still until then. */
+  /** Sends the snapshots. The minute is paused until then. */
   async seed(subscription: BookSubscription, { joiner, previous }: BookClaim): Promise<void> {
     const { target, connection, minutes } = subscription
     const { snapshot: encode } = target.channel
@@ -184,41 +185,41 @@ export class BooksSource implements SubscriptionSource<BooksTarget> {
   async #waitForTurn(join: PendingJoin): Promise<void> {
     const { request } = join
     const { target, connection } = request
-    if (join.state === 'withdrawn') return
-    const before = this.#previousWildcard(request)
-    if (before && addedTypes(target, before).length === 0) return this.#start(join, null)
+    if (join.state === 'canceled') return
+    const previous = this.#previousWildcard(request)
+    if (previous && addedTypes(target, previous).length === 0) return this.#start(join, null)
     const account = this.#registry.accountOf(connection)
-    // Whose credits seem not to suffice is asked to pay at once: who cannot has no place in the queue.
-    const mustPay = !before || !isCovered(target, before)
+    // If the credits seem too few, charge now: a client that cannot pay gets no place in the queue.
+    const mustPay = !previous || !isCovered(target, previous)
     const isPoor = mustPay && !(await account.canAfford(minutePrice(target)))
     const early = isPoor ? await this.#registry.pay(request) : null
     if (isPoor && !early) return
     if (early) pauseMinute(early, this.#ports.clock.nowMs, MAX_WAIT_MS)
     const { nowMs } = this.#ports.clock
-    // It may have been withdrawn meanwhile.
-    const isLeft = (join.state as PendingJoin['state']) === 'withdrawn'
-    const turn = isLeft ? 'left' : await this.#admission.wait(join, nowMs, () => this.#start(join, early))
-    if (turn === 'now') return
+    // It may have been canceled meanwhile.
+    const isCanceled = (join.state as PendingJoin['state']) === 'canceled'
+    const turn = isCanceled ? 'canceled' : await this.#admission.wait(join, nowMs, () => this.#start(join, early))
+    if (turn === 'granted') return
     if (early) account.stop(early, true)
     if (turn === 'late') this.#registry.rejectUnbilled(request, QUEUE_TIMEOUT)
   }
 
-  /** Its turn has come. `early`: it has paid for its minute. */
+  /** Its turn has come. `early`: its minute is already paid. */
   async #start(join: PendingJoin, early: Minutes | null): Promise<void> {
     const { request, start } = join
     const { connection, target } = request
-    const before = this.#previousWildcard(request)
+    const previous = this.#previousWildcard(request)
     const joiner = target.channel.snapshot && new Joiner(target.channel, this.#ports.shards)
     const key = topicKey(request)
-    // From before the hubs name their coins, so that none that is listed then is missed.
+    // Added before the hubs name their coins, so that a coin listed then is not missed.
     if (joiner) this.#books.add(key, target, connection, joiner)
     const isOver = () => !claim.coins || join.state !== 'waiting' || connection.isEnded
-    const isStale = () => before !== undefined && this.#registry.of(connection).get(before.identity) !== before
-    let again: Minutes | null | undefined
+    const isStale = () => previous !== undefined && this.#registry.of(connection).get(previous.identity) !== previous
+    let retryMinutes: Minutes | null | undefined
     const claim: BookClaim = {
       join,
       joiner,
-      previous: before,
+      previous,
       coins: null,
       pay: () => this.#pay(claim, early),
       get isActive() {
@@ -226,14 +227,14 @@ export class BooksSource implements SubscriptionSource<BooksTarget> {
       },
       cancel: (minutes) => {
         if (joiner) this.#books.remove(key, connection)
-        const own = minutes === before?.minutes ? null : minutes
-        // The wildcard before it ended meanwhile: nothing goes over.
-        if (minutes && !isOver()) again = own
+        const own = minutes === previous?.minutes ? null : minutes
+        // The previous wildcard ended meanwhile, so there is nothing to take over.
+        if (minutes && !isOver()) retryMinutes = own
         else if (own) this.#registry.refund(connection, own)
       },
     }
     await start(claim)
-    if (again !== undefined) return this.#start(join, again)
+    if (retryMinutes !== undefined) return this.#start(join, retryMinutes)
   }
 
   async #pay(claim: BookClaim, early: Minutes | null): Promise<Minutes | null> {
@@ -250,38 +251,40 @@ export class BooksSource implements SubscriptionSource<BooksTarget> {
       : this.#registry.pay(request)
   }
 
-  /** The minute of the wildcard that it takes over from; null where too much is asked that costs nothing. */
-  async #takeOverMinute(request: Request, before: BookSubscription): Promise<Minutes | null> {
+  /** The minute of the wildcard that it takes over from; null if the key makes too many unbilled requests. */
+  async #takeOverMinute(request: Request, previous: BookSubscription): Promise<Minutes | null> {
     if (!this.#registry.allowUnbilled(request)) return null
-    before.minutes.body = await this.#ports.digest(request.identity)
-    return before.minutes
+    previous.minutes.body = await this.#ports.digest(request.identity)
+    return previous.minutes
   }
 
-  /** The old body ends; what it has delivered is not delivered again. With a takeover its minutes go over. */
-  #replace(before: BookSubscription, joiner: Joiner | null, isTakeover: boolean): void {
-    const { connection, target } = before
-    const served = this.#books.joinerOf(topicKey(before), connection)
+  /** Ends the previous wildcard without sending its snapshots again. A takeover also moves its minutes. */
+  #replace(previous: BookSubscription, joiner: Joiner | null, isTakeover: boolean): void {
+    const { connection, target } = previous
+    const served = this.#books.joinerOf(topicKey(previous), connection)
     joiner?.takeOver((coin) => target.body.types.includes(marketTypeOf(coin)), served)
-    if (isTakeover) this.#registry.release(before)
-    else this.#registry.drop(before)
+    if (isTakeover) this.#registry.release(previous)
+    else this.#registry.drop(previous)
   }
 
-  /** The wildcard of the same channel that this one takes over from. */
+  /** The wildcard of the same channel that this one replaces. */
   #previousWildcard({ connection, target: { channel, body } }: BookRequest): BookSubscription | undefined {
     if (body.coins !== null) return undefined
     return [...this.#registry.of(connection).values()].find(
-      (held): held is BookSubscription =>
-        held.target.source === 'books' && held.target.channel === channel && held.target.body.coins === null,
+      (subscription): subscription is BookSubscription =>
+        subscription.target.source === 'books' &&
+        subscription.target.channel === channel &&
+        subscription.target.body.coins === null,
     )
   }
 
-  /** Links are up, and checksums are in force where they are wanted; false where a hub cannot be reached. */
+  /** Brings up the links, and the checksums if needed. False if a hub is unreachable. */
   #ensureHubs({ body }: BooksTarget): Promise<boolean> {
     const { shards, books } = this.#ports
     const reached = hubsOf(body, shards).map(async (hub) => {
       await books.ensure(hub)
-      const wants = checksumInterests(body, hub, shards)
-      if (wants.length > 0) await books.joinViews(hub, wants)
+      const interests = checksumInterests(body, hub, shards)
+      if (interests.length > 0) await books.joinViews(hub, interests)
     })
     return Promise.all(reached).then(
       () => true,
@@ -290,15 +293,15 @@ export class BooksSource implements SubscriptionSource<BooksTarget> {
   }
 }
 
-/** Market types of a wildcard that the one before it does not have. */
-function addedTypes({ body }: BooksTarget, before: BookSubscription | undefined): MarketType[] {
-  return body.types.filter((type) => !before?.target.body.types.includes(type))
+/** Market types of a wildcard that the previous one lacks. */
+function addedTypes({ body }: BooksTarget, previous: BookSubscription | undefined): MarketType[] {
+  return body.types.filter((type) => !previous?.target.body.types.includes(type))
 }
 
-/** True where the paid minute brings no Snapshot twice. */
-function isCovered(target: BooksTarget, before: BookSubscription): boolean {
+/** True if the paid minute covers no snapshot twice. */
+function isCovered(target: BooksTarget, previous: BookSubscription): boolean {
   return (
     !target.channel.snapshot ||
-    addedTypes(target, before).every((type) => before.sent?.get(type) !== before.minutes.paid)
+    addedTypes(target, previous).every((type) => previous.sent?.get(type) !== previous.minutes.paid)
   )
 }

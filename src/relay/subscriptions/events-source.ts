@@ -1,4 +1,4 @@
-// Subscriptions of events: what happened in each block, after what was before where the channel tells that.
+// Event subscriptions: history first if the channel has one, then the events of each block.
 
 import type { Failure } from '../../core/failure.ts'
 import type { RelayEvents } from '../../protocol/feed/log-api.ts'
@@ -14,7 +14,7 @@ import type { Connection } from '../sockets/connection.ts'
 import { coinsFailure, eventCoins, NOT_READY, WALLET_LIMIT_REACHED } from './refusals.ts'
 import { type Ports, type Subscription, type SubscriptionSource, topicKey } from './subscription.ts'
 
-/** Wallets and coins of events: each takes some 200 bytes, and a thousand of them cost a credit a minute. */
+/** Wallets and coins in event bodies. Each takes about 200 bytes, and a thousand cost one credit a minute. */
 const MAX_NAMES = 250_000
 
 export class EventsSource implements SubscriptionSource<EventsTarget> {
@@ -37,7 +37,7 @@ export class EventsSource implements SubscriptionSource<EventsTarget> {
     this.#replays = new LogReplays(ports, fanout)
   }
 
-  /** A body may find no room: new sockets are better off elsewhere. */
+  /** A body may not fit, so new sockets should go to another relay. */
   get isCrowded(): boolean {
     return this.#fanout.names > MAX_NAMES - MAX_ITEMS
   }
@@ -71,7 +71,7 @@ export class EventsSource implements SubscriptionSource<EventsTarget> {
     this.#fanout.remove(topicKey(subscription), subscription.connection)
   }
 
-  /** Tells the subscriber of the log's blocks from a height on, and then of those that come. */
+  /** Sends the log's blocks from a height on, then live blocks. */
   replay(subscription: Subscription<EventsTarget>, next: number): void {
     const { connection: receiver, target, meta, echo } = subscription
     this.#ports.waitUntil(
@@ -79,7 +79,7 @@ export class EventsSource implements SubscriptionSource<EventsTarget> {
     )
   }
 
-  /** Sees to what a block makes due and does not hold: funding payments, outcome markets, candles. */
+  /** Fetches what a block triggers but does not contain: funding payments, outcome markets, candles. */
   onBlock(block: RelayEvents): void {
     const { waitUntil } = this.#ports
     if (block.funding?.length) waitUntil(this.#funding.onBlock(block))

@@ -1,6 +1,5 @@
-// Subscriptions of a coin's orders, one by one. Invariant: a subscriber is charged and acknowledged, then it waits for its
-// Snapshot and for its turn, while its minute stands still; one that gets none in time is told so, is no subscriber any
-// more, and gets that minute back.
+// Subscriptions to a coin's individual orders. Invariant: a subscriber is charged and acknowledged, then waits for its
+// snapshot while its minute is paused. Without a snapshot in time it is notified, unsubscribed and refunded.
 
 import { backoffMs } from '../../core/backoff.ts'
 import type { Coin } from '../../core/coin.ts'
@@ -18,20 +17,20 @@ import { BOOK_LIMIT_REACHED, NOT_READY, noSuchBook } from './refusals.ts'
 import type { SubscriptionRegistry } from './registry.ts'
 import type { Ports, Subscription, SubscriptionSource } from './subscription.ts'
 
-/** A node writes its books in some seconds, and large ones go out one at a time. */
+/** A node writes its books in some seconds, and large ones are sent one at a time. */
 export const MAX_WAIT_MS = 180_000
 const NOTIFY_EVERY_MS = 20_000
-/** A book is looked for after so long, and ever later: each look is a call for each coin, of which there may be hundreds. */
+/** Polling backoff. Each poll is one call per coin, of which there may be hundreds. */
 const POLL = { firstMs: 250, capMs: 1000, jitter: 0 }
 
-/** In the public server's words. */
+/** Starts with the public server's message. */
 const NO_SNAPSHOT: Failure = {
   kind: 'unavailable',
   what: 'the data',
-  hint: `Order book not ready for streaming (waiting for snapshot): none came in ${MAX_WAIT_MS / 1000} s: subscribe again`,
+  hint: `Order book not ready for streaming (waiting for snapshot) after ${MAX_WAIT_MS / 1000} s. Subscribe again`,
 }
 
-/** A subscriber that waits for a Snapshot. */
+/** A subscriber that waits for a snapshot. */
 interface Waiter extends SnapshotWaiter {
   readonly receiver: Connection
   readonly subscription: Subscription<L4Target>
@@ -45,9 +44,9 @@ export class OrdersSource implements SubscriptionSource<L4Target> {
   readonly #fanout: L4Fanout<Connection>
   readonly #queue: SnapshotQueue<Waiter>
   readonly #waiters = new Set<Waiter>()
-  /** Whether a book is there, asked once for all who wait for it. */
+  /** Whether a book is ready, polled once for all its waiters. */
   readonly #polls = new SingleFlights<boolean>(Number.POSITIVE_INFINITY)
-  /** Whose text is fetched. */
+  /** Channel that encodes the snapshots. */
   #channel: L4Channel<unknown> | null = null
 
   constructor(ports: Ports, registry: SubscriptionRegistry, fanout: L4Fanout<Connection>) {
@@ -72,7 +71,7 @@ export class OrdersSource implements SubscriptionSource<L4Target> {
       () => false,
     )
     const hasBook = isUp ? await this.#ports.hasBook(body.coin) : null
-    // Each coin that is wanted has an object, which is made of any name.
+    // Each coin has its own object, which would be created for any name.
     if (hasBook === null) return NOT_READY
     return hasBook ? null : noSuchBook([body.coin], this.#ports.nearestCoin)
   }
@@ -96,7 +95,7 @@ export class OrdersSource implements SubscriptionSource<L4Target> {
     for (const waiter of this.#waiters) if (waiter.coin === coin && waiter.receiver === connection) this.#leave(waiter)
   }
 
-  /** To be called every ten seconds. */
+  /** Call it every ten seconds. */
   tick(): void {
     const { nowMs } = this.#ports.clock
     for (const waiter of [...this.#waiters]) {
@@ -108,12 +107,12 @@ export class OrdersSource implements SubscriptionSource<L4Target> {
     }
   }
 
-  /** Rows of a coin were lost: these subscribers begin with another Snapshot. */
+  /** Rows of a coin were lost, so its subscribers need a new snapshot. */
   #reseed(coin: Coin, connections: readonly Connection[]): void {
     for (const connection of connections)
-      for (const held of this.#registry.of(connection).values())
-        if (held.target.source === 'l4' && held.target.body.coin === coin)
-          this.#startFetch(held as Subscription<L4Target>)
+      for (const subscription of this.#registry.of(connection).values())
+        if (subscription.target.source === 'l4' && subscription.target.body.coin === coin)
+          this.#startFetch(subscription as Subscription<L4Target>)
   }
 
   #leave(waiter: Waiter): void {
@@ -146,8 +145,8 @@ export class OrdersSource implements SubscriptionSource<L4Target> {
   }
 
   async #serve(waiter: Waiter): Promise<void> {
-    for (let looks = 0, isReady = false; !isReady; looks++) {
-      isReady = await this.#isReady(waiter.coin, backoffMs(POLL, looks, 0))
+    for (let polls = 0, isReady = false; !isReady; polls++) {
+      isReady = await this.#isReady(waiter.coin, backoffMs(POLL, polls, 0))
       if (!this.#waiters.has(waiter)) return
     }
     if (!(await this.#queue.enter(waiter))) return
@@ -158,10 +157,10 @@ export class OrdersSource implements SubscriptionSource<L4Target> {
     this.#registry.persist(waiter.subscription)
   }
 
-  /** Where it is not, the answer takes so long. */
+  /** Waits `elseMs` before returning false. */
   #isReady(coin: Coin, elseMs: number): Promise<boolean> {
     const { l4, wait, clock } = this.#ports
-    const look = async () => (await l4.isReady(coin)) || wait(elseMs).then(() => false)
-    return this.#polls.join(coin, look, clock.nowMs).result
+    const poll = async () => (await l4.isReady(coin)) || wait(elseMs).then(() => false)
+    return this.#polls.join(coin, poll, clock.nowMs).result
   }
 }

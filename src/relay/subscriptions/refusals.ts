@@ -1,4 +1,4 @@
-// Why a body is refused before it is paid for: its coins, its DEX, the client's stream token, or no room here.
+// Failures of a body before it is charged: unknown coin or DEX, stream token, or no room on this relay.
 
 import { subscriptionScopeRefusal, TOKEN_SPEED_MAX, TOKEN_SUBSCRIPTIONS } from '../../accounts/stream-token.ts'
 import type { Coin } from '../../core/coin.ts'
@@ -10,40 +10,38 @@ import { dexNames } from '../channels/asset-contexts.ts'
 import type { FirstFramePorts } from '../events/first-frames.ts'
 import type { Connection } from '../sockets/connection.ts'
 
-/** Of one socket, whatever its plan; an account's subscriptions may lie on many sockets. */
+/** Per socket, whatever the plan. An account may spread its subscriptions over many sockets. */
 const MAX_SUBSCRIPTIONS_PER_SOCKET = 1000
 
 function unavailable(hint: string): Failure {
   return { kind: 'unavailable', what: 'the data', hint }
 }
-export const NOT_READY = unavailable('the data is not ready yet: subscribe again in a few seconds')
+export const NOT_READY = unavailable('the data is not ready yet. Subscribe again in a few seconds')
 export const WALLET_LIMIT_REACHED = unavailable(
-  'as many wallets are watched here as can be: open another connection, which leads elsewhere',
+  'This relay is at its wallet limit. Reconnect to be placed on another one.',
 )
-export const BOOK_LIMIT_REACHED = unavailable(
-  'as many books are shown here as can be: open another connection, which leads elsewhere',
-)
+export const BOOK_LIMIT_REACHED = unavailable('This relay is at its book limit. Reconnect to be placed on another one.')
 
 const SOCKET_LIMIT_REACHED: Failure = {
   kind: 'limit_reached',
   limit: 'subscription',
   most: MAX_SUBSCRIPTIONS_PER_SOCKET,
-  hint: `subscription: at most ${MAX_SUBSCRIPTIONS_PER_SOCKET} subscriptions per connection: open another one`,
+  hint: `subscription: limit of ${MAX_SUBSCRIPTIONS_PER_SOCKET.toLocaleString('en-US')} subscriptions per connection reached. Open another connection`,
 }
 const TOKEN_LIMIT_REACHED: Failure = {
   kind: 'limit_reached',
   limit: 'subscription',
   most: TOKEN_SUBSCRIPTIONS,
-  hint: `subscription: at most ${TOKEN_SUBSCRIPTIONS} subscriptions on a connection with a stream token: end one`,
+  hint: `subscription: limit of ${TOKEN_SUBSCRIPTIONS} subscriptions per connection with a stream token reached. Unsubscribe from one`,
 }
 
-/** The refusal of one more body on a socket that has so many; null where it may have more. */
+/** Failure if the socket is at its subscription limit; null otherwise. */
 export function limitFailure({ identity }: Connection, count: number): Failure | null {
   if (identity.token) return count >= TOKEN_SUBSCRIPTIONS ? TOKEN_LIMIT_REACHED : null
   return count >= MAX_SUBSCRIPTIONS_PER_SOCKET ? SOCKET_LIMIT_REACHED : null
 }
 
-/** The refusal of coins that have no book. Where nobody can tell now, a coin is taken to have one. */
+/** Failure for coins without a book. If a hub cannot answer now, the coin is accepted. */
 export async function coinsFailure(
   coins: readonly string[],
   { hasBook, nearestCoin }: CoinPorts,
@@ -54,26 +52,26 @@ export async function coinsFailure(
 }
 
 interface CoinPorts {
-  /** Whether this coin has a book; null where nobody can tell now. */
+  /** Whether the coin has a book; null if unknown now. */
   hasBook(coin: Coin): Promise<boolean | null>
   nearestCoin(coin: Coin): Promise<string | undefined>
 }
 
-/** What a client is told of coins that have no book; `nearest` answers the coin that was probably meant. */
+/** Failure for coins without a book. `nearest` suggests a similar coin. */
 export async function noSuchBook(coins: readonly string[], nearest: CoinPorts['nearestCoin']): Promise<Failure> {
   const named = coins.slice(0, 5).map(async (coin) => {
     const meant = await nearest(coin)
     return JSON.stringify(coin) + (meant === undefined ? '' : ` (did you mean ${JSON.stringify(meant)}?)`)
   })
   const names = await Promise.all(named)
-  const hint = `coin: there is no book of ${names.join(', ')}: send coins as "meta" and "spotMeta" name them`
+  const hint = `coin: no book for ${names.join(', ')}. Use coin names from "meta" and "spotMeta"`
   return { kind: 'not_found', what: 'coin', hint }
 }
 
 const DEXES_UNKNOWN: Failure = {
   kind: 'unavailable',
   what: 'the list of DEXes',
-  hint: 'no source could say now whether there is this `dex`: subscribe again',
+  hint: 'the `dex` could not be checked because no source responded. Subscribe again',
 }
 
 interface DexPorts extends Pick<FirstFramePorts, 'read'> {
@@ -81,8 +79,8 @@ interface DexPorts extends Pick<FirstFramePorts, 'read'> {
 }
 
 /**
- * The refusal of a body whose `dex` neither coins nor the sources know, or of which nobody can say: it would be served, and
- * charged, without anything in it.
+ * Failure for a `dex` that is unknown, or that cannot be checked now. Otherwise the body would be charged and receive
+ * nothing.
  */
 export async function dexFailure({ body }: Target, { dexes, read }: DexPorts): Promise<Failure | null> {
   const { dex } = body as { readonly dex?: string }
@@ -94,17 +92,17 @@ export async function dexFailure({ body }: Target, { dexes, read }: DexPorts): P
   return others.includes(dex) ? null : unknownDex(dex, [...known, ...others])
 }
 
-/** What the sources list; null where they do not answer. */
+/** DEX names from the sources; null if none responds. */
 async function listedDexes(read: DexPorts['read']): Promise<readonly string[] | null> {
   try {
-    const answer = await read({ type: 'perpDexs' })
-    return answer && dexNames(lazyResponse(answer.body))
+    const response = await read({ type: 'perpDexs' })
+    return response && dexNames(lazyResponse(response.body))
   } catch {
     return null
   }
 }
 
-/** The refusal of a body that the connection's stream token does not allow; null where it does, or there is none. */
+/** Failure for a body that the connection's stream token does not allow; null otherwise. */
 export function tokenFailure(
   { identity: { token } }: Pick<Connection, 'identity'>,
   target: Target,
@@ -115,11 +113,11 @@ export function tokenFailure(
   if (outside || !replay) return outside
   const { speed = 1 } = replay
   if (speed !== 'max' && speed <= TOKEN_SPEED_MAX) return null
-  const message = `with a stream token at most ${TOKEN_SPEED_MAX}`
+  const message = `must be at most ${TOKEN_SPEED_MAX} with a stream token`
   return { kind: 'bad_field', issues: [{ path: 'replay.speed', message }] }
 }
 
-/** The coins that a body names; null where it names none, and so asks for all. */
+/** Coins that a body names; null if it selects all. */
 function coinsOfTarget(target: Target): readonly string[] | null {
   switch (target.source) {
     case 'events':
@@ -136,7 +134,7 @@ function coinsOfTarget(target: Target): readonly string[] | null {
   }
 }
 
-/** The coins of a body of events, without the mark of one that wants all. */
+/** Coins of an event body, without `EVERY`. */
 export function eventCoins(target: Target): readonly string[] {
   if (target.source !== 'events' || target.channel.by !== 'coin') return []
   return target.channel.names(target.body).filter((coin) => coin !== EVERY)

@@ -1,5 +1,5 @@
-// The subscriptions of one relay: each is paid for, kept, acknowledged, and ends.
-// Invariants: nothing of a refused request stays behind; refusals that took work are few a second for each key.
+// The subscriptions of one relay: charged, stored, acknowledged and ended. Invariants: a rejected request leaves
+// nothing behind, and rejections that took work are rate-limited per key.
 
 import { type Identity, limiterKey } from '../../accounts/identity.ts'
 import { LIMIT_FIELDS } from '../../accounts/limits.ts'
@@ -34,7 +34,7 @@ export class SubscriptionRegistry {
     this.#ports = ports
   }
 
-  /** The subscriptions of a connection by the identity of their bodies. */
+  /** Subscriptions of a connection by the identity of their bodies. */
   of(connection: Connection): ReadonlyMap<string, Subscription> {
     return this.#byConnection.get(connection) ?? NONE
   }
@@ -43,12 +43,15 @@ export class SubscriptionRegistry {
     return this.#ports.accounts.of(identity.account)
   }
 
-  /** Counts an unbilled answer. False, and the client was told, where its key has had too many of them. */
+  /** Counts an unbilled response. False, with the client notified, if its key had too many. */
   allowUnbilled(request: RejectedRequest): boolean {
     return this.#allow(request, 'take')
   }
 
-  /** Before work at the archive, which may come to nothing. False, and the client was told, where too much of it did. */
+  /**
+   * Call it before archive work that may turn out unbilled. False, with the client notified, if the key had too much of
+   * it.
+   */
   allowArchiveWork(request: RejectedRequest): boolean {
     return this.#allow(request, 'tryUpstream')
   }
@@ -60,14 +63,14 @@ export class SubscriptionRegistry {
     return waitMs === 0
   }
 
-  /** A refusal that took work and that nobody pays for. */
+  /** Rejects a request after work that nobody pays for. */
   rejectUnbilled(request: RejectedRequest, failure: Failure): void {
     if (this.allowUnbilled(request)) reject(request, failure)
   }
 
   /**
-   * The first minute, or the rest of one that was paid before; null, and the client was told, where it is refused. The
-   * connection may have ended meanwhile: then it is to be refunded.
+   * Charges the first minute, or resumes the rest of one paid before. Null if it was refused; the client was notified.
+   * The connection may have ended meanwhile: then refund it.
    */
   async pay(request: Request): Promise<Minutes | null> {
     const { connection, target, identity, echo } = request
@@ -86,39 +89,39 @@ export class SubscriptionRegistry {
       preview: echo.slice(0, PREVIEW_CHARS),
       visitorsPerHour: token?.visitors?.perHour,
     }
-    const answer = await this.accountOf(connection)
+    const reply = await this.accountOf(connection)
       .start(minutes, connection)
       .catch(() => null)
-    if (!answer?.ok) {
-      if (answer?.reason === 'revoked') connection.fail(KEY_ENDED)
-      // A visitor's socket that nobody pays for would keep the place of another's.
-      else if (answer?.reason === 'busy') connection.fail(visitorsBusy(answer.busyMs))
-      else this.rejectUnbilled(request, answer ? minuteFailure(answer, minutes.price, connection.identity) : NOT_READY)
+    if (!reply?.ok) {
+      if (reply?.reason === 'revoked') connection.fail(KEY_ENDED)
+      // An unpaid visitor's socket would keep another visitor out.
+      else if (reply?.reason === 'busy') connection.fail(visitorsBusy(reply.busyMs))
+      else this.rejectUnbilled(request, reply ? minuteFailure(reply, minutes.price, connection.identity) : NOT_READY)
       return null
     }
     this.#unbilled.refundTry(limiterKey(connection.identity), this.#ports.clock.nowMs)
     return minutes
   }
 
-  /** Gives back minutes whose subscription did not begin. */
+  /** Refunds minutes whose subscription did not start. */
   refund(connection: Connection, minutes: Minutes): void {
     this.accountOf(connection).stop(minutes, true)
   }
 
-  /** False, and the client was told, where a visitor without a key begins too many minutes. */
+  /** False, with the client notified, if a visitor without a key starts too many minutes. */
   #allowVisitorMinute(holder: string, request: Request): boolean {
     const { waitMs: retryAfterMs } = this.#visitors.take(holder, VISITOR_MINUTES, this.#ports.clock.nowMs)
     if (retryAfterMs > 0) reject(request, { kind: 'rate_limited', retryAfterMs, limit: VISITOR_MINUTES })
     return retryAfterMs === 0
   }
 
-  /** Keeps the subscription and tells its client that it has begun. */
+  /** Stores the subscription and acknowledges it. */
   acknowledge(subscription: Subscription): void {
     const { connection, echo, target, fromBlock } = subscription
     this.store(subscription)
     connection.send(ackFrame('subscribe', echo))
     if (fromBlock === undefined || isReplayable(target)) return
-    const text = `fromBlock: block ${fromBlock} cannot be replayed; live data follows. Leave "fromBlock" out.`
+    const text = `fromBlock: block ${fromBlock} cannot be replayed. Live data follows; leave "fromBlock" out.`
     connection.send(errorFrame(text, 'replay_unavailable'))
   }
 
@@ -129,13 +132,13 @@ export class SubscriptionRegistry {
     this.#ports.save(subscription)
   }
 
-  /** Its paid time has moved. */
+  /** Persists a change of its paid time. */
   persist(subscription: Subscription): void {
     const { connection, identity, minutes } = subscription
     if (this.of(connection).get(identity)?.minutes === minutes) this.#ports.save(subscription)
   }
 
-  /** The subscription is over; `isUnserved`: we could not serve it, and the minute is given back. */
+  /** Ends the subscription. `isUnserved`: we could not serve it, so the minute is refunded. */
   drop(subscription: Subscription, isUnserved = false): void {
     const { connection, minutes } = subscription
     this.release(subscription)
@@ -143,41 +146,41 @@ export class SubscriptionRegistry {
     this.#ports.forget(subscription)
   }
 
-  /** It gets nothing more, and its minutes are another's. */
+  /** Detaches it. Its minutes belong to another subscription now. */
   release(subscription: Subscription): void {
     const { source, connection, identity } = subscription
     source.detach(subscription)
-    const own = this.#byConnection.get(connection)
-    if (own?.delete(identity)) this.size--
-    if (own?.size === 0) this.#byConnection.delete(connection)
+    const bodies = this.#byConnection.get(connection)
+    if (bodies?.delete(identity)) this.size--
+    if (bodies?.size === 0) this.#byConnection.delete(connection)
   }
 }
 
-/** Tells the client of a body that is refused. */
+/** Notifies the client of a rejected body. */
 export function reject({ connection, echo, target }: RejectedRequest, failure: Failure): void {
   connection.reject(failure, refusedSubscription(echo, failure), target.channel.type)
 }
 
-/** Why a first minute was not granted; `price` is the minute's. */
-function minuteFailure(answer: MinuteResult & { ok: false }, price: MicroCredits, identity: Identity): Failure {
-  switch (answer.reason) {
+/** Failure for a first minute that was not granted; `price` is the minute's. */
+function minuteFailure(reply: MinuteResult & { ok: false }, price: MicroCredits, identity: Identity): Failure {
+  switch (reply.reason) {
     case 'revoked':
       return KEY_ENDED
     case 'limit': {
       const most = limitsOf(identity).streamSubscriptions
       const limit = LIMIT_FIELDS.streamSubscriptions
-      const hint = `${limit}: this account's plan allows ${most} at a time: end some, or ask for a larger plan`
+      const hint = `${limit}: this account's plan allows ${most.toLocaleString('en-US')} at a time. Unsubscribe from some, or ask for a larger plan`
       return { kind: 'limit_reached', limit, most, hint }
     }
     case 'exhausted': {
-      const { remaining: remainingMicro, cap: capMicro } = answer
+      const { remaining: remainingMicro, cap: capMicro } = reply
       const sums = { neededMicro: price, remainingMicro, capMicro, byToken: identity.token !== undefined }
-      const short = { kind: 'credits_exhausted', ...sums } as const
-      return { ...short, hint: insufficientCredits('a minute', short) }
+      const failure = { kind: 'credits_exhausted', ...sums } as const
+      return { ...failure, hint: insufficientCredits('a minute', failure) }
     }
     case 'busy':
-      return visitorsBusy(answer.busyMs)
+      return visitorsBusy(reply.busyMs)
     case 'ended':
-      return { kind: 'unavailable', what: 'the data', hint: 'it was lost on its way: subscribe again' }
+      return { kind: 'unavailable', what: 'the data', hint: 'the subscription was interrupted. Subscribe again' }
   }
 }

@@ -1,5 +1,5 @@
-// The replays of one relay: who has which, and how many there may be. Law: a socket has a body once, live or played; what of
-// a replay is refused costs nothing.
+// The replays of one relay, and their limits. Invariant: a socket has a body at most once, live or replayed. A rejected
+// replay costs nothing.
 
 import { MAX_CUT_COINS } from '../../archive/replay/books-line.ts'
 import type { ReplayPosition } from '../../archive/replay/player.ts'
@@ -15,19 +15,19 @@ import { eventCoins, noSuchBook } from './refusals.ts'
 import { reject, type SubscriptionRegistry } from './registry.ts'
 import type { Ports, Request, Subscription } from './subscription.ts'
 
-/** Each holds a segment of lines while it reads, and some megabytes of blocks. */
+/** Each replay holds a segment of lines while it reads, and some megabytes of blocks. */
 const MAX_PER_SOCKET = 2
 const MAX_PER_ACCOUNT = 4
 const MAX_PER_RELAY = 8
 
-/** Tells a body whose past has been played of blocks from a height on: of those of the log, and then of those that come. */
+/** Continues a finished replay from a height on: first the log's blocks, then live ones. */
 export type JoinLive = (subscription: Subscription<EventsTarget>, from: number) => void
 
 export class ReplayService {
   readonly #ports: Ports
   readonly #registry: SubscriptionRegistry
   readonly #joinLive: JoinLive
-  /** Segments are read one after the other. */
+  /** Segments are read one after another. */
   #reads: Promise<unknown> = Promise.resolve()
   readonly #replays = new Map<Connection, Map<string, Replay>>()
 
@@ -57,7 +57,7 @@ export class ReplayService {
   #startNow(request: Request, range: ReplayRange): void {
     const { connection, echo, target, identity } = request
     const { archive } = this.#ports
-    // While coins were looked for others may have begun.
+    // Other replays may have started while coins were looked up.
     const refused = this.#failureOf(request, range)
     if (refused) return reject(request, refused)
     if (!archive || !isPlayable(target)) return
@@ -65,9 +65,9 @@ export class ReplayService {
     const plan = { from: fromOf(range), to: toOf(range), speed: speed === 'max' ? Number.POSITIVE_INFINITY : speed }
     const ports = { ...this.#ports, archive, clock: this.#ports.clock, ...this.#replayPorts(request) }
     const replay = new Replay(ports, { target, meta: request.meta, echo, receiver: connection }, plan)
-    const own = this.#replays.get(connection)
-    this.#replays.set(connection, (own ?? new Map()).set(identity, replay))
-    if (!own) connection.setPlaying(true)
+    const replays = this.#replays.get(connection)
+    this.#replays.set(connection, (replays ?? new Map()).set(identity, replay))
+    if (!replays) connection.setPlaying(true)
     connection.send(ackFrame('subscribe', echo))
     this.#ports.waitUntil(this.#run(request, target, replay).catch((error) => this.#ports.onError(connection, error)))
   }
@@ -79,12 +79,12 @@ export class ReplayService {
     else replay[frame.action]()
   }
 
-  /** False where the socket plays no such body. */
+  /** False if the socket replays no such body. */
   stop(connection: Connection, identity: string): boolean {
-    const own = this.#replays.get(connection)
-    own?.get(identity)?.stop()
-    const was = own?.delete(identity) === true
-    if (own?.size !== 0) return was
+    const replays = this.#replays.get(connection)
+    replays?.get(identity)?.stop()
+    const was = replays?.delete(identity) === true
+    if (replays?.size !== 0) return was
     this.#replays.delete(connection)
     connection.setPlaying(false)
     return was
@@ -96,23 +96,23 @@ export class ReplayService {
 
   async #run(request: Request, target: Playable, replay: Replay): Promise<void> {
     const { connection, identity } = request
-    const isOwn = () => !connection.isEnded && this.#replays.get(connection)?.get(identity) === replay
+    const isCurrent = () => !connection.isEnded && this.#replays.get(connection)?.get(identity) === replay
     try {
       const end = await replay.run()
-      if (end.kind === 'live' && target.source === 'events') await this.#goLive(request, target, end.from, isOwn)
+      if (end.kind === 'live' && target.source === 'events') await this.#goLive(request, target, end.from, isCurrent)
     } finally {
-      if (isOwn()) this.stop(connection, identity)
+      if (isCurrent()) this.stop(connection, identity)
     }
   }
 
-  /** Where the archive ends the log goes on. The body is held until it does. */
-  async #goLive(request: Request, target: EventsTarget, from: number, isOwn: () => boolean): Promise<void> {
+  /** The log continues where the archive ends. The replay stays registered until then. */
+  async #goLive(request: Request, target: EventsTarget, from: number, isCurrent: () => boolean): Promise<void> {
     const { connection, echo, identity } = request
     await this.#ports.ensureLog().catch(() => undefined)
-    if (!isOwn()) return
+    if (!isCurrent()) return
     const minutes = await this.#registry.pay(request)
     if (!minutes) return
-    if (!isOwn()) return this.#registry.refund(connection, minutes)
+    if (!isCurrent()) return this.#registry.refund(connection, minutes)
     this.stop(connection, identity)
     const subscription = { ...request, target, minutes }
     connection.send(replayFrame(echo, 'live', { from }))
@@ -131,7 +131,7 @@ export class ReplayService {
     }
   }
 
-  /** A minute of data is one that nobody can resume: it leaves no rest. */
+  /** Nobody can resume a minute of replayed data, so it leaves no rest. */
   async #pay(request: Request, isWanted: () => boolean): Promise<boolean> {
     const { connection, identity } = request
     const minutes = await this.#registry.pay({ ...request, identity: `replay ${this.#ports.newId()} ${identity}` })
@@ -140,17 +140,14 @@ export class ReplayService {
   }
 
   #failureOf({ connection, target, fromBlock }: Request, range: ReplayRange): Failure | null {
-    if (!this.#ports.archive) return { kind: 'unavailable', what: 'Nothing is archived here to be replayed' }
-    if (fromBlock !== undefined) return badField('fromBlock', 'belongs into "replay"')
+    if (!this.#ports.archive) return { kind: 'unavailable', what: 'This gateway has no archive to replay' }
+    if (fromBlock !== undefined) return badField('fromBlock', 'belongs inside "replay"')
     if (!isPlayable(target))
-      return badField(
-        'replay',
-        `${target.channel.type} cannot be replayed, as books and channels of events can: leave it out`,
-      )
+      return badField('replay', `${target.channel.type} cannot be replayed. Only books and event channels can`)
     if (target.source === 'books' && toOf(range) === null)
-      return badField('replay.toTime', 'books do not join live: send toTime or toBlock')
+      return badField('replay.toTime', 'required for books, which do not continue live. Send toTime or toBlock')
     if (target.source === 'books' && (target.body.coins?.length ?? Number.POSITIVE_INFINITY) > MAX_CUT_COINS)
-      return badField('subscription.coin', `books are replayed of 1 to ${MAX_CUT_COINS} coins: list them`)
+      return badField('subscription.coin', `must list 1 to ${MAX_CUT_COINS} coins to replay books`)
     const { account } = connection.identity
     const isFull =
       (this.#replays.get(connection)?.size ?? 0) >= MAX_PER_SOCKET ||
@@ -159,7 +156,7 @@ export class ReplayService {
     return this.size >= MAX_PER_RELAY ? RELAY_FULL : null
   }
 
-  /** Coins that neither are nor were: their past would be silence. */
+  /** Coins that neither exist nor existed. Their replay would be silent. */
   async #unknownCoins(target: Target): Promise<readonly string[]> {
     const named = target.source === 'books' ? (target.body.coins ?? []) : eventCoins(target)
     const isKnown = async (coin: Coin) =>
@@ -169,16 +166,16 @@ export class ReplayService {
   }
 
   #count(which: (connection: Connection) => boolean): number {
-    return [...this.#replays].reduce((sum, [connection, own]) => sum + (which(connection) ? own.size : 0), 0)
+    return [...this.#replays].reduce((sum, [connection, replays]) => sum + (which(connection) ? replays.size : 0), 0)
   }
 }
 
-const NO_REPLAY = badField('subscription', 'is not replayed on this connection: subscribe with "replay" first')
-const TOO_MANY_REPLAYS = `replay: at most ${MAX_PER_SOCKET} at a time on a connection, and ${MAX_PER_ACCOUNT} of an account: end one`
+const NO_REPLAY = badField('subscription', 'has no replay on this connection. Subscribe with "replay" first')
+const TOO_MANY_REPLAYS = `replay: limit of ${MAX_PER_SOCKET} per connection and ${MAX_PER_ACCOUNT} per account reached. End one first`
 const RELAY_FULL: Failure = {
   kind: 'unavailable',
   what: 'replays',
-  hint: 'as much is replayed here as can be: open another connection, which leads elsewhere',
+  hint: 'This relay is at its replay limit. Reconnect to be placed on another one.',
 }
 
 function badField(path: string, message: string): Failure {
@@ -190,7 +187,7 @@ interface RangeEnds {
   readonly fromBlock?: number | undefined
 }
 
-/** Their schemas ask for one of both. */
+/** The schemas require exactly one of the two. */
 const fromOf = ({ fromTime, fromBlock }: RangeEnds): ReplayPosition => positionOf(fromTime, fromBlock) ?? { height: 0 }
 const toOf = ({ toTime, toBlock }: ReplayRange): ReplayPosition | null => positionOf(toTime, toBlock)
 

@@ -1,4 +1,4 @@
-// Subscriptions of states: what info answers now, and again when it may have changed.
+// State subscriptions: the current info response, fetched again when it may have changed.
 
 import type { Failure } from '../../core/failure.ts'
 import type { StatesTarget } from '../channel.ts'
@@ -27,7 +27,7 @@ export class StatesSource implements SubscriptionSource<StatesTarget> {
 
   attach(subscription: Subscription<StatesTarget>): void {
     this.resume(subscription)
-    // Without blocks a state is read every few seconds alone.
+    // Without blocks a state is only refreshed every few seconds.
     if (this.#fanout.needsBlocks) this.#ports.waitUntil(this.#ports.ensureLog().catch(() => undefined))
   }
 

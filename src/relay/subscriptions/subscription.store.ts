@@ -1,5 +1,5 @@
-// Subscriptions of a relay at rest, so that they outlive its memory. Table `subscription`, one row each.
-// Law: at most one transaction a second, because a pending write holds back every frame of the object.
+// Persists a relay's subscriptions across hibernation in the table `subscription`. Invariant: at most one transaction a
+// second, because a pending write delays every frame of the object.
 
 import type { AccountId } from '../../core/ids.ts'
 import { migrate } from '../../core/migrate.store.ts'
@@ -20,7 +20,7 @@ export interface SavedSubscription {
   readonly sinceMs: number
   readonly account: AccountId
   readonly digest: string
-  /** Of a GraphQL operation: JSON of what it takes to begin it again. Else empty. */
+  /** JSON to restart a GraphQL operation; empty for other subscriptions. */
   readonly operation: string
 }
 
@@ -38,7 +38,7 @@ export class SubscriptionStore {
     migrate(storage, [SCHEMA])
   }
 
-  /** Everything saved, for a relay that wakes. */
+  /** Returns everything saved, for a relay that wakes up. */
   all(): SavedSubscription[] {
     const rows = this.#storage.sql.exec<Row>(
       'SELECT id, socket, body, meta, since_ms, account, digest, operation FROM subscription',
@@ -59,7 +59,7 @@ export class SubscriptionStore {
     this.#enqueue(id, { id, socket, echo, meta, sinceMs, account, digest, operation })
   }
 
-  /** `id` is that of the subscription's minutes. */
+  /** `id` is the id of the subscription's minutes. */
   remove(id: string): void {
     this.#enqueue(id, null)
   }

@@ -1,4 +1,4 @@
-// A subscription: what a client asked for, the source that serves it, and the minutes that pay for it.
+// A subscription: the client's request, the source that serves it, and the minutes that pay for it.
 
 import type { ArchiveReader } from '../../archive/archive/archive-read.ts'
 import type { Coin, MarketType } from '../../core/coin.ts'
@@ -14,7 +14,7 @@ import type { Minutes } from '../minutes/minutes.ts'
 import type { Clock, Connection } from '../sockets/connection.ts'
 import type { StatePorts } from '../states/state-fanout.ts'
 
-/** A body as a socket asked for it. */
+/** A subscribe request. */
 export interface Request<W extends Target = Target> {
   readonly connection: Connection
   readonly identity: string
@@ -28,79 +28,79 @@ export interface Request<W extends Target = Target> {
 
 export interface Subscription<W extends Target = Target> extends Request<W> {
   readonly minutes: Minutes
-  /** Market types of which Snapshots were sent, with the number of minutes paid by then. */
+  /** Market types whose snapshots were sent, with the number of minutes paid by then. */
   sent?: Map<MarketType, number>
 }
 
 /**
- * What serves the bodies of one kind of channel. `Subscriptions.subscribe` calls it in this order: `validate`, `queue`,
+ * Serves the bodies of one kind of channel. `Subscriptions.subscribe` calls it in this order: `validate`, `queue`,
  * `capacity`, `attach`, and after the acknowledgement `seed`.
  */
 export interface SubscriptionSource<W extends Target = Target> {
-  /** Brings up the links that a body needs. The answer says why it cannot be served; nothing was charged by then. */
+  /** Brings up the links that a body needs. Returns why it cannot be served. Nothing is charged yet. */
   validate(target: W): Promise<Failure | null>
-  /** Calls `begin` when the body's turn has come. Left out: at once. */
+  /** Calls `begin` when it is the body's turn. If omitted, it starts at once. */
   queue?(request: Request<W>, begin: (claim: Claim) => Promise<void>): Promise<void>
-  /** Why no more of such bodies begin; null where there is room. Left out: there always is. */
+  /** Returns why no more bodies fit, or null. If omitted, there is always room. */
   capacity?(target: W): Failure | null
-  /** The subscriber is served from now on. It is acknowledged next, which may end its connection. */
+  /** Starts serving the subscriber. It is acknowledged next, which may end its connection. */
   attach(subscription: Subscription<W>, claim: Claim): void
-  /** It was acknowledged: what it is first to be sent may go out. */
+  /** Sends the initial data after the acknowledgement. */
   seed?(subscription: Subscription<W>, claim: Claim): Promise<void> | void
-  /** The subscriber is served no more. */
+  /** Stops serving the subscriber. */
   detach(subscription: Subscription<W>): void
-  /** Takes up a subscription that slept with its relay. */
+  /** Resumes a subscription after its relay's hibernation. */
   resume(subscription: Subscription<W>): void
 }
 
-/** How a request comes to the minute that it is charged. */
+/** How a request gets the minute that pays for it. */
 export interface Claim {
-  /** Null, and the client was told, where it was refused. */
+  /** Null if it was refused; the client was notified. */
   pay(): Promise<Minutes | null>
-  /** True while the body is still wanted, so that it may be attached. */
+  /** True while the client still wants the body, so that it may be attached. */
   readonly isActive: boolean
-  /** It is not attached; `minutes` were paid. */
+  /** Called if it is not attached; `minutes` were paid. */
   cancel(minutes: Minutes | null): void
 }
 
-/** What subscriptions need of their relay. */
+/** Ports of the relay that subscriptions use. */
 export interface Ports extends FirstFramePorts, LogReplayPorts, StatePorts {
   readonly clock: Clock
   readonly waitUntil: WaitUntil
   readonly shards: number
   readonly accounts: Accounts
   readonly books: BookHubs
-  /** The objects of order-level books. */
+  /** The Durable Objects of order-level books. */
   readonly l4: {
     isReady(coin: Coin): Promise<boolean>
     fetch(coin: Coin, atLeast: number, snapshot: L4Channel<unknown>['snapshot']): Promise<SnapshotText | null>
   }
-  /** Null where nothing is archived. */
+  /** Null if there is no archive. */
   readonly archive: ArchiveReader | null
-  /** Resolves when the link to the log is up; rejects where it cannot be reached now. */
+  /** Resolves when the link to the log is up; rejects if the log is unreachable. */
   ensureLog(): Promise<void>
-  /** Runs work during which links stay up that no subscription names yet. */
+  /** Runs work while links stay up that no subscription needs yet. */
   withLinks<T>(run: () => Promise<T>): Promise<T>
   /** Digest of a body's text. */
   digest(text: string): Promise<string>
-  /** Unique for ever. */
+  /** Globally unique. */
   newId(): string
-  /** Whether this coin has a book; null where nobody can tell now. */
+  /** Whether the coin has a book; null if unknown now. */
   hasBook(coin: Coin): Promise<boolean | null>
-  /** Whether files have any trade of a coin. */
+  /** Whether the files have any trade of the coin. */
   hadTrades(coin: Coin): Promise<boolean>
-  /** The coin that was probably meant by one that has no book. */
+  /** A similar coin that has a book. */
   nearestCoin(coin: Coin): Promise<string | undefined>
-  /** The DEXes that have coins, `''` being the main one; none where it cannot be said. */
+  /** DEXes that have coins, with `''` for the main one; empty if unknown. */
   dexes(): Promise<readonly string[]>
-  /** Remembers or forgets a subscription across hibernation. */
+  /** Saves or removes a subscription across hibernation. */
   save(subscription: Subscription): void
   forget(subscription: Subscription): void
-  /** Something went wrong that must not: the connection is to end. */
+  /** An unexpected error. The connection must end. */
   onError(connection: Connection, error: unknown): void
 }
 
-/** Bodies that get the very same frames. */
+/** Bodies with the same key get identical frames. */
 export function topicKey({ identity, meta }: { readonly identity: string; readonly meta: boolean }): string {
   return meta ? `meta ${identity}` : identity
 }

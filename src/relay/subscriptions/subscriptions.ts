@@ -1,5 +1,5 @@
-// Subscriptions of one relay, from request to end. Invariant: requests of one socket take effect one after another, but a
-// body that waits for its books keeps nobody waiting.
+// Subscriptions of one relay, from request to end. Invariant: requests of one socket take effect in order, but a body
+// that waits for its books blocks nobody.
 
 import { canonicalJson } from '../../core/canonical-json.ts'
 import type { RelayEvents } from '../../protocol/feed/log-api.ts'
@@ -25,7 +25,7 @@ import { StatesSource } from './states-source.ts'
 import type { Claim, Ports, Request, SubscriptionSource } from './subscription.ts'
 import { ViewsSource } from './views-source.ts'
 
-/** Who is sent what, by kind of channel. */
+/** The fan-outs by kind of channel. */
 export interface Fanouts {
   readonly events: EventFanout<Connection>
   readonly books: BookFanout<Connection>
@@ -66,19 +66,19 @@ export class Subscriptions {
     return this.#registry.size
   }
 
-  /** A body may find no room: new sockets are better off elsewhere. */
+  /** A body may not fit, so new sockets should go to another relay. */
   get isCrowded(): boolean {
     return this.#events.isCrowded || this.#views.capacity() !== null || this.#fanouts.states.isFull
   }
 
   /**
-   * From a subscribe frame to its acknowledgement, in one order for every source:
+   * Processes a subscribe frame up to its acknowledgement, in the same order for every source:
    *
    *   parse ─▶ limits ─▶ validate ─▶ queue ─▶ pay ─▶ capacity ─▶ attach ─▶ acknowledge ─▶ seed
    *   frame    socket,   DEX, links,  whole            of the      to the                  Snapshots
    *            token     coins        books            relay       fan-out
    *
-   * Resolves when the request was answered, or waits for its turn to be given books.
+   * Resolves when the request was answered, or waits in the queue for full books.
    */
   async subscribe(connection: Connection, frame: SubscribeFrame): Promise<void> {
     const { parsed, echo, identity } = readTarget(frame.subscription)
@@ -91,11 +91,11 @@ export class Subscriptions {
     const request = { connection, identity, echo, target, meta, fromBlock, source: this.#sources[target.source] }
     const outside = tokenFailure(connection, target, frame)
     if (outside) return reject(request, outside)
-    const held = this.#registry.of(connection)
+    const subscriptions = this.#registry.of(connection)
     const waiting = this.#books.pendingOf(connection)
-    if (held.has(identity) || waiting.has(identity) || this.#replays.has(connection, identity))
+    if (subscriptions.has(identity) || waiting.has(identity) || this.#replays.has(connection, identity))
       return connection.send(alreadySubscribed(echo))
-    const full = limitFailure(connection, held.size + waiting.size)
+    const full = limitFailure(connection, subscriptions.size + waiting.size)
     if (full) return reject(request, full)
     if (replay) return this.#registry.allowArchiveWork(request) ? this.#replays.start(request, replay) : undefined
     await this.#ports.withLinks(() => this.#start(request)).catch((error) => this.#ports.onError(connection, error))
@@ -120,7 +120,7 @@ export class Subscriptions {
   async #complete(request: Request, claim: Claim): Promise<void> {
     const { source, target } = request
     const minutes = await this.#ports.withLinks(() => claim.pay())
-    // From here to the acknowledgement nothing is awaited.
+    // Nothing is awaited from here to the acknowledgement.
     const full = minutes && source.capacity?.(target)
     if (full) this.#registry.rejectUnbilled(request, full)
     if (!minutes || full || !claim.isActive) return claim.cancel(minutes)
@@ -139,43 +139,43 @@ export class Subscriptions {
     connection.send(ackFrame('unsubscribe', echo))
   }
 
-  /** Pauses, resumes or moves the replay of a body. */
+  /** Pauses, resumes or seeks the replay of a body. */
   controlReplay(connection: Connection, frame: ReplayFrame): void {
     this.#replays.control(connection, readTarget(frame.subscription).identity, frame)
   }
 
-  /** A block came from the log, with rows of order-level books. */
+  /** Delivers a block of the log, with the rows of order-level books. */
   deliver(block: RelayEvents, rows: ReadonlyMap<string, string> = new Map()): void {
     const { events, states, l4 } = this.#fanouts
     try {
       events.deliver(block)
       states.deliver(block)
     } finally {
-      // Of a large coin hundreds of kilobytes for each who wants them: the others do not wait for that.
+      // A large coin has hundreds of kilobytes per subscriber, so it is sent last.
       l4.push({ height: block.height, time: block.time, epoch: block.epoch ?? null }, rows)
     }
     this.#events.onBlock(block)
   }
 
-  /** The connection has ended: so have its subscriptions. */
+  /** Ends the subscriptions of a connection that ended. */
   onConnectionEnd(connection: Connection): void {
     for (const subscription of [...this.#registry.of(connection).values()]) this.#registry.drop(subscription)
     for (const identity of this.#books.pendingOf(connection)) this.#books.cancel(connection, identity)
     this.#replays.onConnectionEnd(connection)
   }
 
-  /** To be called every ten seconds. */
+  /** Call it every ten seconds. */
   tick(): void {
     this.#books.tick()
     this.#orders.tick()
   }
 
-  /** Resolves when every body that is on its way to its books has them, or was refused. */
+  /** Resolves when every pending body has its books or was rejected. */
   settled(): Promise<void> {
     return this.#books.settled()
   }
 
-  /** Takes up a subscription that slept with the relay; it goes on where it was. */
+  /** Resumes a subscription after hibernation where it was. */
   restore(
     connection: Connection,
     saved: { id: string; echo: string; digest: string; meta: boolean; sinceMs: number },
@@ -188,8 +188,8 @@ export class Subscriptions {
     const { keyHash, token } = connection.identity
     const price = minutePrice(target)
     const visitorsPerHour = token?.visitors?.perHour
-    const begun = { id, keyHash, type: sent.type, price, body: digest, sinceMs, visitorsPerHour }
-    const minutes = restoredMinutes(begun, this.#ports.clock.nowMs)
+    const started = { id, keyHash, type: sent.type, price, body: digest, sinceMs, visitorsPerHour }
+    const minutes = restoredMinutes(started, this.#ports.clock.nowMs)
     this.#registry.accountOf(connection).resume(minutes, connection)
     const source = this.#sources[target.source]
     const identity = canonicalJson(sent)
@@ -199,7 +199,7 @@ export class Subscriptions {
   }
 }
 
-/** What a frame's body asks for, and what it is acknowledged and identified by. */
+/** Parses a frame's body, with its echo and identity. */
 function readTarget(sent: SubscribeFrame['subscription']) {
   const parsed = readBody(sent)
   const body = parsed.ok ? echoOf(sent, parsed.value) : sent

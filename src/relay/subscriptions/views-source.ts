@@ -1,5 +1,5 @@
-// Subscriptions of views of books: the subscriber is shown what there is, and then what changes. Invariant: a hub that
-// cannot say keeps nobody waiting who wants other hubs' coins, too, and what it has comes when it can.
+// Subscriptions to book views: the current state first, then changes. Invariant: a hub that cannot answer never delays
+// the coins of other hubs. Its own coins follow when it can.
 
 import type { Failure } from '../../core/failure.ts'
 import { hubsOf } from '../books/book-fanout.ts'
@@ -10,11 +10,11 @@ import type { Connection } from '../sockets/connection.ts'
 import { BOOK_LIMIT_REACHED, coinsFailure, NOT_READY } from './refusals.ts'
 import { type Ports, type Subscription, type SubscriptionSource, topicKey } from './subscription.ts'
 
-/** Texts of views that a relay holds: some 2 KB each. */
+/** View texts that a relay holds, about 2 KB each. */
 const MAX_LOAD = 16_384
-/** A hub that is silent for longer is late: its coins follow. */
+/** A hub that is silent for longer is late, and its coins follow later. */
 const LATE_MS = 1000
-/** A hub that has no books yet, or no link, is asked again; after that it tells by itself when it is there. */
+/** Retries while a hub has no books or no link. After that the hub sends them itself. */
 const RETRY_MS = 500
 const MAX_TRIES = 60
 
@@ -29,7 +29,7 @@ export class ViewsSource implements SubscriptionSource<ViewsTarget> {
 
   async validate({ body }: ViewsTarget): Promise<Failure | null> {
     const { books, shards } = this.#ports
-    // Of a wildcard one hub is enough to begin with.
+    // For a wildcard, one hub is enough to start.
     const isUp = await Promise.any(hubsOf(body, shards).map((hub) => books.ensure(hub))).then(
       () => true,
       () => false,
@@ -49,7 +49,7 @@ export class ViewsSource implements SubscriptionSource<ViewsTarget> {
     this.#ports.waitUntil(this.#start(topicKey(place), target, connection))
   }
 
-  /** It is shown what there is, because frames may have been missed. */
+  /** Sends the current state, because frames may have been missed. */
   resume(subscription: Subscription<ViewsTarget>): void {
     this.attach(subscription)
     this.seed(subscription)
@@ -59,18 +59,18 @@ export class ViewsSource implements SubscriptionSource<ViewsTarget> {
     this.#views.remove(topicKey(subscription), subscription.connection)
   }
 
-  /** Resolves when the connection has what there is. Never rejects. */
+  /** Resolves when the connection has the current state. Never rejects. */
   async #start(key: string, target: ViewsTarget, connection: Connection): Promise<void> {
-    const told = this.#views.isComplete(key) ? Promise.resolve() : this.#fetch(key, target)
-    if (!this.#views.isComplete(key)) await Promise.race([told, this.#ports.wait(LATE_MS)])
-    // Nothing is awaited between a look that finds room and what fills it.
+    const fetched = this.#views.isComplete(key) ? Promise.resolve() : this.#fetch(key, target)
+    if (!this.#views.isComplete(key)) await Promise.race([fetched, this.#ports.wait(LATE_MS)])
+    // Nothing is awaited between the check for room and the send.
     for (let waitMs = this.#waitMs(key, connection); waitMs > 0; waitMs = this.#waitMs(key, connection))
       await this.#ports.wait(waitMs)
     this.#views.start(key, connection)
-    await told
+    await fetched
   }
 
-  /** Whole markets go out as Snapshots do: as many as come at once would fill the memory. */
+  /** Whole markets are paced like snapshots, or concurrent ones would fill the memory. */
   #waitMs(key: string, connection: Connection): number {
     const bytes = this.#views.sizeOf(key)
     const waitMs = bytes > PACED_BYTES ? connection.snapshotWaitMs(bytes) : 0
@@ -79,22 +79,22 @@ export class ViewsSource implements SubscriptionSource<ViewsTarget> {
 
   #fetch(key: string, target: ViewsTarget): Promise<void> {
     return this.#views.fetchOnce(key, async () => {
-      const asked = hubsOf(target.body, this.#ports.shards).map((hub) => this.#fetchFromHub(hub, key, target))
-      return !(await Promise.all(asked)).includes(false)
+      const requests = hubsOf(target.body, this.#ports.shards).map((hub) => this.#fetchFromHub(hub, key, target))
+      return !(await Promise.all(requests)).includes(false)
     })
   }
 
-  /** False where the hub could not say. */
+  /** False if the hub could not answer. */
   async #fetchFromHub(hub: number, key: string, { body }: ViewsTarget): Promise<boolean> {
     const { books, shards, wait } = this.#ports
-    const wants = viewInterests(body, hub, shards)
+    const interests = viewInterests(body, hub, shards)
     for (let tries = 0; tries < MAX_TRIES && this.#views.isComplete(key) !== null; tries++) {
-      const answer = await books
+      const reply = await books
         .ensure(hub)
-        .then(() => books.joinViews(hub, wants))
+        .then(() => books.joinViews(hub, interests))
         .catch(() => null)
-      if (answer?.ready) {
-        this.#views.push(answer)
+      if (reply?.ready) {
+        this.#views.push(reply)
         return true
       }
       await wait(RETRY_MS)

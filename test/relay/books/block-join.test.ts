@@ -16,7 +16,7 @@ const start = (hubs: number, height = 0) =>
 const brief = (emissions: readonly BookBatch[]) =>
   emissions.map(({ height, updates }) => `${height}:${updates.map(({ coin }) => coin).join('+')}`)
 
-test('a body over several hubs gets a height when all have reported it; ticks alone give nothing', () => {
+test('sends a height when all hubs have reported it; ticks alone send nothing', () => {
   const join = start(3)
   expect(brief(join.push(0, frame(1, ['BTC']), 0))).toEqual([])
   expect(brief(join.push(2, frame(1, ['SOL']), 5))).toEqual([])
@@ -26,28 +26,28 @@ test('a body over several hubs gets a height when all have reported it; ticks al
 })
 
 // WS-34
-test('a hub silent for a second is late: the others go on, its coins follow at their own height', () => {
+test('continues without a hub that is silent for a second; its coins follow at their own height', () => {
   const join = start(2)
   expect(join.push(0, frame(1, ['BTC']), 0)).toEqual([])
   expect(join.dueMs()).toBe(LATE_MS)
   expect(join.tick(LATE_MS - 1)).toEqual([])
   expect(brief(join.tick(LATE_MS))).toEqual(['1:BTC'])
-  // While it is late nothing waits for it.
+  // While it is late, nothing waits for it.
   expect(brief(join.push(0, frame(2, ['BTC']), LATE_MS + 1))).toEqual(['2:BTC'])
   expect(brief(join.push(1, frame(1, ['ETH']), LATE_MS + 2))).toEqual(['1:ETH'])
   expect(join.clearedHeight(1)).toBe(1)
   expect(brief(join.push(1, frame(2, ['ETH']), LATE_MS + 3))).toEqual(['2:ETH'])
-  // It has caught up: it is waited for again.
+  // It has caught up, so others wait for it again.
   expect(join.push(0, frame(3, ['BTC']), LATE_MS + 4)).toEqual([])
   expect(brief(join.push(1, frame(3, ['ETH']), LATE_MS + 5))).toEqual(['3:BTC+ETH'])
 })
 
-test('a late hub stays late until it stands where the others are, and then is waited for', () => {
+test('waits for a late hub again once it has caught up', () => {
   const join = start(2)
   join.push(0, frame(1, ['BTC']), 0)
   join.tick(LATE_MS)
   for (const height of [2, 3, 4]) join.push(0, frame(height, ['BTC']), LATE_MS)
-  // Heights below what has gone out do not end its lateness: nobody waits for it yet.
+  // Heights below the last sent one do not end its lateness.
   for (const height of [1, 2, 3]) expect(brief(join.push(1, frame(height, ['ETH']), 1500))).toEqual([`${height}:ETH`])
   expect([join.clearedHeight(0), join.clearedHeight(1)]).toEqual([4, 3])
   expect(brief(join.push(0, frame(5, ['BTC']), 1500))).toEqual(['5:BTC'])
@@ -56,7 +56,7 @@ test('a late hub stays late until it stands where the others are, and then is wa
   expect(brief(join.push(1, frame(6, ['ETH']), 1500))).toEqual(['6:BTC+ETH'])
 })
 
-test('what waits is due a second after the oldest of it came', () => {
+test('is due a second after its oldest pending frame', () => {
   const join = start(2)
   join.push(0, frame(1, ['BTC']), 100)
   join.push(0, frame(2, ['BTC']), 700)
@@ -64,7 +64,7 @@ test('what waits is due a second after the oldest of it came', () => {
   expect(brief(join.tick(100 + LATE_MS))).toEqual(['1:BTC', '2:BTC'])
 })
 
-test('hubs that begin at different heights are waited for from the lowest on', () => {
+test('waits for hubs that start at different heights from the lowest on', () => {
   const join = new BlockJoin(
     new Map([
       [0, 5],
@@ -76,13 +76,13 @@ test('hubs that begin at different heights are waited for from the lowest on', (
   expect(join.push(0, frame(6, ['BTC']), 0)).toEqual([])
 })
 
-test('a hub that is none of the join’s is left out', () => {
+test('ignores a hub outside the join', () => {
   const join = start(2)
   expect(join.push(2, frame(1, ['SOL']), 0)).toEqual([])
   expect(join.dueMs()).toBeNull()
 })
 
-test('at most 64 heights wait; one more sends the oldest, and its hub is late', () => {
+test('keeps at most 64 pending heights; one more sends the oldest, and its hub is late', () => {
   const join = start(2)
   for (let height = 1; height <= MAX_WAITING_HEIGHTS; height++)
     expect(join.push(0, frame(height, ['BTC']), 0)).toEqual([])
@@ -92,7 +92,7 @@ test('at most 64 heights wait; one more sends the oldest, and its hub is late', 
   expect(join.dueMs()).toBeNull()
 })
 
-test('hubs in different epochs at one height go out apart', () => {
+test('sends hubs in different epochs at one height apart', () => {
   const join = start(2)
   join.push(0, frame(1, ['BTC'], 'old'), 0)
   const emissions = join.push(1, frame(1, ['ETH'], 'new'), 0)
@@ -103,7 +103,7 @@ test('hubs in different epochs at one height go out apart', () => {
 })
 
 // WS-34
-test('law: every fragment exactly once, per coin in the order of heights, whatever the interleaving', () => {
+test('invariant: every fragment is sent exactly once, per coin in height order, for any interleaving', () => {
   const step = fc.record({
     hub: fc.nat({ max: 3 }),
     passMs: fc.oneof(fc.constant(0), fc.nat({ max: 400 })),
@@ -126,14 +126,14 @@ test('law: every fragment exactly once, per coin in the order of heights, whatev
         now += passMs
         got.push(...join.tick(now))
         const height = heights[hub]!
-        // A restarted hub repeats what it had sent.
+        // A restarted hub repeats what it sent.
         for (let old = Math.max(1, height - again); again > 3 && old <= height; old++) {
           got.push(...join.push(hub, frame(old, [`C${hub}`]), now))
         }
         heights[hub] = height + 1 + skip
         push(hub, heights[hub], changes)
       }
-      // Everyone reports a last height: nothing may be left behind.
+      // Everyone reports a last height, so nothing may be left.
       const end = Math.max(...heights) + 1
       for (let hub = 0; hub < 4; hub++) push(hub, end, true)
       got.push(...join.tick(now + LATE_MS))

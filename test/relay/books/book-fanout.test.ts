@@ -40,7 +40,7 @@ const diff = (coins: readonly string[] | null, type = 'l2BookDiff') =>
   booksTarget({ type, ...(coins ? { coin: coins } : {}) })
 const SPOT = booksTarget({ type: 'l2BookDiff', marketTypes: ['spot'] })
 
-/** Pushes a block to all hubs, each with its own coins: `=BTC 6` has changed, and did so in block 6 before. */
+/** Pushes a block to all hubs, each with its own coins. `=BTC 6`: it changed, and did so in block 6 before. */
 function block(fanout: ReturnType<typeof fanoutOf>, height: number, ...changes: string[]) {
   const coins = changes.map((one): [CoinMark, string, number] => {
     const [coin = '', prev] = one.slice(1).split(' ')
@@ -53,7 +53,7 @@ function block(fanout: ReturnType<typeof fanoutOf>, height: number, ...changes: 
 }
 
 // WS-29
-test('l2BookDiff: one Updates per block with the changed coins alone, as specified', () => {
+test('l2BookDiff: one Updates frame per block with only the changed coins', () => {
   const fanout = fanoutOf()
   const one = joined(fanout, 'list', diff(['BTC', 'ETH', 'SOL']))
   block(fanout, 7, '=BTC 6', '=DOGE 6', '=SOL 3')
@@ -75,7 +75,7 @@ test('l2BookDiff2: epoch, cursor, seq and prev_seq', () => {
   expect(JSON.parse(one.sent[0]!)).toEqual({ channel: 'l2BookDiff2', data: { Updates } })
 })
 
-test('one body, one text: every socket of it gets the very same string', () => {
+test('sends the same string to every socket of a body', () => {
   const fanout = fanoutOf()
   const sockets = [socket(), socket(), socket()]
   for (const each of sockets) fanout.add('btc', diff(['BTC']), each)
@@ -84,7 +84,7 @@ test('one body, one text: every socket of it gets the very same string', () => {
 })
 
 // WS-30
-test('a new coin is a Snapshot on l2BookDiff wildcards and an ordinary diff on l2BookDiff2', () => {
+test('sends a new coin as a snapshot on l2BookDiff wildcards and as a diff on l2BookDiff2', () => {
   const fanout = fanoutOf()
   const wild = joined(fanout, 'wild', diff(null))
   const wild2 = joined(fanout, 'wild2', diff(null, 'l2BookDiff2'))
@@ -102,7 +102,7 @@ test('a new coin is a Snapshot on l2BookDiff wildcards and an ordinary diff on l
 })
 
 // WS-33
-test('lost continuity breaks l2BookDiff sockets that have the coin, and is told to l2BookDiff2', () => {
+test('lost continuity breaks l2BookDiff sockets with the coin, and is reported to l2BookDiff2', () => {
   const fanout = fanoutOf()
   const has = joined(fanout, 'btc', diff(['BTC']))
   const hasNot = joined(fanout, 'eth', diff(['ETH']))
@@ -112,7 +112,7 @@ test('lost continuity breaks l2BookDiff sockets that have the coin, and is told 
   expect(JSON.parse(two.sent[0]!).data.Updates.book_diffs[0]).toMatchObject({ coin: 'BTC', prev_seq: -1 })
 })
 
-test('what a hub must have in force follows the bodies', () => {
+test("a hub's interest follows the bodies", () => {
   const fanout = fanoutOf()
   const one = socket()
   const hub = shardOf('BTC', SHARDS)
@@ -131,7 +131,7 @@ test('what a hub must have in force follows the bodies', () => {
   expect(fanout.needsHub(hub)).toBe(false)
 })
 
-/** Checks the specification's lifecycle: Snapshot first, then exactly the heights above it that changed the coin. */
+/** Checks the specified lifecycle: a snapshot first, then exactly the heights above it that changed the coin. */
 function follow(sent: readonly string[]): Map<string, number[]> {
   const seen = new Map<string, number[]>()
   for (const text of sent) {
@@ -150,11 +150,11 @@ function follow(sent: readonly string[]): Map<string, number[]> {
 }
 
 // WS-29
-test('law: a subscriber that joins mid-stream gets each Snapshot once and exactly the changes above it', () => {
+test('invariant: a joining subscriber gets each snapshot once and exactly the changes above it', () => {
   const coins = ['BTC', 'ETH', 'SOL', 'XRP', 'ADA', 'TON']
   const counts = (max: number) => fc.array(fc.nat({ max }), { minLength: coins.length, maxLength: coins.length })
-  // `ahead`: how much further its hub is than its frames when a Snapshot is made; `before`, `meanwhile`: blocks between
-  // one Snapshot and the next, and between the making of one and its arrival.
+  // `ahead`: how far its hub is ahead of its frames at a snapshot; `before`, `meanwhile`: blocks between snapshots, and
+  // between a snapshot's creation and arrival.
   const plan = fc.record({
     changed: fc.array(fc.subarray(coins), { minLength: 12, maxLength: 40 }),
     delivery: fc.infiniteStream(fc.nat({ max: SHARDS - 1 })),
@@ -193,7 +193,7 @@ test('law: a subscriber that joins mid-stream gets each Snapshot once and exactl
       for (const [index, coin] of coins.entries()) {
         steps(before[index]!)
         fanout.startRecording([coin])
-        // The hub may be ahead of what has come over its link, never behind.
+        // The hub may be ahead of its link's frames, never behind.
         const height = Math.min(changed.length, at[shardOf(coin, SHARDS)]! + ahead[index]!)
         steps(meanwhile[index]!)
         fanout.deliverSnapshot('body', one, { coin, height }, textOf(coin, height))
@@ -211,7 +211,7 @@ test('law: a subscriber that joins mid-stream gets each Snapshot once and exactl
         expect(heights).toEqual(due)
       }
       expect(one.why).toEqual([])
-      // Served from the shared frame in the end: the next block settles whoever it still serves alone.
+      // In the end the next block settles receivers that are served alone.
       for (const height of [changed.length + 1, changed.length + 2]) {
         block(fanout, height, ...coins.map((coin) => `=${coin} 0`))
       }
@@ -222,7 +222,7 @@ test('law: a subscriber that joins mid-stream gets each Snapshot once and exactl
 })
 
 // WS-30
-test('a coin that is listed while a wildcard waits for its Snapshots gets one too, and begins by itself afterwards', () => {
+test('a coin listed while a wildcard joins gets a snapshot too, and starts by itself later', () => {
   const fanout = fanoutOf()
   const joiner = new Joiner(l2BookDiff, SHARDS)
   const one = joined(fanout, 'wild', diff(null), joiner)
@@ -248,7 +248,7 @@ test('a coin that is listed while a wildcard waits for its Snapshots gets one to
 })
 
 // WS-33
-test('a coin whose continuity was lost between the making of its Snapshot and its arrival breaks who gets it', () => {
+test('a coin that lost continuity while its snapshot was in flight breaks its receivers', () => {
   const fanout = fanoutOf()
   const joiner = new Joiner(l2BookDiff, SHARDS)
   const one = joined(fanout, 'btc', diff(['BTC']), joiner)
@@ -260,7 +260,7 @@ test('a coin whose continuity was lost between the making of its Snapshot and it
   expect(one.why).toEqual(['continuity'])
 })
 
-test('hubs that begin anew take nothing from bodies that have no coins of theirs', () => {
+test('a hub restart does not affect bodies without its coins', () => {
   const fanout = fanoutOf()
   const names = Array.from({ length: 100 }, (_, index) => `C${index}`)
   const [a, b, c] = [0, 1, 2].map((hub) => names.find((coin) => shardOf(coin, SHARDS) === hub)!)
@@ -270,7 +270,7 @@ test('hubs that begin anew take nothing from bodies that have no coins of theirs
   joiner.expect([a!])
   const joining = joined(fanout, 'joining', diff([a!]), joiner)
   fanout.startRecording([a!])
-  // One hub has reported what the other has not when a third begins anew.
+  // One hub has reported a height that the other has not when a third restarts.
   fanout.push(0, frame(5, [['=', a!, 4]]), 0)
   fanout.restart(2)
   fanout.push(1, frame(5, [['=', b!, 4]]), 0)

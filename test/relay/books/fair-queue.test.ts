@@ -4,7 +4,7 @@ import { FairQueue, type Ticket } from '../../../src/relay/books/fair-queue.ts'
 
 const SEATS = 6
 
-/** Turns in which every call is noted at once. */
+/** A queue that records every grant. */
 class Watched {
   readonly turns = new FairQueue(SEATS)
   readonly waiting: Ticket[] = []
@@ -18,7 +18,7 @@ class Watched {
 
   async leave(which: number): Promise<void> {
     const ticket = this.waiting[which % Math.max(1, this.waiting.length)]
-    if (ticket) this.turns.cancel(ticket, 'left')
+    if (ticket) this.turns.cancel(ticket, 'canceled')
     await this.note()
   }
 
@@ -32,13 +32,13 @@ class Watched {
     return this.seated.filter((ticket) => ticket.account === account).length
   }
 
-  /** Sorts those that were called since out of those that wait. */
+  /** Moves granted tickets out of the waiting ones. */
   async note(): Promise<void> {
     for (const ticket of [...this.waiting]) {
       const turn = await Promise.race([ticket.turn, Promise.resolve(null)])
       if (turn === null) continue
       this.waiting.splice(this.waiting.indexOf(ticket), 1)
-      if (turn === 'now') {
+      if (turn === 'granted') {
         this.seated.push(ticket)
         this.called.push(ticket.account)
       }
@@ -46,7 +46,7 @@ class Watched {
   }
 }
 
-test('law: never more than the seats nor half of them for one, and no seat stays free for one that may have it', async () => {
+test('invariant: never exceeds the slots, or half of them per account, and leaves no usable slot free', async () => {
   const step = fc.oneof(
     {
       weight: 4,
@@ -72,7 +72,7 @@ test('law: never more than the seats nor half of them for one, and no seat stays
   )
 })
 
-test('accounts take turns, however many one of them has waiting; of one the first that came is the first', async () => {
+test('accounts take turns, whatever their number of tickets; each account is first in, first out', async () => {
   const world = new Watched()
   for (let i = 0; i < 100; i++) await world.enter('crowd')
   for (const account of ['x', 'x', 'y']) await world.enter(account)

@@ -16,11 +16,11 @@ let watched: Set<string>
 let texts: Set<string>
 let perAnswer: number
 let answers: boolean
-let carousel: SharedSnapshotScan
+let scan: SharedSnapshotScan
 let pacedBytes: number
 /** Called between two sends. */
 let during: () => void
-/** Called when nobody may be sent anything. */
+/** Called when nothing may be sent. */
 let waits: () => void
 
 beforeEach(() => {
@@ -34,7 +34,7 @@ beforeEach(() => {
   pacedBytes = 0
   during = () => undefined
   waits = () => undefined
-  carousel = new SharedSnapshotScan({
+  scan = new SharedSnapshotScan({
     hub: 0,
     clock,
     wait: async (ms) => {
@@ -67,19 +67,21 @@ beforeEach(() => {
 })
 
 function answer(coins: readonly string[]): JoinResponse {
-  const known = coins.filter((coin) => COINS.includes(coin))
+  const present = coins.filter((coin) => COINS.includes(coin))
   const levels = ' '.repeat(BYTES)
-  const snapshots = known.slice(0, perAnswer).map((coin) => ({ coin, time: 0, height: 1, epoch: 'e', seq: 1, levels }))
+  const snapshots = present
+    .slice(0, perAnswer)
+    .map((coin) => ({ coin, time: 0, height: 1, epoch: 'e', seq: 1, levels }))
   return {
     v: 1,
     ready: true,
     snapshots,
     unknown: coins.filter((coin) => !COINS.includes(coin)),
-    rest: known.slice(perAnswer),
+    rest: present.slice(perAnswer),
   }
 }
 
-const rider = (
+const waiter = (
   key: string,
   coins: readonly string[],
   more: Partial<SnapshotReceiver> = {},
@@ -92,9 +94,9 @@ const rider = (
 }
 const coinsOf = (name: string) => handed.flatMap(([key, coin]) => (key === name ? [coin] : []))
 
-test('each coin is asked for and written once for all who are there, and everyone gets each once', async () => {
-  const riders = Array.from({ length: 16 }, (_, index) => rider(`r${index}`, COINS))
-  expect(await Promise.all(riders.map((one) => carousel.serve(one)))).toEqual(riders.map(() => true))
+test('requests and encodes each coin once for all current waiters, and sends each once', async () => {
+  const riders = Array.from({ length: 16 }, (_, index) => waiter(`r${index}`, COINS))
+  expect(await Promise.all(riders.map((one) => scan.serve(one)))).toEqual(riders.map(() => true))
   // The first came alone.
   expect(fetches.length).toBeLessThanOrEqual(2 + COINS.length / perAnswer)
   for (const { key } of riders) expect(coinsOf(key).sort()).toEqual([...COINS].sort())
@@ -103,62 +105,62 @@ test('each coin is asked for and written once for all who are there, and everyon
   expect(pacedBytes).toBeGreaterThan(16 * COINS.length * BYTES)
 })
 
-test('who comes later is served what is under way, and then what it missed', async () => {
+test('serves a late waiter from the running scan, then what it missed', async () => {
   let later: Promise<boolean> | undefined
   during = () => {
-    if (handed.length === 30) later = carousel.serve(rider('later', COINS))
+    if (handed.length === 30) later = scan.serve(waiter('later', COINS))
   }
-  expect(await carousel.serve(rider('first', COINS))).toBe(true)
+  expect(await scan.serve(waiter('first', COINS))).toBe(true)
   expect(await later).toBe(true)
   expect(coinsOf('later').sort()).toEqual([...COINS].sort())
-  // What they both lacked was read once.
+  // What both lacked was read once.
   expect(fetches.length).toBeLessThan(18)
 })
 
-test('few coins do not wait behind whole markets', async () => {
-  const whole = carousel.serve(rider('whole', COINS))
-  await carousel.serve(rider('quick', ['C99'], { isQuick: true }))
+test('few coins do not wait behind full markets', async () => {
+  const full = scan.serve(waiter('whole', COINS))
+  await scan.serve(waiter('quick', ['C99'], { isQuick: true }))
   expect(coinsOf('whole').length).toBeLessThan(3 * perAnswer)
-  expect(await whole).toBe(true)
+  expect(await full).toBe(true)
 })
 
-test('one that may not be sent to now keeps nobody waiting, and gets the rest when it may', async () => {
-  const slow = rider('slow', COINS, {}, () => (clock.nowMs < 5000 ? 5000 - clock.nowMs : 0))
-  const served = carousel.serve(slow)
-  await carousel.serve(rider('fast', COINS))
+test('a blocked waiter delays nobody, and gets the rest later', async () => {
+  const slow = waiter('slow', COINS, {}, () => (clock.nowMs < 5000 ? 5000 - clock.nowMs : 0))
+  const served = scan.serve(slow)
+  await scan.serve(waiter('fast', COINS))
   expect(clock.nowMs).toBeLessThan(5000)
   expect(await served).toBe(true)
   expect(clock.nowMs).toBe(5000)
   expect(coinsOf('slow').sort()).toEqual([...COINS].sort())
 })
 
-test('no book is read again and again for one that takes none', async () => {
+test('does not read books repeatedly for a waiter that takes none', async () => {
   let read = 0
   const waitMs = () => {
     if (clock.nowMs >= 60_000) return 0
     read = fetches.length
     return 50
   }
-  await carousel.serve(rider('stuck', COINS, {}, waitMs))
+  await scan.serve(waiter('stuck', COINS, {}, waitMs))
   expect(read).toBeLessThanOrEqual(2)
 })
 
-test('who comes while another waits for long is served within seconds', async () => {
+test('serves a new waiter within seconds while another is blocked', async () => {
   let next: Promise<number> | undefined
   const comes = async () => {
-    await carousel.serve(rider('next', ['C99'], { isQuick: true }))
+    await scan.serve(waiter('next', ['C99'], { isQuick: true }))
     return clock.nowMs
   }
   waits = () => {
     next ??= comes()
   }
   const waitMs = () => Math.max(0, 9000 - clock.nowMs)
-  await carousel.serve(rider('waiting', COINS, {}, waitMs))
+  await scan.serve(waiter('waiting', COINS, {}, waitMs))
   expect(await next).toBeLessThan(3000)
 })
 
-test('who reads in time is waited for, so that a coin is read once for all', async () => {
-  // Each may be sent a Snapshot every 100 ms, at another time.
+test('waits for a reader that is fast enough, so that a coin is read once for all', async () => {
+  // Each may get a snapshot every 100 ms, at different times.
   const lastMs = new Map<number, number>()
   const riders = Array.from({ length: 8 }, (_, index) => {
     const waitMs = () => {
@@ -166,26 +168,26 @@ test('who reads in time is waited for, so that a coin is read once for all', asy
       if (left <= 0) lastMs.set(index, clock.nowMs)
       return Math.max(0, left)
     }
-    return rider(`r${index}`, COINS, {}, waitMs)
+    return waiter(`r${index}`, COINS, {}, waitMs)
   })
-  await Promise.all(riders.map((one) => carousel.serve(one)))
+  await Promise.all(riders.map((one) => scan.serve(one)))
   for (const { key } of riders) expect(coinsOf(key).sort()).toEqual([...COINS].sort())
   expect(fetches.length).toBeLessThanOrEqual(3 + COINS.length / perAnswer)
 })
 
-test('a coin without a book is served from its first change on', async () => {
-  const one = rider('one', ['C1', 'gone'])
-  expect(await carousel.serve(one)).toBe(true)
+test('serves a coin without a book from its first change', async () => {
+  const one = waiter('one', ['C1', 'gone'])
+  expect(await scan.serve(one)).toBe(true)
   const entry = { mark: '+' as const, coin: 'gone', prevSeq: -1, levels: '[[],[]]' }
   expect(one.joiner.push({ height: 2, time: 0, epoch: 'e', updates: [entry] }).texts).toHaveLength(1)
 })
 
-test('a hub that does not answer lets go of those that need it, and one that left is let go of', async () => {
+test('releases the waiters of an unresponsive hub, and those that left', async () => {
   answers = false
-  const left = rider('left', COINS)
-  const both = [carousel.serve(rider('one', COINS)), carousel.serve(left)]
+  const left = waiter('left', COINS)
+  const both = [scan.serve(waiter('one', COINS)), scan.serve(left)]
   left.joiner.abandon()
   expect(await Promise.all(both)).toEqual([false, true])
   answers = true
-  expect(await carousel.serve(rider('next', COINS))).toBe(true)
+  expect(await scan.serve(waiter('next', COINS))).toBe(true)
 })

@@ -1,4 +1,4 @@
-// Channels of events: what a block becomes for a body. Each frame is held against its channel's schema.
+// Event channels: the frames of a block for a body. Each frame is validated with its channel's schema.
 
 import { describe, expect, test } from 'vitest'
 import type { Fill, UserFill } from '../../../src/protocol/feed/block.ts'
@@ -30,7 +30,7 @@ const fanoutWith = (...added: [body: { type: string }, send: (text: string) => v
 
 describe('fills', () => {
   // WS-25
-  test('userFills: all matching fills of a block are one frame, as specified, and one text for all who want it', () => {
+  test('userFills: one frame with all matching fills of a block, and one text for all receivers', () => {
     const body = { type: 'userFills', addresses: [USER, OTHER] }
     const own: UserFill[] = [
       [USER, bare('BTC', 1)],
@@ -47,7 +47,7 @@ describe('fills', () => {
   })
 
   // WS-24, WS-25
-  test('userFills of one `user`: his fills once more, as the public server has them, beside what is specified', () => {
+  test("userFills with `user`: the fills again in the public server's shape", () => {
     const fills = [bare('BTC', 1), bare('BTC', 2)]
     const block = { fills: [...fills.map((one) => [USER, one]), [OTHER, bare('ETH', 3)]] as UserFill[] }
     const specified = { channel: 'userFills', fills: fills.map((one) => [USER, one]) }
@@ -61,7 +61,7 @@ describe('fills', () => {
   })
 
   // WS-24, WS-26
-  test('allFills: every market or one coin; meta adds height and time', () => {
+  test('allFills: all markets or one coin; meta adds height and time', () => {
     const fills: UserFill[] = [
       [USER, bare('BTC', 1)],
       [OTHER, bare('ETH', 2)],
@@ -82,7 +82,7 @@ describe('fills', () => {
   ]
 
   // WS-101
-  test('builderFills: fills of all who came through a builder, in one frame of a block, in the builder’s any case', () => {
+  test('builderFills: all fills of a builder in a block in one frame, in any letter case', () => {
     const fills: UserFill[] = [fillOf(USER), fillOf(OTHER), fillOf(USER, { builder: RIVAL }), [USER, BARE]]
     const body = { type: 'builderFills', builder: inCapitals(BUILDER) }
     expect(framesOf(body, { fills })).toEqual([{ channel: 'builderFills', fills: fills.slice(0, 2) }])
@@ -92,7 +92,7 @@ describe('fills', () => {
   })
 
   // WS-101
-  test.each([{}, { builder: BUILDER, addresses: [RIVAL] }, { user: USER }])('builderFills refuses %o', (more) => {
+  test.each([{}, { builder: BUILDER, addresses: [RIVAL] }, { user: USER }])('builderFills rejects %o', (more) => {
     expect(channelOf('builderFills')!.request.safeParse({ type: 'builderFills', ...more }).success).toBe(false)
   })
 
@@ -100,7 +100,7 @@ describe('fills', () => {
   test.each([
     ['builderFills', fillOf, { sz: '0.02', builderFee: '0.16', builder: BUILDER }],
     ['builderLiquidations', liquidationOf, { sz: '0.02', closedPnl: '-25.0', builder: BUILDER }],
-  ])('%s: parts of one order are merged for those who ask', (type, of, merged) => {
+  ])('%s: merges partial fills on request', (type, of, merged) => {
     const through = [[0, BUILDER] as const, [1, BUILDER] as const]
     const block = { fills: [of(USER, { tid: 1 }), of(USER, { tid: 2 })], through }
     const [frame] = framesOf({ type, builder: BUILDER, aggregateByTime: true }, block)
@@ -117,7 +117,7 @@ describe('fills', () => {
   })
 
   // WS-103
-  test('builderLiquidations: liquidations that the log tells to a builder, whose name stands in the fill; by DEX', () => {
+  test('builderLiquidations: liquidations that the log assigns to a builder, by DEX', () => {
     const fills = [fillOf(OTHER), liquidationOf(USER), liquidationOf(OTHER, { coin: 'xyz:GOLD' }), liquidationOf(OTHER)]
     const through = [BUILDER, BUILDER, RIVAL].map((builder, at) => [at + 1, builder] as const)
     const seen = (more: object, block: Partial<BlockEvents> = { fills, through }) =>
@@ -139,7 +139,7 @@ describe('trades', () => {
     framesOf({ type: 'trades', coin }, { fills }, meta)
 
   // WS-24, WS-46
-  test('two fills with one tid are one trade: the taker’s side and hash, buyer before seller, keys in the public order', () => {
+  test("two fills with one tid are one trade: the taker's side and hash, buyer before seller, public key order", () => {
     const [frame] = frames([bought(), sold({ hash: ZERO })])
     const { coin, px, sz, time, tid } = EXAMPLE
     const expected = { coin, side: 'A', px, sz, time, hash: ZERO, tid, users: [USER, OTHER] }
@@ -150,7 +150,7 @@ describe('trades', () => {
   })
 
   // WS-46
-  test('all trades of a block and coin come in one frame, in the order of the chain; others not at all', () => {
+  test('all trades of a block and coin share one frame, in chain order', () => {
     const at = (tid: number, over: Partial<Fill> = {}) => [bought({ tid, ...over }), sold({ tid, ...over })]
     const sent = frames([...at(3), ...at(7, { coin: 'ETH' }), ...at(1), ...at(2)])
     expect(sent.map(({ data }) => data.map((trade: Fill) => trade.tid))).toEqual([[3, 1, 2]])
@@ -158,7 +158,7 @@ describe('trades', () => {
   })
 
   // WS-46
-  test('one wallet may be both sides; half a trade, or halves on two coins, are none; no fill is half of two', () => {
+  test('one wallet may be both sides; half a trade, or halves on two coins, are no trade', () => {
     for (const fills of [[bought()], [bought(), sold({ coin: 'ETH' })]]) expect(frames(fills)).toEqual([])
     expect(frames([bought(), sold({}, USER)])[0].data).toMatchObject([{ users: [USER, USER] }])
     expect(frames([bought(), sold(), sold()])[0].data).toHaveLength(1)
@@ -175,40 +175,40 @@ describe('orderUpdates', () => {
   }
   const { coin, side, limitPx, sz, oid, timestamp, origSz } = EXAMPLE_ORDER
   const SHOWN = { coin, side, limitPx, sz, oid, timestamp, origSz }
-  const shown = (status: string, more: object = {}) => {
+  const rowOf = (status: string, more: object = {}) => {
     return { order: { ...SHOWN, ...more }, status, statusTimestamp: 1778002753024 }
   }
   const frames = (body: object, orders: readonly unknown[], meta = false) =>
     textsOf({ type: 'orderUpdates', ...body }, { orders }, meta)
 
   // WS-120
-  test('all that a block tells of one user is one frame: tagged, and as the public server shows it', () => {
+  test("all statuses of one user in a block share one frame, also in the public server's shape", () => {
     const more = { sz: '0.0', cloid: `0x${'0d'.repeat(16)}`, reduceOnly: true }
     const orders = [row('open'), row('open', {}, OTHER), row('filled', more)]
-    const data = [shown('open'), shown('filled', more)]
+    const data = [rowOf('open'), rowOf('filled', more)]
     const frame = { channel: 'orderUpdates', updates: data.map((update) => ({ user: USER, ...update })), data }
     expect(frames({ user: USER }, orders)).toEqual([JSON.stringify(frame)])
     expect(frames({ user: USER }, orders, true)).toEqual([JSON.stringify({ ...frame, block_height: 9, time: 90 })])
   })
 
   // WS-120
-  test('of several users it is one frame without the bare list, in the order of the chain; of others nothing', () => {
+  test('for several users there is one frame without the bare list, in chain order', () => {
     const orders = [row('canceled'), row('minTradeNtlRejected', {}, OTHER), row('open', {}, THIRD)]
     const updates = [
-      { user: USER, ...shown('canceled') },
-      { user: OTHER, ...shown('minTradeNtlRejected') },
+      { user: USER, ...rowOf('canceled') },
+      { user: OTHER, ...rowOf('minTradeNtlRejected') },
     ]
     expect(frames({ users: [OTHER, USER] }, orders)).toEqual([JSON.stringify({ channel: 'orderUpdates', updates })])
     expect(frames({ addresses: [USER] }, orders.slice(1))).toEqual([])
   })
 
-  test('what has no shape that could be shown is left out', () => {
+  test('skips rows that do not match the schema', () => {
     const odd = [null, 7, { ...row('open'), time: 'noon' }, row('open', { oid: 'x' }), { ...row('open'), order: null }]
     expect(frames({ user: USER }, odd)).toEqual([])
   })
 })
 
-describe('what happened to one user, in the public server’s shapes', () => {
+describe("events of one user in the public server's shapes", () => {
   const AT = '2026-09-21T14:13:20.999'
   const stateOf = (user: string) => ({ ...EXAMPLE_TWAP, user })
   const twapOf = (user: string, status: unknown, twap_id = 3) => ({ time: AT, twap_id, state: stateOf(user), status })
@@ -217,17 +217,17 @@ describe('what happened to one user, in the public server’s shapes', () => {
     framesOf({ type, user: inCapitals(USER) }, { time: TIME, ...block }, meta)
 
   // WS-104
-  test('userEvents: a frame of each kind and block, on the channel `user`; slices apart from other fills', () => {
+  test('userEvents: one frame per kind and block on the channel `user`; slices apart from other fills', () => {
     const slice = fillOf(USER, { twapId: 3, tid: 9 })
     const fills = [fillOf(USER, { tid: 1 }), fillOf(OTHER), slice, fillOf(USER, { tid: 2 })]
     const twaps = [twapOf(USER, 'finished'), twapOf(OTHER, 'finished')]
     const twapSliceFills = [{ fill: { ...slice[1], twapId: null }, twapId: 3 }]
-    const shown = [
+    const rowOf = [
       { fills: [fills[0]![1], fills[3]![1]] },
       { twapSliceFills },
       { twapHistory: [historyOf({ status: 'finished' })] },
     ]
-    expect(frames('userEvents', { fills, twaps })).toEqual(shown.map((data) => ({ channel: 'user', data })))
+    expect(frames('userEvents', { fills, twaps })).toEqual(rowOf.map((data) => ({ channel: 'user', data })))
     expect(frames('userEvents', { fills: [fillOf(OTHER)] })).toEqual([])
     const statuses = ['open', 'canceled', 'marginCanceled', 'perpMarginRejected', 'selfTradeCanceled']
     const orders = [USER, OTHER].flatMap((user) =>
@@ -238,16 +238,16 @@ describe('what happened to one user, in the public server’s shapes', () => {
   })
 
   // WS-104
-  test('userEvents: each funding payment by itself; meta beside', () => {
+  test('userEvents: each funding payment has its own frame, with meta', () => {
     const rowOf = (coin: string) => ({ time: 5, coin, usdc: '-0.1', szi: '1.0', fundingRate: '0.1', nSamples: null })
-    const paid = ['BTC', 'ETH'].map((coin) => ({ user: USER, id: coin, row: rowOf(coin) }))
-    expect(frames('userEvents', { fetched: { paid } }, true)).toEqual(
-      paid.map(({ row }) => ({ channel: 'user', data: { funding: row }, block_height: 9, time: TIME })),
+    const funding = ['BTC', 'ETH'].map((coin) => ({ user: USER, id: coin, row: rowOf(coin) }))
+    expect(frames('userEvents', { fetched: { funding } }, true)).toEqual(
+      funding.map(({ row }) => ({ channel: 'user', data: { funding: row }, block_height: 9, time: TIME })),
     )
   })
 
   // WS-105
-  test('userTwapSliceFills: the order’s id beside the fill, and none in it', () => {
+  test('userTwapSliceFills: the order id is next to the fill, not in it', () => {
     const slice = fillOf(USER, { twapId: 3 })
     const [frame] = frames('userTwapSliceFills', { fills: [fillOf(USER), slice, fillOf(OTHER, { twapId: 3 })] })
     const twapSliceFills = [{ fill: { ...slice[1], twapId: null }, twapId: 3 }]
@@ -256,7 +256,7 @@ describe('what happened to one user, in the public server’s shapes', () => {
   })
 
   // WS-105
-  test('userTwapHistory: seconds, and why an order failed; what is no status is left out', () => {
+  test('userTwapHistory: seconds, and the failure of an order; skips invalid statuses', () => {
     const odd = [null, 7, { twap_id: 'x' }, { ...twapOf(USER, 'activated'), state: { user: 1 } }, twapOf(USER, 5)]
     const twaps = [...odd, twapOf(USER, 'activated'), twapOf(USER, { error: 'No margin' }, 4)]
     expect(frames('userTwapHistory', { twaps }).map(({ data }) => data.history)).toEqual([
@@ -275,7 +275,7 @@ describe('what happened to one user, in the public server’s shapes', () => {
     ['userTwapSliceFills', 'userTwapSliceFills', [sliceOf(2), sliceOf(1)], slices],
     ['userTwapHistory', 'twapHistory', [twapRow(2), twapRow(1)], { history: [twapRow(1), twapRow(2)] }],
     ['userFundings', 'userFunding', [payment(1), payment(2)], { fundings: [paidAt(1), paidAt(2)] }],
-  ])('%s begins with what was before, flagged, the oldest first, and echoes the user in lower case', async (...row) => {
+  ])('%s starts with flagged history, oldest first, and echoes the user in lower case', async (...row) => {
     const [type, asked, answer, list] = row
     const world = new World()
     const questions: unknown[] = []
@@ -292,7 +292,7 @@ describe('what happened to one user, in the public server’s shapes', () => {
   })
 
   // WS-105
-  test('userFundings: what is too much for one answer is asked for from a later time on', async () => {
+  test('userFundings: requests a later start if a response is too large', async () => {
     const world = new World()
     world.clock.nowMs = TIME
     const starts: number[] = []
@@ -308,7 +308,7 @@ describe('what happened to one user, in the public server’s shapes', () => {
   })
 
   // WS-106
-  test('notification: a sentence for each resting order that was filled, its parts together, without idle zeros', () => {
+  test('notification: one text per filled resting order, with partial fills merged and zeros trimmed', () => {
     const resting = { crossed: false, px: '1907.60', sz: '0.0063', coin: 'ETH' }
     const fills = [
       fillOf(USER, { ...resting, side: 'B', sz: '0.0040', tid: 1 }),
@@ -348,7 +348,7 @@ describe('userNonFundingLedgerUpdates', () => {
     expect(framesOf({ type, addresses: [OTHER] }, block, true)).toEqual([withMeta])
   })
 
-  test('a socket that ends while its updates go out takes no other socket with it', () => {
+  test('a socket that ends during the send does not affect others', () => {
     const sent: string[] = []
     const { fanout, deliver } = fanoutWith([{ type, addresses: [THIRD] } as never, (text) => void sent.push(text)])
     const ending = { send: () => fanout.remove('ab', ending) }
@@ -359,7 +359,7 @@ describe('userNonFundingLedgerUpdates', () => {
 })
 
 describe('the fan-out', () => {
-  test('a block’s frames come in one order, whoever subscribed to what before', () => {
+  test("sends a block's frames in catalogue order, whatever the subscription order", () => {
     const addresses = [USER]
     const bodies = [
       { type: 'userFills', addresses },
@@ -383,7 +383,7 @@ describe('the fan-out', () => {
     }
   })
 
-  test('nothing is sent after the last subscriber of a body has gone', () => {
+  test('sends nothing after the last subscriber left', () => {
     const sent: string[] = []
     const { fanout, deliver } = fanoutWith()
     const one = { send: (text: string) => void sent.push(text) }

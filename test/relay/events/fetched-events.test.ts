@@ -12,26 +12,26 @@ const BODY = { type: 'candle', coin: 'BTC', interval: '1m' }
 const base = { t: 0, T: MINUTE - 1, s: 'BTC', i: '1m', o: '5.0', c: '6.0', h: '7.0', l: '4.0', v: '10.0', n: 3 }
 
 let world: World
-/** What info answers; null: nothing. */
-let known: Candle[] | null
-let asked: object[]
+/** Info response; null: none. */
+let history: Candle[] | null
+let requests: object[]
 let tid = 0
 beforeEach(() => {
   world = new World()
-  known = [base]
-  asked = []
+  history = [base]
+  requests = []
   world.past = (question) => {
-    asked.push(question)
-    return known && { body: JSON.stringify(known) }
+    requests.push(question)
+    return history && { body: JSON.stringify(history) }
   }
 })
-const shown = () => world.frames.splice(0).flatMap(({ channel, data }) => (channel === 'candle' ? [data] : []))
+const candlesSent = () => world.frames.splice(0).flatMap(({ channel, data }) => (channel === 'candle' ? [data] : []))
 const half = (side: 'A' | 'B', px: string, time: number): UserFill => [
   EXAMPLE_FILL[0],
   { ...EXAMPLE_FILL[1], px, sz: '1.0', time, side, tid, crossed: side === 'A' },
 ]
 
-/** A block, with a trade where a price is given, and all that it made due. */
+/** A block, with a trade if a price is given, and everything it triggers. */
 async function block(time: number, px?: string): Promise<void> {
   tid++
   world.eventBlock({ time, fills: px === undefined ? [] : [half('B', px, time), half('A', px, time)] })
@@ -39,34 +39,34 @@ async function block(time: number, px?: string): Promise<void> {
 }
 
 // WS-134
-it('begins with what info knows, goes on with trades at most once a second, and ends with its last state', async () => {
+it('starts with the info candle, sends trades at most once a second, and ends with its last state', async () => {
   await world.subscribe(BODY)
   expect(world.frames[0].data.subscription).toEqual({ type: 'candle', interval: '1m', coin: 'BTC' })
-  shown()
+  candlesSent()
   await block(10_000)
-  expect([asked, shown()]).toEqual([
+  expect([requests, candlesSent()]).toEqual([
     [{ type: 'candleSnapshot', req: { coin: 'BTC', interval: '1m', startTime: 0 } }],
     [],
   ])
   await block(10_100)
-  expect(shown()).toEqual([base])
-  // Nothing was traded around the second answer: it is the last word.
+  expect(candlesSent()).toEqual([base])
+  // No trade came around the second response, so it is final.
   await block(12_200)
-  expect([asked.length, shown()]).toEqual([2, []])
+  expect([requests.length, candlesSent()]).toEqual([2, []])
   await block(12_300, '8.0')
   await block(12_400, '3.0')
-  expect(shown()).toEqual([{ ...base, c: '8.0', h: '8.0', v: '11.0', n: 4 }])
+  expect(candlesSent()).toEqual([{ ...base, c: '8.0', h: '8.0', v: '11.0', n: 4 }])
   await block(13_300)
-  expect(shown()).toEqual([{ ...base, c: '3.0', h: '8.0', l: '3.0', v: '12.0', n: 5 }])
+  expect(candlesSent()).toEqual([{ ...base, c: '3.0', h: '8.0', l: '3.0', v: '12.0', n: 5 }])
   await block(59_000, '4.0')
   await block(59_500, '5.0')
   await block(60_000, '6.0')
-  expect(shown().map(({ t, n }) => [t, n])).toEqual([
+  expect(candlesSent().map(({ t, n }) => [t, n])).toEqual([
     [0, 6],
     [0, 7],
     [MINUTE, 1],
   ])
-  // Whoever comes later is shown it with the next block.
+  // A later subscriber gets it with the next block.
   const other = { ...BODY, interval: '1m' }
   world.subscriptions.restore(world.connection, {
     id: 'x',
@@ -76,27 +76,27 @@ it('begins with what info knows, goes on with trades at most once a second, and 
     sinceMs: 0,
   })
   await block(60_100)
-  expect(shown()).toHaveLength(2)
+  expect(candlesSent()).toHaveLength(2)
 })
 
 // WS-134
-it('counts the trades since it asked, and asks again where some came around the answer', async () => {
+it('counts the trades since the request, and repeats it if trades came around the response', async () => {
   await world.subscribe(BODY)
   await block(10_000, '9.0')
   await block(10_100, '9.5')
-  expect(shown()).toEqual([{ ...base, c: '9.5', h: '9.5', v: '11.0', n: 4 }])
-  // An answer that lacks what is known already changes nothing.
+  expect(candlesSent()).toEqual([{ ...base, c: '9.5', h: '9.5', v: '11.0', n: 4 }])
+  // A response that lacks known trades changes nothing.
   await block(12_000, '9.6')
-  expect(asked).toHaveLength(2)
+  expect(requests).toHaveLength(2)
   await block(12_100)
-  expect(shown().at(-1)).toMatchObject({ n: 5, c: '9.6' })
-  known = [{ ...base, n: 9, v: '16.0', c: '9.6', h: '9.6' }]
+  expect(candlesSent().at(-1)).toMatchObject({ n: 5, c: '9.6' })
+  history = [{ ...base, n: 9, v: '16.0', c: '9.6', h: '9.6' }]
   await block(14_200)
   await block(14_300)
-  expect(asked).toHaveLength(3)
-  expect(shown().at(-1)).toEqual(known[0])
+  expect(requests).toHaveLength(3)
+  expect(candlesSent().at(-1)).toEqual(history[0])
   for (let time = 20_000; time < 30_000; time += 1000) await block(time)
-  expect(asked).toHaveLength(3)
+  expect(requests).toHaveLength(3)
 })
 
 // WS-134
@@ -105,44 +105,47 @@ it.each([
   ['of the last block', 0, { n: 4, c: '9.2', v: '11.0' }],
   ['newer than the last block', 1, { n: 3, c: '6.0', v: '10.0' }],
   ['newer than two more', 3, { n: 3, c: '6.0', v: '10.0' }],
-])('has each trade once where the answer is of a block that is %s, and does not ask again', async (_, ahead, after) => {
-  await world.subscribe(BODY)
-  world.past = (question) => {
-    asked.push(question)
-    return { body: JSON.stringify([base]), height: world.eventsHeight + ahead }
-  }
-  await block(10_000, '9.1')
-  await block(10_001, '9.2')
-  await block(12_000)
-  expect([asked.length, shown().at(-1)]).toMatchObject([1, after])
-})
+])(
+  'includes each trade once if the response has a block that is %s, without another request',
+  async (_, ahead, after) => {
+    await world.subscribe(BODY)
+    world.past = (question) => {
+      requests.push(question)
+      return { body: JSON.stringify([base]), height: world.eventsHeight + ahead }
+    }
+    await block(10_000, '9.1')
+    await block(10_001, '9.2')
+    await block(12_000)
+    expect([requests.length, candlesSent().at(-1)]).toMatchObject([1, after])
+  },
+)
 
 // WS-134
-it('shows nothing while info does not answer, however often it is asked, and asks anew where blocks were lost', async () => {
-  known = null
+it('sends nothing without a response, whatever the retries, and restarts after lost blocks', async () => {
+  history = null
   await world.subscribe(BODY)
   for (const time of [10_000, 12_000, 14_000, 16_000, 18_000]) await block(time, '9.0')
   await block(18_100)
-  expect(shown()).toEqual([])
-  known = [{ ...base, n: 50 }]
+  expect(candlesSent()).toEqual([])
+  history = [{ ...base, n: 50 }]
   for (const time of [20_100, 20_200]) await block(time)
-  expect(shown()).toEqual([{ ...base, n: 50 }])
+  expect(candlesSent()).toEqual([{ ...base, n: 50 }])
   world.eventsHeight += 5
   await block(22_000)
   await block(22_100)
-  expect(shown()).toEqual([{ ...base, n: 50 }])
+  expect(candlesSent()).toEqual([{ ...base, n: 50 }])
 })
 
 // WS-134
-it('after silence is what an answer of a block holds, and the trades behind that block alone', async () => {
-  known = null
+it('after silence, sends the response of a block and only the later trades', async () => {
+  history = null
   await world.subscribe(BODY)
   for (const time of [10_000, 12_000, 14_000]) await block(time, '9.0')
   const height = world.eventsHeight
   world.past = () => ({ body: JSON.stringify([{ ...base, n: 50 }]), height })
   await block(16_000, '6.5')
   await block(17_100)
-  expect(shown()).toEqual([{ ...base, c: '6.5', v: '11.0', n: 51 }])
+  expect(candlesSent()).toEqual([{ ...base, c: '6.5', v: '11.0', n: 51 }])
 })
 
 // WS-134
@@ -153,18 +156,18 @@ it.each([
   await world.subscribe(BODY)
   for (const before of [10_000, 12_100, 14_200]) await block(before)
   world.unsubscribe(BODY)
-  shown()
+  candlesSent()
   world.eventsHeight += 500
-  known = [{ ...base, ...(px && { t: MINUTE, T: 2 * MINUTE - 1 }), n: 50 }]
+  history = [{ ...base, ...(px && { t: MINUTE, T: 2 * MINUTE - 1 }), n: 50 }]
   await world.subscribe(BODY)
   await block(time, px)
-  expect(shown()).toEqual([])
+  expect(candlesSent()).toEqual([])
   await block(time + 1, px)
-  expect(shown()).toEqual([expect.objectContaining(then)])
+  expect(candlesSent()).toEqual([expect.objectContaining(then)])
 })
 
 // WS-120
-it('what is learned of a block later does not tell its orders again', async () => {
+it("fetched data does not resend the block's orders", async () => {
   await world.subscribe(BODY)
   await world.subscribe({ type: 'orderUpdates', user: EXAMPLE_FILL[0] })
   await block(10_000)
@@ -174,13 +177,13 @@ it('what is learned of a block later does not tell its orders again', async () =
   expect(world.frames.filter(({ channel }) => channel === 'orderUpdates')).toHaveLength(1)
 })
 
-it('forgets what nobody wants', async () => {
+it('forgets candles without subscribers', async () => {
   await world.subscribe(BODY)
   await block(10_000)
   world.unsubscribe(BODY)
   world.frames.length = 0
   for (const time of [11_000, 20_000]) await block(time, '9.0')
-  expect([asked.length, shown()]).toEqual([1, []])
+  expect([requests.length, candlesSent()]).toEqual([1, []])
 })
 
 const outcomeOf = (outcome: number) => ({ ...EXAMPLE_OUTCOME, outcome })
@@ -190,7 +193,7 @@ const meta = (outcomes: number[], questions: [number, number[]][]) => ({
   questions: questions.map(([question, named]) => questionOf(question, named)),
 })
 
-/** So much later a block comes, and all that it made due is done. */
+/** A block comes this much later, and everything it triggers is done. */
 async function blockAfter(world: World, ms: number): Promise<void> {
   world.clock.nowMs += ms
   world.eventBlock({})
@@ -198,20 +201,20 @@ async function blockAfter(world: World, ms: number): Promise<void> {
 }
 
 // WS-107
-it('tells what changed in the list of outcome markets, looked at every ten seconds while somebody wants it', async () => {
+it('sends changes of the outcome list, polled every ten seconds while subscribed', async () => {
   const world = new World()
-  let asked = 0
+  let requests = 0
   let now: object | null = meta([4, 5], [[2, [4, 5]]])
   world.past = () => {
-    asked++
+    requests++
     return now && { body: JSON.stringify(now) }
   }
   await blockAfter(world, 20_000)
-  expect(asked).toBe(0)
+  expect(requests).toBe(0)
   await world.subscribe({ type: 'outcomeMetaUpdates' })
   await blockAfter(world, 10_000)
   await blockAfter(world, 9_999)
-  expect([asked, world.frames.length]).toEqual([1, 1])
+  expect([requests, world.frames.length]).toEqual([1, 1])
   now = meta(
     [5, 6],
     [
@@ -229,7 +232,7 @@ it('tells what changed in the list of outcome markets, looked at every ten secon
   ]
   expect(JSON.stringify(world.frames.at(-1))).toBe(JSON.stringify({ channel: 'outcomeMetaUpdates', data }))
   channelOf('outcomeMetaUpdates')!.frame.parse(world.frames.at(-1))
-  // Sources that fail, or answer something else, change nothing.
+  // Failing sources and invalid responses change nothing.
   for (const odd of [null, {}, { outcomes: 1 }, { outcomes: [null], questions: [] }]) {
     now = odd
     await blockAfter(world, 10_000)

@@ -18,7 +18,7 @@ const paymentAt = (time: number, coin = 'BTC') => ({
 })
 const row = (time: number, coin = 'BTC') => ({ time, ...AMOUNTS, coin })
 
-/** A relay's fan-out; sources that know payments, and time that passes when it is told to. */
+/** A relay's fan-out, sources with payments, and manual time. */
 class World {
   height = 1
   readonly payments: Record<string, ReturnType<typeof paymentAt>[]> = { [A]: [], [B]: [] }
@@ -61,7 +61,7 @@ class World {
     void this.funding.onBlock(paying)
   }
 
-  /** Every wait that there is ends. */
+  /** Ends every pending wait. */
   async pass(): Promise<void> {
     for (const end of this.waits.splice(0)) end()
     await settled()
@@ -78,7 +78,7 @@ class Receiver {
 const settled = () => new Promise((done) => setImmediate(done))
 
 // WS-104, WS-105
-it('asks for the payments of those who subscribed, and tells them as rows of the block', async () => {
+it('fetches the payments of subscribers and sends them as rows of the block', async () => {
   const world = new World()
   const listed = world.subscribe('userFundings')
   const other = world.subscribe('userFundings', B)
@@ -97,7 +97,7 @@ it('asks for the payments of those who subscribed, and tells them as rows of the
 })
 
 // WS-105
-it('asks again where sources are late or down, and then no more', async () => {
+it('retries while sources are late or down, then stops', async () => {
   const world = new World()
   const receiver = world.subscribe('userFundings')
   await settled()
@@ -114,7 +114,7 @@ it('asks again where sources are late or down, and then no more', async () => {
 })
 
 // WS-105
-it('tells a payment once to everybody, whoever subscribes while it is asked for', async () => {
+it('sends a payment once to everyone, also to those who subscribe during the fetch', async () => {
   const world = new World()
   const before = world.subscribe('userFundings')
   const events = world.subscribe('userEvents')
@@ -133,7 +133,7 @@ it('tells a payment once to everybody, whoever subscribes while it is asked for'
 })
 
 // WS-105
-it('keeps payments of blocks that are close together apart', async () => {
+it('separates payments of adjacent blocks', async () => {
   const world = new World()
   const receiver = world.subscribe('userFundings')
   await settled()

@@ -15,7 +15,7 @@ const PAGE = 7
 const SEGMENT = 3
 const [USER, FILL] = EXAMPLE_FILL
 
-/** A client: what it was told, and how long its reading holds it up. */
+/** A client: its frames, and how long it blocks. */
 class Receiver {
   readonly frames: { channel: string; fills: [string, { tid: number }][]; data: string; code: string }[] = []
   isEnded = false
@@ -34,10 +34,10 @@ class Receiver {
   }
 }
 
-/** A log that holds blocks from `first` on, a relay that is some blocks behind it, and calls that a test lets go on. */
+/** A log with blocks from `first` on, a relay some blocks behind it, and calls that a test releases. */
 class World {
   first = 101
-  /** Of the log, and of the relay. */
+  /** Heights of the log and of the relay. */
   head: number
   height: number
   /** Blocks that are not stored yet. */
@@ -72,7 +72,7 @@ class World {
     return { v: 1, t: 'events' as const, height, time: 1, fills, ledger: [] }
   }
 
-  /** As a log of its own code answers, from segments of three blocks where no gap cuts them. */
+  /** Responds like the real log, from segments of three blocks unless a gap cuts them. */
   page(from: number): EventsResponse {
     const text = (height: number) => JSON.stringify(this.block(height))
     const stored = this.head - this.waiting
@@ -94,11 +94,11 @@ class World {
       .filter((height) => !this.missing.has(height))
       .map((height) => ({ height, events: text(height) }))
     const first = stored < this.first ? null : this.first
-    const held = { height: this.head, first, segmentWith, gapAt, waiting }
-    return { v: 1, ...eventsPage(from, held, PAGE * text(100).length) }
+    const content = { height: this.head, first, segmentWith, gapAt, waiting }
+    return { v: 1, ...eventsPage(from, content, PAGE * text(100).length) }
   }
 
-  /** The relay is given what the log has. */
+  /** The relay receives the log's blocks. */
   catchUp(): void {
     while (this.height < this.head) {
       this.height++
@@ -124,7 +124,7 @@ const settled = () => new Promise((done) => setImmediate(done))
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i)
 
 // WS-23
-it('each block from the one that was asked for reaches its receiver once and in order, whatever comes between', async () => {
+it('sends each block from the requested one once and in order, whatever comes between', async () => {
   const step = fc.oneof(
     { weight: 8, arbitrary: fc.record({ do: fc.constant('go' as const), failing: fc.boolean() }) },
     { weight: 4, arbitrary: fc.record({ do: fc.constant('log' as const), missing: fc.boolean() }) },
@@ -143,16 +143,16 @@ it('each block from the one that was asked for reaches its receiver once and in 
     fc.asyncProperty(fc.array(step, { maxLength: 80 }), fc.nat(9), fc.nat(9), async (steps, waiting, since) => {
       const world = new World(130)
       world.waiting = waiting
-      // Of long ago: blocks that came after it are held no more.
+      // Old blocks: later ones are no longer stored.
       for (const height of range(60, 90 + since)) world.missing.add(height)
       const receivers: { from: number; receiver: Receiver }[] = []
       for (const one of steps) {
-        // Where the log is away for long, a replay is given up: another test.
+        // If the log is away for long, a replay is given up (another test).
         if (one.do === 'go') await world.go(one.failing && world.calls.length % 3 === 0 && world.reads % 2 === 0)
         else if (one.do === 'relay') world.catchUp()
         else if (one.do === 'leave') {
-          const [gone] = receivers.splice(one.who, 1)
-          if (gone) world.fanout.remove('all', gone.receiver)
+          const [ended] = receivers.splice(one.who, 1)
+          if (ended) world.fanout.remove('all', ended.receiver)
         } else if (one.do === 'log') {
           world.head++
           if (one.missing) world.missing.add(world.head)
@@ -165,7 +165,7 @@ it('each block from the one that was asked for reaches its receiver once and in 
         }
       }
       world.catchUp()
-      // Who asks for what has not come waits until it does.
+      // A request for future blocks waits for them.
       while (world.head < Math.max(...receivers.map(({ from }) => from))) world.head++
       world.catchUp()
       await world.end()
@@ -182,7 +182,7 @@ it('each block from the one that was asked for reaches its receiver once and in 
 })
 
 // WS-23
-it('a range is read once for all who wait for it, and heights that never came are said to be missing', async () => {
+it('reads a range once for all waiting receivers, and reports missing heights', async () => {
   const world = new World(120)
   world.missing.add(110)
   const receivers = [101, 105, 115].map((from) => ({ from, receiver: new Receiver() }))
@@ -196,12 +196,12 @@ it('a range is read once for all who wait for it, and heights that never came ar
 })
 
 // WS-23
-it('who cannot be told is told so, and is live from then on', async () => {
+it('reports what cannot be replayed, then continues live', async () => {
   const world = new World(120)
-  const gone = new Receiver()
+  const ended = new Receiver()
   const early = new Receiver()
   const away = new Receiver()
-  void world.begin(gone, 50)
+  void world.begin(ended, 50)
   void world.begin(early, 500)
   await world.end()
   void world.begin(away, 110)
@@ -209,13 +209,13 @@ it('who cannot be told is told so, and is live from then on', async () => {
   while (world.calls.length > 0) await world.go(true)
   world.head++
   world.catchUp()
-  expect([gone, early, away].map(({ tids, codes }) => [tids, codes])).toEqual(
+  expect([ended, early, away].map(({ tids, codes }) => [tids, codes])).toEqual(
     [1, 2, 3].map(() => [[121], ['replay_unavailable']]),
   )
 })
 
 // WS-23
-it('who asks for what has not come waits for it however long the feed stands still, and others not for him', async () => {
+it('a request for future blocks waits during a stall without delaying others', async () => {
   const world = new World(120)
   const early = new Receiver()
   const late = new Receiver()
@@ -234,7 +234,7 @@ it('who asks for what has not come waits for it however long the feed stands sti
 })
 
 // WS-23
-it('a log that has read enough is asked again when it says', async () => {
+it('retries a busy log when it says so', async () => {
   const world = new World(120)
   const receiver = new Receiver()
   let refusals = 20
@@ -246,7 +246,7 @@ it('a log that has read enough is asked again when it says', async () => {
 })
 
 // WS-23
-it('a body that is subscribed to again amid its replay is told from where it asks, and not of the replay before', async () => {
+it('a body resubscribed during its replay starts from its new height', async () => {
   const world = new World(130)
   const receiver = new Receiver()
   void world.begin(receiver, 101)
@@ -262,7 +262,7 @@ it('a body that is subscribed to again amid its replay is told from where it ask
 })
 
 // WS-23
-it('blocks of a chain that was before are not told to who cannot be told what it asks for', async () => {
+it('does not send blocks of an old chain after a failed replay', async () => {
   const world = new World()
   world.head = 120
   world.catchUp()
@@ -275,7 +275,7 @@ it('blocks of a chain that was before are not told to who cannot be told what it
 })
 
 // WS-61
-it('of many who come at once each is told when there is room for it', async () => {
+it('serves many receivers as room becomes available', async () => {
   const world = new World(130)
   const most = 20
   const page = PAGE + 3
@@ -300,15 +300,15 @@ it('of many who come at once each is told when there is room for it', async () =
 })
 
 // WS-23
-it('hundreds who come at once are told with rests, in which live blocks have their turn', async () => {
+it('yields to live blocks while serving hundreds of receivers', async () => {
   const world = new World(108)
   const receivers = Array.from({ length: 300 }, () => new Receiver())
   for (const receiver of receivers) void world.begin(receiver, 101)
   await world.go()
   await world.go()
-  const told = () => receivers.filter(({ frames }) => frames.length > 0).length
-  expect(told()).toBeGreaterThan(0)
-  expect(told()).toBeLessThan(150)
+  const served = () => receivers.filter(({ frames }) => frames.length > 0).length
+  expect(served()).toBeGreaterThan(0)
+  expect(served()).toBeLessThan(150)
   world.head++
   world.catchUp()
   await world.end()

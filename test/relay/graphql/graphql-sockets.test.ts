@@ -1,4 +1,4 @@
-// Sockets of /graphql against the engines of a relay and a meter that a test holds in its hands.
+// Sockets of /graphql against a relay's fan-outs and a scripted meter.
 
 import { getIntrospectionQuery } from 'graphql'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
@@ -17,7 +17,7 @@ const FILLS = `subscription { userFills(user: "${USER}") { fills { user fill { p
 const INIT = JSON.stringify({ type: 'connection_init', payload: { Authorization: 'good' } })
 const BOOK = 'subscription { l2BookDiff2(coin: "BTC") { data { Updates { block_height book_diffs { coin } } } } }'
 
-/** A socket as the platform has it, with what came down. */
+/** A platform socket, with what was sent to it. */
 class Wire {
   readonly sent: Frame[] = []
   closed: [code: number, reason: string] | null = null
@@ -32,11 +32,11 @@ class Wire {
   serializeAttachment(attachment: unknown): void {
     this.attachment = attachment
   }
-  /** Of what came since: codes of errors, or types of messages. */
+  /** Error codes or message types sent since. */
   codes(): string[] {
     return this.next().map(({ type, payload }) => payload?.errors?.[0].extensions.code ?? type)
   }
-  /** What came but acknowledgements and pings, and is looked at now. */
+  /** Everything but acknowledgements and pings. */
   next(): Frame[] {
     return this.sent.splice(0).filter(({ type }) => type !== 'ping' && type !== 'connection_ack')
   }
@@ -47,7 +47,7 @@ let sockets: GraphqlSockets
 let unread: RelayUnread
 let gateway: GraphqlPorts['gateway']
 let work: Promise<unknown>[]
-/** Sockets whose places are free again. */
+/** Sockets whose slots are free again. */
 let left: Wire[]
 
 beforeEach(() => {
@@ -124,7 +124,7 @@ describe('a key', () => {
     ['fine', { SERVICE_API_KEY: 'good' }, undefined],
     ['fine as authorization', { Authorization: 'good' }, undefined],
     ['fine as a bearer token', { Authorization: 'bearer good' }, undefined],
-  ])('that is %s is acknowledged, and told of when a subscription starts', async (_, payload, code) => {
+  ])('that is %s is acknowledged, and reported when a subscription starts', async (_, payload, code) => {
     const wire = await opened(payload)
     expect(wire.next()).toEqual([])
     await wire.say(subscribe(FILLS))
@@ -141,7 +141,7 @@ describe('a key', () => {
   it.each([
     ['fails', async () => Promise.reject(new Error('no gateway'))],
     ['says so', async () => bad('internal')],
-  ])('that cannot be looked up, as the gateway %s, is an error of the system', async (_, enter) => {
+  ])('that cannot be checked, because the gateway %s, is a system error', async (_, enter) => {
     gateway = { enter }
     const wire = await opened()
     await wire.say(subscribe(FILLS))
@@ -149,7 +149,7 @@ describe('a key', () => {
   })
 
   // GQL-4
-  it('of one who has gone meanwhile leaves no place taken', async () => {
+  it('of a client that left frees its slot', async () => {
     const wire = open()
     sockets.onMessage(wire as never, INIT)
     sockets.onClosed(wire as never)
@@ -158,12 +158,12 @@ describe('a key', () => {
   })
 
   // GQL-13
-  it('that was looked up as the relay lost its memory is asked for again', async () => {
+  it('whose check was interrupted by hibernation must be sent again', async () => {
     const guest = { of: 'guest', id: 'g', address: null, openedMs: world.clock.nowMs, isInit: true } as const
-    const asked = new Wire()
+    const interrupted = new Wire()
     const wrong = new Wire()
-    sockets.restoreGuest(asked as never, guest)
-    expect(asked.closed?.[0]).toBe(1013)
+    sockets.restoreGuest(interrupted as never, guest)
+    expect(interrupted.closed?.[0]).toBe(1013)
     sockets.restoreGuest(wrong as never, { ...guest, wrong: { message: 'no', code: 'INVALID_TOKEN' } })
     sockets.onMessage(wrong as never, JSON.stringify(subscribe(FILLS)))
     await settled()
@@ -174,7 +174,7 @@ describe('a key', () => {
   })
 
   // GQL-13
-  it('that is on its way is remembered as that, without itself', async () => {
+  it('that is being checked is saved without the key itself', async () => {
     const wire = open()
     expect(wire.attachment).toMatchObject({ of: 'guest', isInit: false })
     sockets.onMessage(wire as never, INIT)
@@ -184,7 +184,7 @@ describe('a key', () => {
   })
 
   // GQL-12
-  it('that is not known yet lets few of one network wait, and not much', async () => {
+  it('that is not checked yet limits waiting sockets per network, and their messages', async () => {
     let enter: () => void = () => {}
     gateway = { enter: () => new Promise((resolve) => (enter = () => resolve({ ok: true, value: identity }))) }
     const wires = Array.from({ length: 40 }, (_, at) => open(`2001:db8:1:2::${at}`))
@@ -202,7 +202,7 @@ describe('a key', () => {
   })
 
   // GQL-12
-  it('that is looked up lets its socket ask meanwhile for all that it had', async () => {
+  it('that is being checked lets its socket queue all its operations', async () => {
     const wire = open()
     sockets.onMessage(wire as never, INIT)
     for (let at = 0; at < 300; at++) sockets.onMessage(wire as never, JSON.stringify(subscribe(BOOK, `${at}`)))
@@ -216,9 +216,9 @@ describe('a key', () => {
     await wire.say(subscribe(FILLS), subscribe(BOOK, '2'))
     world.meter.revoked.add('k')
     await world.pass(20_000)
-    const told = wire.next()
-    expect(told.map(({ id, type }) => `${id} ${type}`)).toEqual(['1 next', '1 complete', '2 next', '2 complete'])
-    expect(told[0].payload.errors[0].extensions.code).toBe('INVALID_TOKEN')
+    const received = wire.next()
+    expect(received.map(({ id, type }) => `${id} ${type}`)).toEqual(['1 next', '1 complete', '2 next', '2 complete'])
+    expect(received[0].payload.errors[0].extensions.code).toBe('INVALID_TOKEN')
     expect(wire.closed?.[0]).toBe(4401)
   })
 })
@@ -265,7 +265,7 @@ describe('the protocol', () => {
   })
 
   // GQL-5
-  it('answers pings, with a nonce of ours where there is one, and ends who is silent', async () => {
+  it('answers pings, with our nonce if they have one, and ends silent sockets', async () => {
     const wire = await opened()
     await wire.say({ type: 'ping' })
     expect(wire.next()).toEqual([{ type: 'pong' }])
@@ -284,7 +284,7 @@ describe('the protocol', () => {
   })
 
   // GQL-5
-  it('takes the pong that returns our nonce as a proof', async () => {
+  it('accepts a pong with our nonce as a proof', async () => {
     const wire = await opened()
     await wire.say(subscribe('subscription { l2BookDiff2(marketTypes: ["*"]) { data { Updates { cursor } } } }'))
     for (let block = 0; block < 1_000; block++) world.block(['BTC'])
@@ -297,7 +297,7 @@ describe('the protocol', () => {
   })
 
   // GQL-11
-  it('ends who was sent too much without a proof', async () => {
+  it('ends a socket with too much unproved data', async () => {
     unread = new RelayUnread({ ...LIGHT, bytes: 32 * 1024 }, world.clock.nowMs)
     const wire = await opened()
     await wire.say(subscribe('subscription { l2BookDiff2(marketTypes: ["*"]) { data { Updates { cursor } } } }'))
@@ -309,7 +309,7 @@ describe('the protocol', () => {
   })
 
   // GQL-12
-  it('answers no ping beyond the messages of the plan, and ends who goes on', async () => {
+  it("ignores pings over the plan's limit, and ends a flood", async () => {
     const wire = await opened()
     const most = limitsOf(identity).streamMessagesPerMinute
     await wire.say(...Array(most).fill({ type: 'ping' }))
@@ -321,7 +321,7 @@ describe('the protocol', () => {
   })
 
   // GQL-3
-  it('lets an id be used again after complete, from either side', async () => {
+  it('allows an id again after complete from either side', async () => {
     const wire = await opened()
     await wire.say(subscribe(FILLS), { id: '1', type: 'complete' }, subscribe(BOOK))
     world.eventBlock({ fills: [EXAMPLE_FILL] })
@@ -340,7 +340,7 @@ describe('the protocol', () => {
 
 describe('a subscription', () => {
   // GQL-7, GQL-8
-  it('is charged its minute, and brings a result a frame under its id', async () => {
+  it('is charged its minute, and sends one result per frame under its id', async () => {
     const wire = await opened()
     const query =
       'subscription S($who: String!) { mine: userFills(user: $who) { fills { fill { coin px } } block_height } }'
@@ -352,7 +352,7 @@ describe('a subscription', () => {
   })
 
   // GQL-9
-  it('is one of several of the same body on a socket, each with what it takes', async () => {
+  it('may have the same body as others on a socket, with its own selection', async () => {
     const wire = await opened()
     await wire.say(subscribe(BOOK, '1'), subscribe(BOOK, '2'), subscribe(BOOK.replace('coin }', 'seq }'), '3'))
     expect(world.books.size).toBe(1)
@@ -370,7 +370,7 @@ describe('a subscription', () => {
   })
 
   // GQL-11
-  it('that is refused says why, in the way of its failure', async () => {
+  it('that is rejected reports why', async () => {
     const wire = await opened()
     await wire.say(subscribe(BOOK.replace('BTC', 'NONE')))
     const notFound = { message: expect.stringMatching(/^coin: /), extensions: { code: 'NOT_FOUND' } }
@@ -386,7 +386,7 @@ describe('a subscription', () => {
   })
 
   // GQL-11
-  it('ends with an error where credits do, and the socket lives on', async () => {
+  it('ends with an error without credits, and the socket survives', async () => {
     world.meter.cap = 1_500_000
     const wire = await opened()
     await wire.say(subscribe(FILLS))
@@ -402,7 +402,7 @@ describe('a subscription', () => {
   })
 
   // GQL-11
-  it('whose books begin again ends with an error', async () => {
+  it('with broken books ends with an error', async () => {
     const wire = await opened()
     await wire.say(subscribe('subscription { l2BookDiff(coin: "BTC") { data { Snapshot { coin } } } }'))
     await world.subscriptions.settled()
@@ -413,7 +413,7 @@ describe('a subscription', () => {
   })
 
   // GQL-10
-  it('from a block that is held no more is told so, and goes on', async () => {
+  it('from an expired block reports it and continues', async () => {
     const wire = await opened()
     await wire.say(subscribe(FILLS.replace('user:', 'fromBlock: 3, user:')))
     while (world.work.length > 0) await Promise.all(world.work.splice(0))
@@ -426,23 +426,23 @@ describe('a subscription', () => {
   })
 
   // GQL-11
-  it('that fails by our doing says so, and others go on', async () => {
+  it('that fails internally reports it, and others continue', async () => {
     const wire = await opened()
-    const told = vi.spyOn(console, 'error').mockImplementation(() => undefined)
+    const received = vi.spyOn(console, 'error').mockImplementation(() => undefined)
     vi.spyOn(world.subscriptions, 'subscribe').mockRejectedValueOnce(new Error('broken'))
     await wire.say(subscribe(FILLS), subscribe(BOOK, '2'))
     expect(wire.next().map(({ id, type, payload }) => [id, payload?.errors?.[0].extensions.code ?? type])).toEqual([
       ['1', 'INTERNAL'],
       ['1', 'complete'],
     ])
-    expect(told).toHaveBeenCalledOnce()
-    told.mockRestore()
+    expect(received).toHaveBeenCalledOnce()
+    received.mockRestore()
     world.block(['BTC'])
     expect(wire.next().map(({ id }) => id)).toEqual(['2'])
   })
 
   // GQL-12
-  it('finds no room where others take too much', async () => {
+  it('is rejected while others use up the selection limit', async () => {
     const wire = await opened()
     const full = vi.spyOn(SharedPlans.prototype, 'hasRoom').mockReturnValue(false)
     await wire.say(subscribe(FILLS))
@@ -452,7 +452,7 @@ describe('a subscription', () => {
   })
 
   // GQL-12
-  it('finds no room beyond a thousand of a socket', async () => {
+  it('is rejected beyond a thousand per socket', async () => {
     const wire = await opened()
     const some = Array.from({ length: 1_001 }, (_, at) => subscribe(BOOK, `${at}`))
     for (const one of some) sockets.onMessage(wire as never, JSON.stringify(one))
@@ -465,7 +465,7 @@ describe('a subscription', () => {
 
 describe('a query', () => {
   // GQL-6
-  it('of the schema is answered, and any other refused', async () => {
+  it('of the schema is answered, and any other rejected', async () => {
     const wire = await opened()
     await wire.say(subscribe('{ __typename channels __schema { subscriptionType { name } } }'))
     const channels = CHANNELS.map(({ type }) => type)
@@ -480,7 +480,7 @@ describe('a query', () => {
   })
 
   // GQL-12
-  it('is one of twenty a second that cost nothing', async () => {
+  it('is limited to twenty a second when unbilled', async () => {
     const wire = await opened()
     await wire.say(...Array.from({ length: 30 }, (_, at) => subscribe('{ __typename }', `${at}`)))
     const limited = wire.codes().filter((code) => code === 'RATE_LIMITED')
@@ -488,7 +488,7 @@ describe('a query', () => {
   })
 
   // GQL-12
-  it('that is charged is served, however many were wrong before it', async () => {
+  it('that is charged is served, whatever errors came before', async () => {
     const wire = await opened()
     await wire.say(...Array.from({ length: 80 }, (_, at) => subscribe('{ nothing }', `${at}`)))
     wire.next()
@@ -497,7 +497,7 @@ describe('a query', () => {
   })
 
   // GQL-12
-  it('whose answer is long counts as several', async () => {
+  it('with a long result counts as several', async () => {
     const wire = await opened()
     await wire.say(...Array.from({ length: 5 }, (_, at) => subscribe(getIntrospectionQuery(), `${at}`)))
     const limited = wire.codes().filter((code) => code === 'RATE_LIMITED')

@@ -1,4 +1,4 @@
-// What subscribers of orders are sent, whatever comes between a Snapshot and its sending: the fan-out and the line together.
+// Order subscribers get consistent data, whatever comes between a snapshot and its send: fan-out and queue together.
 
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -14,7 +14,7 @@ const COINS = ['BTC', 'ETH']
 const wantedOf = (coin: string) => ordersTarget({ type: 'l4Book', coin })
 const settle = () => new Promise((resolve) => setImmediate(resolve))
 
-/** A client that believes nothing: it holds what it was sent against the law and the node's own book. */
+/** A client that checks everything it gets against the invariant and the node's book. */
 class Client {
   orders: RestingOrders | null = null
   height = -1
@@ -55,7 +55,7 @@ class Client {
 class World {
   nowMs = 0
   readonly nodes = new Map(COINS.map((coin) => [coin, new NaiveOrders(coin)]))
-  /** Of each height: rows, and the book after it. */
+  /** Rows of each height, and the book after it. */
   readonly past: Map<string, { rows: string; levels: unknown }>[] = [
     new Map(COINS.map((coin) => [coin, { rows: '', levels: [[], []] }])),
   ]
@@ -84,7 +84,7 @@ class World {
   #fetch(coin: string, atLeast: number): Promise<SnapshotText | null> {
     this.mostAtOnce = Math.max(this.mostAtOnce, this.fetches.length + 1)
     return new Promise((resolve) => {
-      // Its object may stand anywhere between where the relay stood and the node.
+      // Its object may be anywhere between the relay's height and the node's.
       this.fetches.push((isOld) => {
         const height = isOld ? Math.max(0, atLeast) : this.past.length - 1
         const place = { height, time: height, epoch: 'e' }
@@ -112,14 +112,14 @@ class World {
     this.past.push(new Map(COINS.map(ofCoin)))
   }
 
-  /** The relay is sent the next block, without the rows of `hidden`. */
+  /** The relay gets the next block, without the rows of `hidden`. */
   deliver(hidden: readonly string[] = []): void {
     if (this.delivered + 1 >= this.past.length) return
     const height = ++this.delivered
-    const known = COINS.filter((coin) => !hidden.includes(coin)).map(
+    const visible = COINS.filter((coin) => !hidden.includes(coin)).map(
       (coin) => [coin, this.past[height]!.get(coin)!.rows] as const,
     )
-    this.fanout.push({ height, time: height, epoch: 'e' }, new Map(known))
+    this.fanout.push({ height, time: height, epoch: 'e' }, new Map(visible))
   }
 
   join(coin: string, account: string): Client {
@@ -158,7 +158,7 @@ class World {
 }
 
 // WS-151, WS-152, WS-153
-test('whatever comes in between, a client holds the book of its height, and in the end everybody has one', async () => {
+test('a client has the book of its height, whatever comes between, and in the end everyone has one', async () => {
   const step = fc.oneof(
     fc.record({ kind: fc.constant('block' as const), moves: blocks.map(([first]) => first!), deliver: fc.nat(2) }),
     fc.record({ kind: fc.constantFrom('hole', 'gap', 'answer', 'absent', 'pass'), at: fc.nat(1) }),
@@ -204,7 +204,7 @@ test('whatever comes in between, a client holds the book of its height, and in t
 })
 
 /** A coin with a book, known to the relay. */
-async function begun(): Promise<World> {
+async function startedWorld(): Promise<World> {
   const world = new World()
   world.fanout.add(wantedOf('BTC'), new Client(() => null))
   world.produce([])
@@ -214,8 +214,8 @@ async function begun(): Promise<World> {
 }
 
 // WS-152
-test('a Snapshot that is asked for while blocks come is followed by what it lacks; one from before is of no use', async () => {
-  const world = await begun()
+test('a snapshot requested while blocks come is followed by what it lacks; an older one is rejected', async () => {
+  const world = await startedWorld()
   const client = world.join('BTC', 'a')
   for (let n = 0; n < 3; n++) {
     world.produce([{ kind: 3, at: 0, px: n, sz: n }])
@@ -227,8 +227,8 @@ test('a Snapshot that is asked for while blocks come is followed by what it lack
 })
 
 // WS-154
-test('accounts take turns, one text is for all who may have it, and who may not keeps nobody waiting', async () => {
-  const world = await begun()
+test('accounts take turns, one text serves all that may have it, and a blocked client delays nobody', async () => {
+  const world = await startedWorld()
   const order: string[] = []
   const full = world.join('BTC', 'full')
   full.waitMs = 1000
@@ -252,8 +252,8 @@ test('accounts take turns, one text is for all who may have it, and who may not 
 })
 
 // WS-152
-test('all who are up with the blocks are sent the very same text', async () => {
-  const world = await begun()
+test('all current clients get the same text', async () => {
+  const world = await startedWorld()
   const texts: string[] = []
   const clients = [1, 2].map(() => world.join('BTC', 'a'))
   await world.answer()
@@ -271,7 +271,7 @@ test('all who are up with the blocks are sent the very same text', async () => {
   })
 })
 
-/** Coins are fetched in turns of a promise each; what was fetched at once is noted. */
+/** Records which coins are fetched together. */
 function lineOf(sizeOf: (coin: string) => number) {
   const fetched: string[][] = []
   let under: string[] = []
@@ -295,7 +295,7 @@ function lineOf(sizeOf: (coin: string) => number) {
   return { fetched, enter }
 }
 
-test('a coin is fetched alone until it is known to be small, and sixteen of those at once', async () => {
+test('a coin is fetched alone until it is known to be small, then sixteen at a time', async () => {
   const coins = Array.from({ length: 40 }, (_, at) => `C${at}`)
   const { fetched, enter } = lineOf((coin) => (coin === 'C3' ? 300 * 1024 : 10))
   await enter(coins)
@@ -307,24 +307,24 @@ test('a coin is fetched alone until it is known to be small, and sixteen of thos
   expect(fetched).toContainEqual(['C3'])
 })
 
-/** What is asked of an object that holds these pieces; one of a version before sends none with `whole`. */
+/** Requests to an object with these pieces; an older version sends none with the snapshot. */
 async function fetched(pieces: readonly string[], isOld = false): Promise<[text: string | undefined, asked: string[]]> {
-  const asked: string[] = []
+  const requests: string[] = []
   const place = { height: 7, time: 1, epoch: null }
-  const whole: Whole = { v: 1, ...place, pieces: pieces.length, chars: 1, ...(!isOld && { first: pieces[0]! }) }
+  const description: Whole = { v: 1, ...place, pieces: pieces.length, chars: 1, ...(!isOld && { first: pieces[0]! }) }
   const api: OrderBookApi = {
     ready: async () => ({ v: 1, ready: true }),
-    snapshot: async () => whole,
+    snapshot: async () => description,
     snapshotPiece: async (_, index) => {
-      asked.push(`piece ${index}`)
+      requests.push(`piece ${index}`)
       return pieces[index] ?? null
     },
   }
   const found = await new OrdersFetcher(() => api).fetch('BTC', 7, (_, __, texts) => [...texts].join(''))
-  return [found?.text, asked]
+  return [found?.text, requests]
 }
 
-test('a book of one piece comes with one call, and a larger one without its first piece again', async () => {
+test('a book of one piece needs one call, and the first piece of a larger one is not fetched twice', async () => {
   expect(await fetched(['a'])).toEqual(['a', []])
   expect(await fetched(['a', 'b', 'c'])).toEqual(['abc', ['piece 1', 'piece 2']])
   expect(await fetched(['a', 'b'], true)).toEqual(['ab', ['piece 0', 'piece 1']])

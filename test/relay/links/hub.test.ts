@@ -45,7 +45,7 @@ function hubOf() {
   return { hub, told, views, needed, state }
 }
 
-test('a link taken up anew keeps the coins of a subscription that is beginning', async () => {
+test('a reattached link keeps the coins of a starting subscription', async () => {
   const { hub, told } = hubOf()
   await hub.link.ensure()
   await hub.join(['BTC'], false)
@@ -56,7 +56,7 @@ test('a link taken up anew keeps the coins of a subscription that is beginning',
 })
 
 // WS-130
-test('views that are wanted are in force on a link that is taken up anew, and given back', async () => {
+test('view interests are active on a reattached link, and released', async () => {
   const { hub, told, views, needed } = hubOf()
   await expect(hub.joinViews(['0 bbo\tBTC'])).rejects.toThrow('the link is down')
   needed.views.add('0 bbo\tBTC')
@@ -73,7 +73,7 @@ test('views that are wanted are in force on a link that is taken up anew, and gi
   expect(told).toHaveLength(3)
 })
 
-test('what a hub could not be told is told again', async () => {
+test('an interest that could not be sent is sent again', async () => {
   const { hub, told, state } = hubOf()
   await hub.link.ensure()
   await hub.join(['BTC'], false)
@@ -85,7 +85,7 @@ test('what a hub could not be told is told again', async () => {
   expect(told).toEqual([[], []])
 })
 
-test('coins and types that come while a link is taken up anew are in force on none, and so are asked for again', async () => {
+test('coins and types requested during a reattach are inactive, so they are requested again', async () => {
   const { hub, told, state } = hubOf()
   await hub.link.ensure()
   const { promise, resolve } = Promise.withResolvers<void>()
@@ -101,7 +101,7 @@ test('coins and types that come while a link is taken up anew are in force on no
   expect(await hub.joinTypes(['perp'])).toEqual({ coins: [] })
 })
 
-test('a stub that broke under a link that lives is replaced', async () => {
+test('a broken stub is replaced under a live link', async () => {
   const { hub, state } = hubOf()
   await hub.link.ensure()
   state.broken.add(state.stubs - 1)
@@ -109,7 +109,7 @@ test('a stub that broke under a link that lives is replaced', async () => {
   expect(await hub.joinTypes(['perp'])).toEqual({ coins: [] })
 })
 
-test('a hub that does not answer is not waited for for ever', async () => {
+test('calls to an unresponsive hub time out', async () => {
   const { hub, state } = hubOf()
   await hub.link.ensure()
   state.joinGate = new Promise(() => undefined)
@@ -125,7 +125,7 @@ test('a hub that does not answer is not waited for for ever', async () => {
 
 type Frame = readonly [height: number, epoch: string | null]
 
-/** A hub told `before`, was asked for a link, and answers that it stands at `at`: which of the frames behind it lose what was told. */
+/** A hub that sent `before` is reattached and reports `at`: which later frames lose the sent books. */
 function lostBy(before: readonly Frame[], at: Frame, behind: readonly Frame[]): number[] {
   const books = new SentHeights()
   for (const frame of before) books.record(...frame)
@@ -139,7 +139,7 @@ function lostBy(before: readonly Frame[], at: Frame, behind: readonly Frame[]): 
     .map(([height]) => height)
 }
 
-/** `9a 10-` stands for height 9 in epoch `a`, and height 10 without books. */
+/** `9a 10-`: height 9 in epoch `a`, then height 10 without books. */
 const framesIn = (text: string): Frame[] =>
   text.split(' ').map((one) => [Number.parseInt(one, 10), one.endsWith('-') ? null : one.slice(-1)])
 const TOLD = framesIn('9a 10a')
@@ -157,7 +157,7 @@ test.each<[string, readonly Frame[], Frame, string, number[]]>([
   expect(lostBy(before, at, framesIn(behind))).toEqual(lost)
 })
 
-test('an answer that comes behind a newer frame of books says nothing', () => {
+test('a reply behind a newer book frame is ignored', () => {
   const books = new SentHeights()
   books.record(10, 'a')
   const { lastSent } = books

@@ -3,7 +3,7 @@ import type { Cursor } from '../../../src/protocol/feed/log-api.ts'
 import { type AttachOutcome, Link, SILENCE_MS } from '../../../src/relay/links/link.client.ts'
 import { MaintenanceTimer } from '../../../src/relay/maintenance-timer.client.ts'
 
-/** A writer that dials when it is asked, or fails. */
+/** A writer that dials when asked, or fails. */
 class Writer {
   readonly attachedMs: number[] = []
   readonly cursors: (Cursor | null)[] = []
@@ -14,7 +14,7 @@ class Writer {
   socket = this.#dial()
   readonly link: Link
 
-  /** `draw`: what chance says each time. */
+  /** `draw`: the random value. */
   constructor(draw = 0) {
     const ports = {
       attach: async (cursor: Cursor | null) => {
@@ -37,7 +37,7 @@ class Writer {
     return { close: () => undefined } as unknown as WebSocket
   }
 
-  /** Its socket closes, and what that makes due at once is done. */
+  /** Its socket closes, with the immediate consequences. */
   async breaks(): Promise<void> {
     this.link.onClosed(this.socket)
     await vi.advanceTimersByTimeAsync(0)
@@ -55,14 +55,14 @@ beforeEach(() => {
 })
 afterEach(() => vi.useRealTimers())
 
-test('concurrent callers share one attach, and frames up to the present height are dropped', async () => {
+test('concurrent callers share one attach, and frames up to the current height are dropped', async () => {
   await Promise.all([writer.link.ensure(), writer.link.ensure()])
   await writer.link.ensure()
   expect(writer.cursors).toEqual([null])
   expect([10, 11, 11, 12].map((height) => writer.frame(height))).toEqual([false, true, false, true])
 })
 
-test('a lost link is taken up at once from its cursor, then with growing pauses', async () => {
+test('a lost link is requested at once from its cursor, then with backoff', async () => {
   await writer.link.ensure()
   writer.frame(11)
   writer.isDown = true
@@ -80,7 +80,7 @@ test('a lost link is taken up at once from its cursor, then with growing pauses'
   expect(writer.told).toEqual([])
 })
 
-test('links with different draws do not redial in step, and each waits between half a bound that doubles and all of it', async () => {
+test('links with different jitter do not redial together', async () => {
   const waitsOf = async (draw: number) => {
     const one = new Writer(draw)
     await one.link.ensure()
@@ -98,7 +98,7 @@ test('links with different draws do not redial in step, and each waits between h
   expect(last.map((ms, i) => ms < longest[i]! && ms >= longest[i]! - 1)).toEqual(longest.map(() => true))
 })
 
-test('silence is noticed by the watch; a link that nothing needs is dropped', async () => {
+test('silence is detected by the check; an unneeded link is dropped', async () => {
   await writer.link.ensure()
   vi.setSystemTime(Date.now() + SILENCE_MS - 1)
   writer.link.check(Date.now())
@@ -115,7 +115,7 @@ test('silence is noticed by the watch; a link that nothing needs is dropped', as
 })
 
 // WS-35
-test('who waited at an empty writer is told when it begins, once', async () => {
+test('waiting callers learn once when an empty writer starts', async () => {
   writer.outcome = { epoch: null, height: null, lost: false }
   await writer.link.ensure()
   await writer.breaks()
@@ -130,7 +130,7 @@ test('who waited at an empty writer is told when it begins, once', async () => {
 test.each([
   [true, ['began']],
   [false, []],
-])('a writer that begins while the link is down has begun without those who wait, %s', async (isNeeded, told) => {
+])('a writer that starts while the link is down has started without them, %s', async (isNeeded, notices) => {
   writer.outcome = { epoch: null, height: null, lost: false }
   await writer.link.ensure()
   writer.isNeeded = isNeeded
@@ -139,10 +139,10 @@ test.each([
   writer.outcome = { epoch: 'e', height: 705, lost: false }
   writer.link.onClosed(writer.socket)
   await writer.link.ensure()
-  expect([writer.frame(705), writer.frame(706), writer.told]).toEqual([false, true, told])
+  expect([writer.frame(705), writer.frame(706), writer.told]).toEqual([false, true, notices])
 })
 
-test('loss is told, whether the writer says so or its first frame jumps', async () => {
+test('loss is reported, by the writer or by a jump of its first frame', async () => {
   await writer.link.ensure()
   writer.frame(11)
   writer.outcome = { epoch: 'e', height: 20, lost: true }
@@ -153,7 +153,7 @@ test('loss is told, whether the writer says so or its first frame jumps', async 
   await writer.breaks()
   expect(writer.frame(31)).toBe(true)
   expect(writer.told).toEqual(['lost', 'lost'])
-  // Within a link a jump is a gap of the chain, which the writer explains by itself.
+  // Within a link a jump is a gap of the chain, which the writer explains.
   expect(writer.frame(40)).toBe(true)
   expect(writer.told).toHaveLength(2)
 })
@@ -170,7 +170,7 @@ test('a new epoch with lower heights is another chain; an old epoch coming back 
 })
 
 test.each([null, 3])(
-  'a log that begins anew, at %s, is noticed on attach, though its frames name no epoch',
+  'a log that restarts, at %s, is detected on attach without an epoch in its frames',
   async (height) => {
     await writer.link.ensure()
     writer.frame(500, null)
@@ -181,7 +181,7 @@ test.each([null, 3])(
   },
 )
 
-test('a writer that does not answer is given up after five seconds', async () => {
+test('a writer that does not respond is given up after five seconds', async () => {
   const link = new Link({
     attach: () => new Promise(() => undefined),
     isNeeded: () => false,
@@ -194,7 +194,7 @@ test('a writer that does not answer is given up after five seconds', async () =>
 })
 
 describe('watch', () => {
-  /** A relay of five minutes in which frames come every second while `feeds`; when it looked, and each alarm it set. */
+  /** A relay of five minutes with a frame every second while `feeds`; its checks and alarms. */
   async function run(state: 'busy' | 'idle' | 'none', feeds: (second: number) => boolean) {
     const looks: number[] = []
     const alarms: number[] = []
@@ -226,20 +226,20 @@ describe('watch', () => {
     return { looks, alarms, longest: Math.max(...gaps, 300 - (looks.at(-1) ?? 0)) }
   }
 
-  test('while frames come, one looks every five seconds and an alarm is written once a minute', async () => {
+  test('with frames, tasks run every five seconds and an alarm is written once a minute', async () => {
     const { alarms, longest } = await run('busy', () => true)
     expect(longest).toBeLessThanOrEqual(6)
     expect(alarms.length).toBeLessThanOrEqual(7)
   })
 
-  test('where frames end, alarms take over, and nothing keeps the relay awake', async () => {
+  test('without frames, alarms take over, and nothing keeps the relay awake', async () => {
     const { longest } = await run('busy', (second) => second % 100 < 50)
     expect(longest).toBeLessThanOrEqual(10)
     await run('busy', (second) => second < 50)
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  test('silent sockets are looked after by alarms alone, and a relay with nothing sleeps', async () => {
+  test('silent sockets are checked by alarms only, and an empty relay sleeps', async () => {
     const { alarms, longest } = await run('idle', () => false)
     expect([alarms.length, longest]).toEqual([31, 10])
     expect(await run('none', () => false)).toMatchObject({ looks: [], alarms: [] })

@@ -1,5 +1,5 @@
-// What a relay remembers longer than a link: each piece, where the link ends, the feed starts over with lower heights and
-// the link comes up again. Every update of the new chain must arrive.
+// State of a relay that outlives a link: for each piece, the link ends, the feed restarts with lower heights, and the
+// link returns. Every update of the new chain must arrive.
 
 import { expect, test } from 'vitest'
 import { shardOf } from '../../../src/core/coin.ts'
@@ -16,15 +16,15 @@ import type { Connection } from '../../../src/relay/sockets/connection.ts'
 import { booksTarget, eventsTarget } from '../targets.ts'
 
 const SHARDS = 2
-/** A coin of each hub. */
+/** One coin of each hub. */
 const COINS = [0, 1].map(
   (hub) => ['BTC', 'ETH', 'SOL', 'DOGE', 'XRP', 'AVAX', 'LINK'].find((coin) => shardOf(coin, SHARDS) === hub)!,
 )
 
-/** A relay's links and fan-outs, and a log and hubs that stand where a test says. */
+/** A relay's links and fan-outs, with a scripted log and hubs. */
 class Relay {
   nowMs = 1000
-  /** Where log and hubs stand: attaching tells it. */
+  /** Positions of the log and the hubs, reported on attach. */
   chain: { epoch: string | null; height: number | null; lost?: boolean } = { epoch: 'old', height: 1000 }
   isDown = false
   readonly attached: string[] = []
@@ -34,7 +34,7 @@ class Relay {
   readonly links: Links
   readonly books: BookFanout<Connection>
 
-  /** What it said on its links. */
+  /** Texts sent on its links. */
   readonly said: string[] = []
 
   constructor() {
@@ -105,14 +105,14 @@ function socket() {
   return { connection, heights, why }
 }
 const all = (coins = COINS) => booksTarget({ type: 'l2BookDiff', coin: coins })
-/** A socket with these coins, on links that are up. */
+/** A socket with these coins on live links. */
 async function joined(relay: Relay, key = 'all', coins = COINS) {
   const one = socket()
   relay.books.add(key, all(coins), one.connection)
   await relay.ensure()
   return one
 }
-/** Its body ends, and the relay drops links that nothing needs. */
+/** Its body ends, and the relay drops unneeded links. */
 function leaves(relay: Relay, { connection }: ReturnType<typeof socket>, key = 'all'): void {
   relay.books.remove(key, connection)
   relay.links.check(relay.nowMs, 1)
@@ -122,17 +122,17 @@ function breaks(relay: Relay): void {
   for (const hub of [0, 1]) relay.links.hubs[hub]!.link.onClosed(relay.sockets.get(`hub ${hub}`)!)
 }
 
-test('the log is told what was read of it, a quarter of a MiB at a time', async () => {
+test('reports to the log what it read, a quarter MiB at a time', async () => {
   const relay = new Relay()
   await relay.links.log.ensure()
-  const told = [200, 100, 100].map((kib, height) => {
+  const sent = [200, 100, 100].map((kib, height) => {
     relay.event(height + 1, null, kib * 1024)
     return relay.said.map(Number).filter((chars) => chars > 0)
   })
-  expect(told).toEqual([[], [300 * 1024], [300 * 1024]])
+  expect(sent).toEqual([[], [300 * 1024], [300 * 1024]])
 })
 
-test('the height of a hub: a relay whose link was dropped for want of subscribers gets every update after a reset', async () => {
+test('the height of a hub: a relay whose link was dropped gets every update after a reset', async () => {
   const relay = new Relay()
   const first = await joined(relay)
   for (const height of [1001, 1002]) relay.block(height)
@@ -146,7 +146,7 @@ test('the height of a hub: a relay whose link was dropped for want of subscriber
 })
 
 // WS-108
-test('blocks are waited for where books or events are subscribed to; a relay of states alone has no link to miss any on', () => {
+test('blocks are expected with book or event subscriptions, but not for states alone', () => {
   const relay = new Relay()
   const { connection } = socket()
   const needed = () => relay.links.isNeeded
@@ -160,9 +160,9 @@ test('blocks are waited for where books or events are subscribed to; a relay of 
   expect(needed()).toBe(false)
 })
 
-test('the height of one hub of two, where the other link went on', async () => {
+test('the height of one of two hubs while the other link lives', async () => {
   const relay = new Relay()
-  const kept = await joined(relay, 'kept', [COINS[0]!])
+  const stable = await joined(relay, 'kept', [COINS[0]!])
   const both = await joined(relay)
   relay.block(1001)
   leaves(relay, both)
@@ -171,16 +171,16 @@ test('the height of one hub of two, where the other link went on', async () => {
   relay.block(5, 'new', [0])
   const later = await joined(relay)
   for (const height of [6, 7]) relay.block(height)
-  expect(kept.heights).toEqual([1001, 5, 6, 7])
+  expect(stable.heights).toEqual([1001, 5, 6, 7])
   expect(later.heights).toEqual([6, 7])
   expect(later.why).toEqual([])
 })
 
-test('the join of a group (reported, emitted, waiting, late): hubs that start over one after the other', async () => {
+test('the join of a group (reported, emitted, pending, late): hubs that restart one after another', async () => {
   const relay = new Relay()
   const one = await joined(relay)
   relay.block(1001)
-  // One hub is ahead, and the other late, as the chain ends.
+  // One hub is ahead and the other late when the chain ends.
   relay.block(1002, 'old', [0])
   relay.nowMs += 1000
   relay.books.tick(relay.nowMs)
@@ -192,12 +192,12 @@ test('the join of a group (reported, emitted, waiting, late): hubs that start ov
   relay.block(5, 'new', [1])
   relay.block(5, 'new', [0])
   relay.block(6, 'new', [1, 0])
-  // It is told that its books are broken; whoever takes them up at once misses nothing.
+  // Its books are reported broken. An immediate resubscribe misses nothing.
   expect(one.why).toContain('continuity')
   expect(one.heights).toEqual([5, 6])
 })
 
-test('the cursor of a link that broke: a chain with lower heights, a shorter one, one without books yet', async () => {
+test('the cursor of a broken link: lower heights, a shorter chain, one without books', async () => {
   for (const chain of [
     { epoch: 'new', height: 4 },
     { epoch: null, height: 4 },
@@ -215,7 +215,7 @@ test('the cursor of a link that broke: a chain with lower heights, a shorter one
   }
 })
 
-test('the cursor of a link that broke and is not needed any more', async () => {
+test('the cursor of a broken link that is no longer needed', async () => {
   const relay = new Relay()
   const first = await joined(relay)
   relay.block(1001)
@@ -226,13 +226,13 @@ test('the cursor of a link that broke and is not needed any more', async () => {
   relay.isDown = false
   relay.startOver(4)
   const second = await joined(relay)
-  // A first height far above is no loss: nothing was there to be continued.
+  // A high first height is no loss, because there was nothing to continue.
   for (const height of [50, 51]) relay.block(height)
   expect(second.heights).toEqual([50, 51])
   expect(second.why).toEqual([])
 })
 
-test('remembered epochs: one that was seen before counts again on a link that begins anew', async () => {
+test('remembered epochs: a known one counts again on a new link', async () => {
   const relay = new Relay()
   const first = await joined(relay)
   relay.block(1001)
@@ -244,7 +244,7 @@ test('remembered epochs: one that was seen before counts again on a link that be
   expect(second.heights).toEqual([5, 6])
 })
 
-test('the floors of a joiner: who is served alone over a reset is told, and joins the new chain at its heights', async () => {
+test('the floors of a joiner: a receiver served alone over a reset is notified, and joins the new chain', async () => {
   const relay = new Relay()
   const one = socket()
   const joinerAt = (height: number) => {
@@ -266,7 +266,7 @@ test('the floors of a joiner: who is served alone over a reset is told, and join
   expect(relay.books.joinerOf('all', one.connection)).toBeUndefined()
 })
 
-test('what was kept for a Snapshot that is on its way: the old chain is not sent after one of the new chain', async () => {
+test('recorded batches of a snapshot in flight: the old chain is not sent after the new one', async () => {
   const relay = new Relay()
   const one = socket()
   relay.books.add('all', all(), one.connection, new Joiner(l2BookDiff, SHARDS))
@@ -285,7 +285,7 @@ test('what was kept for a Snapshot that is on its way: the old chain is not sent
   expect(one.heights.filter((height) => typeof height === 'number')).toEqual([6, 6, 7])
 })
 
-test('the interest of a hub: what was in force on the old link and is needed is in force on the new one', async () => {
+test('the interest of a hub is active again on the new link', async () => {
   const relay = new Relay()
   const one = socket()
   relay.books.add('first', all([COINS[0]!]), one.connection)
@@ -302,7 +302,7 @@ test('the interest of a hub: what was in force on the old link and is needed is 
   expect(relay.interests.at(-1)).toEqual([])
 })
 
-test('the cursor of the link to the log: dropped, or broken while the log starts over', async () => {
+test('the cursor of the log link: dropped or broken while the log restarts', async () => {
   const relay = new Relay()
   const first = socket()
   const second = socket()
@@ -325,7 +325,7 @@ test('the cursor of the link to the log: dropped, or broken while the log starts
   expect(second.heights).toHaveLength(before + 2)
 })
 
-test('the cursor of the link to the log: another chain, told by its frames alone', async () => {
+test('the cursor of the log link: another chain, detected by its frames', async () => {
   const relay = new Relay()
   const one = socket()
   relay.events.add('trades', eventsTarget({ type: 'trades', coin: 'BTC' }), false, one.connection)
@@ -335,5 +335,5 @@ test('the cursor of the link to the log: another chain, told by its frames alone
   relay.event(1002)
   expect(one.heights).toHaveLength(2)
   relay.event(5, 'new')
-  expect(one.heights.slice(2)).toEqual([expect.stringContaining('block heights start over'), expect.anything()])
+  expect(one.heights.slice(2)).toEqual([expect.stringContaining('heights'), expect.anything()])
 })

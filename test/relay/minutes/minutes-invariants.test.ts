@@ -1,5 +1,5 @@
-// The law of stream minutes over several relays that die, and a line to the meter that loses, repeats and delays:
-// what is served is charged, and no rest of a minute serves twice.
+// The invariant of stream minutes over several dying relays and a lossy, repeating and delaying meter connection:
+// served time is charged, and no rest of a minute is used twice.
 
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -18,7 +18,10 @@ const RELAYS = 3
 const paidUntilMs = ({ sinceMs, paid }: Minutes) => sinceMs + paid * MINUTE_MS
 const PRICE = 1_000_000
 const TICK_MS = 5_000
-/** Failed exchanges of a relay in a row, two for each report: two minutes and more. That its sockets end is another test's. */
+/**
+ * Maximum consecutive failed exchanges of a relay, two per report: more than two minutes. That its sockets end is
+ * another test.
+ */
 const MAX_FAILURES = 60
 
 type Fate = 'kept' | 'lost' | 'answer lost'
@@ -28,7 +31,7 @@ type Step =
   /** Cannot be served. */
   | { readonly do: 'fail'; readonly which: number }
   | { readonly do: 'wait'; readonly ms: number }
-  /** Time passes and nobody looks. */
+  /** Time passes without a tick. */
   | { readonly do: 'skip'; readonly ms: number }
   | { readonly do: 'kill'; readonly relay: number }
   | { readonly do: 'echo'; readonly which: number }
@@ -69,17 +72,17 @@ interface Served {
   readonly minutes: Minutes
   readonly relay: number
   readonly sinceMs: number
-  /** Of its first minute: whole, or the rest of another's. */
+  /** Paid part of its first minute: all of it, or the rest of another's. */
   readonly firstMs: number
   untilMs: number | null
   isKilled: boolean
 }
 
-/** What an ended subscription, or a first minute whose answer was lost, may have left for one other. */
+/** Rest that an ended subscription, or a lost first minute, may have left for one other. */
 interface Left {
   readonly minutes: Minutes
   readonly ms: number
-  /** A rest that another had borrowed, and gave back. */
+  /** A rest that another borrowed and returned. */
   readonly isReturned?: boolean
 }
 
@@ -89,16 +92,16 @@ class World {
   readonly served: Served[] = []
   readonly left: Left[] = []
   attempts = 0
-  /** Served by a relay that died before it could ask for the minute. */
+  /** Served by a relay that died before it requested the minute. */
   unpaidMs = 0
   readonly #reports: { readonly report: StreamReport; readonly atMs: number }[] = []
   /**
-   * How late a report came that names a subscription, which may have been the first to bring its minute: the meter counts
-   * that from then, and where the relay died before it told the end, nobody knows better.
+   * Delay of the report that first named a subscription. The meter counts from then, and nobody knows better if the
+   * relay dies.
    */
   readonly #lateMs = new Map<string, number>()
   #fates: Fate[] = []
-  /** In a row, of each relay. */
+  /** Consecutive, per relay. */
   readonly #failures = Array.from({ length: RELAYS }, () => 0)
   #lookedMs = this.clock.nowMs
   #ids = 0
@@ -132,7 +135,7 @@ class World {
     }
   }
 
-  /** Ends everything, and lets all that is to say arrive. */
+  /** Ends everything and delivers all reports. */
   async finish(): Promise<void> {
     while (this.#running.length > 0) await this.#end(0)
     this.#fates = []
@@ -163,12 +166,12 @@ class World {
     await account.settled()
   }
 
-  /** Whether it has paid a minute of its own. */
+  /** Whether it paid for a minute of its own. */
   #isPaid({ id }: Minutes): boolean {
     return this.meter.charges.some(({ subscription }) => subscription.endsWith(`/${id}`))
   }
 
-  /** A minute that was not paid is the rest of one that was, and nobody else's. */
+  /** An unpaid minute is the rest of a paid one, used once. */
   #borrow(body: string, ms: number): void {
     const fits = (one: Left) =>
       one.minutes.body === body && one.ms >= ms && (one.isReturned || this.#isPaid(one.minutes))
@@ -180,7 +183,7 @@ class World {
   #over(one: Served, isKilled = false): void {
     const now = this.clock.nowMs
     one.untilMs = now
-    // The last minutes may be owed still: more than one where no report was answered for so long.
+    // The last minutes may be unpaid: more than one if no report succeeded for long.
     let ms = paidUntilMs(one.minutes) - now
     while (ms < 0) ms += MINUTE_MS
     const lateMs = isKilled ? (this.#lateMs.get(`r${one.relay}/${one.minutes.id}`) ?? 0) : 0
@@ -198,7 +201,7 @@ class World {
     await account.settled()
   }
 
-  /** One in its first minute; its rest, or where that is lost with a relay its minute, may serve another. */
+  /** A subscription in its first minute. Its rest, or its minute if the relay died, may serve another. */
   async #fail(which: number): Promise<void> {
     const running = this.#running.filter(({ minutes }) => minutes.paid === 1 && paidUntilMs(minutes) > this.clock.nowMs)
     const one = running[which % Math.max(1, running.length)]
@@ -224,7 +227,7 @@ class World {
   async #kill(relay: number): Promise<void> {
     for (const one of this.served.filter((each) => each.relay === relay)) {
       if (one.untilMs === null) this.#over(one, true)
-      // Also of those that had ended, whose ends may not have arrived.
+      // Also of ended ones, whose ends may not have arrived.
       else if (this.#failures[relay] === 0) continue
       one.isKilled = true
       this.unpaidMs += Math.max(0, one.untilMs! - paidUntilMs(one.minutes))
@@ -257,7 +260,7 @@ class World {
   }
 }
 
-/** It ends a millisecond into its third minute, of which only the first is paid. */
+/** It ends a millisecond into its third minute, with only the first paid. */
 const OWING_TWO: Step[] = [
   { do: 'subscribe', relay: 0, body: 'a' },
   { do: 'wait', ms: 40_000 },
@@ -269,7 +272,7 @@ const OWING_TWO: Step[] = [
   { do: 'subscribe', relay: 0, body: 'a' },
 ]
 
-/** A report that was lost comes after all, and its relay dies. */
+/** A lost report arrives after all, and its relay dies. */
 const LATE: Step[] = [
   { do: 'subscribe', relay: 0, body: 'a' },
   { do: 'wait', ms: 50_000 },
@@ -283,7 +286,7 @@ const LATE: Step[] = [
 ]
 
 // WS-37
-test('served time is charged, whatever is lost, repeated or late, and whoever dies', async () => {
+test('served time is charged, whatever is lost, repeated, late or killed', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 40, maxLength: 80 }), async (steps) => {
       const world = new World()
@@ -293,18 +296,19 @@ test('served time is charged, whatever is lost, repeated or late, and whoever di
       const servedMs = times.reduce((sum, ms) => sum + ms, 0)
       const charged = world.meter.charges.length - world.meter.refunds.length
       expect(charged * MINUTE_MS).toBeGreaterThanOrEqual(servedMs - world.unpaidMs)
-      // And never more than each on its own would have paid.
+      // Never more than each would have paid alone.
       const alone = times.reduce((sum, ms) => sum + Math.max(1, Math.ceil(ms / MINUTE_MS)), 0)
       expect(charged).toBeLessThanOrEqual(alone + world.attempts - world.served.length)
       const names = world.meter.charges.map(({ subscription, ordinal }) => `${subscription} ${ordinal}`)
       expect(new Set(names).size).toBe(names.length)
-      // Each pays for every minute that it began and did not borrow; only what a killed relay had not asked for is lost.
+      // Each pays for every minute that it started and did not borrow, except for what a killed relay had not
+      // requested.
       for (const { minutes, sinceMs, untilMs, firstMs, isKilled } of world.served) {
         const paid = names.filter((name) => name.includes(`/${minutes.id} `))
         const later = Math.max(0, Math.ceil((untilMs! - sinceMs - firstMs) / MINUTE_MS))
-        const begun = later + (paid.some((name) => name.endsWith(' 0')) ? 1 : 0)
-        expect(paid.length).toBeLessThanOrEqual(begun)
-        expect(paid.length).toBeGreaterThanOrEqual(isKilled ? 0 : begun)
+        const startedCount = later + (paid.some((name) => name.endsWith(' 0')) ? 1 : 0)
+        expect(paid.length).toBeLessThanOrEqual(startedCount)
+        expect(paid.length).toBeGreaterThanOrEqual(isKilled ? 0 : startedCount)
       }
     }),
     { numRuns: 300, examples: [[OWING_TWO], [LATE]] },

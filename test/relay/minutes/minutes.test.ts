@@ -9,7 +9,7 @@ const minutesOf = (id: string, sinceMs: number, body = 'b', paid = 0): Minutes =
   return { id, keyHash: keyHashOf('k'), type: 'allFills', price: PRICE, body, sinceMs, paid }
 }
 
-test('a minute is owed once it has started, under its number, with what is left of it', () => {
+test('a minute is due once it has started, under its number, with its remaining time', () => {
   const running = minutesOf('s1', 0, 'digest', 1)
   expect(dueCharges('relay', running, 60_000)).toEqual([])
   expect(dueCharges('relay', running, 60_001)).toMatchObject([
@@ -23,13 +23,13 @@ test('a minute is owed once it has started, under its number, with what is left 
   expect(dueCharges('relay', running, 120_000)).toEqual([])
 })
 
-test('a relay that wakes asks for the present minute again under its old number', () => {
-  const { paid: _, ...begun } = minutesOf('s1', 1000)
-  const woken = restoredMinutes(begun, 1000 + 150_000)
+test('a woken relay requests the current minute again under its old number', () => {
+  const { paid: _, ...started } = minutesOf('s1', 1000)
+  const woken = restoredMinutes(started, 1000 + 150_000)
   expect(dueCharges('relay', woken, 1000 + 150_000)).toMatchObject([{ ordinal: 2, leftMs: 30_000 }])
 })
 
-/** A line to a meter that is away while it is told to be. */
+/** A meter client whose meter can be taken away. */
 function lineThatBreaks(relay = 'r', meter = new ModelStreams(1e15)) {
   const clock = { nowMs: 0 }
   const state = { away: 'no' as 'no' | 'deaf' | 'mute', running: [] as Minutes[], asked: 0 }
@@ -58,27 +58,27 @@ function lineThatBreaks(relay = 'r', meter = new ModelStreams(1e15)) {
       onFailure: () => undefined,
     },
   )
-  const look = async () => {
+  const reportAndSettle = async () => {
     line.report()
     await line.settled()
   }
-  return { line, clock, meter, state, look }
+  return { line, clock, meter, state, reportAndSettle }
 }
 
-test('all minutes that have started are asked for at one look, however many there are', async () => {
-  const { line, clock, meter, state, look } = lineThatBreaks()
+test('all started minutes are requested at once', async () => {
+  const { line, clock, meter, state, reportAndSettle } = lineThatBreaks()
   const running = Array.from({ length: 1_201 }, (_, index) => minutesOf(`s${index}`, 0, `b${index}`))
   await Promise.all(running.map((minutes) => line.requestMinute(minutes)))
   await line.settled()
   expect(meter.charges).toHaveLength(1_201)
   state.running = running
   clock.nowMs = 60_001
-  await look()
+  await reportAndSettle()
   expect(meter.charges).toHaveLength(2_402)
   expect(line.isIdle).toBe(true)
 })
 
-test('what is to say when a report was just answered is said at once', async () => {
+test('a new report right after a reply is sent at once', async () => {
   const meter = new ModelStreams(1e15)
   for (let hops = 0; hops < 12; hops++) {
     const minutes = minutesOf('s', 0, `b${hops}`)
@@ -93,31 +93,34 @@ test('what is to say when a report was just answered is said at once', async () 
 })
 
 // WS-37, WS-38
-test.each(['deaf', 'mute'] as const)('an end is told once the meter is back, however long it was %s', async (away) => {
-  const { line, clock, meter, state, look } = lineThatBreaks()
-  const one = minutesOf('s', 0)
-  await line.requestMinute(one)
-  state.away = away
-  // Two more minutes have begun, and the last one has 50 s left.
-  clock.nowMs = 130_000
-  line.end(one)
-  await line.settled()
-  for (; clock.nowMs < 1_500_000; clock.nowMs += 10_000) {
-    expect(line.hasPendingEnds).toBe(true)
-    await look()
-  }
-  state.away = 'no'
-  await look()
-  expect([line.hasPendingEnds, line.isIdle]).toEqual([false, true])
-  expect(meter.charges.map(({ ordinal }) => ordinal)).toEqual([0, 1, 2])
-  if (away === 'mute') return
-  const next = minutesOf('t', clock.nowMs)
-  expect(await line.requestMinute(next)).toEqual({ ok: true, leftMs: 50_000 })
-  expect(meter.charges).toHaveLength(3)
-})
+test.each(['deaf', 'mute'] as const)(
+  'an end is reported once the meter is back, however long it was %s',
+  async (away) => {
+    const { line, clock, meter, state, reportAndSettle } = lineThatBreaks()
+    const one = minutesOf('s', 0)
+    await line.requestMinute(one)
+    state.away = away
+    // Two more minutes have started, and the last has 50 s left.
+    clock.nowMs = 130_000
+    line.end(one)
+    await line.settled()
+    for (; clock.nowMs < 1_500_000; clock.nowMs += 10_000) {
+      expect(line.hasPendingEnds).toBe(true)
+      await reportAndSettle()
+    }
+    state.away = 'no'
+    await reportAndSettle()
+    expect([line.hasPendingEnds, line.isIdle]).toEqual([false, true])
+    expect(meter.charges.map(({ ordinal }) => ordinal)).toEqual([0, 1, 2])
+    if (away === 'mute') return
+    const next = minutesOf('t', clock.nowMs)
+    expect(await line.requestMinute(next)).toEqual({ ok: true, leftMs: 50_000 })
+    expect(meter.charges).toHaveLength(3)
+  },
+)
 
-test('nothing is begun while more ends wait than a line keeps, and all of them are told', async () => {
-  const { line, meter, state, look } = lineThatBreaks()
+test('nothing starts above the limit of unreported ends, and all ends are reported', async () => {
+  const { line, meter, state, reportAndSettle } = lineThatBreaks()
   const paid = Array.from({ length: 10 }, (_, index) => minutesOf(`p${index}`, 0, `p${index}`))
   await Promise.all(paid.map((minutes) => line.requestMinute(minutes)))
   state.away = 'deaf'
@@ -132,7 +135,7 @@ test('nothing is begun while more ends wait than a line keeps, and all of them a
   for (const minutes of paid) line.end(minutes)
   await line.settled()
   state.away = 'no'
-  await look()
+  await reportAndSettle()
   expect(line.hasPendingEnds).toBe(false)
   expect(paid.map(({ id }) => meter.stream(`r/${id}`)?.restMs)).toEqual(paid.map(() => 60_000))
 })

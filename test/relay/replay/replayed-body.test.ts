@@ -30,9 +30,9 @@ const TOLD_AGAIN = CHANNELS.flatMap((channel) =>
   channel.source === 'events' && canReplay(channel as never) ? [channel] : [],
 )
 
-describe('events of the past', () => {
+describe('replayed events', () => {
   it.each(TOLD_AGAIN.map((channel) => [channel.type, channel.example.request] as const))(
-    '%s tells what live tells',
+    '%s sends what live sends',
     (type, request) => {
       for (const meta of [false, true]) {
         const one = eventsTarget({ type, ...request })
@@ -49,7 +49,7 @@ describe('events of the past', () => {
     },
   )
 
-  it('are those that blocks hold', () => {
+  it('are those that blocks contain', () => {
     expect(TOLD_AGAIN.length).toBeGreaterThan(6)
     expect(isPlayable(targetOf({ type: 'l2BookDiff' }))).toBe(true)
     for (const type of ['bbo', 'candle', 'l4Book']) {
@@ -70,7 +70,7 @@ const LINES = [
   [{ ...change('ETH', level(3)), new: true as const }, change('BTC', level(1, 0))],
 ].map((books, at) => JSON.stringify({ v: 1, t: 'block', epoch: 'e1', height: 11 + at, time: 70 * at, px: {}, books }))
 
-describe('books of the past', () => {
+describe('replayed books', () => {
   it.each([
     { type: 'l2BookDiff', coin: 'BTC' },
     { type: 'l2BookDiff', coin: ['ETH', 'BTC'] },
@@ -78,7 +78,7 @@ describe('books of the past', () => {
     { type: 'l2BookDiff', marketTypes: ['*'] },
     { type: 'l2BookDiff2', coin: 'BTC', checksum: true },
     { type: 'l2BookDiff2', marketTypes: ['spot'] },
-  ])('tell what live tells: %j', (body) => {
+  ])('send what live sends: %j', (body) => {
     const one = booksTarget(body)
     const held = [change('BTC', level(1)), change('@1')].map((book) => ({ ...book, height: 10, seq: 10 }))
     const wants = coinsOf(one.body)
@@ -116,7 +116,7 @@ describe('books of the past', () => {
     expect(told.length).toBeGreaterThan(0)
   })
 
-  it('begin with the Snapshots that live begins with, and end where they lost what they follow', () => {
+  it('start with the live snapshots, and end where continuity is lost', () => {
     const books = new HistoricalBooks({ epoch: 'e1', height: 10, time: 5 }, [
       { ...change('BTC', level(1)), height: 10, seq: 8 },
     ])

@@ -5,7 +5,7 @@ import { type CallerLocation, type Region, regionOf } from '../../../src/relay/s
 
 const ACCOUNTS = Array.from({ length: 8000 }, (_, i) => `acct_${i.toString(36)}`)
 
-test('each account has all relays in an order of its own, and first choices are spread evenly', () => {
+test('each account has its own order of all relays, and first choices are spread evenly', () => {
   const firsts = new Map<number, number>()
   for (const account of ACCOUNTS) {
     const order = relayOrder(account, 'light', 8)
@@ -17,7 +17,7 @@ test('each account has all relays in an order of its own, and first choices are 
   expect(pairs.size).toBe(8 * 7)
 })
 
-test('with one relay more an account keeps its order, but for the new one', () => {
+test("an added relay leaves the rest of an account's order unchanged", () => {
   let moved = 0
   for (const account of ACCOUNTS) {
     const after = relayOrder(account, 'light', 9)
@@ -27,14 +27,14 @@ test('with one relay more an account keeps its order, but for the new one', () =
   expect(moved / ACCOUNTS.length).toBeCloseTo(1 / 9, 1)
 })
 
-test('heavy relays are others than light ones, and know it by their names', () => {
+test('heavy relays differ from light ones by name', () => {
   expect(relayOrder('a', 'light', 1)).toEqual([0])
   const heavy = relayOrder('a', 'heavy', 256)
   expect(heavy.map((index) => poolOf(`hyperliquid/weur/${index}`))).toEqual(heavy.map(() => 'heavy'))
   expect([poolOf('hyperliquid/weur/255'), poolOf('a name of another form')]).toEqual(['light', 'light'])
 })
 
-test('refusals are remembered for a while, each for itself, and not without bound', () => {
+test('refusals are remembered for a while, separately and bounded', () => {
   const refusals = new RelayRefusals()
   refusals.markFull('weur', 1, 0)
   refusals.markHeavy('a', 0)
@@ -54,7 +54,7 @@ test('refusals are remembered for a while, each for itself, and not without boun
 
 const of = (place: CallerLocation) => regionOf(place)
 
-/** By region: country, continent as the platform has it, longitude of its exchange's or largest city. */
+/** Region, country, the platform's continent, and the longitude of the largest city. */
 const CALLERS: Readonly<Partial<Record<Region, string>>> = {
   'apac-ne': 'JP AS 139.7, KR AS 127.0, TW AS 121.5, HK AS 114.2, CN AS 121.5',
   'apac-se': 'SG AS 103.8, ID AS 106.8, MY AS 101.7, TH AS 100.5, VN AS 106.7, PH AS 121.0, IN AS 72.9, PK AS 67.0',
@@ -80,7 +80,7 @@ it.each(inRegions)('a caller in %s goes to %s', (caller, region) => {
 it('a caller in a known country without a longitude still goes there', () => {
   for (const [caller, region] of inRegions) {
     const [country, continent] = caller.split(' ') as [string, string]
-    // Poland and the west of the United States lie in another region than most of their continents.
+    // Poland and the western United States are in another region than most of their continents.
     if (country === 'PL' || region === 'wnam') continue
     for (const longitude of [undefined, '', ' ', 'east'])
       expect(of({ continent, country, ...(longitude !== undefined && { longitude }) }), country).toBe(region)
@@ -97,7 +97,7 @@ it.each(inRegions.filter(([caller]) => /^(JP|SG|SA|UA) |US NA -122/.test(caller)
   },
 )
 
-it('of whom nothing is known is sent to any relay, and never to `apac`, which is no place', () => {
+it('an unknown caller goes to any relay, and never to the nonexistent `apac`', () => {
   for (const place of [undefined, {}, { longitude: '139.7' }, { country: 'T1' }, { continent: 'XX' }])
     expect(regionOf(place)).toBe('local')
   const all = Array.from({ length: 361 }, (_, i) => of({ continent: 'AS', longitude: `${i - 180}` }))

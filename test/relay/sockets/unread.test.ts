@@ -13,13 +13,13 @@ import {
 const MIB = 1024 * 1024
 const HOUR_MS = 3_600_000
 
-/** A client at a relay that is looked after every five seconds; `reads`: how many bytes of its queue are read. */
+/** A client at a relay with a check every five seconds; `reads`: bytes it reads of its queue. */
 class Client {
   readonly #relay: RelayUnread
   readonly #account: string
   readonly reading: SocketUnread
   open = true
-  /** What the platform holds for it. */
+  /** Bytes that the platform holds for it. */
   held = 0
   constructor(relay: RelayUnread, account: string, nowMs = 0) {
     this.#relay = relay
@@ -38,14 +38,14 @@ class Client {
   }
 }
 
-/** A client that proves that it reads all that it was sent. */
+/** A client that proves all its reading. */
 const prove = (reading: SocketUnread, nowMs = 0) =>
   reading.onPing(reading.onPing('', `${nowMs}a`, nowMs), `${nowMs}b`, nowMs)
 const sumOf = (clients: readonly Client[], of: (client: Client) => number) =>
   clients.reduce((sum, client) => sum + of(client), 0)
 
 // WS-60
-test('a proof covers what was sent before its pong, whichever pong it is, once, and nobody can guess it', () => {
+test('a proof covers what was sent before its pong, in any order, once, and cannot be guessed', () => {
   const relay = new RelayUnread(LIGHT, 0)
   const reading = relay.add('a', () => undefined)
   reading.countSend(100)
@@ -68,7 +68,7 @@ test('a proof covers what was sent before its pong, whichever pong it is, once, 
   expect(reading.bytes).toBe(1)
 })
 
-test('nonces that were laid by are no sign of reading later', () => {
+test('old nonces do not prove later reading', () => {
   const reading = new RelayUnread(HEAVY, 0).add('a', () => undefined)
   const nonces = Array.from({ length: 16 }, (_, i) => reading.onPing('', `n${i}`, 0))
   reading.countSend(17 * MIB)
@@ -78,7 +78,7 @@ test('nonces that were laid by are no sign of reading later', () => {
   expect([reading.isProving(119_000), reading.bytes]).toEqual([false, 17 * MIB])
 })
 
-test('who pings without end and returns no nonce makes the relay remember sixteen', () => {
+test('a client that never returns a nonce makes the relay store sixteen', () => {
   const reading = new RelayUnread(LIGHT, 0).add('a', () => undefined)
   const pongs = Array.from({ length: 1000 }, (_, i) => {
     reading.countSend(1)
@@ -86,11 +86,11 @@ test('who pings without end and returns no nonce makes the relay remember sixtee
   })
   expect(new Set(pongs).size).toBe(16)
   reading.onPing(pongs.at(-1)!, 'next', 0)
-  // The newest pong's nonce proves what was sent when it was made.
+  // The newest pong's nonce proves what was sent before it.
   expect(reading.bytes).toBe(984)
 })
 
-test('what accounts and the relay count is the sum of their sockets, whatever happens', () => {
+test('account and relay counts equal the sums of their sockets, whatever happens', () => {
   const whats = ['send', 'prove', 'forgive', 'leave', 'go', 'relieve'] as const
   const step = fc.record({ who: fc.nat(5), what: fc.constantFrom(...whats), bytes: fc.nat(8 * MIB) })
   const inTurn = (...turn: (typeof whats)[number][]) => [turn.map((what) => ({ who: 1, what, bytes: 1 }))] as const
@@ -98,7 +98,7 @@ test('what accounts and the relay count is the sum of their sockets, whatever ha
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
       const relay = new RelayUnread(LIGHT, 0)
       const clients = Array.from({ length: 6 }, (_, i) => new Client(relay, `a${i % 3}`))
-      const gone = new Set<Client>()
+      const closed = new Set<Client>()
       let nowMs = 0
       for (const { who, what, bytes } of steps) {
         nowMs += 100
@@ -111,9 +111,9 @@ test('what accounts and the relay count is the sum of their sockets, whatever ha
         else if (what === 'go') {
           client.reading.onClosed()
           client.open = false
-          gone.add(client)
+          closed.add(client)
         }
-        const here = clients.filter((one) => !gone.has(one))
+        const here = clients.filter((one) => !closed.has(one))
         const live = here.filter(({ open }) => open)
         expect(relay.live).toBe(sumOf(live, ({ reading }) => reading.bytes))
         expect(relay.strandedBytes).toBe(sumOf(here, ({ reading }) => reading.bytes) - relay.live)
@@ -123,7 +123,10 @@ test('what accounts and the relay count is the sum of their sockets, whatever ha
   )
 })
 
-/** One account with so many sockets that never read, each sent so much a second, for so long; sockets are replaced. */
+/**
+ * An account with this many sockets that never read, each sent this much a second for this long; ended sockets are
+ * replaced.
+ */
 function attack(rules: UnreadRules, sockets: number, perSecond: number, seconds: number) {
   const relay = new RelayUnread(rules, 0)
   let clients = Array.from({ length: sockets }, () => new Client(relay, 'hostile'))
@@ -146,7 +149,7 @@ function attack(rules: UnreadRules, sockets: number, perSecond: number, seconds:
 }
 
 // WS-12
-test.each([1, 6, 100])('%i sockets that never read hold at most twice the bound of their account', (sockets) => {
+test.each([1, 6, 100])("%i sockets that never read hold at most twice their account's limit", (sockets) => {
   for (const perSecond of [181_000, 2 * MIB]) {
     const light = attack(LIGHT, sockets, perSecond, 600)
     expect(light.held).toBeLessThan(2 * LIGHT.bytes + sockets * perSecond)
@@ -172,7 +175,7 @@ test.each([
   expect(cuts).toBe(0)
 })
 
-test('above the watermark the largest account is cut, its larger sockets first, and what it leaves cuts no others', () => {
+test('above the watermark the largest account is cut, its larger sockets first, without affecting others', () => {
   const relay = new RelayUnread(HEAVY, 0)
   const accounts = [20, 12, 9].map((mib, i) => new Client(relay, `a${i}`).reading.countSend(mib * MIB))
   const small = new Client(relay, 'a0')
@@ -188,7 +191,7 @@ test('above the watermark the largest account is cut, its larger sockets first, 
   ])
 })
 
-test('what accounts leave unread ends the relay in the end, and they are known in its next life', () => {
+test('stranded data restarts the relay in the end, and its accounts are remembered', () => {
   const relay = new RelayUnread(LIGHT, 0)
   for (let i = 0; !relay.isOverfull; i++) {
     const client = new Client(relay, `a${i}`)
@@ -205,7 +208,7 @@ test('what accounts leave unread ends the relay in the end, and they are known i
 })
 
 // WS-61
-test('Snapshots without proofs: a light relay sends on who wants a whole wildcard, a heavy one gives a few a minute', () => {
+test('snapshots without proofs: a light relay moves a full wildcard, a heavy one serves a few a minute', () => {
   const one = 256 * 1024
   const light = new RelayUnread(LIGHT, 0).add('a', () => undefined)
   while (light.snapshotWaitMs(one, 0) === 0) light.countSend(one)
@@ -223,7 +226,7 @@ test('Snapshots without proofs: a light relay sends on who wants a whole wildcar
 })
 
 // WS-61
-test('Snapshots with proofs go out as fast as they are read', () => {
+test('snapshots with proofs are sent as fast as they are read', () => {
   const reading = new RelayUnread(LIGHT, 0).add('a', () => undefined)
   let nonce = reading.onPing(reading.onPing('', 'a', 0), 'b', 0)
   let most = 0
@@ -242,7 +245,7 @@ test('Snapshots with proofs go out as fast as they are read', () => {
 })
 
 // WS-61
-test('a Snapshot larger than what may be on its way goes out among live changes, which never leave it empty', () => {
+test('a snapshot larger than the window is sent among live changes', () => {
   const reading = new RelayUnread(LIGHT, 0).add('a', () => undefined)
   prove(reading)
   reading.countSend(20_000)
@@ -251,7 +254,7 @@ test('a Snapshot larger than what may be on its way goes out among live changes,
   expect(reading.snapshotWaitMs(MIB, 0)).toBeGreaterThan(0)
 })
 
-test('an end that is told twice takes nothing from a socket that came in between', () => {
+test('an end reported twice does not affect a newer socket', () => {
   const unread = new RelayUnread(LIGHT, 0)
   const enter = () => unread.add('a', () => undefined)
   const first = enter()
@@ -264,7 +267,7 @@ test('an end that is told twice takes nothing from a socket that came in between
 })
 
 // WS-154
-test('one large Snapshot at a time is on its way from a relay, whoever reads it how; a small one does not wait for it', () => {
+test('a relay sends one large snapshot at a time; a small one does not wait for it', () => {
   const relay = new RelayUnread(HEAVY, 0)
   const [proving, plain, third] = ['a', 'b', 'c'].map((account) => new Client(relay, account)) as [
     Client,
@@ -292,7 +295,7 @@ test('one large Snapshot at a time is on its way from a relay, whoever reads it 
 test.each([
   ['an ordinary relay', LIGHT, 10 * MIB],
   ['a heavy one', HEAVY, 17 * MIB],
-])('at %s a large Snapshot waits half a minute at most for one that is not read', (_, rules, large) => {
+])('at %s a large snapshot waits at most half a minute for an unread one', (_, rules, large) => {
   const relay = new RelayUnread(rules, 0)
   const [still, waiting] = ['a', 'b'].map((account) => new Client(relay, account)) as [Client, Client]
   prove(still.reading)
@@ -304,7 +307,7 @@ test.each([
 })
 
 // WS-154
-test('what an ordinary relay can never hold is had elsewhere, with a proof too', () => {
+test('a light relay moves what it can never send, with a proof too', () => {
   const { reading } = new Client(new RelayUnread(LIGHT, 0), 'a')
   prove(reading)
   expect([13 * MIB, 15 * MIB].map((bytes) => reading.snapshotWaitMs(bytes, 0))).toEqual([0, Number.POSITIVE_INFINITY])

@@ -1,4 +1,4 @@
-// Frames of channels of states, of answers as info gives them.
+// Frames of state channels from info responses.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,7 +17,7 @@ const contexts = (...coins: [name: string, ctx: object][]) => [
   coins.map(([, one]) => one),
 ]
 
-/** Answers by type, and by DEX where there is one. */
+/** Responses by type, and by DEX if there is one. */
 function worldOf(answers: Readonly<Record<string, unknown>>): StatesWorld & { answers: Record<string, unknown> } {
   const world = Object.assign(new StatesWorld(), { answers: { ...answers } as Record<string, unknown> })
   world.answer = ({ type, dex }: InfoRequest) => world.answers[dex ? `${type} ${dex}` : type] ?? null
@@ -27,7 +27,7 @@ function worldOf(answers: Readonly<Record<string, unknown>>): StatesWorld & { an
 const unpacked = (data: string) => JSON.parse(inflateRawSync(Buffer.from(data, 'base64')).toString())
 
 // WS-141
-it('a user’s state stands in its envelope to the byte', async () => {
+it("a user's state is copied into its envelope byte by byte", async () => {
   const world = worldOf({
     clearinghouseState: 1,
     'clearinghouseState xyz': 2,
@@ -73,7 +73,7 @@ it.each([
 })
 
 // WS-141
-it('of all DEXes the main one has no name, and none may be missing', async () => {
+it('for all DEXes, the main one has no name, and none may be missing', async () => {
   const world = worldOf({ 'clearinghouseState ALL_DEXES': { native: { n: 1 }, xyz: { n: 2 } } })
   const body = { type: 'allDexsClearinghouseState', user: USER }
   const { frames } = await world.subscribe(body)
@@ -88,7 +88,7 @@ it('of all DEXes the main one has no name, and none may be missing', async () =>
 })
 
 // WS-142
-it('userHistoricalOrders: what is past, the oldest first, then what is new, each once', async () => {
+it('userHistoricalOrders: history oldest first, then new entries, each once', async () => {
   const row = (oid: number, status: string, statusTimestamp: number) => ({ order: { oid }, status, statusTimestamp })
   const world = worldOf({ historicalOrders: [row(2, 'open', 20), row(1, 'open', 10)] })
   const body = { type: 'userHistoricalOrders', user: USER }
@@ -110,7 +110,7 @@ it('userHistoricalOrders: what is past, the oldest first, then what is new, each
 })
 
 // WS-143
-it('a market is shown where it has changed, spot and outcome markets on a channel of their own', async () => {
+it('a market is sent when it changed, spot and outcome markets on their own channel', async () => {
   const spot = [
     {},
     [
@@ -137,7 +137,7 @@ it('a market is shown where it has changed, spot and outcome markets on a channe
 })
 
 // WS-143
-it('every DEX in one frame for each round, the main one first; one that fails is not shown as it was for ever', async () => {
+it('every DEX in one frame per round, the main one first; a failing one does not stay stale forever', async () => {
   const world = worldOf({ perpDexs: [null, { name: 'xyz' }, { name: 'abcd' }] })
   for (const dex of ['', ' xyz', ' abcd']) world.answers[`metaAndAssetCtxs${dex}`] = contexts(['C', ctx('1.0')])
   const { frames } = await world.subscribe({ type: 'allDexsAssetCtxs' })
@@ -155,7 +155,7 @@ it('every DEX in one frame for each round, the main one first; one that fails is
 })
 
 // WS-144
-it('fastAssetCtxs: every market, then those that changed', async () => {
+it('fastAssetCtxs: all markets, then changed ones', async () => {
   const main = (px: string) => contexts(['BTC', ctx(px)], ['DEAD', ctx('2.0', null)])
   const world = worldOf({ perpDexs: [null, { name: 'xyz' }], metaAndAssetCtxs: main('1.0') })
   world.answers.spotMetaAndAssetCtxs = [{}, [{ coin: '@1', ...ctx('7.0') }]]
@@ -175,7 +175,7 @@ it('fastAssetCtxs: every market, then those that changed', async () => {
 it.each([
   ['default', {}],
   ['unifiedAccount', { abstraction: 'unifiedAccount' }],
-])('webData3 is put together from what knows it, and leaves out what is the default: %s', async (mode, shown) => {
+])('webData3 is combined from its sources, without defaults: %s', async (mode, expected) => {
   const account = {
     agentAddress: null,
     agentValidUntil: null,
@@ -192,16 +192,16 @@ it.each([
     {
       channel: 'webData3',
       data: {
-        userState: { ...account, dexAbstractionEnabled: false, ...shown },
+        userState: { ...account, dexAbstractionEnabled: false, ...expected },
         perpDexStates: [main, { totalVaultEquity: '0.0', perpsAtOpenInterestCap: ['xyz:GOLD'] }],
       },
     },
   ])
 })
 
-describe('answers as they were recorded become frames that fit what is published', () => {
+describe('recorded responses become frames of the published schemas', () => {
   const USER = `0x${'a'.repeat(40)}`
-  /** Channels by the question that they are made of. */
+  /** Channels by the request that they are built from. */
   const CHANNEL_OF: Readonly<Record<string, { readonly type: string; readonly [field: string]: unknown }>> = {
     clearinghouseState: { type: 'clearinghouseState', user: USER },
     frontendOpenOrders: { type: 'openOrders', user: USER },
@@ -210,7 +210,7 @@ describe('answers as they were recorded become frames that fit what is published
     historicalOrders: { type: 'userHistoricalOrders', user: USER },
   }
 
-  describe.each(WIRES)('answers of the exchange, %s', (_, wire, isAbsent) => {
+  describe.each(WIRES)('exchange responses, %s', (_, wire, isAbsent) => {
     // WS-141, WS-142
     it.skipIf(isAbsent).each(ANSWERS.filter(([type]) => type in CHANNEL_OF))('%s of %s', async (type, path) => {
       const world = new StatesWorld()

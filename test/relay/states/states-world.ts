@@ -1,4 +1,4 @@
-// One relay's states, with answers and time that a test holds in its hands.
+// One relay's states, with scripted responses and time.
 
 import { deflateRawSync } from 'node:zlib'
 import type { Fill } from '../../../src/protocol/feed/block.ts'
@@ -25,23 +25,23 @@ export class Socket {
 
 export class StatesWorld {
   nowMs = 0
-  /** When each question was asked. */
-  readonly asked: { readonly ask: InfoRequest; readonly atMs: number }[] = []
-  /** Under way now. */
+  /** Times of each request. */
+  readonly requests: { readonly request: InfoRequest; readonly atMs: number }[] = []
+  /** Requests in flight. */
   flying = 0
-  answer: (ask: InfoRequest) => unknown = () => ({ at: this.nowMs })
+  answer: (request: InfoRequest) => unknown = () => ({ at: this.nowMs })
   deflate = async (text: string) => deflateRawSync(text).toString('base64')
   readonly failures: string[] = []
   #timers: { readonly atMs: number; readonly run: () => void }[] = []
-  /** Whose order statuses blocks are to hold. */
+  /** Users whose order statuses are subscribed. */
   readonly orders = new Set<string>()
   readonly fanout = new StateFanout<Socket>(
     {
       clock: this,
-      read: async (ask) => {
-        this.asked.push({ ask, atMs: this.nowMs })
+      read: async (request) => {
+        this.requests.push({ request, atMs: this.nowMs })
         this.flying++
-        const value = await this.answer(ask)
+        const value = await this.answer(request)
         this.flying--
         return value === null ? null : { body: JSON.stringify(value) }
       },
@@ -70,7 +70,7 @@ export class StatesWorld {
     this.fanout.remove(JSON.stringify(body), socket)
   }
 
-  /** A block with a fill of this user, or an order status. */
+  /** A block with a fill or an order status of this user. */
   async happen(user: string, what: 'fill' | 'order' = 'fill'): Promise<void> {
     const fill: Fill = EXAMPLE_FILL[1]
     const more = what === 'fill' ? { fills: [[user, fill] as [string, Fill]] } : { fills: [], orders: [{ user }] }
@@ -89,7 +89,7 @@ export class StatesWorld {
   }
 
   timesOf(type: string): number[] {
-    return this.asked.filter(({ ask }) => ask.type === type).map(({ atMs }) => atMs)
+    return this.requests.filter(({ request }) => request.type === type).map(({ atMs }) => atMs)
   }
 
   settled(): Promise<unknown> {

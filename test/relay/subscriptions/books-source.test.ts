@@ -1,4 +1,4 @@
-// How bodies come to their books when many want them: the queue, what is charged for what, and what is not free.
+// How bodies get their books under load: the queue, the charges, and the limits.
 
 import { beforeEach, expect, test, vi } from 'vitest'
 import { keyHashOf } from '../../../src/core/ids.ts'
@@ -14,20 +14,20 @@ beforeEach(() => {
   world.meter.grant(10_000_000_000)
 })
 
-/** A socket of some account of its own. */
+/** A socket of a separate account. */
 const clientOf = (account: string) =>
   new Client(world, { account, keyHash: keyHashOf(`key of ${account}`), plan: 'enterprise' })
 const snapshotsOf = ({ frames }: { readonly frames: readonly Frame[] }) =>
   frames.flatMap(({ data }) => data?.Snapshot?.coin ?? []).sort()
 const isAcknowledged = ({ frames }: Client) => frames.some(({ channel }) => channel === 'subscriptionResponse')
 
-/** Hubs that answer with books when `open` is called. */
+/** Hubs that respond with books when `open` is called. */
 function closedGate(): () => void {
   const { promise, resolve } = Promise.withResolvers<void>()
   world.gate = promise
   return resolve
 }
-/** A meter that hears reports when `open` is called. */
+/** A meter that gets reports when `open` is called. */
 function closedMeter(): () => void {
   const { promise, resolve } = Promise.withResolvers<void>()
   world.meterGate = promise
@@ -38,32 +38,32 @@ const subscribe = (subscription: { type: string }) =>
 const charges = () => world.meter.charges.length
 
 // WS-47
-test('of many who want whole markets some have their turn; the others are not charged, acknowledged or read for', async () => {
+test('some of many full-market bodies get a turn; the others are not charged, acknowledged or read for', async () => {
   const open = closedGate()
-  const crowd = Array.from({ length: 64 }, () => clientOf('crowd'))
-  for (const client of crowd) await client.subscribe(PERPS)
+  const clients = Array.from({ length: 64 }, () => clientOf('crowd'))
+  for (const client of clients) await client.subscribe(PERPS)
   const other = clientOf('other')
   await other.subscribe(PERPS)
-  // Half of the seats are the crowd's.
+  // Half of the slots belong to the other accounts.
   await vi.waitFor(() => expect(isAcknowledged(other)).toBe(true))
-  expect(crowd.filter(isAcknowledged)).toHaveLength(8)
+  expect(clients.filter(isAcknowledged)).toHaveLength(8)
   expect(charges()).toBe(9)
   open()
   await world.subscriptions.settled()
-  for (const client of [...crowd, other]) {
+  for (const client of [...clients, other]) {
     expect(snapshotsOf(client)).toEqual(['BTC', 'ETH', 'SOL'])
     expect(client.closed).toBeNull()
   }
   expect(charges()).toBe(65)
-  // Read once for all that were there together.
+  // Read once for all concurrent ones.
   expect(world.reads.length).toBeLessThan(65 * 3)
 })
 
 // WS-47
-test('who waits for a turn can do everything else, withdraw, and come again; a socket that closes leaves', async () => {
+test('a queued client can do everything else, cancel and return; a closing socket leaves', async () => {
   const open = closedGate()
-  const crowd = Array.from({ length: 8 }, () => clientOf('acme'))
-  for (const client of crowd) await client.subscribe(PERPS)
+  const clients = Array.from({ length: 8 }, () => clientOf('acme'))
+  for (const client of clients) await client.subscribe(PERPS)
   await subscribe(PERPS)
   await subscribe(PERPS)
   expect(world.frames.at(-1)).toMatchObject({ code: 'already_subscribed' })
@@ -77,18 +77,18 @@ test('who waits for a turn can do everything else, withdraw, and come again; a s
   world.unsubscribe(PERPS)
   expect(world.frames.at(-1)).toMatchObject({ code: 'already_unsubscribed' })
   await subscribe(PERPS)
-  const gone = clientOf('acme')
-  await gone.subscribe(PERPS)
-  gone.connection.onClosed()
+  const closedClient = clientOf('acme')
+  await closedClient.subscribe(PERPS)
+  closedClient.connection.onClosed()
   open()
   await world.subscriptions.settled()
   expect(snapshotsOf(world)).toEqual(['BTC', 'ETH', 'SOL'])
-  expect(gone.frames).toEqual([])
+  expect(closedClient.frames).toEqual([])
   expect(charges()).toBe(8 + 2)
 })
 
 // WS-47
-test('who takes its books slowly keeps its seat for half a minute', async () => {
+test('a slow reader keeps its slot for half a minute', async () => {
   const open = closedGate()
   const slow = Array.from({ length: 8 }, () => clientOf('acme'))
   for (const client of slow) await client.subscribe(PERPS)
@@ -107,7 +107,7 @@ test('who takes its books slowly keeps its seat for half a minute', async () => 
 })
 
 // WS-47
-test('who waits is told so before it counts as idle, and after two minutes to try again, uncharged', async () => {
+test('a queued client is notified before it counts as idle, and rejected after two minutes, uncharged', async () => {
   const open = closedGate()
   for (let i = 0; i < 60; i++) await clientOf('acme').subscribe(PERPS)
   await subscribe(PERPS)
@@ -117,8 +117,8 @@ test('who waits is told so before it counts as idle, and after two minutes to tr
     expect(world.connection.idleMs(world.clock.nowMs)).toBeLessThan(40_000)
   }
   await vi.waitFor(() => expect(world.frames.at(-1)).toMatchObject({ channel: 'error', code: 'unavailable' }))
-  const told = world.frames.filter(({ channel }) => channel === 'notification')
-  expect(told).toHaveLength(5)
+  const notices = world.frames.filter(({ channel }) => channel === 'notification')
+  expect(notices).toHaveLength(5)
   expect(world.frames.some(({ channel }) => channel === 'subscriptionResponse')).toBe(false)
   expect(world.subscriptions.size).toBeLessThan(60)
   open()
@@ -127,7 +127,7 @@ test('who waits is told so before it counts as idle, and after two minutes to tr
 })
 
 // WS-48
-test('a minute begins with the last Snapshot', async () => {
+test('a minute starts with the last snapshot', async () => {
   const open = closedGate()
   await subscribe(PERPS)
   await vi.waitFor(() => expect(charges()).toBe(1))
@@ -141,7 +141,7 @@ test('a minute begins with the last Snapshot', async () => {
 })
 
 // WS-48
-test('a minute whose Snapshots we could not send is given back, and one that its client left is not', async () => {
+test('refunds a minute whose snapshots we could not send, but not one that the client left', async () => {
   const { available } = world.meter.account
   const open = closedGate()
   await subscribe(PERPS)
@@ -159,7 +159,7 @@ test('a minute whose Snapshots we could not send is given back, and one that its
 })
 
 // WS-48
-test('a rest of a minute that could not be served serves once more', async () => {
+test('an unserved rest of a minute can be used again', async () => {
   await world.subscribe(PERPS)
   world.clock.nowMs += 20_000
   world.unsubscribe(PERPS)
@@ -185,7 +185,7 @@ test('a rest of a minute that could not be served serves once more', async () =>
 })
 
 // WS-49
-test('books that were sent within the paid minute are not sent again for nothing', async () => {
+test('snapshots sent within the paid minute are not sent again for free', async () => {
   await world.subscribe(PERPS)
   const spot = { type: 'l2BookDiff', marketTypes: ['perp', 'spot'] }
   await world.subscribe(spot)
@@ -194,11 +194,11 @@ test('books that were sent within the paid minute are not sent again for nothing
     await world.subscribe(PERPS)
     await world.subscribe(spot)
   }
-  // Each Snapshot of the spot coin after the first one begins a minute, and its rest serves the body once.
+  // Each snapshot of the spot coin after the first starts a minute, and its rest serves the body once.
   const sent = snapshotsOf(world).filter((coin) => coin === '@1').length
   expect(sent).toBe(11)
   expect(charges()).toBeGreaterThanOrEqual(sent / 2)
-  // A minute later they are free once more.
+  // Free again a minute later.
   const before = charges()
   await world.subscribe(PERPS)
   await world.pass(65_000)
@@ -208,7 +208,7 @@ test('books that were sent within the paid minute are not sent again for nothing
 })
 
 // WS-49
-test('whose credits do not suffice has no book read for it, and few refusals a second', async () => {
+test('without enough credits no book is read, and rejections are rate-limited', async () => {
   world.meter.account = EMPTY_ACCOUNT
   world.meter.grant(140_000)
   for (let i = 0; i < 100; i++) await world.subscribe({ type: 'l2BookDiff', coin: ['BTC', 'ETH'] })
@@ -216,13 +216,13 @@ test('whose credits do not suffice has no book read for it, and few refusals a s
   const codes = world.frames.map(({ code }) => code)
   expect(codes.filter((code) => code === 'credits_exhausted')).toHaveLength(20)
   expect(codes.filter((code) => code === 'rate_limited')).toHaveLength(80)
-  // A right one is taken all the same, in the same millisecond.
+  // A valid one is accepted in the same millisecond.
   await world.subscribe({ type: 'l2BookDiff', coin: 'BTC' })
   expect(world.log.slice(-2)).toEqual(['subscriptionResponse', 'Snapshot BTC'])
 })
 
 // WS-49
-test('taking over costs nothing, and so is done few times a second', async () => {
+test('a takeover is free, and so rate-limited', async () => {
   const target = (marketTypes: string[]) => world.subscribe({ type: 'l2BookDiff2', marketTypes })
   await target(['perp'])
   for (let i = 0; i < 30; i++) await target(i % 2 === 0 ? ['*'] : ['perp'])
@@ -231,7 +231,7 @@ test('taking over costs nothing, and so is done few times a second', async () =>
   expect(world.frames.some(({ code }) => code === 'rate_limited')).toBe(true)
 })
 
-test('a wildcard that ended while its successor came pays nothing for it', async () => {
+test('a wildcard that ended while its successor joined does not pay for it', async () => {
   await world.subscribe(PERPS)
   world.during = () => {
     world.during = () => undefined
@@ -245,7 +245,7 @@ test('a wildcard that ended while its successor came pays nothing for it', async
   expect(world.updates()).toEqual([[world.height, ['@1', 'BTC']]])
 })
 
-test('a body that is withdrawn and asked for again while its Snapshots are on their way gets them once more', async () => {
+test('a body canceled and resubscribed while its snapshots are in flight gets them again', async () => {
   const open = closedGate()
   await subscribe(PERPS)
   await vi.waitFor(() => expect(charges()).toBe(1))
@@ -257,7 +257,7 @@ test('a body that is withdrawn and asked for again while its Snapshots are on th
   expect(world.subscriptions.size).toBe(1)
 })
 
-test('a body that is withdrawn and asked for again while it is paid for is served, once', async () => {
+test('a body canceled and resubscribed while it is charged is served once', async () => {
   const body = { type: 'l2BookDiff', coin: 'BTC' }
   await world.accounts.of('acme').canAfford(1)
   const open = closedMeter()
@@ -278,7 +278,7 @@ test('a body that is withdrawn and asked for again while it is paid for is serve
   expect(charges() - world.meter.refunds.length).toBe(1)
 })
 
-test('a body that is withdrawn before it stands in the queue is not charged', async () => {
+test('a body canceled before it is queued is not charged', async () => {
   const open = closedMeter()
   await subscribe(PERPS)
   world.unsubscribe(PERPS)
@@ -288,7 +288,7 @@ test('a body that is withdrawn before it stands in the queue is not charged', as
 })
 
 // WS-63
-test('of bodies that wait, withdrawn ones among them, an account has so many that memory is bounded', async () => {
+test("bounds the memory of an account's pending bodies, canceled ones included", async () => {
   const open = closedMeter()
   world.coins = Array.from({ length: 500 }, (_, i) => `C${i}`.padEnd(60, 'x'))
   const body = { type: 'l2BookDiff', coin: world.coins }
@@ -305,7 +305,7 @@ test('of bodies that wait, withdrawn ones among them, an account has so many tha
   expect(world.log.at(-1)).toMatch(/^Snapshot/)
 })
 
-test('what is acknowledged to a socket that ends thereby leaves nothing behind', async () => {
+test('an acknowledgement that ends its socket leaves nothing behind', async () => {
   for (const body of [{ type: 'l2BookDiff2' }, { type: 'allFills' }, PERPS]) {
     const client = clientOf('ending')
     client.onFrame = () => client.connection.onClosed()
@@ -316,7 +316,7 @@ test('what is acknowledged to a socket that ends thereby leaves nothing behind',
   }
 })
 
-test('of bodies that are paid for together none outlives a socket that ends with the first acknowledgement', async () => {
+test('bodies charged together do not outlive a socket that ends with the first acknowledgement', async () => {
   const client = clientOf('ending')
   client.onFrame = () => client.connection.onClosed()
   const open = closedMeter()

@@ -1,4 +1,4 @@
-// The way of a subscription to its orders, against books and a meter that a test holds in its hands.
+// Order subscriptions against scripted books and a scripted meter.
 
 import { beforeEach, expect, test } from 'vitest'
 import { EXAMPLE_FILL } from '../../../src/relay/channels/fills.ts'
@@ -14,11 +14,11 @@ beforeEach(() => {
   world = new World()
 })
 
-/** A request whose Snapshot is not waited for. */
-const ask = (subscription: { type: string; coin: string }) =>
+/** A request whose snapshot is not awaited. */
+const subscribe = (subscription: { type: string; coin: string }) =>
   world.subscriptions.subscribe(world.connection, { method: 'subscribe', subscription })
 
-/** Blocks come, and somebody looks every ten seconds. */
+/** Blocks come, with a tick every ten seconds. */
 async function pass(ms: number): Promise<void> {
   const untilMs = world.clock.nowMs + ms
   while (world.clock.nowMs < untilMs) {
@@ -31,9 +31,9 @@ async function pass(ms: number): Promise<void> {
 }
 
 // WS-18, WS-150
-test('is charged, acknowledged, and then waits for its book; the minute begins with the Snapshot', async () => {
+test('is charged, acknowledged, and then waits for its book; the minute starts with the snapshot', async () => {
   world.ordersReady = false
-  await ask(BTC)
+  await subscribe(BTC)
   await pass(60_000)
   expect(world.log.filter((one) => one !== 'notification')).toEqual(['charge', 'subscriptionResponse'])
   expect(world.log).toContain('notification')
@@ -47,13 +47,13 @@ test('is charged, acknowledged, and then waits for its book; the minute begins w
 })
 
 // WS-150
-test('who gets no Snapshot in time is told so in the public words, and has the minute back; then it may come again', async () => {
+test('without a snapshot in time it gets the public error and a refund, and may retry', async () => {
   world.ordersReady = false
-  await ask(BTC)
+  await subscribe(BTC)
   await pass(MAX_WAIT_MS + 10_000)
   await world.pass(10_000)
-  // Public servers say it so, and SDKs look for it.
-  const data = expect.stringContaining('Order book not ready for streaming (waiting for snapshot): ')
+  // Public servers send this text, and SDKs look for it.
+  const data = expect.stringContaining('Order book not ready for streaming (waiting for snapshot)')
   expect(world.frames.at(-1)).toMatchObject({ channel: 'error', code: 'unavailable', data })
   expect(world.meter.refunds.map(({ amount }) => amount)).toEqual(world.meter.charges.map(({ amount }) => amount))
   expect([world.subscriptions.size, world.l4.size]).toEqual([0, 0])
@@ -63,7 +63,7 @@ test('who gets no Snapshot in time is told so in the public words, and has the m
 })
 
 // WS-153
-test('where rows are missing another Snapshot follows, and costs nothing', async () => {
+test('missing rows lead to another snapshot at no cost', async () => {
   await world.subscribe(BTC)
   world.eventBlock({})
   world.eventBlock({}, [['BTC', '']])
@@ -72,7 +72,7 @@ test('where rows are missing another Snapshot follows, and costs nothing', async
 })
 
 // WS-150, WS-153
-test('while another Snapshot is waited for the minute stands still', async () => {
+test('the minute is paused while another snapshot is awaited', async () => {
   await world.subscribe(BTC)
   world.ordersReady = false
   world.eventBlock({})
@@ -85,7 +85,7 @@ test('while another Snapshot is waited for the minute stands still', async () =>
   expect(world.meter.charges).toHaveLength(2)
 })
 
-test('who wants events of a block does not wait for the rows of those who want orders', async () => {
+test('event subscribers do not wait for order rows', async () => {
   await world.subscribe(BTC)
   await world.subscribe({ type: 'allFills' })
   world.log.length = 0
@@ -93,12 +93,12 @@ test('who wants events of a block does not wait for the rows of those who want o
   expect(world.log).toEqual(['allFills', 'l4Book'])
 })
 
-test('a coin without a book is refused, uncharged; nothing is left of one that was unsubscribed while it waited', async () => {
+test('rejects a coin without a book, uncharged; an unsubscribe while waiting leaves nothing', async () => {
   await world.subscribe({ type: 'l4Book', coin: 'btc' })
   expect(world.frames.at(-1)).toMatchObject({ code: 'not_found' })
   expect(world.meter.charges).toEqual([])
   world.ordersReady = false
-  await ask(BTC)
+  await subscribe(BTC)
   world.unsubscribe(BTC)
   expect([world.subscriptions.size, world.l4.size]).toEqual([0, 0])
   world.ordersReady = true
@@ -107,17 +107,17 @@ test('a coin without a book is refused, uncharged; nothing is left of one that w
 })
 
 // WS-150
-test('where nobody can tell whether a coin has a book it is refused, uncharged, and no book is asked for', async () => {
+test('rejects a coin that cannot be checked, uncharged, without requesting its book', async () => {
   world.ready = false
-  await ask({ type: 'l4Book', coin: 'junk' })
+  await subscribe({ type: 'l4Book', coin: 'junk' })
   await pass(20_000)
   expect(world.frames.at(-1)).toMatchObject({ code: 'unavailable' })
   expect([world.meter.charges, world.looks, world.subscriptions.size, world.l4.size]).toEqual([[], 0, 0, 0])
 })
 
-test('a book that does not come is looked for ever later, a second apart at most', async () => {
+test('polls a missing book with backoff, at most every second', async () => {
   world.ordersReady = false
-  await ask(BTC)
+  await subscribe(BTC)
   const times: number[] = []
   for (const looks of [10, 30]) {
     while (world.looks < looks) await settle()
@@ -127,9 +127,9 @@ test('a book that does not come is looked for ever later, a second apart at most
 })
 
 // WS-150
-test('one coin is wanted, no list and not all of them', async () => {
+test('accepts one coin, not a list or all', async () => {
   for (const body of [{ coin: ['BTC', 'ETH'] }, {}, { marketTypes: ['perp'] }])
-    await ask({ type: 'l4Book', ...body } as never)
+    await subscribe({ type: 'l4Book', ...body } as never)
   expect(world.frames.map(({ code }) => code)).toEqual(Array(3).fill('invalid_request'))
   expect(world.frames[0].data).toContain(': coin: ')
 })

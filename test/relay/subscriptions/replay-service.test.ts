@@ -12,13 +12,13 @@ const STEP_MS = 10_000
 const timeOf = (height: number) => 600_000 + (height - FIRST) * STEP_MS
 const bid = (height: number) => [{ px: `${height}.0`, sz: '1', n: 1 }]
 
-/** Blocks FIRST to FIRST + 19, ten of them a segment, with a fill and a bid in each. */
+/** Blocks FIRST to FIRST + 19, ten per segment, with a fill and a bid in each. */
 class Archive implements ArchiveReader {
   readonly missing = new Set<number>()
   readonly damaged = new Set<number>()
-  /** Of this segment the fills alone are known. */
+  /** Only the fills of this segment are known. */
   partly = -1
-  /** R2 does not answer. */
+  /** R2 does not respond. */
   isAway = false
   reads = 0
 
@@ -89,8 +89,8 @@ const done = async (world: World) => {
 const steer = (world: World, action: ReplayFrame['action'], more = {}) =>
   world.subscriptions.controlReplay(world.connection, { method: 'replay', action, subscription: FILLS, ...more })
 
-/** What a client was told, in short. */
-const told = ({ frames }: World) =>
+/** Shortened frames of a client. */
+const outputs = ({ frames }: World) =>
   frames.map(({ channel, data, fills, code }: Frame) => {
     if (channel === 'replay') return [data.event, data.from, data.to].filter((one) => one !== undefined).join(' ')
     if (channel === 'error') return code
@@ -100,69 +100,69 @@ const told = ({ frames }: World) =>
 const heights = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, at) => from + at)
 
 // WS-155, WS-157
-it('plays events in their time, says when it ends, and is paid by the minute of data', async () => {
+it('replays events in time, reports the end, and charges per minute of data', async () => {
   const world = new World(new Archive())
   const began = world.clock.nowMs
   await play(world, { fromBlock: FIRST + 5, toBlock: FIRST + 14, speed: 10 })
   await done(world)
-  expect(told(world)).toEqual(['subscriptionResponse', ...heights(FIRST + 5, FIRST + 14), 'ended'])
+  expect(outputs(world)).toEqual(['subscriptionResponse', ...heights(FIRST + 5, FIRST + 14), 'ended'])
   expect(world.clock.nowMs - began).toBeGreaterThanOrEqual((9 * STEP_MS) / 10)
   await world.tick()
   expect(world.meter.charges.length).toBe(
     new Set(heights(105, 114).map((height) => Math.floor(timeOf(height) / 60_000))).size,
   )
   await world.subscribe(FILLS)
-  expect(told(world).at(-1)).toBe('subscriptionResponse')
+  expect(outputs(world).at(-1)).toBe('subscriptionResponse')
 })
 
 // WS-158
-it('tells what is missing, and what cannot be read', async () => {
+it('reports missing and unreadable blocks', async () => {
   const archive = new Archive()
   for (const height of [103, 104]) archive.missing.add(height)
   archive.damaged.add(FIRST + 10)
   const world = new World(archive)
   await play(world, { fromBlock: FIRST, toBlock: FIRST + 12, speed: 'max' })
   await done(world)
-  expect(told(world)).toEqual([
+  expect(outputs(world)).toEqual([
     ...['subscriptionResponse', ...heights(100, 102), 'gap 103 104', ...heights(105, 109)],
     ...['gap 110 112', 'ended'],
   ])
 })
 
-it('waits for an archive that does not answer, and tells no hole', async () => {
+it('waits for an unresponsive archive without reporting a gap', async () => {
   const archive = new Archive()
   archive.isAway = true
   const world = new World(archive)
   await play(world, { fromTime: timeOf(FIRST + 3), toBlock: FIRST + 4, speed: 'max' })
   while (archive.reads < 3) await new Promise((go) => setImmediate(go))
-  expect(told(world)).toEqual(['subscriptionResponse'])
+  expect(outputs(world)).toEqual(['subscriptionResponse'])
   archive.isAway = false
   await done(world)
-  expect(told(world)).toEqual(['subscriptionResponse', 103, 104, 'ended'])
+  expect(outputs(world)).toEqual(['subscriptionResponse', 103, 104, 'ended'])
 })
 
 // WS-157
-it('is over after five minutes in which nothing could be told', async () => {
+it('ends after five minutes without data', async () => {
   const world = new World(new Archive())
   await play(world, { fromBlock: FIRST, toBlock: FIRST + 19, speed: 1 })
   steer(world, 'pause')
   const began = world.clock.nowMs
   await done(world)
-  expect(told(world)).toEqual(['subscriptionResponse', 'paused', 'ended'])
+  expect(outputs(world)).toEqual(['subscriptionResponse', 'paused', 'ended'])
   expect(world.clock.nowMs - began).toBeGreaterThanOrEqual(300_000)
 })
 
 // WS-159
-it('joins live where the time that it is to begin with is not archived yet', async () => {
+it('continues live if its start is not archived yet', async () => {
   const world = new World(new Archive())
   world.eventsHeight = FIRST + 19
   await play(world, { fromTime: timeOf(FIRST + 30), speed: 'max' })
   await done(world)
-  expect(told(world)).toEqual(['subscriptionResponse', 'live 120'])
+  expect(outputs(world)).toEqual(['subscriptionResponse', 'live 120'])
 })
 
 // WS-159
-it('keeps its body until live has it: what is asked for meanwhile is refused, and what is given up is not begun', async () => {
+it('keeps its body until live takes over: duplicates are rejected, and an unsubscribe stops it', async () => {
   const world = new World(new Archive())
   world.eventsHeight = FIRST + 19
   let open = () => {}
@@ -176,48 +176,48 @@ it('keeps its body until live has it: what is asked for meanwhile is refused, an
   open()
   await done(world)
   world.eventBlock({ fills: [[USER, { ...FILL, tid: 120 }]] })
-  expect(told(world)).toEqual(['subscriptionResponse', 'already_subscribed', 'subscriptionResponse'])
+  expect(outputs(world)).toEqual(['subscriptionResponse', 'already_subscribed', 'subscriptionResponse'])
 })
 
 // WS-157
-it('pauses, goes on, and plays from elsewhere; it ends with the unsubscribe', async () => {
+it('pauses, resumes and seeks; it ends with the unsubscribe', async () => {
   const world = new World(new Archive())
   await play(world, { fromBlock: FIRST, toBlock: FIRST + 19, speed: 1 })
   steer(world, 'pause')
   for (let turn = 0; turn < 20; turn++) await new Promise((go) => setImmediate(go))
-  expect(told(world)).toEqual(['subscriptionResponse', 'paused'])
+  expect(outputs(world)).toEqual(['subscriptionResponse', 'paused'])
   steer(world, 'seek', { fromTime: timeOf(FIRST + 18) })
   steer(world, 'resume')
   await done(world)
-  expect(told(world).slice(2)).toEqual(['sought', 'playing', 118, 119, 'ended'])
+  expect(outputs(world).slice(2)).toEqual(['sought', 'playing', 118, 119, 'ended'])
   steer(world, 'pause')
-  expect(told(world).at(-1)).toBe('invalid_request')
+  expect(outputs(world).at(-1)).toBe('invalid_request')
   await play(world, { fromBlock: FIRST, speed: 1 })
   world.unsubscribe(FILLS)
   await done(world)
-  expect(told(world).slice(-2)).toEqual(['subscriptionResponse', 'subscriptionResponse'])
+  expect(outputs(world).slice(-2)).toEqual(['subscriptionResponse', 'subscriptionResponse'])
 })
 
 // WS-159
-it('goes on with the log and live where no end was given', async () => {
+it('continues with the log and live without an end', async () => {
   const world = new World(new Archive())
   world.eventsHeight = FIRST + 19
   await play(world, { fromBlock: FIRST + 17, speed: 'max' })
   await done(world)
-  expect(told(world)).toEqual(['subscriptionResponse', 117, 118, 119, 'live 120'])
+  expect(outputs(world)).toEqual(['subscriptionResponse', 117, 118, 119, 'live 120'])
   world.eventBlock({ fills: [[USER, { ...FILL, tid: 120 }]] })
-  expect(told(world).at(-1)).toBe(120)
+  expect(outputs(world).at(-1)).toBe(120)
 })
 
 // WS-156
 it.each([
   ['l2BookDiff', [104, 'undefined']],
   ['l2BookDiff2', ['105 after 104', '106 after 105']],
-])('plays %s from the books before it', async (type, first) => {
+])('replays %s from the books before it', async (type, first) => {
   const world = new World(new Archive())
   await play(world, { fromBlock: FIRST + 5, toBlock: FIRST + 6, speed: 'max' }, { type, coin: 'BTC' } as never)
   await done(world)
-  const frames = told(world)
+  const frames = outputs(world)
   if (type === 'l2BookDiff2') expect(frames).toEqual(['subscriptionResponse', ...first, 'ended'])
   else {
     expect(frames.slice(0, 2)).toEqual(['subscriptionResponse', 104])
@@ -231,13 +231,13 @@ it.each([
   [undefined, FILLS, 'unavailable'],
   [new Archive(), { type: 'bbo', coin: 'BTC' }, 'invalid_request'],
   [new Archive(), { type: 'l2BookDiff', coin: 'BTC' }, 'invalid_request'],
-])('refuses what it cannot play, uncharged: %#', async (archive, body, code) => {
+])('rejects what it cannot replay, uncharged: %#', async (archive, body, code) => {
   const world = new World(archive)
   await play(world, { fromBlock: 1 }, body)
-  expect([told(world), world.meter.charges]).toEqual([[code], []])
+  expect([outputs(world), world.meter.charges]).toEqual([[code], []])
 })
 
-it('refuses a body that the socket has, more than there may be, and fromBlock beside it', async () => {
+it('rejects a duplicate body, too many replays, and fromBlock next to it', async () => {
   const world = new World(new Archive())
   await play(world, { fromBlock: FIRST }, FILLS, 7)
   for (const body of [FILLS, FILLS, { type: 'allFills' }, { type: 'liquidationFills' }])
@@ -248,13 +248,13 @@ it('refuses a body that the socket has, more than there may be, and fromBlock be
   await done(world)
 })
 
-it('tells nothing more than was paid for', async () => {
+it('sends only what was paid for', async () => {
   const world = new World(new Archive())
   world.meter.cap = 2_000_000
   await play(world, { fromBlock: FIRST, speed: 'max', toBlock: FIRST + 19 })
   await done(world)
   const paid = heights(FIRST, FIRST + 19).filter((height) => timeOf(height) < 720_000)
-  expect(told(world)).toEqual(['subscriptionResponse', ...paid, 'credits_exhausted'])
+  expect(outputs(world)).toEqual(['subscriptionResponse', ...paid, 'credits_exhausted'])
 })
 
 // WS-156
@@ -262,25 +262,25 @@ it.each([
   ['allFills', { type: 'allFills', coin: 'WAT' }],
   ['trades', { type: 'trades', coin: 'WAT' }],
   ['l2BookDiff2', { type: 'l2BookDiff2', coin: ['BTC', 'WAT'] }],
-])('refuses coins that never were, uncharged, and plays those that were: %s', async (_, body) => {
+])('rejects unknown coins, uncharged, and replays former ones: %s', async (_, body) => {
   const range = { fromBlock: FIRST, toBlock: FIRST + 1, speed: 'max' } as const
   const world = new World(new Archive())
   await play(world, range, body)
   await done(world)
-  expect([told(world), world.meter.charges]).toEqual([['not_found'], []])
+  expect([outputs(world), world.meter.charges]).toEqual([['not_found'], []])
   world.traded = ['WAT']
   await play(world, range, body)
   await done(world)
-  expect(told(world).at(-1)).toBe('ended')
+  expect(outputs(world).at(-1)).toBe('ended')
   const away = new World(new Archive())
   away.ready = false
   await play(away, range, body)
   await done(away)
-  expect(told(away).at(-1)).toBe('ended')
+  expect(outputs(away).at(-1)).toBe('ended')
 })
 
 // WS-157
-it('says of which connections something is played', async () => {
+it('knows which connections have replays', async () => {
   const world = new World(new Archive())
   const { id } = world.connection
   await play(world, { fromBlock: FIRST, toBlock: FIRST + 9, speed: 'max' })
@@ -294,7 +294,7 @@ it('says of which connections something is played', async () => {
 })
 
 // WS-158
-it('tells of blocks of which the fills alone are known what is made of fills, and that the rest is missing', async () => {
+it('replays blocks with only fills for fill channels, and reports a gap for others', async () => {
   const archive = new Archive()
   archive.partly = FIRST
   const range = { fromBlock: FIRST + 3, toBlock: FIRST + 11, speed: 'max' } as const
@@ -302,7 +302,7 @@ it('tells of blocks of which the fills alone are known what is made of fills, an
     const world = new World(archive)
     await play(world, range, { type, ...body })
     await done(world)
-    return told(world)
+    return outputs(world)
   }
   expect(await events('allFills')).toEqual(['subscriptionResponse', ...heights(103, 111), 'ended'])
   const ledger = 'userNonFundingLedgerUpdates'

@@ -1,4 +1,4 @@
-// The order of a subscription's steps, against hubs and a meter that a test holds in its hands.
+// The order of a subscription's steps, against scripted hubs and a scripted meter.
 
 import { beforeEach, expect, test } from 'vitest'
 import { shardOf } from '../../../src/core/coin.ts'
@@ -13,7 +13,7 @@ beforeEach(() => {
 })
 
 // WS-18
-test('the charge comes before the ack, the ack before the Snapshots, these before what came meanwhile', async () => {
+test('the charge precedes the ack, the ack the snapshots, and these the changes that came meanwhile', async () => {
   world.during = () => world.block(['BTC', 'ETH'])
   await world.subscribe({ type: 'l2BookDiff', coin: ['BTC', 'ETH'] })
   world.during = () => undefined
@@ -28,7 +28,7 @@ test('the charge comes before the ack, the ack before the Snapshots, these befor
   expect(world.updates().at(-1)).toEqual([world.height, ['BTC']])
 })
 
-test('books that come in several answers are all sent, each once', async () => {
+test('sends each book once if they come in several replies', async () => {
   world.perAnswer = 1
   world.coins = Array.from({ length: 20 }, (_, i) => `C${i}`)
   await world.subscribe({ type: 'l2BookDiff' })
@@ -39,11 +39,11 @@ test('books that come in several answers are all sent, each once', async () => {
   expect(world.frames.flatMap(({ data }) => data?.Snapshot?.coin ?? []).sort()).toEqual([...world.coins].sort())
 })
 
-test('hubs without books are waited for, then the client is told to try again, uncharged', async () => {
-  let asked = 0
+test('waits for hubs without books, then rejects, uncharged', async () => {
+  let requests = 0
   world.ready = false
   world.during = () => {
-    if (++asked > 4) world.ready = true
+    if (++requests > 4) world.ready = true
   }
   await world.subscribe({ type: 'l2BookDiff', coin: 'BTC' })
   expect(world.log).toEqual(['charge', 'subscriptionResponse', 'Snapshot BTC'])
@@ -55,7 +55,7 @@ test('hubs without books are waited for, then the client is told to try again, u
 })
 
 // WS-18
-test('nothing stays behind of a refused subscription', async () => {
+test('a rejected subscription leaves nothing behind', async () => {
   world.meter.account = EMPTY_ACCOUNT
   for (const coin of ['BTC', 'nope']) await world.subscribe({ type: 'l2BookDiff', coin })
   await world.subscribe({ type: 'allFills' })
@@ -64,7 +64,7 @@ test('nothing stays behind of a refused subscription', async () => {
 })
 
 // WS-21
-test('a coin without a book is refused on channels of events too, uncharged; where hubs cannot say it is taken', async () => {
+test('event channels reject a coin without a book, uncharged, and accept one that cannot be checked', async () => {
   for (const type of ['trades', 'allFills']) await world.subscribe({ type, coin: 'btc' })
   expect(world.frames.map(({ code }) => code)).toEqual(['not_found', 'not_found'])
   expect([world.meter.charges, world.subscriptions.size, world.events.size]).toEqual([[], 0, 0])
@@ -73,7 +73,7 @@ test('a coin without a book is refused on channels of events too, uncharged; whe
   expect(world.log.slice(2)).toEqual(['charge', 'subscriptionResponse', 'trades'])
 })
 
-test('a key whose cap is spent is told of its cap, before the ack and when a minute ends', async () => {
+test('a key with a spent cap learns about its cap, before the ack and when a minute ends', async () => {
   world.meter.cap = 1_500_000
   await world.subscribe({ type: 'allFills' })
   await world.subscribe({ type: 'trades', coin: 'BTC' })
@@ -84,7 +84,7 @@ test('a key whose cap is spent is told of its cap, before the ack and when a min
   expect(world.frames.at(-1)).toMatchObject(ofTheCap)
 })
 
-test('a charge whose answer was lost is sent again with the same id', async () => {
+test('a charge without a reply is repeated with the same id', async () => {
   world.meterDown = 1
   await world.subscribe({ type: 'allFills' })
   expect(world.log).toEqual(['charge', 'subscriptionResponse'])
@@ -93,14 +93,14 @@ test('a charge whose answer was lost is sent again with the same id', async () =
   expect(world.frames.at(-1)).toMatchObject({ code: 'unavailable' })
 })
 
-test('a socket that closes while it subscribes leaves nothing behind, and its minute waits for its return', async () => {
+test('a socket that closes during the subscribe leaves nothing behind, and its minute can be resumed', async () => {
   world.during = () => world.connection.onClosed()
   await world.subscribe({ type: 'l2BookDiff', coin: 'BTC' })
   expect([world.subscriptions.size, world.books.size, world.frames.length]).toEqual([0, 0, 0])
 })
 
 // WS-22
-test('another wildcard takes over minute and books; only added coins get Snapshots, and nothing twice', async () => {
+test('another wildcard takes over minute and books; only added coins get snapshots, and nothing twice', async () => {
   await world.subscribe({ type: 'l2BookDiff' })
   world.block(['BTC'])
   world.frames.length = 0
@@ -113,7 +113,7 @@ test('another wildcard takes over minute and books; only added coins get Snapsho
   const btc = world.updates().flatMap(([height, coins]) => (coins.includes('BTC') ? [height] : []))
   expect(btc).toEqual([...new Set(btc)])
   expect(btc).toEqual(Array.from({ length: world.height - 11 }, (_, i) => 12 + i))
-  // Narrower again: no Snapshot, and spot is gone.
+  // Narrower again: no snapshot, and spot is gone.
   world.frames.length = 0
   await world.subscribe({ type: 'l2BookDiff', marketTypes: ['perp'] })
   world.block(['BTC', '@1'])
@@ -122,21 +122,21 @@ test('another wildcard takes over minute and books; only added coins get Snapsho
 })
 
 // WS-22
-test('what one hub has told of a block goes out after a takeover, when the others have told', async () => {
+test('a block reported by one hub before a takeover is sent when the others report it', async () => {
   await world.subscribe({ type: 'l2BookDiff2' })
   world.block(['BTC'])
   const height = ++world.height
   const hub = shardOf('BTC', 2)
-  const told = (at: number, coins: CoinFragment[]) =>
+  const receive = (at: number, coins: CoinFragment[]) =>
     world.books.push(at, { v: 1, epoch: 'e', height, time: 0, coins }, world.clock.nowMs)
-  told(hub, [{ mark: '=', coin: 'BTC', prevSeq: height - 1, levels: '[[],[]]' }])
+  receive(hub, [{ mark: '=', coin: 'BTC', prevSeq: height - 1, levels: '[[],[]]' }])
   await world.subscribe({ type: 'l2BookDiff2', marketTypes: ['perp', 'spot'] })
-  told(1 - hub, [])
+  receive(1 - hub, [])
   expect(world.updates().at(-1)).toEqual([height, ['BTC']])
 })
 
 // WS-146
-test('checksums come with every change from the acknowledgement on, to the bodies alone that ask for them', async () => {
+test('checksums come with every change from the acknowledgement on, only for bodies that request them', async () => {
   const all = { type: 'l2BookDiff2', marketTypes: ['*'] }
   const cases: [object, string[]][] = [
     [{ type: 'l2BookDiff2', coin: 'BTC', checksum: true }, ['BTC']],
@@ -145,7 +145,7 @@ test('checksums come with every change from the acknowledgement on, to the bodie
     [{ type: 'l2BookDiff2', coin: 'BTC', checksum: false }, []],
     [{ type: 'l2BookDiff2', coin: ['BTC'] }, []],
     [all, []],
-    // Takes over from the one before, whose types have nothing to tell their hubs.
+    // Takes over from the previous one, whose types need nothing from their hubs.
     [{ ...all, checksum: true }, ['@1', 'BTC', 'ETH', 'SOL']],
   ]
   for (const [body, checked] of cases) {
@@ -164,7 +164,7 @@ test('checksums come with every change from the acknowledgement on, to the bodie
   expect(world.meter.charges).toHaveLength(6)
 })
 
-test('the same body on two sockets, and an unsubscribe of one, leave the other served', async () => {
+test('the same body on two sockets: an unsubscribe of one leaves the other served', async () => {
   await world.subscribe({ type: 'l2BookDiff2', coin: 'BTC' })
   await world.subscribe({ type: 'l2BookDiff2', coin: ['BTC'] })
   world.unsubscribe({ type: 'l2BookDiff2', coin: 'BTC' } as { type: string })
@@ -173,7 +173,7 @@ test('the same body on two sockets, and an unsubscribe of one, leave the other s
 })
 
 // WS-37
-test('further minutes are charged as they start; what is owed at an end is paid, and its rest serves one resubscribe', async () => {
+test('further minutes are charged as they start; due ones are paid at the end, and the rest serves one resubscribe', async () => {
   await world.subscribe({ type: 'allFills' })
   await world.pass(60_000)
   expect(world.meter.charges).toHaveLength(1)
@@ -183,7 +183,7 @@ test('further minutes are charged as they start; what is owed at an end is paid,
     ['relay/s0', 1],
   ])
   await world.pass(55_000)
-  // A tenth of a second into the third minute, before anybody looked.
+  // A tenth of a second into the third minute, before any tick.
   world.clock.nowMs += 100
   world.unsubscribe({ type: 'allFills' })
   await world.accounts.settled()
@@ -191,7 +191,7 @@ test('further minutes are charged as they start; what is owed at an end is paid,
   world.clock.nowMs += 59_000
   await world.subscribe({ type: 'allFills' })
   expect(world.meter.charges).toHaveLength(3)
-  // What was left is used from here on, and not kept again.
+  // The rest is used from here on, and not stored again.
   await world.pass(55_000)
   expect(world.meter.charges).toHaveLength(3)
   world.unsubscribe({ type: 'allFills' })
@@ -200,7 +200,7 @@ test('further minutes are charged as they start; what is owed at an end is paid,
 })
 
 // WS-38
-test('a rest is for the same body, for a minute, and for one', async () => {
+test('a rest is valid for the same body, for a minute, and once', async () => {
   await world.subscribe({ type: 'allFills' })
   world.unsubscribe({ type: 'allFills' })
   await world.subscribe({ type: 'allFills', aggregateByTime: false })
@@ -244,7 +244,7 @@ test('warnings at a tenth and at the last minute, each once, then an error and 4
   expect(world.meter.charges).toHaveLength(20)
 })
 
-test('who tops up is warned anew when it runs low again', async () => {
+test('after a top-up the warnings can come again', async () => {
   world.meter.account = EMPTY_ACCOUNT
   world.meter.grant(1_900_000)
   world.connection.enqueue(() => world.subscribe({ type: 'allFills' }))
@@ -261,7 +261,7 @@ test('who tops up is warned anew when it runs low again', async () => {
 })
 
 // WS-41
-test('a meter that is down: the stream runs on for less than a minute, then the socket goes with 1013', async () => {
+test('with the meter down, the stream continues for less than a minute, then closes with 1013', async () => {
   await world.subscribe({ type: 'allFills' })
   world.meterDown = 1000
   await world.pass(30_000)
@@ -271,7 +271,7 @@ test('a meter that is down: the stream runs on for less than a minute, then the 
 })
 
 // WS-40
-test('a revoked key is closed with 4401 within a minute, also without a subscription; other keys live on', async () => {
+test('a revoked key is closed with 4401 within a minute, also without a subscription; other keys survive', async () => {
   const other = new Client(world, { keyHash: keyHashOf('k2') })
   await other.subscribe({ type: 'allFills' })
   await world.tick()
@@ -284,7 +284,7 @@ test('a revoked key is closed with 4401 within a minute, also without a subscrip
   expect(other.closed).toBeNull()
 })
 
-test('a revoked key is closed within a minute even where the meter does not answer', async () => {
+test('a revoked key is closed within a minute even if the meter does not respond', async () => {
   await world.tick()
   world.meter.revoked.add('k')
   world.meterDown = 1000
@@ -304,7 +304,7 @@ test.each([false, true])('a key that expires, replaced or not (%s), is closed wi
 })
 
 // WS-20
-test('at most 1,000 subscriptions on a socket, and so many of an account as its plan allows', async () => {
+test('limits subscriptions to 1,000 per socket, and per account to its plan', async () => {
   world.meter.grant(10_000_000_000)
   world.connection.renew({ ...identity, plan: 'professional' }, 0)
   world.coins = Array.from({ length: 1001 }, (_, i) => `C${i}`)
@@ -312,7 +312,7 @@ test('at most 1,000 subscriptions on a socket, and so many of an account as its 
   expect(world.frames.at(-1)).toMatchObject({ channel: 'error', code: 'rate_limited' })
   expect(world.subscriptions.size).toBe(1000)
   world.unsubscribe({ type: 'allFills', coin: 'C0' } as { type: string })
-  // Of the entry plan a thousand: elsewhere run two.
+  // A thousand of the entry plan: two run elsewhere.
   world.connection.renew(identity, 0)
   const elsewhere = { relay: 'other', life: 1, sockets: 1, subscriptions: 2, perMinute: 0, untilMs: 1e15 }
   world.meter.putPresence(elsewhere)
@@ -324,7 +324,7 @@ test('at most 1,000 subscriptions on a socket, and so many of an account as its 
 })
 
 // WS-64
-test('as many wallets are watched as memory holds; who finds no room is not charged, and has it when others end', async () => {
+test('limits wallets by memory; a rejected client is not charged, and has room when others end', async () => {
   world.meter.grant(1_000_000_000)
   const body = (index: number) => {
     const addresses = Array.from({ length: 1000 }, (_, i) => `0x${String(index * 1000 + i).padStart(40, '0')}`)
