@@ -1,5 +1,5 @@
-// A page for each type of `POST /info`, each channel of /ws and each REST endpoint, made of its definition, of what its file
-// and the documents of docs/ say of it.
+// A page for each type of `POST /info`, each channel of /ws and each REST endpoint. Sources are the definition, the comment
+// of its file, and the paragraphs of docs/ that name it.
 
 import { type GraphQLOutputType, getNamedType, isObjectType } from 'graphql'
 import { parseWith } from '../../../core/validation-errors.ts'
@@ -23,7 +23,7 @@ import { fieldRows, fieldTable, typeOf } from './field-table.ts'
 import { block, code, facts, joinParts, jsonText, notesPart, type Page, type Section, table } from './page.ts'
 
 export interface InfoProse {
-  /** By type: what its own file says of it. */
+  /** By type: the comment of its own file. */
   readonly notes: ReadonlyMap<string, string | null>
   /** Paragraphs and points of docs/reference/info.md. */
   readonly paragraphs: readonly string[]
@@ -87,7 +87,7 @@ function notes(type: string, { notes: own, paragraphs }: InfoProse): string {
   return `${notesPart([note, ...named])}${equal}`
 }
 
-/** What stands in the place of a part of a path. */
+/** Sample values of path parameters. */
 const PATH_EXAMPLES: Readonly<Record<string, string>> = {
   chain: 'hyperliquid',
   address: `0x${'0'.repeat(38)}ab`,
@@ -97,9 +97,9 @@ const PATH_EXAMPLES: Readonly<Record<string, string>> = {
   month: '2026-11',
   number: 'W-17-k3Fz',
 }
-/** The same where endpoints of pipelines name one. */
+/** Sample id of a pipeline. */
 const PIPELINE = 'pipe_9fKxWq2TbNkRzd5mYvHs4u'
-/** What a query may be, where it needs something or is of no use without. */
+/** Sample query strings of endpoints that need one. */
 export const QUERY_EXAMPLES: Readonly<Record<string, string>> = {
   usage: '?duration=1',
   compatUsage: '?duration=1',

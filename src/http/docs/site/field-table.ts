@@ -17,14 +17,14 @@ export interface FieldRow {
   readonly description: string | null
 }
 
-/** Patterns of texts that have a name. */
+/** Known patterns of strings, by name. */
 const PATTERN_NAMES: readonly (readonly [pattern: RegExp, words: string])[] = [
   [/^\^-\?\\d/, 'decimal number as text'],
   [/^\^\\d\{1,38\}/, 'decimal number as text, 0 or more'],
   [/^\^0x\[0-9a-f(?:A-F)?\]\{40\}\$$/, 'address: `0x` and 40 hex digits'],
   [/^\^0x\[0-9a-f\]\{64\}\$$/, 'hash: `0x` and 64 hex digits'],
   [/^\^0x\[0-9a-f(?:A-F)?\]\{32\}\$$/, 'id: `0x` and 32 hex digits'],
-  // Of a query: text on its way, and a number to whoever writes it.
+  // A query parameter is text on the wire and a number to the caller.
   [/^\^\(\?:0\|\[1-9\]/, 'whole number'],
 ]
 const PLURALS: Readonly<Record<string, string>> = {
@@ -39,13 +39,13 @@ const PLURALS: Readonly<Record<string, string>> = {
 }
 const VALUES_MAX = 40
 
-/** A row for each field of it, those of objects within it behind their own. */
+/** A row for each field, with the fields of nested objects after their parent. */
 export function fieldRows(schema: z.ZodType): readonly FieldRow[] {
   const { defs, top } = jsonSchemaOf(schema)
   return merged([...rowsBelow(top, '', { defs, firstPaths: new Map(), ancestors: [] })])
 }
 
-/** What it is as a whole. */
+/** The type of the whole value. */
 export function typeOf(schema: z.ZodType): string {
   const { defs, top } = jsonSchemaOf(schema)
   return typeText(top, defs)
@@ -124,20 +124,20 @@ function kindsOf(schema: Schema, defs: Defs): Schema[] {
   return kinds === undefined ? [own] : (kinds as Schema[]).flatMap((kind) => kindsOf(kind, defs))
 }
 
-/** On the way down. `told`: by its schema where a thing with many fields was told of; `within`: what it lies in. */
+/** State of the descent: first paths of large objects, and the objects above. */
 interface Walk {
   readonly defs: Defs
   readonly firstPaths: Map<string, string>
   readonly ancestors: readonly Schema[]
 }
-/** So many fields are not told of twice. */
+/** An object with this many fields is described only once. */
 const SHARED_SHAPE_MIN_FIELDS = 3
 
 function* rowsBelow(schema: Schema, path: string, walk: Walk): Generator<FieldRow> {
   const kinds = kindsOf(schema, walk.defs)
   const objects = kinds.filter(({ properties }) => properties !== undefined)
   for (const kind of kinds) {
-    // A thing that holds things of its own kind is told once.
+    // A recursive object is described once.
     if (walk.ancestors.includes(kind) || firstPathOf(kind, path, walk) !== path) continue
     const inside = { ...walk, within: [...walk.ancestors, kind] }
     for (const [name, field] of Object.entries(kind.properties ?? {})) {
@@ -169,7 +169,7 @@ function descriptionOf(field: Schema, defs: Defs): string | null {
   return field.description ?? kindsOf(field, defs).find(({ description }) => description)?.description ?? null
 }
 
-/** Where its fields, or those of its entries, have been told of. */
+/** The path where its fields, or those of its entries, were described. */
 function sameAs(field: Schema, path: string, walk: Walk): string | null {
   for (const kind of kindsOf(field, walk.defs)) {
     const isList = isSchema(kind.items)
@@ -182,7 +182,7 @@ function sameAs(field: Schema, path: string, walk: Walk): string | null {
   return null
 }
 
-/** Where its fields are told of: here, unless there are many and somewhere else was first. */
+/** The path that describes its fields: this one, unless they are many and another path came first. */
 function firstPathOf(kind: Schema, path: string, { firstPaths }: Walk): string {
   if (Object.keys(kind.properties ?? {}).length < SHARED_SHAPE_MIN_FIELDS) return path
   const text = shapeText(kind)
@@ -194,7 +194,7 @@ function firstPathOf(kind: Schema, path: string, { firstPaths }: Walk): string {
 /** Two things of one shape may be described differently. */
 const shapeText = (kind: Schema) => JSON.stringify({ ...kind, description: undefined })
 
-/** What several kinds of an object have under the same name becomes one row. */
+/** Fields of the same name in several kinds of an object become one row. */
 function merged(rows: readonly FieldRow[]): FieldRow[] {
   const byPath = new Map<string, FieldRow>()
   for (const row of rows) {
@@ -210,8 +210,8 @@ function typeText(schema: Schema, defs: Defs): string {
   const words = [...new Set(kinds.filter(({ type }) => type !== 'null').map((kind) => kindText(kind, defs)))]
   // Known values of a list that may grow come first, and any text behind them.
   const isOpen = words.includes('text') && words.some((word) => word.startsWith('`'))
-  const said = isOpen ? [...words.filter((word) => word !== 'text'), 'another text'] : words
-  return [...said, ...(kinds.some(({ type }) => type === 'null') ? ['null'] : [])].join(' or ')
+  const labels = isOpen ? [...words.filter((word) => word !== 'text'), 'another text'] : words
+  return [...labels, ...(kinds.some(({ type }) => type === 'null') ? ['null'] : [])].join(' or ')
 }
 
 function kindText(kind: Schema, defs: Defs): string {

@@ -109,7 +109,7 @@ function neighborsHtml(page: Page, pages: readonly Page[]): string {
   return `<nav class="neighbours" aria-label="Previous and next page">${link(before, 'prev', 'Previous')}${link(after, 'next', 'Next')}</nav>`
 }
 
-/** A title, which may have code in it. */
+/** A title that may contain code. */
 function inlineCode(title: string): string {
   return escaped(title).replaceAll(/`([^`]+)`/g, '<code>$1</code>')
 }
@@ -120,7 +120,7 @@ export function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
 }
 
-/** Where another part has more pages than these, its menu names the first alone. */
+/** A closed section with more pages lists only its first ones in the menu. */
 const MENU_MAX = 14
 
 interface MenuPart {
@@ -139,14 +139,14 @@ function menuOf(pages: readonly Page[], here: Page): MenuPart[] {
   })
 }
 
-/** Pages above this one, the home page first. */
+/** Ancestors of this page, the home page first. */
 function trailOf(pages: readonly Page[], { address, section }: Page): Page[] {
   const home = pages.find((page) => page.address === '/docs')
   const first = pages.find((page) => page.section === section)
   return [home, first].filter((page): page is Page => page !== undefined && page.address !== address)
 }
 
-/** The pages before and behind it in its part. */
+/** The previous and next page of the section. */
 function neighborsOf(pages: readonly Page[], here: Page): readonly [Page | undefined, Page | undefined] {
   const part = pages.filter((page) => page.section === here.section)
   const at = part.indexOf(here)

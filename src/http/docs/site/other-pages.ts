@@ -1,5 +1,4 @@
-// Pages that stand for no single definition: lists of all that there is, methods of JSON-RPC, events that are sent to
-// webhooks, the socket, what stands at /status.
+// Pages without a single definition: lists of types, channels and calls, JSON-RPC methods, webhook events, /status.
 
 import type { AnyQuery } from '../../../info/query.ts'
 import { StatusShape } from '../../../protocol/feed/status-shape.ts'

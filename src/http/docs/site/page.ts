@@ -26,7 +26,7 @@ export interface Page {
   readonly section: Section
   /** Begins with its heading. */
   readonly markdown: string
-  /** What a search finds it by beside title, summary and headings. */
+  /** Search terms beside title, summary and headings. */
   readonly keywords?: readonly string[]
   readonly request?: TryRequest
 }
@@ -101,7 +101,7 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   return rows.length === 0 ? '' : [head, head.map(() => '---'), ...rows].map(cells).join('\n')
 }
 
-/** What a thing is, in a table of one row. */
+/** Properties as a table of one row. */
 export const facts = (of: Readonly<Record<string, string>>) => table(Object.keys(of), [Object.values(of)])
 
 export function block(language: string, text: string): string {
@@ -136,10 +136,10 @@ export function anchors(): (heading: string) => string {
   }
 }
 
-/** The parts of a page that say something, one below the other. */
+/** The parts of a page that are not empty. */
 export const joinParts = (parts: readonly string[]): string => parts.filter((part) => part !== '').join('\n\n')
 
-/** What people wrote of a thing, as the last part of its page; nothing where they did not. */
+/** Notes from comments and documents, as the last part of a page; empty without notes. */
 export function notesPart(notes: readonly (string | null | undefined)[]): string {
   const points = notes.filter((note) => note != null).map((text) => `- ${text.replaceAll('\n', '\n  ')}`)
   return points.length === 0 ? '' : `## Notes\n\n${points.join('\n')}`

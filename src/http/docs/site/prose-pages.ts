@@ -1,10 +1,10 @@
-// Documents that people wrote, as pages: links between files become links between addresses, what is generated inside them
-// is linked or left to the pages that say more of it.
+// Pages from Markdown documents: links between files become links between addresses, and names in generated tables link to
+// their pages.
 
 import { ENDPOINTS } from '../../platform/catalogue.ts'
 import { type Page, rewriteLines, type Section } from './page.ts'
 
-/** Files of the repository that are pages, or are quoted on them: patterns below its root. */
+/** Patterns of the files that become pages, or are quoted on them. */
 export const DOCUMENTS: readonly string[] = [
   '*.md',
   'docs/**/*.md',

@@ -1,6 +1,6 @@
-// The documentation as files: HTML and Markdown of every page, the index of the search, llms.txt. Written when Weir is
-// built, so that a Worker serves files and holds none of it. Invariants: HTML within Markdown is text; a heading has the place
-// that forges give it; blocks of one call in several languages are shown one at a time, without a script.
+// Writes the documentation as files at build time: HTML and Markdown of every page, the search index, llms.txt. Workers
+// serve the files. Invariants: HTML within Markdown is text; headings have the anchors of common forges; code samples of one
+// call in several languages are tabs that work without a script.
 
 import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
@@ -102,7 +102,7 @@ function blockHtml(text: string, lang: string): string {
   return `<pre tabindex="0"${lang === '' ? '' : ` data-language="${escaped(lang)}"`}><code>${html}</code></pre>\n`
 }
 
-/** Names of fields and texts in colours of their own. */
+/** JSON with colors for field names and strings. */
 function jsonHtml(text: string): string {
   return escaped(text).replaceAll(
     /(&quot;(?:[^&\\]|\\.|&(?!quot;))*&quot;)(\s*:)?/g,
@@ -143,13 +143,13 @@ export function docsPages(root: string): Page[] {
   return [...pages, allPage(pages)]
 }
 
-/** What the first lines of a definition's own file say, or those above it where a file has several; without its name. */
+/** The first comment of a definition's own file, or the one above it in a shared file; without the name. */
 function noteOf(type: string, codes: ReadonlyMap<string, string>): string | null {
   const [head = ''] = /^(?:\/\/.*\n)+/.exec(codes.get(type) ?? '') ?? []
   const above = new RegExp(`/\\*\\*((?:(?!\\*/)[^])*)\\*/\\nexport const ${type}\\b`)
   const [, comment = ''] = (!codes.has(type) && above.exec([...codes.values()].join('\n'))) || []
-  const said = `${head.replaceAll(/^\/\/ ?/gm, '')}${comment.replaceAll(/^ \* ?/gm, '')}`.trim()
-  const text = said.replace(/^\w+: /, '').replace(/ ?\(\w[\w/-]*\.ts\)/g, '')
+  const comments = `${head.replaceAll(/^\/\/ ?/gm, '')}${comment.replaceAll(/^ \* ?/gm, '')}`.trim()
+  const text = comments.replace(/^\w+: /, '').replace(/ ?\(\w[\w/-]*\.ts\)/g, '')
   return text === '' ? null : text.replace(/^./, (letter) => letter.toUpperCase())
 }
 
@@ -169,7 +169,7 @@ export function docsFiles(pages: readonly Page[], loaded: { style: string; scrip
 /** Writes all of it into `outDir`, beside what is there. */
 export async function writeDocs(root: string, outDir: string): Promise<void> {
   const files = docsFiles(docsPages(root), await writeAssets(root, outDir))
-  // Whoever has a key and no checkout takes it from here.
+  // For callers without a checkout of the repository.
   files.set('docs/weir.py', readFileSync(join(root, 'client-python/weir.py'), 'utf8'))
   for (const [path, text] of files) {
     mkdirSync(dirname(join(outDir, path)), { recursive: true })
@@ -177,7 +177,7 @@ export async function writeDocs(root: string, outDir: string): Promise<void> {
   }
 }
 
-/** What pages load, bundled under names with hashes; answers their addresses. */
+/** Bundles style and script under hashed names. Returns their addresses. */
 async function writeAssets(root: string, outDir: string): Promise<{ style: string; script: string }> {
   const written = await build({
     root: join(root, 'src/console/docs'),
