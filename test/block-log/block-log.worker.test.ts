@@ -6,7 +6,7 @@ import type { BlockLogApi } from '../../src/protocol/feed/log-api.ts'
 import { fillWith } from '../kit/fills.ts'
 import { FakeFeeder, hub, levelsOf, log, WAIT } from './fake-feeder.worker.ts'
 
-/** The book of a coin as the hub answers it, once it stands at `height`. */
+/** A coin's order book in the hub's answer, once the hub has reached `height`. */
 async function bookAt(coin: string, height: number, timeout = WAIT.timeout) {
   return vi.waitFor(
     async () => {
@@ -22,7 +22,7 @@ async function bookAt(coin: string, height: number, timeout = WAIT.timeout) {
 let feeder: FakeFeeder
 let base = 0
 
-/** Each test has heights of its own on the one log that this file's storage holds. */
+/** Each test uses its own heights on the one log in this file's storage. */
 beforeEach(async () => {
   await log().reset()
   base += 1000
@@ -102,7 +102,7 @@ describe('the log', () => {
     feeder.snapshot(base + 1, [{ coin: 'BTC', levels: levelsOf(['90', '1.0', 1]) }])
     feeder.block(base + 2, [])
     const book = await bookAt('BTC', base + 2)
-    // ETH was not listed: its clients are told that its book is empty, by a change in the first block.
+    // ETH was not listed. Its clients learn from a change in the first block that its order book is empty.
     expect(book).toMatchObject({ seq: base + 2, levels: levelsOf(['90', '1.0', 1]) })
     expect(book.epoch).not.toBe(epoch)
   })
@@ -345,7 +345,7 @@ describe('after a crash', () => {
     feeder.snapshot(low, [{ coin: 'BTC', levels: levelsOf(['50', '1.0', 1]) }])
     feeder.block(low + 1, [])
     await feeder.acked(low + 1)
-    // Sooner than the watchdog, which a living feed never calls.
+    // Earlier than the watchdog, which a working feed never triggers.
     expect(await bookAt('BTC', low + 1, 5000)).toMatchObject({ levels: levelsOf(['50', '1.0', 1]) })
   })
 
@@ -368,7 +368,7 @@ describe('after a crash', () => {
   })
 })
 
-/** Sends empty blocks until `seen` answers: books that were asked for come with a block. */
+/** Sends empty blocks until `seen` returns true. Requested order books arrive with a block. */
 async function advanceUntil(seen: () => Promise<number | null>, from: number): Promise<number> {
   for (let height = from; height < from + 200; height++) {
     feeder.block(height, [])

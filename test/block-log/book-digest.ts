@@ -1,4 +1,4 @@
-// The digest of a whole book, as any feeder may compute it.
+// The digest of an order book, as any feeder may compute it.
 
 import { EMPTY_DIGEST, withLevel } from '../../src/block-log/level-digest.ts'
 import type { Levels } from '../../src/protocol/feed/block.ts'

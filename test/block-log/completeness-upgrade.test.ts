@@ -30,7 +30,7 @@ test('a copy waits for a fuller one of a feeder close behind, not for a late one
   copies.onCopy(full, blockOf(1, ['BTC']), NEAR_MS - 1)
   copies.onCopy(bare, blockOf(2), 100)
   expect([isLeft(100), isLeft(100 + NEAR_MS - 1), isLeft(100 + NEAR_MS)]).toEqual([true, true, false])
-  // It owes the second block still, so that the third waits for nobody.
+  // The second block is still missing, so the third waits for no other feeder.
   copies.onCopy(bare, blockOf(3), 100 + NEAR_MS)
   expect(isLeft(100 + NEAR_MS)).toBe(false)
   for (const height of [2, 3]) copies.onCopy(full, blockOf(height, ['BTC']), 500)
@@ -73,7 +73,7 @@ test('no copy waits for a feeder that lags by more than the remembered heights, 
     if (height > lag) copies.onCopy(full, blockOf(height - lag, ['BTC']), height * blockMs + 1)
   }
   copies.clear()
-  // Both catch up with the log, the fuller one from further below.
+  // Both catch up with the log, the more complete one from a lower height.
   copies.onCopy(full, blockOf(2_000, ['BTC']), 0)
   copies.onCopy(bare, blockOf(2_400), 0)
   expect(isLeft(0)).toBe(false)
@@ -119,7 +119,7 @@ test('order statuses that only a later copy has are sent once, with the next blo
   expect(take(full, orders(2, 'b'))).toEqual(['a', 'b'])
   compare(bare, orders(2))
   expect(take(full, orders(3))).toEqual([])
-  // Of two that have some, the first copy stands.
+  // If both copies have some, the first copy is kept.
   compare(bare, orders(3, 'c'))
   expect(take(bare, orders(4, 'd'))).toEqual(['d'])
   compare(full, orders(4, 'e'))

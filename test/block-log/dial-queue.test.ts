@@ -20,7 +20,7 @@ function switchboard() {
       (error: Error) => came.push(error.message),
     )
   }
-  /** Ends the dial that began first. */
+  /** Ends the oldest dial. */
   const end = async () => {
     underWay.shift()?.end()
     await new Promise((resolve) => setTimeout(resolve))

@@ -1,5 +1,5 @@
-// A feeder for tests in workerd: speaks the feed protocol over a socket into the BlockLog, keeps the books that
-// it sent, and answers a reseed from them.
+// A feeder for tests in workerd: connects to the BlockLog with the feed protocol, keeps the order books that it sent,
+// and answers a reseed from them.
 
 import { env } from 'cloudflare:workers'
 import { shardOf } from '../../src/core/coin.ts'
@@ -9,7 +9,7 @@ import { GatewayFrame, type WantFrame } from '../../src/protocol/feed/protocol.t
 
 export const log = () => env.BLOCK_LOG.getByName(env.CHAIN)
 export const hub = (coin: string) => env.BOOK_HUB.getByName(`${env.CHAIN}/${shardOf(coin, Number(env.BOOK_HUBS))}`)
-/** Conditions come within milliseconds, on a busy machine within seconds. */
+/** Conditions become true within milliseconds, or within seconds on a busy machine. */
 export const WAIT = { timeout: 10_000, interval: 20 }
 
 export const levelsOf = (...bids: [px: string, sz: string, n: number][]): Levels => [
@@ -22,16 +22,16 @@ const blockOf = (height: number, books: BookChange[] | null, more: Partial<Block
 }
 
 export class FakeFeeder {
-  /** Code of the close, once it comes. */
+  /** Code of the close, once received. */
   readonly closed: Promise<number>
   readonly #socket: WebSocket
   readonly #frames: GatewayFrame[] = []
   readonly #books = new Map<string, LevelBook>()
-  /** Types of all frames that came. */
+  /** Types of all received frames. */
   readonly heard: GatewayFrame['type'][] = []
-  /** Wallets whose order statuses are wanted. */
+  /** Wallets whose order statuses are subscribed. */
   readonly wanted = new Set<string>()
-  /** Coins all of whose rows are. */
+  /** Coins whose rows are all subscribed. */
   readonly coins = new Set<string>()
   #sent = 0
   #wake: (() => void) | null = null
@@ -84,7 +84,7 @@ export class FakeFeeder {
     this.send({ type: 'snapshot', scope, height: this.#sent, time: this.#sent * 70, books })
   }
 
-  /** Takes over the books of a feeder that stood here before. */
+  /** Takes over the order books of an earlier feeder. */
   continue(other: FakeFeeder): void {
     for (const [coin, book] of other.#books) this.#books.set(coin, book)
     this.#sent = other.#sent
@@ -109,18 +109,18 @@ export class FakeFeeder {
     this.send({ type: 'block', ...blockOf(height, books, more) })
   }
 
-  /** Says of coins that its books agree with its node's. */
+  /** Reports that its order books of these coins match its node's. */
   verified(coins: readonly string[]): void {
     const books = coins.map((coin) => ({ coin, digest: this.#books.get(coin)?.digest ?? 0 }))
     this.send({ type: 'verified', height: this.#sent, books })
   }
 
-  /** Sends a block that is not what its books say. */
+  /** Sends a block that contradicts its order books. */
   lie(height: number, books: BookChange[]): void {
     this.send({ type: 'block', ...blockOf(height, books) })
   }
 
-  /** The next frame of a type; frames before it are dropped. */
+  /** The next frame of a type. Earlier frames are dropped. */
   async next<T extends GatewayFrame['type']>(type: T): Promise<Extract<GatewayFrame, { type: T }>> {
     for (;;) {
       const frame = this.#frames.shift()

@@ -10,7 +10,7 @@ const odd = fc.oneof(
   fc.jsonValue(),
   fc.constantFrom<unknown>('', '-1', '1e5', '1.', '٣', 'a b', 1.5, -1, 2 ** 53, true),
 )
-/** Usually `good`, sometimes anything. */
+/** Usually `good`, sometimes any value. */
 const mostly = <T>(good: fc.Arbitrary<T>) =>
   fc.oneof({ weight: 40, arbitrary: good as fc.Arbitrary<unknown> }, { weight: 1, arbitrary: odd })
 const level = mostly(
@@ -63,7 +63,7 @@ describe('parseFeederFrame', () => {
       }),
       { numRuns: 3000 },
     )
-    // A generator of nothing but refusals would prove little.
+    // A generator that only produces refused frames would prove little.
     expect(taken).toBeGreaterThan(300)
   })
 

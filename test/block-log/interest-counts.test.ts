@@ -63,7 +63,7 @@ test('parts fit frames, and only the first replaces earlier interests', () => {
   ])
 })
 
-/** The log's wants, a feeder that hears of them, and relays that say theirs. */
+/** The log's subscriptions, a feeder that receives them, and relays that send theirs. */
 function world() {
   const feeder = new FeedSession()
   const hear = (frame: WantFrame) => void feeder.onFrame(frame, 0)

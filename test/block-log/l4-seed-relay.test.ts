@@ -50,7 +50,7 @@ test('parts are forwarded from one feeder at a time, and open requests go to lat
   const late = feeder('late')
   seeds.onFeederJoined(late)
   expect(late.heard).toEqual([{ type: 'l4Reseed', coins: ['ETH'] }])
-  // Asked anew, another feeder may answer.
+  // When it is requested again, another feeder may answer.
   take(b, 'ETH', 0)
   able = [late]
   seeds.request('ETH', false)

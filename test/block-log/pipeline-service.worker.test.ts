@@ -27,7 +27,7 @@ it('wallets that feeders have no room for are known from no block until there is
   expect(fromOf('many', many, 0)).toBe(1_101)
   const two = wallets(WATCHED_WALLETS_MAX, 2)
   expect([fromOf('two', two, 0), fromOf('two', two, 5_000)]).toEqual([null, null])
-  // One of them is: it has no statuses of the other.
+  // One of them was: it has no statuses of the other.
   expect(fromOf('one', two.slice(0, 1), 5_000)).toBe(1_101)
   height = 2_000
   expect([fromOf('many', many, 15_000), fromOf('two', two, 15_000)]).toEqual([1_101, null])

@@ -23,7 +23,7 @@ it('a liquidation belongs to the builder of the last other fill of its wallet an
   const builders = fresh()
   expect(builders.apply([through()])).toEqual([])
   expect(builders.apply([through({ coin: 'ETH', builder: RIVAL }), liquidated()])).toEqual([[1, BUILDER]])
-  // More of it in later blocks, and another coin.
+  // More of the same coin in later blocks, and another coin.
   expect(builders.apply([liquidated(), liquidated({ coin: 'ETH' }), liquidated({ coin: 'SOL' })])).toEqual([
     [0, BUILDER],
     [1, RIVAL],
@@ -71,7 +71,7 @@ const read = ({ user, coin, kind, builder }: Some): UserFill => [
   }),
 ]
 
-/** By looking back over all fills. */
+/** Expected result, by a search back through all fills. */
 function plain(fills: readonly Some[]): [number, string][] {
   return fills.flatMap(({ user, coin, kind }, index): [number, string][] => {
     const own = fills.slice(0, index).filter((one) => one.user === user && one.coin === coin)
@@ -86,7 +86,7 @@ it('equals a search of all fills, whenever it is stored or restarted', () => {
     fc.property(fc.array(fc.record({ fill: someFill, save: fc.boolean(), wake: fc.boolean() })), (steps) => {
       const stored = new Map<number, string>()
       let builders = fresh()
-      // Segments that are held: as many as there are parts, so that each was stored since or is read again.
+      // Retained segments: one per part, so each is either stored since or read again.
       let held: UserFill[][] = []
       const told: [number, string][] = []
       for (const [index, { fill, save, wake }] of steps.entries()) {

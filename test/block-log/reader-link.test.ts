@@ -178,7 +178,7 @@ describe('rows of order-level books', () => {
     expect(send(1, 30)).toEqual([...Array(24).fill(true), ...Array(6).fill(false)])
     link.onReadMore(1024 * 1024)
     expect(send(31, 32)).toEqual([true, false])
-    // More than it was sent, it cannot have read.
+    // It cannot have read more than it was sent.
     link.onReadMore(Number.POSITIVE_INFINITY)
     expect(send(33, 58)).toEqual([...Array(24).fill(true), ...Array(2).fill(false)])
   })

@@ -4,7 +4,9 @@ import { ReaderLinks } from '../../src/block-log/reader-links.do.ts'
 import { SEGMENT_CHARS } from '../../src/block-log/segment.ts'
 import type { Objects } from '../../src/core/objects.client.ts'
 
-/** A log of three segments of a block each; `chars`: length of each. Answers the heights that a new reader is sent. */
+/**
+ * A log of three segments with one block each. `chars`: length of each. Returns the heights that a new reader receives.
+ */
 function opened(chars: number) {
   const sent: number[] = []
   const socket = Object.assign(new EventTarget(), {

@@ -12,7 +12,7 @@ function meanwhile(
   const had = Array<number>(others + 1).fill(0)
   nextMs[others] = fromMs
   for (let now = 0; now < fromMs + 60_000; now += asksEveryMs) {
-    // The one that wants least always asks last.
+    // The relay that needs least always requests last.
     for (const [at, due] of nextMs.entries()) {
       if (due > now) continue
       const waitMs = turns.waitMs(`relay ${at}`, now)

@@ -1,4 +1,4 @@
-// Whole books as the frames of one snapshot, for feeders of tests and benches.
+// Order books as the frames of one snapshot, for feeders of tests and benches.
 
 import { SnapshotEncoder } from '../../src/feeder/snapshot-encoder.ts'
 import type { SnapshotFrame } from '../../src/protocol/feed/protocol.ts'

@@ -30,7 +30,7 @@ function partsOf(books: Books): SnapshotFrame[] {
   return parts
 }
 
-/** Hubs of two shards, coins by the parity of their name's length. */
+/** Hubs of two shards: coins are assigned by the parity of their name's length. */
 function hubs() {
   return [0, 1].map((index) => {
     const books = new ShardBooks()
@@ -93,7 +93,7 @@ describe('whole books', () => {
     const deeper = cutOf(books)
     books.set('BTC', bookOf([4001, 0]))
     expect(deeper.next()).toBeNull()
-    // What was read of a coin stays what it was.
+    // Data already read for a coin does not change.
     expect(cut.next()).not.toBeNull()
   })
 })

@@ -36,7 +36,7 @@ async function seeded(first = base): Promise<void> {
   await one.acked(base)
 }
 
-/** All that a feeder sent so far was looked at. */
+/** Waits until everything a feeder sent so far was processed. */
 async function taken(feeder: FakeFeeder): Promise<void> {
   feeder.send({ type: 'nonsense' })
   while ((await feeder.next('error')).field !== 'type');
@@ -46,7 +46,7 @@ const part = (at: number, books: object[], scope: 'all' | 'coins' = 'all', heigh
   return { type: 'snapshot', scope, height, time: 1, books, part: at, parts: 2 }
 }
 
-/** Levels of BTC once its hub stands at `height`. */
+/** Levels of BTC once its hub has reached `height`. */
 const bidsAt = (height: number) =>
   vi.waitFor(async () => {
     const answer = await hub('BTC').snapshot('BTC')
@@ -177,7 +177,7 @@ it('a feeder that claims missing blocks without sending them delays the log for 
   await two.acked(base + 5)
 })
 
-/** `one` leads with a wrong book, and `two` shows it. */
+/** `one` leads with a wrong order book, and `two` reveals it. */
 async function distrusted(): Promise<void> {
   await seeded()
   two.continue(one)
@@ -209,14 +209,14 @@ it('a distrusted feeder is used again when the other cannot continue', async () 
   await vi.waitFor(async () => expect(await height()).toBe(base + 2), WAIT)
 })
 
-/** A block of the first one was taken. */
+/** A block of the first feeder was accepted. */
 async function followed(): Promise<void> {
   await seeded()
   one.block(base + 1, [])
   await one.acked(base + 1)
 }
 
-/** The first one is gone. */
+/** The first feeder is disconnected. */
 async function left(): Promise<void> {
   one.close()
   await vi.waitFor(async () => {

@@ -9,7 +9,7 @@ import type { RetainedBlocks } from '../../src/block-log/retained-blocks.do.ts'
 import { SegmentStore } from '../../src/block-log/segment.store.ts'
 import { FakeFeeder, hub, levelsOf, log } from './fake-feeder.worker.ts'
 
-/** Notes from here on what is written through an object's storage. */
+/** Records every later write to an object's storage. */
 async function watched(stub: DurableObjectStub): Promise<{ puts: unknown[]; tables: string[] }> {
   const seen = { puts: [] as unknown[], tables: [] as string[] }
   await runInDurableObject(stub, (_, { storage }) => {
@@ -75,7 +75,7 @@ it('blocks that storage lost are not acknowledged: the log restarts from storage
   after.close()
 })
 
-/** Keys of rows that are put from here on, and not deleted: to list them is to read them. */
+/** Keys of rows that are put from here on and not deleted. Listing them would read them. */
 function rowKeys(storage: DurableObjectStorage): () => string[] {
   const keys = new Set<string>()
   const put = storage.put.bind(storage) as (...args: unknown[]) => Promise<void>
@@ -119,7 +119,7 @@ describe('stored segments', () => {
       expect([store.segmentWith('l4', 2), woken()]).toEqual([l4.split('\n'), ['']])
       while (store.storeRows());
       expect([store.segmentWith('l4', 2), woken(), keys().length]).toEqual([l4.split('\n'), l4.split('\n'), 5])
-      // What waits for its turn is bounded.
+      // The number of waiting entries is bounded.
       for (let first = 3; first < 63; first += 2) save(first)
       expect(keys().length).toBeGreaterThan(5 * 16)
       await store.untilDurable()
@@ -171,7 +171,7 @@ describe('stored segments', () => {
   })
 })
 
-// The log reads for pipelines within a budget that they share.
+// Pipelines share a budget for the log's reads.
 it('pipelines read only the lines they request, and every read counts', () => {
   const asked: unknown[] = []
   const bytes = (size: number) => [new Uint8Array(size)]

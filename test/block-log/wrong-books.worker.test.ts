@@ -29,7 +29,7 @@ afterEach(() => feeder.close())
 const TRUE = levelsOf(['100', '2.0', 1])
 const ROGUE = levelsOf(['101', '9.0', 1], ['100', '2.0', 1])
 
-/** Empty blocks of `from` until the book of BTC is `levels`. */
+/** Sends empty blocks of `from` until the order book of BTC is `levels`. */
 async function comesTrue(from: FakeFeeder, height: number, levels: unknown): Promise<number> {
   for (let next = height; next < height + 500; next++) {
     from.block(next, [])
@@ -109,7 +109,7 @@ describe('a wrong book', () => {
 describe('a reader that does not read', () => {
   // FEED-24
   it('makes the log request a pause, then take no more blocks', async () => {
-    // However long this takes, the reader is not one that stood still for ten seconds and is let go.
+    // However long this takes, the reader must not count as one that stalled for ten seconds and is disconnected.
     const now = Date.now()
     const clock = vi.spyOn(Date, 'now').mockImplementation(() => now)
     await runInDurableObject(hub('BTC'), (instance) => {

@@ -21,7 +21,7 @@ it('a hub times out on a silent log, and attaches once it answers', async () => 
     .wake()
     .catch((error: Error) => error.message)
   expect(failed).toBe('no answer within 4000 ms')
-  // A log that is looked at for the first time wakes the other hubs too.
+  // The first status request to a log also wakes the other hubs.
   expect(attach.mock.calls.filter(([{ name }]) => name === 'hung/0')).toHaveLength(1)
   attach.mockRestore()
   await hub().wake()
@@ -46,7 +46,7 @@ it('a hub without a shard fails, so that nobody pays for its answer', async () =
       .catch((error: Error) => error.message)
     expect(refused).toContain(`shards/${index} has no shard`)
   }
-  // A gateway that believes in more shards than there are asks such a hub for half of the coins.
+  // A gateway configured with more shards than exist asks such a hub for half of the coins.
   const books = hubBooks({ shards: 1, hub: () => objects.hub(shards) })
   expect(await books.snapshot('BTC')).toMatchObject({ ok: false, error: { kind: 'unavailable' } })
   expect(await books.tops()).toMatchObject({ ok: false, error: { kind: 'unavailable' } })

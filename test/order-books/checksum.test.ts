@@ -7,7 +7,7 @@ import { bookChecksum } from '../../src/order-books/checksum.ts'
 import { LevelBook } from '../../src/order-books/level-book.ts'
 import type { Level, Levels } from '../../src/protocol/feed/block.ts'
 
-/** As the rule says it, over another CRC. */
+/** The checksum as the rule defines it, with another CRC implementation. */
 function plain(sides: Levels): number {
   const text = (side: readonly Level[]) => side.slice(0, 10).map(({ px, sz, n }) => [px, sz, n].join(':'))
   return crc32(sides.map((side) => text(side).join(':')).join('/'))

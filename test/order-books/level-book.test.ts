@@ -5,7 +5,7 @@ import { LevelBook } from '../../src/order-books/level-book.ts'
 import type { Level, Levels } from '../../src/protocol/feed/block.ts'
 import { bookDigest } from '../block-log/book-digest.ts'
 
-// Spellings of one price, prices that only exact comparison tells apart, and ordinary ones.
+// Different spellings of one price, prices that only exact comparison distinguishes, and ordinary ones.
 const px = fc.oneof(
   fc.integer({ min: 1, max: 30 }).map(String),
   fc.integer({ min: 1, max: 30 }).map((n) => `${n}.0`),
@@ -16,7 +16,7 @@ const level: fc.Arbitrary<Level> = fc
   .map(([price, n]) => ({ px: price, sz: n === 0 ? '0' : `${n}.5`, n }))
 const levels: fc.Arbitrary<Levels> = fc.tuple(fc.array(level, { maxLength: 8 }), fc.array(level, { maxLength: 8 }))
 
-/** The same book kept in the most obvious way: a map by exact value, sorted when asked. */
+/** The same order book in the simplest form: a map by exact value, sorted on request. */
 function naive(changes: readonly Levels[]): Levels {
   const scaled = (text: string) =>
     BigInt(
@@ -41,7 +41,7 @@ const bookOf = (changes: readonly Levels[]): LevelBook => {
   return book
 }
 
-/** Levels by side and text of the price, as most clients keep them. */
+/** Levels by side and price text, as most clients store them. */
 function textsOf(changes: readonly Levels[]): Map<string, Level>[] {
   return ([0, 1] as const).map((side) => {
     const byPx = new Map<string, Level>()

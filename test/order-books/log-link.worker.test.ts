@@ -13,7 +13,7 @@ const shards = Number(env.BOOK_HUBS)
 const index = shardOf('BTC', shards)
 const hub = () => env.BOOK_HUB.getByName(`${env.CHAIN}/${index}`)
 const log = () => env.BLOCK_LOG.getByName(env.CHAIN)
-/** A coin of the same hub as BTC. */
+/** A coin in the same hub as BTC. */
 const QUIET = Array.from({ length: 99 }, (_, i) => `Q${i}`).find((coin) => shardOf(coin, shards) === index)!
 
 let feeder: FakeFeeder
@@ -43,7 +43,7 @@ async function seqAt(coin: string, height: number): Promise<number> {
   }, WAIT)
 }
 
-/** A frame of the log that it never sent. */
+/** A log frame that the log never sent. */
 const tells = (frame: object) =>
   runInDurableObject(hub(), async (instance, state) => {
     const socket = state.getWebSockets().find(({ readyState }) => readyState === WebSocket.OPEN)!
@@ -111,7 +111,7 @@ it('a restarted hub requests no book that missed blocks will bring', async () =>
   expect(feeder.heard).not.toContain('reseed')
 })
 
-/** Blocks until both coins of the hub are stored. */
+/** Sends blocks until both coins of the hub are stored. */
 const storedOnce = () =>
   vi.waitFor(async () => {
     feeder.block(((await log().status()).height ?? 0) + 1, [])
@@ -132,7 +132,7 @@ it('a checkpoint lost by storage does not count as valid', async () => {
   feeder.block(++at, [{ coin: 'BTC', levels: levelsOf(['102', '1.0', 1]) }])
   await feeder.acked(at)
   for (let i = 1; i <= 4; i++) {
-    // Each block comes when some coin is due.
+    // Each block arrives when some coin is due.
     vi.spyOn(Date, 'now').mockImplementation(() => start + i * 2000)
     feeder.block(++at, [{ coin: QUIET, levels: levelsOf(['7', `${i}.0`, 1]) }])
     await feeder.acked(at)

@@ -9,7 +9,7 @@ import type { Level, Levels } from '../../src/protocol/feed/block.ts'
 const level = (px: string, sz = '1', n = 1): Level => ({ px, sz, n })
 const pxs = (levels: readonly Level[]) => levels.map(({ px }) => px)
 
-/** Prices that one price on each side is rounded to. */
+/** Prices that are rounded to one price on each side. */
 function rounded(px: string, nSigFigs: number, mantissa = 1): string[] {
   const { levels } = aggregateBook([[level(px)], [level(px)]], { nSigFigs, mantissa, limit: 20 })
   return [...pxs(levels[0]), ...pxs(levels[1])]
@@ -81,7 +81,7 @@ it('spreadOf is the distance of the best prices', () => {
 
 describe('a cached rounded book', () => {
   const hows = fc.constantFrom({ nSigFigs: 2, mantissa: 1 }, { nSigFigs: 3, mantissa: 1 }, { nSigFigs: 5, mantissa: 5 })
-  // Around a power of ten, where steps change; a price that floats do not tell from a rounded one.
+  // Around a power of ten, where the step changes; a price that floats cannot distinguish from a rounded one.
   const px = fc.oneof(
     fc.integer({ min: 700, max: 1_500 }).map((n) => `${n}.0`),
     fc.integer({ min: 1, max: 400_000 }).map((n) => fromScaled(BigInt(n) * 10n ** 15n)),
@@ -91,7 +91,7 @@ describe('a cached rounded book', () => {
   const change = fc.record({ side: fc.constantFrom(0, 1), px, sz, n: fc.constantFrom(0, 0, 1, 2, 7).map(Number) })
   const step = fc.record({
     changes: fc.array(change, { maxLength: 60 }),
-    /** The best of a side, so many, go. */
+    /** Removes this many of the best levels of a side. */
     swept: fc.tuple(fc.constantFrom(0, 1), fc.nat(60)),
     limit: fc.constantFrom(5, 20, 33),
     isRead: fc.boolean(),

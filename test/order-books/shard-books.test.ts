@@ -24,12 +24,12 @@ const seeded = (height: number, ...books: HubSeed['books']) => {
 }
 const parsed = (text: string): Levels => JSON.parse(text) as Levels
 
-/** A client that follows fragments by the rules of the specification and says when it must begin again. */
+/** A client that follows fragments by the rules of the specification and reports when it must start over. */
 class Client {
   readonly books = new Map<string, { book: LevelBook; seq: number }>()
   #epoch: string | null = null
   readonly #isBlind: boolean
-  /** A blind client is one of `l2BookDiff`: it sees neither epoch nor `prev_seq`, and begins again only at a `!`. */
+  /** A blind client is one of `l2BookDiff`: it sees neither epoch nor `prev_seq`, and starts over only at a `!`. */
   constructor(isBlind: boolean) {
     this.#isBlind = isBlind
   }
@@ -142,7 +142,7 @@ describe('the books of a shard', () => {
     const ahead = shard.checkpoint('BTC')!
     const again = new ShardBooks()
     expect(again.restore(EPOCH, 1, [ahead, behind])).toBe(2)
-    // The repair of block 3 is known here, and what is stored meanwhile is as true as what was restored.
+    // The repair of block 3 is known here, so what is stored in the meantime is as correct as what was restored.
     expect(again.invalidate([{ coin: 'BTC', height: 3 }], 2)).toEqual([])
     expect(again.apply(block(3, [at('BTC', 6)]))).toMatchObject({ fragments: [] })
     expect([again.encode('BTC'), again.checkpoint('BTC')]).toEqual([
@@ -216,7 +216,7 @@ describe('the books of a shard', () => {
   })
 })
 
-// A whole history of a shard: blocks, repairs, new epochs, unknown stretches, crashes with some checkpoints.
+// A complete history of a shard: blocks, repairs, new epochs, unknown ranges, crashes with some checkpoints.
 const change = fc.record({
   coin: fc.constantFrom('A', 'B', 'C'),
   px: fc.integer({ min: 1, max: 6 }),
@@ -253,7 +253,7 @@ describe('a client of a shard', () => {
         let height = 0
         const blocks: HubBlock[] = []
         const stored = new Map<string, Checkpoint>()
-        /** Height of the first change since a coin was stored. */
+        /** Height of the first change after a coin was stored. */
         const dirty = new Map<string, number>()
         let shard = new ShardBooks()
         let seedHeight = 0
@@ -287,12 +287,12 @@ describe('a client of a shard', () => {
           if (one.do === 'repair') {
             apply(one.changes)
             shard.seed(seedOf(height, epoch, 'coins'))
-            // The log has no blocks that turn an older checkpoint into the repaired book.
+            // The log has no blocks that convert an older checkpoint to the repaired order book.
             stored.clear()
             advance([])
           }
           if (one.do === 'torn') {
-            // A feeder goes away amid its snapshot: the part that came is nothing.
+            // A feeder disconnects during its snapshot: the received part is discarded.
             const books = ['A', 'D'].map((coin) => ({ coin, levels: bids(level(99)) }))
             shard.seed({ ...seed(height, books, one.scope, epoch), parts: 2 })
           }

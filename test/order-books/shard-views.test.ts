@@ -13,7 +13,7 @@ const ROUNDED = levelsView(0, 2, { nSigFigs: 2, mantissa: 1 })
 const SLOW = levelsView(500, 2, null)
 const VIEWS = [BBO, MID, SLOW, ROUNDED]
 
-/** A shard of two coins, and what its views show. */
+/** A shard of two coins, and what its views send. */
 class Shard {
   readonly books = new ShardBooks()
   readonly views = new ShardViews(this.books)
@@ -28,7 +28,7 @@ class Shard {
     this.books.seed({ ...seed, books: books.map(([coin, levels]) => ({ coin, levels })) })
   }
 
-  /** The pieces that a block of this time shows. */
+  /** The pieces that a block with this time sends. */
   block(timeMs: number, changes: BookChange[] = [], px: Record<string, string> = {}) {
     const { fragments } = this.applied({ height: ++this.height, time: timeMs, books: changes, px })
     this.views.touch([...fragments.map(({ coin }) => coin), ...Object.keys(px)])
@@ -127,12 +127,12 @@ describe('the views of a shard', () => {
     expect(shard.block(1499, btc([level(99, 4)]))).toEqual([])
     expect(pieces(shard.block(1500))[0]).toContain('"sz":"4.0"')
     expect(shard.block(2500)).toEqual([])
-    // What went back to what was shown is nothing new.
+    // A value that returned to the one last sent is not sent again.
     expect(shard.block(2600, btc([level(99, 5)]))).toHaveLength(1)
     shard.block(2700, btc([level(99, 6)]))
     shard.block(2800, btc([level(99, 5)]))
     expect(shard.block(3200)).toEqual([])
-    // The feed began anew.
+    // The feed restarted.
     expect(shard.block(10, btc([level(99, 9)]))).toHaveLength(1)
   })
 
