@@ -1,4 +1,5 @@
-// What is shown stands in the page's own address, so that it can be kept, sent and gone back to. Law: never a key or a token.
+// Keeps the state of a page in its URL, so that views can be bookmarked, shared and navigated back to. Invariant: the URL
+// never holds a key or a token.
 
 import { computed, type ReadonlySignal, signal, useComputed } from '@preact/signals'
 
@@ -9,12 +10,12 @@ addEventListener('popstate', () => {
 
 export const params = computed(() => new URLSearchParams(search.value))
 
-/** One of them, empty where it is not there: who reads it is not drawn again because another one changed. */
+/** One parameter, empty where absent. Components that read it do not render again when another one changes. */
 export function useParam(name: string): ReadonlySignal<string> {
   return useComputed(() => params.value.get(name) ?? '')
 }
 
-/** The address with these parameters instead; an empty one, or null, goes. */
+/** The current URL with these parameters replaced; an empty value or null removes one. */
 export function urlWith(changes: Readonly<Record<string, string | null>>, from = params.value): string {
   const next = new URLSearchParams(from)
   for (const [name, value] of Object.entries(changes))
@@ -23,7 +24,7 @@ export function urlWith(changes: Readonly<Record<string, string | null>>, from =
   return `${location.pathname}${next.size > 0 ? `?${next}` : ''}`
 }
 
-/** Goes there without loading the page again. `replace`: nothing to go back to, as while somebody types. */
+/** Navigates without reloading. `replace` adds no history entry, for example while typing. */
 export function navigate(address: string, how: 'push' | 'replace' = 'push'): void {
   if (how === 'push') history.pushState(null, '', address)
   else history.replaceState(null, '', address)

@@ -1,4 +1,4 @@
-// The page /console: sign-in, then the owner's page or the operator's pages.
+// The page /console: sign-in, then the owner page or the operator pages.
 
 import { useSignal } from '@preact/signals'
 import { type ComponentType, render } from 'preact'
@@ -6,6 +6,7 @@ import { useEffect } from 'preact/hooks'
 import { refreshVisitor, visitor } from './session.dom.ts'
 import { ConfirmLinkPage, SignInPage } from './sign-in.tsx'
 import { linkToken } from './sign-up.dom.ts'
+import { CONSOLE } from './strings.ts'
 import { Button } from './ui/frame.tsx'
 
 interface LazyProps<Props extends object> {
@@ -25,14 +26,14 @@ export function Lazy<Props extends object>({ load, props }: LazyProps<Props>) {
       },
     )
   }, [load])
-  const found = loaded.value
-  if (found === null) return <main id="main" aria-busy="true" />
-  if (found !== 'failed') return <found.Part {...props} />
+  const state = loaded.value
+  if (state === null) return <main id="main" aria-busy="true" />
+  if (state !== 'failed') return <state.Part {...props} />
   return (
     <main id="main">
       <p class="note trouble" role="alert">
-        A part of this page could not be loaded: the gateway may have been renewed meanwhile.{' '}
-        <Button text="Load the page again" onClick={() => location.reload()} />
+        {CONSOLE.loadFailed}
+        <Button text={CONSOLE.reload} onClick={() => location.reload()} />
       </p>
     </main>
   )
@@ -43,14 +44,14 @@ const operatorPages = async () => (await import('./operator/operator-pages.tsx')
 
 function Console() {
   if (linkToken.value !== null) return <ConfirmLinkPage token={linkToken.value} key={linkToken.value} />
-  const who = visitor.value
-  if (who === 'unknown') return <main id="main" aria-busy="true" />
-  if (who === null) return <SignInPage />
-  // Nothing of one account's page is left on another's.
-  return who.role === 'owner' ? (
-    <Lazy key={`owner ${who.account}`} load={ownerPage} props={{ who }} />
+  const current = visitor.value
+  if (current === 'unknown') return <main id="main" aria-busy="true" />
+  if (current === null) return <SignInPage />
+  // The key resets all state when another account signs in.
+  return current.role === 'owner' ? (
+    <Lazy key={`owner ${current.account}`} load={ownerPage} props={{ visitor: current }} />
   ) : (
-    <Lazy key="operator" load={operatorPages} props={{ who }} />
+    <Lazy key="operator" load={operatorPages} props={{ visitor: current }} />
   )
 }
 

@@ -1,45 +1,45 @@
-// What a part of a page has asked for: nothing yet, an answer, or trouble; and lists that come page by page. Invariant: an answer to an
-// older question never takes the place of a newer one's, and is never added to its rows.
+// Queries as signals: response, error and loading state; and lists loaded page by page. Invariant: the response of an older
+// request never replaces, or is added to, that of a newer one.
 
 import { type Signal, useSignal, useSignalEffect } from '@preact/signals'
 import { useRef } from 'preact/hooks'
 import { type RequestError, type RequestResult, request } from './request.dom.ts'
 
 export interface Query<T> {
-  /** The last answer, kept while it is asked for again. */
+  /** The last response, kept while a reload runs. */
   readonly value: Signal<T | null>
   readonly error: Signal<RequestError | null>
   readonly isLoading: Signal<boolean>
   readonly reload: () => void
 }
 
-/** Asks for `path()` whenever a signal that it reads changes; null: nothing is asked. */
+/** Requests `path()` whenever a signal that it reads changes; null sends nothing. */
 export function useQuery<T>(path: () => string | null): Query<T> {
   const value = useSignal<T | null>(null)
-  const trouble = useSignal<RequestError | null>(null)
+  const error = useSignal<RequestError | null>(null)
   const isLoading = useSignal(false)
-  const turn = useSignal(0)
+  const version = useSignal(0)
   useSignalEffect(() => {
-    void turn.value
-    const asked = path()
-    if (asked === null) return
-    const stop = new AbortController()
+    void version.value
+    const url = path()
+    if (url === null) return
+    const controller = new AbortController()
     isLoading.value = true
-    request<T>('GET', asked, undefined, stop.signal)
-      .then((answer: RequestResult<T>) => {
-        if (stop.signal.aborted) return
+    request<T>('GET', url, undefined, controller.signal)
+      .then((result: RequestResult<T>) => {
+        if (controller.signal.aborted) return
         isLoading.value = false
-        trouble.value = answer.ok ? null : answer.error
-        if (answer.ok) value.value = answer.value
+        error.value = result.ok ? null : result.error
+        if (result.ok) value.value = result.value
       })
       .catch(() => {})
-    return () => stop.abort()
+    return () => controller.abort()
   })
-  return { value, error: trouble, isLoading, reload: () => void turn.value++ }
+  return { value, error: error, isLoading, reload: () => void version.value++ }
 }
 
 export interface PagedQuery<Row> {
-  /** Null: nothing came yet. */
+  /** Null until the first page arrives. */
   readonly rows: Signal<readonly Row[] | null>
   readonly error: Signal<RequestError | null>
   readonly more: (() => void) | null
@@ -48,41 +48,39 @@ export interface PagedQuery<Row> {
 
 type Cursor = string | number | null
 
-/** Asks for `path()`, which has a query already; `list` is the rows' field, `cursor` the parameter that takes `next`. */
+/** Requests `path()`, which must have a query. `list` is the field with the rows, `cursor` the parameter for `next`. */
 export function usePagedQuery<Row>(list: string, cursor: 'before' | 'after', path: () => string): PagedQuery<Row> {
   const rows = useSignal<readonly Row[] | null>(null)
   const next = useSignal<Cursor>(null)
-  const trouble = useSignal<RequestError | null>(null)
-  const turn = useSignal(0)
-  const asking = useRef(new AbortController())
-  const load = async (asked: string, from: Cursor, { signal }: AbortController) => {
+  const error = useSignal<RequestError | null>(null)
+  const version = useSignal(0)
+  const current = useRef(new AbortController())
+  const load = async (url: string, from: Cursor, { signal }: AbortController) => {
     const query = from === null ? '' : `&${cursor}=${encodeURIComponent(from)}`
-    const answer = await request<Record<string, unknown>>('GET', `${asked}${query}`, undefined, signal).catch(
-      () => null,
-    )
-    if (answer === null || signal.aborted) return
-    trouble.value = answer.ok ? null : answer.error
-    if (!answer.ok) {
+    const result = await request<Record<string, unknown>>('GET', `${url}${query}`, undefined, signal).catch(() => null)
+    if (result === null || signal.aborted) return
+    error.value = result.ok ? null : result.error
+    if (!result.ok) {
       next.value = from
       return
     }
-    const page = answer.value[list] as readonly Row[]
+    const page = result.value[list] as readonly Row[]
     rows.value = from === null ? page : [...(rows.peek() ?? []), ...page]
-    next.value = answer.value.next as Cursor
+    next.value = result.value.next as Cursor
   }
   useSignalEffect(() => {
-    void turn.value
-    const asked = path()
-    const stop = new AbortController()
-    asking.current = stop
-    void load(asked, null, stop)
-    return () => stop.abort()
+    void version.value
+    const url = path()
+    const controller = new AbortController()
+    current.current = controller
+    void load(url, null, controller)
+    return () => controller.abort()
   })
   const from = next.value
-  // Twice at once would bring the same page twice.
+  // Clearing the cursor first prevents loading the same page twice.
   const more = () => {
     next.value = null
-    void load(path(), from, asking.current)
+    void load(path(), from, current.current)
   }
-  return { rows, error: trouble, more: from === null ? null : more, reload: () => void turn.value++ }
+  return { rows, error: error, more: from === null ? null : more, reload: () => void version.value++ }
 }

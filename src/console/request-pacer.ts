@@ -1,5 +1,5 @@
-// When a page may ask again, so that it keeps to the limit of its own key and leaves no refusals. Law: in any second, and from the
-// start, no more than a second's worth begins (test/console/owner.test.ts).
+// Spaces requests so that a page stays below the rate limit of its key. Invariant: any second has at most one burst of
+// `perSecond` requests plus the steady rate (test/console/owner.test.ts).
 
 export class RequestPacer {
   readonly #perSecond: number
@@ -9,11 +9,11 @@ export class RequestPacer {
     this.#perSecond = perSecond
   }
 
-  /** Takes a turn: how long to wait for it. */
+  /** Reserves the next slot and returns how many milliseconds to wait for it. */
   reserve(nowMs: number): number {
     const eachMs = 1000 / this.#perSecond
-    const begin = Math.max(this.#nextFreeMs, nowMs)
-    this.#nextFreeMs = begin + eachMs
-    return Math.max(0, Math.ceil(begin - nowMs - eachMs * (this.#perSecond - 1)))
+    const startMs = Math.max(this.#nextFreeMs, nowMs)
+    this.#nextFreeMs = startMs + eachMs
+    return Math.max(0, Math.ceil(startMs - nowMs - eachMs * (this.#perSecond - 1)))
   }
 }

@@ -1,12 +1,12 @@
-// Asking the gateway with the visitor's session. Laws: a failure is a sentence that says what to do, with the request's id;
-// an answer of 401 ends the session for the whole page, and after one of 403 it is asked whose it is; what is read too soon
-// is asked again when its turn has come, and nothing else is asked again by itself; what an account's own key asks keeps to
-// the least limit of any plan, so that a page that is opened leaves no refusals behind.
+// Sends requests with the visitor's session. Invariants: every failure has a message that says what to do, and the request
+// id; a 401 or 403 makes the page check its session; only GET requests that were rate limited are retried; requests to
+// `/platform/` stay below the lowest limit of any plan, so that opening a page causes no rejected requests.
 
 import { signal } from '@preact/signals'
 import { RequestPacer } from './request-pacer.ts'
+import { REQUEST } from './request-strings.ts'
 
-/** Why there is no answer. `status` 0: the gateway was not reached. */
+/** `status` is 0 where the gateway was not reached. */
 export interface RequestError {
   readonly status: number
   readonly message: string
@@ -17,18 +17,15 @@ export type RequestResult<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly error: RequestError }
 
-/** Counts refusals after which this may be somebody else's session, or none. */
+/** Counts 401 and 403 responses, after which the session may have ended or changed. */
 export const sessionRejections = signal(0)
 
-const unreachableMessage = () =>
-  navigator.onLine
-    ? 'The gateway did not answer: it may be restarting. Try again in a moment.'
-    : 'This device is offline: connect it, and try again.'
+const unreachableMessage = () => (navigator.onLine ? REQUEST.unreachable : REQUEST.offline)
 
-/** The smallest plans have four requests a second: a little less, because ways differ in length. */
+/** The smallest plans allow four requests per second; network jitter needs some margin. */
 const pacer = new RequestPacer(3.6)
 
-/** Several tabs, and a page that is loaded again, share the key's limit. */
+/** Other tabs and earlier page loads share the limit of the key, so a request may still be rate limited. */
 const ATTEMPTS_MAX = 4
 const RETRY_WAIT_MAX_S = 5
 
@@ -38,7 +35,7 @@ async function waitForPacer(path: string): Promise<void> {
 }
 
 async function fetchWithRetry(method: string, path: string, body: unknown, signal?: AbortSignal): Promise<Response> {
-  for (let turn = 1; ; turn++) {
+  for (let attempt = 1; ; attempt++) {
     await waitForPacer(path)
     const response = await fetch(path, {
       method,
@@ -47,13 +44,13 @@ async function fetchWithRetry(method: string, path: string, body: unknown, signa
       ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
     })
     const waitS = Number(response.headers.get('retry-after') ?? Number.POSITIVE_INFINITY)
-    if (response.status !== 429 || method !== 'GET' || turn === ATTEMPTS_MAX || waitS > RETRY_WAIT_MAX_S)
+    if (response.status !== 429 || method !== 'GET' || attempt === ATTEMPTS_MAX || waitS > RETRY_WAIT_MAX_S)
       return response
     await new Promise((resolve) => setTimeout(resolve, waitS * 1_000))
   }
 }
 
-/** `path` with its query; `body` is sent as JSON. Platform answers are taken out of their envelope. */
+/** `path` includes its query; `body` is sent as JSON. Returns platform responses without their envelope. */
 export async function request<T>(
   method: string,
   path: string,
@@ -68,9 +65,9 @@ export async function request<T>(
       const isEnveloped = json !== null && typeof json === 'object' && 'error_code' in json && 'data' in json
       return { ok: true, value: (isEnveloped ? json.data : json) as T }
     }
-    // 403: another tab may have signed in as somebody else.
+    // After a 403 another tab may have signed in with another key.
     if ((response.status === 401 || response.status === 403) && path !== '/session') sessionRejections.value++
-    const message = json?.error_message ?? json?.msg ?? `The gateway answered with status ${response.status}.`
+    const message = json?.error_message ?? json?.msg ?? REQUEST.status(response.status)
     return { ok: false, error: { status: response.status, message: String(message), requestId } }
   } catch (error) {
     if (signal?.aborted) throw error
@@ -78,14 +75,14 @@ export async function request<T>(
   }
 }
 
-/** Asks for a change, and calls `done` once it is made. Null, or why it is not: what a dialog wants to know. */
+/** Requests a change and calls `onDone` with the response. Returns null or the error, as dialogs need it. */
 export async function requestChange<T>(
   method: string,
   path: string,
   body: unknown,
   onDone: (value: T) => void,
 ): Promise<RequestError | null> {
-  const answer = await request<T>(method, path, body)
-  if (answer.ok) onDone(answer.value)
-  return answer.ok ? null : answer.error
+  const result = await request<T>(method, path, body)
+  if (result.ok) onDone(result.value)
+  return result.ok ? null : result.error
 }

@@ -1,43 +1,45 @@
-// Who is signed in, for the whole page.
+// The session of the whole page.
 
 import { effect, signal } from '@preact/signals'
 import type { SessionUser } from '../accounts/sessions/session.ts'
 import { type RequestResult, request, sessionRejections } from './request.dom.ts'
+import { REQUEST } from './request-strings.ts'
 
-/** `unknown`: it was not asked yet; null: nobody. */
+/** `unknown` before the first response; null when signed out. */
 export const visitor = signal<SessionUser | null | 'unknown'>('unknown')
+/** Shown on the sign-in page. */
 export const sessionNotice = signal<string | null>(null)
 
-/** Something is shown this once: until it was closed the page stays, whoever is signed in. */
+/** While a secret is shown once, the page must not change with the session. */
 export const isSecretShown = signal(false)
 
-/** Asks who is signed in. */
+/** Requests the current session. */
 export async function refreshVisitor(): Promise<void> {
   if (isSecretShown.peek()) return
-  const answer = await request<SessionUser | null>('GET', '/session')
-  const isKept = !answer.ok && answer.error.status !== 401
-  if (isKept && visitor.value !== 'unknown') return
-  visitor.value = answer.ok ? answer.value : null
-  if (!answer.ok) sessionNotice.value = answer.error.message
+  const result = await request<SessionUser | null>('GET', '/session')
+  const isUnreachable = !result.ok && result.error.status !== 401
+  if (isUnreachable && visitor.value !== 'unknown') return
+  visitor.value = result.ok ? result.value : null
+  if (!result.ok) sessionNotice.value = result.error.message
 }
 
-/** The token is sent once, and kept nowhere. */
+/** Sends the token once and stores it nowhere. */
 export async function signIn(token: string): Promise<RequestResult<unknown>> {
-  const answer = await request('POST', '/session', { token })
-  if (answer.ok) {
+  const result = await request('POST', '/session', { token })
+  if (result.ok) {
     sessionNotice.value = null
     await refreshVisitor()
   }
-  return answer
+  return result
 }
 
 export async function signOut(): Promise<void> {
-  const answer = await request('DELETE', '/session')
-  sessionNotice.value = answer.ok ? 'You are signed out.' : answer.error.message
-  if (answer.ok) visitor.value = null
+  const result = await request('DELETE', '/session')
+  sessionNotice.value = result.ok ? REQUEST.signedOut : result.error.message
+  if (result.ok) visitor.value = null
 }
 
-// A session that ended, here or in another tab, is found by whichever part asked next.
+// Any request can reveal that the session ended here or in another tab.
 effect(() => {
   if (sessionRejections.value > 0 && !isSecretShown.value) void refreshVisitor()
 })

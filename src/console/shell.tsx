@@ -1,12 +1,13 @@
-// What is around every page of the console: where one can go, who is signed in, the way out.
+// Page frame: navigation, current user, sign-out.
 
 import type { ComponentChildren } from 'preact'
 import type { SessionUser } from '../accounts/sessions/session.ts'
 import { navigate, urlWith } from './address.dom.ts'
 import { signOut } from './session.dom.ts'
+import { CONSOLE } from './strings.ts'
 import { Button, Header } from './ui/frame.tsx'
 
-/** A link within the console; with a key held it opens where links open. */
+/** A link within the console, followed without reloading. Modifier keys work as in any link. */
 export function Link({ to, children, isHere }: { to: string; children: ComponentChildren; isHere?: boolean }) {
   const follow = (event: MouseEvent) => {
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return
@@ -22,7 +23,7 @@ export function Link({ to, children, isHere }: { to: string; children: Component
 
 interface ShellProps {
   readonly visitor: SessionUser
-  /** Name in the address, and title. */
+  /** Name in the URL, and title. */
   readonly pages: readonly (readonly [name: string, title: string])[]
   readonly current: string
   readonly children: ComponentChildren
@@ -30,16 +31,16 @@ interface ShellProps {
 
 export function Shell({ visitor, pages, current, children }: ShellProps) {
   const name = visitor.role === 'owner' ? visitor.account : `${visitor.name} · ${visitor.staff_role}`
-  const ways = pages.map(([page, title]) => (
+  const navigation = pages.map(([page, title]) => (
     <Link key={page} to={urlWith({ page }, new URLSearchParams())} isHere={page === current}>
       {title}
     </Link>
   ))
   return (
     <>
-      <Header home="/console" navigation={ways} links={['/live', '/docs']}>
+      <Header home="/console" navigation={navigation} links={['/live', '/docs']}>
         <span title={visitor.role}>{name}</span>
-        <Button text="Sign out" class="plain" onClick={signOut} />
+        <Button text={CONSOLE.signOut} class="plain" onClick={signOut} />
       </Header>
       <main id="main">{children}</main>
     </>

@@ -1,4 +1,4 @@
-// A trial key by e-mail: the form that asks for a link, and the page where the link leads.
+// Sign-in with a key or token, sign-up by e-mail, and the page that a sign-up link opens.
 
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
@@ -15,45 +15,46 @@ import {
   showChallenge,
   turnstileSiteKey,
 } from './sign-up.dom.ts'
+import { LINK, SIGN_IN, SIGN_UP, TRIAL_KEY } from './strings.ts'
 import { Button, bindInput } from './ui/frame.tsx'
 import { ErrorNote, infoCurl, Snippet } from './ui/parts.tsx'
 
 function SignUpForm() {
   const email = useSignal('')
   const isBusy = useSignal(false)
-  const said = useSignal<string | null>(null)
-  const trouble = useSignal<RequestError | null>(null)
-  const hasBegun = useSignal(false)
-  const solved = useSignal<string | null>(null)
-  const place = useRef<HTMLDivElement>(null)
+  const notice = useSignal<string | null>(null)
+  const error = useSignal<RequestError | null>(null)
+  const isTouched = useSignal(false)
+  const challengeToken = useSignal<string | null>(null)
+  const widget = useRef<HTMLDivElement>(null)
   const challenge = useRef<Challenge | null>(null)
   useEffect(() => void loadSignUpSettings(), [])
   useEffect(() => {
-    if (turnstileSiteKey.value === null || !hasBegun.value || place.current === null) return
-    const failed = (message: string) => {
-      trouble.value = { status: 0, message, requestId: null }
+    if (turnstileSiteKey.value === null || !isTouched.value || widget.current === null) return
+    const onError = (message: string) => {
+      error.value = { status: 0, message, requestId: null }
     }
-    const came = (token: string | null) => {
-      solved.value = token
+    const onToken = (token: string | null) => {
+      challengeToken.value = token
     }
-    challenge.current = showChallenge(place.current, turnstileSiteKey.value, came, failed)
+    challenge.current = showChallenge(widget.current, turnstileSiteKey.value, onToken, onError)
     return () => challenge.current?.remove()
-  }, [turnstileSiteKey.value, hasBegun.value])
+  }, [turnstileSiteKey.value, isTouched.value])
   if (linkDelivery.value === null) return null
   const submit = async (event: Event) => {
     event.preventDefault()
     isBusy.value = true
-    const answer = await requestLink(email.value, solved.value)
+    const result = await requestLink(email.value, challengeToken.value)
     challenge.current?.reset()
     isBusy.value = false
-    trouble.value = answer.ok ? null : answer.error
-    said.value = answer.ok ? answer.value.message : null
+    error.value = result.ok ? null : result.error
+    notice.value = result.ok ? result.value.message : null
   }
   return (
     <section>
-      <h2>Get a trial key by e-mail</h2>
+      <h2>{SIGN_UP.title}</h2>
       <form onSubmit={submit}>
-        <label for="email">Your e-mail address: it gets a link that opens your account, also when you come back</label>
+        <label for="email">{SIGN_UP.email}</label>
         <input
           id="email"
           type="email"
@@ -61,28 +62,31 @@ function SignUpForm() {
           required
           maxLength={254}
           onFocus={() => {
-            hasBegun.value = true
+            isTouched.value = true
           }}
           {...bindInput(email)}
         />
-        <div ref={place} />
-        <ErrorNote trouble={trouble.value} />
+        <div ref={widget} />
+        <ErrorNote error={error.value} />
         <button
           type="submit"
           class="main"
-          disabled={isBusy.value || (turnstileSiteKey.value !== null && solved.value === null)}
+          disabled={isBusy.value || (turnstileSiteKey.value !== null && challengeToken.value === null)}
         >
-          Send me a link
+          {SIGN_UP.submit}
         </button>
       </form>
-      {said.value && (
+      {notice.value && (
         <p class="note" role="status">
-          {said.value}
+          {notice.value}
           {linkDelivery.value === 'log' && (
             <>
-              {' '}
-              This gateway sends no mail: the link is the last line with <code>sign-up:</code> of its log, under{' '}
-              <code>npm start</code> in <code>.weir/log/gateway.log</code>.
+              {SIGN_UP.logged}
+              <code>sign-up:</code>
+              {SIGN_UP.logFile}
+              <code>npm start</code>
+              {SIGN_UP.logFileIn}
+              <code>.weir/log/gateway.log</code>.
             </>
           )}
         </p>
@@ -91,28 +95,28 @@ function SignUpForm() {
   )
 }
 
-/** Where a link leads: nothing happens before the visitor says so. */
+/** Redeems the link only after the visitor confirms. */
 export function ConfirmLinkPage({ token }: { token: string }) {
   const isBusy = useSignal(false)
   const joined = useSignal<SignUpResult | null>(null)
-  const trouble = useSignal<RequestError | null>(null)
+  const error = useSignal<RequestError | null>(null)
   const open = async () => {
     isBusy.value = true
-    const answer = await redeemLink(token)
+    const result = await redeemLink(token)
     isBusy.value = false
-    if (!answer.ok) trouble.value = answer.error
-    else if (answer.value.key === null) await returnToConsole()
-    else joined.value = answer.value
+    if (!result.ok) error.value = result.error
+    else if (result.value.key === null) await returnToConsole()
+    else joined.value = result.value
   }
   if (joined.value?.key) return <TrialKey account={joined.value.account} apiKey={joined.value.key} />
   return (
     <main class="narrow" id="main">
-      <h1>Your link</h1>
-      <p>It opens the account of the address that it was sent to, once. Without an account there yet, it makes one.</p>
-      <ErrorNote trouble={trouble.value} />
+      <h1>{LINK.title}</h1>
+      <p>{LINK.text}</p>
+      <ErrorNote error={error.value} />
       <p class="beside">
-        <Button text="Open my account" class="main" disabled={isBusy.value || trouble.value !== null} onClick={open} />
-        <Button text={trouble.value === null ? 'Not now' : 'To the sign-in page'} onClick={returnToConsole} />
+        <Button text={LINK.open} class="main" disabled={isBusy.value || error.value !== null} onClick={open} />
+        <Button text={error.value === null ? LINK.cancel : LINK.back} onClick={returnToConsole} />
       </p>
     </main>
   )
@@ -126,16 +130,17 @@ async function returnToConsole(): Promise<void> {
 function TrialKey({ account, apiKey }: { account: string; apiKey: string }) {
   return (
     <main class="narrow" id="main">
-      <h1>Your trial key</h1>
+      <h1>{TRIAL_KEY.title}</h1>
       <p>
-        It belongs to the account <b>{account}</b>. Copy it now: only its hash is kept, and nobody can show it again.
-        Your account can make others.
+        {TRIAL_KEY.account}
+        <b>{account}</b>
       </p>
+      <p>{TRIAL_KEY.text}</p>
       <Snippet line={apiKey} />
-      <p>To try it:</p>
+      <p>{TRIAL_KEY.test}</p>
       <Snippet line={infoCurl('{"type":"allMids"}', `'Authorization: Bearer ${apiKey}'`)} />
       <p>
-        <Button text="To my account" class="main" onClick={returnToConsole} />
+        <Button text={TRIAL_KEY.open} class="main" onClick={returnToConsole} />
       </p>
     </main>
   )
@@ -144,25 +149,25 @@ function TrialKey({ account, apiKey }: { account: string; apiKey: string }) {
 export function SignInPage() {
   const token = useSignal('')
   const isBusy = useSignal(false)
-  const trouble = useSignal<RequestError | null>(null)
+  const error = useSignal<RequestError | null>(null)
   const submit = async (event: Event) => {
     event.preventDefault()
     isBusy.value = true
-    const answer = await signIn(token.value)
+    const result = await signIn(token.value)
     isBusy.value = false
     token.value = ''
-    trouble.value = answer.ok ? null : answer.error
+    error.value = result.ok ? null : result.error
   }
   return (
     <main class="narrow" id="main">
-      <h1>Sign in</h1>
+      <h1>{SIGN_IN.title}</h1>
       {sessionNotice.value && (
         <p class="note" role="status">
           {sessionNotice.value}
         </p>
       )}
       <form onSubmit={submit}>
-        <label for="token">A key of your account, or an operator’s token</label>
+        <label for="token">{SIGN_IN.key}</label>
         <input
           id="token"
           type="password"
@@ -172,19 +177,16 @@ export function SignInPage() {
           maxLength={256}
           {...bindInput(token)}
         />
-        <ErrorNote trouble={trouble.value} />
+        <ErrorNote error={error.value} />
         <button type="submit" class="main" disabled={isBusy.value}>
-          Sign in
+          {SIGN_IN.submit}
         </button>
       </form>
-      <p>
-        A service key (<code>cqs_</code>) manages its account: keys, webhook, invoices. An API key (<code>cqt_</code>)
-        shows what it and its account have used. It is sent once and kept by no page.
-      </p>
+      <p>{SIGN_IN.help}</p>
       <SignUpForm />
       {linkDelivery.value === null && (
         <>
-          <p>No key yet? Whoever runs this gateway makes one:</p>
+          <p>{SIGN_IN.noKey}</p>
           <Snippet line="npm run admin -- key issue <account> --kind service" />
         </>
       )}

@@ -1,16 +1,17 @@
-// Signing up by e-mail: whether this gateway has it, and the link that was opened. Law: the token leaves the address as soon
-// as it is read, and is sent when the visitor says so, not when a page is opened: programs open links, too.
+// Sign-up by e-mail. Invariant: the token of a link is removed from the URL at once and sent only when the visitor
+// confirms, because mail scanners open links too.
 
 import { signal } from '@preact/signals'
 import { type RequestResult, request } from './request.dom.ts'
+import { SIGN_UP } from './strings.ts'
 
-/** How links come; null: there is no sign-up here. */
+/** How links are delivered; null where this gateway has no sign-up. */
 export const linkDelivery = signal<'log' | 'mail' | null>(null)
-/** Of the Turnstile widget that is shown to whoever asks for a link; null: none is. */
+/** Null where no Turnstile check is required. */
 export const turnstileSiteKey = signal<string | null>(null)
 export const linkToken = signal(tokenIn(location.hash))
 if (linkToken.value !== null) history.replaceState(null, '', location.pathname + location.search)
-// A link that is opened where the console is open already loads nothing anew.
+// Opening a link in a tab that already shows the console does not reload it.
 addEventListener('hashchange', () => {
   const token = tokenIn(location.hash)
   if (token === null) return
@@ -22,20 +23,20 @@ function tokenIn(hash: string): string | null {
   return /^#join=(.+)$/.exec(hash)?.[1] ?? null
 }
 
-/** What a link opened; `key` this once, null where it was shown before. */
+/** `key` is present once; null where it was shown before. */
 export interface SignUpResult {
   readonly account: string
   readonly key: string | null
 }
 
 export async function loadSignUpSettings(): Promise<void> {
-  const answer = await request<{ by: 'log' | 'mail' | null; turnstile: string | null }>('GET', '/signup')
-  if (!answer.ok) return
-  linkDelivery.value = answer.value.by
-  turnstileSiteKey.value = answer.value.turnstile
+  const result = await request<{ by: 'log' | 'mail' | null; turnstile: string | null }>('GET', '/signup')
+  if (!result.ok) return
+  linkDelivery.value = result.value.by
+  turnstileSiteKey.value = result.value.turnstile
 }
 
-/** `challenge`: the token of a solved one, null where none is asked for. */
+/** `challenge`: the Turnstile token, or null where none is required. */
 export const requestLink = (email: string, challenge: string | null) =>
   request<{ message: string }>('POST', '/signup', { email, ...(challenge !== null && { challenge }) })
 
@@ -60,7 +61,7 @@ function loadTurnstile(): Promise<Turnstile> {
     script.onerror = () => {
       loading = null
       script.remove()
-      reject(new Error('The check that you are no robot could not be loaded. Allow challenges.cloudflare.com.'))
+      reject(new Error(SIGN_UP.turnstile))
     }
     document.head.append(script)
   })
@@ -68,12 +69,12 @@ function loadTurnstile(): Promise<Turnstile> {
 }
 
 export interface Challenge {
-  /** A token is good for one request. */
+  /** Requests a new token, because each works once. */
   reset(): void
   remove(): void
 }
 
-/** `solved`: a token, or null once it is used or too old. */
+/** `onToken` receives null when the token is used or has expired. */
 export function showChallenge(
   element: HTMLElement,
   siteKey: string,
@@ -81,13 +82,13 @@ export function showChallenge(
   onError: (why: string) => void,
 ): Challenge {
   let widget: { readonly of: Turnstile; readonly id: string } | null = null
-  let isGone = false
+  let isRemoved = false
   loadTurnstile().then(
     (of) => {
-      if (isGone) return
-      const gone = () => onToken(null)
+      if (isRemoved) return
+      const clear = () => onToken(null)
       const options = { sitekey: siteKey, action: TURNSTILE_ACTION, 'response-field': false, callback: onToken }
-      const id = of.render(element, { ...options, 'expired-callback': gone, 'error-callback': gone })
+      const id = of.render(element, { ...options, 'expired-callback': clear, 'error-callback': clear })
       widget = { of, id }
     },
     (error: Error) => onError(error.message),
@@ -98,7 +99,7 @@ export function showChallenge(
       widget?.of.reset(widget.id)
     },
     remove() {
-      isGone = true
+      isRemoved = true
       widget?.of.remove(widget.id)
     },
   }

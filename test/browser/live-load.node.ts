@@ -33,7 +33,7 @@ try {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 } })
   const page = await context.newPage()
   await page.goto(`${values.url}/live?coin=${encodeURIComponent(values.coin)}`)
-  await page.getByText('in step').first().waitFor({ timeout: 60_000 })
+  await page.getByText('In sync').first().waitFor({ timeout: 60_000 })
   const debug = await context.newCDPSession(page)
   await debug.send('Performance.enable')
   const sample = async (): Promise<Sample> => {

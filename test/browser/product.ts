@@ -1,13 +1,14 @@
-// The product as `npm start` runs it, and a browser on it: one of each for all suites that a test file imports.
+// The product as `npm start` runs it, and a browser: one of each for all suites that a test file imports.
 
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll } from 'vitest'
+import { CONSOLE, SIGN_IN } from '../../src/console/strings.ts'
 import { Gateway } from '../kit/gateway.ts'
 import { run, scratch } from '../kit/program.ts'
 import { type Browser, type Context, openBrowser, type Page } from './browser.ts'
 import { troublesOf } from './visit.ts'
 
-/** What `npm start --json` says of itself. */
+/** The line that `npm start --json` prints. */
 interface Started {
   readonly url: string
   readonly key: string
@@ -24,7 +25,7 @@ export interface Visit {
 const folder = scratch()
 export const state = join(folder.path, 'state')
 const opened = await openBrowser()
-/** Without a browser tests of pages are skipped; in CI they fail. */
+/** Without a browser, page tests are skipped; in CI they fail. */
 export const isMissing = typeof opened === 'string'
 if (isMissing) {
   if (process.env.CI === 'true') throw new Error(`pages are not tested: ${opened}`)
@@ -39,7 +40,7 @@ beforeAll(async () => {
   Object.assign(dev, JSON.parse(await launch.line((line) => line.startsWith('{'), 60_000)))
   dev.gateway = new Gateway(dev.url, dev.admin_token)
 }, 90_000)
-// Also of a test that failed. Of tests side by side, what they opened goes with the next test that is alone.
+// Also after a failed test. Contexts of concurrent tests are closed after the next sequential one.
 afterEach(async ({ task }) => {
   if (!isMissing && !task.concurrent) for (const context of browser.contexts()) await context.close()
 })
@@ -49,7 +50,7 @@ afterAll(async () => {
   folder.remove()
 })
 
-/** A visitor of their own opens a page, in a browser in which `before` ran first. */
+/** Opens a page in a new browser context, in which `before` ran first. */
 export async function open(
   path: string,
   { before = '', ...options }: { readonly before?: string; readonly [option: string]: unknown } = {},
@@ -62,7 +63,7 @@ export async function open(
   return { context, page, troubles }
 }
 export async function signIn(page: Page, token: string): Promise<void> {
-  await page.getByLabel(/A key of your account/).fill(token)
-  await page.getByRole('button', { name: 'Sign in' }).click()
-  await page.getByRole('button', { name: 'Sign out' }).waitFor()
+  await page.getByLabel(SIGN_IN.key).fill(token)
+  await page.getByRole('button', { name: SIGN_IN.submit }).click()
+  await page.getByRole('button', { name: CONSOLE.signOut }).waitFor()
 }

@@ -1,5 +1,5 @@
-// The console of operators and the live page: a real browser on the product as `npm start` runs it. The last test takes all
-// that visitors may spend.
+// The console of operators and the live page in a real browser, on the product as `npm start` runs it. The last test uses up
+// the visitor budget.
 
 import './pages/console.ts'
 import './pages/live-page.ts'

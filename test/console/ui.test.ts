@@ -5,11 +5,11 @@ import { stackedBars } from '../../src/console/ui/stacked-bars.ts'
 import { csvText } from '../../src/core/csv.ts'
 
 describe('CSV', () => {
-  it('quotes what would break it', () => {
+  it('quotes cells with separators, quotes and line breaks', () => {
     expect(csvText(['a', 'b'], [['x,y', 'say "hi"\n']])).toBe('a,b\r\n"x,y","say ""hi""\n"\r\n')
   })
 
-  it('keeps a label from being run as a formula, and leaves numbers alone', () => {
+  it('escapes labels that look like formulas, and leaves numbers alone', () => {
     expect(csvText(['l', 'n'], [['=HYPERLINK("http://x")', '-1.5']])).toBe(
       'l,n\r\n"\'=HYPERLINK(""http://x"")",-1.5\r\n',
     )
@@ -19,15 +19,15 @@ describe('CSV', () => {
 
 describe('amounts', () => {
   it('are exact', () => {
-    expect(creditsText(1_234_567_890_123n)).toBe('1 234 567.890123')
+    expect(creditsText(1_234_567_890_123n)).toBe('1,234,567.890123')
     expect(creditsText(-130_000)).toBe('-0.13')
-    expect(groupedText('100000.50')).toBe('100 000.50')
+    expect(groupedText('100000.50')).toBe('100,000.50')
     expect(groupedText('no number')).toBe('no number')
     for (const text of ['0', '-1234.5', '999', '100000000.25', 'no number', '1 of 2', ''])
       expect(plainText(groupedText(text))).toBe(text)
     fc.assert(
       fc.property(fc.bigInt(-(10n ** 18n), 10n ** 18n), (micro) => {
-        const text = creditsText(micro).replaceAll(' ', '')
+        const text = creditsText(micro).replaceAll(',', '')
         const [, sign, whole, rest = ''] = /^(-?)(\d+)(?:\.(\d{1,6}))?$/.exec(text)!
         expect(BigInt(`${sign}${whole}${rest.padEnd(6, '0')}`)).toBe(micro)
       }),

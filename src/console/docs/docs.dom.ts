@@ -1,8 +1,9 @@
-// What a script adds to the pages of the documentation, which do without: results while one types, a button that copies,
-// and a form that sends with the visitor’s own session. Invariants of the form: it sends to this host only; what comes is shown
-// as text; nothing is kept.
+// Enhances the documentation pages, which also work without it: search results while typing, copy buttons, and a form that
+// sends requests with the visitor’s session. Invariants: the form sends to this host only, shows responses as text and stores
+// nothing.
 
 import { type IndexedPage, searchPages } from './search.ts'
+import { COPY, SEARCH, TRY_IT } from './strings.ts'
 
 export function setUpSearch(): void {
   const form = document.querySelector<HTMLFormElement>('.search')
@@ -11,30 +12,30 @@ export function setUpSearch(): void {
   const list = document.createElement('ul')
   list.className = 'results'
   list.hidden = true
-  list.setAttribute('aria-label', 'Results')
+  list.setAttribute('aria-label', SEARCH.results)
   form.append(list)
   let index: Promise<IndexedPage[]> | null = null
-  let chosen = 0
+  let selected = 0
   const load = () => {
-    index ??= fetch('/docs/search.json').then((answer) => answer.json())
+    index ??= fetch('/docs/search.json').then((response) => response.json())
     return index
   }
   const links = () => [...list.querySelectorAll('a')]
-  const choose = (at: number) => {
+  const select = (at: number) => {
     const all = links()
-    chosen = all.length === 0 ? 0 : (at + all.length) % all.length
-    for (const [i, link] of all.entries()) link.setAttribute('aria-selected', String(i === chosen))
-    all[chosen]?.scrollIntoView({ block: 'nearest' })
+    selected = all.length === 0 ? 0 : (at + all.length) % all.length
+    for (const [i, link] of all.entries()) link.setAttribute('aria-selected', String(i === selected))
+    all[selected]?.scrollIntoView({ block: 'nearest' })
   }
   const show = async () => {
     const pages = await load().catch(() => null)
-    const found = pages === null ? [] : searchPages(pages, field.value)
+    const results = pages === null ? [] : searchPages(pages, field.value)
     list.replaceChildren(
-      ...found.map(resultItem),
-      ...(found.length === 0 ? [emptyItem(pages === null ? null : field.value)] : []),
+      ...results.map(resultItem),
+      ...(results.length === 0 ? [emptyItem(pages === null ? SEARCH.failed : SEARCH.nothing(field.value.trim()))] : []),
     )
     list.hidden = field.value.trim() === ''
-    choose(0)
+    select(0)
   }
   field.addEventListener('focus', () => void load().catch(() => (index = null)))
   field.addEventListener('input', show)
@@ -42,12 +43,12 @@ export function setUpSearch(): void {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
     if (step !== undefined) {
       event.preventDefault()
-      choose(chosen + step)
+      select(selected + step)
     }
     if (event.key === 'Escape') list.hidden = true
   })
   form.addEventListener('submit', (event) => {
-    const link = links()[chosen]
+    const link = links()[selected]
     if (list.hidden || link === undefined) return
     event.preventDefault()
     location.assign(link.href)
@@ -61,10 +62,10 @@ export function setUpSearch(): void {
     event.preventDefault()
     field.focus()
   })
-  // From the page of all pages, where somebody came by the form.
-  const asked = new URLSearchParams(location.search).get('q')
-  if (asked === null) return
-  field.value = asked
+  // The form without JavaScript leads here with a query.
+  const query = new URLSearchParams(location.search).get('q')
+  if (query === null) return
+  field.value = query
   field.focus()
   void show()
 }
@@ -75,37 +76,25 @@ function resultItem({ address, title, summary }: IndexedPage): HTMLElement {
   return element('li', link)
 }
 
-/** `query` is null where the index could not be loaded. */
-function emptyItem(query: string | null): HTMLElement {
-  const message =
-    query === null
-      ? 'The search index could not be loaded. /docs/all lists every page.'
-      : `No results for “${query.trim()}”. Try: authentication, limits, errors.`
-  return element('li', element('p', message))
+function emptyItem(text: string): HTMLElement {
+  return element('li', element('p', text))
 }
 
 const SHOWN_CHARS = 100_000
-const SHOWN_HEADERS = [
-  ['x-credits-cost', 'Credits'],
-  ['x-credits-remaining', 'Left'],
-  ['age', 'Age, s'],
-  ['x-block-height', 'Block'],
-  ['x-request-id', 'Request id'],
-] as const
 
 export function setUpTryIt(): void {
-  const part = document.querySelector<HTMLElement>('.try')
-  const form = part?.querySelector('form')
-  const who = part?.querySelector<HTMLElement>('.who')
+  const section = document.querySelector<HTMLElement>('.try')
+  const form = section?.querySelector('form')
+  const who = section?.querySelector<HTMLElement>('.who')
   const button = form?.querySelector('button')
-  if (!part || !form || !who || !button) return
+  if (!section || !form || !who || !button) return
   form.hidden = false
-  void describeVisitor().then((words) => who.replaceChildren(...words))
+  void describeVisitor().then((nodes) => who.replaceChildren(...nodes))
   form.addEventListener('submit', async (event) => {
     event.preventDefault()
     button.disabled = true
-    await sendRequest(form, part).catch((error: unknown) => {
-      who.textContent = `It could not be sent: ${error instanceof Error ? error.message : error}`
+    await sendRequest(form, section).catch((error: unknown) => {
+      who.textContent = TRY_IT.failed(error instanceof Error ? error.message : String(error))
     })
     button.disabled = false
   })
@@ -114,42 +103,40 @@ export function setUpTryIt(): void {
 async function describeVisitor(): Promise<(Node | string)[]> {
   const link = document.createElement('a')
   link.href = '/console'
-  link.textContent = 'Sign in'
-  const asked = await fetch('/session').then(
-    (answer) => (answer.ok ? answer.json() : null),
+  link.textContent = TRY_IT.signIn
+  const visitor = await fetch('/session').then(
+    (response) => (response.ok ? response.json() : null),
     () => null,
   )
-  if (asked === null) return [link, ' with a key of yours to send it from here; what it costs is charged to that key.']
-  if (asked.role === 'owner')
-    return [`As ${asked.account}: what it costs is charged to the key that you signed in with.`]
-  return [`As ${asked.name}, an operator.`]
+  if (visitor === null) return [link, TRY_IT.signedOut]
+  return [visitor.role === 'owner' ? TRY_IT.owner(visitor.account) : TRY_IT.operator(visitor.name)]
 }
 
-async function sendRequest(form: HTMLFormElement, part: HTMLElement): Promise<void> {
+async function sendRequest(form: HTMLFormElement, section: HTMLElement): Promise<void> {
   const { method = 'GET', path = '/' } = form.dataset
   const data = new FormData(form)
   const body = data.get('body')
   const url = new URL(String(data.get('path') ?? path), location.origin)
-  if (url.origin !== location.origin) throw new Error('the address must begin with /')
+  if (url.origin !== location.origin) throw new Error(TRY_IT.wrongPath)
   const startedMs = performance.now()
-  const answer = await fetch(url, {
+  const response = await fetch(url, {
     method,
     ...(body === null ? {} : { body: String(body), headers: { 'content-type': 'application/json' } }),
   })
-  const text = await answer.text()
-  const shown = part.querySelector<HTMLElement>('.answer')
-  if (!shown) return
+  const text = await response.text()
+  const output = section.querySelector<HTMLElement>('.answer')
+  if (!output) return
   const facts: [string, string][] = [
-    ['Status', String(answer.status)],
-    ['Time', `${Math.round(performance.now() - startedMs)} ms`],
-    ...SHOWN_HEADERS.flatMap(([header, name]): [string, string][] => {
-      const value = answer.headers.get(header)
+    [TRY_IT.status, String(response.status)],
+    [TRY_IT.time, `${Math.round(performance.now() - startedMs)} ms`],
+    ...Object.entries(TRY_IT.headers).flatMap(([header, name]): [string, string][] => {
+      const value = response.headers.get(header)
       return value === null ? [] : [[name, value]]
     }),
   ]
-  shown.querySelector('dl')?.replaceChildren(...facts.map(factItem))
-  shown.querySelector('pre')?.replaceChildren(formattedBody(text))
-  shown.hidden = false
+  output.querySelector('dl')?.replaceChildren(...facts.map(factItem))
+  output.querySelector('pre')?.replaceChildren(formattedBody(text))
+  output.hidden = false
 }
 
 function factItem([name, value]: [string, string]): HTMLElement {
@@ -161,11 +148,9 @@ function formattedBody(text: string): string {
   try {
     shown = JSON.stringify(JSON.parse(text), null, 2)
   } catch {
-    // It is no JSON: as it came.
+    // Not JSON: shown unchanged.
   }
-  return shown.length <= SHOWN_CHARS
-    ? shown
-    : `${shown.slice(0, SHOWN_CHARS)}\n… ${shown.length - SHOWN_CHARS} more characters`
+  return shown.length <= SHOWN_CHARS ? shown : shown.slice(0, SHOWN_CHARS) + TRY_IT.more(shown.length - SHOWN_CHARS)
 }
 
 function addCopyButtons(): void {
@@ -174,27 +159,27 @@ function addCopyButtons(): void {
     const button = document.createElement('button')
     button.type = 'button'
     button.className = 'copy'
-    button.textContent = 'Copy'
+    button.textContent = COPY.copy
     button.addEventListener('click', async () => {
       await navigator.clipboard.writeText(text)
-      button.textContent = 'Copied'
+      button.textContent = COPY.copied
     })
     block.append(button)
   }
 }
 
-/** Examples are for the gateway that shows them. */
+/** Makes examples use the origin that serves this page. */
 function showServedOrigin(): void {
   for (const block of document.querySelectorAll('article pre code')) {
-    const words = document.createTreeWalker(block, NodeFilter.SHOW_TEXT)
-    while (words.nextNode()) {
-      const { currentNode: text } = words
+    const nodes = document.createTreeWalker(block, NodeFilter.SHOW_TEXT)
+    while (nodes.nextNode()) {
+      const { currentNode: text } = nodes
       text.nodeValue = text.nodeValue?.replaceAll('http://127.0.0.1:8787', location.origin) ?? null
     }
   }
 }
 
-// A long menu begins where the page stands in it.
+// Scrolls a long menu to the current page.
 document.querySelector('.side [aria-current]')?.scrollIntoView({ block: 'center' })
 setUpSearch()
 setUpTryIt()
@@ -202,7 +187,7 @@ showServedOrigin()
 if ('clipboard' in navigator) addCopyButtons()
 
 function element(tag: string, ...children: (Node | string)[]): HTMLElement {
-  const made = document.createElement(tag)
-  made.append(...children)
-  return made
+  const created = document.createElement(tag)
+  created.append(...children)
+  return created
 }

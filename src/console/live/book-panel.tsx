@@ -1,6 +1,5 @@
-// The order book: two sides by price steps, what lies up to each price as bars, and the spread between. It is drawn when it
-// changed, once a frame, and never read out: who does not see it asks for the best prices with the status. Beside it the
-// depth of the whole book, drawn a few times a second since all levels are summed, and the last trades.
+// The order book in price steps with cumulative sizes as bars, the depth chart, and the latest trades. The book renders at
+// most once per frame when it changed; the depth chart twice a second, because it sums all levels.
 
 import { computed, signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
@@ -19,6 +18,7 @@ import {
 } from './grouped-book.ts'
 import { bookVersion, coin, liveBook, replay, trades } from './live-page.dom.ts'
 import { Panel, PanelSelect, screenReaderText } from './panel.tsx'
+import * as strings from './strings.ts'
 
 const TRADES_SHOWN = 30
 
@@ -27,15 +27,15 @@ export function TradePanel() {
   if (past) void bookVersion.value
   const rows = (past ? past.trades : trades.value).slice(0, TRADES_SHOWN)
   return (
-    <Panel name="trades" title="Trades">
+    <Panel name="trades" title={strings.tradesTitle}>
       <div class="list">
         <table>
-          <caption class="unseen">Last trades, newest first; times are UTC</caption>
+          <caption class="unseen">{strings.tradesTable}</caption>
           <thead>
             <tr>
-              <th scope="col">Price</th>
-              <th scope="col">Size</th>
-              <th scope="col">UTC</th>
+              <th scope="col">{strings.bookColumnsPrice}</th>
+              <th scope="col">{strings.bookColumnsSize}</th>
+              <th scope="col">{strings.tradesColumnsTime}</th>
             </tr>
           </thead>
           <tbody>
@@ -43,7 +43,7 @@ export function TradePanel() {
               <tr key={id} class={isBuy ? 'bid' : 'ask'}>
                 <td>
                   {priceText(px)}
-                  <span class="unseen">{isBuy ? ' bought' : ' sold'}</span>
+                  <span class="unseen">{isBuy ? strings.tradesBought : strings.tradesSold}</span>
                 </td>
                 <td>{compactText(sz)}</td>
                 <td>{clockText(time)}</td>
@@ -52,7 +52,7 @@ export function TradePanel() {
           </tbody>
         </table>
       </div>
-      {rows.length === 0 && <p class="foot">No trade yet.</p>}
+      {rows.length === 0 && <p class="foot">{strings.tradesEmpty}</p>}
     </Panel>
   )
 }
@@ -78,13 +78,13 @@ export function DepthPanel() {
   return (
     <Panel
       name="depth"
-      title="Depth"
+      title={strings.depthTitle}
       head={
         <PanelSelect
-          label={screenReaderText('Distance from the middle')}
+          label={screenReaderText(strings.depthRange)}
           value={share.value}
           options={SHARES}
-          text={(one) => `±${one * 100} %`}
+          text={strings.depthPercent}
           onSelect={(one) => (share.value = one)}
         />
       }
@@ -94,8 +94,8 @@ export function DepthPanel() {
         role="img"
         aria-label={
           shown
-            ? `Depth from ${priceText(shown.low)} to ${priceText(shown.high)}, at most ${compactText(shown.maxTotal)}`
-            : 'No depth'
+            ? strings.depthChart(priceText(shown.low), priceText(shown.high), compactText(shown.maxTotal))
+            : strings.depthNone
         }
         viewBox={`0 0 ${SIZE.width} ${SIZE.height}`}
         preserveAspectRatio="none"
@@ -109,7 +109,7 @@ export function DepthPanel() {
       </svg>
       <p class="foot number">
         <span>{shown ? priceText(shown.low) : ''}</span>
-        <span>{shown ? `up to ${compactText(shown.maxTotal)}` : ''}</span>
+        <span>{shown ? strings.depthMost(compactText(shown.maxTotal)) : ''}</span>
         <span>{shown ? priceText(shown.high) : ''}</span>
       </p>
     </Panel>
@@ -118,12 +118,12 @@ export function DepthPanel() {
 
 const ROW_HEIGHT = 20
 const DEPTHS = [15, 30, 100] as const
-/** Of the step the market's price decides, until one is chosen. */
+/** 0 until the visitor chooses a step; then the finest step for the price applies. */
 const chosenStep = computed(() => Number(params.value.get('step')) || 0)
 const rowsShown = signal<number>(DEPTHS[0])
 const steps = signal<readonly number[]>([])
 
-/** The levels that are shown now; null where no book can be trusted. */
+/** The levels to show; null while no book is verified. */
 function visibleLevels() {
   const past = replay.value
   if (past) return past.book?.levels() ?? null
@@ -147,21 +147,21 @@ export function BookPanel() {
   return (
     <Panel
       name="book"
-      title="Order book"
+      title={strings.bookTitle}
       head={
         <>
           <PanelSelect
-            label={screenReaderText('Price step')}
+            label={screenReaderText(strings.bookStep)}
             value={step}
             options={steps.value}
             text={(one) => fixedText(one, stepDecimals(one))}
             onSelect={(one) => navigate(urlWith({ step: String(one) }), 'replace')}
           />
           <PanelSelect
-            label={screenReaderText('Rows of each side')}
+            label={screenReaderText(strings.bookRowsPerSide)}
             value={most}
             options={DEPTHS}
-            text={(one) => `${one} rows`}
+            text={strings.bookRows}
             onSelect={(one) => (rowsShown.value = one)}
           />
         </>
@@ -174,18 +174,19 @@ export function BookPanel() {
             <>
               <b class="number">{fixedText(spread.middle, decimals + 1)}</b>
               <span class="number">
-                spread {fixedText(spread.size, priceDecimals(spread.middle))} · {fixedText(spread.basisPoints, 2)} bp
+                {strings.bookSpread(
+                  fixedText(spread.size, priceDecimals(spread.middle)),
+                  fixedText(spread.basisPoints, 2),
+                )}
               </span>
             </>
           ) : (
-            <span>{levels ? 'One side is empty' : 'No book to be trusted yet'}</span>
+            <span>{levels ? strings.bookOneSided : strings.bookSyncing}</span>
           )}
         </p>
         <BookSide side="bid" rows={below} deepest={deepest} decimals={decimals} />
       </div>
-      <p class="foot number">
-        {bids.length + asks.length} levels: {bids.length} bids, {asks.length} asks
-      </p>
+      <p class="foot number">{strings.bookLevels(fixedText(bids.length, 0), fixedText(asks.length, 0))}</p>
     </Panel>
   )
 }
@@ -197,11 +198,11 @@ interface BookSideProps {
   readonly decimals: number
 }
 
-/** Asks stand worst first, so that the best of both sides meet in the middle. */
+/** Asks are listed from the highest, so that the best prices of both sides meet in the middle. */
 function BookSide({ side, rows, deepest, decimals }: BookSideProps) {
   const isAbove = side === 'ask'
   const shown = isAbove ? [...rows].reverse() : rows
-  /** The names of the columns stand above both sides once. */
+  /** Only the upper side has column headings. */
   const head = isAbove ? 1 : 0
   return (
     <div class={`half ${side}`}>
@@ -216,12 +217,12 @@ function BookSide({ side, rows, deepest, decimals }: BookSideProps) {
         ))}
       </svg>
       <table>
-        <caption class="unseen">{isAbove ? 'Asks, worst first' : 'Bids, best first'}</caption>
+        <caption class="unseen">{isAbove ? strings.bookAsks : strings.bookBids}</caption>
         <thead class={isAbove ? undefined : 'unseen'}>
           <tr>
-            <th scope="col">Price</th>
-            <th scope="col">Size</th>
-            <th scope="col">Sum</th>
+            <th scope="col">{strings.bookColumnsPrice}</th>
+            <th scope="col">{strings.bookColumnsSize}</th>
+            <th scope="col">{strings.bookColumnsTotal}</th>
           </tr>
         </thead>
         <tbody>
@@ -238,7 +239,7 @@ function BookSide({ side, rows, deepest, decimals }: BookSideProps) {
   )
 }
 
-/** Steps follow the price by powers of ten alone: the choice does not jump while the price moves. */
+/** Steps change only by powers of ten, so the choice stays stable while the price moves. */
 function updateSteps(middle: number): void {
   const next = priceSteps(middle)
   if (next[0] !== steps.peek()[0]) steps.value = next

@@ -1,5 +1,5 @@
-// Candles of a chart: pages of the past before those that are there, the running one after them. Laws: one for each time,
-// oldest first; of the same time the later news counts; what is asked for next always lies before all that is there.
+// Candles of a chart, merged from pages and updates. Invariants: one candle per time, oldest first; a later update replaces an
+// earlier one; the next page always ends before the oldest stored candle.
 
 import { INTERVAL_MS, type Interval } from '../../core/candle-interval.ts'
 
@@ -13,7 +13,7 @@ export interface WireCandle {
 }
 
 export interface ChartCandle {
-  /** Beginning, Unix ms. */
+  /** Open time, Unix ms. */
   readonly time: number
   readonly open: number
   readonly high: number
@@ -22,13 +22,13 @@ export interface ChartCandle {
   readonly volume: number
 }
 
-/** A month is as long as the longest. */
+/** The longest month, because a page must not be too short. */
 const MONTH_MS = 31 * 86_400_000
 
 export const isInterval = (text: string): text is Interval => Object.hasOwn(INTERVAL_MS, text)
 
 const PAGE_SIZE = 500
-/** Kept at most: a page that is left open for weeks does not grow. */
+/** Bounds the memory of a page that stays open for weeks. */
 const CANDLES_MAX = 20_000
 
 export function parseCandle({ t, o, h, l, c, v }: WireCandle): ChartCandle | null {
@@ -36,18 +36,17 @@ export function parseCandle({ t, o, h, l, c, v }: WireCandle): ChartCandle | nul
   return Object.values(candle).every(Number.isFinite) ? candle : null
 }
 
-/** Both together. */
 export function mergeCandles(stored: readonly ChartCandle[], newer: readonly ChartCandle[]): ChartCandle[] {
   const byTime = new Map(stored.map((candle) => [candle.time, candle]))
   for (const candle of newer) byTime.set(candle.time, candle)
   return [...byTime.values()].sort((a, b) => a.time - b.time).slice(-CANDLES_MAX)
 }
 
-/** The window of the page before all that is held; of the newest page where nothing is. */
+/** The time window before the oldest stored candle; the newest window if there is none. */
 export function pageBefore(stored: readonly ChartCandle[], interval: Interval, nowMs: number) {
   const endTime = stored[0] ? stored[0].time - 1 : nowMs
   return { startTime: Math.max(0, endTime - PAGE_SIZE * (INTERVAL_MS[interval] ?? MONTH_MS)), endTime }
 }
 
-/** Windows without a candle that a search for older ones goes back, each wider than the last; a market begins somewhere. */
+/** After this many empty windows in a row the market has no older candles. */
 export const EMPTY_PAGES_MAX = 3

@@ -1,6 +1,6 @@
-// Candles of the market: the newest page first, older ones as the visitor scrolls back, the running one as it changes. The chart
-// is lightweight-charts, which is loaded when it is first needed. Invariants: nothing of it is inline and nothing is told to
-// its makers (its own logo does both, and is off); its colors are those of the page.
+// Candles of the market: the newest page first, older pages on scrolling back, and updates of the current candle. The chart
+// library is loaded on first use. Invariant: the library adds no inline styles and sends nothing to its makers, which is why
+// its own logo is off.
 
 import { signal } from '@preact/signals'
 import type { IChartApi, ISeriesApi, UTCTimestamp } from 'lightweight-charts'
@@ -12,25 +12,31 @@ import { priceDecimals } from './formats.ts'
 import { clock, coin, connection, interval, replay, requestInfo, selectInterval } from './live-page.dom.ts'
 import { Panel, PanelSelect, screenReaderText } from './panel.tsx'
 import { pageNow } from './runtime.dom.ts'
+import * as strings from './strings.ts'
 
 const chartError = signal<string | null>(null)
 
 export function ChartPanel() {
-  const place = useRef<HTMLDivElement>(null)
+  const container = useRef<HTMLDivElement>(null)
   const name = coin.value
   const length = interval.value
   useEffect(() => {
-    if (name === null || !place.current) return undefined
-    return followCandles(place.current, name, length)
+    if (name === null || !container.current) return undefined
+    return followCandles(container.current, name, length)
   }, [name, length])
   return (
     <Panel
       name="chart"
-      title={<>Candles{replay.value && <small> of now</small>}</>}
+      title={
+        <>
+          {strings.chartTitle}
+          {replay.value && <small>{strings.chartLive}</small>}
+        </>
+      }
       head={
         <>
           <PanelSelect
-            label={screenReaderText('Interval')}
+            label={screenReaderText(strings.chartInterval)}
             value={length}
             options={INTERVALS}
             onSelect={selectInterval}
@@ -41,7 +47,12 @@ export function ChartPanel() {
         </>
       }
     >
-      <div class="chart-place" ref={place} role="img" aria-label={`Candles of ${name ?? 'no market'}, ${length}`} />
+      <div
+        class="chart-place"
+        ref={container}
+        role="img"
+        aria-label={strings.chartLabel(name ?? strings.chartNoMarket, length)}
+      />
       {chartError.value && <p class="foot">{chartError.value}</p>}
     </Panel>
   )
@@ -49,9 +60,9 @@ export function ChartPanel() {
 
 const now = () => Math.floor(clock.now(pageNow()))
 
-/** Shows a market's candles in `place`; the answer ends that. */
-function followCandles(place: HTMLElement, name: string, length: Interval): () => void {
-  let held: ChartCandle[] = []
+/** Shows the candles of a market in `container`; returns the function that stops it. */
+function followCandles(container: HTMLElement, name: string, length: Interval): () => void {
+  let candles: ChartCandle[] = []
   let chart: Awaited<ReturnType<typeof openChart>> | null = null
   let isLoading = false
   let empty = 0
@@ -60,29 +71,29 @@ function followCandles(place: HTMLElement, name: string, length: Interval): () =
 
   const load = async (window: ReturnType<typeof pageBefore>, isOlder: boolean) => {
     isLoading = true
-    const answer = await requestInfo({ type: 'candleSnapshot', req: { coin: name, interval: length, ...window } })
+    const result = await requestInfo({ type: 'candleSnapshot', req: { coin: name, interval: length, ...window } })
     isLoading = false
     if (isOver) return
-    chartError.value = answer.ok || answer.isRetryable ? null : `Candles: ${answer.reason}`
-    if (!answer.ok) return
-    const rows = Array.isArray(answer.value) ? (answer.value as WireCandle[]) : []
-    const before = held.length
-    held = mergeCandles(
-      held,
+    chartError.value = result.ok || result.isRetryable ? null : strings.chartFailed(result.reason)
+    if (!result.ok) return
+    const rows = Array.isArray(result.value) ? (result.value as WireCandle[]) : []
+    const before = candles.length
+    candles = mergeCandles(
+      candles,
       rows.map(parseCandle).filter((one) => one !== null),
     )
-    empty = isOlder && held.length === before ? empty + 1 : 0
-    chart?.show(held)
+    empty = isOlder && candles.length === before ? empty + 1 : 0
+    chart?.show(candles)
     if (!isShown) chart?.toEnd()
     isShown = true
   }
   const older = () => {
-    if (!isLoading && !isOver && empty < EMPTY_PAGES_MAX) void load(pageBefore(held, length, now()), true)
+    if (!isLoading && !isOver && empty < EMPTY_PAGES_MAX) void load(pageBefore(candles, length, now()), true)
   }
-  /** After an interruption what it has missed, at first the newest page. */
+  /** Loads the newest page, or after an interruption the missed candles. */
   const newest = () => {
     const page = pageBefore([], length, now())
-    void load({ ...page, startTime: held.at(-1)?.time ?? page.startTime }, false)
+    void load({ ...page, startTime: candles.at(-1)?.time ?? page.startTime }, false)
   }
 
   const leave = connection.subscribe(
@@ -90,26 +101,26 @@ function followCandles(place: HTMLElement, name: string, length: Interval): () =
     {
       live: newest,
       refused: (reason) => {
-        chartError.value = `Candles: ${reasonOf(reason)}`
+        chartError.value = strings.chartFailed(reasonOf(reason))
       },
       frame: (frame) => {
         const candle = frame.channel === 'candle' ? parseCandle(frame.data) : null
         if (!candle) return
-        const last = held.at(-1)
+        const last = candles.at(-1)
         if (last && candle.time < last.time) return
-        held = mergeCandles(held, [candle])
+        candles = mergeCandles(candles, [candle])
         chart?.update(candle)
       },
     },
   )
-  openChart(place, older)
+  openChart(container, older)
     .then((opened) => {
       if (isOver) return opened.remove()
       chart = opened
-      chart.show(held)
+      chart.show(candles)
     })
     .catch(() => {
-      chartError.value = 'The chart could not be loaded: reload the page.'
+      chartError.value = strings.chartNotLoaded
     })
   return () => {
     isOver = true
@@ -118,7 +129,7 @@ function followCandles(place: HTMLElement, name: string, length: Interval): () =
   }
 }
 
-/** So many candles before the first that is there, more are fetched. */
+/** Older candles are fetched when fewer than this many remain to the left. */
 const PREFETCH_CANDLES = 30
 
 const chartTime = (ms: number) => Math.floor(ms / 1_000) as UTCTimestamp
@@ -128,7 +139,7 @@ async function openChart(element: HTMLElement, onNearStart: () => void) {
   const chart = createChart(element, {
     autoSize: true,
     layout: { attributionLogo: false, fontSize: 11 },
-    // Some browsers name languages that dates cannot be written in, and times are UTC in any.
+    // Some browsers report locales that date formatting rejects; times are UTC in any case.
     localization: { locale: 'en-GB' },
     timeScale: { timeVisible: true, secondsVisible: false, rightOffset: 4 },
   })
@@ -159,7 +170,7 @@ async function openChart(element: HTMLElement, onNearStart: () => void) {
       candles.setData(all.map(({ time, ...rest }) => ({ time: chartTime(time), ...rest })))
       volumes.setData(all.map(({ time, volume }) => ({ time: chartTime(time), value: volume })))
     },
-    /** The last one changed, or one follows it. */
+    /** Updates the last candle or appends a new one. */
     update: ({ time, volume, ...rest }: ChartCandle) => {
       candles.update({ time: chartTime(time), ...rest })
       volumes.update({ time: chartTime(time), value: volume })
@@ -172,7 +183,7 @@ async function openChart(element: HTMLElement, onNearStart: () => void) {
   }
 }
 
-/** Colours as the page's style gives them to these names, in the scheme of the moment. */
+/** Reads colors from the CSS classes of the page, in the current color scheme. */
 function applyColors(
   element: HTMLElement,
   chart: IChartApi,

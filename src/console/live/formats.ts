@@ -1,17 +1,17 @@
-// Numbers of markets as the page shows them. Law: what is not a number is a dash, never NaN; times are UTC.
+// Formats numbers of markets. Invariant: anything that is not a number is shown as a dash; times are UTC.
 
 const DASH = '–'
 const THOUSANDS = /\B(?=(\d{3})+(?!\d))/g
 
-/** With spaces between thousands and so many decimals. */
+/** With thousands separators and a fixed number of decimals. */
 export function fixedText(value: number, decimals: number): string {
   if (!Number.isFinite(value)) return DASH
   const [whole = '', part] = Math.abs(value).toFixed(decimals).split('.')
-  const text = `${whole.replaceAll(THOUSANDS, ' ')}${part === undefined ? '' : `.${part}`}`
+  const text = `${whole.replaceAll(THOUSANDS, ',')}${part === undefined ? '' : `.${part}`}`
   return value < 0 && /[1-9]/.test(text) ? `−${text}` : text
 }
 
-/** Decimals that a price of this size is told with: five figures, as the exchange has them, and no more than eight decimals. */
+/** Decimals for a price: five significant figures, as on the exchange, and at most eight decimals. */
 export function priceDecimals(price: number): number {
   if (!(price > 0)) return 2
   return Math.min(8, Math.max(0, 4 - Math.floor(Math.log10(price))))
@@ -19,19 +19,19 @@ export function priceDecimals(price: number): number {
 
 export const priceText = (price: number) => fixedText(price, priceDecimals(price))
 
-/** A change in percent, with its sign. */
+/** A change in percent with its sign. */
 export function changeText(now: number, before: number): string {
   const change = (now / before - 1) * 100
   if (!Number.isFinite(change)) return DASH
-  return `${change > 0 ? '+' : ''}${fixedText(change, 2)} %`
+  return `${change > 0 ? '+' : ''}${fixedText(change, 2)}%`
 }
 
 const UNITS = ['', 'k', 'M', 'B', 'T']
 
-/** Three figures and a unit: `1.23 M`. */
+/** Three significant figures and a unit: `1.23 M`. */
 export function compactText(value: number): string {
   if (!Number.isFinite(value)) return DASH
-  // Rounded first: 999,999 is a million.
+  // Rounded first, so that 999,999 becomes 1 M.
   const size = Number(Math.abs(value).toPrecision(3))
   const unit = size < 1_000 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log10(size) / 3))
   const scaled = value / 1_000 ** unit
@@ -40,7 +40,7 @@ export function compactText(value: number): string {
   return unit === 0 ? text : `${text} ${UNITS[unit]}`
 }
 
-/** How old something is. */
+/** A duration in its largest unit. */
 export function ageText(ms: number): string {
   if (!Number.isFinite(ms)) return DASH
   const age = Math.max(0, ms)
@@ -55,7 +55,7 @@ const iso = (ms: number) => (Number.isFinite(ms) && Math.abs(ms) < 8.64e15 ? new
 export const clockText = (ms: number) => iso(ms).slice(11, 19) || DASH
 /** `2026-11-25 12:34:56`, UTC. */
 export const timestampText = (ms: number) => iso(ms).slice(0, 19).replace('T', ' ') || DASH
-/** As an input of date and time has it, in UTC. */
+/** The value of a `datetime-local` input, in UTC. */
 export const dateTimeInputText = (ms: number) => iso(ms).slice(0, 19)
-/** The moment of such an input; NaN where it holds none. */
+/** Unix ms of such a value; NaN if it is empty or invalid. */
 export const parseDateTimeInput = (text: string) => Date.parse(`${text}${/T\d\d:\d\d$/.test(text) ? ':00' : ''}Z`)

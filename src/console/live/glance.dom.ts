@@ -1,5 +1,5 @@
-// What the page shows while it has no frames: a book and the middles, every few seconds, free for everybody. Invariant:
-// nothing is asked for while the link is up, the past is played, or nobody looks.
+// Polls a free book and mid prices every few seconds while the page is disconnected. Invariant: nothing is polled while
+// connected, during a replay, or in a hidden tab.
 
 import { signal } from '@preact/signals'
 import type { CoinBook } from '../../client/bootstrap.ts'
@@ -19,25 +19,25 @@ interface GlanceResponse {
 
 const POLL_MS = 5_000
 
-/** Null: there are frames, or nothing came yet. */
+/** Null while connected, or before the first response. */
 export const glance = signal<Glance | null>(null)
 
-/** Looks every few seconds; returns the function that stops it. */
+/** Starts polling; returns the function that stops it. */
 export function pollGlance(coinOf: () => string | null, onMids: (mids: Readonly<Record<string, string>>) => void) {
-  const once = async () => {
+  const poll = async () => {
     if (document.visibilityState === 'hidden') return
     const coin = coinOf() ?? ''
-    const answer = await fetch(`/live/glance?coin=${encodeURIComponent(coin)}`).catch(() => null)
-    const { book, mids }: GlanceResponse = answer?.ok ? await answer.json().catch(() => NO_GLANCE) : NO_GLANCE
-    if (isOver) return
+    const result = await fetch(`/live/glance?coin=${encodeURIComponent(coin)}`).catch(() => null)
+    const { book, mids }: GlanceResponse = result?.ok ? await result.json().catch(() => NO_GLANCE) : NO_GLANCE
+    if (isStopped) return
     if (mids) onMids(mids)
     if (book) glance.value = { coin: book.coin, timeMs: book.time, levels: book.levels }
   }
-  let isOver = false
-  const timer = setInterval(() => void once(), POLL_MS)
-  void once()
+  let isStopped = false
+  const timer = setInterval(() => void poll(), POLL_MS)
+  void poll()
   return () => {
-    isOver = true
+    isStopped = true
     clearInterval(timer)
     glance.value = null
   }

@@ -1,6 +1,6 @@
-// A book's levels put together by price steps, with what lies up to each, and as outlines of what it holds up to each price.
-// Invariants: bids are rounded down and asks up, so that the two never meet where they did not; no size is lost or counted
-// twice; rows come best first; both outlines have one scale, whose top is the deeper of the two.
+// Groups the levels of a book by price step with cumulative sizes, and outlines its depth. Invariants: bids are rounded down
+// and asks up, so that grouping never crosses the book; no size is lost or counted twice; rows are sorted best first; both
+// depth outlines share one scale, set by the deeper side.
 
 export interface BookLevel {
   readonly px: string
@@ -10,20 +10,20 @@ export interface BookLevel {
 export interface BookRow {
   readonly px: number
   readonly sz: number
-  /** With all better rows. */
+  /** Cumulative size, including all better rows. */
   readonly total: number
 }
 
 export type Side = 'bid' | 'ask'
 
-/** Price steps to choose from, finest first: of five figures of this price, and 2 to 1,000 times as wide. */
+/** Price steps to choose from, finest first: the fifth significant figure of the price, and 2 to 1,000 times that. */
 export function priceSteps(price: number): number[] {
   if (!(price > 0)) return []
   const finest = 10 ** (Math.floor(Math.log10(price)) - 4)
   return [1, 2, 5, 10, 20, 50, 100, 1_000].map((factor) => Number((finest * factor).toPrecision(12)))
 }
 
-/** At most `most` rows of a side. `step` 0: each level by itself. */
+/** Groups one side into at most `maxRows` rows. `step` 0 keeps each level. */
 export function groupedRows(levels: Iterable<BookLevel>, side: Side, step: number, maxRows: number): BookRow[] {
   const rows: BookRow[] = []
   let total = 0
@@ -47,21 +47,21 @@ export function groupedRows(levels: Iterable<BookLevel>, side: Side, step: numbe
   return rows
 }
 
-/** Decimals that prices of this step have. */
+/** Decimals needed for prices of this step. */
 export function stepDecimals(step: number): number {
   return step > 0 ? Math.max(0, Math.min(8, -Math.floor(Math.log10(step) + 1e-9))) : 8
 }
 
 function roundToStep(px: number, side: Side, step: number): number {
   if (step <= 0) return px
-  // A price on a step stays there, whatever a quotient of floats makes of it.
+  // Float division must not move a price that is already on a step.
   const steps = px / step
   const near = Math.round(steps)
   const whole = Math.abs(steps - near) < 1e-7 ? near : side === 'bid' ? Math.floor(steps) : Math.ceil(steps)
   return Number((whole * step).toFixed(stepDecimals(step) + 2))
 }
 
-/** What the two best prices leave between them. */
+/** The spread between the best prices, or null without both sides. */
 export function spreadOf(bid: BookLevel | undefined, ask: BookLevel | undefined) {
   if (!bid || !ask) return null
   const low = Number(bid.px)
@@ -73,7 +73,7 @@ export function spreadOf(bid: BookLevel | undefined, ask: BookLevel | undefined)
 export interface DepthChart {
   readonly bids: string
   readonly asks: string
-  /** Lowest and highest price, and the deepest sum within. */
+  /** Lowest and highest price, and the largest cumulative size between them. */
   readonly low: number
   readonly high: number
   readonly maxTotal: number
@@ -81,7 +81,7 @@ export interface DepthChart {
 
 type DepthPoints = readonly (readonly [px: number, total: number])[]
 
-/** `share`: how far from the middle, as a part of it. Null: there is no middle. */
+/** `share` is the distance from the mid price as a fraction of it. Null without both sides. */
 export function depthChart(
   bids: readonly BookLevel[],
   asks: readonly BookLevel[],
@@ -120,7 +120,7 @@ interface ChartArea {
   readonly maxTotal: number
 }
 
-/** Steps from the best price to the edge; of many levels in one pixel the last counts. */
+/** Steps from the best price to the edge; of several levels in one pixel only the last is drawn. */
 function pathOf(sums: DepthPoints, edge: number, { width, height, low, high, maxTotal }: ChartArea): string {
   const [best] = sums
   if (!best || maxTotal <= 0) return ''

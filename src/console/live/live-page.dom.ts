@@ -1,5 +1,5 @@
-// What the live page knows, as signals, and what it does: one link, one market at a time, of now or of the past. Laws: what
-// is drawn changes once a frame of the screen; leaving a market frees all of it.
+// The state of the live page as signals, and its actions: one connection, and one market at a time, live or replayed.
+// Invariants: signals that are drawn change at most once per animation frame; leaving a market releases all of it.
 
 import { computed, effect, signal } from '@preact/signals'
 import type { ConnectionStatus } from '../../client/api.ts'
@@ -18,39 +18,41 @@ import { type ActivityEntry, addActivity, addTrades, type Trade } from './recent
 import { browserRuntime, pageNow } from './runtime.dom.ts'
 import { fetchStreamAccess } from './stream-access.dom.ts'
 import { createStreamConnection } from './stream-connection.ts'
+import * as strings from './strings.ts'
+import { CONNECTION } from './strings.ts'
 
 const INFO_TIMEOUT_MS = 15_000
 const MARKETS_REFRESH_MS = 60_000
 const MARKETS_RETRY_MS = 5_000
-/** A link that is only broken comes back sooner. */
+/** Brief disconnects end sooner and need no polling. */
 const GLANCE_AFTER_MS = 3_000
-/** Coins of a token for few that are followed in the list. */
+/** A token for some coins follows at most this many of them in the list. */
 const FOLLOWED_MAX = 8
 
 export const clock = new ServerClock()
 const frameScheduler = new FrameScheduler((run) => requestAnimationFrame(run))
 
 export const connectionState = signal<ConnectionStatus>({ state: 'connecting', attempt: 0 })
-/** Without a link: the gateway said when to come back, and has not been reached since. */
+/** Disconnected because the gateway asked to wait. */
 export const isBusy = signal(false)
 export const activity = signal<readonly ActivityEntry[]>([])
 export const markets = signal<readonly Market[]>([])
 export const trades = signal<readonly Trade[]>([])
-/** Counts changes of the book, one for each frame of the screen at most. */
+/** Grows when the book changed, at most once per animation frame. */
 export const bookVersion = signal(0)
-/** Null: of now. */
+/** Null while live. */
 export const replay = signal<MarketReplay | null>(null)
 const isReplaying = signal(false)
 
 const topMarket = computed(() => markets.value.find(({ volume }) => volume > 0)?.coin ?? markets.value[0]?.coin ?? null)
 export const coin = computed(() => params.value.get('coin') || topMarket.value)
 export const interval = computed<Interval>(() => {
-  const wanted = params.value.get('interval') ?? ''
-  return isInterval(wanted) ? wanted : '1m'
+  const chosen = params.value.get('interval') ?? ''
+  return isInterval(chosen) ? chosen : '1m'
 })
 
 let book: MarketBook | null = null
-/** What came since the last frame of the screen, of what each frame of the socket tells whole. */
+/** The latest values since the last animation frame. */
 let mids: Readonly<Record<string, string>> = {}
 let lastTrades: readonly Trade[] = []
 const bookChanged = frameScheduler.deferred(() => void bookVersion.value++)
@@ -65,43 +67,43 @@ function logActivity(kind: ActivityEntry['kind'], text: string): void {
   activity.value = addActivity(activity.peek(), { atMs: clock.now(pageNow()), kind, text })
 }
 
-/** The live book; null while the past is played, or nothing is chosen. */
+/** The live book; null during a replay, or while no market is selected. */
 export const liveBook = () => book
 
-/** How long the gateway asked to be left alone; 0: it did not. */
+/** The wait that the gateway asked for; 0 if none. */
 let retryAfterMs = 0
 
 export const connection = createStreamConnection(
   browserRuntime,
   async (isFresh) => {
-    const pass = await fetchStreamAccess(isFresh, clock, subscribeMarkets)
-    retryAfterMs = pass.ok ? 0 : (pass.waitMs ?? 0)
-    return pass
+    const access = await fetchStreamAccess(isFresh, clock, subscribeMarkets)
+    retryAfterMs = access.ok ? 0 : (access.waitMs ?? 0)
+    return access
   },
   {
     onState: (state) => {
       const was = connectionState.peek().state
       connectionState.value = state
       if (state.state !== 'connecting') isBusy.value = state.state === 'waiting' && retryAfterMs > 0
-      if (state.state === 'open') logActivity('good', 'The link is up')
-      else if (state.state === 'waiting' && was !== 'waiting') logActivity('bad', `No link: ${state.reason}`)
-      else if (state.state === 'fatal') logActivity('bad', `Refused: ${state.reason}`)
+      if (state.state === 'open') logActivity('good', CONNECTION.open)
+      else if (state.state === 'waiting' && was !== 'waiting')
+        logActivity('bad', strings.activityDisconnected(state.reason))
+      else if (state.state === 'fatal') logActivity('bad', strings.activityRejected(state.reason))
     },
-    onNotice: (text) => logActivity('wait', `The gateway says: ${text}`),
+    onNotice: (text) => logActivity('wait', strings.activityNotice(text)),
   },
 )
 
-/** What a question came to: `value`, or why there is none; `lost`: it may be asked again. */
 type InfoResult =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly reason: string; readonly isRetryable: boolean }
 
-/** An info question. */
-export async function requestInfo(question: object): Promise<InfoResult> {
+/** Sends an info request with the token of the stream. */
+export async function requestInfo(body: object): Promise<InfoResult> {
   const endpoint = connection.endpoint()
-  if (!endpoint) return { ok: false, reason: 'not connected', isRetryable: true }
-  const asking = { ...browserRuntime, endpoint, timeoutMs: INFO_TIMEOUT_MS, retries: 0, maxRetryWaitMs: 0 }
-  return sendInfo<unknown>(asking, question).then(
+  if (!endpoint) return { ok: false, reason: strings.infoNotConnected, isRetryable: true }
+  const options = { ...browserRuntime, endpoint, timeoutMs: INFO_TIMEOUT_MS, retries: 0, maxRetryWaitMs: 0 }
+  return sendInfo<unknown>(options, body).then(
     ({ data }) => ({ ok: true, value: data }),
     ({ message, status }: WeirError) => ({
       ok: false,
@@ -115,13 +117,13 @@ let marketsKey: string | null = null
 let marketsRetry: ReturnType<typeof setTimeout> | undefined
 let marketUnsubscribes: (() => void)[] = []
 
-/** The list of markets, of the coins that the token is for. */
+/** Subscribes to the markets that the token allows. */
 function subscribeMarkets(coins: readonly string[] | null): void {
   const key = JSON.stringify(coins)
   if (marketsKey === key) return
   marketsKey = key
   for (const leave of marketUnsubscribes) leave()
-  const refused = (reason: string) => logActivity('wait', `The list of markets: ${reasonOf(reason)}`)
+  const refused = (reason: string) => logActivity('wait', strings.activityMarkets(reasonOf(reason)))
   if (coins !== null) {
     markets.value = namedMarkets(coins)
     marketUnsubscribes = coins.slice(0, FOLLOWED_MAX).map((name) =>
@@ -165,12 +167,12 @@ async function loadMarkets(): Promise<void> {
     if (perps.ok) found.push(...perpMarkets(perps.value as Parameters<typeof perpMarkets>[0]))
     if (spots.ok) found.push(...spotMarkets(spots.value as Parameters<typeof spotMarkets>[0]))
   } catch {
-    logActivity('wait', 'The list of markets could not be read')
+    logActivity('wait', strings.activityUnreadableMarkets)
   }
-  const isWhole = perps.ok && spots.ok
-  if (found.length > 0 && (isWhole || markets.value.length === 0)) markets.value = mergeListing(markets.value, found)
-  if (![perps, spots].some((answer) => !answer.ok && answer.isRetryable)) return
-  // Sources may not be ready where the gateway has just begun.
+  const isComplete = perps.ok && spots.ok
+  if (found.length > 0 && (isComplete || markets.value.length === 0)) markets.value = mergeListing(markets.value, found)
+  if (![perps, spots].some((result) => !result.ok && result.isRetryable)) return
+  // Right after the gateway started, its sources may not be ready.
   clearTimeout(marketsRetry)
   marketsRetry = setTimeout(() => void loadMarkets(), MARKETS_RETRY_MS)
 }
@@ -187,7 +189,7 @@ function followMarket(name: string): () => void {
   const leave = connection.subscribe(
     { type: 'trades', coin: name },
     {
-      refused: (reason) => logActivity('wait', `Trades: ${reasonOf(reason)}`),
+      refused: (reason) => logActivity('wait', strings.activityTrades(reasonOf(reason))),
       frame: (frame) => {
         if (frame.channel !== 'trades') return
         lastTrades = addTrades(lastTrades, frame.data)
@@ -214,14 +216,14 @@ export function start(): void {
   )
   effect(() => (isWaiting.value && !isReplaying.value ? pollWhileDisconnected() : undefined))
   addEventListener('online', () => connection.start())
-  addEventListener('offline', () => connection.interrupt('the link was broken here'))
+  addEventListener('offline', () => connection.interrupt(CONNECTION.offline))
 }
 
-/** Glances for as long as there is no link, from a moment after it went. */
+/** Polls a book while disconnected, after a short delay. */
 function pollWhileDisconnected(): () => void {
   let leave: () => void = () => {}
   const timer = setTimeout(() => {
-    logActivity('wait', 'Without a link this page shows a book every few seconds')
+    logActivity('wait', strings.statusReconnecting)
     leave = lookAt(
       () => coin.peek(),
       (came) => {
@@ -252,7 +254,7 @@ export function startReplay(fromTime: number, speed: number): void {
   if (name === null) return
   stopReplay()
   const toTime = Math.floor(clock.now(pageNow()))
-  // The live market is left first: a socket has a body once.
+  // The live market is released first, because a socket can hold each subscription once.
   isReplaying.value = true
   replay.value = new MarketReplay(
     connection,
@@ -263,7 +265,7 @@ export function startReplay(fromTime: number, speed: number): void {
   bookChanged()
 }
 
-/** Back to now. */
+/** Returns to live data. */
 export function stopReplay(): void {
   replay.peek()?.close()
   replay.value = null

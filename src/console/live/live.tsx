@@ -9,6 +9,7 @@ import { ChartPanel } from './chart-panel.tsx'
 import { coin, start } from './live-page.dom.ts'
 import { MarketList } from './market-list.tsx'
 import { ActivityPanel, ReplayBar, StatusBar } from './status-bar.tsx'
+import * as strings from './strings.ts'
 
 function Live() {
   const who = visitor.value
@@ -17,16 +18,16 @@ function Live() {
     <>
       <Header home="/live" current="/live" links={['/live', '/console', '/docs']}>
         {isSignedIn ? (
-          <a href="/console" title={who.role === 'owner' ? 'The minutes of this page are paid by this account' : ''}>
-            {who.role === 'owner' ? `paid by ${who.account}` : who.name}
+          <a href="/console" title={who.role === 'owner' ? strings.pagePaidByHint : ''}>
+            {who.role === 'owner' ? strings.pagePaidBy(who.account) : who.name}
           </a>
         ) : (
-          <a href="/console">Sign in</a>
+          <a href="/console">{strings.pageSignIn}</a>
         )}
       </Header>
       <main id="main" class="live">
         <h1>
-          {coin.value ?? 'Live'} <small>{coin.value ? 'live book, candles and trades' : ''}</small>
+          {coin.value ?? strings.pageTitle} <small>{coin.value ? strings.pageSubtitle : ''}</small>
         </h1>
         <StatusBar />
         <MarketList />
@@ -37,7 +38,8 @@ function Live() {
         <ReplayBar />
         <ActivityPanel />
         <p class="notices">
-          Charts: TradingView Lightweight Charts™, © 2026 TradingView, Inc. <a href="/notices.txt">Notices</a>
+          Charts: TradingView Lightweight Charts™, © 2026 TradingView, Inc.{' '}
+          <a href="/notices.txt">{strings.pageNotices}</a>
         </p>
       </main>
     </>
@@ -45,7 +47,7 @@ function Live() {
 }
 
 effect(() => {
-  document.title = `${coin.value ?? 'Live'} · Weir`
+  document.title = `${coin.value ?? strings.pageTitle} · Weir`
 })
 render(<Live />, document.getElementById('app') ?? document.body)
 void refreshVisitor()

@@ -1,5 +1,5 @@
-// The live book of one market, as the client library keeps it, with what the page says of it. Invariant: what is shown is the
-// gateway's book, by its numbers and checksums, or is said not to be.
+// The live book of one market, kept by the client library, with its display state. Invariant: a book is shown as in sync
+// only while its sequence numbers and checksums match the gateway.
 
 import type { CoinBook } from '../../client/bootstrap.ts'
 import type { Connection } from '../../client/connection.ts'
@@ -7,6 +7,8 @@ import { DiffBooks } from '../../client/diff-books.ts'
 import type { ClientRuntime } from '../../client/runtime.ts'
 import { reasonOf } from '../../client/subscription.ts'
 import type { ActivityEntry } from './recent.ts'
+import * as strings from './strings.ts'
+import { BOOK_STATES } from './strings.ts'
 
 export type BookState = 'syncing' | 'in step' | 'out of step' | 'gone' | 'refused'
 
@@ -19,7 +21,7 @@ export interface BookObserver {
 export class MarketBook {
   state: BookState = 'syncing'
   why = ''
-  /** Of the last block that came, whether it changed this book or not. */
+  /** Height of the last block, whether or not it changed this book. */
   height = -1
   blockMs = 0
   readonly #coin: string
@@ -27,9 +29,9 @@ export class MarketBook {
   readonly #books: DiffBooks
   #epoch = ''
 
-  constructor(link: Connection, runtime: ClientRuntime, coin: string, hearer: BookObserver) {
+  constructor(link: Connection, runtime: ClientRuntime, coin: string, observer: BookObserver) {
     this.#coin = coin
-    this.#observer = hearer
+    this.#observer = observer
     this.#books = new DiffBooks(
       link,
       runtime,
@@ -37,9 +39,9 @@ export class MarketBook {
       {
         block: ({ height, time, epoch }) => {
           this.#advance(height, time)
-          hearer.onBlock(time)
+          observer.onBlock(time)
           if (this.#epoch !== '' && epoch !== this.#epoch)
-            hearer.onActivity('wait', `The books began again: epoch ${epoch.slice(0, 8)}`)
+            observer.onActivity('wait', strings.activityEpoch(epoch.slice(0, 8)))
           this.#epoch = epoch
         },
         changed: ({ height, time, epoch }) => {
@@ -48,17 +50,17 @@ export class MarketBook {
         },
         step: (named, step, why) => {
           if (named === null) return
-          if (!link.isOpen) this.#setState(step, 'the link is down', null)
+          if (!link.isOpen) this.#setState(step, strings.activityBookDisconnected, null)
           else this.#setState(step, why, step === 'in step' ? 'good' : step === 'out of step' ? 'bad' : null)
         },
-        unknown: () => this.#setState('gone', 'the gateway has no such market', 'bad'),
+        unknown: () => this.#setState('gone', strings.activityNoMarket, 'bad'),
         refused: (reason) =>
           this.#setState(/does not exist|no book/.test(reason) ? 'gone' : 'refused', reasonOf(reason), 'bad'),
       },
     )
   }
 
-  /** Undefined before the first word of it. */
+  /** Undefined before the first snapshot. */
   get book(): CoinBook | undefined {
     return this.#books.get(this.#coin)
   }
@@ -73,13 +75,13 @@ export class MarketBook {
     this.#observer.onChange()
   }
 
-  #setState(state: BookState, why: string, told: ActivityEntry['kind'] | null): void {
+  #setState(state: BookState, why: string, kind: ActivityEntry['kind'] | null): void {
     const isNew = this.state !== state
     this.state = state
     this.why = why
-    if (told !== null && (isNew || told === 'bad')) {
-      const where = state === 'in step' ? `: height ${this.book?.height}, seq ${this.book?.seq}` : `: ${why}`
-      this.#observer.onActivity(told, `${this.#coin} ${state}${where}`)
+    if (kind !== null && (isNew || kind === 'bad')) {
+      const detail = state === 'in step' ? strings.activityPosition(this.book?.height, this.book?.seq) : why
+      this.#observer.onActivity(kind, strings.activityBook(this.#coin, BOOK_STATES[state], detail))
     }
     this.#observer.onChange()
   }

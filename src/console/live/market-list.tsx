@@ -1,4 +1,4 @@
-// The markets, the most traded first, with a filter. Choosing one changes the address.
+// The markets by volume, with a filter. Selecting one changes the URL.
 
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
@@ -9,48 +9,56 @@ import { clock, coin, markets, replay, selectMarket } from './live-page.dom.ts'
 import { filterMarkets, type Market } from './markets.ts'
 import { Panel } from './panel.tsx'
 import { pageNow } from './runtime.dom.ts'
+import { MARKETS } from './strings.ts'
 
 const ROWS_MAX = 400
 const filter = signal('')
 
+const { columns } = MARKETS
+
 export function MarketList() {
   useEffect(() => {
-    const find = (event: KeyboardEvent) => {
+    const focusFilter = (event: KeyboardEvent) => {
       const isTyping = event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement
       if (event.key !== '/' || isTyping || event.ctrlKey || event.metaKey || event.altKey) return
       event.preventDefault()
       document.getElementById('market-filter')?.focus()
     }
-    addEventListener('keydown', find)
-    return () => removeEventListener('keydown', find)
+    addEventListener('keydown', focusFilter)
+    return () => removeEventListener('keydown', focusFilter)
   }, [])
   const shown = filterMarkets(markets.value, filter.value, ROWS_MAX)
   const now = clock.now(pageNow())
   return (
     <Panel
       name="markets"
-      title={<>Markets{replay.value && <small> of now</small>}</>}
+      title={
+        <>
+          {MARKETS.title}
+          {replay.value && <small>{MARKETS.live}</small>}
+        </>
+      }
       head={
         <input
           id="market-filter"
           type="search"
-          aria-label="Filter markets"
-          placeholder="Filter  /"
+          aria-label={MARKETS.filter}
+          placeholder={MARKETS.filterHint}
           {...bindInput(filter)}
         />
       }
     >
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: who has no mouse scrolls the list with the keys. */}
-      <section class="list" tabIndex={0} aria-label="List of markets">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: lets keyboard users scroll the list. */}
+      <section class="list" tabIndex={0} aria-label={MARKETS.table}>
         <table>
-          <caption class="unseen">Markets, the most traded first</caption>
+          <caption class="unseen">{MARKETS.table}</caption>
           <thead>
             <tr>
-              <th scope="col">Market</th>
-              <th scope="col">Price</th>
-              <th scope="col">24 h</th>
-              <th scope="col">Volume $</th>
-              <th scope="col">Age</th>
+              <th scope="col">{columns.market}</th>
+              <th scope="col">{columns.price}</th>
+              <th scope="col">{columns.change}</th>
+              <th scope="col">{columns.volume}</th>
+              <th scope="col">{columns.age}</th>
             </tr>
           </thead>
           <tbody>
@@ -59,9 +67,7 @@ export function MarketList() {
             ))}
           </tbody>
         </table>
-        {shown.length === 0 && (
-          <p class="foot">{markets.value.length === 0 ? 'The list is on its way…' : 'No market has such a name.'}</p>
-        )}
+        {shown.length === 0 && <p class="foot">{markets.value.length === 0 ? MARKETS.loading : MARKETS.empty}</p>}
       </section>
     </Panel>
   )

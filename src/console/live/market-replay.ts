@@ -1,5 +1,5 @@
-// A market of the past as the gateway plays it: its book and its trades, in the frames of live. Law: books come whole or
-// not at all; what is missing is said.
+// A replay of one market: its order book and trades, in the same frames as live. Invariant: missing blocks are always
+// reported, and a book that is not known from a block on is dropped.
 
 import type { Connection } from '../../client/connection.ts'
 import type { DataFrame, ReplayEvent } from '../../client/server-frame.ts'
@@ -7,6 +7,7 @@ import { SnapshotBook } from '../../client/snapshot-book.ts'
 import { reasonOf, type SubscriptionBody } from '../../client/subscription.ts'
 import type { BookObserver } from './market-book.ts'
 import { type ActivityEntry, addTrades, type Trade } from './recent.ts'
+import * as strings from './strings.ts'
 
 type ReplayObserver = Pick<BookObserver, 'onChange' | 'onActivity'>
 
@@ -15,35 +16,35 @@ export const SPEEDS = [1, 2, 5, 10, 30, 60]
 export class MarketReplay {
   book: SnapshotBook | null = null
   trades: readonly Trade[] = []
-  /** Time of the last block that was told. */
+  /** Time of the last block received. */
   timeMs: number
   state: 'waiting' | 'playing' | 'paused' | 'over' = 'waiting'
-  readonly #link: Connection
+  readonly #connection: Connection
   readonly #observer: ReplayObserver
   readonly #bodies: readonly [book: SubscriptionBody, trades: SubscriptionBody]
   readonly #unsubscribes: (() => void)[]
 
   constructor(
-    link: Connection,
+    connection: Connection,
     coin: string,
     range: { readonly fromTime: number; readonly toTime: number; readonly speed: number },
-    hearer: ReplayObserver,
+    observer: ReplayObserver,
   ) {
-    this.#link = link
-    this.#observer = hearer
+    this.#connection = connection
+    this.#observer = observer
     this.timeMs = range.fromTime
     this.#bodies = [
       { type: 'l2BookDiff', coin },
       { type: 'trades', coin },
     ]
-    const over = (reason: string) => this.#end('bad', `The replay ended: ${reason}`)
+    const end = (reason: string) => this.#end('bad', strings.activityReplayEnded(reason))
     const listener = {
-      lost: () => over('the link is down'),
-      refused: (reason: string) => over(reasonOf(reason)),
+      lost: () => end(strings.activityBookDisconnected),
+      refused: (reason: string) => end(reasonOf(reason)),
       frame: (frame: DataFrame) => this.#onFrame(frame),
-      replay: (news: ReplayEvent) => this.#onReplayEvent(news),
+      replay: (event: ReplayEvent) => this.#onReplayEvent(event),
     }
-    this.#unsubscribes = this.#bodies.map((body) => link.subscribe(body, listener, { replay: range }))
+    this.#unsubscribes = this.#bodies.map((body) => connection.subscribe(body, listener, { replay: range }))
   }
 
   pause(): void {
@@ -65,7 +66,7 @@ export class MarketReplay {
   }
 
   #send(action: 'pause' | 'resume' | 'seek', to = {}): void {
-    for (const body of this.#bodies) this.#link.controlReplay(body, action, to)
+    for (const body of this.#bodies) this.#connection.controlReplay(body, action, to)
   }
 
   #onFrame(frame: DataFrame): void {
@@ -95,12 +96,12 @@ export class MarketReplay {
     if (this.state === 'over') return
     if (event === 'paused') this.state = 'paused'
     else if (event === 'playing' || event === 'sought') this.state = 'playing'
-    else if (event === 'gap') this.#observer.onActivity('bad', `Replay: blocks ${from} to ${to} are missing`)
+    else if (event === 'gap') this.#observer.onActivity('bad', strings.activityReplayGap(from, to))
     else if (event === 'unknown') {
       this.book = null
-      this.#observer.onActivity('wait', `Replay: books are not known from block ${from} on`)
+      this.#observer.onActivity('wait', strings.activityReplayNoBooks(from))
     } else if (event === 'ended' && subscription.type === 'l2BookDiff')
-      return this.#end('good', 'The replay is at its end')
+      return this.#end('good', strings.activityReplayFinished)
     this.#observer.onChange()
   }
 

@@ -1,16 +1,15 @@
-// The list of markets: what there is, and what each trades at. Laws: a market that is not named is not there; one whose
-// numbers cannot be read is shown without them.
+// The list of markets with their prices. Invariant: a market with unreadable numbers is listed without them.
 
 export interface Market {
   readonly coin: string
-  /** As people know it: of spot pairs the two tokens. */
+  /** Display name; for spot pairs the two tokens. */
   readonly name: string
   readonly price: number
-  /** A day ago. */
+  /** Price 24 hours ago. */
   readonly dayAgoPrice: number
-  /** Notional of the last day, in dollars. */
+  /** Notional volume of the last 24 hours in dollars. */
   readonly volume: number
-  /** When its price changed last, Unix ms; NaN: not while it was looked at. */
+  /** Last price change in Unix ms; NaN if none was seen. */
   readonly changedMs: number
 }
 
@@ -33,7 +32,7 @@ const marketOf = (coin: string, name: string, context: WireContext | undefined):
   changedMs: Number.NaN,
 })
 
-/** Of an answer to metaAndAssetCtxs. */
+/** Markets from a metaAndAssetCtxs response. */
 export function perpMarkets([{ universe }, contexts]: readonly [
   { readonly universe: readonly { readonly name: string; readonly isDelisted?: boolean }[] },
   readonly WireContext[],
@@ -41,7 +40,7 @@ export function perpMarkets([{ universe }, contexts]: readonly [
   return universe.flatMap(({ name, isDelisted }, at) => (isDelisted ? [] : [marketOf(name, name, contexts[at])]))
 }
 
-/** Of an answer to spotMetaAndAssetCtxs. */
+/** Markets from a spotMetaAndAssetCtxs response. */
 export function spotMarkets([{ universe, tokens }, contexts]: readonly [
   {
     readonly universe: readonly { readonly name: string; readonly tokens: readonly number[] }[]
@@ -57,12 +56,12 @@ export function spotMarkets([{ universe, tokens }, contexts]: readonly [
   })
 }
 
-/** Those of a token for few coins, by what their own channel tells. */
+/** Markets of a token for some coins; their own channels bring the prices. */
 export function namedMarkets(coins: readonly string[]): Market[] {
   return coins.map((coin) => marketOf(coin, coin, undefined))
 }
 
-/** With what one market trades at. */
+/** The list with a new context for one market. */
 export function withContext(markets: readonly Market[], coin: string, context: WireContext, nowMs: number): Market[] {
   return markets.map((market) => {
     if (market.coin !== coin) return market
@@ -71,7 +70,7 @@ export function withContext(markets: readonly Market[], coin: string, context: W
   })
 }
 
-/** With newer middles, by coin. The very list that was given where nothing changed. */
+/** The list with new mid prices by coin; the same array if nothing changed. */
 export function withMids(
   markets: readonly Market[],
   mids: Readonly<Record<string, string>>,
@@ -87,7 +86,7 @@ export function withMids(
   return isChanged ? next : markets
 }
 
-/** A newer listing, in which what is known of prices stands. */
+/** A new listing that keeps the known prices. */
 export function mergeListing(before: readonly Market[], listed: readonly Market[]): Market[] {
   const known = new Map(before.map((market) => [market.coin, market]))
   return listed.map((market) => {
@@ -96,10 +95,10 @@ export function mergeListing(before: readonly Market[], listed: readonly Market[
   })
 }
 
-/** Those whose coin or name holds the words, the most traded first. */
+/** Markets whose coin or name contains the filter text, by volume. */
 export function filterMarkets(markets: readonly Market[], filter: string, maxRows: number): Market[] {
   const word = filter.trim().toLowerCase()
-  const fit = markets.filter(({ coin, name }) => `${coin} ${name}`.toLowerCase().includes(word))
+  const matching = markets.filter(({ coin, name }) => `${coin} ${name}`.toLowerCase().includes(word))
   const size = ({ volume }: Market) => (Number.isFinite(volume) ? volume : -1)
-  return fit.sort((a, b) => size(b) - size(a) || (a.name < b.name ? -1 : 1)).slice(0, maxRows)
+  return matching.sort((a, b) => size(b) - size(a) || (a.name < b.name ? -1 : 1)).slice(0, maxRows)
 }

@@ -1,32 +1,33 @@
-// What time it is at the gateway, whatever the visitor's clock says, and drawing once a frame of the screen. Invariants: the page's
-// own clock is one that nobody sets; of several readings the one that took the shortest way counts; no block is from the
-// future.
+// The time of the gateway, independent of the clock of the device, and drawing once per animation frame. Invariants: the
+// page clock is monotonic; of several readings the one with the shortest round trip counts; no block is from the future.
+
+import * as strings from './strings.ts'
 
 export class ServerClock {
   #offsetMs: number | null = null
   #tripMs = Number.POSITIVE_INFINITY
 
-  /** The gateway said its time in an answer to a question: page times when it was asked and answered. */
-  sync(serverMs: number, askedMs: number, answeredMs: number): void {
-    const trip = answeredMs - askedMs
+  /** Takes the time in a response, with the page times of request and response. */
+  sync(serverMs: number, sentMs: number, receivedMs: number): void {
+    const trip = receivedMs - sentMs
     if (!Number.isFinite(serverMs) || trip > this.#tripMs) return
     this.#tripMs = trip
-    this.#offsetMs = serverMs - (askedMs + answeredMs) / 2
+    this.#offsetMs = serverMs - (sentMs + receivedMs) / 2
   }
 
-  /** A block of this time came: it cannot be later than now. */
+  /** A received block cannot be from the future. */
   observeBlock(blockMs: number, pageMs: number): void {
     const least = blockMs - pageMs
     if (this.#offsetMs === null || this.#offsetMs < least) this.#offsetMs = least
   }
 
-  /** NaN: not known yet. */
+  /** NaN until the first reading. */
   now(pageMs: number): number {
     return this.#offsetMs === null ? Number.NaN : pageMs + this.#offsetMs
   }
 }
 
-/** A sentence where the visitor's clock is far off; null where it is not, or that is not known. */
+/** A warning if the clock of the device is off by 30 s or more, otherwise null. */
 export function clockWarning(serverMs: number, visitorMs: number): string | null {
   const off = visitorMs - serverMs
   if (!Number.isFinite(off) || Math.abs(off) < 30_000) return null
@@ -34,7 +35,7 @@ export function clockWarning(serverMs: number, visitorMs: number): string | null
     Math.abs(off) < 3_600_000
       ? `${Math.round(Math.abs(off) / 60_000)} min`
       : `${(Math.abs(off) / 3_600_000).toFixed(1)} h`
-  return `The clock of this device is ${size} ${off > 0 ? 'fast' : 'slow'}. Times and ages here are the gateway’s.`
+  return strings.statusClock(size, off > 0 ? 'fast' : 'slow')
 }
 
 export class FrameScheduler {
@@ -46,7 +47,7 @@ export class FrameScheduler {
     this.#nextFrame = nextFrame
   }
 
-  /** What asks for this drawing: what it draws is what is known when the frame comes, so that there is one of it. */
+  /** Wraps `draw` so that any number of calls draw once, in the next animation frame, with the data of that moment. */
   deferred(draw: () => void): () => void {
     return () => {
       this.#due.add(draw)
@@ -56,7 +57,7 @@ export class FrameScheduler {
         this.#isScheduled = false
         const due = [...this.#due]
         this.#due.clear()
-        for (const one of due) one()
+        for (const run of due) run()
       })
     }
   }

@@ -1,4 +1,4 @@
-// A part of the live page with its name above it, and a choice that stands there.
+// A panel of the live page, and a select for its header.
 
 import type { ComponentChildren } from 'preact'
 
@@ -22,7 +22,7 @@ export function Panel({ name, title, head, children }: PanelProps) {
 }
 
 interface PanelSelectProps<Value extends string | number> {
-  /** Seen where it has no other place. */
+  /** Visible unless wrapped in `screenReaderText`. */
   readonly label: ComponentChildren
   readonly value: Value
   readonly options: readonly Value[]
@@ -31,7 +31,6 @@ interface PanelSelectProps<Value extends string | number> {
   readonly onSelect: (value: Value) => void
 }
 
-/** One of a few. */
 export function PanelSelect<Value extends string | number>({
   label,
   value,

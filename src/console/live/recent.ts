@@ -1,5 +1,4 @@
-// What came last, for a visitor to see: trades, and what happened to the link and the book. Invariants: newest first, a bounded
-// number; the same happening again is counted, not listed.
+// The latest trades and activity entries. Invariants: newest first and bounded; a repeated entry is counted, not listed again.
 
 export interface WireTrade {
   readonly px: string
@@ -19,7 +18,7 @@ export interface Trade {
 
 const TRADES_MAX = 60
 
-/** `news` in the order of the wire: oldest first within a frame. */
+/** `received` is in wire order: oldest first within a frame. */
 export function addTrades(shown: readonly Trade[], received: readonly WireTrade[]): Trade[] {
   const known = new Set(shown.map(({ id }) => id))
   const fresh = received.flatMap(({ px, sz, side, time, tid }) => {

@@ -1,11 +1,11 @@
-// The browser as the page's link sees it, and a clock that nobody can set.
+// The runtime of the client library in the browser, and a monotonic clock.
 
 import { webRuntime } from '../../client/web-runtime.client.ts'
 
-/** Unix ms at the time when the page was opened, by the visitor's clock, and as steady as time itself from then on. */
+/** Unix ms by the device clock at page load, monotonic from then on. */
 export const pageNow = () => performance.timeOrigin + performance.now()
 
-/** Its questions go with the page's token, never with a session. */
+/** Requests carry the stream token, never the session cookie. */
 export const browserRuntime = webRuntime({
   fetch: (input, init) => fetch(input, { ...init, credentials: 'omit' }),
 })

@@ -1,11 +1,11 @@
-// Whether what is shown is true: the link, the book's height, age, epoch and check, and what happened before; and the past of
-// a market, from when, how fast, paused and played. Invariant: changes of state are said aloud, numbers are not.
+// The status of the data: connection, order book, block, age, epoch and checksums; the activity panel; and the replay
+// controls. Invariant: screen readers announce changes of state, but not numbers.
 
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { ConnectionStatus } from '../../client/api.ts'
 import { Button, bindInput } from '../ui/frame.tsx'
-import { ageText, clockText, dateTimeInputText, parseDateTimeInput, timestampText } from './formats.ts'
+import { ageText, clockText, dateTimeInputText, fixedText, parseDateTimeInput, timestampText } from './formats.ts'
 import { glance } from './glance.dom.ts'
 import {
   activity,
@@ -24,9 +24,11 @@ import { SPEEDS } from './market-replay.ts'
 import { clockWarning } from './page-time.ts'
 import { Panel, PanelSelect } from './panel.tsx'
 import { pageNow } from './runtime.dom.ts'
+import * as strings from './strings.ts'
+import { BOOK_STATES, CONNECTION, REPLAY_STATES } from './strings.ts'
 
 const AGE_MS = 250
-/** Blocks come several times a second: what is older is no longer now. */
+/** Blocks arrive several times a second; older data counts as stale. */
 const STALE_MS = 5_000
 const now = signal(Number.NaN)
 
@@ -42,63 +44,69 @@ export function StatusBar() {
   const live = liveBook()
   const blockMs = past ? past.timeMs : Math.max(live?.blockMs ?? 0, glance.value?.timeMs ?? 0)
   const height = past ? (past.book?.height ?? -1) : (live?.height ?? -1)
-  const state = past ? `replay: ${past.state}` : (live?.state ?? 'no market')
-  const trouble = clockWarning(now.value, Date.now())
+  const state = past ? REPLAY_STATES[past.state] : live ? BOOK_STATES[live.state] : strings.statusNoMarket
+  const error = clockWarning(now.value, Date.now())
   return (
-    <section class="status" aria-label="State of the data">
+    <section class="status" aria-label={strings.statusLabel}>
       <dl>
         <Fact
-          name="Link"
+          name={strings.statusConnection}
           value={connectionText(connectionState.value)}
           kind={connectionState.value.state === 'open' ? 'good' : 'bad'}
         />
-        <Fact name="Book" value={state} kind={state === 'in step' || past ? 'good' : 'bad'} />
-        <Fact name="Height" value={height < 0 ? '–' : String(height)} />
+        <Fact name={strings.statusBook} value={state} kind={past || live?.state === 'in step' ? 'good' : 'bad'} />
+        <Fact name={strings.statusHeight} value={height < 0 ? '–' : fixedText(height, 0)} />
         <Fact
-          name={past ? 'Time, UTC' : 'Age'}
+          name={past ? strings.statusTime : strings.statusAge}
           value={past ? timestampText(blockMs) : blockMs > 0 ? ageText(now.value - blockMs) : '–'}
           {...(!past && blockMs > 0 && now.value - blockMs > STALE_MS ? { kind: 'bad' as const } : {})}
         />
-        <Fact name="Epoch" value={live?.book?.epoch.slice(0, 8) || '–'} />
-        <Fact name="Checks" value={live ? String(live.book?.checks ?? 0) : '–'} />
+        <Fact name={strings.statusEpoch} value={live?.book?.epoch.slice(0, 8) || '–'} />
+        <Fact name={strings.statusChecks} value={live ? fixedText(live.book?.checks ?? 0, 0) : '–'} />
       </dl>
-      <Button
-        text="Break the link"
-        disabled={connectionState.value.state !== 'open'}
-        onClick={() => connection.interrupt('the link was broken here')}
-      />
-      {connectionState.value.state === 'fatal' && <Button text="Try again" onClick={() => connection.start()} />}
+      <details>
+        <summary>{strings.statusMore}</summary>
+        <Button
+          text={strings.statusDisconnect}
+          disabled={connectionState.value.state !== 'open'}
+          onClick={() => connection.interrupt(strings.statusDisconnected)}
+        />
+      </details>
+      {connectionState.value.state === 'fatal' && (
+        <Button text={strings.statusRetry} onClick={() => connection.start()} />
+      )}
       <p class="unseen" role="status">
         {coin.value ?? ''} {state}, {connectionText(connectionState.value)}
       </p>
       {live?.state === 'gone' && (
         <p class="note trouble" role="alert">
-          There is no market {JSON.stringify(coin.value)} here: choose one from the list.
+          {strings.statusUnknownMarket(JSON.stringify(coin.value))}
         </p>
       )}
       {live?.state === 'refused' && (
         <p class="note trouble" role="alert">
-          The book of {JSON.stringify(coin.value)} is refused: {live.why}
+          {strings.statusRejected(JSON.stringify(coin.value), live.why)}
         </p>
       )}
       {glance.value && (
         <p class="note">
           {isBusy.value ? (
             <>
-              Busy: this page shows a book every five seconds, until there is room for live data.{' '}
-              <a href="/console">Sign in</a> to have it live.
+              {strings.statusBusy}
+              <a href="/console">{strings.pageSignIn}</a>
+              {strings.statusBusySignIn}
             </>
           ) : (
-            'Reconnecting: until then this page shows a book every five seconds.'
+            strings.statusReconnecting
           )}
         </p>
       )}
       {connectionState.value.state === 'fatal' && (
         <p class="note trouble" role="alert">
-          {connectionState.value.reason} <a href="/console">Sign in</a>
+          {connectionState.value.reason} <a href="/console">{strings.pageSignIn}</a>
         </p>
       )}
-      {trouble && <p class="note">{trouble}</p>}
+      {error && <p class="note">{error}</p>}
     </section>
   )
 }
@@ -115,24 +123,24 @@ function Fact({ name, value, kind }: { name: string; value: string; kind?: 'good
 function connectionText(state: ConnectionStatus): string {
   switch (state.state) {
     case 'open':
-      return 'up'
+      return CONNECTION.open
     case 'waiting':
-      return `down: ${state.reason}; again in ${ageText(state.retryMs)}`
+      return CONNECTION.waiting(state.reason, ageText(state.retryMs))
     case 'fatal':
-      return 'refused'
+      return CONNECTION.fatal
     default:
-      return state.state
+      return CONNECTION[state.state]
   }
 }
 
 export function ActivityPanel() {
   return (
-    <Panel name="happened" title="What happened">
+    <Panel name="happened" title={strings.activityTitle}>
       <ol>
         {activity.value.map(({ id, atMs, kind, text, times }) => (
           <li key={id} class={kind}>
             <time>{clockText(atMs)}</time> {text}
-            {times > 1 && ` (${times} times)`}
+            {times > 1 && strings.activityTimes(times)}
           </li>
         ))}
       </ol>
@@ -145,22 +153,18 @@ const replayFrom = signal('')
 const replaySpeed = signal(10)
 const replayError = signal<string | null>(null)
 
-/** Unix ms of the input; null, and it is said why not. */
+/** The chosen time in Unix ms; null with an error shown. */
 function replayStart(): number | null {
   const ms = replayFrom.value === '' ? clock.now(pageNow()) - REPLAY_DEFAULT_MS : parseDateTimeInput(replayFrom.value)
   const now = clock.now(pageNow())
-  replayError.value = !Number.isFinite(ms)
-    ? 'Choose a date and a time, UTC.'
-    : ms >= now
-      ? 'Choose a time that is over: the gateway’s time is earlier.'
-      : null
+  replayError.value = !Number.isFinite(ms) ? strings.replayNoTime : ms >= now ? strings.replayFuture : null
   return replayError.value === null ? Math.floor(ms) : null
 }
 
 export function ReplayBar() {
   void bookVersion.value
   const past = replay.value
-  const begin = (event: Event) => {
+  const play = (event: Event) => {
     event.preventDefault()
     const ms = replayStart()
     if (ms === null) return
@@ -170,32 +174,32 @@ export function ReplayBar() {
   }
   const isRunning = past !== null && past.state !== 'over'
   return (
-    <form class="replay" onSubmit={begin} aria-label="Replay">
+    <form class="replay" onSubmit={play} aria-label={strings.replayLabel}>
       <label>
-        Replay from, UTC
+        {strings.replayFrom}
         <input type="datetime-local" step="1" {...bindInput(replayFrom)} />
       </label>
       <PanelSelect
-        label="Speed"
+        label={strings.replaySpeed}
         value={replaySpeed.value}
         options={SPEEDS}
-        text={(one) => `${one}×`}
+        text={strings.replaySpeedText}
         isDisabled={isRunning}
         onSelect={(one) => (replaySpeed.value = one)}
       />
       <button type="submit" disabled={coin.value === null}>
-        {isRunning ? 'Go there' : 'Play'}
+        {isRunning ? strings.replaySeek : strings.replayPlay}
       </button>
       {isRunning && (
         <Button
-          text={past.state === 'paused' ? 'Resume' : 'Pause'}
+          text={past.state === 'paused' ? strings.replayResume : strings.replayPause}
           onClick={() => (past.state === 'paused' ? past.resume() : past.pause())}
         />
       )}
-      {past && <Button text="Back to now" class="main" onClick={stopReplay} />}
+      {past && <Button text={strings.replayLive} class="main" onClick={stopReplay} />}
       {past?.state === 'waiting' && (
         <p class="note" role="status">
-          Waiting for the archive: it takes a minute at a time, so what is younger comes when its minute is over.
+          {strings.replayWaiting}
         </p>
       )}
       {replayError.value && (

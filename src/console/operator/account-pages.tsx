@@ -1,4 +1,4 @@
-// Accounts, and one account: what it has, what it used, and what an operator does with it; keys of all accounts, or of one.
+// The list of accounts, the page of one account, and keys of all accounts or one.
 
 import { useSignal } from '@preact/signals'
 import { hasRole, type StaffRole } from '../../accounts/staff.ts'
@@ -13,6 +13,7 @@ import { dayText, groupedText, timeText } from '../ui/format.ts'
 import { KeyReachNotes } from '../ui/key-reach.tsx'
 import { Figures, QueryView, Snippet } from '../ui/parts.tsx'
 import { columnsByDay, partNames } from '../ui/stacked-bars.ts'
+import { labelOf } from '../ui/strings.ts'
 import type { Column } from '../ui/table.tsx'
 import { AccountGrants, AccountPipelines, AccountRefusals } from './lists.tsx'
 import {
@@ -26,48 +27,49 @@ import {
   useAdminList,
   usePlanNames,
 } from './parts.tsx'
+import * as strings from './strings.ts'
 
 const ACCOUNT_ID = {
   pattern: '[A-Za-z0-9][A-Za-z0-9_\\-]{0,63}',
-  title: 'letters, digits, _ and -, a letter or digit first, at most 64',
+  title: strings.accountsIdRule,
 }
 const planOptions = (plans: readonly string[]) => Object.fromEntries(plans.map((plan) => [plan, plan]))
-/** The smallest is no surprise to whoever does not choose. */
+/** The smallest plan is the default. */
 const trialFirst = (a: string, b: string) => Number(b === 'trial') - Number(a === 'trial')
 
 export function AccountsPage({ role }: { role: StaffRole }) {
   const plans = usePlanNames()
   const fields = [
-    { name: 'search', label: 'Part of the name' },
-    { name: 'plan', label: 'Plan', options: { '': 'all', ...planOptions(plans) } },
+    { name: 'search', label: strings.accountsSearch },
+    { name: 'plan', label: strings.commonPlan, options: { '': strings.accountsAllPlans, ...planOptions(plans) } },
   ]
   return (
     <ListPage<Responses['listAccounts']['accounts'][number]>
-      caption="Accounts"
+      caption={strings.pagesAccounts}
       fields={fields}
       paged={useAdminList('accounts', 'after', 'accounts', fields)}
       csv="accounts"
       columns={[
         accountColumn(),
-        { name: 'Plan', text: ({ plan }) => plan },
-        creditsColumn('Balance, credits', 'balance'),
-        { name: 'Keys', text: ({ keys }) => String(keys), isNumber: true },
+        { name: strings.commonPlan, text: ({ plan }) => plan },
+        creditsColumn(strings.accountsBalance, 'balance'),
+        { name: strings.accountsKeys, text: ({ keys }) => String(keys), isNumber: true },
         lastUsedColumn(),
-        timeColumn('Made', 'created'),
+        timeColumn(strings.commonCreated, 'created'),
       ]}
       empty={
         <>
-          <p>No account is like this. Make one:</p>
+          <p>{strings.accountsEmpty}</p>
           <Snippet line="npm run admin -- account create acme --plan trial" />
         </>
       }
     >
       {hasRole(role, 'owner') && plans.length > 0 && (
         <ActionForm<Responses['ensureAccount']>
-          submitLabel="Make the account"
+          submitLabel={strings.accountsCreate}
           fields={[
-            { name: 'id', label: 'New account, such as acme', ...ACCOUNT_ID },
-            { name: 'plan', label: 'Its plan', options: planOptions(plans.toSorted(trialFirst)) },
+            { name: 'id', label: strings.accountsNewId, ...ACCOUNT_ID },
+            { name: 'plan', label: strings.accountsNewPlan, options: planOptions(plans.toSorted(trialFirst)) },
           ]}
           send={({ id = '', plan }) => request('PUT', `/admin/accounts/${encodeURIComponent(id)}`, { plan })}
           onDone={({ account }) => navigate(pageUrl('account', { id: account }))}
@@ -101,7 +103,7 @@ export function AccountPage({ role }: { role: StaffRole }) {
             {hasRole(role, 'billing') && (
               <PlanChange key={`p${changes.value}`} account={shown} path={path} onDone={changed} />
             )}
-            <h2>Used by day, UTC</h2>
+            <h2>{strings.accountUsage}</h2>
             <QueryView query={used}>{(value) => <UsageByDay used={value} />}</QueryView>
             <AccountKeys id={id} role={role} />
             <AccountRefusals id={id} />
@@ -116,29 +118,48 @@ export function AccountPage({ role }: { role: StaffRole }) {
 
 function figuresOf({ plan, created, balance, spent, granted, held, written_off: lost, period }: Account) {
   return [
-    { name: 'Balance, credits', value: groupedText(balance), note: `${groupedText(held)} of it lent to calls` },
-    { name: 'Plan', value: plan, note: period?.until ? `its period ends ${dayText(period.until)}` : 'without an end' },
-    { name: 'Spent', value: groupedText(spent), note: `since ${dayText(created)}` },
-    { name: 'Given', value: groupedText(granted), note: 'by plans and grants' },
-    { name: 'Written off', value: groupedText(lost), note: 'served when nothing was left' },
+    {
+      name: strings.accountFiguresBalance,
+      value: groupedText(balance),
+      note: strings.accountFiguresHeld(groupedText(held)),
+    },
+    {
+      name: strings.accountFiguresPlan,
+      value: plan,
+      note: period?.until ? strings.accountFiguresPeriodEnds(dayText(period.until)) : strings.accountFiguresNoEnd,
+    },
+    {
+      name: strings.accountFiguresSpent,
+      value: groupedText(spent),
+      note: strings.accountFiguresSince(dayText(created)),
+    },
+    { name: strings.accountFiguresGranted, value: groupedText(granted), note: strings.accountFiguresGrantedBy },
+    { name: strings.accountFiguresWrittenOff, value: groupedText(lost), note: strings.accountFiguresWrittenOffWhy },
   ]
 }
 
 function UsageByDay({ used: { from, to, rows, totals, next } }: { used: AccountUsage }) {
   const used = rows.map(({ date, product: part, credits }) => ({ date, part, credits }))
-  const what = `${groupedText(totals.credits)} credits from ${from} to ${to}: ${totals.calls} calls, ${totals.stream_minutes} minutes of streams, ${totals.pipeline_rows} rows of pipelines`
+  const summary = strings.accountUsageSummary(
+    groupedText(totals.credits),
+    from,
+    to,
+    groupedText(String(totals.calls)),
+    groupedText(String(totals.stream_minutes)),
+    groupedText(String(totals.pipeline_rows)),
+  )
   return (
     <>
       <p>
-        {what}
-        {next && '. The chart has its first thousand rows.'}
+        {summary}
+        {next && strings.accountUsageCut}
       </p>
       {rows.length > 0 && (
         <Bars
-          label={`Credits by day, ${from} to ${to}`}
+          label={strings.accountUsageChart(from, to)}
           columns={columnsByDay(from, to, used)}
           parts={partNames(used)}
-          valueText={(value) => `${value} credits`}
+          valueText={(value) => strings.accountCredits(groupedText(String(value)))}
         />
       )}
     </>
@@ -151,33 +172,41 @@ interface AccountActionProps {
 }
 
 const GRANT_FIELDS: readonly FormField[] = [
-  { name: 'credits', label: 'Top up, credits', pattern: '[0-9 ]{1,13}(\\.[0-9]{1,6})?', title: 'such as 5000 or 0.5' },
-  { name: 'name', label: 'Name without spaces, such as invoice-1', pattern: '[!-~]+', title: 'no spaces' },
+  {
+    name: 'credits',
+    label: strings.accountTopUpCredits,
+    pattern: '[0-9 ,]{1,13}(\\.[0-9]{1,6})?',
+    title: strings.accountTopUpCreditsRule,
+  },
+  { name: 'name', label: strings.accountTopUpName, pattern: '[!-~]+', title: strings.accountTopUpNameRule },
 ]
 
-/** Under a name of its own, so that a second click gives nothing more. */
+/** The reference is the idempotency key, so a second click grants nothing more. */
 function TopUp({ path, onDone }: AccountActionProps) {
   const send = async ({ credits = '', name }: Readonly<Record<string, string>>) => {
-    const order = { credits: credits.replaceAll(' ', ''), idempotency_key: name }
-    const answer = await request<unknown>('POST', `${path}/grants`, order)
-    if (answer.ok) return answer
-    return { ...answer, error: { ...answer.error, message: answer.error.message.replace('idempotency_key', 'name') } }
+    const body = { credits: credits.replaceAll(/[ ,]/g, ''), idempotency_key: name }
+    const result = await request<unknown>('POST', `${path}/grants`, body)
+    if (result.ok) return result
+    return {
+      ...result,
+      error: { ...result.error, message: result.error.message.replace('idempotency_key', 'reference') },
+    }
   }
-  return <ActionForm submitLabel="Top up" fields={GRANT_FIELDS} send={send} onDone={onDone} />
+  return <ActionForm submitLabel={strings.accountTopUp} fields={GRANT_FIELDS} send={send} onDone={onDone} />
 }
 
 function PlanChange({ account, path, onDone }: AccountActionProps & { readonly account: Account }) {
   const plans = usePlanNames()
-  const wanted = useSignal<string | null>(null)
-  const put = () => requestChange('PUT', `${path}/plan`, { plan: wanted.value }, onDone)
+  const chosenPlan = useSignal<string | null>(null)
+  const put = () => requestChange('PUT', `${path}/plan`, { plan: chosenPlan.value }, onDone)
   const open = (event: Event) => {
     event.preventDefault()
-    wanted.value = String(new FormData(event.currentTarget as HTMLFormElement).get('plan') ?? '')
+    chosenPlan.value = String(new FormData(event.currentTarget as HTMLFormElement).get('plan') ?? '')
   }
   return (
     <form class="filters" onSubmit={open}>
       <label>
-        Put on another plan
+        {strings.accountPlanSelect}
         <select name="plan">
           {plans
             .filter((plan) => plan !== account.plan)
@@ -186,18 +215,15 @@ function PlanChange({ account, path, onDone }: AccountActionProps & { readonly a
             ))}
         </select>
       </label>
-      <button type="submit">Change plan</button>
-      {wanted.value && (
+      <button type="submit">{strings.accountPlanSubmit}</button>
+      {chosenPlan.value && (
         <ConfirmDialog
-          action={`Put it on ${wanted.value}`}
+          action={strings.accountPlanConfirm(chosenPlan.value)}
           name={account.account}
           onConfirm={put}
-          onClose={() => (wanted.value = null)}
+          onClose={() => (chosenPlan.value = null)}
         >
-          <p>
-            At once: what the plan {account.plan} has left expires, and the first period of {wanted.value} begins with
-            its credits. Terms that were agreed with the account end.
-          </p>
+          <p>{strings.accountPlanText(account.plan, chosenPlan.value)}</p>
         </ConfirmDialog>
       )}
     </form>
@@ -207,44 +233,46 @@ function PlanChange({ account, path, onDone }: AccountActionProps & { readonly a
 type Key = Responses['listKeys']['keys'][number]
 
 function stateOf({ revoked, expires, replaced_by: replaced }: Key): string {
-  if (revoked !== null) return replaced === null ? `revoked ${timeText(revoked)}` : 'replaced'
-  if (expires === null) return 'live'
-  return Date.now() >= expires ? 'expired' : `live, ends ${timeText(expires)}`
+  if (revoked !== null) return replaced === null ? strings.keysRevoked(timeText(revoked)) : strings.keysReplaced
+  if (expires === null) return strings.keysActive
+  return Date.now() >= expires ? strings.keysExpired : strings.keysActiveUntil(timeText(expires))
 }
 
 const columnsOf = (paged: PagedQuery<Key>, role: StaffRole): readonly Column<Key>[] => [
-  { name: 'Key', text: ({ prefix }) => prefix, render: ({ prefix }) => <code>{prefix}</code> },
+  { name: strings.commonKey, text: ({ prefix }) => prefix, render: ({ prefix }) => <code>{prefix}</code> },
   accountColumn(),
-  { name: 'Label', text: ({ label }) => label },
+  { name: strings.commonLabel, text: ({ label }) => label },
   {
-    name: 'Kind',
+    name: strings.keysKind,
     text: ({ products }) => products.join(' '),
-    render: ({ kind, products }) => <span title={products.join(' ')}>{kind}</span>,
+    render: ({ kind, products }) => <span title={products.map(labelOf).join(', ')}>{labelOf(kind)}</span>,
   },
-  { name: 'State', text: stateOf },
+  { name: strings.commonState, text: stateOf },
   ...(hasRole(role, 'owner')
-    ? [{ name: 'Actions', render: (key: Key) => key.revoked === null && <Revoke of={key} done={paged.reload} /> }]
+    ? [
+        {
+          name: strings.commonActions,
+          render: (key: Key) => key.revoked === null && <Revoke of={key} done={paged.reload} />,
+        },
+      ]
     : []),
-  creditsColumn('Cap, credits', 'cap', 'none'),
-  creditsColumn('Left of it', 'cap_remaining', ''),
+  creditsColumn(strings.keysCap, 'cap', strings.keysNoCap),
+  creditsColumn(strings.keysCapLeft, 'cap_remaining', ''),
   lastUsedColumn(),
-  timeColumn('Made', 'created'),
+  timeColumn(strings.commonCreated, 'created'),
 ]
 
 function Revoke({ of: { prefix, account, label, hash }, done }: { of: Key; done: () => void }) {
   const revoke = () => requestChange('DELETE', `/admin/keys/${hash}`, undefined, done)
   return (
     <ConfirmButton
-      buttonLabel="Revoke"
-      label={`Revoke ${prefix}`}
-      action="Revoke this key"
+      buttonLabel={strings.keysRevoke}
+      label={strings.keysRevokeLabel(prefix)}
+      action={strings.keysRevokeSubmit}
       name={prefix}
       onConfirm={revoke}
     >
-      <p>
-        {prefix} of {account} {label && `(${label})`} stops working at once, for good. Its open sockets end within a
-        minute.
-      </p>
+      <p>{strings.keysRevokeText(prefix, account, label)}</p>
       <KeyReachNotes path={`/admin/keys/${hash}/reach`} />
     </ConfirmButton>
   )
@@ -252,14 +280,14 @@ function Revoke({ of: { prefix, account, label, hash }, done }: { of: Key; done:
 
 const NO_KEYS = (
   <>
-    <p>There is no key. Make one:</p>
+    <p>{strings.keysEmpty}</p>
     <Snippet line="npm run admin -- key issue acme" />
   </>
 )
-const KEY_FILTERS = [{ name: 'account', label: 'Account' }]
+const KEY_FILTERS = [{ name: 'account', label: strings.commonAccount }]
 const NEW_KEY_FIELDS: readonly FormField[] = [
-  { name: 'label', label: 'Label of a new key', isOptional: true },
-  { name: 'kind', label: 'Kind', options: { api: 'API: asks data', service: 'service: manages' } },
+  { name: 'label', label: strings.keysNewLabel, isOptional: true },
+  { name: 'kind', label: strings.keysNewKind, options: strings.keysKinds },
 ]
 const PAGE_LIMIT = { limit: '200' }
 
@@ -268,7 +296,7 @@ export function KeysPage({ role }: { role: StaffRole }) {
   const columns = columnsOf(paged, role)
   return (
     <ListPage
-      caption="Keys"
+      caption={strings.pagesKeys}
       fields={KEY_FILTERS}
       paged={paged}
       columns={columns}
@@ -283,20 +311,20 @@ function AccountKeys({ id, role }: { id: string; role: StaffRole }) {
   const paged = useAdminList<Key>('keys', 'after', 'keys', [], () => ({ ...PAGE_LIMIT, account: id }))
   return (
     <>
-      <h2>Keys</h2>
+      <h2>{strings.pagesKeys}</h2>
       {hasRole(role, 'owner') && (
         <ActionForm<Responses['createKey']>
-          submitLabel="Make a key"
+          submitLabel={strings.keysCreate}
           fields={NEW_KEY_FIELDS}
-          send={(order) => request('POST', '/admin/keys', { ...order, account: id })}
-          secretOf={({ key, prefix }) => ({ what: `The key ${prefix}…`, secret: key })}
+          send={(input) => request('POST', '/admin/keys', { ...input, account: id })}
+          secretOf={({ key, prefix }) => ({ name: strings.keysSecret(prefix), secret: key })}
           onDone={paged.reload}
         />
       )}
       <Rows
-        caption={`Keys of ${id}`}
+        caption={strings.commonOf(strings.pagesKeys, id)}
         paged={paged}
-        columns={columnsOf(paged, role).filter(({ name }) => name !== 'Account')}
+        columns={columnsOf(paged, role).filter(({ name }) => name !== strings.commonAccount)}
         rowKey={({ hash }) => hash}
         csv={`keys-${id}`}
         empty={NO_KEYS}

@@ -1,4 +1,4 @@
-// How the gateway and its business stand: the overview, and usage and revenue by period.
+// The overview page, and usage and revenue by period.
 
 import { DAY_MS } from '../../core/time.ts'
 import { urlWith } from '../address.dom.ts'
@@ -6,21 +6,24 @@ import { useQuery } from '../queries.dom.ts'
 import type { Responses } from '../responses.ts'
 import { Link } from '../shell.tsx'
 import { archiveFigure, BlockAges, heightFigure, StateNote, useStatus } from '../status/status-parts.tsx'
+import { STATUS } from '../status/strings.ts'
 import { Bars } from '../ui/bars.tsx'
 import { Filters } from '../ui/form.tsx'
 import { dayText, groupedText, priceText } from '../ui/format.ts'
 import { ErrorNote, type Figure, Figures, QueryView } from '../ui/parts.tsx'
 import { columnsByDay, partNames } from '../ui/stacked-bars.ts'
-import { amountColumn, type Column, numberColumn, Table } from '../ui/table.tsx'
+import { labelOf } from '../ui/strings.ts'
+import { amountColumn, type Column, Table } from '../ui/table.tsx'
 import { filterQuery, pageUrl } from './parts.tsx'
 import { signUpWarning } from './sign-up-warning.ts'
+import * as strings from './strings.ts'
 
 type Business = Responses['business']
 
-/** Of this period; an empty query is the last month. */
+/** An empty query means the last month. */
 const useBusiness = (query: () => string) => useQuery<Business>(() => `/admin/business${query()}`)
 
-const dollars = (value: string | undefined) => (value === undefined ? '–' : `$ ${groupedText(value)}`)
+const dollars = (value: string | undefined) => (value === undefined ? '–' : `$${groupedText(value)}`)
 
 function businessFigures(business: Business): Figure[] {
   const {
@@ -34,29 +37,36 @@ function businessFigures(business: Business): Figure[] {
     spent_usd: spent,
     cost,
   } = business
-  const period = `${from} to ${to}`
+  const period = strings.businessPeriod(from, to)
   const money = (usd: string | null) => (usd === null ? period : `${dollars(usd)}, ${period}`)
   return [
     {
-      name: 'Orders paid',
+      name: strings.businessOrdersPaid,
       value: paid.map(({ amount, currency }) => priceText(amount, currency)).join(', ') || '0',
       note: (
         <>
-          {period}; <Link to={pageUrl('orders', { state: 'open' })}>{open} open</Link>
+          {period};{' '}
+          <Link to={pageUrl('orders', { state: 'open' })}>{strings.businessOpenOrders(groupedText(String(open)))}</Link>
         </>
       ),
     },
-    { name: 'Credits granted beside plans', value: groupedText(totals.granted), note: money(sold) },
-    { name: 'Credits spent', value: groupedText(totals.spent), note: money(spent) },
-    { name: 'Calls', value: groupedText(String(totals.calls)), note: period },
-    { name: 'Refusals', value: groupedText(String(totals.refusals)), note: period },
+    { name: strings.businessGranted, value: groupedText(totals.granted), note: money(sold) },
+    { name: strings.businessSpent, value: groupedText(totals.spent), note: money(spent) },
+    { name: strings.businessCalls, value: groupedText(String(totals.calls)), note: period },
+    { name: strings.businessRefusals, value: groupedText(String(totals.refusals)), note: period },
     ...(signUp
-      ? [{ name: 'Sign-up links', value: `${signUp.links} of ${signUp.per_day}`, note: 'of the last 24 hours' }]
+      ? [
+          {
+            name: strings.businessSignUpLinks,
+            value: strings.businessSignUpCount(groupedText(String(signUp.links)), groupedText(String(signUp.per_day))),
+            note: strings.businessSignUpNote,
+          },
+        ]
       : []),
     {
-      name: 'Cost of the platform',
+      name: strings.businessCost,
       value: dollars(cost === null ? undefined : Number(cost.total_usd).toFixed(2)),
-      note: cost ? `an estimate of a deployment, ${period}` : 'the log did not answer',
+      note: cost ? strings.businessCostNote(period) : strings.businessCostUnknown,
     },
   ]
 }
@@ -65,29 +75,24 @@ function SpentByDay({ business: { from, to, days } }: { business: Business }) {
   const parts = days.flatMap(({ date, by_product: products }) =>
     Object.entries(products).map(([part, credits]) => ({ date, part, credits })),
   )
-  if (parts.length === 0)
-    return (
-      <p class="empty">
-        Nothing was spent from {from} to {to}.
-      </p>
-    )
+  if (parts.length === 0) return <p class="empty">{strings.businessNoSpend(from, to)}</p>
   return (
     <Bars
-      label={`Credits spent by UTC day, ${from} to ${to}`}
+      label={strings.businessChart(from, to)}
       columns={columnsByDay(from, to, parts)}
       parts={partNames(parts)}
-      valueText={(value) => `${value} credits`}
+      valueText={(value) => strings.businessCredits(groupedText(String(value)))}
     />
   )
 }
 
 const REFUSAL_COLUMNS: readonly Column<Business['refused'][number]>[] = [
   {
-    name: 'Code',
+    name: strings.commonCode,
     text: ({ code }) => code,
-    render: ({ code }) => <Link to={pageUrl('refusals', { code })}>{code}</Link>,
+    render: ({ code }) => <Link to={pageUrl('refusals', { code })}>{labelOf(code)}</Link>,
   },
-  numberColumn('Refusals', ({ count }) => count),
+  amountColumn(strings.businessCount, ({ count }) => count),
 ]
 
 export function OverviewPage() {
@@ -98,27 +103,39 @@ export function OverviewPage() {
   const warning = sold && signUpWarning(sold.sign_up)
   return (
     <>
-      <h1>Overview</h1>
-      <ErrorNote trouble={status.error.value} again={status.reload} />
+      <h1>{strings.pagesOverview}</h1>
+      <ErrorNote error={status.error.value} onRetry={status.reload} />
       {now && (
         <>
           <StateNote now={now} />
           <Figures
             figures={[
               heightFigure(now),
-              { name: 'Log is late by, ms', value: now.lagMs ?? '–', note: 'behind the clock' },
               {
-                name: 'Open sockets',
+                name: strings.businessDelay,
+                value: now.lagMs === null ? '–' : STATUS.ms(now.lagMs),
+                note: STATUS.delayNote,
+              },
+              {
+                name: strings.businessConnections,
                 value: now.regions.reduce((sum, { sockets }) => sum + sockets, 0),
-                note: 'of clients, last minute',
+                note: strings.businessConnectionsNote,
               },
               archiveFigure(now),
-              ...(sold ? [{ name: 'Accounts', value: sold.accounts, note: `with ${sold.keys} keys` }] : []),
+              ...(sold
+                ? [
+                    {
+                      name: strings.businessAccounts,
+                      value: groupedText(String(sold.accounts)),
+                      note: strings.businessAccountKeys(groupedText(String(sold.keys))),
+                    },
+                  ]
+                : []),
             ]}
           />
         </>
       )}
-      <ErrorNote trouble={business.error.value} again={business.reload} />
+      <ErrorNote error={business.error.value} onRetry={business.reload} />
       {warning && (
         <p class="note trouble" role="alert">
           {warning}
@@ -127,22 +144,20 @@ export function OverviewPage() {
       {sold && (
         <>
           <Figures figures={businessFigures(sold)} />
-          <h2>Credits spent by day, UTC</h2>
+          <h2>{strings.businessSpentByDay}</h2>
           <SpentByDay business={sold} />
         </>
       )}
       {now && <BlockAges regions={now.regions} />}
       {sold && (
         <>
-          <h2>
-            Refusals by reason, {sold.from} to {sold.to}
-          </h2>
+          <h2>{strings.businessRefusalsHeading(sold.from, sold.to)}</h2>
           <Table
-            caption="Refusals by reason"
+            caption={strings.businessRefusalsByCode}
             columns={REFUSAL_COLUMNS}
             rows={sold.refused}
-            empty="None."
-            csv="refusals-by-reason"
+            empty={strings.businessNoRefusals}
+            csv="rejected-requests-by-code"
           />
         </>
       )}
@@ -152,17 +167,17 @@ export function OverviewPage() {
 
 type BusinessDay = Business['days'][number]
 const DAY_COLUMNS: readonly Column<BusinessDay>[] = [
-  { name: 'Day (UTC)', text: ({ date }) => date },
-  amountColumn('Credits granted', ({ granted }) => granted),
-  amountColumn('Credits spent', ({ spent }) => spent),
-  amountColumn('Calls', ({ calls }) => calls),
-  amountColumn('Minutes of streams', ({ stream_minutes: minutes }) => minutes),
-  amountColumn('Rows of pipelines', ({ pipeline_rows: rows }) => rows),
-  amountColumn('Refusals', ({ refusals }) => refusals),
+  { name: strings.businessColumnsDay, text: ({ date }) => date },
+  amountColumn(strings.businessColumnsGranted, ({ granted }) => granted),
+  amountColumn(strings.businessColumnsSpent, ({ spent }) => spent),
+  amountColumn(strings.businessColumnsCalls, ({ calls }) => calls),
+  amountColumn(strings.businessColumnsMinutes, ({ stream_minutes: minutes }) => minutes),
+  amountColumn(strings.businessColumnsRows, ({ pipeline_rows: rows }) => rows),
+  amountColumn(strings.businessColumnsRefusals, ({ refusals }) => refusals),
 ]
 const PERIOD_FIELDS = [
-  { name: 'from', label: 'First day', type: 'date' },
-  { name: 'to', label: 'Last day', type: 'date' },
+  { name: 'from', label: strings.businessFrom, type: 'date' },
+  { name: 'to', label: strings.businessTo, type: 'date' },
 ] as const
 
 export function UsagePage() {
@@ -172,12 +187,12 @@ export function UsagePage() {
   })
   return (
     <>
-      <h1>Usage and revenue</h1>
+      <h1>{strings.businessTitle}</h1>
       <Filters fields={PERIOD_FIELDS} />
       <p class="beside">
         {[1, 7, 30, 90].map((days) => (
           <Link key={days} to={urlWith({ from: dayText(Date.now() - (days - 1) * DAY_MS), to: null })}>
-            {days === 1 ? 'Today' : `${days} days`}
+            {days === 1 ? strings.businessToday : strings.businessDays(days)}
           </Link>
         ))}
       </p>
@@ -187,15 +202,15 @@ export function UsagePage() {
             <Figures figures={businessFigures(shown)} />
             <SpentByDay business={shown} />
             <Table
-              caption={`Days from ${shown.from} to ${shown.to}`}
+              caption={strings.businessTable(shown.from, shown.to)}
               columns={DAY_COLUMNS}
               rows={[...shown.days].reverse()}
-              empty="Nothing was sold or used in this period."
+              empty={strings.businessEmpty}
               csv={`usage-${shown.from}-${shown.to}`}
             />
             {shown.cost && (
               <details>
-                <summary>What the cost is an estimate of</summary>
+                <summary>{strings.businessAssumptions}</summary>
                 <ul>
                   {shown.cost.assumptions.map((each) => (
                     <li key={each}>{each}</li>
@@ -205,7 +220,9 @@ export function UsagePage() {
             )}
             {shown.million_usd === null && (
               <p>
-                What credits are worth is not shown, since no price of them is set: <code>MILLION_CREDITS_USD</code> in{' '}
+                {strings.businessNoPrice}
+                <code>MILLION_CREDITS_USD</code>
+                {strings.businessNoPriceIn}
                 <code>wrangler.toml</code>.
               </p>
             )}

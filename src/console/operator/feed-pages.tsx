@@ -1,95 +1,108 @@
-// Feeders, where they disagree, and heights that never came; sources of info types and nodes of chains: health, lag, budget.
+// The feed page with feeders, mismatches and missing blocks, and the sources page with upstream sources and RPC nodes.
 
 import { hasRole, type StaffRole } from '../../accounts/staff.ts'
 import { requestChange } from '../request.dom.ts'
-import { type ChainNode, type Feeder, Gaps, type Source, useStatus, type WrongBook } from '../status/status-parts.tsx'
+import {
+  type ChainNode,
+  type Feeder,
+  Gaps,
+  heightFigure,
+  type Source,
+  useStatus,
+  type WrongBook,
+} from '../status/status-parts.tsx'
+import { STATUS } from '../status/strings.ts'
 import { ConfirmButton } from '../ui/dialog.tsx'
-import { durationText, timeText } from '../ui/format.ts'
+import { durationText, groupedText, timeText } from '../ui/format.ts'
 import { Figures, QueryView, Snippet } from '../ui/parts.tsx'
+import { labelOf } from '../ui/strings.ts'
 import { type Column, numberColumn, Table } from '../ui/table.tsx'
 import { timeColumn } from './parts.tsx'
+import * as strings from './strings.ts'
 
 const FEEDER_COLUMNS: readonly Column<Feeder>[] = [
-  { name: 'Feeder', text: ({ name }) => name },
+  { name: strings.feedColumnsFeeder, text: ({ name }) => name },
   {
-    name: 'State',
-    text: ({ connected, state, why, conflict }) => conflict ?? (connected ? (state ?? 'connected') : `left: ${why}`),
+    name: strings.feedColumnsState,
+    text: ({ connected, state, why, conflict }) =>
+      conflict ??
+      (connected ? (state === null ? strings.feedConnected : labelOf(state)) : strings.feedDisconnected(why ?? '?')),
   },
-  numberColumn('Head', ({ head }) => head),
-  numberColumn('Lag, ms', ({ lagMs }) => lagMs),
-  numberColumn('Unacked', ({ counters }) => counters?.unacked),
-  numberColumn('Reconnects', ({ counters }) => counters?.reconnects),
-  numberColumn('Misfits', ({ counters }) => counters?.misfits),
-  numberColumn('Drifted', ({ counters }) => counters?.drifted),
-  timeColumn('Heard', 'heardMs'),
+  numberColumn(strings.feedColumnsHead, ({ head }) => head),
+  numberColumn(strings.feedColumnsLag, ({ lagMs }) => lagMs),
+  numberColumn(strings.feedColumnsUnacked, ({ counters }) => counters?.unacked),
+  numberColumn(strings.feedColumnsReconnects, ({ counters }) => counters?.reconnects),
+  numberColumn(strings.feedColumnsMisfits, ({ counters }) => counters?.misfits),
+  numberColumn(strings.feedColumnsDrifted, ({ counters }) => counters?.drifted),
+  timeColumn(strings.feedColumnsLastSeen, 'heardMs'),
 ]
 const WRONG_BOOK_COLUMNS: readonly Column<WrongBook>[] = [
-  { name: 'Feeder', text: ({ feeder }) => feeder },
-  { name: 'Coin', text: ({ coin }) => coin },
-  { name: 'Found', text: ({ why }) => why },
-  numberColumn('Height', ({ height }) => height),
-  numberColumn('Times', ({ count }) => count),
-  timeColumn('Last', 'atMs'),
+  { name: strings.feedWrongColumnsFeeder, text: ({ feeder }) => feeder },
+  { name: strings.feedWrongColumnsCoin, text: ({ coin }) => coin },
+  { name: strings.feedWrongColumnsReason, text: ({ why }) => why },
+  numberColumn(strings.feedWrongColumnsHeight, ({ height }) => height),
+  numberColumn(strings.feedWrongColumnsCount, ({ count }) => count),
+  timeColumn(strings.feedWrongColumnsLast, 'atMs'),
 ]
 export function FeedPage({ role }: { role: StaffRole }) {
   const status = useStatus()
   const reset = () => requestChange('POST', '/admin/feed/reset', undefined, status.reload)
   return (
     <>
-      <h1>Feed</h1>
+      <h1>{strings.feedTitle}</h1>
       <QueryView query={status}>
         {(now) => (
           <>
             <p class={now.state === 'live' ? 'note' : 'note trouble'} role="status">
-              <b>{now.state}</b>. {now.advice}
+              <b>{labelOf(now.state)}</b>. {now.advice}
             </p>
             <Figures
               figures={[
-                { name: 'Chain', value: now.chain, note: `epoch ${now.epoch ?? '–'}` },
-                { name: 'Height', value: now.height ?? '–' },
-                { name: 'Books', value: now.booksKnown ? 'known' : 'not known' },
+                { name: strings.feedChain, value: now.chain, note: STATUS.epoch(now.epoch ?? '–') },
+                heightFigure(now),
+                { name: STATUS.books, value: now.booksKnown ? STATUS.booksKnown : STATUS.booksUnknown },
                 {
-                  name: 'Disagreements',
+                  name: strings.feedDisagreements,
                   value: now.disagreements,
-                  note: 'copies of a height that differed, since the log woke',
+                  note: strings.feedDisagreementsNote,
                 },
-                { name: 'Readers', value: now.readers.length, note: 'hubs and relays that follow the log' },
+                { name: strings.feedReaders, value: now.readers.length, note: strings.feedReadersNote },
               ]}
             />
-            <h2>Feeders, last day</h2>
+            <h2>{strings.feedFeeders}</h2>
             <Table
-              caption="Feeders"
+              caption={strings.feedFeedersTable}
               columns={FEEDER_COLUMNS}
               rows={now.feeders}
               csv="feeders"
               empty={
                 <>
-                  <p>No feeder is connected. Start one beside the node:</p>
+                  <p>{strings.feedNoFeeder}</p>
                   <Snippet line="npm run feeder -- --gateway https://… --name tokyo-1" />
                 </>
               }
             />
-            <h2>Books that feeders sent otherwise than they are</h2>
+            <h2>{strings.feedWrongBooks}</h2>
             <Table
-              caption="Wrong books"
+              caption={strings.feedWrongBooks}
               columns={WRONG_BOOK_COLUMNS}
               rows={now.wrongBooks}
-              empty="None."
+              empty={strings.feedNoWrongBooks}
               csv="wrong-books"
             />
             <Gaps gaps={now.gaps} />
             {hasRole(role, 'owner') && (
               <>
-                <h2>Begin a new log</h2>
-                <p>For a node that started over: books and heights begin anew, and clients bootstrap again.</p>
+                <h2>{strings.feedReset}</h2>
+                <p>{strings.feedResetText}</p>
                 <ConfirmButton
-                  buttonLabel="Reset the feed"
+                  buttonLabel={strings.feedResetSubmit}
                   kind="danger"
-                  action="Reset the feed"
+                  action={strings.feedResetSubmit}
                   name={now.chain}
                   onConfirm={reset}
                 >
-                  <p>The log of {now.chain} is emptied. Accounts, keys and the archive stay.</p>
+                  <p>{strings.feedResetConfirm(now.chain)}</p>
                 </ConfirmButton>
               </>
             )}
@@ -101,60 +114,64 @@ export function FeedPage({ role }: { role: StaffRole }) {
 }
 
 const failureText = (failure: { readonly atMs: number; readonly reason: string; readonly type?: string } | null) =>
-  failure === null ? 'none' : `${failure.reason}${failure.type ? ` at ${failure.type}` : ''}, ${timeText(failure.atMs)}`
+  failure === null
+    ? strings.sourcesNoFailure
+    : strings.sourcesFailure(failure.reason, failure.type ?? '', timeText(failure.atMs))
 const restText = (state: string, retryInMs: number) =>
-  state === 'ok' ? 'ok' : `resting, ${durationText(retryInMs)} more`
-const lastText = (ms: number | null) => (ms === null ? 'not yet' : timeText(ms))
+  state === 'ok' ? strings.sourcesOk : strings.sourcesBackingOff(durationText(retryInMs))
+const lastText = (ms: number | null) => (ms === null ? strings.sourcesNever : timeText(ms))
 
 const SOURCE_COLUMNS: readonly Column<Source>[] = [
-  { name: 'Source', text: ({ name }) => name },
+  { name: strings.sourcesColumnsSource, text: ({ name }) => name },
   {
-    name: 'State',
-    text: ({ state, retryInMs, late }) => `${restText(state, retryInMs)}${late ? ', late' : ''}`,
+    name: strings.sourcesColumnsState,
+    text: ({ state, retryInMs, late }) => `${restText(state, retryInMs)}${late ? strings.sourcesLate : ''}`,
   },
-  numberColumn('Lag, ms', ({ lagMs }) => (lagMs === null ? 'not told' : Math.round(lagMs))),
-  numberColumn('Median, ms', ({ medianMs }) => medianMs && Math.round(medianMs)),
-  numberColumn('Budget left', ({ budget }) =>
-    budget === null ? 'none set' : `${budget.left ?? '?'} of ${budget.perMinute} a minute`,
+  numberColumn(strings.sourcesColumnsLag, ({ lagMs }) => (lagMs === null ? strings.sourcesUnknown : Math.round(lagMs))),
+  numberColumn(strings.sourcesColumnsMedian, ({ medianMs }) => medianMs && Math.round(medianMs)),
+  numberColumn(strings.sourcesColumnsBudget, ({ budget }) =>
+    budget === null
+      ? strings.sourcesNoBudget
+      : strings.sourcesBudget(groupedText(String(budget.left ?? '?')), groupedText(String(budget.perMinute))),
   ),
-  { name: 'Last answer (UTC)', text: ({ lastSuccessMs }) => lastText(lastSuccessMs) },
-  { name: 'Last failure (UTC)', text: ({ lastFailure }) => failureText(lastFailure) },
-  { name: 'Fails for', text: ({ failingTypes }) => failingTypes.join(' ') },
+  { name: strings.sourcesColumnsLastSuccess, text: ({ lastSuccessMs }) => lastText(lastSuccessMs) },
+  { name: strings.sourcesColumnsLastFailure, text: ({ lastFailure }) => failureText(lastFailure) },
+  { name: strings.sourcesColumnsFailing, text: ({ failingTypes }) => failingTypes.join(', ') },
 ]
 
 type Node = ChainNode & { readonly chain: string; readonly height: number | null; readonly position: number }
 const NODE_COLUMNS: readonly Column<Node>[] = [
-  { name: 'Chain', text: ({ chain }) => chain },
-  numberColumn('Node', ({ position }) => position),
-  { name: 'State', text: ({ state }) => state },
-  numberColumn('Told height', ({ height }) => height),
-  { name: 'Last answer (UTC)', text: ({ lastSuccessMs }) => lastText(lastSuccessMs) },
-  { name: 'Last failure (UTC)', text: ({ lastFailure }) => failureText(lastFailure) },
+  { name: strings.sourcesColumnsChain, text: ({ chain }) => chain },
+  numberColumn(strings.sourcesColumnsNode, ({ position }) => position),
+  { name: strings.sourcesColumnsState, text: ({ state }) => labelOf(state) },
+  numberColumn(strings.sourcesColumnsHeight, ({ height }) => height),
+  { name: strings.sourcesColumnsLastSuccess, text: ({ lastSuccessMs }) => lastText(lastSuccessMs) },
+  { name: strings.sourcesColumnsLastFailure, text: ({ lastFailure }) => failureText(lastFailure) },
 ]
 
 export function SourcesPage() {
   return (
     <>
-      <h1>Sources</h1>
+      <h1>{strings.sourcesTitle}</h1>
       <QueryView query={useStatus()}>
         {(now) => (
           <>
-            <p>As the machine that answered this page sees them; budgets are shared by all.</p>
+            <p>{strings.sourcesScope}</p>
             <Table
-              caption="Sources of info types"
+              caption={strings.sourcesTable}
               columns={SOURCE_COLUMNS}
               rows={now.sources}
-              empty="No source is set: UPSTREAMS in wrangler.toml."
+              empty={strings.sourcesEmpty}
               csv="sources"
             />
-            <h2>Nodes of JSON-RPC</h2>
+            <h2>{strings.sourcesNodes}</h2>
             <Table
-              caption="Nodes of chains"
+              caption={strings.sourcesNodesTable}
               columns={NODE_COLUMNS}
               rows={now.chains.flatMap(({ name, height, nodes }) =>
                 nodes.map((node, i): Node => ({ ...node, chain: name, height, position: i + 1 })),
               )}
-              empty="No chain is set: RPC_CHAINS in wrangler.toml."
+              empty={strings.sourcesNodesEmpty}
               csv="nodes"
             />
           </>

@@ -1,11 +1,13 @@
-// Lists of all accounts, each also of one alone: top-ups, refusals, pipelines.
+// Lists of top-ups, rejected requests and pipelines, for all accounts or one.
 
 import type { Responses } from '../responses.ts'
 import { Snippet } from '../ui/parts.tsx'
+import { labelOf } from '../ui/strings.ts'
 import type { Column } from '../ui/table.tsx'
 import { accountColumn, creditsColumn, ListPage, Rows, timeColumn, useAdminList } from './parts.tsx'
+import * as strings from './strings.ts'
 
-const ACCOUNT = { name: 'account', label: 'Account' }
+const ACCOUNT_FILTER = { name: 'account', label: strings.commonAccount }
 
 type Grant = Responses['listGrants']['grants'][number]
 type Refusal = Responses['listRefusals']['refusals'][number]
@@ -19,56 +21,61 @@ interface List<Row> {
   readonly empty: preact.ComponentChildren
 }
 
-const GRANTS: List<Grant> = {
+const GRANT_LIST: List<Grant> = {
   name: 'grants',
-  caption: 'Top-ups',
-  fields: [ACCOUNT],
+  caption: strings.pagesTopups,
+  fields: [ACCOUNT_FILTER],
   columns: [
-    timeColumn('Given', 'created'),
+    timeColumn(strings.grantsGranted, 'created'),
     accountColumn(),
-    creditsColumn('Credits', 'credits'),
-    { name: 'Name of the grant', text: ({ id }) => id },
+    creditsColumn(strings.grantsCredits, 'credits'),
+    { name: strings.grantsReference, text: ({ id }) => id },
   ],
   empty: (
     <>
-      <p>Nothing was granted beside what plans give. Top up an account:</p>
+      <p>{strings.grantsEmpty}</p>
       <Snippet line="npm run admin -- account grant acme 500 --id invoice-4711" />
     </>
   ),
 }
 
-const REFUSALS: List<Refusal> = {
+const REFUSAL_LIST: List<Refusal> = {
   name: 'refusals',
-  caption: 'Refusals',
-  fields: [ACCOUNT, { name: 'code', label: 'Code' }],
+  caption: strings.pagesRefusals,
+  fields: [ACCOUNT_FILTER, { name: 'code', label: strings.commonCode }],
   columns: [
-    timeColumn('At', 'at'),
+    timeColumn(strings.commonTime, 'at'),
     accountColumn(),
-    { name: 'Key', text: ({ prefix }) => prefix },
-    { name: 'Code', text: ({ code }) => code },
-    { name: 'Asked for', text: ({ product, type }) => (type ? `${product} ${type}` : product) },
-    { name: 'Said', text: ({ message }) => message },
-    { name: 'Request', text: ({ request_id: id }) => id },
+    { name: strings.commonKey, text: ({ prefix }) => prefix },
+    {
+      name: strings.commonCode,
+      text: ({ code }) => code,
+      render: ({ code }) => <span title={code}>{labelOf(code)}</span>,
+    },
+    { name: strings.refusalsEndpoint, text: ({ product, type }) => (type ? `${product} ${type}` : product) },
+    { name: strings.commonMessage, text: ({ message }) => message },
+    { name: strings.commonRequest, text: ({ request_id: id }) => id },
   ],
-  empty: <p>No caller with a key was refused anything that is still kept.</p>,
+  empty: <p>{strings.refusalsEmpty}</p>,
 }
 
-const PIPELINES: List<Pipeline> = {
+const PIPELINE_LIST: List<Pipeline> = {
   name: 'pipelines',
-  caption: 'Pipelines',
-  fields: [ACCOUNT],
+  caption: strings.pagesPipelines,
+  fields: [ACCOUNT_FILTER],
   columns: [
-    { name: 'Pipeline', text: ({ id }) => id },
+    { name: strings.pipelinesId, text: ({ id }) => id },
     accountColumn(),
-    { name: 'Name', text: ({ name }) => name },
-    { name: 'Reads', text: ({ topic }) => topic },
-    { name: 'Sends to', text: ({ destination }) => destination },
-    { name: 'Wanted', text: ({ status }) => status },
-    timeColumn('Changed', 'updated'),
+    { name: strings.pipelinesName, text: ({ name }) => name },
+    { name: strings.pipelinesTopic, text: ({ topic }) => topic },
+    { name: strings.pipelinesDestination, text: ({ destination }) => destination },
+    { name: strings.pipelinesStatus, text: ({ status }) => labelOf(status) },
+    timeColumn(strings.pipelinesChanged, 'updated'),
   ],
   empty: (
     <p>
-      There is no pipeline. Owners of service keys make them: <a href="/docs/reference/pipelines">how</a>.
+      {strings.pipelinesEmpty}
+      <a href="/docs/reference/pipelines">{strings.pipelinesGuide}</a>.
     </p>
   ),
 }
@@ -84,8 +91,8 @@ function accountList<Row>({ name, caption, columns, ...list }: List<Row>) {
       <h2>{caption}</h2>
       <Rows
         {...list}
-        caption={`${caption} of ${id}`}
-        columns={columns.filter((column) => column.name !== 'Account')}
+        caption={strings.commonOf(caption, id)}
+        columns={columns.filter((column) => column.name !== strings.commonAccount)}
         paged={useAdminList<Row>(name, 'before', name, [], () => ({ account: id, limit: '20' }))}
         csv={`${name}-${id}`}
       />
@@ -93,9 +100,9 @@ function accountList<Row>({ name, caption, columns, ...list }: List<Row>) {
   )
 }
 
-export const GrantsPage = listPage(GRANTS)
-export const RefusalsPage = listPage(REFUSALS)
-export const PipelinesPage = listPage(PIPELINES)
-export const AccountGrants = accountList(GRANTS)
-export const AccountRefusals = accountList(REFUSALS)
-export const AccountPipelines = accountList(PIPELINES)
+export const GrantsPage = listPage(GRANT_LIST)
+export const RefusalsPage = listPage(REFUSAL_LIST)
+export const PipelinesPage = listPage(PIPELINE_LIST)
+export const AccountGrants = accountList(GRANT_LIST)
+export const AccountRefusals = accountList(REFUSAL_LIST)
+export const AccountPipelines = accountList(PIPELINE_LIST)

@@ -1,4 +1,4 @@
-// The operator's pages.
+// The operator pages and their navigation.
 
 import type { SessionUser } from '../../accounts/sessions/session.ts'
 import { hasRole, type StaffRole } from '../../accounts/staff.ts'
@@ -10,38 +10,39 @@ import { FeedPage, SourcesPage } from './feed-pages.tsx'
 import { GrantsPage, PipelinesPage, RefusalsPage } from './lists.tsx'
 import { OrdersPage, PlansPage } from './orders-page.tsx'
 import { AuditPage, SearchField, SearchPage, StaffPage } from './staff-pages.tsx'
+import * as strings from './strings.ts'
 
 type Page = (props: { readonly role: StaffRole }) => preact.JSX.Element
 
-const PAGES: readonly (readonly [name: string, title: string, page: Page])[] = [
-  ['overview', 'Overview', OverviewPage],
-  ['accounts', 'Accounts', AccountsPage],
-  ['keys', 'Keys', KeysPage],
-  ['plans', 'Plans', PlansPage],
-  ['topups', 'Top-ups', GrantsPage],
-  ['orders', 'Orders', OrdersPage],
-  ['usage', 'Usage', UsagePage],
-  ['refusals', 'Refusals', RefusalsPage],
-  ['feed', 'Feed', FeedPage],
-  ['sources', 'Sources', SourcesPage],
-  ['pipelines', 'Pipelines', PipelinesPage],
-  ['audit', 'Audit', AuditPage],
-  ['staff', 'Staff', StaffPage],
+const PAGE_LIST: readonly (readonly [name: string, title: string, page: Page])[] = [
+  ['overview', strings.pagesOverview, OverviewPage],
+  ['accounts', strings.pagesAccounts, AccountsPage],
+  ['keys', strings.pagesKeys, KeysPage],
+  ['plans', strings.pagesPlans, PlansPage],
+  ['topups', strings.pagesTopups, GrantsPage],
+  ['orders', strings.pagesOrders, OrdersPage],
+  ['usage', strings.pagesUsage, UsagePage],
+  ['refusals', strings.pagesRefusals, RefusalsPage],
+  ['feed', strings.pagesFeed, FeedPage],
+  ['sources', strings.pagesSources, SourcesPage],
+  ['pipelines', strings.pagesPipelines, PipelinesPage],
+  ['audit', strings.pagesAudit, AuditPage],
+  ['staff', strings.pagesStaff, StaffPage],
 ]
-/** That one comes to from elsewhere. */
+/** Reached by links only. */
 const LINKED_PAGES: Readonly<Record<string, Page>> = { account: AccountPage, search: SearchPage }
 
-export function OperatorPages({ who }: { who: Extract<SessionUser, { role: 'operator' }> }) {
-  const role = who.staff_role
-  const pages = PAGES.filter(([name]) => name !== 'staff' || hasRole(role, 'owner'))
-  const here = params.value.get('page') ?? 'overview'
-  const Here = pages.find(([name]) => name === here)?.[2] ?? LINKED_PAGES[here]
-  // A page of another account is another page.
-  const id = `${here} ${params.value.get('id') ?? ''}`
+export function OperatorPages({ visitor }: { visitor: Extract<SessionUser, { role: 'operator' }> }) {
+  const role = visitor.staff_role
+  const pages = PAGE_LIST.filter(([name]) => name !== 'staff' || hasRole(role, 'owner'))
+  const current = params.value.get('page') ?? 'overview'
+  const CurrentPage = pages.find(([name]) => name === current)?.[2] ?? LINKED_PAGES[current]
+  // The key resets the state when another account is shown.
+  const id = `${current} ${params.value.get('id') ?? ''}`
   return (
-    <Shell visitor={who} pages={pages.map(([name, title]) => [name, title] as const)} current={here}>
+    <Shell visitor={visitor} pages={pages.map(([name, title]) => [name, title] as const)} current={current}>
       <SearchField />
-      {Here ? <Here key={id} role={role} /> : <p class="note">There is no page of this name: choose one above.</p>}
+      {CurrentPage ? <CurrentPage key={id} role={role} /> : <p class="note">{strings.commonNoPage}</p>}
     </Shell>
   )
 }

@@ -1,4 +1,4 @@
-// Sales: credit orders, which the operator marks as paid or void by typing their number, and plans with their number of accounts.
+// Credit orders, which operators mark as paid or void, and plans.
 
 import { hasRole, type StaffRole } from '../../accounts/staff.ts'
 import { params, urlWith } from '../address.dom.ts'
@@ -10,8 +10,10 @@ import { ConfirmButton } from '../ui/dialog.tsx'
 import { ActionForm, type FormField } from '../ui/form.tsx'
 import { type CreditOrder, groupedText, priceText } from '../ui/format.ts'
 import { QueryView } from '../ui/parts.tsx'
+import { labelOf } from '../ui/strings.ts'
 import { amountColumn, type Column, creditOrderColumns, numberColumn, Table } from '../ui/table.tsx'
 import { accountColumn, pageUrl } from './parts.tsx'
+import * as strings from './strings.ts'
 
 const STATES = ['', 'open', 'paid', 'failed', 'void'] as const
 
@@ -22,107 +24,111 @@ export function OrdersPage({ role }: { role: StaffRole }) {
   const before = params.value.get('before')
   const account = params.value.get('account')
   const orders = useQuery<Responses['listOrders']>(() => {
-    const asked = [...params.value].filter(([name]) => ['state', 'before', 'account'].includes(name))
-    return `/admin/orders?${new URLSearchParams(asked)}`
+    const query = [...params.value].filter(([name]) => ['state', 'before', 'account'].includes(name))
+    return `/admin/orders?${new URLSearchParams(query)}`
   })
-  const act = (order: CreditOrder, what: OrderAction) => (
+  const actionButton = (order: CreditOrder, action: OrderAction) => (
     <ConfirmButton
-      buttonLabel={what === 'paid' ? 'Mark paid' : 'Make void'}
-      action={what === 'paid' ? 'Mark this order paid' : 'Make this order void'}
+      buttonLabel={strings.ordersActions[action]}
+      action={strings.ordersSubmit[action]}
       name={order.number}
       onConfirm={() =>
-        requestChange('POST', `/admin/orders/${encodeURIComponent(order.number)}/${what}`, undefined, orders.reload)
+        requestChange('POST', `/admin/orders/${encodeURIComponent(order.number)}/${action}`, undefined, orders.reload)
       }
     >
-      <p>{confirmText(order, what)}</p>
+      <p>{confirmText(order, action)}</p>
     </ConfirmButton>
   )
-  const acts: Column<CreditOrder> = {
-    name: 'Actions',
+  const actions: Column<CreditOrder> = {
+    name: strings.commonActions,
     render: (order) => (
       <>
-        {order.granted === null && act(order, 'paid')}
-        {(order.state === 'open' || order.state === 'failed') && act(order, 'void')}
+        {order.granted === null && actionButton(order, 'paid')}
+        {(order.state === 'open' || order.state === 'failed') && actionButton(order, 'void')}
       </>
     ),
   }
   const columns: readonly Column<CreditOrder>[] = [
     ...creditOrderColumns({}),
     accountColumn(),
-    { name: 'By', text: ({ provider }) => provider },
-    { name: 'Note', text: ({ note }) => note ?? '' },
-    ...(hasRole(role, 'billing') ? [acts] : []),
+    { name: strings.ordersProvider, text: ({ provider }) => labelOf(provider) },
+    { name: strings.ordersNote, text: ({ note }) => note ?? '' },
+    ...(hasRole(role, 'billing') ? [actions] : []),
   ]
   const next = orders.value.value?.next
   return (
     <>
-      <h1>Orders{account === null ? '' : ` of ${account}`}</h1>
-      <nav class="beside" aria-label="States">
+      <h1>{account === null ? strings.ordersTitle : strings.commonOf(strings.ordersTitle, account)}</h1>
+      <nav class="beside" aria-label={strings.ordersStates}>
         {STATES.map((each) => (
           <Link key={each} to={urlWith({ state: each, before: null })} isHere={each === state}>
-            {each === '' ? 'All' : each}
+            {each === '' ? strings.ordersAll : labelOf(each)}
           </Link>
         ))}
       </nav>
       <QueryView query={orders}>
         {(value) => (
           <Table
-            caption="Orders"
+            caption={strings.ordersTitle}
             columns={columns}
             rows={value.orders}
             rowKey={({ number }) => number}
             csv="orders"
-            empty="There are no such orders. Owners make them where CHECKOUT is on."
+            empty={strings.ordersEmpty}
           />
         )}
       </QueryView>
       <p class="beside">
-        {before !== null && <Link to={urlWith({ before: null })}>Newest</Link>}
-        {next && <Link to={urlWith({ before: next })}>Older</Link>}
+        {before !== null && <Link to={urlWith({ before: null })}>{strings.ordersNewest}</Link>}
+        {next && <Link to={urlWith({ before: next })}>{strings.ordersOlder}</Link>}
       </p>
     </>
   )
 }
 
-function confirmText({ account, credits, amount, currency, note }: CreditOrder, what: OrderAction): string {
-  const sum = priceText(amount, currency)
-  if (what === 'void') return `${account} can no longer pay ${sum}.`
-  const why = note === null ? '' : ` The order says: ${note}.`
-  return `You have ${sum}: ${account} gets ${groupedText(credits)} credits, once.${why}`
+function confirmText({ account, credits, amount, currency, note }: CreditOrder, action: OrderAction): string {
+  const price = priceText(amount, currency)
+  if (action === 'void') return strings.ordersVoidText(account, price)
+  return (
+    strings.ordersPaidText(account, price, groupedText(credits)) + (note === null ? '' : strings.ordersNoteText(note))
+  )
 }
 
 type Plan = Responses['listPlans']['plans'][number]
 
 const PLAN_COLUMNS: readonly Column<Plan>[] = [
-  { name: 'Plan', text: ({ name }) => name },
-  amountColumn('Credits', ({ credits }) => credits),
-  { name: 'Given', text: ({ period }) => (period === 'once' ? 'once' : 'a month') },
+  { name: strings.plansColumnsPlan, text: ({ name }) => name },
+  amountColumn(strings.plansColumnsCredits, ({ credits }) => credits),
   {
-    ...numberColumn<Plan>('Accounts', ({ accounts }) => accounts),
+    name: strings.plansColumnsPeriod,
+    text: ({ period }) => (period === 'once' ? strings.plansOnce : strings.plansMonthly),
+  },
+  {
+    ...numberColumn<Plan>(strings.plansColumnsAccounts, ({ accounts }) => accounts),
     render: ({ name: plan, accounts }) => <Link to={pageUrl('accounts', { plan })}>{accounts}</Link>,
   },
-  numberColumn('Info requests/s', (plan) => plan.info_requests_per_second ?? 'no limit'),
-  numberColumn('REST requests/s', (plan) => plan.rest_requests_per_second ?? 'no limit'),
-  numberColumn('Connections', (plan) => plan.stream_connections ?? 'no limit'),
-  numberColumn('Subscriptions', (plan) => plan.stream_subscriptions ?? 'no limit'),
+  numberColumn(strings.plansColumnsInfo, (plan) => plan.info_requests_per_second ?? strings.plansUnlimited),
+  numberColumn(strings.plansColumnsRest, (plan) => plan.rest_requests_per_second ?? strings.plansUnlimited),
+  numberColumn(strings.plansColumnsConnections, (plan) => plan.stream_connections ?? strings.plansUnlimited),
+  numberColumn(strings.plansColumnsSubscriptions, (plan) => plan.stream_subscriptions ?? strings.plansUnlimited),
 ]
 
-const WHOLE_NUMBER = { pattern: '\\d{1,8}', title: 'a whole number', isOptional: true }
+const WHOLE_NUMBER = { pattern: '\\d{1,8}', title: strings.plansWholeNumber, isOptional: true }
 const TERM_FIELDS: readonly FormField[] = [
-  { name: 'plan', label: 'Plan' },
-  { name: 'credits', label: 'Credits', isOptional: true },
+  { name: 'plan', label: strings.plansColumnsPlan },
+  { name: 'credits', label: strings.plansColumnsCredits, isOptional: true },
   {
     name: 'period',
-    label: 'Given',
-    options: { '': 'as it is (new: a month)', month: 'a month', once: 'once' },
+    label: strings.plansColumnsPeriod,
+    options: strings.plansPeriods,
   },
-  { name: 'info_requests_per_second', label: 'Info requests/s', ...WHOLE_NUMBER },
-  { name: 'rest_requests_per_second', label: 'REST requests/s', ...WHOLE_NUMBER },
-  { name: 'stream_connections', label: 'Connections', ...WHOLE_NUMBER },
-  { name: 'stream_subscriptions', label: 'Subscriptions', ...WHOLE_NUMBER },
+  { name: 'info_requests_per_second', label: strings.plansColumnsInfo, ...WHOLE_NUMBER },
+  { name: 'rest_requests_per_second', label: strings.plansColumnsRest, ...WHOLE_NUMBER },
+  { name: 'stream_connections', label: strings.plansColumnsConnections, ...WHOLE_NUMBER },
+  { name: 'stream_subscriptions', label: strings.plansColumnsSubscriptions, ...WHOLE_NUMBER },
 ]
 
-/** Limits are numbers on the wire, credits exact text. */
+/** The API takes limits as numbers and credits as text. */
 const termsOf = (typed: Readonly<Record<string, string>>) =>
   Object.fromEntries(
     Object.entries(typed).map(([name, value]) => [name, /_per_second$|^stream_/.test(name) ? Number(value) : value]),
@@ -132,64 +138,62 @@ export function PlansPage({ role }: { role: StaffRole }) {
   const plans = useQuery<Responses['listPlans']>(() => '/admin/plans')
   const pathOf = (plan: string) => `/admin/plans/${encodeURIComponent(plan)}`
   const remove = (plan: string) => requestChange('DELETE', pathOf(plan), undefined, plans.reload)
-  /** Ten accounts a call. */
-  const tell = async (plan: string) => {
+  /** Each call applies the plan to a page of accounts. */
+  const apply = async (plan: string) => {
     for (let after: string | null = ''; after !== null; ) {
       const path: string = `${pathOf(plan)}/apply${after === '' ? '' : `?after=${after}`}`
-      const answer: RequestResult<Responses['applyPlan']> = await request('POST', path)
-      if (!answer.ok) return answer.error
-      after = answer.value.next
+      const result: RequestResult<Responses['applyPlan']> = await request('POST', path)
+      if (!result.ok) return result.error
+      after = result.value.next
     }
     return null
   }
-  const acts: Column<Plan> = {
-    name: 'Actions',
+  const actions: Column<Plan> = {
+    name: strings.commonActions,
     render: ({ name, accounts }) =>
       accounts > 0 ? (
         <ConfirmButton
-          buttonLabel="Tell accounts"
-          label={`Tell accounts on ${name}`}
-          action="Tell its accounts"
+          buttonLabel={strings.plansApply}
+          label={strings.plansApplyLabel(name)}
+          action={strings.plansApplySubmit}
           name={name}
-          onConfirm={() => tell(name)}
+          onConfirm={() => apply(name)}
         >
-          <p>Accounts on it have its limits at once, and its credits from their next period on.</p>
+          <p>{strings.plansApplyText}</p>
         </ConfirmButton>
       ) : (
         <ConfirmButton
-          buttonLabel="Remove"
-          label={`Remove ${name}`}
-          action="Remove this plan"
+          buttonLabel={strings.plansRemove}
+          label={strings.plansRemoveLabel(name)}
+          action={strings.plansRemoveSubmit}
           name={name}
           onConfirm={() => remove(name)}
         >
-          <p>No account can be put on it any more. A plan that accounts are on is not removed.</p>
+          <p>{strings.plansRemoveText}</p>
         </ConfirmButton>
       ),
   }
   return (
     <>
-      <h1>Plans</h1>
+      <h1>{strings.plansTitle}</h1>
       <QueryView query={plans}>
         {(value) => (
           <Table
-            caption="Plans"
-            columns={hasRole(role, 'owner') ? [...PLAN_COLUMNS, acts] : PLAN_COLUMNS}
+            caption={strings.plansTitle}
+            columns={hasRole(role, 'owner') ? [...PLAN_COLUMNS, actions] : PLAN_COLUMNS}
             rows={value.plans}
             rowKey={({ name }) => name}
-            empty="There are no plans."
+            empty={strings.plansEmpty}
             csv="plans"
           />
         )}
       </QueryView>
       {hasRole(role, 'owner') && (
         <>
-          <h2>New plan, or change of one</h2>
-          <p>
-            What is left empty stays as it is. New accounts have a change at once; those on the plan when they are told.
-          </p>
+          <h2>{strings.plansEdit}</h2>
+          <p>{strings.plansEditText}</p>
           <ActionForm<Responses['setPlan']>
-            submitLabel="Set the plan"
+            submitLabel={strings.plansSave}
             fields={TERM_FIELDS}
             send={({ plan = '', ...terms }) => request('PUT', pathOf(plan), termsOf(terms))}
             onDone={plans.reload}

@@ -1,5 +1,5 @@
-// What several of the operator's pages have: cells of tables, lists with filters, what the page offers to whom. It hides what would be
-// refused, and is no protection: the gateway asks by itself.
+// Shared parts of the operator pages: table columns and lists with filters. Pages hide what a role may not do; the gateway
+// enforces it.
 
 import type { ComponentChildren } from 'preact'
 import { params, urlWith } from '../address.dom.ts'
@@ -10,6 +10,7 @@ import { Filters, type FormField } from '../ui/form.tsx'
 import { groupedText, hourText, timeText } from '../ui/format.ts'
 import { ErrorNote } from '../ui/parts.tsx'
 import { type Column, Table, type TableProps } from '../ui/table.tsx'
+import * as strings from './strings.ts'
 
 const NO_PARAMS = new URLSearchParams()
 
@@ -17,28 +18,28 @@ export const pageUrl = (page: string, more: Readonly<Record<string, string>> = {
   urlWith({ page, ...more }, NO_PARAMS)
 
 export const accountColumn = <Row extends { readonly account: string | null }>(): Column<Row> => ({
-  name: 'Account',
+  name: strings.commonAccount,
   text: ({ account }) => account ?? '',
   render: ({ account }) => account && <Link to={pageUrl('account', { id: account })}>{account}</Link>,
 })
 
-/** `name` of a field in Unix ms, or null. */
+/** `field` holds Unix ms or null. */
 export const timeColumn = <Name extends string>(
   name: string,
   field: Name,
   never = '',
 ): Column<{ readonly [field in Name]: number | null }> => ({
-  name: `${name} (UTC)`,
+  name: strings.commonUtc(name),
   text: (row) => (row[field] === null ? never : timeText(row[field])),
 })
 
-/** Usage is kept by the hour. */
+/** Usage is stored per hour. */
 export const lastUsedColumn = (): Column<{ readonly last_used: number | null }> => ({
-  name: 'Last used (UTC)',
-  text: ({ last_used: used }) => (used === null ? 'never' : hourText(used)),
+  name: strings.commonLastUsed,
+  text: ({ last_used: used }) => (used === null ? strings.commonNeverUsed : hourText(used)),
 })
 
-/** `field` is an exact decimal text, or null. */
+/** `field` holds exact decimal text or null. */
 export const creditsColumn = <Name extends string>(
   name: string,
   field: Name,
@@ -55,7 +56,7 @@ export function usePlanNames(): readonly string[] {
   return plans.value.value?.plans.map(({ name }) => name) ?? []
 }
 
-/** Rows of `/admin/<path>`, narrowed by those parameters of the page that these fields set. */
+/** Rows of `/admin/<path>`, filtered by the URL parameters of these fields. */
 export function useAdminList<Row>(
   list: string,
   cursor: 'before' | 'after',
@@ -66,7 +67,7 @@ export function useAdminList<Row>(
   return usePagedQuery<Row>(list, cursor, () => `/admin/${path}?${filterQuery(fields, more())}`)
 }
 
-/** Those parameters of the page that these fields set. */
+/** The URL parameters of these fields. */
 export function filterQuery(
   fields: readonly FormField[],
   more: Readonly<Record<string, string>> = {},
@@ -79,15 +80,15 @@ export function filterQuery(
   return query
 }
 
-interface RowsProps<Row> extends Omit<TableProps<Row>, 'rows' | 'more' | 'isWhole'> {
+interface RowsProps<Row> extends Omit<TableProps<Row>, 'rows' | 'more' | 'isUnpaged'> {
   readonly paged: PagedQuery<Row>
 }
 
-/** Rows of a list, or why they are not there. */
+/** The table of a list, or its error. */
 export function Rows<Row>({ paged, ...table }: RowsProps<Row>) {
   return (
     <>
-      <ErrorNote trouble={paged.error.value} again={paged.reload} />
+      <ErrorNote error={paged.error.value} onRetry={paged.reload} />
       {paged.rows.value && <Table {...table} rows={paged.rows.value} more={paged.more} />}
     </>
   )

@@ -1,5 +1,5 @@
-// Who administers, with tokens of their own; who did what, and what came of it; and the search. Invariants: a new token is on
-// the page once, and in nothing that is kept; of a key only what may be shown reaches the address.
+// The staff page, the audit log and the search. Invariants: a new token is shown once and never stored; of a searched key
+// only the prefix reaches the URL.
 
 import { navigate, params } from '../address.dom.ts'
 import { useQuery } from '../queries.dom.ts'
@@ -9,49 +9,51 @@ import { ConfirmButton } from '../ui/dialog.tsx'
 import { ActionForm, type FormField } from '../ui/form.tsx'
 import { timeText } from '../ui/format.ts'
 import { ErrorNote, QueryView, Snippet } from '../ui/parts.tsx'
+import { labelOf } from '../ui/strings.ts'
 import { type Column, Table } from '../ui/table.tsx'
 import { accountColumn, ListPage, pageUrl, timeColumn, useAdminList } from './parts.tsx'
+import * as strings from './strings.ts'
 
 export type AuditLine = Responses['listAudit']['audit'][number]
 
-const outcome = ({ status }: AuditLine) => (status === null ? 'not known' : String(status))
+const outcome = ({ status }: AuditLine) => (status === null ? strings.auditUnknown : String(status))
 
 const AUDIT_COLUMNS: readonly Column<AuditLine>[] = [
-  timeColumn('At', 'at'),
-  { name: 'Who', text: ({ actor }) => actor },
-  { name: 'Role', text: ({ role }) => role },
-  { name: 'Did', text: ({ action }) => action },
-  { name: 'To', text: ({ target }) => target },
+  timeColumn(strings.commonTime, 'at'),
+  { name: strings.auditActor, text: ({ actor }) => actor },
+  { name: strings.auditRole, text: ({ role }) => labelOf(role) },
+  { name: strings.auditAction, text: ({ action }) => action },
+  { name: strings.auditTarget, text: ({ target }) => target },
   accountColumn(),
   {
-    name: 'Came of it',
+    name: strings.auditResult,
     isNumber: true,
     text: outcome,
     render: (line) => <span class={line.status !== null && line.status < 300 ? 'good' : 'bad'}>{outcome(line)}</span>,
   },
-  { name: 'Sent', text: ({ sent }) => sent, render: ({ sent }) => <span title={sent}>{sent}</span> },
-  { name: 'Request', text: ({ request_id: id }) => id },
+  { name: strings.auditInput, text: ({ sent }) => sent, render: ({ sent }) => <span title={sent}>{sent}</span> },
+  { name: strings.commonRequest, text: ({ request_id: id }) => id },
 ]
 
 const AUDIT_FIELDS = [
-  { name: 'actor', label: 'Who' },
-  { name: 'action', label: 'Did, such as revokeKey' },
-  { name: 'account', label: 'Account' },
-  { name: 'from', label: 'First day (UTC)', type: 'date' },
-  { name: 'to', label: 'Last day (UTC)', type: 'date' },
+  { name: 'actor', label: strings.auditActor },
+  { name: 'action', label: strings.auditActionFilter },
+  { name: 'account', label: strings.commonAccount },
+  { name: 'from', label: strings.auditFrom, type: 'date' },
+  { name: 'to', label: strings.auditTo, type: 'date' },
 ] as const
 
 export function AuditPage() {
   return (
     <ListPage
-      caption="Audit"
+      caption={strings.auditTitle}
       fields={AUDIT_FIELDS}
       paged={useAdminList<AuditLine>('audit', 'before', 'audit', AUDIT_FIELDS)}
       columns={AUDIT_COLUMNS}
-      empty="Nothing like this was done."
+      empty={strings.auditEmpty}
       csv="audit"
     >
-      <p>Everything but reading that staff did, or tried: written down before it is done, and never changed.</p>
+      <p>{strings.auditText}</p>
     </ListPage>
   )
 }
@@ -59,15 +61,11 @@ export function AuditPage() {
 type Member = Responses['listStaff']['staff'][number]
 
 const STAFF_FIELDS: readonly FormField[] = [
-  { name: 'name', label: 'Name' },
+  { name: 'name', label: strings.staffName },
   {
     name: 'role',
-    label: 'Role',
-    options: {
-      support: 'support: reads',
-      billing: 'billing: reads, tops up, changes plans of accounts',
-      owner: 'owner: everything',
-    },
+    label: strings.staffRole,
+    options: strings.staffRoles,
   },
 ]
 
@@ -76,50 +74,51 @@ export function StaffPage() {
   const revoke = (name: string) =>
     requestChange('DELETE', `/admin/staff/${encodeURIComponent(name)}`, undefined, staff.reload)
   const columns: readonly Column<Member>[] = [
-    { name: 'Name', text: ({ name }) => name },
-    { name: 'Role', text: ({ role }) => role },
-    timeColumn('Token made', 'created'),
-    { name: 'State', text: ({ revoked }) => (revoked === null ? 'works' : `revoked ${timeText(revoked)}`) },
+    { name: strings.staffName, text: ({ name }) => name },
+    { name: strings.staffRole, text: ({ role }) => labelOf(role) },
+    timeColumn(strings.staffCreated, 'created'),
     {
-      name: 'Actions',
+      name: strings.commonState,
+      text: ({ revoked }) => (revoked === null ? strings.staffActive : strings.staffRevoked(timeText(revoked))),
+    },
+    {
+      name: strings.commonActions,
       render: ({ name, revoked }) =>
         revoked === null && (
           <ConfirmButton
-            buttonLabel="Revoke"
-            label={`Revoke ${name}`}
-            action="Revoke this token"
+            buttonLabel={strings.staffRevoke}
+            label={strings.staffRevokeLabel(name)}
+            action={strings.staffRevokeSubmit}
             name={name}
             onConfirm={() => revoke(name)}
           >
-            <p>{name} is signed out everywhere at once. Their lines of the audit stay.</p>
+            <p>{strings.staffRevokeText(name)}</p>
           </ConfirmButton>
         ),
     },
   ]
   return (
     <>
-      <h1>Staff</h1>
-      <p>
-        Whoever has ADMIN_TOKEN is “operator” and may do everything; all others have a token and a role of their own.
-      </p>
+      <h1>{strings.staffTitle}</h1>
+      <p>{strings.staffText}</p>
       <ActionForm<Responses['createStaff']>
-        submitLabel="Make a token"
+        submitLabel={strings.staffCreate}
         fields={STAFF_FIELDS}
-        send={(order) => request('POST', '/admin/staff', order)}
-        secretOf={({ name, token }) => ({ what: `The token of ${name}`, secret: token })}
+        send={(input) => request('POST', '/admin/staff', input)}
+        secretOf={({ name, token }) => ({ name: strings.staffSecret(name), secret: token })}
         onDone={staff.reload}
       />
       <QueryView query={staff}>
         {(value) => (
           <Table
-            caption="Staff"
+            caption={strings.staffTitle}
             columns={columns}
             rows={value.staff}
             rowKey={({ name, created }) => `${name} ${created}`}
             csv="staff"
             empty={
               <>
-                <p>Nobody has a token of their own. From a terminal:</p>
+                <p>{strings.staffEmpty}</p>
                 <Snippet line="npm run admin -- staff add kim --role support" />
               </>
             }
@@ -135,7 +134,7 @@ const PREFIX_LENGTH = 12
 const shortenKeys = (text: string): string =>
   text.trim().replace(/\bcq[tso]_\w+/g, (key) => key.slice(0, PREFIX_LENGTH))
 
-/** The field that stands above every page. */
+/** The search field above every operator page. */
 export function SearchField() {
   const submit = (event: Event) => {
     event.preventDefault()
@@ -149,8 +148,8 @@ export function SearchField() {
       <input
         name="q"
         type="search"
-        aria-label="Search"
-        placeholder="Account, first characters of a key, request id"
+        aria-label={strings.searchLabel}
+        placeholder={strings.searchPlaceholder}
         autocomplete="off"
         maxLength={100}
       />
@@ -161,24 +160,20 @@ export function SearchField() {
 export function SearchPage() {
   const q = params.value.get('q') ?? ''
   const found = useQuery<Responses['search']>(() => {
-    const asked = params.value.get('q') ?? ''
-    return asked === '' ? null : `/admin/search?q=${encodeURIComponent(asked)}`
+    const query = params.value.get('q') ?? ''
+    return query === '' ? null : `/admin/search?q=${encodeURIComponent(query)}`
   })
   const { accounts = [], keys = [], refusals = [], audit = [] } = (q !== '' && found.value.value) || {}
-  const isNothing = accounts.length + keys.length + refusals.length + audit.length === 0
+  const isEmpty = accounts.length + keys.length + refusals.length + audit.length === 0
   return (
     <>
-      <h1>{q === '' ? 'Search' : `Found for “${q}”`}</h1>
-      <ErrorNote trouble={found.error.value} again={found.reload} />
-      {q !== '' && found.value.value && isNothing && (
-        <p class="empty">
-          Nothing: look for a part of an account’s name, the first characters of a key, or a whole request id.
-        </p>
-      )}
-      <FoundTable title="Accounts" rows={accounts} columns={ACCOUNT_COLUMNS} />
-      <FoundTable title="Keys" rows={keys} columns={KEY_COLUMNS} />
-      <FoundTable title="Refused" rows={refusals} columns={REFUSAL_COLUMNS} />
-      <FoundTable title="Done by staff" rows={audit} columns={AUDIT_COLUMNS} />
+      <h1>{q === '' ? strings.searchTitle : strings.searchResults(q)}</h1>
+      <ErrorNote error={found.error.value} onRetry={found.reload} />
+      {q !== '' && found.value.value && isEmpty && <p class="empty">{strings.searchNothing(q)}</p>}
+      <FoundTable title={strings.searchAccounts} rows={accounts} columns={ACCOUNT_COLUMNS} />
+      <FoundTable title={strings.searchKeys} rows={keys} columns={KEY_COLUMNS} />
+      <FoundTable title={strings.searchRefusals} rows={refusals} columns={REFUSAL_COLUMNS} />
+      <FoundTable title={strings.searchAudit} rows={audit} columns={AUDIT_COLUMNS} />
     </>
   )
 }
@@ -186,20 +181,24 @@ export function SearchPage() {
 type SearchRows = Responses['search']
 const ACCOUNT_COLUMNS: readonly Column<SearchRows['accounts'][number]>[] = [
   accountColumn(),
-  { name: 'Plan', text: ({ plan }) => plan },
+  { name: strings.commonPlan, text: ({ plan }) => plan },
 ]
 const KEY_COLUMNS: readonly Column<SearchRows['keys'][number]>[] = [
-  { name: 'Key', text: ({ prefix }) => prefix },
+  { name: strings.commonKey, text: ({ prefix }) => prefix },
   accountColumn(),
-  { name: 'Label', text: ({ label }) => label },
-  timeColumn('Revoked', 'revoked', 'no'),
+  { name: strings.commonLabel, text: ({ label }) => label },
+  timeColumn(strings.searchRevoked, 'revoked', strings.searchNotRevoked),
 ]
 const REFUSAL_COLUMNS: readonly Column<SearchRows['refusals'][number]>[] = [
-  timeColumn('At', 'at'),
+  timeColumn(strings.commonTime, 'at'),
   accountColumn(),
-  { name: 'Key', text: ({ prefix }) => prefix },
-  { name: 'Code', text: ({ code }) => code },
-  { name: 'Said', text: ({ message }) => message },
+  { name: strings.commonKey, text: ({ prefix }) => prefix },
+  {
+    name: strings.commonCode,
+    text: ({ code }) => code,
+    render: ({ code }) => <span title={code}>{labelOf(code)}</span>,
+  },
+  { name: strings.commonMessage, text: ({ message }) => message },
 ]
 
 function FoundTable<Row>({

@@ -1,42 +1,42 @@
-// What the sections of the owner's page ask for, and when again: after a change, and when this tab comes back, since another one may
-// have changed something meanwhile.
+// Queries of the owner page, and when they reload: after a change, and when the tab returns, because another tab may have
+// changed something.
 
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { type Query, useQuery } from '../queries.dom.ts'
 
-/** Grows when all is to be asked again. */
+/** Grows when every section must reload. */
 export const dataVersion = signal(0)
-/** Grows while somebody looks: what is cheap and moves is asked again. */
+/** Grows every few seconds while the tab is visible, for cheap data that changes often. */
 export const heartbeat = signal(0)
 const AWAY_MS = 10_000
 const HEARTBEAT_MS = 5_000
 
-/** Grows when something was spent: what says of what is asked again. */
+/** Grows when credits were spent, for data about usage. */
 export const spendVersion = signal(0)
 
 export const refreshAll = () => void dataVersion.value++
 
-/** An answer of the account's own endpoints, asked again in each round. */
+/** A query of the account's own endpoints that reloads with `refreshAll`. */
 export function useAccountQuery<T>(path: () => string): Query<T> {
   return useQuery<T>(() => (dataVersion.value < 0 ? null : path()))
 }
 
-/** Begins a round when the tab comes back after a while, and beats while it is seen. */
+/** Refreshes all data when the tab returns after a while, and runs the heartbeat while it is visible. */
 export function useRefreshOnReturn(): void {
   useEffect(() => {
-    let leftMs = Date.now()
-    const seen = () => {
-      if (document.visibilityState === 'hidden') leftMs = Date.now()
-      else if (Date.now() - leftMs > AWAY_MS) refreshAll()
+    let hiddenMs = Date.now()
+    const onVisibility = () => {
+      if (document.visibilityState === 'hidden') hiddenMs = Date.now()
+      else if (Date.now() - hiddenMs > AWAY_MS) refreshAll()
     }
-    addEventListener('visibilitychange', seen)
-    const beats = setInterval(() => {
+    addEventListener('visibilitychange', onVisibility)
+    const timer = setInterval(() => {
       if (document.visibilityState === 'visible') heartbeat.value++
     }, HEARTBEAT_MS)
     return () => {
-      clearInterval(beats)
-      removeEventListener('visibilitychange', seen)
+      clearInterval(timer)
+      removeEventListener('visibilitychange', onVisibility)
     }
   }, [])
 }

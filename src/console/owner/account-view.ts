@@ -1,83 +1,86 @@
-// How the owner's page says things: forecast, keys and their states, columns of a chart. Law: amounts are whole micro-credits, from
-// exact text; nothing is counted in fractions.
+// Derives what the owner page shows: forecast, key states, chart columns and form input. Invariant: amounts are parsed
+// from exact text into whole micro-credits, never into fractions.
 
 import { DAY_MS } from '../../core/time.ts'
-import { dayText, durationText, timeText } from '../ui/format.ts'
+import { dateText, dayText, groupedText, timeText } from '../ui/format.ts'
 import type { StackedColumn } from '../ui/stacked-bars.ts'
 import type { Account, Key, Usage } from './responses.ts'
+import * as strings from './strings.ts'
+import { KEY_ENDS } from './strings.ts'
 
-/** Credits as exact text to micro-credits. */
+/** Parses exact credits text into micro-credits. */
 export function microOf(credits: string): bigint {
   const [, sign, whole = '0', rest = ''] = /^(-?)(\d+)(?:\.(\d{1,6}))?$/.exec(credits) ?? []
   const micro = BigInt(whole) * 1_000_000n + BigInt(rest.padEnd(6, '0'))
   return sign === '-' ? -micro : micro
 }
 
-/** When credits end, in a sentence. */
 export function forecastText({ forecast: { ends, why }, credits_a_day: perDay }: Account, nowMs: number): string {
   switch (why) {
     case 'spent':
-      return 'No credits are left: calls are refused until the account is topped up or its plan renews.'
+      return strings.forecastSpent
     case 'used_up':
-      return `At ${perDay} credits a day they end on ${dayText(ends ?? nowMs)} UTC, in ${durationText((ends ?? nowMs) - nowMs)}.`
+      return strings.forecastUsedUp(dateText(ends ?? nowMs), daysText((ends ?? nowMs) - nowMs))
     case 'unused':
-      return 'Nothing was spent of late: they do not end.'
+      return strings.forecastUnused
     case 'renewed':
-      return `At ${perDay} credits a day they do not end: the plan brings more than that.`
+      return strings.forecastRenewed(groupedText(perDay))
     case 'far':
-      return `At ${perDay} credits a day they last more than ten years.`
+      return strings.forecastFar(groupedText(perDay))
   }
 }
 
-type KeyState = 'live' | 'revoked' | 'expired' | 'replaced'
+const daysText = (ms: number) => (ms < DAY_MS ? strings.forecastHours : strings.forecastDays(Math.floor(ms / DAY_MS)))
 
-function stateOf({ revoked, expires, replaced_by: heir }: Key, nowMs: number): KeyState {
-  const isOver = revoked !== null || (expires !== null && expires <= nowMs)
-  if (!isOver) return 'live'
-  if (heir !== null) return 'replaced'
+type KeyState = 'active' | 'revoked' | 'expired' | 'replaced'
+
+function stateOf({ revoked, expires, replaced_by: successor }: Key, nowMs: number): KeyState {
+  const hasEnded = revoked !== null || (expires !== null && expires <= nowMs)
+  if (!hasEnded) return 'active'
+  if (successor !== null) return 'replaced'
   return revoked === null ? 'expired' : 'revoked'
 }
 
-/** The state with its time. */
+/** The state of a key, with its time. */
 export function stateText(key: Key, nowMs: number): string {
   const state = stateOf(key, nowMs)
-  if (state === 'revoked') return `revoked ${timeText(key.revoked ?? 0)}`
-  if (state === 'expired' || state === 'replaced') return `${state} ${timeText(key.revoked ?? key.expires ?? 0)}`
-  const ends = key.expires === null ? '' : `, ends ${timeText(key.expires)}`
-  return `live${ends}${key.replaced_by === null ? '' : ' (replaced)'}`
+  if (state !== 'active') return KEY_ENDS[state](timeText(key.revoked ?? key.expires ?? 0))
+  const text = key.expires === null ? strings.keysActive : strings.keysActiveUntil(timeText(key.expires))
+  return `${text}${key.replaced_by === null ? '' : strings.keysReplacedUntil}`
 }
 
-/** Keys that a search finds: by label, prefix or range; `live` alone unless all are asked for. */
-export function filterKeys(keys: readonly Key[], words: string, isAll: boolean, nowMs: number): readonly Key[] {
-  const sought = words.trim().toLowerCase()
+/** Keys that match a search by label, prefix, hash or address range; only active ones unless `isAll`. */
+export function filterKeys(keys: readonly Key[], search: string, isAll: boolean, nowMs: number): readonly Key[] {
+  const needle = search.trim().toLowerCase()
   return keys.filter((key) => {
-    if (!isAll && stateOf(key, nowMs) !== 'live') return false
+    if (!isAll && stateOf(key, nowMs) !== 'active') return false
     const texts = [key.label, key.prefix, key.hash, ...(key.ranges ?? [])]
-    return sought === '' || texts.some((text) => text.toLowerCase().includes(sought))
+    return needle === '' || texts.some((text) => text.toLowerCase().includes(needle))
   })
 }
 
 const PARTS_MAX = 7
-const OTHERS = 'others'
 
-/** A column a day, days without use among them, and the names of its parts: those that cost most first, the rest in one. */
+/** One column per day, including days without usage, and its parts: the most expensive first, the rest combined. */
 export function usageColumns({ by_day: days, period }: Usage): { columns: StackedColumn[]; parts: string[] } {
   const sums = new Map<string, bigint>()
   const nameOf = ({ part, label }: { part: string; label: string }) =>
-    part === '' ? OTHERS : label === '' ? part : `${label} (${part})`
+    part === '' ? strings.usageOther : label === '' ? part : `${label} (${part})`
   for (const part of days.flatMap(({ parts = [] }) => parts))
     sums.set(nameOf(part), (sums.get(nameOf(part)) ?? 0n) + microOf(part.credits))
-  const named = [...sums].filter(([name]) => name !== OTHERS).sort(([, a], [, b]) => (b > a ? 1 : b < a ? -1 : 0))
+  const named = [...sums]
+    .filter(([name]) => name !== strings.usageOther)
+    .sort(([, a], [, b]) => (b > a ? 1 : b < a ? -1 : 0))
   const shown = named.slice(0, PARTS_MAX).map(([name]) => name)
-  const parts = sums.size > shown.length ? [...shown, OTHERS] : shown
+  const parts = sums.size > shown.length ? [...shown, strings.usageOther] : shown
   const used = new Map(days.map((day) => [day.date, day]))
   const columns = daysIn(period).map((name) => {
     const values: Record<string, number> = {}
     for (const part of used.get(name)?.parts ?? []) {
       const own = nameOf(part)
-      const at = shown.includes(own) ? own : OTHERS
-      // Sums of micro-credits are whole and below 2^53.
-      values[at] = (values[at] ?? 0) + Number(microOf(part.credits))
+      const name = shown.includes(own) ? own : strings.usageOther
+      // Sums of micro-credits stay below 2^53.
+      values[name] = (values[name] ?? 0) + Number(microOf(part.credits))
     }
     return { name, parts: values }
   })
@@ -95,19 +98,19 @@ interface KeyFields {
   readonly label: string
   readonly cap: string
   readonly ranges: string
-  /** Of a service key; empty: what its restrictions say. */
+  /** Scope of a service key; empty: derived from its restrictions. */
   readonly pipelines: string
-  /** A day, or empty. */
+  /** A UTC day, or empty. */
   readonly expires: string
 }
 
-/** An order for /platform/keys/. Of a key that is changed what differs is sent, and what was emptied is taken away; amounts go as typed. */
+/** The body for /platform/keys/. For an existing key only changed fields, null where emptied; amounts are sent as typed. */
 export function keyInput(
   { label, cap, ranges, expires, pipelines }: KeyFields,
   products: readonly string[],
   known?: Key,
 ) {
-  const order = {
+  const input = {
     label,
     products,
     cap: cap.trim() || null,
@@ -116,12 +119,12 @@ export function keyInput(
     expires: expires === '' ? null : Date.parse(`${expires}T00:00:00Z`),
   }
   const before = known ?? { label: '', products: null, cap: null, ranges: null, pipelines: null, expires: null }
-  const isKept = (name: keyof typeof order) =>
-    JSON.stringify(order[name]) === JSON.stringify(before[name]) ||
-    // The form shows days: an end within the day stays.
+  const isUnchanged = (name: keyof typeof input) =>
+    JSON.stringify(input[name]) === JSON.stringify(before[name]) ||
+    // The form shows days; a time within the same day is kept.
     (name === 'expires' && known?.expires != null && new Date(known.expires).toISOString().slice(0, 10) === expires)
-  const names = (Object.keys(order) as (keyof typeof order)[]).filter((name) => !isKept(name))
-  return Object.fromEntries(names.map((name) => [name, order[name]]))
+  const names = (Object.keys(input) as (keyof typeof input)[]).filter((name) => !isUnchanged(name))
+  return Object.fromEntries(names.map((name) => [name, input[name]]))
 }
 
 function rangeList(ranges: string): readonly string[] | null {

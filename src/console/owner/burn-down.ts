@@ -1,27 +1,26 @@
-// The line of an account's credits: what each day began and ended with, and where it leads. Laws: what comes or expires in a
-// day is a step at its beginning, so that the line falls by what is spent alone; the highest value has the whole height and
-// nothing left is the ground; the past ends at what is left now; the line ahead falls by a day's cost, and ends where credits
-// do or where the picture does.
+// The burn-down chart of an account: balance per day, and a forecast. Invariants: grants and expiries are steps at the
+// start of a day, so slopes show spending only; the highest balance fills the height and zero is the bottom; the history
+// ends at the current balance; the forecast falls by the average daily cost, until credits or the chart end.
 
 import { DAY_MS } from '../../core/time.ts'
 import { microOf } from './account-view.ts'
 import type { Account, BalanceDay } from './responses.ts'
 
-/** As far ahead as credits last, and at most so many times what lies behind. */
+/** The forecast is at most this many times as long as the history. */
 const FORECAST_MAX = 1
 
 export interface BurnDown {
-  /** SVG paths; ahead is null where credits do not end. */
+  /** SVG paths; `forecast` is null where credits do not run out. */
   readonly history: string
   readonly forecast: string | null
   readonly nowX: number
-  /** Unix ms of the right edge. */
+  /** Unix ms at the right edge. */
   readonly endMs: number
-  /** Micro-credits at the top. */
+  /** Micro-credits at the top edge. */
   readonly maxMicro: number
 }
 
-/** `days` oldest first, each of them, today last; at least one. */
+/** `days`: oldest first without gaps, ending today; at least one. */
 export function burnDown(
   days: readonly BalanceDay[],
   { balance, credits_a_day: perDay, forecast }: Pick<Account, 'balance' | 'credits_a_day' | 'forecast'>,

@@ -1,4 +1,4 @@
-// Credits left, how they went down and when they end, how close each limit is; what was used per UTC day, and on what.
+// Credit balance with burn-down and forecast, limits, and usage per UTC day, key and endpoint.
 
 import { navigate, urlWith, useParam } from '../address.dom.ts'
 import type { Responses } from '../responses.ts'
@@ -6,51 +6,53 @@ import { Bars } from '../ui/bars.tsx'
 import { Select } from '../ui/form.tsx'
 import { creditsText, dayText, groupedText, timeText } from '../ui/format.ts'
 import { Figures, infoCurl, QueryView, Snippet } from '../ui/parts.tsx'
+import { labelOf } from '../ui/strings.ts'
 import { amountColumn, type Column, numberColumn, Table } from '../ui/table.tsx'
 import { spendVersion, useAccountQuery } from './account-data.dom.ts'
 import { forecastText, microOf, usageColumns } from './account-view.ts'
 import { burnDown } from './burn-down.ts'
 import type { Account, BalanceDay, Usage } from './responses.ts'
+import * as strings from './strings.ts'
 
 type ByKey = Usage['by_key'][number]
 type ByType = Usage['by_type'][number]
 type UsageSums = Pick<ByKey, 'credits' | 'calls' | 'stream_minutes' | 'pipeline_rows'>
 
 const USAGE_COLUMNS: readonly Column<UsageSums>[] = [
-  numberColumn('Credits', (row) => creditsText(microOf(row.credits))),
-  amountColumn('Calls', (row) => row.calls),
-  amountColumn('Minutes', (row) => row.stream_minutes),
-  amountColumn('Rows', (row) => row.pipeline_rows),
+  numberColumn(strings.usageColumnsCredits, (row) => creditsText(microOf(row.credits))),
+  amountColumn(strings.usageColumnsCalls, (row) => row.calls),
+  amountColumn(strings.usageColumnsMinutes, (row) => row.stream_minutes),
+  amountColumn(strings.usageColumnsRows, (row) => row.pipeline_rows),
 ]
 const BY_KEY_COLUMNS: readonly Column<ByKey>[] = [
-  { name: 'Key', text: ({ prefix }) => prefix ?? '' },
-  { name: 'Label', text: ({ label }) => label },
+  { name: strings.usageColumnsKey, text: ({ prefix }) => prefix ?? '' },
+  { name: strings.usageColumnsLabel, text: ({ label }) => label },
   ...USAGE_COLUMNS,
 ]
 const BY_TYPE_COLUMNS: readonly Column<ByType>[] = [
-  { name: 'Product', text: ({ product }) => product },
-  { name: 'Type', text: ({ type }) => type },
+  { name: strings.usageColumnsProduct, text: ({ product }) => labelOf(product) },
+  { name: strings.usageColumnsType, text: ({ type }) => type },
   ...USAGE_COLUMNS,
 ]
 
 const BY_DAY_COLUMNS: readonly Column<{ date: string; part: string; label: string; credits: string }>[] = [
-  { name: 'Day, UTC', text: ({ date }) => date },
-  { name: 'For', text: ({ part }) => part || 'others' },
-  { name: 'Label', text: ({ label }) => label },
-  numberColumn('Credits', (row) => creditsText(microOf(row.credits))),
+  { name: strings.usageColumnsDay, text: ({ date }) => date },
+  { name: strings.usageColumnsPart, text: ({ part }) => part || strings.usageOther },
+  { name: strings.usageColumnsLabel, text: ({ label }) => label },
+  numberColumn(strings.usageColumnsCredits, (row) => creditsText(microOf(row.credits))),
 ]
 
 const NoUsage = () => (
   <>
-    <p>Nothing was used in these days. A first call:</p>
+    <p>{strings.usageEmpty}</p>
     <Snippet line={infoCurl('{"type":"allMids"}')} />
   </>
 )
 
 export function UsageSection() {
-  const split = useParam('stack')
+  const stackParam = useParam('stack')
   const duration = useParam('duration')
-  const stack = () => (split.value === 'key' ? 'key' : 'type')
+  const stack = () => (stackParam.value === 'key' ? 'key' : 'type')
   const months = () => duration.value || '1'
   const usage = useAccountQuery<Usage>(() => {
     void spendVersion.value
@@ -60,27 +62,25 @@ export function UsageSection() {
   const choose = (name: string) => (chosen: string) => navigate(urlWith({ [name]: chosen }))
   return (
     <section aria-busy={usage.isLoading.value}>
-      <h2>Usage{value && `, ${value.period.from} to ${value.period.to} UTC`}</h2>
+      <h2>
+        {strings.usageTitle}
+        {value && strings.usagePeriod(value.period.from, value.period.to)}
+      </h2>
       <div class="beside">
         <Select
-          label="Months"
+          label={strings.usageDuration}
           value={months()}
-          options={{ 1: 'a month', 3: '3 months', 6: '6 months', 12: 'a year' }}
+          options={strings.usageDurations}
           onSelect={choose('duration')}
         />
-        <Select
-          label="Days split"
-          value={stack()}
-          options={{ type: 'by type', key: 'by key' }}
-          onSelect={choose('stack')}
-        />
+        <Select label={strings.usageGroup} value={stack()} options={strings.usageGroups} onSelect={choose('stack')} />
       </div>
       <QueryView query={usage}>{(used) => <UsageTables used={used} by={stack()} />}</QueryView>
     </section>
   )
 }
 
-function UsageTables({ used, by }: { used: Usage; by: string }) {
+function UsageTables({ used, by }: { used: Usage; by: 'key' | 'type' }) {
   const { period, by_day: byDay, by_key: byKey, by_type: byType } = used
   const { columns, parts } = usageColumns(used)
   const days = byDay.flatMap(({ date, parts: own = [] }) => own.map((part) => ({ date, ...part })))
@@ -88,17 +88,17 @@ function UsageTables({ used, by }: { used: Usage; by: string }) {
     <>
       {parts.length > 0 && (
         <Bars
-          label={`Credits a day, ${period.from} to ${period.to} UTC, by ${by}`}
+          label={strings.usageChart(period.from, period.to, strings.usageGroups[by])}
           columns={columns}
           parts={parts}
-          valueText={(micro) => `${creditsText(micro)} credits`}
+          valueText={(micro) => strings.usageCredits(creditsText(micro))}
         />
       )}
       {days.length > 0 && (
         <details>
-          <summary>Day by day</summary>
+          <summary>{strings.usageShowDays}</summary>
           <Table
-            caption={`Use by day and ${by}`}
+            caption={strings.usageByDay(strings.usageGroups[by])}
             columns={BY_DAY_COLUMNS}
             rows={days}
             empty=""
@@ -106,14 +106,20 @@ function UsageTables({ used, by }: { used: Usage; by: string }) {
           />
         </details>
       )}
-      <h3>What keys used</h3>
-      <Table caption="Use by key" columns={BY_KEY_COLUMNS} rows={byKey} empty={<NoUsage />} csv="usage-by-key" />
-      <h3>What it was used for</h3>
+      <h3>{strings.usageByKey}</h3>
       <Table
-        caption="Use by product and type"
+        caption={strings.usageByKey}
+        columns={BY_KEY_COLUMNS}
+        rows={byKey}
+        empty={<NoUsage />}
+        csv="usage-by-key"
+      />
+      <h3>{strings.usageByType}</h3>
+      <Table
+        caption={strings.usageByType}
         columns={BY_TYPE_COLUMNS}
         rows={byType}
-        empty="Nothing in these days."
+        empty={strings.usageEmptyTypes}
         csv="usage-by-type"
       />
     </>
@@ -135,20 +141,24 @@ function Meter({ label, permille }: { label: string; permille: number }) {
 const permilleOf = ({ now, most }: Limit) => (now === null || most === null ? null : Math.round((now * 1000) / most))
 const shareText = (limit: Limit) => {
   const share = permilleOf(limit)
-  return share === null ? '' : `${share / 10} %`
+  return share === null ? '' : `${share / 10}%`
 }
 
 const LIMIT_COLUMNS: readonly Column<Limit>[] = [
-  { name: 'Limit', text: ({ limit }) => limit },
-  amountColumn('Now', ({ now }) => now ?? 'each socket'),
-  amountColumn('At most', ({ most }) => most ?? 'no limit'),
+  { name: strings.limitsColumnsLimit, text: ({ limit }) => labelOf(limit) },
+  amountColumn(strings.limitsColumnsNow, ({ now }) => now ?? strings.limitsPerConnection),
+  amountColumn(strings.limitsColumnsMost, ({ most }) => most ?? strings.limitsUnlimited),
   {
-    name: 'Used',
+    name: strings.limitsColumnsUsed,
     text: shareText,
     isNumber: true,
     render: (limit) => {
       const share = permilleOf(limit)
-      return share === null ? '' : <Meter label={`${limit.limit}: ${shareText(limit)} used`} permille={share} />
+      return share === null ? (
+        ''
+      ) : (
+        <Meter label={strings.limitsUsed(labelOf(limit.limit), shareText(limit))} permille={share} />
+      )
     },
   },
 ]
@@ -162,10 +172,10 @@ export function CreditStatus({ account }: { account: Account }) {
     <>
       <Figures
         figures={[
-          { name: 'Credits left', value: groupedText(balance) },
-          { name: 'Spent a day, mean of seven', value: groupedText(perDay) },
-          { name: 'Spent since the account was made', value: groupedText(spent) },
-          { name: 'Plan', value: plan },
+          { name: strings.creditsBalance, value: groupedText(balance) },
+          { name: strings.creditsDaily, value: groupedText(perDay) },
+          { name: strings.creditsTotal, value: groupedText(spent) },
+          { name: strings.creditsPlan, value: labelOf(plan) },
         ]}
       />
       <p class="note" role="status">
@@ -174,15 +184,15 @@ export function CreditStatus({ account }: { account: Account }) {
       <BurnDownSection account={account} />
       {period !== null && given > 0n && (
         <>
-          <Meter label={`${used / 10} % of the plan’s credits of this period are used`} permille={used} />
+          <Meter label={strings.creditsPlanUsed(used / 10)} permille={used} />
           <p class="soft">
-            {groupedText(ofPlan)} of {groupedText(period.credits)} credits of the plan are left; the period began{' '}
-            {timeText(period.since)} UTC
+            {strings.creditsPlanLeft(groupedText(ofPlan), groupedText(period.credits))}
             {period.until === null
-              ? ' and has no end.'
-              : ` and ends ${timeText(period.until)} UTC, and with it what is left of them${
-                  microOf(period.renews_with) > 0n ? `; then there are ${groupedText(period.renews_with)} more.` : '.'
-                }`}
+              ? strings.creditsNoEnd(timeText(period.since))
+              : strings.creditsPeriod(timeText(period.since), timeText(period.until))}
+            {period.until !== null &&
+              microOf(period.renews_with) > 0n &&
+              strings.creditsRenewal(groupedText(period.renews_with))}
           </p>
         </>
       )}
@@ -193,9 +203,9 @@ export function CreditStatus({ account }: { account: Account }) {
 export function LimitsSection({ account: { limits } }: { account: Account }) {
   return (
     <section>
-      <h2>Limits</h2>
+      <h2>{strings.limitsTitle}</h2>
       <Table
-        caption="Present use against each limit"
+        caption={strings.limitsTable}
         columns={LIMIT_COLUMNS}
         rows={limits}
         empty={<Snippet line={`curl -s ${location.origin}/platform/account/ -H "Authorization: Bearer $WEIR_KEY"`} />}
@@ -208,12 +218,12 @@ export function LimitsSection({ account: { limits } }: { account: Account }) {
 const SIZE = { width: 600, height: 100 }
 
 const BALANCE_COLUMNS: readonly Column<BalanceDay>[] = [
-  { name: 'Day, UTC', text: ({ date }) => date },
-  amountColumn('Opening', ({ opening }) => opening),
-  amountColumn('Granted', ({ granted }) => granted),
-  amountColumn('Expired', ({ expired }) => expired),
-  amountColumn('Charged', ({ charged }) => charged),
-  amountColumn('Closing', ({ closing }) => closing),
+  { name: strings.creditsColumnsDay, text: ({ date }) => date },
+  amountColumn(strings.creditsColumnsOpening, ({ opening }) => opening),
+  amountColumn(strings.creditsColumnsGranted, ({ granted }) => granted),
+  amountColumn(strings.creditsColumnsExpired, ({ expired }) => expired),
+  amountColumn(strings.creditsColumnsCharged, ({ charged }) => charged),
+  amountColumn(strings.creditsColumnsClosing, ({ closing }) => closing),
 ]
 
 function BurnDownSection({ account }: { account: Account }) {
@@ -229,7 +239,7 @@ function BurnDownChart({ days, account }: { days: readonly BalanceDay[]; account
   const { history, forecast, nowX, endMs, maxMicro } = burnDown(days, account, Date.now(), SIZE)
   const until = dayText(endMs)
   const since = days[0]?.date
-  const label = `Credits left by day from ${since} UTC, ${groupedText(account.balance)} now${forecast === null ? '' : `, and as they go on to ${until}`}`
+  const label = `${strings.creditsChart(since, groupedText(account.balance))}${forecast === null ? '' : strings.creditsChartForecast(until)}`
   return (
     <figure class="burn">
       <svg role="img" aria-label={label} viewBox={`0 -4 ${SIZE.width} ${SIZE.height + 8}`} preserveAspectRatio="none">
@@ -240,15 +250,15 @@ function BurnDownChart({ days, account }: { days: readonly BalanceDay[]; account
       <figcaption>
         <span>{since}</span>
         <span>
-          credits left, up to {creditsText(maxMicro)}
-          {forecast !== null && '; dashed: as they go on'}
+          {strings.creditsCaption(creditsText(maxMicro))}
+          {forecast !== null && strings.creditsCaptionForecast}
         </span>
         <span>{until}</span>
       </figcaption>
       <details>
-        <summary>Day by day</summary>
+        <summary>{strings.creditsShowDays}</summary>
         <Table
-          caption="The balance day by day"
+          caption={strings.creditsTable}
           columns={BALANCE_COLUMNS}
           rows={[...days].reverse()}
           csv="balances"

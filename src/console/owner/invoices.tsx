@@ -1,4 +1,4 @@
-// Buying credits and the account's orders; invoices, a UTC month each; and one of them to print.
+// Top-ups with their orders, monthly invoices, and a printable view of each.
 
 import { useSignal } from '@preact/signals'
 import { useId } from 'preact/hooks'
@@ -19,36 +19,38 @@ import {
 } from '../ui/format.ts'
 import { Button, bindInput } from '../ui/frame.tsx'
 import { ErrorNote, QueryView, SummaryList } from '../ui/parts.tsx'
+import { labelOf } from '../ui/strings.ts'
 import { amountColumn, type Column, creditOrderColumns, Table } from '../ui/table.tsx'
 import { refreshAll, useAccountQuery } from './account-data.dom.ts'
 import { microOf } from './account-view.ts'
 import type { Account, Invoice, InvoiceSums } from './responses.ts'
+import * as strings from './strings.ts'
 
 type Line = Invoice['lines'][number]
 
 const MONTH_COLUMNS: readonly Column<InvoiceSums>[] = [
   {
-    name: 'Month, UTC',
+    name: strings.invoicesMonth,
     text: ({ month }) => month,
     render: ({ month, is_final: isFinal }) => (
       <>
-        <Link to={urlWith({ month })}>{month}</Link> {!isFinal && <small>so far</small>}
+        <Link to={urlWith({ month })}>{month}</Link> {!isFinal && <small>{strings.invoicesSoFar}</small>}
       </>
     ),
   },
-  amountColumn('Opening', ({ opening }) => opening),
-  amountColumn('Granted', ({ granted }) => granted),
-  amountColumn('Expired', ({ expired }) => expired),
-  amountColumn('Charged', ({ charged }) => charged),
-  amountColumn('Closing', ({ closing }) => closing),
+  amountColumn(strings.creditsColumnsOpening, ({ opening }) => opening),
+  amountColumn(strings.creditsColumnsGranted, ({ granted }) => granted),
+  amountColumn(strings.creditsColumnsExpired, ({ expired }) => expired),
+  amountColumn(strings.creditsColumnsCharged, ({ charged }) => charged),
+  amountColumn(strings.creditsColumnsClosing, ({ closing }) => closing),
 ]
 const LINE_COLUMNS: readonly Column<Line>[] = [
-  { name: 'Product', text: ({ product }) => product },
-  { name: 'Type', text: ({ type }) => type },
-  { name: 'Key', text: ({ prefix }) => prefix ?? '' },
-  { name: 'Label', text: ({ label }) => label },
-  amountColumn('Count', ({ count }) => count),
-  amountColumn('Credits', ({ credits }) => credits),
+  { name: strings.invoicesColumnsProduct, text: ({ product }) => labelOf(product) },
+  { name: strings.invoicesColumnsType, text: ({ type }) => type },
+  { name: strings.invoicesColumnsKey, text: ({ prefix }) => prefix ?? '' },
+  { name: strings.invoicesColumnsLabel, text: ({ label }) => label },
+  amountColumn(strings.invoicesColumnsCount, ({ count }) => count),
+  amountColumn(strings.invoicesColumnsCredits, ({ credits }) => credits),
 ]
 
 export function Invoices() {
@@ -57,15 +59,15 @@ export function Invoices() {
   return (
     <section>
       <div class="screen">
-        <h2>Invoices by month</h2>
+        <h2>{strings.invoicesTitle}</h2>
         <QueryView query={months}>
           {(value) => (
             <Table
-              caption="Months of the account"
+              caption={strings.invoicesTable}
               columns={MONTH_COLUMNS}
               rows={value.invoices}
               csv="invoices"
-              empty="Nothing was given or charged yet: the first month begins with the first credits."
+              empty={strings.invoicesEmpty}
             />
           )}
         </QueryView>
@@ -79,41 +81,43 @@ function InvoiceView({ month }: { month: string }) {
   const path = `/platform/invoices/${encodeURIComponent(month)}`
   const loaded = useQuery<Invoice>(() => path)
   const value = loaded.value.value
-  if (value === null) return <ErrorNote trouble={loaded.error.value} again={loaded.reload} />
+  if (value === null) return <ErrorNote error={loaded.error.value} onRetry={loaded.reload} />
   const sums = [
-    ['Opening balance', value.opening],
+    [strings.invoicesSumsOpening, value.opening],
     ...value.given.map(
-      ({ at, plan, credits }) => [`${plan === null ? 'Grant' : `Plan ${plan}`}, ${timeText(at)}`, credits] as const,
+      ({ at, plan, credits }) =>
+        [
+          plan === null ? strings.invoicesGrant(timeText(at)) : strings.invoicesPlan(plan, timeText(at)),
+          credits,
+        ] as const,
     ),
-    ['Expired', negative(value.expired)],
-    ['Charged', negative(value.charged)],
-    ['Closing balance', value.closing],
+    [strings.invoicesSumsExpired, negative(value.expired)],
+    [strings.invoicesSumsCharged, negative(value.charged)],
+    [strings.invoicesSumsClosing, value.closing],
   ] as const
   return (
-    <article class="invoice" aria-label={`Invoice ${value.month}`}>
+    <article class="invoice" aria-label={strings.invoicesLabel(value.month)}>
       <h2>
-        {value.account}: {value.from} to {value.to} UTC{value.is_final ? '' : ', so far'}
+        {strings.invoicesHeading(value.account, value.from, value.to)}
+        {value.is_final ? '' : strings.invoicesHeadingSoFar}
       </h2>
       <SummaryList of={sums.map(([name, credits]) => [name, groupedText(credits)])} />
       <Table
-        caption={`Lines of ${value.month}`}
+        caption={strings.invoicesLines(value.month)}
         columns={LINE_COLUMNS}
         rows={value.lines}
         isUnpaged
-        empty="Nothing was used."
+        empty={strings.invoicesNoLines}
       />
       {value.written_off !== '0' && (
-        <p>
-          Lines add up to {groupedText(value.charged)} charged and {groupedText(value.written_off)} written off, which
-          was served when the balance was gone.
-        </p>
+        <p>{strings.invoicesWrittenOff(groupedText(value.charged), groupedText(value.written_off))}</p>
       )}
       <p class="beside">
         <a href={`${path}/csv`} download={`invoice-${value.month}.csv`}>
-          CSV
+          {strings.invoicesCsv}
         </a>
-        <Button text="Print, or save as PDF" onClick={() => print()} />
-        <Link to={urlWith({ month: null })}>Close</Link>
+        <Button text={strings.topUpPrint} onClick={() => print()} />
+        <Link to={urlWith({ month: null })}>{strings.topUpClose}</Link>
       </p>
     </article>
   )
@@ -126,7 +130,7 @@ type Offers = Responses['showCheckout']
 const ORDER_COLUMNS: readonly Column<CreditOrder>[] = creditOrderColumns({
   render: ({ number, url }) => (
     <>
-      <Link to={urlWith({ order: number })}>{number}</Link> {url && <a href={url}>Pay</a>}
+      <Link to={urlWith({ order: number })}>{number}</Link> {url && <a href={url}>{strings.topUpPay}</a>}
     </>
   ),
 })
@@ -135,22 +139,22 @@ export function TopUp({ account }: { account: Account | null }) {
   const offers = useAccountQuery<Offers>(() => '/platform/checkout')
   const value = offers.value.value
   const shown = value?.orders.find(({ number }) => number === params.value.get('order'))
-  // Where nothing is sold and nothing ever was there is nothing to say.
+  // Hidden where this gateway does not sell credits and never did.
   if (value && value.provider === null && value.orders.length === 0) return null
   return (
     <section>
       <div class="screen">
-        <h2>Top up</h2>
-        <ErrorNote trouble={offers.error.value} again={offers.reload} />
+        <h2>{strings.topUpTitle}</h2>
+        <ErrorNote error={offers.error.value} onRetry={offers.reload} />
         {value?.provider && account?.manages && <PurchaseOptions offers={value} />}
         {value?.provider && account?.why_not && <p class="note">{account.why_not}</p>}
         {value && (
           <Table
-            caption="Orders"
+            caption={strings.topUpTable}
             columns={ORDER_COLUMNS}
             rows={value.orders}
             csv="orders"
-            empty="Nothing was ordered yet."
+            empty={strings.topUpEmpty}
           />
         )}
       </div>
@@ -166,13 +170,14 @@ interface PendingOrder {
 
 function PurchaseOptions({ offers }: { offers: Offers }) {
   const { provider, currency, packages, lots } = offers
+  const isStripe = provider === 'stripe'
   const id = useId()
   const count = useSignal('1')
-  const wanted = useSignal<PendingOrder | null>(null)
+  const pending = useSignal<PendingOrder | null>(null)
   const send = () =>
-    requestChange<Responses['checkout']>('POST', '/platform/checkout', wanted.value?.order, (value) => {
+    requestChange<Responses['checkout']>('POST', '/platform/checkout', pending.value?.order, (value) => {
       const { url, number } = value.order
-      wanted.value = null
+      pending.value = null
       if (url !== null) location.assign(url)
       else {
         refreshAll()
@@ -183,25 +188,20 @@ function PurchaseOptions({ offers }: { offers: Offers }) {
     event.preventDefault()
     if (lots === null) return
     const credits = creditsText(BigInt(Number(count.value)) * microOf(lots.credits))
-    const words = `${credits} credits: ${count.value} × ${priceText(lots.amount, currency)}`
-    wanted.value = { order: { credits: plainText(credits) }, summary: words }
+    const summary = strings.topUpLotsSummary(credits, count.value, priceText(lots.amount, currency))
+    pending.value = { order: { credits: plainText(credits) }, summary }
   }
   return (
     <>
-      <p>
-        {provider === 'stripe'
-          ? 'You pay at Stripe; credits come as soon as it says so.'
-          : 'You get an invoice; credits come when it is paid.'}{' '}
-        They do not expire.
-      </p>
+      <p>{isStripe ? strings.topUpStripe : strings.topUpManual}</p>
       <p class="beside">
         {packages.map(({ name, credits, amount }) => (
           <Button
             key={name}
-            text={`${groupedText(credits)} credits for ${priceText(amount, currency)}`}
+            text={strings.topUpPackage(groupedText(credits), priceText(amount, currency))}
             onClick={() => {
-              const words = `${groupedText(credits)} credits: ${priceText(amount, currency)}`
-              wanted.value = { order: { package: name }, summary: words }
+              const summary = strings.topUpPackageSummary(groupedText(credits), priceText(amount, currency))
+              pending.value = { order: { package: name }, summary }
             }}
           />
         ))}
@@ -209,7 +209,11 @@ function PurchaseOptions({ offers }: { offers: Offers }) {
       {lots && (
         <form onSubmit={buyLots}>
           <label for={id}>
-            Lots of {groupedText(lots.credits)} credits, {priceText(lots.amount, currency)} each, at most {lots.most}
+            {strings.topUpLots(
+              groupedText(lots.credits),
+              priceText(lots.amount, currency),
+              groupedText(String(lots.most)),
+            )}
           </label>
           <p class="beside">
             <input
@@ -222,13 +226,18 @@ function PurchaseOptions({ offers }: { offers: Offers }) {
               step={1}
               {...bindInput(count)}
             />
-            <button type="submit">Order</button>
+            <button type="submit">{strings.topUpOrder}</button>
           </p>
         </form>
       )}
-      {wanted.value && (
-        <Dialog title="Order credits" submitLabel="Order and pay" onSend={send} onClose={() => (wanted.value = null)}>
-          <p>{wanted.value.summary}.</p>
+      {pending.value && (
+        <Dialog
+          title={strings.topUpDialog}
+          submitLabel={strings.topUpSubmit[isStripe ? 'stripe' : 'manual']}
+          onSend={send}
+          onClose={() => (pending.value = null)}
+        >
+          <p>{pending.value.summary}</p>
         </Dialog>
       )}
     </>
@@ -239,27 +248,26 @@ function OrderView({ order, instructions }: { order: CreditOrder; instructions: 
   const { number, account, credits, amount, currency, created, provider, state, url } = order
   const isToPay = state === 'open'
   return (
-    <article class="invoice" aria-label={`Order ${number}`}>
-      <h2>
-        Invoice {number}: {account}
-      </h2>
+    <article class="invoice" aria-label={strings.topUpOrderLabel(number)}>
+      <h2>{strings.topUpInvoice(number, account)}</h2>
       <SummaryList
         of={[
-          ['Ordered, UTC', timeText(created)],
-          ['Credits', groupedText(credits)],
-          ['Amount', priceText(amount, currency)],
-          ['State', creditOrderStateText(order)],
+          [strings.topUpSumsCreated, timeText(created)],
+          [strings.topUpSumsCredits, groupedText(credits)],
+          [strings.topUpSumsAmount, priceText(amount, currency)],
+          [strings.topUpSumsState, creditOrderStateText(order)],
         ]}
       />
       {isToPay && provider === 'manual' && (
         <p class="note">
-          {instructions || 'Whoever runs this gateway tells how it is paid.'} Name <b>{number}</b> with the payment.
+          {instructions || strings.topUpContact}
+          {strings.topUpReference(number)}
         </p>
       )}
       <p class="beside">
-        {isToPay && url && <a href={url}>Pay</a>}
-        <Button text="Print, or save as PDF" onClick={() => print()} />
-        <Link to={urlWith({ order: null })}>Close</Link>
+        {isToPay && url && <a href={url}>{strings.topUpPay}</a>}
+        <Button text={strings.topUpPrint} onClick={() => print()} />
+        <Link to={urlWith({ order: null })}>{strings.topUpClose}</Link>
       </p>
     </article>
   )

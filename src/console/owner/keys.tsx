@@ -1,4 +1,4 @@
-// The keys of the account: found, made and shown this once, changed, rotated, revoked.
+// The keys of the account: search, create, edit, rotate and revoke.
 
 import { useSignal, useSignalEffect } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
@@ -11,98 +11,106 @@ import { groupedText, hourText, timeText } from '../ui/format.ts'
 import { Button } from '../ui/frame.tsx'
 import { KeyReachNotes } from '../ui/key-reach.tsx'
 import { ErrorNote, infoCurl, Snippet } from '../ui/parts.tsx'
+import { labelOf } from '../ui/strings.ts'
 import { amountColumn, type Column, Table } from '../ui/table.tsx'
 import { dataVersion, refreshAll, spendVersion } from './account-data.dom.ts'
 import { filterKeys, keyInput, stateText } from './account-view.ts'
 import type { Account, IssuedKey, Key, KeysPage } from './responses.ts'
+import * as strings from './strings.ts'
 
 const PAGE_SIZE = 1_000
 
 const COLUMNS: readonly Column<Key>[] = [
-  { name: 'Key', text: ({ prefix }) => prefix, render: ({ prefix }) => <code>{prefix}…</code> },
-  { name: 'Label', text: ({ label }) => label },
-  { name: 'Kind', text: ({ kind }) => kind },
-  { name: 'State', text: (key) => stateText(key, Date.now()) },
-  amountColumn('Spent, 30 days', ({ spent_30_days: spent }) => spent ?? ''),
-  amountColumn('Cap', ({ cap }) => cap ?? ''),
-  amountColumn('Left of it', ({ cap_remaining: left }) => left ?? ''),
-  { name: 'Last used', text: ({ last_used: used }) => (used === null ? '' : hourText(used)) },
-  { name: 'Made', text: ({ created }) => timeText(created) },
-  { name: 'Products', text: ({ products }) => products.join(' ') },
-  { name: 'Ranges', text: ({ ranges }) => ranges?.join(' ') ?? '' },
+  { name: strings.keysColumnsKey, text: ({ prefix }) => prefix, render: ({ prefix }) => <code>{prefix}…</code> },
+  { name: strings.keysColumnsLabel, text: ({ label }) => label },
+  { name: strings.keysColumnsKind, text: ({ kind }) => strings.keysKinds[kind] },
+  { name: strings.keysColumnsState, text: (key) => stateText(key, Date.now()) },
+  amountColumn(strings.keysColumnsSpent, ({ spent_30_days: spent }) => spent ?? ''),
+  amountColumn(strings.keysColumnsCap, ({ cap }) => cap ?? ''),
+  amountColumn(strings.keysColumnsLeft, ({ cap_remaining: left }) => left ?? ''),
+  { name: strings.keysColumnsLastUsed, text: ({ last_used: used }) => (used === null ? '' : hourText(used)) },
+  { name: strings.keysColumnsCreated, text: ({ created }) => timeText(created) },
+  { name: strings.keysColumnsProducts, text: ({ products }) => products.map(labelOf).join(', ') },
+  { name: strings.keysColumnsRanges, text: ({ ranges }) => ranges?.join(' ') ?? '' },
 ]
 
-/** All of them, page after page; what is there is shown meanwhile. */
+/** Loads all keys page by page and shows those that have arrived. */
 function useKeys() {
   const keys = useSignal<readonly Key[] | null>(null)
   const counted = useSignal<KeysPage | null>(null)
-  const trouble = useSignal<RequestError | null>(null)
+  const error = useSignal<RequestError | null>(null)
   useSignalEffect(() => {
     void dataVersion.value
-    // Thousands are asked for page after page: these wait until somebody asks.
+    // Several pages are reloaded only on request, not whenever credits are spent.
     if ((counted.peek()?.counted ?? 0) <= PAGE_SIZE) void spendVersion.value
     const stop = new AbortController()
     const load = async () => {
       let got: readonly Key[] = []
       for (let after: string | null = ''; after !== null; ) {
         const path: string = `/platform/keys/?limit=${PAGE_SIZE}${after === '' ? '' : `&after=${after}`}`
-        const answer = await request<KeysPage>('GET', path, undefined, stop.signal)
-        trouble.value = answer.ok ? null : answer.error
-        if (!answer.ok) return
-        got = [...got, ...answer.value.keys]
-        counted.value = answer.value
-        after = answer.value.next
-        // A list that is asked for again stays whole until it is there again.
+        const result = await request<KeysPage>('GET', path, undefined, stop.signal)
+        error.value = result.ok ? null : result.error
+        if (!result.ok) return
+        got = [...got, ...result.value.keys]
+        counted.value = result.value
+        after = result.value.next
+        // During a reload the old list stays until the new one is as long.
         if (after === null || keys.peek() === null || got.length >= (keys.peek()?.length ?? 0)) keys.value = got
       }
     }
     load().catch(() => {})
     return () => stop.abort()
   })
-  return { keys, counted, trouble }
+  return { keys, counted, error }
 }
 
 const ACTIONS = ['change', 'rotate', 'revoke'] as const
-type KeyAction = 'make' | (typeof ACTIONS)[number]
+type KeyAction = 'create' | (typeof ACTIONS)[number]
 
 export function Keys({ account }: { account: Account | null }) {
-  const { keys, counted, trouble } = useKeys()
-  const acting = useSignal<{ act: KeyAction; key: Key | null } | null>(null)
+  const { keys, counted, error } = useKeys()
+  const pending = useSignal<{ action: KeyAction; key: Key | null } | null>(null)
   const issued = useSignal<IssuedKey | null>(null)
-  const words = useParam('key').value
+  const search = useParam('key').value
   const isAll = useParam('keys').value === 'all'
-  const rows = keys.value === null ? null : filterKeys(keys.value, words, isAll, Date.now())
+  const rows = keys.value === null ? null : filterKeys(keys.value, search, isAll, Date.now())
   const close = () => {
-    acting.value = null
+    pending.value = null
   }
   const done = (key: IssuedKey | null) => {
     issued.value = key
     close()
     refreshAll()
   }
-  const start = (act: KeyAction, key: Key | null) => () => {
-    acting.value = { act, key }
+  const start = (action: KeyAction, key: Key | null) => () => {
+    pending.value = { action, key }
   }
   const actions: Column<Key> = {
-    name: 'Actions',
+    name: strings.keysColumnsActions,
     render: (key) =>
       key.revoked === null &&
-      (key.replaced_by === null ? ACTIONS : ACTIONS.filter((act) => act !== 'rotate')).map((act) => (
-        <Button key={act} text={act} class="plain" aria-label={`${act} ${key.prefix}`} onClick={start(act, key)} />
+      (key.replaced_by === null ? ACTIONS : ACTIONS.filter((action) => action !== 'rotate')).map((action) => (
+        <Button
+          key={action}
+          text={strings.keysActions[action]}
+          class="plain"
+          aria-label={`${strings.keysActions[action]} ${key.prefix}`}
+          onClick={start(action, key)}
+        />
       )),
   }
   const manages = account?.manages ?? false
   return (
     <section>
-      <h2>Keys</h2>
+      <h2>{strings.keysTitle}</h2>
       <div class="beside">
         <span class="choice">
-          <label for="key-words">Find</label>
+          <label for="key-words">{strings.keysFind}</label>
           <input
             id="key-words"
             type="search"
-            placeholder="label, prefix or address"
-            value={words}
+            placeholder={strings.keysFindHint}
+            value={search}
             onInput={(event) => navigate(urlWith({ key: event.currentTarget.value }), 'replace')}
           />
         </span>
@@ -112,31 +120,28 @@ export function Keys({ account }: { account: Account | null }) {
             checked={isAll}
             onChange={(event) => navigate(urlWith({ keys: event.currentTarget.checked ? 'all' : null }))}
           />{' '}
-          with those that ended
+          {strings.keysShowInactive}
         </label>
-        {manages && <Button text="New key" class="main" onClick={start('make', null)} />}
+        {manages && <Button text={strings.keysCreate} class="main" onClick={start('create', null)} />}
         {counted.value && (
           <span class="soft">
-            {groupedText(String(counted.value.counted))} of {groupedText(String(counted.value.at_most))} that an account
-            may have
+            {strings.keysCount(groupedText(String(counted.value.counted)), groupedText(String(counted.value.at_most)))}
           </span>
         )}
       </div>
       {account?.why_not && <p class="note">{account.why_not}</p>}
-      <ErrorNote trouble={trouble.value} again={refreshAll} />
+      <ErrorNote error={error.value} onRetry={refreshAll} />
       {rows && (
         <Table
-          caption="Keys of the account"
+          caption={strings.keysTable}
           columns={manages ? [...COLUMNS.slice(0, 4), actions, ...COLUMNS.slice(4)] : COLUMNS}
           rows={rows}
           rowKey={({ hash }) => hash}
           csv="keys"
           empty={
             <>
-              <p>
-                {words === '' ? 'There are no live keys. One is made here, or with a service key:' : 'No key is found.'}
-              </p>
-              {words === '' && (
+              <p>{search === '' ? strings.keysNoKeys : strings.keysNotFound}</p>
+              {search === '' && (
                 <Snippet
                   line={`curl -s ${location.origin}/platform/keys/ -H "Authorization: Bearer $WEIR_SERVICE_KEY" -H 'Content-Type: application/json' -d '{"label":"bot"}'`}
                 />
@@ -146,31 +151,31 @@ export function Keys({ account }: { account: Account | null }) {
         />
       )}
       {issued.value && <IssuedKeyDialog issued={issued.value} onClose={() => (issued.value = null)} />}
-      <KeyDialog acting={acting.value} onDone={done} onClose={close} />
+      <KeyDialog pending={pending.value} onDone={done} onClose={close} />
     </section>
   )
 }
 
 interface KeyDialogProps {
-  readonly acting: { readonly act: KeyAction; readonly key: Key | null } | null
+  readonly pending: { readonly action: KeyAction; readonly key: Key | null } | null
   readonly onDone: (issued: IssuedKey | null) => void
   readonly onClose: () => void
 }
 
-function KeyDialog({ acting, onDone, onClose }: KeyDialogProps) {
-  if (acting === null) return null
-  const { act, key } = acting
-  if (act === 'make' || key === null) return <KeyForm onDone={onDone} onClose={onClose} />
-  if (act === 'change') return <KeyForm known={key} onDone={onDone} onClose={onClose} />
-  if (act === 'rotate') return <RotateForm of={key} onDone={onDone} onClose={onClose} />
+function KeyDialog({ pending, onDone, onClose }: KeyDialogProps) {
+  if (pending === null) return null
+  const { action, key } = pending
+  if (action === 'create' || key === null) return <KeyForm onDone={onDone} onClose={onClose} />
+  if (action === 'change') return <KeyForm known={key} onDone={onDone} onClose={onClose} />
+  if (action === 'rotate') return <RotateForm of={key} onDone={onDone} onClose={onClose} />
   const revoke = () => requestChange('DELETE', `/platform/keys/${key.hash}`, undefined, () => onDone(null))
   return (
-    <ConfirmDialog action="Revoke this key" name={key.prefix} onConfirm={revoke} onClose={onClose}>
+    <ConfirmDialog action={strings.revokeSubmit} name={key.prefix} onConfirm={revoke} onClose={onClose}>
       <p>
-        <code>{key.prefix}…</code> is refused within 30 s, and its sockets are closed within a minute, for good. If it
-        is the key that you signed in with, this page ends too.
+        <code>{key.prefix}…</code>
+        {strings.revokeText}
       </p>
-      <KeyReachNotes path={`/platform/keys/${key.hash}/reach`} adopts />
+      <KeyReachNotes path={`/platform/keys/${key.hash}/reach`} canAdopt />
     </ConfirmDialog>
   )
 }
@@ -178,13 +183,12 @@ function KeyDialog({ acting, onDone, onClose }: KeyDialogProps) {
 const PRODUCTS = ['info', 'stream', 'rpc', 'graphql', 'data', 'platform']
 
 interface KeyFormProps {
-  /** Changed; left out: a new one. */
+  /** The key to edit; left out: create one. */
   readonly known?: Key
   readonly onDone: (issued: IssuedKey | null) => void
   readonly onClose: () => void
 }
 
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one form, a line for each of its fields.
 function KeyForm({ known, onDone, onClose }: KeyFormProps) {
   const label = useSignal(known?.label ?? '')
   const kind = useSignal<string>(known?.kind ?? 'api')
@@ -193,20 +197,20 @@ function KeyForm({ known, onDone, onClose }: KeyFormProps) {
   const pipelines = useSignal<string>(known?.pipelines ?? '')
   const ranges = useSignal(known?.ranges?.join(' ') ?? '')
   const expires = useSignal(known?.expires ? new Date(known.expires).toISOString().slice(0, 10) : '')
-  // One for each dialog: a second click, or one after a lost answer, makes no second key.
+  // One idempotency key per dialog: a second click, or a retry after a lost response, creates no second key.
   const request = useRef(crypto.getRandomValues(new Uint32Array(4)).join('-'))
   const isApi = kind.value === 'api'
   const send = () => {
-    const right = isApi ? '' : pipelines.value
-    const bounds = { cap: cap.value, ranges: ranges.value, pipelines: right, expires: expires.value }
+    const pipelineScope = isApi ? '' : pipelines.value
+    const bounds = { cap: cap.value, ranges: ranges.value, pipelines: pipelineScope, expires: expires.value }
     const fields = { label: label.value, ...bounds }
-    const order = keyInput(fields, isApi ? products.value : ['platform'], known)
+    const input = keyInput(fields, isApi ? products.value : ['platform'], known)
     return known
-      ? requestChange<IssuedKey>('PATCH', `/platform/keys/${known.hash}`, order, () => onDone(null))
+      ? requestChange<IssuedKey>('PATCH', `/platform/keys/${known.hash}`, input, () => onDone(null))
       : requestChange<IssuedKey>(
           'POST',
           '/platform/keys/',
-          { ...order, kind: kind.value, idempotency_key: request.current },
+          { ...input, kind: kind.value, idempotency_key: request.current },
           onDone,
         )
   }
@@ -219,28 +223,24 @@ function KeyForm({ known, onDone, onClose }: KeyFormProps) {
   }
   return (
     <Dialog
-      title={known ? `Change ${known.prefix}…` : 'New key'}
-      submitLabel={known ? 'Change' : 'Make the key'}
+      title={known ? strings.keyFormEditTitle(known.prefix) : strings.keysCreate}
+      submitLabel={known ? strings.keyFormSave : strings.keysCreate}
       onSend={send}
       onClose={onClose}
     >
-      <Field label="Label" hint="for people, at most 100 characters" value={label.value} onText={set(label)} />
+      <Field label={strings.keyFormLabel} hint={strings.keyFormLabelHint} value={label.value} onText={set(label)} />
       {!known && (
         <p>
-          <Select
-            label="Kind"
-            value={kind.value}
-            options={{ api: 'API key (cqt_): asks data', service: 'service key (cqs_): manages the account' }}
-            onSelect={set(kind)}
-          />
+          <Select label={strings.keyFormKind} value={kind.value} options={strings.keyFormKinds} onSelect={set(kind)} />
         </p>
       )}
       {isApi && (
         <fieldset>
-          <legend>Products</legend>
+          <legend>{strings.keyFormProducts}</legend>
           {PRODUCTS.map((product) => (
             <label class="inline" key={product}>
-              <input type="checkbox" checked={products.value.includes(product)} onChange={toggle(product)} /> {product}
+              <input type="checkbox" checked={products.value.includes(product)} onChange={toggle(product)} />{' '}
+              {labelOf(product)}
             </label>
           ))}
         </fieldset>
@@ -248,27 +248,22 @@ function KeyForm({ known, onDone, onClose }: KeyFormProps) {
       {!isApi && (
         <p>
           <Select
-            label="Pipelines"
+            label={strings.keyFormPipelines}
             value={pipelines.value}
-            options={{
-              ...(known ? {} : { '': 'its own where it has a cap, ranges or an end, else all' }),
-              own: 'may touch its own alone',
-              all: 'may touch all of the account',
-            }}
+            options={
+              known
+                ? { own: strings.keyFormPipelineOptions.own, all: strings.keyFormPipelineOptions.all }
+                : strings.keyFormPipelineOptions
+            }
             onSelect={set(pipelines)}
           />
         </p>
       )}
-      <Field label="Cap" hint="credits that it may spend in all; empty: no cap" value={cap.value} onText={set(cap)} />
+      <Field label={strings.keyFormCap} hint={strings.keyFormCapHint} value={cap.value} onText={set(cap)} />
+      <Field label={strings.keyFormRanges} hint={strings.keyFormRangesHint} value={ranges.value} onText={set(ranges)} />
       <Field
-        label="Ranges"
-        hint="addresses such as 192.0.2.0/24, with spaces between; empty: any"
-        value={ranges.value}
-        onText={set(ranges)}
-      />
-      <Field
-        label="Ends"
-        hint="00:00 UTC of that day; empty: never"
+        label={strings.keyFormExpires}
+        hint={strings.keyFormExpiresHint}
         isDay
         value={expires.value}
         onText={set(expires)}
@@ -287,19 +282,21 @@ function RotateForm({ of, onDone, onClose }: RotateProps) {
   const grace = useSignal('86400')
   const request = useRef(crypto.getRandomValues(new Uint32Array(4)).join('-'))
   const send = () => {
-    const order = { grace_seconds: Number(grace.value), idempotency_key: request.current }
-    return requestChange<IssuedKey>('POST', `/platform/keys/${of.hash}/rotate`, order, onDone)
+    const body = { grace_seconds: Number(grace.value), idempotency_key: request.current }
+    return requestChange<IssuedKey>('POST', `/platform/keys/${of.hash}/rotate`, body, onDone)
   }
   return (
-    <Dialog title={`Rotate ${of.prefix}… ${of.label}`} submitLabel="Rotate" onSend={send} onClose={onClose}>
-      <p>
-        The new key has the same label, products, ranges and end, and shares the cap and what was spent under it. A key
-        is replaced once.
-      </p>
+    <Dialog
+      title={strings.rotateTitle(of.prefix, of.label)}
+      submitLabel={strings.rotateSubmit}
+      onSend={send}
+      onClose={onClose}
+    >
+      <p>{strings.rotateText}</p>
       <Select
-        label="The old key works for"
+        label={strings.rotateGrace}
         value={grace.value}
-        options={{ 0: 'no longer', 3600: 'an hour', 86400: 'a day', 604800: 'a week', 2592000: '30 days' }}
+        options={strings.rotateGraces}
         onSelect={(seconds) => {
           grace.value = seconds
         }}
@@ -310,7 +307,7 @@ function RotateForm({ of, onDone, onClose }: RotateProps) {
 
 function IssuedKeyDialog({ issued, onClose }: { issued: IssuedKey; onClose: () => void }) {
   const { key, prefix, label, warnings = [], old_key_ends: ends } = issued
-  // It may have replaced the one that was signed in with.
+  // Rotation may have replaced the key of this session; keep the page until the secret is closed.
   useEffect(() => {
     isSecretShown.value = true
     return () => {
@@ -318,25 +315,25 @@ function IssuedKeyDialog({ issued, onClose }: { issued: IssuedKey; onClose: () =
     }
   }, [])
   return (
-    <Dialog title={key ? 'The key, this once' : 'Made before'} onClose={onClose}>
+    <Dialog
+      title={key ? strings.issuedTitles[key.startsWith('cqs_') ? 'service' : 'api'] : strings.issuedRepeatedTitle}
+      onClose={onClose}
+    >
       {key ? (
         <>
-          <p>Copy it now: only its hash is kept, and nobody can show it again.</p>
+          <p>{strings.issuedText}</p>
           <Snippet line={key} />
           {key.startsWith('cqt_') && (
             <>
-              <p>To try it, in a terminal; the call is on this page some seconds later:</p>
+              <p>{strings.issuedTest}</p>
               <Snippet line={infoCurl('{"type":"allMids"}', `'Authorization: Bearer ${key}'`)} />
             </>
           )}
         </>
       ) : (
-        <p>
-          An earlier click made <code>{prefix}…</code> {label}; its answer was lost, and it is not shown again. Rotate
-          it, or revoke it and make another.
-        </p>
+        <p>{strings.issuedRepeated(prefix, label)}</p>
       )}
-      {ends !== undefined && <p>The old key ends {timeText(ends)} UTC.</p>}
+      {ends !== undefined && <p>{strings.issuedOldKeyEnds(timeText(ends))}</p>}
       {warnings.map((text) => (
         <p class="note trouble" key={text}>
           {text}

@@ -1,5 +1,4 @@
-// Lists of an account: open streams with their price per minute, recent refusals of its keys, and the low-balance webhook with
-// its deliveries.
+// Active streams of an account, its rejected requests, and its low-balance webhook with the delivered events.
 
 import { useSignal } from '@preact/signals'
 import { navigate, urlWith, useParam } from '../address.dom.ts'
@@ -10,43 +9,44 @@ import { Select } from '../ui/form.tsx'
 import { groupedText, timeText } from '../ui/format.ts'
 import { Button } from '../ui/frame.tsx'
 import { ErrorNote, infoCurl, QueryView, Snippet } from '../ui/parts.tsx'
+import { labelOf } from '../ui/strings.ts'
 import { amountColumn, type Column, numberColumn, Table } from '../ui/table.tsx'
 import { useAccountQuery } from './account-data.dom.ts'
 import type { Account, Refusals, Streams, Webhook } from './responses.ts'
+import * as strings from './strings.ts'
 
 type Stream = Streams['streams'][number]
 
 const STREAM_COLUMNS: readonly Column<Stream>[] = [
-  { name: 'Channel', text: ({ type }) => type },
-  { name: 'Body', text: ({ body }) => body, render: ({ body }) => <code>{body}</code> },
-  { name: 'Key', text: ({ prefix }) => prefix ?? '' },
-  { name: 'Since, UTC', text: ({ since }) => timeText(since) },
-  amountColumn('Credits a minute', ({ credits_a_minute: price }) => price),
+  { name: strings.streamsColumnsChannel, text: ({ type }) => type },
+  { name: strings.streamsColumnsBody, text: ({ body }) => body, render: ({ body }) => <code>{body}</code> },
+  { name: strings.streamsColumnsKey, text: ({ prefix }) => prefix ?? '' },
+  { name: strings.streamsColumnsSince, text: ({ since }) => timeText(since) },
+  amountColumn(strings.streamsColumnsCredits, ({ credits_a_minute: price }) => price),
 ]
 
 export function StreamList() {
   const streams = useAccountQuery<Streams>(() => '/platform/streams/')
   return (
     <section>
-      <h2>Open sockets and subscriptions</h2>
+      <h2>{strings.streamsTitle}</h2>
       <QueryView query={streams}>
         {(value) => (
           <>
             <p class="beside">
               <span>
-                {value.sockets} sockets, {value.subscriptions} subscriptions, {groupedText(value.credits_a_minute)}{' '}
-                credits a minute
+                {strings.streamsSummary(value.sockets, value.subscriptions, groupedText(value.credits_a_minute))}
               </span>
-              <Button text="Look again" class="plain" onClick={streams.reload} />
+              <Button text={strings.streamsRefresh} class="plain" onClick={streams.reload} />
             </p>
             <Table
-              caption="Subscriptions that run, those that cost most first"
+              caption={strings.streamsTable}
               columns={STREAM_COLUMNS}
               rows={value.streams}
               csv="streams"
               empty={
                 <>
-                  <p>Nothing is open. A book in a terminal:</p>
+                  <p>{strings.streamsEmpty}</p>
                   <Snippet line={`npm run watch -- BTC --url ${location.origin} --key $WEIR_KEY`} />
                 </>
               }
@@ -61,13 +61,25 @@ export function StreamList() {
 type Refusal = Refusals['refusals'][number]
 
 const REFUSAL_COLUMNS: readonly Column<Refusal>[] = [
-  { name: 'Time, UTC', text: ({ at }) => timeText(at) },
-  { name: 'Key', text: ({ prefix }) => prefix },
-  { name: 'Product', text: ({ product }) => product },
-  { name: 'Type', text: ({ type }) => type },
-  { name: 'Code', text: ({ code }) => code },
-  { name: 'Reason', text: ({ message }) => message, render: ({ message }) => <span class="wrap">{message}</span> },
-  { name: 'Request', text: ({ request_id: id }) => id, render: ({ request_id: id }) => <code>{id}</code> },
+  { name: strings.refusalsColumnsTime, text: ({ at }) => timeText(at) },
+  { name: strings.refusalsColumnsKey, text: ({ prefix }) => prefix },
+  { name: strings.refusalsColumnsProduct, text: ({ product }) => labelOf(product) },
+  { name: strings.refusalsColumnsType, text: ({ type }) => type },
+  {
+    name: strings.refusalsColumnsCode,
+    text: ({ code }) => code,
+    render: ({ code }) => <span title={code}>{labelOf(code)}</span>,
+  },
+  {
+    name: strings.refusalsColumnsReason,
+    text: ({ message }) => message,
+    render: ({ message }) => <span class="wrap">{message}</span>,
+  },
+  {
+    name: strings.refusalsColumnsRequest,
+    text: ({ request_id: id }) => id,
+    render: ({ request_id: id }) => <code>{id}</code>,
+  },
 ]
 
 export function RefusalList() {
@@ -75,35 +87,35 @@ export function RefusalList() {
   const code = useParam('code').value
   return (
     <section>
-      <h2>Refusals</h2>
+      <h2>{strings.refusalsTitle}</h2>
       <QueryView query={refusals}>
         {(value) => (
           <>
             <div class="beside">
               <Select
-                label="Code"
+                label={strings.refusalsCode}
                 value={code}
                 options={{
-                  '': 'all',
+                  '': strings.refusalsAllCodes,
                   ...Object.fromEntries(
                     value.counts.map((each) => [
                       each.code,
-                      `${each.code} (${groupedText(String(each.count))} in 24 h)`,
+                      strings.refusalsCodeCount(labelOf(each.code), groupedText(String(each.count))),
                     ]),
                   ),
                 }}
                 onSelect={(chosen) => navigate(urlWith({ code: chosen }))}
               />
-              <Button text="Look again" class="plain" onClick={refusals.reload} />
+              <Button text={strings.refusalsRefresh} class="plain" onClick={refusals.reload} />
             </div>
             <Table
-              caption="The last fifty refusals"
+              caption={strings.refusalsTable}
               columns={REFUSAL_COLUMNS}
               rows={value.refusals.filter((each) => code === '' || each.code === code)}
               csv="refusals"
               empty={
                 <>
-                  <p>There are none. One to see how it looks, some seconds later:</p>
+                  <p>{strings.refusalsEmpty}</p>
                   <Snippet line={infoCurl('{"type":"noSuchType"}')} />
                 </>
               }
@@ -118,46 +130,52 @@ export function RefusalList() {
 type WebhookEvent = Webhook['events'][number]
 
 const EVENT_COLUMNS: readonly Column<WebhookEvent>[] = [
-  { name: 'Time, UTC', text: ({ created }) => timeText(created) },
-  { name: 'About', text: ({ type, threshold }) => (threshold === null ? type : `credits below ${threshold}`) },
-  { name: 'State', text: ({ state }) => state.replace('_', ' ') },
-  numberColumn('Attempts', ({ attempts }) => attempts),
-  { name: 'Answer', text: ({ last }) => last ?? '' },
-  { name: 'Event', text: ({ id }) => id, render: ({ id }) => <code>{id}</code> },
+  { name: strings.webhookColumnsTime, text: ({ created }) => timeText(created) },
+  {
+    name: strings.webhookColumnsThreshold,
+    text: ({ type, threshold }) => (threshold === null ? labelOf(type) : strings.webhookCreditsBelow(threshold)),
+  },
+  { name: strings.webhookColumnsState, text: ({ state }) => labelOf(state) },
+  numberColumn(strings.webhookColumnsAttempts, ({ attempts }) => attempts),
+  { name: strings.webhookColumnsResponse, text: ({ last }) => last ?? '' },
+  { name: strings.webhookColumnsEvent, text: ({ id }) => id, render: ({ id }) => <code>{id}</code> },
 ]
 
 export function WebhookSection({ account }: { account: Account | null }) {
   const webhook = useAccountQuery<Responses['ownWebhook']>(() => '/platform/webhook/')
-  const isSetting = useSignal(false)
-  const said = useSignal<string | null>(null)
+  const isEditing = useSignal(false)
+  const testOutcome = useSignal<string | null>(null)
   const secret = useSignal<string | null>(null)
   const isNone = webhook.value.value?.webhook === null
   const value = webhook.value.value?.webhook ?? null
   const test = async () => {
-    const answer = await request<Responses['testOwnWebhook']>('POST', '/platform/webhook/test')
-    if (!answer.ok) said.value = answer.error.message
-    else said.value = `The test ${answer.value.delivered ? 'arrived' : 'did not arrive'}: ${answer.value.answer}.`
+    const result = await request<Responses['testOwnWebhook']>('POST', '/platform/webhook/test')
+    if (!result.ok) testOutcome.value = result.error.message
+    else
+      testOutcome.value = result.value.delivered
+        ? strings.webhookDelivered(result.value.answer)
+        : strings.webhookNotDelivered(result.value.answer)
   }
   const clear = () => requestChange('DELETE', '/platform/webhook/', undefined, webhook.reload)
-  const begin = () => {
-    isSetting.value = true
+  const edit = () => {
+    isEditing.value = true
   }
   const close = () => {
-    isSetting.value = false
+    isEditing.value = false
   }
-  const set = (drawn: string | null) => {
-    secret.value = drawn
+  const saved = (newSecret: string | null) => {
+    secret.value = newSecret
     close()
     webhook.reload()
   }
   return (
     <section>
-      <h2>Webhook</h2>
-      <ErrorNote trouble={webhook.error.value} again={webhook.reload} />
+      <h2>{strings.webhookTitle}</h2>
+      <ErrorNote error={webhook.error.value} onRetry={webhook.reload} />
       {isNone && (
         <div class="empty">
-          <p>Nobody is told when credits run low.</p>
-          {account?.manages && <Button text="Set a webhook" onClick={begin} />}
+          <p>{strings.webhookNone}</p>
+          {account?.manages && <Button text={strings.webhookAdd} onClick={edit} />}
           <Snippet
             line={`curl -s -X PUT ${location.origin}/platform/webhook/ -H "Authorization: Bearer $WEIR_SERVICE_KEY" -H 'Content-Type: application/json' -d '{"url":"https://example.com/hook"}'`}
           />
@@ -166,38 +184,39 @@ export function WebhookSection({ account }: { account: Account | null }) {
       {value && (
         <>
           <p>
-            <code>{value.url}</code> is told below {value.thresholds.join(', ')}
-            {value.armed.length > 0 && `; next: ${value.armed.join(', ')}`}.
+            <code>{value.url}</code>
+            {strings.webhookNotified(value.thresholds.join(', '))}
+            {value.armed.length > 0 && strings.webhookNext(value.armed.join(', '))}.
           </p>
           {account?.manages && (
             <p class="beside">
-              <Button text="Send a test" onClick={test} />
-              <Button text="Change" onClick={begin} />
+              <Button text={strings.webhookTest} onClick={test} />
+              <Button text={strings.webhookEdit} onClick={edit} />
               <ConfirmButton
-                buttonLabel="Clear"
+                buttonLabel={strings.webhookRemove}
                 kind="danger"
-                action="Clear the webhook"
-                name="webhook"
+                action={strings.webhookRemove}
+                name={strings.webhookRemoveName}
                 onConfirm={clear}
               >
-                <p>What was not delivered is dropped, and a new one gets another secret.</p>
+                <p>{strings.webhookRemoveText}</p>
               </ConfirmButton>
-              <span role="status">{said.value}</span>
+              <span role="status">{testOutcome.value}</span>
             </p>
           )}
           <Table
-            caption="The last hundred events"
+            caption={strings.webhookTable}
             columns={EVENT_COLUMNS}
             rows={value.events}
             csv="webhook-events"
-            empty="No event was due yet. Send a test."
+            empty={strings.webhookEmpty}
           />
         </>
       )}
-      {isSetting.value && <WebhookForm known={value} onDone={set} onClose={close} />}
+      {isEditing.value && <WebhookForm known={value} onDone={saved} onClose={close} />}
       {secret.value && (
-        <Dialog title="The secret, this once" onClose={() => (secret.value = null)}>
-          <p>It signs the events, as Standard Webhooks has it. Copy it now.</p>
+        <Dialog title={strings.webhookSecretTitle} onClose={() => (secret.value = null)}>
+          <p>{strings.webhookSecretText}</p>
           <Snippet line={secret.value} />
         </Dialog>
       )}
@@ -217,15 +236,20 @@ function WebhookForm({ known, onDone, onClose }: FormProps) {
   const isNew = useSignal(false)
   const send = () => {
     const list = thresholds.value.split(/[\s,]+/).filter((each) => each !== '')
-    const order = { url: url.value.trim(), thresholds: list, new_secret: isNew.value }
-    return requestChange<Responses['setOwnWebhook']>('PUT', '/platform/webhook/', order, ({ secret }) => onDone(secret))
+    const body = { url: url.value.trim(), thresholds: list, new_secret: isNew.value }
+    return requestChange<Responses['setOwnWebhook']>('PUT', '/platform/webhook/', body, ({ secret }) => onDone(secret))
   }
   return (
-    <Dialog title="Webhook" submitLabel="Set" onSend={send} onClose={onClose}>
-      <Field label="Address" hint="https" value={url.value} onText={(text) => (url.value = text)} />
+    <Dialog title={strings.webhookTitle} submitLabel={strings.webhookSave} onSend={send} onClose={onClose}>
       <Field
-        label="Thresholds"
-        hint="credits, or per cent of the most of the period"
+        label={strings.webhookUrl}
+        hint={strings.webhookUrlHint}
+        value={url.value}
+        onText={(text) => (url.value = text)}
+      />
+      <Field
+        label={strings.webhookThresholds}
+        hint={strings.webhookThresholdsHint}
         value={thresholds.value}
         onText={(text) => (thresholds.value = text)}
       />
@@ -236,7 +260,7 @@ function WebhookForm({ known, onDone, onClose }: FormProps) {
             checked={isNew.value}
             onChange={(event) => (isNew.value = event.currentTarget.checked)}
           />{' '}
-          draw another secret
+          {strings.webhookNewSecret}
         </label>
       )}
     </Dialog>

@@ -1,4 +1,4 @@
-// What /platform answers to the owner's page. Amounts are exact text.
+// Responses of /platform that the owner page uses. Amounts are exact decimal text.
 
 import type { Responses } from '../responses.ts'
 
@@ -6,7 +6,7 @@ export type Account = Responses['ownAccount']
 export type Usage = Responses['usage']
 export type KeysPage = Responses['ownKeys']
 export type Key = KeysPage['keys'][number]
-/** `key` is shown once: a repeated request has none. */
+/** `key` is absent in the response to a repeated request. */
 export type IssuedKey = Pick<Responses['createOwnKey'], 'prefix' | 'label'> &
   Partial<Pick<Responses['rotateOwnKey'], 'key' | 'old_key_ends'> & Pick<Responses['createOwnKey'], 'warnings'>>
 export type Refusals = Responses['ownRefusals']

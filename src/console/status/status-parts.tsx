@@ -1,59 +1,57 @@
-// What `GET /status` answers, and parts of it that its public page and the operator's pages both show.
+// Parts of `GET /status` that the public status page and the operator pages share.
 
 import { useEffect } from 'preact/hooks'
 import type * as z from 'zod'
 import type { StatusShape } from '../../protocol/feed/status-shape.ts'
 import { useQuery } from '../queries.dom.ts'
-import { timeText } from '../ui/format.ts'
+import { groupedText, timeText } from '../ui/format.ts'
 import type { Figure } from '../ui/parts.tsx'
 import { type Column, numberColumn, Table } from '../ui/table.tsx'
+import { FEED, STATUS } from './strings.ts'
 
 const REGION_COLUMNS: readonly Column<Region>[] = [
-  { name: 'Region', text: ({ region }) => region },
-  numberColumn('Relays', ({ relays }) => relays),
-  numberColumn('Sockets', ({ sockets }) => sockets),
-  numberColumn('Age p50, ms', ({ p50Ms }) => p50Ms),
-  numberColumn('Age p99, ms', ({ p99Ms }) => p99Ms),
+  { name: FEED.regionColumns.region, text: ({ region }) => region },
+  numberColumn(FEED.regionColumns.relays, ({ relays }) => relays),
+  numberColumn(FEED.regionColumns.sockets, ({ sockets }) => sockets),
+  numberColumn(FEED.regionColumns.p50, ({ p50Ms }) => p50Ms),
+  numberColumn(FEED.regionColumns.p99, ({ p99Ms }) => p99Ms),
 ]
 const GAP_COLUMNS: readonly Column<Gap>[] = [
-  numberColumn('From', ({ from }) => from),
-  numberColumn('To', ({ to }) => to),
-  numberColumn('Blocks', ({ from, to }) => to - from + 1),
-  { name: 'Why', text: ({ why }) => why ?? '' },
-  { name: 'Recorded (UTC)', text: ({ atMs }) => (atMs === null ? '' : timeText(atMs)) },
+  numberColumn(FEED.gapColumns.from, ({ from }) => from),
+  numberColumn(FEED.gapColumns.to, ({ to }) => to),
+  numberColumn(FEED.gapColumns.blocks, ({ from, to }) => to - from + 1),
+  { name: FEED.gapColumns.reason, text: ({ why }) => why ?? '' },
+  { name: FEED.gapColumns.recorded, text: ({ atMs }) => (atMs === null ? '' : timeText(atMs)) },
 ]
+
+const countText = (count: number) => groupedText(String(count))
 
 export function StateNote({ now }: { now: Status }) {
   return (
     <p class={now.state === 'live' ? 'note' : 'note trouble'} role="status">
-      The feed of {now.chain} is <b>{now.state}</b>. {now.advice}
+      {STATUS.feed(now.chain)}
+      <b>{now.state.replaceAll('_', ' ')}</b>. {now.advice}
     </p>
   )
 }
 
 export const heightFigure = ({ height, durable }: Status): Figure => ({
-  name: 'Height',
-  value: height ?? '–',
-  note: `stored up to ${durable ?? '–'}`,
+  name: FEED.height,
+  value: height === null ? '–' : countText(height),
+  note: FEED.stored(durable === null ? '–' : countText(durable)),
 })
 
 export const archiveFigure = ({ archive }: Status): Figure => ({
-  name: 'Archived up to',
-  value: archive?.height ?? '–',
-  note: archive === null ? 'there is no archive' : `${archive.behind ?? '?'} blocks behind`,
+  name: FEED.archived,
+  value: archive?.height == null ? '–' : countText(archive.height),
+  note: archive === null ? FEED.noArchive : FEED.behind(archive.behind === null ? '?' : countText(archive.behind)),
 })
 
 export function BlockAges({ regions }: { regions: readonly Region[] }) {
   return (
     <>
-      <h2>Age of blocks when they are sent, by region, last minute</h2>
-      <Table
-        caption="Ages by region"
-        columns={REGION_COLUMNS}
-        rows={regions}
-        empty="No relay sends blocks now: it begins with the first subscription."
-        csv="regions"
-      />
+      <h2>{FEED.ages}</h2>
+      <Table caption={FEED.agesTable} columns={REGION_COLUMNS} rows={regions} empty={FEED.agesEmpty} csv="regions" />
     </>
   )
 }
@@ -61,8 +59,8 @@ export function BlockAges({ regions }: { regions: readonly Region[] }) {
 export function Gaps({ gaps }: { gaps: readonly Gap[] }) {
   return (
     <>
-      <h2>Gaps: heights that never came, the last 20</h2>
-      <Table caption="Gaps" columns={GAP_COLUMNS} rows={gaps} empty="None." csv="gaps" />
+      <h2>{FEED.gaps}</h2>
+      <Table caption={FEED.gapsTable} columns={GAP_COLUMNS} rows={gaps} empty={FEED.gapsEmpty} csv="gaps" />
     </>
   )
 }
@@ -77,7 +75,7 @@ export type ChainNode = Status['chains'][number]['nodes'][number]
 
 const REFRESH_MS = 5_000
 
-/** Asked again every few seconds while the page is looked at. */
+/** Reloads every few seconds while the page is visible. */
 export function useStatus() {
   const status = useQuery<Status>(() => '/status')
   useEffect(() => {

@@ -1,18 +1,20 @@
-// The page /status for whoever opens it in a browser: programs get the JSON at the same address.
+// The page /status for browsers. Programs get JSON at the same address.
 
 import { render } from 'preact'
 import { timeText } from '../ui/format.ts'
 import { Header } from '../ui/frame.tsx'
 import { Figures, QueryView } from '../ui/parts.tsx'
+import { labelOf } from '../ui/strings.ts'
 import { type Column, Table } from '../ui/table.tsx'
 import { archiveFigure, BlockAges, Gaps, heightFigure, type Source, StateNote, useStatus } from './status-parts.tsx'
+import { STATUS } from './strings.ts'
 
 const SOURCE_COLUMNS: readonly Column<Source>[] = [
-  { name: 'Source', text: ({ name }) => name },
-  { name: 'State', text: ({ state, late }) => `${state}${late ? ', late' : ''}` },
+  { name: STATUS.columns.source, text: ({ name }) => name },
+  { name: STATUS.columns.state, text: ({ state, late }) => `${labelOf(state)}${late ? STATUS.late : ''}` },
   {
-    name: 'Last answer (UTC)',
-    text: ({ lastSuccessMs: at }) => (at === null ? 'not yet' : timeText(at)),
+    name: STATUS.columns.lastSuccess,
+    text: ({ lastSuccessMs: at }) => (at === null ? STATUS.never : timeText(at)),
   },
 ]
 
@@ -21,7 +23,7 @@ function StatusPage() {
     <>
       <Header home="/live" current="/status" links={['/live', '/console', '/docs', '/status']} />
       <main id="main">
-        <h1>Status</h1>
+        <h1>{STATUS.title}</h1>
         <QueryView query={useStatus()}>
           {(now) => (
             <>
@@ -29,24 +31,32 @@ function StatusPage() {
               <Figures
                 figures={[
                   heightFigure(now),
-                  { name: 'Late by, ms', value: now.lagMs ?? '–', note: 'behind the clock' },
-                  { name: 'Books', value: now.booksKnown ? 'known' : 'not known', note: `epoch ${now.epoch ?? '–'}` },
+                  {
+                    name: STATUS.delay,
+                    value: now.lagMs === null ? '–' : STATUS.ms(now.lagMs),
+                    note: STATUS.delayNote,
+                  },
+                  {
+                    name: STATUS.books,
+                    value: now.booksKnown ? STATUS.booksKnown : STATUS.booksUnknown,
+                    note: STATUS.epoch(now.epoch ?? '–'),
+                  },
                   archiveFigure(now),
                 ]}
               />
               <BlockAges regions={now.regions} />
               <Gaps gaps={now.gaps} />
-              <h2>Sources of what the gateway does not hold</h2>
+              <h2>{STATUS.sources}</h2>
               <Table
-                caption="Sources"
+                caption={STATUS.sources}
                 columns={SOURCE_COLUMNS}
                 rows={now.sources}
-                empty="There are none."
+                empty={STATUS.noSources}
                 csv="sources"
               />
               <p class="soft">
-                Asked again every five seconds. The same as JSON, and more of it:{' '}
-                <code>curl {location.origin}/status</code>, <a href="/docs/rest/status">what it says</a>.
+                {STATUS.refresh}
+                <code>curl {location.origin}/status</code> (<a href="/docs/rest/status">{STATUS.reference}</a>).
               </p>
             </>
           )}

@@ -1,4 +1,4 @@
-// A chart of stacked columns, with a table of its numbers for who does not see it.
+// A stacked bar chart with a legend. The numbers are in a table beside it.
 
 import { type StackedColumn, stackedBars } from './stacked-bars.ts'
 

@@ -1,4 +1,4 @@
-// Forms that stand over the page until they are sent or left; what cannot be undone is confirmed by typing its name.
+// Modal dialogs. An action that cannot be undone is confirmed by typing the name of its target.
 
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
@@ -6,16 +6,16 @@ import { useEffect, useId, useRef } from 'preact/hooks'
 import type { RequestError } from '../request.dom.ts'
 import { Button, bindInput } from './frame.tsx'
 import { ErrorNote } from './parts.tsx'
+import { DIALOG } from './strings.ts'
 
 interface DialogProps {
   readonly title: string
-  /** What its button says; left out: there is nothing to send. */
+  /** Left out: the dialog submits nothing. */
   readonly submitLabel?: string
   readonly submitClass?: 'main' | 'danger'
-  /** It may not be sent yet. */
   readonly isIncomplete?: boolean
   readonly children: ComponentChildren
-  /** Null: done. Called once at a time, however often it is clicked. */
+  /** Null on success. Never runs twice in parallel. */
   readonly onSend?: () => Promise<RequestError | null>
   readonly onClose: () => void
 }
@@ -31,14 +31,14 @@ export function Dialog({
   const { onSend, onClose } = props
   const dialog = useRef<HTMLDialogElement>(null)
   const isBusy = useSignal(false)
-  const trouble = useSignal<RequestError | null>(null)
+  const error = useSignal<RequestError | null>(null)
   const id = useId()
   useEffect(() => dialog.current?.showModal(), [])
   const send = async (event: Event) => {
     event.preventDefault()
     if (isBusy.value || isIncomplete || onSend === undefined) return
     isBusy.value = true
-    trouble.value = await onSend()
+    error.value = await onSend()
     isBusy.value = false
   }
   return (
@@ -46,14 +46,14 @@ export function Dialog({
       <form onSubmit={send}>
         <h2 id={id}>{title}</h2>
         {children}
-        <ErrorNote trouble={trouble.value} />
+        <ErrorNote error={error.value} />
         <p class="beside">
           {submitLabel && (
             <button type="submit" class={submitClass} disabled={isIncomplete || isBusy.value}>
               {submitLabel}
             </button>
           )}
-          <Button text={submitLabel ? 'Cancel' : 'Close'} onClick={() => dialog.current?.close()} />
+          <Button text={submitLabel ? DIALOG.cancel : DIALOG.close} onClick={() => dialog.current?.close()} />
         </p>
       </form>
     </dialog>
@@ -64,20 +64,20 @@ interface ConfirmDialogProps {
   readonly action: string
   readonly name: string
   readonly children: ComponentChildren
-  /** Null: done, and the dialog closes. */
+  /** Null on success; the dialog then closes. */
   readonly onConfirm: () => Promise<RequestError | null>
   readonly onClose: () => void
 }
 
 export function ConfirmDialog({ action, name, children, onConfirm, onClose }: ConfirmDialogProps) {
-  const words = useSignal('')
+  const typed = useSignal('')
   const id = useId()
   const confirm = async () => {
-    const trouble = await onConfirm()
-    if (trouble === null) onClose()
-    return trouble
+    const error = await onConfirm()
+    if (error === null) onClose()
+    return error
   }
-  const isIncomplete = words.value !== name
+  const isIncomplete = typed.value !== name
   return (
     <Dialog
       title={action}
@@ -89,21 +89,23 @@ export function ConfirmDialog({ action, name, children, onConfirm, onClose }: Co
     >
       {children}
       <label for={id}>
-        Type <b>{name}</b> to confirm
+        {DIALOG.type}
+        <b>{name}</b>
+        {DIALOG.toConfirm}
       </label>
-      <input id={id} autocomplete="off" {...bindInput(words)} />
+      <input id={id} autocomplete="off" {...bindInput(typed)} />
     </Dialog>
   )
 }
 
 interface ConfirmButtonProps extends Omit<ConfirmDialogProps, 'onClose'> {
   readonly buttonLabel: string
-  /** For who does not see beside what it stands. */
+  /** Accessible name where the text alone is ambiguous. */
   readonly label?: string
   readonly kind?: 'plain' | 'danger'
 }
 
-/** A button, and the dialog that confirms what it does. */
+/** A button with a confirmation dialog. */
 export function ConfirmButton({ buttonLabel, label, kind = 'plain', ...confirm }: ConfirmButtonProps) {
   const isOpen = useSignal(false)
   return (
@@ -118,7 +120,7 @@ interface FieldProps {
   readonly label: string
   readonly value: string
   readonly onText: (text: string) => void
-  /** A UTC day is chosen. */
+  /** Shows a date picker; days are UTC. */
   readonly isDay?: boolean
   readonly hint?: string
 }

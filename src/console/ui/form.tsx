@@ -1,5 +1,5 @@
-// Forms in the page: one of a few, filters that stand in its address, and what has something made or changed. Invariant: a
-// secret in an answer is on the page once, and in nothing that is kept.
+// Forms inside a page: selects, filters kept in the URL, and forms that create or change something. Invariant: a secret
+// in a response is shown once and never stored.
 
 import { useSignal } from '@preact/signals'
 import { useId } from 'preact/hooks'
@@ -7,8 +7,9 @@ import { navigate, params, urlWith } from '../address.dom.ts'
 import type { RequestError, RequestResult } from '../request.dom.ts'
 import { Button } from './frame.tsx'
 import { ErrorNote, Snippet } from './parts.tsx'
+import { FORM } from './strings.ts'
 
-/** By value: what is shown. */
+/** Displayed text by value. */
 type Options = Readonly<Record<string, string>>
 
 const optionElements = (options: Options, chosen?: string) =>
@@ -37,7 +38,7 @@ export function Select({ label, value, options, onSelect }: SelectProps) {
   )
 }
 
-/** A field of a form that is read when it is sent. */
+/** An uncontrolled field, read when the form is submitted. */
 export interface FormField {
   readonly name: string
   readonly label: string
@@ -80,7 +81,7 @@ const formValues = (event: Event): Record<string, string> =>
     [...new FormData(event.currentTarget as HTMLFormElement)].map(([name, value]) => [name, String(value).trim()]),
   )
 
-/** What a list is narrowed by. */
+/** The filters of a list. */
 export function Filters({ fields }: { readonly fields: readonly FormField[] }) {
   const submit = (event: Event) => {
     event.preventDefault()
@@ -92,24 +93,24 @@ export function Filters({ fields }: { readonly fields: readonly FormField[] }) {
         const value = params.value.get(field.name) ?? ''
         return <Field key={`${field.name} ${value}`} {...field} isOptional value={value} />
       })}
-      <button type="submit">Show</button>
+      <button type="submit">{FORM.apply}</button>
     </form>
   )
 }
 
-interface ActionFormProps<Answer> {
+interface ActionFormProps<Value> {
   readonly submitLabel: string
   readonly fields: readonly FormField[]
-  /** `values`: by the names of the fields; empty ones are left out. */
-  readonly send: (values: Readonly<Record<string, string>>) => Promise<RequestResult<Answer>>
-  readonly onDone: (answer: Answer) => void
-  /** The secret that was made, with what it is. */
-  readonly secretOf?: (answer: Answer) => { readonly what: string; readonly secret: string }
+  /** `values` by field name, without empty ones. */
+  readonly send: (values: Readonly<Record<string, string>>) => Promise<RequestResult<Value>>
+  readonly onDone: (value: Value) => void
+  /** The secret in the response, with its name. */
+  readonly secretOf?: (value: Value) => { readonly name: string; readonly secret: string }
 }
 
-export function ActionForm<Answer>({ submitLabel, fields, send, onDone, secretOf }: ActionFormProps<Answer>) {
-  const made = useSignal<Answer | null>(null)
-  const trouble = useSignal<RequestError | null>(null)
+export function ActionForm<Value>({ submitLabel, fields, send, onDone, secretOf }: ActionFormProps<Value>) {
+  const created = useSignal<Value | null>(null)
+  const error = useSignal<RequestError | null>(null)
   const isBusy = useSignal(false)
   const submit = async (event: Event) => {
     event.preventDefault()
@@ -117,15 +118,15 @@ export function ActionForm<Answer>({ submitLabel, fields, send, onDone, secretOf
     const form = event.currentTarget as HTMLFormElement
     const values = Object.fromEntries(Object.entries(formValues(event)).filter(([, value]) => value !== ''))
     isBusy.value = true
-    const answer = await send(values)
+    const result = await send(values)
     isBusy.value = false
-    trouble.value = answer.ok ? null : answer.error
-    if (!answer.ok) return
+    error.value = result.ok ? null : result.error
+    if (!result.ok) return
     form.reset()
-    made.value = answer.value
-    onDone(answer.value)
+    created.value = result.value
+    onDone(result.value)
   }
-  const shown = made.value === null ? null : secretOf?.(made.value)
+  const shown = created.value === null ? null : secretOf?.(created.value)
   return (
     <>
       <form class="filters" onSubmit={submit}>
@@ -136,12 +137,12 @@ export function ActionForm<Answer>({ submitLabel, fields, send, onDone, secretOf
           {submitLabel}
         </button>
       </form>
-      <ErrorNote trouble={trouble.value} />
+      <ErrorNote error={error.value} />
       {shown && (
         <div class="note" role="status">
-          <p>{shown.what}, shown this once:</p>
+          <p>{FORM.shownOnce(shown.name)}</p>
           <Snippet line={shown.secret} />
-          <Button text="I have kept it" onClick={() => (made.value = null)} />
+          <Button text={FORM.saved} onClick={() => (created.value = null)} />
         </div>
       )}
     </>

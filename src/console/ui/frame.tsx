@@ -1,34 +1,32 @@
-// What every page has, the live one too, which loads no more: its header, and inputs that follow a signal.
+// The header of every page, and inputs bound to a signal. The live page loads nothing else of `ui`.
 
 import type { Signal } from '@preact/signals'
 import type { ComponentChildren, ComponentProps } from 'preact'
-
-const LINK_TITLES = { '/live': 'Live', '/console': 'Console', '/docs': 'Docs', '/status': 'Status' } as const
+import { FRAME } from './frame-strings.ts'
 
 interface HeaderProps {
   readonly home: string
   readonly current?: string
   readonly navigation?: ComponentChildren
-  readonly links: readonly (keyof typeof LINK_TITLES)[]
+  readonly links: readonly (keyof typeof FRAME.links)[]
   readonly children?: ComponentChildren
 }
 
-/** What stands above every page: where one can go, and who is signed in. */
 export function Header({ home, current, navigation, links, children }: HeaderProps) {
   return (
     <>
       <a class="skip" href="#main">
-        To the content
+        {FRAME.skip}
       </a>
       <header>
         <a class="brand" href={home}>
           Weir
         </a>
-        <nav aria-label="Pages">
+        <nav aria-label={FRAME.navigation}>
           {navigation}
           {links.map((path) => (
             <a key={path} href={path} aria-current={path === current ? 'page' : undefined}>
-              {LINK_TITLES[path]}
+              {FRAME.links[path]}
             </a>
           ))}
         </nav>
@@ -38,7 +36,7 @@ export function Header({ home, current, navigation, links, children }: HeaderPro
   )
 }
 
-/** A button that sends no form. */
+/** A button that submits no form. */
 export function Button({ text, ...own }: ComponentProps<'button'> & { readonly text: string }) {
   return (
     <button type="button" {...own}>
@@ -47,7 +45,7 @@ export function Button({ text, ...own }: ComponentProps<'button'> & { readonly t
   )
 }
 
-/** What an input has of a signal that holds its text. */
+/** Input props that keep a signal equal to the typed text. */
 export const bindInput = (text: Signal<string>) => ({
   value: text.value,
   onInput: (event: { readonly currentTarget: HTMLInputElement }) => {

@@ -1,4 +1,4 @@
-// What stops with a key, and which destinations it has set: shown before the key is revoked.
+// What revoking a key affects: pipelines that pause, destinations and keys that stay active.
 
 import { useSignal } from '@preact/signals'
 import { useQuery } from '../queries.dom.ts'
@@ -6,14 +6,15 @@ import { type RequestError, request } from '../request.dom.ts'
 import type { Responses } from '../responses.ts'
 import { Button } from './frame.tsx'
 import { ErrorNote } from './parts.tsx'
+import { KEY_REACH } from './strings.ts'
 
-/** `adopts`: whoever is signed in can take a pipeline over. */
-export function KeyReachNotes({ path, adopts = false }: { path: string; adopts?: boolean }) {
+/** `canAdopt`: offers to charge a pipeline to the key of the visitor. */
+export function KeyReachNotes({ path, canAdopt = false }: { path: string; canAdopt?: boolean }) {
   const { value: reach, error, reload } = useQuery<Responses['keyReach']>(() => path)
-  const refused = useSignal<RequestError | null>(null)
+  const adoptError = useSignal<RequestError | null>(null)
   const adopt = (id: string) => async () => {
-    const answer = await request('POST', `/platform/pipeline-api/${id}/adopt/`)
-    refused.value = answer.ok ? null : answer.error
+    const result = await request('POST', `/platform/pipeline-api/${id}/adopt/`)
+    adoptError.value = result.ok ? null : result.error
     reload()
   }
   const { pipelines = [], keys = [], webhook = null } = reach.value ?? {}
@@ -21,17 +22,22 @@ export function KeyReachNotes({ path, adopts = false }: { path: string; adopts?:
   const others = pipelines.filter(({ stops, destination_set: hasSet }) => hasSet && !stops)
   return (
     <>
-      <ErrorNote trouble={refused.value ?? error.value} />
-      {reach.value && stopped.length === 0 && <p>No running pipeline is charged to this key.</p>}
+      <ErrorNote error={adoptError.value ?? error.value} />
+      {reach.value && stopped.length === 0 && <p>{KEY_REACH.noPipelines}</p>}
       {stopped.length > 0 && (
         <>
-          <p>These pipelines are charged to this key, and are paused within 30 s:</p>
+          <p>{KEY_REACH.stopped}</p>
           <ul>
             {stopped.map(({ id, name, destination }) => (
               <li key={id}>
-                {name} <small>to {destination}</small>{' '}
-                {adopts && (
-                  <Button text="adopt with your key" class="plain" aria-label={`Adopt ${name}`} onClick={adopt(id)} />
+                {name} <small>{KEY_REACH.to(destination)}</small>{' '}
+                {canAdopt && (
+                  <Button
+                    text={KEY_REACH.adopt}
+                    class="plain"
+                    aria-label={KEY_REACH.adoptLabel(name)}
+                    onClick={adopt(id)}
+                  />
                 )}
               </li>
             ))}
@@ -40,16 +46,16 @@ export function KeyReachNotes({ path, adopts = false }: { path: string; adopts?:
       )}
       {(others.length > 0 || webhook !== null) && (
         <>
-          <p>This key set where these send, and they go on. Check the addresses if the key has leaked:</p>
+          <p>{KEY_REACH.destinations}</p>
           <ul>
             {others.map(({ id, name, destination }) => (
               <li key={id}>
-                {name} <small>to {destination}</small>
+                {name} <small>{KEY_REACH.to(destination)}</small>
               </li>
             ))}
             {webhook !== null && (
               <li>
-                the account’s webhook <small>to {webhook}</small>
+                {KEY_REACH.webhook} <small>{KEY_REACH.to(webhook)}</small>
               </li>
             )}
           </ul>
@@ -57,7 +63,7 @@ export function KeyReachNotes({ path, adopts = false }: { path: string; adopts?:
       )}
       {keys.length > 0 && (
         <>
-          <p>These keys were made with this one, and go on. Revoke those that you do not know if it has leaked:</p>
+          <p>{KEY_REACH.keys}</p>
           <ul>
             {keys.map(({ hash, prefix, label }) => (
               <li key={hash}>

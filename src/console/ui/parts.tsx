@@ -1,17 +1,18 @@
-// Small parts of all pages: why something is not there, a command to copy, numbers that matter.
+// Small parts of all pages: error notes, commands to copy, key figures.
 
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import type { Query } from '../queries.dom.ts'
 import type { RequestError } from '../request.dom.ts'
 import { Button } from './frame.tsx'
+import { PARTS } from './strings.ts'
 
-export function ErrorNote({ trouble, again }: { trouble: RequestError | null; again?: () => void }) {
-  if (trouble === null) return null
+export function ErrorNote({ error, onRetry }: { error: RequestError | null; onRetry?: () => void }) {
+  if (error === null) return null
   return (
     <p class="note trouble" role="alert">
-      {trouble.message} {trouble.requestId && <small>({trouble.requestId})</small>}{' '}
-      {again && <Button text="Try again" onClick={again} />}
+      {error.message} {error.requestId && <small>({error.requestId})</small>}{' '}
+      {onRetry && <Button text={PARTS.retry} onClick={onRetry} />}
     </p>
   )
 }
@@ -21,11 +22,11 @@ interface QueryViewProps<T> {
   readonly children: (value: T) => ComponentChildren
 }
 
-/** What was asked for, once it is there, and why it is not. */
+/** Shows the response of a query, and its last error. */
 export function QueryView<T>({ query, children }: QueryViewProps<T>) {
   return (
     <>
-      <ErrorNote trouble={query.error.value} again={query.reload} />
+      <ErrorNote error={query.error.value} onRetry={query.reload} />
       {query.value.value !== null && children(query.value.value)}
     </>
   )
@@ -34,14 +35,14 @@ export function QueryView<T>({ query, children }: QueryViewProps<T>) {
 export function Snippet({ line }: { line: string }) {
   const isCopied = useSignal(false)
   const copy = async () => {
-    // A page without a secure connection has no clipboard: the line can be marked.
+    // Pages on insecure origins have no clipboard; the line can still be selected.
     await navigator.clipboard?.writeText(line).catch(() => {})
     isCopied.value = Boolean(navigator.clipboard)
   }
   return (
     <div class="curl">
       <code>{line}</code>
-      <Button text={isCopied.value ? 'Copied' : 'Copy'} class="plain" onClick={copy} />
+      <Button text={isCopied.value ? PARTS.copied : PARTS.copy} class="plain" onClick={copy} />
     </div>
   )
 }
@@ -52,7 +53,7 @@ export const infoCurl = (body: string, auth = '"Authorization: Bearer $WEIR_KEY"
 export interface Figure {
   readonly name: string
   readonly value: ComponentChildren
-  /** Its period, or what to think of it. */
+  /** Period or comment. */
   readonly note?: ComponentChildren
 }
 
@@ -70,7 +71,7 @@ export function Figures({ figures }: { readonly figures: readonly Figure[] }) {
   )
 }
 
-/** Lines of an invoice. */
+/** The sums of an invoice. */
 export function SummaryList({ of }: { readonly of: readonly (readonly [name: string, text: string])[] }) {
   return (
     <dl class="sums">

@@ -1,11 +1,11 @@
-// Columns of stacked parts, as a chart of use per day has them. Laws: parts of a column never overlap and fill it; the tallest
-// column has the whole height; what is there is seen, at one unit of height at least.
+// Layout of a stacked bar chart. Invariants: the parts of a column never overlap and leave no space between them; the
+// tallest column fills the height; a part above zero is at least one unit high.
 
 import { DAY_MS } from '../../core/time.ts'
 
 export interface StackedColumn {
   readonly name: string
-  /** By the name of the part; not negative. */
+  /** Values by part name, never negative. */
   readonly parts: Readonly<Record<string, number>>
 }
 
@@ -16,7 +16,7 @@ export interface Bar {
   readonly height: number
 }
 
-/** The bars, from the bottom up in the order of `parts`, in a space of this height whose top is 0. */
+/** Bars from the bottom up in the order of `parts`; y is 0 at the top. */
 export function stackedBars(columns: readonly StackedColumn[], parts: readonly string[], height: number): Bar[] {
   const sums = columns.map((column) => parts.reduce((sum, part) => sum + (column.parts[part] ?? 0), 0))
   const most = Math.max(...sums, 0)
@@ -33,17 +33,17 @@ export function stackedBars(columns: readonly StackedColumn[], parts: readonly s
   })
 }
 
-/** Beyond these a column is no column. */
+/** Narrower columns would be invisible. */
 const DAYS_MAX = 400
 
 interface DailyPart {
   readonly date: string
   readonly part: string
-  /** Exact decimal text; a chart needs no more than a number's worth of it. */
+  /** Exact decimal text; a float is precise enough for a chart. */
   readonly credits: string
 }
 
-/** A column for each UTC day from `from` to `to`, both included. */
+/** One column per UTC day from `from` to `to`, inclusive. */
 export function columnsByDay(from: string, to: string, parts: readonly DailyPart[]): StackedColumn[] {
   const sums = new Map<string, Record<string, number>>()
   for (const { date, part, credits } of parts) {

@@ -1,14 +1,15 @@
-// The documentation as a reader uses it: a real browser on the product as `npm start` runs it, with a script and without.
+// The documentation in a real browser, with and without JavaScript, on the product as `npm start` runs it.
 
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
+import { TRY_IT } from '../../../src/console/docs/strings.ts'
 import { dev, isMissing, open } from '../../browser/product.ts'
 import { lookAt } from '../../browser/visit.ts'
 import { ROOT } from '../../kit/program.ts'
 
-it('what pages load is at most 6 KB', () => {
+it('loads at most 6 KB', () => {
   const files = globSync('dist/console/assets/docs*', { cwd: ROOT })
   expect(files).toHaveLength(2)
   const bytes = files.reduce((sum, path) => sum + gzipSync(readFileSync(join(ROOT, path))).length, 0)
@@ -18,7 +19,7 @@ it('what pages load is at most 6 KB', () => {
 
 describe.skipIf(isMissing)('a page', () => {
   it.each(['/docs', '/docs/info/clearinghouseState', '/docs/channels/l2BookDiff2', '/docs/guides/migrate'])(
-    '%s has no barrier and fits a phone',
+    '%s is accessible and fits a phone',
     async (path) => {
       const { page, troubles } = await open(path)
       await lookAt(page, path.slice(1).replaceAll('/', '-'))
@@ -27,7 +28,7 @@ describe.skipIf(isMissing)('a page', () => {
     60_000,
   )
 
-  it('is whole without a script: a menu, three languages, a way to every page', async () => {
+  it('works without JavaScript: menu, three languages, list of all pages', async () => {
     const { page } = await open('/docs/info/l2Book', {
       javaScriptEnabled: false,
       viewport: { width: 360, height: 740 },
@@ -45,7 +46,7 @@ describe.skipIf(isMissing)('a page', () => {
     await page.getByRole('heading', { name: 'All pages' }).waitFor()
   })
 
-  it('of the status is for people, and JSON for programs', async () => {
+  it('shows the status to browsers, and JSON to programs', async () => {
     const { page, troubles } = await open('/status')
     await page.getByText(/^The feed of/).waitFor()
     await page.getByText('node', { exact: true }).waitFor()
@@ -54,7 +55,7 @@ describe.skipIf(isMissing)('a page', () => {
     expect(await (await fetch(`${dev.url}/status`)).json()).toMatchObject({ state: 'live' })
   })
 
-  it('is found by typing, with the keyboard alone', async () => {
+  it('can be searched with the keyboard alone', async () => {
     const { page } = await open('/docs')
     await page.keyboard.press('/')
     await page.keyboard.type('l2book')
@@ -65,22 +66,22 @@ describe.skipIf(isMissing)('a page', () => {
     await page.getByRole('heading', { name: /^l2Book$/ }).waitFor()
   })
 
-  it('sends with the session of the visitor, and says what it cost', async () => {
+  it('sends requests with the session of the visitor, and shows their cost', async () => {
     const { page } = await open('/docs/info/l2Book')
-    await page.getByRole('link', { name: 'Sign in' }).waitFor()
+    await page.getByRole('link', { name: TRY_IT.signIn }).waitFor()
     await page.getByRole('button', { name: 'Send' }).click()
     await page.getByText(/"unauthorized"/).waitFor()
     await page.evaluate(
       `fetch('/session', { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ token: ${JSON.stringify(dev.key)} }) })`,
     )
     await page.reload()
-    await page.getByText(/^As demo/).waitFor()
+    await page.getByText(TRY_IT.owner('demo')).waitFor()
     await page.getByRole('button', { name: 'Send' }).click()
     await page
       .getByText(/"levels"/)
       .nth(1)
       .waitFor()
-    expect(await page.locator('.try dl').textContent()).toMatch(/^Status200Time\d+ msCredits1Left\d/)
+    expect(await page.locator('.try dl').textContent()).toMatch(/^Status200Time\d+ msCredits1Credits left\d/)
     await page.getByLabel(/Body of/).fill('{"type":"<img src=x onerror=alert(1)>"}')
     await page.getByRole('button', { name: 'Send' }).click()
     await page.getByText(/unsupported_type/).waitFor()

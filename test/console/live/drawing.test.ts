@@ -1,4 +1,4 @@
-// What the live page draws, from what came to what is seen.
+// What the live page shows, from received data to formatted text.
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -30,7 +30,7 @@ import { INTERVAL_MS } from '../../../src/core/candle-interval.ts'
 const level = (px: string, sz: string) => ({ px, sz })
 
 describe('a grouped book', () => {
-  it('rounds bids down and asks up, and sums what lies up to each row', () => {
+  it('rounds bids down and asks up, with cumulative sizes', () => {
     const bids = [level('100.9', '1'), level('100.1', '2'), level('99.9', '4'), level('98', '8')]
     expect(groupedRows(bids, 'bid', 1, 10)).toEqual([
       { px: 100, sz: 3, total: 3 },
@@ -49,7 +49,7 @@ describe('a grouped book', () => {
     expect(groupedRows(bids, 'bid', 0, 3).map(({ px }) => px)).toEqual([100, 99, 98])
   })
 
-  it('leaves a price that is on a step there, whatever floats make of it', () => {
+  it('keeps prices that are on a step, despite float division', () => {
     for (const px of ['0.29', '0.57', '1.15', '4.35', '0.000003'])
       for (const side of ['bid', 'ask'] as const)
         expect(groupedRows([level(px, '1')], side, Number(px) / 1, 1)[0]!.px).toBeCloseTo(Number(px), 12)
@@ -57,7 +57,7 @@ describe('a grouped book', () => {
     expect(groupedRows([level('0.7', '1')], 'ask', 0.1, 1)[0]!.px).toBe(0.7)
   })
 
-  it('loses no size and keeps the sides apart, whatever the book and the step', () => {
+  it('loses no size and never crosses, for any book and step', () => {
     const prices = fc.uniqueArray(fc.integer({ min: 1, max: 1_000_000 }), { minLength: 2, maxLength: 60 })
     fc.assert(
       fc.property(prices, fc.nat(), fc.integer({ min: 0, max: 7 }), (ticks, cut, at) => {
@@ -77,7 +77,7 @@ describe('a grouped book', () => {
     )
   })
 
-  it('offers steps of five figures of the price', () => {
+  it('offers steps from the fifth significant figure of the price', () => {
     expect(priceSteps(81_300).slice(0, 4)).toEqual([1, 2, 5, 10])
     expect(priceSteps(0.0116).slice(0, 2)).toEqual([0.000001, 0.000002])
     expect([0, -1, Number.NaN].map(priceSteps)).toEqual([[], [], []])
@@ -93,7 +93,7 @@ describe('a grouped book', () => {
 describe('a depth chart', () => {
   const space = { width: 100, height: 50, share: 0.1 }
 
-  it('has both sides in one scale, within its distance of the middle', () => {
+  it('draws both sides on one scale, within a distance of the mid price', () => {
     const bids = [level('99', '1'), level('95', '3'), level('50', '100')]
     const asks = [level('101', '2'), level('105', '6')]
     expect(depthChart(bids, asks, space)).toEqual({
@@ -105,7 +105,7 @@ describe('a depth chart', () => {
     })
   })
 
-  it('of many levels draws a step for each pixel at most, and is none without a side', () => {
+  it('draws at most one step per pixel, and needs both sides', () => {
     const many = Array.from({ length: 20_000 }, (_, at) => level(String(100 - at / 2_000), '1'))
     const chart = depthChart(many, [level('100.1', '1')], space)!
     expect(chart.bids.split('V').length).toBeLessThan(space.width + 5)
@@ -118,9 +118,9 @@ describe('candles', () => {
   const wire = (t: number, c: string) => ({ t, o: '1', h: '2', l: '0.5', c, v: '3' })
   const read = (...args: Parameters<typeof wire>) => parseCandle(wire(...args))!
 
-  it('stand once for each time, oldest first, the later news', () => {
-    const held = [read(2, '1'), read(3, '1')]
-    expect(mergeCandles(held, [read(3, '9'), read(1, '5')]).map(({ time, close }) => [time, close])).toEqual([
+  it('are unique per time, oldest first, with the latest update', () => {
+    const stored = [read(2, '1'), read(3, '1')]
+    expect(mergeCandles(stored, [read(3, '9'), read(1, '5')]).map(({ time, close }) => [time, close])).toEqual([
       [1, 5],
       [2, 1],
       [3, 9],
@@ -128,7 +128,7 @@ describe('candles', () => {
     expect(parseCandle(wire(1, 'x'))).toBeNull()
   })
 
-  it('are asked for page by page, each before all that are there', () => {
+  it('are requested page by page, each before the oldest stored one', () => {
     const now = 1_790_000_000_000
     const newest = pageBefore([], '1m', now)
     expect(newest).toEqual({ startTime: now - 500 * INTERVAL_MS['1m'], endTime: now })
@@ -140,7 +140,7 @@ describe('candles', () => {
 describe('trades', () => {
   const trade = (tid: number, time: number) => ({ px: '1', sz: '2', side: tid % 2 ? 'B' : 'A', time, tid })
 
-  it('are newest first, each once, a bounded number', () => {
+  it('are newest first, unique and bounded', () => {
     const first = addTrades([], [trade(1, 10), trade(2, 10), trade(3, 11)])
     expect(first.map(({ id }) => id)).toEqual(['3 11', '2 10', '1 10'])
     expect(addTrades(first, [trade(3, 11), trade(4, 12)]).map(({ id }) => id)[0]).toBe('4 12')
@@ -161,7 +161,7 @@ describe('the list of markets', () => {
     ],
   ] as const
 
-  it('has each by its coin, without those that are gone', () => {
+  it('lists each coin once, without delisted ones', () => {
     expect(perpMarkets(perps)).toMatchObject([
       { coin: 'BTC', price: 100, dayAgoPrice: 50, volume: 7 },
       { coin: '__proto__', price: 3, dayAgoPrice: Number.NaN, volume: 9 },
@@ -174,7 +174,7 @@ describe('the list of markets', () => {
     expect(spotMarkets(spot)).toMatchObject([{ coin: '@1', name: 'PURR/USDC', price: 2 }])
   })
 
-  it('takes newer middles, and remembers when each changed', () => {
+  it('applies newer mid prices with the time of the change', () => {
     const listed = perpMarkets(perps)
     const moved = withMids(listed, { BTC: '101', NOPE: '1' }, 1_000)
     expect(moved[0]).toMatchObject({ price: 101, changedMs: 1_000 })
@@ -186,7 +186,7 @@ describe('the list of markets', () => {
     expect(one).toMatchObject({ price: 5, dayAgoPrice: 4, volume: 6, changedMs: 7 })
   })
 
-  it('shows the most traded first, of those that fit', () => {
+  it('filters by text and sorts by volume', () => {
     const listed = perpMarkets(perps)
     expect(filterMarkets(listed, '', 9).map(({ coin }) => coin)).toEqual(['__proto__', 'BTC'])
     expect(filterMarkets(listed, ' btc ', 9).map(({ coin }) => coin)).toEqual(['BTC'])
@@ -195,7 +195,7 @@ describe('the list of markets', () => {
 })
 
 describe('the gateway’s time', () => {
-  it('is that of the gateway, however wrong the visitor’s clock is', () => {
+  it('is independent of the clock of the device', () => {
     const hour = 3_600_000
     const clock = new ServerClock()
     expect(clock.now(5)).toBeNaN()
@@ -211,18 +211,18 @@ describe('the gateway’s time', () => {
   })
 })
 
-describe('words and numbers', () => {
-  it('are short, aligned and never NaN', () => {
+describe('formats', () => {
+  it('are short and never NaN', () => {
     const shown = (of: (value: number) => string, ...values: number[]) => values.map(of).join(' | ')
     const { NaN: none, POSITIVE_INFINITY: endless } = Number
     expect(shown((value) => fixedText(value, 2), 1234567.891, -0.5, 0, -0.001, none)).toBe(
-      '1 234 567.89 | −0.50 | 0.00 | 0.00 | –',
+      '1,234,567.89 | −0.50 | 0.00 | 0.00 | –',
     )
-    expect(shown(priceText, 81_300, 3_150.84, 0.0116761, 0, endless)).toBe('81 300 | 3 150.8 | 0.011676 | 0.00 | –')
+    expect(shown(priceText, 81_300, 3_150.84, 0.0116761, 0, endless)).toBe('81,300 | 3,150.8 | 0.011676 | 0.00 | –')
     expect(shown(compactText, 0, 5, 0.0446, 1_234, 999_999, 1.5e9, none)).toBe(
       '0 | 5 | 0.0446 | 1.23 k | 1.00 M | 1.50 B | –',
     )
-    expect([changeText(110, 100), changeText(90, 100), changeText(1, 0)]).toEqual(['+10.00 %', '−10.00 %', '–'])
+    expect([changeText(110, 100), changeText(90, 100), changeText(1, 0)]).toEqual(['+10.00%', '−10.00%', '–'])
     expect(shown(ageText, -5, 250, 1_500, 61_000, 7_300_000, none)).toBe('0 ms | 250 ms | 1.5 s | 1 min | 2 h | –')
     expect(shown(clockText, 0, none, 1e300)).toBe('00:00:00 | – | –')
     const moment = Date.UTC(2026, 10, 25, 12, 30)
@@ -233,7 +233,7 @@ describe('words and numbers', () => {
     expect(parseDateTimeInput('soon')).toBeNaN()
   })
 
-  it('of what happened are newest first, and the same again is counted', () => {
+  it('list activity newest first, and count repeated entries', () => {
     let list = addActivity([], { atMs: 1, kind: 'bad', text: 'lost' })
     list = addActivity(list, { atMs: 2, kind: 'bad', text: 'lost' })
     list = addActivity(list, { atMs: 3, kind: 'good', text: 'back' })
@@ -246,7 +246,7 @@ describe('words and numbers', () => {
   })
 })
 
-it('a frame of the screen draws once each that asked, in it or for the next', () => {
+it('draws each request once per animation frame', () => {
   const frames: (() => void)[] = []
   const scheduler = new FrameScheduler((run) => frames.push(run))
   let books = 0
@@ -255,7 +255,7 @@ it('a frame of the screen draws once each that asked, in it or for the next', ()
     books++
     if (books === 1) book()
   })
-  // Also while nobody sees the page, and no frame comes.
+  // Also in a hidden tab, which gets no frames.
   for (let i = 0; i < 10_000; i++) book()
   scheduler.deferred(() => void lists++)()
   expect(frames).toHaveLength(1)
