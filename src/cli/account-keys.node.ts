@@ -1,5 +1,5 @@
-// `npm run admin -- key …`, and what `npm run keys` shares with it. Laws: a new key is printed once, alone; a key that is
-// named is sent as its hash.
+// `npm run admin -- key …`, shared with `npm run keys`. Invariants: a new key is printed once, alone on standard output; a key
+// given as an argument is sent as its hash.
 
 import { createHash } from 'node:crypto'
 import type { Command } from '@commander-js/extra-typings'
@@ -28,44 +28,44 @@ import {
   TimeValue,
 } from './values.ts'
 
-/** Without the key where it was made before. */
+/** Without `key` in the response to a repeated request. */
 type IssuedKey = Omit<Responses['createKey'], 'key'> & Partial<Responses['rotateKey']>
 type Key = Responses['listKeys']['keys'][number]
 type KeyReach = Responses['revokeKey']['reach']
 
-const PRODUCTS_HELP = 'what it may be used for: info, stream, rpc, data, graphql, platform'
-const PIPELINES_HELP = 'pipelines that a service key may touch'
-const RANGES_HELP = 'where it may be used from, such as 192.0.2.0/24,2001:db8::/32'
+const PRODUCTS_HELP = 'allowed products: info, stream, rpc, data, graphql, platform'
+const PIPELINES_HELP = 'pipelines that a service key may manage'
+const RANGES_HELP = 'allowed IP addresses, such as 192.0.2.0/24,2001:db8::/32'
 
 /** Adds the commands of `key` to the operator's program. */
 export function keyCommands(admin: Command, act: CommandAction, now: () => number): void {
-  const group = describeCommand(admin.command('key'), 'keys of accounts')
+  const group = describeCommand(admin.command('key'), 'manage keys of accounts')
   describeCommand(
     keyOptions(group.command('issue')),
-    'a new key of an account, alone on standard output where npm is silent (npm run -s)',
+    'create a key; with npm run -s only the key is printed to standard output',
     ['acme --label bot'],
   )
-    .argument('<account>', 'id of the account')
+    .argument('<account>', 'account id')
     .action(act((gateway, account, options) => issueKey(gateway, { account, ...options })))
   listCommand(group, act, now)
-  describeCommand(group.command('change'), 'changes a key: what is left out stays', [
+  describeCommand(group.command('change'), 'edit a key; omitted options stay unchanged', [
     'cqt_9fKxWq2T --cap 500 --expires never',
   ])
     .argument('<key>', KEY_HELP)
-    .option('--label <text>', 'what people call it; "" takes it away', valueParser(LabelValue))
+    .option('--label <text>', 'display name; "" removes it', valueParser(LabelValue))
     .option('--products <a,b>', PRODUCTS_HELP, valueParser(ListValue))
-    .option('--expires <time>', '2027-01-31 (its 00:00 UTC), 2027-01-31T12:00Z, or never', valueParser(ExpiryValue))
-    .option('--cap <credits>', 'what it may spend in all, or none', valueParser(CapValue))
+    .option('--expires <time>', '2027-01-31 (00:00 UTC), 2027-01-31T12:00Z, or never', valueParser(ExpiryValue))
+    .option('--cap <credits>', 'spending limit, or none', valueParser(CapValue))
     .option('--ranges <a,b>', `${RANGES_HELP}, or none`, valueParser(RangesValue))
     .option(
       '--pipelines <own|all>',
-      `${PIPELINES_HELP}, or none: as what restricts it says`,
+      `${PIPELINES_HELP}; none derives it from the restrictions of the key`,
       valueParser(PipelinesValue),
     )
     .action(
       act((gateway, name, { expires, cap, ranges, pipelines, ...options }, command) => {
         if (Object.keys(command.opts()).length === 0)
-          return command.error('error: nothing is to be changed: say an option')
+          return command.error('error: nothing to change; pass at least one option')
         const change = {
           ...options,
           expires: orNull(expires),
@@ -78,16 +78,16 @@ export function keyCommands(admin: Command, act: CommandAction, now: () => numbe
     )
   describeCommand(
     group.command('rotate'),
-    'replaces a key by a new one, alone on standard output where npm is silent (npm run -s)',
+    'replace a key; with npm run -s only the new key is printed to standard output',
     ['cqt_9fKxWq2T --id spring'],
   )
     .argument('<key>', KEY_HELP)
     .option(
       '--grace <seconds>',
-      'how long the old key works; a day unless said, 0: not at all',
+      'how long the old key keeps working (default: 1 day; 0: not at all)',
       valueParser(GraceValue),
     )
-    .option('--id <text>', 'name of this rotation: a retry under it makes no other key')
+    .option('--id <text>', 'idempotency key: a retry with the same text creates no second key')
     .action(
       act((gateway, name, { grace, id }) =>
         issueKey(gateway, { grace_seconds: grace, idempotency_key: id }, `${keyPath(name)}/rotate`),
@@ -96,22 +96,25 @@ export function keyCommands(admin: Command, act: CommandAction, now: () => numbe
   revokeCommand(group, act)
 }
 
-/** What a new key may be given. */
+/** The options of a new key. */
 export function keyOptions(command: Command) {
   return command
-    .option('--label <text>', 'what people call it', valueParser(LabelValue))
-    .option('--kind <kind>', 'api, or service: one that reads usage and manages pipelines')
+    .option('--label <text>', 'display name', valueParser(LabelValue))
+    .option('--kind <kind>', 'api or service (default: api); a service key manages the account')
     .option('--products <a,b>', PRODUCTS_HELP, valueParser(ListValue))
-    .option('--expires <time>', '2027-01-31 (its 00:00 UTC) or 2027-01-31T12:00Z', valueParser(TimeValue))
-    .option('--cap <credits>', 'what it may spend in all', valueParser(CreditsValue))
+    .option('--expires <time>', '2027-01-31 (00:00 UTC) or 2027-01-31T12:00Z', valueParser(TimeValue))
+    .option('--cap <credits>', 'spending limit', valueParser(CreditsValue))
     .option('--ranges <a,b>', RANGES_HELP, valueParser(ListValue))
-    .option('--pipelines <own|all>', `${PIPELINES_HELP}; own unless said where it has a cap, ranges or an end`)
+    .option(
+      '--pipelines <own|all>',
+      `${PIPELINES_HELP} (default: own if it has a cap, ranges or an expiry, otherwise all)`,
+    )
 }
 
 /** `list [ACCOUNT]`. */
 export function listCommand(group: Command, act: CommandAction, now: () => number): void {
-  describeCommand(group.command('list'), 'keys with their state, newest first, at most 1,000', ['', 'acme'])
-    .argument('[account]', 'of this account alone')
+  describeCommand(group.command('list'), 'list keys with their state, newest first, at most 1,000', ['', 'acme'])
+    .argument('[account]', 'only this account')
     .action(
       act(async (gateway, account) => {
         const query = account === undefined ? '' : `?account=${encodeURIComponent(account)}`
@@ -129,7 +132,7 @@ export function listCommand(group: Command, act: CommandAction, now: () => numbe
 
 /** `revoke KEY`. */
 export function revokeCommand(group: Command, act: CommandAction): void {
-  describeCommand(group.command('revoke'), 'ends a key for good', ['cqt_9fKxWq2T'])
+  describeCommand(group.command('revoke'), 'revoke a key permanently', ['cqt_9fKxWq2T'])
     .argument('<key>', KEY_HELP)
     .action(
       act(async (gateway, name) => {
@@ -146,21 +149,21 @@ export function revokeCommand(group: Command, act: CommandAction): void {
 const keyText = ({ prefix, label }: { readonly prefix: string; readonly label: string }) =>
   `${prefix}${label === '' ? '' : ` (${label})`}`
 
-/** What stops with a key, and where it had things sent. */
+/** The effects of revoking a key: paused pipelines, and destinations and keys to check. */
 function reachNotes({ pipelines, keys, webhook }: KeyReach = { pipelines: [], keys: [], webhook: null }): string[] {
   const stopped = pipelines.filter(({ stops }) => stops)
   const others = pipelines.filter(({ stops, destination_set: hasSet }) => hasSet && !stops)
   return [
     ...stopped.map(
-      ({ id, name }) => `paused within 30 s: ${id} (${name}); adopt it with another key, or set it to run`,
+      ({ id, name }) => `pausing within 30 s: ${id} (${name}); adopt it with another key to keep it running`,
     ),
-    ...others.map(({ id, name, destination }) => `check: ${id} (${name}) sends to ${destination}, which this key set`),
-    ...keys.map((key) => `check: ${keyText(key)} was made with this key, and works`),
-    ...(webhook === null ? [] : [`check: the account's webhook is ${webhook}, which this key set`]),
+    ...others.map(({ id, name, destination }) => `check: ${id} (${name}) sends to ${destination}, set by this key`),
+    ...keys.map((key) => `check: ${keyText(key)} was created with this key and is still active`),
+    ...(webhook === null ? [] : [`check: the account webhook sends to ${webhook}, set by this key`]),
   ]
 }
 
-/** Asks for a new key: alone in the text, with what is to be known of it in the notes. */
+/** Creates a key. The text is the key alone; details are notes. */
 export async function issueKey(
   gateway: GatewayClient,
   order: object,
@@ -169,14 +172,20 @@ export async function issueKey(
   const answer = await gateway.request<IssuedKey>('POST', path, ['prefix', 'account'], order)
   if (!answer.ok) return answer
   const { key, prefix, account, old_key_ends: ends } = answer.value
-  const old = ends === undefined ? '' : `; the old key ends at ${secondText(ends)}`
+  const old = ends === undefined ? '' : `; the old key stops working at ${secondText(ends)}`
   if (key !== undefined)
-    return ok({ json: answer.value, text: key, notes: [`account ${account}; the key is not shown again${old}`] })
-  // Not 0: a script that takes the key from standard output must not go on with nothing.
-  return err(`Done before: ${prefix} of account ${account} is not shown again${old}. Rotate that one for another.`)
+    return ok({
+      json: answer.value,
+      text: key,
+      notes: [`account ${account}; save the key now, it is not shown again${old}`],
+    })
+  // A failure, because a script that reads the key from standard output must not continue without one.
+  return err(
+    `A request with this --id already created ${prefix} of account ${account}, and the key is not shown again${old}. Rotate it to get a new key.`,
+  )
 }
 
-/** The one line of keys each, as lists show them; their limits where one has some. */
+/** A table with one line per key; with a column for limits if any key has one. */
 export function keyTable(keys: readonly Key[], nowMs: number): string {
   const limits = keys.map(keyLimits)
   const bounds = (text: string) => (limits.some((each) => each !== '') ? [text] : [])
@@ -206,38 +215,38 @@ export function keyTable(keys: readonly Key[], nowMs: number): string {
 }
 
 function keyPath(name: string): string {
-  const known = parseKey(name).ok ? createHash('sha256').update(name).digest('hex') : name
-  return `/admin/keys/${encodeURIComponent(known)}`
+  const id = parseKey(name).ok ? createHash('sha256').update(name).digest('hex') : name
+  return `/admin/keys/${encodeURIComponent(id)}`
 }
 
-/** Of a rotated key `replaced_by` is the hash of its successor; the rotation set `expires`, or `revoked` without a grace. */
+/** `replaced_by` is the hash of the successor. Rotation sets `expires`, or `revoked` without a grace period. */
 type KeyTimes = Pick<Key, 'expires' | 'revoked' | 'replaced_by'> & Partial<Pick<Key, 'cap_remaining'>>
 
 /**
- * `active`, `active until …`, `replaced, works until …`, `replaced, ended …`, `expired …`, `revoked …`; of one that works,
- * but has spent its cap, that comes first.
+ * `active`, `active until …`, `replaced, active until …`, `replaced, expired …`, `expired …` or `revoked …`. A used-up cap
+ * of an active key comes first.
  */
 export function keyState(key: KeyTimes, nowMs: number): string {
   const state = stateByTime(key, nowMs)
   const isSpent = key.cap_remaining != null && Number(key.cap_remaining) * MICRO_PER_CREDIT < CHEAPEST_MINUTE
-  return isSpent && (key.expires ?? nowMs + 1) > nowMs && key.revoked === null ? `cap spent, ${state}` : state
+  return isSpent && (key.expires ?? nowMs + 1) > nowMs && key.revoked === null ? `cap used up, ${state}` : state
 }
 
 function stateByTime({ expires, revoked, replaced_by: successor }: KeyTimes, nowMs: number): string {
   const isReplaced = successor !== null
   if (revoked !== null) return `${isReplaced ? 'replaced, ' : ''}revoked ${timeText(revoked)}`
   if (expires === null) return isReplaced ? 'replaced' : 'active'
-  if (expires <= nowMs) return `${isReplaced ? 'replaced, ended' : 'expired'} ${timeText(expires)}`
+  if (expires <= nowMs) return `${isReplaced ? 'replaced, ' : ''}expired ${timeText(expires)}`
   const until = expires - nowMs < HOUR_MS ? secondText(expires) : timeText(expires)
-  return `${isReplaced ? 'replaced, works' : 'active'} until ${until}`
+  return `${isReplaced ? 'replaced, ' : ''}active until ${until}`
 }
 
-/** What of a key is less than all that its kind may, so that one which is active may be refused; empty where nothing is. */
+/** The restrictions of a key, which explain why an active key may be rejected; empty if there are none. */
 function keyLimits({ kind, products, cap, cap_remaining: left, ranges }: Key): string {
-  const isWhole = PRODUCTS_OF_KIND[kind]?.every((product) => products.includes(product)) ?? true
+  const hasAllProducts = PRODUCTS_OF_KIND[kind]?.every((product) => products.includes(product)) ?? true
   const parts = [
     cap === null ? [] : [`cap ${cap}${left == null ? '' : ` (${left} left)`}`],
-    isWhole ? [] : products,
+    hasAllProducts ? [] : products,
     ranges ?? [],
   ]
   return parts

@@ -1,4 +1,4 @@
-// `npm run admin -- …`: the operator's commands on the feed, the archive, on plans, accounts, keys, orders and webhooks.
+// `npm run admin -- …`: commands of the operator for the feed, archive, plans, accounts, keys, orders, webhooks and staff.
 
 import { type Command, Option } from '@commander-js/extra-typings'
 import * as z from 'zod'
@@ -19,9 +19,8 @@ import {
 } from './shell.node.ts'
 import { details } from './table.node.ts'
 
-/** The program, on a shell. */
 export function adminProgram(shell: Shell): Command {
-  const admin = gatewayProgram('npm run admin --', "the operator's commands on a gateway")
+  const admin = gatewayProgram('npm run admin --', 'manage a gateway as its operator')
   const act = commandRunner(shell)
   feedCommands(admin, act)
   historyCommands(admin, act)
@@ -38,15 +37,15 @@ export function adminProgram(shell: Shell): Command {
 const STATES = ['open', 'paid', 'failed', 'void'] as const
 const State = z.enum(STATES, `must be ${STATES.join(', ')}`)
 
-const nextPageNotes = (next: string | number | null) => (next === null ? [] : [`there are more: --before ${next}`])
+const nextPageNotes = (next: string | number | null) => (next === null ? [] : [`more results: --before ${next}`])
 
 /** Adds the commands of `order` to the operator's program. */
 function orderCommands(admin: Command, act: CommandAction): void {
-  const group = describeCommand(admin.command('order'), 'orders of credits')
-  describeCommand(group.command('list'), 'orders, newest first, a hundred at a time', ['--only open', '--account acme'])
-    .option('--account <account>', 'of this account alone')
+  const group = describeCommand(admin.command('order'), 'manage credit orders')
+  describeCommand(group.command('list'), 'list orders, newest first, 100 per page', ['--only open', '--account acme'])
+    .option('--account <account>', 'only this account')
     .option('--only <state>', STATES.join(', '), valueParser(State))
-    .option('--before <cursor>', 'goes on after the page that said so')
+    .option('--before <cursor>', 'cursor from the previous page')
     .action(
       act(async (gateway, options) => {
         const { only, ...others } = options
@@ -59,11 +58,11 @@ function orderCommands(admin: Command, act: CommandAction): void {
       }),
     )
   for (const [name, does] of [
-    ['paid', 'the money is there: grants its credits, once'],
-    ['void', 'is not to be paid any more'],
+    ['paid', 'mark an order as paid and grant its credits, once'],
+    ['void', 'void an order that will not be paid'],
   ] as const)
     describeCommand(group.command(name), does, ['W-17-k3Fz'])
-      .argument('<number>', 'number of the order')
+      .argument('<number>', 'order number')
       .action(
         act((gateway, number) => showResponse(gateway, 'POST', `/admin/orders/${encodeURIComponent(number)}/${name}`)),
       )
@@ -71,17 +70,24 @@ function orderCommands(admin: Command, act: CommandAction): void {
 
 /** Adds the commands of `staff`, and `audit`, to the operator's program. */
 function staffCommands(admin: Command, act: CommandAction): void {
-  const group = describeCommand(admin.command('staff'), 'people with a token and a role of their own')
-  describeCommand(group.command('add'), 'makes a token for somebody, printed alone', ['kim --role support'])
-    .argument('<name>', 'who it is, as the audit says it')
+  const group = describeCommand(admin.command('staff'), 'manage staff with personal tokens and roles')
+  describeCommand(
+    group.command('add'),
+    'create a token; with npm run -s only the token is printed to standard output',
+    ['kim --role support'],
+  )
+    .argument('<name>', 'name in the audit log')
     .addOption(
-      new Option('--role <role>', 'support reads; billing sells, too; owner does all')
+      new Option(
+        '--role <role>',
+        'support: read; billing: also orders, grants and plans of accounts; owner: everything',
+      )
         .choices(STAFF_ROLES)
         .makeOptionMandatory(),
     )
     .action(
       act(async (gateway, name, { role }) => {
-        const notes = [`the token of ${name} (${role}), shown this once`]
+        const notes = [`token of ${name} (${role}); save it now, it is not shown again`]
         const answer = await gateway.request<Responses['createStaff']>('POST', '/admin/staff', ['token'], {
           name,
           role,
@@ -92,19 +98,21 @@ function staffCommands(admin: Command, act: CommandAction): void {
         }))
       }),
     )
-  describeCommand(group.command('list'), 'who has, or had, a token', ['']).action(
+  describeCommand(group.command('list'), 'list current and revoked tokens', ['']).action(
     act((gateway) => showResponse(gateway, 'GET', '/admin/staff')),
   )
-  describeCommand(group.command('revoke'), 'ends the token and the sessions of somebody at once', ['kim'])
-    .argument('<name>', 'who it is')
+  describeCommand(group.command('revoke'), 'revoke a token and its sessions immediately', ['kim'])
+    .argument('<name>', 'name of the token holder')
     .action(act((gateway, name) => showResponse(gateway, 'DELETE', `/admin/staff/${encodeURIComponent(name)}`)))
-  describeCommand(admin.command('audit'), 'what was done by operators, or tried, newest first', ['--account acme'])
-    .option('--actor <name>', 'by this one')
-    .option('--action <id>', 'of this operation, such as revokeKey')
-    .option('--account <account>', 'on this account')
+  describeCommand(admin.command('audit'), 'list actions of operators and staff, including failed ones, newest first', [
+    '--account acme',
+  ])
+    .option('--actor <name>', 'only by this person')
+    .option('--action <id>', 'only this action, such as revokeKey')
+    .option('--account <account>', 'only on this account')
     .option('--from <day>', 'first UTC day')
     .option('--to <day>', 'last UTC day')
-    .option('--before <number>', 'older than this line')
+    .option('--before <number>', 'only entries before this number')
     .action(
       act(async (gateway, options) => {
         const answer = await gateway.request<Responses['listAudit']>(

@@ -1,5 +1,5 @@
-// `npm run backfill -- --from … --to … SOURCE`: puts what is older than a gateway into its archive. Invariant: a body is sent
-// again where no answer came, since one that is there already is passed over.
+// `npm run backfill -- --from … --to … SOURCE`: fills the archive with blocks older than the gateway. Invariant: a batch without
+// a response is sent again, which is safe because the gateway skips archived blocks.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
@@ -29,9 +29,9 @@ interface BackfillTarget {
 }
 
 const NOTHING_ARCHIVED =
-  'The gateway has archived no block of its own yet, and what is older than its first is unknown: start a feeder, and run this a minute later.'
+  'The gateway has not archived a block of its own yet, so the end of the backfill is unknown. Start a feeder, and run this command a minute later.'
 
-/** What the gateway has; or why it takes nothing. */
+/** The archived range of the gateway, or why it accepts no backfill. */
 async function readTarget(gateway: GatewayClient): Promise<Result<BackfillTarget, string>> {
   const gaps: ArchiveGap[] = []
   for (let after = 0; ; ) {
@@ -45,26 +45,26 @@ async function readTarget(gateway: GatewayClient): Promise<Result<BackfillTarget
   }
 }
 
-/** Sends a body, and again while that may help. */
+/** Sends a batch, with retries while they may help. */
 async function sendBatch(
   gateway: GatewayClient,
-  body: readonly ReadBlock[],
+  batch: readonly ReadBlock[],
   note: (sentence: string) => void,
   isStopped: () => boolean,
 ): Promise<Result<BatchResult, string>> {
-  const packed = gzipSync(body.map(({ line }) => line).join('\n'))
+  const packed = gzipSync(batch.map(({ line }) => line).join('\n'))
   for (let tries = 0; ; tries++) {
-    const taken = await gateway.sendPacked<Responses['backfill']>(PATH, ['blocks', 'segments', 'bytes', 'next'], packed)
-    if (taken.ok) return taken
-    const { sentence, isPassing } = taken.error
-    if (!isPassing || tries === TRIES || isStopped()) return err(`${sentence} (Blocks ${rangeText(body)}.)`)
+    const sent = await gateway.sendPacked<Responses['backfill']>(PATH, ['blocks', 'segments', 'bytes', 'next'], packed)
+    if (sent.ok) return sent
+    const { sentence, isPassing } = sent.error
+    if (!isPassing || tries === TRIES || isStopped()) return err(`${sentence} (Blocks ${rangeText(batch)}.)`)
     const waitMs = backoffMs(RETRY, tries, Math.random())
-    note(`${sentence} Trying again in ${Math.ceil(waitMs / 1_000)} s.`)
+    note(`${sentence} Retrying in ${Math.ceil(waitMs / 1_000)} s.`)
     await sleep(waitMs)
   }
 }
 
-const rangeText = (body: readonly ReadBlock[]) => `${body[0]?.height} to ${body.at(-1)?.height}, as lines`
+const rangeText = (batch: readonly ReadBlock[]) => `${batch[0]?.height} to ${batch.at(-1)?.height}`
 
 const MB = 1_000_000
 
@@ -75,15 +75,14 @@ interface Options {
   readonly key?: string | undefined
 }
 
-/** Files in their order; the number is of credits that they cost so far. */
+/** Files in order, and the credits spent on them so far. */
 interface OpenedSource {
   readonly files: AsyncIterable<PlannedFile> | Iterable<PlannedFile>
   readonly credits: () => number
 }
 
-/** The program, on a shell. */
 export function backfillProgram(shell: Shell, meter: ProgressMeter): Command {
-  const program = gatewayProgram('npm run backfill --', 'puts what is older than a gateway into its archive', [
+  const program = gatewayProgram('npm run backfill --', 'fill the archive of a gateway with older blocks', [
     '--from 2026-11-01 --to 2026-11-08 /data/node',
     '--from 985148182 /data/copied-archive',
     '--from 2026-10-01 --yes s3://hl-mainnet-node-data/node_fills_by_block',
@@ -91,14 +90,15 @@ export function backfillProgram(shell: Shell, meter: ProgressMeter): Command {
   ])
   const act = commandRunner(shell)
   program
-    .argument(
-      '<source>',
-      'a folder of node files or of an archive, s3://BUCKET/PREFIX, or the address of another gateway',
+    .argument('<source>', 'folder with node files or an archive, s3://BUCKET/PREFIX, or the URL of another gateway')
+    .requiredOption('--from <block>', 'first block: a height, a UTC day or a time', valueParser(BoundValue))
+    .option(
+      '--to <block>',
+      'last block (default: up to the first block that the gateway archived itself)',
+      valueParser(BoundValue),
     )
-    .requiredOption('--from <block>', 'the first: a height, a UTC day or a time', valueParser(BoundValue))
-    .option('--to <block>', 'the last; up to where the gateway archives itself unless said', valueParser(BoundValue))
-    .option('--yes', 'of a bucket: fetch, and pay for it')
-    .option('--key <key>', 'of the other gateway, with data as a product; better WEIR_KEY of the environment')
+    .option('--yes', 'fetch from a bucket and accept the cost')
+    .option('--key <key>', 'API key of the other gateway with product data; prefer WEIR_KEY in the environment')
     .action(act((gateway, source, options) => backfill(gateway, source, options, shell, meter)))
   return program as Command
 }
@@ -111,20 +111,20 @@ async function backfill(
   meter: ProgressMeter,
 ): Promise<Result<CommandResult, string>> {
   const { from, to } = options
-  if (to !== undefined && isReversed(from, to)) return err('--to lies before --from: swap them.')
+  if (to !== undefined && isReversed(from, to)) return err('--to is before --from. Swap them.')
   const sink = await readTarget(gateway)
   if (!sink.ok) return sink
   const { liveFrom } = sink.value.held
   const beforeText = `block ${liveFrom.height} of ${new Date(liveFrom.time).toISOString()}`
   if (isReversed(from, 'height' in from ? { height: liveFrom.height - 1 } : { timeMs: liveFrom.time }))
-    return err(`--from is not older than ${beforeText}, from which on the gateway archives itself.`)
+    return err(`--from must be older than ${beforeText}, the first block that the gateway archived itself.`)
   const window = { from, to: to ?? ('height' in from ? { height: liveFrom.height - 1 } : { timeMs: liveFrom.time }) }
   try {
     const opened = await openSource(source, window, sink.value, options, shell)
     if (!opened.ok) return opened
     meter.start(shell.note)
     const filling = new BackfillRun(window, sink.value.held, {
-      send: (body) => sendBatch(gateway, body, meter.note, () => meter.isStopped),
+      send: (batch) => sendBatch(gateway, batch, meter.note, () => meter.isStopped),
       note: meter.note,
       progress: meter.update,
       isStopped: () => meter.isStopped,
@@ -148,7 +148,7 @@ async function openSource(
 ): Promise<Result<OpenedSource, string>> {
   if (/^https?:\/\//.test(source)) return openGateway(source, window, { chain, held }, options.key ?? env.WEIR_KEY)
   if (/^\w+:\/\//.test(source) && !source.startsWith('s3://'))
-    return err(`${source} is no source: name a folder, s3://BUCKET/PREFIX, or the https:// address of a gateway.`)
+    return err(`${source} is not a valid source. Pass a folder, s3://BUCKET/PREFIX, or the https:// URL of a gateway.`)
   if (!source.startsWith('s3://')) {
     const files = await folderFiles(source)
     const planned = files.ok ? blockFiles(source, files.value, chain) : files
@@ -169,13 +169,13 @@ async function openBucket(
   const planned = blockFiles(source, listed.value.files, chain)
   if (!planned.ok) return planned
   if ('height' in window.from && planned.value[0]?.form.kind === 'node')
-    return err('The files of a bucket are named by the hour: say --from as a time, such as 2026-11-01.')
-  const wanted = planned.value.filter(({ form }) => isNeeded(form, window, held))
-  const bytes = wanted.reduce((sum, file) => sum + file.bytes, 0)
-  const bill = billText(wanted.length, bytes, listed.value.lists)
-  if (wanted.length > 0 && yes !== true) return err(`${bill} Nothing was fetched: say --yes to fetch it.`)
+    return err('Files in a bucket are named by hour. Pass --from as a time, such as 2026-11-01.')
+  const needed = planned.value.filter(({ form }) => isNeeded(form, window, held))
+  const bytes = needed.reduce((sum, file) => sum + file.bytes, 0)
+  const bill = billText(needed.length, bytes, listed.value.lists)
+  if (needed.length > 0 && yes !== true) return err(`${bill} Nothing was fetched. Pass --yes to accept the cost.`)
   note(bill)
-  return ok({ files: wanted, credits: () => 0 })
+  return ok({ files: needed, credits: () => 0 })
 }
 
 function openGateway(
@@ -184,9 +184,8 @@ function openGateway(
   { chain, held }: BackfillTarget,
   key: string | undefined,
 ): Result<OpenedSource, string> {
-  if (!key) return err(`${source} needs a key of its own: set WEIR_KEY in the environment, or say --key.`)
-  if ('height' in from)
-    return err('Files of another gateway are listed by time: say --from as one, such as 2026-11-01.')
+  if (!key) return err(`${source} needs an API key of that gateway. Set WEIR_KEY in the environment, or pass --key.`)
+  if ('height' in from) return err('Another gateway lists files by time. Pass --from as a time, such as 2026-11-01.')
   let credits = 0
   const toMs = 'timeMs' in to ? Math.min(to.timeMs, held.liveFrom.time) : held.liveFrom.time
   const url = new URL(source).origin
@@ -201,12 +200,14 @@ function resultOf(filled: BackfillResult, credits: number): CommandResult {
   const reached = last ? `, up to block ${last.height} of ${new Date(last.time).toISOString()}` : ''
   const text =
     sent === 0
-      ? 'The source has nothing there that the archive has not.'
-      : `${blocks} blocks are new, in ${segments} segments of ${(bytes / MB).toFixed(1)} MB${reached}.`
+      ? 'The archive already has every block of this source and period.'
+      : `Archived ${blocks} new blocks in ${segments} segments (${(bytes / MB).toFixed(1)} MB)${reached}.`
   const notes = [
-    ...(credits > 0 ? [`The links cost ${Number(credits.toFixed(6))} credits of the other gateway.`] : []),
-    ...(faults > 0 ? [`${faults} lines or files could not be read: what they hold stays a gap until they can.`] : []),
-    ...(isStopped ? ['Stopped: the same command goes on from there.'] : []),
+    ...(credits > 0 ? [`Downloads used ${Number(credits.toFixed(6))} credits of the other gateway.`] : []),
+    ...(faults > 0
+      ? [`${faults} lines or files could not be read. Their blocks stay gaps until a later run can read them.`]
+      : []),
+    ...(isStopped ? ['Stopped. Run the same command to continue.'] : []),
   ]
   return { json: { ...filled, credits }, text, notes, isFailure: faults > 0 || isStopped }
 }

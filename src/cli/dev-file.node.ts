@@ -1,5 +1,5 @@
-// `dev.json` in the state folder: where `npm start` says what runs and with which tokens. Law: parsed on reading, and
-// whatever is wrong with it is one sentence that says what to do.
+// `dev.json` in the state folder, in which `npm start` records its URL, tokens and processes. Invariant: the file is validated
+// on reading, and every error says what to do.
 
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -9,7 +9,7 @@ import { err, ok, type Result } from '../core/result.ts'
 
 const root = join(import.meta.dirname, '../..')
 
-/** State folder of `npm start`, relative to the root of the repository. */
+/** State folder of `npm start`, relative to the repository root. */
 export const DEFAULT_STATE = '.weir'
 
 export const DevFile = z.object({
@@ -18,28 +18,32 @@ export const DevFile = z.object({
   service_key: z.string(),
   admin_token: z.string(),
   feed_token: z.string(),
-  /** Process ids by name; empty once `npm start` has ended in good order. */
+  /** Process ids by name; empty after `npm start` ended normally. */
   pids: z.record(z.string(), z.number()),
 })
 export type DevFile = z.infer<typeof DevFile>
 
-/** Path of dev.json in a state folder, which is taken from the root of the repository when it is relative. */
+/** Path of dev.json; a relative state folder is relative to the repository root. */
 export function devFilePath(stateDir: string): string {
   return join(resolve(root, stateDir), 'dev.json')
 }
 
-/** What runs, or one sentence for a person; `instead`: the options that name another gateway. */
+/** The running launch, or an error. `instead`: options that name another gateway. */
 export function readDevFile(stateDir: string = DEFAULT_STATE, instead = '--url and --token'): Result<DevFile, string> {
   const path = devFilePath(stateDir)
-  const nothing = `Nothing runs on ${stateDir}: run "npm start" first, or say ${instead}.`
+  const notRunning = `"npm start" is not running with state folder ${stateDir}. Start it, or pass ${instead}.`
   let text: string
   try {
     text = readFileSync(path, 'utf8')
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    return err(code === 'ENOENT' ? nothing : `${path} cannot be read (${code}): run this as the user of "npm start".`)
+    return err(
+      code === 'ENOENT'
+        ? notRunning
+        : `${path} cannot be read (${code}). Run this command as the user that runs "npm start".`,
+    )
   }
   const file = DevFile.safeParse(parseJson(text))
-  if (!file.success) return err(`${path} is damaged: run "npm start" again, or say ${instead}.`)
-  return Object.keys(file.data.pids).length > 0 ? ok(file.data) : err(nothing)
+  if (!file.success) return err(`${path} is damaged. Run "npm start" again, or pass ${instead}.`)
+  return Object.keys(file.data.pids).length > 0 ? ok(file.data) : err(notRunning)
 }

@@ -1,6 +1,5 @@
-// The admin API of a running gateway, as the operator's commands call it. Answers are values: one sentence in the command's
-// own words where it refuses or nobody is there, so that whoever typed `--grace` is not told of `grace_seconds`. Invariant: a
-// token goes to the gateway that it was given for.
+// Client of the admin API for the operator's commands. Errors are values with one message that uses the options of the
+// command, such as `--grace` instead of `grace_seconds`. Invariant: a token is sent only to the gateway that it was given for.
 
 import * as z from 'zod'
 import { parseJson } from '../core/json.ts'
@@ -13,12 +12,12 @@ interface Target {
   readonly url: string
   readonly token: string
   readonly tokenFrom: string
-  /** It is that of `npm start`. */
+  /** The target is the running `npm start`. */
   readonly isOwn: boolean
 }
 
 const TIMEOUT_MS = 15_000
-/** Of many lines, which are written before the answer. */
+/** For batches of lines, which are written before the gateway responds. */
 const PACKED_TIMEOUT_MS = 60_000
 const ErrorBody = z.object({ error_message: z.string() })
 const WarningBody = z.object({ warnings: z.array(z.string()) })
@@ -31,12 +30,12 @@ interface TargetOptions {
   readonly state: string
 }
 
-/** Where to ask: `--url` with its token, or what `dev.json` of `--state` says. */
+/** The target: `--url` with its token, or `dev.json` of `--state`. */
 export function targetOf(
-  said: TargetOptions,
+  options: TargetOptions,
   env: Readonly<Record<string, string | undefined>>,
 ): Result<Target, string> {
-  const target = namedTarget(said, env)
+  const target = namedTarget(options, env)
   if (!target.ok || TOKEN.test(target.value.token)) return target
   return err(`The admin token (${target.value.tokenFrom}) ${INVALID_TOKEN_MESSAGE}.`)
 }
@@ -45,17 +44,17 @@ function namedTarget(
   { url, token, state }: TargetOptions,
   env: Readonly<Record<string, string | undefined>>,
 ): Result<Target, string> {
-  const said = token === undefined ? undefined : { token, tokenFrom: 'from --token' }
+  const given = token === undefined ? undefined : { token, tokenFrom: 'from --token' }
   if (url !== undefined) {
-    if (said !== undefined) return ok({ url, isOwn: false, ...said })
+    if (given !== undefined) return ok({ url, isOwn: false, ...given })
     const token = env.ADMIN_TOKEN
     return token
       ? ok({ url, isOwn: false, token, tokenFrom: 'from ADMIN_TOKEN in the environment' })
-      : err('--url needs the admin token of its gateway: set ADMIN_TOKEN in the environment, or say --token.')
+      : err('--url needs the admin token of that gateway. Set ADMIN_TOKEN in the environment, or pass --token.')
   }
   const dev = readDevFile(state)
   if (!dev.ok) return dev
-  const own = said ?? { token: dev.value.admin_token, tokenFrom: `from ${devFilePath(state)}` }
+  const own = given ?? { token: dev.value.admin_token, tokenFrom: `from ${devFilePath(state)}` }
   return ok({ url: dev.value.url, isOwn: true, ...own })
 }
 
@@ -64,54 +63,56 @@ export class GatewayClient {
   readonly #names: CommandNames
   readonly #warn: (sentence: string) => void
 
-  constructor(target: Target, taken: CommandNames, warn: (sentence: string) => void) {
+  constructor(target: Target, names: CommandNames, warn: (sentence: string) => void) {
     this.#target = target
-    this.#names = taken
+    this.#names = names
     this.#warn = warn
   }
 
-  /** One call. The answer has what the command `needs`, and stays as it came; its `warnings` are said. */
+  /** Sends one request. The response must have the fields that the command `needs`; its `warnings` are printed. */
   async request<T extends object>(
     method: string,
     path: string,
     needs: readonly (keyof T)[] = [],
     body?: object,
   ): Promise<Result<T, string>> {
-    const heard = await this.#fetch(method, path, body)
-    if (!heard.ok) return heard
-    if (heard.value.status >= 300) return err(this.#refusal(heard.value))
-    const { json } = heard.value
+    const reply = await this.#fetch(method, path, body)
+    if (!reply.ok) return reply
+    if (reply.value.status >= 300) return err(this.#refusal(reply.value))
+    const { json } = reply.value
     for (const warning of WarningBody.safeParse(json).data?.warnings ?? []) this.#warn(visible(`warning: ${warning}`))
-    return hasAll(json, needs) ? ok(json as T) : err(`${this.#target.url} does not answer as a Weir gateway.`)
+    return hasAll(json, needs)
+      ? ok(json as T)
+      : err(`${this.#target.url} does not respond like a Weir gateway. Check --url.`)
   }
 
-  /** Posts packed lines. Passing: the same may be taken later. */
+  /** Posts compressed lines. `isPassing`: a retry may succeed. */
   async sendPacked<T extends object>(
     path: string,
     needs: readonly (keyof T)[],
     packed: Uint8Array<ArrayBuffer>,
   ): Promise<Result<T, { readonly sentence: string; readonly isPassing: boolean }>> {
-    const heard = await this.#fetch('POST', path, packed)
-    if (!heard.ok) return err({ sentence: heard.error, isPassing: true })
-    const { status, json } = heard.value
+    const reply = await this.#fetch('POST', path, packed)
+    if (!reply.ok) return err({ sentence: reply.error, isPassing: true })
+    const { status, json } = reply.value
     const isPassing = status === 429 || status >= 500
-    if (status >= 300) return err({ sentence: this.#refusal(heard.value), isPassing })
+    if (status >= 300) return err({ sentence: this.#refusal(reply.value), isPassing })
     if (hasAll(json, needs)) return ok(json as T)
-    return err({ sentence: `${this.#target.url} does not answer as a Weir gateway.`, isPassing: false })
+    return err({ sentence: `${this.#target.url} does not respond like a Weir gateway. Check --url.`, isPassing: false })
   }
 
-  /** Whether there is something at the path. */
+  /** Whether the resource exists. */
   async exists(path: string): Promise<Result<boolean, string>> {
-    const heard = await this.#fetch('GET', path)
-    if (!heard.ok) return heard
-    const { status } = heard.value
+    const reply = await this.#fetch('GET', path)
+    if (!reply.ok) return reply
+    const { status } = reply.value
     if (status < 300) return ok(true)
-    return status === 404 && !isAdminDisabled(heard.value) ? ok(false) : err(this.#refusal(heard.value))
+    return status === 404 && !isAdminDisabled(reply.value) ? ok(false) : err(this.#refusal(reply.value))
   }
 
-  #refusal(heard: GatewayReply): string {
+  #refusal(reply: GatewayReply): string {
     const { url, tokenFrom } = this.#target
-    return visible(withOptionNames(refusalText(url, heard, tokenFrom), this.#names))
+    return visible(withOptionNames(refusalText(url, reply, tokenFrom), this.#names))
   }
 
   async #fetch(
@@ -121,9 +122,9 @@ export class GatewayClient {
   ): Promise<Result<GatewayReply & { readonly json: unknown }, string>> {
     const { url, token, isOwn } = this.#target
     const isPacked = body instanceof Uint8Array
-    // As a part of a path they name another one.
+    // As path segments, "." and ".." would name another resource.
     const dots = /\/(\.\.?)(?=[/?]|$)/.exec(path)?.[1]
-    if (dots !== undefined) return err(`"${dots}" is no name of anything.`)
+    if (dots !== undefined) return err(`"${dots}" is not a valid name.`)
     try {
       const response = await fetch(new URL(path, url), {
         method,
@@ -140,18 +141,17 @@ export class GatewayClient {
   }
 }
 
-/** What Node calls the reason: of the socket where there is one. */
+/** The error code of Node, from the socket if there is one. */
 function errorCode({ name, cause }: Error): string {
   const { code, message } = (cause ?? {}) as { readonly code?: string; readonly message?: string }
   return code ?? message ?? name
 }
 
-/** Its path, whatever was typed for its id. */
 export function accountPath(account: string): string {
   return `/admin/accounts/${encodeURIComponent(account)}`
 }
 
-/** How fields are called here where the API has another name. */
+/** Options that have another name than their API field. */
 const OPTION_NAMES: Readonly<Record<string, string>> = {
   idempotency_key: 'id',
   grace_seconds: 'grace',
@@ -159,64 +159,65 @@ const OPTION_NAMES: Readonly<Record<string, string>> = {
   id: 'account',
 }
 
-/** How a key is named here. */
-export const KEY_HELP = 'the key, its first 12 characters or its hash'
+/** Help text for arguments that identify a key. */
+export const KEY_HELP = 'the key, its first 12 characters, or its hash'
 
-/** What a command takes: names of its options, without dashes, and of its words. */
+/** The names of the options, without dashes, and arguments of a command. */
 export interface CommandNames {
   readonly options: readonly string[]
   readonly arguments: readonly string[]
 }
 
-/** A refusal (`credits: must be …; label: …`) that names options and words of the command. */
-export function withOptionNames(refusal: string, taken: CommandNames): string {
+/** Rewrites an API error (`credits: must be …; label: …`) to name the options and arguments of the command. */
+export function withOptionNames(refusal: string, names: CommandNames): string {
   return refusal
-    .replaceAll(/(?<=^|; )[a-z_]+(?:\.\w+)*(?=: )/g, (path) => optionName(path, taken))
-    .replaceAll(/\b(?:idempotency_key|grace_seconds|new_secret)\b/g, (field) => optionName(field, taken))
-    .replaceAll(/\bnull\b/g, taken.options.includes('terms') ? 'none' : 'null')
-    .replaceAll(/"(from|to)"/g, (quoted, name) => (taken.options.includes(name) ? `--${name}` : quoted))
+    .replaceAll(/(?<=^|; )[a-z_]+(?:\.\w+)*(?=: )/g, (path) => optionName(path, names))
+    .replaceAll(/\b(?:idempotency_key|grace_seconds|new_secret)\b/g, (field) => optionName(field, names))
+    .replaceAll(/\bnull\b/g, names.options.includes('terms') ? 'none' : 'null')
+    .replaceAll(/"(from|to)"/g, (quoted, name) => (names.options.includes(name) ? `--${name}` : quoted))
     .replace('the SHA-256 of the key in hex, or its first 12 characters; never the key', KEY_HELP)
-    .replace('send a time in Unix milliseconds', 'say a later time in UTC; a day alone is its 00:00Z')
+    .replace('send a time in Unix milliseconds', 'pass a later time in UTC; a day alone means 00:00 UTC')
     .replaceAll('GET /admin/plans', '"npm run admin -- plan list"')
 }
 
-function optionName(path: string, { options, arguments: names }: CommandNames): string {
+function optionName(path: string, { options, arguments: args }: CommandNames): string {
   const [field = '', part] = path.split('.')
   const name = OPTION_NAMES[field] ?? field
-  if (names.includes(name)) return name.toUpperCase()
+  if (args.includes(name)) return name.toUpperCase()
   if (options.includes(name)) return part !== undefined && name === 'terms' ? `--terms ${part}` : `--${name}`
   return options.includes('terms') && field !== 'body' ? `--terms ${field}` : path
 }
 
-/** Why nothing came: `code` is what Node calls it; `isOwn`: the gateway is that of `npm start`. */
+/** Explains a failed request by its Node error code. `isOwn`: the gateway is the running `npm start`. */
 export function unreachableText(url: string, code: string, isOwn: boolean): string {
-  const perhaps = 'What was asked may be done all the same: look before you ask again.'
-  if (/Timeout|TIMEDOUT|TIMEOUT/.test(code)) return `${url} did not answer in time. ${perhaps}`
-  if (/ECONNRESET|EPIPE|UND_ERR_SOCKET|UND_ERR_RES/.test(code)) return `${url} broke off (${code}). ${perhaps}`
+  const uncertain = 'The request may have been executed. Check before you retry.'
+  if (/Timeout|TIMEDOUT|TIMEOUT/.test(code)) return `${url} did not respond in time. ${uncertain}`
+  if (/ECONNRESET|EPIPE|UND_ERR_SOCKET|UND_ERR_RES/.test(code))
+    return `${url} closed the connection (${code}). ${uncertain}`
   if (/CERT|TLS|SSL|EPROTO/.test(code))
-    return `TLS to ${url} fails (${code}): check --url, or have Node trust its issuer with NODE_EXTRA_CA_CERTS.`
-  const advice = isOwn ? 'is "npm start" running?' : 'check --url and the network.'
-  return `No gateway answers at ${url} (${code}): ${advice}`
+    return `TLS to ${url} failed (${code}). Check --url, or set NODE_EXTRA_CA_CERTS to trust the issuer of its certificate.`
+  const advice = isOwn ? 'Is "npm start" running?' : 'Check --url and the network.'
+  return `No gateway responds at ${url} (${code}). ${advice}`
 }
 
-/** A response: `message` is null where it is no refusal of Weir's. */
+/** A response; `message` is null if it is not an error of Weir. */
 export interface GatewayReply {
   readonly status: number
   readonly message: string | null
 }
 
-/** The gateway has no operator's API at all. */
+/** Whether the gateway has no admin API at all. */
 export function isAdminDisabled({ status, message }: GatewayReply): boolean {
   return status === 404 && message !== null && message.startsWith('This endpoint')
 }
 
-/** What a refusal says; `tokenFrom`: where the token came from. */
-export function refusalText(url: string, heard: GatewayReply, tokenFrom: string): string {
-  const { status, message } = heard
-  if (message === null) return `${url} answered ${status}, but not as a Weir gateway: check --url.`
+/** The message for an error response; `tokenFrom` says where the token came from. */
+export function refusalText(url: string, reply: GatewayReply, tokenFrom: string): string {
+  const { status, message } = reply
+  if (message === null) return `${url} responded with status ${status}, but not like a Weir gateway. Check --url.`
   if (status === 401)
-    return `The admin token is wrong (${tokenFrom}): it must be the ADMIN_TOKEN of that gateway, which "npm run wrangler -- secret put ADMIN_TOKEN" sets.`
-  if (isAdminDisabled(heard))
-    return `${url} has no /admin: its ADMIN_TOKEN is unset or shorter than 32 characters, or it is older than this command.`
+    return `The admin token is wrong (${tokenFrom}). Use the ADMIN_TOKEN of that gateway, set with "npm run wrangler -- secret put ADMIN_TOKEN".`
+  if (isAdminDisabled(reply))
+    return `${url} has no admin API: its ADMIN_TOKEN is missing or shorter than 32 characters, or its version is older than this command.`
   return message
 }

@@ -1,5 +1,5 @@
-// `npm run keys -- create | list | revoke | env`: keys of a gateway, over its admin API. Laws: a key stands alone on standard
-// output; an account is made only where all else of the key is right.
+// `npm run keys -- create | list | revoke | env`: API keys through the admin API. Invariants: a new key is alone on standard
+// output; an account is created only if the rest of the request is valid.
 
 import type { Command } from '@commander-js/extra-typings'
 import { describeCommand, runProgram, valueParser, withHint } from '../core/command-line.node.ts'
@@ -17,27 +17,26 @@ const NO_ACCOUNT = /^--account: [^;]*$/
 
 /** The program, on a shell. */
 export function keysProgram(shell: Shell): Command {
-  const keys = gatewayProgram('npm run keys --', 'API keys of a gateway')
+  const keys = gatewayProgram('npm run keys --', 'manage API keys of a gateway')
   const act = commandRunner(shell)
-  const created = withHint(
-    keyOptions(keys.command('create')),
-    /too many arguments/,
-    'an account is said as --account ID',
-  )
-  describeCommand(created, 'a new key, alone on standard output: K=$(npm run -s keys -- create)', [
+  const created = withHint(keyOptions(keys.command('create')), /too many arguments/, 'pass the account as --account ID')
+  describeCommand(created, 'create a key, printed alone: K=$(npm run -s keys -- create)', [
     '',
     '--account acme --credits 500',
     '--url https://weir.example.workers.dev --account acme --label bot',
   ])
-    .option('--account <id>', 'whose; made where there is none (demo; a new one of any name with --credits)')
-    .option('--credits <n>', "of a new account, in place of the plan's first", valueParser(CreditsValue))
-    .option('--plan <name>', 'of a new account (trial)')
+    .option(
+      '--account <id>',
+      'account, created if missing (default: demo; with --credits a new one with a generated name)',
+    )
+    .option('--credits <n>', 'credits of a new account, instead of those of its plan', valueParser(CreditsValue))
+    .option('--plan <name>', 'plan of a new account (default: trial)')
     .action(act((gateway, { account, credits, plan, ...key }) => createKey(gateway, key, { credits, plan }, account)))
   listCommand(keys, act, shell.now)
   revokeCommand(keys, act)
   describeCommand(
     keys.command('env'),
-    'the running "npm start" as variables of a shell: eval "$(npm run -s keys -- env)"',
+    'print shell variables of the running "npm start": eval "$(npm run -s keys -- env)"',
     [''],
   ).action((_, command) => {
     const { state } = command.optsWithGlobals() as { readonly state: string }
@@ -49,12 +48,11 @@ export function keysProgram(shell: Shell): Command {
   return keys
 }
 
-/** None of the values has a character that a shell reads. */
+/** No value has a character that is special to a shell. */
 function exportLine({ url, key, service_key }: DevFile): string {
   return `export WEIR_URL=${url} WEIR_KEY=${key} WEIR_SERVICE_KEY=${service_key}`
 }
 
-/** A new account, as the admin API takes it. */
 interface NewAccount {
   readonly credits: string | undefined
   readonly plan: string | undefined
@@ -63,31 +61,31 @@ interface NewAccount {
 async function createKey(
   gateway: GatewayClient,
   key: object,
-  fresh: NewAccount,
+  newAccount: NewAccount,
   named: string | undefined,
 ): Promise<Result<CommandResult, string>> {
-  const isFresh = fresh.credits !== undefined || fresh.plan !== undefined
-  if (named === undefined && isFresh) return issueKey(gateway, { ...key, ...fresh })
+  const isNewAccount = newAccount.credits !== undefined || newAccount.plan !== undefined
+  if (named === undefined && isNewAccount) return issueKey(gateway, { ...key, ...newAccount })
   const account = named ?? DEMO
-  const order = { ...key, account }
-  const found = await gateway.exists(accountPath(account))
-  if (!found.ok) return found
-  if (found.value) return isFresh ? err(accountExistsText(account, fresh)) : issueKey(gateway, order)
-  // Refused for want of the account, and of nothing else, or the account would be made for a key that cannot be.
-  const probe = await issueKey(gateway, order)
+  const body = { ...key, account }
+  const existing = await gateway.exists(accountPath(account))
+  if (!existing.ok) return existing
+  if (existing.value) return isNewAccount ? err(accountExistsText(account, newAccount)) : issueKey(gateway, body)
+  // Creates the account only if its absence is the sole problem; otherwise an invalid key request would leave an account.
+  const probe = await issueKey(gateway, body)
   if (probe.ok || !NO_ACCOUNT.test(probe.error)) return probe
-  const made = await ensureAccount(gateway, account, fresh)
+  const made = await ensureAccount(gateway, account, newAccount)
   if (!made.ok) return made
-  if (!made.value.created && isFresh) return err(accountExistsText(account, fresh))
-  const issued = await issueKey(gateway, order)
-  const note = createdText(made.value, fresh.plan)
-  if (!issued.ok) return err(`${issued.error}\n${note}, but no key.`)
+  if (!made.value.created && isNewAccount) return err(accountExistsText(account, newAccount))
+  const issued = await issueKey(gateway, body)
+  const note = createdText(made.value, newAccount.plan)
+  if (!issued.ok) return err(`${issued.error}\n${note}, but no key`)
   return ok({ ...issued.value, notes: [note, ...(issued.value.notes ?? [])] })
 }
 
 function accountExistsText(account: string, { credits }: NewAccount): string {
   const grant = `npm run admin -- account grant ${account} ${credits ?? 'CREDITS'} --id TEXT`
-  return `--credits and --plan are of a new account, and ${account} is there: leave them out, or grant to it: ${grant}`
+  return `--credits and --plan need a new account, and ${account} already exists. Omit them, or add credits with: ${grant}`
 }
 
 if (import.meta.main) await runProgram(keysProgram(processShell()), process.argv.slice(2))

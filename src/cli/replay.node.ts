@@ -1,5 +1,5 @@
-// `npm run replay -- DIR`: replays recorded node data, prints the changed levels of every block, and at the end for
-// every coin `coin height bids asks sha256`, the hash being that of the canonical text of its whole book.
+// `npm run replay -- DIR`: replays recorded node data and prints the changed levels of every block. At the end it prints
+// `coin height bids asks sha256` for every coin, with the hash of the canonical text of its full book.
 
 import { createHash } from 'node:crypto'
 import { commandLine, program } from '../core/command-line.node.ts'
@@ -28,10 +28,9 @@ async function main(folder: string): Promise<void> {
   }
 }
 
-/** The program. */
-export const REPLAY = program('npm run replay --', 'replays recorded node data through the book core', [
+export const REPLAY = program('npm run replay --', 'replay recorded node data through the order-book core', [
   'test/fixtures/wire/node-capture',
-]).argument('<dir>', 'a folder with l4Snapshot*.json[.gz] and raw book diffs')
+]).argument('<dir>', 'folder with l4Snapshot*.json[.gz] and raw book diffs')
 
 if (import.meta.main)
   await main(commandLine(REPLAY).processedArgs[0]).catch((error: Error) => {

@@ -1,6 +1,6 @@
-// What every command on a running gateway shares: where it is, how answers are printed, how the command ends. Laws: what
-// a script reads (a key, JSON, a table) stands on standard output alone, all else on standard error; exit code 0: done,
-// 1: refused or failed.
+// Shared by all commands on a gateway: finding it, printing results and setting the exit code. Invariants: only results that
+// scripts read (a key, JSON, a table) go to standard output, everything else to standard error; the exit code is 0 on success
+// and 1 on failure.
 
 import type { Command } from '@commander-js/extra-typings'
 import { type AnyCommand, exitOnClosedPipe, program, valueParser } from '../core/command-line.node.ts'
@@ -11,29 +11,29 @@ import { GatewayClient, targetOf } from './gateway.node.ts'
 import { details } from './table.node.ts'
 import { UrlValue } from './values.ts'
 
-/** What a command needs of the process that runs it. */
+/** The environment of a command. */
 export interface Shell {
   readonly env: Readonly<Record<string, string | undefined>>
   now(): number
   print(text: string): void
-  /** To standard error. */
+  /** Prints to standard error. */
   note(text: string): void
   fail(): void
 }
 
-/** What came of a command: the gateway's answer for `--json`, and its text for people; no text, no line. */
+/** The result of a command: the response for `--json`, and text for people. Empty text prints no line. */
 export interface CommandResult {
   readonly json: unknown
   readonly text: string
   readonly notes?: readonly string[]
-  /** It was answered, and yet is no success. */
+  /** The request succeeded, but its result is a failure. */
   readonly isFailure?: boolean
 }
 
-/** Makes a command's function of one that is given a gateway and answers what came of it. */
-export type CommandAction = <Words extends unknown[]>(
-  run: (gateway: GatewayClient, ...words: Words) => Promise<Result<CommandResult, string>>,
-) => (...words: Words) => Promise<void>
+/** Wraps a function of a gateway into the action of a command. */
+export type CommandAction = <Args extends unknown[]>(
+  run: (gateway: GatewayClient, ...args: Args) => Promise<Result<CommandResult, string>>,
+) => (...args: Args) => Promise<void>
 
 interface Globals {
   readonly url?: string
@@ -42,22 +42,24 @@ interface Globals {
   readonly json?: boolean
 }
 
-/** A program of commands on a gateway, or with `examples` of one. */
+/** A program for a gateway, with `examples` if it has no subcommands. */
 export function gatewayProgram(name: string, does: string, examples: readonly string[] = []): Command {
   const command = program(name, does, examples)
   command
-    .option('--url <url>', 'the gateway; without it the one that "npm start" runs', valueParser(UrlValue))
-    .option('--token <token>', 'its ADMIN_TOKEN; better in the environment, where process lists do not show it')
+    .option('--url <url>', 'gateway URL (default: the running "npm start")', valueParser(UrlValue))
+    .option(
+      '--token <token>',
+      'ADMIN_TOKEN of the gateway; prefer the environment variable, which process lists do not show',
+    )
     .option('--state <dir>', 'state folder of "npm start"', DEFAULT_STATE)
-    .option('--json', "print the gateway's own answer")
+    .option('--json', 'print the response of the gateway as JSON')
   return command
 }
 
-/** How the commands of this shell are run. */
 export function commandRunner(shell: Shell): CommandAction {
   return (run) =>
-    async (...words) => {
-      const command = words.at(-1) as AnyCommand
+    async (...args) => {
+      const command = args.at(-1) as AnyCommand
       const globals = command.optsWithGlobals() as Record<string, unknown> & Globals
       const fail = (sentence: string) => {
         shell.note(sentence)
@@ -65,11 +67,11 @@ export function commandRunner(shell: Shell): CommandAction {
       }
       const target = targetOf(globals, shell.env)
       if (!target.ok) return fail(target.error)
-      const taken = {
+      const names = {
         options: command.options.map((option) => option.name()),
-        arguments: command.registeredArguments.map((word) => word.name()),
+        arguments: command.registeredArguments.map((argument) => argument.name()),
       }
-      const outcome = await run(new GatewayClient(target.value, taken, shell.note), ...words)
+      const outcome = await run(new GatewayClient(target.value, names, shell.note), ...args)
       if (!outcome.ok) return fail(outcome.error)
       const { json, text, notes = [], isFailure = false } = outcome.value
       if (globals.json === true) shell.print(JSON.stringify(json, null, 2))
@@ -79,17 +81,17 @@ export function commandRunner(shell: Shell): CommandAction {
     }
 }
 
-/** What came of a call: its text, or what else is to be said of it. */
+/** Turns a response into a command result. */
 export function toResult<T>(
   answer: Result<T, string>,
-  say: (value: T) => string | Omit<CommandResult, 'json'>,
+  describe: (value: T) => string | Omit<CommandResult, 'json'>,
 ): Result<CommandResult, string> {
   if (!answer.ok) return answer
-  const said = say(answer.value)
-  return ok({ json: answer.value, ...(typeof said === 'string' ? { text: said } : said) })
+  const result = describe(answer.value)
+  return ok({ json: answer.value, ...(typeof result === 'string' ? { text: result } : result) })
 }
 
-/** One call whose answer is shown as it is. */
+/** Sends one request and prints the response. */
 export async function showResponse(
   gateway: GatewayClient,
   method: string,

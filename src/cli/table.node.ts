@@ -1,13 +1,12 @@
-// Answers as people read them: columns, and names with values. Laws: columns are as wide as what is seen; nothing of a
-// cell reaches the terminal as a control character.
+// Prints responses as tables and name-value lists. Invariants: columns are aligned by displayed width; cells never send
+// control characters to the terminal.
 
 import stringWidth from 'fast-string-width'
 import { visible } from '../core/visible.ts'
 
-/** Fields of answers that are moments. */
+/** Response fields that hold Unix ms. */
 const TIMES = new Set(['at', 'created', 'expires', 'revoked', 'last_used', 'since', 'until', 'next', 'paid', 'granted'])
 
-/** Rows as lines. */
 export function table(rows: readonly (readonly unknown[])[], right: ReadonlySet<number> = new Set()): string {
   const cells = rows.map((row) => row.map((cell) => visible(String(cell ?? '-'))))
   const widths = (cells[0] ?? []).map((_, column) => Math.max(...cells.map((row) => stringWidth(row[column] ?? ''))))
@@ -21,7 +20,7 @@ export function table(rows: readonly (readonly unknown[])[], right: ReadonlySet<
     .join('\n')
 }
 
-/** The same below a line of names, where columns of numbers stand to the right. */
+/** A table with a header line; columns of numbers are right-aligned. */
 export function headedTable([names = [], ...rows]: readonly (readonly unknown[])[]): string {
   const isNumber = (cell: unknown) => /^-?\d[\d,.]*$/.test(String(cell))
   const isGap = (cell: unknown) => cell === '' || cell === '-' || cell === null || cell === undefined
@@ -32,9 +31,9 @@ export function headedTable([names = [], ...rows]: readonly (readonly unknown[])
   return table([names, ...rows], new Set(right))
 }
 
-/** Names and values of an answer; lists of objects are tables of their own below. */
+/** Names and values of a response; lists of objects follow as tables. */
 export function details(answer: object): string {
-  // Warnings were said already, on standard error.
+  // Warnings were already printed to standard error.
   const fields = Object.entries(answer).filter(([name]) => name !== 'warnings')
   const lists = fields.filter(([, value]) => isObjects(value)) as [string, object[]][]
   const values = fields.filter(([, value]) => !isObjects(value)).map(([name, value]) => [name, valueText(name, value)])
@@ -42,7 +41,7 @@ export function details(answer: object): string {
   return [table(values), ...tables].join('\n')
 }
 
-/** Objects of one kind, a column for each. Their names are the first line. */
+/** Objects of one kind side by side, one column each. */
 export function sideBySide(each: readonly object[]): string {
   const names = Object.keys(each[0] ?? {})
   return table(
@@ -77,15 +76,15 @@ function padded(cell: string, width: number, isRight: boolean): string {
   return isRight ? room + cell : cell + room
 }
 
-/** What a `Date` can hold; a key may be told to expire later. */
+/** The largest time of a `Date`; keys may expire later. */
 const LAST_MS = 8.64e15
 
-/** To the minute, in UTC, as `--expires` takes it. */
+/** UTC to the minute, in the form that `--expires` accepts. */
 export function timeText(ms: number): string {
   return secondText(ms).replace(/:\d\dZ$/, 'Z')
 }
 
-/** To the second, in UTC. */
+/** UTC to the second. */
 export function secondText(ms: number): string {
   return new Date(Math.max(-LAST_MS, Math.min(ms, LAST_MS))).toISOString().replace(/\.\d+Z$/, 'Z')
 }

@@ -1,23 +1,26 @@
-// Values of options, read before anything is sent. What only a gateway can judge (is there such a plan?) is left to it;
-// here is what would be lost on the way: numbers, times and the words that mean "none".
+// Parses option values before anything is sent: numbers, times and words for "none". The gateway validates the rest, such as
+// whether a plan exists.
 
 import * as z from 'zod'
 import { parseCredits } from '../core/amount.ts'
 import { nearestName } from '../core/nearest.ts'
 import { wholeNumber } from '../core/whole-number.ts'
 
-/** Thirty days. */
+/** 30 days. */
 const GRACE_MAX_SECONDS = 30 * 86_400
-const TIME_MESSAGE = 'must be a UTC day such as 2027-01-31 or a time with its zone such as 2027-01-31T12:00Z'
-const URL_MESSAGE = 'must be like https://weir.example.workers.dev, without a path'
+const TIME_MESSAGE = 'must be a UTC day such as 2027-01-31, or a time with a time zone such as 2027-01-31T12:00Z'
+const URL_MESSAGE = 'must be a URL without a path, such as https://weir.example.workers.dev'
 
-/** Credits stay text, so that no digit is lost. */
+/** Credits stay text to keep every digit. */
 export const CreditsValue = z.string().superRefine((text, { addIssue }) => {
   const credits = parseCredits(text)
   if (!credits.ok) addIssue(credits.error)
 })
 
-export const CapValue = z.union([z.literal('none'), CreditsValue], 'must be credits such as 100 or 0.13, or none')
+export const CapValue = z.union(
+  [z.literal('none'), CreditsValue],
+  'must be a number of credits such as 100 or 0.13, or none',
+)
 
 /** Unix ms. */
 export const TimeValue = z
@@ -31,8 +34,8 @@ export const ExpiryValue = z.union([z.literal('never'), TimeValue], `${TIME_MESS
 
 export const GraceValue = wholeNumber(0, GRACE_MAX_SECONDS)
 
-/** May be empty, which takes a label away; what begins with two dashes is an option whose value was forgotten. */
-export const LabelValue = z.string().regex(/^(?!--)/, 'is an option: give the label first')
+/** May be empty, which removes the label. A value with leading dashes is the next option, so the label is missing. */
+export const LabelValue = z.string().regex(/^(?!--)/, 'is an option; the label is missing')
 
 export const ListValue = z.string().transform((text) => text.split(','))
 
@@ -40,21 +43,21 @@ export const RangesValue = z.string().transform((text) => (text === 'none' ? tex
 
 export const PipelinesValue = z.enum(['own', 'all', 'none'], 'must be own, all or none')
 
-/** `none` and `never` as the admin API has them: commander keeps no null. */
+/** `none` and `never` become null here, because commander cannot return null. */
 export function orNull<T>(value: T): Exclude<T, 'none' | 'never'> | null {
   return value === 'none' || value === 'never' ? null : (value as Exclude<T, 'none' | 'never'>)
 }
 
-/** How fast the past is played. */
+/** Replay speed. */
 export const SpeedValue = z.union(
   [z.literal('max'), z.coerce.number().min(1).max(300)],
-  'must be 1 to 300 times as fast as it was, or max',
+  'must be a speed factor from 1 to 300, or max',
 )
 
-/** Text, as the admin API takes it in a URL. */
+/** Text, as a query parameter of the admin API. */
 export const RetentionDaysValue = z.union(
   [z.literal('none'), wholeNumber(1, 36_500).transform(String)],
-  'must be a whole number of days from 1 to 36500, or none',
+  'must be a whole number of days from 1 to 36,500, or none',
 )
 
 export const DayValue = z.iso.date('must be a UTC day such as 2026-11-01')
@@ -65,30 +68,30 @@ export const UrlValue = z
 
 const NUMBER_FORM = /^-?\d+(\.\d+)?$/
 
-/** Every term: what follows `=`, and its unit and meaning. */
+/** Every term with the form of its value and its meaning. */
 const TERMS: Readonly<Record<string, readonly [value: string, meaning: string]>> = {
-  credits: ['N', 'credits given for each period'],
-  period: ['once|month', 'they come once, or each month anew (plans alone)'],
-  days: ['N|none', 'after so many days a plan of the period "once" ends (plans alone)'],
-  info_requests_per_second: ['N', 'requests a second of each key to POST /info'],
-  rest_requests_per_second: ['N|none', 'requests a second of each key to /platform, not to POST /info; none: no limit'],
-  stream_connections: ['N', 'sockets of the account at a time'],
-  stream_subscriptions: ['N', 'subscriptions of the account at a time'],
-  stream_messages_per_minute: ['N', 'frames that each socket may send in a minute'],
-  custom: ['true|false', 'whether terms may be agreed per account (plans alone)'],
+  credits: ['N', 'credits per period'],
+  period: ['once|month', 'grant the credits once or every month (plans only)'],
+  days: ['N|none', 'days until a plan with period "once" ends (plans only)'],
+  info_requests_per_second: ['N', 'requests per second of each key to POST /info'],
+  rest_requests_per_second: ['N|none', 'requests per second of each key to /platform; none: no limit'],
+  stream_connections: ['N', 'open connections of the account'],
+  stream_subscriptions: ['N', 'active subscriptions of the account'],
+  stream_messages_per_minute: ['N', 'messages per minute that each connection may send'],
+  custom: ['true|false', 'allow terms per account (plans only)'],
 }
 
-/** What can be said after `--terms`, for help. */
+/** Help text for `--terms`. */
 export const TERMS_HELP = `
-Terms, any of them, as name=value with commas between:
+Terms as name=value, separated by commas:
 ${Object.entries(TERMS)
   .map(([name, [value, meaning]]) => `  ${`${name}=${value}`.padEnd(38)}${meaning}`)
   .join('\n')}`
 
-/** The fields as the admin API takes them; credits stay text, so that no digit is lost. All that is wrong is said at once. */
+/** Terms as fields of the admin API. Credits stay text to keep every digit. The error lists every problem. */
 export const TermsValue = termsSchema([])
 
-/** Those of a plan: where they are refused, what a new one still needs is said too. */
+/** Terms of a plan. The error also lists what a new plan still needs. */
 export const PlanTermsValue = termsSchema(['credits', 'rest_requests_per_second'])
 
 function termsSchema(needed: readonly string[]) {
@@ -98,25 +101,25 @@ function termsSchema(needed: readonly string[]) {
       return [name, value.join('=')]
     })
     const names = pairs.map(([name]) => name)
-    const twice = names.filter((name, i) => names.indexOf(name) < i).map((name) => `has "${name}" twice`)
+    const twice = names.filter((name, i) => names.indexOf(name) < i).map((name) => `"${name}" is given twice`)
     const wrong = [...pairs.flatMap(([name, value]) => termError(name, value) ?? []), ...twice]
     if (wrong.length === 0) return Object.fromEntries(pairs.map(([name, value]) => [name, parseTerm(name, value)]))
     const missing = needed.filter((name) => !names.includes(name))
-    const more = missing.length === 0 ? '' : `; a new plan needs ${missing.join(' and ')} too`
-    addIssue(`must be like credits=5000,days=none: ${wrong.join('; ')}${more}`)
+    const more = missing.length === 0 ? '' : `; a new plan also needs ${missing.join(' and ')}`
+    addIssue(`must have the form credits=5000,days=none: ${wrong.join('; ')}${more}`)
     return z.NEVER
   })
 }
 
-/** The error in a malformed term, or undefined. */
+/** The error of a malformed term, or undefined. */
 function termError(name: string, value: string): string | undefined {
   const term = Object.hasOwn(TERMS, name) ? TERMS[name] : undefined
   if (term === undefined) {
-    const meant = nearestName(name, Object.keys(TERMS))
-    return `there is no term ${JSON.stringify(name)}${meant === undefined ? '' : ` (did you mean ${meant}?)`}`
+    const nearest = nearestName(name, Object.keys(TERMS))
+    return `unknown term ${JSON.stringify(name)}${nearest === undefined ? '' : ` (did you mean ${nearest}?)`}`
   }
   const fits = term[0].split('|').some((form) => (form === 'N' ? NUMBER_FORM.test(value) : form === value))
-  return fits ? undefined : `${name} is ${term[0].replaceAll('|', ' or ')}`
+  return fits ? undefined : `${name} must be ${term[0].replaceAll('|', ' or ')}`
 }
 
 function parseTerm(name: string, value: string): unknown {

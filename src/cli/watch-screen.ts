@@ -1,5 +1,5 @@
-// What `npm run watch` knows, fed by the client's callbacks, and shows: panels of books with their depth as bars, the last
-// fills, and how each book compares; or lines of a pipe.
+// The state and the rendering of `npm run watch`: order books with depth bars, the latest fills and the result of comparisons;
+// or JSON lines for a pipe.
 
 import type { Step } from '../client/api.ts'
 import type { SnapshotBook } from '../client/snapshot-book.ts'
@@ -9,7 +9,7 @@ import { fromScaled, toScaled } from '../core/decimal.ts'
 import { visible } from '../core/visible.ts'
 import type { Level, Levels } from '../protocol/feed/block.ts'
 
-/** A book of the present has a number of its last change, and may be lost; one of the past has neither. */
+/** A live book has a sequence number and can be lost; a replayed one has neither. */
 type ShownBook = Pick<SnapshotBook, 'coin' | 'height' | 'time' | 'levels'> & {
   readonly live?: boolean
   readonly seq?: number
@@ -20,10 +20,10 @@ const DEPTH = 10
 
 interface Row {
   book: ShownBook | null
-  /** What its checksums and numbers say. */
+  /** Sync state by checksums and sequence numbers. */
   step: Step
   note: string
-  /** Its last comparison. */
+  /** Result of the last comparison. */
   verdict: string
   fills: number
 }
@@ -37,12 +37,15 @@ export class WatchBoard {
   constructor(coins: readonly string[]) {
     this.#rows = new Map(
       coins.map((coin) => {
-        return [coin, { book: null, step: 'syncing', note: 'waiting for the book', verdict: '', fills: 0 }] as const
+        return [
+          coin,
+          { book: null, step: 'syncing', note: 'waiting for the order book', verdict: '', fills: 0 },
+        ] as const
       }),
     )
   }
 
-  /** True once the coin had a book. */
+  /** Whether the coin ever had a book. */
   hasBook(coin: string): boolean {
     return this.#rows.get(coin)?.book != null
   }
@@ -52,7 +55,7 @@ export class WatchBoard {
     if (row) row.book = book
   }
 
-  /** Of a coin, or (null) of all. */
+  /** Sets the sync state of a coin, or of the stream if null. */
   updateStep(coin: string | null, step: Step, why: string): void {
     if (coin === null) this.#step = step
     const row = this.#rows.get(coin ?? '')
@@ -71,7 +74,7 @@ export class WatchBoard {
     if (this.#fills.length > FILLS_MAX) this.#fills.shift()
   }
 
-  /** Notes a comparison and answers its line. */
+  /** Records a comparison and returns its line. */
   recordVerdict(coin: string, verdict: Verdict): string {
     const line = verdictLine(coin, verdict)
     const row = this.#rows.get(coin)
@@ -86,7 +89,7 @@ export class WatchBoard {
     return { status: `${this.status}, ${this.#step}`, coins, fills: this.#fills }
   }
 
-  /** One JSON line a coin. */
+  /** One JSON line per coin. */
   lines(nowMs: number): string[] {
     return [...this.#rows].map(([coin, { book, step, note, fills }]) => {
       const view = viewOf(book)
@@ -130,7 +133,7 @@ interface CoinState {
   /** Null while out of step; then `note` says why. */
   readonly book: ReturnType<typeof viewOf>
   readonly note: string
-  /** What checksums and numbers say of it. */
+  /** Sync state by checksums and sequence numbers. */
   readonly step: string
   /** Result of the last comparison with the server. */
   readonly verdict: string
@@ -145,13 +148,13 @@ export interface ScreenState {
 
 const PANEL_WIDTH = 60
 const BAR_WIDTH = 8
-/** Bars are shown where no panel has to go for them. */
+/** Bars appear only where they cost no panel. */
 const BARRED_WIDTH = PANEL_WIDTH + 2 * BAR_WIDTH + 2
 const FILLS_MIN = 3
-/** Lines of a panel besides its levels: title, comparison, header, blank. */
+/** Lines of a panel besides levels: title, comparison, header, blank. */
 const PANEL_FRAME = 4
 
-/** Difference of best ask and bid, exact; null while a side is empty. */
+/** Exact difference between best ask and best bid; null while a side is empty. */
 export function spreadOf(levels: Levels): string | null {
   const bid = levels[0][0]
   const ask = levels[1][0]
@@ -164,7 +167,7 @@ interface Terminal {
   readonly isColored: boolean
 }
 
-/** The whole screen, lines of at most `columns` characters and at most `rows` of them. */
+/** The screen as at most `rows` lines of at most `columns` characters. */
 export function renderScreen(watched: ScreenState, { columns, rows, isColored }: Terminal, nowMs: number): string[] {
   const across = Math.max(1, Math.min(watched.coins.length, Math.floor(columns / PANEL_WIDTH)))
   const hasBars = across * BARRED_WIDTH <= columns
@@ -190,13 +193,13 @@ interface PanelForm {
 }
 
 function panelOf({ coin, book, note, step, verdict }: CoinState, { depth, hasBars, nowMs }: PanelForm): Line[] {
-  const said: Line = [{ text: verdict, color: colorOf(verdict) }]
-  const named: StyledText = { text: coin, color: 'bold' }
-  if (!book) return [[named, { text: `  ${note}`, color: colorOf(note) }], said]
+  const comparison: Line = [{ text: verdict, color: colorOf(verdict) }]
+  const name: StyledText = { text: coin, color: 'bold' }
+  if (!book) return [[name, { text: `  ${note}`, color: colorOf(note) }], comparison]
   const [bids, asks] = book.levels
   const margin = hasBars ? ' '.repeat(BAR_WIDTH + 1) : ''
   const title: Line = [
-    named,
+    name,
     { text: `  ${step}`, color: colorOf(step) },
     { text: `  spread ${spreadOf(book.levels) ?? '-'}  height ${book.height}  age ${nowMs - book.timeMs} ms` },
   ]
@@ -217,7 +220,7 @@ function panelOf({ coin, book, note, step, verdict }: CoinState, { depth, hasBar
       { text: hasBars ? ` ${barOf(1)}` : '', color: 'bad' },
     ]
   })
-  return [title, said, [{ text: header, color: 'soft' }], ...rows]
+  return [title, comparison, [{ text: header, color: 'soft' }], ...rows]
 }
 
 function colorOf(step: string) {
@@ -225,13 +228,13 @@ function colorOf(step: string) {
   return step.startsWith('out of step') ? 'bad' : 'soft'
 }
 
-/** Size up to each level; a float is good enough to draw. */
+/** Cumulative sizes; a float is precise enough for bars. */
 function summed(side: readonly Level[]): number[] {
   let sum = 0
   return side.map(({ sz }) => (sum += Number(sz)))
 }
 
-/** Of a part of the deepest level. */
+/** A bar for a share of the deepest level. */
 const bar = (part: number) => '█'.repeat(Math.round((Number.isFinite(part) ? part : 0) * BAR_WIDTH))
 
 function bidText(level: Level | undefined): string {
@@ -249,10 +252,10 @@ interface StyledText {
 }
 type Line = readonly StyledText[]
 
-/** Codes that terminals have had for decades: green, red, faint, bold. */
+/** ANSI codes: green, red, faint, bold. */
 const CODES: Readonly<Record<Color, number>> = { good: 32, bad: 31, soft: 2, bold: 1 }
 
-/** As a terminal of so many columns shows it; without colors the text alone. */
+/** A line cut to the width of the terminal, with ANSI colors if enabled. */
 function renderLine(line: Line, columns: number, isColored: boolean): string {
   let room = columns
   const parts = cutEnd(line).map(({ text, color }) => {
@@ -263,18 +266,18 @@ function renderLine(line: Line, columns: number, isColored: boolean): string {
   return parts.join('')
 }
 
-/** At least so wide; what is longer ends in one space. */
+/** Padded to a width; longer text is cut and ends in one space. */
 function paddedLine(line: Line, width: number): Line {
-  const pieces: StyledText[] = []
+  const parts: StyledText[] = []
   let room = width - 1
   for (const { text, color } of line) {
-    pieces.push({ text: text.slice(0, room), color })
+    parts.push({ text: text.slice(0, room), color })
     room -= Math.min(room, text.length)
   }
-  return [...pieces, { text: ' '.repeat(room + 1) }]
+  return [...parts, { text: ' '.repeat(room + 1) }]
 }
 
-/** Without spaces at its end. */
+/** Without trailing spaces. */
 function cutEnd(line: Line): Line {
   const end = line.findLastIndex(({ text }) => text.trimEnd() !== '')
   return line.slice(0, end + 1).map((piece, at) => (at === end ? { ...piece, text: piece.text.trimEnd() } : piece))

@@ -1,6 +1,6 @@
-// `npm run watch -- COIN…`: live books in the terminal, compared with the server every 5 s. In a pipe: one JSON line
-// a second and coin, and a line per comparison. It outlives restarts of the gateway: dev.json is read again on each.
-// With `--from`: books of the past as the gateway plays them, once.
+// `npm run watch -- COIN…`: live order books in the terminal, compared with the server every 5 s. In a pipe: one JSON line per
+// second and coin, and one line per comparison. It survives gateway restarts by reading dev.json again on each connect. With
+// `--from` it replays past books once.
 
 import type { ConnectionStatus } from '../client/api.ts'
 import { Connection } from '../client/connection.ts'
@@ -20,31 +20,34 @@ const COINS_MAX = 20
 const REDRAW_MS = 100
 const LINE_MS = 1_000
 const isTerminal = process.stdout.isTTY === true
-/** NO_COLOR and terminals without colors are asked about there. */
+/** `hasColors` respects NO_COLOR and terminals without colors. */
 const isColored = isTerminal && process.stdout.hasColors()
 
-/** The program. */
-export const WATCH = program('npm run watch --', 'live books in the terminal, compared with the server every 5 s', [
-  'BTC ETH',
-  'BTC --url https://weir.example.workers.dev',
-  'BTC --from 2026-11-23T12:00Z --to 2026-11-23T12:05Z --speed 10',
-])
-  .argument('<coin...>', `at most ${COINS_MAX}`)
-  .option('--url <url>', 'the gateway; without it the one that "npm start" runs', valueParser(UrlValue))
-  .option('--key <key>', 'with --url: WEIR_KEY of the environment unless said, where process lists do not show it')
-  .option('--from <time>', 'plays what was, from this time on', valueParser(TimeValue))
-  .option('--to <time>', 'with --from: the last of it; now unless said', valueParser(TimeValue))
-  .option('--speed <factor>', 'with --from: so many times as fast as it was, 1 to 300, or max', valueParser(SpeedValue))
+export const WATCH = program(
+  'npm run watch --',
+  'show live order books in the terminal, compared with the server every 5 s',
+  [
+    'BTC ETH',
+    'BTC --url https://weir.example.workers.dev',
+    'BTC --from 2026-11-23T12:00Z --to 2026-11-23T12:05Z --speed 10',
+  ],
+)
+  .argument('<coin...>', `up to ${COINS_MAX} coins`)
+  .option('--url <url>', 'gateway URL (default: the running "npm start")', valueParser(UrlValue))
+  .option('--key <key>', 'API key for --url (default: WEIR_KEY of the environment, which process lists do not show)')
+  .option('--from <time>', 'replay from this time', valueParser(TimeValue))
+  .option('--to <time>', 'end of the replay (default: now)', valueParser(TimeValue))
+  .option('--speed <factor>', 'replay speed, 1 to 300, or max (default: 1)', valueParser(SpeedValue))
   .option('--state <dir>', 'state folder of "npm start"', DEFAULT_STATE)
 
 if (import.meta.main) {
   const [words] = commandLine(WATCH).processedArgs
   const coins = [...new Set(words)]
-  if (coins.length > COINS_MAX) failUsage(WATCH, `at most ${COINS_MAX} coins at a time`)
+  if (coins.length > COINS_MAX) failUsage(WATCH, `at most ${COINS_MAX} coins`)
   const { from, to = Date.now(), speed = 1 } = WATCH.opts()
   const endpoint = endpointFor(WATCH.opts(), process.env.WEIR_KEY)
   if (from === undefined) watch(coins, endpoint)
-  else if (from > to) failUsage(WATCH, '--from lies behind --to, or behind now')
+  else if (from > to) failUsage(WATCH, '--from must be before --to and in the past')
   else watchReplay(coins, endpoint(), { fromTime: from, toTime: to, speed })
 }
 
@@ -55,7 +58,7 @@ function watchReplay(
 ): void {
   if (typeof endpoint === 'string') exitWith(endpoint)
   const board = new WatchBoard(coins)
-  board.status = `what was at ${endpoint.url}, ${range.speed}×`
+  board.status = `replay from ${endpoint.url}, ${range.speed}×`
   let timeMs = range.fromTime ?? 0
   replayBooks(nodeRuntime(), endpoint, coins, range, {
     changed: (book) => {
@@ -64,7 +67,7 @@ function watchReplay(
       for (const coin of coins) board.updateStep(coin, 'in step', new Date(timeMs).toISOString())
     },
     missing: (from, to) =>
-      print(to === undefined ? `no books from block ${from} on` : `blocks ${from} to ${to} are missing`),
+      print(to === undefined ? `no order books from block ${from}` : `blocks ${from} to ${to} are missing`),
     ended: (reason) => {
       for (const line of board.lines(timeMs)) print(line)
       if (reason !== null) exitWith(reasonOf(reason))
@@ -86,7 +89,7 @@ function watch(coins: readonly string[], endpoint: () => Endpoint | string): voi
     endpoint: known,
     onState: (state) => {
       board.status = statusOf(state, known())
-      if (state.state === 'fatal') exitWith(`The gateway refuses: ${state.reason}`)
+      if (state.state === 'fatal') exitWith(`The gateway rejected the connection: ${state.reason}`)
       else if (state.state !== 'connecting') print(board.status)
     },
     onNotice: print,
@@ -97,7 +100,7 @@ function watch(coins: readonly string[], endpoint: () => Endpoint | string): voi
       frame: (frame) => {
         if (frame.channel === 'allFills') for (const [, fill] of frame.fills) board.addFill(fill)
       },
-      refused: (text) => exitWith(`The gateway refuses fills: ${reasonOf(text)}`),
+      refused: (text) => exitWith(`The gateway rejected the subscription to fills: ${reasonOf(text)}`),
     })
   connection.start()
   startDisplay(board)
@@ -127,18 +130,19 @@ function followBooks(
         checkers.get(coin)?.lost()
         print(`out of step ${coin}: ${why}`)
       },
-      // A coin that had a book exists: the gateway is only not ready to serve it again.
-      unknown: (coin) => board.hasBook(coin) || exitWith(`There is no coin ${JSON.stringify(coin)} here.`),
-      refused: (text) => exitWith(`The gateway refuses ${coins.join(', ')}: ${reasonOf(text)}`),
+      // A coin that had a book exists; the gateway is not ready to serve it again yet.
+      unknown: (coin) =>
+        board.hasBook(coin) || exitWith(`Coin ${JSON.stringify(coin)} does not exist on this gateway.`),
+      refused: (text) => exitWith(`The gateway rejected ${coins.join(', ')}: ${reasonOf(text)}`),
     },
   )
 }
 
-/** Where to go at present, or the sentence that says why nowhere. Law: a key goes to the gateway it was given for. */
-function endpointFor({ url, key, state }: ReturnType<typeof WATCH.opts>, known: string | undefined) {
+/** The current endpoint, or an error message. Invariant: a key is sent only to the gateway that it was given for. */
+function endpointFor({ url, key, state }: ReturnType<typeof WATCH.opts>, envKey: string | undefined) {
   return (): Endpoint | string => {
-    const said = key ?? known
-    if (url !== undefined) return said ? { url, key: said } : '--url needs a key: set WEIR_KEY, or say --key.'
+    const apiKey = key ?? envKey
+    if (url !== undefined) return apiKey ? { url, key: apiKey } : '--url needs an API key. Set WEIR_KEY, or pass --key.'
     const file = readDevFile(state, '--url, with WEIR_KEY or --key')
     return file.ok ? { url: file.value.url, key: key ?? file.value.key } : file.error
   }
@@ -146,7 +150,7 @@ function endpointFor({ url, key, state }: ReturnType<typeof WATCH.opts>, known: 
 
 function statusOf(state: ConnectionStatus, endpoint: Endpoint | null): string {
   if (state.state === 'open') return `connected to ${endpoint?.url ?? '?'}`
-  return state.state === 'waiting' ? `not connected: ${state.reason}; trying again` : state.state
+  return state.state === 'waiting' ? `disconnected: ${state.reason}; reconnecting` : state.state
 }
 
 function startDisplay(board: WatchBoard, nowMs: () => number = Date.now): void {
@@ -156,7 +160,7 @@ function startDisplay(board: WatchBoard, nowMs: () => number = Date.now): void {
     }, LINE_MS)
     return
   }
-  // The alternate screen, without a cursor; whatever ends the program gives the old one back.
+  // Uses the alternate screen without a cursor; every exit restores the old screen.
   process.stdout.write('\x1b[?1049h\x1b[?25l')
   process.on('exit', () => process.stdout.write('\x1b[?25h\x1b[?1049l'))
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(0))
@@ -169,13 +173,13 @@ function startDisplay(board: WatchBoard, nowMs: () => number = Date.now): void {
   setInterval(draw, REDRAW_MS)
 }
 
-/** A line for whoever reads the pipe; on a terminal the screen shows it. */
+/** Prints a line to a pipe; on a terminal the screen shows the information. */
 function print(line: string): void {
   if (!isTerminal) process.stdout.write(`${visible(line)}\n`)
 }
 
 function exitWith(sentence: string): never {
-  // On exit the terminal's screen is given back first, so that the sentence stays visible.
+  // The exit handler restores the screen first, so that the message stays visible.
   process.on('exit', () => process.stderr.write(`${visible(sentence)}\n`))
   process.exit(1)
 }

@@ -108,7 +108,7 @@ describe('the command line', () => {
     const make = ['create', '--account', 'by-hand', '--credits', '7', '--label', label]
     const made = await run('keys', ...make)
     expect([made.code, made.out]).toEqual([0, expect.stringMatching(/^cqt_\w{26}\n$/)])
-    expect(made.err).toContain('made account by-hand (plan trial, 7 credits)')
+    expect(made.err).toContain('account by-hand (plan trial, 7 credits)')
     const used = await world.info(made.out.trim(), CALL)
     expect([used.status, used.headers.get('x-credits-remaining')]).toEqual([200, '6'])
     expect(await run('keys', ...make)).toMatchObject({

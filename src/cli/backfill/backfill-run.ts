@@ -1,5 +1,5 @@
-// One run: the files of a source in order, what of them is wanted and not there, into the gateway. Laws: heights rise; a body
-// that was sent is there for good, and a run that ends anywhere is gone on with by the same command.
+// One backfill run: reads the files of a source in order and sends missing blocks to the gateway. Invariants: heights only
+// rise; a sent batch is archived for good, so the same command continues an interrupted run.
 
 import { MAX_BACKFILL_SPAN } from '../../archive/archive/backfill-lines.ts'
 import { err, ok, type Result } from '../../core/result.ts'
@@ -9,32 +9,32 @@ import { isBelow, isNeeded, type PlannedFile } from './source-files.ts'
 import type { ArchivedRange } from './window.ts'
 import { type BlockPosition, shareOf, sideOf, type Window } from './window.ts'
 
-/** A body ends with the first minute that ends behind so much … */
+/** A batch ends at the first minute boundary after this many characters. */
 const TARGET_CHARS = 1024 * 1024
-/** … and never has more; a character is three bytes at most. */
+/** Upper bound of a batch; a character takes at most three bytes. */
 const CHARS_MAX = 2.5 * 1024 * 1024
-/** What is wrong with a source is told so often, and then counted. */
+/** Further faults of a source are only counted. */
 const FAULTS_REPORTED_MAX = 20
 
-/** What the gateway says to a body. */
+/** The response to a batch. */
 export interface BatchResult {
   readonly blocks: number
   readonly segments: number
   readonly bytes: number
-  /** Blocks from this height on are to be sent again. */
+  /** Blocks from this height on must be sent again. */
   readonly next: number | null
 }
 
 export interface BackfillPorts {
-  send(body: readonly ReadBlock[]): Promise<Result<BatchResult, string>>
+  send(batch: readonly ReadBlock[]): Promise<Result<BatchResult, string>>
   note(sentence: string): void
-  /** How much of the window was read, and how many blocks of it. */
+  /** Reports the share of the window and the number of blocks read. */
   progress(share: number, blocks: number, at: BlockPosition): void
   isStopped(): boolean
 }
 
 export interface BackfillResult {
-  /** Blocks that were sent, and those of them that were not there. */
+  /** Blocks sent, and those among them that were new. */
   readonly sent: number
   readonly blocks: number
   readonly segments: number
@@ -62,15 +62,15 @@ export class BackfillRun {
     this.#ports = ports
   }
 
-  /** The files in order. An error is a refusal of the gateway; what was sent before it is there. */
+  /** Processes files in order. An error is one from the gateway; earlier batches are archived. */
   async run(files: AsyncIterable<PlannedFile> | Iterable<PlannedFile>): Promise<Result<BackfillResult, string>> {
     for await (const file of this.#neededFiles(files)) {
-      const refused = await this.#readFile(file)
-      if (refused !== null) return err(refused)
+      const error = await this.#readFile(file)
+      if (error !== null) return err(error)
       if (this.#isFinished) break
     }
-    const refused = await this.#send(this.#batches.flush())
-    if (refused !== null) return err(refused)
+    const error = await this.#send(this.#batches.flush())
+    if (error !== null) return err(error)
     return ok({ ...this.#sums, last: this.#last, isStopped: this.#ports.isStopped() })
   }
 
@@ -83,7 +83,7 @@ export class BackfillRun {
     let isReached = !('height' in this.#window.from)
     for await (const file of files) {
       if (!isNeeded(file.form, this.#window, this.#archived)) continue
-      // A file of a node ends where the next begins, and what ends below the first height is not read.
+      // A node file ends where the next one starts. Files that end below the first height are skipped.
       if (!isReached && file.form.kind === 'node') {
         isReached = !isBelow(await firstPosition(file), this.#window)
         if (waiting && isReached) yield waiting
@@ -98,83 +98,83 @@ export class BackfillRun {
   }
 
   async #readFile(file: PlannedFile): Promise<string | null> {
-    for await (const read of readBlocks(file, (place) => this.#needs(place))) {
+    for await (const read of readBlocks(file, (position) => this.#needs(position))) {
       if (read.kind === 'fault') this.#reportFault(read.sentence)
-      else if (read.kind === 'passed') this.#advance(read.place)
+      else if (read.kind === 'skipped') this.#advance(read.position)
       else {
         this.#advance(read.block)
         this.#next = read.block.height + 1
-        const refused = await this.#send(this.#batches.push(read.block))
-        if (refused !== null) return refused
+        const error = await this.#send(this.#batches.push(read.block))
+        if (error !== null) return error
       }
       if (this.#isFinished) return null
     }
     return null
   }
 
-  #needs(place: BlockPosition): boolean {
-    const { height } = place
-    const side = sideOf(place, this.#window)
+  #needs(position: BlockPosition): boolean {
+    const { height } = position
+    const side = sideOf(position, this.#window)
     if (side === 'behind' || height >= this.#archived.liveFrom.height) this.#isDone = true
     return side === 'in' && !this.#isDone && height >= this.#next && !this.#archived.has(height)
   }
 
-  #advance(place: BlockPosition): void {
+  #advance(position: BlockPosition): void {
     if (this.#isDone) return
     this.#read++
-    this.#last = place
-    this.#ports.progress(shareOf(place, this.#window, this.#archived.liveFrom), this.#read, place)
+    this.#last = position
+    this.#ports.progress(shareOf(position, this.#window, this.#archived.liveFrom), this.#read, position)
   }
 
   #reportFault(sentence: string): void {
     const { faults } = this.#sums
     this.#sums.faults++
     if (faults < FAULTS_REPORTED_MAX) this.#ports.note(sentence)
-    else if (faults === FAULTS_REPORTED_MAX) this.#ports.note('More of it is only counted.')
+    else if (faults === FAULTS_REPORTED_MAX) this.#ports.note('Further faults are only counted.')
   }
 
-  /** What the gateway refuses. */
-  async #send(body: readonly ReadBlock[] | null): Promise<string | null> {
-    for (let left = body ?? []; left.length > 0; ) {
-      const taken = await this.#ports.send(left)
-      if (!taken.ok) return taken.error
-      const { next, ...sums } = taken.value
+  /** Sends a batch; returns an error message or null. */
+  async #send(batch: readonly ReadBlock[] | null): Promise<string | null> {
+    for (let left = batch ?? []; left.length > 0; ) {
+      const sent = await this.#ports.send(left)
+      if (!sent.ok) return sent.error
+      const { next, ...sums } = sent.value
       for (const name of ['blocks', 'segments', 'bytes'] as const) this.#sums[name] += sums[name]
       const again = next === null ? [] : left.filter(({ height }) => height >= next)
       this.#sums.sent += left.length - again.length
-      if (again.length === left.length) return 'The gateway took nothing of what it asked for again.'
+      if (again.length === left.length) return 'The gateway accepted none of the blocks that it requested again.'
       left = again
     }
     return null
   }
 }
 
-/** The first block of a file. */
+/** Position of the first block of a file. */
 async function firstPosition(file: PlannedFile): Promise<BlockPosition | null> {
-  for await (const read of readBlocks(file, () => false)) return read.kind === 'passed' ? read.place : null
+  for await (const read of readBlocks(file, () => false)) return read.kind === 'skipped' ? read.position : null
   return null
 }
 
-/** Blocks, put together into what is sent at once: never more than the gateway takes, and up to the end of a minute where that
- * is possible, since segments end there. */
+/** Groups blocks into batches within the limits of the gateway, ending at a minute boundary where possible, because segments
+ * end there. */
 export class BatchBuilder {
   #blocks: ReadBlock[] = []
   #chars = 0
 
-  /** Takes the next block; answers a body that is whole by it. */
+  /** Adds a block; returns the batch that it completes, if any. */
   push(block: ReadBlock): readonly ReadBlock[] | null {
-    const body = this.#isFullBefore(block) ? this.flush() : null
+    const batch = this.#isFullBefore(block) ? this.flush() : null
     this.#blocks.push(block)
     this.#chars += block.line.length + 1
-    return body
+    return batch
   }
 
-  /** What is left. */
+  /** Returns the remaining blocks. */
   flush(): readonly ReadBlock[] | null {
-    const body = this.#blocks
+    const batch = this.#blocks
     this.#blocks = []
     this.#chars = 0
-    return body.length === 0 ? null : body
+    return batch.length === 0 ? null : batch
   }
 
   #isFullBefore({ height, time, line }: ReadBlock): boolean {

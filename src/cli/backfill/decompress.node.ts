@@ -1,6 +1,6 @@
-// What is in a file, by its name: `.gz`, `.lz4`, or as it is. LZ4 frames (github.com/lz4/lz4, doc/lz4_Frame_format.md, version
-// 1.6) are read block by block, so that an hour of an exchange needs no more memory than a block; the package unpacks a block.
-// Invariant: what is cut short or altered is an error, and what stands before it was given out.
+// Decompresses a file by its extension: `.gz`, `.lz4`, or none. LZ4 frames (github.com/lz4/lz4, doc/lz4_Frame_format.md, version
+// 1.6) are read block by block to bound memory; the package decompresses single blocks. Invariant: truncated or altered data is
+// an error, after everything before it was returned.
 
 import { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
@@ -13,7 +13,7 @@ const { create32, h32Raw } = await xxhash()
 const MAGIC = 0x184d2204
 const LEGACY = 0x184c2102
 const SKIPPED = 0x184d2a50
-/** A block may refer to so many bytes before it. */
+/** Linked blocks may refer to this many bytes before them. */
 const WINDOW = 64 * 1024
 const BLOCK_BYTES: Readonly<Record<number, number>> = {
   4: 64 * 1024,
@@ -22,7 +22,7 @@ const BLOCK_BYTES: Readonly<Record<number, number>> = {
   7: 4 * 1024 * 1024,
 }
 
-/** The bytes inside of those of a file with this path. */
+/** The decompressed bytes of a file with this path. */
 export function decompress(path: string, bytes: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
   if (path.endsWith('.lz4')) return decompressLz4(bytes)
   if (!path.endsWith('.gz')) return bytes
@@ -32,7 +32,6 @@ export function decompress(path: string, bytes: AsyncIterable<Uint8Array>): Asyn
   return packed.pipe(gunzip)
 }
 
-/** What was packed, piece by piece. */
 async function* decompressLz4(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const bytes = new ByteReader(chunks)
   for (let isFirst = true; ; isFirst = false) {
@@ -41,8 +40,8 @@ async function* decompressLz4(chunks: AsyncIterable<Uint8Array>): AsyncGenerator
     if (magic === MAGIC) yield* readFrame(bytes)
     else if (magic >>> 4 === SKIPPED >>> 4)
       for (let left = await bytes.uint32(); left > 0; ) left -= (await bytes.take(Math.min(left, WINDOW))).length
-    else if (magic === LEGACY) throw new FileError('is of the old form of LZ4: unpack it with "lz4 -d"')
-    else throw new FileError(isFirst ? 'is not LZ4' : 'has something else behind its last frame of LZ4')
+    else if (magic === LEGACY) throw new FileError('has the legacy LZ4 format; decompress it with "lz4 -d"')
+    else throw new FileError(isFirst ? 'is not LZ4' : 'has other data after its last LZ4 frame')
   }
 }
 
@@ -61,8 +60,8 @@ async function readDescriptor(bytes: ByteReader): Promise<Descriptor> {
   const head = h32Raw(Uint8Array.of(flags, sizes, ...rest))
   const blockBytes = BLOCK_BYTES[(sizes >> 4) & 7]
   if (sum !== ((head >>> 8) & 255) || flags >> 6 !== 1 || blockBytes === undefined)
-    throw new FileError('is damaged: the head of its LZ4 frame is wrong')
-  if (flags & 1) throw new FileError('needs a dictionary: unpack it with "lz4 -d -D"')
+    throw new FileError('is damaged: its LZ4 frame header is invalid')
+  if (flags & 1) throw new FileError('needs a dictionary; decompress it with "lz4 -d -D"')
   const size = flags & 8 ? Number(viewOf(rest).getBigUint64(0, true)) : null
   return { blockBytes, size, isLinked: !(flags & 32), hasBlockSums: !!(flags & 16), hasSum: !!(flags & 4) }
 }
@@ -76,7 +75,7 @@ async function* readFrame(bytes: ByteReader): AsyncGenerator<Uint8Array> {
     const head = await bytes.uint32()
     if (head === 0) break
     const length = head & 0x7fffffff
-    if (length > blockBytes) throw new FileError('is damaged: a block of LZ4 is longer than its frame allows')
+    if (length > blockBytes) throw new FileError('is damaged: an LZ4 block exceeds the size in its frame header')
     const block = await bytes.take(length)
     if (hasBlockSums && (await bytes.uint32()) !== h32Raw(block)) throw checksumError()
     const piece = head >>> 31 ? block : decompressBlock(block, blockBytes, before)
@@ -89,9 +88,9 @@ async function* readFrame(bytes: ByteReader): AsyncGenerator<Uint8Array> {
   if (size !== null && size !== total) throw new FileError(`is damaged: it holds ${total} of ${size} bytes`)
 }
 
-const checksumError = () => new FileError('is damaged: a checksum of LZ4 is wrong')
+const checksumError = () => new FileError('is damaged: an LZ4 checksum does not match')
 
-/** The package takes a block behind the size that it may have, and what its matches may refer to. */
+/** The package expects the maximum size in front of a block, and the bytes that its matches may refer to. */
 function decompressBlock(block: Uint8Array, most: number, before: Uint8Array): Uint8Array {
   const sized = new Uint8Array(4 + block.length)
   viewOf(sized).setUint32(0, most, true)
@@ -99,11 +98,11 @@ function decompressBlock(block: Uint8Array, most: number, before: Uint8Array): U
   try {
     return uncompressSync(sized, before)
   } catch {
-    throw new FileError('is damaged: a block of LZ4 cannot be unpacked')
+    throw new FileError('is damaged: an LZ4 block cannot be decompressed')
   }
 }
 
-/** Bytes of a stream, as many at a time as are asked for. */
+/** Reads a requested number of bytes from a stream. */
 class ByteReader {
   readonly #chunks: AsyncIterator<Uint8Array>
   #buffer: Uint8Array = new Uint8Array(0)
@@ -124,7 +123,7 @@ class ByteReader {
   async take(count: number): Promise<Uint8Array> {
     const parts: Uint8Array[] = []
     for (let left = count; left > 0; ) {
-      if (await this.isEnd()) throw new FileError('is cut short')
+      if (await this.isEnd()) throw new FileError('is truncated')
       const part = this.#buffer.subarray(0, left)
       this.#buffer = this.#buffer.subarray(part.length)
       left -= part.length
@@ -134,7 +133,6 @@ class ByteReader {
     return only && more.length === 0 ? only : Buffer.concat(parts)
   }
 
-  /** Unsigned. */
   async uint32(): Promise<number> {
     return viewOf(await this.take(4)).getUint32(0, true)
   }

@@ -1,11 +1,11 @@
-// Progress on standard error: a bar that is written over on a terminal, else a line now and then. Ctrl-C ends a run after what
-// is under way, a second one at once.
+// Progress on standard error: an updating bar on a terminal, otherwise a line every ten seconds. The first Ctrl-C stops the run
+// after the current batch, the second one immediately.
 
 import { visible } from '../../core/visible.ts'
 import type { BlockPosition } from './window.ts'
 
 const BAR = 20
-/** Sooner a rate says little. */
+/** A rate over less time is meaningless. */
 const KNOWN_MS = 2_000
 const HOUR_S = 3_600
 const BAR_MS = 200
@@ -19,30 +19,29 @@ export interface ProgressMeter {
   end(): void
 }
 
-/** Of this process. */
 export function progressMeter(): ProgressMeter {
   const isTerminal = process.stderr.isTTY === true
   let isStopped = false
   let isShown = false
   let firstShare = 0
-  let beganMs = 0
+  let startedMs = 0
   let shownMs = 0
-  let say = (_: string) => {}
+  let print = (_: string) => {}
   const clear = () => {
     if (isShown) process.stderr.write('\r\x1b[K')
     isShown = false
   }
   const stop = () => {
     isStopped = true
-    meter.note('Ending after what is under way; Ctrl-C again ends at once.')
+    meter.note('Stopping after the current batch. Press Ctrl-C again to stop immediately.')
   }
   const meter: ProgressMeter = {
     get isStopped() {
       return isStopped
     },
     start(note) {
-      say = note
-      beganMs = shownMs = Date.now()
+      print = note
+      startedMs = shownMs = Date.now()
       for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop)
     },
     update(share, blocks, at) {
@@ -50,14 +49,14 @@ export function progressMeter(): ProgressMeter {
       const nowMs = Date.now()
       if (nowMs - shownMs < (isTerminal ? BAR_MS : LINE_MS)) return
       shownMs = nowMs
-      const line = progressLine({ share, blocks, at, elapsedMs: nowMs - beganMs }, firstShare, isTerminal)
-      if (!isTerminal) return say(line)
+      const line = progressLine({ share, blocks, at, elapsedMs: nowMs - startedMs }, firstShare, isTerminal)
+      if (!isTerminal) return print(line)
       process.stderr.write(`\r${line}\x1b[K`)
       isShown = true
     },
     note(sentence) {
       clear()
-      say(visible(sentence))
+      print(visible(sentence))
     },
     end() {
       clear()
@@ -68,14 +67,14 @@ export function progressMeter(): ProgressMeter {
 }
 
 interface Progress {
-  /** Of the window, from 0 to 1. */
+  /** Share of the window, from 0 to 1. */
   readonly share: number
   readonly blocks: number
   readonly at: BlockPosition
   readonly elapsedMs: number
 }
 
-/** One line; with a bar on a terminal. `first`: the share where this run began to read. */
+/** One line, with a bar on a terminal. `first`: the share at which this run started. */
 export function progressLine({ share, blocks, at, elapsedMs }: Progress, first: number, isTerminal: boolean): string {
   const full = Math.round(share * BAR)
   const bar = isTerminal ? `[${'='.repeat(full)}${' '.repeat(BAR - full)}] ` : ''
@@ -86,7 +85,7 @@ export function progressLine({ share, blocks, at, elapsedMs }: Progress, first: 
   return `${bar}${Math.floor(share * 100)} %, ${where}${rate}${leftMs === null ? '' : `, ${durationText(leftMs)} left`}`
 }
 
-/** In the two units that matter. */
+/** A duration in its two largest units. */
 export function durationText(ms: number): string {
   const seconds = Math.ceil(ms / 1_000)
   if (seconds < 60) return `${seconds} s`

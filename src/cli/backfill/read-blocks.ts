@@ -1,5 +1,5 @@
-// Blocks out of the files of a source, as the lines that the gateway takes. Laws: what cannot be read is named with its file
-// and line and left out, a gap that a later run may fill; a file in a form that has no blocks ends the run.
+// Reads blocks from the files of a source as lines for the gateway. Invariants: an unreadable line is reported with its file
+// and line number and stays a gap that a later run can fill; a file format without blocks ends the run.
 
 import { fillsLine, readBackfillLine } from '../../archive/archive/backfill-lines.ts'
 import { visible } from '../../core/visible.ts'
@@ -8,43 +8,43 @@ import { LINE_BEGIN, nodeTimeMs, readEvents, readLineHead } from '../../feeder/s
 import type { PlannedFile } from './source-files.ts'
 import type { BlockPosition } from './window.ts'
 
-/** Far more than all fills of any block. */
+/** Far larger than the fills of any block. */
 const LINE_CHARS = 64 * 1024 * 1024
 
 export interface ReadBlock extends BlockPosition {
   readonly line: string
 }
 
-/** A block that is wanted, or what is wrong with a line or the rest of a file; `place`: a block that is not wanted. */
+/** A needed block, the position of a skipped block, or a fault in a line or the rest of a file. */
 export type ReadResult =
   | { readonly kind: 'block'; readonly block: ReadBlock }
-  | { readonly kind: 'passed'; readonly place: BlockPosition }
+  | { readonly kind: 'skipped'; readonly position: BlockPosition }
   | { readonly kind: 'fault'; readonly sentence: string }
 
-/** The source is of no use, for the reason in its message. */
+/** The source cannot be used, for the reason in the message. */
 export class SourceError extends Error {
   override name = 'SourceRefusal'
 }
 
-/** What is inside of a file is not what it should be. */
+/** The content of a file is invalid. */
 export class FileError extends Error {
   override name = 'FileFault'
 }
 
 export async function* readBlocks(
   file: PlannedFile,
-  wants: (place: BlockPosition) => boolean,
+  isNeeded: (position: BlockPosition) => boolean,
 ): AsyncGenerator<ReadResult> {
   const read = file.form.kind === 'node' ? readNodeLine : readArchiveLine
-  const fault = (words: string): ReadResult => ({ kind: 'fault', sentence: `${file.path} ${words}` })
+  const fault = (text: string): ReadResult => ({ kind: 'fault', sentence: `${file.path} ${text}` })
   let last = { height: -1, events: '' }
   try {
     for await (const line of textLines(file.open(), LINE_CHARS)) {
-      const found = read(line.text, wants)
+      const found = read(line.text, isNeeded)
       if (typeof found !== 'string' && found.kind !== 'fault') {
-        const { height } = found.kind === 'block' ? found.block : found.place
+        const { height } = found.kind === 'block' ? found.block : found.position
         const events = line.text.slice(line.text.indexOf('"events"'))
-        // A node that was started anew may write its last block again.
+        // A restarted node may write its last block again.
         if (height === last.height && events === last.events) continue
         if (height === last.height) throw new SourceError(`${file.path} has ${streamingText(height)}`)
         last = { height, events }
@@ -63,36 +63,36 @@ export async function* readBlocks(
 type NodeError = Error & { readonly code?: string }
 
 const UNBATCHED_TEXT =
-  'has an event a line and no heights of blocks, and without them nothing tells a gap: take node_fills_by_block, which a node writes with --write-fills --batch-by-block.'
+  'has one event per line without block heights, so gaps cannot be detected. Use node_fills_by_block, which a node writes with --write-fills --batch-by-block.'
 
 const streamingText = (height: number) =>
-  `two lines of height ${height}, as --stream-with-block-info writes them, where a block without fills has none and looks like a gap: take node_fills_by_block, which a node writes with --batch-by-block.`
+  `two lines of height ${height}, as written by --stream-with-block-info. That format has no line for blocks without fills, so they look like gaps. Use node_fills_by_block, which a node writes with --batch-by-block.`
 
 function lineFaultText({ number, isEnded }: TextLine, found: string): string {
-  if (isEnded) return `line ${number} ${found}: its block stays a gap.`
-  return `ends in the midst of line ${number}: copy it again once it is whole, and run this again.`
+  if (isEnded) return `line ${number} ${found}; its block stays a gap.`
+  return `ends in the middle of line ${number}. Copy it again once it is complete, and rerun this command.`
 }
 
 function fileFaultText({ name, message, code }: NodeError): string {
-  if (message === 'is cut short' || code === 'Z_BUF_ERROR')
-    return 'is cut short: what was whole of it was read; copy it again, and run this again.'
-  if (name === FileError.name) return `${message}: what stands before was read; copy it again, and run this again.`
+  if (message === 'is truncated' || code === 'Z_BUF_ERROR')
+    return 'is truncated; its complete part was read. Copy it again, and rerun this command.'
+  if (name === FileError.name) return `${message}; the part before was read. Copy it again, and rerun this command.`
   if (code?.startsWith('Z_'))
-    return `is damaged (${code}): what stands before was read; copy it again, and run this again.`
-  return `cannot be read on (${code ?? visible(message)}): run this again.`
+    return `is damaged (${code}); the part before was read. Copy it again, and rerun this command.`
+  return `cannot be read further (${code ?? visible(message)}). Rerun this command.`
 }
 
-/** A line of a node; text: what is wrong with it. Behind what a killed node left of a line the next one begins. */
-function readNodeLine(text: string, wants: (place: BlockPosition) => boolean): ReadResult | string {
-  return parseNodeLine(text.slice(Math.max(0, text.lastIndexOf(LINE_BEGIN))), wants)
+/** A line of a node file; text is its fault. A killed node may leave a partial line in front of the next one. */
+function readNodeLine(text: string, isNeeded: (position: BlockPosition) => boolean): ReadResult | string {
+  return parseNodeLine(text.slice(Math.max(0, text.lastIndexOf(LINE_BEGIN))), isNeeded)
 }
 
-function parseNodeLine(text: string, wants: (place: BlockPosition) => boolean): ReadResult | string {
+function parseNodeLine(text: string, isNeeded: (position: BlockPosition) => boolean): ReadResult | string {
   const head = readLineHead(text)
   if (!head) return 'has no block_number and block_time'
-  const place = { height: head.height, time: nodeTimeMs(head.time) }
-  if (!Number.isSafeInteger(place.time) || place.time < 0) return 'has a block_time that is none'
-  if (!wants(place)) return { kind: 'passed', place }
+  const position = { height: head.height, time: nodeTimeMs(head.time) }
+  if (!Number.isSafeInteger(position.time) || position.time < 0) return 'has an invalid block_time'
+  if (!isNeeded(position)) return { kind: 'skipped', position }
   const events = readEvents(text)
   if (!events.ok) return events.error
   const bad: string[] = []
@@ -100,38 +100,38 @@ function parseNodeLine(text: string, wants: (place: BlockPosition) => boolean): 
     bad.push(why),
   )
   if (bad.length > 0) return `has a ${visible(bad[0] ?? '')}`
-  return { kind: 'block', block: { ...place, line: fillsLine({ ...place, fills }) } }
+  return { kind: 'block', block: { ...position, line: fillsLine({ ...position, fills }) } }
 }
 
-function readArchiveLine(text: string, wants: (place: BlockPosition) => boolean): ReadResult | string {
+function readArchiveLine(text: string, isNeeded: (position: BlockPosition) => boolean): ReadResult | string {
   const read = readBackfillLine(text)
   if (!read.ok) return visible(`${read.error.field} ${read.error.message}`.trim())
   const { height, time, events: line } = read.value
-  return wants({ height, time })
+  return isNeeded({ height, time })
     ? { kind: 'block', block: { height, time, line } }
-    : { kind: 'passed', place: { height, time } }
+    : { kind: 'skipped', position: { height, time } }
 }
 
 interface TextLine {
   readonly text: string
-  /** From 1 on. */
+  /** Starts at 1. */
   readonly number: number
-  /** It ended with a line feed: the last line of a file that is written, or was cut, has none. */
+  /** Whether it ended with a line feed; the last line of an incomplete file does not. */
   readonly isEnded: boolean
 }
 
-/** The lines of a file with something in them. Bytes that are no UTF-8 are an error, and no other text. */
+/** The non-empty lines of a file. Invalid UTF-8 is an error and never replaced. */
 export async function* textLines(chunks: AsyncIterable<Uint8Array>, mostChars: number): AsyncGenerator<TextLine> {
   const decode = utf8()
   let rest = ''
   let number = 0
   for await (const chunk of chunks) {
-    const piece = decoded(decode, number, chunk)
-    if (piece.includes('\n')) {
-      const lines = (rest + piece).split('\n')
+    const part = decoded(decode, number, chunk)
+    if (part.includes('\n')) {
+      const lines = (rest + part).split('\n')
       rest = lines.pop() ?? ''
       for (const text of lines) if (++number && text !== '') yield { text, number, isEnded: true }
-    } else rest += piece
+    } else rest += part
     if (rest.length > mostChars) throw new FileError(`has a line (${number + 1}) of more than ${mostChars} characters`)
   }
   rest += decoded(decode, number)
@@ -140,7 +140,7 @@ export async function* textLines(chunks: AsyncIterable<Uint8Array>, mostChars: n
 
 type Decode = (chunk?: Uint8Array) => string
 
-/** Without a chunk: that was all. */
+/** Call without a chunk at the end. */
 function utf8(): Decode {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
   return (chunk) => decoder.decode(chunk, { stream: chunk !== undefined })
@@ -150,6 +150,6 @@ function decoded(decode: Decode, number: number, chunk?: Uint8Array): string {
   try {
     return decode(chunk)
   } catch {
-    throw new FileError(`is no text behind line ${number}`)
+    throw new FileError(`is not UTF-8 text after line ${number}`)
   }
 }

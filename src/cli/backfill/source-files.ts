@@ -1,12 +1,12 @@
-// The files of a source: which of them hold blocks, of which times or heights, and what is wrong where none do. A file is
-// known by its path, in the layout of a node's data folder, of the exchange's bucket, or of an archive.
+// Selects the files of a source that hold needed blocks. Files are recognized by path, in the layout of a node's data folder,
+// the exchange's bucket, or an archive.
 
 import { err, ok, type Result } from '../../core/result.ts'
 import { HOUR_MS } from '../../core/time.ts'
 import type { ArchivedRange } from './window.ts'
 import { type BlockPosition, timesOf, type Window } from './window.ts'
 
-/** `open` gives what is in it, unpacked. */
+/** `open` returns the decompressed content. */
 export interface SourceFile {
   readonly path: string
   readonly bytes: number
@@ -14,29 +14,29 @@ export interface SourceFile {
 }
 
 export type FileForm =
-  /** An hour of a node, by the node's clock: its blocks are of the hour, or somewhat older. */
+  /** One hour of a node by its own clock; its blocks are from that hour or slightly older. */
   | { readonly kind: 'node'; readonly fromMs: number }
   | { readonly kind: 'archive'; readonly chain: string | null; readonly first: number; readonly last: number }
 
 export type PlannedFile = SourceFile & { readonly form: FileForm }
 
-/** A block comes into a node's file so long after its time, at most, while the node is in step with its chain. */
+/** A synced node writes a block at most this long after its time. */
 const FILE_LAG_MS = 600_000
 const BY_BLOCK = 'node_fills_by_block'
 const ARCHIVE_FILE = /(?:^|\/)(?:archive\/([^/]+)\/)?\d{4}-\d\d-\d\d\/(\d{12,16})-(\d{12,16})\.events\.gz$/
 const HOURLY_FILE = /(?:^|\/)(?:([^/]+)\/)??(?:hourly\/)?(\d{4})(\d\d)(\d\d)\/(\d{1,2})(?:\.lz4)?$/
 const STREAM = /^(?:node_|misc_events|hip3_|system_and_|replica_cmds)/
 
-const WITHOUT_HEIGHTS = `has no heights of blocks, and without them nothing tells a gap: take ${BY_BLOCK} (in the exchange's bucket from 2025-07-27 on), which a node writes with --write-fills --batch-by-block`
-const WITHOUT_EMPTY_BLOCKS = `has no line for a block without fills, so that it looks like a gap: take ${BY_BLOCK}, which a node writes with --write-fills --batch-by-block`
-/** Why files of these streams cannot be taken. */
+const WITHOUT_HEIGHTS = `has no block heights, so gaps cannot be detected. Use ${BY_BLOCK} (in the exchange's bucket since 2025-07-27), which a node writes with --write-fills --batch-by-block`
+const WITHOUT_EMPTY_BLOCKS = `has no line for blocks without fills, so they look like gaps. Use ${BY_BLOCK}, which a node writes with --write-fills --batch-by-block`
+/** Why files of these streams cannot be used. */
 const UNSUPPORTED_STREAMS: Readonly<Record<string, string>> = {
   node_fills: WITHOUT_HEIGHTS,
   node_trades: WITHOUT_HEIGHTS,
   node_fills_streaming: WITHOUT_EMPTY_BLOCKS,
 }
 
-/** What a file is by its path; the name of a stream that is not read; null: nothing that is known. */
+/** The form of a file by its path; the name of an unsupported stream; null if unknown. */
 export function formOf(path: string): FileForm | string | null {
   const archived = ARCHIVE_FILE.exec(path)
   if (archived)
@@ -48,16 +48,16 @@ export function formOf(path: string): FileForm | string | null {
   return { kind: 'node', fromMs }
 }
 
-/** Those that hold blocks, in the order of these; or why there are none. `chain`: the gateway's. */
+/** The files with blocks in order, or why there are none. `chain` is the chain of the gateway. */
 export function blockFiles(source: string, files: readonly SourceFile[], chain: string): Result<PlannedFile[], string> {
   const formed = files.map((file) => ({ ...file, form: formOf(file.path) }))
   const known = formed.filter((file): file is PlannedFile => typeof file.form === 'object' && file.form !== null)
   if (known.length === 0) return err(noBlocksText(source, formed))
   if (new Set(known.map(({ form }) => form.kind)).size > 1)
-    return err(`${source} holds both files of a node and an archive: name the folder of one of them.`)
+    return err(`${source} holds both node files and an archive. Pass the folder of one of them.`)
   const other = known.find(({ form }) => form.kind === 'archive' && (form.chain ?? chain) !== chain)
   if (other)
-    return err(`${other.path} is of another chain than the gateway's, which is ${chain}: name a folder of that.`)
+    return err(`${other.path} belongs to another chain than the gateway (${chain}). Pass a folder of that chain.`)
   return ok(known.toSorted((a, b) => sortKey(a) - sortKey(b)))
 }
 
@@ -66,12 +66,12 @@ function noBlocksText(source: string, files: readonly { readonly form: unknown }
   const refused = streams.find((stream) => UNSUPPORTED_STREAMS[stream] !== undefined)
   if (refused !== undefined) return `${source} holds ${refused}, which ${UNSUPPORTED_STREAMS[refused]}.`
   const other = streams.length > 0 ? `no ${BY_BLOCK}, only ${streams.join(', ')}` : 'no blocks'
-  return `${source} holds ${other}: name a folder with ${BY_BLOCK} of a node (hourly/YYYYMMDD/H, raw or .lz4), or with an archive (archive/CHAIN/YYYY-MM-DD/FIRST-LAST.events.gz).`
+  return `${source} holds ${other}. Pass a folder with ${BY_BLOCK} of a node (hourly/YYYYMMDD/H, raw or .lz4), or with an archive (archive/CHAIN/YYYY-MM-DD/FIRST-LAST.events.gz).`
 }
 
 const sortKey = ({ form }: PlannedFile): number => (form.kind === 'node' ? form.fromMs : form.first)
 
-/** Whether a file may have a block that is wanted and is not there. */
+/** Whether a file may hold a block that is needed and not archived. */
 export function isNeeded(form: FileForm, window: Window, held: ArchivedRange): boolean {
   const { liveFrom } = held
   if (form.kind === 'archive') {
@@ -86,7 +86,7 @@ export function isNeeded(form: FileForm, window: Window, held: ArchivedRange): b
   return first <= last && form.fromMs - FILE_LAG_MS <= liveFrom.time && !held.hasTimes(first, last)
 }
 
-/** Files that come before all that are wanted, by the heights that they begin with: one ends where the next begins. */
+/** Whether a file lies before the window: it ends where the next one starts. */
 export function isBelow(next: BlockPosition | null, { from }: Window): boolean {
   return next !== null && 'height' in from && next.height <= from.height
 }

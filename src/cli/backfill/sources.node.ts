@@ -1,7 +1,6 @@
-// Files of a source: a folder on this machine; a bucket of S3 whose owner has the reader pay, such as
-// s3://hl-mainnet-node-data/node_fills_by_block; another gateway's archive, by the links that it signs. Invariants: nothing of a
-// bucket is fetched but lists until who pays has seen the bill; a file of a gateway whose SHA-256 is another than was listed
-// is not read.
+// Lists and opens the files of a source: a local folder; a requester-pays S3 bucket such as
+// s3://hl-mainnet-node-data/node_fills_by_block; or another gateway's archive by signed links. Invariants: before the user has
+// accepted the cost, only lists of a bucket are fetched; a file whose SHA-256 differs from the listed one is not read.
 
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
@@ -16,14 +15,14 @@ import { decompress } from './decompress.node.ts'
 import { SourceError } from './read-blocks.ts'
 import { formOf, type PlannedFile, type SourceFile } from './source-files.ts'
 
-/** Where the exchange's bucket lies. */
+/** Region of the exchange's bucket. */
 const REGION = 'ap-northeast-1'
-/** Of 1,000 files each: twenty years of hours. */
+/** 1,000 files per list: enough for twenty years of hourly files. */
 const LISTS_MAX = 200
-/** What fetching costs who fetches, by Amazon's list prices of November 2026. */
+/** Prices of Amazon S3 for the requester, November 2026. */
 const GIB = 2 ** 30
 const DOLLARS_PER_GIB = 0.09
-/** 1,000 GETs, and 1,000 lists. */
+/** Per 1,000 GET and per 1,000 LIST requests. */
 const DOLLARS_PER_GETS = 0.0004
 const DOLLARS_PER_LISTS = 0.005
 const PAYER = { 'x-amz-request-payer': 'requester' }
@@ -36,17 +35,19 @@ export interface BucketListing {
   readonly lists: number
 }
 
-/** The files below `s3://BUCKET/PREFIX`; or why they cannot be listed. */
+/** The files under `s3://BUCKET/PREFIX`, or why they cannot be listed. */
 export async function bucketFiles(source: string, env: Env): Promise<Result<BucketListing, string>> {
   const [, name, prefix = ''] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/.exec(source) ?? []
-  if (name === undefined) return err(`${source} is no bucket: write s3://BUCKET/PREFIX.`)
+  if (name === undefined) return err(`${source} is not a bucket. Write s3://BUCKET/PREFIX.`)
   const {
     AWS_ACCESS_KEY_ID: accessKeyId,
     AWS_SECRET_ACCESS_KEY: secretAccessKey,
     AWS_SESSION_TOKEN: sessionToken,
   } = env
   if (!accessKeyId || !secretAccessKey)
-    return err(`Who fetches from ${source} pays: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment.`)
+    return err(
+      `Downloads from ${source} are billed to your AWS account. Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment.`,
+    )
   const keys = { accessKeyId, secretAccessKey, ...(sessionToken !== undefined && { sessionToken }) }
   const bucket = new Bucket(name, new AwsClient({ ...keys, service: 's3', retries: 0 }), env)
   const files: SourceFile[] = []
@@ -59,7 +60,7 @@ export async function bucketFiles(source: string, env: Env): Promise<Result<Buck
     if (token === undefined) return ok({ files, lists })
   }
   return err(
-    `${source} holds more than ${LISTS_MAX},000 files: name a prefix such as s3://${name}/node_fills_by_block.`,
+    `${source} holds more than ${LISTS_MAX},000 files. Pass a prefix such as s3://${name}/node_fills_by_block.`,
   )
 }
 
@@ -127,33 +128,34 @@ function s3ErrorText(status: number, text: string): string {
   const code = visible(xmlText(text, 'Code') ?? 'no reason')
   const fix =
     status === 403
-      ? 'the AWS keys of the environment must be right, and their user may read buckets of others (s3:GetObject, s3:ListBucket)'
+      ? 'Check the AWS keys in the environment; their user needs s3:GetObject and s3:ListBucket.'
       : status === 404
-        ? 'check its name'
-        : 'try again'
-  return `is refused by S3 (${status}, ${code}): ${fix}.`
+        ? 'Check the bucket name.'
+        : 'Try again.'
+  return `was rejected by S3 (${status}, ${code}). ${fix}`
 }
 
-/** The bill, before anything of it is fetched. */
+/** The estimated bill, shown before anything is fetched. */
 export function billText(files: number, bytes: number, lists: number): string {
   const dollars =
     (bytes / GIB) * DOLLARS_PER_GIB + (files / 1_000) * DOLLARS_PER_GETS + (lists / 1_000) * DOLLARS_PER_LISTS
   const amount = dollars < 0.01 ? 'less than $0.01' : `about $${dollars.toFixed(2)}`
-  return `${files} files, ${(bytes / GIB).toFixed(2)} GiB: ${amount} on the bill of your AWS account (requester pays; egress to the Internet at $${DOLLARS_PER_GIB} a GiB, and each request).`
+  return `${files} files, ${(bytes / GIB).toFixed(2)} GiB: ${amount} billed to your AWS account (requester pays: $${DOLLARS_PER_GIB} per GiB of egress, plus requests).`
 }
 
-/** Ten years of hours, or two of minutes. */
+/** Years of hourly or per-minute files. */
 const FILES_MAX = 2_000_000
 
-/** All files in it; or why not. */
+/** All files in a folder, or why it cannot be read. */
 export async function folderFiles(folder: string): Promise<Result<SourceFile[], string>> {
   const root = resolve(folder)
   const files: SourceFile[] = []
   try {
-    if (!(await stat(root)).isDirectory()) return err(`${folder} is a file: name the folder that it lies in.`)
+    if (!(await stat(root)).isDirectory()) return err(`${folder} is a file. Pass the folder that contains it.`)
     for (const entry of await readdir(root, { recursive: true, withFileTypes: true })) {
       if (!entry.isFile() && !entry.isSymbolicLink()) continue
-      if (files.length === FILES_MAX) return err(`${folder} holds more than ${FILES_MAX} files: name a folder in it.`)
+      if (files.length === FILES_MAX)
+        return err(`${folder} holds more than ${FILES_MAX.toLocaleString('en')} files. Pass a subfolder.`)
       const path = join(entry.parentPath, entry.name)
       files.push({ path, bytes: 0, open: () => decompress(path, createReadStream(path)) })
     }
@@ -165,11 +167,11 @@ export async function folderFiles(folder: string): Promise<Result<SourceFile[], 
 
 function unreadableText(folder: string, code = 'unknown'): string {
   if (code === 'ENOENT')
-    return `${folder} does not exist: name a folder, s3://BUCKET/PREFIX, or the https:// address of a gateway.`
-  return `${folder} cannot be read (${code}): give this user the right to read it.`
+    return `${folder} does not exist. Pass a folder, s3://BUCKET/PREFIX, or the https:// URL of a gateway.`
+  return `${folder} cannot be read (${code}). Give this user read access.`
 }
 
-/** Links end after an hour: no more are made than are used soon. */
+/** Links expire after an hour, so only as many are requested as are used soon. */
 const PAGE = 100
 const TIMEOUT_MS = 60_000
 
@@ -183,12 +185,12 @@ export interface OtherGateway {
   readonly url: string
   readonly key: string
   readonly chain: string
-  /** Of first blocks, Unix ms. */
+  /** Bounds of the first blocks of files, Unix ms. */
   readonly fromMs: number
   readonly toMs: number
 }
 
-/** Its segments of events, a day after the other. `paid` hears of the credits that links cost. */
+/** The event segments of another gateway, day by day. `onCost` receives the credits charged for links. */
 export async function* gatewayFiles(
   from: OtherGateway,
   onCost: (credits: number) => void,
@@ -207,7 +209,7 @@ export async function* gatewayFiles(
 function plannedFile({ url }: OtherGateway, { key, bytes, sha256, link }: z.infer<typeof File>): PlannedFile {
   const form = formOf(key)
   if (form === null || typeof form === 'string')
-    throw new SourceError(`${visible(key)} of ${url} is no segment of events.`)
+    throw new SourceError(`${visible(key)} of ${url} is not an event segment.`)
   return { path: key, bytes, form, open: () => decompress(key, fetchVerified(new URL(link, url), sha256)) }
 }
 
@@ -215,28 +217,32 @@ async function* fetchVerified(url: URL, sha256: string): AsyncGenerator<Uint8Arr
   const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) })
   if (!response.ok) throw new Error(`status ${response.status}`)
   const body = new Uint8Array(await response.arrayBuffer())
-  if (createHash('sha256').update(body).digest('hex') !== sha256) throw new Error('its SHA-256 is not the listed one')
+  if (createHash('sha256').update(body).digest('hex') !== sha256)
+    throw new Error('its SHA-256 differs from the listed one')
   yield body
 }
 
 async function listFiles({ url, key, chain }: OtherGateway, fromMs: number, toMs: number, after: string) {
-  const asked = new URL(`/v1/${encodeURIComponent(chain)}/history/files`, url)
-  const words = { from: String(fromMs), to: String(toMs), products: 'events', limit: String(PAGE) }
-  asked.search = new URLSearchParams(after === '' ? words : { ...words, after }).toString()
+  const target = new URL(`/v1/${encodeURIComponent(chain)}/history/files`, url)
+  const params = { from: String(fromMs), to: String(toMs), products: 'events', limit: String(PAGE) }
+  target.search = new URLSearchParams(after === '' ? params : { ...params, after }).toString()
   const headers = { authorization: `Bearer ${key}` }
-  const response = await fetch(asked, { headers, redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) }).catch(
+  const response = await fetch(target, { headers, redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) }).catch(
     (error: Error) => error,
   )
-  if (response instanceof Error) throw new SourceError(`No gateway answers at ${url} (${visible(response.message)}).`)
+  if (response instanceof Error)
+    throw new SourceError(
+      `No gateway responds at ${url} (${visible(response.message)}). Check the URL and the network.`,
+    )
   const json: unknown = await response.json().catch(() => null)
-  if (!response.ok) throw new SourceError(`${url} refuses: ${visible(errorText(response.status, json))}`)
+  if (!response.ok) throw new SourceError(`${url} rejected the request: ${visible(errorText(response.status, json))}`)
   const page = BucketPage.safeParse(json)
   if (!page.success)
-    throw new SourceError(`${url} does not answer as a Weir gateway with an archive: check its address.`)
+    throw new SourceError(`${url} does not respond like a Weir gateway with an archive. Check the URL.`)
   return page.data.data
 }
 
 function errorText(status: number, json: unknown): string {
   const refusal = ErrorBody.safeParse(json)
-  return refusal.success ? refusal.data.error_message : `status ${status}, not as a Weir gateway: check its address.`
+  return refusal.success ? refusal.data.error_message : `status ${status}, not from a Weir gateway. Check the URL.`
 }

@@ -1,4 +1,4 @@
-// Which blocks are wanted: from a height or a time to another, both included.
+// The requested range of blocks, between two heights or times, inclusive, and what of it is archived.
 
 import * as z from 'zod'
 import { wholeNumber } from '../../core/whole-number.ts'
@@ -20,29 +20,29 @@ const HEIGHT_MAX = 999_999_999_999
 
 export const BoundValue: z.ZodType<Bound, string> = z.union(
   [wholeNumber(0, HEIGHT_MAX).transform((height) => ({ height })), TimeValue.transform((timeMs) => ({ timeMs }))],
-  'must be a height in digits alone, a UTC day such as 2026-11-01 (its 00:00Z) or a time with its zone such as 2026-11-01T12:00Z',
+  'must be a block height in digits, a UTC day such as 2026-11-01 (00:00 UTC), or a time with a time zone such as 2026-11-01T12:00Z',
 )
 
-/** Whether it ends before it begins; of a height and a time nobody knows. */
+/** Whether the range ends before it starts; false for a height and a time, which are not comparable. */
 export function isReversed(from: Bound, to: Bound): boolean {
   return boundValue(to) < boundValue(from) && 'height' in from === 'height' in to
 }
 
-/** Where a block lies. */
-export function sideOf(place: BlockPosition, { from, to }: Window): 'before' | 'in' | 'behind' {
-  if (coordinateOf(from, place) < boundValue(from)) return 'before'
-  return coordinateOf(to, place) > boundValue(to) ? 'behind' : 'in'
+/** Where a block lies relative to the window. */
+export function sideOf(position: BlockPosition, { from, to }: Window): 'before' | 'in' | 'behind' {
+  if (coordinateOf(from, position) < boundValue(from)) return 'before'
+  return coordinateOf(to, position) > boundValue(to) ? 'behind' : 'in'
 }
 
-/** How much of the window lies up to a block, from 0 to 1. `end`: the first block that is not wanted any more. */
-export function shareOf(place: BlockPosition, { from, to }: Window, end: BlockPosition): number {
+/** Share of the window up to a block, from 0 to 1. `end` is the first block after the window. */
+export function shareOf(position: BlockPosition, { from, to }: Window, end: BlockPosition): number {
   const first = boundValue(from)
   const last =
     'height' in to === 'height' in from ? Math.min(boundValue(to), coordinateOf(from, end)) : coordinateOf(from, end)
-  return Math.min(1, Math.max(0, (coordinateOf(from, place) - first) / Math.max(1, last - first)))
+  return Math.min(1, Math.max(0, (coordinateOf(from, position) - first) / Math.max(1, last - first)))
 }
 
-/** Unix ms between which all its blocks lie; null: heights say nothing of times. */
+/** Time bounds of the window in Unix ms; null for bounds that are heights. */
 export function timesOf({ from, to }: Window): { readonly fromMs: number | null; readonly toMs: number | null } {
   return { fromMs: 'timeMs' in from ? from.timeMs : null, toMs: 'timeMs' in to ? to.timeMs : null }
 }
@@ -53,7 +53,7 @@ const coordinateOf = (bound: Bound, { height, time }: BlockPosition): number => 
 export interface ArchiveGap {
   readonly from: number
   readonly to: number
-  /** Times of the blocks on both sides. */
+  /** Times of the blocks on both sides of the gap. */
   readonly after_ms: number
   readonly before_ms: number
 }
@@ -63,14 +63,14 @@ export class ArchivedRange {
   readonly #liveFrom: BlockPosition
   readonly #gaps: readonly ArchiveGap[]
 
-  /** All from `from` up to `before` is there, but for the gaps, which are in order. */
+  /** Everything from `from` up to `liveFrom` is archived, except for `gaps`, which are sorted. */
   constructor(from: BlockPosition | null, before: BlockPosition, gaps: readonly ArchiveGap[]) {
     this.#from = from
     this.#liveFrom = before
     this.#gaps = gaps
   }
 
-  /** The first block that the log archived itself: from here on nothing is wanted. */
+  /** The first block that the gateway archived itself; nothing is needed from here on. */
   get liveFrom(): BlockPosition {
     return this.#liveFrom
   }
@@ -85,19 +85,19 @@ export class ArchivedRange {
     return this.has(first) && last < (this.#gapFrom(first)?.from ?? Number.POSITIVE_INFINITY)
   }
 
-  /** Whether every block between these times is there. Several blocks may have one time, so bounds must lie inside. */
+  /** Whether every block between these times is archived. Blocks may share a time, so the bounds are exclusive. */
   hasTimes(fromMs: number, toMs: number): boolean {
     if (this.#from === null || fromMs <= this.#from.time || toMs > this.#liveFrom.time) return false
     return !this.#gaps.some(({ after_ms, before_ms }) => after_ms <= toMs && before_ms >= fromMs)
   }
 
-  /** The first gap that ends at or behind a height. */
+  /** The first gap that ends at or after a height. */
   #gapFrom(height: number): ArchiveGap | undefined {
     let low = 0
     let high = this.#gaps.length
     while (low < high) {
       const middle = (low + high) >> 1
-      // biome-ignore lint/style/noNonNullAssertion: between the bounds of the search
+      // biome-ignore lint/style/noNonNullAssertion: the index is within the search bounds
       if (this.#gaps[middle]!.to < height) low = middle + 1
       else high = middle
     }

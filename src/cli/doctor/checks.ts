@@ -1,6 +1,5 @@
-// What the doctor makes of what it saw: npm start and its state, a node's files, its HTTP, the gateway, the disks. A check is a
-// line for a person. Invariant: no token is in a text, and what others wrote (a node, a gateway) reaches a terminal without its
-// control characters, and shortened.
+// Turns what the doctor observed into checks, one line each: npm start and its state, node files, node HTTP, gateway and disks.
+// Invariants: no text contains a token; text from nodes and gateways is shortened and stripped of control characters.
 
 import * as z from 'zod'
 import { parseJson } from '../../core/json.ts'
@@ -12,9 +11,9 @@ export interface Check {
   readonly name: string
   readonly state: 'ok' | 'warn' | 'FAIL'
   readonly saw: string
-  /** What to do; nothing where all is well. */
+  /** Advice; absent if all is well. */
   readonly fix?: string
-  /** What of Weir or the node is at fault, where that is known. */
+  /** The component at fault, if known. */
   readonly part?: 'devnet' | 'gateway' | 'feeder'
 }
 
@@ -30,7 +29,7 @@ const finding =
     ...(part !== undefined && { part }),
   })
 
-/** What a look at the thing of this name finds. */
+/** Constructors of the results of a named check. */
 export const checkResults = (name: string) => ({
   ok: finding(name, 'ok'),
   warn: finding(name, 'warn'),
@@ -54,14 +53,14 @@ function safeText(text: string): string {
   return plain.length > TEXT_CHARS_MAX ? `${plain.slice(0, TEXT_CHARS_MAX)}…` : plain
 }
 
-/** `1.5 s` of milliseconds. */
+/** Milliseconds as `1.5 s`. */
 function secondsText(ms: number): string {
   return `${(Math.abs(ms) / 1000).toFixed(Math.abs(ms) < 10_000 ? 1 : 0)} s`
 }
 
 const UNITS = ['bytes', 'KB', 'MB', 'GB', 'TB'] as const
 
-/** `1.5 GB` of bytes. */
+/** Bytes as `1.5 GB`. */
 export function bytesText(bytes: number): string {
   const step = Math.min(UNITS.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3))
   return `${(bytes / 1000 ** step).toFixed(step > 0 ? 1 : 0)} ${UNITS[step]}`
@@ -69,10 +68,10 @@ export function bytesText(bytes: number): string {
 
 export interface LaunchFacts {
   readonly folder: string
-  /** Files of the folder that are there and cannot be read as what they are. */
+  /** Files of the folder that exist but are invalid. */
   readonly damaged: readonly string[]
   readonly ports: { readonly gateway: number; readonly devnet: number } | null
-  /** What runs by dev.json, with whether it does; null where nothing runs by it, or it cannot be read. */
+  /** Processes listed in dev.json, with their state; null if none are listed or the file cannot be read. */
   readonly processes: readonly LaunchedProcess[] | null
 }
 
@@ -80,50 +79,50 @@ interface LaunchedProcess {
   readonly name: string
   readonly pid: number
   readonly runs: boolean
-  /** By a signal: it runs, and does nothing. */
+  /** Stopped by a signal. */
   readonly isStopped: boolean
 }
 
 export function checkLaunch({ folder, damaged, ports, processes }: LaunchFacts): Check[] {
   const broken = damaged.map((file) =>
-    START.fail(`${folder}/${file} is damaged`, 'Put back a copy, or begin afresh with "npm start -- --reset".'),
+    START.fail(`${folder}/${file} is damaged`, 'Restore a copy, or start fresh with "npm start -- --reset".'),
   )
-  if (processes === null) return [...broken, START.fail(`nothing runs on ${folder}`, 'Start it: "npm start".')]
+  if (processes === null) return [...broken, START.fail(`not running with state folder ${folder}`, 'Run "npm start".')]
   const gone = processes.filter(({ runs }) => !runs)
   const stopped = processes.filter(({ isStopped }) => isStopped)
   for (const { name, pid } of stopped) {
-    const [saw, fix] = stoppedText(name, pid).split(': ') as [string, string]
+    const [saw, fix] = stoppedText(name, pid).split('. ') as [string, string]
     broken.push(START.fail(saw, fix))
   }
   if (stopped.length > 0 && gone.length === 0) return broken
   const listening = ports === null ? '' : `; ports ${ports.gateway} and ${ports.devnet} (devnet)`
-  if (gone.length === 0) return [...broken, START.ok(`runs on ${folder}: ${listed(processes)}${listening}`)]
-  return [...broken, START.fail(`does not run: ${listed(gone)}`, `See ${folder}/log; "npm start" begins again.`)]
+  if (gone.length === 0)
+    return [...broken, START.ok(`running with state folder ${folder}: ${listed(processes)}${listening}`)]
+  return [...broken, START.fail(`not running: ${listed(gone)}`, `See ${folder}/log, then run "npm start" again.`)]
 }
 
 const NODE_CHECKS: readonly string[] = ['node files', 'node http', 'snapshots']
 
-/** What to do about a line where "npm start" runs what is at fault: advice for a node's host is of no use there. */
+/** Replaces the fix if "npm start" runs the component at fault, because advice for a node's host does not apply there. */
 export function withLaunchFix({ part: at, ...check }: Check, { folder, processes }: LaunchFacts): Check {
   const part = NODE_CHECKS.includes(check.name) ? 'devnet' : at
   if (part === undefined || check.state === 'ok') return check
   const process = processes?.find(({ name, runs }) => name === part && runs)
-  if (process === undefined) return { ...check, fix: 'See the line "npm start".' }
+  if (process === undefined) return { ...check, fix: 'See the check "npm start".' }
   const { pid } = process
   return {
     ...check,
-    fix: `It is ${part}, process ${pid}: after "kill -KILL ${pid}" it comes back. ${folder}/log/${part}.log`,
+    fix: `Cause: ${part} (process ${pid}). Restart it with "kill -KILL ${pid}"; log: ${folder}/log/${part}.log`,
   }
 }
 
-/** `kept`: what a start would say, which begins with what is wrong and ends with what to do; null: nothing is kept. */
-export function checkStoredState(kept: 'whole' | Error | null): Check[] {
-  if (kept === null) return []
-  if (kept === 'whole') return [STATE.ok('its tokens and databases are whole')]
-  const { message } = kept
-  const cut = message.lastIndexOf(': ')
-  const cure = message.slice(cut + 2)
-  return [STATE.fail(message.slice(0, cut), cure.charAt(0).toUpperCase() + cure.slice(1))]
+/** `stored`: `whole`, the error of a start (what is wrong, then what to do), or null if there is no state. */
+export function checkStoredState(stored: 'whole' | Error | null): Check[] {
+  if (stored === null) return []
+  if (stored === 'whole') return [STATE.ok('tokens and databases are intact')]
+  const { message } = stored
+  const end = message.lastIndexOf('. ')
+  return [end < 0 ? STATE.fail(message) : STATE.fail(message.slice(0, end), message.slice(end + 2))]
 }
 
 function listed(processes: readonly { readonly name: string; readonly pid: number }[]): string {
@@ -135,7 +134,7 @@ type Head = Omit<StreamLine, 'text'>
 export interface StreamFacts {
   readonly name: StreamName
   readonly state: 'absent' | 'unreadable' | 'there'
-  /** Its last line at the first look and at the second; null while it has none. */
+  /** Last line at the first and second sample; null if there is none. */
   readonly before: Head | null
   readonly after: Head | null
 }
@@ -144,11 +143,11 @@ export interface FilesFacts {
   readonly folder: string
   readonly state: 'absent' | 'unreadable' | 'there'
   readonly streams: readonly StreamFacts[]
-  /** Folders of a node that writes lines one by one. */
+  /** Folders of a node that writes without batching by block. */
   readonly unbatched: readonly string[]
-  /** Between the two looks. */
+  /** Time between the two samples. */
   readonly tookMs: number
-  /** Of the second look. */
+  /** Time of the second sample. */
   readonly nowMs: number
 }
 
@@ -158,15 +157,15 @@ const FLAG: Readonly<Partial<Record<StreamName, string>>> = {
   misc: '--write-misc-events',
 }
 
-/** A node that is this late is catching up, or a clock is wrong. */
+/** A node later than this is catching up, or a clock is wrong. */
 const NODE_LATE_MS = 2_000
 
 export function checkFiles(facts: FilesFacts): Check[] {
   const { folder, state } = facts
   if (state === 'absent')
-    return [FILES.fail(`there is no ${folder}`, '--data is the folder that holds node_fills_by_block and so on.')]
+    return [FILES.fail(`${folder} does not exist`, 'Pass the folder that contains node_fills_by_block as --data.')]
   if (state === 'unreadable')
-    return [FILES.fail(`${folder} cannot be read`, 'Let the user that runs the feeder read it.')]
+    return [FILES.fail(`${folder} cannot be read`, 'Give the user that runs the feeder read access.')]
   const missing = facts.streams.flatMap((stream) => checkStream(stream, facts))
   const required = facts.streams.filter(({ name }) => REQUIRED_STREAMS.includes(name))
   const broken = missing.some(({ state }) => state === 'FAIL')
@@ -177,14 +176,14 @@ function checkStream({ name, state, after }: StreamFacts, { unbatched }: FilesFa
   const folder = STREAM_FOLDER[name]
   const flag = FLAG[name]
   if (state === 'unreadable')
-    return [FILES.fail(`${folder} cannot be read`, 'Let the user that runs the feeder read it.')]
+    return [FILES.fail(`${folder} cannot be read`, 'Give the user that runs the feeder read access.')]
   if (flag === undefined || (state === 'there' && after !== null)) return []
   const plain = folder.replace(/_by_block$/, '')
   if (state === 'absent' && unbatched.includes(plain))
-    return [FILES.fail(`${plain} stands there without ${folder}`, 'Run the node with --batch-by-block.')]
-  const saw = state === 'absent' ? `there is no ${folder}` : `${folder} holds no line`
+    return [FILES.fail(`${plain} exists without ${folder}`, 'Run the node with --batch-by-block.')]
+  const saw = state === 'absent' ? `${folder} does not exist` : `${folder} is empty`
   if (REQUIRED_STREAMS.includes(name)) return [FILES.fail(saw, `Run the node with ${flag} --batch-by-block.`)]
-  return [FILES.warn(saw, `Without ${flag} transfers and ledger updates are missing.`)]
+  return [FILES.warn(saw, `Without ${flag}, transfers and ledger updates are missing.`)]
 }
 
 function checkGrowth(streams: readonly StreamFacts[], { tookMs, nowMs }: FilesFacts): Check[] {
@@ -195,28 +194,29 @@ function checkGrowth(streams: readonly StreamFacts[], { tookMs, nowMs }: FilesFa
   if (still.length > 0 && ageMs > NODE_LATE_MS) {
     const names = still.map(({ name }) => STREAM_FOLDER[name]).join(' and ')
     const saw = `no new line in ${names} since block ${oldest.height}, ${secondsText(ageMs)} old`
-    return [FILES.fail(saw, "Is the node running? Look at the node's own log.")]
+    return [FILES.fail(saw, 'Check that the node is running, and read its log.')]
   }
   const blocks = Math.min(...streams.map(({ before, after }) => (after?.height ?? 0) - (before?.height ?? 0)))
-  const grown = `at block ${oldest.height}, ${(blocks / (tookMs / 1000)).toFixed(1)} a second`
+  const grown = `at block ${oldest.height}, ${(blocks / (tookMs / 1000)).toFixed(1)} blocks/s`
   if (ageMs > NODE_LATE_MS)
     return [FILES.warn(`${grown}, ${secondsText(ageMs)} old`, 'The node is catching up, or a clock is wrong.')]
   if (ageMs < -NODE_LATE_MS)
     return [
       FILES.warn(
         `${grown}, ${secondsText(ageMs)} in the future`,
-        'The clock of this machine is behind: set it by NTP.',
+        'The clock of this machine is behind. Synchronize it with NTP.',
       ),
     ]
   return [FILES.ok(grown)]
 }
 
-/** An answer to one request; null where none came, with why. */
+/** The response to one request. */
 export interface HttpFacts {
   readonly url: string
+  /** Null if no response arrived; `text` says why. */
   readonly status: number | null
   readonly text: string
-  /** Our clock, half way between question and answer. */
+  /** Time on our clock, halfway between request and response. */
   readonly atMs: number
   readonly tookMs: number
 }
@@ -224,24 +224,24 @@ export interface HttpFacts {
 export interface SnapshotFacts {
   readonly folder: string
   readonly answer: HttpFacts
-  /** Bytes of the file that was asked for; null where there is none. */
+  /** Size of the requested file; null if it does not exist. */
   readonly bytes: number | null
-  /** Why we cannot write there ourselves; null where we can. */
+  /** Why this process cannot write there; null if it can. */
   readonly unwritable: string | null
 }
 
-const SERVE = 'Run the node with --serve-info, and say its address with --info.'
+const SERVE = 'Run the node with --serve-info, and pass its address as --info.'
 
 export function checkNode({ url, status, text, atMs }: HttpFacts): Check {
-  if (status === null) return NODE.fail(`${url} does not answer: ${text}`, SERVE)
-  if (status !== 200) return NODE.fail(`${url} answers exchangeStatus with ${status}: ${text}`, SERVE)
+  if (status === null) return NODE.fail(`${url} does not respond: ${text}`, SERVE)
+  if (status !== 200) return NODE.fail(`${url} responds to exchangeStatus with status ${status}: ${text}`, SERVE)
   const timeMs = timeOf(text)
-  if (timeMs === null) return NODE.warn(`${url} answers without a time: ${text}`, SERVE)
+  if (timeMs === null) return NODE.warn(`${url} responds without a time: ${text}`, SERVE)
   const ageMs = atMs - timeMs
-  if (Math.abs(ageMs) <= NODE_LATE_MS) return NODE.ok(`${url} answers, ${secondsText(ageMs)} from our clock`)
+  if (Math.abs(ageMs) <= NODE_LATE_MS) return NODE.ok(`${url} responds, ${secondsText(ageMs)} from our clock`)
   const side = ageMs > 0 ? 'behind' : 'ahead of'
-  const fix = 'The node stands still or is catching up, or a clock is wrong.'
-  return NODE.warn(`${url} answers, ${secondsText(ageMs)} ${side} our clock`, fix)
+  const fix = 'The node is stalled or catching up, or a clock is wrong.'
+  return NODE.warn(`${url} responds, ${secondsText(ageMs)} ${side} our clock`, fix)
 }
 
 function timeOf(text: string): number | null {
@@ -251,17 +251,17 @@ function timeOf(text: string): number | null {
 
 export function checkSnapshot({ folder, answer, bytes, unwritable }: SnapshotFacts): Check {
   const { status, text, tookMs } = answer
-  const both = 'The node and the feeder must both be able to write there: choose it with --snapshot-dir.'
+  const both = 'Both the node and the feeder must be able to write there. Choose another folder with --snapshot-dir.'
   if (unwritable !== null) return SNAPSHOTS.fail(`${folder} cannot be written: ${unwritable}`, both)
   if (status === null)
     return SNAPSHOTS.warn(
       `none within ${secondsText(tookMs)}: ${text}`,
-      `The feeder waits two minutes. Remove ${folder}/doctor.json once it is there.`,
+      `The feeder waits two minutes. Delete ${folder}/doctor.json when it appears.`,
     )
-  if (status !== 200) return SNAPSHOTS.fail(`the node answers fileSnapshot with ${status}: ${text}`, both)
+  if (status !== 200) return SNAPSHOTS.fail(`the node responds to fileSnapshot with status ${status}: ${text}`, both)
   if (bytes === null)
     return SNAPSHOTS.fail(
-      `the node says that it wrote into ${folder}, and nothing is there`,
+      `the node reported a snapshot in ${folder}, but the file does not exist`,
       `Run both on one machine. ${both}`,
     )
   return SNAPSHOTS.ok(`${bytesText(bytes)} within ${secondsText(tookMs)} in ${folder}`)
@@ -288,7 +288,7 @@ const Status = z.looseObject({
 type Status = z.infer<typeof Status>
 
 const LATE_MS = 5_000
-/** States in which books are served, or will be without anybody's doing. */
+/** States in which books are served, or will be without intervention. */
 const TRANSIENT_STATES: readonly string[] = ['late', 'starting']
 const COMPONENT: Readonly<Record<string, Check['part']>> = {
   late: 'devnet',
@@ -300,19 +300,22 @@ const COMPONENT: Readonly<Record<string, Check['part']>> = {
   no_feeder: 'feeder',
   archive_full: 'gateway',
 }
-/** A feeder that is connected for so long has brought the books, or will not. */
+/** A feeder that has not sent books after this long will not. */
 const NEW_MS = 60_000
 
 export function checkStatus({ url, status, text, atMs }: HttpFacts, chain: string): Check {
   if (status === null)
     return GATEWAY.fail(
-      `${url} does not answer: ${text}`,
-      'Is it deployed, or "npm start" running? Say its address with --gateway.',
+      `${url} does not respond: ${text}`,
+      'Check that it is deployed, or that "npm start" is running. Pass its address as --gateway.',
       'gateway',
     )
   const parsed = Status.safeParse(parseJson(text))
   if (status !== 200 || !parsed.success)
-    return GATEWAY.fail(`${url} answers with ${status}, and not as a Weir gateway`, 'Say its address with --gateway.')
+    return GATEWAY.fail(
+      `${url} responds with status ${status}, but not like a Weir gateway`,
+      'Pass its address as --gateway.',
+    )
   return checkLog(url, parsed.data, chain, atMs)
 }
 
@@ -322,61 +325,65 @@ function checkLog(url: string, log: Status, chain: string, atMs: number): Check 
   const isNew = ({ sinceMs }: { readonly sinceMs: number }) => atMs - sinceMs < NEW_MS
   const conflict = feeders.find((feeder) => feeder.conflict !== null)
   if (log.chain !== chain)
-    return GATEWAY.fail(`${url} is of the chain ${log.chain}, not ${chain}`, 'Say --chain, or another --gateway.')
+    return GATEWAY.fail(`${url} serves the chain ${log.chain}, not ${chain}`, 'Pass --chain, or another --gateway.')
   if (conflict)
     return GATEWAY.fail(
-      `nothing of the feeder ${conflict.name} is taken: ${conflict.conflict}`,
+      `blocks of feeder ${conflict.name} are rejected: ${conflict.conflict}`,
       'See docs/operators/guides/recover.md.',
     )
   if (state !== 'live') {
     const isPassing = TRANSIENT_STATES.includes(state) || (state === 'books_unknown' && feeders.some(isNew))
-    return (isPassing ? GATEWAY.warn : GATEWAY.fail)(`${url} answers; the feed is ${state}`, advice, COMPONENT[state])
+    return (isPassing ? GATEWAY.warn : GATEWAY.fail)(`${url} responds; the feed is ${state}`, advice, COMPONENT[state])
   }
-  if (feeders.length === 0) return GATEWAY.fail(`${url} answers; no feeder is connected`, 'Start one: "npm run feed".')
+  if (feeders.length === 0)
+    return GATEWAY.fail(`${url} responds; no feeder is connected`, 'Start one with "npm run feed".')
   if (height === null || lagMs === null)
-    return GATEWAY.warn(`${url} answers; its log has no block yet`, 'Look at the line of the feeder.')
+    return GATEWAY.warn(`${url} responds; its log has no block yet`, 'Check the output of the feeder.')
   if (!log.booksKnown)
-    return GATEWAY.warn(`${url} answers; its books are not known`, 'The feeder needs snapshots of the node.')
+    return GATEWAY.warn(
+      `${url} responds; its order books are not available`,
+      'The feeder needs snapshots from the node.',
+    )
   const side = lagMs < -LATE_MS ? 'in the future' : 'late'
   const pinned = log.feedRegion === null ? '' : `, pinned to ${log.feedRegion}`
   const saw = `${url}${pinned} at block ${height}, ${secondsText(lagMs)} ${side}, feeders ${feeders.length}, readers ${readers.length}`
-  if (lagMs < -LATE_MS) return GATEWAY.warn(saw, "The clock of the node's host is ahead: set it by NTP.")
+  if (lagMs < -LATE_MS) return GATEWAY.warn(saw, "The clock of the node's host is ahead. Synchronize it with NTP.")
   return lagMs > LATE_MS ? GATEWAY.warn(saw, 'See docs/operators/guides/recover.md.') : GATEWAY.ok(saw)
 }
 
-/** A token that was not sent, because no header carries it. */
+/** A token that was not sent, because it is not valid in a header. */
 export const invalidToken = (name: string): Check =>
-  checkResults(name).fail(`it ${INVALID_TOKEN_MESSAGE}`, 'Nothing was asked with it.')
+  checkResults(name).fail(`it ${INVALID_TOKEN_MESSAGE}`, 'It was not sent.')
 
-/** What the statuses mean of `GET /feed` without an upgrade, and of `GET /admin/plans`. */
+/** Statuses of `GET /feed` without an upgrade, and of `GET /admin/plans`, if the token is accepted. */
 const TOKENS = {
   'feed token': { variable: 'FEED_TOKEN', path: '/feed', taken: 426 },
   'admin token': { variable: 'ADMIN_TOKEN', path: '/admin', taken: 200 },
 } as const
 
-/** The answer to a request with a token; null where none was given, which a feeder's host does without for the admin's. */
+/** The response to a request with the token; null if no token was given. A feeder's host needs no admin token. */
 export function checkToken(name: keyof typeof TOKENS, answer: HttpFacts | null): Check[] {
   const { variable, path, taken } = TOKENS[name]
   const { ok, warn, fail } = checkResults(name)
   const put = (secret: string) => `"npm run wrangler -- secret put ${secret}"`
-  if (answer === null) return name === 'feed token' ? [warn('not looked at', 'Set FEED_TOKEN in the environment.')] : []
+  if (answer === null) return name === 'feed token' ? [warn('not checked', 'Set FEED_TOKEN in the environment.')] : []
   const { status, text } = answer
-  if (status === taken) return [ok('the gateway takes it')]
-  if (status === 401) return [fail('the gateway refuses it', `Set ${variable} to the gateway's own.`)]
+  if (status === taken) return [ok('accepted by the gateway')]
+  if (status === 401) return [fail('rejected by the gateway', `Set ${variable} to that of the gateway.`)]
   if (status === 404)
-    return [fail(`the gateway has no ${path}`, `Set its ${variable}, of at least 32 characters: ${put(variable)}.`)]
+    return [fail(`the gateway has no ${path}`, `Set its ${variable} (at least 32 characters) with ${put(variable)}.`)]
   if (status === 503 && name === 'admin token')
-    return [fail('the gateway answers 503', `Set its KEY_SECRET: ${put('KEY_SECRET')}.`)]
-  if (status === null) return [warn(`no answer: ${text}`, 'Try again.')]
-  const saw = `the gateway answers with ${status}`
-  return [status < 500 ? warn(saw, 'Try again.') : fail(saw, 'Its log says why.', 'gateway')]
+    return [fail('the gateway responds with status 503', `Set its KEY_SECRET with ${put('KEY_SECRET')}.`)]
+  if (status === null) return [warn(`no response: ${text}`, 'Try again.')]
+  const saw = `the gateway responds with status ${status}`
+  return [status < 500 ? warn(saw, 'Try again.') : fail(saw, 'Read the log of the gateway.', 'gateway')]
 }
 
 export interface DiskFacts {
-  /** Folders that lie on it, for a person. */
+  /** Folders on this disk, as text. */
   readonly folders: string
   readonly freeBytes: number
-  /** How fast the files of the streams grow there; null where that was not measured. */
+  /** Growth of the stream files; null if not measured. */
   readonly bytesPerHour: number | null
 }
 
@@ -387,9 +394,9 @@ const LOW_DAYS = 1
 export function checkDisk({ folders, freeBytes, bytesPerHour }: DiskFacts): Check {
   const days = bytesPerHour ? freeBytes / bytesPerHour / 24 : null
   const grow = bytesText(bytesPerHour ?? 0)
-  const lasts = days === null ? '' : `; files grow by ${grow} an hour: ${daysText(days)} if nothing is removed`
+  const lasts = days === null ? '' : `; files grow by ${grow} per hour, full in ${daysText(days)}`
   const saw = `${bytesText(freeBytes)} free for ${folders}${lasts}`
-  const fix = 'Make room: remove old hourly files of the node.'
+  const fix = 'Free some space, for example by deleting old hourly files of the node.'
   if (freeBytes < CRITICAL_BYTES) return DISK.fail(saw, fix)
   return freeBytes < LOW_BYTES || (days !== null && days < LOW_DAYS) ? DISK.warn(saw, fix) : DISK.ok(saw)
 }

@@ -1,5 +1,5 @@
-// `npm run doctor`: looks at a node's host, or at a running `npm start`, and says line by line what is well, what is not
-// and what to do. Exit 1 where anything fails. Tokens come from the environment or dev.json, and are never printed.
+// `npm run doctor`: checks a node's host or a running `npm start`, and prints one line per check with what to do. Exits with 1 if
+// any check fails. Tokens come from the environment or dev.json and are never printed.
 
 import { access, constants, mkdir, readdir, rm, rmdir, stat, statfs } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
@@ -39,10 +39,10 @@ import {
   withLaunchFix,
 } from './checks.ts'
 
-/** Between two looks at files: a node writes several blocks a second, a slow devnet one. */
+/** Time between two samples of files: a node writes several blocks per second, a slow devnet one. */
 const SAMPLE_MS = 2_000
 export const PROBE_MS = 5_000
-/** A real exchange's snapshot is hundreds of megabytes. */
+/** A snapshot of the real exchange has hundreds of megabytes. */
 const SNAPSHOT_MS = 30_000
 const ANSWER_MAX_BYTES = 1024 * 1024
 
@@ -52,7 +52,7 @@ interface ProbeOptions {
   readonly timeoutMs?: number
 }
 
-/** One request; a failure is an answer without a status. */
+/** Sends one request; a failure has no status. */
 export async function probe(url: string, { token, body, timeoutMs = PROBE_MS }: ProbeOptions = {}): Promise<HttpFacts> {
   const startMs = Date.now()
   const timing = () => ({ atMs: (startMs + Date.now()) / 2, tookMs: Date.now() - startMs })
@@ -63,9 +63,9 @@ export async function probe(url: string, { token, body, timeoutMs = PROBE_MS }: 
       redirect: 'manual',
       signal: AbortSignal.timeout(timeoutMs),
     })
-    const answered = timing()
+    const times = timing()
     const read = await readBoundedText(response.body, ANSWER_MAX_BYTES)
-    return { url, status: response.status, text: 'text' in read ? read.text : read.refused, ...answered }
+    return { url, status: response.status, text: 'text' in read ? read.text : read.refused, ...times }
   } catch (error) {
     return { url, status: null, text: reasonOf(error), ...timing() }
   }
@@ -73,14 +73,14 @@ export async function probe(url: string, { token, body, timeoutMs = PROBE_MS }: 
 
 function reasonOf(error: unknown): string {
   const { name, message, cause } = error as Error
-  if (name === 'TimeoutError') return 'it took too long'
+  if (name === 'TimeoutError') return 'timed out'
   return cause instanceof Error ? ((cause as NodeJS.ErrnoException).code ?? cause.message) : message
 }
 
-/** Has the node write a snapshot as the feeder does, looks for it, and removes it, with folders that were made for it and are empty. */
+/** Requests a snapshot from the node as the feeder does, then removes the file and the folders created for it. */
 export async function probeSnapshot(infoUrl: string, folder: string): Promise<SnapshotFacts> {
   const path = join(folder, 'doctor.json')
-  // Of an earlier visit, which the node answered too late.
+  // A leftover of an earlier run that the node completed too late.
   await rm(path, { force: true }).catch(() => undefined)
   const made = await mkdir(folder, { recursive: true }).catch(() => undefined)
   const unwritable = await access(folder, constants.W_OK).then(() => null, reasonOf)
@@ -94,7 +94,7 @@ export async function probeSnapshot(infoUrl: string, folder: string): Promise<Sn
   return { folder, answer, bytes, unwritable }
 }
 
-/** The disks that these folders lie on, each once. */
+/** The disks of these folders, each once. */
 export async function readDisks(folders: readonly string[]): Promise<Omit<DiskFacts, 'bytesPerHour'>[]> {
   const disks = new Map<number, { folders: string; freeBytes: number }>()
   for (const folder of folders) {
@@ -107,7 +107,7 @@ export async function readDisks(folders: readonly string[]): Promise<Omit<DiskFa
   return [...disks.values()]
 }
 
-/** `stateDir`: the state folder of `npm start`, as its option says it. */
+/** `stateDir` is the value of the option --state of `npm start`. */
 export function readLaunch(stateDir: string): LaunchFacts {
   const folder = new StateFolder(dirname(devFilePath(stateDir)))
   const dev = readDevFile(stateDir)
@@ -125,8 +125,8 @@ export function readLaunch(stateDir: string): LaunchFacts {
 }
 
 /**
- * What the next start would say of its tokens and databases; null where there are none yet, and where a start is under
- * way: workerd has the databases open.
+ * The error that the next start would report for its tokens and databases, or `whole`. Null before the first start, and during
+ * one, because workerd has the databases open.
  */
 export function readStoredState(stateDir: string): 'whole' | LaunchError | null {
   const folder = new StateFolder(dirname(devFilePath(stateDir)), `npm start --${stateOption(stateDir)} --reset`)
@@ -143,7 +143,7 @@ export function readStoredState(stateDir: string): 'whole' | LaunchError | null 
   }
 }
 
-/** The facts, and the bytes by which the newest files of all streams grew between the two looks. */
+/** The node files, and how many bytes the newest files grew between the two samples. */
 export async function readNodeFiles(folder: string): Promise<FilesFacts & { readonly grownBytes: number }> {
   const state = await stateOf(folder)
   const sizes = () => Promise.all(STREAMS.map((name) => newestBytes(join(folder, STREAM_FOLDER[name]))))
@@ -160,7 +160,7 @@ export async function readNodeFiles(folder: string): Promise<FilesFacts & { read
   const after = await sizes()
   const nowMs = Date.now()
   const unbatched = (await readdir(folder).catch(() => [])).filter((name) => !name.endsWith('_by_block'))
-  // A file of a new hour begins at nothing.
+  // A file of a new hour starts at zero.
   const grownBytes = after.reduce((sum, bytes, i) => sum + Math.max(0, bytes - (before[i] ?? 0)), 0)
   return { folder, state, streams, unbatched, tookMs: nowMs - startMs, nowMs, grownBytes }
 }
@@ -184,27 +184,27 @@ async function newestBytes(folder: string): Promise<number> {
   return newest ? ((await stat(await files.path(newest)).catch(() => null))?.size ?? 0) : 0
 }
 
-const URL_MESSAGE = 'must be a URL without a user or a password'
+const URL_MESSAGE = 'must be a URL without user name and password'
 const Url = z
   .url({ protocol: /^(?:https?|wss?)$/, error: URL_MESSAGE })
   .regex(/^\w+:\/\/[^/?#@\\]+(?:[/?#]|$)/, URL_MESSAGE)
 
 const DOCTOR = program(
   'npm run doctor --',
-  'looks at a running "npm start", or at a node\'s host: what of it is said',
+  'check a running "npm start", or the parts of a node\'s host that are passed as options',
   ['', '--data ~/hl/data --info http://127.0.0.1:3001 --gateway https://weir.example.workers.dev'],
 )
-  .option('--data <dir>', "the node's data folder")
-  .option('--info <url>', "the node's HTTP", valueParser(Url))
+  .option('--data <dir>', 'data folder of the node')
+  .option('--info <url>', 'HTTP address of the node', valueParser(Url))
   .option(
     '--gateway <url>',
-    'where blocks are pushed; FEED_TOKEN and ADMIN_TOKEN from the environment',
+    'gateway that receives the blocks; valueParser FEED_TOKEN and ADMIN_TOKEN from the environment',
     valueParser(Url),
   )
   .option('--state <dir>', 'state folder of "npm start", or of the feeder')
-  .option('--snapshot-dir <dir>', 'as of "npm run feed"')
-  .option('--chain <name>', "the gateway's CHAIN")
-  .option('--json', 'one line of JSON')
+  .option('--snapshot-dir <dir>', 'snapshot folder of "npm run feed"')
+  .option('--chain <name>', 'CHAIN of the gateway (default: hyperliquid)')
+  .option('--json', 'print one line of JSON')
 const values = commandLine(DOCTOR).opts()
 
 type Target = {
@@ -217,7 +217,7 @@ const target = isHost ? hostTarget() : launchTarget()
 const checks = await runChecks(target)
 if (values.json) console.log(JSON.stringify({ checks }))
 else for (const check of checks) console.log(checkLine(check))
-// What was asked of a hanging disk would keep the process.
+// A pending read of a hanging disk would keep the process alive.
 process.exit(checks.some(({ state }) => state === 'FAIL') ? 1 : 0)
 
 function hostTarget(): Target {
@@ -227,7 +227,7 @@ function hostTarget(): Target {
   return { data, info: values.info, gateway: values.gateway, feederState, feedToken, adminToken }
 }
 
-/** What `npm start` runs there, or ran. */
+/** The target that `npm start` runs or ran in this folder. */
 function launchTarget(): Target {
   const folder = new StateFolder(dirname(devFilePath(stateDir)))
   const dev = readDevFile(stateDir)
@@ -279,7 +279,7 @@ async function runGatewayChecks({ feedToken, adminToken }: Target, gateway: stri
   return status.status === null ? [judged] : [judged, ...feed, ...admin]
 }
 
-/** One that no header carries is not sent: the refusal of `fetch` would show it. */
+/** A token that is invalid in a header is not sent, because the error of `fetch` would show it. */
 async function runTokenCheck(name: 'feed token' | 'admin token', token: string | undefined, url: string) {
   if (token && !TOKEN.test(token)) return [invalidToken(name)]
   return checkToken(name, token ? await probe(url, { token }) : null)
@@ -288,18 +288,18 @@ async function runTokenCheck(name: 'feed token' | 'admin token', token: string |
 async function runDiskChecks({ data, feederState }: Target, files: ReturnType<typeof readNodeFiles> | null) {
   const seen = await files
   const disks = await readDisks([data, feederState].filter((folder) => folder !== undefined))
-  // devnet removes its old files by itself.
+  // devnet removes old files by itself.
   const bytesPerHour = isHost && seen && seen.grownBytes > 0 ? (seen.grownBytes / seen.tookMs) * 3_600_000 : null
-  // The files of the node are on the first one.
+  // The node files are on the first disk.
   return disks.map((disk, i) => checkDisk({ ...disk, bytesPerHour: i === 0 ? bytesPerHour : null }))
 }
 
-/** A disk that hangs, or a folder of another machine, must not end the rest. */
+/** A hanging disk or network folder must not block the other checks. */
 async function withDeadline(name: string, checks: Promise<Check[]>): Promise<Check[]> {
   const { fail } = checkResults(name)
-  const late = fail('it took too long', 'Does the disk answer? "ls" the folder.')
+  const late = fail('timed out', 'Check the disk, for example with "ls".')
   return orFallback(
-    checks.catch((error) => [fail(String(error), 'Look at the folder.')]),
+    checks.catch((error) => [fail(String(error), 'Check the folder.')]),
     PROBE_MS,
     [late],
     after,

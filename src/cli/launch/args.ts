@@ -1,5 +1,5 @@
-// The command line of `npm start` and the variables of its gateway: what may be said and what that means. Invariant: what the
-// environment says wins, in both Workers alike, and what is said wrongly ends the start.
+// The command line of `npm start` and the variables of its gateway. Invariants: the environment overrides defaults, in both
+// Workers alike; an invalid value ends the start.
 
 import * as z from 'zod'
 import { err, ok, type Result } from '../../core/result.ts'
@@ -7,10 +7,10 @@ import { Switch } from '../../core/variables.ts'
 import { wholeNumber } from '../../core/whole-number.ts'
 import { parseChains } from '../../rpc/chains.ts'
 
-/** How large the exchange is; devnet says what that means. */
+/** Size of the simulated exchange, as defined by devnet. */
 export const ScaleName = z.enum(['small', 'mainnet'], 'must be small or mainnet')
 
-/** As the command line gives them. */
+/** Parsed command-line options. */
 export interface LaunchArgs {
   readonly state: string
   readonly reset?: true | undefined
@@ -23,23 +23,23 @@ export interface LaunchArgs {
 }
 
 export interface LaunchOptions extends LaunchArgs {
-  /** What other commands say to find this launch. */
+  /** The option that other commands need to find this launch. */
   readonly stateOption: string
-  /** Of the gateway; 0 takes the one of the last start, or a free one. */
+  /** Port of the gateway; 0 uses the last one, or a free one. */
   readonly port: number
-  /** How much of the archive is kept. */
+  /** Size of the archive in MB. */
   readonly keep: number
-  /** Arguments handed on to devnet. */
+  /** Arguments for devnet. */
   readonly devnet: readonly string[]
 }
 
 const DEFAULT_STATE = '.weir'
 const DEFAULT_PORT = 8787
-/** With all else a demo stays below 500 MB. */
+/** Keeps a demo below 500 MB in total. */
 export const DEFAULT_KEEP_MB = 100
 const Port = wholeNumber(0, 65_535)
 
-/** What the arguments and the `PORT` variable mean; an error is one sentence. Other variables are the gateway's. */
+/** Combines the arguments and the variable `PORT`. Other variables belong to the gateway. */
 export function launchOptions(
   args: LaunchArgs,
   env: Readonly<Record<string, string | undefined>>,
@@ -48,7 +48,7 @@ export function launchOptions(
   if (wrong !== null) return err(`${wrong}.`)
   const port = env.PORT
   const number = Port.safeParse(port || String(DEFAULT_PORT))
-  if (!number.success) return err(`PORT is ${JSON.stringify(port)}: it ${number.error.issues[0]?.message}.`)
+  if (!number.success) return err(`PORT is ${JSON.stringify(port)}, but it ${number.error.issues[0]?.message}.`)
   const { state, seed, blockMs, scale, keep = DEFAULT_KEEP_MB } = args
   const devnet = Object.entries({ '--seed': seed, '--block-ms': blockMs, '--scale': scale })
     .filter(([, value]) => value !== undefined)
@@ -56,23 +56,23 @@ export function launchOptions(
   return ok({ ...args, stateOption: stateOption(state), port: number.data, keep, devnet })
 }
 
-/** What a command says to find this state folder, with a space before; empty for the default one. */
+/** The option that selects this state folder, with a leading space; empty for the default folder. */
 export function stateOption(state: string): string {
   return state === DEFAULT_STATE ? '' : ` --state ${quoted(state)}`
 }
 
-/** As a shell reads it as one word. */
+/** Quoted as one word for a shell. */
 function quoted(text: string): string {
   return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }
 
 export interface GatewayVariables {
   readonly vars: Readonly<Record<string, string>>
-  /** Of the live Worker. */
+  /** Variables of the live Worker. */
   readonly liveVars: Readonly<Record<string, string>>
 }
 
-/** So that a top-up can be tried: the operator marks it paid. */
+/** Demo prices; the operator marks orders as paid. */
 const PRICES = JSON.stringify({
   currency: 'usd',
   packages: [
@@ -80,15 +80,15 @@ const PRICES = JSON.stringify({
     { name: 'large', credits: 1_000_000, minor: 14_900 },
   ],
   lots: { credits: 10_000, minor: 200, most: 1_000 },
-  instructions: 'Nothing is paid in this trial: sign in as operator, and mark the order paid.',
+  instructions: 'Nothing is paid in this trial. Sign in as operator and mark the order as paid.',
 })
 
-/** Pays for visitors of /live who have not signed in, so that a trial's own account shows its own calls alone. */
+/** Pays for visitors of /live without a session, so that the demo account shows only its own usage. */
 export const LIVE_ACCOUNT = 'live'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** `node`: URL of the simulated exchange; an error is one sentence. */
+/** `node` is the URL of the simulated exchange. */
 export function gatewayVariables(env: Environment, node: string, keepMb: string): Result<GatewayVariables, string> {
   const wrong = variableError(env)
   if (wrong !== null) return err(wrong)
@@ -109,12 +109,12 @@ export function gatewayVariables(env: Environment, node: string, keepMb: string)
   return ok({ vars, liveVars: { ARCHIVE_KEEP_MB: keepMb, ...shared } })
 }
 
-/** A sentence; null where nothing is wrong. An empty variable is as good as none. */
-function variableError(said: Environment): string | null {
+/** An error message or null. An empty variable counts as unset. */
+function variableError(env: Environment): string | null {
   const switches = ['PIPELINE_PRIVATE', 'TRUST_PROXY'].flatMap((name) => {
-    const value = Switch.safeParse(said[name] || 'off')
+    const value = Switch.safeParse(env[name] || 'off')
     return value.success ? [] : [`${name} ${value.error.issues[0]?.message}`]
   })
-  const chains = parseChains(said.RPC_CHAINS || '[]')
+  const chains = parseChains(env.RPC_CHAINS || '[]')
   return [...switches, ...(chains.ok ? [] : [chains.error])].join('; ') || null
 }

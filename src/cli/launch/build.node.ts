@@ -1,5 +1,5 @@
-// Builds the pages and the documentation into dist/console and the Workers with wrangler into dist/gateway, dist/live and dist/sql,
-// unless nothing that they are made of has changed.
+// Builds pages and documentation into dist/console, and the Workers with wrangler into dist/gateway, dist/live and dist/sql.
+// Skipped if no source has changed.
 
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -14,13 +14,13 @@ const BUILDS = [
   { config: 'wrangler.sql.toml', outdir: 'dist/sql', main: 'sql.js' },
 ] as const
 
-/** Pages by the name of their address. */
+/** Pages by the name in their URL. */
 const PAGES = ['console', 'live', 'status']
 
-/** Bundled as it is. */
+/** Bundled as text. */
 const SCHEMA = 'schemas/graphql/schema.graphql'
 
-/** wrangler without its notices, its metrics and any look at the network. */
+/** wrangler without notices, metrics and network access. */
 const QUIET_WRANGLER = {
   WRANGLER_SEND_METRICS: 'false',
   WRANGLER_LOG: 'error',
@@ -28,40 +28,40 @@ const QUIET_WRANGLER = {
   CLOUDFLARE_API_TOKEN: '',
 } as const
 
-/** Brings `dist` up to date below `root`; true where there was anything to do. Throws with wrangler's own words. */
+/** Updates `dist` below `root`; returns whether anything was built. Throws with the output of wrangler. */
 export async function build(root: string): Promise<boolean> {
   const stamp = join(root, 'dist/.stamp')
-  const want = sourceHash(root)
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === want) return false
-  // Where it cannot be written, wrangler would say that something is missing.
+  const hash = sourceHash(root)
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === hash) return false
+  // If `dist` cannot be written, wrangler would report a missing file instead.
   mkdirSync(join(root, 'dist'), { recursive: true })
   rmSync(stamp, { force: true })
-  // wrangler looks at the folder of the pages.
+  // wrangler needs the folder of the pages.
   await buildPages(root)
   await Promise.all(BUILDS.map(({ config, outdir }) => bundle(root, config, outdir)))
   for (const { outdir, main } of BUILDS)
     if (!existsSync(join(root, outdir, main))) throw new Error(`wrangler did not write ${outdir}/${main}`)
-  writeFileSync(stamp, want)
+  writeFileSync(stamp, hash)
   return true
 }
 
-/** Writes what Worker 1 hands out as it is, which wrangler takes along when it deploys. */
+/** Writes the static assets of the gateway, which wrangler uploads on deploy. */
 export async function buildPages(root: string): Promise<void> {
   const folder = join(root, 'dist/console')
-  // Both are loaded here alone: a start that has nothing to build has no use for them.
+  // Imported lazily, because a start without a build does not need them.
   const { build } = await import('vite')
   await build(consoleBuild(join(root, 'src/console'), folder))
   const { writeDocs } = await import('../../http/docs/site/write-docs.node.ts')
   await writeDocs(root, folder)
 }
 
-/** Pages of src/console into files with hashes in their names. Invariant: nothing is inline, which their policy would stop. */
+/** Builds src/console into files with hashed names. Invariant: nothing is inline, because the CSP would block it. */
 function consoleBuild(folder: string, outDir: string): InlineConfig {
   return {
     root: folder,
     configFile: false,
     logLevel: 'error',
-    // Whatever the environment says: of some packages the form for development is a quarter larger.
+    // Regardless of the environment, because development builds of some packages are a quarter larger.
     resolve: { conditions: ['module', 'browser', 'production'] },
     oxc: { jsx: { runtime: 'automatic', importSource: 'preact', development: false } },
     build: {
@@ -86,7 +86,7 @@ function sourceHash(root: string): string {
   return hash.digest('hex')
 }
 
-/** Bundles the Worker that `config` describes into `outdir`; with `main` another entry point in its place. */
+/** Bundles the Worker of `config` into `outdir`; `main` replaces its entry point. */
 export function bundle(root: string, config: string, outdir: string, main?: string): Promise<void> {
   const wrangler = join(root, 'node_modules/wrangler/bin/wrangler.js')
   const args = [wrangler, 'deploy', ...(main ? [main] : []), '--dry-run', '-c', config, '--outdir', outdir]
@@ -95,10 +95,10 @@ export function bundle(root: string, config: string, outdir: string, main?: stri
     env: { ...process.env, ...QUIET_WRANGLER },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  let said = ''
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (said += text))
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (output += text))
   return new Promise((resolve, reject) => {
     child.on('error', reject)
-    child.on('close', (code) => (code === 0 ? resolve() : reject(new Error(`${config} does not build:\n${said}`))))
+    child.on('close', (code) => (code === 0 ? resolve() : reject(new Error(`${config} failed to build:\n${output}`))))
   })
 }

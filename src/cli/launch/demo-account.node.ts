@@ -1,6 +1,6 @@
-// The demo account of `npm start`, and when a launch is ready: the gateway answers, the demo key opens it, and the feed has
-// brought a book. Keys and accounts are ordinary ones, made through the admin API like any operator's.
-// Invariant: the grants of a UTC day have one id, so that restarts give nothing more.
+// Creates the demo account of `npm start` and waits until a launch is ready: the gateway responds, the demo key works, and the
+// feed has brought an order book. Accounts and keys are created through the admin API.
+// Invariant: grants of a UTC day share one idempotency key, so that restarts grant nothing more.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as z from 'zod'
@@ -8,12 +8,12 @@ import { formatCredits, MICRO_PER_CREDIT, parseCredits } from '../../core/amount
 import { err, ok, type Result } from '../../core/result.ts'
 import { LIVE_ACCOUNT } from './args.ts'
 
-/** The balance to which the demo account is filled up each UTC day. */
+/** The demo account is refilled to this balance each UTC day. */
 export const DAILY_CREDITS = 1_000
 
-/** A paying customer's, so that a newcomer meets limits and a balance; `topUpDaily` fills it up. */
+/** The plan of a paying customer, so that newcomers see limits and a balance; `topUpDaily` refills it. */
 const DEMO_ACCOUNT = { plan: 'professional', credits: DAILY_CREDITS }
-/** Visitors of /live share this one. */
+/** The account that visitors of /live share. */
 const LIVE_TERMS = { plan: 'enterprise', credits: 100_000 }
 const TIMEOUT_MS = 5_000
 const DAY_CHECK_MS = 60_000
@@ -29,10 +29,10 @@ export interface DemoKeys {
 }
 
 const POLL_MS = 100
-/** Coin whose book stands for all; devnet always lists it. */
+/** A coin that devnet always lists; its book shows that the feed works. */
 const PROBE_COIN = 'BTC'
 
-/** Polls until everything stands; `waiting` hears what is missing when that changes. Ends only with `signal`. */
+/** Polls until the launch is ready; `onWaiting` reports what is missing when that changes. Stops only with `signal`. */
 export async function waitUntilReady(
   url: string,
   adminToken: string,
@@ -46,7 +46,7 @@ export async function waitUntilReady(
     if (missing === null && keys !== null) {
       await topUpDaily(url, adminToken, signal)
       await fundLiveAccount(url, adminToken, signal).catch(() =>
-        onWaiting('the account of /live, which is not paid for'),
+        onWaiting('the account of /live, which could not be set up'),
       )
       return keys
     }
@@ -59,19 +59,19 @@ export async function waitUntilReady(
     const made = await createDemoKeys(url, adminToken, signal)
     if (!made.ok) return made.error
     keys = made.value
-    return 'the first book'
+    return 'the first order book'
   }
 }
 
 /**
- * Null: a book is served; `key`: the key is not accepted; else what is missing. Asked for once the feed says that it has
- * books: every refusal before would stand on the account's page.
+ * Null: an order book is served; `key`: the key was rejected; otherwise what is missing. The book is requested only after the
+ * feed reports books, because earlier rejections would appear on the page of the account.
  */
 async function probe(url: string, key: string, signal: AbortSignal): Promise<string | null> {
   try {
     const within = AbortSignal.any([signal, AbortSignal.timeout(2_000)])
     const status = (await (await fetch(`${url}/status`, { signal: within })).json()) as { booksKnown?: boolean }
-    if (status.booksKnown !== true) return 'the first book'
+    if (status.booksKnown !== true) return 'the first order book'
     const answer = await fetch(`${url}/info`, {
       method: 'POST',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
@@ -80,16 +80,16 @@ async function probe(url: string, key: string, signal: AbortSignal): Promise<str
     })
     const text = await answer.text()
     if (answer.status === 401) return 'key'
-    // A drained demo account is a state of its own, not a failed start.
+    // A demo account without credits is not a failed start.
     if (answer.status === 402) return null
-    return answer.status === 200 && text !== 'null' ? null : `the first book (HTTP ${answer.status})`
+    return answer.status === 200 && text !== 'null' ? null : `the first order book (HTTP ${answer.status})`
   } catch {
     signal.throwIfAborted()
     return 'the gateway'
   }
 }
 
-/** Makes new keys of the account `demo`, and both accounts at the first call. The error says what did not answer. */
+/** Creates the account `demo` if needed, and new keys of it. The error says what did not respond. */
 async function createDemoKeys(url: string, adminToken: string, signal: AbortSignal): Promise<Result<DemoKeys, string>> {
   const ask = adminClient(url, adminToken, signal)
   const issue = async (kind: 'api' | 'service') =>
@@ -99,29 +99,29 @@ async function createDemoKeys(url: string, adminToken: string, signal: AbortSign
     return ok({ key: await issue('api'), serviceKey: await issue('service') })
   } catch (error) {
     signal.throwIfAborted()
-    // fetch says only "fetch failed" where nothing listens yet, which is how every start begins.
+    // fetch throws a TypeError while nothing listens yet, as at the beginning of every start.
     return err(error instanceof TypeError ? 'the gateway' : `the demo keys (${(error as Error).message})`)
   }
 }
 
-/** Fills the demo account up now, and on each further UTC day until `signal`. Never rejects: the next look tries again. */
+/** Refills the demo account now and on every UTC day until `signal`. Never rejects; the next check retries. */
 async function topUpDaily(url: string, adminToken: string, signal: AbortSignal): Promise<void> {
   const ask = adminClient(url, adminToken, signal)
-  let done = ''
-  const look = async () => {
+  let doneDay = ''
+  const check = async () => {
     const nowMs = Date.now()
-    if (utcDay(nowMs) === done) return
+    if (utcDay(nowMs) === doneDay) return
     const grant = dailyGrant(AccountResponse.parse(await ask('GET', '/accounts/demo')), nowMs)
     if (grant !== null) await ask('POST', '/accounts/demo/grants', grant, [409])
-    done = utcDay(nowMs)
+    doneDay = utcDay(nowMs)
   }
-  const tryLook = () => look().catch(() => undefined)
-  await tryLook()
-  const timer = setInterval(tryLook, DAY_CHECK_MS)
+  const tryCheck = () => check().catch(() => undefined)
+  await tryCheck()
+  const timer = setInterval(tryCheck, DAY_CHECK_MS)
   signal.addEventListener('abort', () => clearInterval(timer))
 }
 
-/** Sees to it that /live is paid for. */
+/** Creates the account and key that pay for /live, if missing. */
 async function fundLiveAccount(url: string, adminToken: string, signal: AbortSignal): Promise<void> {
   const ask = adminClient(url, adminToken, signal)
   await ask('PUT', `/accounts/${LIVE_ACCOUNT}`, LIVE_TERMS)
@@ -131,16 +131,16 @@ async function fundLiveAccount(url: string, adminToken: string, signal: AbortSig
 }
 
 function adminClient(url: string, adminToken: string, signal: AbortSignal) {
-  /** `passing`: refusals that are no failure. */
-  return async (method: string, path: string, body?: object, passing: readonly number[] = []): Promise<unknown> => {
+  /** `accepted`: error statuses that are not a failure. */
+  return async (method: string, path: string, body?: object, accepted: readonly number[] = []): Promise<unknown> => {
     const answer = await fetch(`${url}/admin${path}`, {
       method,
       headers: { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' },
       body: JSON.stringify(body) ?? null,
       signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
     })
-    if (!answer.ok && !passing.includes(answer.status))
-      throw new Error(`${path} answered ${answer.status}: ${(await answer.text()).slice(0, 200)}`)
+    if (!answer.ok && !accepted.includes(answer.status))
+      throw new Error(`${path} responded with status ${answer.status}: ${(await answer.text()).slice(0, 200)}`)
     return answer.json()
   }
 }
@@ -148,11 +148,11 @@ function adminClient(url: string, adminToken: string, signal: AbortSignal) {
 interface DemoBalance {
   /** Unix ms. */
   readonly created: number
-  /** Decimal text. */
+  /** Exact decimal text. */
   readonly balance: string
 }
 
-/** The grant of today as the admin API takes it; null where the account was made today or is full. */
+/** The grant of today for the admin API; null if the account was created today or is full. */
 export function dailyGrant({ created, balance }: DemoBalance, nowMs: number) {
   const left = parseCredits(balance)
   const missing = left.ok ? DAILY_CREDITS * MICRO_PER_CREDIT - left.value : 0

@@ -1,6 +1,5 @@
-// Gateway and live Worker in one workerd behind one direct socket, and the SQL Worker in another: what `npm start` runs as its
-// gateway, and what tests of restarts and crashes run too. SQL is started with the first request, started again when it has
-// ended, and gone with whoever started it.
+// Runs the gateway and live Workers in one workerd, and the SQL Worker in another, for `npm start` and for tests of restarts and
+// crashes. The SQL process starts with the first request, restarts after it ended, and ends with its parent.
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -20,28 +19,27 @@ import { SQL_TOKEN_HEADER } from '../../pipelines/sql/sql-api.ts'
 import { bundledModules, commonOptions } from './miniflare-options.node.ts'
 
 export interface GatewayProcessOptions {
-  /** Repository root; `dist` below it is built. */
+  /** Repository root with a built `dist`. */
   readonly root: string
-  /** Folder below `root` with other bundles of gateway and live Worker than those in `dist`. */
+  /** Folder below `root` with bundles to use instead of `dist`. */
   readonly bundles?: string
-  /** Folder of everything that outlives the process. */
+  /** Folder of all persistent state. */
   readonly state: string
-  /** 0: any free one. */
+  /** 0: any free port. */
   readonly port: number
   readonly secrets: { readonly ADMIN_TOKEN: string; readonly FEED_TOKEN: string; readonly KEY_SECRET: string }
-  /** Replaces variables of the gateway's wrangler.toml. */
+  /** Overrides variables of wrangler.toml. */
   readonly vars: Readonly<Record<string, string>>
-  /** The same of wrangler.live.toml. */
+  /** Overrides variables of wrangler.live.toml. */
   readonly liveVars?: Readonly<Record<string, string>>
-  /** Gateway Workers over the same objects and stores, as isolates far apart are; the first has `port`. Default 1. */
+  /** Gateway Workers on the same objects and stores, like isolates in different places; the first uses `port`. Default 1. */
   readonly instances?: number
-  /** False: as operators have it who leave the archive out. */
+  /** False: a deployment without an archive. */
   readonly isArchived?: boolean
-  /** Where workerd's inspector listens; left out, it has none. */
+  /** Port of the workerd inspector; left out: none. */
   readonly inspectorPort?: number
 }
 
-/** The Worker with the pages. */
 const PAGES_WORKER = 'weir-pages'
 
 const MIGRATIONS_TABLE =
@@ -49,19 +47,19 @@ const MIGRATIONS_TABLE =
 
 interface GatewayProcess {
   readonly url: string
-  /** Of every instance. */
+  /** URLs of all instances. */
   readonly urls: readonly string[]
-  /** Ends both workerds. */
+  /** Stops both workerd processes. */
   readonly dispose: () => Promise<void>
 }
 
-/** Starts, migrates, and answers where. Rejects where the port is taken. */
+/** Migrates, starts and returns the URLs. Rejects if the port is in use. */
 export async function startGatewayProcess(options: GatewayProcessOptions): Promise<GatewayProcess> {
-  // wrangler takes required secrets from the environment.
+  // wrangler reads required secrets from the environment.
   Object.assign(process.env, options.secrets)
   await migrate(options)
   const { assets, ...gateway } = workerOptions(options, 'wrangler.toml', 'gateway')
-  // With them on the gateway itself each request would pass a router first, at a third of the rate.
+  // A separate Worker, because assets on the gateway would route every request through a router and cut throughput to a third.
   const pages = {
     name: PAGES_WORKER,
     ...(gateway.compatibilityDate && { compatibilityDate: gateway.compatibilityDate }),
@@ -100,7 +98,7 @@ export async function startGatewayProcess(options: GatewayProcessOptions): Promi
   return { url: urls[0] ?? '', urls, dispose }
 }
 
-/** A Worker as its wrangler file describes it, with the one script, and the binaries, in the folder of its bundle. */
+/** The options of a Worker from its wrangler file, with the modules of its bundle. */
 function workerOptions(
   { root, bundles = 'dist', isArchived = true }: Pick<GatewayProcessOptions, 'root' | 'bundles' | 'isArchived'>,
   config: string,
@@ -112,15 +110,15 @@ function workerOptions(
   return {
     ...worker,
     ...(isArchived ? {} : { r2Buckets: {} }),
-    // Without a name the storage folders of the objects would begin with a dash.
+    // Without a name, storage folders of objects would start with a dash.
     name: part === 'gateway' ? 'weir' : `weir-${part}`,
     ...bundledModules(folder),
   }
 }
 
 /**
- * Applies new migrations before anything is served, in a workerd of its own: each whole or not at all, and noted in wrangler's
- * own table. A marker spares it where there are none.
+ * Applies new migrations before anything is served, in a separate workerd. Each is atomic and recorded in wrangler's own table.
+ * A marker file skips this when there are no new ones.
  */
 export async function migrate({ root, state }: Pick<GatewayProcessOptions, 'root' | 'state'>): Promise<void> {
   const files = globSync('schemas/d1/*/*.sql', { cwd: root }).sort()
@@ -130,14 +128,14 @@ export async function migrate({ root, state }: Pick<GatewayProcessOptions, 'root
   const miniflare = new Miniflare(convertV4MiniflareOptions({ workers: [bare], ...commonOptions(state) }))
   try {
     for (const file of files) {
-      // The folder has the name of the binding.
+      // The folder is named after the binding.
       const database = await miniflare.getD1Database(basename(dirname(file)).toUpperCase())
       await database.prepare(MIGRATIONS_TABLE).run()
       const name = basename(file)
       if (await database.prepare('SELECT 1 FROM d1_migrations WHERE name = ?').bind(name).first()) continue
       const statements = unstable_splitSqlQuery(readFileSync(join(root, file), 'utf8'))
-      const note = database.prepare('INSERT INTO d1_migrations (name) VALUES (?)').bind(name)
-      await database.batch([...statements.map((statement) => database.prepare(statement)), note])
+      const record = database.prepare('INSERT INTO d1_migrations (name) VALUES (?)').bind(name)
+      await database.batch([...statements.map((statement) => database.prepare(statement)), record])
     }
   } finally {
     await miniflare.dispose()
@@ -147,7 +145,7 @@ export async function migrate({ root, state }: Pick<GatewayProcessOptions, 'root
 
 type WorkerOptions = Extract<Parameters<typeof convertV4MiniflareOptions>[0], { workers: unknown }>['workers'][number]
 
-/** What the program is told over the channel that it must not outlive; it answers its URL. */
+/** The input of the SQL process, sent over IPC; it replies with its URL and ends with the channel. */
 export interface SqlProcessInput {
   readonly worker: WorkerOptions
   readonly state: string
@@ -155,7 +153,7 @@ export interface SqlProcessInput {
 
 const SQL_PROGRAM = new URL('./sql.node.ts', import.meta.url)
 const START_MS = 30_000
-/** One that ends as it starts would keep a core busy with starting. */
+/** Prevents a busy loop if the process ends while starting. */
 const RESTART_MS = 1_000
 const STOP_MS = 3_000
 
@@ -170,7 +168,7 @@ class SqlProcess {
     this.#options = options
   }
 
-  /** Hands a request over. Rejects where the process cannot be started, or ends before it has answered. */
+  /** Forwards a request. Rejects if the process cannot start, or ends before it responds. */
   async fetch(request: Request): Promise<Response> {
     const url = await this.#running()
     const headers = { ...Object.fromEntries(request.headers), [SQL_TOKEN_HEADER]: this.#token }
@@ -214,7 +212,7 @@ class SqlProcess {
         clearTimeout(timer)
         resolve(String(url))
       })
-      child.once('exit', () => reject(new Error('the process that runs SQL ended as it started')))
+      child.once('exit', () => reject(new Error('the SQL process ended while starting')))
     })
   }
 }

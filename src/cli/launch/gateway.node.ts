@@ -1,5 +1,5 @@
-// The gateway as a process of its own: `--state DIR --port N --node URL [--keep MB] [--inspector PORT]`, secrets and what an operator may say from the environment.
-// Miniflare starts workerd again when it dies, and ends it on SIGINT and SIGTERM.
+// The gateway as a separate process: `--state DIR --port N --node URL [--keep MB] [--inspector PORT]`, with secrets and operator
+// variables from the environment. Miniflare restarts workerd when it dies, and stops it on SIGINT and SIGTERM.
 
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'

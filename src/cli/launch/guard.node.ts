@@ -1,10 +1,10 @@
-// Loaded into every child before its own code (`node --import`): a child whose launcher is gone ends by itself.
-// The launcher holds the other end of standard input, and even SIGKILL closes it.
+// Loaded into every child before its own code (`node --import`): ends the child when its launcher is gone. The launcher holds the
+// other end of standard input, which even SIGKILL closes.
 
 const GRACE_MS = 1_500
 
 process.stdin.on('error', exit).on('end', exit).on('close', exit).resume()
-// Waiting for the launcher's end must not keep a child alive that has nothing else to do.
+// Waiting for the launcher must not keep an otherwise idle child alive.
 ;(process.stdin as { unref?: () => void }).unref?.()
 
 function exit(): void {

@@ -1,6 +1,6 @@
-// One launch: three children on one state folder, their pids kept true in the lock and in dev.json. A child is leader of its own
-// process group, writes into a log file, and is started again when it dies; before every start the rest of its old group is
-// ended: workerd outlives a killed Node process and keeps the port.
+// One launch: three supervised children on one state folder, with their pids in the lock and dev.json. Each child leads its own
+// process group, writes to a log file and is restarted when it dies. Before a restart the rest of its old group is killed, because
+// workerd survives a killed Node process and keeps the port.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readFileSync, statSync, truncateSync } from 'node:fs'
@@ -18,16 +18,16 @@ import { type Ports, type Secrets, type StateFolder, writeAtomically } from './s
 
 export interface ChildSpec {
   readonly name: string
-  /** Arguments of Node: the program and its own. */
+  /** Arguments of Node: the program and its arguments. */
   readonly args: readonly string[]
   readonly env: Readonly<Record<string, string>>
   readonly log: string
 }
 
 export interface ChildWatcher {
-  /** Started, or started again. */
+  /** Called on every start and restart. */
   onStart(name: string, pid: number): void
-  /** Died without being asked to; said once while it keeps dying at the same pace. */
+  /** Called on an unexpected exit, but only once while the restart delay stays the same. */
   onExit(name: string, how: string, restartMs: number): void
 }
 
@@ -35,7 +35,7 @@ const LOG_MAX_BYTES = 8 * 1024 * 1024
 const STOP_GRACE_MS = 3_000
 const RESTART_FIRST_MS = 200
 const RESTART_CAP_MS = 2_000
-/** A child that lived so long was a good one: its death is the first again. */
+/** A child that lived this long counts as stable, which resets the restart delay. */
 const STABLE_MS = 5_000
 const GUARD = new URL('./guard.node.ts', import.meta.url).href
 
@@ -45,7 +45,7 @@ export class SupervisedChild {
   #child: ChildProcess | null = null
   #isStopping = false
   #lastDelayMs = 0
-  /** Where the log of this life begins; it may have been cut since. */
+  /** Offset in the log file at which this run started; the file may have been truncated since. */
   #logFrom = 0
 
   constructor(spec: ChildSpec, watcher: ChildWatcher) {
@@ -55,7 +55,7 @@ export class SupervisedChild {
 
   start(): void {
     trimLog(this.#spec.log)
-    // Somebody may have tidied up.
+    // The folder may have been deleted.
     mkdirSync(dirname(this.#spec.log), { recursive: true })
     const log = openSync(this.#spec.log, 'a', 0o600)
     this.#logFrom = fstatSync(log).size
@@ -75,7 +75,7 @@ export class SupervisedChild {
     if (child.pid !== undefined) this.#watcher.onStart(this.#spec.name, child.pid)
   }
 
-  /** Asks the child to end, makes it end after 3 s, and leaves nothing of its group. */
+  /** Sends SIGTERM, kills after 3 s, and kills the rest of the process group. */
   async stop(): Promise<void> {
     this.#isStopping = true
     const child = this.#child
@@ -86,7 +86,6 @@ export class SupervisedChild {
     if (child.pid !== undefined) await killGroup(child.pid)
   }
 
-  /** Keeps the log bounded. */
   trimLog(): void {
     trimLog(this.#spec.log)
   }
@@ -102,7 +101,7 @@ export class SupervisedChild {
     if (!this.#isStopping) this.start()
   }
 
-  /** Of this life of the child alone. */
+  /** The log of the current run only. */
   #currentLog(): string {
     if (!existsSync(this.#spec.log)) return ''
     return readFileSync(this.#spec.log).subarray(this.#logFrom).toString()
@@ -110,18 +109,18 @@ export class SupervisedChild {
 }
 
 function trimLog(path: string): void {
-  // The file is open for appending in the child: what it writes next begins the file anew.
+  // The child has the file open for appending, so its next write starts at the beginning.
   if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > LOG_MAX_BYTES) truncateSync(path)
 }
 
-/** Wait before the next start, ms, of a child that lived `livedMs` and was started after a wait of `lastMs` (0: first). */
+/** Delay in ms before restarting a child that lived `livedMs` and was started after a delay of `lastMs` (0: first start). */
 export function restartDelayMs(lastMs: number, livedMs: number): number {
   if (lastMs === 0 || livedMs >= STABLE_MS) return RESTART_FIRST_MS
   return Math.min(RESTART_CAP_MS, lastMs * 2)
 }
 
 const MESSAGE_CHARS_MAX = 300
-/** `{"say":"…"}` of the feeder, `devnet: …`, `TypeError: …` of Node; workerd's begin with a file of its source. */
+/** Error lines: `{"say":"…"}` of the feeder, `devnet: …`, `TypeError: …` of Node, and those of workerd with a source file. */
 const ERROR_LINES = [
   /^\{"say":(".*")\}$/,
   /^devnet: (.*)$/,
@@ -129,25 +128,25 @@ const ERROR_LINES = [
   /^(workerd\/\S+ failed: .*)$/,
 ]
 
-/** A line that says all is well: complaints before it are out of date. */
+/** A healthy line; errors before it are outdated. */
 const HEALTHY_LINE = /^(?:\{"status":\{"state":"sending","why":null,|gateway at http)/
-/** Sent by somebody else: the log of who got it cannot tell why. */
+/** Signals from outside, whose reason is not in the log. */
 const EXTERNAL_SIGNALS: readonly (string | null)[] = ['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP']
 
-/** How a child ended, with its own words for that where it has any; `log` is that of this life of it. */
+/** Why a child ended, with its last error line if any; `log` covers the current run. */
 export function exitReason(code: number | null, signal: string | null, log: () => string): string {
   const how = signal ?? `exit code ${code}`
   const words = code === 0 || EXTERNAL_SIGNALS.includes(signal) ? null : lastErrorLine(log())
   return words === null ? how : `${how}: ${words}`
 }
 
-/** One line without control characters; null where the log ends in nothing of the kind. */
+/** The last error line without control characters; null if there is none. */
 export function lastErrorLine(log: string): string | null {
   for (const line of log.split('\n').reverse()) {
     if (HEALTHY_LINE.test(line)) return null
-    const said = ERROR_LINES.map((form) => form.exec(line.trim())?.[1]).find((words) => words !== undefined)
-    if (said === undefined) continue
-    const text = said.startsWith('"') ? String(parseJson(said) ?? said) : said
+    const message = ERROR_LINES.map((form) => form.exec(line.trim())?.[1]).find((words) => words !== undefined)
+    if (message === undefined) continue
+    const text = message.startsWith('"') ? String(parseJson(message) ?? message) : message
     return text.replace(/\p{Cc}+/gu, ' ').slice(0, MESSAGE_CHARS_MAX)
   }
   return null
@@ -159,24 +158,24 @@ interface LaunchContext {
   readonly options: LaunchOptions
   readonly ports: Ports
   readonly secrets: Secrets
-  readonly say: (line: string) => void
+  readonly log: (line: string) => void
 }
 
 type ChildName = 'devnet' | 'gateway' | 'feeder'
 
 /**
- * Of devnet and its feeder. Node takes half of the machine's memory before it collects in earnest: a demo left overnight
- * would fill it with what is long dead. A feeder at the real exchange's size holds 300 MB.
+ * Heap limits of devnet and feeder. By default Node may use half of the memory before it collects garbage, which a demo left
+ * overnight would fill. A feeder at the size of the real exchange holds 300 MB.
  */
 const HEAP_MB = { devnet: 320, feeder: 640 }
-/** At the real size devnet has 280 MB of objects, beside 100 MB of columns; the feeder keeps every resting order. */
+/** Heap limits at real size: devnet has 280 MB of objects and 100 MB of columns; the feeder keeps every resting order. */
 const LARGE_HEAP_MB = { devnet: 900, feeder: 1_500 }
 /**
- * workerd has no bound of its own and collects when it must: at rest it stood at 420 MB after a quarter of an hour, of which
- * less than 30 were alive, and with this at 300: what dies young is found sooner.
+ * workerd has no heap limit. After 15 idle minutes it used 420 MB, of which less than 30 MB were live. A small young generation
+ * collects short-lived objects sooner and lowered that to 300 MB.
  */
 const SMALL_YOUNG_SPACE = '--max-semi-space-size=4'
-/** How often workerd's pid and the sizes of the logs are looked at. */
+/** Interval of checks of workerd's pid, log sizes and disk space. */
 const CHECK_MS = 500
 
 export class Launch {
@@ -187,7 +186,7 @@ export class Launch {
   #timer: NodeJS.Timeout | null = null
   #isDiskFull = false
   #states: ProcessStates = { stopped: [] }
-  /** What stands in the lock and in dev.json. */
+  /** Last content of the lock and dev.json. */
   #written = ''
 
   constructor(world: LaunchContext) {
@@ -205,13 +204,13 @@ export class Launch {
     this.#timer ??= setInterval(() => this.#check(), CHECK_MS)
   }
 
-  /** From now on dev.json is written, and kept true. Answers its text. */
+  /** Starts writing dev.json and returns its text. */
   markReady(keys: DemoKeys): string {
     this.#keys = keys
     return this.#writeState()
   }
 
-  /** Ends all children, the feeder first so that it can note where it stands, and lets the folder go. */
+  /** Stops all children, the feeder first so that it can save its position, and releases the folder. */
   async stop(): Promise<void> {
     await this.#stopChildren()
     if (this.#keys) this.#writeState({})
@@ -233,7 +232,7 @@ export class Launch {
       },
       onExit: (name, how, restartMs) => {
         this.#states = { stopped: [] }
-        this.#context.say(`${name} ended (${how}); it starts again in ${restartMs} ms. See ${this.#log(name)}`)
+        this.#context.log(`${name} ended (${how}) and restarts in ${restartMs} ms. See ${this.#log(name)}`)
       },
     }
   }
@@ -243,32 +242,32 @@ export class Launch {
     for (const child of this.#children.values()) child.trimLog()
     const pids = this.#running()
     this.#writeState(pids)
-    const { folder, say } = this.#context
+    const { folder, log } = this.#context
     const isStopped = (pid: number) => process.platform === 'linux' && processInfo(pid)?.isStopped
     const stopped = Object.entries(pids).flatMap(([name, pid]) => (isStopped(pid) ? [name] : []))
-    // The first start makes its tables in a workerd of its own, whose end is no news.
+    // The first start creates its tables in a separate workerd, whose end must not be reported.
     const { workerd: _, ...early } = pids
     const { seen, lines } = processUpdates(this.#states, this.#keys ? pids : early, stopped)
     this.#states = seen
-    for (const line of lines) say(line)
+    for (const line of lines) log(line)
     const isFull = folder.isDiskFull()
-    if (isFull && !this.#isDiskFull) say(PROBLEMS.diskFull(folder.path))
+    if (isFull && !this.#isDiskFull) log(PROBLEMS.diskFull(folder.path))
     this.#isDiskFull = isFull
   }
 
-  /** Whether the folder is there and has our lock. */
+  /** Whether the folder exists and holds our lock. */
   #ownsFolder(): boolean {
     return this.#context.folder.readLock()?.launcher === process.pid
   }
 
-  /** Without a trace in the folder, which may be another launcher's by now. */
+  /** Ends without writing to the folder, which another launcher may own by now. */
   async #abandon(): Promise<never> {
-    this.#context.say(PROBLEMS.folderLost(this.#context.folder.path))
+    this.#context.log(PROBLEMS.folderLost(this.#context.folder.path))
     await this.#stopChildren()
     process.exit(1)
   }
 
-  /** Keeps the lock true and, once ready, dev.json; answers the text of the latter. */
+  /** Updates the lock and, once ready, dev.json; returns the text of dev.json. */
   #writeState(pids = this.#running()): string {
     const { folder } = this.#context
     const { start: _, ...children } = pids
@@ -280,7 +279,7 @@ export class Launch {
       if (this.#keys) writeAtomically(devFilePath(folder.path), `${text}\n`)
       this.#written = written
     } catch (error) {
-      // A full disk, which is said once: tried again at the next look.
+      // A full disk is reported once; the next check retries.
       if ((error as NodeJS.ErrnoException).code === undefined) throw error
     }
     return text
@@ -288,7 +287,7 @@ export class Launch {
 
   #running(): Record<string, number> {
     const pids: Record<string, number> = { start: process.pid, ...Object.fromEntries(this.#pids) }
-    // What runs SQL is there once it was asked for.
+    // The SQL process exists only after its first request.
     const [workerd] = childrenOf(pids.gateway ?? 0, 'workerd serve')
     const [sql] = childrenOf(pids.gateway ?? 0, 'sql.node.ts')
     return { ...pids, ...(workerd && { workerd }), ...(sql && { sql }) }
@@ -346,7 +345,7 @@ function childSpecs({ root, folder, options, ports, secrets }: LaunchContext): C
   ]
 }
 
-/** A large exchange makes much that is short-lived, which a small space would take for long-lived. */
+/** A large exchange creates many short-lived objects, which a small young generation would promote too early. */
 function heapOf(name: 'devnet' | 'feeder', isLarge: boolean): string[] {
   return isLarge
     ? [`--max-old-space-size=${LARGE_HEAP_MB[name]}`]

@@ -1,5 +1,5 @@
-// `npm start`: builds all Workers and runs devnet, gateway and feeder on one state folder until Ctrl-C.
-// With `--json` standard output is exactly one line, when ready; everything else goes to standard error.
+// `npm start`: builds all Workers and runs devnet, gateway and feeder on one state folder until Ctrl-C. With `--json` standard
+// output is exactly one line, printed when ready; everything else goes to standard error.
 
 import { spawn } from 'node:child_process'
 import { join, resolve } from 'node:path'
@@ -16,23 +16,27 @@ import { checkDatabases, type Ports, type Secrets, StateFolder } from './state-f
 
 const root = join(import.meta.dirname, '../../..')
 const NPM_POLL_MS = 500
-/** A start takes some seconds, a first one some more. */
+/** A start takes some seconds, the first one slightly longer. */
 const LATE_MS = 30_000
 
 const START = program(
   'npm start --',
-  'all of Weir on a simulated exchange; variables of the environment: PORT (8787), RPC_CHAINS, PIPELINE_PRIVATE, TRUST_PROXY',
+  'run all of Weir on a simulated exchange; environment variables: PORT (8787), RPC_CHAINS, PIPELINE_PRIVATE, TRUST_PROXY',
   ['', '--reset --seed 7'],
 )
   .option('--state <dir>', 'state folder', DEFAULT_STATE)
-  .option('--reset', 'begin afresh')
+  .option('--reset', 'delete all state and start fresh')
   .option('--open', 'open the live page in a browser')
-  .option('--json', 'print one line when ready, and nothing else')
-  .option('--seed <n>', 'of what happens on the exchange', valueParser(wholeNumber(0, 999_999_999)))
-  .option('--block-ms <n>', 'from one block to the next', valueParser(wholeNumber(1, 60_000)))
-  .option('--scale <name>', 'how large the exchange is: small or mainnet', valueParser(ScaleName))
-  .option('--keep <mb>', `of the archive; the oldest goes (${DEFAULT_KEEP_MB})`, valueParser(wholeNumber(1, 1_000_000)))
-withHint(START, /--port|too many arguments/, 'the port is a variable: PORT=8788 npm start')
+  .option('--json', 'print one line of JSON when ready')
+  .option('--seed <n>', 'random seed of the simulated exchange', valueParser(wholeNumber(0, 999_999_999)))
+  .option('--block-ms <n>', 'milliseconds between blocks', valueParser(wholeNumber(1, 60_000)))
+  .option('--scale <name>', 'size of the exchange: small or mainnet', valueParser(ScaleName))
+  .option(
+    '--keep <mb>',
+    `archive size in MB; older data is removed (default: ${DEFAULT_KEEP_MB})`,
+    valueParser(wholeNumber(1, 1_000_000)),
+  )
+withHint(START, /--port|too many arguments/, 'set the port as a variable: PORT=8788 npm start')
 
 const log = (line: string) => process.stderr.write(`${line}\n`)
 
@@ -54,14 +58,14 @@ async function main(): Promise<void> {
     folder.removeLock()
     return exitWith(errorText(error, folder))
   })
-  const launch = new Launch({ root, folder, options, ports, secrets, say: log })
+  const launch = new Launch({ root, folder, options, ports, secrets, log })
   const stopping = stopOnSignals(launch)
 
   launch.start('devnet')
   try {
-    if (await build(root)) log('All Workers are built.')
+    if (await build(root)) log('Built all Workers.')
   } catch (error) {
-    // An interrupted build is no failed one.
+    // An interrupted build is not a failure.
     if (stopping.aborted) return
     await launch.stop()
     exitWith(error instanceof Error ? error.message : String(error))
@@ -78,7 +82,7 @@ async function main(): Promise<void> {
   try {
     folder.writeSecrets({ ...secrets, ...ready })
   } catch (error) {
-    // The next start makes another demo key.
+    // The next start creates another demo key.
     log(errorText(error, folder))
   }
   const line = launch.markReady(ready)
@@ -90,7 +94,7 @@ async function main(): Promise<void> {
   if (options.open) openInBrowser(`${launch.url}/live`)
 }
 
-/** Makes the folder ours for as long as this process lives and, with `--reset`, empty. */
+/** Claims the folder for the lifetime of this process; with `--reset` also clears it. */
 async function claim(folder: StateFolder, options: LaunchOptions): Promise<void> {
   folder.prepare()
   folder.acquire()
@@ -102,7 +106,7 @@ async function claim(folder: StateFolder, options: LaunchOptions): Promise<void>
   folder.writeLock({ launcher: process.pid, children: {} })
 }
 
-/** What this start finds in the folder, before anything runs on it. */
+/** Reads secrets and ports, and checks the folder before anything runs on it. */
 async function readFolder(folder: StateFolder, options: LaunchOptions): Promise<{ ports: Ports; secrets: Secrets }> {
   if (folder.isDiskFull()) throw new LaunchError(PROBLEMS.diskFull(folder.path))
   const secrets = folder.ensureSecrets()
@@ -121,10 +125,10 @@ function errorText(error: unknown, folder: StateFolder): string {
   const { code } = error as NodeJS.ErrnoException
   if (code === 'ENOSPC') return PROBLEMS.diskFull(folder.path)
   if (code === undefined) throw error
-  return `The state folder ${folder.path} cannot be read and written (${code}): choose another with --state DIR.`
+  return `The state folder ${folder.path} cannot be read and written (${code}). Choose another one with --state DIR.`
 }
 
-/** Ends everything on a signal, and when the npm that this launcher runs for is gone; a second signal does not wait. */
+/** Stops everything on a signal, and when the npm process of this launcher is gone. A second signal exits immediately. */
 function stopOnSignals(launch: Launch): AbortSignal {
   const stopping = new AbortController()
   const stop = async () => {
@@ -145,7 +149,7 @@ const OPENERS: Partial<Record<NodeJS.Platform, readonly string[]>> = {
   win32: ['cmd', '/c', 'start', ''],
 }
 
-/** Where there is no browser, nothing happens: the address has been said. */
+/** Without a browser nothing happens; the URL was printed. */
 function openInBrowser(url: string): void {
   const [command = '', ...args] = OPENERS[process.platform] ?? ['xdg-open']
   spawn(command, [...args, url], { stdio: 'ignore', detached: true })

@@ -1,4 +1,4 @@
-// How every Miniflare of a gateway is set up, and what it is handed of a Worker.
+// Options shared by every Miniflare of a gateway, and the modules of a bundle.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,7 +6,7 @@ import { Log, LogLevel } from 'miniflare'
 
 export function commonOptions(state: string) {
   return {
-    // `v3` is what wrangler appends to --persist-to: its d1 and kv commands then see the same data.
+    // wrangler appends `v3` to --persist-to, so its d1 and kv commands use the same data.
     resourcePersistencePath: join(state, 'v3'),
     cf: false,
     telemetry: { enabled: false },
@@ -14,11 +14,11 @@ export function commonOptions(state: string) {
   } as const
 }
 
-/** A folder that wrangler bundled a Worker into: a script, and the binaries and texts that it imports. Throws without a script. */
+/** The modules in a bundle folder of wrangler: a script, binaries and texts. Throws without a script. */
 export function bundledModules(folder: string) {
   const names = readdirSync(folder)
   const script = names.find((name) => name.endsWith('.js'))
-  if (script === undefined) throw new Error(`${folder} holds no bundle`)
+  if (script === undefined) throw new Error(`${folder} has no bundle`)
   const path = join(folder, script)
   const imported = (ending: string, type: 'CompiledWasm' | 'Text') =>
     names.filter((name) => name.endsWith(ending)).map((name) => ({ type, path: join(folder, name) }))

@@ -1,5 +1,5 @@
-// Processes of this machine (/proc on Linux, since slim images have no `ps`; `ps` elsewhere), and its ports, which are asked of
-// the system before anything is started, so that a taken one is one clear sentence.
+// Processes of this machine (/proc on Linux, because slim images have no `ps`; `ps` elsewhere), and its ports. Ports are tested
+// before anything starts, so that a port in use gives one clear message.
 
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -10,13 +10,13 @@ export interface ProcessInfo {
   readonly ppid: number
   readonly pgid: number
   readonly command: string
-  /** By a signal (SIGSTOP, Ctrl-Z): it runs, and does nothing. */
+  /** Stopped by a signal (SIGSTOP, Ctrl-Z). */
   readonly isStopped: boolean
 }
 
 const END_MS = 1_000
 
-/** Null where it does not run, or is only not yet reaped. */
+/** Null if the process does not run, or is a zombie. */
 export function processInfo(pid: number): ProcessInfo | null {
   try {
     const [state, ppid, pgid, command] = process.platform === 'linux' ? procOf(pid) : psOf(pid)
@@ -30,7 +30,7 @@ export function processInfo(pid: number): ProcessInfo | null {
 
 function procOf(pid: number): readonly [state: string, ppid: string, pgid: string, command: string] {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-  // The name in parentheses may hold anything; the fields after the last one are state, ppid, pgrp, …
+  // The name in parentheses may contain anything; after the last one follow state, ppid, pgrp, …
   const [state = '', ppid = '', pgid = ''] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return [state, ppid, pgid, readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')]
 }
@@ -41,7 +41,7 @@ function psOf(pid: number): readonly [state: string, ppid: string, pgid: string,
   return [state, ppid, pgid, command]
 }
 
-/** Who started this process: its first ancestor that is no shell. Under npm that is npm. */
+/** The first ancestor of this process that is not a shell; under npm that is npm. */
 export function starterPid(): number {
   let pid = process.ppid
   for (let info = processInfo(pid); info && /^(\S*\/)?(da|ba|z|k)?sh -c /.test(info.command); info = processInfo(pid))
@@ -49,7 +49,7 @@ export function starterPid(): number {
   return pid
 }
 
-/** Children whose command has this word; none where the system does not tell (it does on Linux). */
+/** Children whose command contains this word; Linux only, empty elsewhere. */
 export function childrenOf(pid: number, word: string): number[] {
   try {
     const pids = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number)
@@ -59,7 +59,7 @@ export function childrenOf(pid: number, word: string): number[] {
   }
 }
 
-/** Kills a process group and waits a moment until it is gone. Its leader may have ended: workerd survives a SIGKILL of Node. */
+/** Kills a process group and waits briefly until it is gone. Its leader may have ended, because workerd survives a SIGKILL of Node. */
 export async function killGroup(leader: number): Promise<void> {
   for (const deadline = Date.now() + END_MS; Date.now() < deadline; await sleep(20))
     try {
@@ -70,9 +70,9 @@ export async function killGroup(leader: number): Promise<void> {
 }
 
 /**
- * Kills what a launcher that was killed left running. Its children end by themselves a moment later (guard.node.ts), but
- * workerd does not where its parent was killed too. Pids are used again, so a process is ended only where its command names
- * the state folder, or where it is in the group of the gateway.
+ * Kills processes left by a killed launcher. Its children end by themselves shortly after (guard.node.ts), but workerd does not
+ * if its parent was killed too. Pids are reused, so a process is killed only if its command names the state folder, or if it is
+ * in the process group of the gateway.
  */
 export async function killLeftovers(folder: string, pids: Readonly<Record<string, number>>): Promise<void> {
   const left = Object.values(pids).filter((pid) => {
@@ -83,7 +83,7 @@ export async function killLeftovers(folder: string, pids: Readonly<Record<string
   for (const deadline = Date.now() + END_MS; left.some(processInfo) && Date.now() < deadline; ) await sleep(20)
 }
 
-/** The port where 127.0.0.1 can be listened on now (0: any free one), or the system's code of why not. */
+/** The port that can be listened on at 127.0.0.1 (0: any free one), or the error code. */
 function tryListen(port: number): Promise<number | string> {
   return new Promise((resolve) => {
     const server = createServer()
@@ -95,7 +95,7 @@ function tryListen(port: number): Promise<number | string> {
   })
 }
 
-/** The system's code of why a port is taken, null where it is not. A process just ended may hold it for a second. */
+/** The error code if the port cannot be used, otherwise null. Waits up to a second for a process that just ended. */
 export async function portError(port: number): Promise<string | null> {
   for (let i = 0; ; i++) {
     const got = await tryListen(port)
@@ -105,10 +105,10 @@ export async function portError(port: number): Promise<string | null> {
   }
 }
 
-/** `wanted` where it is free, else any free port; never `promised`, which somebody will listen on soon. */
+/** `preferred` if it is free, otherwise any free port; never `reserved`, which another process will use. */
 export async function freePort(preferred = 0, reserved?: number): Promise<number> {
   const got = preferred === reserved ? await tryListen(0) : await tryListen(preferred)
   if (typeof got === 'number' && got !== reserved) return got
-  if (preferred === 0 && typeof got === 'string') throw new Error(`no port is free (${got})`)
+  if (preferred === 0 && typeof got === 'string') throw new Error(`no free port (${got})`)
   return freePort(0, reserved)
 }

@@ -1,5 +1,5 @@
-// A program: runs the SQL of pipelines in a workerd of its own, for the process that started it (gateway-process.node.ts). Its
-// priority is lower, and so is that of the workerd that it starts: where there is one core alone, everybody else goes first.
+// A program that runs the SQL of pipelines in a separate workerd for its parent (gateway-process.node.ts). It and its workerd run
+// at lower priority, so that everything else goes first on a single core.
 
 import { constants, setPriority } from 'node:os'
 import { convertV4MiniflareOptions, Miniflare } from 'miniflare'
@@ -9,7 +9,7 @@ import { commonOptions } from './miniflare-options.node.ts'
 try {
   setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
 } catch {
-  process.stderr.write('The process that runs SQL keeps the normal priority: the system grants it no lower one.\n')
+  process.stderr.write('The SQL process runs at normal priority, because the system denied a lower one.\n')
 }
 
 let miniflare: Miniflare | null = null

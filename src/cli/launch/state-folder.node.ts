@@ -1,6 +1,5 @@
-// The state folder of a launcher: what lies where in it, its secrets, ports and lock, and whether its databases are whole: an
-// object on a damaged one never answers.
-// Files that hold secrets have mode 0600 in a folder of 0700, and every file is replaced whole, never written in place.
+// The state folder of a launcher: its layout, secrets, ports and lock, and the check of its databases, because an object on a
+// damaged database never responds. Files with secrets have mode 0600 in a folder of mode 0700, and files are replaced atomically.
 
 import { createHash, randomBytes } from 'node:crypto'
 import {
@@ -26,9 +25,9 @@ const Secrets = z.object({
   ADMIN_TOKEN: z.string().min(32),
   FEED_TOKEN: z.string().min(32),
   KEY_SECRET: z.string().min(32),
-  /** The demo key; null until the gateway has made it. */
+  /** The demo key; null until the gateway has created it. */
   key: z.string().nullable(),
-  /** The same, for the console. */
+  /** The service key of the same account, for the console. */
   serviceKey: z.string().nullable(),
 })
 export type Secrets = z.infer<typeof Secrets>
@@ -37,11 +36,11 @@ const Port = z.int().min(1).max(65_535)
 const Ports = z.object({ gateway: Port, devnet: Port })
 export type Ports = z.infer<typeof Ports>
 
-/** Pids: who runs on the folder, and what of it must not outlive it. */
+/** Pids of the launcher and of the children that must not outlive it. */
 const Lock = z.object({ launcher: z.int().min(1), children: z.record(z.string(), z.int().min(1)) })
 type Lock = z.infer<typeof Lock>
 
-/** With what tells that a folder of this name is ours. */
+/** Subfolders, with files that show that they belong to Weir. */
 const FOLDERS = {
   node: ['devnet'],
   feeder: ['books.checkpoint', 'snapshots'],
@@ -50,18 +49,18 @@ const FOLDERS = {
 } as const
 const FILES = ['secrets.json', 'ports.json', 'lock.json', 'dev.json'] as const
 const STICKY = 0o1000
-/** A launcher whose npm was killed takes a moment to end. */
+/** A launcher whose npm was killed needs a moment to end. */
 const ACQUIRE_MS = 2_000
-/** Writes will soon fail. */
+/** Below this, writes will soon fail. */
 const LOW_BYTES = 50e6
-/** Beside the keys that were made with it: its hash, by which another one is told. */
+/** A hash of the KEY_SECRET stored beside its keys, to detect another one. */
 const KEY_SECRET_NOTE = 'gateway/key-secret.sha256'
 
 export class StateFolder {
   readonly path: string
-  /** The command that forgets this folder. */
+  /** The command that clears this folder. */
   readonly reset: string
-  /** SQLite's lock of a file ends with the process that has it. */
+  /** A SQLite lock, which ends with the process that holds it. */
   #claim: DatabaseSync | null = null
 
   constructor(path: string, reset = 'npm start -- --reset') {
@@ -70,28 +69,28 @@ export class StateFolder {
   }
 
   /**
-   * Makes the folder; throws what the system says where it cannot be written, and a Refusal where somebody else's
-   * folders have the names of ours: `forget` would take them.
+   * Creates the folder. Throws the system error if it cannot be written, and a LaunchError if it has foreign subfolders with our
+   * names, which `clear` would delete.
    */
   prepare(): void {
     const isOurs = FILES.some((name) => existsSync(this.pathOf(name)))
     const foreign = Object.entries(FOLDERS).find(([name, marks]) => !isOurs && isForeign(this.pathOf(name), marks))
     if (foreign !== undefined) throw new LaunchError(PROBLEMS.foreignFolder(this.pathOf(foreign[0])))
     makeFolder(join(this.path, 'log'))
-    // Databases and logs are made by others, with modes of their own. A folder such as /tmp must stay everybody's, and one of
-    // somebody else's can only stay as it is.
+    // The mode protects databases and logs, which other programs create. Shared folders such as /tmp, and folders of other
+    // users, keep their mode.
     const { mode, uid } = statSync(this.path)
     if ((mode & STICKY) === 0 && uid === process.getuid?.()) chmodSync(this.path, 0o700)
     writeAtomically(join(this.path, '.writable'), '')
     rmSync(join(this.path, '.writable'))
   }
 
-  /** Forgets everything that a launcher puts here, and nothing else that may lie in the folder. */
+  /** Deletes everything that a launcher creates here, and nothing else. */
   clear(): void {
     for (const name of [...Object.keys(FOLDERS), ...FILES]) rmSync(this.pathOf(name), { recursive: true, force: true })
   }
 
-  /** Holds the folder until `release`, or until this process ends in any way. Throws a Refusal that names who holds it. */
+  /** Locks the folder until `release` or the end of this process. Throws a LaunchError that names the holder. */
   acquire(patienceMs = ACQUIRE_MS): void {
     this.#claim = new DatabaseSync(this.pathOf('claim.sqlite'), { timeout: patienceMs })
     try {
@@ -102,7 +101,7 @@ export class StateFolder {
     }
   }
 
-  /** Whether a launcher has it. */
+  /** Whether a launcher holds the lock. */
   isLocked(): boolean {
     if (!existsSync(this.pathOf('claim.sqlite'))) return false
     try {
@@ -120,10 +119,10 @@ export class StateFolder {
     this.#claim = null
   }
 
-  /** Whether so little room is left that writes will soon fail. Every process of a launch writes; the launcher says why. */
+  /** Whether so little space is left that writes will soon fail. */
   isDiskFull(): boolean {
     const { blocks, bavail, bsize } = statfsSync(this.path)
-    // Some file systems do not tell.
+    // Some file systems report no sizes.
     return blocks > 0 && bavail * bsize < LOW_BYTES
   }
 
@@ -132,27 +131,27 @@ export class StateFolder {
     return join(this.path, name)
   }
 
-  /** The tokens of this folder, null before the first start. Throws where they are not those of its gateway's state. */
+  /** The secrets of this folder, null before the first start. Throws if they do not match the state of its gateway. */
   readSecrets(): Secrets | null {
     const path = this.pathOf('secrets.json')
-    const kept = readJson(path, Secrets)
-    if (kept === 'damaged') throw new LaunchError(PROBLEMS.secretsLost(path, kept, this.reset))
-    if (kept === null && existsSync(this.pathOf('gateway')))
+    const stored = readJson(path, Secrets)
+    if (stored === 'damaged') throw new LaunchError(PROBLEMS.secretsLost(path, stored, this.reset))
+    if (stored === null && existsSync(this.pathOf('gateway')))
       throw new LaunchError(PROBLEMS.secretsLost(path, 'missing', this.reset))
     const note = this.pathOf(KEY_SECRET_NOTE)
-    if (kept && existsSync(note) && readFileSync(note, 'utf8') !== digest(kept.KEY_SECRET))
+    if (stored && existsSync(note) && readFileSync(note, 'utf8') !== digest(stored.KEY_SECRET))
       throw new LaunchError(PROBLEMS.keySecretChanged(path, this.reset))
-    return kept
+    return stored
   }
 
-  /** The same, made at the first call. */
+  /** The secrets, created on the first call. */
   ensureSecrets(): Secrets {
-    const kept = this.readSecrets()
-    if (kept) return kept
+    const stored = this.readSecrets()
+    if (stored) return stored
     const token = () => randomBytes(24).toString('hex')
-    const made = { ADMIN_TOKEN: token(), FEED_TOKEN: token(), KEY_SECRET: token(), key: null, serviceKey: null }
-    this.writeSecrets(made)
-    return made
+    const created = { ADMIN_TOKEN: token(), FEED_TOKEN: token(), KEY_SECRET: token(), key: null, serviceKey: null }
+    this.writeSecrets(created)
+    return created
   }
 
   writeSecrets(secrets: Secrets): void {
@@ -162,23 +161,23 @@ export class StateFolder {
     writeAtomically(this.pathOf(KEY_SECRET_NOTE), digest(secrets.KEY_SECRET))
   }
 
-  /** Ports of the last start, null where there was none. A damaged file is as good as none: other ports do as well. */
+  /** Ports of the last start, or null. A damaged file counts as missing, because other ports work as well. */
   readPorts(): Ports | null {
-    const kept = readJson(this.pathOf('ports.json'), Ports)
-    return kept === 'damaged' ? null : kept
+    const stored = readJson(this.pathOf('ports.json'), Ports)
+    return stored === 'damaged' ? null : stored
   }
 
   writePorts(ports: Ports): void {
     writeAtomically(this.pathOf('ports.json'), JSON.stringify(ports))
   }
 
-  /** Files of ours that are there and are not, or cannot be read as, what they should be. */
+  /** Our files that exist but are invalid or unreadable. */
   damagedFiles(): string[] {
     const schemas = { 'secrets.json': Secrets, 'ports.json': Ports }
     return Object.entries(schemas).flatMap(([name, schema]) => (isDamaged(this.pathOf(name), schema) ? [name] : []))
   }
 
-  /** What the last launcher noted; null where it ended in good order. */
+  /** The lock of the last launcher; null if it ended normally. */
   readLock(): Lock | null {
     const lock = readJson(this.pathOf('lock.json'), Lock)
     return lock === 'damaged' ? null : lock
@@ -194,7 +193,7 @@ export class StateFolder {
   }
 }
 
-/** Replaces a file at once, mode 0600: a reader sees the old text or the new one. */
+/** Replaces a file atomically with mode 0600: readers see the old or the new text. */
 export function writeAtomically(path: string, text: string): void {
   const fresh = `${path}.${process.pid}.new`
   try {
@@ -206,7 +205,7 @@ export function writeAtomically(path: string, text: string): void {
   }
 }
 
-/** Level by level: `recursive` of Node never returns below `/proc`. */
+/** Level by level, because `recursive` of Node never returns below `/proc`. */
 function makeFolder(path: string): void {
   if (existsSync(path)) return
   makeFolder(dirname(path))
@@ -219,7 +218,7 @@ function isForeign(path: string, marks: readonly string[]): boolean {
   return names.length > 0 && !names.some((name) => marks.includes(name))
 }
 
-/** Whether a file is there and is not, or cannot be read as, what it should be. */
+/** Whether a file exists but is invalid or unreadable. */
 export function isDamaged(path: string, schema: z.ZodType): boolean {
   try {
     return readJson(path, schema) === 'damaged'
@@ -228,7 +227,7 @@ export function isDamaged(path: string, schema: z.ZodType): boolean {
   }
 }
 
-/** Null: there is none. */
+/** Null if the file does not exist. */
 function readJson<T>(path: string, schema: z.ZodType<T>): T | 'damaged' | null {
   let text: string
   try {
@@ -245,16 +244,16 @@ function digest(text: string): string {
   return createHash('sha256').update(text).digest('hex')
 }
 
-/** A larger one is opened and not read: 64 MB take a tenth of a second, and an object of a demo has less. */
+/** Larger databases are only opened, not checked: 64 MB take 0.1 s, and demo objects are smaller. */
 const READ_MAX_BYTES = 64 * 1024 * 1024
 
 /**
- * Throws a Refusal for those that are gone and for the first that is damaged; `reset` is its command to begin afresh, and
- * `hasKeys` tells that keys were made here. Nobody else may have them open.
+ * Throws a LaunchError for missing databases and for the first damaged one. `reset` is the command to start fresh; `hasKeys` says
+ * that keys were created here. No other process may have the databases open.
  */
 export function checkDatabases(folder: string, reset: string, hasKeys: boolean): void {
-  // Migrations were applied to a database, and a key has an account, which has a meter. Without theirs the gateway would
-  // begin with nothing and say nothing.
+  // Applied migrations imply a database, and a key implies an account with a meter. Without them the gateway would silently
+  // start empty.
   const needed = [
     { part: 'd1', was: hasKeys || existsSync(join(folder, 'migrated')) },
     { part: 'do/weir-live-CreditMeter', was: hasKeys },
@@ -271,12 +270,12 @@ export function checkDatabases(folder: string, reset: string, hasKeys: boolean):
   }
 }
 
-/** SQLite takes a file without a byte for a new database; that of the accounts has had its tables since the first start. */
+/** SQLite treats an empty file as a new database, but the accounts database has tables since the first start. */
 function isEmptied(folder: string, path: string): boolean {
   return path.startsWith(join(folder, 'v3/d1/')) && existsSync(join(folder, 'migrated')) && statSync(path).size === 0
 }
 
-/** Miniflare's own database of names stands beside those of the objects. */
+/** Miniflare stores its own database of names beside those of objects. */
 const isObjectDatabase = (name: string) => !name.endsWith('metadata.sqlite')
 
 function databaseDamage(path: string): string | null {
@@ -284,8 +283,8 @@ function databaseDamage(path: string): string | null {
   try {
     const database = new DatabaseSync(path, { readOnly: true })
     try {
-      const { quick_check: said = 'ok' } = database.prepare(question).get() as { quick_check?: string }
-      return said === 'ok' ? null : said.replaceAll('\n', ' ')
+      const { quick_check: result = 'ok' } = database.prepare(question).get() as { quick_check?: string }
+      return result === 'ok' ? null : result.replaceAll('\n', ' ')
     } finally {
       database.close()
     }

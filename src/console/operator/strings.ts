@@ -259,7 +259,7 @@ export const plansUnlimited = 'No limit'
 export const plansWholeNumber = 'A whole number'
 export const plansPeriods = { '': 'Unchanged (new plans: monthly)', month: 'Monthly', once: 'Once' } as const
 export const plansApply = 'Apply to accounts'
-export const plansApplyLabel = (plan: string) => `Apply ${plan} to accounts`
+export const plansApplyLabel = (plan: string) => `Apply to accounts: ${plan}`
 export const plansApplySubmit = 'Apply to its accounts'
 export const plansApplyText =
   'Accounts on this plan get its limits immediately, and its credits from their next period.'

@@ -22,7 +22,7 @@ export const KEY_REACH = {
   noPipelines: 'No running pipeline is charged to this key.',
   stopped: 'These pipelines are charged to this key and pause within 30 seconds:',
   adopt: 'Charge to my key',
-  adoptLabel: (name: string) => `Charge ${name} to my key`,
+  adoptLabel: (name: string) => `Charge to my key: ${name}`,
   destinations: 'This key set these destinations, and they stay active. Check the addresses if the key has leaked:',
   keys: 'This key created these keys, and they stay active. If it has leaked, revoke the keys you don’t recognize:',
   webhook: 'Account webhook',

@@ -24,7 +24,7 @@ describe('a window', () => {
     expect(bound('2026-11-01').data).toEqual({ timeMs: Date.UTC(2026, 10, 1) })
     expect(bound('2026-11-01T01:00+01:00').data).toEqual({ timeMs: Date.UTC(2026, 10, 1) })
     for (const text of ['-1', '0x5', '1e3', '01', '2026-13-01', '2026-11-01T00:00', 'now', ''])
-      expect(bound(text).error?.issues[0]?.message).toMatch(/must be a height in digits alone/)
+      expect(bound(text).error?.issues[0]?.message).toMatch(/block height/)
     const window = { from: { height: 5 }, to: { timeMs: 90 } }
     const sides = [4, 5, 9, 10].map((height) => sideOf({ height, time: height * 10 }, window))
     expect(sides).toEqual(['before', 'in', 'in', 'behind'])
@@ -129,13 +129,13 @@ describe('files', () => {
   })
 
   it.each([
-    [[], /^S holds no blocks: name a folder with node_fills_by_block of a node/],
+    [[], /^S holds no blocks.*node_fills_by_block/],
     [['notes.txt'], /^S holds no blocks/],
-    [['node_fills/hourly/20261101/7'], /^S holds node_fills, which has no heights of blocks.*take node_fills_by_block/],
-    [['node_fills_streaming/hourly/20261101/7'], /has no line for a block without fills.*--batch-by-block/],
-    [['misc_events_by_block/hourly/20261101/7'], /no node_fills_by_block, only misc_events_by_block: name/],
-    [['20261101/7', SEGMENT], /holds both files of a node and an archive/],
-    [[`archive/testnet/${SEGMENT}`], /is of another chain than the gateway's, which is chain/],
+    [['node_fills/hourly/20261101/7'], /^S holds node_fills, .*node_fills_by_block/],
+    [['node_fills_streaming/hourly/20261101/7'], /no line for blocks without fills.*--batch-by-block/],
+    [['misc_events_by_block/hourly/20261101/7'], /no node_fills_by_block, only misc_events_by_block/],
+    [['20261101/7', SEGMENT], /both node files and an archive/],
+    [[`archive/testnet/${SEGMENT}`], /another chain than the gateway \(chain\)/],
   ])('%j are refused with the fix', (paths, message) => {
     const planned = blockFiles(
       'S',
@@ -218,6 +218,6 @@ it('progress is told with rate and time left', () => {
 })
 
 it('the bill of a month of fills is what it is known to be', () => {
-  expect(billText(720, 24.6 * 2 ** 30, 1)).toMatch(/^720 files, 24\.60 GiB: about \$2\.21 on the bill/)
+  expect(billText(720, 24.6 * 2 ** 30, 1)).toMatch(/^720 files, 24\.60 GiB: about \$2\.21 /)
   expect(billText(1, 5, 1)).toMatch(/less than \$0\.01/)
 })

@@ -78,7 +78,7 @@ it('finds a host well, and leaves nothing behind', async () => {
   const names = ['node files', 'node http', 'snapshots', 'gateway', 'feed token', 'disk']
   // A busy machine may be late, which is said; nothing fails.
   expect(states(lines).map((state) => state.replace(/^(?:ok|warn) /, ''))).toEqual(names)
-  expect(lines[0]).toMatch(/ at block \d+, \d+\.\d a second/)
+  expect(lines[0]).toMatch(/ at block \d+, \d+\.\d blocks\/s/)
   expect([code, out.includes(TOKEN)]).toEqual([0, false])
   expect(existsSync(join(folder, 'feeder'))).toBe(false)
 })
@@ -129,9 +129,7 @@ it('looks at the state folder of npm start', async () => {
   writeFileSync(join(state, 'secrets.json'), JSON.stringify(tokens))
   const gone = await doctor(['--state', state])
   expect([gone.code, states(gone.lines)]).toEqual([1, ['FAIL npm start', 'FAIL state']])
-  expect(gone.lines[1]).toMatch(
-    /The databases of accounts and keys are missing in .*\. Put a copy back, or begin afresh/,
-  )
+  expect(gone.lines[1]).toMatch(/The databases of accounts and keys are missing in /)
   for (const part of ['d1', 'do/weir-live-CreditMeter']) {
     mkdirSync(join(state, 'gateway/v3', part), { recursive: true })
     writeFileSync(join(state, 'gateway/v3', part, '1.sqlite'), '')
@@ -139,10 +137,10 @@ it('looks at the state folder of npm start', async () => {
   expect(states((await doctor(['--state', state])).lines)).toContain('ok state')
   writeFileSync(join(state, 'dev.json'), JSON.stringify({ ...ran, pids: { start: process.pid, feeder: 2 ** 22 + 1 } }))
   const { lines } = await doctor(['--state', state])
-  expect(lines).toContainEqual(expect.stringMatching(/^FAIL +npm start +does not run: feeder 4194305\. See .*log/))
+  expect(lines).toContainEqual(expect.stringMatching(/^FAIL +npm start +not running: feeder 4194305\. See .*log/))
 })
 
 it.each(['nonsense', 'http://me:secret@127.0.0.1:1'])('refuses an address that is none (%s)', async (address) => {
   const { code, out } = await doctor(['--info', address])
-  expect([code, out]).toEqual([2, expect.stringContaining('It must be a URL without a user or a password.')])
+  expect([code, out]).toEqual([2, expect.stringContaining('must be a URL')])
 })

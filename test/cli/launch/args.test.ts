@@ -30,15 +30,12 @@ test('a folder of any name is one word in the commands that are shown', () => {
   expect(shown("it's")).toBe(" --state 'it'\\''s'")
 })
 
-test.each(['8787x', '65536', '-1', '0x50', '1e3', ' 80', '080', '8.0', '+80', '８０'])(
-  'PORT=%s is refused in one sentence',
-  (port) => {
-    expect(launchOptions({ state: '.weir' }, { PORT: port })).toEqual({
-      ok: false,
-      error: `PORT is "${port}": it must be a whole number from 0 to 65,535, digits only.`,
-    })
-  },
-)
+test.each(['8787x', '65536', '-1', '0x50', '1e3', ' 80', '080', '8.0', '+80', '８０'])('rejects PORT=%s', (port) => {
+  expect(launchOptions({ state: '.weir' }, { PORT: port })).toEqual({
+    ok: false,
+    error: expect.stringContaining(`PORT is "${port}"`),
+  })
+})
 
 test('variables that the gateway would not take are refused before anything starts', () => {
   expect(launchOptions({ state: '.weir' }, { RPC_CHAINS: '[{' })).toEqual({

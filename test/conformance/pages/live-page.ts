@@ -112,7 +112,7 @@ describe.skipIf(isMissing)('the live page', () => {
     const deaf =
       'const Real = WebSocket; globalThis.WebSocket = class extends Real { constructor(url) { super(url.replace("/ws", "/nowhere")) } }'
     const { page } = await visit('?coin=BTC', deaf)
-    await page.getByText(strings.statusReconnecting).waitFor(WAIT)
+    await page.getByText(strings.statusReconnecting).first().waitFor(WAIT)
     await rows(page, 'book').first().waitFor(WAIT)
     expect(await page.getByText(strings.statusBusy.trim()).count()).toBe(0)
   }, 60_000)
