@@ -28,7 +28,7 @@ export const BREAKAGES = {
   /** A hub makes checksums for those alone that are there now. */
   'unchecked-absence': {
     file: 'src/order-books/relay-links.do.ts',
-    text: 'Date.now() < this.#checksAllUntilMs',
+    text: 'Date.now() < this.#checksumAllUntilMs',
     broken: 'false',
   },
   /** A minute that is asked for again is charged again. */
@@ -40,14 +40,14 @@ export const BREAKAGES = {
   /** A report that failed takes the ends with it that it was to tell of. */
   'lost-end': {
     file: 'src/relay/minutes/meter-client.ts',
-    text: 'this.#failed(load, error)\n      return false',
+    text: 'this.#reject(load, error)\n      return false',
     broken:
-      'this.#endings = this.#endings.slice(load.endings.length)\n      this.#failed(load, error)\n      return false',
+      'this.#endings = this.#endings.slice(load.endings.length)\n      this.#reject(load, error)\n      return false',
   },
   /** What relays ask for is told to no feeder. */
   'untold-want': {
     file: 'src/block-log/order-interests.do.ts',
-    text: 'this.#names[kind].ask(come)',
+    text: 'this.#names[kind].add(added)',
     broken: '',
   },
 } as const satisfies Record<string, Breakage>
