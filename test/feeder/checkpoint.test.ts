@@ -19,7 +19,7 @@ import { seededRandom } from '../kit/random.ts'
 import { passed } from './drained.ts'
 import { ModelNode } from './model-node.ts'
 
-/** A node and a keeper in step with it. */
+/** A node, and order books at the same height. */
 function world(seed: number, blocks = 200) {
   const node = new ModelNode(seededRandom(seed))
   for (let i = 0; i < blocks; i++) node.step()
@@ -29,7 +29,7 @@ function world(seed: number, blocks = 200) {
   return { node, keeper, step }
 }
 
-/** Lines of a checkpoint of a few orders a step, blocks going on between. */
+/** Lines of a checkpoint with a few orders per step, while blocks continue. */
 function taken({ keeper, step }: ReturnType<typeof world>, lineOrders: number): string[] {
   const pass = new CheckpointPass('chain', keeper.position!, keeper.books!, lineOrders)
   const lines = [pass.head]
@@ -149,7 +149,7 @@ describe('on disk', () => {
     const crashes: string[] = []
     for (let now = 0; now < 12_000; now += 50) {
       checkpointer.tick(now, live.keeper.position!.height)
-      // The write that was begun is at some point of its way.
+      // The running write has reached an arbitrary step.
       for (let turn = now % 4; turn > 0; turn--) await new Promise((resolve) => setImmediate(resolve))
       if (now % 400 === 0) {
         crashes.push(`${folder}.${now}`)
@@ -157,7 +157,7 @@ describe('on disk', () => {
       }
       live.step()
     }
-    // However slowly files are written, the last crash comes after one was.
+    // However slowly files are written, the last crash comes after a completed write.
     const last = `${folder}.last`
     for (let now = 12_000; !existsSync(last); now += 50) {
       checkpointer.tick(now, live.keeper.position!.height)

@@ -109,7 +109,7 @@ it('considers a connection dead after the timeout', () => {
 it('does not count time without checks', () => {
   const side = new LivenessMonitor(EVERY, 0)
   expect(side.isAlive(10)).toBe(true)
-  // Stopped for a second, with the answers unread.
+  // Stopped for a second, with the responses unread.
   expect(side.isAlive(1_020)).toBe(true)
   side.onReceived(1_021)
   expect([1_030, 1_040].map((nowMs) => side.isAlive(nowMs))).toEqual([true, true])

@@ -1,7 +1,7 @@
 import type { OrderBookProjector } from '../../src/feeder/order-book-projector.ts'
 import type { ModelNode } from './model-node.ts'
 
-/** What steps answer that are taken one right after the other. */
+/** The result of steps that are run one right after the other. */
 export function drained<T>(steps: Generator<unknown, T>): T {
   for (;;) {
     const step = steps.next()
@@ -9,7 +9,7 @@ export function drained<T>(steps: Generator<unknown, T>): T {
   }
 }
 
-/** A keeper takes the diffs of a node's block. */
+/** Applies the diffs of a node's block to order books. */
 export function passed(keeper: OrderBookProjector, node: ModelNode, height: number) {
   const { time, lines } = node.block(height)!
   return drained(keeper.advance({ height, time }, JSON.parse(lines.get('diffs')!).events))

@@ -1,4 +1,4 @@
-// ModelGateway behind a real WebSocket, flushing as the log does, only faster.
+// ModelGateway behind a real WebSocket. It flushes as the log does, only faster.
 
 import type { AddressInfo } from 'node:net'
 import { type WebSocket, WebSocketServer } from 'ws'
@@ -11,11 +11,11 @@ export class FakeGateway {
   model = new ModelGateway()
   tokens: (string | undefined)[] = []
   acknowledges = true
-  /** Greetings as they came. */
+  /** Greetings as received. */
   greetings: unknown[] = []
-  /** Said in place of a welcome. */
+  /** Sent instead of a welcome. */
   refusesHello: GatewayFrame | null = null
-  /** Said before a welcome. */
+  /** Sent before a welcome. */
   wants: GatewayFrame[] = []
   errors: unknown[] = []
   #server: WebSocketServer | null = null
@@ -54,7 +54,7 @@ export class FakeGateway {
     for (const frame of frames) this.#socket?.send(JSON.stringify(frame))
   }
 
-  /** Ends at once, as by SIGKILL: what was not durable is lost. */
+  /** Ends at once, as by SIGKILL: data that was not durable is lost. */
   kill(): void {
     clearInterval(this.#timer)
     this.#socket?.terminate()

@@ -1,4 +1,4 @@
-// A node of files and HTTP around ModelNode: hourly folders, lines written whole or in halves, fileSnapshot.
+// A node of files and HTTP around ModelNode: hourly folders, complete or partial lines, fileSnapshot.
 
 import { appendFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -40,7 +40,7 @@ export class FakeNode {
     }
   }
 
-  /** All that was written is gone. */
+  /** All written files are deleted. */
   wipe(): void {
     rmSync(this.data, { recursive: true, force: true })
   }

@@ -65,7 +65,7 @@ function start(more: Partial<FeederOptions> = {}) {
   return one
 }
 
-/** A feeder whose books the gateway has. */
+/** A feeder whose order books the gateway has. */
 async function startSeeded(more: Partial<FeederOptions> = {}) {
   const one = start(more)
   await until('the seed', () => gateway.model.chain.booksKnown)
@@ -85,7 +85,7 @@ async function until(what: string, holds: () => boolean): Promise<void> {
   }
 }
 
-/** The gateway has all that the node wrote, and its books. */
+/** The gateway has everything the node wrote, and its order books. */
 async function inStep(): Promise<void> {
   const { head } = node.model
   await until(`height ${head}`, () => gateway.model.durable === head && gateway.model.chain.booksKnown)
@@ -98,7 +98,7 @@ async function inStep(): Promise<void> {
 const blocks = () => gateway.model.entries.flatMap((entry) => (entry.kind === 'block' ? [entry.block] : []))
 const heights = () => blocks().map(({ height }) => height)
 const ledger = () => blocks().flatMap((block) => block.ledger)
-/** The next block's lines, with events in its diffs that the node's books do not have. */
+/** The next block's lines, with events in its diffs that the node's order books do not have. */
 function append(...events: object[]): void {
   const { lines } = node.model.step()
   const diffs = JSON.parse(lines.get('diffs')!) as { events: unknown[] }
@@ -108,7 +108,7 @@ function append(...events: object[]): void {
 const strayDiff = (coin: string, change: unknown, more: object = {}) => {
   return { user: '0x', oid: 999_999, coin, side: 'B', px: '91.5', raw_book_diff: change, ...more }
 }
-/** So many blocks whose lines of misc events are held back. */
+/** Number of blocks whose lines of misc events are delayed. */
 function withoutMisc(count: number): string[] {
   const held: string[] = []
   for (let i = 0; i < count; i++)
@@ -229,7 +229,7 @@ test('diffs with invalid coins or sizes cost no block and no epoch', async () =>
   const { lines } = node.model.step()
   const diffs = JSON.parse(lines.get('diffs')!) as { events: unknown[] }
   const odd = (coin: string, sz = '1.0') => strayDiff(coin, { new: { sz } })
-  // The last one is a byte that is no UTF-8.
+  // The last one is a byte that is not valid UTF-8.
   diffs.events.push(odd(''), odd('B C'), odd('x'.repeat(65)), odd('a\tb'), odd('BTC', '9'.repeat(31)), odd('\xff'))
   node.append('fills', `${lines.get('fills')}\n`)
   appendFileSync(node.path('diffs'), Buffer.from(`${JSON.stringify(diffs)}\n`, 'latin1'))
@@ -275,7 +275,7 @@ test('a restarted node writes heights again, even after a partial line: no gap, 
   node.write(10)
   await inStep()
   await stop(first)
-  // Both start anew, and the node is not yet where it was.
+  // Both restart, and the node has not yet reached its previous height.
   for (const [stream, text] of again().slice(0, 10)) node.append(stream, `${text}\n`)
   start()
   await until('the place', () => said.some((sentence) => sentence.startsWith('books from checkpoint')))
@@ -291,7 +291,7 @@ test('a restarted node writes heights again, even after a partial line: no gap, 
 test('order statuses are read while wanted, across connections, and sent only for wanted wallets', async () => {
   const WANTED = `0x${'1'.repeat(40)}`
   const OTHER = `0x${'2'.repeat(40)}`
-  /** A block with an order status of each. */
+  /** A block with an order status for each. */
   const step = () => {
     const { height, time, lines } = node.model.step()
     const events = [OTHER, WANTED].map((user) => ({ time, user, status: 'open', order: { oid: height } }))
@@ -324,7 +324,7 @@ test('order statuses are read while wanted, across connections, and sent only fo
   })
 })
 
-/** Somebody who keeps the order-level books of coins, of what the gateway has. */
+/** A client that keeps the order-level books of coins from the gateway's data. */
 class Keeper {
   readonly clients: ReadonlyMap<string, L4Client>
   #entries = gateway.model.entries.length
@@ -333,7 +333,7 @@ class Keeper {
     this.clients = new Map(coins.map((coin) => [coin, new L4Client(coin)]))
   }
 
-  /** Whether all books are known, once everything that came was taken. */
+  /** Whether all order books are known, once everything received was applied. */
   get isWhole(): boolean {
     for (const entry of gateway.model.entries.slice(this.#entries))
       if (entry.kind === 'block') for (const client of this.clients.values()) client.block(entry.block)
@@ -342,7 +342,7 @@ class Keeper {
     return [...this.clients.values()].every(({ orders }) => orders !== null)
   }
 
-  /** Its books are the node's, which lie under `far` more orders of each coin. */
+  /** Its order books are the node's, which lie below `far` additional orders of each coin. */
   check(far = 0): void {
     const truth = node.model.ordersOf([...this.clients.keys()])
     for (const [coin, { orders }] of this.clients) {
@@ -378,7 +378,7 @@ test('order-level books: rows while wanted, snapshots from one file, across conn
   keeper.check()
   expect(node.snapshots).toBe(2)
 
-  // A long book, of which a part is on the way when the gateway dies; what was asked for dies with the connection.
+  // A large order book is partly sent when the gateway dies. Requests of a connection end with it.
   const snapshotText = node.model.snapshotText.bind(node.model)
   vi.spyOn(node.model, 'snapshotText').mockImplementation(() => {
     const [height, coins] = JSON.parse(snapshotText())

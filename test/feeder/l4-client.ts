@@ -21,12 +21,12 @@ interface Block {
 
 export class L4Client {
   readonly #coin: string
-  /** Rows of every block since one. */
+  /** Rows of every block since some height. */
   readonly #rows = new Map<number, L4Rows>()
   #orders: Map<number, Order> | null = null
-  /** Those that came of a whole book, null while none is under way. */
+  /** Received parts of a snapshot, null while none is in transit. */
   #parts: L4Book[] | null = null
-  /** Height of the whole book that came last. */
+  /** Height of the last snapshot. */
   begun: number | null = null
 
   constructor(coin: string) {
@@ -38,7 +38,7 @@ export class L4Client {
     return this.#orders && [...this.#orders.values()]
   }
 
-  /** Takes the next block; false where its rows are not known, and everything begins anew. */
+  /** Applies the next block. Returns false if its rows are not known, and the client starts over. */
   block({ height, l4 }: Block): boolean {
     const rows = l4?.find(({ coin }) => coin === this.#coin)
     if (!rows || !(this.#rows.size === 0 || this.#rows.has(height - 1))) this.lose()
@@ -54,11 +54,11 @@ export class L4Client {
     this.#parts = null
   }
 
-  /** Takes a part of a whole book. */
+  /** Applies a part of a snapshot. */
   part(frame: L4Book): void {
     if (frame.part === 0) this.#parts = []
     const parts = this.#parts
-    // The rest of a book that was lost.
+    // The rest of an incomplete snapshot.
     if (!parts) return
     if (frame.part !== parts.length) throw new Error(`part ${frame.part} where ${parts.length} was due`)
     parts.push(frame)
@@ -66,7 +66,7 @@ export class L4Client {
     const orders = [...parts.flatMap(({ bids }) => bids), ...parts.flatMap(({ asks }) => asks)] as Order[]
     this.#parts = null
     const heights = [...this.#rows.keys()]
-    // After the block whose rows were the first to come, or the one before it.
+    // After the block with the first rows received, or the one before it.
     if (!(heights[0]! - 1 <= frame.height && frame.height <= heights.at(-1)!))
       throw new Error(`a book of ${frame.height} for rows of ${heights[0]} to ${heights.at(-1)}`)
     this.#orders = new Map(orders.map((order) => [order.oid, order]))

@@ -36,7 +36,7 @@ test('invariant: never older than the first block of the unbroken run of rows, n
     fc.property(fc.array(step, { minLength: 30, maxLength: 60 }), (steps) => {
       const asks = new L4Requests()
       let height = 100
-      /** By coin, the heights of its run, where it is wanted; and when it was asked for. */
+      /** By coin: the heights of its row run while it is subscribed, and the time of its request. */
       const runs = new Map<string, number[]>()
       const asked = new Map<string, number>()
       for (const one of steps) {

@@ -1,4 +1,4 @@
-// The feeder's pure parts put together as feeder.node.ts does, over a node in memory and without waiting.
+// The feeder's pure parts combined as in feeder.node.ts, with a node in memory and without waiting.
 
 import {
   CheckpointPass,
@@ -62,7 +62,7 @@ export class ModelFeeder {
       if (block) {
         for (const [stream, text] of [['statuses', block.statuses] as const, ...block.lines])
           this.#pairing.push(stream, { height: block.height, time: block.time, text }, 0)
-        // Every line that there is was pushed.
+        // Every existing line was pushed.
         this.#pairing.onEnd('misc', Number.POSITIVE_INFINITY)
         this.#read++
       }
@@ -77,14 +77,14 @@ export class ModelFeeder {
     while (this.#producer.handOverBooks());
   }
 
-  /** The node answers a fileSnapshot; of known books only those of suspect coins are taken. */
+  /** The node answers a fileSnapshot. Of known order books only those of suspect coins are replaced. */
   snapshot(): void {
     if (!this.#pairing || !this.keeper.needsSnapshot) return
     const coins = this.keeper.books ? new Set(this.keeper.books.suspects) : 'all'
     this.keeper.offerSnapshot({ height: this.#node.head, books: this.#node.books(), coins })
   }
 
-  /** The node answers a fileSnapshot that was asked for because of order-level books. */
+  /** The node answers a fileSnapshot requested for order-level books. */
   l4(): void {
     if (!this.session.l4.isDue) return
     const scanner = new SnapshotScanner()
@@ -92,7 +92,7 @@ export class ModelFeeder {
     this.#whole = { texts, height: scanner.height! }
   }
 
-  /** Offers the parts of it, as the sender does. */
+  /** Offers its parts, as the sender does. */
   async #offerL4(): Promise<void> {
     const whole = this.#whole
     if (!whole || (this.session.next ?? 0) <= whole.height) return
@@ -108,12 +108,12 @@ export class ModelFeeder {
     }
   }
 
-  /** The node answers one that was asked for to compare the books, which agree with it. */
+  /** The node answers a fileSnapshot requested to compare the order books, which match it. */
   verify(): void {
     if (this.#pairing && this.keeper.books) this.keeper.confirm(new Set())
   }
 
-  /** Goes on with a checkpoint, a few orders at a time; answers it once it is whole. */
+  /** Continues a checkpoint, a few orders at a time. Returns it once it is complete. */
   checkpoint(): { height: number; lines: string[] } | null {
     const { books, position } = this.keeper
     if (!books || !position?.time || !this.keeper.isAligned) return null

@@ -48,7 +48,7 @@ export class ModelGateway {
   #joiner = new PartJoiner()
   verified = 0
   #seed: { readonly intake: SeedIntake; readonly books: Map<string, Levels> } | null = null
-  /** `coin` → `px` → level, by side; null while books are unknown. */
+  /** `coin` → `px` → level, by side; null while the order books are unknown. */
   #books: Map<string, [Map<string, Level>, Map<string, Level>]> | null = null
 
   get durable(): number | null {
@@ -61,7 +61,7 @@ export class ModelGateway {
     this.#seed = null
   }
 
-  /** Takes a text of the feeder and answers what the gateway says. */
+  /** Processes a frame of the feeder and returns the gateway's reply. */
   received(text: string): GatewayFrame[] {
     const frame = FeederFrame.parse(JSON.parse(text))
     if (frame.type === 'hello') return this.#hello(frame)
@@ -83,21 +83,21 @@ export class ModelGateway {
     return this.#block(joined)
   }
 
-  /** Makes durable what came, and answers the acknowledgement. */
+  /** Makes received data durable, and returns the acknowledgement. */
   flush(): GatewayFrame[] {
     this.#durable = { chain: this.chain, entries: this.entries.length }
     this.#backups = [...this.#backups, this.#durable].slice(-20)
     return this.chain.height === null ? [] : [{ type: 'ack', height: this.chain.height }]
   }
 
-  /** Stands again as it did some flushes ago: acknowledged blocks are lost. */
+  /** Returns to its state some flushes ago: acknowledged blocks are lost. */
   restore(flushes: number): void {
     this.#durable = this.#backups.at(-1 - flushes) ?? this.#durable
     this.#backups = [this.#durable]
     this.crash(true)
   }
 
-  /** Loses what is not durable; books are built again from the log, or given up. */
+  /** Loses what is not durable. Order books are rebuilt from the log, or become unknown. */
   crash(losesBooks: boolean): void {
     this.chain = losesBooks ? { ...this.#durable.chain, epoch: null, booksKnown: false } : this.#durable.chain
     this.entries.length = this.#durable.entries
@@ -107,7 +107,7 @@ export class ModelGateway {
     this.#durable = { chain: this.chain, entries: this.entries.length }
   }
 
-  /** Coins and whole books, null while they are unknown. */
+  /** Coins and order books, null while they are unknown. */
   levels(): Map<string, Levels> | null {
     if (!this.#books) return null
     const sides = (side: Map<string, Level>, sign: number) =>

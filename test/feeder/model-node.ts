@@ -1,5 +1,5 @@
-// A node for tests: random resting orders of a few coins, the lines it would write for every height, and the books
-// as they truly are after each. Deterministic in its random source.
+// A node for tests: random resting orders of a few coins, the lines it would write for every height, and the correct
+// order books after each. Deterministic for a random source.
 
 import type { SavedOrder } from '../../src/feeder/coin-orders.ts'
 import { OrderBooks } from '../../src/feeder/order-books.ts'
@@ -26,7 +26,7 @@ export interface NodeBlock {
   readonly height: number
   readonly time: string
   readonly lines: Map<StreamName, string>
-  /** The line of order statuses, which a node may be run without. */
+  /** The line of order statuses. A node can run without it. */
   statuses: string
   readonly tids: readonly number[]
 }
@@ -41,7 +41,7 @@ export class ModelNode {
   #oid = 1000
   #tid = 1
 
-  /** `startMs` moves all block times, as on a node that started over. */
+  /** `startMs` moves all block times, as on a node that restarted. */
   constructor(random: () => number, first = 100, startMs = 0) {
     this.#random = random
     this.#first = first
@@ -56,7 +56,7 @@ export class ModelNode {
     return this.blocks[height - this.#first]
   }
 
-  /** Produces the next block; `intervalMs` later than the one before. */
+  /** Produces the next block, `intervalMs` after the previous one. */
   step(intervalMs = 70): NodeBlock {
     const height = this.head + 1
     const events: unknown[] = []
@@ -77,7 +77,7 @@ export class ModelNode {
       ['diffs', line(events)],
       ['fills', line(fills)],
     ])
-    // An optional stream has a line only where there is an event.
+    // An optional stream has a line only for a block with an event.
     if (misc.length > 0) lines.set('misc', line(misc))
     const rows = statuses.map((row) => ({ time, user: ADDRESS, hash: HASH, builder: null, ...(row as object) }))
     const block = { height, time, lines, statuses: line(rows), tids }
@@ -145,7 +145,7 @@ export class ModelNode {
       events.push(this.#diff(order, { update: { origSz: order.sz, newSz: sz } }))
     } else {
       this.#orders.delete(order.oid)
-      // A filled maker may be brought to zero first.
+      // A filled maker may be reduced to zero first.
       if (roll < 0.8) events.push(this.#diff(order, { update: { origSz: order.sz, newSz: '0.0' } }))
       events.push(this.#diff(order, 'remove'))
       statuses.push({ status: 'canceled', order: nodeOrder(order) })

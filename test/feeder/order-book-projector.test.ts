@@ -8,7 +8,7 @@ import { seededRandom } from '../kit/random.ts'
 import { passed } from './drained.ts'
 import { ModelNode } from './model-node.ts'
 
-/** A node of some blocks, its books as they were at every height, and a keeper that stands at `from`. */
+/** A node of some blocks, its order books at every height, and our order books at `from`. */
 function world(seed: number, blocks: number, recent?: RecentDiffs) {
   const node = new ModelNode(seededRandom(seed))
   const truth = new Map<number, OrderBooks>()
@@ -92,7 +92,7 @@ test('a long block is applied in steps, snapshots wait for it, and aborting it l
     expect(whole.keeper.position?.height).toBe(1)
   }
   expect(turns).toBeGreaterThan(4)
-  // What was offered was brought to this height before it was taken over.
+  // The offered order book was projected to this height before it was applied.
   expect(whole.keeper.books!.depths('BTC')).toEqual([2_000, 0])
   expect([whole.keeper.takeRepaired(), whole.keeper.misfits]).toEqual([['BTC'], 0])
   const broken = begun()

@@ -173,7 +173,7 @@ const change = fc.record({
 })
 type Change = typeof change extends fc.Arbitrary<infer T> ? T : never
 
-/** The orders as a plain map keeps them. */
+/** The orders in a plain map. */
 function apply(book: CoinOrders, truth: Map<number, string>, { do: what, oid, side, sz }: Change): void {
   const text = (from: string) => `${from} ${oid} ${from === 'B' ? 1 : 2} ${sz}`
   if (what === 'add') {

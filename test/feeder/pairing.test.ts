@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { Pairing } from '../../src/feeder/pairing.ts'
 import type { StreamLine, StreamName } from '../../src/feeder/streams.ts'
 
-/** Block time of a height: a millisecond each. */
+/** Block time of a height: one millisecond per block. */
 const timeOf = (height: number) => new Date(Date.UTC(2026, 4, 5) + height).toISOString().slice(0, 23)
 const line = (height: number, time = timeOf(height)): StreamLine => ({ height, time, text: `line ${height}` })
 const pairing = (next: number, streams: readonly StreamName[] = ['diffs', 'fills']) => new Pairing(next, null, streams)

@@ -24,7 +24,7 @@ let pairing: Pairing
 let said: string[]
 let reads: readonly StreamName[]
 
-/** A feeder of whose blocks the one of height `next` is the first to be sent. */
+/** A feeder whose first block to send has the height `next`. */
 function begin(next: number, streams: readonly StreamName[] = ['diffs', 'fills', 'statuses'], readFrom = next): void {
   session = new FeedSession()
   session.onOpen({ chain: 'c', feeder: 'f', first: 1, head: 9 }, 0)
@@ -44,7 +44,7 @@ function push(stream: StreamName, text: string): void {
   pairing.push(stream, readLineHead(text)!, 0)
 }
 
-/** Takes the block that is due, in steps between which `between` is called. */
+/** Processes the next block, in steps between which `between` is called. */
 function take(between: () => void = () => {}): void {
   for (const stream of ['statuses', 'misc'] as const)
     if (reads.includes(stream)) pairing.onEnd(stream, Number.POSITIVE_INFINITY)
@@ -54,7 +54,7 @@ function take(between: () => void = () => {}): void {
   while (!steps.next().done) between()
 }
 
-/** The same, and what is sent of it. */
+/** The same, and returns what is sent of it. */
 function pass(between?: () => void): BlockFrame {
   take(between)
   const joiner = new PartJoiner()
@@ -68,7 +68,7 @@ interface Row {
 }
 const eventsOf = (line: string) => (JSON.parse(line) as { events: Row[] }).events
 
-/** Holds what is sent of blocks against their lines, and the books that are kept of it against the node's own. */
+/** Compares sent blocks with their lines, and the order books built from them with the node's. */
 function follow(
   coins: readonly string[],
   snapshot: string,
@@ -172,7 +172,7 @@ describe('a coin with uncertain rows has no entry', () => {
     want(['BTC', 'ETH'])
   })
 
-  /** Passes a block with a diff and an order status of BTC, or another text as its line of order statuses. */
+  /** Processes a block with a diff and an order status of BTC, or another text as its line of order statuses. */
   function step(height: number, statuses: string | null = line(height, [status('BTC', height)])) {
     push('diffs', line(height, [diff('BTC', height)]))
     push('fills', line(height, []))
@@ -237,10 +237,10 @@ describe('a late line of an optional stream goes once with the next block sent f
   const timeOf = (height: number) => `2026-05-05T17:00:0${height}.000000000`
   const misc = (height: number, events: unknown[]) => push('misc', line(height, events))
 
-  /** The gateway's log ends before `next`; blocks come from the first on. */
+  /** The gateway's log ends before `next`; blocks come from the first one on. */
   const sendFrom = (next: number) => begin(next, ['diffs', 'fills', 'misc'], 1)
 
-  /** Passes a block of whose misc events nothing is there yet. */
+  /** Processes a block whose misc events have not arrived. */
   function passBare(height: number): void {
     push('diffs', line(height, []))
     push('fills', line(height, []))

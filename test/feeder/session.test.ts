@@ -13,7 +13,7 @@ const block = (height: number): Block => ({ height, time: height, fills: [], led
 const welcome = (height: number | null, epoch: string | null = 'e'): GatewayFrame => {
   return { type: 'welcome', epoch, height }
 }
-/** A connection opens, to which the session says hello. */
+/** A connection opens, and the session sends hello. */
 const open = (session: FeedSession, head = 9, now = 0) =>
   session.onOpen({ chain: 'c', feeder: 'f', first: 1, head }, now)
 /** The connection breaks, and another one opens. */
@@ -33,7 +33,7 @@ function flowing(from: number, to: number): FeedSession {
   return session
 }
 
-/** Hands in a snapshot of one part. */
+/** Supplies a snapshot of one part. */
 function snapshot(session: FeedSession, scope: 'all' | 'coins', height: number, coins: readonly string[]): void {
   const cut = new SnapshotEncoder({ scope, height, time: height }, coins, { depths: () => [0, 0], side: () => [] })
   session.openSnapshot(cut)
@@ -398,7 +398,7 @@ test('rows that make a block too long are left out without losing the block', ()
   session.addBlock({ ...block(3), l4: l4Of(65) })
   const frames = session.drain(0, ROOM).map((text) => FeederFrame.parse(JSON.parse(text)))
   expect(frames.map((frame) => 'l4' in frame)).toEqual([false, true, false])
-  // Its run of rows ends there.
+  // Its run of rows ends at this height.
   session.onFrame({ type: 'l4Reseed', coins: ['BTC'] }, 0)
   expect(session.l4.isDue).toBe(false)
   session.addBlock({ ...block(4), l4: l4Of(1) })

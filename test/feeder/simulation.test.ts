@@ -31,7 +31,7 @@ class World {
   /** Orders of each coin, as `oid sz`, by height. */
   readonly orders = new Map<number, Map<string, string[]>>()
   l4Compared = 0
-  /** Connections last long enough for order-level books to be asked for. */
+  /** Connections last long enough for order-level books to be requested. */
   isCalm = false
   /** Entries of the log that the clients have. */
   #told = 0
@@ -94,7 +94,7 @@ class World {
     this.send([{ type: 'l4Reseed', coins }])
   }
 
-  /** Everything that is under way arrives, and a well gateway acknowledges. */
+  /** All frames in transit arrive, and a healthy gateway acknowledges. */
   async settle(): Promise<void> {
     this.send([this.#want({ add: COINS }, true)])
     for (let i = 0; i < 400; i++) {
@@ -183,14 +183,14 @@ class World {
     const levels = this.gateway.levels()
     const { height, booksKnown } = this.gateway.chain
     if (!levels || !booksKnown || height === null) return
-    // A coin whose book is empty is in one list or the other.
+    // A coin with an empty order book is in one list or the other.
     const full = [...levels].filter(([, [bids, asks]]) => bids.length + asks.length > 0)
     const text = JSON.stringify(full.sort(([a], [b]) => (a < b ? -1 : 1)))
     expect(text, `books at ${height}`).toBe(this.truth.get(height))
     this.compared++
   }
 
-  /** What came reaches the clients, whose books are then the node's. */
+  /** Received data reaches the clients, whose order books then equal the node's. */
   tell(): void {
     for (const entry of this.gateway.entries.slice(this.#told))
       for (const [coin, client] of this.clients) {
@@ -219,7 +219,7 @@ class World {
   }
 }
 
-/** Heights of the log with the trades of each; throws where a height is missing or twice. */
+/** Heights of the log with the trades of each. Throws if a height is missing or duplicate. */
 function checkLog(world: World): void {
   let last: number | null = null
   for (const entry of world.gateway.entries) {
@@ -237,7 +237,7 @@ function checkLog(world: World): void {
   expect(last).toBe(world.node.head)
 }
 
-/** Digests that gateways could compare with their books, over all seeds. */
+/** Digests that gateways could compare with their order books, over all seeds. */
 let verified = 0
 
 test.each(Array.from({ length: 12 }, (_, seed) => seed))('seed %i', async (seed) => {

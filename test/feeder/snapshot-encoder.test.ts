@@ -7,7 +7,7 @@ import { type BooksSource, SnapshotEncoder } from '../../src/feeder/snapshot-enc
 import type { Level, Levels } from '../../src/protocol/feed/block.ts'
 import type { SnapshotFrame } from '../../src/protocol/feed/protocol.ts'
 
-/** Books of so many bids and asks each, and the same with a count of the levels that are made of them. */
+/** Order books with this many bids and asks each, and a variant that counts the levels created from them. */
 function booksOf(depths: readonly (readonly [number, number])[]) {
   const books = new OrderBooks()
   for (const [index, [bids, asks]] of depths.entries()) {
@@ -34,7 +34,7 @@ function booksOf(depths: readonly (readonly [number, number])[]) {
   return { books, counted, count }
 }
 
-/** As toEqual, which needs seconds for so much. */
+/** Like toEqual, which needs seconds for this much data. */
 const isSame = (a: Levels, b: Levels) => JSON.stringify(a) === JSON.stringify(b)
 
 const depth = fc.oneof(fc.nat(20), fc.nat(9_000))
