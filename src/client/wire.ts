@@ -29,179 +29,179 @@ type VaultRelationship = { type: "normal" } | { type: "child" } | { type: "paren
 
 /** Types of `POST /info`. */
 export interface InfoTypes {
-  /** What a user can buy and sell of a coin now. */
+  /** Leverage and maximum trade sizes of a user for a coin. */
   activeAssetData: { request: { type: "activeAssetData"; user: string; coin: string }; answer: { user: string; coin: string; leverage: { type: "cross"; value: number } | { type: "isolated"; value: number; rawUsd: string } | { type: string }; maxTradeSzs: [string, string]; availableToTrade: [string, string]; markPx: string } }
-  /** What is lent of every token, and at which rates. */
+  /** Lending volumes and rates of every token. */
   allBorrowLendReserveStates: { request: { type: "allBorrowLendReserveStates" }; answer: Array<[number, LendingReserve]> }
-  /** The middle price of every coin of a DEX. */
+  /** Mid price of every coin of a DEX. */
   allMids: { request: { type: "allMids"; dex?: string | null | undefined }; answer: Record<string, string> }
-  /** The markets of every perp DEX. */
+  /** Markets of every perp DEX. */
   allPerpMetas: { request: { type: "allPerpMetas" }; answer: Array<PerpMeta> }
-  /** The builders that a user lets charge fees. */
+  /** Builders that a user allows to charge fees. */
   approvedBuilders: { request: { type: "approvedBuilders"; user: string }; answer: Array<string> }
-  /** The perp accounts of up to 50 users on one DEX. */
+  /** Perp accounts of up to 50 users on one DEX. */
   batchClearinghouseState: { request: { type: "batchClearinghouseState"; users: Array<string>; dex?: string | null | undefined }; answer: Array<PerpState | FailedUser> }
-  /** The spot balances of up to 50 users. */
+  /** Spot balances of up to 50 users. */
   batchSpotClearinghouseState: { request: { type: "batchSpotClearinghouseState"; users: Array<string> }; answer: Array<SpotState | FailedUser> }
-  /** What is lent of one token, and at which rates. */
+  /** Lending volume and rates of one token. */
   borrowLendReserveState: { request: { type: "borrowLendReserveState"; token: number }; answer: LendingReserve }
-  /** What a user has borrowed and lent. */
+  /** Amounts borrowed and lent by a user. */
   borrowLendUserState: { request: { type: "borrowLendUserState"; user: string }; answer: { tokenToState: Array<[number, { borrow: { basis: string; value: string }; supply: { basis: string; value: string } }]>; health: "healthy" | "atRisk" | "marketLiquidatable" | "backstopLiquidatable" | (string & {}); healthFactor: string | null } }
-  /** The fills that came through a builder. */
+  /** Fills of orders placed through a builder. */
   builderFills: { request: { type: "builderFills"; builder: string; aggregateByTime?: boolean | null | undefined; cursor?: string | null | undefined }; answer: Array<{ coin: string; px: string; sz: string; side: "B" | "A"; time: number; startPosition: string; dir: "Open Long" | "Open Short" | "Close Long" | "Close Short" | "Long > Short" | "Short > Long" | "Buy" | "Sell" | "Spot Dust Conversion" | "Net Child Vaults" | "Split Outcome" | "Merge Outcome" | "Merge Question" | (string & {}); closedPnl: string; hash: string; oid: number; crossed: boolean; fee: string; builderFee?: string | undefined; tid?: number | undefined; cloid?: string | null | undefined; liquidation?: { liquidatedUser?: string | undefined; markPx: string; method: "market" | "backstop" | (string & {}) } | undefined; feeToken?: string | undefined; feeTrialEscrow?: string | undefined; twapId?: number | null | undefined; user: string }> }
-  /** The fills that came through a builder in a window. */
+  /** Fills of orders placed through a builder, in a time window. */
   builderFillsByTime: { request: { type: "builderFillsByTime"; builder: string; startTime?: number | null | undefined; endTime?: number | null | undefined; aggregateByTime?: boolean | null | undefined; cursor?: string | null | undefined }; answer: Array<{ coin: string; px: string; sz: string; side: "B" | "A"; time: number; startPosition: string; dir: "Open Long" | "Open Short" | "Close Long" | "Close Short" | "Long > Short" | "Short > Long" | "Buy" | "Sell" | "Spot Dust Conversion" | "Net Child Vaults" | "Split Outcome" | "Merge Outcome" | "Merge Question" | (string & {}); closedPnl: string; hash: string; oid: number; crossed: boolean; fee: string; builderFee?: string | undefined; tid?: number | undefined; cloid?: string | null | undefined; liquidation?: { liquidatedUser?: string | undefined; markPx: string; method: "market" | "backstop" | (string & {}) } | undefined; feeToken?: string | undefined; feeTrialEscrow?: string | undefined; twapId?: number | null | undefined; user: string }> }
-  /** The candles of a coin in a window, at most 5,000. */
+  /** Candles of a coin in a time window, at most 5,000. */
   candleSnapshot: { request: { type: "candleSnapshot"; req: { coin: string; interval: "1m" | "3m" | "5m" | "15m" | "30m" | "1h" | "2h" | "4h" | "8h" | "12h" | "1d" | "3d" | "1w" | "1M"; startTime: number; endTime?: number | null | undefined } }; answer: Array<Candle> }
-  /** A user's perp account on one DEX, or on all of them (`*`, `ALL_DEXES`). */
+  /** Perp account of a user on one DEX, or on all DEXes (`*`, `ALL_DEXES`). */
   clearinghouseState: { request: { type: "clearinghouseState"; user: string; dex?: string | null | undefined }; answer: PerpState | Record<string, PerpState | FailedDex> }
-  /** A user's stake by validator. */
+  /** Stake of a user by validator. */
   delegations: { request: { type: "delegations"; user: string }; answer: Array<{ validator: string; amount: string; lockedUntilTimestamp: number }> }
-  /** What a user did with their stake. */
+  /** Staking actions of a user. */
   delegatorHistory: { request: { type: "delegatorHistory"; user: string }; answer: Array<{ time: number; hash: string; delta: { delegate: { validator: string; amount: string; isUndelegate: boolean } } | { cDeposit: { amount: string } } | { withdrawal: { amount: string; phase: "initiated" | "finalized" | (string & {}) } } | Record<string, unknown> }> }
-  /** What a user earned by staking. */
+  /** Staking rewards of a user. */
   delegatorRewards: { request: { type: "delegatorRewards"; user: string }; answer: Array<{ time: number; source: "delegation" | "commission" | (string & {}); totalAmount: string }> }
-  /** What a user has staked. */
+  /** Staked amounts and pending withdrawals of a user. */
   delegatorSummary: { request: { type: "delegatorSummary"; user: string }; answer: { delegated: string; undelegated: string; totalPendingWithdrawal: string; nPendingWithdrawals: number } }
-  /** The clock of the exchange and its special statuses. */
+  /** Time and special statuses of the exchange. */
   exchangeStatus: { request: { type: "exchangeStatus" }; answer: { time: number; specialStatuses: string | null } }
-  /** The named agents of a user. */
+  /** Named agents of a user. */
   extraAgents: { request: { type: "extraAgents"; user: string }; answer: Array<{ name: string; address: string; validUntil: number | null }> }
-  /** The resting orders of a user with triggers and kinds. */
+  /** Open orders of a user with triggers and order types. */
   frontendOpenOrders: { request: { type: "frontendOpenOrders"; user: string; dex?: string | null | undefined }; answer: Array<FrontendOrder> }
   /** Hourly funding rates of a coin. */
   fundingHistory: { request: { type: "fundingHistory"; coin: string; startTime: number; endTime?: number | null | undefined }; answer: Array<{ coin: string; fundingRate: string; premium?: (string & {}) | "NaN" | undefined; time: number }> }
-  /** The auctions for places in the gossip. */
+  /** Auctions for gossip priority. */
   gossipPriorityAuctionStatus: { request: { type: "gossipPriorityAuctionStatus" }; answer: [Array<string | null>, Array<GasAuction>] }
-  /** Addresses of nodes to begin gossiping with. */
+  /** IP addresses of gossip bootstrap nodes. */
   gossipRootIps: { request: { type: "gossipRootIps" }; answer: Array<string> }
-  /** The last orders of a user and what became of them. */
+  /** Latest orders of a user with status. */
   historicalOrders: { request: { type: "historicalOrders"; user: string }; answer: Array<OrderWithStatus> }
-  /** Whether a user is a VIP. */
+  /** VIP status of a user. */
   isVip: { request: { type: "isVip"; user: string }; answer: boolean | null }
-  /** Twenty levels a side, optionally aggregated. */
+  /** Order book of a coin, 20 levels per side, optionally aggregated. */
   l2Book: { request: { type: "l2Book"; coin: string; nSigFigs?: number | null | undefined; mantissa?: 1 | 2 | 5 | null | undefined }; answer: { coin: string; time: number; levels: [Array<Level>, Array<Level>]; spread?: string | undefined } | null }
-  /** The whole book of a coin and its place in the diff stream. */
+  /** Full order book of a coin and its position in the diff stream. */
   l2BookDiffSnapshot: { request: { type: "l2BookDiffSnapshot"; coin: string; block_height?: number | null | undefined }; answer: { coin: string; time: number; height: number; epoch: string; seq: number; levels: [Array<Level>, Array<Level>] } | null }
-  /** The vaults that a user leads. */
+  /** Vaults led by a user. */
   leadingVaults: { request: { type: "leadingVaults"; user: string }; answer: Array<{ address: string; name: string }> }
-  /** What a user may do by law and terms. */
+  /** Legal restrictions of a user. */
   legalCheck: { request: { type: "legalCheck"; user: string }; answer: { acceptedTerms: boolean; userAllowed: boolean; restrictions: "n" | "a" | "o" | "u" | (string & {}) } }
-  /** Accounts that could be liquidated now. */
+  /** Accounts that can be liquidated now. */
   liquidatable: { request: { type: "liquidatable" }; answer: Array<{ user: string; positionIndex: { isolated: { asset: number } } | Record<string, unknown>; marginAvailable: [number, number] }> }
-  /** A margin table by its id. */
+  /** Margin table by id. */
   marginTable: { request: { type: "marginTable"; id: number; dex?: string | null | undefined }; answer: MarginTable | null }
-  /** What a user lets a builder charge. */
+  /** Maximum fee that a user approved for a builder. */
   maxBuilderFee: { request: { type: "maxBuilderFee"; user: string; builder: string }; answer: number }
-  /** The largest market order by maximum leverage. */
+  /** Maximum notional of a market order by leverage. */
   maxMarketOrderNtls: { request: { type: "maxMarketOrderNtls" }; answer: Array<[number, string]> }
-  /** The markets of one perp DEX. */
+  /** Markets of one perp DEX. */
   meta: { request: { type: "meta"; dex?: string | null | undefined }; answer: PerpMeta }
-  /** The markets of one perp DEX with prices, funding and open interest. */
+  /** Markets of one perp DEX with prices, funding and open interest. */
   metaAndAssetCtxs: { request: { type: "metaAndAssetCtxs"; dex?: string | null | undefined }; answer: [PerpMeta, Array<PerpAssetCtx>] }
-  /** The resting orders of a user on one DEX. */
+  /** Open orders of a user on one DEX. */
   openOrders: { request: { type: "openOrders"; user: string; dex?: string | null | undefined }; answer: Array<OpenOrder> }
-  /** One order by its id or the client's own. */
+  /** Order by order id or client order id. */
   orderStatus: { request: { type: "orderStatus"; user: string; oid: number | string }; answer: { status: "order"; order: OrderWithStatus } | { status: "unknownOid" } | { status: string } }
-  /** How many outcome markets a venue may still open. */
+  /** Remaining outcome markets that a venue may open. */
   outcomeDeployerLimits: { request: { type: "outcomeDeployerLimits"; venue: string }; answer: { nDailyOutcomesRemaining: number; nActiveOutcomesRemaining: number } }
-  /** The open outcome markets and their questions. */
+  /** Open outcome markets and their questions. */
   outcomeMeta: { request: { type: "outcomeMeta" }; answer: { outcomes: Array<Outcome>; questions: Array<{ question: number; name: string; description: string; fallbackOutcome: number; namedOutcomes: Array<number>; settledNamedOutcomes: Array<number> }>; deployers: Array<{ deployer: string; venue: string; subDeployers: Array<[string, Array<string>]> }>; feeScale: string } }
-  /** The templates of outcome markets. */
+  /** Templates of outcome markets. */
   outcomeTemplates: { request: { type: "outcomeTemplates" }; answer: Array<{ id: string; role: "question" | { standaloneOutcome: { sideNames: [string, string] } } | { questionOutcome: { parent: string } } | Record<string, unknown>; name: string; description: string; keywords: Array<[string, "dateTime" | "date" | "string" | "shortString" | "hlPerp" | "uInt" | "uDecimal" | (string & {})]> }> }
-  /** What the deployer of a perp says about it. */
+  /** Annotation of a perp by its deployer. */
   perpAnnotation: { request: { type: "perpAnnotation"; coin: string }; answer: { category: string; displayName?: string | undefined; keywords?: Array<string> | undefined; description: string } | null }
-  /** The category of every perp that has one. */
+  /** Categories of perps. */
   perpCategories: { request: { type: "perpCategories" }; answer: Array<[string, string]> }
-  /** What deployers say about their perps, in short. */
+  /** Annotations of perps without descriptions. */
   perpConciseAnnotations: { request: { type: "perpConciseAnnotations" }; answer: Array<[string, { category: string; displayName?: string | undefined; keywords?: Array<string> | undefined }]> }
-  /** The gas auction for perp deployments. */
+  /** Gas auction for perp deployments. */
   perpDeployAuctionStatus: { request: { type: "perpDeployAuctionStatus" }; answer: GasAuction }
-  /** The caps of a builder-deployed DEX. */
+  /** Limits of a builder-deployed DEX. */
   perpDexLimits: { request: { type: "perpDexLimits"; dex: string }; answer: { totalOiCap: string; oiSzCapPerPerp: string; maxTransferNtl: string; coinToOiCap: Array<[string, string]> } | null }
-  /** Every perp DEX, the main one as null. */
+  /** All perp DEXes; the main one is null. */
   perpDexs: { request: { type: "perpDexs" }; answer: Array<{ name: string; fullName: string; deployer: string; oracleUpdater: string | null; feeRecipient: string | null; assetToStreamingOiCap: Array<[string, string]>; subDeployers?: Array<[string, Array<string>]> | undefined; deployerFeeScale?: string | undefined; lastDeployerFeeScaleChangeTime?: string | undefined; assetToFundingMultiplier?: Array<[string, string]> | undefined; assetToFundingInterestRate?: Array<[string, string]> | undefined; assetToFundingClamp?: Array<[string, string]> | undefined } | null> }
-  /** What lies on a perp DEX. */
+  /** Net deposits on a perp DEX. */
   perpDexStatus: { request: { type: "perpDexStatus"; dex: string }; answer: { totalNetDeposit: string } }
-  /** Coins at their cap of open interest. */
+  /** Coins at their open interest cap. */
   perpsAtOpenInterestCap: { request: { type: "perpsAtOpenInterestCap"; dex?: string | null | undefined }; answer: Array<string> }
-  /** What an account was worth and has won over time. */
+  /** Account value and profit over time. */
   portfolio: { request: { type: "portfolio"; user: string }; answer: Portfolio }
-  /** A user's perp account, spot balances and abstraction in one answer. */
+  /** Perp account, spot balances and abstraction mode of a user. */
   portfolioState: { request: { type: "portfolioState"; user: string; dex?: string | null | undefined }; answer: { clearinghouseState: PerpState | Record<string, PerpState | FailedDex>; spotClearinghouseState: SpotState; userAbstraction: "unifiedAccount" | "portfolioMargin" | "disabled" | "default" | "dexAbstraction" | (string & {}) } }
-  /** The next funding rates here and elsewhere. */
+  /** Next funding rates here and on other exchanges. */
   predictedFundings: { request: { type: "predictedFundings" }; answer: Array<[string, Array<[string, { fundingRate: string; nextFundingTime: number; fundingIntervalHours?: number | undefined } | null]>]> }
-  /** What to know of a user before a transfer. */
+  /** Facts about a recipient before a transfer. */
   preTransferCheck: { request: { type: "preTransferCheck"; user: string; source: string }; answer: { fee: string; isSanctioned: boolean; userExists: boolean; userHasSentTx: boolean } }
-  /** The last trades of a coin, newest first. */
+  /** Latest trades of a coin, newest first. */
   recentTrades: { request: { type: "recentTrades"; coin: string; rows?: number | null | undefined }; answer: Array<{ coin: string; side: "B" | "A"; px: string; sz: string; time: number; hash: string; tid: number; users: [string, string] }> }
-  /** Who referred a user, whom they referred, and what it earned. */
+  /** Referrer, referred users and referral rewards of a user. */
   referral: { request: { type: "referral"; user: string }; answer: { referredBy: { referrer: string; code: string } | null; cumVlm: string; unclaimedRewards: string; claimedRewards: string; builderRewards: string; referrerState: { stage: "ready"; data: { code: string; nReferrals?: number | undefined; referralStates: Array<{ cumVlm: string; cumRewardedFeesSinceReferred: string; cumFeesRewardedToReferrer: string; timeJoined: number; user: string; tokenToState?: Array<[number, { cumVlm: string; cumRewardedFeesSinceReferred: string; cumFeesRewardedToReferrer: string }]> | undefined }> } } | { stage: "needToCreateCode" } | { stage: "needToTrade"; data: { required: string } } | { stage: string }; rewardHistory: Array<{ earned: string; vlm: string; referralVlm: string; time: number }>; tokenToState?: Array<[number, { cumVlm: string; unclaimedRewards: string; claimedRewards: string; builderRewards: string }]> | undefined } }
-  /** How an outcome market ended. */
+  /** Settlement of an outcome market. */
   settledOutcome: { request: { type: "settledOutcome"; outcome: number }; answer: { spec: Outcome; settleFraction: string; details: string; question?: { question: { active: number } | { settled: number } | Record<string, unknown>; name: string; description: string } | undefined } | null }
-  /** The spot balances of a user. */
+  /** Spot balances of a user. */
   spotClearinghouseState: { request: { type: "spotClearinghouseState"; user: string }; answer: SpotState }
-  /** Spot deployments of a user and their gas auction. */
+  /** Spot deployments of a user and the gas auction. */
   spotDeployState: { request: { type: "spotDeployState"; user: string }; answer: { states: Array<{ token: number; spec: { name: string; szDecimals: number; weiDecimals: number }; fullName: string | null; deployerTradingFeeShare: string; spots: Array<number>; maxSupply: string | number | null; hyperliquidityGenesisBalance: string; totalGenesisBalanceWei: string; userGenesisBalances: Array<[string, string]>; existingTokenGenesisBalances: Array<[number, string]>; blacklistUsers: Array<string> }>; gasAuction: GasAuction } }
-  /** The spot pairs and tokens. */
+  /** Spot pairs and tokens. */
   spotMeta: { request: { type: "spotMeta" }; answer: SpotMeta }
-  /** The spot pairs and tokens with prices. */
+  /** Spot pairs and tokens with prices. */
   spotMetaAndAssetCtxs: { request: { type: "spotMetaAndAssetCtxs" }; answer: [SpotMeta, Array<SpotAssetCtx>] }
-  /** The gas auction for spot pairs. */
+  /** Gas auction for spot pairs. */
   spotPairDeployAuctionStatus: { request: { type: "spotPairDeployAuctionStatus" }; answer: GasAuction }
-  /** The sub-accounts of a master wallet. */
+  /** Sub-accounts of a master wallet. */
   subAccounts: { request: { type: "subAccounts"; user: string }; answer: Array<{ name: string; subAccountUser: string; master: string; clearinghouseState: PerpState; spotState: SpotState }> | null }
-  /** The sub-accounts of a master wallet over all DEXes. */
+  /** Sub-accounts of a master wallet on all DEXes. */
   subAccounts2: { request: { type: "subAccounts2"; user: string }; answer: Array<{ name: string; subAccountUser: string; master: string; dexToClearinghouseState: Array<[string, PerpState]>; spotState: SpotState; abstraction?: "unifiedAccount" | "portfolioMargin" | "disabled" | "dexAbstraction" | (string & {}) | undefined }> | null }
-  /** A spot token: supply, price and genesis. */
+  /** Supply, prices and genesis of a spot token. */
   tokenDetails: { request: { type: "tokenDetails"; tokenId: string }; answer: { name: string; maxSupply: string; totalSupply: string; circulatingSupply: string; szDecimals: number; weiDecimals: number; midPx: string; markPx: string; prevDayPx: string; genesis: { userBalances: Array<[string, string]>; existingTokenBalances: Array<[number, string]>; blacklistUsers?: Array<string> | undefined } | null; deployer: string | null; deployGas: string | null; deployTime: string | null; seededUsdc: string; nonCirculatingUserBalances: Array<[string, string]>; futureEmissions: string } }
-  /** What became of a user's TWAP orders. */
+  /** TWAP orders of a user with status. */
   twapHistory: { request: { type: "twapHistory"; user: string }; answer: Array<{ time: number; state: TwapState; status: { status: "activated" | "finished" | "terminated" | "waitingForTrigger" | "stopped" | "error" | (string & {}); description?: string | undefined }; twapId?: number | undefined }> }
-  /** The way of USDC to the exchange and back. */
+  /** Routes of USDC deposits and withdrawals. */
   usdcRouting: { request: { type: "usdcRouting" }; answer: { depositRoute: "bridge" | "cctp" | (string & {}); withdrawalRoute: "bridge" | "cctp" | (string & {}) } }
-  /** How a user's balances are unified: a bare string. */
+  /** Account abstraction mode of a user. */
   userAbstraction: { request: { type: "userAbstraction"; user: string }; answer: "unifiedAccount" | "portfolioMargin" | "disabled" | "default" | "dexAbstraction" | (string & {}) }
-  /** The interest that a user paid and got in a window. */
+  /** Interest paid and received by a user in a time window. */
   userBorrowLendInterest: { request: { type: "userBorrowLendInterest"; user: string; startTime: number; endTime?: number | null | undefined }; answer: Array<{ time: number; token: string; borrow: string; supply: string }> }
-  /** The round trips that a wallet closed last, newest first. */
+  /** Latest completed trades of a wallet, newest first. */
   userCompletedTrades: { request: { type: "userCompletedTrades"; user: string; builder?: string | null | undefined; dex?: string | null | undefined; limit?: number | null | undefined }; answer: Array<CompletedTrade> }
-  /** The round trips that a wallet closed in a window, oldest first. */
+  /** Completed trades of a wallet in a time window, oldest first. */
   userCompletedTradesByTime: { request: { type: "userCompletedTradesByTime"; user: string; startTime?: number | null | undefined; endTime?: number | null | undefined; cursor?: string | null | undefined; builder?: string | null | undefined; dex?: string | null | undefined; limit?: number | null | undefined }; answer: Array<CompletedTrade> }
-  /** Whether a user has one balance over all DEXes. */
+  /** DEX abstraction setting of a user. */
   userDexAbstraction: { request: { type: "userDexAbstraction"; user: string }; answer: boolean | null }
   /** Fee rates and recent volume of a user. */
   userFees: { request: { type: "userFees"; user: string }; answer: { dailyUserVlm: Array<{ date: string; userCross: string; userAdd: string; exchange: string }>; feeSchedule: { cross: string; add: string; spotCross: string; spotAdd: string; tiers: { vip: Array<{ ntlCutoff: string; cross: string; add: string; spotCross: string; spotAdd: string }>; mm: Array<{ makerFractionCutoff: string; add: string }> }; referralDiscount: string; stakingDiscountTiers: Array<{ bpsOfMaxSupply: string; discount: string }> }; userCrossRate: string; userAddRate: string; userSpotCrossRate: string; userSpotAddRate: string; activeReferralDiscount: string; trial: unknown; feeTrialEscrow?: string | undefined; feeTrialReward?: string | undefined; nextTrialAvailableTimestamp: number | null; stakingLink: { type: "requested"; stakingUser: string } | { type: "tradingUser"; stakingUser: string } | { type: "stakingUser"; tradingUser: string } | { type: string } | null; activeStakingDiscount: { bpsOfMaxSupply: string; discount: string } } }
-  /** The last fills of a user. */
+  /** Latest fills of a user. */
   userFills: { request: { type: "userFills"; user: string; aggregateByTime?: boolean | null | undefined }; answer: Array<Fill> }
-  /** The fills of a user in a window. */
+  /** Fills of a user in a time window. */
   userFillsByTime: { request: { type: "userFillsByTime"; user: string; startTime: number; endTime?: number | null | undefined; aggregateByTime?: boolean | null | undefined; reversed?: boolean | null | undefined }; answer: Array<Fill> }
-  /** The funding that a user paid and got. */
+  /** Funding paid and received by a user. */
   userFunding: { request: { type: "userFunding"; user: string; startTime?: number | null | undefined; endTime?: number | null | undefined }; answer: Array<{ time: number; hash: string; delta: { type: "funding"; coin: string; usdc: string; szi: string; fundingRate: string; nSamples: number | null } }> }
-  /** Balance movements of a user. */
+  /** Balance changes of a user, without funding. */
   userNonFundingLedgerUpdates: { request: { type: "userNonFundingLedgerUpdates"; user: string; startTime?: number | null | undefined; endTime?: number | null | undefined }; answer: Array<LedgerUpdate> }
-  /** Profits, volume and activity of a wallet. */
+  /** Profit, volume and activity of a wallet. */
   userPnlSummary: { request: { type: "userPnlSummary"; user: string; startTime?: number | null | undefined; endTime?: number | null | undefined; dex?: string | null | undefined }; answer: { user: string; totalPnl: string; winRate: number; lossRate: number; totalTrades: number; volumeTraded: string; totalFees: string; totalFunding: string; daysActive: number; accountAgeDays: number; tradedPairs: Array<string> } }
-  /** What the exchange allows a user to send. */
+  /** Request limit of a user on the exchange. */
   userRateLimit: { request: { type: "userRateLimit"; user: string }; answer: { cumVlm: string; nRequestsUsed: number; nRequestsCap: number; nRequestsSurplus?: number | undefined } }
-  /** What an address is. */
+  /** Role of an address. */
   userRole: { request: { type: "userRole"; user: string }; answer: { role: "missing" } | { role: "user" } | { role: "vault" } | { role: "agent"; data: { user: string } } | { role: "subAccount"; data: { master: string } } | { role: string } }
-  /** Who signs for a multi-sig user. */
+  /** Signers of a multi-sig user. */
   userToMultiSigSigners: { request: { type: "userToMultiSigSigners"; user: string }; answer: { authorizedUsers: Array<string>; threshold: number } | null }
-  /** The last fills of a user's TWAP orders. */
+  /** Latest fills of a user's TWAP orders. */
   userTwapSliceFills: { request: { type: "userTwapSliceFills"; user: string }; answer: Array<TwapSliceFill> }
-  /** The fills of a user's TWAP orders in a window. */
+  /** Fills of a user's TWAP orders in a time window. */
   userTwapSliceFillsByTime: { request: { type: "userTwapSliceFillsByTime"; user: string; startTime: number; endTime?: number | null | undefined; aggregateByTime?: boolean | null | undefined }; answer: Array<TwapSliceFill> }
-  /** What a user holds in vaults. */
+  /** Vault deposits of a user. */
   userVaultEquities: { request: { type: "userVaultEquities"; user: string }; answer: Array<{ vaultAddress: string; equity: string; lockedUntilTimestamp: number }> }
   /** Open votes of the validators. */
   validatorL1Votes: { request: { type: "validatorL1Votes" }; answer: Array<{ expireTime: number; action: { D: string } | { C: Array<string> } | { O: { registerTokensAndStandaloneOutcome: { quoteToken: number; nameAndDescription: [string, string] } } | { registerTokensAndQuestion: { quoteToken: number; questionNameAndDescription: [string, string]; fallbackNameAndDescription: [string, string]; namedOutcomes: Array<[string, string]> } } | { registerTemplate: { id: string; role: { standaloneOutcome: { sideNames: [string, string] } } | Record<string, unknown>; nameAndDescription: [string, string]; keywordToHint: Array<[string, "dateTime" | "date" | "string" | "hlPerp" | (string & {})]> } } | { settleOutcome: { outcome: number; settleFraction: string; details: string } } | { settleQuestion: { question: number; settleFractionsAndDetails: Array<[number, [string, string]]> } } | { settleQuestion2: { question: number; outcomeSettlements: Array<{ outcome: number; settleFraction: string; details: string; nameAndDescription: [string, string]; sideNames: [string, string] }>; nameAndDescription: [string, string] } } | Record<string, unknown> } | { E: { token: number; technicalStaker: string; treasuryStaker: string; treasuryEvmAddress: string; evmRebalanceContract: string } } | Record<string, unknown>; votes: Array<string>; quorumReached: boolean }> }
-  /** The validators, their stake and how they did. */
+  /** Validators with stake and performance. */
   validatorSummaries: { request: { type: "validatorSummaries" }; answer: Array<{ validator: string; signer: string; name: string; description: string; nRecentBlocks: number; stake: number; isJailed: boolean; unjailableAfter: number | null; isActive: boolean; commission: string; stats: Array<[string, { uptimeFraction: string; predictedApr: string; nSamples: number }]> }> }
-  /** One vault, and the part of a user in it. */
+  /** Details of one vault, with the share of a user. */
   vaultDetails: { request: { type: "vaultDetails"; vaultAddress: string; user?: string | null | undefined }; answer: { name: string; vaultAddress: string; leader: string; description: string; portfolio: Portfolio; apr: number; followerState: { user: (string & {}) | "Leader"; vaultEquity: string; pnl: string; allTimePnl: string; daysFollowing: number; vaultEntryTime: number; lockupUntil: number } | null; leaderFraction: number; leaderCommission: number; followers: Array<{ user: (string & {}) | "Leader"; vaultEquity: string; pnl: string; allTimePnl: string; daysFollowing: number; vaultEntryTime: number; lockupUntil: number }>; maxDistributable: number; maxWithdrawable: number; isClosed: boolean; relationship: VaultRelationship; allowDeposits: boolean; alwaysCloseOnWithdraw: boolean } | null }
-  /** A line per vault. */
+  /** List of vaults. */
   vaultSummaries: { request: { type: "vaultSummaries" }; answer: Array<{ name: string; vaultAddress: string; leader: string; tvl: string; isClosed: boolean; relationship: VaultRelationship; createTimeMillis: number }> }
-  /** A user's account and the markets in one answer (deprecated). */
+  /** Account of a user and markets in one response (deprecated). */
   webData2: { request: { type: "webData2"; user: string }; answer: { clearinghouseState: PerpState; leadingVaults: Array<{ address: string; name: string }>; totalVaultEquity: string; openOrders: Array<FrontendOrder>; agentAddress: string | null; agentValidUntil: number | null; cumLedger: string; serverTime: number; isVault: boolean; user: string; optOutOfSpotDusting?: boolean | undefined; meta: PerpMeta; assetCtxs: Array<PerpAssetCtx>; twapStates: Array<[number, TwapState]>; spotState?: SpotState | undefined; spotAssetCtxs: Array<SpotAssetCtx>; perpsAtOpenInterestCap?: Array<string> | undefined } }
 }
 

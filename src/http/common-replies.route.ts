@@ -1,5 +1,5 @@
-// What every reply of the router has, whichever room it comes from: an id, a cost, CORS where browsers may ask, and
-// JSON for unknown endpoints (404), known ones asked with another method (405) and bugs (500).
+// Adds what every HTTP reply needs: a request id, a cost header and CORS headers. Also JSON errors for unknown paths
+// (404), wrong methods (405) and bugs (500).
 
 import type { Context, Hono, Env as HonoEnv, MiddlewareHandler } from 'hono'
 import { type AddressLimiter, callerAddress } from '../accounts/address-limiter.ts'
@@ -19,24 +19,22 @@ import { CORS_HEADERS, isOpenToBrowsers, preflightHeaders } from './cors.ts'
 
 export interface EveryReplyDeps {
   readonly requestId: () => string
-  /** A bug was caught; the caller gets `internal` with this id. */
+  /** Called for an unexpected error; the caller gets `internal` with this request id. */
   readonly report: (error: unknown, requestId: string) => void
-  /** What stands at an address that no route has, such as a page; null: nothing. */
+  /** Static page for a path without a route; null: none. */
   readonly page: (request: Request) => Promise<Response | null>
 }
 
-const INFO =
-  'POST /info takes questions such as {"type":"allMids"}, with "Authorization: Bearer <key>" and ' +
-  `"Content-Type: application/json". ${SEE_DOCS}`
+const INFO = `Send POST /info with a body such as {"type":"allMids"}, "Authorization: Bearer <key>" and "Content-Type: application/json". ${SEE_DOCS}`
 const METHOD_HINTS: Readonly<Record<string, string>> = { '/': INFO, '/info': INFO }
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
-/** To be called before routes are added to `app`. */
+/** Must be called before routes are added to `app`. */
 export function addCommonReplies<E extends HonoEnv>(app: Hono<E>, { requestId, report, page }: EveryReplyDeps): void {
   app.use('*', async (c, next) => {
     await next()
-    // A socket's headers have been sent by whoever took it.
+    // The headers of an upgraded socket are already sent.
     if (c.res.status === 101) return
     const { headers } = c.res
     const isOpen = isOpenToBrowsers(c.req.path)
@@ -51,7 +49,7 @@ export function addCommonReplies<E extends HonoEnv>(app: Hono<E>, { requestId, r
     const allow = methodsOf(app, path)
     const found = allow.length === 0 && (method === 'GET' || method === 'HEAD') ? await page(c.req.raw) : null
     if (found !== null) return found
-    // A known method that came here was turned away by its route: to this caller the endpoint does not exist.
+    // The route exists but fell through, so for this caller the endpoint does not exist.
     if (allow.length === 0 || allow.includes(method)) {
       const meant = allow.length === 0 ? suggestedEndpoint(app, method, path) : undefined
       return failureReply(path, endpointNotFound(meant), requestId())
@@ -69,17 +67,17 @@ export function addCommonReplies<E extends HonoEnv>(app: Hono<E>, { requestId, r
   })
 }
 
-/** Sets headers of a reply in place: a copy would forget that its body is compressed already. */
+/** Sets headers in place: a copied response would lose the mark that its body is already compressed. */
 function setReplyHeaders(c: Context, headers: Readonly<Record<string, string>>): void {
   try {
     for (const [name, value] of Object.entries(headers)) c.res.headers.set(name, value)
   } catch {
-    // What another Worker or object answered is sealed: this one is copied.
+    // Responses of other Workers and objects are immutable; Hono copies them.
     for (const [name, value] of Object.entries(headers)) c.header(name, value)
   }
 }
 
-/** A failure in the form of the surface that owns the path. */
+/** The failure in the error format of the surface that owns the path. */
 export function failureReply(path: string, failure: Failure, requestId: string): Response {
   const { status, headers, body } = failureFormatAt(path)(failure, requestId)
   return new Response(body, { status, headers })
@@ -91,7 +89,7 @@ function failureFormatAt(path: string): (failure: Failure, requestId: string) =>
   return path === '/graphql' ? graphqlFailure : restFailure
 }
 
-/** The methods for which a route of this path was added; what runs for every method is no route. */
+/** Methods with a route for this path; middleware for all methods does not count. */
 function methodsOf<E extends HonoEnv>(app: Hono<E>, path: string): string[] {
   const routed = METHODS.filter((method) =>
     app.router.match(method, path)[0].some(([[, route]]) => route.method === method),
@@ -99,7 +97,7 @@ function methodsOf<E extends HonoEnv>(app: Hono<E>, path: string): string[] {
   return routed.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
 }
 
-/** The endpoint that was probably meant, with a method that it takes; only endpoints without a part to fill in. */
+/** The most similar endpoint without path parameters, with a supported method. */
 function suggestedEndpoint<E extends HonoEnv>(app: Hono<E>, method: string, sent: string): string | undefined {
   const isOpen = isOpenToBrowsers(sent)
   const routed = app.routes.map(({ path }) => path).filter((path) => !/[:*]|^\/$/.test(path))
@@ -116,7 +114,7 @@ export interface AddressLimitDeps {
   readonly now: () => number
 }
 
-/** What a surface puts before its routes. Limits that the routes tell of themselves are joined with this one. */
+/** Middleware that limits requests per client address. Its limit headers are merged with those of the route. */
 export function addressLimit(
   gate: AddressLimiter,
   { isProxyTrusted, requestId, now }: AddressLimitDeps,
@@ -126,10 +124,11 @@ export function addressLimit(
     if (waitMs > 0) return failureReply(c.req.path, { kind: 'rate_limited', retryAfterMs: waitMs, limit }, requestId())
     await next()
     const inner = { ratelimit: c.res.headers.get('ratelimit'), policy: c.res.headers.get('ratelimit-policy') }
-    const told = inner.ratelimit && inner.policy ? { ratelimit: inner.ratelimit, 'ratelimit-policy': inner.policy } : {}
+    const routeLimits =
+      inner.ratelimit && inner.policy ? { ratelimit: inner.ratelimit, 'ratelimit-policy': inner.policy } : {}
     setReplyHeaders(
       c,
-      joinedLimits(told, limitHeaders(limit, remaining, remaining < limit.quota ? limit.windowSeconds : 0)),
+      joinedLimits(routeLimits, limitHeaders(limit, remaining, remaining < limit.quota ? limit.windowSeconds : 0)),
     )
     return undefined
   }

@@ -1,6 +1,5 @@
-// Browsers of any origin may ask with a key in a header and read what a reply says about itself: "*" lets no cookie along,
-// and what other pages ask with a session is refused besides. The doors of operator, feeder, session, sign-up and live page
-// stay closed to them.
+// CORS: pages of any origin may call the API with a key in a header. "*" excludes cookies, so sessions are never
+// exposed. The operator, feeder, session, sign-up, checkout and live-page routes stay closed to other origins.
 
 const ORIGIN = { 'access-control-allow-origin': '*' } as const
 const EXPOSED_HEADERS = [
@@ -21,12 +20,12 @@ const EXPOSED_HEADERS = [
 /** Added to every reply to a request with an `Origin`. */
 export const CORS_HEADERS = { ...ORIGIN, 'access-control-expose-headers': EXPOSED_HEADERS.join(', ') } as const
 
-/** Whether pages of other origins may use this path. */
+/** True for paths that pages of other origins may call. */
 export function isOpenToBrowsers(path: string): boolean {
   return !/^\/(admin|feed|session|live|signup|checkout)(\/|$)/.test(path)
 }
 
-/** The answer to a preflight for an endpoint that takes these methods. */
+/** Response headers of a preflight for an endpoint with these methods. */
 export function preflightHeaders(methods: readonly string[]): Readonly<Record<string, string>> {
   return {
     ...ORIGIN,

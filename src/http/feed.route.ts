@@ -1,4 +1,5 @@
-// GET /feed: the one door of feeders, behind FEED_TOKEN; and what the log tells of itself.
+// GET /feed: the WebSocket endpoint of feeders, protected by FEED_TOKEN. GET /status: public status of the log and the
+// sources.
 
 import { Hono } from 'hono'
 import { checkBearerSecret } from '../core/secret.ts'
@@ -14,14 +15,14 @@ export interface FeedEnv {
 
 export type LogStub = Pick<BlockLogApi, 'status'> & Pick<Fetcher, 'fetch'>
 
-/** Counts a request with a wrong token; the right one never waits. `waitMs`: 0 while there were few. */
+/** Counts a request with a wrong token. `waitMs` is 0 until there were too many; the right token never waits. */
 type WrongToken = (request: Request) => { readonly waitMs: number }
 
-const WRONG_TOKEN_TEXT = 'The feed token is missing or wrong: send "Authorization: Bearer <FEED_TOKEN>".'
+const WRONG_TOKEN_TEXT = 'The feed token is missing or wrong. Send "Authorization: Bearer <FEED_TOKEN>".'
 
-/** How long an isolate repeats the log's last status: a public page must not load the log. */
+/** Each isolate caches the status this long, so that a public page does not load the log. */
 const STATUS_MS = 1000
-/** Whoever asks meanwhile waits for the same answer, no longer than this. */
+/** Concurrent requests share one read and wait at most this long. */
 const STATUS_WAIT_MAX_MS = 5000
 
 interface CachedStatus {
@@ -40,7 +41,7 @@ export function feedRoutes<Env extends FeedEnv>(
   const app = new Hono<{ Bindings: Env }>()
   const flights = new SingleFlights<CachedStatus | null>(STATUS_WAIT_MAX_MS)
   let seen: CachedStatus | null = null
-  const look = async (): Promise<CachedStatus> => {
+  const readStatus = async (): Promise<CachedStatus> => {
     const [{ v: _, ...status }, others] = await Promise.all([log().status(), sources()])
     seen = { at: nowMs(), status, sources: others }
     return seen
@@ -51,25 +52,25 @@ export function feedRoutes<Env extends FeedEnv>(
     if (gate === 'closed') return c.notFound()
     if (gate === 'refused') {
       const seconds = Math.ceil(wrongToken(c.req.raw).waitMs / 1000)
-      const wait = ` Wrong ones are looked at again in ${seconds} s.`
+      const wait = ` Too many wrong tokens from your address. Retry in ${seconds} s.`
       if (seconds > 0) return c.json(problem(429, WRONG_TOKEN_TEXT + wait), 429, { 'retry-after': String(seconds) })
       return c.json(problem(401, WRONG_TOKEN_TEXT), 401)
     }
     if (c.req.header('upgrade')?.toLowerCase() !== 'websocket')
-      return c.json(problem(426, 'Connect with a WebSocket client.'), 426)
+      return c.json(problem(426, 'This endpoint needs a WebSocket client.'), 426)
     return log().fetch('http://log/feed', { headers: { upgrade: 'websocket' } })
   })
 
   app.get('/status', async (c) => {
     const now = nowMs()
-    let shown = seen
-    if (shown === null || now - shown.at >= STATUS_MS) {
-      const asked = flights.join('', look, now)
-      // Others may wait for it when this caller is gone.
-      if (asked.isLeader) c.executionCtx.waitUntil(asked.result.catch(() => undefined))
-      shown = await flights.result(asked, null, after)
+    let latest = seen
+    if (latest === null || now - latest.at >= STATUS_MS) {
+      const flight = flights.join('', readStatus, now)
+      // Other requests may wait for it after this caller disconnects.
+      if (flight.isLeader) c.executionCtx.waitUntil(flight.result.catch(() => undefined))
+      latest = await flights.result(flight, null, after)
     }
-    const { status, sources: others } = shown ?? (await look())
+    const { status, sources: others } = latest ?? (await readStatus())
     return c.json({ ...status, lagMs: status.time === null ? null : nowMs() - status.time, ...others })
   })
   return app

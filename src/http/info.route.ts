@@ -1,4 +1,4 @@
-// POST /info and /k/<key>/info: HTTP around the service. Reads the body within its bound, never clones a response.
+// HTTP routes POST /info and /k/<key>/info. Reads the body up to its limit and never clones a response.
 
 import { Hono } from 'hono'
 import { INFO_BODY_MAX_BYTES, isJson, readText } from '../core/body.ts'
@@ -13,11 +13,11 @@ const INFO: Surface = {
   product: 'info',
   entry: { product: 'info', kind: 'api', places: ['path', 'bearer'], acceptsTokens: true, acceptsSessions: true },
   refusal: infoFailure,
-  // Every header of an answer costs 2 to 4 % of its time.
+  // Each response header costs 2 to 4 % of the request time, so limits are announced only when they run low.
   announceLimitsBelow: 1 / 4,
 }
 
-/** Routes of the info surface; without `pathKeys` the path form does not exist. */
+/** Routes of the info surface; `/k/<key>/info` exists only with `pathKeys`. */
 export function infoRoutes(service: InfoService, access: Access, { pathKeys }: { readonly pathKeys: boolean }): Hono {
   const app = new Hono()
   for (const path of pathKeys ? ['/info', '/k/:key/info'] : ['/info']) {
@@ -28,7 +28,7 @@ export function infoRoutes(service: InfoService, access: Access, { pathKeys }: {
   return app
 }
 
-/** One HTTP request, also without Hono. `path`: the segment after `/k/`. */
+/** Handles one HTTP request, also without Hono. `path`: the segment after `/k/`. */
 export function handleInfo(
   service: InfoService,
   access: Access,
@@ -47,11 +47,11 @@ async function bodyOf(request: Request): Promise<Result<string, Failure>> {
   if (!isJson(request.headers.get('content-type'))) return err({ kind: 'unsupported_media_type' })
   const contentLength = request.headers.get('content-length')
   try {
-    // A declared length is kept by the HTTP layer; only a body without one has to be counted as it comes.
+    // The HTTP layer enforces a declared length; only a body without one must be counted.
     if (contentLength !== null && Number(contentLength) <= INFO_BODY_MAX_BYTES) return ok(await request.text())
     return await readText({ chunks: request.body, contentLength }, INFO_BODY_MAX_BYTES)
   } catch {
-    // The caller went away in the middle of its body.
+    // The caller disconnected while sending its body.
     return err({ kind: 'not_json' })
   }
 }

@@ -1,11 +1,11 @@
-// A request behind a key, the same on every surface:
-//
-//   authenticate ─▶ limit ─▶ work (hold, answer, settle or release) ─▶ limit headers ─▶ reply
-//        └───────────┴─────────┴─── refused ─▶ refusal log ───────────────────────────▶ reply
-//
-// `metered` is this line. `work` holds the price and takes the plan's limits, because only the surface can read the price
-// from the request.
-// Invariants: nothing of a request is read, held or done before its key may enter; a refusal of a known caller is logged.
+// Handles a request that needs a key, the same way on every surface:
+// ```
+//   authenticate ─▶ limit ─▶ work (hold, handle, settle or release) ─▶ limit headers ─▶ reply
+//        └───────────┴─────────┴─── rejected ─▶ refusal log ──────────────────────────▶ reply
+// ```
+// `work` holds the price and applies the plan's limits, because only the surface can read the price from the request.
+// Invariants: nothing of a request is read, held or done before its key is accepted; every rejection of a known caller
+// is logged.
 
 import type { Identity, Product } from '../accounts/identity.ts'
 import type { KeyRequirement } from '../accounts/key-record.ts'
@@ -24,7 +24,7 @@ interface KeyEntry extends KeyRequirement {
   readonly places: readonly KeyLocation[]
   /** The segment after `/k/`. */
   readonly path?: string
-  /** The session of an owner's page counts where there is no key. */
+  /** A session cookie of an owner is accepted if there is no key. */
   readonly acceptsSessions?: boolean
 }
 
@@ -36,7 +36,7 @@ export interface Access {
     entry: KeyEntry,
     waitUntil: WaitUntil,
   ) => Authentication | Promise<Authentication>
-  /** Of one request: reports of what was spent may outlive it. */
+  /** Charging of one request; its usage reports may outlive the request. */
   readonly charging: (waitUntil: WaitUntil) => Charging
   readonly requestId: () => string
   readonly noteRefusal?: RecordRefusal | undefined
@@ -45,16 +45,16 @@ export interface Access {
 export interface Surface {
   readonly product: Product
   readonly entry: KeyEntry
-  /** What the refusal log calls a request that came to nothing before its type was read. */
+  /** Type in the refusal log for requests rejected before their type was read. */
   readonly type?: string
   readonly refusal: (failure: Failure, requestId: string) => Reply
-  /** A refusal that comes before the price is held. */
+  /** Limit that applies before the price is held. */
   readonly limit?: (identity: Identity, request: Request) => Failure | null | Promise<Failure | null>
-  /** Limits of the plan are announced where this part of them or less is left; left out: never. */
+  /** Plan limits are announced in headers when at most this fraction remains; absent: never. */
   readonly announceLimitsBelow?: number
 }
 
-/** The call of a caller who is known already. `type`: of what is refused before its type was read. */
+/** Call of an authenticated caller. `type`: for rejections before the type was read. */
 export function meteredCall(
   access: Access,
   product: Product,
@@ -73,7 +73,7 @@ export function meteredCall(
   }
 }
 
-/** One HTTP request, from its key to the bytes. A `Response` of `work` is passed on as it is. */
+/** Handles one HTTP request from its key to its response. A `Response` from `work` is returned unchanged. */
 export async function metered(
   access: Access,
   surface: Surface,
@@ -83,16 +83,16 @@ export async function metered(
 ): Promise<Response> {
   const { product, refusal, type } = surface
   const requestId = access.requestId()
-  const entering = access.authenticate(request, surface.entry, waitUntil)
-  const entered = entering instanceof Promise ? await entering : entering
-  if (!entered.ok) {
-    const { error: failure } = entered
+  const pending = access.authenticate(request, surface.entry, waitUntil)
+  const authenticated = pending instanceof Promise ? await pending : pending
+  if (!authenticated.ok) {
+    const { error: failure } = authenticated
     if (failure.caller !== undefined)
       access.noteRefusal?.({ caller: failure.caller, requestId, product, type: type ?? '', failure }, waitUntil)
     return respond(request, refusal(failure, requestId))
   }
-  const call = meteredCall(access, product, entered.value, waitUntil, requestId, type)
-  const limited = surface.limit === undefined ? null : await surface.limit(entered.value, request)
+  const call = meteredCall(access, product, authenticated.value, waitUntil, requestId, type)
+  const limited = surface.limit === undefined ? null : await surface.limit(authenticated.value, request)
   if (limited !== null) {
     call.recordRefusal(limited)
     return respond(request, refusal(limited, requestId))
@@ -101,9 +101,11 @@ export async function metered(
   if (reply instanceof Response) return reply
   const { announceLimitsBelow } = surface
   const limits =
-    announceLimitsBelow === undefined ? null : call.charging.limitHeaders?.(entered.value, product, announceLimitsBelow)
+    announceLimitsBelow === undefined
+      ? null
+      : call.charging.limitHeaders?.(authenticated.value, product, announceLimitsBelow)
   if (!limits) return respond(request, reply)
-  // A refusal may tell of a limit of its own.
+  // A rejection may already carry a limit of its own.
   const joined = reply.headers.ratelimit === undefined ? limits : joinedLimits(reply.headers, limits)
   return respond(request, { ...reply, headers: { ...reply.headers, ...joined } })
 }

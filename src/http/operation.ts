@@ -1,11 +1,11 @@
-// An operation of an HTTP surface as data: what its route parses with is what the published document says of it.
+// An HTTP operation as data: the route parses with the same schemas that the OpenAPI document publishes.
 
 import type * as z from 'zod'
 import type { Product } from '../accounts/identity.ts'
 import type { StaffRole } from '../accounts/staff.ts'
 import type { MicroCredits } from '../core/amount.ts'
 
-/** An answer with its status: what it is, its shape and an example of it. */
+/** One response: description, schema and example. */
 interface OperationResponse {
   readonly description: string
   readonly schema: z.ZodType
@@ -13,38 +13,38 @@ interface OperationResponse {
 }
 
 export interface Operation<Body = unknown, Query = unknown> {
-  /** Unique in the document. Where it costs credits, the type that usage is recorded under. */
+  /** Unique OpenAPI operation id; for a paid operation also the type under which usage is recorded. */
   readonly id: string
   readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete'
-  /** With its parameters in braces: `/admin/accounts/{id}`. One that ends in a slash is served without it, too. */
+  /** Path with parameters in braces, such as `/admin/accounts/{id}`. A trailing slash is optional for callers. */
   readonly path: string
   readonly summary: string
   readonly description?: string
-  /** Who may call it: the operator, whoever has a key of either kind, or whoever has a service key. */
+  /** Required authentication: operator token, any key, or service key. */
   readonly auth: 'admin' | 'key' | 'service'
   readonly role?: StaffRole
-  /** What a key must be for, and whose rate limit counts; left out: `platform`. */
+  /** Product that the key needs and whose rate limit applies; default `platform`. */
   readonly product?: Product
-  /** Any key may call it, whatever products it is for: what a key may know of itself. */
+  /** Accepts keys of any product, for information about the key itself. */
   readonly acceptsAnyKey?: true
-  /** What a 2xx costs, with a key; left out: nothing. */
+  /** Price of a 2xx response; absent: free. */
   readonly price?: MicroCredits
-  /** In place of it, in words, where each answer says what it costs. */
+  /** Price in words, if each response has its own price. */
   readonly priceText?: string
   readonly params?: Readonly<Record<string, z.ZodType<string>>>
-  /** Left out: the operator's API refuses every parameter, others ignore them. */
+  /** If absent, the operator's API rejects query parameters and other surfaces ignore them. */
   readonly query?: z.ZodType<Query>
   readonly body?: {
     readonly schema: z.ZodType<Body>
     readonly optional: boolean
     readonly example: unknown
-    /** It is no JSON but gzip of text, which the schema reads, and which has at most so many bytes. */
+    /** The body is gzipped text instead of JSON, with at most this many bytes unpacked. */
     readonly gzipBytes?: number
-    /** Of JSON; left out: 16 KiB. */
+    /** Maximum size of a JSON body; default 16 KiB. */
     readonly maxBytes?: number
   }
   readonly responses: Readonly<Record<number, OperationResponse>>
-  /** Statuses of its refusals beside those that every operation of its door has. */
+  /** Error statuses in addition to those implied by `auth`. */
   readonly refusals: readonly number[]
 }
 

@@ -1,4 +1,5 @@
-// What pages of this host ask without a key: bodies of JSON, answers that nobody keeps, refusals, and the cookie of a session.
+// Helpers for endpoints that only pages of this host call, without a key: JSON bodies, uncached replies and session
+// cookies.
 
 import type * as z from 'zod'
 import type { AddressVerdict } from '../accounts/address-limiter.ts'
@@ -11,7 +12,7 @@ import { parseWith } from '../core/validation-errors.ts'
 import { restFailure } from '../protocol/failure-wire.ts'
 import { REQUEST_ID_HEADER } from '../protocol/request-id.ts'
 
-/** Replies with an id of their own; `body` is JSON, as text where it is written already. */
+/** Builds replies with a new request id; a string `body` is already JSON. */
 export function ownPageReplies(requestId: () => string) {
   return {
     respond: (body: unknown, status = 200, more: Readonly<Record<string, string>> = {}): Response =>
@@ -31,11 +32,11 @@ export function ownPageReplies(requestId: () => string) {
   }
 }
 
-/** The refusal of an address that came too often, null where it did not. */
+/** Failure if the address exceeded its rate limit, else null. */
 export const rateLimitFailure = ({ waitMs, limit }: AddressVerdict): Failure | null =>
   waitMs > 0 ? { kind: 'rate_limited', retryAfterMs: waitMs, limit } : null
 
-/** The body that a page of this host sent; `foreign`: what another one is told. */
+/** Parses the body of a same-origin request; any other origin gets `foreign`. */
 export async function ownPageBody<T>(
   request: Request,
   schema: z.ZodType<T>,
@@ -50,7 +51,7 @@ export async function ownPageBody<T>(
   return read.ok ? ok(read.value) : err({ kind: 'bad_field', issues: read.error })
 }
 
-/** Begins a session in the place of the one that the request has. */
+/** Starts a session, replacing the one of the request. */
 export async function startSession(db: D1Database, request: Request, origin: SessionOrigin, nowMs: number) {
   const before = sessionToken(request.headers.get('cookie'))
   if (before !== null) await endSession(db, before)

@@ -1,8 +1,8 @@
-// The files that browsers are shown: of the console, of the live page and of the documentation.
+// Static pages for browsers: console, live page and documentation.
 
 const POLICY = 'content-security-policy'
 
-/** Null where there is none at this address, or the Worker has none. */
+/** Null if there is no page at this address or the Worker has no assets. */
 export async function pageOf(
   { ASSETS: files }: Partial<Pick<Cloudflare.Env, 'ASSETS'>>,
   request: Request,
@@ -15,7 +15,7 @@ export const isBrowser = ({ headers }: Request) => headers.get('accept')?.includ
 
 export const isConsole = ({ url }: Request) => new URL(url).pathname === '/console'
 
-/** The page with another policy than that of all pages. */
+/** The page with a changed content security policy. */
 export function withPolicy(page: Response, change: (policy: string) => string): Response {
   const changed = new Response(page.body, page)
   const policy = page.headers.get(POLICY)

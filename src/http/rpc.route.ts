@@ -1,5 +1,4 @@
-// POST /v1/<chain>: HTTP around the service. The key comes as a bearer token and in no other way: an address with a key in it
-// stands in logs.
+// HTTP route POST /v1/<chain>. The key is accepted only as a bearer token, because URLs end up in logs.
 
 import { Hono } from 'hono'
 import { isJson, readText } from '../core/body.ts'
@@ -17,7 +16,7 @@ const RPC: Surface = {
   announceLimitsBelow: 1 / 4,
 }
 
-/** A transaction has up to 128 KB, as hex twice that; a call may override whole contracts. */
+/** A transaction has up to 128 KB, twice that as hex; a call may override whole contracts. */
 const BODY_MAX_BYTES = 1024 * 1024
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
@@ -31,7 +30,7 @@ export function rpcRoutes(service: RpcService, access: Access): Hono {
   return app
 }
 
-/** The chain of an address that is `/v1/<chain>`, with or without a slash behind it, null of any other. */
+/** The chain in a `/v1/<chain>` URL, with or without trailing slash; null for any other URL. */
 export function rpcChainOf(url: string): string | null {
   const path = url.indexOf('/', 'https://'.length)
   if (!url.startsWith('/v1/', path)) return null
@@ -41,7 +40,7 @@ export function rpcChainOf(url: string): string | null {
   return chain === '' || chain.includes('/') ? null : chain
 }
 
-/** One HTTP request, also without Hono. */
+/** Handles one HTTP request, also without Hono. */
 export function handleRpc(
   service: RpcService,
   access: Access,
@@ -61,16 +60,16 @@ async function bodyOf(request: Request): Promise<Result<string, Failure>> {
   if (!isJson(request.headers.get('content-type'))) return err({ kind: 'unsupported_media_type' })
   const contentLength = request.headers.get('content-length')
   try {
-    // A declared length is kept by the HTTP layer; only a body without one has to be counted as it comes.
+    // The HTTP layer enforces a declared length; only a body without one must be counted.
     if (contentLength !== null && Number(contentLength) <= BODY_MAX_BYTES) return textOf(await request.arrayBuffer())
     return await readText({ chunks: request.body, contentLength }, BODY_MAX_BYTES)
   } catch {
-    // The caller went away in the middle of its body.
+    // The caller disconnected while sending its body.
     return err({ kind: 'not_json' })
   }
 }
 
-/** `request.text()` would put marks in the place of bytes that are no text: a node would be sent something else. */
+/** `request.text()` would replace invalid bytes, and the node would get a different request. */
 function textOf(bytes: ArrayBuffer): Result<string, Failure> {
   try {
     return ok(UTF8.decode(bytes))

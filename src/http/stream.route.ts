@@ -1,5 +1,5 @@
-// Upgrades, handed to a relay of the caller's region. GET /ws and /k/<key>/ws: the key is checked first and ends here; a
-// relay is told who is calling, in a header that no client can set. GET /graphql: see graphqlRoutes.
+// Hands WebSocket upgrades to a relay of the caller's region. GET /ws and /k/<key>/ws check the key here and pass the
+// identity to the relay in a header that clients cannot set. For GET /graphql see graphqlRoutes.
 
 import { Hono } from 'hono'
 import { AddressLimiter, callerAddress, KEYLESS_CONNECTS } from '../accounts/address-limiter.ts'
@@ -12,7 +12,7 @@ import { GUEST_HEADER, type Pool, RelayRefusals, relayOrder } from '../relay/soc
 import { type CallerLocation, regionOf } from '../relay/sockets/region.ts'
 import { type Access, metered, type Surface } from './metered.route.ts'
 
-/** What the gateway lends. */
+/** Dependencies from the gateway. */
 export interface StreamRouteDeps extends Access {
   readonly relay: (region: DurableObjectLocationHint | 'local', index: number) => Pick<Fetcher, 'fetch'>
   readonly nowMs: () => number
@@ -21,7 +21,7 @@ export interface StreamRouteDeps extends Access {
 const NO_UPGRADE: Issue = {
   path: 'upgrade',
   message:
-    'connect with a WebSocket client ("Upgrade: websocket") to /ws?key=<key>, then send ' +
+    'needs a WebSocket client. Connect to /ws?key=<key>, then send ' +
     `{"method":"subscribe","subscription":{"type":"l2BookDiff","coin":"BTC"}}. ${SEE_DOCS}`,
 }
 
@@ -68,7 +68,7 @@ export function streamRoutes(
   return app
 }
 
-/** Tries the region's relays in the account's order, and where they send it on, the heavy ones. */
+/** Tries the relays of the region in the account's order, then the pool for heavy accounts if a relay asks for it. */
 async function connect(
   deps: StreamRouteDeps,
   request: Request,
@@ -78,7 +78,7 @@ async function connect(
 ): Promise<Response | Failure> {
   const region = regionOf(request.cf as CallerLocation | undefined)
   const { account } = identity
-  const ask = async (pool: Pool): Promise<Response | Refusal> => {
+  const tryPool = async (pool: Pool): Promise<Response | Refusal> => {
     const headers = { upgrade: 'websocket', [IDENTITY_HEADER]: JSON.stringify(identity) }
     for (const index of relayOrder(account, pool, relaysPerRegion)) {
       if (refusals.isFull(region, index, deps.nowMs())) continue
@@ -91,12 +91,12 @@ async function connect(
     return { why: 'full', left: 0 }
   }
   const pool = refusals.pool(account, deps.nowMs())
-  let answer = await ask(pool)
-  if (pool === 'light' && !(answer instanceof Response) && answer.why === 'heavy') {
+  let result = await tryPool(pool)
+  if (pool === 'light' && !(result instanceof Response) && result.why === 'heavy') {
     refusals.markHeavy(account, deps.nowMs())
-    answer = await ask('heavy')
+    result = await tryPool('heavy')
   }
-  return answer instanceof Response ? answer : admissionFailure(answer, identity)
+  return result instanceof Response ? result : admissionFailure(result, identity)
 }
 
 type GraphqlRouteDeps = Pick<StreamRouteDeps, 'relay' | 'requestId' | 'nowMs'> & { readonly isProxyTrusted: boolean }
@@ -104,10 +104,10 @@ type GraphqlRouteDeps = Pick<StreamRouteDeps, 'relay' | 'requestId' | 'nowMs'> &
 const PROTOCOL = 'graphql-transport-ws'
 const NO_GRAPHQL: Issue = {
   path: 'upgrade',
-  message: `connect with a WebSocket client and the subprotocol ${PROTOCOL}, such as the package graphql-ws. ${SEE_DOCS}`,
+  message: `needs a WebSocket client with the subprotocol ${PROTOCOL}, for example the package graphql-ws. ${SEE_DOCS}`,
 }
 
-/** GET /graphql: the key comes with the first message, so nothing is known here but the address. */
+/** GET /graphql: the key arrives in the first message, so only the address is known here. */
 export function graphqlRoutes(deps: GraphqlRouteDeps, relaysPerRegion: number): Hono {
   const app = new Hono()
   const refusals = new RelayRefusals()
@@ -127,12 +127,12 @@ export function graphqlRoutes(deps: GraphqlRouteDeps, relaysPerRegion: number): 
       const to = { upgrade: 'websocket', [GUEST_HEADER]: address ?? '' }
       const answer = await deps.relay(region, index).fetch('http://relay/graphql', { headers: to })
       if (answer.status === 101) return answer
-      // Of others it may have room.
+      // Only `full` concerns every caller; other reasons concern this address.
       if (Refusal.parse(await answer.json()).why === 'full') refusals.markFull(region, index, deps.nowMs())
     }
     return toResponse(
       graphqlFailure(
-        { kind: 'unavailable', what: 'Every relay of your region is full', retryAfterMs: 5000 },
+        { kind: 'unavailable', what: 'Every relay in your region is full', retryAfterMs: 5000 },
         requestId,
       ),
     )

@@ -1,46 +1,46 @@
-// How old an answer may be, and where copies of it are kept. A class per kind of data; the numbers stand here and
-// nowhere else. A stale answer says its age, and none is ever served beyond the bound of its class.
+// Maximum age of responses and where copies are cached, by class of data. A stale response reports its age, and none is
+// ever served beyond the limit of its class.
 
 import { MINUTE_MS, SECOND_MS } from '../core/time.ts'
 
 export type Freshness =
-  /** Changes with a deploy of the exchange: listings, tables. */
+  /** Changes only with exchange deployments: listings and tables. */
   | { readonly class: 'fixed' }
-  /** Changes by itself within seconds. */
+  /** Changes within seconds. */
   | { readonly class: 'slow'; readonly freshMs: number }
-  /** Moves with the oracle and with trades, and a source is asked for it. */
+  /** Changes with the oracle and trades; fetched from an upstream. */
   | { readonly class: 'tick' }
-  /** Our own books, and what is acted on at once. Never served older, whatever fails: nobody must act on a stale book. */
+  /** Our own order books and similar data. Never served older, even on failures, because callers trade on it. */
   | { readonly class: 'block'; readonly freshMs: number }
-  /** One user's state: concurrent requests share one flight, nothing is kept. */
+  /** State of one user: concurrent requests share one fetch, nothing is cached. */
   | { readonly class: 'user' }
-  /** The present state for every single request. */
+  /** Current state for every request, never older than the request. */
   | { readonly class: 'none' }
 
-/** Blocks become durable about once a second; asking more often shows nothing new. */
+/** Blocks become durable about once per second, so fresher reads return nothing new. */
 export const HISTORY_FRESHNESS: Freshness = { class: 'block', freshMs: 1_000 }
 
-/** Stores beyond the isolate's memory: of the data centre (Cache API), of the whole network (KV). */
+/** Shared caches: data center (Cache API) and whole network (KV). */
 export type Tier = 'region' | 'network'
 
 export interface FreshnessTerms {
-  /** Served as is below this age; 0: never kept. */
+  /** Served without a fetch below this age; 0: never cached. */
   readonly freshMs: number
-  /** Served below this age while one flight fetches a new one. */
+  /** Served below this age while a new copy is fetched in the background. */
   readonly revalidateMs: number
-  /** Served below this age where the source fails. */
+  /** Served below this age if the source fails. */
   readonly ifErrorMs: number
-  /** Which readings concurrent requests of one key share: the one under way, or only one that begins after they came. */
+  /** Which fetch concurrent requests share: the running one, or only one that starts after they arrived. */
   readonly shares: 'present' | 'next'
-  /** Where copies are kept beside the isolate's memory, nearest first. */
+  /** Shared caches beyond the isolate's memory, nearest first. */
   readonly tiers: readonly Tier[]
 }
 
-/** A copy for other isolates must outlive the reading of it by far. */
+/** Minimum freshness that is worth sharing between isolates. */
 const SHARED_FROM_MS = 5 * SECOND_MS
 const NEVER = { freshMs: 0, revalidateMs: 0, ifErrorMs: 0, shares: 'present', tiers: [] } as const
 
-/** The terms of a class. Ages count from the moment the source was asked, so that they err on the safe side. */
+/** Terms of a class. Ages count from the start of the fetch, which is the safe side. */
 export function termsOf(freshness: Freshness): FreshnessTerms {
   switch (freshness.class) {
     case 'fixed': {
@@ -62,10 +62,10 @@ export function termsOf(freshness: Freshness): FreshnessTerms {
   }
 }
 
-/** What a copy may be used for: `stale` while a new one is fetched, `spare` where none can be had. */
+/** Use of a copy: `stale`: while a new one is fetched; `spare`: only if the source fails. */
 export type CopyUse = 'fresh' | 'stale' | 'spare' | 'none'
 
-/** What a copy of this age is good for. */
+/** Use of a copy of this age. */
 export function useOf(ageMs: number, { freshMs, revalidateMs, ifErrorMs }: FreshnessTerms): CopyUse {
   if (ageMs < freshMs) return 'fresh'
   if (ageMs < revalidateMs) return 'stale'

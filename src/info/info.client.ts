@@ -1,4 +1,4 @@
-// The info service of an isolate and its upstream, on the platform.
+// Creates the info service of an isolate and its upstream from the bindings.
 
 import type { BooksArchive } from '../archive/replay/archived-books.ts'
 import type { Objects } from '../core/objects.client.ts'

@@ -1,4 +1,4 @@
-// The ports that resolvers see. Pure interfaces; each has a client beside it or in upstream/.
+// Interfaces of the sources that resolvers use.
 
 import type { CandleHistory } from '../archive/candle-history.ts'
 import type { CandlesRequest } from '../archive/candles.ts'
@@ -11,49 +11,49 @@ import type { EventBlock, FillScope, HeightAndTime, LedgerKind, OwnerScope } fro
 import type { BookSnapshot, TopOfBook } from '../protocol/hub/hub-api.ts'
 import type { Upstream } from '../upstream/upstream-api.ts'
 
-/** Longer than the attempts of one query can take together. */
+/** Above the total time of all attempts of one query. */
 export const FLIGHT_MAX_MS = 12_000
 
-/** Our own books, over all hubs. */
+/** Our own order books, over all hubs. */
 export interface Books {
-  /** Null where no hub has a book of this coin. `depth` levels a side, or the whole book. */
+  /** Null if no hub has a book of this coin. Returns `depth` levels per side, or the whole book. */
   snapshot(coin: Coin, depth?: number): Promise<Result<BookSnapshot | null, Failure>>
-  /** Best prices of every coin of every hub; `height` is the lowest among the hubs. */
+  /** Best prices of all coins; `height` is the lowest among the hubs. */
   tops(): Promise<Result<{ readonly height: number; readonly tops: readonly TopOfBook[] }, Failure>>
 }
 
-/** Books as they were, out of the archive. */
+/** Past order books from the archive. */
 export interface HistoricalBooks {
-  /** A coin's book after block `height`; null where it had none. */
+  /** Book of a coin after block `height`; null if it had none. */
   at(coin: Coin, height: number): Promise<Result<BookSnapshot | null, Failure>>
 }
 
-/** Names of the builder-deployed DEXes, in the exchange's order, without the native one. */
+/** Builder-deployed DEXes in the exchange's order, without the main one. */
 export interface Dexes {
   names(): Promise<Result<readonly string[], Failure>>
-  /** Whether a DEX of this name exists; null where nobody can say now. */
+  /** Whether this DEX exists; null if it cannot be determined now. */
   has(name: string): Promise<boolean | null>
 }
 
-/** Fills of whatever scope, or other events of a wallet. */
+/** Fills of any scope, or other events of a wallet. */
 export type EventKind = 'fills' | LedgerKind
 
-/** Fills that Weir itself has seen, as far back as the log holds them. */
+/** Events in the block log. */
 export interface History {
-  /** Not below `downTo`, where that is known already. */
+  /** All events of the scope, down to height `downTo` if given. */
   stored(scope: FillScope, kind?: EventKind, downTo?: number): Promise<Result<FillHistory, Failure>>
-  /** The newest of them alone, about a minute's: no wait, and a small part of the work. */
+  /** Only the events of about the last minute, without waiting. */
   newest(scope: FillScope): Promise<Result<FillHistory, Failure>>
 }
 
 export interface EventQuery {
   readonly kind: EventKind
   readonly scope: OwnerScope
-  /** Only what is of times whose funding is known. */
+  /** Only times for which funding is known. */
   readonly isFunded?: boolean
 }
 
-/** Block times, both ends included. */
+/** Range of block times, both ends inclusive. */
 export interface TimeWindow {
   readonly fromMs: number
   readonly toMs: number
@@ -62,34 +62,34 @@ export interface TimeWindow {
 
 export interface EventRequest extends EventQuery, TimeWindow {}
 
-/** How a reading of the past went. */
+/** Outcome of a history read. */
 export interface EventRead {
-  /** The last block that was looked at. */
+  /** The newest block considered. */
   readonly head: HeightAndTime
-  /** From this block on nothing is missing of what was asked for, and was told as far as it was wanted. */
+  /** The result is complete from this block on. */
   readonly since: HeightAndTime
-  /** `work`: it was too much to read on; `damage`: what comes next, or came in between, cannot be read. */
+  /** Why the read stopped. `work`: too many rows; `damage`: unreadable data. */
   readonly ended: 'all' | 'enough' | 'work' | 'damage'
 }
 
-/** Answers false where it has enough. `isAfterHole`: between this block and the one before are heights that nobody has. */
+/** Receives a block and returns false to stop. `isAfterHole`: heights are missing before this block. */
 export type OnBlock = (block: EventBlock, isAfterHole: boolean) => boolean
 
-/** The past as of one moment, to be read more than once; `since`: nothing that is asked for is missing from there on. */
+/** A consistent view of the history that can be read repeatedly; complete from `since` on. */
 export interface OpenEventHistory extends Pick<EventRead, 'head' | 'since'> {
-  /** Tells blocks in the order asked for, each once, until there is enough. */
+  /** Passes each block once, in the requested order, until `take` returns false. */
   read(window: TimeWindow, take: OnBlock): Promise<Result<EventRead, Failure>>
-  /** What the files know to be paid in each span, within what was told without a hole: what the log knows comes with its blocks. */
+  /** Funding paid in each span according to the files; funding in the log is part of its blocks. */
   funding(spans: readonly FundingSpan[]): Promise<Result<readonly SpanFunding[], Failure>>
 }
 
-/** All that Weir has kept: the log, and behind it the files of the archive. */
+/** The complete stored history: block log and archive files. */
 export interface EventHistory {
-  /** Whether it goes beyond the log. */
+  /** True if there are archive files beyond the log. */
   readonly isDeep: boolean
   open(events: EventQuery): Promise<Result<OpenEventHistory, Failure>>
   read(request: EventRequest, take: OnBlock): Promise<Result<EventRead, Failure>>
-  /** Null where no candles are kept. */
+  /** Null if no candles are stored. */
   candles(request: CandlesRequest): Promise<Result<CandleHistory, Failure> | null>
 }
 
@@ -100,6 +100,6 @@ export interface Sources {
   readonly dexes: Dexes
   readonly history: History
   readonly events: EventHistory
-  /** Time that passes, for bounds on what is asked of others. */
+  /** Timer for timeouts of calls to sources. */
   readonly after: After
 }

@@ -1,5 +1,5 @@
-// What a query must tell about itself. One file per wire type under queries/, spelled as on the wire;
-// the surface (info-service.ts) knows nothing else of a type, and a resolver sees only the sources that it needs.
+// Definition of an info query. Each wire type has one file in queries/, spelled as on the wire. The service
+// (info-service.ts) knows only this interface, and a resolver sees only the sources it needs.
 
 import type * as z from 'zod'
 import type { MicroCredits } from '../core/amount.ts'
@@ -11,82 +11,82 @@ import type { Freshness } from './freshness.ts'
 import type { Sources } from './ports.ts'
 
 /** Message for a value that only the exchange can validate. */
-export const NOT_KNOWN = 'is not known to the exchange, or not accepted there'
+export const NOT_KNOWN = 'is unknown to the exchange or not accepted there'
 
-/** A body ready to be sent, and the block that it reflects where that is known. */
+/** A response body and the block that it reflects, if known. */
 export interface InfoAnswer {
   readonly body: string
   readonly height?: number
-  /** How late the clock of its source was, where that was later than it should be. */
+  /** Lag of the source's clock in milliseconds, if above the limit. */
   readonly lagMs?: number
-  /** Of an answer from our own history: from this block on nothing is missing. */
+  /** For responses from our own history: they are complete from this block on. */
   readonly since?: HeightAndTime
 }
 
-/** A request without its `type`, and an answer to it. */
+/** An example request without `type`, and its response. */
 interface Example {
   readonly request: Readonly<Record<string, unknown>>
   readonly response: unknown
 }
 
-/** What a query costs that goes through everything that is held of a wallet, or through an hour of the archive. */
+/** Price of a query that reads a wallet's whole history or an hour of the archive. */
 export const HISTORY_PRICE: MicroCredits = 10 * ONE_CREDIT
 
-/** What a query over every DEX costs, however many there are. */
+/** Price of a query over all DEXes, independent of their number. */
 export const ALL_DEXES_PRICE: MicroCredits = 10 * ONE_CREDIT
 
 export interface InfoQuery<Req extends { readonly type: string }, Needs extends keyof Sources> {
   readonly type: Req['type']
   readonly summary: string
-  /** For the published document; the shared tests send this request. Fits the schemas below. */
+  /** Published example, also sent by the shared tests; must match the schemas. */
   readonly example: Example
-  /** Its output, as JSON, is the cache key and what travels upstream: extra fields dropped, addresses lower-cased. */
+  /** Its output as JSON is the cache key and the upstream request: unknown fields dropped, addresses in lower case. */
   readonly request: z.ZodType<Req>
-  /** What a client may rely on. Checked in tests and published; never run on the hot path, never transforming. */
+  /** Published response schema, checked only in tests, never transforming. */
   readonly response: z.ZodType
-  /** Micro-credits, known before any work. */
+  /** Price in micro-credits, known before any work. */
   readonly price: MicroCredits | ((request: Req) => MicroCredits)
   readonly freshness: Freshness
-  /** Where it is a source or history, it is resolved only after its hold is granted. */
+  /** Sources that the resolver uses. Upstream and history are used only after the hold is granted. */
   readonly needs: readonly Needs[]
-  /** Requests of which that is true as well, because they read whole books. */
+  /** Further requests that need the hold first, because they read whole order books. */
   readonly holdsFirst?: (request: Req) => boolean
-  /** Upstream types that an answer is made of, where they are others than the query's own. */
+  /** Upstream types that the response is composed of, if not the query's own. */
   readonly upstreamTypes?: readonly string[]
   readonly resolve: (request: Req, from: Pick<Sources, Needs>) => Promise<Result<InfoAnswer, Failure>>
 }
 
-/** Any query, its request type forgotten: `resolve` and `price` take what its own `request` schema put out. */
+/** A query with its types erased: `resolve` and `price` accept the output of its `request` schema. */
 export type AnyQuery = InfoQuery<{ readonly type: string }, keyof Sources>
 
-/** Keeps a definition's own types while checking it, and forgets them for the catalogue. Without a price: one credit. */
+/** Checks a query with its own types, then erases them for the catalogue. Default price: one credit. */
 export function defineQuery<Req extends { readonly type: string }, const Needs extends keyof Sources>(
   query: Omit<InfoQuery<Req, Needs>, 'price'> & Partial<Pick<InfoQuery<Req, Needs>, 'price'>>,
 ): AnyQuery {
   return { price: ONE_CREDIT, ...query } as unknown as AnyQuery
 }
 
-/** Price of one parsed request, in micro-credits. */
+/** Price of a parsed request, in micro-credits. */
 export function priceOf(query: AnyQuery, request: { readonly type: string }): MicroCredits {
   return typeof query.price === 'function' ? query.price(request) : query.price
 }
 
-/** Whether it is answered from what Weir has seen. */
+/** True if the query reads our own history. */
 export function usesHistory(query: AnyQuery): boolean {
   return query.needs.includes('history') || query.needs.includes('events')
 }
 
-/** Whether anything outside Weir may be asked for this query. */
+/** True if the query may call an upstream source. */
 export function usesUpstream(query: AnyQuery): boolean {
   return query.needs.includes('upstream') || query.needs.includes('dexes')
 }
 
-/** The types that an upstream has to serve for this query; a wildcard over every DEX asks for `perpDexs` besides. */
+/** Types that an upstream must serve for this query; wildcards also need `perpDexs`. */
 export function upstreamTypesOf(query: AnyQuery): readonly string[] {
   return usesUpstream(query) ? (query.upstreamTypes ?? [query.type]) : []
 }
 
-/** How late an answer is that is made of others: as late as the latest of those that there are. */
+/** Lag of a composed response: the maximum over its parts. */
 export function latenessOf(parts: readonly Result<InfoAnswer, Failure>[]): Pick<InfoAnswer, 'lagMs'> {
   const lagMs = Math.max(0, ...parts.map((part) => (part.ok ? (part.value.lagMs ?? 0) : 0)))
   return lagMs === 0 ? {} : { lagMs }

@@ -1,11 +1,11 @@
-// Follows books with examples/book.ts and prints a line for each that it shows: coin, epoch, seq and its levels' hash.
-// A program of its own, because the example never ends.
+// Follows books with examples/book.ts and prints a line per state: coin, epoch, seq and hash of the levels. A separate
+// program, because the example never ends.
 
 import { type Book, followBook, sorted } from '../../examples/book.ts'
 import type { Levels } from '../../src/protocol/feed/block.ts'
 import { hashOf } from '../kit/book-hash.ts'
 
-/** How a state of a book is called: `<coin> <epoch> <seq> <hash>`. */
+/** Name of a book state: `<coin> <epoch> <seq> <hash>`. */
 export function stateOf(coin: string, { epoch, seq }: Pick<Book, 'epoch' | 'seq'>, levels: Levels): string {
   return `${coin} ${epoch} ${seq} ${hashOf(levels)}`
 }

@@ -1,5 +1,5 @@
-// Once for all conformance tests: builds the Workers and the client package and brings the browser's driver, since two at once
-// would take each other's files away; migrates the databases that each world begins with, which takes a workerd of its own.
+// Global setup of the conformance tests: builds the Workers and the client package, installs the browser driver, and
+// migrates the databases. Parallel builds would delete each other's files.
 
 import { join } from 'node:path'
 import { build } from '../../src/cli/launch/build.node.ts'

@@ -1,5 +1,5 @@
-// Planted keys: whatever is done with a key, it appears in no log line, in no stored byte, in no URL, header or body
-// that an upstream saw, and in no answer but the one that issued it. Beside keys, no secret of any kind is stored.
+// Planted keys: whatever is done with a key, it appears in no log line, stored byte, upstream URL, header or body, and
+// in no response except the one that issued it. No other secret is stored in clear either.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ const folder = scratch()
 let upstream: HttpServer
 let gateway: GatewayProcess
 let seen = ''
-/** Everything that callers were told, but for the answers that issued a key. */
+/** All responses except those that issued a key. */
 let told = ''
 
 beforeAll(async () => {
@@ -41,7 +41,7 @@ async function tell(url: string, init: RequestInit = {}): Promise<void> {
   told += `${answer.status} ${JSON.stringify([...answer.headers])} ${await answer.text()}\n`
 }
 
-/** Every place that takes a key, and some that do not. */
+/** Every way to send a key, and some invalid ones. */
 async function use(key: string): Promise<void> {
   const { url } = gateway
   const post = (body: unknown, headers = {}) => ({
@@ -173,7 +173,7 @@ function stored(path: string): string {
 
 it('finds no planted key anywhere', async () => {
   const first = await gateway.issue('100')
-  // For as many requests a second as a fast machine makes.
+  // Allows the request rate of a fast machine.
   const service = await gateway.issue('100', { kind: 'service', plan: 'professional' })
   const rotated = await gateway.ask<IssuedKey>('POST', `/keys/${first.hash}/rotate`, { grace_seconds: 60 })
   const madeUp = `cqt_${'Canary'.repeat(4)}22`
@@ -183,13 +183,13 @@ it('finds no planted key anywhere', async () => {
   await gateway.ask('DELETE', `/keys/${first.hash}`)
   await use(first.key)
   told += JSON.stringify(await gateway.ask('GET', '/keys'))
-  // What was spent is reported, and idle leases are closed, within seconds; then all there is to store is stored.
+  // Usage is reported and idle leases are closed within seconds; then everything is stored.
   const { account } = first
   const held = async () => (await gateway.ask('GET', `/accounts/${account}`)).held
   await expect.poll(held, { timeout: 60_000 }).toBe('0')
   await gateway.stop()
   const disk = stored(folder.path)
-  // The search itself works: what may be stored is found, and the upstream was asked.
+  // Proves that the search works: allowed values are found, and the upstream was called.
   expect(disk).toContain(first.hash)
   expect(disk).toContain(first.prefix)
   expect(seen).toContain('exchangeStatus')

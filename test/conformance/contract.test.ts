@@ -1,4 +1,4 @@
-// One contract for all doors, cell by cell of its table: each way to carry a key, each state of a key, each bad input.
+// One contract for all endpoints, cell by cell: each way to send a key, each state of a key, each invalid input.
 
 import { globSync } from 'node:fs'
 import { join } from 'node:path'
@@ -206,25 +206,28 @@ const bodies = Object.entries(BAD_INPUT).map(([name, cases]) => ({
 }))
 
 describe.each(bodies)('bad input at $name', ({ door, cases }) => {
-  it.each(named(cases))('%s is refused by convention, and costs nothing', async (_, { says, worded, ...bad }) => {
-    const key = await knockersKey(door.kind)
-    const { headers = {}, query = '' } = firstWay(door)(key)
-    const body = door.body === undefined ? {} : { body: JSON.stringify(door.body) }
-    const sent = { path: door.path, method: door.method, ...body, ...bad }
-    const json = sent.body === undefined ? {} : { 'content-type': 'application/json' }
-    const answer = await send(world.url, {
-      ...sent,
-      path: sent.path + query,
-      headers: { ...headers, ...(bad.headers ?? json) },
-    })
-    expect(wordsOf(worded ?? door.convention, answer, sent.method)).toBe(says)
-    if (says !== '204') expect(answer.headers['x-credits-cost']).toBe('0')
-    expect(answer.headers['x-credits-remaining'] ?? '5').toBe('5')
-    expect(await leftOf(key)).toBe(5)
-  })
+  it.each(named(cases))(
+    '%s is rejected in the documented form, free of charge',
+    async (_, { says, worded, ...bad }) => {
+      const key = await knockersKey(door.kind)
+      const { headers = {}, query = '' } = firstWay(door)(key)
+      const body = door.body === undefined ? {} : { body: JSON.stringify(door.body) }
+      const sent = { path: door.path, method: door.method, ...body, ...bad }
+      const json = sent.body === undefined ? {} : { 'content-type': 'application/json' }
+      const answer = await send(world.url, {
+        ...sent,
+        path: sent.path + query,
+        headers: { ...headers, ...(bad.headers ?? json) },
+      })
+      expect(wordsOf(worded ?? door.convention, answer, sent.method)).toBe(says)
+      if (says !== '204') expect(answer.headers['x-credits-cost']).toBe('0')
+      expect(answer.headers['x-credits-remaining'] ?? '5').toBe('5')
+      expect(await leftOf(key)).toBe(5)
+    },
+  )
 })
 
-describe('a bad frame', () => {
+describe('an invalid frame', () => {
   it.each(named(BAD_FRAMES))('of /ws: %s', async (_, [frame, code]) => {
     const key = await knockersKey()
     const socket = await Socket.open(`${world.ws}/ws?key=${key}`)
@@ -266,7 +269,7 @@ describe('a bad frame', () => {
   })
 })
 
-describe('the operator’s door', () => {
+describe('the operator’s API', () => {
   const ask = async (token: string | null, bad: Partial<Sent> = {}, from = '') => {
     const headers = { ...(token === null ? {} : { authorization: token }), ...(from && { 'cf-connecting-ip': from }) }
     const answer = await send(world.url, { path: '/admin/keys', method: 'GET', ...bad, headers })
@@ -286,7 +289,7 @@ describe('the operator’s door', () => {
     expect(await ask(shown())).toBe('401')
   })
 
-  it('makes who tries tokens wait, and the right one never', async () => {
+  it('delays guesses of tokens, but never the right one', async () => {
     const tries = await Promise.all(Array.from({ length: 25 }, () => ask('Bearer x', {}, '198.51.100.1')))
     expect(tries.filter((words) => words === '429').length).toBeGreaterThanOrEqual(4)
     expect(await ask(token, {}, '198.51.100.1')).toBe('200')
@@ -306,7 +309,7 @@ describe('the operator’s door', () => {
   })
 })
 
-describe('the feeder’s door', () => {
+describe('the feeder endpoint', () => {
   it.each([
     ['nothing', () => ({})],
     ['an API key', () => ({ authorization: `Bearer ${good.api}` })],
@@ -330,11 +333,11 @@ function breakStores(folder: string, table: string): void {
 }
 
 // From here on nothing works any more.
-describe('a fault of ours', () => {
+describe('an internal error', () => {
   it.each([
     ['list of pipelines', 'pipelines'],
     ['history of the data API', 'segments'],
-  ] as const)('at the %s is a 500, and costs nothing', async (name, table) => {
+  ] as const)('at the %s is a 500, free of charge', async (name, table) => {
     const { [name]: door } = DOORS
     const key = good[door.kind]
     const before = await leftOf(key)

@@ -1,4 +1,4 @@
-// `npm run deploy` against a stand-in for Cloudflare's API: what is uploaded, in which order, with which secrets.
+// `npm run deploy` against a fake Cloudflare API: uploads, their order and secrets.
 
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -130,7 +130,7 @@ const has =
     bindings.some((binding) => binding.name === name)
 
 it(
-  'makes both Workers the first time, each secret from the environment or drawn, and shows none',
+  'creates both Workers with secrets from the environment or generated ones, and shows none',
   async () => {
     const { code, said } = await deploy(['--first'], { FEED_TOKEN })
     expect([code, said]).toEqual([0, expect.stringContaining('.secrets.json')])
@@ -150,7 +150,7 @@ it(
   CEILING_MS,
 )
 
-it('overwrites no file of secrets that it cannot read', async () => {
+it('does not overwrite an unreadable secrets file', async () => {
   const file = join(folder, '.secrets.json')
   const kept = readFileSync(file, 'utf8')
   writeFileSync(file, kept.replace('}', ',}'))
@@ -161,7 +161,7 @@ it('overwrites no file of secrets that it cannot read', async () => {
 })
 
 it(
-  'leaves the objects and the secrets as they are with --routes',
+  'keeps objects and secrets unchanged with --routes',
   async () => {
     const { code, said } = await deploy(['--routes', '--message', 'a reason'])
     expect([code, said]).toEqual([0, expect.not.stringContaining('sockets')])
@@ -172,7 +172,7 @@ it(
 )
 
 it(
-  'says at a dry run what is missing, of tables too, and sends nothing',
+  'lists missing parts and tables in a dry run, and sends nothing',
   async () => {
     const whole = database
     database = new RemoteD1()

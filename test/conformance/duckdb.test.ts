@@ -1,4 +1,4 @@
-// DuckDB over the tables of the archive, against what our own reader answers, and the example of the documentation.
+// DuckDB over the archive's tables, compared with our reader, and the example of the documentation.
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -136,7 +136,7 @@ describe.skipIf(missing !== null)('DuckDB', () => {
     expect(toldBy(FILL_COLUMNS, told)).toEqual(fills.filter(within(START_MS, timeOf(BLOCKS - 2))))
   })
 
-  it('answers the example of the documentation, to the last digit', async () => {
+  it('runs the documented example exactly', async () => {
     const told = await duckDb.ask(EXAMPLE!)
     const sums = new Map<string, { fills: bigint; units: bigint }>()
     for (const { time, fills } of blocks)

@@ -1,4 +1,4 @@
-// What every reply has in common, over real HTTP: each route with each method, and every kind of bad input.
+// Common properties of all replies over real HTTP: each route with each method, and every kind of invalid input.
 
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -127,7 +127,7 @@ describe('every route with every method', () => {
     ['TRACE', '/info', 405],
     ['QUERY', '/platform/key/', 405],
     ['PROPFIND', '/nothing', 404],
-  ] as const)('%s %s is refused in JSON, with where to read on', async (method, path, status) => {
+  ] as const)('%s %s is rejected in JSON with a link to the docs', async (method, path, status) => {
     const [answer] = (await once(httpRequest(world.url + path, { method }).end(), 'response')) as [IncomingMessage]
     const body = await text(answer)
     expect([answer.statusCode, answer.headers['content-type']]).toEqual([status, 'application/json'])
@@ -135,7 +135,7 @@ describe('every route with every method', () => {
     expect(body).toContain('GET /docs')
   })
 
-  it('names an endpoint that does not exist in no other way for a preflight', async () => {
+  it('handles a preflight of an unknown endpoint like any request', async () => {
     expect((await fetch(`${world.url}/nothing`, { method: 'OPTIONS' })).status).toBe(404)
   })
 })
@@ -146,7 +146,7 @@ describe('bad input', () => {
     req: { coin, interval: '1m', startTime: 1, endTime: 2 },
   })
 
-  it('of unknown fields and prototype keys changes neither the request nor anybody else’s', async () => {
+  it('with unknown fields and prototype keys changes no request', async () => {
     const caller = await world.newKey('5')
     const odd =
       '{"__proto__":{"dex":"x"},"constructor":{"prototype":{"dex":"y"}},"type":"nope","type":"meta","dex":null}'
@@ -155,7 +155,7 @@ describe('bad input', () => {
     expect(await (await world.info(caller, { type: 'nope' })).json()).toMatchObject({ type: 'nope' })
   })
 
-  it('that only the exchange can judge is told on its field', async () => {
+  it('that only the exchange can validate names its field', async () => {
     const caller = await world.newKey('5')
     for (const [body, says] of [
       [{ type: 'meta', dex: 'nope' }, 'dex: '],
@@ -168,7 +168,7 @@ describe('bad input', () => {
   })
 })
 
-describe('a long answer', () => {
+describe('a long response', () => {
   const raw = (path: string, acceptEncoding: string) =>
     new Promise<{ headers: IncomingHttpHeaders; body: Buffer }>((resolve, reject) => {
       const call = path.endsWith('/info') ? JSON.stringify({ type: 'spotMeta' }) : null
@@ -196,7 +196,7 @@ describe('a long answer', () => {
   })
 })
 
-it('the documentation is files: pages under the policy of all pages, Markdown beside them, nothing for a typo', async () => {
+it('the documentation is static: pages with the common policy, Markdown, and 404 for typos', async () => {
   const page = await fetch(`${world.url}/docs/info/l2Book`)
   expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
   expect(page.headers.get('content-security-policy')).toMatch(
@@ -211,7 +211,7 @@ it('the documentation is files: pages under the policy of all pages, Markdown be
   expect([lost.status, await lost.json()]).toEqual([404, expect.objectContaining({ error: true })])
 })
 
-it('the sign-in page alone may load the challenge of the sign-up, and without it there is no link', async () => {
+it('only the sign-in page may load the challenge, which is required for a link', async () => {
   const policyOf = async (path: string) => (await fetch(world.url + path)).headers.get('content-security-policy')
   expect(await policyOf('/console')).toMatch(
     /script-src 'self' https:\/\/challenges\.cloudflare\.com; .*; frame-src https:\/\/challenges\.cloudflare\.com$/,
@@ -226,7 +226,7 @@ it('the sign-in page alone may load the challenge of the sign-up, and without it
   ])
 })
 
-it('the schema of GraphQL is the committed file, without a key, and not sent to who has it', async () => {
+it('the GraphQL schema is the committed file, without a key, with an ETag', async () => {
   const file = readFileSync(join(import.meta.dirname, '../../schemas/graphql/schema.graphql'), 'utf8')
   const path = `${world.url}/graphql/schema.graphql`
   const first = await fetch(path)
@@ -251,7 +251,7 @@ const PULSE = { type: 'pulse', now: 1, head: 7, time: 490, state: 'sending', ...
 /** Rows that come by the minute, or where feeders disagree: `StatusShape` itself is held against them in worker tests. */
 const isSeldom = (path: string) => /^(regions|wrongBooks)\[\]|^archive\.(checkpoint|failure|files)\./.test(path)
 
-it('/status has every field that its schema has, and no other, and no address', async () => {
+it('/status has exactly the fields of its schema, and no URLs', async () => {
   const feeder = await Feeder.connect(world.ws)
   await feeder.hello(7, 7)
   feeder.snapshot(7, 490, [])
@@ -286,7 +286,7 @@ it('/status has every field that its schema has, and no other, and no address', 
 
 describe('floods', () => {
   const madeUp = (i: number) => `cqt_${String(i).replaceAll('0', 'z').padStart(26, 'F')}`
-  it('of made-up keys end in 429 with its headers, and hold up nobody whose key is known', async () => {
+  it('of invented keys end in 429 and do not block known keys', async () => {
     const from = { 'cf-connecting-ip': '203.0.113.9' }
     const call = { type: 'meta' }
     expect((await world.info(key, call, from)).status).toBe(200)
@@ -306,7 +306,7 @@ describe('floods', () => {
     expect((await world.info(key, call, from)).status).toBe(200)
   })
 
-  it('of refused bodies end after 20 a second, over HTTP and sockets together', async () => {
+  it('of rejected bodies are limited to 20 per second over HTTP and sockets', async () => {
     const caller = await world.newKey('5')
     const socket = await Socket.open(`${world.ws}/ws?key=${caller}`)
     const began = Date.now()

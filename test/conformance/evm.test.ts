@@ -1,5 +1,5 @@
-// JSON-RPC over real sockets: viem and ethers, unmodified and with batches on, against a development node that nobody here
-// wrote; what the door refuses; balances of the data API; and a pipeline of the logs of a contract.
+// JSON-RPC over real sockets: unmodified viem and ethers with batches, against a third-party development node;
+// rejections; balances of the data API; and a pipeline of contract logs.
 
 import { text } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
@@ -99,7 +99,7 @@ const LARGEST = deploying(`7f${'ff'.repeat(32)}60005260206000f3`)
 const REVERTS = deploying('60006000fd')
 
 describe.skipIf(missing !== null)('viem', () => {
-  it('reads, sends, waits, calls and is refused, in batches', async () => {
+  it('reads, sends, waits, calls and gets errors, in batches', async () => {
     const { client, wallet } = openViem(`${world.url}/v1/anvil`, bearer(key))
     const [id, number, block, before] = await Promise.all([
       client.getChainId(),
@@ -146,7 +146,7 @@ describe.skipIf(missing !== null)('ethers', () => {
 })
 
 describe.skipIf(missing !== null)('the node’s own bytes', () => {
-  it('come through in batches as they come alone, ids as they were written', async () => {
+  it('are unchanged in batches and single calls, including ids', async () => {
     const ids = ['1e3', '1152921504606846977', '-0.50', '"\\u0061"', 'null']
     const block = call('7', 'eth_getBlockByNumber', '["0x0",true]')
     const direct = await (await fetch(anvil!.url, { method: 'POST', headers: JSON_TYPE, body: block })).text()
@@ -157,7 +157,7 @@ describe.skipIf(missing !== null)('the node’s own bytes', () => {
     expect([answer.status, answer.headers.get('x-credits-cost')]).toEqual([200, '5'])
   })
 
-  it('cost what the operator says, and errors nothing', async () => {
+  it('cost the configured price, and errors are free', async () => {
     const costs = async (body: string) => {
       const answer = await rpc(body, bearer(key), '/v1/anvil')
       return [answer.status, answer.headers.get('x-credits-cost'), (await answer.text()).match(/-32\d+/)?.[0]]
@@ -169,7 +169,7 @@ describe.skipIf(missing !== null)('the node’s own bytes', () => {
   })
 })
 
-describe('the door', () => {
+describe('the endpoint', () => {
   const error = async (answer: Response) => {
     const body = (await answer.json()) as { jsonrpc: string; id: unknown; error: { code: number; message: string } }
     expect(answer.headers.get('content-type')).toBe('application/json')
@@ -179,7 +179,7 @@ describe('the door', () => {
     return [answer.status, body.error.code, body.id]
   }
 
-  it('takes a body whose bytes are text, and no other', async () => {
+  it('accepts only UTF-8 bodies', async () => {
     const send = (body: Buffer | ReadableStream) =>
       fetch(`${world.url}/v1/stub`, {
         method: 'POST',
@@ -197,14 +197,14 @@ describe('the door', () => {
     expect(await (await send(Buffer.from(call('"\ufffd"', 'eth_syncing')))).json()).toMatchObject({ id: '\ufffd' })
   })
 
-  it('reads what a node packed, as far as it reads any', async () => {
+  it('reads compressed node responses up to the limit', async () => {
     const large = await rpc(call('1', 'eth_getLogs', '[{}]'))
     expect([large.status, large.headers.get('x-credits-cost')]).toEqual([502, '0'])
     expect(await large.text()).toContain('larger than 8 MiB')
     expect(await (await rpc(call('7', 'eth_getCode', '["0x1","0x1"]'))).text()).toBe(SMALL.replace('1,', '7,'))
   })
 
-  it('stands with a slash behind it, too', async () => {
+  it('accepts a trailing slash', async () => {
     const answer = await rpc(call('7', 'eth_syncing'), bearer(key), '/v1/stub/?x=/')
     expect([answer.status, await answer.json()]).toEqual([200, { jsonrpc: '2.0', id: 7, result: false }])
   })
@@ -218,7 +218,7 @@ describe('balances', () => {
   }
   const own = `hyperliquid/address/${USER}/balances_v2/`
 
-  it('of the exchange are in dollars, a page at a time, and cost a credit', async () => {
+  it('of the exchange are in dollars, paged, and cost one credit', async () => {
     const { status, json, headers } = await get(own)
     expect([status, headers.get('x-credits-cost')]).toEqual([200, '1'])
     const none = { token: null, dex: null }
@@ -264,7 +264,7 @@ describe('balances', () => {
     expect(second.json).toMatchObject({ data: { address: USER, items: [perp], pagination } })
   })
 
-  it('of another chain are what its data service says, asked with the operator’s key', async () => {
+  it('of another chain come from its data service with the operator’s key', async () => {
     const answer = await fetch(`${world.url}/v1/stub/address/${USER}/balances_v2/`, { headers: basic(key) })
     expect([await answer.text(), answer.headers.get('content-type')]).toEqual([SERVED, 'application/json'])
     const path = `/base/v1/stub/address/${USER}/balances_v2/?page-number=0&page-size=100`
@@ -287,7 +287,7 @@ describe('balances', () => {
     if (status === 503) expect(answer.headers.get('retry-after')).toBe(odd === 'd7' ? '7' : '1')
   })
 
-  it('are refused by key and address above the plan', async () => {
+  it('are limited by key and address', async () => {
     const one = await world.newKey('100')
     const two = await world.newKey('100')
     const from = { 'cf-connecting-ip': '203.0.113.7' }
@@ -338,7 +338,7 @@ describe.skipIf(missing !== null)('a pipeline of evm_logs', () => {
   })
   afterAll(() => receiver?.close())
 
-  it('brings decoded logs of its contracts once by their keys, and stops where the chain changes', async () => {
+  it('delivers decoded logs of its contracts once, and stops at a reorganization', async () => {
     const owner = await world.newKey('10', { kind: 'service', plan: 'enterprise' })
     const ask = async (method: string, path: string, body?: unknown) => {
       const answer = await world.call(method, `/platform/pipeline-api/${path}`, owner, body)

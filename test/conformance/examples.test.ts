@@ -1,4 +1,4 @@
-// The programs of examples/, run as a reader would run them, against the whole gateway on the simulated exchange.
+// The programs of examples/, run as documented against the whole gateway on the simulated exchange.
 
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -38,7 +38,7 @@ beforeAll(async () => {
 afterAll(() => exchange?.stop())
 
 describe('spread.ts', () => {
-  it('prints mid and spread of every coin, and ends on a signal', async () => {
+  it('prints mid price and spread of every coin, and ends on a signal', async () => {
     const bot = run('../examples/spread.ts', ['BTC', 'ETH'], env)
     for (const coin of ['BTC', 'ETH']) {
       const line = await bot.line((each) => each.startsWith(coin))
@@ -48,7 +48,7 @@ describe('spread.ts', () => {
     expect(bot.process.exitCode).toBe(0)
   })
 
-  it('ends where the key is wrong, and says so', async () => {
+  it('ends with an error for a wrong key', async () => {
     const bot = run('../examples/spread.ts', ['BTC'], { ...env, WEIR_KEY: 'cqt_nonsense' })
     await expect(bot.line(() => true)).rejects.toThrow(/exit 1.*the gateway refuses: /s)
   })
@@ -66,14 +66,14 @@ describe('a copy in an empty folder', () => {
     return runCommand(process.execPath, [join(place, file), 'BTC'], env)
   }
 
-  it('runs at the first try', async () => {
+  it('runs at the first attempt', async () => {
     const book = copied('book.ts')
     expect(await book.line((line) => line.includes(' × '))).toMatch(/seq \d+$/)
     await book.end('SIGINT')
     expect(book.errors()).not.toContain('Warning')
   })
 
-  it('runs with the client package by the change that the page tells', async () => {
+  it('runs with the client package after the documented change', async () => {
     const page = readFileSync(join(EXAMPLES, 'README.md'), 'utf8')
     const changes = [...page.matchAll(/-e "s#([^#]+)#([^#]+)#"/g)]
     expect(changes).toHaveLength(2)
@@ -85,7 +85,7 @@ describe('a copy in an empty folder', () => {
     expect(spread.errors()).not.toContain('Warning')
   })
 
-  it('asks for the address of a gateway, and knows none by itself', async () => {
+  it('requires the URL of a gateway', async () => {
     const files = readdirSync(EXAMPLES).filter((file) => /\.(ts|py|sh|html)$/.test(file))
     for (const file of files)
       expect([file, readFileSync(join(EXAMPLES, file), 'utf8')]).not.toEqual([
@@ -98,7 +98,7 @@ describe('a copy in an empty folder', () => {
 })
 
 describe('maker.ts', () => {
-  it('quotes while the book is certain, pulls where it is not, and ends on a signal', async () => {
+  it('quotes while the book is in sync, cancels otherwise, and ends on a signal', async () => {
     const proxy = await cutProxy(world.url)
     const bot = run('../examples/maker.ts', ['BTC'], { ...env, WEIR_URL: proxy.url })
     const quotes = () => bot.line((line) => line.startsWith('quote: '))
@@ -114,7 +114,7 @@ describe('maker.ts', () => {
     proxy.close()
   })
 
-  it('ends where there is no key like this', async () => {
+  it('ends for an unknown key', async () => {
     const bot = run('../examples/maker.ts', ['BTC'], { ...env, WEIR_KEY: 'cqt_nonsense' })
     expect(await bot.line(() => true)).toMatch(/^pull: /)
     await expect.poll(() => bot.process.exitCode).toBe(1)
@@ -130,7 +130,7 @@ describe('copy.ts', () => {
     return rows
   }
 
-  it('has every fill once, also those of the time when it was not there', async () => {
+  it('has every fill once, including those while it was offline', async () => {
     const stream = await Socket.open(`${world.ws}/ws?key=${env.WEIR_KEY}`)
     stream.send({ method: 'subscribe', subscription: { type: 'allFills' } })
     const copies = () => run('../examples/copy.ts', [file()], env)
@@ -163,7 +163,7 @@ describe('copy.ts', () => {
 })
 
 describe('liquidations.ts', () => {
-  it('watches until a signal, and says what it saw', async () => {
+  it('watches until a signal and prints a summary', async () => {
     const bot = run('../examples/liquidations.ts', ['0'], env)
     await bot.line((line) => line === 'watching')
     await bot.end('SIGINT')
@@ -174,7 +174,7 @@ describe('liquidations.ts', () => {
 })
 
 describe('page.ts', () => {
-  it('shows a book in a browser, which never sees the key', { timeout: 120_000 }, async ({ skip }) => {
+  it('shows a book in a browser that never gets the key', { timeout: 120_000 }, async ({ skip }) => {
     const browser = await openBrowser()
     if (typeof browser === 'string') {
       console.error(`SKIPPED: examples/page.ts: ${browser}`)
@@ -203,7 +203,7 @@ describe.skipIf(!has('curl'))('info.sh', () => {
       encoding: 'utf8',
     })
 
-  it('answers three questions', () => {
+  it('runs three queries', () => {
     const { status, stdout, stderr } = shell(env.WEIR_KEY!)
     expect([status, stderr]).toEqual([0, ''])
     const [book, own, state] = stdout
@@ -215,7 +215,7 @@ describe.skipIf(!has('curl'))('info.sh', () => {
     expect(state).toMatchObject({ chain: 'hyperliquid', booksKnown: true })
   })
 
-  it('fails with the refusal where the key is wrong', () => {
+  it('fails with the error for a wrong key', () => {
     const { status, stdout } = shell('cqt_nonsense')
     expect(status).not.toBe(0)
     expect(JSON.parse(stdout)).toMatchObject({ code: 'unauthorized' })
@@ -223,14 +223,14 @@ describe.skipIf(!has('curl'))('info.sh', () => {
 })
 
 describe('chain.ts', () => {
-  it('prints what a token is and its latest transfers', async () => {
+  it('prints a token and its latest transfers', async () => {
     const asks = run('../examples/chain.ts', ['hyperliquid', TOKEN], env)
     expect(await asks.line(() => true)).toMatch(/^block \d+: \d+ DEVD$/)
     await expect.poll(() => asks.process.exitCode).toBe(0)
     for (const line of asks.lines.slice(1)) expect(line).toMatch(/^0x[\dA-Fa-f]{40} to 0x[\dA-Fa-f]{40}: [\d.]+ DEVD$/)
   })
 
-  it('ends where the key is wrong', async () => {
+  it('ends for a wrong key', async () => {
     const asks = run('../examples/chain.ts', ['hyperliquid', TOKEN], { ...env, WEIR_KEY: 'cqt_nonsense' })
     await expect(asks.line(() => true)).rejects.toThrow(/exit 1.*The API key is truncated/s)
   })
@@ -240,7 +240,7 @@ describe('receive.ts', () => {
   const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
   const file = () => join(folder, 'rows.sqlite')
 
-  it('keeps what the pipeline of the docs sends, each row once, and takes nothing from others', async () => {
+  it('stores rows of the documented pipeline once, and rejects other senders', async () => {
     const receiver = run('../examples/receive.ts', [file(), '0'], { WEBHOOK_SECRET: secret })
     const url = await receiver.line((line) => line.startsWith('http'))
     const service = await world.newKey('1', { kind: 'service' })
@@ -306,7 +306,7 @@ describe('mids.py', () => {
     },
   )
 
-  it('finds the `code` and `msg` that the SDK reads of a refusal', async () => {
+  it('gets the `code` and `msg` that the SDK reads from errors', async () => {
     const answer = await fetch(`${world.url}/k/${env.WEIR_KEY}/info`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
@@ -352,7 +352,7 @@ describe.skipIf(!hasPackage)('fills.py', () => {
       .split(',')
   }
 
-  it('prints every fill of two wallets that trade with each other once, through cuts', async () => {
+  it('prints every fill of two trading wallets once, through disconnects', async () => {
     const wallets = await partners()
     const proxy = await cutProxy(world.url)
     const bot = runCommand('python3', [file, ...wallets], { ...env, WEIR_URL: proxy.url })
@@ -391,7 +391,7 @@ describe.skipIf(!hasPackage)('fills.py', () => {
     expect(new Set(names.map((name) => name.split(' ').at(-1))).size).toBeLessThan(names.length)
   })
 
-  it('ends where the key is wrong, and says so', () => {
+  it('ends with an error for a wrong key', () => {
     const { status, stderr } = spawnSync('python3', [file, `0x${'1'.repeat(40)}`], {
       env: { ...process.env, ...env, WEIR_KEY: 'cqt_nonsense' },
       encoding: 'utf8',

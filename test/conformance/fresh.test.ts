@@ -1,5 +1,5 @@
-// What a newcomer does first, in a folder whose name has a space and a letter outside ASCII: every command of
-// package.json, as npm runs it, on a copy of this tree. The packages are ours, linked; only the last test has none.
+// First steps of a newcomer, in a folder whose name has a space and a non-ASCII letter: every command of package.json,
+// run by npm on a copy of this tree. Packages are linked; only the last test has none.
 
 import { spawn } from 'node:child_process'
 import {
@@ -116,7 +116,7 @@ const COMMANDS: Readonly<Record<string, readonly [args: string, code: number, sa
 }
 
 describe('in a folder of any name, from a system’s Node', () => {
-  it('the table has every command', () => {
+  it('the table lists every command', () => {
     const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: object }
     const names = Object.keys(scripts).filter((name) => !name.startsWith('pre'))
     expect(['start', ...Object.keys(COMMANDS)].sort()).toEqual(names.sort())
@@ -161,7 +161,7 @@ async function ask(url: string, key: string, announced: string): Promise<number[
   return [...(await Promise.all(pages)).map(({ status }) => status), code ?? -1]
 }
 
-it('without packages and without a network, a command says what it lacks', async () => {
+it('without packages and network, a command reports what is missing', async () => {
   rmSync(join(folder, 'node_modules'), { recursive: true })
   // Nothing listens at the end of the loopback.
   const nowhere = {

@@ -1,5 +1,5 @@
-// The whole path: devnet's files → feeder → log → hubs → relay → clients, compared with devnet's own books at every
-// block. WEIR_SOAK_SECONDS lengthens the run.
+// The whole path: devnet's files → feeder → log → hubs → relay → clients, compared with devnet's books at every block.
+// WEIR_SOAK_SECONDS sets the duration.
 
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -74,7 +74,7 @@ function oracle(): Map<number, Record<string, string>> {
 
 describe('clients of the whole path', () => {
   it(
-    `hold the exchange's own books at every block, for ${SECONDS} s`,
+    `have the exchange's books at every block, for ${SECONDS} s`,
     async () => {
       const BUILDER_COINS = ['xyz:GOLD', 'xyz:TSLA', 'flx:OIL', 'flx:NVDA']
       const coinsOf = async () => {
@@ -285,7 +285,7 @@ interface OrdersFrame {
 
 describe('order updates', () => {
   // WS-120, WS-121
-  it('of two who trade are what the node wrote of them, row by row, from the first frame on', async () => {
+  it('of two traders equal the node’s files, row by row, from the first frame on', async () => {
     const fills = (stream.frames as unknown as FillsFrame[]).flatMap((frame) => frame.fills ?? [])
     const traders = Map.groupBy(fills, ([user]) => user)
     const users = [...traders]
@@ -321,7 +321,7 @@ describe('order updates', () => {
 /** A log that is older than its window no longer holds all that was collected. */
 const HELD_SECONDS = 200
 
-describe.skipIf(SECONDS > HELD_SECONDS)('answers from the history', () => {
+describe.skipIf(SECONDS > HELD_SECONDS)('history responses', () => {
   const collected = () => (stream.frames as unknown as FillsFrame[]).filter(({ channel }) => channel === 'allFills')
   /** An answer of the history once it reaches a height, with what it cost and since when it is complete. */
   const ask = async (caller: string, height: number, request: object) => {
@@ -339,7 +339,7 @@ describe.skipIf(SECONDS > HELD_SECONDS)('answers from the history', () => {
     }
   }
 
-  it('are what counting the fills of the stream comes to', async () => {
+  it('match the fills of the stream', async () => {
     const counted = () => {
       const frames = collected()
       const fillsBy = new Map<string, SeenFill[]>()
@@ -391,7 +391,7 @@ describe.skipIf(SECONDS > HELD_SECONDS)('answers from the history', () => {
     }
   })
 
-  it('show the fills of a builder as the stream did, newest first, each at its price', async () => {
+  it('list the fills of a builder like the stream, newest first, at their price', async () => {
     const caller = await world.newKey('50')
     const builtOf = (frames: readonly FillsFrame[]) =>
       frames.flatMap(({ fills }) => fills).filter(([, fill]) => fill.builder !== undefined)

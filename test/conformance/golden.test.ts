@@ -1,5 +1,4 @@
-// Blocks as the exchange's node writes them, through feed, log, hub and relay: a client sees exactly the golden books
-// and level changes.
+// Recorded node blocks through feed, log, hub and relay: a client sees exactly the golden books and level changes.
 
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
@@ -24,7 +23,7 @@ describe.each(WIRES)('%s blocks at a client', (_, wire, isAbsent) => {
     })
     afterAll(() => world.stop())
 
-    it('are the golden books and changes, on both streams and in the snapshot', async () => {
+    it('yield the golden books and changes on both streams and in the snapshot', async () => {
       const golden = recount(wire)
       const key = await world.newKey('1000')
       const feeder = await Feeder.connect(world.ws)

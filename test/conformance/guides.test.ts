@@ -1,6 +1,5 @@
-// The guides as a reader follows them: every block of shell in its order, every program as it is printed, on the product as
-// `npm start` runs it, on another port than the usual one. What changes is where state lies, and that programs are called without
-// npm.
+// The guides as a reader follows them: every shell block in order and every program as printed, on `npm start`. Only
+// the port, the state folder and the calls through npm differ.
 
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -79,7 +78,7 @@ it.skipIf(missing.length > 0).each(Object.keys(GUIDES))(
 )
 
 it.skipIf(missing.length > 0)(
-  'code of reference pages runs in each language, of streams in TypeScript',
+  'code of reference pages runs in each language, stream code in TypeScript',
   async () => {
     const key = spawnSync(process.execPath, [join(ROOT, 'src/cli/keys.node.ts'), '--state', state, 'create'], {
       encoding: 'utf8',
@@ -122,7 +121,7 @@ it.skipIf(missing.length > 0)(
   60_000,
 )
 
-it('every guide is followed', () => {
+it('every guide is tested', () => {
   const guides = readFileSync(join(ROOT, 'docs/README.md'), 'utf8').match(/guides\/[\w-]+\.md/g)!
   expect([...new Set(guides)].filter((guide) => !(guide in GUIDES))).toEqual([])
 })

@@ -1,4 +1,4 @@
-// Every info type that an upstream answers, over real HTTP from end to end: bytes, price, and what a bad source costs.
+// Every upstream info type over real HTTP: bytes, price and failures.
 
 import { readFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
@@ -65,7 +65,7 @@ it.each(
   expect(await reply.json()).toMatchObject({ code: 'unavailable' })
 })
 
-describe.each(WIRES)('%s answers', (name, wire, isAbsent) => {
+describe.each(WIRES)('%s responds', (name, wire, isAbsent) => {
   it.skipIf(isAbsent).each(ANSWERS.filter(([type, path]) => SERVED.has(type) && path.startsWith(dirname(REQUESTS))))(
     'of %s come through byte for byte: %s',
     async (type, path) => {
@@ -81,7 +81,7 @@ describe.each(WIRES)('%s answers', (name, wire, isAbsent) => {
   )
 })
 
-it('no type answers without a key', async () => {
+it('every type requires a key', async () => {
   for (const { type, example } of CATALOGUE) {
     const reply = await world.info(null, { type, ...example.request })
     expect([type, reply.status, reply.headers.get('x-credits-cost')]).toEqual([type, 401, '0'])
@@ -89,7 +89,7 @@ it('no type answers without a key', async () => {
   }
 })
 
-it('a gateway that starts again answers from its copies, with their age, though no source is there', async () => {
+it('a restarted gateway serves cached copies with their age without a source', async () => {
   const meta = await (await world.info(key, { type: 'meta' })).text()
   await world.stop(true)
   world = await startWorld({ state: world.state, node: 'http://127.0.0.1:1' })

@@ -1,4 +1,4 @@
-// Credits and keys under load, and the command line that makes them, on real sockets.
+// Credits and keys under load, and the command line that creates them, on real sockets.
 
 import { spawn } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -33,7 +33,7 @@ describe('an account', () => {
     expect((await world.info(await world.newKey('1'), KEPT)).status).toBe(200)
   })
 
-  it('buys exactly credits ÷ price answers with 64 requests in flight, then 402', async () => {
+  it('gets exactly credits ÷ price responses with 64 concurrent requests, then 402', async () => {
     const key = await world.newKey('500')
     const statuses: number[] = []
     const worker = async () => {
@@ -56,7 +56,7 @@ describe('an account', () => {
     }
   }
 
-  it('of 100 credits gives exactly 100 answers to 1,000 calls at once, ten accounts in a row', async () => {
+  it('with 100 credits gets exactly 100 responses for 1,000 concurrent calls, ten times', async () => {
     for (let round = 0; round < 10; round++) {
       const key = await world.newKey('100')
       const statuses = await Promise.all(Array.from({ length: 1000 }, () => decided(key)))
@@ -101,7 +101,7 @@ describe('the command line', () => {
       child.once('close', (code) => resolve({ code, ...said }))
     })
 
-  it('makes an account with credits once, and prints a key that works, alone', async () => {
+  it('creates an account with credits once and prints only a working key', async () => {
     const bad = await run('keys', 'create', '--account', 'by-hand', '--label', '\u001b[2J')
     expect([bad.code, bad.out, bad.err.includes('\u001b')]).toEqual([1, '', false])
     const label = '<b> by "hand"'
@@ -128,7 +128,7 @@ describe('the command line', () => {
     })
   })
 
-  it('tells a key that was replaced from one that works', async () => {
+  it('distinguishes replaced and active keys', async () => {
     const made = await run('keys', 'create', '--account', 'rotated')
     const rotated = await run('admin', 'key', 'rotate', made.out.trim(), '--grace', '1')
     expect(rotated).toMatchObject({ code: 0, out: expect.stringMatching(/^cqt_\w{26}\n$/) })

@@ -1,5 +1,5 @@
-// `npm start` under fire: every process of it is killed in turn; `watch`, left alone, is in step again, and what
-// examples/book.ts shows through all of it are the server's own books; the client library loses no fill and tells none twice.
+// `npm start` with kills: every process is killed in turn. `watch` gets back in sync, examples/book.ts shows only the
+// server's books, and the client library delivers every fill exactly once.
 
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -106,7 +106,7 @@ describe('watch', () => {
     ['workerd alone', () => process.kill(now().pids.workerd!, 'SIGKILL')],
     ['the feeder', () => process.kill(now().pids.feeder, 'SIGKILL')],
     ['the devnet', () => process.kill(now().pids.devnet, 'SIGKILL')],
-  ])('is in step again after SIGKILL of %s', async (name, kill) => {
+  ])('is in sync again after SIGKILL of %s', async (name, kill) => {
     const before = await height()
     kill()
     const ms = await backInStep(before + SEEN_BLOCKS)
@@ -114,7 +114,7 @@ describe('watch', () => {
     expect(ms).toBeLessThan(BACK_IN_STEP_MS)
   })
 
-  it('and after SIGKILL of npm start itself, with the same URL, key and tokens', async () => {
+  it('is in sync again after SIGKILL of npm start, with the same URL, key and tokens', async () => {
     const before = await height()
     start.process.kill('SIGKILL')
     await expect.poll(() => start.process.signalCode).toBe('SIGKILL')
@@ -125,7 +125,7 @@ describe('watch', () => {
     expect(await new Gateway(first.url).status<object>()).toMatchObject({ gaps: [], disagreements: 0 })
   })
 
-  it('and the client library has told every fill of the node’s files once, in their order', () => {
+  it('the client library delivered every fill of the node once and in order', () => {
     const told = [...fills]
     const firstTold = fills[0]!
     const lastTold = fills.at(-1)!
@@ -137,7 +137,7 @@ describe('watch', () => {
     expect(losses).toEqual([])
   })
 
-  it('and examples/book.ts has shown no book that the server did not have, and is back after each', async () => {
+  it('examples/book.ts showed only books of the server, and recovered each time', async () => {
     const before = await height()
     for (const coin of COINS)
       await follower.line((line) => line.startsWith(coin) && Number(line.split(' ')[2]) > before, 30_000)
@@ -153,7 +153,7 @@ describe('watch', () => {
   })
 })
 
-it('npm start ends where its folder is removed under it, with everything that it started', async () => {
+it('npm start ends with all its processes if its folder is removed', async () => {
   const { pids } = now()
   await watch.end()
   rmSync(state, { recursive: true, force: true, maxRetries: 5 })

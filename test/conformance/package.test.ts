@@ -1,5 +1,5 @@
-// The client package as it is published: in every runtime against a whole gateway, in a fresh project, and how large it is.
-// Public SDKs ask the same gateway before it.
+// The published client package: in every runtime against a whole gateway, in a fresh project, and its size. Public SDKs
+// call the same gateway first.
 
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
@@ -51,7 +51,7 @@ async function settingsOf(): Promise<Settings> {
 }
 
 describe('published', () => {
-  it('installs into a fresh project, whose compiler and runtime find it', { timeout: 120_000 }, () => {
+  it('installs into a fresh project with types', { timeout: 120_000 }, () => {
     const fresh = join(folder, 'fresh')
     mkdirSync(fresh)
     const npm = (cwd: string, ...args: string[]) => {
@@ -85,7 +85,7 @@ describe('published', () => {
   it.each([
     ["export { createClient } from 'weir-client'", CORE_MAX],
     ["export { createClient } from 'weir-client'\nexport { openBooks } from 'weir-client/books'", BOOKS_MAX],
-  ])('%s is small, and needs no zod', async (program, most) => {
+  ])('%s is small and needs no zod', async (program, most) => {
     const entry = join(folder, 'entry.js')
     writeFileSync(entry, program)
     const bundle = await bundleOf(entry, true)
@@ -95,7 +95,7 @@ describe('published', () => {
     expect(bundle).not.toMatch(/from\s*["']zod["']/)
   })
 
-  it('has what it names, and nothing that runs where it is imported', async () => {
+  it('has its exports and no import side effects', async () => {
     const { default: manifest } = await import(join(PACKAGE, 'package.json'), { with: { type: 'json' } })
     expect(manifest).toMatchObject({
       name: 'weir-client',

@@ -1,5 +1,5 @@
-// A pipeline over the built Workers while workerd is killed: every row there once, in order, and charged once. `node
-// test/pipelines/kills.node.ts` is the same at length. And one of an account whose credits come to their end.
+// A pipeline over the built Workers while workerd is killed: every row arrives once, in order, and is charged once.
+// `node test/pipelines/kills.node.ts` is the long run. Also a pipeline of an account that runs out of credits.
 
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -14,13 +14,13 @@ import { killsRun } from '../pipelines/kills/run.ts'
 import { buildPlant, Plant } from '../pipelines/plant/plant.node.ts'
 
 // PIPE-1, PIPE-2, PIPE-4, PIPE-25
-it('a pipeline brings every row, once by its key and in order, whatever is killed', { timeout: 300_000 }, async () => {
+it('a pipeline delivers every row once and in order through kills', { timeout: 300_000 }, async () => {
   const found = await killsRun({ kills: 1, seed: 2, say: () => undefined })
   expect(found.rows).toBeGreaterThan(100)
 })
 
 // PIPE-25, PIPE-27
-it('a pipeline is charged for its rows, stops with the last credit and goes on with the next', {
+it('a pipeline is charged for its rows, stops without credits and resumes after a top-up', {
   timeout: 120_000,
 }, async () => {
   const FIRST = 1_000

@@ -1,4 +1,4 @@
-// Completed trades once more, by plain counting in whole numbers, from what a client collected: to check answers with.
+// Independent computation of completed trades with integers from collected fills, to verify responses.
 
 import type { Fill } from '../../src/protocol/feed/block.ts'
 

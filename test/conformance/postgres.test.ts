@@ -1,5 +1,4 @@
-// What a Sink sends to PostgreSQL, in workerd: through a Hyperdrive, and to a server whose certificate must have the name
-// that was asked for.
+// Sink to PostgreSQL in workerd: through Hyperdrive, and directly to a server with a matching certificate.
 
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -114,12 +113,12 @@ describe.skipIf(!hasPostgres)('a table of PostgreSQL', () => {
     ['FILLS_DB', 'other', 'the operator allows this account no Hyperdrive FILLS_DB (PIPELINE_HYPERDRIVE)'],
     ['OTHER_DB', 'acme', 'the operator allows this account no Hyperdrive OTHER_DB (PIPELINE_HYPERDRIVE)'],
     ['GONE_DB', 'acme', 'no Hyperdrive GONE_DB is bound here: wrangler.live.toml must have it'],
-  ])('takes nothing through %s from the account %s', async (name, account, words) => {
+  ])('receives nothing through %s from the account %s', async (name, account, words) => {
     expect(await hyperdrive(name, account)).toEqual({ ok: false, words: expect.stringContaining(words) })
     expect(emptied()).toEqual([])
   })
 
-  it('takes it by TLS where its certificate has the name that was asked for', async () => {
+  it('receives rows over TLS if the certificate matches the host name', async () => {
     expect(await direct('localhost')).toMatchObject({ ok: true })
     expect(emptied()).toEqual(['7:a', '7:b'])
     expect(await direct('127.0.0.1')).toMatchObject({ ok: false })

@@ -1,5 +1,5 @@
-// A small run of test/soak: the whole product with clients of every kind and a fault every few seconds, and then every
-// book, every credit and every object. The large one is `npm run soak`.
+// A small run of test/soak: the whole product with all kinds of clients and a fault every few seconds; then every book,
+// credit and object is checked. `npm run soak` is the large run.
 
 import { expect, it } from 'vitest'
 import { scratch } from '../kit/program.ts'

@@ -1,4 +1,4 @@
-// Streams and books as a client sees them: a feeder at one end, sockets and /info at the other.
+// Streams and books from a feeder to sockets and /info.
 
 import { type Client, createClient } from 'graphql-ws'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
@@ -58,7 +58,7 @@ const dataOf = (frame: Record<string, unknown>) => frame.data as BookData
 
 describe('l2BookDiff', () => {
   // WS-29, WS-47
-  it('brings 40 wildcards of two accounts that come at once every change above their Snapshots, once', async () => {
+  it('delivers every change after the Snapshots once to 40 concurrent wildcards of two accounts', async () => {
     const keys = [key, await world.newKey('100000')]
     const changed: [coin: string, height: number][] = []
     let isLive = false
@@ -109,7 +109,7 @@ describe('l2BookDiff', () => {
 
 describe('l2BookDiff2 with l2BookDiffSnapshot', () => {
   // WS-32
-  it('keeps the bootstrap rules at any instant', async () => {
+  it('follows the bootstrap rules at any time', async () => {
     const socket = await open()
     await subscribe(socket, { type: 'l2BookDiff2', coin: 'BTC' })
     for (let round = 0; round < 20; round++) {
@@ -146,7 +146,7 @@ describe('l2BookDiff2 with l2BookDiffSnapshot', () => {
 
 describe('post', () => {
   // WS-43
-  it('answers info over the socket at its price', async () => {
+  it('serves info over the socket at its price', async () => {
     const own = await world.newKey('3')
     const socket = await Socket.open(`${world.ws}/ws?key=${own}`)
     socket.send({ method: 'post', id: 4, request: { type: 'info', payload: { type: 'l2Book', coin: 'ETH' } } })
@@ -161,14 +161,14 @@ describe('post', () => {
 
 describe('stream minutes', () => {
   // WS-4
-  it('can be bought with the last credit, in the moment of connecting', async () => {
+  it('can be paid with the last credit while connecting', async () => {
     const socket = await Socket.open(`${world.ws}/ws?key=${await world.newKey('1')}`)
     await subscribe(socket, { type: 'allFills' })
     socket.close()
   })
 
   // WS-4
-  it('outlive a lost connection: the rest serves a reconnect by who has nothing left, once', async () => {
+  it('survive a lost connection: the rest of a minute serves one reconnect without credits', async () => {
     const own = await world.newKey('1')
     const first = await Socket.open(`${world.ws}/ws?key=${own}`)
     await subscribe(first, { type: 'allFills' })
@@ -185,7 +185,7 @@ describe('stream minutes', () => {
 
 describe('limits of a plan', () => {
   // WS-3
-  it('refuse a socket too many with 429 and the name of the limit', async () => {
+  it('reject an excess socket with 429 and the name of the limit', async () => {
     const own = await world.newKey('100', { plan: 'entry' })
     const url = `${world.ws}/ws?key=${own}`
     const sockets = await Promise.all(Array.from({ length: 100 }, () => Socket.open(url)))
@@ -202,7 +202,7 @@ describe('limits of a plan', () => {
   })
 
   // WS-8
-  it('refuse messages too many a minute with an error frame; the socket lives on', async () => {
+  it('reject excess messages with an error frame; the socket stays open', async () => {
     const socket = await open()
     // More than come back while these are read, fewer than end the socket.
     for (let i = 0; i < 2900; i++) socket.send({ method: 'ping' })
@@ -254,7 +254,7 @@ describe('the client of graphql-ws', () => {
     'subscription { l2BookDiff(coin: "BTC") { data { Snapshot { coin } Updates { block_height book_diffs { coin levels { px sz n } } } } } }'
 
   // GQL-1, GQL-8, GQL-9
-  it('is shown books and fills as they were selected, until it completes', async () => {
+  it('gets selected fields of books and fills until it completes', async () => {
     const { client, subscribe: ask, closes } = graphqlClient(world.ws, { Authorization: `Bearer ${key}` })
     const book = ask(BOOK)
     const again = ask(BOOK)
@@ -292,7 +292,7 @@ describe('the client of graphql-ws', () => {
   it.each([
     [{}, 'MISSING_TOKEN'],
     [{ SERVICE_API_KEY: 'cqt_none' }, 'INVALID_TOKEN'],
-  ])('with %j is let in, and told what is wrong when it subscribes', async (params, code) => {
+  ])('with %j connects and gets an error on subscribe', async (params, code) => {
     const { client, subscribe: ask } = graphqlClient(world.ws, params)
     const one = ask(BOOK)
     await expect.poll(() => one.ended()).toBe('complete')
@@ -301,7 +301,7 @@ describe('the client of graphql-ws', () => {
   })
 
   // GQL-6, GQL-11
-  it('is told what is wrong with a document, and asks for the schema', async () => {
+  it('gets validation errors and the schema', async () => {
     const { client, subscribe: ask } = graphqlClient(world.ws, { SERVICE_API_KEY: key })
     const wrong = ask('subscription { bbo { data { coin } } }')
     const types = ask('{ __schema { subscriptionType { fields { name } } } }')
@@ -314,7 +314,7 @@ describe('the client of graphql-ws', () => {
   })
 
   // GQL-1
-  it('and nobody else is let in', async () => {
+  it('needs a valid key', async () => {
     await expect(Socket.open(`${world.ws}/graphql?key=${key}`)).rejects.toMatchObject({ status: 400 })
     const answer = await fetch(`${world.url}/graphql`)
     expect([answer.status, await answer.json()]).toMatchObject([

@@ -1,5 +1,5 @@
-// Clients that never read, or slowly a book of orders as large as the exchange's largest, and closes that no library sends:
-// raw sockets against a whole gateway.
+// Clients that never read, or slowly read the largest order book, and unusual close frames: raw sockets against a whole
+// gateway.
 
 import { connect, type Socket as TcpSocket } from 'node:net'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
@@ -61,7 +61,7 @@ it.each<[number, number]>([
   [1000, 1000],
   [3000, 3000],
   ...[0, 1, 999, 1004, 1015, 5000, 65_535].map((code): [number, number] => [code, 1002]),
-])('a close with %i is answered with %i, and the connection ended', async (code, answer) => {
+])('a close with %i gets %i and ends the connection', async (code, answer) => {
   const socket = await open(await world.newKey('10'))
   const ended = new Promise((resolve) => socket.on('close', resolve))
   let got = Buffer.alloc(0)
@@ -77,7 +77,7 @@ it.each<[number, number]>([
 })
 
 // WS-12, WS-62
-it('a client that pings and never reads is cut off and counted; others of its relay feel nothing', async () => {
+it('a client that pings but never reads is disconnected and counted, without effect on others', async () => {
   const key = await world.newKey('1000')
   const neighbour = await Socket.open(`${world.ws}/ws?key=${await world.newKey('1000')}`)
   await neighbour.subscribe({ type: 'l2BookDiff2', coin: 'BTC' })
@@ -222,7 +222,7 @@ class Client {
 }
 
 // WS-154
-it('reaches three slow ones who ask at once, with proofs and without', async () => {
+it('reaches three slow clients, with and without read receipts', async () => {
   const blocks = setInterval(block, 70)
   const keys = await Promise.all([true, true, false].map(() => world.newKey('1000')))
   const clients = keys.map((key, at) => new Client(key, at < 2))

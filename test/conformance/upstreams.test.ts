@@ -1,5 +1,5 @@
-// Sources that misbehave, over the real path: devnet's faults → the built gateway → what a caller gets, pays and reads on
-// `/status`; and a budget that two gateway Workers share. Time-outs are short by configuration.
+// Misbehaving sources over the real path: devnet faults → the built gateway → responses, charges and `/status`; and a
+// budget shared by two gateway Workers. Timeouts are short by configuration.
 
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -77,7 +77,7 @@ interface Status {
 }
 const statusNow = async () => (await (await fetch(`${world.url}/status`)).json()) as Status
 
-describe('a misbehaviour of the only source ends in its designed answer, uncharged, and passes', () => {
+describe('each fault of the only source yields its documented error, free of charge, and recovers', () => {
   it.each([
     ['refuse', {}, 502, 'upstream_failed'],
     ['hang', {}, 504, 'upstream_timeout'],
@@ -97,7 +97,7 @@ describe('a misbehaviour of the only source ends in its designed answer, uncharg
     await recovers(ALONE)
   })
 
-  it('and where it goes on, the source is left alone for a while', async () => {
+  it('a persistent fault opens the breaker for a while', async () => {
     await recovers(ALONE)
     await misbehave({ how: 'refuse', types: [ALONE] })
     await expect.poll(async () => (await ask(ALONE)).status, { timeout: PAUSE_MS, interval: 20 }).toBe(503)
@@ -108,8 +108,8 @@ describe('a misbehaviour of the only source ends in its designed answer, uncharg
   })
 })
 
-describe('a caller who asks for what there is not', () => {
-  it('is told the field, and closes nothing for others', async () => {
+describe('a request for something unknown', () => {
+  it('gets the field and does not open the breaker', async () => {
     const stranger = await world.newKey('1000', { plan: 'enterprise' })
     for (let i = 0; i < 15; i++) {
       for (const id of [4_000, 5_000 + i]) {
@@ -126,7 +126,7 @@ describe('a caller who asks for what there is not', () => {
   })
 })
 
-describe('with another source behind it', () => {
+describe('a fallback source', () => {
   it.each(['refuse', 'hang', '429', '500', 'cut', 'garbage'])('%s is not seen by the caller', async (how) => {
     await misbehave({ how, types: [BOTH] })
     for (let i = 0; i < 3; i++) {
@@ -140,7 +140,7 @@ describe('with another source behind it', () => {
       .toEqual({ now: ['first'], next: ['second'] })
   })
 
-  it('a late clock passes the source over, and one that is alone says its age', async () => {
+  it('replaces a lagging source; a single lagging source reports its age', async () => {
     const age = async (type: string) => Number((await ask(type)).headers.get('age'))
     const routed = async () => (await ask(BOTH)).ok && (await statusNow()).routes[BOTH]?.now
     await misbehave({ how: 'lag', types: ['exchangeStatus'], by_ms: 600_000 })
@@ -153,7 +153,7 @@ describe('with another source behind it', () => {
 })
 
 describe('a budget', () => {
-  it('is kept by two Workers together under fifty times its load, and refusals cost nothing', async () => {
+  it('is shared by two Workers under fifty times its load, and rejections are free', async () => {
     const LOAD = 120
     const replies: Promise<Response>[] = []
     for (let i = 0; i < LOAD; i++) {

@@ -21,6 +21,6 @@ it.each([
   ['gzip;q=-1', null],
   ['gzip;q=x', null],
   [';q=1,,', null],
-] as const)('%j is answered with %j', (header, encoding) => {
+] as const)('%j selects %j', (header, encoding) => {
   expect(acceptedEncoding(header)).toBe(encoding)
 })

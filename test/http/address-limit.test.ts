@@ -5,7 +5,7 @@ import { addressLimit } from '../../src/http/common-replies.route.ts'
 
 const LIMIT = { name: 'address', quota: 3, windowSeconds: 1 }
 
-it('a surface behind the limit tells of it on every reply, beside its own', async () => {
+it('a limited surface announces the limit on every reply, in addition to its own', async () => {
   let now = 0
   const gate = new AddressLimiter({ each: LIMIT, unknown: { ...LIMIT, quota: 5 } })
   let served = 0
@@ -40,7 +40,7 @@ it('a surface behind the limit tells of it on every reply, beside its own', asyn
     'ratelimit-policy': '"address";q=3;w=1',
   })
   expect((await ask('/platform/key', '198.51.100.1')).status).toBe(200)
-  // Where anybody could claim any address, nobody is told apart by it.
+  // Addresses that anybody could claim are not distinguished.
   for (let i = 0; i < 5; i++) expect((await ask('/platform/key', `10.0.0.${i}`, wary)).status).toBe(200)
   expect((await ask('/platform/key', '10.0.0.9', wary)).status).toBe(429)
   now = 334

@@ -1,5 +1,5 @@
-// How soon an isolate that spends knows what an operator changed, where KV goes on telling the old: the real services, meter
-// and D1; a KV that never forgets its first answer; an isolate whose clock is moved by hand.
+// How soon a spending isolate sees an operator's change while KV is stale: real services, meter and D1, a KV that never
+// updates, and an isolate with a manual clock.
 
 import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
@@ -13,10 +13,10 @@ import { ManualClock } from './manual-clock.ts'
 const bindings = env as unknown as Cloudflare.Env
 const KEY_SECRET = 'a key secret of at least 32 characters!'
 const meterOf = (account: string) => objects.meterOf(bindings, account)
-/** What docs/reference/rest.md states: one lease. */
+/** The limit stated in docs/reference/rest.md: one lease. */
 const BOUND_MS = 30_000
 
-/** Takes what is put first under a name, and says that for good. */
+/** A KV that keeps the first value of each name forever. */
 class StaleKv {
   readonly #first = new Map<string, string>()
   async get(name: string): Promise<unknown> {
@@ -49,7 +49,7 @@ async function world() {
       onRevoked: (keyHash) => ring.markRevoked(ringEnv, keyHash, waitUntil),
       onChanged: (keyHash, changedMs) => ring.markChanged(keyHash, changedMs),
     })
-    /** The plan that a call was served under, or why it was not. */
+    /** Plan under which a call was served, or the reason for its rejection. */
     return async (): Promise<string> => {
       const identity = await ring.identify(ringEnv, issued.value.key, { product: 'info', kind: 'api' }, waitUntil)
       if (!identity.ok) return identity.error.kind
@@ -60,7 +60,7 @@ async function world() {
       return identity.value.plan
     }
   }
-  /** What a spending isolate and one that has not met the key yet answer from the bound on, for two minutes. */
+  /** Results of a spending and a new isolate from the limit on, for two minutes. */
   const afterBound = async (call: () => Promise<string>) => {
     const changedMs = clock.now
     const answers = new Set<string>()
@@ -78,7 +78,7 @@ async function world() {
   return { ...issued.value, accounts, keys, call, afterBound }
 }
 
-describe('an isolate that spends, and one with stale KV alone, know within one lease', () => {
+describe('a spending isolate, and one with stale KV, see changes within one lease', () => {
   const enterprise = { plan: 'enterprise', terms: { micro: 1_000_000_000_000 } }
   type World = Awaited<ReturnType<typeof world>>
   it.each<[string, (world: World) => Promise<{ readonly ok: boolean }>, string]>([
@@ -91,7 +91,7 @@ describe('an isolate that spends, and one with stale KV alone, know within one l
     ['another plan', ({ accounts, account }) => accounts.changePlan(account, enterprise), 'enterprise'],
     ['fewer products', ({ keys, hash }) => keys.change({ name: hash }, { products: ['stream'] }), 'not_entitled'],
     ['a nearer end', ({ keys, hash }) => keys.change({ name: hash }, { expires: Date.now() }), 'key_expired'],
-  ])('of %s', async (_, change, answer) => {
+  ])('change of %s', async (_, change, answer) => {
     const changed = await world()
     expect((await change(changed)).ok).toBe(true)
     expect(await changed.afterBound(changed.call)).toEqual([answer])

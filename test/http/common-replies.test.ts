@@ -17,7 +17,7 @@ async function told(method: string, path: string) {
   return [answer.status, body.error_message ?? body.msg]
 }
 
-describe('a request that nothing is behind', () => {
+describe('a request without a route', () => {
   it.each([
     ['POST', '/infos', 'POST /info'],
     ['POST', '/api/v1/info', 'POST /info'],
@@ -29,12 +29,12 @@ describe('a request that nothing is behind', () => {
     ['GET', '/feed', null],
     ['GET', '/feeds', null],
     ['GET', `/k/cqt_${'x'.repeat(26)}/infos`, null],
-  ])('%s %s means %s', async (method, path, meant) => {
+  ])('%s %s suggests %s', async (method, path, meant) => {
     const [status, message = ''] = await told(method, path)
     expect([status, /did you mean (.*)\?/.exec(String(message))?.[1] ?? null]).toEqual([404, meant])
   })
 
-  it('is told how to ask where it comes with another method', async () => {
+  it('with another method gets a usage hint', async () => {
     expect(await told('PUT', '/platform/key/')).toEqual([405, expect.stringContaining('GET, HEAD, OPTIONS')])
     for (const [method, path] of [
       ['GET', '/info'],
@@ -42,7 +42,7 @@ describe('a request that nothing is behind', () => {
       ['POST', '/'],
     ] as const) {
       const [status, message] = await told(method, path)
-      expect([status, message]).toEqual([405, expect.stringMatching(/^POST \/info takes questions such as \{"type":/)])
+      expect([status, message]).toEqual([405, expect.stringMatching(/POST \/info .*\{"type":/)])
     }
   })
 })

@@ -1,4 +1,4 @@
-// POST /info around a service of this test's own. Content types, bounds, methods and browsers are held over real HTTP by
+// POST /info with a fake service. Content types, limits, methods and browsers are tested over real HTTP in
 // test/conformance/contract.test.ts and edge.test.ts.
 
 import { Hono } from 'hono'
@@ -22,7 +22,7 @@ beforeEach(() => {
 })
 
 function app(pathKeys = true) {
-  const { desk } = createWorld()
+  const { service } = createWorld()
   const access: Access = {
     authenticate: async (_request, { path }) => {
       paths.push(path)
@@ -33,7 +33,7 @@ function app(pathKeys = true) {
   }
   const routes = new Hono()
   addCommonReplies(routes, { requestId: access.requestId, report: () => undefined, page: async () => null })
-  return routes.route('/', infoRoutes(desk, access, { pathKeys }))
+  return routes.route('/', infoRoutes(service, access, { pathKeys }))
 }
 
 const JSON_TYPE = { 'content-type': 'application/json' }
@@ -41,7 +41,7 @@ const post = (body: RequestInit['body'], headers: Record<string, string> = JSON_
   routes.request(path, { method: 'POST', headers, body, duplex: 'half' } as RequestInit, {}, context as never)
 
 describe('POST /info', () => {
-  it('answers with the headers of a metered answer', async () => {
+  it('returns the headers of a metered response', async () => {
     const response = await post('{"type":"meta"}')
     expect([response.status, await response.text()]).toEqual([200, UPSTREAM_ANSWERS.meta])
     expect(Object.fromEntries(response.headers)).toEqual({
@@ -53,13 +53,13 @@ describe('POST /info', () => {
     expect(paths).toEqual([undefined])
   })
 
-  it('takes the key from the path where that is switched on', async () => {
+  it('accepts a key in the path if enabled', async () => {
     const on = await post('{"type":"meta"}', JSON_TYPE, '/k/cqt_x/info')
     expect([on.status, paths]).toEqual([200, ['cqt_x']])
     expect((await post('{"type":"meta"}', JSON_TYPE, '/k/cqt_x/info', app(false))).status).toBe(404)
   })
 
-  it('refuses without a key before it reads a byte', async () => {
+  it('rejects a missing key before reading the body', async () => {
     identity = err({ kind: 'key_missing' })
     const response = await post('nonsense', {})
     expect([response.status, response.headers.get('content-type')]).toEqual([401, 'application/json'])
@@ -73,12 +73,12 @@ describe('POST /info', () => {
     },
   )
 
-  it('tells what is left with a refusal too', async () => {
+  it('reports the remaining credits with a rejection', async () => {
     const response = await post('{"type":"meta"}', { 'content-type': 'text/plain' })
     expect([response.status, response.headers.get('x-credits-remaining')]).toEqual([415, '6.5'])
   })
 
-  it('takes a streamed body that is just within the bound', async () => {
+  it('accepts a streamed body at the size limit', async () => {
     const body = new Blob([`{"type":"meta","x":"${'x'.repeat(65_000)}"}`]).stream()
     expect((await post(body as unknown as RequestInit['body'])).status).toBe(200)
   })

@@ -1,4 +1,4 @@
-// Floods of keys through the real route: what reaches KV, D1 and the platform's count is bounded, whatever is sent.
+// Floods of keys through the real route: calls of KV, D1 and the platform's rate limit are bounded.
 
 import { describe, expect, it } from 'vitest'
 import { hashKey, mintKey } from '../../src/accounts/digest.client.ts'
@@ -11,10 +11,10 @@ import type { InfoService } from '../../src/info/answer/info-service.ts'
 const SECRET = 'secret-of-the-flood-tests-of-32-chars'
 const context = { waitUntil: () => {}, passThroughOnException: () => {}, props: {} }
 const random = (bytes: number) => crypto.getRandomValues(new Uint8Array(bytes))
-const madeUp = () => `cqt_${randomBase58(26, random)}`
+const inventedKey = () => `cqt_${randomBase58(26, random)}`
 const wellFormed = () => mintKey('api', SECRET)
 
-/** A location with so many isolates over one KV and one D1, which know one key. */
+/** A location with this many isolates over one KV and one D1 that know one key. */
 async function location(isolates: number, { binding = true } = {}) {
   const known = await wellFormed()
   const hash = await hashKey(known)
@@ -59,11 +59,11 @@ async function location(isolates: number, { binding = true } = {}) {
       },
     }),
   } as unknown as KeyResolverEnv
-  const desk = { handle: async () => ({ status: 200, headers: {}, body: '{}' }) } as unknown as InfoService
+  const service = { handle: async () => ({ status: 200, headers: {}, body: '{}' }) } as unknown as InfoService
   const routes = Array.from({ length: isolates }, () => {
     const keys = new KeyResolver(() => now)
     return infoRoutes(
-      desk,
+      service,
       {
         authenticate: (request, entry, waitUntil) => keys.authenticate(env, request, entry, waitUntil),
         charging: () => ({ hold: async () => ok({ settle: () => 0, release: () => 0 }) }),
@@ -84,7 +84,7 @@ async function location(isolates: number, { binding = true } = {}) {
 }
 
 describe('stores that fail', () => {
-  it('refuse nobody for ever: KV is done without, and without D1 callers are told to come again', async () => {
+  it('do not block callers: KV is optional, and without D1 callers retry later', async () => {
     const { away, send, known, pass } = await location(1)
     away.kv = away.d1 = true
     const refused = await send(0, known, '192.0.2.1')
@@ -99,17 +99,17 @@ describe('stores that fail', () => {
 })
 
 describe('a flood from one address', () => {
-  it('of no keys, malformed or made-up ones costs no look-up', async () => {
+  it('without keys or with invalid ones causes no lookup', async () => {
     const { counts, send } = await location(1)
     for (let i = 0; i < 40; i++) {
       expect((await send(0, null, '192.0.2.1')).status).toBe(401)
       expect((await send(0, 'nonsense', '192.0.2.1')).status).toBe(401)
-      expect((await send(0, madeUp(), '192.0.2.1')).status).toBe(401)
+      expect((await send(0, inventedKey(), '192.0.2.1')).status).toBe(401)
     }
     expect(counts).toEqual({ kv: 0, d1: 0, binding: 0 })
   })
 
-  it.each([true, false])('of well-formed keys reaches KV and D1 50 times a second (binding: %s)', async (binding) => {
+  it.each([true, false])('of well-formed keys reaches KV and D1 50 times per second (binding: %s)', async (binding) => {
     const { counts, send, pass } = await location(1, { binding })
     const keys = await Promise.all(Array.from({ length: 2_000 }, wellFormed))
     let refused: Response | undefined
@@ -128,7 +128,7 @@ describe('a flood from one address', () => {
     })
   })
 
-  it('over many isolates ends at the count of the location', async () => {
+  it('over many isolates is limited by the count of the location', async () => {
     const { counts, send } = await location(20)
     const keys = await Promise.all(Array.from({ length: 1_000 }, wellFormed))
     const answers = new Map<string, number>()
@@ -142,7 +142,7 @@ describe('a flood from one address', () => {
     expect((await send(0, await wellFormed(), '198.51.100.1')).status).toBe(401)
   })
 
-  it('of one key at once is one look-up, and of all callers without an address has its own bound', async () => {
+  it('of one key is a single lookup; callers without an address share a limit', async () => {
     const { counts, send } = await location(1)
     const key = await wellFormed()
     const answers = await Promise.all(Array.from({ length: 300 }, () => send(0, key, '192.0.2.1')))
@@ -153,7 +153,7 @@ describe('a flood from one address', () => {
     expect(counts).toEqual({ kv: 2_001, d1: 2_001, binding: 1 })
   })
 
-  it('holds up nobody of that address whose key is known, not even when it is looked up again', async () => {
+  it('does not block known keys of that address, even on refresh', async () => {
     const { counts, send, known, pass } = await location(1)
     expect((await send(0, known, '192.0.2.1')).status).toBe(200)
     while (counts.kv < 50) expect((await send(0, await wellFormed(), '192.0.2.1')).status).toBe(401)

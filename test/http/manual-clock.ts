@@ -1,8 +1,8 @@
-// Time for the lease pool that stands still until it is told to move.
+// Manual clock for the lease pool.
 
 import type { LeaseClock } from '../../src/metering/leases.client.ts'
 
-/** Time that moves when told; sleepers wake in order. */
+/** Advances on request; sleepers wake in order. */
 export class ManualClock implements LeaseClock {
   now: number
   #ids = 0
@@ -31,7 +31,7 @@ export class ManualClock implements LeaseClock {
   }
 }
 
-/** After everything that can go on without time has gone on. */
+/** Resolves after all work that needs no time. */
 async function settled(): Promise<void> {
   for (let i = 0; i < 10; i++) await new Promise((resolve) => setImmediate(resolve))
 }

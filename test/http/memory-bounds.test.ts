@@ -1,5 +1,5 @@
-// What one gateway isolate holds if everything bounded is at its bound at once. The platform gives an isolate 128 MB, of which
-// code takes 10. Measured in Node, whose pointers are twice as long as workerd's: there it is about two thirds of this.
+// Memory of one gateway isolate with every cache at its limit. The platform allows 128 MB, of which code takes 10.
+// Measured in Node, whose pointers are twice as long as workerd's; there it is about two thirds of this.
 
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -23,7 +23,7 @@ import { RelayRefusals } from '../../src/relay/sockets/placement.ts'
 
 const MOST_MB = 115
 const NOW = 1_764_291_234_567
-/** More than any bound of entries. */
+/** Above every limit of entries. */
 const MANY = 10_500
 const LIMITS = {
   requestsPerSecond: 50,
@@ -36,7 +36,7 @@ const LIMITS = {
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void
 
-/** Each text a string of its own, in one piece. */
+/** Creates separate, flat strings. */
 const text = (number: number, length: number) => Buffer.from(String(number).padStart(length, 'x')).toString('latin1')
 const hash = (number: number) => text(number, 64)
 
@@ -66,7 +66,7 @@ function record(number: number): KeyRecord {
 const LIMIT = { name: 'address', quota: 9, windowSeconds: 2 }
 const SEATS = 200
 
-/** Some keys that work, each with as many kinds of calls as a lease counts. */
+/** Active keys with as many kinds of calls as a lease counts. */
 async function leases(): Promise<LeasePool> {
   let id = 0
   const pool = new LeasePool({ nowMs: () => NOW, sleep: () => new Promise(() => {}), newId: () => text(++id, 36) })
@@ -98,7 +98,7 @@ async function leases(): Promise<LeasePool> {
 const call = (key: string) => ({ query: {}, key, request: { type: 'userFills', user: key } }) as unknown as InfoCall
 const body = (number: number) => text(number, 400)
 
-/** How many there are of each in an isolate, and one at its bound. */
+/** Number of each structure in an isolate, and one at its limit. */
 const HOLDERS: readonly (readonly [name: string, count: number, make: () => unknown])[] = [
   ['KeyMemory', 2, () => filled(new KeyCache(), (memory, n) => memory.set(hash(n), record(n), NOW))],
   [
@@ -139,10 +139,10 @@ const HOLDERS: readonly (readonly [name: string, count: number, make: () => unkn
     () => filled(new SingleFlights(1_000), (flights, n) => flights.start(body(n), () => new Promise(() => {}), NOW)),
   ],
 ]
-/** Bounded in characters of JSON, as the figures say: compressed answers, answers of JSON-RPC. */
+/** Limited by JSON length: compressed responses and JSON-RPC results. */
 const TEXTS_MB = 8 + 8
 
-/** What timers and promises of an earlier holder still hold goes only after a turn of the event loop. */
+/** Timers and promises of an earlier structure are freed after a turn of the event loop. */
 async function settled(): Promise<void> {
   collect()
   await new Promise((done) => setImmediate(done))
@@ -155,11 +155,11 @@ async function megabytes(make: () => unknown): Promise<number> {
   const holder = await make()
   await settled()
   const bytes = process.memoryUsage().heapUsed - before
-  // It lives until here.
+  // Keeps it alive until here.
   return holder === null ? 0 : bytes / 1e6
 }
 
-it('all that a gateway isolate may hold is within its memory', async () => {
+it('a gateway isolate stays within its memory with all caches full', async () => {
   const measured: Record<string, number> = { texts: TEXTS_MB }
   for (const [name, count, make] of HOLDERS) measured[name] = count * (await megabytes(make))
   const sum = Object.values(measured).reduce((total, mb) => total + mb, 0)
@@ -167,6 +167,6 @@ it('all that a gateway isolate may hold is within its memory', async () => {
     sum,
     JSON.stringify(measured, (_, value) => (typeof value === 'number' ? Math.round(value * 10) / 10 : value)),
   ).toBeLessThan(MOST_MB)
-  // Each was really measured.
+  // Every structure was measured.
   for (const [name] of HOLDERS) expect(measured[name], name).toBeGreaterThan(0.5)
 })

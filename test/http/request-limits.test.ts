@@ -1,4 +1,4 @@
-// Requests per second at the lease pool: several isolates, one meter, time that moves when told.
+// Requests per second at the lease pool: several isolates, one meter and a manual clock.
 
 import { describe, expect, it } from 'vitest'
 import { keyHashOf } from '../../src/core/ids.ts'
@@ -40,7 +40,7 @@ async function serve(charging: Charging, price: Price, count: number, who = iden
 }
 
 describe('requests per second', () => {
-  it('are the plan’s, whatever the number of isolates, per key', async () => {
+  it('follow the plan per key, whatever the number of isolates', async () => {
     const { isolate, pass } = world()
     const isolates = [isolate(), isolate(), isolate()]
     const all = async (who = identity) => {
@@ -59,7 +59,7 @@ describe('requests per second', () => {
     expect(served).toBeLessThanOrEqual(40)
   })
 
-  it('of info are counted apart, generously, and a stream has none', async () => {
+  it('of info have a separate limit, and streams have none', async () => {
     const { isolate } = world()
     const charging = isolate()
     expect(await serve(charging, rpc, 10)).toBe(4)
@@ -75,7 +75,7 @@ describe('requests per second', () => {
     expect(charging.limitHeaders?.(identity, 'stream')).toBe(null)
   })
 
-  it('are told of from the part on that is asked for', async () => {
+  it('are announced below the given fraction', async () => {
     const charging = world().isolate()
     const told = () => charging.limitHeaders?.(identity, 'info', 1 / 4)?.ratelimit
     await serve(charging, info, 700)
@@ -84,7 +84,7 @@ describe('requests per second', () => {
     expect(told()).toBe('"info";r=250;t=1')
   })
 
-  it('refused ones cost nothing and say when to come back', async () => {
+  it('are free when rejected, with a retry time', async () => {
     const { isolate, meter, pass } = world()
     const charging = isolate()
     await serve(charging, rpc, 4)
@@ -106,7 +106,7 @@ describe('requests per second', () => {
     expect(await call(charging, rpc)).toBe('ok')
   })
 
-  it('follow a change of plan, and have no bound where it is agreed', async () => {
+  it('follow a plan change, and can be unlimited', async () => {
     const { isolate } = world()
     const charging = isolate()
     await serve(charging, rpc, 10)

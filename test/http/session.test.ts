@@ -4,12 +4,12 @@ import { isSameOrigin, noSessionCookie, sessionCookie, sessionToken } from '../.
 const TOKEN = 'a1'.repeat(32)
 
 describe('the cookie of a session', () => {
-  it('is for this host alone, and no script reads it', () => {
+  it('is bound to this host and not readable by scripts', () => {
     expect(sessionCookie(TOKEN, 60)).toBe(`__Host-weir=${TOKEN}; Max-Age=60; Path=/; Secure; HttpOnly; SameSite=Strict`)
     expect(noSessionCookie()).toContain('Max-Age=0')
   })
 
-  it('is found among others', () => {
+  it('is found among other cookies', () => {
     expect(sessionToken(`a=b; __Host-weir=${TOKEN}; c`)).toBe(TOKEN)
   })
 
@@ -28,13 +28,13 @@ describe('a page of this host', () => {
   const asked = (method: string, headers: Readonly<Record<string, string>>, url = 'https://weir.example/session') =>
     isSameOrigin({ method, url, headers: { get: (name) => headers[name] ?? null } })
 
-  it('asks with its own origin', () => {
+  it('sends its own origin', () => {
     expect(asked('POST', { origin: 'https://weir.example', 'sec-fetch-site': 'same-origin' })).toBe(true)
     expect(asked('GET', { 'sec-fetch-site': 'same-origin' })).toBe(true)
     expect(asked('GET', {})).toBe(true)
   })
 
-  it('may stand behind a proxy that ends TLS', () => {
+  it('may be behind a TLS-terminating proxy', () => {
     expect(asked('POST', { origin: 'https://weir.example' }, 'http://weir.example/session')).toBe(true)
   })
 

@@ -14,7 +14,7 @@ const HOST = 'https://weir.example'
 const { ACCOUNTS: db } = env
 const PLATFORM = { product: 'platform', kind: 'any' } as const
 
-/** Routes whose clock, staff and operator's token the test sets. */
+/** Routes with a test clock, staff and operator token. */
 function desk() {
   const world = { nowMs: 1_000, token: ADMIN_TOKEN, staff: new Map<string, Operator>(), address: null as string | null }
   const visits = new AddressLimiter(KEY_LOOKUPS)
@@ -73,7 +73,7 @@ async function newKey(kind: 'api' | 'service', account: string, key: string) {
 }
 
 describe('a session', () => {
-  it('is the operator’s while the token is the same', async () => {
+  it('of the operator is valid while the token is unchanged', async () => {
     const { world, ask, signIn, request, visitorEnv, staff } = desk()
     const cookie = await signIn(ADMIN_TOKEN)
     expect(await (await ask('GET', cookie)).json()).toMatchObject({ role: 'operator', staff_role: 'owner' })
@@ -83,7 +83,7 @@ describe('a session', () => {
     expect((await sessionOperator(visitorEnv(), request(cookie), staff, 1_001)).ok).toBe(false)
   })
 
-  it('is one of the staff’s until it is revoked', async () => {
+  it('of a staff member is valid until the token is revoked', async () => {
     const { world, ask, signIn } = desk()
     const hash = await sha256('cqo_of a colleague')
     world.staff.set(hash, { name: 'kim', role: 'support' })
@@ -93,7 +93,7 @@ describe('a session', () => {
     expect((await ask('GET', cookie)).status).toBe(401)
   })
 
-  it('is an owner’s: a service key manages and asks data, an API key does what it may', async () => {
+  it('of an owner allows what the key allows', async () => {
     const { ask, signIn, request, visitorEnv } = desk()
     await newKey('service', 'acme', 'cqs_service')
     await newKey('api', 'acme', 'cqt_api')
@@ -112,7 +112,7 @@ describe('a session', () => {
     expect(await enters(manager, PLATFORM)).toMatchObject({ ok: false, error: { kind: 'key_revoked' } })
   })
 
-  it('ends: signed out, too old, or signed in anew', async () => {
+  it('ends by sign-out, expiry or a new sign-in', async () => {
     const { world, ask, signIn } = desk()
     const first = await signIn(ADMIN_TOKEN)
     const second = await signIn(ADMIN_TOKEN, first)
@@ -125,7 +125,7 @@ describe('a session', () => {
     expect((await ask('GET', third)).status).toBe(401)
   })
 
-  it('stands nowhere as it is, and there are not many of one token', async () => {
+  it('is stored only as a hash, and is limited in number per token', async () => {
     const { world, signIn, ask } = desk()
     const first = await signIn(ADMIN_TOKEN)
     for (let i = 0; i < 50; i++) {
@@ -138,7 +138,7 @@ describe('a session', () => {
     expect(results.filter(({ kind }) => kind === 'admin')).toHaveLength(50)
   })
 
-  it('is nobody’s on a page of another site, with a forged cookie, or beside a key', async () => {
+  it('is ignored on other sites, with a forged cookie, or next to a key', async () => {
     const { ask, signIn, request, visitorEnv, staff } = desk()
     const cookie = await signIn(ADMIN_TOKEN)
     const enters = (asked: Request) => sessionOperator(visitorEnv(), asked, staff, 1_001)
@@ -151,7 +151,7 @@ describe('a session', () => {
     expect(await (await ask('GET', null)).json()).toBeNull()
   })
 
-  it('costs an address few look-ups where it is made up, and another address is not held up', async () => {
+  it('limits lookups of invalid cookies per address', async () => {
     const { world, ask, signIn } = desk()
     world.nowMs = 10_000
     const cookie = await signIn(ADMIN_TOKEN)
@@ -165,7 +165,7 @@ describe('a session', () => {
     expect((await ask('GET', cookie)).status).toBe(200)
   })
 
-  it('begins with nothing else, and guesses are bounded', async () => {
+  it('starts only with valid credentials, and guesses are rate limited', async () => {
     const { ask } = desk()
     const wrong = await ask('POST', null, { token: 'a guess of somebody' })
     expect([wrong.status, wrong.headers.get('set-cookie')]).toEqual([401, null])

@@ -15,7 +15,7 @@ type Who = (request: Request) => Partial<Identity>
 const CONTEXT = { waitUntil: () => undefined, passThroughOnException: () => undefined, props: {} } as never
 const full = (body: object) => Response.json(body, { status: 503 })
 
-/** Asks a gateway whose relays answer so, and for whom a request is. */
+/** Sends a request to a gateway with scripted relays. */
 function connecting(
   relay: (index: number) => Fetch,
   { nowMs = () => 0, who = () => ({}), relays = 3 }: { nowMs?: () => number; who?: Who; relays?: number } = {},
@@ -38,7 +38,7 @@ function connecting(
     app.request(`http://weir${path}`, { headers: { upgrade: 'websocket', ...headers } }, {}, CONTEXT)
 }
 
-it('tells a relay who calls, and neither the key nor anything else of the caller', async () => {
+it('passes the identity to a relay, but neither the key nor other headers', async () => {
   const seen: { url: string; headers: Record<string, string> }[] = []
   let now = 0
   const connect = connecting(
@@ -61,7 +61,7 @@ it('tells a relay who calls, and neither the key nor anything else of the caller
 })
 
 // WS-2, WS-5
-it('says why a relay does not take a socket, and asks no other one', async () => {
+it('reports why a relay rejects a socket, without trying others', async () => {
   const answer = async (why: string) => {
     let asked = 0
     const response = await connecting(() => async () => {
@@ -81,7 +81,7 @@ it('says why a relay does not take a socket, and asks no other one', async () =>
   expect(await answer('full')).toMatchObject({ asked: 3, status: 503, retryAfter: '5' })
 })
 
-/** A gateway with three relays of each pool that answer as told; asked: their numbers, in order. */
+/** A gateway with three scripted relays per pool; `asked`: numbers of the relays called, in order. */
 function gateway(answer: (index: number) => string) {
   const asked: number[] = []
   const clock = { nowMs: 0 }
@@ -101,7 +101,7 @@ function gateway(answer: (index: number) => string) {
 }
 
 // WS-5
-it('asks relays in the order of the account, and full ones not again for two seconds', async () => {
+it('tries relays in the order of the account, and skips full ones for two seconds', async () => {
   const { clock, connect } = gateway(() => 'full')
   expect((await connect('a')).asked).toEqual(relayOrder('a', 'light', 3))
   expect(await connect('b')).toMatchObject({ asked: [], status: 503 })
@@ -110,7 +110,7 @@ it('asks relays in the order of the account, and full ones not again for two sec
 })
 
 // WS-62
-it('takes an account that is sent on to the heavy relays, and for a minute there at once', async () => {
+it('sends a redirected account to the heavy relays, directly for a minute', async () => {
   const { clock, connect } = gateway((index) => (relayOrder('', 'light', 3).includes(index) ? 'heavy' : 'limit'))
   const [first] = relayOrder('a', 'light', 3)
   const [heavy] = relayOrder('a', 'heavy', 3)
@@ -122,13 +122,13 @@ it('takes an account that is sent on to the heavy relays, and for a minute there
 })
 
 // WS-62
-it('says so where an account has left too much unread at a heavy relay', async () => {
+it('reports an account with too much unread data at a heavy relay', async () => {
   const { body, status } = await gateway(() => 'heavy').connect('a')
   expect([status, body.msg]).toEqual([503, expect.stringContaining('ping with a nonce')])
 })
 
 // WS-3
-it('lets a key connect as often in 10 s as its plan allows sockets, all at once, and asks no relay beyond that', async () => {
+it('limits connects per key and 10 s to the plan’s sockets, without calling a relay beyond that', async () => {
   let asked = 0
   let nowMs = 0
   const ask = connecting(
@@ -163,18 +163,18 @@ it('lets a key connect as often in 10 s as its plan allows sockets, all at once,
 })
 
 // WS-3
-it('says the same where it is the relay that counted', async () => {
+it('reports the same limit if the relay counted', async () => {
   const response = await connecting(() => async () => full({ why: 'limit', left: 0, retryAfterMs: 3_500 }))('/ws')
   expect([response.status, response.headers.get('retry-after')]).toEqual([429, '4'])
   expect(await response.json()).toMatchObject({ msg: expect.stringMatching(/^Too many connections: /) })
 })
 
-// GET /graphql against relays that take no socket.
+// GET /graphql with relays that reject sockets.
 
 const RELAYS = 3
 const HEADERS = { upgrade: 'websocket', 'sec-websocket-protocol': 'graphql-transport-ws' }
 
-/** Each relay answers so. */
+/** Response of every relay. */
 function routes(why: string) {
   const asked: string[] = []
   const fetch = async (_: string, { headers }: { headers: Record<string, string> }) => {
@@ -203,7 +203,7 @@ it.each([
 })
 
 // GQL-1
-it('refuses what is no socket of the protocol, and too many of one address', async () => {
+it('rejects other protocols and too many sockets of one address', async () => {
   const { get } = routes('full')
   const other = await get('192.0.2.1', { 'sec-websocket-protocol': 'graphql-ws' })
   expect(other.status).toBe(400)

@@ -1,4 +1,4 @@
-// Stream tokens at the gateway: which doors they open, what ends them, and how many a stranger gets.
+// Stream tokens at the gateway: allowed endpoints, expiry, and limits for visitors.
 
 import { describe, expect, it } from 'vitest'
 import type { Identity } from '../../src/accounts/identity.ts'
@@ -21,7 +21,7 @@ async function tokenOf(order: object = {}, said: object = {}) {
 
 describe('a stream token', () => {
   // WS-160
-  it('enters as its key, with what it says and no more', async () => {
+  it('acts as its key within its scope', async () => {
     const { key, token } = await tokenOf()
     const request = new Request(`http://weir/ws?token=${token}`)
     const entry = { product: 'stream', kind: 'api', places: ['query'], ...OPEN } as const
@@ -33,7 +33,7 @@ describe('a stream token', () => {
   })
 
   // WS-160
-  it('opens no door but those of market data', async () => {
+  it('is valid only for market data', async () => {
     const { token } = await tokenOf()
     const ring = new KeyResolver()
     expect(await enter(ring, token, OPEN)).toBe('ok')
@@ -44,7 +44,7 @@ describe('a stream token', () => {
     expect(graphql).toMatchObject({ ok: false, error: { kind: 'not_entitled' } })
   })
 
-  it('tells nothing that opens more: the hash of the key, which stands in it, is no key', async () => {
+  it('contains only the hash of the key, which is not a key', async () => {
     const { key, token } = await tokenOf()
     const ring = new KeyResolver()
     expect(await enter(ring, token, OPEN)).toBe('ok')
@@ -53,7 +53,7 @@ describe('a stream token', () => {
     expect(platform).toMatchObject({ ok: false, error: { kind: 'key_malformed' } })
   })
 
-  it('ends with its key, and by itself', async () => {
+  it('ends with its key and at its expiry', async () => {
     const { key, token } = await tokenOf()
     const ring = new KeyResolver()
     expect(await enter(ring, token, OPEN)).toBe('ok')
@@ -67,7 +67,7 @@ describe('a stream token', () => {
     expect(await enter(ring, unknown, OPEN)).toBe('key_unknown')
   })
 
-  it('has no product that its key lacks, and no address that its key may not be used from', async () => {
+  it('has no products or addresses that its key lacks', async () => {
     const { token } = await tokenOf({ products: ['stream'] })
     expect(await enter(new KeyResolver(), token, OPEN)).toBe('not_entitled')
     expect(await enter(new KeyResolver(), token, { ...OPEN, product: 'stream' })).toBe('ok')
@@ -80,7 +80,7 @@ describe('a stream token', () => {
       expect(await from(address)).toMatchObject({ ok: false, error: { kind: 'not_entitled' } })
   })
 
-  it('of a service key asks data for its account', async () => {
+  it('of a service key reads data for its account', async () => {
     const { token } = await tokenOf({ kind: 'service' })
     expect(await enter(new KeyResolver(), token, { ...OPEN, product: 'stream' })).toBe('ok')
   })
@@ -114,7 +114,7 @@ function page(account: string | null, { keySecret = KEY_SECRET, address = null a
 }
 
 describe('visitors of the live page', () => {
-  it('spend their budget of the hour and no more, over leases and minutes, and are told to come back', async () => {
+  it('spend at most the hourly budget over leases and minutes, and get a retry time', async () => {
     const key = await newKey({ credits: '10000' })
     const { get } = page(key.account)
     const { token } = (await (await get()).json()) as { token: string }
@@ -127,7 +127,7 @@ describe('visitors of the live page', () => {
       new LeasePool()
         .charging({ meterOf, waitUntil, meterFailure: 'closed', onRevoked: () => {} })
         .hold(identity, PRICE)
-    // A sixth of 60 credits may be spent at once: eight calls by leases, and two minutes.
+    // A sixth of 60 credits can be spent at once: eight calls by leases, and two minutes.
     for (let i = 0; i < 8; i++) {
       const hold = await charge(entered.value)
       if (!hold.ok) throw new Error('a call within the budget')
@@ -158,19 +158,19 @@ describe('visitors of the live page', () => {
     const refused = await get()
     expect(refused.status).toBe(429)
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(60)
-    // The key itself is not held up.
+    // The key itself is not limited.
     const { token: _, ...own } = entered.value
     expect((await charge(own)).ok).toBe(true)
   })
 
-  it('see a book and middles without a token: few seconds old, for pages of this host, of shown coins', async () => {
+  it('get a cached glance of allowed coins without a token, only on this host', async () => {
     const { account } = await newKey()
     const { glance, world } = page(account, { address: '192.0.2.1' })
     for (let i = 0; i < 10; i++)
       expect(await (await glance('BTC')).json()).toMatchObject({ book: { coin: 'BTC' }, mids: { BTC: '1.0' } })
     expect(world.read).toHaveLength(2)
     world.nowMs += 5_000
-    // Made once also where many look at once.
+    // Concurrent visitors share one read.
     await Promise.all(Array.from({ length: 10 }, () => glance('BTC')))
     expect(world.read).toHaveLength(4)
     expect([(await glance('ETH')).status, (await glance('%0a')).status]).toEqual([400, 400])
@@ -183,7 +183,7 @@ describe('visitors of the live page', () => {
 })
 
 describe('the live page', () => {
-  it('gets a token that is paid by the operator’s account, for his coins', async () => {
+  it('gets a token paid by the operator’s account for its coins', async () => {
     const key = await newKey()
     const answer = await page(key.account).get()
     const said = (await answer.json()) as { token: string; expires: number; time: number }
@@ -192,7 +192,7 @@ describe('the live page', () => {
     expect(await enter(new KeyResolver(), said.token, OPEN)).toBe('ok')
   })
 
-  it('is paid with the oldest key that does for it, however many are made later', async () => {
+  it('is paid by the oldest suitable key', async () => {
     const { account } = await newKey({ ranges: ['192.0.2.0/24'] })
     await newKey({ account, products: ['info'] })
     const first = await newKey({ account })
@@ -202,7 +202,7 @@ describe('the live page', () => {
     expect(JSON.parse(atob(said.replaceAll('-', '+').replaceAll('_', '/')))).toMatchObject({ keyHash: first.hash })
   })
 
-  it('gets none where nobody pays, without a fit key, without a secret, and for another site', async () => {
+  it('gets none without an account, suitable key or secret, or on another site', async () => {
     const bare = await newKey({ kind: 'service' })
     const { account } = await newKey()
     expect((await page(null).get()).status).toBe(403)
@@ -218,7 +218,7 @@ describe('the live page', () => {
       expect((await page(account).get(headers as Record<string, string>)).status, JSON.stringify(headers)).toBe(403)
   })
 
-  it('of one address gets few of 10,000, and another address is not held up', async () => {
+  it('is rate limited per address', async () => {
     const { account } = await newKey()
     const { world, get } = page(account, { address: '192.0.2.1' })
     const statuses = new Map<number, number>()

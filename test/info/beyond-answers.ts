@@ -1,5 +1,5 @@
-// Answers beside the examples of the types beyond the specification: between them and the example every field is shown,
-// and what may be null or absent both with it and without. All made up.
+// Additional responses of the types beyond the specification. Together with the examples they contain every field, and
+// every optional or nullable part both present and absent. All invented.
 
 import { queryOf } from '../../src/info/queries/catalogue.ts'
 import { OTHER_USER, TIME, USER } from '../../src/protocol/info/examples.ts'
@@ -15,7 +15,7 @@ const TWAP = firstOf('twapHistory').state as Json
 const PLAIN_TWAP = { ...TWAP, trigger: null, stopPx: null }
 const OPEN_QUESTION = { question: { active: 2 }, name: 'How high?', description: '' }
 
-/** By type. */
+/** Responses by type. */
 export const BEYOND_ANSWERS: Readonly<Record<string, readonly unknown[]>> = {
   activeAssetData: [{ ...exampleOf('activeAssetData'), leverage: { type: 'cross', value: 20 } }],
   borrowLendUserState: [{ ...exampleOf('borrowLendUserState'), healthFactor: null }],

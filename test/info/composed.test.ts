@@ -1,4 +1,4 @@
-// Types that Weir puts together from several upstream answers: what they answer, what they ask, how they fail.
+// Types that Weir composes from several upstream responses: results, upstream requests and failures.
 
 import { beforeEach, describe, expect, it } from 'vitest'
 import { err, ok } from '../../src/core/result.ts'
@@ -21,7 +21,7 @@ describe.each([
 ])('%s', (type, single) => {
   const send = (users: unknown, more: object = {}) => world.send({ type, users, ...more })
 
-  it('asks each user once, in lower case, and keeps the order of first mention', async () => {
+  it('requests each user once, in lower case, and keeps the order of first mention', async () => {
     world.upstream = (_, body) => ok(JSON.stringify(JSON.parse(body).user))
     const a = user(0xab)
     const b = user(0xcd)
@@ -31,7 +31,7 @@ describe.each([
     expect(world.charged).toEqual([CREDIT])
   })
 
-  it('keeps the order however long the answers take, with at most six in flight', async () => {
+  it('keeps the order regardless of response times, with at most six requests in flight', async () => {
     let open = 0
     let most = 0
     world.upstream = async (_, body) => {
@@ -46,13 +46,13 @@ describe.each([
     expect(most).toBe(6)
   })
 
-  it('gives up after a bound what hangs, and keeps what came: slots that are late hold errors', async () => {
+  it('times out hanging requests and returns errors in their slots', async () => {
     const late = Promise.withResolvers<void>()
     world.sleep = (ms) => (ms === FAN_OUT_MAX_MS ? late.promise : new Promise(() => {}))
     world.upstream = (_, body) => (Number.parseInt(JSON.parse(body).user, 16) < 3 ? ok('{}') : new Promise(() => {}))
     const reply = send(Array.from({ length: 50 }, (_, i) => user(i)))
     for (let turn = 0; turn < 50; turn++) await Promise.resolve()
-    // Three were answered, six hang, and the rest was never asked.
+    // Three requests finished, six hang, and the rest were never sent.
     expect(world.asked.length).toBe(9)
     late.resolve()
     const slots = JSON.parse((await reply).body)
@@ -62,21 +62,21 @@ describe.each([
     expect([world.asked.length, world.charged]).toEqual([9, [CREDIT]])
   })
 
-  it('puts an error in the slot of a user whose state cannot be had', async () => {
+  it('puts an error in the slot of a user whose state is unavailable', async () => {
     world.upstream = (_, body) => (body.includes(user(2)) ? err(TIMEOUT) : ok('{}'))
     const reply = await send([1, 2, 3].map(user))
     expect([reply.status, world.charged]).toEqual([200, [CREDIT]])
     expect(JSON.parse(reply.body)).toMatchObject([{}, { error: 'upstream_error', user: user(2) }, {}])
   })
 
-  it('fails whole and uncharged where no slot can be filled', async () => {
+  it('fails without a charge if no slot can be filled', async () => {
     world.upstream = () => err(TIMEOUT)
     expect((await send([1, 2].map(user))).status).toBe(504)
     expect(world.charged).toEqual([])
   })
 })
 
-it('batchClearinghouseState asks the DEX that is named, and offers no wildcard', async () => {
+it('batchClearinghouseState queries the given DEX and has no wildcard', async () => {
   await world.send({ type: 'batchClearinghouseState', users: [USER], dex: 'xyz' })
   expect(world.asked).toEqual([DEX_LIST, `{"type":"clearinghouseState","user":"${USER}","dex":"xyz"}`])
   const reply = await world.send({ type: 'batchClearinghouseState', users: [USER], dex: '*' })
@@ -87,7 +87,7 @@ describe('portfolioState', () => {
   const { clearinghouseState, spotClearinghouseState, userAbstraction } = UPSTREAM_ANSWERS
   const rest = `"spotClearinghouseState":${spotClearinghouseState},"userAbstraction":${userAbstraction}}`
 
-  it('is the bytes of its three parts', async () => {
+  it('consists of the bytes of its three parts', async () => {
     const reply = await world.send({ type: 'portfolioState', user: USER, dex: 'xyz' })
     expect(reply.body).toBe(`{"clearinghouseState":${clearinghouseState},${rest}`)
     expect(world.asked).toContain(`{"type":"clearinghouseState","user":"${USER}","dex":"xyz"}`)
@@ -114,12 +114,12 @@ describe('portfolioState', () => {
 describe('allPerpMetas', () => {
   const send = () => world.send({ type: 'allPerpMetas' })
 
-  it('comes through unchanged where a source has it', async () => {
+  it('is passed through unchanged if a source serves it', async () => {
     expect((await send()).body).toBe(UPSTREAM_ANSWERS.allPerpMetas)
     expect(world.asked).toEqual(['{"type":"allPerpMetas"}'])
   })
 
-  it('is the meta of every DEX in their order where none has', async () => {
+  it('is composed of the meta of every DEX otherwise', async () => {
     world.upstream = (type, body) => {
       if (type === 'allPerpMetas') return err(REFUSED)
       return ok(type === 'meta' ? JSON.stringify(JSON.parse(body).dex ?? null) : UPSTREAM_ANSWERS[type]!)
@@ -128,7 +128,7 @@ describe('allPerpMetas', () => {
     expect(world.charged).toEqual([CREDIT])
   })
 
-  it('fails whole where one DEX cannot be had', async () => {
+  it('fails if one DEX is unavailable', async () => {
     world.upstream = (type, body) => {
       if (type === 'allPerpMetas') return err(REFUSED)
       return body.includes('"flx"') ? err(TIMEOUT) : ok(UPSTREAM_ANSWERS[type]!)
@@ -143,7 +143,7 @@ describe('candleSnapshot', () => {
   const candles = (count: number) =>
     Array.from({ length: count }, (_, t) => ({ t, T: t, s: 'BTC', o: '81307.00', n: 1 }))
 
-  it('takes a null for the end, which is now', async () => {
+  it('accepts null as the end, meaning now', async () => {
     await send({ endTime: null, extra: 1 })
     expect(world.asked).toEqual(['{"type":"candleSnapshot","req":{"coin":"BTC","interval":"1h","startTime":5}}'])
   })
@@ -163,7 +163,7 @@ describe('candleSnapshot', () => {
     expect(JSON.parse(reply.body).msg).toContain(`req.${field}: `)
   })
 
-  it('comes through byte for byte up to 5,000 candles, and is cut there at its newer end', async () => {
+  it('passes up to 5,000 candles through unchanged and cuts longer lists at the newer end', async () => {
     const page = JSON.stringify(candles(5_000)).replace('[', '[ ')
     world.upstream = () => ok(page)
     expect((await send()).body).toBe(page)
@@ -188,7 +188,7 @@ it.each([
 })
 
 describe('requests of users', () => {
-  it('orderStatus takes an id, or a cloid in any case', async () => {
+  it('orderStatus accepts an id or a cloid in any case', async () => {
     const cloid = `0x${'ab'.repeat(16)}`
     await world.send({ type: 'orderStatus', user: USER, oid: 7 })
     await world.send({ type: 'orderStatus', user: USER, oid: cloid.replace('ab', 'AB') })
@@ -207,7 +207,7 @@ describe('requests of users', () => {
     },
   )
 
-  it('a switch that is off is the same as none', async () => {
+  it('a false flag is equivalent to an absent one', async () => {
     await world.send({ type: 'userFills', user: USER, aggregateByTime: false })
     await world.send({ type: 'userFills', user: USER, aggregateByTime: true })
     const bare = `{"type":"userFills","user":"${USER}"`

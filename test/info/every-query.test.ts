@@ -1,6 +1,5 @@
-// What holds for every type of the catalogue, derived from its definition and one example request.
-// The requests are the examples of the definitions. Every field is given values of types that its published schema does
-// not have; what else it must refuse stands here by its name.
+// Properties of every type in the catalogue, derived from its definition. Requests are the examples of the definitions.
+// Each field gets values that its published schema rejects; further values to reject are listed here by field name.
 
 import * as fc from 'fast-check'
 import { beforeEach, describe, expect, it } from 'vitest'
@@ -15,7 +14,7 @@ const CREDIT = 1_000_000
 const NOT_ADDRESSES = [1, '', '0x12', `0X${USER.slice(2)}`, `${USER}0`, `${USER} `]
 const NOT_MOMENTS = ['1', -1, 1.5, 1e300, {}]
 
-/** Values that a field of this name must refuse, beside those of other types. */
+/** Values that a field of this name must reject, in addition to other types. */
 const WRONG: Record<string, readonly unknown[]> = {
   user: NOT_ADDRESSES,
   builder: NOT_ADDRESSES,
@@ -39,22 +38,22 @@ const WRONG: Record<string, readonly unknown[]> = {
   cursor: [1, '', 'x', '-1', '1.5', `${'1'.repeat(16)}`, {}],
 }
 
-/** A value of each type of JSON Schema. */
+/** One value per JSON Schema type. */
 const VALUES = { string: 'a b', integer: 1, number: 1.5, boolean: true, object: {}, array: [] }
 
-/** What a field must refuse by its published schema; where it is required, also leaving it out and null. */
+/** Values that the published schema of a field rejects; for required fields also absence and null. */
 function wrongOf(field: z.core.JSONSchema.BaseSchema, isRequired: boolean): unknown[] {
   const forms = [field, ...(field.anyOf ?? [])] as z.core.JSONSchema.BaseSchema[]
   const types = forms.flatMap<unknown>(({ type }) => type)
   const others = Object.entries(VALUES).filter(
     ([type]) => !types.includes(type) && !(type === 'integer' && types.includes('number')),
   )
-  // No form of ours takes a control character.
+  // No pattern accepts control characters.
   const unprintable = forms.some(({ pattern }) => pattern !== undefined) ? ['\0'] : []
   return [...others.map(([, value]) => value), ...unprintable, ...(isRequired ? [undefined, null] : [])]
 }
 
-/** Prices beside the one credit of most types; those of wildcards stand with their types. */
+/** Prices other than one credit; wildcard prices are tested with their types. */
 const PRICES: Record<string, number> = {
   userCompletedTrades: 10 * CREDIT,
   userCompletedTradesByTime: 10 * CREDIT,
@@ -72,12 +71,12 @@ describe.each(CATALOGUE.map((query) => [query.type, query] as const))('%s', (typ
   const price = PRICES[type] ?? CREDIT
   const fields = z.toJSONSchema(query.request, { io: 'input' })
 
-  it('has an example that fits its schemas', () => {
+  it('has an example that matches its schemas', () => {
     query.request.parse(whole)
     query.response.parse(query.example.response)
   })
 
-  it('answers in its own response schema, at its price, with the headers of an answer', async () => {
+  it('returns its own response schema at its price, with all headers', async () => {
     const reply = await world.send(whole)
     expect(reply.status).toBe(200)
     query.response.parse(JSON.parse(reply.body))
@@ -90,10 +89,10 @@ describe.each(CATALOGUE.map((query) => [query.type, query] as const))('%s', (typ
     })
   })
 
-  it('is refused over HTTP without a good key, before a byte is read or anything asked', async () => {
+  it('is rejected over HTTP without a valid key, before reading the body or calling a source', async () => {
     for (const kind of ['key_missing', 'key_unknown', 'key_revoked'] as const) {
       const routes = infoRoutes(
-        world.desk,
+        world.service,
         {
           authenticate: async () => ({ ok: false, error: { kind } }),
           charging: () => expect.unreachable(),
@@ -108,7 +107,7 @@ describe.each(CATALOGUE.map((query) => [query.type, query] as const))('%s', (typ
     }
   })
 
-  it('names a malformed field, charges nothing and asks nobody', async () => {
+  it('names a malformed field without charging or calling a source', async () => {
     for (const field of Object.keys(fields.properties ?? {}).filter((name) => name !== 'type')) {
       const schema = fields.properties![field] as z.core.JSONSchema.BaseSchema
       const values = wrongOf(schema, fields.required?.includes(field) === true)
@@ -126,7 +125,7 @@ describe.each(CATALOGUE.map((query) => [query.type, query] as const))('%s', (typ
     }
   })
 
-  it('takes or refuses whatever its fields hold, and is charged only where it answers', async () => {
+  it('accepts or rejects any field value, and charges only for responses', async () => {
     const names = Object.keys(fields.properties ?? {}).filter((name) => name !== 'type')
     const value = fc.oneof(fc.jsonValue(), fc.constantFrom(...Object.values(example), null))
     const request = fc.record(Object.fromEntries(names.map((name) => [name, value])), { requiredKeys: [] })
@@ -136,7 +135,7 @@ describe.each(CATALOGUE.map((query) => [query.type, query] as const))('%s', (typ
         const reply = await world.send(JSON.stringify({ ...more, type }))
         expect([200, 422]).toContain(reply.status)
         expect(world.charged.length).toBe(reply.status === 200 ? 1 : 0)
-        // Whether a DEX exists is not known without its list.
+        // Without the list of DEXes, existence is unknown.
         const askedInVain = reply.status === 422 ? world.asked : []
         expect(askedInVain.filter((asked) => asked !== DEX_LIST)).toEqual([])
         for (const asked of world.asked) expect(readCall(asked)).toMatchObject({ ok: true, value: { key: asked } })
@@ -145,7 +144,7 @@ describe.each(CATALOGUE.map((query) => [query.type, query] as const))('%s', (typ
     )
   })
 
-  it('is refused without credits, whatever its source, and an upstream is not asked', async () => {
+  it('is rejected without credits, and never calls an upstream', async () => {
     world.balance = price - 1
     const reply = await world.send(whole)
     expect(reply.status).toBe(402)
@@ -155,7 +154,7 @@ describe.each(CATALOGUE.map((query) => [query.type, query] as const))('%s', (typ
     expect([world.charged, world.balance]).toEqual([[], price - 1])
   })
 
-  it('charges nothing where its source fails', async () => {
+  it('charges nothing if its source fails', async () => {
     for (const [failure, status] of [
       [{ kind: 'upstream_failed', source: 's' }, 502],
       [{ kind: 'upstream_timeout', source: 's' }, 504],
@@ -171,7 +170,7 @@ describe.each(CATALOGUE.map((query) => [query.type, query] as const))('%s', (typ
     }
   })
 
-  it('turns a bug into internal, uncharged and reported', async () => {
+  it('reports a bug and returns internal without charging', async () => {
     world.upstream = () => {
       throw new Error('secret detail')
     }

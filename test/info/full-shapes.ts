@@ -1,4 +1,4 @@
-// What answers of several types share, with all that it may have and as it is when something is missing. All made up.
+// Shapes shared by responses of several types, complete and with parts missing. All invented.
 
 import { FRONTEND_ORDER, GAS_AUCTION, PERP_STATE } from '../../src/protocol/info/examples.ts'
 

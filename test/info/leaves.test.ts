@@ -1,5 +1,5 @@
-// Every leaf of every answer and frame is typed: another kind of value in its place does not fit the published schema,
-// nor does an answer without one of its keys. Between them the answers of a type show every field that its schema knows.
+// Every leaf of every response and frame is typed: the published schema rejects another kind of value in its place, and
+// a missing key. Together the responses of a type contain every field of its schema.
 
 import { expect, it } from 'vitest'
 import { exampleFrames } from '../../src/http/docs/definition-text.ts'
@@ -9,22 +9,22 @@ import { CHANNELS } from '../../src/relay/channels/catalogue.ts'
 import { changed, isRow, knownTo, parts, places, shownBy, wrongFor } from './leaves.ts'
 import { MORE_ANSWERS, MORE_FRAMES } from './more-answers.ts'
 
-/** What may be anything: nobody has told of an answer with a trial. */
+/** Untyped fields: no response with a trial is known. */
 const UNTYPED = ['userFees.trial']
 
-/** Rows whose second element may be null: a row that is text and null does not look like one. */
+/** Rows whose second element may be null. */
 const NULL_IN_ROW = 'predictedFundings[][1][][1]'
 
-/** Maps by coin or DEX: none of their keys must be there. */
+/** Maps by coin or DEX, without required keys. */
 const MAPS = /^(allMids( frame\.data\.mids)?|clearinghouseState|portfolioState\.clearinghouseState)$/
 
-/** Text that means nothing to a client, whatever it looks like. */
+/** Free text, whatever it looks like. */
 const OPAQUE = /\.cursor$/
 
-/** Kinds that nobody knows yet: their own fields are free. */
+/** Unknown kinds, with free fields. */
 const TOMORROW = /OfTomorrow(?!>\.(type|role|status)$)/
 
-/** Keys that today's exchange always has, and recordings of earlier years lack. */
+/** Keys that the exchange always sends today, but that old recordings lack. */
 const LATER = new RegExp(
   [
     String.raw`\.(marginTableId|marginTables|collateralToken|nRequestsSurplus)`,

@@ -1,16 +1,16 @@
-// The leaves of JSON answers, and what else could stand in their place. What the answers of one type show between them at
-// a path, kinds of values and absent keys, is all that its schema may allow there.
+// Leaves of JSON responses and values to replace them with. A schema may allow at a path only what the responses of the
+// type contain there.
 
 import * as z from 'zod'
 
-/** A place of an answer: its keys and indexes, and its path, in which the elements of a list share one name. */
+/** Location in a response: keys and indexes, and a path in which list elements share one name. */
 interface Place {
   readonly at: readonly (string | number)[]
   readonly path: string
   readonly value: unknown
 }
 
-/** A value of each kind; the texts of an amount, an id and a moment are told from other text. */
+/** One value per kind; amounts, ids and times are distinguished from other text. */
 const SAMPLES = {
   null: null,
   boolean: true,
@@ -25,7 +25,7 @@ const SAMPLES = {
 } as const
 type Kind = keyof typeof SAMPLES | 'absent'
 
-/** Kinds that stand for narrower ones too: where text is shown an amount may stand. */
+/** Kinds that include narrower ones: text includes amounts. */
 const WIDER: Partial<Record<Kind, Kind>> = { integer: 'fraction', decimal: 'text', hex: 'text', moment: 'text' }
 
 function kindOf(value: unknown): Kind {
@@ -38,7 +38,7 @@ function kindOf(value: unknown): Kind {
   return /^\d{4}-\d\d-\d\dT/.test(value as string) ? 'moment' : 'text'
 }
 
-/** Keys whose text names the kind of an object, which then has fields of its own. */
+/** Discriminator keys, whose value selects the other fields. */
 const KIND_KEYS = ['type', 'role', 'stage']
 const kindName = (value: object) => {
   const record = value as Record<string, unknown>
@@ -48,10 +48,10 @@ const kindName = (value: object) => {
   return name === undefined ? '' : `<${name}>`
 }
 
-/** Lists of one kind have elements; others are rows, whose places differ. */
+/** Lists have uniform elements; rows have a type per position. */
 export const isRow = (list: readonly unknown[]) => new Set(list.map(kindOf).filter((kind) => kind !== 'null')).size > 1
 
-/** Every place of a value, itself first; orders attached to orders are orders. */
+/** All locations of a value, itself first; attached orders count as orders. */
 export function places(value: unknown, at: Place['at'] = [], path = ''): Place[] {
   const here = { at, path: path.replaceAll('.children[]', ''), value }
   if (typeof value !== 'object' || value === null) return [here]
@@ -61,7 +61,7 @@ export function places(value: unknown, at: Place['at'] = [], path = ''): Place[]
   return [here, ...inner]
 }
 
-/** By path, all kinds that these answers show; a key that one of its objects lacks is absent. */
+/** Kinds by path in these responses; `absent` if an object lacks the key. */
 export function shownBy(answers: readonly unknown[]): ReadonlyMap<string, ReadonlySet<Kind>> {
   const shown = new Map<string, Set<Kind>>()
   const show = (path: string, kind: Kind) => shown.set(path, (shown.get(path) ?? new Set()).add(kind))
@@ -78,7 +78,7 @@ export function shownBy(answers: readonly unknown[]): ReadonlyMap<string, Readon
   return shown
 }
 
-/** What may not stand at a place that shows these kinds, by its kind. */
+/** Values to reject at a location with these kinds. */
 export function wrongFor(shown: ReadonlySet<Kind>): readonly (readonly [Kind, unknown])[] {
   const allowed = (kind: Kind) => shown.has(kind) || (WIDER[kind] !== undefined && shown.has(WIDER[kind]))
   return (Object.entries(SAMPLES) as [Kind, unknown][]).filter(([kind]) => !allowed(kind))
@@ -86,7 +86,7 @@ export function wrongFor(shown: ReadonlySet<Kind>): readonly (readonly [Kind, un
 
 const GONE = Symbol('gone')
 
-/** The answer with another value at a place, or with nothing there. */
+/** The response with another value, or none, at a location. */
 export function changed(answer: unknown, at: Place['at'], value: unknown = GONE): unknown {
   if (at.length === 0) return value
   const copy = structuredClone(answer)
@@ -98,14 +98,14 @@ export function changed(answer: unknown, at: Place['at'], value: unknown = GONE)
   return copy
 }
 
-/** The elements of a list one by one, so that a change is looked at in a short answer. */
+/** Splits a list into single elements, so that changes are checked in short responses. */
 export function parts(answer: unknown): unknown[] {
   return Array.isArray(answer) && !isRow(answer) && answer.length > 1 ? answer.map((part) => [part]) : [answer]
 }
 
 type Json = z.core.JSONSchema.BaseSchema
 
-/** What a published schema knows: the paths of its fields, without the indexes of rows, and where anything may stand. */
+/** Paths of a published schema, without row indexes, and its untyped locations. */
 export function knownTo(schema: z.ZodType): { readonly fields: readonly string[]; readonly open: readonly string[] } {
   const { $defs = {}, ...root } = z.toJSONSchema(schema, { io: 'input' })
   const seen = new Set<string>()
@@ -126,7 +126,7 @@ export function knownTo(schema: z.ZodType): { readonly fields: readonly string[]
       .find(Boolean)
     for (const [key, field] of Object.entries(node.properties ?? {})) {
       const at = `${path}${kind === undefined ? '' : `<${kind}>`}.${key}`
-      // The names of kinds that nobody knows yet are shown by a kind of tomorrow.
+      // An invented kind stands for unknown future kinds.
       if (!(field as Json).pattern?.startsWith('^(?!')) fields.add(at)
       walk(field as Json, at)
     }

@@ -1,5 +1,5 @@
-// Answers beside the examples, by type: between them and the example every field of a type is shown, each kind of an open
-// set, and what may be null or absent both with it and without. All made up.
+// Additional responses by type. Together with the examples they contain every field, each kind of an open set, and
+// every optional or nullable part both present and absent. All invented.
 
 import { queryOf } from '../../src/info/queries/catalogue.ts'
 import {
@@ -69,7 +69,7 @@ const DELTAS = [
   { type: 'activateDexAbstraction', dex: 'xyz', token: 'USDC', amount: '20.0' },
   { type: 'gossipPriorityGasAuction', ...AMOUNT },
 ]
-/** One movement of every kind. */
+/** One ledger update per kind. */
 const LEDGER = DELTAS.map((delta) => ({ time: TIME, hash: HASH, delta }))
 
 const FULL_FILL = {
@@ -81,7 +81,7 @@ const FULL_FILL = {
   twapId: 3,
 }
 const { liquidatedUser: _, ...unnamed } = FULL_FILL.liquidation
-/** With all that a fill may have, and with a liquidation of nobody by name. */
+/** A fill with all optional fields, and one with an anonymous liquidation. */
 const FILLS = [FULL_FILL, { ...FULL_FILL, cloid: null, liquidation: unnamed }]
 
 const STATUSED = { order: BRACKET, status: 'open', statusTimestamp: TIME }
@@ -181,7 +181,7 @@ const FAILED = { error: 'upstream_error', message: 'no answer in time' }
 
 const [, [SPOT_CTX]] = queryOf('spotMetaAndAssetCtxs')!.example.response as [object, [object]]
 
-/** Beside the example of each type. */
+/** Additional responses by type. */
 export const MORE_ANSWERS: Readonly<Record<string, readonly unknown[]>> = {
   ...BEYOND_ANSWERS,
   allPerpMetas: [[FULL_META]],
@@ -394,7 +394,7 @@ const { updates } = channelOf('orderUpdates')!.example.frame as { updates: { use
 const { user: _user, ...UPDATE } = updates[0]!
 const ORDER_UPDATE = { ...UPDATE, order: { ...UPDATE.order, reduceOnly: true } }
 
-/** Beside the example of each channel. */
+/** Additional frames by channel. */
 const L4_PLACE = { time: TIME, block_height: 7, epoch: 'e' }
 const L4_ORDER = {
   coin: 'BTC',

@@ -1,4 +1,4 @@
-// What each query answers, byte for byte.
+// Responses of each query, byte for byte.
 
 import { beforeEach, describe, expect, it } from 'vitest'
 import { err, ok } from '../../src/core/result.ts'
@@ -6,7 +6,7 @@ import { CATALOGUE, queryOf } from '../../src/info/queries/catalogue.ts'
 import { usesUpstream } from '../../src/info/query.ts'
 import { BTC, createWorld, DEX_LIST, UPSTREAM_ANSWERS, USER, type World } from './answer/service-world.ts'
 
-/** Put together by Weir, or with a key added: everything else that an upstream answers is its own bytes. */
+/** Types composed or extended by Weir; all others are passed through byte for byte. */
 const COMPOSED = ['batchClearinghouseState', 'batchSpotClearinghouseState', 'portfolioState']
 const PASSED = CATALOGUE.filter((query) => usesUpstream(query) && !COMPOSED.includes(query.type))
 
@@ -16,7 +16,7 @@ beforeEach(() => {
 })
 const bodyOf = async (request: object) => (await world.send(request)).body
 
-describe('types that an upstream answers', () => {
+describe('types served by an upstream', () => {
   it.each(PASSED.map(({ type, example }) => [type, example.request]))(
     '%s comes through byte for byte: unknown fields and values, and numbers as they are written',
     async (type, request) => {
@@ -27,7 +27,7 @@ describe('types that an upstream answers', () => {
     },
   )
 
-  it('openOrders comes through but for a cloid of null where the exchange leaves it out', async () => {
+  it('openOrders is passed through with a null cloid where the exchange omits it', async () => {
     const bare = JSON.parse(UPSTREAM_ANSWERS.openOrders!) as object[]
     expect(await bodyOf({ type: 'openOrders', user: USER })).toBe(
       JSON.stringify(bare.map((order) => ({ ...order, cloid: null }))),
@@ -37,7 +37,7 @@ describe('types that an upstream answers', () => {
     expect(await bodyOf({ type: 'openOrders', user: USER, dex: 'xyz' })).toBe(named)
   })
 
-  it('lower-cases addresses, drops nulls, extras and the empty dex on the way up', async () => {
+  it('normalizes upstream requests: lower-case addresses, no nulls, extras or empty dex', async () => {
     await bodyOf({ dex: '', user: USER.replace('ab', 'AB'), type: 'openOrders', extra: 1 })
     await bodyOf({ type: 'openOrders', user: USER, dex: null })
     await bodyOf({ type: 'openOrders', user: USER, dex: 'xyz' })
@@ -54,7 +54,7 @@ describe('clearinghouseState of all DEXes', () => {
     expect([world.charged, reply.headers['x-credits-cost']]).toEqual([[10_000_000], '10'])
   })
 
-  it('remembers the list of DEXes for two minutes', async () => {
+  it('caches the list of DEXes for two minutes', async () => {
     const lists = () => world.asked.filter((body) => body.includes('perpDexs')).length
     const ask = () => bodyOf({ type: 'clearinghouseState', user: USER, dex: '*' })
     await ask()
@@ -88,7 +88,7 @@ describe('clearinghouseState of all DEXes', () => {
     },
   )
 
-  it('asks every DEX of the list, however long it is', async () => {
+  it('requests every DEX of the list, however long', async () => {
     const names = Array.from({ length: 300 }, (_, i) => `d${i}`)
     world.upstream = (type) =>
       ok(type === 'perpDexs' ? JSON.stringify([null, ...names.map((name) => ({ name }))]) : '{}')
@@ -96,14 +96,14 @@ describe('clearinghouseState of all DEXes', () => {
     expect(Object.keys(JSON.parse(reply.body))).toEqual(['native', ...names])
   })
 
-  it('fails where the list is not a list', async () => {
+  it('fails if the list has another form', async () => {
     world.upstream = () => ok('{"dexs":[]}')
     expect((await world.send({ type: 'clearinghouseState', user: USER, dex: '*' })).status).toBe(502)
   })
 })
 
 describe('books', () => {
-  it('l2BookDiffSnapshot is the hub text with its place in the stream', async () => {
+  it('l2BookDiffSnapshot is the text of the hub with its position in the stream', async () => {
     expect(await bodyOf({ type: 'l2BookDiffSnapshot', coin: 'BTC' })).toBe(
       `{"coin":"BTC","time":1000,"height":42,"epoch":"${BTC.epoch}","seq":41,"levels":${BTC.levels}}`,
     )
@@ -114,14 +114,14 @@ describe('books', () => {
     expect([reply.status, reply.body, world.charged]).toEqual([200, 'null', [1_000_000]])
   })
 
-  it('l2Book is the top of the book; explicit nulls mean the same', async () => {
+  it('l2Book is the top of the book, also with explicit nulls', async () => {
     const body = await bodyOf({ type: 'l2Book', coin: 'BTC' })
     expect(body).toBe(`{"coin":"BTC","time":1000,"levels":${BTC.levels}}`)
     expect(await bodyOf({ type: 'l2Book', coin: 'BTC', nSigFigs: null, mantissa: null })).toBe(body)
     expect(world.bookCalls).toBe(1)
   })
 
-  it('l2Book aggregates, with the spread', async () => {
+  it('l2Book aggregates levels and adds the spread', async () => {
     expect(JSON.parse(await bodyOf({ type: 'l2Book', coin: 'BTC', nSigFigs: 4 }))).toEqual({
       coin: 'BTC',
       time: 1000,
@@ -130,7 +130,7 @@ describe('books', () => {
     })
   })
 
-  it('l2Book takes a mantissa with nSigFigs 5 only, where 1 is none', async () => {
+  it('l2Book accepts a mantissa only with nSigFigs 5, and 1 equals none', async () => {
     for (const request of [{ mantissa: 2 }, { nSigFigs: 4, mantissa: 1 }]) {
       const reply = await world.send({ type: 'l2Book', coin: 'BTC', ...request })
       expect([reply.status, JSON.parse(reply.body).msg]).toEqual([422, expect.stringMatching(/^mantissa: /)])
@@ -140,7 +140,7 @@ describe('books', () => {
     expect(world.bookCalls).toBe(1)
   })
 
-  it('allMids is exact, in order of names, main DEX with spot and outcomes, last trade without two sides', async () => {
+  it('allMids is exact, sorted by name, includes spot and outcomes, and falls back to the last trade', async () => {
     expect(await bodyOf({ type: 'allMids' })).toBe(
       '{"#40":"0.55","@107":"10.5","BTC":"81308.0","DOGE":"0.069277","ETH":"1903.95"}',
     )

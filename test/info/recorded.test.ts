@@ -1,4 +1,4 @@
-// Answers of the real exchange, recorded and in our own words, fit our response schemas.
+// Recorded responses of the real exchange match our response schemas.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { queryOf } from '../../src/info/queries/catalogue.ts'
 import { ANSWERS, WIRES } from '../fixtures/wire.ts'
 
-describe.each(WIRES)('answers of the exchange, %s', (_, wire, isAbsent) => {
+describe.each(WIRES)('recorded responses of the exchange: %s', (_, wire, isAbsent) => {
   it.skipIf(isAbsent).each(ANSWERS)('fit the schema of %s: %s', (type, path) => {
     const answer = JSON.parse(readFileSync(join(wire, path), 'utf8'))
     expect(queryOf(type)!.response.safeParse(answer).error).toBeUndefined()

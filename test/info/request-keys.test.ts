@@ -1,5 +1,5 @@
-// The cache key of a request: one for all ways to say the same, another for everything else. Derived from the schema and
-// the example of every type; a field with a default of its own, or with values of a form of its own, adds them here.
+// Cache keys of requests: equivalent requests share a key, different ones do not. Derived from the schema and example
+// of every type; special defaults and value formats are listed here.
 
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
@@ -12,19 +12,19 @@ type Json = Record<string, unknown>
 type Schema = z.core.JSONSchema.BaseSchema
 
 const OTHER = `0x${'ef'.repeat(20)}`
-/** Values that mean the same as leaving an optional field out, beside null. */
+/** Values equivalent to an absent optional field, in addition to null. */
 const DEFAULTS: Readonly<Record<string, readonly unknown[]>> = {
   dex: [''],
   aggregateByTime: [false],
   reversed: [false],
   limit: [100],
 }
-/** Types of completed trades: without a DEX they mean all of them. */
+/** Types of completed trades; without a DEX they cover all. */
 const OVER_ALL_DEXES = ['userCompletedTrades', 'userCompletedTradesByTime', 'userPnlSummary']
 const defaultsOf = (type: string, name: string) =>
   name === 'dex' && OVER_ALL_DEXES.includes(type) ? ['*', 'ALL_DEXES'] : (DEFAULTS[name] ?? [])
 
-/** Values that mean something else than the example and each other, by name; a type may refuse some of them. */
+/** Distinct values by field name; a type may reject some. */
 const OTHERS: Readonly<Record<string, readonly unknown[]>> = {
   user: [OTHER],
   builder: [OTHER],
@@ -46,7 +46,7 @@ const OTHERS: Readonly<Record<string, readonly unknown[]>> = {
   rows: [7],
   cursor: ['1790000000001', '1790000000001_3'],
 }
-/** Those of a field of another name: one of them must be taken. */
+/** Values for other fields: at least one must be accepted. */
 function othersOf(value: unknown): unknown[] {
   const digits = typeof value === 'string' ? [value.replaceAll(/(?<!^)[0-9a-f]/g, 'e')] : []
   return [true, 7, 'other', ...digits].filter((other) => other !== value)
@@ -56,7 +56,7 @@ const schemaOf = (query: (typeof CATALOGUE)[number]): Schema => z.toJSONSchema(q
 const namesOf = (schema: Schema) => Object.keys(schema.properties ?? {})
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Spellings of a value: hex in any case. */
+/** Equivalent spellings of a value: hex in any case. */
 function spelled(value: unknown): fc.Arbitrary<unknown> {
   if (Array.isArray(value)) return fc.tuple(...value.map(spelled))
   if (typeof value !== 'string' || !/^0x[0-9a-f]+$/.test(value)) return fc.constant(value)
@@ -64,7 +64,7 @@ function spelled(value: unknown): fc.Arbitrary<unknown> {
   return fc.tuple(...digits).map((all) => `0x${all.join('')}`)
 }
 
-/** Texts of objects that mean the same: any order, any spelling, more fields that nobody knows. */
+/** Equivalent JSON texts: any order and spelling, extra fields. */
 function sayings(type: string, schema: Schema, value: Json): fc.Arbitrary<string> {
   const names = namesOf(schema)
   const field = (name: string): fc.Arbitrary<string | null> => {
@@ -103,7 +103,7 @@ it.each(CATALOGUE.map((query) => [query.type, query] as const))(
   async (type, query) => {
     const whole = { type, ...query.example.request }
     const key = keyOf(JSON.stringify(whole))
-    // The canonical request is a request, and its own key.
+    // The canonical request parses to itself.
     expect(keyOf(key)).toBe(key)
     await fc.assert(
       fc.asyncProperty(sayings(type, schemaOf(query), whole), async (text) => {
@@ -112,7 +112,7 @@ it.each(CATALOGUE.map((query) => [query.type, query] as const))(
         const one = await world.send(text)
         const other = await world.send(key)
         expect([other.status, other.body]).toEqual([one.status, one.body])
-        // What the first caller sent beside the request is gone: an upstream saw the canonical one alone.
+        // The upstream only sees the canonical request.
         for (const asked of world.asked) expect(keyOf(asked)).toBe(asked)
       }),
       { numRuns: 60 },
@@ -120,7 +120,7 @@ it.each(CATALOGUE.map((query) => [query.type, query] as const))(
   },
 )
 
-/** The example with one field changed, for every field at any depth, by the name of the field. */
+/** The example with one field changed, for every field at any depth. */
 function* changed(schema: Schema, value: Json): Generator<[name: string, changed: Json]> {
   for (const name of namesOf(schema)) {
     if (name === 'type') continue
@@ -132,7 +132,7 @@ function* changed(schema: Schema, value: Json): Generator<[name: string, changed
   }
 }
 
-it('no two requests that mean different things share a key', () => {
+it('different requests have different keys', () => {
   const keys = CATALOGUE.flatMap((query) => {
     const whole = { type: query.type, ...query.example.request }
     const others = [...changed(schemaOf(query), whole)].map(
@@ -148,7 +148,7 @@ it('no two requests that mean different things share a key', () => {
   })
   expect(keys.length).toBeGreaterThan(2 * CATALOGUE.length)
   expect(new Set(keys).size).toBe(keys.length)
-  // The key holds the whole request: two sets of fields cannot run into each other.
+  // The key contains the whole request, so field sets cannot collide.
   for (const key of keys) expect(JSON.stringify(JSON.parse(key))).toBe(key)
 })
 
@@ -162,11 +162,11 @@ it.each([
     'req.end (did you mean req.endTime?)',
   ],
   [{ type: 'meta', 'a b\n\u00e9': 1 }, 'a?b??'],
-])('of the fields of %j these are ignored: %s', (body, ignored) => {
+])('ignored fields of %j: %s', (body, ignored) => {
   expect(readCall(JSON.stringify(body))).toMatchObject({ ok: true, value: { ignoredFields: ignored } })
 })
 
-it('names few of many ignored fields, and takes no example of a type for one', () => {
+it('lists a limited number of ignored fields, and none for the examples', () => {
   const many = Object.fromEntries(Array.from({ length: 1_000 }, (_, i) => [`${'x'.repeat(30)}${i}`, 1]))
   const call = readCall(JSON.stringify({ type: 'meta', ...many }))
   expect(call.ok && call.value.ignoredFields!.length).toBeLessThan(16 * 70)

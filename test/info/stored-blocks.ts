@@ -1,4 +1,4 @@
-// Files and a log made of a plain list of blocks, cut wherever a test likes.
+// Archive files and a log built from a plain list of blocks, split at any point.
 
 import fc from 'fast-check'
 import { ArchiveDamage } from '../../src/archive/archive/archive-read.ts'
@@ -14,20 +14,20 @@ import { FILL, USER } from '../../src/protocol/info/examples.ts'
 
 export type Gap = FileCoverage['gaps'][number]
 
-/** Blocks of one scope, oldest first; heights from 1 on. */
+/** Blocks of one scope, oldest first, heights from 1. */
 export interface Kept {
   readonly blocks: readonly EventBlock[]
   readonly head: { readonly height: number; readonly time: number }
-  /** Files hold up to here; null: there are none yet. */
+  /** Last height in files; null: no files. */
   readonly filesTo: number | null
-  /** … and from here on, 1 where it is left out. */
+  /** First height in files; default 1. */
   readonly filesFrom?: number
-  /** The log holds from here on. */
+  /** First height in the log. */
   readonly logFrom: number
   readonly gaps?: readonly Gap[]
-  /** Of the files' blocks this one cannot be read. */
+  /** Unreadable block of the files. */
   readonly damaged?: number
-  /** Of these heights of the files funding is not known; those of gaps are among them. */
+  /** Heights in files without known funding, including gaps. */
   readonly unfunded?: readonly Gap[]
 }
 
@@ -35,7 +35,7 @@ const FIRST = { height: 1, time: 0 }
 const firstOf = (kept: Kept) => ({ height: kept.filesFrom ?? FIRST.height, time: timeOf(kept, kept.filesFrom ?? 0) })
 const rowsIn = ({ fills, ledger = [] }: EventBlock) => fills.length + ledger.length
 
-/** Time of a height: of its block, or of the next below that has one. */
+/** Time of a height: that of its block, or of the next lower one. */
 function timeOf({ blocks }: Kept, height: number): number {
   return blocks.findLast((block) => block.height <= height)?.time ?? FIRST.time
 }
@@ -46,7 +46,7 @@ export function logOf(kept: Kept): FillHistory {
   return { head, since, runs: [blocks.filter(({ height }) => height >= logFrom)] }
 }
 
-/** Files of what `kept` gives at the time; `asked` collects requests. */
+/** Files with the current blocks of `kept`; `asked` collects requests. */
 export function filesOf(kept: () => Kept, asked: FilesRequest[] = []): FilesReader {
   const rows = ({ fromMs, toMs, from = 0, upTo, order, limit }: FilesRequest) => {
     const { blocks, filesTo, gaps = [], damaged } = kept()
@@ -96,7 +96,7 @@ export function filesOf(kept: () => Kept, asked: FilesRequest[] = []): FilesRead
 
 const isIn = (gaps: readonly Gap[], height: number) => gaps.some(({ from, to }) => from <= height && height <= to)
 
-/** Height by height. */
+/** One height at a time. */
 function fundedOf(kept: Kept): FileCoverage['funded'] {
   const first = firstOf(kept).height
   const last = kept.filesTo ?? -1
@@ -111,7 +111,7 @@ function fundedOf(kept: Kept): FileCoverage['funded'] {
   return stretches
 }
 
-/** As sums that run over all that the files know, whatever they lack between. */
+/** Running sums over all known heights, across gaps. */
 function fundingOf(kept: Kept, spans: readonly FundingSpan[]): SpanFunding[] {
   const stretches = fundedOf(kept)
   const known = kept.blocks.filter(({ height }) => isIn(stretches, height))
@@ -125,7 +125,7 @@ function fundingOf(kept: Kept, spans: readonly FundingSpan[]): SpanFunding[] {
   })
 }
 
-/** A past over that, and an archive that knows when each height came. */
+/** An event history over these files, and an archive with block times. */
 export function pastOfKept(kept: () => Kept, asked: FilesRequest[] = []): EventHistory {
   const history = { stored: async () => ok(logOf(kept())) }
   const segmentsFrom = async (at: object) => {
@@ -135,7 +135,7 @@ export function pastOfKept(kept: () => Kept, asked: FilesRequest[] = []): EventH
   return eventHistoryOf({ history, files: filesOf(kept, asked), archive: { segmentsFrom }, after: () => () => {} })
 }
 
-/** The fills of many blocks, many of which share a time; heights are one to three apart. */
+/** Fills of many blocks, often with equal times; heights are 1 to 3 apart. */
 export const blocksOfFills = (own: object = {}) =>
   fc
     .array(

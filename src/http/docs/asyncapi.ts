@@ -1,5 +1,5 @@
-// The AsyncAPI 3 document of /ws, made of the definitions that the gateway parses and sends with. Every channel of the
-// catalogue is a subscription within the one WebSocket, so it appears as messages: what asks for it, and what it brings.
+// Builds the AsyncAPI 3 document of /ws from the definitions that the gateway parses and sends with. Each channel of
+// the catalogue is a subscription within the one WebSocket, so it appears as two messages: subscribe and data.
 
 import * as z from 'zod'
 import { PingFrame, PostFrame, ReplayFrame, SubscribeFrame, UnsubscribeFrame } from '../../protocol/relay/protocol.ts'
@@ -8,7 +8,7 @@ import { Ack, ErrorFrame, Notification, Pong, PostReply, ReplayEvent } from '../
 import { channelSourceText, minutePriceText, snapshotText } from './definition-text.ts'
 import { mapped, schemaOf } from './json-schema.ts'
 
-/** Rules by their numbers in docs/reference/websocket.md. Any other code: connect again with backoff. */
+/** WS-n are rules of the protocol page. For any other code: reconnect with backoff. */
 const CLOSES: readonly (readonly [code: number, why: string, next: string])[] = [
   [1000, 'You closed the socket (WS-45)', 'None needed'],
   [1001, 'You closed it, for example a browser that left the page, or a proxy restarts', 'Reconnect with backoff'],
@@ -44,66 +44,78 @@ type Json = Readonly<Record<string, unknown>>
 const INFO_EXAMPLE = { type: 'info', payload: { type: 'l2Book', coin: 'BTC' } }
 const KEY_QUERY = {
   type: 'object',
-  properties: { key: { type: 'string', description: 'The API key, where it is not sent as a header' } },
+  properties: { key: { type: 'string', description: 'API key, if not sent as a header' } },
 }
 
 const Body = z.looseObject({ type: z.string() })
 
-/** Frames of a client and of the gateway that belong to no channel, by the names of their messages. */
+/** Client frames that belong to no channel, by message name. */
 const CLIENT_FRAMES: Readonly<Record<string, Json>> = {
-  ping: message('Keeps the connection; with the nonce of the last pong it proves that you read', PingFrame, {
-    method: 'ping',
-  }),
+  ping: message(
+    'Keeps the connection open; with the nonce of the last pong it confirms that you read everything before it',
+    PingFrame,
+    {
+      method: 'ping',
+    },
+  ),
   unsubscribe: message(
-    'Ends a subscription; its body must be the very value that was subscribed',
+    'Ends a subscription; its body must equal the subscribed one',
     UnsubscribeFrame.extend({ subscription: Body }),
     { method: 'unsubscribe', subscription: { type: 'allFills' } },
   ),
-  post: message('An info request, answered on the socket at its price', PostFrame, {
+  post: message('Info request over the socket, at its usual price', PostFrame, {
     method: 'post',
     id: 1,
     request: INFO_EXAMPLE,
   }),
-  replay: message('Pauses, resumes or moves the replay of a body', ReplayFrame.safeExtend({ subscription: Body }), {
-    method: 'replay',
-    action: 'seek',
-    subscription: { type: 'trades', coin: 'BTC' },
-    fromBlock: 7,
-  }),
+  replay: message(
+    'Pauses, resumes or seeks the replay of a subscription',
+    ReplayFrame.safeExtend({ subscription: Body }),
+    {
+      method: 'replay',
+      action: 'seek',
+      subscription: { type: 'trades', coin: 'BTC' },
+      fromBlock: 7,
+    },
+  ),
 }
 const GATEWAY_FRAMES: Readonly<Record<string, Json>> = {
-  subscriptionResponse: message('A subscription began or ended; it comes before any of its data', Ack, {
+  subscriptionResponse: message('Acknowledges that a subscription started or ended; precedes its data', Ack, {
     channel: 'subscriptionResponse',
     data: { method: 'subscribe', subscription: { type: 'allFills' } },
   }),
-  error: message('Something was refused, or the connection is about to close; `code` tells a program why', ErrorFrame, {
-    channel: 'error',
-    data: 'Already subscribed: {"type":"allFills"}',
-    code: 'already_subscribed',
-  }),
-  notification: message('A remark, such as that credits run low', Notification, {
+  error: message(
+    'Rejects a frame or announces that the connection closes; `code` is the machine-readable reason',
+    ErrorFrame,
+    {
+      channel: 'error',
+      data: 'Already subscribed: {"type":"allFills"}',
+      code: 'already_subscribed',
+    },
+  ),
+  notification: message('Notice, for example that credits run low', Notification, {
     channel: 'notification',
     data: { notification: 'Credits run low: 120 remain, a tenth or less of what the account had. Top up the account.' },
   }),
-  pong: message('Answers a ping, with a nonce where that had one', Pong, { channel: 'pong' }),
-  replayNews: message('What becomes of a replay', ReplayEvent, {
+  pong: message('Reply to a ping; carries a nonce if requested', Pong, { channel: 'pong' }),
+  replayNews: message('Event of a replay', ReplayEvent, {
     channel: 'replay',
     data: { event: 'gap', subscription: { type: 'trades', coin: 'BTC' }, from: 7, to: 9 },
   }),
-  postAnswer: message('Answers a post', PostReply, {
+  postAnswer: message('Reply to a post', PostReply, {
     channel: 'post',
     data: { id: 1, response: { type: 'info', payload: { type: 'l2Book', data: null } } },
   }),
 }
 
-/** The document of these channels. */
+/** The AsyncAPI document of these channels. */
 export function asyncApiDocument(channels: readonly AnyChannel[]): Json {
-  const asked = {
+  const clientMessages = {
     ...Object.fromEntries(channels.map((channel) => [subscribeName(channel), subscribeMessage(channel)])),
     ...CLIENT_FRAMES,
   }
   const shared = new Map<string, unknown>()
-  const told = {
+  const gatewayMessages = {
     ...Object.fromEntries(channels.map((channel) => [channel.type, dataMessage(channel, shared)])),
     ...GATEWAY_FRAMES,
   }
@@ -114,51 +126,52 @@ export function asyncApiDocument(channels: readonly AnyChannel[]): Json {
       version: '1',
       license: { name: 'MIT', url: 'https://spdx.org/licenses/MIT.html' },
       description:
-        'One WebSocket carries every subscription of a client. Frames are JSON texts; prices and sizes are decimal ' +
-        'strings, times are Unix milliseconds. Unknown fields of a subscription are refused, those beside it are ignored and ' +
-        'named in a notification, or refused where they belong inside it; frames may gain fields.',
+        'One WebSocket carries every subscription of a client. Frames are JSON texts; prices and sizes are decimal strings, times are Unix milliseconds. A subscription with an unknown field is rejected. Unknown fields next to `subscription` are ignored and listed in a notification, or rejected if they belong inside it. Frames may gain fields.',
     },
     defaultContentType: 'application/json',
     servers: {
       gateway: {
         host: '{host}',
         protocol: 'wss',
-        variables: { host: { default: 'localhost', description: 'Where the gateway is deployed' } },
+        variables: { host: { default: 'localhost', description: 'Host of the gateway' } },
         security: [{ $ref: '#/components/securitySchemes/query' }, { $ref: '#/components/securitySchemes/bearer' }],
       },
     },
     channels: {
       ws: {
         address: '/ws',
-        description: 'Send a ping at least every 30 s, as a frame: pings of the WebSocket protocol do not count.',
+        description:
+          'Send a ping frame (`{"method":"ping"}`) at least every 30 s. Pings of the WebSocket protocol do not count.',
         bindings: { ws: { method: 'GET', query: KEY_QUERY } },
-        // The format has no place for close codes.
+        // AsyncAPI has no standard field for close codes.
         'x-close-codes': CLOSE_CODES,
-        messages: mapped({ ...asked, ...told }, (_, name) => ({ $ref: `#/components/messages/${name}` })),
+        messages: mapped({ ...clientMessages, ...gatewayMessages }, (_, name) => ({
+          $ref: `#/components/messages/${name}`,
+        })),
       },
     },
     operations: {
-      subscribe: operation('receive', 'Begins a subscription', channels.map(subscribeName), [
+      subscribe: operation('receive', 'Starts a subscription', channels.map(subscribeName), [
         'subscriptionResponse',
         'error',
       ]),
-      unsubscribe: operation('receive', 'Ends one', ['unsubscribe'], ['subscriptionResponse', 'error']),
-      ping: operation('receive', 'Keeps the connection', ['ping'], ['pong']),
-      post: operation('receive', 'Asks an info question over the socket', ['post'], ['postAnswer', 'error']),
-      replay: operation('receive', 'Steers a replay', ['replay'], ['replayNews', 'error']),
+      unsubscribe: operation('receive', 'Ends a subscription', ['unsubscribe'], ['subscriptionResponse', 'error']),
+      ping: operation('receive', 'Keeps the connection open', ['ping'], ['pong']),
+      post: operation('receive', 'Sends an info request over the socket', ['post'], ['postAnswer', 'error']),
+      replay: operation('receive', 'Controls a replay', ['replay'], ['replayNews', 'error']),
       data: operation(
         'send',
-        'What subscriptions bring',
+        'Delivers data of subscriptions',
         channels.map(({ type }) => type),
       ),
-      tell: operation('send', 'Remarks, and why the socket is about to close', ['notification', 'error']),
+      notify: operation('send', 'Sends notices, and the reason before the socket closes', ['notification', 'error']),
     },
     components: {
-      messages: { ...asked, ...told },
+      messages: { ...clientMessages, ...gatewayMessages },
       schemas: Object.fromEntries(shared),
       securitySchemes: {
         query: { type: 'httpApiKey', in: 'query', name: 'key', description: 'An API key (`cqt_…`)' },
-        bearer: { type: 'http', scheme: 'bearer', description: 'The same key in a header' },
+        bearer: { type: 'http', scheme: 'bearer', description: 'The same API key, as a header' },
       },
     },
   }
@@ -170,15 +183,15 @@ function subscribeName({ type }: AnyChannel): string {
 
 function subscribeMessage(channel: AnyChannel): Json {
   const { type, summary, example, request } = channel
-  const said = `Credits: ${minutePriceText(channel)}. Source: ${channelSourceText(channel)}. Snapshot: ${snapshotText(channel)}.`
+  const description = `Credits: ${minutePriceText(channel)}. Source: ${channelSourceText(channel)}. Snapshot: ${snapshotText(channel)}.`
   const subscribe = SubscribeFrame.extend({ subscription: request })
-  const asked = { method: 'subscribe', subscription: { type, ...example.request } }
-  return { ...message(summary, subscribe, asked), description: said }
+  const frame = { method: 'subscribe', subscription: { type, ...example.request } }
+  return { ...message(summary, subscribe, frame), description }
 }
 
 function dataMessage(channel: AnyChannel, shared: Map<string, unknown>): Json {
   const { type, example } = channel
-  return message(`What a subscription of \`${type}\` brings`, publishedFrame(channel), example.frame, shared)
+  return message(`Data of a \`${type}\` subscription`, publishedFrame(channel), example.frame, shared)
 }
 
 function message(summary: string, payload: z.ZodType, example: unknown, shared = new Map<string, unknown>()): Json {
@@ -189,10 +202,10 @@ function operation(
   action: 'send' | 'receive',
   summary: string,
   messages: readonly string[],
-  answers?: readonly string[],
+  replies?: readonly string[],
 ): Json {
   const channel = { $ref: '#/channels/ws' }
   const refs = (names: readonly string[]) => names.map((name) => ({ $ref: `#/channels/ws/messages/${name}` }))
-  const reply = answers && { reply: { channel, messages: refs(answers) } }
+  const reply = replies && { reply: { channel, messages: refs(replies) } }
   return { action, summary, channel, messages: refs(messages), ...reply }
 }

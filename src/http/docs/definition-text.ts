@@ -1,4 +1,4 @@
-// What people read about a query or a channel, in the published documents and tables, derived from its definition.
+// Texts about queries and channels for the published documents and tables, derived from their definitions.
 
 import * as z from 'zod'
 import { formatCredits } from '../../core/amount.ts'
@@ -15,33 +15,33 @@ const EXAMPLE_BOOK = {
 
 const EXAMPLE_POSITION = { height: 700000000, time: 1789999999930, epoch: '5f0c1d9e-3a52-4c39-9d5f-0b8d6f7a1c11' }
 
-/** What it costs, with the price of a wildcard where it has one. */
+/** Price per minute, with the wildcard price if there is one. */
 export function minutePriceText(channel: AnyChannel): string {
-  if (typeof channel.price !== 'function') return `${priceAt(channel, channel.example.request)} a minute`
-  return `${priceAt(channel, { coin: 'BTC' })} a coin and minute, ${priceAt(channel, {})} a minute without \`coin\``
+  if (typeof channel.price !== 'function') return `${priceAt(channel, channel.example.request)} per minute`
+  return `${priceAt(channel, { coin: 'BTC' })} per coin and minute, ${priceAt(channel, {})} per minute without \`coin\``
 }
 
-/** Where its data come from, and what it is asked by. */
+/** Data source of a channel and its selector. */
 export function channelSourceText(channel: AnyChannel): string {
   if (channel.source === 'books') return 'books, by coin or market type'
   if (channel.source === 'views') return `books${channel.by === null ? '' : `, by ${channel.by}`}`
   if (channel.source === 'states') {
-    return `info, read again every few seconds${'user' in channel.example.request ? ' and after events of the user' : ''}`
+    return `info, polled every few seconds${'user' in channel.example.request ? ' and after each event of the user' : ''}`
   }
   if (channel.source === 'l4') return 'orders, by coin'
   return `events of each block${channel.by === null ? '' : `, by ${channel.by}`}`
 }
 
-/** What comes before the first change. */
+/** Content of the initial snapshot. */
 export function snapshotText(channel: AnyChannel): string {
   if (channel.source === 'books') return channel.snapshot ? 'a Snapshot of each coin' : 'none'
-  if (channel.source === 'states') return 'what is now'
+  if (channel.source === 'states') return 'current state'
   if (channel.source === 'l4') return 'a Snapshot'
-  if (channel.source === 'views' || channel.fetched === 'candles') return 'the present state'
-  return channel.history ? 'what was before' : 'none'
+  if (channel.source === 'views' || channel.fetched === 'candles') return 'current state'
+  return channel.history ? 'recent history' : 'none'
 }
 
-/** Frames that an example request may bring, the first one first. */
+/** Example frames of a subscription, in order. */
 export function exampleFrames(channel: AnyChannel): readonly unknown[] {
   const { frame } = channel.example
   const snapshot = channel.source === 'books' ? channel.snapshot?.(EXAMPLE_BOOK) : null
@@ -55,22 +55,22 @@ function priceAt(channel: AnyChannel, request: object): string {
   return formatCredits(minutePrice({ source: channel.source, channel, body } as Target))
 }
 
-/** Where its answers come from. */
+/** Source of a query's responses. */
 export function sourceText(query: AnyQuery): string {
-  if (usesUpstream(query)) return usesHistory(query) ? 'own history, else upstream' : 'upstream'
+  if (usesUpstream(query)) return usesHistory(query) ? 'own history, then upstream' : 'upstream'
   return usesHistory(query) ? 'own history' : 'own books'
 }
 
-/** How old its answers may be. */
+/** Maximum age of a query's responses. */
 export function freshnessText({ freshness }: AnyQuery): string {
   const { freshMs, revalidateMs } = termsOf(freshness)
-  if (freshness.class === 'none') return 'present state, never kept'
-  if (freshMs === 0) return 'asked every call'
+  if (freshness.class === 'none') return 'current state, never cached'
+  if (freshMs === 0) return 'fetched on every call'
   const age = freshMs < 1_000 ? `${freshMs} ms` : `${freshMs / 1_000} s`
   return revalidateMs > 0 ? `${age}, then stale while revalidating` : `at most ${age}`
 }
 
-/** The fields beside `type`, those that may be left out with a question mark; `none` where it takes none. */
+/** Request fields except `type`, optional ones with a question mark; `none` if there are none. */
 export function fieldsText({ request }: AnyQuery): string {
   return fieldsOf(z.toJSONSchema(request, { io: 'input' })) || 'none'
 }
@@ -85,13 +85,13 @@ function fieldsOf({ properties = {}, required = [] }: z.core.JSONSchema.BaseSche
     .join(', ')
 }
 
-/** Its price in credits, with that of a wildcard where it has one. */
+/** Price in credits, with the wildcard price if there is one. */
 export function priceText(query: AnyQuery): string {
   const [plain, wildcard] = prices(query).map((amount) => formatCredits(amount))
   return wildcard === undefined ? `${plain}` : `${plain}, ${wildcard} flat for \`dex\` \`*\` or \`ALL_DEXES\``
 }
 
-/** Micro-credits for one DEX, and for all of them where that is dearer. */
+/** Micro-credits for one DEX, and for all DEXes if the price differs. */
 function prices(query: AnyQuery): readonly number[] {
   const priceAt = (more: object) => priceOf(query, query.request.parse({ type: query.type, ...more }))
   if (typeof query.price === 'number') return [query.price]

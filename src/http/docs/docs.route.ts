@@ -1,5 +1,5 @@
-// GET /openapi.json, /openapi/info/<type>.json, /asyncapi.json and /graphql/schema.graphql: every surface described for
-// programs. Free, without a key, each built once per isolate, and not sent to a client that has it. /docs, for people, is
+// GET /openapi.json, /openapi/info/<type>.json, /asyncapi.json and /graphql/schema.graphql: the machine-readable
+// documents. They are free, need no key, are built once per isolate and support ETags. The pages of /docs are static
 // files (site/write-docs.node.ts).
 
 import { type Context, Hono } from 'hono'
@@ -19,7 +19,7 @@ const HEADERS = {
 const JSON_HEADERS = { ...HEADERS, 'content-type': 'application/json' }
 const TEXT_HEADERS = { ...HEADERS, 'content-type': 'text/plain; charset=utf-8' }
 
-/** The routes of all; `operations` are what other surfaces than info have to say, `sdl` is the schema of GraphQL. */
+/** `operations`: endpoints of the surfaces other than info; `sdl`: the GraphQL schema. */
 export function docsRoutes<Env extends object>(operations: readonly Operation[], sdl: string) {
   const app = new Hono<{ Bindings: Env }>()
   const served = (path: string, headers: Record<string, string>, write: () => string) => {
@@ -41,11 +41,11 @@ export function docsRoutes<Env extends object>(operations: readonly Operation[],
 
 interface ServedDocument {
   readonly text: string
-  /** A weak one: the text may travel in several encodings. */
+  /** Weak ETag: the same text is sent in several encodings. */
   readonly tag: string
 }
 
-/** Writes a document at its first call, and keeps it for all later ones. */
+/** Builds a document on the first call and caches it. */
 function lazyDocument(write: () => string): () => Promise<ServedDocument> {
   let written: Promise<ServedDocument> | null = null
   return () => {

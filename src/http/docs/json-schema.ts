@@ -1,10 +1,11 @@
-// JSON Schema of zod schemas for the published document; what has a name moves to the schemas that the document shares.
+// Converts zod schemas to JSON Schema for the published documents. Named schemas move to the document's shared
+// components.
 
 import * as z from 'zod'
 
 /**
- * As input for answers too: they do not transform, and as output their objects would be closed. What a schema can only
- * say in code (a pipe to another type) is left open.
+ * Uses the input side for responses too: they do not transform, and the output side would close their objects. Parts
+ * that exist only in code (pipes to another type) stay open.
  */
 export function schemaOf(
   schema: z.ZodType,
@@ -22,7 +23,7 @@ export function schemaOf(
   return withSharedRefs(own)
 }
 
-/** `maxItems` says that a tuple ends; generators that find `items` too make an array of nothing of it. */
+/** `maxItems` already ends a tuple; with `items: false` as well, generators produce an array of `never`. */
 function withoutEnd({ jsonSchema }: { readonly jsonSchema: z.core.JSONSchema.BaseSchema }): void {
   if (jsonSchema.prefixItems !== undefined && jsonSchema.items === false) delete jsonSchema.items
 }
@@ -32,7 +33,7 @@ function withSharedRefs(value: unknown): Record<string, unknown> {
   return JSON.parse(text)
 }
 
-/** The same names with what becomes of each. */
+/** Maps the values of a record, keeping its keys. */
 export function mapped<From, To>(
   record: Readonly<Record<string, From>>,
   of: (value: From, name: string) => To,

@@ -1,4 +1,4 @@
-// Operations of the operator's API and of the platform as paths of the OpenAPI document, and what is sent to webhooks.
+// OpenAPI paths of the operator's API and the platform, and the webhook events.
 
 import * as z from 'zod'
 import { formatCredits } from '../../core/amount.ts'
@@ -14,28 +14,28 @@ const Refusal = z
   .meta({ id: 'PlatformRefusal' })
 
 export const OPERATION_REFUSALS: Readonly<Record<number, string>> = {
-  400: 'A field is wrong; `error_message` names it',
-  401: 'The token or key is missing or wrong',
+  400: 'A field is invalid; `error_message` names it',
+  401: 'The token or key is missing or invalid',
   402: 'Not enough credits',
-  403: 'The key, or the role of who calls, may not call this',
-  404: 'There is no such account, key, plan or pipeline, or no such endpoint',
-  409: 'What is there already is in the way; `error_message` names the field',
-  413: 'The body is larger than 16 KiB, or than its operation says',
+  403: 'The key or the role of the operator does not allow this call',
+  404: 'Unknown account, key, plan, pipeline or endpoint',
+  409: 'Conflict with the current state; `error_message` names the field',
+  413: 'The body exceeds 16 KiB, or the limit given by the operation',
   429: 'Too many requests; `error_message` names the limit, such as `rest_requests_per_second` of the plan; see `retry-after`',
-  500: 'A fault of ours; quote the request id',
-  503: 'A part of the gateway cannot be reached; see `retry-after`',
+  500: 'Internal error; quote the request id when you report it',
+  503: 'A part of the gateway is unreachable; see `retry-after`',
 }
 const KEY_REFUSALS = [401, 403, 429, 500, 503]
 const REFUSALS_BY_AUTH = { admin: [400, 401, 403, 404, 500, 503], key: KEY_REFUSALS, service: KEY_REFUSALS } as const
 
-/** The paths of these operations, with those of one path together. */
+/** Operations grouped by path. */
 export function operationPaths(operations: readonly Operation[], shared: Shared): Record<string, Json> {
   return mapped(Object.groupBy(operations, ({ path }) => path) as Record<string, Operation[]>, (ofPath) =>
     Object.fromEntries(ofPath.map((operation) => [operation.method, openApiOperation(operation, shared)])),
   )
 }
 
-/** Responses that the operations refer to. */
+/** Shared error responses that the operations reference. */
 export function operationRefusals(shared: Shared): Record<string, Json> {
   const content = jsonContent({ schema: schemaOf(Refusal, shared) })
   return Object.fromEntries(
@@ -75,7 +75,7 @@ function openApiOperation(operation: Operation, shared: Shared): Json {
   }
 }
 
-/** What its door, its input and its price bring, and what it names itself. */
+/** Error statuses that follow from authentication, input and price, and those that the operation lists. */
 export function refusalStatuses({ auth, price, priceText, params = {}, query, body, refusals }: Operation): number[] {
   const parts = Object.values(params)
   const isRead = query !== undefined || body !== undefined || parts.some((part) => !part.safeParse('').success)
@@ -105,21 +105,25 @@ function responseName(status: string | number): string {
   return `platform-${status}`
 }
 
-/** What the documents say of an operation beside its summary. */
+/** Description of an operation: its text, required key or role, and price. */
 export function operationText(operation: Operation): string {
   const { description = '', auth, acceptsAnyKey = false, price = 0, priceText = formatCredits(price) } = operation
-  const role = auth === 'admin' ? `Takes the role \`${roleFor(operation)}\`.` : ''
+  const role = auth === 'admin' ? `Requires the role \`${roleFor(operation)}\`.` : ''
   const key =
-    auth === 'service' ? 'Takes a service key.' : acceptsAnyKey ? 'Takes any key, whatever its products.' : role
+    auth === 'service'
+      ? 'Requires a service key.'
+      : acceptsAnyKey
+        ? 'Accepts any key, regardless of its products.'
+        : role
   const cost = priceText === '0' ? '' : `Credits: ${priceText}.`
   return [description, key, cost].filter((part) => part !== '').join(' ')
 }
 
 const HEADERS: Readonly<Record<string, string>> = {
-  'webhook-id': 'The event: the same at every attempt',
-  'webhook-timestamp': 'Of this attempt, Unix seconds',
+  'webhook-id': 'Event id, the same on every attempt',
+  'webhook-timestamp': 'Time of this attempt, Unix seconds',
   'webhook-signature':
-    '`v1,` and the base64 of HMAC-SHA256 over `<id>.<timestamp>.<body>`, as Standard Webhooks has it',
+    '`v1,` followed by the base64 HMAC-SHA256 of `<id>.<timestamp>.<body>`, as defined by Standard Webhooks',
 }
 
 interface WebhookEvent {
@@ -138,7 +142,7 @@ export const EVENTS: readonly WebhookEvent[] = [
   },
   {
     schema: PipelinePausedEvent,
-    summary: 'A pipeline was paused, because the key that it was charged to was revoked or has expired',
+    summary: 'A pipeline was paused because its key was revoked or expired',
     example: {
       ...EXAMPLE,
       id: 'evt_pipe_9fKxWq2TbNkRzd5mYvHs4u_1790000000000',
@@ -152,26 +156,26 @@ export const EVENTS: readonly WebhookEvent[] = [
   },
   {
     schema: TestEvent,
-    summary: 'The operator looks whether events arrive; sent once',
+    summary: 'Test event, sent once on request',
     example: { ...EXAMPLE, type: 'test' },
   },
 ]
 
-/** By the type of the event. */
+/** OpenAPI webhooks by event type. */
 export function eventWebhooks(shared: Shared): Json {
   const parameters = Object.entries(HEADERS).map(([name, description]) => {
     return { name, in: 'header', required: true, description, schema: { type: 'string' } }
   })
-  const described = ({ schema, summary, example }: WebhookEvent): [string, Json] => {
+  const eventOperation = ({ schema, summary, example }: WebhookEvent): [string, Json] => {
     const post = {
       operationId: `on.${example.type}`,
       summary,
       security: [],
       parameters,
       requestBody: { required: true, content: jsonContent({ schema: schemaOf(schema, shared), example }) },
-      responses: { '2XX': { description: 'It arrived. After anything else it is sent again, for a day' } },
+      responses: { '2XX': { description: 'Event received. Any other status is retried for one day' } },
     }
     return [example.type, { post }]
   }
-  return Object.fromEntries(EVENTS.map(described))
+  return Object.fromEntries(EVENTS.map(eventOperation))
 }

@@ -1,6 +1,6 @@
-// The OpenAPI 3.1 documents, built from the schemas that requests are parsed with. The whole one has `POST /info` once: its body
-// is one of the types, told apart by `type`, and `InfoAnswerByType` says which answer belongs to which. A document of a
-// single type has exactly its request and its answer.
+// Builds the OpenAPI 3.1 documents from the schemas that parse requests. The full document has `POST /info` once, as a
+// union discriminated by `type`; `InfoAnswerByType` maps each type to its response. The document of a single type has
+// exactly one request and one response.
 
 import * as z from 'zod'
 import type { AnyQuery } from '../../info/query.ts'
@@ -24,45 +24,46 @@ const Refusal = z
   })
   .meta({ id: 'Refusal' })
 
-/** Statuses of a refusal, each with when. Only a 2xx costs credits. */
+/** Error statuses and their causes. Only 2xx responses cost credits. */
 export const INFO_REFUSALS: Readonly<Record<string, string>> = {
-  400: 'The body is not JSON, or its type is unknown',
+  400: 'The body is not JSON, or `type` is unknown',
   401: 'The key is missing, malformed, unknown, revoked or expired',
   402: 'Not enough credits',
-  403: 'The key is not for this, or not for this address',
+  403: 'The key does not include this product, or the caller’s address is not allowed',
   413: 'The body is larger than 64 KiB',
   415: 'The content type is not application/json',
-  422: 'A field is wrong; `msg` names it',
+  422: 'A field is invalid; `msg` names it',
   429: 'Too many requests; `msg` names the limit, such as `info_requests_per_second` of the plan; see `retry-after`',
-  500: 'A fault of ours; quote the request id',
-  502: 'The source answered with an error',
-  503: 'The source is not available; see `retry-after`',
-  504: 'The source did not answer in time',
+  500: 'Internal error; quote the request id when you report it',
+  502: 'The upstream source returned an error',
+  503: 'The upstream source is unavailable; see `retry-after`',
+  504: 'The upstream source did not respond in time',
 }
 
 const HEADERS: Readonly<Record<string, string>> = {
-  'x-request-id': 'Quote it when you report a problem',
-  'x-credits-cost': 'Credits that this answer cost',
-  'x-credits-remaining': 'Credits that this key may still spend, as the answering isolate knows it',
-  'x-block-height': 'The block that the answer reflects, where known',
-  'x-history-from-height': 'Answers from our own history: nothing is missing from this block to `x-block-height`',
-  'x-history-from-time': 'The time of that block, Unix milliseconds',
-  'x-ignored-fields': 'Fields of the request that its type does not have, with what was probably meant',
-  age: 'Age of a cached answer in seconds',
+  'x-request-id': 'Request id; quote it when you report a problem',
+  'x-credits-cost': 'Credits charged for this response',
+  'x-credits-remaining': 'Credits that this key can still spend, as known to the serving isolate',
+  'x-block-height': 'Block height that the response reflects, if known',
+  'x-history-from-height':
+    'For responses from our own history: height from which it is complete up to `x-block-height`',
+  'x-history-from-time': 'Time of that block, Unix milliseconds',
+  'x-ignored-fields': 'Unknown request fields, with suggestions',
+  age: 'Age of a cached response, in seconds',
 }
 
 const INFO = { title: 'Weir', version: '1', license: { name: 'MIT', identifier: 'MIT' } }
 const BEARER = {
   type: 'http',
   scheme: 'bearer',
-  description: 'An API key (`cqt_…`) or, on the platform, a service key (`cqs_…`)',
+  description: 'API key (`cqt_…`) or, on the platform, service key (`cqs_…`)',
 }
 const COMMON = { openapi: '3.1.0', servers: [{ url: '/' }], security: [{ key: [] }] }
 
-/** Where the document of one type is served, as hono and OpenAPI both write it. */
+/** URL path of the document of one type. */
 export const typeDocumentPath = (type: string): string => `/openapi/info/${type}.json`
 
-/** The document of these queries, in the order of their types, and of what the other surfaces have to say. */
+/** The full document: info queries sorted by type, and the operations of the other surfaces. */
 export function openApiDocument(queries: readonly AnyQuery[], operations: readonly Operation[]): Json {
   const schemas = new Map<string, unknown>()
   const info = infoOperation(queries, schemas)
@@ -74,12 +75,7 @@ export function openApiDocument(queries: readonly AnyQuery[], operations: readon
     ...COMMON,
     info: {
       ...INFO,
-      description:
-        'Every info query is `POST /info`; `type` selects it. `InfoAnswerByType` has the schema of the answer to each ' +
-        `type, and \`${typeDocumentPath('<type>')}\` describes one type alone. ` +
-        'Prices and sizes are decimal strings, times are Unix milliseconds. Unknown fields of an info request are ignored ' +
-        'and named in `x-ignored-fields`; answers may gain fields. All other bodies refuse unknown fields, except that of ' +
-        'the status of a pipeline. The operator’s API exists where `ADMIN_TOKEN` is set.',
+      description: `Every info query is \`POST /info\`; \`type\` selects it. \`InfoAnswerByType\` has the response schema of each type, and \`${typeDocumentPath('<type>')}\` describes a single type. Prices and sizes are decimal strings, times are Unix milliseconds. Unknown fields of an info request are ignored and listed in \`x-ignored-fields\`; responses may gain fields. Other request bodies reject unknown fields, except the body that sets the status of a pipeline. The operator’s API exists only if \`ADMIN_TOKEN\` is set.`,
     },
     paths: {
       '/info': { post: info },
@@ -88,14 +84,14 @@ export function openApiDocument(queries: readonly AnyQuery[], operations: readon
       '/v1/{chain}': { post: rpcOperation() },
       '/status': { get: status },
     },
-    // An upgrade is answered with 101, which is no response to a generated client: these are not among the paths.
+    // Generated clients cannot handle a 101 response, so upgrades are not listed in `paths`.
     'x-websockets': { '/ws': { get: socketOperation() }, '/graphql': { get: graphqlOperation() } },
     webhooks,
     components: {
       securitySchemes: {
         key: BEARER,
-        queryKey: { type: 'apiKey', in: 'query', name: 'key', description: 'The same API key, on `/ws` alone' },
-        service: { type: 'http', scheme: 'bearer', description: 'A service key (`cqs_…`)' },
+        queryKey: { type: 'apiKey', in: 'query', name: 'key', description: 'The same API key, only on `/ws`' },
+        service: { type: 'http', scheme: 'bearer', description: 'Service key (`cqs_…`)' },
         admin: { type: 'http', scheme: 'bearer', description: 'The operator’s `ADMIN_TOKEN`' },
       },
       ...infoComponents(schemas, refusals),
@@ -103,7 +99,7 @@ export function openApiDocument(queries: readonly AnyQuery[], operations: readon
   }
 }
 
-/** The document of one type: a generator that reads it knows the answer of every call. */
+/** The document of one type, for generators that need one response type per call. */
 export function typeDocument(query: AnyQuery): Json {
   const schemas = new Map<string, unknown>()
   const { type, summary, example, request, response } = query
@@ -125,7 +121,7 @@ export function typeDocument(query: AnyQuery): Json {
   }
 }
 
-/** `POST /info` for every type; its schemas get names, which generators make types of. */
+/** `POST /info` for all types, with named schemas so that generators create named types. */
 function infoOperation(queries: readonly AnyQuery[], schemas: Map<string, unknown>): Json {
   const sorted = [...queries].sort((a, b) => (a.type < b.type ? -1 : 1))
   for (const query of sorted) {
@@ -142,19 +138,19 @@ function infoOperation(queries: readonly AnyQuery[], schemas: Map<string, unknow
     oneOf: requests,
     discriminator: { propertyName: 'type', mapping: byType(requests.map(({ $ref }) => $ref)) },
   })
-  // Several may fit one answer: an empty list is one of many types.
+  // `anyOf`, because one response can match several types: an empty list, for example.
   schemas.set('InfoAnswer', { anyOf: answers })
   schemas.set('InfoAnswerByType', {
     type: 'object',
-    description: 'The answer to each type of request. Never sent: generators make a map of types of it.',
+    description: 'Response schema by request type. Never sent; exists so that generators create a type map.',
     properties: byType(answers),
     required: types,
   })
   return {
     operationId: 'info',
     tags: ['info'],
-    summary: 'Answers a query; `type` selects it',
-    description: 'The schemas of requests say what each type costs, where it is answered from and how fresh.',
+    summary: 'Runs an info query; `type` selects it',
+    description: 'The request schemas state the price, source and freshness of each type.',
     requestBody: {
       required: true,
       content: jsonContent({
@@ -180,7 +176,7 @@ function creditsText(query: AnyQuery): string {
 function infoResponses(answer: Json): Json {
   return {
     200: {
-      description: 'The answer',
+      description: 'Response of the query type',
       headers: mapped(HEADERS, (_, name) => ref('headers', name)),
       content: jsonContent(answer),
     },
@@ -188,7 +184,7 @@ function infoResponses(answer: Json): Json {
   }
 }
 
-/** What the operations of info refer to, with the schemas that were collected until now. */
+/** Components referenced by the info operations, including all schemas collected so far. */
 function infoComponents(schemas: Map<string, unknown>, responses: Json = {}): Json {
   const content = jsonContent({ schema: schemaOf(Refusal, schemas) })
   return {

@@ -1,7 +1,7 @@
-// What belongs to an account, mounted twice: below /admin for the operator, below /platform for the account's own keys.
-// Invariants (test/http/platform/own-account.worker.test.ts): only a service key that nothing restricts makes, changes, rotates or
-// revokes keys, sets a webhook or orders credits, so that no key widens itself; every service key may revoke itself; no key
-// reaches another account.
+// Endpoints on account resources exist twice: below /admin for the operator and below /platform for the account's own
+// keys. Invariants (test/http/platform/own-account.worker.test.ts): only an unrestricted service key can create,
+// change, rotate or revoke keys, set a webhook or order credits, so that no key can extend its own rights; every
+// service key can revoke itself; no key reaches another account.
 
 import type * as z from 'zod'
 import { type KeyRow, pipelineRight, restrictionOf, rootOf } from '../../accounts/key-row.ts'
@@ -22,38 +22,41 @@ import { AccountFilter, KEY_PARAMS } from './key-shapes.ts'
 import type { KeyRef, Keys, Platform } from './platform-api.ts'
 import type { Refusal } from './refusal.ts'
 
-const FREE_TEXT = 'Free of charge, with or without the last slash.'
-export const READ_ACCESS_TEXT = `${FREE_TEXT} With an API or a service key.`
+const FREE_TEXT = 'Free of charge. The trailing slash is optional.'
+export const READ_ACCESS_TEXT = `${FREE_TEXT} Accepts API keys and service keys.`
 export const MANAGE_ACCESS_TEXT =
-  'Free of charge. With a service key that nothing restricts: it has no cap, no ranges, no end, and `pipelines` is `all`, so ' +
-  'that no key comes to more than it may.'
+  'Free of charge. Requires an unrestricted service key (no cap, ranges or expiry, and `pipelines` is `all`), so that no key can extend its own rights.'
 
-/** Why this key may not manage keys, null where it may. It is asked of the table: nothing that travels with a call knows all of it. */
+/**
+ * Failure if this key may not manage the account, else null. Needs the row from the table, because the identity of a
+ * call lacks some restrictions.
+ */
 export function managementRefusal(key: KeyRow | null): Failure | null {
-  if (key === null) return keyCannotManage('is not known any more')
+  if (key === null) return keyCannotManage('no longer exists')
   if (key.kind !== 'service') return keyCannotManage('is an API key (cqt_)')
-  if (key.replaced_by !== null) return keyCannotManage('was replaced by another one')
+  if (key.replaced_by !== null) return keyCannotManage('was replaced by a newer one')
   const restriction = restrictionOf(key)
   if (restriction !== null) return keyCannotManage(restriction)
-  // It would make itself one that may touch all.
-  return pipelineRight(key) === 'own' ? keyCannotManage('may touch its own pipelines alone') : null
+  // Otherwise it could create a key with more rights than its own.
+  return pipelineRight(key) === 'own' ? keyCannotManage('is limited to its own pipelines') : null
 }
 
-/** The key that calls, where it may manage keys. */
+/** Row of the calling key, if it may manage the account. */
 export async function managingKey(keys: Pick<Keys, 'findByHash'>, keyHash: KeyHash): Promise<Result<KeyRow, Failure>> {
   const key = await keys.findByHash(keyHash)
   const refused = managementRefusal(key)
   return refused === null && key !== null ? ok(key) : err(refused ?? KEY_ENDED)
 }
 
-function keyCannotManage(what: string): Failure {
-  const why = `This key ${what}, and an account is managed with a service key (cqs_) that nothing restricts: no cap, no ranges, no end, all pipelines`
-  return { kind: 'not_entitled', why: `${why}. Use such a key, or ask the operator.` }
+function keyCannotManage(problem: string): Failure {
+  const need =
+    'Managing an account needs an unrestricted service key (cqs_): no cap, ranges or expiry, and all pipelines'
+  return { kind: 'not_entitled', why: `This key ${problem}. ${need}.` }
 }
 
 export const ACCOUNT_PARAMS = { id: AccountId }
 
-/** The account of a call; `by`: root of its key that calls, null: the operator. */
+/** Account of a call; `by`: root of the calling key, null: the operator. */
 interface AccountTarget {
   readonly account: AccountId
   readonly by: string | null
@@ -61,7 +64,7 @@ interface AccountTarget {
 
 interface KeyTarget {
   readonly key: KeyRef
-  /** The account, and root of its key that calls; null: the operator. */
+  /** Account and root of the calling key; null: the operator. */
   readonly owner: { readonly account: AccountId; readonly by: string } | null
 }
 
@@ -73,9 +76,9 @@ interface TargetCall {
 interface Resource<Target> {
   readonly admin: Pick<Operation, 'params' | 'query'>
   readonly own: Pick<Operation, 'params'>
-  /** Of the operator's call. */
+  /** Target of an operator call. */
   readonly adminTarget: (call: TargetCall, platform: Platform) => Promise<Result<Target, Refusal>>
-  /** Of the call of a key of the account that may manage it. */
+  /** Target of a call with a managing key of the account. */
   readonly ownerTarget: (call: TargetCall, owner: { readonly account: AccountId; readonly by: string }) => Target
 }
 
@@ -101,7 +104,7 @@ export const KEY: Resource<KeyTarget> = {
 
 type EndpointOptions = Definition & { readonly body?: Body }
 
-/** One operation on what belongs to an account, as two endpoints: the operator's and the owner's. */
+/** One operation on an account resource as two endpoints: the operator's and the owner's. */
 export function adminAndOwnEndpoints<
   Target,
   const Sent extends Body | undefined = undefined,

@@ -1,6 +1,6 @@
-// What an operator does with accounts and plans, over D1 and the meters. Invariants: a retry repeats nothing; a change of a plan
-// is one statement; telling it to the accounts on the plan is repeatable, page by page, and takes nothing from a period that
-// runs; nothing is changed where anything is wrong; accounts keep the kind of plan that they were put on.
+// Account and plan management for the operator, over D1 and the credit meters. Invariants: retries are idempotent; a
+// plan change is one statement, and applying it to accounts is repeatable, page by page, and never shortens a running
+// period; invalid input changes nothing; accounts keep the kind of plan they were put on.
 
 import { type AccountRow, AccountStore } from '../../accounts/accounts.store.ts'
 import { activeKeysFromD1, putKeyHint } from '../../accounts/key-records.store.ts'
@@ -33,14 +33,14 @@ export function accountsOf({ db, kv, meterOf, nowMs }: AccountPorts): Accounts {
   const absent = async (id: string) => unknownAccount(id, nearestName(id, await store.accountIds(LIST_MAX)))
   const missing = async (id: string) => ((await store.account(id)) === null ? absent(id) : null)
 
-  /** First credits that are given by number take the place of the first period's, and do not expire. */
+  /** Starts the plan in the meter. Explicit `credits` replace those of the first period and do not expire. */
   async function begin({ id, terms }: AccountRow, plan: ListedPlan, meter: AccountMeterApi, credits?: MicroCredits) {
     const isNew = (await meter.balance()).granted === 0
     if (credits !== undefined) {
       const answer = await meter.grantCredits(FIRST_GRANT, credits)
       if (answer.ok && !answer.repeated) await store.addGrant(id, FIRST_GRANT, credits, nowMs())
     }
-    // An account of before plans had periods has had its first credits.
+    // An account from before plans had periods already got its first credits.
     const firstMicro = credits === undefined && isNew ? null : 0
     await meter.beginPlan({ plan: plan.name, terms: effectiveTerms(plan, termsFrom(terms)), firstMicro })
   }
@@ -52,7 +52,7 @@ export function accountsOf({ db, kv, meterOf, nowMs }: AccountPorts): Accounts {
       if (!allowed.ok) return allowed
       const created = await store.ensureAccount(id, choice.plan, termsText(choice.terms), nowMs())
       const meter = meterOf(id)
-      // Also where the row was there: a first try may have ended between D1 and the meter.
+      // Also for an existing row: an earlier attempt may have stopped between D1 and the meter.
       if ((await meter.plan()) === null) {
         const row = await store.account(id)
         const plan = row === null ? null : await plans.named(row.plan)
@@ -76,7 +76,7 @@ export function accountsOf({ db, kv, meterOf, nowMs }: AccountPorts): Accounts {
       }
       const order = { plan: choice.plan, terms: effectiveTerms(plan.value, choice.terms), firstMicro: null }
       const state = await meterOf(id).changePlan(order)
-      // The limits of a plan travel with the keys' records.
+      // Key records contain the plan's limits.
       for (const key of await activeKeysFromD1(db, id, LIST_MAX)) await putKeyHint(kv, key)
       return ok(state)
     },
@@ -86,9 +86,9 @@ export function accountsOf({ db, kv, meterOf, nowMs }: AccountPorts): Accounts {
       const answer = await meterOf(account).grantCredits(`grant:${id}`, micro)
       if (!answer.ok) {
         if (answer.reason === 'conflict') {
-          return err({ kind: 'conflict', message: 'idempotency_key: was used before with another amount' })
+          return err({ kind: 'conflict', message: 'idempotency_key: was already used with another amount' })
         }
-        return err(badField('credits', 'would make the sum of grants too large'))
+        return err(badField('credits', 'exceeds the maximum sum of grants'))
       }
       await store.addGrant(account, `grant:${id}`, micro, nowMs())
       return ok({ repeated: answer.repeated, account: answer.account })
@@ -96,7 +96,7 @@ export function accountsOf({ db, kv, meterOf, nowMs }: AccountPorts): Accounts {
   }
 }
 
-/** The plan, if there is one and it allows what is to be agreed. */
+/** The plan, if it exists and allows these terms. */
 async function allowedPlan(plans: PlanTable, { plan, terms }: PlanChoice): Promise<Result<ListedPlan, Failure>> {
   const row = await plans.named(plan)
   if (row === null) {
@@ -104,28 +104,30 @@ async function allowedPlan(plans: PlanTable, { plan, terms }: PlanChoice): Promi
     return err(unknownPlan(plan, nearestName(plan, names)))
   }
   if (!row.custom && termsText(terms) !== null) {
-    return err(badField('terms', `only for a plan whose terms are agreed per account: "${plan}" has its own`))
+    return err(badField('terms', `are not allowed: "${plan}" is not a custom plan`))
   }
   return ok(row)
 }
 
 function unknownPlan(name: string, meant?: string): Failure {
   const question = meant === undefined ? '' : ` (did you mean "${meant}"?)`
-  return badField('plan', `there is no plan "${name}"${question}; GET /admin/plans lists them`)
+  return badField('plan', `does not exist: "${name}"${question}. GET /admin/plans lists all plans`)
 }
 
 function termsText(terms: AccountTerms): string | null {
   return Object.keys(terms).length === 0 ? null : JSON.stringify(terms)
 }
 
-/** `meant`: the account that is probably meant. */
+/** `meant`: a similar account name. */
 function unknownAccount(id: string, meant?: string): Failure {
   const question = meant === undefined ? '.' : `; did you mean "${meant}"?`
   return { kind: 'not_found', what: 'This account', hint: `The account "${id}" does not exist${question}` }
 }
 
 const PLANS_MAX = 100
-/** Accounts told at a time, and keys of each whose records are renewed at once; others follow within the hour. */
+/**
+ * Accounts per `apply` call, and keys per account whose records are refreshed at once; the rest follow within an hour.
+ */
 const APPLY_PAGE_SIZE = 10
 const HINT_REFRESH_MAX = 50
 
@@ -137,7 +139,7 @@ export function plansOf(ports: Omit<AccountPorts, 'nowMs'>): Plans {
       const plans = await table.list()
       const before = plans.find((plan) => plan.name === name) ?? null
       if (before === null && plans.length >= PLANS_MAX) {
-        return err({ kind: 'conflict', message: `name: there are ${PLANS_MAX} plans already, remove one` })
+        return err({ kind: 'conflict', message: `name: the gateway already has ${PLANS_MAX} plans. Remove one first` })
       }
       const after = changedPlan(name, before, change)
       if (!after.ok) return err({ kind: 'bad_field', issues: after.error })
@@ -148,7 +150,7 @@ export function plansOf(ports: Omit<AccountPorts, 'nowMs'>): Plans {
       if (await table.remove(name)) return ok(undefined)
       const plan = await table.named(name)
       if (plan === null) return err({ kind: 'not_found', what: 'This plan' })
-      const message = `name: the plan has accounts (${plan.accounts}), put them on another first`
+      const message = `name: ${plan.accounts} accounts use this plan. Move them to another plan first`
       return err({ kind: 'conflict', message })
     },
     async apply(name, after) {
@@ -170,7 +172,7 @@ export function plansOf(ports: Omit<AccountPorts, 'nowMs'>): Plans {
   }
 }
 
-/** The plan of this name with the change made; `before` is null for a new one. */
+/** The plan after the change; `before` is null for a new plan. */
 function changedPlan(
   name: string,
   before: ListedPlan | null,
@@ -182,16 +184,16 @@ function changedPlan(
   if (before === null && limits.rest_requests_per_second === undefined) {
     issues.push({
       path: 'rest_requests_per_second',
-      message: 'is required for a new plan: an integer, or null for no limit',
+      message: 'is required for a new plan. Send an integer, or null for no limit',
     })
   }
   const periodNow = period ?? before?.terms.period ?? 'month'
   if (before !== null && before.accounts > 0 && periodNow !== before.terms.period) {
-    issues.push({ path: 'period', message: `cannot change while the plan has accounts (${before.accounts})` })
+    issues.push({ path: 'period', message: `cannot change while ${before.accounts} accounts use the plan` })
   }
   const daysNow = days === undefined && periodNow === 'once' ? (before?.terms.days ?? null) : (days ?? null)
   if (daysNow !== null && periodNow === 'month') {
-    issues.push({ path: 'days', message: 'only for the period "once": one of a month renews' })
+    issues.push({ path: 'days', message: 'is allowed only with period "once"; monthly plans renew' })
   }
   if (micro === undefined || issues.length > 0) return err(issues)
   return ok({

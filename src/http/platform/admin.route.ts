@@ -1,7 +1,7 @@
-// The operator's API, mounted under /admin: with ADMIN_TOKEN, a token of the staff, or the session of either. Laws: it does
-// not exist (404) while ADMIN_TOKEN is unset or short; wrong tokens are bounded and the right one never waits; it never
-// gets CORS; a key appears in one answer only, the one that created it, and in no URL; whoever calls needs the role of the
-// operation; what does more than read is in the audit before it is done, or is not done.
+// The operator's API below /admin, with ADMIN_TOKEN, a staff token or a session of either. Invariants: it does not
+// exist (404) while ADMIN_TOKEN is unset or short; wrong tokens are rate limited, the right one never waits; it never
+// gets CORS headers; a key appears only in the response that created it and never in a URL; each call needs the
+// operation's role; every change is written to the audit log first, or not done.
 
 import { type Context, Hono } from 'hono'
 import type { AddressVerdict } from '../../accounts/address-limiter.ts'
@@ -20,31 +20,31 @@ export interface AdminDeps {
   readonly platform: Platform
   readonly adminToken: string | undefined
   readonly keySecret: string | undefined
-  /** Whose session the request has; null: it has none. */
+  /** Operator of the request's session; null: no session. */
   readonly visitor: (request: Request) => Promise<Result<Operator, Failure>> | null
   readonly wrongToken: (request: Request) => AddressVerdict
   readonly requestId: () => string
 }
 
-const WRONG_TOKEN_TEXT = 'The admin token is missing or wrong: send "Authorization: Bearer <ADMIN_TOKEN>".'
+const WRONG_TOKEN_TEXT = 'The admin token is missing or wrong. Send "Authorization: Bearer <ADMIN_TOKEN>".'
 const NO_AUDIT: Failure = {
   kind: 'unavailable',
-  what: 'What is done here is written down first, and that failed, so nothing was done',
+  what: 'Nothing was changed, because the audit log could not be written',
 }
 
-/** Also who is told to wait is told why: the right token does not have to. */
+/** Rate-limited callers also learn that the token is wrong: the right token never waits. */
 function wrongTokenFailure({ waitMs, limit }: AddressVerdict): Failure {
   if (waitMs === 0) return { kind: 'key_malformed', hint: WRONG_TOKEN_TEXT }
-  const wait = `Wrong ones are looked at again in ${Math.ceil(waitMs / 1000)} s.`
+  const wait = `Too many wrong tokens from your address. Retry in ${Math.ceil(waitMs / 1000)} s.`
   return { kind: 'rate_limited', retryAfterMs: waitMs, limit, hint: `${WRONG_TOKEN_TEXT} ${wait}` }
 }
 
 const roleFailure = ({ name, role }: Operator, needed: string): Failure => ({
   kind: 'not_entitled',
-  why: `This needs the role "${needed}", and ${name} has "${role}": ask an owner of this gateway.`,
+  why: `This call needs the role "${needed}"; ${name} has "${role}". Ask an owner of this gateway.`,
 })
 
-/** The sub-app with the operator's endpoints among these. */
+/** Sub-app with the operator's endpoints. */
 export function adminRoutes(endpoints: readonly Endpoint[], deps: AdminDeps) {
   const { platform, keySecret, requestId } = deps
   const app = new Hono<{ Variables: { operator: Operator } }>()
@@ -94,7 +94,10 @@ interface AuditedAction {
   readonly id: string
 }
 
-/** One row before and one after: what was done, or tried, has the first, whatever fails; where it has no second, nobody knows. */
+/**
+ * Handles a call between two audit rows: the attempt before, the outcome after. A missing outcome means that the
+ * gateway stopped in between.
+ */
 async function audited(
   c: Context,
   { endpoint, operator, refused, id }: AuditedAction,
@@ -111,7 +114,11 @@ async function audited(
   const response = respond(answer, id)
   const account = answer.ok ? accountIn(answer.value.body) : null
   await audit.finish(number, response.status, account, now()).catch((error: unknown) => {
-    console.error('the outcome of an action is not in the audit', id, error instanceof Error ? error.message : '')
+    console.error(
+      'failed to record the outcome of an action in the audit log',
+      id,
+      error instanceof Error ? error.message : '',
+    )
   })
   return response
 }

@@ -1,4 +1,4 @@
-// The audit in D1: who asked for what, and what came of it. Invariant: rows are only added, here and nowhere else
+// Audit log in D1: each request and its outcome. Invariant: rows are only inserted, and only here
 // (test/http/docs/migrations.test.ts).
 
 import type { Audit } from './platform-api.ts'

@@ -1,5 +1,5 @@
-// What the audit keeps of a request: pure. Laws: no secret and nothing unseen stands in it; everything is bounded, so that
-// a row costs what a row costs, whatever was sent.
+// Builds the audit row of a request. Invariants: it contains no secret and no invisible characters; its size is
+// bounded, whatever was sent.
 
 import { withoutKeys } from '../../accounts/format.ts'
 import type { Operator } from '../../accounts/staff.ts'
@@ -17,10 +17,10 @@ export interface AuditRow extends Operator {
 const TARGET_MAX = 128
 const SENT_MAX_LENGTH = 2_000
 const SECRET_NAME = /secret|token|password|authorization/i
-/** An address may have a secret in whatever comes after its host. */
+/** Everything after the host of a URL may contain a secret. */
 const ADDRESS = /\b([a-z][a-z0-9+.-]*:\/\/)(?:[^\s/?#"@]*@)?([^\s/?#"]+)([/?#][^\s"]*)?/gi
 
-/** Cut first: what is unseen grows when it is escaped. */
+/** Truncates before escaping, because escapes make invisible characters longer. */
 const bounded = (text: string, most: number) =>
   visible(text.length > most ? `${text.slice(0, most)}…` : text).slice(0, most * 2)
 
@@ -35,9 +35,9 @@ function withoutSecrets(name: string, value: unknown): unknown {
 
 function sentText(parts: { readonly query: unknown; readonly body: unknown }): string {
   const { query, body } = parts
-  const isAsked = typeof query === 'object' && query !== null && Object.keys(query).length > 0
-  const sent = { ...(isAsked ? { query } : {}), ...(body === undefined ? {} : { body }) }
-  // Names of fields may be what should have been their values.
+  const hasQuery = typeof query === 'object' && query !== null && Object.keys(query).length > 0
+  const sent = { ...(hasQuery ? { query } : {}), ...(body === undefined ? {} : { body }) }
+  // A caller may have put a key into a field name.
   return bounded(withoutKeys(JSON.stringify(sent, withoutSecrets)), SENT_MAX_LENGTH)
 }
 
@@ -45,15 +45,15 @@ interface AuditedRequest {
   readonly operator: Operator
   readonly action: string
   readonly path: string
-  /** Of the path, as received. */
+  /** Path parameters as received. */
   readonly params: Readonly<Record<string, string>>
   readonly query: unknown
-  /** Left out where it is no JSON, or was not read. */
+  /** Absent if it is not JSON or was not read. */
   readonly body?: unknown
   readonly requestId: string
 }
 
-/** The row that says who asks for what. */
+/** Audit row of a request. */
 export function auditRow({ operator, action, path, params, query, body, requestId }: AuditedRequest): AuditRow {
   const target = bounded(redacted(Object.values(params).join(' ')), TARGET_MAX)
   return {
@@ -67,7 +67,7 @@ export function auditRow({ operator, action, path, params, query, body, requestI
   }
 }
 
-/** The account that a body names. */
+/** Account named in a body. */
 export function accountIn(body: unknown): string | null {
   if (typeof body !== 'object' || body === null || !('account' in body)) return null
   return typeof body.account === 'string' ? bounded(redacted(body.account), TARGET_MAX) : null

@@ -1,5 +1,5 @@
-// Every endpoint of the REST surfaces, resource by resource, in the order of the published document. One more is a definition
-// in the file of its resource in endpoints/ and a name in that file's list.
+// All REST endpoints by resource, in the order of the published document. To add one, define it in the file of its
+// resource in endpoints/ and add it to the list there.
 
 import type { Endpoint } from './endpoint.ts'
 import { ACCOUNTS } from './endpoints/accounts.ts'

@@ -1,5 +1,5 @@
-// GET /v1/{chain}/history/files/{key}: a file of the history for whoever has a link to it, streamed from R2. Laws: nothing
-// is read before the signature was found true; a part that is asked for and is none is refused, never all of a large file.
+// GET /v1/{chain}/history/files/{key}: streams a history file from R2 for a signed link. Invariants: the signature is
+// checked before anything is read; an invalid range is rejected and never returns the whole file.
 
 import { type Context, Hono } from 'hono'
 import { NO_KEY_SECRET } from '../../accounts/key-resolver.store.ts'
@@ -13,15 +13,15 @@ import { refuse } from './serve.route.ts'
 
 export interface DownloadDeps {
   readonly chain: string
-  /** Undefined where nothing is archived. */
+  /** Undefined without an archive. */
   readonly bucket: Pick<R2Bucket, 'head' | 'get'> | undefined
   readonly keySecret: string | undefined
   readonly requestId: () => string
   readonly now: () => number
 }
 
-const GONE_TEXT = 'This file does not exist any more: GET /v1/<chain>/history/files lists those that do.'
-const LINK_SOURCE = 'links are made by GET /v1/<chain>/history/files'
+const GONE_TEXT = 'This file no longer exists. GET /v1/<chain>/history/files lists the current ones.'
+const LINK_SOURCE = 'get a link from GET /v1/<chain>/history/files'
 const TYPES: Readonly<Record<string, string>> = { gz: 'application/gzip', parquet: 'application/vnd.apache.parquet' }
 
 export function downloadRoutes<Env extends object>(deps: DownloadDeps): Hono<{ Bindings: Env }> {
@@ -37,24 +37,25 @@ export function downloadRoutes<Env extends object>(deps: DownloadDeps): Hono<{ B
 
 const fileNotFound = (): Failure => ({ kind: 'not_found', what: 'This file', hint: GONE_TEXT })
 
-/** Null: the link is good. */
+/** Null: the link is valid. */
 async function refusalOf(
   { chain, keySecret, now }: DownloadDeps,
-  asked: string,
+  requestedChain: string,
   key: string,
   parameters: URLSearchParams,
 ): Promise<Failure | null> {
-  if (asked !== chain) return fileNotFound()
+  if (requestedChain !== chain) return fileNotFound()
   if (!keySecret) return NO_KEY_SECRET
   const link = readLink((name) => parameters.getAll(name))
-  if (typeof link === 'string') return badField(link, `is missing, doubled or not whole: ${LINK_SOURCE}`)
+  if (typeof link === 'string') return badField(link, `is missing, repeated or incomplete; ${LINK_SOURCE}`)
   const { expires, signature } = link
   const isOurs = await isValidSignature(signature, signedText({ chain, key, expires }), keySecret)
-  if (!isOurs) return { kind: 'not_entitled', why: `The signature is not that of this file and time: ${LINK_SOURCE}.` }
-  return now() < expires ? null : { kind: 'not_entitled', why: 'This link has expired: ask for another one.' }
+  if (!isOurs)
+    return { kind: 'not_entitled', why: `The signature does not match this file and expiry; ${LINK_SOURCE}.` }
+  return now() < expires ? null : { kind: 'not_entitled', why: 'This link has expired. Request a new one.' }
 }
 
-/** Null where the file is gone. */
+/** Null if the file no longer exists. */
 async function fileOf(
   c: Context,
   bucket: Pick<R2Bucket, 'head' | 'get'>,
@@ -84,7 +85,7 @@ async function fileOf(
 }
 
 function unsatisfiable(size: number, headers: Readonly<Record<string, string>>): Response {
-  const message = `Range: must be one part of the file, such as bytes=0-1023: it has ${size} bytes`
+  const message = `Range: must be one range within the file, such as bytes=0-1023. The file has ${size} bytes`
   const body = { error: true, error_message: message, error_code: '416' }
   const json = { ...headers, 'content-type': 'application/json', 'content-range': `bytes */${size}` }
   return Response.json(body, { status: 416, headers: json })

@@ -1,6 +1,6 @@
-// The form of an endpoint of the REST surfaces: its operation, which is parsed with, priced and published, and the
-// function that answers. What it answers is typed by the schema of the answer. Invariant: an answer to a key is JSON in the
-// envelope, or text; an answer to the operator has no envelope.
+// Definition of a REST endpoint: its operation, which is parsed, priced and published, and its handler. The response
+// schema types the handler's result. Invariant: responses to keys are JSON in an envelope, or text; responses to the
+// operator have no envelope.
 
 import * as z from 'zod'
 import type { Identity } from '../../accounts/identity.ts'
@@ -18,14 +18,14 @@ type Params = NonNullable<Operation['params']>
 export type Body = NonNullable<Operation['body']>
 export type Responses = Operation['responses']
 
-/** What a body is parsed to. */
+/** Parsed type of a body. */
 export type ParsedBody<OneBody> = OneBody extends { readonly schema: infer Schema } ? Parsed<Schema> : undefined
 
 interface Call<Named, Query, Sent, Auth> {
   readonly params: { readonly [name in keyof Named]: string }
   readonly query: Parsed<Query>
   readonly body: ParsedBody<Sent>
-  /** Who calls; the operator has none. */
+  /** Identity of the caller; null for the operator. */
   readonly identity: Auth extends 'key' | 'service' ? Identity : null
 }
 
@@ -41,11 +41,11 @@ type Handler<Call, Reply> = (call: Call, platform: Platform) => Promise<Result<R
 export interface Definition
   extends Omit<Operation, 'method' | 'path' | 'auth' | 'refusals' | 'params' | 'query' | 'body' | 'responses'> {
   readonly route: `${Uppercase<Operation['method']>} /${string}`
-  /** Left out: none beside those of its door. */
+  /** Error statuses in addition to those implied by `auth`. */
   readonly refusals?: readonly number[]
 }
 
-/** Any endpoint, its types forgotten: `answer` takes what its own schemas put out. */
+/** An endpoint with its types erased: `handle` accepts what its own schemas produce. */
 export interface Endpoint extends Operation {
   readonly handle: Handler<
     { readonly [part in keyof Call<unknown, unknown, unknown, unknown>]: unknown },
@@ -54,15 +54,15 @@ export interface Endpoint extends Operation {
 }
 
 interface ReplyExtras {
-  /** Where the body has a balance, what the headers say too. */
+  /** Balance in the body, repeated in the headers. */
   readonly remaining?: MicroCredits
-  /** What it costs, of an operation whose answers say that. */
+  /** Price of this response, for operations with a price per response. */
   readonly price?: MicroCredits
-  /** Of a body that is text, where it is not plain. */
+  /** Content type of a text body; default plain text. */
   readonly contentType?: string
 }
 
-/** An answer, with its literals kept for the compiler. */
+/** A response with its literal types kept. */
 export const reply = <const Status extends number, const Body>(status: Status, body: Body, extras: ReplyExtras = {}) =>
   ok({ status, body, ...extras })
 
@@ -72,11 +72,13 @@ const responseWith =
     ({ [status]: { description, schema, example: exampleOf(schema, differs) } }) as Readonly<
       Record<Status, { readonly description: string; readonly schema: Schema; readonly example: unknown }>
     >
-/** The answer with this status: what it is, its shape, and what its example has of its own. */
+/** Declares the response with this status: description, schema and the example values that differ from the defaults. */
 export const okResponse = responseWith(200)
 export const createdResponse = responseWith(201)
 
-/** Keeps an endpoint's own types while checking it, and forgets them for the catalogue. Without `auth` it is the operator's. */
+/**
+ * Checks an endpoint with its own types, then erases them for the catalogue. Without `auth` it belongs to the operator.
+ */
 export function defineEndpoint<
   const Named extends Params = Record<never, never>,
   const Query extends z.ZodType | undefined = undefined,
@@ -102,7 +104,7 @@ export function defineEndpoint<
   return auth === undefined ? (endpoint as Endpoint) : inEnvelope(endpoint as Endpoint)
 }
 
-/** The endpoint with the envelope of the platform around each answer that is no text. */
+/** Wraps each JSON response in the envelope of the platform. */
 function inEnvelope({ responses, handle, ...operation }: Endpoint): Endpoint {
   const enveloped = Object.entries(responses).map(([status, shape]) => {
     const { description, schema, example } = shape
@@ -125,10 +127,10 @@ function inEnvelope({ responses, handle, ...operation }: Endpoint): Endpoint {
 
 const envelopeSchema = (data: z.ZodType) =>
   z.object({
-    data: data.describe('The answer itself'),
-    error: z.literal(false).describe('True in refusals'),
-    error_message: z.null().describe('Text in refusals'),
-    error_code: z.null().describe('The status as text in refusals'),
+    data: data.describe('Result'),
+    error: z.literal(false).describe('Always false here; true in errors'),
+    error_message: z.null().describe('Always null here; a message in errors'),
+    error_code: z.null().describe('Always null here; the HTTP status as text in errors'),
   })
 
 const envelope = (data: unknown) => ({ data, error: false, error_message: null, error_code: null })

@@ -1,4 +1,5 @@
-// Examples of answers, made of their schemas: a field is shown by its name, and an endpoint names only what differs.
+// Generates example responses from schemas: each field gets the example value of its name, and an endpoint lists only
+// the differences.
 
 import * as z from 'zod'
 
@@ -95,7 +96,7 @@ const FIELDS: Readonly<Record<string, unknown>> = {
   written_off: '0',
 }
 
-/** An example of what the schema describes. `own`: what differs from how fields of these names are shown elsewhere. */
+/** Example value of a schema. `own`: values that differ from the defaults by field name. */
 export function exampleOf(schema: unknown, own?: unknown, name = ''): unknown {
   if (schema instanceof z.ZodOptional) return own === undefined ? undefined : exampleOf(schema.unwrap(), own, name)
   if (schema instanceof z.ZodObject && (own === undefined || isObject(own))) {
@@ -119,6 +120,6 @@ export function exampleOf(schema: unknown, own?: unknown, name = ''): unknown {
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Of a schema that takes fields beside its own. */
+/** Extra fields of a loose schema. */
 const restOf = (own: Readonly<Record<string, unknown>> = {}, shape: object) =>
   Object.fromEntries(Object.entries(own).filter(([key]) => !(key in shape)))

@@ -1,18 +1,18 @@
-// Fields that several requests and answers share.
+// Fields shared by several requests and responses.
 
 import * as z from 'zod'
 import { formatCredits, parseCredits } from '../../core/amount.ts'
 import { wholeNumber } from '../../core/whole-number.ts'
 
-/** How a caller said something that it should say otherwise, or that has no effect yet; beside an answer. */
+/** Warnings in a successful response. */
 export const WARNINGS = {
   warnings: z
     .array(z.string())
     .optional()
-    .describe('What was understood, but should be said otherwise, or has no effect yet; left out where there is none'),
+    .describe('Warnings about accepted input that is deprecated or has no effect yet; absent if there are none'),
 }
 
-/** Warnings as they stand in an answer. */
+/** Response field for these warnings. */
 export function withWarnings(warnings: readonly string[]) {
   return warnings.length === 0 ? {} : { warnings }
 }
@@ -31,7 +31,7 @@ export const CreditsText = z.string().regex(/^\d+(\.\d{1,6})?$/)
 export const IdempotencyKey = z
   .string('is required')
   .regex(/^[\x21-\x7e]{1,100}$/, 'must be 1 to 100 printable characters')
-  .describe('Text of your choice: a retry with the same is not done again')
+  .describe('Text of your choice; a retry with the same key has no further effect')
 
 export const UnixMs = z.int().describe('Unix milliseconds')
 
@@ -40,23 +40,23 @@ const PAGE = 100
 
 export const Limit = wholeNumber(1, PAGE_MAX)
   .default(PAGE)
-  .describe(`At most so many, up to ${PAGE_MAX}; ${PAGE} unless said`)
+  .describe(`Maximum rows per page, up to ${PAGE_MAX}; default ${PAGE}`)
 
-/** Where rows are numbered as they come, newest first. */
-export const Before = wholeNumber(1, Number.MAX_SAFE_INTEGER).optional().describe('`next` of the page before')
-export const Next = z.int().nullable().describe('`before` of the next page; null: this is the last one')
+/** Cursor of lists whose rows are numbered, newest first. */
+export const Before = wholeNumber(1, Number.MAX_SAFE_INTEGER).optional().describe('`next` of the previous page')
+export const Next = z.int().nullable().describe('`before` of the next page; null: last page')
 
-/** Where the next page begins, by the last row of this one; null where no more rows than fit were found. */
+/** Cursor of the next page from the last row of this page; null if there are no more rows. */
 export function nextCursor<Row, Place>(
   rows: readonly Row[],
   limit: number,
-  placeOf: (last: Row) => Place,
+  cursorOf: (last: Row) => Place,
 ): Place | null {
   const last = rows.length > limit ? rows[limit - 1] : undefined
-  return last === undefined ? null : placeOf(last)
+  return last === undefined ? null : cursorOf(last)
 }
 
-/** A page of rows of which one more than fits was asked for. */
+/** Splits rows into a page and its cursor; the caller fetched one row more than `limit`. */
 export function pageOf<Row extends { readonly number: number }>(rows: readonly Row[], limit: number) {
   return { rows: rows.slice(0, limit), next: nextCursor(rows, limit, ({ number }) => number) }
 }

@@ -1,5 +1,5 @@
-// What an operator does with keys, over D1, KV and the meters. Law: a revoked key is told to the meter first, then D1,
-// then KV, so that what still believes in it can spend nothing.
+// Key management over D1, KV and the credit meters. Invariant: a revocation goes to the meter first, then D1, then KV,
+// so that caches that still accept the key cannot spend.
 
 import { AccountStore, type Successor } from '../../accounts/accounts.store.ts'
 import { hashKey, mintKey } from '../../accounts/digest.client.ts'
@@ -46,15 +46,13 @@ interface MintInput extends Omit<KeyChange, 'label' | 'products'>, Pick<KeyRow, 
   readonly maker?: string | undefined
 }
 
-/** What a list says of a key's spending is of the last thirty days. */
+/** Window of the spending shown in key lists: 30 days. */
 const SPENT_MS = 30 * 86_400_000
-/** Keys that a key made, as far as they are named. */
+/** Maximum number of keys listed as created by a key. */
 const CREATED_KEYS_MAX = 1_000
 const TOO_MANY_KEYS: Refusal = {
   kind: 'conflict',
-  message:
-    `keys: an account has at most ${KEYS_MAX} that work or were made within a day: revoke what is not needed, or wait a ` +
-    'day where many were made',
+  message: `keys: this account already has ${KEYS_MAX.toLocaleString('en')} keys that are active or were created in the last 24 hours. Revoke unused keys or wait a day`,
 }
 
 export class KeyService implements Keys {
@@ -66,31 +64,31 @@ export class KeyService implements Keys {
     this.#store = new AccountStore(ports.db)
   }
 
-  async create(order: KeyInput): Promise<Result<IssuedKey, Failure>> {
-    const products = order.products ?? PRODUCTS_OF_KIND[order.kind]
-    const beyond = kindRefusal({ ...order, products })
+  async create(input: KeyInput): Promise<Result<IssuedKey, Failure>> {
+    const products = input.products ?? PRODUCTS_OF_KIND[input.kind]
+    const beyond = kindRefusal({ ...input, products })
     if (beyond !== null) return err(beyond)
-    const account = await this.#accountFor(order)
+    const account = await this.#accountFor(input)
     if (!account.ok) return account
-    const { key, shown, row } = await this.#mint({ ...order, account: account.value, products })
+    const { key, shown, row } = await this.#mint({ ...input, account: account.value, products })
     await this.#setBounds(row)
     await this.#store.addKey(row)
     return ok({ key, ...shown })
   }
 
-  async createOwn({ request, ...order }: OwnKeyInput): Promise<Result<IssuedKey | Omit<IssuedKey, 'key'>, Refusal>> {
-    const products = order.products ?? PRODUCTS_OF_KIND[order.kind]
-    const beyond = kindRefusal({ ...order, products })
+  async createOwn({ request, ...input }: OwnKeyInput): Promise<Result<IssuedKey | Omit<IssuedKey, 'key'>, Refusal>> {
+    const products = input.products ?? PRODUCTS_OF_KIND[input.kind]
+    const beyond = kindRefusal({ ...input, products })
     if (beyond !== null) return err(beyond)
-    const before = request === null ? null : await this.#store.keyOfRequest(order.account, request)
-    if (before !== null) return repeatedCreate(before, order)
+    const before = request === null ? null : await this.#store.keyOfRequest(input.account, request)
+    if (before !== null) return repeatedCreate(before, input)
     const now = this.#ports.nowMs()
-    if ((await this.#store.keyCount(order.account, now)) >= KEYS_MAX) return err(TOO_MANY_KEYS)
-    const { key, shown, row } = await this.#mint({ ...order, products })
+    if ((await this.#store.keyCount(input.account, now)) >= KEYS_MAX) return err(TOO_MANY_KEYS)
+    const { key, shown, row } = await this.#mint({ ...input, products })
     await this.#setBounds(row)
     if (await this.#store.addOwnKey(row, request, now)) return ok({ key, ...shown })
-    const meanwhile = request === null ? null : await this.#store.keyOfRequest(order.account, request)
-    return meanwhile === null ? err(TOO_MANY_KEYS) : repeatedCreate(meanwhile, order)
+    const meanwhile = request === null ? null : await this.#store.keyOfRequest(input.account, request)
+    return meanwhile === null ? err(TOO_MANY_KEYS) : repeatedCreate(meanwhile, input)
   }
 
   async page(account: AccountId, after: KeyPosition | null, limit: number): Promise<readonly OwnKeyRow[]> {
@@ -112,11 +110,11 @@ export class KeyService implements Keys {
     return this.#store.signInKey(account, label)
   }
 
-  /** The account that the key is for; a new one where none is named. */
+  /** Account of the key; a new one if none is named. */
   async #accountFor({ account, plan = 'trial', terms = {}, credits }: KeyInput): Promise<Result<string, Failure>> {
     if (account !== undefined) {
       if ((await this.#store.account(account)) === null)
-        return err(badField('account', 'there is no such account: create it first'))
+        return err(badField('account', 'does not exist. Create the account first'))
       return ok(account)
     }
     const id = `acct_${randomBase58(12, (bytes) => crypto.getRandomValues(new Uint8Array(bytes)))}`
@@ -124,14 +122,14 @@ export class KeyService implements Keys {
     return made.ok ? ok(id) : made
   }
 
-  /** Before the key exists, so that it never spends without its cap, nor past its end. */
+  /** Sets cap and expiry in the meter before the key exists, so that it never spends without them. */
   async #setBounds({ account, hash, cap, expiresMs }: Parameters<AccountStore['addKey']>[0]): Promise<void> {
     const meter = this.#ports.meterOf(account)
     if (cap !== null) await meter.capKey(hash, cap)
     if (expiresMs !== null) await meter.endKey(hash, expiresMs)
   }
 
-  /** A new key, its names and its row; stored nowhere yet. */
+  /** A new key, its names and its row, not stored yet. */
   async #mint({ account, kind, label, products, ...bounds }: MintInput) {
     const { expires: expiresMs = null, cap = null, ranges = null, pipelines = null, maker = null } = bounds
     const key = await mintKey(kind, this.#ports.keySecret)
@@ -154,43 +152,46 @@ export class KeyService implements Keys {
     return this.find({ name: row.value.hash })
   }
 
-  async rotate(key: KeyRef, order: RotationInput): Promise<Result<RotatedKey, Refusal>> {
+  async rotate(key: KeyRef, input: RotationInput): Promise<Result<RotatedKey, Refusal>> {
     const old = await this.find(key)
     if (!old.ok) return old
     const { hash, account, kind, expires, revoked } = old.value
     const before = await this.#store.successorOf(hash)
-    if (before !== null) return this.#repeatedRotation(old.value, before, order)
+    if (before !== null) return this.#repeatedRotation(old.value, before, input)
     const now = this.#ports.nowMs()
     if (revoked !== null || (expires !== null && expires <= now)) {
-      return err(badField('key', 'has ended: make a new key instead'))
+      return err(badField('key', 'was revoked or has expired. Create a new key instead'))
     }
-    const endsMs = Math.min(expires ?? Number.POSITIVE_INFINITY, now + order.graceMs)
-    const minted = await this.#mint({ ...old.value, maker: order.maker })
+    const endsMs = Math.min(expires ?? Number.POSITIVE_INFINITY, now + input.graceMs)
+    const minted = await this.#mint({ ...old.value, maker: input.maker })
     await this.#ports.meterOf(account).inheritKey(hash, minted.shown.hash)
     if (expires !== null) await this.#ports.meterOf(account).endKey(minted.shown.hash, expires)
     const right = pipelineRight(old.value)
-    if (!(await this.#store.replaceKey(hash, minted.row, { id: order.id, graceMs: order.graceMs, endsMs }, right)))
-      return this.rotate(key, order)
-    await this.#retireOld(old.value, minted.shown.hash, order)
+    if (!(await this.#store.replaceKey(hash, minted.row, { id: input.id, graceMs: input.graceMs, endsMs }, right)))
+      return this.rotate(key, input)
+    await this.#retireOld(old.value, minted.shown.hash, input)
     return ok({ key: minted.key, ...minted.shown, kind, oldEndsMs: endsMs })
   }
 
-  async #repeatedRotation(old: KeyRow, before: Successor, order: RotationInput): Promise<Result<RotatedKey, Refusal>> {
+  async #repeatedRotation(old: KeyRow, before: Successor, input: RotationInput): Promise<Result<RotatedKey, Refusal>> {
     const { rotation } = before
-    if (order.id === null || order.id !== rotation.id) {
-      const message = `key: was replaced by ${before.key.prefix} before: rotate that one`
+    if (input.id === null || input.id !== rotation.id) {
+      const message = `key: was already replaced by ${before.key.prefix}. Rotate that key instead`
       return err({ kind: 'conflict', message })
     }
-    if (order.graceMs !== rotation.graceMs) {
-      return err({ kind: 'conflict', message: 'idempotency_key: was used before with another grace_seconds' })
+    if (input.graceMs !== rotation.graceMs) {
+      return err({ kind: 'conflict', message: 'idempotency_key: was already used with another grace_seconds' })
     }
-    // The first try may have ended in between.
-    await this.#retireOld(old, before.key.hash, order)
+    // The first attempt may have stopped halfway.
+    await this.#retireOld(old, before.key.hash, input)
     const { hash, prefix, account, label, kind } = before.key
     return ok({ hash, prefix, account, label, kind, oldEndsMs: rotation.endsMs })
   }
 
-  /** D1 knows the end already; the rest must. The meter hears who carries on before it hears that the old key is revoked. */
+  /**
+   * Propagates the end of the old key from D1 to the meter and KV. The meter learns the successor before the
+   * revocation.
+   */
   async #retireOld({ account, hash }: KeyRow, newHash: KeyHash, { graceMs }: RotationInput): Promise<void> {
     const meter = this.#ports.meterOf(account)
     await meter.replaceKey(hash, newHash)
@@ -203,15 +204,15 @@ export class KeyService implements Keys {
     const rows = await (account === undefined
       ? this.#store.keys(limit, after)
       : this.#store.keysOf(account, limit, after))
-    // One question for each account, and one for each key with a cap.
-    const asked = new Map<string, ReturnType<AccountMeterApi['balance']>>()
-    const ask = ({ account, hash, cap }: KeyRow) => {
+    // One meter call per account, and one per key with a cap.
+    const sumsByName = new Map<string, ReturnType<AccountMeterApi['balance']>>()
+    const sumsOf = ({ account, hash, cap }: KeyRow) => {
       const name = cap === null ? account : hash
-      const sums = asked.get(name) ?? this.#ports.meterOf(account).balance(cap === null ? undefined : hash)
-      asked.set(name, sums)
+      const sums = sumsByName.get(name) ?? this.#ports.meterOf(account).balance(cap === null ? undefined : hash)
+      sumsByName.set(name, sums)
       return sums
     }
-    const sums = await Promise.allSettled(rows.map(ask))
+    const sums = await Promise.allSettled(rows.map(sumsOf))
     return rows.map((row, i) => {
       const answer = sums[i]
       const known = answer?.status === 'fulfilled' ? answer.value : null
@@ -238,7 +239,7 @@ export class KeyService implements Keys {
     if (!found.ok) return found
     const row = found.value
     const meter = this.#ports.meterOf(row.account)
-    // A rotation may have ended before the meter heard of it, and pipelines of the old key end with this one.
+    // An interrupted rotation may not have reached the meter, and pipelines of the old key end with this one.
     if (row.replaces !== null) await meter.replaceKey(row.replaces, row.hash)
     await meter.revokeKey(row.hash)
     const now = this.#ports.nowMs()
@@ -254,7 +255,7 @@ export class KeyService implements Keys {
       return err({ kind: 'not_found', what })
     }
     if (second === undefined) return ok(row)
-    return err(badField('key', 'two keys begin like this: name the key by its hash'))
+    return err(badField('key', 'matches two keys. Use the hash of the key'))
   }
 
   async #refreshHint(hash: KeyHash): Promise<void> {
@@ -263,19 +264,19 @@ export class KeyService implements Keys {
   }
 }
 
-/** An order that comes again makes nothing; another one of the same name is none. */
+/** Result of a repeated create request; a conflict if it differs from the first one. */
 function repeatedCreate(key: KeyRow, { kind, label }: Pick<OwnKeyInput, 'kind' | 'label'>): Result<KeyRow, Refusal> {
   if (key.kind === kind && key.label === label) return ok(key)
-  const message = `idempotency_key: made ${key.prefix} before, which has another kind or label: send another one`
+  const message = `idempotency_key: already created ${key.prefix}, which has another kind or label. Send a new idempotency_key`
   return err({ kind: 'conflict', message })
 }
 
-/** Null where a key of this kind may have all of this. */
+/** Failure if a key of this kind cannot have these products or rights, else null. */
 function kindRefusal({ kind, products = [], pipelines }: Pick<KeyRow, 'kind'> & KeyChange): Failure | null {
   const allowed = PRODUCTS_OF_KIND[kind]
   if (!products.every((product) => allowed.includes(product)))
-    return badField('products', `a key of kind "${kind}" can have ${allowed.join(', ')}`)
+    return badField('products', `must be among ${allowed.join(', ')} for a key of kind "${kind}"`)
   if (kind === 'api' && pipelines)
-    return badField('pipelines', 'only for a service key: an API key manages no pipelines')
+    return badField('pipelines', 'is allowed only for service keys; API keys do not manage pipelines')
   return null
 }

@@ -1,4 +1,4 @@
-// Keys as the operator's API names and shows them.
+// Request and response fields of keys.
 
 import * as z from 'zod'
 import { DISPLAY_LENGTH } from '../../accounts/format.ts'
@@ -11,7 +11,7 @@ import { AccountId } from '../../core/ids.ts'
 import { Credits, CreditsText, UnixMs } from './fields.ts'
 import { badField } from './refusal.ts'
 
-/** A hash in hex, or the shown prefix of a key. */
+/** Hash of a key in hex, or its visible prefix. */
 const KeyName = z
   .string()
   .regex(
@@ -23,21 +23,22 @@ const KeyName = z
 export const KeyCursor = z.string().transform((text, context): KeyPosition => {
   const [, created, hash] = /^(\d{1,15})\.([0-9a-f]{64})$/.exec(text) ?? []
   if (created !== undefined && hash !== undefined) return { created: Number(created), hash }
-  context.addIssue({ code: 'custom', message: 'must be "next" of the page before' })
+  context.addIssue({ code: 'custom', message: 'must be "next" of the previous page' })
   return z.NEVER
 })
 export const keyCursor = ({ created, hash }: KeyPosition) => `${created}.${hash}`
 
 export const KEY_PARAMS = { key: KeyName }
-/** A key of another account is none. */
-export const AccountFilter = z.strictObject({ account: AccountId.optional().describe('Of this account alone') })
+/** With an account, keys of other accounts are not found. */
+export const AccountFilter = z.strictObject({ account: AccountId.optional().describe('Only keys of this account') })
 
 const CAP_TEXT =
-  'Credits that it may spend in all its time, together with the keys that it replaced or that replaced it; left out when it is ' +
-  'made, or null: as much as its account has'
+  'Total credits that the key may spend, shared with the keys that it replaced or that replaced it; absent or null: no cap'
 
-export const Label = z.string().max(100, 'must be at most 100 characters').describe('Text for people')
-/** Of an order. Emoji are joined by characters that nobody sees; those that turn or break a line are none of them. */
+export const Label = z.string().max(100, 'must be at most 100 characters').describe('Display name')
+/**
+ * Label in a request. Invisible joiners of emoji are allowed; characters that change direction or break lines are not.
+ */
 const NewLabel = Label.regex(
   /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]*$/u,
   'must be one line without control characters',
@@ -48,8 +49,8 @@ const KeyProducts = z
   .array(z.enum(PRODUCTS, `must be among ${PRODUCTS.join(', ')}`))
   .min(1, 'must name at least one product')
   .max(PRODUCTS.length)
-  .describe(`What the key is for; left out when it is made: all that its kind may. ${PRODUCTS_TEXT}`)
-/** Ranges of addresses; an entry that is none is named by its place. */
+  .describe(`Products of the key; default on creation: all products of its kind. ${PRODUCTS_TEXT}`)
+/** IP ranges; an invalid entry is reported by its index. */
 const Ranges = z
   .array(
     z.string().transform((text, context) => {
@@ -61,20 +62,17 @@ const Ranges = z
   )
   .min(1, 'must name at least one range')
   .max(RANGES_MAX, `must be at most ${RANGES_MAX} ranges`)
-  .describe('Addresses that it may be used from, such as 192.0.2.0/24; left out when it is made, or null: any')
+  .describe('IP ranges from which the key may be used, such as 192.0.2.0/24; absent or null: any address')
 const Expiry = z
-  .int('must be a time in Unix ms')
-  .positive('must be a time in Unix ms')
-  .describe('When it ends, Unix milliseconds; left out when it is made, or null: never')
+  .int('must be a time in Unix milliseconds')
+  .positive('must be a time in Unix milliseconds')
+  .describe('Expiry, Unix milliseconds; absent or null: never')
 
 const PIPELINES_TEXT =
-  'Pipelines that a service key may touch: `own`: those charged to it or to keys that it replaced or that replaced it; ' +
-  '`all`: the whole account’s'
+  'Pipelines that a service key can access: `own`: those charged to it, to its predecessors or to its successors; `all`: all pipelines of the account'
 const PipelinesRight = z
   .enum(PIPELINE_RIGHTS, 'must be "own" or "all"')
-  .describe(
-    `${PIPELINES_TEXT}. Left out when it is made, or null: \`own\` where it has a cap, ranges or an end, else \`all\``,
-  )
+  .describe(`${PIPELINES_TEXT}. Absent or null: \`own\` if the key has a cap, ranges or an expiry, else \`all\``)
 
 export const KEY_INPUT = {
   label: NewLabel.default(''),
@@ -95,15 +93,15 @@ export const KeyChanges = z.strictObject({
   pipelines: PipelinesRight.nullable().optional(),
 })
 
-/** The refusal of an end that has passed already, such as one in seconds; null where it lies ahead or there is none. */
+/** Failure if the expiry is in the past (for example, given in seconds), else null. */
 export function expiryRefusal(expires: number | null | undefined, nowMs: number): Failure | null {
   if (expires === null || expires === undefined || expires > nowMs) return null
   return badField('expires', `is in the past (${new Date(expires).toISOString()}): send a time in Unix milliseconds`)
 }
 
 const NAMES = {
-  hash: z.string().describe('SHA-256 of the key, hex'),
-  prefix: z.string().describe('The key’s first twelve characters'),
+  hash: z.string().describe('SHA-256 of the key, in hex'),
+  prefix: z.string().describe('First 12 characters of the key'),
   account: AccountId,
   label: Label,
 }
@@ -116,51 +114,54 @@ export const KeyView = z
   .object({
     ...NAMES,
     kind: Kind,
-    products: z.array(z.enum(PRODUCTS)).describe(`What it is for. ${PRODUCTS_TEXT}`),
-    created: UnixMs.describe('When it was made, Unix milliseconds'),
-    expires: UnixMs.nullable().describe('When it ends, Unix milliseconds; null: never'),
-    revoked: UnixMs.nullable().describe('When it was revoked, Unix milliseconds; null: it is not'),
+    products: z.array(z.enum(PRODUCTS)).describe(`Products of the key. ${PRODUCTS_TEXT}`),
+    created: UnixMs.describe('Creation time, Unix milliseconds'),
+    expires: UnixMs.nullable().describe('Expiry, Unix milliseconds; null: never'),
+    revoked: UnixMs.nullable().describe('Revocation time, Unix milliseconds; null: not revoked'),
     last_used: UnixMs.nullable().describe(
-      'Start of the last hour in which it was charged, as far as its usage was copied (about a minute late); null: never',
+      'Start of the last hour with charged usage, about a minute late; null: never',
     ),
     cap: CreditsText.nullable().describe(CAP_TEXT),
-    ranges: z.array(z.string()).nullable().describe('Where it may be used from; null: anywhere'),
-    pipelines: z.enum(PIPELINE_RIGHTS).nullable().describe(`${PIPELINES_TEXT}; null: an API key manages none`),
-    replaced_by: z.string().nullable().describe('Hash of the key that replaced it by rotation'),
+    ranges: z.array(z.string()).nullable().describe('Allowed IP ranges; null: any address'),
+    pipelines: z.enum(PIPELINE_RIGHTS).nullable().describe(`${PIPELINES_TEXT}; null for API keys`),
+    replaced_by: z.string().nullable().describe('Hash of the key that replaced this one by rotation'),
   })
   .meta({ id: 'Key' })
 
-/** With what its account's meter knows of it. */
+/** A key with its remaining cap from the meter. */
 export const KeyViewWithCap = z.object({
   ...KeyView.shape,
-  cap_remaining: CreditsText.nullable().describe('What is left of its cap; null: no cap, or its meter did not answer'),
+  cap_remaining: CreditsText.nullable().describe('Remaining credits of the cap; null: no cap, or meter unavailable'),
 })
 
 export const IssuedKey = z.object({
-  key: z.string().describe('Shown this once'),
+  key: z.string().describe('The key; shown only once'),
   ...NAMES,
   kind: Kind,
 })
 
-export const RevokedKey = z.object({ ...NAMES, revoked: UnixMs.describe('When it was revoked, Unix milliseconds') })
+export const RevokedKey = z.object({ ...NAMES, revoked: UnixMs.describe('Revocation time, Unix milliseconds') })
 
-/** A key of D1 as answers show it. */
+/** Response view of a key row. */
 export function keyView(key: KeyRow): z.infer<typeof KeyView> {
   const { cap, root: _, replaces: __, ...rest } = key
   return { ...rest, pipelines: pipelineRight(key), cap: cap === null ? null : formatCredits(cap) }
 }
 
-/** Credits left of its account and of its cap; null where the meter did not answer, `capLeft` also without a cap. */
+/**
+ * A key with the balance of its account and its remaining cap; null if the meter did not respond, `capLeft` also
+ * without a cap.
+ */
 export type ListedKey = KeyRow & { readonly balance: MicroCredits | null; readonly capLeft: MicroCredits | null }
 
 export function keyViewWithCap({ capLeft, balance: _, ...key }: ListedKey): z.infer<typeof KeyViewWithCap> {
   return { ...keyView(key), cap_remaining: capLeft === null ? null : formatCredits(capLeft) }
 }
 
-/** Said of ranges on a gateway that does not believe what a proxy says of addresses. */
+/** Warns about ranges on a gateway that does not trust the proxy's client addresses. */
 export function rangeWarnings(ranges: readonly string[] | null | undefined, isProxied: boolean): string[] {
   if (!ranges || isProxied) return []
   return [
-    'ranges: TRUST_PROXY is off, so this gateway is sure of no address: until then this key is refused everywhere',
+    'ranges: TRUST_PROXY is off, so client addresses are unknown and this key is rejected everywhere. Set TRUST_PROXY first',
   ]
 }

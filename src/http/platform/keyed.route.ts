@@ -1,7 +1,7 @@
-// Endpoints behind a key. Invariants: a 2xx is charged and nothing else; a call that does more than read needs a key that
-// works by the table of keys at that moment, because isolates and leases may remember a key for seconds after its end, and
-// what it made in them, such as another key, would stay. A free call holds a lease too: that proves the key and counts
-// against its requests a second. What was spent here is reported first, so that an answer about credits is current.
+// Routes of endpoints that need a key. Invariants: only 2xx responses are charged; a call that changes something needs
+// a key that is valid in the key table at that moment. Isolates and leases may cache a revoked key for seconds, and
+// changes made with it would persist. A free call also takes a lease, which proves the key and counts against its rate
+// limit. Spending of this isolate is reported first, so that a balance in the response is current.
 
 import { type Context, Hono } from 'hono'
 import type { Identity } from '../../accounts/identity.ts'
@@ -21,11 +21,11 @@ import { addRoute, type HandlerResult, handleCall, refusalReply, replyTo } from 
 
 export interface KeyedDeps extends Access {
   readonly platform: Platform
-  /** Of a caller; null where it is not known for sure. */
+  /** Client address; null if it cannot be trusted. */
   readonly addressOf: (request: Request) => string | null
 }
 
-/** Routes of the endpoints among these that take a key. */
+/** Routes of all endpoints that need a key. */
 export function keyedRoutes(endpoints: readonly Endpoint[], deps: KeyedDeps): Hono {
   const app = new Hono()
   const gate = new RateLimiter()
@@ -68,14 +68,14 @@ function surfaceOf(
   }
 }
 
-/** Data takes keys as basic credentials, too: clients that know both begin with the first that is offered. */
+/** The data API also accepts basic authentication; clients that support both use the first scheme offered. */
 function dataFailure(failure: Failure, requestId: string): Reply {
   const reply = restFailure(failure, requestId)
   if (reply.status !== 401) return reply
   return { ...reply, headers: { ...reply.headers, 'www-authenticate': 'Basic realm="weir", Bearer' } }
 }
 
-/** The refusal of an address that has come too often for the plan of its key, whichever keys it came with. */
+/** Failure if an address exceeds the plan's request rate, counted over all its keys. */
 function addressLimitFailure(
   address: string | null,
   identity: Identity,
@@ -89,7 +89,7 @@ function addressLimitFailure(
   return waitMs > 0 ? { kind: 'rate_limited', retryAfterMs: waitMs, limit } : null
 }
 
-/** The refusal of a key that has ended, null where it works: by the table of keys. */
+/** Failure if the key table says that the key has ended, else null. */
 async function endedKeyFailure(
   { keyHash }: Identity,
   { keys, now }: Pick<Platform, 'keys' | 'now'>,
@@ -99,7 +99,7 @@ async function endedKeyFailure(
   return key.expires !== null && key.expires <= now() ? { kind: 'key_expired' } : null
 }
 
-/** Holds the price, reads and answers, then settles what the answer costs, or releases. */
+/** Holds the price, handles the call, then settles the actual price or releases the hold. */
 async function chargedReply(c: Context, endpoint: Endpoint, call: MeteredCall, platform: Platform): Promise<Reply> {
   const { id: type, product = 'platform', price: amount = 0 } = endpoint
   const { identity, requestId, charging } = call
@@ -109,7 +109,7 @@ async function chargedReply(c: Context, endpoint: Endpoint, call: MeteredCall, p
   }
   const hold = await charging.hold(identity, { product, type, amount })
   if (!hold.ok) return refused(hold.error)
-  /** Takes what the answer costs, which may be more than was held before there was one. */
+  /** Charges the actual price, which may exceed the held amount. */
   const take = async (price: MicroCredits): Promise<Result<MicroCredits | null, Failure>> => {
     if (price === amount && price > 0) return ok(hold.value.settle())
     const left = hold.value.release()
@@ -123,7 +123,7 @@ async function chargedReply(c: Context, endpoint: Endpoint, call: MeteredCall, p
       hold.value.release()
       throw error
     })
-    // A caller that asks with HEAD is shown nothing.
+    // HEAD requests get no body and are free.
     const isShown = result.ok && c.req.method !== 'HEAD'
     const { price = amount, remaining: balance } = isShown ? result.value : { price: 0 }
     const paid = await take(price)
@@ -136,7 +136,7 @@ async function chargedReply(c: Context, endpoint: Endpoint, call: MeteredCall, p
     })
   }
   const work = finish()
-  // A call cancelled after its work was begun is charged all the same.
+  // A call that the client cancels after work started is still charged.
   call.waitUntil(work.catch(() => undefined))
   return work
 }

@@ -1,6 +1,6 @@
-// What owners do with pipelines, over D1 and their Sink objects. Laws: the record is written first; whoever names a
-// pipeline tells its object what that is not known to have; nothing that was refused is written. Invariant: whoever makes a
-// pipeline cost something is the key that it is charged to; a key whose right is `own` reaches no pipeline charged to others.
+// Pipeline management for owners, over D1 and the Sink objects. Invariants: the record in D1 is written first, and each
+// later access syncs it to the Sink; rejected changes are not written; the key that causes costs is the key that is
+// charged; a key with right `own` reaches no pipeline charged to other keys.
 
 import { NO_KEY_SECRET } from '../../accounts/key-resolver.store.ts'
 import { type KeyRow, type PipelineRight, pipelineRight, rootOf } from '../../accounts/key-row.ts'
@@ -28,53 +28,51 @@ import { badField, type Refusal, retryLater } from './refusal.ts'
 export interface PipelinePorts extends Omit<SinkLinkPorts, 'store'> {
   readonly db: D1Database
   readonly keys: Pick<Keys, 'findByHash'>
-  /** Names of RPC_CHAINS with nodes. */
+  /** Names of chains in RPC_CHAINS that have nodes. */
   readonly chains: readonly string[]
-  /** What speaks against sending to an address of a customer; null: nothing that its text tells. */
+  /** Why a customer URL is not allowed; null: no problem visible in its text. */
   readonly urlRefusal: (url: string) => string | null
   readonly nowMs: () => number
 }
 
 const v = SINK_API_VERSION
-/** Destinations, and what runs SQL, may take their time. */
+/** Timeout of calls that involve destinations or SQL. */
 const TEST_MS = 45_000
-/** How often a change is made anew because another one came between. */
+/** Attempts of a change that conflicts with concurrent ones. */
 const TRIES = 3
 const ID_CHARS = 22
-/** Setting one to run ends these; one that is finished goes on with its dead letters, or another end. */
+/** Phases that end when the pipeline is set to run; a finished one continues with its dead letters or a new end. */
 const WAITING_PHASES: readonly SinkPhase[] = ['failed', 'finished', 'unpaid', 'paused', 'retrying']
 
 const unavailable = (what: string): Failure => ({
   kind: 'unavailable',
   what,
-  hint: `${what}: send this again in a moment.`,
+  hint: `${what}. Retry in a moment.`,
 })
-const NO_RESPONSE = unavailable('What runs this pipeline did not answer')
-const NOT_SYNCED = unavailable('The pipeline is recorded so, but what runs it could not be told')
-const NOT_CHECKED = unavailable('Nothing is changed, because what checks transforms did not answer')
-const NOT_EMPTIED = unavailable('The pipeline is deleted, but what ran it could not be told')
+const NO_RESPONSE = unavailable('The pipeline’s worker did not respond')
+const NOT_SYNCED = unavailable('The change is saved, but the pipeline’s worker did not respond')
+const NOT_CHECKED = unavailable('Nothing was changed, because the check of the transforms did not respond')
+const NOT_EMPTIED = unavailable('The pipeline is deleted, but its worker did not respond')
 const conflict = (message: string): Refusal => ({ kind: 'conflict', message })
 const ACCOUNT_FULL = conflict(
-  `an account has at most ${MAX_PIPELINES} pipelines, ${MAX_BYTES / 1e6} MB of them, and ${MAX_WALLETS} wallets in those of order_updates: delete what is not needed`,
+  `account limit reached: ${MAX_PIPELINES} pipelines, ${MAX_BYTES / 1e6} MB of definitions and ${MAX_WALLETS} wallets in order_updates pipelines. Delete unused pipelines`,
 )
 const KEY_SHARE_FULL = conflict(
-  `a key that may touch its own pipelines alone ("pipelines": "own") has at most ${KEY_SHARE.pipelines} of them, ${KEY_SHARE.bytes / 1e6} MB, and ${KEY_SHARE.wallets} wallets in those of order_updates: delete what is not needed, or use a key with "pipelines": "all"`,
+  `key limit reached: a key with "pipelines": "own" has at most ${KEY_SHARE.pipelines} pipelines, ${KEY_SHARE.bytes / 1e6} MB of definitions and ${KEY_SHARE.wallets} wallets in order_updates pipelines. Delete unused pipelines or use a key with "pipelines": "all"`,
 )
-const BUSY = conflict('others are changing this pipeline: read it, and send this again')
-const TEST_RUNNING = conflict('this pipeline is being tested already: wait for that answer, and send this again')
+const BUSY = conflict('this pipeline was changed concurrently. Read it again, then retry')
+const TEST_RUNNING = conflict('a test of this pipeline is already running. Retry when it has finished')
 const SECRET_UNREADABLE = conflict(
-  'destination_config: its secret cannot be read any more, because the operator changed KEY_SECRET: send it again',
+  'destination_config: the stored secret is unreadable because the operator changed KEY_SECRET. Send the secret again',
 )
 
 const NO_PIPELINE: Failure = { kind: 'not_found', what: 'This pipeline' }
 const OTHER_KEYS_PIPELINE: Failure = {
   kind: 'not_entitled',
-  why:
-    'This pipeline is charged to another key, and this key may touch its own pipelines alone ("pipelines": "own"). Use a key ' +
-    'with "pipelines": "all".',
+  why: 'This pipeline is charged to another key, and this key is limited to its own pipelines. Use a key with "pipelines": "all".',
 }
 
-/** The key that calls, as a pipeline knows it. */
+/** The calling key. */
 interface Caller {
   readonly hash: KeyHash
   readonly root: string
@@ -148,7 +146,7 @@ export class PipelineService implements Pipelines {
     return this.change(name, {}, 'adopts')
   }
 
-  /** `takes`: the caller pays from now on, whatever changes; where it adopts the pipeline, that goes on if it waits. */
+  /** `takes`: the caller pays from now on, even without other changes; `adopts` also resumes a waiting pipeline. */
   async change(
     name: PipelineRef,
     change: PipelineChange,
@@ -168,8 +166,8 @@ export class PipelineService implements Pipelines {
       const isChanged = isOther || isWoken || isTaken
       const row = isChanged ? this.#nextRevision(isTaken ? { ...changed, ...payerOf(caller) } : changed) : changed
       if (!isChanged || (await this.#store.update(row, before.value.revision, shareOf(caller)))) {
-        const told = await this.#link.sync(row)
-        return isSynced(told) ? ok(told) : err(NOT_SYNCED)
+        const synced = await this.#link.sync(row)
+        return isSynced(synced) ? ok(synced) : err(NOT_SYNCED)
       }
       const now = await this.#find(name, caller)
       if (now.ok && now.value.revision === before.value.revision) return err(fullRefusal(caller))
@@ -178,7 +176,7 @@ export class PipelineService implements Pipelines {
   }
 
   async remove({ account, id, keyHash }: PipelineRef): Promise<Result<void, Refusal>> {
-    // Also one that was deleted: it may not be known to be empty.
+    // Includes deleted pipelines, whose Sink may not be cleared yet.
     const row = await this.#store.get(account, id)
     if (row === null) return err(NO_PIPELINE)
     if (!mayTouch(await this.#caller(keyHash), row)) return err(OTHER_KEYS_PIPELINE)
@@ -211,7 +209,7 @@ export class PipelineService implements Pipelines {
     const caller = await this.#caller(name.keyHash)
     const after = await this.#applyChange(before.value, change, caller)
     if (!after.ok) return after
-    // Whoever tests it pays for the test.
+    // The caller pays for the test.
     const pipeline = await this.#link.toPipeline({ ...after.value.row, ...payerOf(caller) })
     if (pipeline === null) return err(SECRET_UNREADABLE)
     const answer = await this.#link.call(name.id, (sink) => sink.trial({ v, pipeline }), TEST_MS)
@@ -220,7 +218,7 @@ export class PipelineService implements Pipelines {
     return answer === null ? err(NO_RESPONSE) : ok(answer)
   }
 
-  /** Whoever sends dead letters once more pays for them, and for what follows. */
+  /** The caller pays for the redelivered batches and everything after them. */
   async redeliver(name: PipelineRef) {
     const taken = await this.change(name, {}, 'pays')
     if (!taken.ok) return taken
@@ -234,14 +232,17 @@ export class PipelineService implements Pipelines {
     return mayTouch(caller, row) ? ok(row) : err(OTHER_KEYS_PIPELINE)
   }
 
-  /** Read of the table at each call: nothing that travels with a call knows what restricts its key. */
+  /** Reads the key table on each call, because the identity of a call lacks the key's restrictions. */
   async #caller(keyHash: KeyHash): Promise<Caller> {
     const key = await this.#ports.keys.findByHash(keyHash)
     if (key === null) return { hash: keyHash, root: keyHash, name: '', right: 'own' }
     return { hash: keyHash, root: rootOf(key), name: key.label || key.prefix, right: pipelineRight(key) ?? 'own' }
   }
 
-  /** Whether one that is set to run waits for somebody, credits, a key or its next try, or cannot say: it is to hear of it once more. */
+  /**
+   * True if a running pipeline waits for credits, a key or a retry, or its state is unknown, so that the status must be
+   * sent to it again.
+   */
   async #isStuck({ id, fields }: PipelineRow): Promise<boolean> {
     if (fields.status !== 'running') return false
     const status = await this.#link.call(id, (sink) => sink.status())
@@ -252,7 +253,7 @@ export class PipelineService implements Pipelines {
     return { ...row, revision: row.revision + 1, updatedMs: this.#ports.nowMs() }
   }
 
-  /** The row as the change makes it, whether that is another one, and whether it sends something else. */
+  /** The row after the change, whether it differs, and whether its output changes. */
   async #applyChange(before: PipelineRow, change: PipelineChange, { root }: Caller) {
     const { id, fields, sealed } = before
     const checked = await this.#validate(before.account, validateChange(id, fields, change), change)
@@ -267,7 +268,7 @@ export class PipelineService implements Pipelines {
     return ok({ row: { ...before, ...own }, isChanged: true, sends })
   }
 
-  /** What only this gateway can say of what was sent: what was allowed once is not asked again. */
+  /** Checks that depend on this gateway: URL, chain and transforms. Unchanged parts are not checked again. */
   async #validate(
     account: AccountId,
     written: Result<ValidatedPipeline, readonly Issue[]>,
@@ -284,7 +285,7 @@ export class PipelineService implements Pipelines {
     if (chain?.ok === false) return err({ kind: 'bad_field', issues: [chain.error] })
     if (Object.keys(transforms).length === 0) return written
     const request = { v, account, transforms, topic }
-    // One object of each account checks, so that a record that is refused leaves none behind.
+    // One object per account runs the check, so that a rejected pipeline leaves no object behind.
     const checked = await this.#link.call(`check/${account}`, (sink) => sink.check(request), TEST_MS)
     if (checked === null) return err(NOT_CHECKED)
     const { fault, wait } = checked
@@ -292,14 +293,14 @@ export class PipelineService implements Pipelines {
     return fault ? err(badField(`transforms.${fault.name}`, fault.message)) : written
   }
 
-  /** Asks the object of a pipeline that there is. */
+  /** Calls the Sink object of an existing pipeline. */
   async #callSink<Answer>(
     name: PipelineRef,
-    ask: (sink: SinkApi) => Promise<Answer>,
+    call: (sink: SinkApi) => Promise<Answer>,
   ): Promise<Result<Answer, Refusal>> {
     const row = await this.show(name)
     if (!row.ok) return row
-    const answer = await this.#link.call(name.id, ask)
+    const answer = await this.#link.call(name.id, call)
     return answer === null ? err(NO_RESPONSE) : ok(answer)
   }
 }

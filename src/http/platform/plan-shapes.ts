@@ -1,4 +1,4 @@
-// Plans and terms as the admin API takes and shows them.
+// Request and response fields of plans and terms.
 
 import * as z from 'zod'
 import { LIMIT_FIELDS, type Limits } from '../../accounts/limits.ts'
@@ -8,24 +8,22 @@ import { Credits, CreditsText } from './fields.ts'
 
 export const PlanName = z
   .string()
-  .regex(/^[a-z][a-z0-9_-]{0,31}$/, 'must be 1 to 32 lower-case letters, digits, "_" or "-", a letter first')
+  .regex(/^[a-z][a-z0-9_-]{0,31}$/, 'must be 1 to 32 lower-case letters, digits, "_" or "-", starting with a letter')
   .describe('Name of the plan')
 
-/** A limit as its field; the bounds are far beyond what an account can use. */
+/** Field of a limit; the bounds are far above real use. */
 const limit = (max: number, orElse = '') => {
-  const words = `must be an integer from 1 to ${max}${orElse}`
+  const words = `must be an integer from 1 to ${max.toLocaleString('en')}${orElse}`
   return z.int(words).min(1, words).max(max, words)
 }
 
 const LIMITS_TEXT = {
   rest_requests_per_second:
-    'Requests a second of each key to `/platform`, to `/v1`, and to JSON-RPC once it is served, together; ' +
-    'not to `POST /info`. Null: no limit',
-  info_requests_per_second: 'Requests a second of each key to `POST /info`, and by `post` over sockets',
-  stream_connections: 'Sockets that the account may have open at a time, over all its keys',
-  stream_subscriptions:
-    'Subscriptions that the account may have at a time, over all its sockets; a socket has at most 1,000',
-  stream_messages_per_minute: 'Frames that each socket may send in a minute',
+    'Requests per second and key to `/platform` and `/v1` together, JSON-RPC included; null: no limit',
+  info_requests_per_second: 'Requests per second and key to `POST /info`, including `post` over sockets',
+  stream_connections: 'Maximum open sockets of the account, over all its keys',
+  stream_subscriptions: 'Maximum subscriptions of the account, over all its sockets; at most 1,000 per socket',
+  stream_messages_per_minute: 'Maximum frames per minute that each socket may send',
 } as const satisfies Record<(typeof LIMIT_FIELDS)[keyof Limits], string>
 
 const LIMIT_INPUTS = {
@@ -42,14 +40,13 @@ type LimitFields = { readonly [name in keyof typeof LIMIT_INPUTS]?: z.infer<(typ
 
 const LIMIT_NAMES = Object.keys(LIMIT_FIELDS) as (keyof Limits)[]
 
-const DAYS_RULE = 'must be an integer from 1 to 3650, or null'
-const PERIOD_TEXT =
-  '`month`: its credits come each month, and what is left of the last ones expires; `once`: they come once'
-const DAYS_TEXT = 'After so many days a plan of the period `once` ends with what it has left; null: never'
-const CUSTOM_TEXT = 'Terms may be agreed per account'
+const DAYS_RULE = 'must be an integer from 1 to 3,650, or null'
+const PERIOD_TEXT = '`month`: credits are granted each month and unused ones expire; `once`: credits are granted once'
+const DAYS_TEXT = 'Days after which the credits of a `once` plan expire; null: never'
+const CUSTOM_TEXT = 'Whether terms can be agreed per account'
 
 export const SetPlan = z.strictObject({
-  credits: Credits.optional().describe('Given for each period'),
+  credits: Credits.optional().describe('Credits per period'),
   period: z.enum(['once', 'month'], 'must be "once" or "month"').optional().describe(PERIOD_TEXT),
   days: z.int(DAYS_RULE).min(1, DAYS_RULE).max(3650, DAYS_RULE).nullable().optional().describe(DAYS_TEXT),
   ...LIMIT_INPUTS,
@@ -57,13 +54,13 @@ export const SetPlan = z.strictObject({
 })
 export type PlanChange = z.infer<typeof SetPlan>
 
-/** What is agreed with one account; what is left out is its plan's. */
+/** Terms of one account; missing fields are those of its plan. */
 export const AgreedTerms = z
-  .strictObject({ credits: Credits.optional().describe('Given for each period'), ...LIMIT_INPUTS })
+  .strictObject({ credits: Credits.optional().describe('Credits per period'), ...LIMIT_INPUTS })
   .transform(({ credits, ...limits }): AccountTerms => {
     return { ...limitsIn(limits), ...(credits === undefined ? {} : { micro: credits }) }
   })
-  .describe('What is agreed with the account in place of its plan’s own, where the plan allows it (`custom`)')
+  .describe('Account-specific terms that override the plan; only for plans with `custom`')
 
 export const LimitsView = z.object({
   rest_requests_per_second: z.int().nullable().describe(LIMITS_TEXT.rest_requests_per_second),
@@ -73,45 +70,45 @@ export const LimitsView = z.object({
   stream_messages_per_minute: z.int().describe(LIMITS_TEXT.stream_messages_per_minute),
 })
 
-export const TermsView = LimitsView.extend({ credits: CreditsText.describe('Given for each period') })
+export const TermsView = LimitsView.extend({ credits: CreditsText.describe('Credits per period') })
   .partial()
-  .meta({ id: 'Terms', description: 'What is agreed with the account in place of its plan’s own' })
+  .meta({ id: 'Terms', description: 'Account-specific terms that override the plan' })
 
 export const PlanView = z
   .object({
     name: PlanName,
-    credits: CreditsText.describe('Given for each period'),
+    credits: CreditsText.describe('Credits per period'),
     period: z.enum(['once', 'month']).describe(PERIOD_TEXT),
     days: z.int().nullable().describe(DAYS_TEXT),
     ...LimitsView.shape,
     custom: z.boolean().describe(CUSTOM_TEXT),
-    accounts: z.int().describe('Accounts on the plan'),
+    accounts: z.int().describe('Number of accounts on the plan'),
   })
   .meta({ id: 'Plan' })
 
-/** The limits that are said in these fields. */
+/** Limits present in these fields. */
 export function limitsIn(fields: LimitFields): Partial<Limits> {
-  const said = LIMIT_NAMES.filter((name) => fields[LIMIT_FIELDS[name]] !== undefined)
-  return Object.fromEntries(said.map((name) => [name, fields[LIMIT_FIELDS[name]]]))
+  const present = LIMIT_NAMES.filter((name) => fields[LIMIT_FIELDS[name]] !== undefined)
+  return Object.fromEntries(present.map((name) => [name, fields[LIMIT_FIELDS[name]]]))
 }
 
-type WireLimits<Said> = {
-  [Name in keyof Said as Name extends keyof Limits ? (typeof LIMIT_FIELDS)[Name] : never]: Said[Name]
+type WireLimits<Some> = {
+  [Name in keyof Some as Name extends keyof Limits ? (typeof LIMIT_FIELDS)[Name] : never]: Some[Name]
 }
 
-/** Limits under their names on the wire. */
-export function limitsView<Said extends Omit<AccountTerms, 'micro'>>(limits: Said): WireLimits<Said> {
-  const said = LIMIT_NAMES.filter((name) => limits[name] !== undefined)
-  return Object.fromEntries(said.map((name) => [LIMIT_FIELDS[name], limits[name]])) as WireLimits<Said>
+/** Limits under their wire names. */
+export function limitsView<Some extends Omit<AccountTerms, 'micro'>>(limits: Some): WireLimits<Some> {
+  const present = LIMIT_NAMES.filter((name) => limits[name] !== undefined)
+  return Object.fromEntries(present.map((name) => [LIMIT_FIELDS[name], limits[name]])) as WireLimits<Some>
 }
 
-/** Terms as the admin API shows them, null where nothing was agreed. */
+/** Response view of terms; null if there are none. */
 export function termsView({ micro, ...limits }: AccountTerms): z.infer<typeof TermsView> | null {
   const shown = { ...(micro === undefined ? {} : { credits: formatCredits(micro) }), ...limitsView(limits) }
   return Object.keys(shown).length === 0 ? null : shown
 }
 
-/** A plan as the admin API shows it. */
+/** Response view of a plan. */
 export function planView({ name, terms, limits, custom, accounts }: ListedPlan): z.infer<typeof PlanView> {
   const { micro, period, days } = terms
   return { name, credits: formatCredits(micro), period, days, ...limitsView(limits), custom, accounts }

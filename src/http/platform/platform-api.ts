@@ -1,4 +1,4 @@
-// What endpoints are lent: everything that they reach beside their request. Types alone.
+// Interfaces of everything that endpoints use besides their request.
 
 import type * as z from 'zod'
 import type { KeyKind } from '../../accounts/format.ts'
@@ -36,32 +36,32 @@ export interface Platform {
   readonly checkout: Checkout & CheckoutEvents
   readonly staff: Staff
   readonly audit: Audit
-  /** Rows of D1 as the schema reads them; what is undefined is bound as null. Every list that is asked for is found by an index. */
+  /** Queries D1 and parses the rows; undefined values are bound as null. Every list query must use an index. */
   readonly rows: <Row>(schema: z.ZodType<Row>, sql: string, ...values: readonly unknown[]) => Promise<Row[]>
   readonly meterOf: (account: AccountId) => AccountMeterApi & WebhookApi
   readonly log: () => Pick<BlockLogApi, 'reset' | 'status'>
-  /** Null where nothing is archived. */
+  /** Null without an archive. */
   readonly archive: ArchiveBackfill | null
-  /** What removes old parts of the archive. */
+  /** Removes expired files from the archive. */
   readonly retention: () => RetentionApi
   readonly chain: string
-  /** Null where nothing is archived. */
+  /** Null without an archive. */
   readonly exports: Exports | null
-  /** An info answer, uncharged, in the turn of this account at the sources; null where it cannot be had. */
+  /** An uncharged info response, queued at the sources under this account; null if unavailable. */
   readonly read: (request: Readonly<Record<string, unknown>>, account: AccountId) => Promise<string | null>
-  /** A stream token, of a holder of its own. */
+  /** Seals a stream token for a new holder. */
   readonly sealToken: (token: Omit<SignedStreamToken, 'holder'>) => Promise<Result<string, Failure>>
-  /** What a data service behind this chain answers to a path below `/v1/<chain>`, byte for byte; null: there is none. */
+  /** Unmodified response of the chain's data service to a path below `/v1/<chain>`; null: no such service. */
   readonly dataService: (chain: string, path: string) => Promise<Result<string, Failure>> | null
-  /** What a million credits are sold for, in millionths of a US dollar: MILLION_CREDITS_USD; null: it is not said. */
+  /** Price of a million credits in millionths of a US dollar (MILLION_CREDITS_USD); null: not set. */
   readonly millionMicroUsd: number | null
-  /** Links of the sign-up in a day; null: it is off. */
+  /** Sign-up links per day; null: sign-up is off. */
   readonly signUpsPerDay: number | null
   /** BOOK_HUBS. */
   readonly hubs: number
-  /** What speaks against calling an address of a customer; null: nothing that its text tells. */
+  /** Why a customer URL is not allowed; null: no problem visible in its text. */
   readonly urlRefusal: (url: string) => string | null
-  /** TRUST_PROXY: callers' addresses are known. */
+  /** TRUST_PROXY: client addresses are known. */
   readonly isProxied: boolean
   readonly now: () => number
 }
@@ -69,67 +69,73 @@ export interface Platform {
 export interface ArchiveBackfill {
   readonly chain: string
   state(after: number): Promise<BackfillState>
-  /** The blocks are at least one, in order of height. */
+  /** `blocks` is not empty and ordered by height. */
   backfill(blocks: readonly BackfillBlock[]): Promise<BackfillResult>
 }
 
-/** A plan with what is agreed with one account. */
+/** A plan and the terms of one account. */
 export interface PlanChoice {
   readonly plan: string
   readonly terms: AccountTerms
 }
 
-/** What an operator sees of an account; `period` is null where it was made before plans had periods. */
+/** Operator's view of an account; `period` is null for accounts from before plans had periods. */
 interface AccountView extends PlanChoice {
   readonly created: number
   readonly sums: AccountState
   readonly period: PlanState | null
 }
 
-/** `repeated`: this grant was made before, and nothing was added now. */
+/** `repeated`: an earlier call already made this grant. */
 interface GrantResult {
   readonly repeated: boolean
   readonly account: AccountState
 }
 
 export interface Accounts {
-  /** The refusal of an account that is not there, null where it is. Asked before the meter of an account is, so that a name nobody has makes no object. */
+  /**
+   * Failure if the account does not exist, else null. Must be checked before calling a meter, so that unknown names
+   * create no object.
+   */
   missingFailure(id: string): Promise<Failure | null>
-  /** Creates the account with its first credits (the plan's, unless given); an existing one is left as it is. */
+  /** Creates the account with its first credits (by default the plan's); an existing account stays unchanged. */
   ensure(
     id: string,
     choice: PlanChoice,
     credits?: MicroCredits,
   ): Promise<Result<{ readonly created: boolean; readonly account: AccountState }, Failure>>
-  /** The account, its sums and its plan's period. */
+  /** Account, sums and current plan period. */
   account(id: string): Promise<Result<AccountView, Failure>>
-  /** Puts the account on a plan now: what the old one has left expires, the new one's credits are there in full. */
+  /**
+   * Moves the account to a plan at once: remaining credits of the old plan expire, those of the new plan are granted in
+   * full.
+   */
   changePlan(id: string, choice: PlanChoice): Promise<Result<PlanState, Failure>>
-  /** Adds credits once per `id`; the same id with another amount is refused. */
+  /** Adds credits once per `id`; the same id with another amount is rejected. */
   grant(account: AccountId, id: string, micro: MicroCredits): Promise<Result<GrantResult, Refusal>>
 }
 
 export interface KeyInput extends KeyTerms {
-  /** Left out: a new account with `plan`, `terms` and `credits`. */
+  /** Absent: creates an account with `plan`, `terms` and `credits`. */
   readonly account?: AccountId | undefined
   readonly credits?: MicroCredits | undefined
   readonly plan?: string | undefined
   readonly terms?: AccountTerms | undefined
 }
 
-/** What an owner orders for the account of the key that asks; `request`: an idempotency key. */
+/** Input for a key of the caller's account; `request`: idempotency key. */
 export interface OwnKeyInput extends KeyTerms {
   readonly account: AccountId
   readonly request: string | null
-  /** Root of the key that orders it; left out: no key does. */
+  /** Root of the creating key; absent: not created by a key. */
   readonly maker?: string
 }
 
-/** A key with what it spent in thirty days, and what its cap leaves; null where its meter did not answer, or has no cap. */
+/** A key with its spending in 30 days and its remaining cap; null if the meter did not respond or there is no cap. */
 export type OwnKeyRow = KeyRow & { readonly spent: MicroCredits | null; readonly capLeft: MicroCredits | null }
 
 export interface IssuedKey {
-  /** Shown this once: only its hash is kept. */
+  /** Shown only once; only the hash is stored. */
   readonly key: string
   readonly hash: KeyHash
   readonly prefix: string
@@ -138,13 +144,13 @@ export interface IssuedKey {
   readonly label: string
 }
 
-/** `id`: an idempotency key, if one was sent. `maker`: root of the key that orders it; left out: no key does. */
+/** `id`: idempotency key, if sent. `maker`: root of the key that requests the rotation; absent: the operator. */
 export type RotationInput = Pick<Rotation, 'id' | 'graceMs'> & { readonly maker?: string }
 
-/** Without `key` where the rotation was done before. */
+/** Without `key` if an earlier call already rotated it. */
 export type RotatedKey = (IssuedKey | Omit<IssuedKey, 'key'>) & { readonly oldEndsMs: number }
 
-/** A key by its hash or its shown prefix; where an account is named, one of another account is none. */
+/** Reference to a key by hash or visible prefix; with `account`, keys of other accounts are not found. */
 export interface KeyRef {
   readonly name: string
   readonly account?: AccountId | undefined
@@ -152,32 +158,32 @@ export interface KeyRef {
 
 export interface Keys {
   create(order: KeyInput): Promise<Result<IssuedKey, Failure>>
-  /** Labels, restricts or lets expire; isolates know it within a minute. */
+  /** Changes label, restrictions or expiry; isolates see it within a minute. */
   change(key: KeyRef, change: KeyChange): Promise<Result<KeyRow, Failure>>
-  /** A new key like the old one, in whose cap it shares; the old one works for the grace more at most. Once per key. */
+  /** Replaces a key with a new one that shares its cap; the old key works until the grace period ends. Once per key. */
   rotate(key: KeyRef, order: RotationInput): Promise<Result<RotatedKey, Refusal>>
-  /** Revokes by hash or shown prefix; again is the same. */
+  /** Revokes by hash or visible prefix; idempotent. */
   revoke(key: KeyRef): Promise<Result<KeyRow & { readonly revoked: number }, Failure>>
-  /** Of one account or of all, newest first, from the first or those that come after this one. */
+  /** Keys of one account or all, newest first, after the cursor. */
   list(account: AccountId | undefined, limit: number, after?: KeyPosition): Promise<ListedKey[]>
-  /** As the account's owner orders it; without `key` where the same request made it before. */
+  /** Creates a key for the owner; without `key` if the same request already created it. */
   createOwn(order: OwnKeyInput): Promise<Result<IssuedKey | Omit<IssuedKey, 'key'>, Refusal>>
-  /** Of one account, newest first, at most `limit` after this place. */
+  /** Keys of one account, newest first, after the cursor. */
   page(account: AccountId, after: KeyPosition | null, limit: number): Promise<readonly OwnKeyRow[]>
-  /** Of one account, those that count for how many it may have. */
+  /** Number of keys that count towards the account's limit. */
   count(account: AccountId): Promise<number>
-  /** A key of this label that an account is managed with, and how many there ever were of each kind. */
+  /** The sign-up service key with this label, and the number of keys ever created by kind. */
   signUpKeys(account: AccountId, label: string): Promise<SignInKey>
-  /** Keys that work and were made by this one's chain of rotations, or by such keys; newest first, bounded. */
+  /** Active keys created by this key's rotation chain or by such keys, newest first, bounded. */
   createdBy(key: Pick<KeyRow, 'hash' | 'root'>): Promise<readonly KeyName[]>
-  /** What people call the keys with these hashes. */
+  /** Prefix and label of the keys with these hashes. */
   namesByHash(hashes: readonly KeyHash[]): Promise<ReadonlyMap<string, Pick<KeyRow, 'prefix' | 'label'>>>
   find(key: KeyRef): Promise<Result<KeyRow, Failure>>
   /** The key with this hash. */
   findByHash(hash: KeyHash): Promise<KeyRow | null>
 }
 
-/** How far `apply` came; `next` is null at the end. */
+/** Progress of `apply`; `next` is null at the end. */
 interface ApplyProgress {
   readonly told: number
   readonly next: string | null
@@ -185,77 +191,75 @@ interface ApplyProgress {
 
 export interface Plans {
   list(): Promise<ListedPlan[]>
-  /** Adds a plan or changes one. New accounts have it at once; those on it as `apply` tells them. */
+  /** Adds or changes a plan. New accounts get it at once, existing ones with `apply`. */
   set(name: string, change: PlanChange): Promise<Result<ListedPlan, Refusal>>
   remove(name: string): Promise<Result<void, Refusal>>
-  /**
-   * Tells ten accounts on the plan what it gives now: credits from their next period on, limits at once. Goes on after
-   * the account `after`; again is the same.
+  /** Applies the plan to ten accounts after `after`: credits from their next period on, limits at once. Idempotent.
    */
   apply(name: string, after: string): Promise<Result<ApplyProgress, Failure>>
 }
 
-/** The key that calls. */
+/** The calling key. */
 export interface PipelineCaller {
   readonly account: AccountId
   readonly keyHash: KeyHash
 }
 
-/** A pipeline of another account does not exist, and one that the caller may not touch is refused. */
+/** Reference to a pipeline. Pipelines of other accounts are not found; inaccessible ones are rejected. */
 export interface PipelineRef extends PipelineCaller {
   readonly id: string
 }
 
-/** What ends with a key, or was set by it: each pipeline of the account that it concerns. */
+/** A pipeline affected by a key. */
 export interface Reach {
   readonly row: PipelineRow
-  /** It is charged to this key, or to one of its chain of rotations: it pauses when that chain ends. */
+  /** Charged to this key or its rotation chain; pauses when the chain ends. */
   readonly isCharged: boolean
-  /** This key, or one of its chain, set where its rows go. */
+  /** This key or its rotation chain set the destination. */
   readonly hasSetDestination: boolean
 }
 
-/** `inStep`: its object is known to have what the record says. `status` null: it did not answer. */
+/** `inSync`: the Sink is known to have the recorded state. `status` null: no response from the Sink. */
 export interface PipelineState {
   readonly row: PipelineRow
   readonly inSync: boolean
   readonly status: SinkStatus | null
 }
 
-/** Each that names one tells its object of the record first, where that is not known to have it. */
+/** Every call on a pipeline first syncs the record to its Sink if needed. */
 export interface Pipelines {
   create(caller: PipelineCaller, order: NewPipeline): Promise<Result<PipelineRow, Refusal>>
-  /** Those that the caller may touch, newest first. */
+  /** Pipelines that the caller can access, newest first. */
   page(caller: PipelineCaller, from: number, limit: number): Promise<{ rows: readonly PipelineRow[]; total: number }>
-  /** Of the account, whoever may touch them. */
+  /** Number of pipelines of the account. */
   count(account: AccountId): Promise<number>
   show(name: PipelineRef): Promise<Result<PipelineRow, Refusal>>
-  /** Refused with `unavailable` where the record has the change and its object could not be told: again is the same. */
+  /** Fails with `unavailable` if the change is recorded but not synced to the Sink; safe to retry. */
   change(name: PipelineRef, change: PipelineChange): Promise<Result<PipelineRow, Refusal>>
-  /** From now on it is charged to the caller; one that was paused because its key ended goes on. */
+  /** Charges the pipeline to the caller from now on; resumes it if it was paused because its key ended. */
   adopt(name: PipelineRef): Promise<Result<PipelineRow, Refusal>>
   reach(key: Pick<KeyRow, 'account' | 'hash' | 'root'>): Promise<readonly Reach[]>
-  /** Likewise: it is gone at once, and what its object has when that could be told. */
+  /** Removes the record at once, and the Sink's data once the Sink responds. */
   remove(name: PipelineRef): Promise<Result<void, Refusal>>
   state(name: PipelineRef): Promise<Result<PipelineState, Refusal>>
   logs(name: PipelineRef, before: number | null, limit: number): Promise<Result<readonly SinkLogLine[], Refusal>>
   metrics(name: PipelineRef, minutes: number): Promise<Result<readonly SinkMinute[], Refusal>>
-  /** Of the pipeline as the change would make it. */
+  /** Tests the pipeline with the change applied. */
   test(name: PipelineRef, change: PipelineChange): Promise<Result<SinkTest, Refusal>>
   redeliver(name: PipelineRef): Promise<Result<number, Refusal>>
 }
 
 interface Staff extends StaffLookup {
-  /** The token, shown this once; null, and nothing done, where somebody of this name has one. */
+  /** The token, shown only once; null if this name already has one. */
   add(name: string, role: StaffRole, nowMs: number): Promise<string | null>
   /** Newest first. */
   list(): Promise<readonly StaffRow[]>
-  /** False where nobody of this name has a token. */
+  /** False if this name has no token. */
   revoke(name: string, nowMs: number): Promise<boolean>
 }
 
 export interface Audit {
-  /** Its number. Rejects where it could not be written: then nothing must be done. */
+  /** Returns the row number. Rejects if the row was not written; the action must then not run. */
   start(row: AuditRow, nowMs: number): Promise<number>
   finish(number: number, status: number, account: AccountId | null, nowMs: number): Promise<void>
 }

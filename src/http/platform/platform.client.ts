@@ -1,4 +1,4 @@
-// The services behind /platform and /admin, on the bindings of the gateway.
+// Creates the services behind /platform and /admin from the gateway's bindings.
 
 import * as z from 'zod'
 import { NO_KEY_SECRET } from '../../accounts/key-resolver.store.ts'
@@ -27,7 +27,7 @@ import { badField } from './refusal.ts'
 
 type Env = Cloudflare.Env
 
-/** Of the gateway's variables, parsed. */
+/** Parsed variables of the gateway. */
 interface PlatformSettings extends CheckoutSettings, UrlSettings {
   readonly CHAIN: string
   readonly MILLION_CREDITS_USD: number | null
@@ -38,7 +38,7 @@ interface PlatformSettings extends CheckoutSettings, UrlSettings {
   readonly RPC_CHAINS: readonly (Parameters<typeof dataServices>[0][number] & { readonly urls: readonly unknown[] })[]
 }
 
-/** What the gateway lends. */
+/** Dependencies from the gateway. */
 export interface PlatformDeps {
   readonly read: Platform['read']
   readonly report: (error: unknown, what: string) => void
@@ -101,7 +101,7 @@ export function platformOf(
   }
 }
 
-/** Null where the Workers have no archive. */
+/** Null without an archive. */
 function backfillOf(
   env: Partial<Env>,
   { CHAIN: chain }: PlatformSettings,
@@ -124,7 +124,7 @@ interface ChainConfig {
 
 const unavailable = (chain: string, retryAfterMs = DEFAULT_REST_MS): Failure => ({
   kind: 'unavailable',
-  what: `The data service of ${chain} cannot be asked now`,
+  what: `The data service of ${chain} is unavailable`,
   retryAfterMs,
 })
 
@@ -148,12 +148,12 @@ async function queryDataService(
     const signal = AbortSignal.timeout(timeoutMs)
     const response = await fetch(url, { headers: authorization, redirect: 'manual', signal })
     const read = await readBoundedText(response.body, BODY_MAX_BYTES)
-    if (response.status === 400) return err(badField('', 'the data service of this chain does not accept these values'))
-    if (response.status === 404) return err({ kind: 'not_found', what: 'This wallet, or this answer of its chain' })
+    if (response.status === 400) return err(badField('', 'the data service of this chain rejected these values'))
+    if (response.status === 404) return err({ kind: 'not_found', what: 'This wallet or resource of the chain' })
     const restMs = restMsOf(response.headers.get('retry-after'), Date.now())
     if (response.status !== 200 || !('text' in read)) return err(unavailable(name, restMs ?? undefined))
     const value = JSON.parse(read.text) as { readonly data?: unknown; readonly error?: unknown } | null
-    // Whatever is in it: an envelope it must be, and one that tells of no failure.
+    // The content is passed on, but it must be an envelope without an error.
     return (value?.data ?? null) === null || value?.error === true ? err(unavailable(name)) : ok(read.text)
   } catch {
     return err(unavailable(name))

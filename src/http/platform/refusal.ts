@@ -1,21 +1,21 @@
-// How the operator's API says no.
+// Failures of the platform and operator APIs.
 
 import type { Failure } from '../../core/failure.ts'
 
-/** A refusal of the operator's API; `conflict`, which no other surface has, names the field that met another state. */
+/** A failure of these APIs; `conflict` exists only here, and its message names the conflicting field. */
 export type Refusal = Failure | { readonly kind: 'conflict'; readonly message: string }
 
-/** A refusal of one field. */
+/** Failure of a single field. */
 export function badField(path: string, message: string): Failure {
   return { kind: 'bad_field', issues: [{ path, message }] }
 }
 
-/** A refusal of what may be sent again after a while. */
+/** Failure of a request that may be retried after a delay. */
 export function retryLater(retryAfterMs: number, why: string): Failure {
   return { kind: 'rate_limited', retryAfterMs, hint: `${why.slice(0, 1).toUpperCase()}${why.slice(1)}.` }
 }
 
-/** Of a gateway whose Workers have neither bucket nor database of an archive. */
+/** Failure on a gateway without an archive. */
 export const NO_ARCHIVE: Failure = {
   kind: 'not_found',
   what: 'An archive',

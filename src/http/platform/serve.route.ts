@@ -1,5 +1,5 @@
-// Endpoints on routes, the same for every door: input is read by the endpoint's own definition, all of it before
-// anything is done; answers and refusals are worded in one place.
+// Adds endpoints to routes, the same way for every kind of authentication. Input is validated completely before
+// anything runs; responses and errors are formatted here.
 
 import type { Context, Hono, Env as HonoEnv } from 'hono'
 import * as z from 'zod'
@@ -18,11 +18,11 @@ import { badField, type Refusal } from './refusal.ts'
 export type HandlerResult = Awaited<ReturnType<Endpoint['handle']>>
 
 const BODY_MAX_BYTES = 16 * 1024
-/** How much of a parameter's name is said back. */
+/** Maximum length of a parameter name echoed in an error. */
 const NAME_MAX_LENGTH = 64
 const NOTHING = z.strictObject({})
 
-/** Adds the endpoint's route to an app that is mounted at `base`. */
+/** Adds the endpoint's route to an app mounted at `base`. */
 export function addRoute<E extends HonoEnv>(
   app: Hono<E>,
   { method, path }: Endpoint,
@@ -35,20 +35,20 @@ export function addRoute<E extends HonoEnv>(
 
 interface ParsedCall {
   readonly call: Result<{ readonly params: unknown; readonly query: unknown; readonly body: unknown }, Failure>
-  /** As it came, as far as it was read: no text that is no JSON. */
+  /** Query and body as received, for the audit log; only JSON bodies. */
   readonly sent: { readonly query: unknown; readonly body: unknown }
 }
 
-/** Reads the request by its operation's schemas. */
+/** Parses the request with the schemas of the operation. */
 export async function readCall(c: Context, { params, query, body, auth }: Operation): Promise<ParsedCall> {
   const sent = { query: {} as unknown, body: undefined as unknown }
   const read = async (): Promise<ParsedCall['call']> => {
     const inPath = parse(z.object(params ?? {}), c.req.param())
     if (!inPath.ok) return inPath
-    const asked = parametersOf(c.req.url)
-    if (!asked.ok) return asked
-    sent.query = asked.value
-    const inQuery = parse(query ?? (auth === 'admin' ? NOTHING : z.unknown()), asked.value)
+    const received = parametersOf(c.req.url)
+    if (!received.ok) return received
+    sent.query = received.value
+    const inQuery = parse(query ?? (auth === 'admin' ? NOTHING : z.unknown()), received.value)
     if (!inQuery.ok) return inQuery
     const inBody = body === undefined ? ok(undefined) : await bodyOf(c, body, sent)
     return inBody.ok ? ok({ params: inPath.value, query: inQuery.value, body: inBody.value }) : inBody
@@ -56,7 +56,7 @@ export async function readCall(c: Context, { params, query, body, auth }: Operat
   return { call: await read(), sent }
 }
 
-/** Reads the request and answers it; `identity` is null for the operator. */
+/** Parses and handles the request; `identity` is null for the operator. */
 export async function handleCall(
   c: Context,
   endpoint: Endpoint,
@@ -67,7 +67,7 @@ export async function handleCall(
   return call.ok ? endpoint.handle({ ...call.value, identity }, platform) : call
 }
 
-/** The reply to the caller, whatever came of its request. */
+/** HTTP reply of a result or failure. */
 export function replyTo(result: HandlerResult, requestId: string, more: Readonly<Record<string, string>> = {}): Reply {
   if (!result.ok) return refusalReply(result.error, requestId, more)
   const { status, body, contentType } = result.value
@@ -78,7 +78,7 @@ export function replyTo(result: HandlerResult, requestId: string, more: Readonly
   return { status, headers, body: isText ? body : JSON.stringify(body) }
 }
 
-/** A refusal of REST; a conflict is the platform's alone. */
+/** HTTP reply of a failure, including conflicts. */
 export function refusalReply(failure: Refusal, requestId: string, more: Readonly<Record<string, string>> = {}): Reply {
   if (failure.kind !== 'conflict') {
     const reply = restFailure(failure, requestId)
@@ -96,13 +96,13 @@ const toResponse = ({ status, headers, body }: Reply) => new Response(body, { st
 export const respond = (result: HandlerResult, requestId: string) => toResponse(replyTo(result, requestId))
 export const refuse = (failure: Refusal, requestId: string) => toResponse(refusalReply(failure, requestId))
 
-/** The parameters of a URL. One that is there twice is refused: each of its values could be meant. */
+/** Query parameters of a URL. A repeated parameter is ambiguous and rejected. */
 function parametersOf(url: string): Result<Readonly<Record<string, string>>, Failure> {
   const { searchParams } = new URL(url)
   const seen = new Set<string>()
   const doubled = [...searchParams.keys()].find((name) => seen.size === seen.add(name).size)
   if (doubled === undefined) return ok(Object.fromEntries(searchParams))
-  return err(badField(doubled.slice(0, NAME_MAX_LENGTH), 'is in the URL more than once: send it once'))
+  return err(badField(doubled.slice(0, NAME_MAX_LENGTH), 'appears more than once in the URL. Send it once'))
 }
 
 async function bodyOf(
@@ -116,7 +116,7 @@ async function bodyOf(
     return text.ok ? parse(schema, text.value) : text
   }
   if (body === null && optional) return parse(schema, {})
-  // Clients that set a type for every call send an empty body of it.
+  // Clients that always set a content type send an empty body.
   const source = { chunks: body, contentLength: headers.get('content-length') }
   const json = await readJsonBody(source, maxBytes, optional ? {} : undefined)
   if (!json.ok) return json
@@ -124,14 +124,14 @@ async function bodyOf(
   return parse(schema, json.value)
 }
 
-/** Of what is unpacked no more is read than a piece over the limit. */
+/** Unpacks a gzipped body and stops soon after the limit. */
 async function gzipText({ body, headers }: Request, limitBytes: number): Promise<Result<string, Failure>> {
   try {
     const chunks = body?.pipeThrough(new DecompressionStream('gzip')) ?? null
-    // It is no shorter packed, by more than some words.
+    // Packed text is never much longer than unpacked, so the declared length is a safe bound.
     return await readText({ chunks, contentLength: headers.get('content-length') }, limitBytes)
   } catch {
-    return err({ kind: 'not_json', hint: 'The request body is no gzip, or is cut short: send it again whole.' })
+    return err({ kind: 'not_json', hint: 'The request body is not valid gzip or is incomplete. Send it again.' })
   }
 }
 

@@ -1,14 +1,15 @@
-// Copies of the meters' usage rows in D1, and their sums by day. Invariants: a row holds the sums of its hour of the most
-// changes, so that a repeated, reordered or late copy changes nothing, and a refund lowers it; a day is the sum of its rows.
+// Copies the meters' usage rows to D1 and maintains daily sums. Invariants: for each hour the row with the most changes
+// wins, so that repeated, reordered or late copies have no effect, while a refund lowers the sum; a day is the sum of
+// its rows.
 
 import type { UsageRow } from '../../metering/usage.ts'
 
-/** The rows that were sent, of each the newest: SQLite takes the other columns from the row of the maximum. */
+/** Received rows, the newest of each; SQLite takes the other columns from the row with the maximum. */
 const SENT = `SELECT value ->> 'keyHash' AS key_hash, value ->> 'hour' AS hour, value ->> 'product' AS product,
   value ->> 'type' AS type, value ->> 'calls' AS calls, value ->> 'amount' AS micro, max(value ->> 'changes') AS changes
   FROM json_each(?) GROUP BY 1, 2, 3, 4`
 
-/** Before the rows themselves: by how much they differ from those that are there. */
+/** Runs before the rows are copied: adds their difference to the stored rows. */
 const ADD_TO_DAYS = `INSERT INTO usage_days
   SELECT hour - hour % 86400000, product, sum(sent.calls - coalesce(kept.calls, 0)) AS added_calls,
     sum(sent.micro - coalesce(kept.micro, 0)) AS added_micro
@@ -21,7 +22,7 @@ const COPY = `INSERT INTO usage (key_hash, hour, product, type, calls, micro, ch
   ON CONFLICT DO UPDATE SET calls = excluded.calls, micro = excluded.micro, changes = excluded.changes
   WHERE excluded.changes > changes`
 
-/** One transaction for all rows: all are kept, and counted, or none. */
+/** Stores and sums all rows in one transaction. */
 export async function storeUsage(db: D1Database, rows: readonly UsageRow[]): Promise<void> {
   const text = JSON.stringify(rows)
   await db.batch([ADD_TO_DAYS, COPY].map((sql) => db.prepare(sql).bind(text)))

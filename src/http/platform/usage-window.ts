@@ -1,4 +1,4 @@
-// The window of a usage report: `duration` in months, or `from` and `to` as UTC days, both included.
+// Time window of a usage report: `duration` in months, or `from` and `to` as inclusive UTC days.
 
 import * as z from 'zod'
 import type { Failure } from '../../core/failure.ts'
@@ -9,28 +9,28 @@ import { monthsBefore } from '../../metering/plans/calendar.ts'
 import { badField } from './refusal.ts'
 
 const DURATIONS = ['1', '3', '6', '12'] as const
-/** Usage is kept for 400 days. */
+/** Retention of usage data. */
 export const RETENTION_DAYS = 400
-const DAY_RULE = 'must be a UTC day such as 2026-01-31'
+const DAY_RULE = 'must be a UTC date such as 2026-01-31'
 
 export const Day = z
   .string()
   .regex(/^\d{4}-\d{2}-\d{2}$/, { error: DAY_RULE, abort: true })
   .refine((text) => !Number.isNaN(startOf(text)) && dayText(startOf(text)) === text, DAY_RULE)
-  .describe('A UTC day')
+  .describe('UTC date')
 
 const FIELDS = {
   duration: z
     .enum(DURATIONS, `must be ${DURATIONS.join(', ')} (months)`)
     .optional()
-    .describe('Months back from today; goes without `from` and `to`'),
-  from: Day.optional().describe('First UTC day; needs no `to`, which is today then'),
-  to: Day.optional().describe('Last UTC day, included; at most 400 days after `from`'),
+    .describe('Months back from today; cannot be combined with `from` and `to`'),
+  from: Day.optional().describe('First UTC day'),
+  to: Day.optional().describe('Last UTC day, inclusive; default today; at most 400 days after `from`'),
 }
 
 /**
- * What a report is asked for with, `more` beside the window. Names are looked at before values, and `from` before `to`:
- * one refusal at a time.
+ * Query schema of a report; `more` are its other parameters. Names are validated before values and `from` before `to`,
+ * one error at a time.
  */
 export const usageQuery = <const More extends z.ZodRawShape>(more: More) =>
   z.preprocess(
@@ -42,13 +42,13 @@ export const usageQuery = <const More extends z.ZodRawShape>(more: More) =>
     z.object({ ...FIELDS, ...more }),
   )
 
-/** Unix ms at 00:00 UTC; `toMs` is the end of the last day. */
+/** Times at 00:00 UTC; `toMs` is the end of the last day. */
 export interface UsageWindow {
   readonly fromMs: number
   readonly toMs: number
 }
 
-/** Without any parameter the last month. The refusal names the parameter. */
+/** Window of the query; default: the last month. */
 export function usageWindow(
   { duration, from, to }: z.infer<z.ZodObject<typeof FIELDS>>,
   nowMs: number,
@@ -63,7 +63,7 @@ export function usageWindow(
   return ok({ fromMs: first, toMs: last + DAY_MS })
 }
 
-/** A day as reports write it. */
+/** ISO date of a time. */
 export function dayText(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10)
 }
@@ -73,7 +73,7 @@ export function startOf(day: string): number {
   return Date.parse(`${day}T00:00:00Z`)
 }
 
-/** A parameter that may not be here, or not without another, and why. */
+/** First parameter that is unknown or not allowed in this combination, and why. */
 function parameterRefusal(
   query: Readonly<Record<string, string>>,
   names: readonly string[],
@@ -82,10 +82,10 @@ function parameterRefusal(
   if (unknown !== undefined) {
     const meant = nearestName(unknown, names)
     const question = meant === undefined ? '' : `; did you mean "${meant}"?`
-    return [unknown.slice(0, 64), `is not known: send ${names.join(', ')}${question}`]
+    return [unknown.slice(0, 64), `is unknown. Allowed: ${names.join(', ')}${question}`]
   }
   const { duration, from, to } = query
   if (from === undefined && to === undefined) return null
-  if (duration !== undefined) return ['duration', 'goes without "from" and "to"']
+  if (duration !== undefined) return ['duration', 'cannot be combined with "from" and "to"']
   return Day.safeParse(from).success ? null : ['from', DAY_RULE]
 }

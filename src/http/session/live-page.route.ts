@@ -1,7 +1,7 @@
-// POST /live/token: a stream token for a visitor of /live without a key, paid for by the account that the operator named.
-// GET /live/glance: a book and the middles, a few seconds old and free, for a page that gets no token or no frames.
-// Invariants: without such an account there is neither; visitors together spend a budget of credits an hour, and where
-// that is spent they are told to come back; an address gets few tokens and glances; pages of other sites get none.
+// POST /live/token issues a stream token to visitors of /live without a key; an account named by the operator pays. GET
+// /live/glance returns a book and mid prices, a few seconds old and free, for pages without a token or data.
+// Invariants: both exist only with such an account; all visitors share an hourly credit budget; tokens and glances are
+// rate limited per address; other sites get neither.
 
 import { Hono } from 'hono'
 import { AddressLimiter, LIVE_POLLS, LIVE_TOKENS } from '../../accounts/address-limiter.ts'
@@ -23,40 +23,43 @@ import { ownPageReplies, rateLimitFailure } from '../own-page.route.ts'
 
 export interface LivePageDeps {
   readonly env: { readonly ACCOUNTS: D1Database; readonly KEY_SECRET?: string }
-  /** LIVE_ACCOUNT, LIVE_COINS, and what all visitors together may have. */
+  /** LIVE_ACCOUNT, LIVE_COINS and the shared budget of all visitors. */
   readonly account: AccountId | null
   readonly coins: readonly string[] | null
   readonly visitors: NonNullable<StreamToken['visitors']>
-  /** Milliseconds until visitors may spend again, as the meter of the account knows it; 0: now. */
+  /** Milliseconds until visitors may spend again, from the meter of the account; 0: now. */
   readonly busyMs: (account: AccountId) => Promise<number>
-  /** An answer of info, which nobody pays for; null where it cannot be had. */
+  /** An uncharged info response; null if unavailable. */
   readonly read: (request: { readonly type: string; readonly coin?: Coin }) => Promise<string | null>
-  /** Null where it is not known for sure. */
+  /** Null if the address cannot be trusted. */
   readonly addressOf: (request: Request) => string | null
   readonly requestId: () => string
   readonly now: () => number
 }
 
 const MINUTES = 10
-/** So old a glance may be, and so many are remembered. */
+/** Maximum age and number of cached glances. */
 const GLANCE_MS = 5_000
 const GLANCES_MAX = 256
 const NO_GLANCE = '{"time":null,"book":null,"mids":null}'
 const COIN = /^[\x21-\x7e]{1,64}$/
-/** So long a key is paid with before it is looked for again; its end is heard of at once by whoever uses a token of it. */
+/** How long the paying key is cached. If it ends earlier, its tokens are rejected at once. */
 const KEY_MS = 30_000
 
 const CLOSED: Failure = {
   kind: 'not_entitled',
-  why: 'This live page is for those who have a key: sign in at /console.',
+  why: 'This live page needs a key. Sign in at /console.',
 }
-const FOREIGN: Failure = { kind: 'not_entitled', why: 'Only the live page of this host gets such tokens: open /live.' }
+const FOREIGN: Failure = {
+  kind: 'not_entitled',
+  why: 'Only the live page of this host can request these tokens. Open /live.',
+}
 const NO_KEY: Failure = {
   kind: 'unavailable',
-  what: 'The account of LIVE_ACCOUNT has no API key for info and streams that is free of address ranges',
+  what: 'The account in LIVE_ACCOUNT has no API key for info and streams without IP ranges',
 }
 
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: each of its steps is a function of its own.
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: each step is a separate function.
 export function livePageRoutes(deps: LivePageDeps): Hono {
   const { env, account, coins, visitors, busyMs, read, addressOf, requestId, now } = deps
   const app = new Hono()
@@ -69,13 +72,13 @@ export function livePageRoutes(deps: LivePageDeps): Hono {
   const payingKey = async (of: string): Promise<KeyHash | null> => {
     const nowMs = now()
     if (known.untilMs > nowMs) return known.keyHash
-    // The oldest: one that is made for something else, and may soon be spent, takes no visitors over.
+    // The oldest key, so that a newer key for another purpose does not start paying for visitors.
     const keyHash = await visitorsKey(env.ACCOUNTS, of, nowMs + MINUTES * 60_000)
     if (keyHash !== null) known = { keyHash, untilMs: nowMs + KEY_MS }
     return keyHash
   }
 
-  /** The account that pays for a visitor; refused off our own pages, and over the rate of an address. */
+  /** The account that pays for a visitor. Rejects other origins and addresses over their rate limit. */
   const payingAccount = (request: Request, counting: AddressLimiter): Result<string, Failure> => {
     if (!isSameOrigin(request)) return err(FOREIGN)
     if (account === null) return err(CLOSED)
@@ -89,21 +92,21 @@ export function livePageRoutes(deps: LivePageDeps): Hono {
     if (!env.KEY_SECRET) return err(NO_KEY_SECRET)
     const keyHash = await payingKey(payer.value)
     if (keyHash === null) return err(NO_KEY)
-    const untilMs = await busyMs(payer.value).catch(() => 0)
-    if (untilMs > 0) return err(visitorsBusy(untilMs))
+    const waitMs = await busyMs(payer.value).catch(() => 0)
+    if (waitMs > 0) return err(visitorsBusy(waitMs))
     const address = addressOf(request)
     const holder = address === null ? crypto.randomUUID() : await holderOf(networkOf(address), env.KEY_SECRET)
-    const said = { coins: coins && [...coins], channels: [...TOKEN_CHANNELS], expires: now() + MINUTES * 60_000 }
-    const token = await sealStreamToken({ keyHash, holder, visitors, ...said }, env.KEY_SECRET)
-    return ok(JSON.stringify({ token, ...said, time: now() }))
+    const claims = { coins: coins && [...coins], channels: [...TOKEN_CHANNELS], expires: now() + MINUTES * 60_000 }
+    const token = await sealStreamToken({ keyHash, holder, visitors, ...claims }, env.KEY_SECRET)
+    return ok(JSON.stringify({ token, ...claims, time: now() }))
   }
 
-  /** One text for all who look at a coin within a few seconds. */
+  /** Cached glance of a coin, shared by all visitors for a few seconds. */
   const glanceOf = async (coin: Coin): Promise<string> => {
     const known = glances.get(coin)
     if (known && now() - known.atMs < GLANCE_MS) return known.text
-    const making = glancesUnderWay.join(coin, () => newGlance(coin), now())
-    return glancesUnderWay.result(making, NO_GLANCE, after)
+    const flight = glancesUnderWay.join(coin, () => newGlance(coin), now())
+    return glancesUnderWay.result(flight, NO_GLANCE, after)
   }
 
   const newGlance = async (coin: Coin): Promise<string> => {
@@ -119,7 +122,8 @@ export function livePageRoutes(deps: LivePageDeps): Hono {
     if (!payer.ok) return payer
     const coin = new URL(request.url).searchParams.get('coin') ?? ''
     const isShown = coin === '' || (COIN.test(coin) && (coins === null || coins.includes(coin)))
-    if (!isShown) return err({ kind: 'bad_field', issues: [{ path: 'coin', message: 'is not shown on this page' }] })
+    if (!isShown)
+      return err({ kind: 'bad_field', issues: [{ path: 'coin', message: 'is not available on this page' }] })
     return ok(await glanceOf(coin))
   }
 
@@ -134,7 +138,7 @@ export function livePageRoutes(deps: LivePageDeps): Hono {
   return app
 }
 
-/** Of the coins that the page shows. */
+/** Mid prices of the coins on the page. */
 function visibleMids(text: string | null, coins: readonly string[] | null): string | null {
   if (text === null || coins === null) return text
   const mids = JSON.parse(text) as Readonly<Record<string, string>>

@@ -1,6 +1,6 @@
-// POST, GET and DELETE /session: a token or key is sent once and becomes a cookie. Laws: it never stands in a URL, a log or
-// an answer; guesses are bounded as they are where tokens and keys are used; only a page of this host may sign in or out,
-// or another site could sign a visitor in as somebody else.
+// POST, GET and DELETE /session: exchanges a token or key for a session cookie. Invariants: the token never appears in
+// a URL, log or response; guesses are rate limited like elsewhere; only a page of this host may sign in or out, so that
+// other sites cannot sign a visitor in as somebody else.
 
 import { Hono } from 'hono'
 import * as z from 'zod'
@@ -26,9 +26,9 @@ import { ownPageBody, ownPageReplies, rateLimitFailure, startSession } from '../
 export interface SessionDeps {
   readonly env: SessionEnv
   readonly staff: StaffLookup
-  /** Who a key belongs to, if it may enter `/platform`. */
+  /** Identity of a key that may call `/platform`. */
   readonly identify: (key: string, request: Request, waitUntil: WaitUntil) => Promise<Result<Identity, Failure>>
-  /** Counts a request with a token that is nobody's. */
+  /** Counts a request with an unknown token. */
   readonly wrongToken: (request: Request) => AddressVerdict
   readonly addressOf: (request: Request) => string | null
   readonly requestId: () => string
@@ -37,19 +37,22 @@ export interface SessionDeps {
 
 const SignIn = z.strictObject({
   token: z
-    .string('must be a key, or an operator’s token')
-    .min(1, 'is empty: paste a key, or an operator’s token')
+    .string('must be an API key, service key or operator token')
+    .min(1, 'is empty. Paste an API key, service key or operator token')
     .max(256),
 })
 const BODY_MAX_BYTES = 1_024
-const FOREIGN: Failure = { kind: 'not_entitled', why: 'Only the console of this host signs in and out: open /console.' }
+const FOREIGN: Failure = {
+  kind: 'not_entitled',
+  why: 'Only the console of this host can sign in and out. Open /console.',
+}
 
 export function sessionRoutes(deps: SessionDeps): Hono {
   const { env, requestId, now } = deps
   const app = new Hono()
   const { respond, reject } = ownPageReplies(requestId)
 
-  /** The refusal of who may not sign in or out. */
+  /** Failure if the request may not sign in or out, else null. */
   const refusalOf = (request: Request): Failure | null => {
     return isSameOrigin(request) ? rateLimitFailure(env.countLookup(request)) : FOREIGN
   }
@@ -68,7 +71,7 @@ export function sessionRoutes(deps: SessionDeps): Hono {
   })
 
   app.get('/session', async (c) => {
-    // Who has never signed in is told of no error.
+    // A visitor who never signed in is not an error.
     if (!hasSession(c.req.raw)) return respond(null)
     const visitor = await visitorOf(deps, c.req.raw)
     return visitor.ok ? respond(visitor.value) : reject(visitor.error)
@@ -84,7 +87,7 @@ export function sessionRoutes(deps: SessionDeps): Hono {
   return app
 }
 
-/** What a session begins with: a key of an account, or an operator's token, which is told apart by its form. */
+/** Origin of a session: an account key or an operator token, distinguished by prefix. */
 async function originOf(
   { env, staff, identify, wrongToken }: SessionDeps,
   token: string,
@@ -100,7 +103,7 @@ async function originOf(
   if (gate === 'granted') return ok({ kind: 'admin', tokenHash })
   if (gate === 'refused' && (await staff.byToken(token)) !== null) return ok({ kind: 'staff', tokenHash })
   const { waitMs, limit } = wrongToken(request)
-  const hint = 'This is no key of this gateway and no operator’s token: paste all of it, from its first character on.'
+  const hint = 'Not a valid key or operator token. Paste it completely.'
   return err(
     waitMs === 0 ? { kind: 'key_malformed', hint } : { kind: 'rate_limited', retryAfterMs: waitMs, limit, hint },
   )
@@ -117,6 +120,6 @@ async function visitorOf(deps: SessionDeps, request: Request): Promise<Result<Se
   }
   const operator = await operatorOf(env, session.value, staff)
   return operator === null
-    ? err({ kind: 'key_missing', hint: 'The token that you signed in with is no longer one: sign in again.' })
+    ? err({ kind: 'key_missing', hint: 'The token of this session was revoked. Sign in again.' })
     : ok({ role: 'operator', name: operator.name, staff_role: operator.role, expires })
 }

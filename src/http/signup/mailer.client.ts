@@ -1,9 +1,9 @@
-// How a link comes to whoever asked for it: by the mailer of the operator, or into the gateway's own log. Laws: an address
-// reaches the mailer alone; the mailer is told what the mail says, and its answer is not read.
+// Delivers sign-up links: by the operator's mail API, or to the gateway's log. Invariants: an address is sent only to
+// the mail API; its response body is not read.
 
 import type { SignUpSettings } from './signup-bounds.ts'
 
-/** Rejects where it is not on its way. */
+/** Rejects if the mail was not accepted. */
 export type Mailer = (to: string, link: string) => Promise<void>
 
 const TIMEOUT_MS = 10_000
@@ -13,26 +13,26 @@ export const logMailer =
   async (_, link) =>
     log(`sign-up: ${link}`)
 
-/** As Resend takes mails, and what speaks its API or is put before another provider. */
+/** Sends with Resend's API, or any service that implements it. */
 export const httpMailer =
   ({ url, from }: NonNullable<SignUpSettings['mailer']>, token: string, host: string): Mailer =>
   async (to, link) => {
     const response = await fetch(url, {
       method: 'POST',
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ from, to: [to], subject: `Your link to ${host}`, text: mailText(host, link) }),
+      body: JSON.stringify({ from, to: [to], subject: `Your sign-in link for ${host}`, text: mailText(host, link) }),
       redirect: 'manual',
       signal: AbortSignal.timeout(TIMEOUT_MS),
     })
     await response.body?.cancel()
-    if (!response.ok) throw new Error(`the mailer answered ${response.status}`)
+    if (!response.ok) throw new Error(`the mail API returned ${response.status}`)
   }
 
 function mailText(host: string, link: string): string {
-  return `Open this link within 30 minutes to get your trial key at ${host}, or to come back to your account:
+  return `Open this link to sign in to ${host}. If you are new, it creates your account and trial key.
 
 ${link}
 
-It opens once. If you did not ask for it, ignore this mail: without the link nothing happens.
+The link works once and expires in 30 minutes. If you did not request it, ignore this e-mail.
 `
 }

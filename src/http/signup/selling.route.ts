@@ -1,5 +1,5 @@
-// What a gateway that sells has beside endpoints: the door for its payment provider, and the sign-up. Law: what is off, or
-// lacks its secret, does not exist.
+// Routes of a gateway that sells credits: the payment provider's webhook and sign-up. Invariant: a feature that is off
+// or lacks its secret does not exist.
 
 import { Hono } from 'hono'
 import { AddressLimiter, SIGN_UPS } from '../../accounts/address-limiter.ts'
@@ -14,9 +14,9 @@ import { turnstile } from './turnstile.client.ts'
 
 interface SellingEnv extends CheckoutEnv {
   readonly KEY_SECRET?: string
-  /** What the mailer wants as a bearer token. */
+  /** Bearer token for the mail API. */
   readonly SIGNUP_MAILER_TOKEN?: string
-  /** Of the Turnstile widget whose site key the settings have. */
+  /** Secret of the Turnstile widget whose site key is in the settings. */
   readonly SIGNUP_TURNSTILE_SECRET?: string
 }
 

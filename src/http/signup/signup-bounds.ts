@@ -1,38 +1,38 @@
-// How many links of the sign-up a day has, and for whom. Invariants: one network (/24 or /48) has a part of the day's links;
-// a network that had none today is held up by the bound of the day alone, so that few networks close neither the sign-up
-// nor a domain for everybody; big public providers have no bound of their own; whoever has an account gets a link to it
-// however many others ask. Of addresses: nothing in one can end a header or a line; what is asked for with an address is for
-// that address alone; variants of one address share one trial.
+// Daily limits of sign-up links, and normalization of e-mail addresses. Invariants of the limits: one network (/24 or
+// /48) gets a fraction of the day's links; a network without a link today is limited only by the daily total, so that a
+// few networks cannot block everybody; big public mail providers have no domain limit; an existing account always gets
+// its link. Invariants of addresses: no character can end a header or a line; all variants of an address share one
+// trial.
 
 import * as z from 'zod'
 import { err, ok, type Result } from '../../core/result.ts'
 
-/** Links of the last day: in all, of the caller's network, of the mailbox's domain. */
+/** Links of the last 24 hours: in total, of the caller's network and of the mail domain. */
 export interface DailyLinks {
   readonly all: number
   readonly area: number
   readonly domain: number
 }
 
-/** So many there may be before the next one is refused. */
+/** Limits; a count at the limit rejects the next link. */
 export interface LinkBounds {
   readonly day: number
   readonly area: number
-  /** For networks that had a link today, as the reserve. */
+  /** Applies, like `beforeReserve`, only to networks that already had a link today. */
   readonly domain: number
   readonly beforeReserve: number
 }
 
-/** Why a mailbox without an account gets no link now. */
+/** Why a mailbox without an account gets no link. */
 export type LinkRefusal = 'day' | 'reserve' | 'area' | 'domain'
 
 const AREA_PART = 1 / 10
 const DOMAIN_PART = 1 / 4
 const RESERVE_PART = 1 / 4
-/** Small gateways, too, serve an office. */
+/** Lower bound, so that a small gateway can still serve an office. */
 const MIN_LINKS = 5
 
-/** Of their mailboxes most people have one: a bound for all of them would be met by honest ones first. */
+/** Providers without a domain limit: most honest users have a mailbox there. */
 const PUBLIC_PROVIDERS = new Set(
   [
     'gmail.com outlook.com hotmail.com live.com msn.com yahoo.com yahoo.co.jp icloud.com me.com mac.com aol.com',
@@ -52,7 +52,7 @@ export function linkBounds(perDay: number, domain: string): LinkBounds {
 
 const beforeReserve = (perDay: number) => Math.ceil(perDay * (1 - RESERVE_PART))
 
-/** Null: there is a link. The store inserts by the same comparisons. */
+/** Null: allowed. The SQL insert uses the same comparisons. */
 export function linkRefusal({ all, area, domain }: DailyLinks, bounds: LinkBounds): LinkRefusal | null {
   if (all >= bounds.day) return 'day'
   if (area >= bounds.area) return 'area'
@@ -61,30 +61,30 @@ export function linkRefusal({ all, area, domain }: DailyLinks, bounds: LinkBound
   return all >= bounds.beforeReserve ? 'reserve' : null
 }
 
-/** What the operator's log is to have where the day has so many links with the present one; null: nothing new. */
+/** Log line for the operator when a threshold of the day's links is reached; null: none. */
 export function signUpAlert(all: number, perDay: number): string | null {
-  if (all === perDay) return `sign-up: all ${perDay} links of the day are used; only owners of accounts get more`
+  if (all === perDay) return `sign-up: all ${perDay} links of the day are used; only existing accounts still get links`
   if (all !== beforeReserve(perDay)) return null
-  return `sign-up: ${all} of ${perDay} links of the day are used; the rest is for networks that had none today`
+  return `sign-up: ${all} of ${perDay} links of the day are used; the rest is reserved for networks without a link today`
 }
 
 const LENGTH_MAX = 254
-/** Plain ASCII, with no quotes, spaces or brackets: what providers of mail give out. */
+/** Plain ASCII without quotes, spaces or brackets, as mail providers issue them. */
 const LOCAL = /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/
 const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?'
 const DOMAIN = new RegExp(`^(?:${LABEL}\\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])$`)
 
-/** Dots in the names of these mean nothing, as their provider says, and both are the same. */
+/** Gmail ignores dots in names, and both domains are the same mailbox. */
 const GMAIL = ['gmail.com', 'googlemail.com']
 
 export interface SignUpAddress {
-  /** Where the link goes, and whose account it opens. */
+  /** Address that receives the link and owns the account. */
   readonly address: string
-  /** The same of all variants of an address: one trial each. */
+  /** Normalized form, equal for all variants of an address; one trial each. */
   readonly base: string
 }
 
-/** The error says what is wrong with it. `refused`: domains, with what is below them. */
+/** Validates and normalizes an address. `refused`: blocked domains, including subdomains. */
 export function signUpAddress(sent: string, refused: readonly string[]): Result<SignUpAddress, string> {
   const address = sent.trim().toLowerCase()
   const at = address.lastIndexOf('@')
@@ -93,7 +93,7 @@ export function signUpAddress(sent: string, refused: readonly string[]): Result<
   if (at < 1 || address.length > LENGTH_MAX || name.length > 64 || !LOCAL.test(name) || !DOMAIN.test(domain))
     return err('must be an e-mail address such as you@example.com')
   if (refused.some((each) => domain === each || domain.endsWith(`.${each}`)))
-    return err('addresses of this domain are not taken here: use another one')
+    return err('has a domain that is not accepted. Use another address')
   const untagged = name.split('+')[0] || name
   const isGmail = GMAIL.includes(domain)
   const base = `${isGmail ? untagged.replaceAll('.', '') : untagged}@${isGmail ? GMAIL[0] : domain}`
@@ -101,27 +101,27 @@ export function signUpAddress(sent: string, refused: readonly string[]): Result<
 }
 
 export const SignUpSettings = z.strictObject({
-  /** Links of a day, to whomever. */
+  /** Links per day, over all recipients. */
   perDay: z.int().min(1).max(100_000).default(200),
-  /** Domains whose addresses are not taken, such as those of throw-away addresses. */
+  /** Blocked mail domains, such as disposable ones. */
   refusedDomains: z
-    .array(z.string().regex(/^[a-z0-9.-]{1,253}$/, 'must be a domain in small letters, such as "example.com"'))
+    .array(z.string().regex(/^[a-z0-9.-]{1,253}$/, 'must be a domain in lower case, such as "example.com"'))
     .max(500)
     .default([]),
-  /** Of a Turnstile widget: whoever asks for a link solves its challenge first. */
+  /** Site key of a Turnstile widget whose challenge precedes each link. */
   turnstileSiteKey: z
     .string()
     .regex(/^[\w-]{10,100}$/, 'must be the site key of a Turnstile widget')
     .optional(),
-  /** Takes `{from, to, subject, text}` with a bearer token, and answers 2xx when the mail is on its way. */
+  /** Mail API: accepts `{from, to, subject, text}` with a bearer token and returns 2xx when it accepts the mail. */
   mailer: z
     .strictObject({
       url: z.url({ protocol: /^https$/, error: 'must begin with https://' }),
       from: z
         .string()
         .max(254)
-        // biome-ignore lint/suspicious/noControlCharactersInRegex: a line break would begin another header.
-        .regex(/^[^\x00-\x1f\x7f]+@[^\x00-\x1f\x7f]+$/, 'must be like "Weir <keys@example.com>"'),
+        // biome-ignore lint/suspicious/noControlCharactersInRegex: a line break would start another header.
+        .regex(/^[^\x00-\x1f\x7f]+@[^\x00-\x1f\x7f]+$/, 'must have the form "Weir <keys@example.com>"'),
     })
     .optional(),
 })

@@ -1,32 +1,32 @@
-// Links and sign-ups in D1. Laws: a link is used once; an address, and all its variants together, have one account; a link
-// is counted and inserted in one transaction, so that requests at once pass no bound. How many there are for whom is
-// signup-bounds.ts.
+// Stores sign-up links and accounts in D1. Invariants: a link is used once; an address and all its variants share one
+// account; counting and inserting a link is one transaction, so that concurrent requests cannot exceed a limit. The
+// limits are in signup-bounds.ts.
 
 import { batchOf } from '../../core/d1.store.ts'
 import type { AccountId } from '../../core/ids.ts'
 import { DAY_MS } from '../../core/time.ts'
 import type { DailyLinks, LinkBounds } from './signup-bounds.ts'
 
-/** How long a link opens. */
+/** Validity of a link. */
 export const LINK_LIFE_MS = 30 * 60_000
-/** Of variants of an address, and of a network, in a day. */
+/** Links per day for all variants of an address, and for a network. */
 const PER_BASE_MAX = 5
 const PER_NETWORK_MAX = 20
 
-/** Whence a link was asked for: HMACs, null where it is not known. */
+/** HMACs of the requester's networks and the mail domain; null: unknown address. */
 export interface LinkOrigin {
   readonly network: string | null
   readonly area: string | null
   readonly domain: string
 }
 
-/** HMACs of what they are named after. */
+/** HMACs of the address and its normalized form. */
 export interface LinkOwner {
   readonly address: string
   readonly base: string
 }
 
-/** Links since ?1. Of callers whose network nobody knows the domain has to be new. */
+/** Counts links since ?1. Without a known network, the domain stands in for it. */
 const DAY_COUNTS = `SELECT count(*) AS "all", coalesce(sum(domain = ?2), 0) AS domain,
   iif(?3 IS NULL, coalesce(max(domain = ?2), 0), coalesce(sum(area = ?3), 0)) AS area
   FROM signup_links WHERE created > ?1 AND domain IS NOT NULL`
@@ -40,9 +40,7 @@ export class SignUpLinks {
     this.#db = db
   }
 
-  /**
-   * The links of the day before this one, and whether it was added: within the bounds, and where neither address nor network
-   * had as many as they may.
+  /** Adds a link if it is within all limits. Returns the counts before it and whether it was added.
    */
   async add(
     hash: string,
@@ -69,8 +67,8 @@ export class SignUpLinks {
   }
 
   /**
-   * An owner's link beyond the bounds. It counts for its address alone: whatever others could count would tell them that
-   * there is an account. False, and nothing done, where the address had enough.
+   * Adds a link for an existing account beyond the daily limits. It counts only for its address, because other counters
+   * would reveal that the account exists. Returns false if the address is at its own limit.
    */
   async addForOwner(hash: string, { address, base }: LinkOwner, nowMs: number): Promise<boolean> {
     const insert = `INSERT INTO signup_links (hash, address, base, created)
@@ -82,24 +80,24 @@ export class SignUpLinks {
     return added.meta.changes > 0
   }
 
-  /** Null: there is none, or not for a day. */
+  /** Null: unknown, or older than a day. */
   async find(hash: string): Promise<(LinkOwner & { readonly created: number; readonly used: number | null }) | null> {
     const select = 'SELECT address, base, created, used FROM signup_links WHERE hash = ?'
     return this.#db.prepare(select).bind(hash).first()
   }
 
-  /** False where somebody was faster. */
+  /** False if the link was already used. */
   async markUsed(hash: string, nowMs: number): Promise<boolean> {
     const update = 'UPDATE signup_links SET used = ? WHERE hash = ? AND used IS NULL'
     return (await this.#db.prepare(update).bind(nowMs, hash).run()).meta.changes > 0
   }
 
-  /** The account of the address or of a variant of it; null: neither has one. */
+  /** Account of the address or of one of its variants; null: none. */
   async ownerOf({ base }: LinkOwner): Promise<{ readonly account: AccountId; readonly address: string } | null> {
     return this.#db.prepare('SELECT account, address FROM signups WHERE base = ?').bind(base).first()
   }
 
-  /** Whoever came first has the account. */
+  /** The first claim of an address wins. */
   async claim({ address, base }: LinkOwner, account: AccountId, nowMs: number): Promise<void> {
     const insert = 'INSERT INTO signups (address, base, account, created) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING'
     await this.#db.prepare(insert).bind(address, base, account, nowMs).run()

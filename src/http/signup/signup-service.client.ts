@@ -1,6 +1,6 @@
-// Signing up by e-mail: a link to whoever has the address, and what the link opens. Laws: whoever asks learns nothing about
-// an address; a trial is given once for all variants of it; a link opens the account of the very address that it was sent
-// to; what ends half-way is completed by the next link.
+// Sign-up by e-mail: sends a link, and creates or opens the account when the link is confirmed. Invariants: the
+// requester learns nothing about an address; all variants of an address share one trial; a link opens only the account
+// of the exact address it was sent to; the next link completes an interrupted sign-up.
 
 import { sha256 } from '../../accounts/digest.client.ts'
 import type { KeyKind } from '../../accounts/format.ts'
@@ -32,16 +32,16 @@ export interface SignUpPorts {
   readonly accounts: Pick<Accounts, 'ensure' | 'missingFailure'>
   readonly keys: Pick<Keys, 'createOwn' | 'signUpKeys'>
   nowMs(): number
-  /** Tells the operator. */
+  /** Writes an alert to the operator's log. */
   alert(text: string): void
 }
 
-/** What a link opened. */
+/** Result of a confirmed link. */
 export interface SignUpResult {
   readonly account: AccountId
-  /** Hash of the service key that the session stands on. */
+  /** Hash of the service key behind the session. */
   readonly keyHash: KeyHash
-  /** The trial's API key, shown this once; null: it was before. */
+  /** API key of the trial, shown only once; null: issued earlier. */
   readonly key: string | null
 }
 
@@ -57,7 +57,7 @@ const random = (bytes: number) => crypto.getRandomValues(new Uint8Array(bytes))
 const linkNotFound = (hint: string) => err<Failure>({ kind: 'not_found', what: 'This link', hint })
 const keyRefusal = (refused: Refusal) =>
   err<Failure>(refused.kind === 'conflict' ? { kind: 'unavailable', what: 'A key', hint: refused.message } : refused)
-const ASK_AGAIN = 'ask for another one with your e-mail address.'
+const ASK_AGAIN = 'Request a new one with your e-mail address.'
 
 export class SignUp {
   readonly #ports: SignUpPorts
@@ -68,15 +68,15 @@ export class SignUp {
     this.#links = new SignUpLinks(ports.db)
   }
 
-  /** What the address is, or which field is wrong. */
+  /** Parses the address. */
   address(email: string): Result<SignUpAddress, Failure> {
     const read = signUpAddress(email, this.#ports.settings.refusedDomains)
     return read.ok ? read : err({ kind: 'bad_field', issues: [{ path: 'email', message: read.error }] })
   }
 
   /**
-   * Takes one of the day's links, whoever has the address. `refused`: why there is none for a mailbox without an account.
-   * `send` is to be done behind the answer, which thus tells nobody who has an account.
+   * Reserves one of the day's links. `refused`: why an address without an account gets none. Call `send` after
+   * responding, so that the response time reveals nothing about the account.
    */
   async requestLink(
     to: SignUpAddress,
@@ -95,8 +95,8 @@ export class SignUp {
     const owner = { address, base }
     const bounds = linkBounds(settings.perDay, domain)
     const { before, isAdded } = await this.#links.add(hash, owner, from, bounds, nowMs())
-    const told = isAdded ? signUpAlert(before.all + 1, settings.perDay) : null
-    if (told !== null) alert(told)
+    const warning = isAdded ? signUpAlert(before.all + 1, settings.perDay) : null
+    if (warning !== null) alert(warning)
     const refused = linkRefusal(before, bounds)
     const send = async () => {
       const isOwners = refused !== null && (await this.#links.ownerOf(owner)) !== null
@@ -120,18 +120,17 @@ export class SignUp {
     const { nowMs } = this.#ports
     const hash = await sha256(token)
     const link = LINK_TOKEN.test(token) ? await this.#links.find(hash) : null
-    if (link === null) return linkNotFound(`This link is none of this gateway, or has long expired: ${ASK_AGAIN}`)
-    if (link.used !== null) return linkNotFound(`This link was used before, and opens once: ${ASK_AGAIN}`)
-    if (nowMs() - link.created > LINK_LIFE_MS)
-      return linkNotFound(`This link has expired: it opens for 30 minutes; ${ASK_AGAIN}`)
+    if (link === null) return linkNotFound(`This link is invalid or expired. ${ASK_AGAIN}`)
+    if (link.used !== null) return linkNotFound(`This link was already used; it works once. ${ASK_AGAIN}`)
+    if (nowMs() - link.created > LINK_LIFE_MS) return linkNotFound(`This link expired after 30 minutes. ${ASK_AGAIN}`)
     const account = await this.#accountOf(link)
     if (!account.ok) return account
     if (!(await this.#links.markUsed(hash, nowMs())))
-      return linkNotFound(`This link was used just now, and opens once: ${ASK_AGAIN}`)
+      return linkNotFound(`This link was already used; it works once. ${ASK_AGAIN}`)
     return this.#issueKeys(account.value)
   }
 
-  /** Made where the address has none yet. */
+  /** Account of the address, created if there is none. */
   async #accountOf(owner: LinkOwner): Promise<Result<string, Failure>> {
     const { accounts, nowMs } = this.#ports
     const fresh = `a-${randomBase58(12, random)}`
@@ -140,23 +139,23 @@ export class SignUp {
     if (found === null || found.address !== owner.address)
       return err({
         kind: 'not_entitled',
-        why: 'The trial of this mailbox was given to another form of its address: ask for a link with the one that you used first.',
+        why: 'This mailbox signed up with another spelling of its address. Request a link with the spelling you used first.',
       })
-    // Also where it is there: a first try may have ended before its meter began.
+    // Also for an existing account: an earlier attempt may have stopped before its meter started.
     const made = await accounts.ensure(found.account, { plan: PLAN, terms: {} })
     if (made.ok || (await accounts.missingFailure(found.account)) === null) return ok(found.account)
     return err({
       kind: 'unavailable',
       what: 'Trials',
-      hint: 'This gateway gives no trials now: ask whoever runs it. Your link stays good.',
+      hint: 'This gateway currently offers no trials. Ask its operator; your link stays valid.',
     })
   }
 
   async #issueKeys(account: AccountId): Promise<Result<SignUpResult, Failure>> {
     const { keys } = this.#ports
-    // Others of that name are the owner's own, and may end or reach less.
+    // Only the key created at sign-up counts: the owner may have restricted keys with the same label.
     const known = await keys.signUpKeys(account, LABEL)
-    // Of two links at once one makes the key: the space in the name of the request is in none of an owner's.
+    // The idempotency key makes concurrent links create one key. Owners cannot send its space, so it cannot collide.
     const made = (kind: KeyKind, label: string) =>
       keys.createOwn({ account, label, kind, request: `sign-up ${kind} ${known[kind]}` })
     const first = known.api > 0 ? null : await made('api', PLAN)
@@ -166,7 +165,7 @@ export class SignUp {
     return ok({ account, keyHash: service.value.hash, key: first && 'key' in first.value ? first.value.key : null })
   }
 
-  /** HMAC under a key of this purpose alone. */
+  /** HMAC with a key derived for this purpose only. */
   async #hash(text: string): Promise<string> {
     return hmac(utf8(await hmac(utf8(this.#ports.keySecret), PURPOSE)), text)
   }

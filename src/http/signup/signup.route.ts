@@ -1,6 +1,6 @@
-// GET and POST /signup, POST /signup/confirm. Laws: an answer is the same whoever has the address, and is given before
-// anything depends on that; only the console of this host asks, and solves the challenge first where there is one; guesses of
-// links are bounded as those of tokens are.
+// Routes GET and POST /signup and POST /signup/confirm. Invariants: the response never depends on whether the address
+// has an account; only the console of this host may call, after solving the challenge if there is one; guesses of links
+// are rate limited like tokens.
 
 import { Hono } from 'hono'
 import * as z from 'zod'
@@ -15,15 +15,15 @@ import { TURNSTILE_TOKEN_MAX } from './turnstile.client.ts'
 export interface SignUpDeps {
   readonly db: D1Database
   readonly signUp: SignUp
-  /** How links come: said to the page. */
+  /** How links are delivered; shown to the page as `by`. */
   readonly delivery: 'log' | 'mail'
-  /** Of the console as visitors see it; empty: where it is asked. */
+  /** Public origin of the console; empty: the origin of the request. */
   readonly publicUrl: string
-  /** The challenge that whoever asks for a link solves first; null: there is none. */
+  /** Challenge before each link; null: none. */
   readonly turnstile: { readonly siteKey: string; readonly check: Challenge } | null
   /** Counts a request for a link. */
   readonly countRequest: (request: Request) => AddressVerdict
-  /** Counts a link that is none. */
+  /** Counts a request with an invalid link. */
   readonly wrongToken: (request: Request) => AddressVerdict
   readonly addressOf: (request: Request) => string | null
   readonly report: (error: unknown) => void
@@ -34,17 +34,19 @@ export interface SignUpDeps {
 const BODY_MAX_BYTES = 4_096
 const LinkRequest = z.strictObject({
   email: z.string('must be an e-mail address').max(300),
-  challenge: z.string('must be the token of the challenge').min(1).max(TURNSTILE_TOKEN_MAX).optional(),
+  challenge: z.string('must be the response token of the challenge').min(1).max(TURNSTILE_TOKEN_MAX).optional(),
 })
-const Confirmation = z.strictObject({ token: z.string('must be the end of the link').min(1).max(128) })
-const FOREIGN: Failure = { kind: 'not_entitled', why: 'Only the console of this host signs up: open /console.' }
-const OWNER_NOTE = 'If this address has an account here, a link to it is on its way all the same.'
+const Confirmation = z.strictObject({ token: z.string('must be the token from the link').min(1).max(128) })
+const FOREIGN: Failure = {
+  kind: 'not_entitled',
+  why: 'Sign-up works only from the console of this host. Open /console.',
+}
+const OWNER_NOTE = 'If this address already has an account, we sent a link anyway.'
 const REFUSAL_TEXTS = {
-  day: 'As many people asked for links today as this gateway serves in a day: try again tomorrow.',
-  reserve: 'The last links of today are for networks that asked for none yet: try again tomorrow.',
-  area: 'Your network asked for as many links as it may in a day: try again tomorrow, or from another network.',
-  domain:
-    'The domain of this address got many links today, and your network one: try again tomorrow, or use another address.',
+  day: 'The daily limit of sign-ups is reached. Try again tomorrow.',
+  reserve: 'Too many sign-ups from your network today. Try again tomorrow.',
+  area: 'The daily limit of sign-ups for your network is reached. Try again tomorrow or from another network.',
+  domain: 'Too many sign-ups for this e-mail domain today. Try again tomorrow or use another address.',
 } as const satisfies Record<LinkRefusal, string>
 const linkFailure = (why: LinkRefusal): Failure => ({
   kind: 'unavailable',
@@ -53,10 +55,10 @@ const linkFailure = (why: LinkRefusal): Failure => ({
   hint: `${REFUSAL_TEXTS[why]} ${OWNER_NOTE}`,
 })
 const LINK_SENT = {
-  message: 'If this address can sign up here, a link is on its way to it. It opens once, for 30 minutes.',
+  message: 'Check your inbox. The link works once and expires in 30 minutes.',
 }
 
-/** Where sign-up is off, the page is told so, and nothing else exists. */
+/** Route of a gateway without sign-up: tells the page that it is off. */
 export function noSignUpRoutes(requestId: () => string): Hono {
   return new Hono().get('/signup', () => ownPageReplies(requestId).respond({ by: null, turnstile: null }))
 }

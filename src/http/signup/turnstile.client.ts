@@ -1,15 +1,14 @@
-// What Cloudflare Turnstile says of a visitor who asks for a link, and what the sign-up page needs for it. Invariants: a token
-// counts for this host and this purpose alone; without a clear yes in time there is no link; the secret and the token go to
-// Cloudflare alone.
+// Verifies Cloudflare Turnstile challenges of sign-up visitors. Invariants: a token is valid only for this host and
+// action; without a positive verdict in time no link is sent; the secret and the token go only to Cloudflare.
 
 import * as z from 'zod'
 import { readJsonBody } from '../../core/body.ts'
 import type { Failure } from '../../core/failure.ts'
 
 const ORIGIN = 'https://challenges.cloudflare.com'
-/** What the page's widget says it is for. */
+/** Action that the page's widget declares. */
 const TURNSTILE_ACTION = 'sign-up'
-/** As Cloudflare bounds them. */
+/** Maximum token length, defined by Cloudflare. */
 export const TURNSTILE_TOKEN_MAX = 2_048
 
 const SiteVerdict = z.object({
@@ -19,23 +18,23 @@ const SiteVerdict = z.object({
   'error-codes': z.array(z.string()).default([]),
 })
 
-/** Codes that say that the operator's secret or Cloudflare is at fault, not the visitor. */
+/** Error codes caused by the operator's secret or Cloudflare, not the visitor. */
 const NOT_THE_VISITOR = new Set(['missing-input-secret', 'invalid-input-secret', 'bad-request', 'internal-error'])
 
-/** `broken`: the operator has to look. */
+/** `broken`: needs the operator's attention. */
 type ChallengeOutcome = 'passed' | 'failed' | 'broken'
 
-/** `host`: of the page, without a port. */
+/** `host`: host name of the page, without port. */
 function challengeOutcome(verdict: z.infer<typeof SiteVerdict>, host: string): ChallengeOutcome {
   if (verdict['error-codes'].some((code) => NOT_THE_VISITOR.has(code))) return 'broken'
   return verdict.success && verdict.hostname === host && verdict.action === TURNSTILE_ACTION ? 'passed' : 'failed'
 }
 
-/** The policy of a page that shows the widget: that of all pages, and the widget's script and frame. */
+/** Content security policy of a page with the widget: also allows its script and frame. */
 export const policyWithTurnstile = (policy: string): string =>
   `${policy.replace("script-src 'self'", `script-src 'self' ${ORIGIN}`)}; frame-src ${ORIGIN}`
 
-/** Null: solved. `host`: of the page; `caller`: null where the address is not known. */
+/** Null: solved. `host`: host name of the page; `caller`: null if the address is unknown. */
 export type Challenge = (token: string | undefined, host: string, caller: string | null) => Promise<Failure | null>
 
 export interface TurnstilePorts {
@@ -50,11 +49,13 @@ const TIMEOUT_MS = 5_000
 const ANSWER_MAX_BYTES = 16_384
 const FAILED: Failure = {
   kind: 'bad_field',
-  issues: [{ path: 'challenge', message: 'was not solved, or over five minutes ago. Solve it again, then retry.' }],
+  issues: [
+    { path: 'challenge', message: 'was not solved, or was solved over five minutes ago. Solve it again, then retry.' },
+  ],
 }
 const BROKEN: Failure = {
   kind: 'unavailable',
-  what: 'The check that you are no robot',
+  what: 'The bot check',
   retryAfterMs: 10_000,
   hint: 'No link was sent. Try again in a moment.',
 }
@@ -75,9 +76,10 @@ export function turnstile({
     })
     const body = await readJsonBody({ chunks: response.body, contentLength: null }, ANSWER_MAX_BYTES)
     const verdict = SiteVerdict.safeParse(body.ok ? body.value : null)
-    if (!verdict.success) throw new Error(`Turnstile answered ${response.status} in another form than it documents`)
+    if (!verdict.success) throw new Error(`Turnstile returned ${response.status} with an unexpected body`)
     const outcome = challengeOutcome(verdict.data, host)
-    if (outcome === 'broken') throw new Error(`Turnstile refuses: ${verdict.data['error-codes'].join(', ')}`)
+    if (outcome === 'broken')
+      throw new Error(`Turnstile rejected the request: ${verdict.data['error-codes'].join(', ')}`)
     return outcome
   }
   return async (token, host, caller) => {

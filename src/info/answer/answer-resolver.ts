@@ -1,5 +1,5 @@
-// Where an answer comes from: this isolate's memory, copies that other isolates left, or the source of its type. What may
-// be used at which age is freshness.ts; this keeps the order. Law: one flight per key, and nothing older than its bound.
+// Finds a response: in this isolate's memory, in shared caches, or at the source of its type. freshness.ts defines the
+// allowed ages; this file defines the order. Invariants: one fetch per key at a time; no response older than its limit.
 
 import type { Identity } from '../../accounts/identity.ts'
 import { type After, orFallback } from '../../core/deadline.ts'
@@ -13,13 +13,13 @@ import type { InfoAnswer } from '../query.ts'
 import { AnswerCache, type AnswerTiers, type CachedAnswer } from './answer-tiers.ts'
 import type { InfoCall } from './call.ts'
 
-/** An answer to be served, and how old it was when the call came; null: the source was asked for this call. */
+/** A response and its age when the call arrived; null: fetched for this call. */
 export interface ServedAnswer {
   readonly answer: InfoAnswer
   readonly ageMs: number | null
 }
 
-/** On whose behalf: keeps work alive when the caller is gone, and names it to the operator where a bug shows. */
+/** Context of a call: `waitUntil` keeps work alive after the caller disconnects; the ids appear in bug reports. */
 export interface CallContext {
   readonly identity: Pick<Identity, 'account'>
   readonly requestId: string
@@ -31,15 +31,15 @@ export interface AnswerResolverDeps {
   readonly tiers: AnswerTiers
   readonly now: () => number
   readonly after: After
-  /** A bug was caught; the caller gets `internal`. */
+  /** Called for an unexpected error; the caller gets `internal`. */
   readonly report: (error: unknown, requestId: string) => void
 }
 
 type AnswerResult = Result<ServedAnswer, Failure>
 
-/** What a follower gets whose leader vanished with its isolate's request. */
+/** Result for followers of a fetch whose request disappeared. */
 const LOST: AnswerResult = err({ kind: 'upstream_timeout', source: 'gateway' })
-/** A source that failed is asked for the same again no sooner, as long as there is an older answer to serve. */
+/** Delay before a failed fetch is repeated while an older response can be served. */
 const RETRY_MS = 1_000
 
 export class AnswerResolver {
@@ -54,37 +54,37 @@ export class AnswerResolver {
     this.#nextFlights = new NextFlights(deps.now, deps.after)
   }
 
-  /** A fresh answer from memory: the whole work of most calls. */
+  /** A fresh response from memory; the path of most calls. */
   fresh({ key, terms }: InfoCall, now: number): ServedAnswer | undefined {
     const kept = this.#memory.get(key, now)
     return kept && now - kept.at < terms.freshMs ? servedAnswer(kept, now) : undefined
   }
 
-  /** A copy that may be served without asking a source. Never rejects. */
+  /** A copy that can be served without a fetch. Never rejects. */
   async findCopy(call: InfoCall, asking: CallContext): Promise<ServedAnswer | undefined> {
     if (call.terms.tiers.length > 0 && !this.#cached(call)) await this.#lookUp(call, asking)
     const kept = this.#cached(call)
     return kept?.use === 'spare' ? undefined : kept?.served
   }
 
-  /** The answer, wherever it is to be had. Never rejects. */
+  /** The response from memory, caches or source. Never rejects. */
   async find(call: InfoCall, asking: CallContext): Promise<AnswerResult> {
     const before = this.#cached(call)
-    const looks = call.terms.tiers.length > 0 && !before?.isTried && (!before || before.use === 'spare')
-    if (looks) await this.#lookUp(call, asking)
-    const kept = looks ? this.#cached(call) : before
+    const shouldLookUp = call.terms.tiers.length > 0 && !before?.isTried && (!before || before.use === 'spare')
+    if (shouldLookUp) await this.#lookUp(call, asking)
+    const kept = shouldLookUp ? this.#cached(call) : before
     if (kept?.isTried || kept?.use === 'fresh') return ok(kept.served)
     if (kept?.use === 'stale') {
-      // Whoever is served at once must not wait in a flight of others: its request is over when that lands.
-      if (this.#flights.current(call.key, this.#deps.now()) === null) this.#fetch(call, asking, looks)
+      // Do not join another request's fetch: this one responds at once and may end before the fetch does.
+      if (this.#flights.current(call.key, this.#deps.now()) === null) this.#fetch(call, asking, shouldLookUp)
       return ok(kept.served)
     }
-    const landed = await this.#fetch(call, asking, looks)
+    const landed = await this.#fetch(call, asking, shouldLookUp)
     const last = landed.ok || !isSourceFailure(landed.error) ? undefined : this.#cached(call)
     return last ? ok(last.served) : landed
   }
 
-  /** What memory holds of this, if it is good for anything. */
+  /** Usable entry in memory. */
   #cached({ key, terms }: InfoCall) {
     const now = this.#deps.now()
     const entry = this.#memory.get(key, now)
@@ -93,7 +93,7 @@ export class AnswerResolver {
     return { served: servedAnswer(entry, now), use, isTried: now - (entry.failedAt ?? -RETRY_MS) < RETRY_MS }
   }
 
-  /** Takes into memory what other isolates left, where that is newer. */
+  /** Copies a newer entry from the shared caches into memory. */
   async #lookUp({ key, terms }: InfoCall, { waitUntil }: CallContext): Promise<void> {
     const look = this.#lookups.join(key, () => this.#deps.tiers.find(key, terms, waitUntil), this.#deps.now())
     if (look.isLeader) waitUntil(look.result)
@@ -113,10 +113,10 @@ export class AnswerResolver {
     const now = this.#deps.now()
     const sinceMs = this.#flights.startedMs(call.key) ?? now
     const joined = this.#join(call, start)
-    const landed = await this.#flights.result(joined, LOST, this.#deps.after)
-    if (joined.isLeader || !landed.ok || sinceMs === now) return landed
-    // Its source may have been asked before this call came.
-    return ok({ ...landed.value, ageMs: (landed.value.ageMs ?? 0) + now - sinceMs })
+    const result = await this.#flights.result(joined, LOST, this.#deps.after)
+    if (joined.isLeader || !result.ok || sinceMs === now) return result
+    // The fetch may have started before this call arrived.
+    return ok({ ...result.value, ageMs: (result.value.ageMs ?? 0) + now - sinceMs })
   }
 
   #join({ key, terms }: InfoCall, start: () => Promise<AnswerResult>): JoinedFlight<AnswerResult> {
@@ -171,14 +171,14 @@ function servedAnswer(answer: CachedAnswer, now: number): ServedAnswer {
   return { answer, ageMs: now - answer.at }
 }
 
-/** True where an older answer is better than this failure: the source is at fault, not the request. */
+/** True if the source failed, not the request, so that an older response is preferable. */
 function isSourceFailure({ kind }: Failure): boolean {
   return kind === 'upstream_failed' || kind === 'upstream_timeout' || kind === 'unavailable'
 }
 
-// Flights for answers that must not be older than the question: callers share only a flight that begins after all of
-// them have come. Who comes while one is under way waits for it to land and shares the next; so however many come at
-// once, two flights answer them. Results must not reject.
+// Single-flight for responses that must not be older than the request: callers share only a fetch that starts after all
+// of them arrived. Callers that arrive during a fetch wait for its end and share the next one, so two fetches serve any
+// number of concurrent callers. Fetches must not reject.
 
 export class NextFlights<T> {
   readonly #present = new SingleFlights<T>(FLIGHT_MAX_MS)
@@ -193,14 +193,14 @@ export class NextFlights<T> {
 
   join(key: string, start: () => Promise<T>): JoinedFlight<T> {
     const now = this.#now()
-    // Asked first: one that has landed may be gone some time before the request that leads the next one hears of it.
+    // Check the next fetch first: the present one may have ended before the leader of the next one notices.
     const next = this.#next.current(key, now)
     if (next !== null) return { result: next, isLeader: false }
     const present = this.#present.current(key, now)
     if (present === null) return { result: this.#begin(key, start), isLeader: true }
-    const begin = () => orFallback(present, FLIGHT_MAX_MS, null, this.#after).then(() => this.#begin(key, start))
-    // As old as the one it waits for: where that is no longer joined, neither is this.
-    return { result: this.#next.start(key, begin, this.#present.startedMs(key) ?? now), isLeader: true }
+    const startNext = () => orFallback(present, FLIGHT_MAX_MS, null, this.#after).then(() => this.#begin(key, start))
+    // Uses the age of the present fetch: if that can no longer be joined, neither can this.
+    return { result: this.#next.start(key, startNext, this.#present.startedMs(key) ?? now), isLeader: true }
   }
 
   #begin(key: string, start: () => Promise<T>): Promise<T> {

@@ -1,14 +1,14 @@
-// The two stores of answers that isolates share. Both are addressed by the hash of chain and canonical request, which
-// holds nothing of a caller. The Cache API is one data centre's and does nothing on workers.dev: that is an empty store.
+// The two shared response caches. Both use the hash of chain and canonical request as key, which contains nothing about
+// the caller. The Cache API is local to a data center and does nothing on workers.dev.
 
 import type { AnswerStore } from './answer-tiers.ts'
 
-/** Never resolved: an address that only the cache knows. */
+/** Fictitious origin; used only as a cache key. */
 const CACHE_ORIGIN = 'https://answers.weir.invalid/1/'
-/** KV keeps nothing shorter. */
+/** Minimum TTL of KV. */
 const KV_MIN_SECONDS = 60
 
-/** The data centre's cache, answers of one chain. */
+/** Cache API of the data center, for one chain. */
 export function cacheStore(cache: Pick<Cache, 'match' | 'put'>, chain: string): AnswerStore {
   const urlOf = async (key: string) => CACHE_ORIGIN + (await nameOf(chain, key))
   return {
@@ -23,7 +23,7 @@ export function cacheStore(cache: Pick<Cache, 'match' | 'put'>, chain: string): 
   }
 }
 
-/** KV, answers of one chain, under `answer:<hash>`. */
+/** KV with keys `answer:<hash>`, for one chain. */
 export function kvStore(kv: Pick<KVNamespace, 'get' | 'put'>, chain: string): AnswerStore {
   const keyOf = async (key: string) => `answer:${await nameOf(chain, key)}`
   return {

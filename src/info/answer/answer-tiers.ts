@@ -1,6 +1,6 @@
-// Copies of answers beyond this isolate's memory, for isolates that have not asked yet. Pure: the stores are ports.
-// Laws: a store that fails, hangs or holds nonsense is as good as empty; KV takes at most a write a second per key, only
-// of a changed body or to confirm an old copy, and a bounded number in all.
+// Shared copies of responses beyond this isolate's memory. Invariants: a store that fails, hangs or returns garbage
+// counts as empty; KV gets at most one write per second and key, only for a changed body or to confirm an old copy, and
+// a limited number in total.
 
 import * as z from 'zod'
 import { BoundedMap } from '../../core/bounded-map.ts'
@@ -11,7 +11,7 @@ import type { WaitUntil } from '../../core/wait-until.ts'
 import { type FreshnessTerms, type Tier, useOf } from '../freshness.ts'
 import type { InfoAnswer } from '../query.ts'
 
-/** A store that knows texts by the canonical request that they answer. May reject. */
+/** A store of texts by canonical request. May reject. */
 export interface AnswerStore {
   get(key: string): Promise<string | null>
   put(key: string, text: string, seconds: number): Promise<void>
@@ -23,16 +23,16 @@ export interface AnswerTiersDeps {
   readonly after: After
 }
 
-/** Asking the source takes less than waiting longer for a copy. */
+/** Beyond this time, fetching from the source is faster. */
 const READ_MAX_MS = 300
-/** KV refuses more on one key. */
+/** KV rejects more frequent writes of one key. */
 const WRITE_EVERY_MS = 1_000
-/** A copy with the same body is written again at this age, so that its age stays far from the bound of its class. */
+/** An unchanged copy is rewritten at this age, so that it stays well below the limit of its class. */
 const CONFIRM_MS = 5 * 60_000
-/** Of one isolate to KV: callers choose some parts of keys, and every write is paid for. */
+/** KV writes per isolate. Limited, because callers choose parts of the keys and each write costs money. */
 const WRITES = oneSecondBurst(2)
 
-/** True where a new body is worth a write to KV. */
+/** True if a new body should be written to KV. */
 export function isWorthStoring(body: string, stored: StoredCopy | undefined, now: number): boolean {
   return !stored || now - stored.at >= (stored.body === body ? CONFIRM_MS : WRITE_EVERY_MS)
 }
@@ -45,7 +45,7 @@ export class AnswerTiers {
     this.#deps = deps
   }
 
-  /** The nearest fresh copy, or else the newest one; undefined where there is none. Never rejects. */
+  /** The nearest fresh copy, else the newest one; undefined without a copy. Never rejects. */
   async find(key: string, terms: FreshnessTerms, waitUntil: WaitUntil): Promise<CachedAnswer | undefined> {
     let newest: CachedAnswer | undefined
     for (const tier of terms.tiers) {
@@ -60,7 +60,7 @@ export class AnswerTiers {
     return newest
   }
 
-  /** Keeps an answer of the source in every tier of its class that is due, and tells what KV then holds. */
+  /** Writes a response to every tier that is due; returns the copy that KV then holds. */
   store(
     key: string,
     answer: CachedAnswer,
@@ -97,18 +97,18 @@ export class AnswerTiers {
     try {
       await this.#deps.stores[tier]?.put(key, encodeStored(key, answer), Math.ceil(ifErrorMs / 1000))
     } catch {
-      // A copy less: the next isolate asks the source.
+      // Without the copy, the next isolate fetches from the source.
     }
   }
 }
 
 const VERSION = 1
-/** Clocks of machines, and of requests of an isolate, differ by less. A copy from later than this is older than it seems. */
+/** Maximum clock difference between machines or requests. A copy from further in the future is not trusted. */
 const CLOCK_SKEW_MS = 5_000
 
 const Head = z.object({
   v: z.literal(VERSION),
-  /** Canonical request, because stores are addressed by its hash. */
+  /** The full request, to detect hash collisions. */
   key: z.string(),
   at: z.int().min(0),
   length: z.int().min(0),
@@ -116,13 +116,13 @@ const Head = z.object({
   lagMs: z.int().min(0).optional(),
 })
 
-/** A head of JSON, a line break, the body. Read back it is trusted as this request, whole, not of the future. */
+/** Encodes a JSON header, a line break and the body. Decoding checks request, completeness and time. */
 export function encodeStored(key: string, { body, at, height, lagMs }: CachedAnswer): string {
   const head: z.infer<typeof Head> = { v: VERSION, key, at, length: body.length, height, lagMs }
   return `${JSON.stringify(head)}\n${body}`
 }
 
-/** The answer to this request in a stored text, null where it is anything else. */
+/** The response stored for this request; null if the text is anything else. */
 export function decodeStored(key: string, text: string, now: number): CachedAnswer | null {
   const end = text.indexOf('\n')
   if (end < 0) return null
@@ -135,25 +135,25 @@ export function decodeStored(key: string, text: string, now: number): CachedAnsw
   return { body, at: Math.min(head.data.at, now), ...known }
 }
 
-// Answers of one isolate and chain, bounded in size. Knows ages, not classes: who reads decides what is too old.
-// What was written longest ago is forgotten first: what is in demand is written again with every refresh.
+// In-memory cache of one isolate and chain, bounded in size. It does not know freshness classes; readers decide what is
+// too old. The oldest written entry is evicted first, because popular entries are rewritten with every refresh.
 
 export interface CachedAnswer extends InfoAnswer {
-  /** When the source was asked. */
+  /** Start of the fetch. */
   readonly at: number
-  /** When its source last failed to give a newer one. */
+  /** Last failed refresh. */
   readonly failedAt?: number
-  /** State of the copy in KV, as last seen. */
+  /** Copy in KV, as last seen. */
   readonly stored?: StoredCopy
 }
 
 export interface StoredCopy {
-  /** When it was written, or its source asked. */
+  /** Time of the write or of its fetch. */
   readonly at: number
   readonly body: string
 }
 
-/** Characters; nearly all answers are ASCII, where a character is a byte. */
+/** In characters; nearly all responses are ASCII. */
 const MAX_LENGTH = 16 * 1024 * 1024
 const ENTRY_LENGTH = 256
 
@@ -173,7 +173,7 @@ export class AnswerCache {
     return undefined
   }
 
-  /** Keeps an answer, unless one that was asked for later is there already. */
+  /** Stores a response unless a newer one is cached. */
   set(key: string, answer: CachedAnswer): void {
     const known = this.#entries.get(key)
     if ((known && known.at > answer.at) || lengthOf(answer, key) > this.#longest) return

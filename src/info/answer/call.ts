@@ -1,4 +1,4 @@
-// A request body, read once: which query, the parsed request, its cache key and its price.
+// Parses a request body into a call: query, request, cache key and price.
 
 import * as z from 'zod'
 import { formatCredits } from '../../core/amount.ts'
@@ -16,17 +16,19 @@ import { type AnyQuery, priceOf, usesHistory, usesUpstream } from '../query.ts'
 export interface InfoCall {
   readonly query: AnyQuery
   readonly request: { readonly type: string }
-  /** Canonical JSON of the request: equal for requests that mean the same, whatever they were spelled like. */
+  /** Canonical JSON of the request, equal for equivalent requests. */
   readonly key: string
   readonly price: Price
-  /** The price as `x-credits-cost` says it. */
+  /** Price as text for `x-credits-cost`. */
   readonly costText: string
   readonly terms: FreshnessTerms
-  /** Fields of the body that its type does not have, as `x-ignored-fields` names them; null: none. */
+  /** Unknown fields as text for `x-ignored-fields`; null: none. */
   readonly ignoredFields: string | null
-  /** Resolved only once the hold is granted; otherwise at the same time, which saves a round trip to the meter. */
+  /**
+   * True if resolving must wait for the hold; otherwise both run concurrently, which saves a round trip to the meter.
+   */
   readonly holdsFirst: boolean
-  /** An upstream or the history is asked: work that may come to nothing. */
+  /** True if an upstream or the history is used, so that the work can fail. */
   readonly mayFail: boolean
 }
 
@@ -34,10 +36,10 @@ const TYPES = CATALOGUE.map(({ type }) => type)
 
 const BodyHead = z.object({ type: z.string() })
 
-/** Reads a body. Failures: `not_json` (also for nesting without end), `unknown_type`, `bad_field` naming the field. */
+/** Parses a body. Fails with `not_json` (also for excessive nesting), `unknown_type` or `bad_field`. */
 export function readCall(text: string): Result<InfoCall, Failure> {
   if (isDeeperThan(text))
-    return err({ kind: 'not_json', hint: `The request body nests deeper than ${JSON_MAX_DEPTH} levels.` })
+    return err({ kind: 'not_json', hint: `The request body is nested deeper than ${JSON_MAX_DEPTH} levels.` })
   const body = parseJson(text)
   if (body === undefined) return err({ kind: 'not_json' })
   const head = parse(BodyHead, body)
@@ -49,7 +51,7 @@ export function readCall(text: string): Result<InfoCall, Failure> {
   return request.ok ? ok(callOf(query, request.value, ignoredFields(query.request, body as object))) : request
 }
 
-/** The example of a type as it travels upstream, undefined where there is no such type. */
+/** Upstream request of a type's example; undefined for an unknown type. */
 export function exampleRequest(type: string): string | undefined {
   const query = queryOf(type)
   return query && JSON.stringify(query.request.parse({ type, ...query.example.request }))
@@ -62,13 +64,13 @@ function callOf(query: AnyQuery, request: { readonly type: string }, ignored: st
   return {
     query,
     request,
-    // zod puts out the fields in the order of the schema and nothing else, so this is canonical.
+    // zod outputs exactly the schema's fields in schema order, so this is canonical.
     key: JSON.stringify(request),
     price: { product: 'info', type: query.type, amount },
     costText: formatCredits(amount),
     terms,
     ignoredFields: ignored,
-    // What is never kept costs its full work again and again, and a history is long: nobody without credits may cause it.
+    // Uncached and history queries are expensive on every call, so callers without credits must not cause them.
     holdsFirst: mayFail || terms.shares === 'next' || query.holdsFirst?.(request) === true,
     mayFail,
   }
@@ -79,16 +81,16 @@ function parse<T>(schema: z.ZodType<T>, value: unknown): Result<T, Failure> {
   return parsed.ok ? parsed : err({ kind: 'bad_field', issues: parsed.error })
 }
 
-/** Longer texts are rare and cost more memory than time. */
+/** Longer texts are rare and not worth the memory. */
 const TEXT_MAX_LENGTH = 2_048
 const YOUNG_MAX_LENGTH = 512 * 1024
-/** What an entry costs beside its text. */
+/** Memory of an entry in addition to its text. */
 const ENTRY_LENGTH = 512
 
 /**
- * Remembers what bodies were read as: clients send the same few texts again and again, and reading one costs more than
- * answering it from the cache. Two generations bound it: when the young one is full the old one is forgotten, and what was
- * asked for again stays, though finding it writes nothing (core/bounded-map.ts would forget it with its age).
+ * Caches parsed bodies: clients repeat the same few texts, and parsing costs more than a cache hit. Two generations
+ * bound its size: when the young one is full, the old one is dropped; entries used since then survive. Unlike
+ * core/bounded-map.ts, a hit in the young generation writes nothing.
  */
 export class CallMemo {
   #young = new Map<string, InfoCall>()

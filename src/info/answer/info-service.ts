@@ -1,7 +1,7 @@
-// Answers POST /info and `post` on sockets: read → price → hold credits → find the answer → settle or release → reply.
-// The same for every type. Knows no HTTP and no platform; one service per isolate.
-// Invariants: a failure costs nothing; an upstream is asked only after the hold; a hold is settled or released exactly once; a
-// call that can be answered without a source is answered and charged, even where its key may cause no more unbilled work.
+// Handles POST /info and `post` on sockets: parse, price, hold credits, find the response, settle or release, reply. It
+// is the same for every type and independent of HTTP; one instance per isolate. Invariants: failures are free; an
+// upstream is called only after the hold; each hold is settled or released exactly once; a call that needs no source is
+// served and charged even if its key may cause no more unbilled work.
 
 import { type Identity, limiterKey } from '../../accounts/identity.ts'
 import { infoScopeRefusal, TOKEN_CALLS } from '../../accounts/stream-token.ts'
@@ -24,11 +24,11 @@ import { CallMemo, type InfoCall, readCall } from './call.ts'
 
 export interface InfoServiceDeps {
   readonly sources: Sources
-  /** Stores of answers that isolates share; one that is missing is left out. */
+  /** Shared response caches; missing ones are skipped. */
   readonly stores: Partial<Readonly<Record<Tier, AnswerStore>>>
   readonly now: () => number
   readonly after: After
-  /** A bug was caught; the caller gets `internal`. */
+  /** Called for an unexpected error; the caller gets `internal`. */
   readonly report: (error: unknown, requestId: string) => void
 }
 
@@ -47,14 +47,14 @@ export class InfoService {
     this.#coins = new CoinNames({ read: () => coinsOf(sources.books), nowMs, after })
   }
 
-  /** An answer for Weir itself, uncharged; null where it cannot be had. Never rejects. */
+  /** An uncharged response for internal use; null if unavailable. Never rejects. */
   async read(text: string, asking: CallContext): Promise<InfoAnswer | null> {
     const call = readCall(text)
     const found = call.ok ? await this.#answers.find(withFreshRead(call.value), asking) : call
     return found.ok ? found.value.answer : null
   }
 
-  /** Never rejects. */
+  /** Handles one request body. Never rejects. */
   async handle(request: MeteredCall, text: string): Promise<WireFailure> {
     try {
       let call = this.#memo.get(text)
@@ -76,7 +76,7 @@ export class InfoService {
     }
   }
 
-  /** The refusal of a question outside a stream token's scope, or of one question too many. */
+  /** Failure if a stream token asks outside its scope or too often. */
   #tokenRefusal({ token }: Identity, { request }: InfoCall): Failure | null {
     if (!token) return null
     const outside = infoScopeRefusal(token, request)
@@ -85,13 +85,13 @@ export class InfoService {
     return waitMs > 0 ? { kind: 'rate_limited', retryAfterMs: waitMs, limit: TOKEN_CALLS } : null
   }
 
-  /** The reply, free of charge, to an authenticated request that cannot be answered. */
+  /** Free error reply to an authenticated request. */
   async reject(request: MeteredCall, failure: Failure, type = ''): Promise<WireFailure> {
     const remaining = await checkUnbilled(request, 'info', this.#freeWork, this.#deps.now())
     return remaining.ok ? refusal(request, failure, type, remaining.value) : refusal(request, remaining.error, type)
   }
 
-  /** At once where nobody has to be asked for the credits. */
+  /** Serves a known response; synchronous if the lease covers the price. */
   #serve(request: MeteredCall, call: InfoCall, served: ServedAnswer): WireFailure | Promise<WireFailure> {
     const settle = (hold: Result<Hold, Failure>) =>
       hold.ok ? succeed(request, call, served, hold.value.settle()) : refusal(request, hold.error, call.price.type)
@@ -106,15 +106,15 @@ export class InfoService {
       return copy ? this.#serve(request, call, copy) : refusal(request, unbilledLimitFailure(waitMs), call.price.type)
     }
     const work = this.#holdAndFind(request, call)
-    // A call cancelled after its source was asked is charged all the same.
+    // A call that the client cancels after the fetch started is still charged.
     request.waitUntil(work)
     return work
   }
 
-  /** Holds and looks at the same time, unless the call says that its hold comes first. */
+  /** Holds credits and finds the response concurrently, unless the call needs the hold first. */
   async #holdAndFind(request: MeteredCall, call: InfoCall): Promise<WireFailure> {
     const holding = request.charging.hold(request.identity, call.price)
-    // A refusal that needs no meter costs no look-up either.
+    // A rejection that needs no meter needs no lookup either.
     if (!(holding instanceof Promise) && !holding.ok) return refusal(request, holding.error, call.price.type)
     const finding = call.holdsFirst ? null : this.#answers.find(call, request)
     const hold = await holding
@@ -147,12 +147,12 @@ function refusal(
   return { ...reply, headers: { ...reply.headers, 'x-credits-remaining': formatCredits(remaining) } }
 }
 
-/** Uncacheable answers are shared only with callers who asked before the fetch began: a reader knows of a change. */
+/** For uncacheable types, requires a fetch that starts after the call, because the reader reacts to a change. */
 function withFreshRead(call: InfoCall): InfoCall {
   return call.terms.freshMs > 0 ? call : { ...call, terms: { ...call.terms, shares: 'next' } }
 }
 
-/** The type near the beginning of a body, for the refusal log. */
+/** Type found near the start of a body, for the refusal log. */
 const typeIn = (text: string) => /"type"\s*:\s*"([^"\\]{1,64})"/.exec(text.slice(0, 1_000))?.[1] ?? ''
 
 function succeed(
@@ -179,7 +179,7 @@ function succeed(
   return { status: 200, headers, body }
 }
 
-/** The same failure; one of a coin that the exchange does not know says which was probably meant, as far as our books tell. */
+/** Adds a suggestion from our order books to a failure about an unknown coin. */
 async function withSuggestedCoin(failure: Failure, request: object, names: CoinNames): Promise<Failure> {
   if (failure.kind !== 'bad_field') return failure
   const issue = failure.issues.find(({ path, message }) => message === NOT_KNOWN && /(^|\.)coin$/.test(path))
@@ -191,7 +191,7 @@ async function withSuggestedCoin(failure: Failure, request: object, names: CoinN
 }
 
 async function coinsOf(books: Books): Promise<readonly string[]> {
-  const answer = await books.tops()
-  if (!answer.ok) throw new Error('the books are away')
-  return answer.value.tops.map(({ coin }) => coin)
+  const result = await books.tops()
+  if (!result.ok) throw new Error('the order books are unavailable')
+  return result.value.tops.map(({ coin }) => coin)
 }

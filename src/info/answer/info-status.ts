@@ -1,5 +1,5 @@
-// What `GET /status` tells of sources, as this isolate sees them, and of where each type's answers come from: names and
-// numbers, never addresses, which may hold keys.
+// Status of the upstream sources and the route of each type, as seen by this isolate, for `GET /status`. Contains names
+// and numbers only, because source URLs may contain keys.
 
 import type { RoutedSource, RoutedUpstream } from '../../upstream/routed-upstream.ts'
 import type { HealthView } from '../../upstream/source-health.ts'
@@ -11,7 +11,10 @@ export interface InfoStatus {
   readonly routes: Readonly<Record<string, RouteStatus>>
 }
 
-/** What of our own comes before every source: without an archive the log is too short for what sources know, too. */
+/**
+ * Own sources that precede the upstream. Without an archive, the log is too short for types that upstreams serve as
+ * well.
+ */
 function ownSources(query: AnyQuery, isArchived: boolean): readonly string[] {
   const isTooShort = !isArchived && usesUpstream(query) && query.needs.includes('events')
   if (usesHistory(query) && !isTooShort) return ['own history']
@@ -25,8 +28,8 @@ export async function infoStatus(
 ): Promise<InfoStatus> {
   const sources = await Promise.all(upstream.sources.map((source) => sourceStatus(source, nowMs)))
   const routes = CATALOGUE.map((query): [string, RouteStatus] => {
-    const asked = upstreamTypesOf(query).map((type) => [type, upstream.route(type)] as const)
-    const { now, next } = routeStatus(asked, nowMs)
+    const upstreamRoutes = upstreamTypesOf(query).map((type) => [type, upstream.route(type)] as const)
+    const { now, next } = routeStatus(upstreamRoutes, nowMs)
     return [query.type, { now: [...ownSources(query, isArchived), ...now], next }]
   })
   return { sources, routes: Object.fromEntries(routes) }
@@ -34,15 +37,15 @@ export async function infoStatus(
 
 interface SourceStatus extends HealthView {
   readonly name: string
-  /** How late its clock was when last seen; null where it does not tell. */
+  /** Last known lag of its clock; null: unknown. */
   readonly lagMs: number | null
-  /** Asked last, because it is later than `maxLagMs`. */
+  /** Used last, because its lag exceeds `maxLagMs`. */
   readonly late: boolean
-  /** Null: none. `left` is null while the budget cannot be reached. */
+  /** Null: no budget. `left` is null if the budget object does not respond. */
   readonly budget: { readonly perMinute: number; readonly left: number | null } | null
 }
 
-/** Names of the sources that a type would be asked of now: the first, and those behind it. */
+/** Names of the sources that serve a type now, and of the fallbacks. */
 interface RouteStatus {
   readonly now: readonly string[]
   readonly next: readonly string[]
@@ -61,7 +64,7 @@ async function sourceStatus(source: RoutedSource, nowMs: number): Promise<Source
   }
 }
 
-/** `routes` holds the sources of each upstream type that an answer is made of, in the order of asking. */
+/** `routes`: sources of each upstream type of a response, in order of use. */
 function routeStatus(
   routes: readonly (readonly [type: string, sources: readonly RoutedSource[]])[],
   nowMs: number,

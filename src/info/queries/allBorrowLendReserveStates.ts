@@ -1,4 +1,4 @@
-// allBorrowLendReserveStates: what is lent of every token that can be, by its index. Wire-equal.
+// allBorrowLendReserveStates: lending state of every token, by token index. Wire-equal.
 
 import * as z from 'zod'
 import { EXAMPLE_RESERVE, LendingReserve } from '../../protocol/info/account-shapes.ts'
@@ -6,7 +6,7 @@ import { bareQuery } from '../sources/pass-through.ts'
 
 export const allBorrowLendReserveStates = bareQuery({
   type: 'allBorrowLendReserveStates',
-  summary: 'What is lent of every token, and at which rates',
+  summary: 'Lending volumes and rates of every token',
   example: [[0, EXAMPLE_RESERVE]],
   response: z.array(z.tuple([z.int().describe('Token index'), LendingReserve.describe('Reserve state')])),
   freshness: { class: 'tick' },

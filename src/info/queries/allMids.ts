@@ -1,5 +1,6 @@
-// allMids: the middle of every book of one DEX, from our own books, at most a second old. The main DEX comes with spot
-// and outcomes, as on the exchange. A coin without two sides is shown at its last trade, and not at all before one.
+// allMids: mid price of every coin of a DEX, from our own order books, at most a second old. The main DEX includes spot
+// and outcomes, as on the exchange. A coin without bids or asks shows its last trade price; without a trade it is
+// omitted.
 
 import * as z from 'zod'
 import { dexOf } from '../../core/coin.ts'
@@ -13,17 +14,17 @@ import { defineQuery } from '../query.ts'
 
 export const allMids = defineQuery({
   type: 'allMids',
-  summary: 'The middle price of every coin of a DEX',
+  summary: 'Mid price of every coin of a DEX',
   example: { request: {}, response: { BTC: '81306.5', '@107': '31.25' } },
   request: z.object({ type: z.literal('allMids'), dex: Dex }),
   response: z.record(z.string(), Decimal),
   freshness: { class: 'block', freshMs: 1_000 },
   needs: ['books'],
   resolve: async ({ dex }, { books }) => {
-    const answer = await books.tops()
-    if (!answer.ok) return answer
-    const { tops, height } = answer.value
-    // A DEX is known by its coins: without an upstream nothing else tells.
+    const result = await books.tops()
+    if (!result.ok) return result
+    const { tops, height } = result.value
+    // DEXes are recognized by their coins, because there may be no upstream to ask.
     if (dex !== undefined && !tops.some(({ coin }) => dexOf(coin) === dex))
       return err(unknownDex(dex, [...new Set(tops.map(({ coin }) => dexOf(coin)))]))
     return { ok: true, value: { body: midsOf(tops, dex ?? ''), height } }

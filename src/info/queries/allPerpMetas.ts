@@ -1,5 +1,5 @@
-// allPerpMetas: the markets of every perp DEX, the main one first, then in the order of perpDexs. Passed through where a
-// source serves it; otherwise put together from `meta` of each DEX, which a plain node has. All DEXes or none.
+// allPerpMetas: markets of every perp DEX, the main one first, then in the order of `perpDexs`. Passed through if a
+// source serves it, else composed from `meta` of each DEX, which a plain node has. Returns all DEXes or fails.
 
 import * as z from 'zod'
 import type { Failure } from '../../core/failure.ts'
@@ -13,15 +13,15 @@ import { passThrough } from '../sources/pass-through.ts'
 
 export const allPerpMetas = defineQuery({
   type: 'allPerpMetas',
-  summary: 'The markets of every perp DEX',
+  summary: 'Markets of every perp DEX',
   example: { request: {}, response: [PERP_META] },
   request: z.object({ type: z.literal('allPerpMetas') }),
   response: z.array(PerpMeta),
   freshness: { class: 'fixed' },
   needs: ['upstream', 'dexes', 'after'],
   async resolve(request, from) {
-    const whole = await passThrough(request, from)
-    return whole.ok ? whole : composed(from)
+    const direct = await passThrough(request, from)
+    return direct.ok ? direct : composed(from)
   },
 })
 

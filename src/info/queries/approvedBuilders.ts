@@ -1,4 +1,4 @@
-// approvedBuilders: the builders that a user lets charge fees. Wire-equal.
+// approvedBuilders: builders that a user allows to charge fees. Wire-equal.
 
 import * as z from 'zod'
 import { Address } from '../../protocol/feed/block.ts'
@@ -7,7 +7,7 @@ import { ofUserQuery } from '../sources/pass-through.ts'
 
 export const approvedBuilders = ofUserQuery({
   type: 'approvedBuilders',
-  summary: 'The builders that a user lets charge fees',
+  summary: 'Builders that a user allows to charge fees',
   example: [OTHER_USER],
   response: z.array(Address),
 })

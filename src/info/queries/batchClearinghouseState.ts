@@ -1,5 +1,5 @@
-// batchClearinghouseState: the accounts of up to 50 users on one perp DEX, a slot each: the bytes of clearinghouseState,
-// or an error. No wildcard: 50 users on every DEX would be hundreds of upstream calls for one price.
+// batchClearinghouseState: accounts of up to 50 users on one perp DEX, one slot per user with the bytes of
+// clearinghouseState or an error. No wildcard: 50 users on every DEX would be hundreds of upstream calls for one price.
 
 import * as z from 'zod'
 import { PerpState } from '../../protocol/info/common-shapes.ts'
@@ -12,7 +12,7 @@ import { passThrough } from '../sources/pass-through.ts'
 
 export const batchClearinghouseState = defineQuery({
   type: 'batchClearinghouseState',
-  summary: 'The perp accounts of up to 50 users on one DEX',
+  summary: 'Perp accounts of up to 50 users on one DEX',
   example: { request: { users: [USER] }, response: [PERP_STATE] },
   request: z.object({
     type: z.literal('batchClearinghouseState'),

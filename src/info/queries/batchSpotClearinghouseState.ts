@@ -1,5 +1,5 @@
-// batchSpotClearinghouseState: the spot balances of up to 50 users, a slot each: the bytes of spotClearinghouseState,
-// or an error.
+// batchSpotClearinghouseState: spot balances of up to 50 users, one slot per user with the bytes of
+// spotClearinghouseState or an error.
 
 import * as z from 'zod'
 import { SPOT_STATE, USER } from '../../protocol/info/examples.ts'
@@ -11,7 +11,7 @@ import { passThrough } from '../sources/pass-through.ts'
 
 export const batchSpotClearinghouseState = defineQuery({
   type: 'batchSpotClearinghouseState',
-  summary: 'The spot balances of up to 50 users',
+  summary: 'Spot balances of up to 50 users',
   example: { request: { users: [USER] }, response: [SPOT_STATE] },
   request: z.object({
     type: z.literal('batchSpotClearinghouseState'),

@@ -1,4 +1,4 @@
-// borrowLendReserveState: what is lent of one token. Wire-equal.
+// borrowLendReserveState: lending state of one token. Wire-equal.
 
 import * as z from 'zod'
 import { EXAMPLE_RESERVE, LendingReserve } from '../../protocol/info/account-shapes.ts'
@@ -6,7 +6,7 @@ import { passThroughQuery } from '../sources/pass-through.ts'
 
 export const borrowLendReserveState = passThroughQuery({
   type: 'borrowLendReserveState',
-  summary: 'What is lent of one token, and at which rates',
+  summary: 'Lending volume and rates of one token',
   example: { request: { token: 0 }, response: EXAMPLE_RESERVE },
   request: z.object({
     type: z.literal('borrowLendReserveState'),

@@ -1,4 +1,4 @@
-// borrowLendUserState: what a user has borrowed and lent, by token. `healthFactor` is null without a debt. Wire-equal.
+// borrowLendUserState: amounts borrowed and lent by a user, per token. `healthFactor` is null without debt. Wire-equal.
 
 import * as z from 'zod'
 import { openEnum } from '../../core/open-kinds.ts'
@@ -20,7 +20,7 @@ const BorrowLendUserState = z.looseObject({
 
 export const borrowLendUserState = ofUserQuery({
   type: 'borrowLendUserState',
-  summary: 'What a user has borrowed and lent',
+  summary: 'Amounts borrowed and lent by a user',
   example: {
     tokenToState: [[150, { borrow: { basis: '10.0', value: '10.5' }, supply: { basis: '100.0', value: '101.0' } }]],
     health: 'healthy',

@@ -1,5 +1,5 @@
-// builderFills: the fills of orders that came through a builder, newest first, at most 2,000, each with its wallet.
-// The next page begins strictly before the oldest `time` of the last one, so fills of one time stay on one page.
+// builderFills: fills of orders placed through a builder, newest first, at most 2,000, each with its wallet. The next
+// page starts strictly before the oldest `time` of this one, so all fills of one time are on the same page.
 
 import * as z from 'zod'
 import { Address } from '../../protocol/feed/block.ts'
@@ -18,7 +18,7 @@ const { twapId: _, ...shown } = FILL
 
 export const builderFills = defineQuery({
   type: 'builderFills',
-  summary: 'The fills that came through a builder',
+  summary: 'Fills of orders placed through a builder',
   example: {
     request: { builder: OTHER_USER },
     response: [{ user: USER, ...shown, builderFee: '0.081307' }],

@@ -1,5 +1,5 @@
-// builderFillsByTime: the fills of orders that came through a builder within a window, newest first, at most 2,000, each
-// with its wallet. The next page begins strictly before the oldest `time` of the last one.
+// builderFillsByTime: fills of orders placed through a builder in a time window, newest first, at most 2,000, each with
+// its wallet. The next page starts strictly before the oldest `time` of this one.
 
 import * as z from 'zod'
 import { Address } from '../../protocol/feed/block.ts'
@@ -18,7 +18,7 @@ const { twapId: _, ...shown } = FILL
 
 export const builderFillsByTime = defineQuery({
   type: 'builderFillsByTime',
-  summary: 'The fills that came through a builder in a window',
+  summary: 'Fills of orders placed through a builder, in a time window',
   example: {
     request: { builder: OTHER_USER, startTime: TIME },
     response: [{ user: USER, ...shown, builderFee: '0.081307' }],

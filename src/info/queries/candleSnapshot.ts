@@ -1,6 +1,6 @@
-// candleSnapshot: the candles of a coin that overlap a window, oldest first, at most 5,000. Wire-equal. The next page
-// starts at the last `T` + 1; fewer than 5,000 candles are the last page, so a longer answer is cut at its newer end.
-// Where there are files our own; a source's are those of which we may lack trades.
+// candleSnapshot: candles of a coin that overlap a time window, oldest first, at most 5,000. Wire-equal. The next page
+// starts at the last `T` + 1; a page with fewer than 5,000 candles is the last one, so longer results are cut at the
+// newer end. Candles come from our own files; candles for which we may lack trades come from an upstream source.
 
 import * as z from 'zod'
 import { CoinName } from '../../protocol/feed/block.ts'
@@ -14,7 +14,7 @@ const PAGE_MAX = 5_000
 
 export const candleSnapshot = defineQuery({
   type: 'candleSnapshot',
-  summary: 'The candles of a coin in a window, at most 5,000',
+  summary: 'Candles of a coin in a time window, at most 5,000',
   example: {
     request: { req: { coin: 'BTC', interval: '1m', startTime: TIME, endTime: TIME + 60_000 } },
     response: [EXAMPLE_CANDLE],

@@ -1,4 +1,4 @@
-// Every type that POST /info serves. Adding one is one file in queries/ and one line here.
+// All types of POST /info. To add one, create a file in queries/ and list it here.
 
 import type { AnyQuery } from '../query.ts'
 import { activeAssetData } from './activeAssetData.ts'
@@ -182,7 +182,7 @@ export const CATALOGUE: readonly AnyQuery[] = [
 // Maps, so that `__proto__` and `constructor` are unknown types like any other.
 const BY_TYPE: ReadonlyMap<string, AnyQuery> = new Map(CATALOGUE.map((query) => [query.type, query]))
 
-/** The query of a wire type, undefined where none is served. */
+/** Query of a wire type; undefined if unknown. */
 export function queryOf(type: string): AnyQuery | undefined {
   return BY_TYPE.get(type)
 }

@@ -1,4 +1,4 @@
-// delegations: a user's stake by validator. Wire-equal.
+// delegations: stake of a user by validator. Wire-equal.
 
 import * as z from 'zod'
 import { Address } from '../../protocol/feed/block.ts'
@@ -8,7 +8,7 @@ import { ofUserQuery } from '../sources/pass-through.ts'
 
 export const delegations = ofUserQuery({
   type: 'delegations',
-  summary: "A user's stake by validator",
+  summary: 'Stake of a user by validator',
   example: [{ validator: OTHER_USER, amount: '100.5', lockedUntilTimestamp: TIME }],
   response: z.array(
     z.looseObject({

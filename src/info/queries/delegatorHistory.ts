@@ -1,5 +1,5 @@
-// delegatorHistory: what a user did with their stake, newest first as the exchange answers. Wire-equal; `delta` has one key,
-// its kind, and more kinds may come. Where there are files our own, and a source's for what is older.
+// delegatorHistory: staking actions of a user, newest first, as on the exchange. Wire-equal. `delta` has one key, its
+// kind; more kinds may be added. Rows come from our own files; older ones come from an upstream source.
 
 import * as z from 'zod'
 import { kindsByKey, openEnum } from '../../core/open-kinds.ts'
@@ -10,7 +10,7 @@ import { UserAddress } from '../../protocol/info/request-fields.ts'
 import { defineQuery } from '../query.ts'
 import { rowsAnswer } from '../sources/own-rows.ts'
 
-/** The exchange answers all of them: so many are gone through of our own. */
+/** Maximum number of own rows; the exchange returns all. */
 const ROWS_MAX = 10_000
 
 const Delta = kindsByKey({
@@ -25,7 +25,7 @@ const Delta = kindsByKey({
 
 export const delegatorHistory = defineQuery({
   type: 'delegatorHistory',
-  summary: 'What a user did with their stake',
+  summary: 'Staking actions of a user',
   example: {
     request: { user: USER },
     response: [

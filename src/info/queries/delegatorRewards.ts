@@ -1,4 +1,4 @@
-// delegatorRewards: what a user earned by staking. Wire-equal.
+// delegatorRewards: staking rewards of a user. Wire-equal.
 
 import * as z from 'zod'
 import { openEnum } from '../../core/open-kinds.ts'
@@ -8,7 +8,7 @@ import { ofUserQuery } from '../sources/pass-through.ts'
 
 export const delegatorRewards = ofUserQuery({
   type: 'delegatorRewards',
-  summary: 'What a user earned by staking',
+  summary: 'Staking rewards of a user',
   example: [{ time: TIME, source: 'delegation', totalAmount: '0.5' }],
   response: z.array(
     z.looseObject({ time: z.int(), source: openEnum('delegation', 'commission'), totalAmount: Decimal }),

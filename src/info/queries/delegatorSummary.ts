@@ -1,4 +1,4 @@
-// delegatorSummary: what a user has staked, and what is on its way out. Wire-equal.
+// delegatorSummary: staked amounts and pending withdrawals of a user. Wire-equal.
 
 import * as z from 'zod'
 import { Decimal } from '../../protocol/info/common-shapes.ts'
@@ -13,7 +13,7 @@ const DelegatorSummary = z.looseObject({
 
 export const delegatorSummary = ofUserQuery({
   type: 'delegatorSummary',
-  summary: 'What a user has staked',
+  summary: 'Staked amounts and pending withdrawals of a user',
   example: { delegated: '100.5', undelegated: '0.0', totalPendingWithdrawal: '0.0', nPendingWithdrawals: 0 },
   response: DelegatorSummary,
 })

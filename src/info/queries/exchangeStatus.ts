@@ -1,4 +1,4 @@
-// exchangeStatus: the clock of the exchange as a source sees it, and its special statuses. Wire-equal.
+// exchangeStatus: exchange time as seen by the upstream source, and special statuses. Wire-equal.
 
 import * as z from 'zod'
 import { TIME } from '../../protocol/info/examples.ts'
@@ -9,12 +9,12 @@ const ExchangeStatus = z.looseObject({
   specialStatuses: z.string().nullable().describe('Special statuses of the exchange; null: none'),
 })
 
-/** Whoever asks for a clock wants to see it move: kept only against bursts. */
+/** Short, because callers expect the clock to advance; caching only absorbs bursts. */
 const FRESH_MS = 500
 
 export const exchangeStatus = bareQuery({
   type: 'exchangeStatus',
-  summary: 'The clock of the exchange and its special statuses',
+  summary: 'Time and special statuses of the exchange',
   example: { specialStatuses: null, time: TIME },
   response: ExchangeStatus,
   freshness: { class: 'block', freshMs: FRESH_MS },

@@ -1,4 +1,4 @@
-// extraAgents: the named agents that may act for a user. Wire-equal.
+// extraAgents: named agents that may act for a user. Wire-equal.
 
 import * as z from 'zod'
 import { Address } from '../../protocol/feed/block.ts'
@@ -7,7 +7,7 @@ import { ofUserQuery } from '../sources/pass-through.ts'
 
 export const extraAgents = ofUserQuery({
   type: 'extraAgents',
-  summary: 'The named agents of a user',
+  summary: 'Named agents of a user',
   example: [{ name: 'bot', address: OTHER_USER, validUntil: TIME }],
   response: z.array(
     z.looseObject({

@@ -1,4 +1,4 @@
-// frontendOpenOrders: the resting orders of a user on one DEX with triggers and attached orders. Wire-equal.
+// frontendOpenOrders: open orders of a user on one DEX, with triggers and attached orders. Wire-equal.
 
 import * as z from 'zod'
 import { FRONTEND_ORDER, USER } from '../../protocol/info/examples.ts'
@@ -8,7 +8,7 @@ import { passThroughOnDexQuery } from '../sources/known-dex.ts'
 
 export const frontendOpenOrders = passThroughOnDexQuery({
   type: 'frontendOpenOrders',
-  summary: 'The resting orders of a user with triggers and kinds',
+  summary: 'Open orders of a user with triggers and order types',
   example: { request: { user: USER, dex: '' }, response: [FRONTEND_ORDER] },
   request: z.object({ type: z.literal('frontendOpenOrders'), user: UserAddress, dex: Dex }),
   response: z.array(FrontendOrder),

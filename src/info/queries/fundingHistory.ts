@@ -1,5 +1,5 @@
-// fundingHistory: the hourly funding rates of a coin, oldest first, at most 500. Wire-equal. Old rows may lack `premium`
-// or say NaN.
+// fundingHistory: hourly funding rates of a coin, oldest first, at most 500. Wire-equal. In old rows `premium` can be
+// missing or NaN.
 
 import * as z from 'zod'
 import { Decimal } from '../../protocol/info/common-shapes.ts'

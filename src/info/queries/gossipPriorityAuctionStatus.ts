@@ -1,5 +1,5 @@
-// gossipPriorityAuctionStatus: who reads the exchange's gossip first: the winner of each slot's last auction, null where
-// nobody bid, and its present auction. Wire-equal.
+// gossipPriorityAuctionStatus: auctions for gossip priority: the last winner of each slot, null without a bid, and the
+// current auctions. Wire-equal.
 
 import * as z from 'zod'
 import { GAS_AUCTION } from '../../protocol/info/examples.ts'
@@ -8,7 +8,7 @@ import { bareQuery } from '../sources/pass-through.ts'
 
 export const gossipPriorityAuctionStatus = bareQuery({
   type: 'gossipPriorityAuctionStatus',
-  summary: 'The auctions for places in the gossip',
+  summary: 'Auctions for gossip priority',
   example: [['192.0.2.1'], [{ ...GAS_AUCTION, durationSeconds: 180 }]],
   response: z.tuple([
     z.array(z.string().nullable()).describe('Last auction winner by slot; null: no bid'),

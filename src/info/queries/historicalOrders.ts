@@ -1,4 +1,4 @@
-// historicalOrders: the last orders of a user and what became of them, newest first, at most 2,000. Wire-equal.
+// historicalOrders: latest orders of a user with their final status, newest first, at most 2,000. Wire-equal.
 
 import * as z from 'zod'
 import { FRONTEND_ORDER, TIME } from '../../protocol/info/examples.ts'
@@ -7,7 +7,7 @@ import { ofUserQuery } from '../sources/pass-through.ts'
 
 export const historicalOrders = ofUserQuery({
   type: 'historicalOrders',
-  summary: 'The last orders of a user and what became of them',
+  summary: 'Latest orders of a user with status',
   example: [{ order: FRONTEND_ORDER, status: 'filled', statusTimestamp: TIME }],
   response: z.array(OrderWithStatus),
 })

@@ -1,11 +1,11 @@
-// isVip: whether a user is a VIP, null where the exchange does not say. Wire-equal.
+// isVip: VIP status of a user; null if the exchange does not tell. Wire-equal.
 
 import * as z from 'zod'
 import { ofUserQuery } from '../sources/pass-through.ts'
 
 export const isVip = ofUserQuery({
   type: 'isVip',
-  summary: 'Whether a user is a VIP',
+  summary: 'VIP status of a user',
   example: true,
   response: z.boolean().nullable(),
 })

@@ -1,5 +1,5 @@
-// l2Book: 20 levels a side from our own books, optionally aggregated to significant figures. Wire-equal in shape;
-// at most half a second old. An unknown coin is answered with null, as the exchange does.
+// l2Book: 20 levels per side from our own order books, optionally aggregated to significant figures, at most half a
+// second old. Same shape as the exchange. Returns null for an unknown coin, as the exchange does.
 
 import * as z from 'zod'
 import type { Coin } from '../../core/coin.ts'
@@ -15,7 +15,7 @@ import type { Books } from '../ports.ts'
 import { defineQuery, type InfoAnswer } from '../query.ts'
 
 const DEPTH = 20
-/** Raw levels that nearly always fill 20 aggregated ones; where they do not, the whole book is read. */
+/** Raw levels that nearly always suffice for 20 aggregated ones; otherwise the whole book is read. */
 const RAW_DEPTH: Readonly<Record<number, number>> = { 5: 500, 4: 4_000 }
 
 const L2Book = z.object({
@@ -27,7 +27,7 @@ const L2Book = z.object({
 
 export const l2Book = defineQuery({
   type: 'l2Book',
-  summary: 'Twenty levels a side, optionally aggregated',
+  summary: 'Order book of a coin, 20 levels per side, optionally aggregated',
   example: { request: { coin: 'BTC' }, response: { coin: 'BTC', time: TIME, levels: LEVELS } },
   request: z
     .object({
@@ -42,7 +42,7 @@ export const l2Book = defineQuery({
     })
     .refine(({ nSigFigs, mantissa }) => mantissa === undefined || nSigFigs === 5, {
       path: ['mantissa'],
-      message: 'is allowed only with nSigFigs 5',
+      message: 'is allowed only if nSigFigs is 5',
     })
     .transform(({ mantissa, ...rest }) => ({ ...rest, mantissa: mantissa === 1 ? undefined : mantissa })),
   response: L2Book.nullable(),
@@ -56,9 +56,9 @@ export const l2Book = defineQuery({
 })
 
 async function plain(coin: Coin, books: Books): Promise<Result<InfoAnswer, Failure>> {
-  const answer = await books.snapshot(coin, DEPTH)
-  if (!answer.ok) return answer
-  return ok(answer.value === null ? { body: 'null' } : bookAnswer(answer.value, answer.value.levels))
+  const result = await books.snapshot(coin, DEPTH)
+  if (!result.ok) return result
+  return ok(result.value === null ? { body: 'null' } : bookAnswer(result.value, result.value.levels))
 }
 
 async function aggregated(
@@ -67,14 +67,14 @@ async function aggregated(
   books: Books,
 ): Promise<Result<InfoAnswer, Failure>> {
   for (let depth = RAW_DEPTH[nSigFigs]; ; depth = undefined) {
-    const answer = await books.snapshot(coin, depth)
-    if (!answer.ok) return answer
-    if (answer.value === null) return ok({ body: 'null' })
-    const raw = JSON.parse(answer.value.levels) as Levels
+    const result = await books.snapshot(coin, depth)
+    if (!result.ok) return result
+    if (result.value === null) return ok({ body: 'null' })
+    const raw = JSON.parse(result.value.levels) as Levels
     const merged = aggregateBook(raw, { nSigFigs, mantissa, limit: DEPTH })
     const short = (side: 0 | 1) => depth !== undefined && raw[side].length >= depth && !merged.complete[side]
     if (short(0) || short(1)) continue
-    return ok(bookAnswer(answer.value, JSON.stringify(merged.levels), spreadOf(raw)))
+    return ok(bookAnswer(result.value, JSON.stringify(merged.levels), spreadOf(raw)))
   }
 }
 

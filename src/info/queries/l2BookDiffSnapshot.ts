@@ -1,6 +1,6 @@
-// l2BookDiffSnapshot: the whole book of a coin as its hub holds it now, with the place in the diff stream at which it
-// is true. Never cached: a client that subscribed before asking must get a book from after that, so calls share a reading
-// of the hub only where it began after all of them came. With a height it is the book after that block, out of the archive.
+// l2BookDiffSnapshot: full order book of a coin with its position in the diff stream. Never cached: a client that
+// subscribed before the request must get a book from after its subscription. So calls share a read of the hub only if
+// it started after all of them arrived. With `block_height` it returns the book after that block, from the archive.
 
 import * as z from 'zod'
 import { ONE_CREDIT } from '../../metering/tariff.ts'
@@ -21,7 +21,7 @@ const L2BookDiffSnapshot = z.object({
 
 export const l2BookDiffSnapshot = defineQuery({
   type: 'l2BookDiffSnapshot',
-  summary: 'The whole book of a coin and its place in the diff stream',
+  summary: 'Full order book of a coin and its position in the diff stream',
   example: {
     request: { coin: 'BTC' },
     response: {
@@ -45,13 +45,13 @@ export const l2BookDiffSnapshot = defineQuery({
   freshness: { class: 'none' },
   needs: ['books', 'historicalBooks'],
   resolve: async ({ coin, block_height: at }, { books, historicalBooks }) => {
-    const answer = await (at === undefined ? books.snapshot(coin) : historicalBooks.at(coin, at))
-    if (!answer.ok) return answer
-    if (answer.value === null) return { ok: true, value: { body: 'null' } }
-    const { levels, height, ...head } = answer.value
+    const result = await (at === undefined ? books.snapshot(coin) : historicalBooks.at(coin, at))
+    if (!result.ok) return result
+    if (result.value === null) return { ok: true, value: { body: 'null' } }
+    const { levels, height, ...head } = result.value
     const { time, epoch, seq } = head
     const start = JSON.stringify({ coin: head.coin, time, height, epoch, seq })
-    // The hub encoded the levels once per block; parsing 800 KB here would cost more than all the rest.
+    // The hub already encoded the levels. Parsing 800 KB here would cost more than the rest of the request.
     return { ok: true, value: { body: `${start.slice(0, -1)},"levels":${levels}}`, height } }
   },
 })

@@ -1,4 +1,4 @@
-// leadingVaults: the vaults that a user leads. Wire-equal.
+// leadingVaults: vaults led by a user. Wire-equal.
 
 import * as z from 'zod'
 import { Address } from '../../protocol/feed/block.ts'
@@ -7,7 +7,7 @@ import { ofUserQuery } from '../sources/pass-through.ts'
 
 export const leadingVaults = ofUserQuery({
   type: 'leadingVaults',
-  summary: 'The vaults that a user leads',
+  summary: 'Vaults led by a user',
   example: [{ address: OTHER_USER, name: 'A vault' }],
   response: z.array(z.looseObject({ address: Address, name: z.string() })),
 })

@@ -1,5 +1,5 @@
-// legalCheck: what a user may do by law and terms. `restrictions` is `n` for none, `a` where actions are blocked, `o` where
-// outcome markets are hidden, `u` for a user in the UK. Wire-equal.
+// legalCheck: legal restrictions of a user. `restrictions` is `n`: none, `a`: actions blocked, `o`: outcome markets
+// hidden, `u`: UK user. Wire-equal.
 
 import * as z from 'zod'
 import { openEnum } from '../../core/open-kinds.ts'
@@ -7,7 +7,7 @@ import { ofUserQuery } from '../sources/pass-through.ts'
 
 export const legalCheck = ofUserQuery({
   type: 'legalCheck',
-  summary: 'What a user may do by law and terms',
+  summary: 'Legal restrictions of a user',
   example: { acceptedTerms: true, userAllowed: true, restrictions: 'n' },
   response: z.looseObject({
     acceptedTerms: z.boolean(),

@@ -1,5 +1,5 @@
-// liquidatable: accounts that could be liquidated now, normally none. Wire-equal; entries are documented nowhere: what
-// is known of them was read from one client's types.
+// liquidatable: accounts that can be liquidated now, normally none. Wire-equal. The entries are undocumented; their
+// fields come from the types of one client.
 
 import * as z from 'zod'
 import { kindsByKey } from '../../core/open-kinds.ts'
@@ -21,7 +21,7 @@ const EXAMPLE = { user: USER, positionIndex: { isolated: { asset: 4 } }, marginA
 
 export const liquidatable = bareQuery({
   type: 'liquidatable',
-  summary: 'Accounts that could be liquidated now',
+  summary: 'Accounts that can be liquidated now',
   example: [EXAMPLE],
   response: z.array(Liquidatable),
   freshness: { class: 'block', freshMs: 500 },

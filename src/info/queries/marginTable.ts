@@ -1,4 +1,4 @@
-// marginTable: one margin table of a DEX by its id. Wire-equal.
+// marginTable: margin table of a DEX by id. Wire-equal.
 
 import * as z from 'zod'
 import { MarginTable } from '../../protocol/info/common-shapes.ts'
@@ -7,7 +7,7 @@ import { passThroughOnDexQuery } from '../sources/known-dex.ts'
 
 export const marginTable = passThroughOnDexQuery({
   type: 'marginTable',
-  summary: 'A margin table by its id',
+  summary: 'Margin table by id',
   example: {
     request: { id: 20 },
     response: { description: '', marginTiers: [{ lowerBound: '0.0', maxLeverage: 20 }] },

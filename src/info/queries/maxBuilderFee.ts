@@ -1,4 +1,5 @@
-// maxBuilderFee: what a user lets a builder charge, in tenths of a basis point: a bare integer, 0 for nothing. Wire-equal.
+// maxBuilderFee: maximum fee that a user approved for a builder, as an integer in tenths of a basis point; 0: none.
+// Wire-equal.
 
 import * as z from 'zod'
 import { OTHER_USER, USER } from '../../protocol/info/examples.ts'
@@ -7,7 +8,7 @@ import { passThroughQuery } from '../sources/pass-through.ts'
 
 export const maxBuilderFee = passThroughQuery({
   type: 'maxBuilderFee',
-  summary: 'What a user lets a builder charge',
+  summary: 'Maximum fee that a user approved for a builder',
   example: { request: { user: USER, builder: OTHER_USER }, response: 10 },
   request: z.object({
     type: z.literal('maxBuilderFee'),

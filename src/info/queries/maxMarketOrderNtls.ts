@@ -1,4 +1,4 @@
-// maxMarketOrderNtls: the largest market order by maximum leverage, highest leverage first. Wire-equal.
+// maxMarketOrderNtls: maximum notional of a market order by maximum leverage, highest leverage first. Wire-equal.
 
 import * as z from 'zod'
 import { Decimal } from '../../protocol/info/common-shapes.ts'
@@ -6,7 +6,7 @@ import { bareQuery } from '../sources/pass-through.ts'
 
 export const maxMarketOrderNtls = bareQuery({
   type: 'maxMarketOrderNtls',
-  summary: 'The largest market order by maximum leverage',
+  summary: 'Maximum notional of a market order by leverage',
   example: [
     [50, '15000000.0'],
     [20, '5000000.0'],

@@ -1,4 +1,4 @@
-// meta: the markets of one perp DEX, as the exchange lists them. Wire-equal.
+// meta: markets of one perp DEX. Wire-equal.
 
 import * as z from 'zod'
 import { PerpMeta } from '../../protocol/info/common-shapes.ts'
@@ -8,7 +8,7 @@ import { passThroughOnDexQuery } from '../sources/known-dex.ts'
 
 export const meta = passThroughOnDexQuery({
   type: 'meta',
-  summary: 'The markets of one perp DEX',
+  summary: 'Markets of one perp DEX',
   example: { request: { dex: '' }, response: PERP_META },
   request: z.object({ type: z.literal('meta'), dex: Dex }),
   response: PerpMeta,

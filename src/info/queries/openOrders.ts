@@ -1,5 +1,5 @@
-// openOrders: the resting orders of a user on one perp DEX (spot orders come with the main one). Wire-equal but for
-// `cloid`, which the specification wants null where the public API leaves it out.
+// openOrders: open orders of a user on one perp DEX; spot orders belong to the main DEX. Wire-equal except for `cloid`,
+// which is null as specified, while the public API omits it.
 
 import * as z from 'zod'
 import { ok } from '../../core/result.ts'
@@ -12,14 +12,14 @@ import { withCloids } from '../sources/open-cloids.ts'
 
 export const openOrders = defineQuery({
   type: 'openOrders',
-  summary: 'The resting orders of a user on one DEX',
+  summary: 'Open orders of a user on one DEX',
   example: { request: { user: USER, dex: '' }, response: [OPEN_ORDER] },
   request: z.object({ type: z.literal('openOrders'), user: UserAddress, dex: Dex }),
   response: z.array(OpenOrder),
   freshness: { class: 'user' },
   needs: ['upstream', 'dexes'],
   async resolve(request, from) {
-    const answer = await passThroughOnDex(request, from)
-    return answer.ok ? ok({ ...answer.value, body: withCloids(answer.value.body) }) : answer
+    const result = await passThroughOnDex(request, from)
+    return result.ok ? ok({ ...result.value, body: withCloids(result.value.body) }) : result
   },
 })

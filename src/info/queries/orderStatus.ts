@@ -1,4 +1,4 @@
-// orderStatus: one order of a user by its id or by the client's own. Wire-equal; an order that is not there is
+// orderStatus: order of a user by order id or client order id. Wire-equal. An unknown order returns
 // `{"status":"unknownOid"}`.
 
 import * as z from 'zod'
@@ -21,7 +21,7 @@ const Oid = z.union(
 
 export const orderStatus = passThroughQuery({
   type: 'orderStatus',
-  summary: "One order by its id or the client's own",
+  summary: 'Order by order id or client order id',
   example: {
     request: { user: USER, oid: 7 },
     response: { status: 'order', order: { order: FRONTEND_ORDER, status: 'open', statusTimestamp: TIME } },

@@ -1,4 +1,4 @@
-// outcomeDeployerLimits: how many outcome markets a venue may still open. A venue that does not exist is refused. Wire-equal.
+// outcomeDeployerLimits: number of outcome markets that a venue may still open. Rejects an unknown venue. Wire-equal.
 
 import * as z from 'zod'
 import { Venue } from '../../protocol/info/request-fields.ts'
@@ -6,7 +6,7 @@ import { passThroughQuery } from '../sources/pass-through.ts'
 
 export const outcomeDeployerLimits = passThroughQuery({
   type: 'outcomeDeployerLimits',
-  summary: 'How many outcome markets a venue may still open',
+  summary: 'Remaining outcome markets that a venue may open',
   example: { request: { venue: 'out' }, response: { nDailyOutcomesRemaining: 851, nActiveOutcomesRemaining: 27 } },
   request: z.object({
     type: z.literal('outcomeDeployerLimits'),

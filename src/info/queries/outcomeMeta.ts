@@ -1,5 +1,5 @@
-// outcomeMeta: the outcome markets and the questions that group them; settled outcomes leave the list. Wire-equal.
-// Outcomes open and settle by the day, so it is kept for seconds only.
+// outcomeMeta: open outcome markets and the questions that group them. Wire-equal. Settled outcomes leave the list.
+// Outcomes open and settle daily, so responses are cached for seconds only.
 
 import * as z from 'zod'
 import { Address } from '../../protocol/feed/block.ts'
@@ -8,7 +8,7 @@ import { OTHER_USER, USER } from '../../protocol/info/examples.ts'
 import { EXAMPLE_OUTCOME, EXAMPLE_QUESTION, Outcome, Question } from '../../protocol/info/market-shapes.ts'
 import { bareQuery } from '../sources/pass-through.ts'
 
-/** Who deploys for a venue, and which functions they let others call. */
+/** Deployer of a venue and the actions delegated to others. */
 const Deployer = z.looseObject({
   deployer: Address,
   venue: z.string(),
@@ -17,7 +17,7 @@ const Deployer = z.looseObject({
 
 export const outcomeMeta = bareQuery({
   type: 'outcomeMeta',
-  summary: 'The open outcome markets and their questions',
+  summary: 'Open outcome markets and their questions',
   example: {
     outcomes: [EXAMPLE_OUTCOME],
     questions: [EXAMPLE_QUESTION],

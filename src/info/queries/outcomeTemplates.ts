@@ -1,5 +1,5 @@
-// outcomeTemplates: what outcome markets are made from: names and descriptions with words in braces, and what stands for
-// each word. Wire-equal.
+// outcomeTemplates: templates of outcome markets: names and descriptions with placeholders in braces, and the type of
+// each placeholder. Wire-equal.
 
 import * as z from 'zod'
 import { kindsByKey, openEnum } from '../../core/open-kinds.ts'
@@ -15,12 +15,12 @@ const Role = z.union([
   }),
 ])
 
-/** What may stand for a word; `dateTime` is `YYYYMMDD-HHMM`, `hlPerp` the coin of a perp. */
+/** Type of a placeholder; `dateTime` is `YYYYMMDD-HHMM`, `hlPerp` the coin of a perp. */
 const Hint = openEnum('dateTime', 'date', 'string', 'shortString', 'hlPerp', 'uInt', 'uDecimal')
 
 const OutcomeTemplate = z.looseObject({
   id: z.string(),
-  /** `question`, an outcome of one, or an outcome that stands alone. */
+  /** `question`, an outcome of a question, or a standalone outcome. */
   role: Role,
   name: z.string(),
   description: z.string(),
@@ -29,7 +29,7 @@ const OutcomeTemplate = z.looseObject({
 
 export const outcomeTemplates = bareQuery({
   type: 'outcomeTemplates',
-  summary: 'The templates of outcome markets',
+  summary: 'Templates of outcome markets',
   example: [
     {
       id: 'binaryPrice',

@@ -1,4 +1,4 @@
-// perpAnnotation: what the deployer of a perp says about it, null where nothing is said. Wire-equal.
+// perpAnnotation: annotation of a perp by its deployer; null without one. Wire-equal.
 
 import * as z from 'zod'
 import { ConciseAnnotation, EXAMPLE_ANNOTATION } from '../../protocol/info/market-shapes.ts'
@@ -7,7 +7,7 @@ import { passThroughQuery } from '../sources/pass-through.ts'
 
 export const perpAnnotation = passThroughQuery({
   type: 'perpAnnotation',
-  summary: 'What the deployer of a perp says about it',
+  summary: 'Annotation of a perp by its deployer',
   example: {
     request: { coin: 'xyz:GOLD' },
     response: { ...EXAMPLE_ANNOTATION, description: 'The price of an ounce of gold' },

@@ -1,4 +1,4 @@
-// perpConciseAnnotations: what deployers say about their perps, without the descriptions. Wire-equal.
+// perpConciseAnnotations: annotations of perps by their deployers, without descriptions. Wire-equal.
 
 import * as z from 'zod'
 import { ConciseAnnotation, EXAMPLE_ANNOTATION } from '../../protocol/info/market-shapes.ts'
@@ -6,7 +6,7 @@ import { bareQuery } from '../sources/pass-through.ts'
 
 export const perpConciseAnnotations = bareQuery({
   type: 'perpConciseAnnotations',
-  summary: 'What deployers say about their perps, in short',
+  summary: 'Annotations of perps without descriptions',
   example: [['xyz:GOLD', EXAMPLE_ANNOTATION]],
   response: z.array(z.tuple([z.string().describe('Coin'), ConciseAnnotation.describe('Annotation by the deployer')])),
   freshness: { class: 'fixed' },

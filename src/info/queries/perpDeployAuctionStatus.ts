@@ -1,4 +1,4 @@
-// perpDeployAuctionStatus: the gas auction for the next perp deployment. Wire-equal; its price decays by the second.
+// perpDeployAuctionStatus: gas auction for the next perp deployment; its price decays every second. Wire-equal.
 
 import { GAS_AUCTION } from '../../protocol/info/examples.ts'
 import { GasAuction } from '../../protocol/info/market-shapes.ts'
@@ -6,7 +6,7 @@ import { bareQuery } from '../sources/pass-through.ts'
 
 export const perpDeployAuctionStatus = bareQuery({
   type: 'perpDeployAuctionStatus',
-  summary: 'The gas auction for perp deployments',
+  summary: 'Gas auction for perp deployments',
   example: GAS_AUCTION,
   response: GasAuction,
   freshness: { class: 'tick' },

@@ -1,4 +1,4 @@
-// perpDexLimits: the caps of a builder-deployed DEX. Null for the main DEX and for one that does not exist. Wire-equal.
+// perpDexLimits: limits of a builder-deployed DEX; null for the main DEX and for unknown ones. Wire-equal.
 
 import * as z from 'zod'
 import { AmountByCoin, Decimal } from '../../protocol/info/common-shapes.ts'
@@ -14,7 +14,7 @@ const PerpDexLimits = z.looseObject({
 
 export const perpDexLimits = passThroughQuery({
   type: 'perpDexLimits',
-  summary: 'The caps of a builder-deployed DEX',
+  summary: 'Limits of a builder-deployed DEX',
   example: {
     request: { dex: 'xyz' },
     response: {

@@ -1,4 +1,4 @@
-// perpDexStatus: what lies on one perp DEX, in USDC. Wire-equal.
+// perpDexStatus: net deposits on one perp DEX, in USDC. Wire-equal.
 
 import * as z from 'zod'
 import { Decimal } from '../../protocol/info/common-shapes.ts'
@@ -7,7 +7,7 @@ import { passThroughOnDexQuery } from '../sources/known-dex.ts'
 
 export const perpDexStatus = passThroughOnDexQuery({
   type: 'perpDexStatus',
-  summary: 'What lies on a perp DEX',
+  summary: 'Net deposits on a perp DEX',
   example: { request: { dex: '' }, response: { totalNetDeposit: '3126723996.6663417816' } },
   request: z.object({ type: z.literal('perpDexStatus'), dex: DexName }),
   response: z.looseObject({ totalNetDeposit: Decimal.describe('Net deposits on the DEX, in USDC') }),

@@ -1,4 +1,4 @@
-// perpDexs: every perp DEX; the first entry is null and stands for the main one. Wire-equal.
+// perpDexs: all perp DEXes; the first entry is null and represents the main DEX. Wire-equal.
 
 import * as z from 'zod'
 import { Address } from '../../protocol/feed/block.ts'
@@ -13,11 +13,11 @@ const PerpDex = z.looseObject({
   oracleUpdater: Address.nullable().describe('Oracle updater; null: the deployer'),
   feeRecipient: Address.nullable().describe('Recipient of the deployer’s fees; null: the deployer'),
   assetToStreamingOiCap: AmountByCoin,
-  /** Which functions of the deployer others may call. */
+  /** Deployer actions delegated to others. */
   subDeployers: z
     .array(z.tuple([z.string().describe('Action'), z.array(Address).describe('Wallets allowed')]))
     .optional(),
-  /** With its time of change, on the assets of `meta` instead since September 2026. */
+  /** Since September 2026 this field and its change time are on the assets of `meta`. */
   deployerFeeScale: Decimal.optional(),
   lastDeployerFeeScaleChangeTime: NanoTime.optional(),
   assetToFundingMultiplier: AmountByCoin.optional(),
@@ -27,7 +27,7 @@ const PerpDex = z.looseObject({
 
 export const perpDexs = bareQuery({
   type: 'perpDexs',
-  summary: 'Every perp DEX, the main one as null',
+  summary: 'All perp DEXes; the main one is null',
   example: [
     null,
     {

@@ -1,4 +1,4 @@
-// perpsAtOpenInterestCap: the coins of one DEX whose open interest stands at its cap. Wire-equal.
+// perpsAtOpenInterestCap: coins of one DEX at their open interest cap. Wire-equal.
 
 import * as z from 'zod'
 import { Dex } from '../../protocol/info/request-fields.ts'
@@ -6,7 +6,7 @@ import { passThroughOnDexQuery } from '../sources/known-dex.ts'
 
 export const perpsAtOpenInterestCap = passThroughOnDexQuery({
   type: 'perpsAtOpenInterestCap',
-  summary: 'Coins at their cap of open interest',
+  summary: 'Coins at their open interest cap',
   example: { request: { dex: '' }, response: ['BTC'] },
   request: z.object({ type: z.literal('perpsAtOpenInterestCap'), dex: Dex }),
   response: z.array(z.string()),

@@ -1,5 +1,6 @@
-// portfolioState: a user's perp account (on one DEX or all), spot balances and abstraction in one answer, each part the
-// bytes of its own type. All parts or none, but for single DEXes of a wildcard, which may hold an error.
+// portfolioState: perp account (on one DEX or all), spot balances and abstraction mode of a user in one response, each
+// part with the bytes of its own type. Fails if a part is missing, except that single DEXes of a wildcard may contain
+// an error.
 
 import * as z from 'zod'
 import { ok } from '../../core/result.ts'
@@ -28,7 +29,7 @@ const PortfolioState = z.object({
 
 export const portfolioState = defineQuery({
   type: 'portfolioState',
-  summary: "A user's perp account, spot balances and abstraction in one answer",
+  summary: 'Perp account, spot balances and abstraction mode of a user',
   example: {
     request: { user: USER, dex: '' },
     response: { clearinghouseState: PERP_STATE, spotClearinghouseState: SPOT_STATE, userAbstraction: 'unifiedAccount' },
@@ -42,12 +43,12 @@ export const portfolioState = defineQuery({
   async resolve({ user, dex }, from) {
     const dexes = await dexesOf(dex, from)
     if (!dexes.ok) return dexes
-    const asks = [
+    const requests = [
       { type: 'spotClearinghouseState', user },
       { type: 'userAbstraction', user },
       ...dexes.value.map((one) => ({ type: 'clearinghouseState', user, dex: one })),
     ] as const
-    const [spot, abstraction, ...states] = await fanOut(asks, (ask) => passThrough(ask, from), from)
+    const [spot, abstraction, ...states] = await fanOut(requests, (request) => passThrough(request, from), from)
     const perp = statesOf(dex, dexes.value, states)
     if (!perp.ok) return perp
     if (!spot.ok) return spot

@@ -1,4 +1,5 @@
-// preTransferCheck: what there is to know of `user` before `source` sends it something: who is new pays a fee. Wire-equal.
+// preTransferCheck: facts about `user` before a transfer from `source`; a transfer to a new wallet costs a fee.
+// Wire-equal.
 
 import * as z from 'zod'
 import { Decimal } from '../../protocol/info/common-shapes.ts'
@@ -8,7 +9,7 @@ import { passThroughQuery } from '../sources/pass-through.ts'
 
 export const preTransferCheck = passThroughQuery({
   type: 'preTransferCheck',
-  summary: 'What to know of a user before a transfer',
+  summary: 'Facts about a recipient before a transfer',
   example: {
     request: { user: USER, source: OTHER_USER },
     response: { fee: '1.0', isSanctioned: false, userExists: false, userHasSentTx: false },

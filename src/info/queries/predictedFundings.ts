@@ -1,5 +1,5 @@
-// predictedFundings: the next funding of every perp of the main DEX, here (`HlPerp`) and at other exchanges, null where they
-// do not trade it. Wire-equal.
+// predictedFundings: next funding of every perp of the main DEX, here (`HlPerp`) and on other exchanges; null if not
+// traded there. Wire-equal.
 
 import * as z from 'zod'
 import { Decimal } from '../../protocol/info/common-shapes.ts'
@@ -14,7 +14,7 @@ const PredictedFunding = z.looseObject({
 
 export const predictedFundings = bareQuery({
   type: 'predictedFundings',
-  summary: 'The next funding rates here and elsewhere',
+  summary: 'Next funding rates here and on other exchanges',
   example: [
     [
       'BTC',

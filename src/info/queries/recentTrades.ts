@@ -1,6 +1,5 @@
-// recentTrades: the last trades of a coin, newest first. From the fills that the log holds; of a coin that has hardly
-// traded since, from an upstream. Shown as the exchange shows them, which answers ten; who asks for more gets its rows
-// behind our own.
+// recentTrades: latest trades of a coin, newest first. They come from the fills in the block log; for a rarely traded
+// coin, older trades come from an upstream source. Same format as the exchange, which returns ten trades.
 
 import * as z from 'zod'
 import { ok } from '../../core/result.ts'
@@ -15,10 +14,10 @@ import { historyAnswer } from '../sources/own-history.ts'
 import { passThrough, rowsIn } from '../sources/pass-through.ts'
 
 const ROWS = 10
-/** As many as a stream begins with. */
+/** Number of trades in the first frame of a stream. */
 const ROWS_MAX = 30
 
-/** `side` is the taker's, `users` are buyer and seller. */
+/** `side` is that of the taker; `users` are buyer and seller. */
 const Trade = z.looseObject({
   coin: z.string(),
   side: z.enum(['B', 'A']).describe('`B`: bid or buy; `A`: ask or sell'),
@@ -43,7 +42,7 @@ const EXAMPLE = {
 
 export const recentTrades = defineQuery({
   type: 'recentTrades',
-  summary: 'The last trades of a coin, newest first',
+  summary: 'Latest trades of a coin, newest first',
   example: { request: { coin: 'BTC' }, response: [EXAMPLE] },
   request: z.object({
     type: z.literal('recentTrades'),
@@ -56,18 +55,18 @@ export const recentTrades = defineQuery({
   async resolve({ type, coin, rows = ROWS }, from) {
     const own = await from.history.newest({ by: 'coin', coin })
     if (!own.ok) return passThrough({ type, coin }, from)
-    // Before the last hole there may be trades that nobody has told us.
+    // Trades before the last gap may be incomplete, so only the last run counts.
     const trades = (own.value.runs.at(-1) ?? []).flatMap(({ fills }) => tradesOf(fills))
     const newest = trades.slice(-rows).reverse()
     if (trades.length >= rows) return ok(historyAnswer(newest, own.value))
-    const asked = await passThrough({ type, coin }, from)
-    if (trades.length === 0 || (asked.ok && rows <= ROWS)) return asked
-    const older = asked.ok ? olderThan(newest, rowsIn(asked.value.body) ?? []) : []
+    const upstreamTrades = await passThrough({ type, coin }, from)
+    if (trades.length === 0 || (upstreamTrades.ok && rows <= ROWS)) return upstreamTrades
+    const older = upstreamTrades.ok ? olderThan(newest, rowsIn(upstreamTrades.value.body) ?? []) : []
     return ok(historyAnswer([...newest, ...older].slice(0, rows), own.value))
   },
 })
 
-/** Rows of an upstream, newest first, that ours do not show: it may know some of ours, and newer ones. */
+/** Upstream rows older than ours, newest first; the upstream may also return our rows and newer ones. */
 function olderThan(newest: readonly TradeRow[], theirs: readonly TradeRow[]): readonly TradeRow[] {
   const since = newest.at(-1)?.time ?? 0
   const known = new Set(newest.map(({ tid }) => tid))

@@ -1,4 +1,4 @@
-// referral: who referred a user, whom they have referred, and what that earned; `stage` says what is missing before they can
+// referral: referrer, referred users and referral rewards of a user. `stage` tells what is missing before the user can
 // refer others. Amounts outside `tokenToState` are in USDC. Wire-equal.
 
 import * as z from 'zod'
@@ -16,7 +16,7 @@ const Rewards = {
 }
 const Earned = { cumVlm: Decimal, cumRewardedFeesSinceReferred: Decimal, cumFeesRewardedToReferrer: Decimal }
 
-/** A row for each token index; older answers have none. */
+/** One row per token index; absent in older responses. */
 const byToken = (amounts: Readonly<Record<string, typeof Decimal>>) =>
   z.array(z.tuple([z.int().describe('Token index'), z.looseObject(amounts).describe('State of the token')])).optional()
 
@@ -67,7 +67,7 @@ const EXAMPLE = {
 
 export const referral = ofUserQuery({
   type: 'referral',
-  summary: 'Who referred a user, whom they referred, and what it earned',
+  summary: 'Referrer, referred users and referral rewards of a user',
   example: EXAMPLE,
   response: Referral,
 })

@@ -1,4 +1,4 @@
-// settledOutcome: how an outcome market ended, null while it is open. Wire-equal.
+// settledOutcome: settlement of an outcome market; null while it is open. Wire-equal.
 
 import * as z from 'zod'
 import { kindsByKey } from '../../core/open-kinds.ts'
@@ -8,7 +8,7 @@ import { passThroughQuery } from '../sources/pass-through.ts'
 
 const SettledOutcome = z.looseObject({
   spec: Outcome.describe('Specification'),
-  /** What a share of the first side was worth; one of the second had the rest to 1. */
+  /** Value of a share of the first side; the second side gets the rest to 1. */
   settleFraction: Decimal.describe('Settlement value of the first side, 0 to 1'),
   details: z.string(),
   question: z
@@ -33,7 +33,7 @@ const EXAMPLE = {
 
 export const settledOutcome = passThroughQuery({
   type: 'settledOutcome',
-  summary: 'How an outcome market ended',
+  summary: 'Settlement of an outcome market',
   example: { request: { outcome: 4 }, response: EXAMPLE },
   request: z.object({
     type: z.literal('settledOutcome'),

@@ -1,4 +1,4 @@
-// spotClearinghouseState: the spot balances of a user. Wire-equal.
+// spotClearinghouseState: spot balances of a user. Wire-equal.
 
 import { SPOT_STATE } from '../../protocol/info/examples.ts'
 import { SpotState } from '../../protocol/info/spot-shapes.ts'
@@ -6,7 +6,7 @@ import { ofUserQuery } from '../sources/pass-through.ts'
 
 export const spotClearinghouseState = ofUserQuery({
   type: 'spotClearinghouseState',
-  summary: 'The spot balances of a user',
+  summary: 'Spot balances of a user',
   example: SPOT_STATE,
   response: SpotState,
 })

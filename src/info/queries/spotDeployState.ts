@@ -1,4 +1,4 @@
-// spotDeployState: the spot deployments that a user has begun, and the gas auction for the next. Wire-equal.
+// spotDeployState: spot deployments started by a user, and the gas auction for the next one. Wire-equal.
 
 import * as z from 'zod'
 import { Address } from '../../protocol/feed/block.ts'
@@ -13,7 +13,7 @@ const Deployment = z.looseObject({
   fullName: z.string().nullable(),
   deployerTradingFeeShare: Decimal,
   spots: z.array(z.int()),
-  /** A decimal string or null on the public API, an integer in older answers. */
+  /** A decimal string or null on the public API; an integer in older responses. */
   maxSupply: z.union([Decimal, z.int()]).nullable(),
   hyperliquidityGenesisBalance: Decimal,
   totalGenesisBalanceWei: Decimal,
@@ -24,7 +24,7 @@ const Deployment = z.looseObject({
 
 export const spotDeployState = ofUserQuery({
   type: 'spotDeployState',
-  summary: 'Spot deployments of a user and their gas auction',
+  summary: 'Spot deployments of a user and the gas auction',
   example: { states: [], gasAuction: GAS_AUCTION },
   response: z.looseObject({ states: z.array(Deployment).describe('Started deployments'), gasAuction: GasAuction }),
 })

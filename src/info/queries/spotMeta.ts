@@ -1,4 +1,4 @@
-// spotMeta: the spot pairs and tokens. Wire-equal.
+// spotMeta: spot pairs and tokens. Wire-equal.
 
 import { SPOT_META } from '../../protocol/info/examples.ts'
 import { SpotMeta } from '../../protocol/info/spot-shapes.ts'
@@ -6,7 +6,7 @@ import { bareQuery } from '../sources/pass-through.ts'
 
 export const spotMeta = bareQuery({
   type: 'spotMeta',
-  summary: 'The spot pairs and tokens',
+  summary: 'Spot pairs and tokens',
   example: SPOT_META,
   response: SpotMeta,
   freshness: { class: 'fixed' },

@@ -1,4 +1,4 @@
-// subAccounts: the sub-accounts of a master wallet with their states, null where the wallet is no master. Wire-equal.
+// subAccounts: sub-accounts of a master wallet with their states; null if the wallet is not a master. Wire-equal.
 
 import * as z from 'zod'
 import { Address } from '../../protocol/feed/block.ts'
@@ -17,7 +17,7 @@ const SubAccount = z.looseObject({
 
 export const subAccounts = ofUserQuery({
   type: 'subAccounts',
-  summary: 'The sub-accounts of a master wallet',
+  summary: 'Sub-accounts of a master wallet',
   example: [
     { name: 'bot', subAccountUser: OTHER_USER, master: USER, clearinghouseState: PERP_STATE, spotState: SPOT_STATE },
   ],

@@ -1,5 +1,5 @@
-// subAccounts2: the sub-accounts of a master wallet with their states on every DEX that they use, null where the wallet is no
-// master. `abstraction` is left out where it is the default. Wire-equal.
+// subAccounts2: sub-accounts of a master wallet with their states on every DEX they use; null if the wallet is not a
+// master. `abstraction` is omitted for the default mode. Wire-equal.
 
 import * as z from 'zod'
 import { openEnum } from '../../core/open-kinds.ts'
@@ -29,7 +29,7 @@ const SubAccount = z.looseObject({
 
 export const subAccounts2 = ofUserQuery({
   type: 'subAccounts2',
-  summary: 'The sub-accounts of a master wallet over all DEXes',
+  summary: 'Sub-accounts of a master wallet on all DEXes',
   example: [
     {
       name: 'bot',

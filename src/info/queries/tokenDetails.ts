@@ -1,5 +1,5 @@
-// tokenDetails: one spot token by its id: its supply, what it trades at, and how it came to be. Nulls where the exchange made
-// it itself. Wire-equal.
+// tokenDetails: spot token by id: supply, prices and deployment. Deployment fields are null for tokens created by the
+// exchange. Wire-equal.
 
 import * as z from 'zod'
 import { Address } from '../../protocol/feed/block.ts'
@@ -9,7 +9,7 @@ import { TokenId } from '../../protocol/info/request-fields.ts'
 import { passThroughQuery } from '../sources/pass-through.ts'
 
 const TOKEN_ID = `0x${'6d'.repeat(16)}`
-/** `[address, amount]`, a row each. */
+/** Rows of `[address, amount]`. */
 const Balances = z.array(z.tuple([Address.describe('Wallet'), Decimal.describe('Amount')]))
 
 const TokenDetails = z.looseObject({
@@ -32,7 +32,7 @@ const TokenDetails = z.looseObject({
     .describe('Genesis distribution; null for tokens of the exchange'),
   deployer: Address.nullable(),
   deployGas: Decimal.nullable(),
-  /** UTC without a zone, to the millisecond. */
+  /** UTC without a time zone, millisecond precision. */
   deployTime: z.iso.datetime({ local: true }).nullable().describe('Deployment time, UTC'),
   seededUsdc: Decimal,
   nonCirculatingUserBalances: Balances,
@@ -64,7 +64,7 @@ const EXAMPLE = {
 
 export const tokenDetails = passThroughQuery({
   type: 'tokenDetails',
-  summary: 'A spot token: supply, price and genesis',
+  summary: 'Supply, prices and genesis of a spot token',
   example: { request: { tokenId: TOKEN_ID }, response: EXAMPLE },
   request: z.object({
     type: z.literal('tokenDetails'),

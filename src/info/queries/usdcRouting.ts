@@ -1,4 +1,4 @@
-// usdcRouting: the way that USDC takes to the exchange and back. Wire-equal.
+// usdcRouting: routes of USDC deposits and withdrawals. Wire-equal.
 
 import * as z from 'zod'
 import { openEnum } from '../../core/open-kinds.ts'
@@ -8,7 +8,7 @@ const Route = openEnum('bridge', 'cctp')
 
 export const usdcRouting = bareQuery({
   type: 'usdcRouting',
-  summary: 'The way of USDC to the exchange and back',
+  summary: 'Routes of USDC deposits and withdrawals',
   example: { depositRoute: 'cctp', withdrawalRoute: 'bridge' },
   response: z.looseObject({ depositRoute: Route, withdrawalRoute: Route }),
   freshness: { class: 'fixed' },

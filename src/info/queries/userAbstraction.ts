@@ -1,11 +1,11 @@
-// userAbstraction: how a user's balances are unified: a bare JSON string, an open set of names. Wire-equal.
+// userAbstraction: account abstraction mode of a user, as a plain JSON string; more modes may be added. Wire-equal.
 
 import { Abstraction } from '../../protocol/info/common-shapes.ts'
 import { ofUserQuery } from '../sources/pass-through.ts'
 
 export const userAbstraction = ofUserQuery({
   type: 'userAbstraction',
-  summary: "How a user's balances are unified: a bare string",
+  summary: 'Account abstraction mode of a user',
   example: 'unifiedAccount',
   response: Abstraction,
 })

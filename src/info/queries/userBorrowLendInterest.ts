@@ -1,4 +1,4 @@
-// userBorrowLendInterest: the interest that a user paid and got in a window, by token. Wire-equal.
+// userBorrowLendInterest: interest paid and received by a user in a time window, per token. Wire-equal.
 
 import * as z from 'zod'
 import { Decimal } from '../../protocol/info/common-shapes.ts'
@@ -8,7 +8,7 @@ import { passThroughQuery } from '../sources/pass-through.ts'
 
 export const userBorrowLendInterest = passThroughQuery({
   type: 'userBorrowLendInterest',
-  summary: 'The interest that a user paid and got in a window',
+  summary: 'Interest paid and received by a user in a time window',
   example: {
     request: { user: USER, startTime: TIME },
     response: [{ time: TIME, token: 'USDC', borrow: '0.5', supply: '0.0' }],

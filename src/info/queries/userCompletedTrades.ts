@@ -1,4 +1,4 @@
-// userCompletedTrades: the round trips that a wallet closed last, newest first. What is older than a page is for
+// userCompletedTrades: latest completed trades (round trips) of a wallet, newest first. For older ones use
 // userCompletedTradesByTime.
 
 import * as z from 'zod'
@@ -14,7 +14,7 @@ import { lastTrades } from '../sources/own-trades.ts'
 
 export const userCompletedTrades = defineQuery({
   type: 'userCompletedTrades',
-  summary: 'The round trips that a wallet closed last, newest first',
+  summary: 'Latest completed trades of a wallet, newest first',
   example: { request: { user: USER }, response: [COMPLETED_TRADE] },
   request: z.object({
     type: z.literal('userCompletedTrades'),

@@ -1,5 +1,5 @@
-// userCompletedTradesByTime: the round trips that a wallet closed in a window, oldest first. A page goes on after the
-// last row of the one before, named by its close time and ordinal; fewer than `limit` rows are the last page.
+// userCompletedTradesByTime: completed trades (round trips) of a wallet in a time window, oldest first. The cursor is
+// the close time and ordinal of the last row; a page with fewer than `limit` rows is the last one.
 
 import * as z from 'zod'
 import { cursorTime, filterTrades, TRADE_CURSOR } from '../../archive/trade-page.ts'
@@ -15,12 +15,12 @@ import { tradesFrom } from '../sources/own-trades.ts'
 
 const NO_SUCH_ROW: Failure = {
   kind: 'bad_field',
-  issues: [{ path: 'cursor', message: 'lies after the newest block: it must be of the last row of a page' }],
+  issues: [{ path: 'cursor', message: 'is after the newest block. Use the last row of the previous page' }],
 }
 
 export const userCompletedTradesByTime = defineQuery({
   type: 'userCompletedTradesByTime',
-  summary: 'The round trips that a wallet closed in a window, oldest first',
+  summary: 'Completed trades of a wallet in a time window, oldest first',
   example: { request: { user: USER, startTime: TIME }, response: [COMPLETED_TRADE] },
   request: withOrderedWindow(
     z
@@ -41,11 +41,11 @@ export const userCompletedTradesByTime = defineQuery({
   price: HISTORY_PRICE,
   freshness: HISTORY_FRESHNESS,
   needs: ['events'],
-  async resolve({ user, limit, ...asked }, from) {
-    const filter = { ...asked, startTime: Math.max(asked.startTime ?? 0, cursorTime(asked.cursor)) }
+  async resolve({ user, limit, ...scope }, from) {
+    const filter = { ...scope, startTime: Math.max(scope.startTime ?? 0, cursorTime(scope.cursor)) }
     const own = await tradesFrom({ user, filter, limit }, from)
     if (!own.ok) return own
-    if (cursorTime(asked.cursor) > own.value.read.head.time) return err(NO_SUCH_ROW)
+    if (cursorTime(scope.cursor) > own.value.read.head.time) return err(NO_SUCH_ROW)
     return ok(historyAnswer(filterTrades(own.value.trades, filter).slice(0, limit), own.value.read))
   },
 })

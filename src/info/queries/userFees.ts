@@ -1,4 +1,4 @@
-// userFees: the fee schedule, a user's own rates and recent volume by day. Wire-equal.
+// userFees: fee schedule, fee rates of a user and recent volume by day. Wire-equal.
 
 import * as z from 'zod'
 import { kindsBy } from '../../core/open-kinds.ts'
@@ -11,7 +11,7 @@ const StakingDiscount = z.looseObject({
   discount: Decimal,
 })
 
-/** Whose stake lowers whose fees: told to the trading user, asked for or granted, or to the staking one. */
+/** Link through which a staking wallet lowers the fees of a trading wallet, seen from either side. */
 const StakingLink = kindsBy('type', {
   requested: { stakingUser: Address },
   tradingUser: { stakingUser: Address },
@@ -63,9 +63,9 @@ const UserFees = z.looseObject({
   userSpotCrossRate: Decimal.describe('User fee on spot'),
   userSpotAddRate: Decimal.describe('User fee on spot'),
   activeReferralDiscount: Decimal,
-  /** No answer with one is known. */
+  /** No response with a value is known. */
   trial: z.unknown().describe('Fee trial; null: none'),
-  /** Called `feeTrialReward` before. */
+  /** Formerly `feeTrialReward`. */
   feeTrialEscrow: Decimal.optional().describe('Fees held in escrow until a fee trial ends'),
   feeTrialReward: Decimal.optional(),
   nextTrialAvailableTimestamp: z.int().nullable().describe('Start of the next trial'),

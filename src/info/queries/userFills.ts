@@ -1,5 +1,5 @@
-// userFills: the last fills of a user, newest first, at most 2,000. Wire-equal; where there are files our own, and a
-// source's behind them.
+// userFills: latest fills of a user, newest first, at most 2,000. Wire-equal. Fills come from our own files; older ones
+// come from an upstream source.
 
 import * as z from 'zod'
 import { PublicFill } from '../../protocol/feed/public-fill.ts'
@@ -10,7 +10,7 @@ import { fillsAnswer } from '../sources/user-fills.ts'
 
 export const userFills = defineQuery({
   type: 'userFills',
-  summary: 'The last fills of a user',
+  summary: 'Latest fills of a user',
   example: { request: { user: USER }, response: [FILL] },
   request: z.object({
     type: z.literal('userFills'),

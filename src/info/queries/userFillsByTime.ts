@@ -1,5 +1,5 @@
-// userFillsByTime: the fills of a user in a window, at most 2,000, oldest first unless `reversed`. Wire-equal;
-// where there are files our own, and a source's for what is older.
+// userFillsByTime: fills of a user in a time window, at most 2,000, oldest first unless `reversed`. Wire-equal. Fills
+// come from our own files; older ones come from an upstream source.
 
 import * as z from 'zod'
 import { PublicFill } from '../../protocol/feed/public-fill.ts'
@@ -10,7 +10,7 @@ import { fillsAnswer } from '../sources/user-fills.ts'
 
 export const userFillsByTime = defineQuery({
   type: 'userFillsByTime',
-  summary: 'The fills of a user in a window',
+  summary: 'Fills of a user in a time window',
   example: { request: { user: USER, startTime: TIME }, response: [FILL] },
   request: withOrderedWindow(
     z.object({

@@ -1,6 +1,6 @@
-// userFunding: the funding that a user paid (below zero) and got in a window, oldest first, at most 500. Wire-equal. Where there
-// are files our own, an hour a row, and a source's for what is older, whose old rows stand for the `nSamples` hours of a day, with
-// their mean size: a day is told in one of both ways, whichever window asks for it.
+// userFunding: funding paid (negative) and received by a user in a time window, oldest first, at most 500. Wire-equal.
+// Rows come from our own files, one per hour; older ones come from an upstream source. Old upstream rows merge the
+// hours of a day (`nSamples`, mean size), so each day comes entirely from one of the two, whatever the window.
 
 import * as z from 'zod'
 import { DAY_MS } from '../../core/time.ts'
@@ -13,7 +13,7 @@ import { defineQuery } from '../query.ts'
 import { rowsAnswer } from '../sources/own-rows.ts'
 
 const ROWS_MAX = 500
-/** The node's line of an hour may come behind its block. */
+/** The node may write the funding of an hour some time after its block. */
 const LATE_MS = 60_000
 
 const FundingPayment = z.looseObject({
@@ -29,7 +29,7 @@ const FundingPayment = z.looseObject({
 
 export const userFunding = defineQuery({
   type: 'userFunding',
-  summary: 'The funding that a user paid and got',
+  summary: 'Funding paid and received by a user',
   example: {
     request: { user: USER, startTime: TIME },
     response: [{ time: TIME, hash: HASH, delta: { type: 'funding', ...EXAMPLE_FUNDING } }],
@@ -61,7 +61,7 @@ function paymentOf({ time, hash, delta }: LedgerEvent): z.infer<typeof FundingPa
   return { time, hash, delta: delta as z.infer<typeof FundingPayment>['delta'] }
 }
 
-/** When the first day begins of which no hour is missing; before there is one, sources have not merged hours either. */
+/** Start of the first complete day. Without one, upstream sources have not merged hours yet either. */
 function firstDay({ since, head }: Pick<EventRead, 'since' | 'head'>): number {
   const dayMs = Math.ceil(since.time / DAY_MS) * DAY_MS
   return dayMs <= head.time ? dayMs : since.time

@@ -1,5 +1,5 @@
-// userNonFundingLedgerUpdates: balance movements of a user but funding, oldest first, at most 500. Wire-equal; the kinds of
-// `delta` are open. Where there are files our own, and a source's for what is older.
+// userNonFundingLedgerUpdates: balance changes of a user except funding, oldest first, at most 500. Wire-equal. More
+// kinds of `delta` may be added. Rows come from our own files; older ones come from an upstream source.
 
 import * as z from 'zod'
 import { LedgerUpdate } from '../../protocol/feed/ledger-update.ts'
@@ -12,7 +12,7 @@ const ROWS_MAX = 500
 
 export const userNonFundingLedgerUpdates = defineQuery({
   type: 'userNonFundingLedgerUpdates',
-  summary: 'Balance movements of a user',
+  summary: 'Balance changes of a user, without funding',
   example: {
     request: { user: USER, startTime: TIME },
     response: [{ time: TIME, hash: HASH, delta: { type: 'deposit', usdc: '100.5' } }],

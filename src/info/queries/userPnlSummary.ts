@@ -1,5 +1,5 @@
-// userPnlSummary: a wallet's profits, volume and activity in one object. The window is on close times, and on the times
-// of fills for volume and days; `tradedPairs` and `accountAgeDays` are of all that is held.
+// userPnlSummary: profit, volume and activity of a wallet. The time window applies to close times, and to fill times
+// for volume and active days; `tradedPairs` and `accountAgeDays` cover the whole known history.
 
 import * as z from 'zod'
 import { pnlSummary } from '../../archive/pnl-summary.ts'
@@ -30,27 +30,27 @@ const PnlSummary = z.object({
   tradedPairs: z.array(z.string()),
 })
 
-/** There is more than can be gone through, and it is asked for. */
+/** True if the window starts before the part of the history that fits into one read. */
 function isShort({ ended, since }: EventRead, startTime: number): boolean {
   return (ended === 'enough' || ended === 'work') && since.time > startTime
 }
 
-/** A part would be taken for the whole: names the window that can be had, and leaves a tenth for fills that come meanwhile. */
+/** Rejects an incomplete result and names a possible window, with a margin of a tenth for new fills. */
 function tooLong(fills: readonly Fill[]): Failure {
   const fromMs = fills[Math.ceil(fills.length / 10)]?.time ?? EVER
-  const message = `must be at least ${fromMs}: from earlier on there are more fills than can be gone through`
+  const message = `must be at least ${fromMs}: an earlier window has too many fills`
   return { kind: 'bad_field', issues: [{ path: 'startTime', message }] }
 }
 
-/** Of a position that was closed in the window the beginning is further back than can be gone through. */
+/** Rejects a window with a position that was opened further back than one read reaches. */
 function openedBefore(closedMs: number): Failure {
-  const message = `must be at least ${closedMs + 1}: a position that was closed before was opened by fills too far back to be read`
+  const message = `must be at least ${closedMs + 1}: a position closed earlier was opened too far back`
   return { kind: 'bad_field', issues: [{ path: 'startTime', message }] }
 }
 
 export const userPnlSummary = defineQuery({
   type: 'userPnlSummary',
-  summary: 'Profits, volume and activity of a wallet',
+  summary: 'Profit, volume and activity of a wallet',
   example: {
     request: { user: USER },
     response: {
@@ -82,7 +82,7 @@ export const userPnlSummary = defineQuery({
   async resolve({ user, ...scope }, from) {
     const { startTime = 0, endTime = EVER } = scope
     const last = await tradesUpTo({ user, toMs: EVER }, from)
-    // More than can be gone through lies behind the window: it is seen better from its end.
+    // If the history after the window is too long, read back from the end of the window instead.
     const isEnd = !last.ok || endTime === EVER || !isShort(last.value.read, startTime)
     const own = isEnd ? last : await tradesUpTo({ user, toMs: endTime }, from)
     if (!own.ok) return own

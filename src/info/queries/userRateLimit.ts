@@ -1,4 +1,4 @@
-// userRateLimit: what the exchange allows a user to send, by volume traded. Wire-equal.
+// userRateLimit: request limit of a user on the exchange, based on traded volume. Wire-equal.
 
 import * as z from 'zod'
 import { Decimal } from '../../protocol/info/common-shapes.ts'
@@ -13,7 +13,7 @@ const UserRateLimit = z.looseObject({
 
 export const userRateLimit = ofUserQuery({
   type: 'userRateLimit',
-  summary: 'What the exchange allows a user to send',
+  summary: 'Request limit of a user on the exchange',
   example: { cumVlm: '813.07', nRequestsUsed: 12, nRequestsCap: 10813, nRequestsSurplus: 0 },
   response: UserRateLimit,
 })

@@ -1,5 +1,5 @@
-// userRole: what an address is: user, agent, vault, sub-account or missing; an agent and a sub-account name theirs in
-// `data`. Wire-equal.
+// userRole: role of an address: user, agent, vault, sub-account or missing. For agents and sub-accounts `data` names
+// the main wallet. Wire-equal.
 
 import * as z from 'zod'
 import { kindsBy } from '../../core/open-kinds.ts'
@@ -9,7 +9,7 @@ import { ofUserQuery } from '../sources/pass-through.ts'
 
 export const userRole = ofUserQuery({
   type: 'userRole',
-  summary: 'What an address is',
+  summary: 'Role of an address',
   example: { role: 'agent', data: { user: OTHER_USER } },
   response: kindsBy('role', {
     missing: {},

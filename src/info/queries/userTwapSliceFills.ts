@@ -1,5 +1,5 @@
-// userTwapSliceFills: the last fills of a user's TWAP orders, newest first, at most 2,000. Wire-equal; where there
-// are files our own, and a source's behind them.
+// userTwapSliceFills: latest fills of a user's TWAP orders, newest first, at most 2,000. Wire-equal. Fills come from
+// our own files; older ones come from an upstream source.
 
 import * as z from 'zod'
 import { FILL, USER } from '../../protocol/info/examples.ts'
@@ -10,7 +10,7 @@ import { slicesAnswer } from '../sources/user-fills.ts'
 
 export const userTwapSliceFills = defineQuery({
   type: 'userTwapSliceFills',
-  summary: "The last fills of a user's TWAP orders",
+  summary: "Latest fills of a user's TWAP orders",
   example: { request: { user: USER }, response: [{ fill: FILL, twapId: 3 }] },
   request: z.object({ type: z.literal('userTwapSliceFills'), user: UserAddress }),
   response: z.array(TwapSliceFill),

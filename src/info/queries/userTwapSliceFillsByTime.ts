@@ -1,5 +1,5 @@
-// userTwapSliceFillsByTime: the fills of a user's TWAP orders in a window, newest first, at most 2,000. Wire-equal;
-// where there are files our own, and a source's for what is older.
+// userTwapSliceFillsByTime: fills of a user's TWAP orders in a time window, newest first, at most 2,000. Wire-equal.
+// Fills come from our own files; older ones come from an upstream source.
 
 import * as z from 'zod'
 import { FILL, TIME, USER } from '../../protocol/info/examples.ts'
@@ -10,7 +10,7 @@ import { slicesAnswer } from '../sources/user-fills.ts'
 
 export const userTwapSliceFillsByTime = defineQuery({
   type: 'userTwapSliceFillsByTime',
-  summary: "The fills of a user's TWAP orders in a window",
+  summary: "Fills of a user's TWAP orders in a time window",
   example: { request: { user: USER, startTime: TIME }, response: [{ fill: FILL, twapId: 3 }] },
   request: withOrderedWindow(
     z.object({

@@ -1,4 +1,4 @@
-// userVaultEquities: what a user holds in vaults. Wire-equal.
+// userVaultEquities: vault deposits of a user. Wire-equal.
 
 import * as z from 'zod'
 import { Address } from '../../protocol/feed/block.ts'
@@ -8,7 +8,7 @@ import { ofUserQuery } from '../sources/pass-through.ts'
 
 export const userVaultEquities = ofUserQuery({
   type: 'userVaultEquities',
-  summary: 'What a user holds in vaults',
+  summary: 'Vault deposits of a user',
   example: [{ vaultAddress: OTHER_USER, equity: '100.5', lockedUntilTimestamp: TIME }],
   response: z.array(
     z.looseObject({

@@ -1,4 +1,4 @@
-// validatorL1Votes: what validators vote on now. Wire-equal; the kinds of action are open.
+// validatorL1Votes: open votes of the validators. Wire-equal. More kinds of action may be added.
 
 import * as z from 'zod'
 import { kindsByKey, openEnum } from '../../core/open-kinds.ts'
@@ -11,7 +11,7 @@ const Text = z.string()
 const NameAndDescription = z.tuple([Text.describe('Name'), Text.describe('Description')])
 const Settlement = { settleFraction: Decimal.describe('Settlement value of the first side, 0 to 1'), details: Text }
 
-/** About outcome markets. */
+/** Actions on outcome markets. */
 const OutcomeAction = kindsByKey({
   registerTokensAndStandaloneOutcome: z.looseObject({ quoteToken: z.int(), nameAndDescription: NameAndDescription }),
   registerTokensAndQuestion: z.looseObject({
@@ -58,7 +58,7 @@ const OutcomeAction = kindsByKey({
     .describe('Question to settle, outcome by outcome'),
 })
 
-/** What `D` and `C` are about is documented nowhere; `E` binds a token to its contract. */
+/** `D` and `C` are undocumented; `E` binds a token to its contract. */
 const Action = kindsByKey({
   D: Text.describe('Undocumented text action'),
   C: z.array(Text).describe('Undocumented action, a list of texts'),

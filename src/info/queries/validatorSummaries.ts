@@ -1,5 +1,4 @@
-// validatorSummaries: the validators, what is staked with them and how they did. Wire-equal: `stake` is an integer that may
-// exceed 2^53.
+// validatorSummaries: validators with stake and performance. Wire-equal. `stake` is an integer that may exceed 2^53.
 
 import * as z from 'zod'
 import { Address } from '../../protocol/feed/block.ts'
@@ -19,25 +18,25 @@ const ValidatorSummary = z.looseObject({
   name: z.string(),
   description: z.string(),
   nRecentBlocks: z.int(),
-  /** In 10^-8 tokens. */
+  /** Unit: 10^-8 tokens. */
   stake: z.number().multipleOf(1).describe('Stake in the smallest unit; may exceed 2^53'),
   isJailed: z.boolean(),
   unjailableAfter: z.int().nullable().describe('Earliest unjail time, Unix milliseconds; null: now'),
   isActive: z.boolean(),
   commission: Decimal,
-  /** Of a `day`, a `week` and a `month`. */
+  /** Periods: `day`, `week` and `month`. */
   stats: z.array(z.tuple([z.string().describe('Period'), ValidatorStats.describe('Statistics')])),
 })
 
 export const validatorSummaries = bareQuery({
   type: 'validatorSummaries',
-  summary: 'The validators, their stake and how they did',
+  summary: 'Validators with stake and performance',
   example: [
     {
       validator: USER,
       signer: OTHER_USER,
       name: 'A validator',
-      description: 'Runs two machines',
+      description: 'Two machines',
       nRecentBlocks: 12,
       stake: 668366174204757,
       isJailed: false,

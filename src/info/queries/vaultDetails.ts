@@ -1,5 +1,5 @@
-// vaultDetails: one vault, with the follower state of `user` where given; null for an unknown vault. Wire-equal: here the
-// exchange answers shares and rates as JSON numbers.
+// vaultDetails: details of one vault, with the follower state of `user` if given; null for an unknown vault.
+// Wire-equal. Shares and rates are JSON numbers here, as on the exchange.
 
 import * as z from 'zod'
 import { Address } from '../../protocol/feed/block.ts'
@@ -42,7 +42,7 @@ const EXAMPLE = {
   name: 'A vault',
   vaultAddress: OTHER_USER,
   leader: USER,
-  description: 'Holds what it has',
+  description: 'Example vault',
   portfolio: EXAMPLE_PORTFOLIO,
   apr: 0.36,
   followerState: null,
@@ -69,7 +69,7 @@ const EXAMPLE = {
 
 export const vaultDetails = passThroughQuery({
   type: 'vaultDetails',
-  summary: 'One vault, and the part of a user in it',
+  summary: 'Details of one vault, with the share of a user',
   example: { request: { vaultAddress: OTHER_USER }, response: EXAMPLE },
   request: z.object({
     type: z.literal('vaultDetails'),

@@ -1,4 +1,4 @@
-// vaultSummaries: a line per vault, possibly none: the public source lists only very young ones. Wire-equal.
+// vaultSummaries: list of vaults. The public source lists only very recent ones, so it can be empty. Wire-equal.
 
 import * as z from 'zod'
 import { Address } from '../../protocol/feed/block.ts'
@@ -19,7 +19,7 @@ const VaultSummary = z.looseObject({
 
 export const vaultSummaries = bareQuery({
   type: 'vaultSummaries',
-  summary: 'A line per vault',
+  summary: 'List of vaults',
   example: [
     {
       name: 'A vault',

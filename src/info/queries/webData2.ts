@@ -1,12 +1,12 @@
-// webData2: a user's account and the markets of the main DEX in one answer, as the exchange's own pages once asked for it; it
-// is deprecated there. Wire-equal.
+// webData2: account of a user and markets of the main DEX in one response. Deprecated on the exchange, whose web pages
+// used it. Wire-equal.
 
 import { EXAMPLE_WEB_DATA, WebData2 } from '../../protocol/info/web-data-shapes.ts'
 import { ofUserQuery } from '../sources/pass-through.ts'
 
 export const webData2 = ofUserQuery({
   type: 'webData2',
-  summary: "A user's account and the markets in one answer (deprecated)",
+  summary: 'Account of a user and markets in one response (deprecated)',
   example: EXAMPLE_WEB_DATA,
   response: WebData2,
 })

@@ -1,5 +1,5 @@
-// A page of the fills that came through a builder, out of all that is kept. Law: fills of one time stay on one page, also
-// where log and files meet, and where more of them come while a caller pages.
+// Pages of fills placed through a builder, from log and files. Invariant: fills of one time are on the same page, also
+// where log and files meet and while new fills arrive.
 
 import { aggregateFills, NODE_ONLY, omitFields } from '../../archive/fill-rows.ts'
 import type { Failure } from '../../core/failure.ts'
@@ -17,7 +17,7 @@ interface BuilderRows {
   readonly limit: number
 }
 
-/** Newest first. */
+/** One page of fills, newest first. */
 export async function builderRows(
   { builder, fromMs, toMs, isAggregated, limit }: BuilderRows,
   { events }: Pick<Sources, 'events'>,
@@ -26,29 +26,29 @@ export async function builderRows(
   let rows = 0
   const scope = { by: 'builder', address: builder } as const
   const read = await events.read({ kind: 'fills', scope, fromMs, toMs, order: 'newest' }, ({ time, fills }) => {
-    // What is of the same time belongs to the page, or to the next one with it.
+    // Blocks of the same time stay together on one page.
     if (rows >= limit && time !== blocks.at(-1)?.time) return false
-    const told = isAggregated ? aggregateFills(fills) : fills
-    blocks.push({ time, fills: told })
-    rows += told.length
+    const shownFills = isAggregated ? aggregateFills(fills) : fills
+    blocks.push({ time, fills: shownFills })
+    rows += shownFills.length
     return true
   })
   if (!read.ok) return read
   const { ended } = read.value
   const isCut = ended === 'work' || ended === 'damage'
-  // Of the last time there may be more.
+  // After an early stop, the last time may be incomplete.
   const lastMs = isCut ? blocks.at(-1)?.time : undefined
   const whole = blocks.filter(({ time }) => time !== lastMs)
   if (isCut && whole.length === 0) return err(UNREADABLE)
   return ok(historyAnswer(builderPage(whole.map(({ fills }) => fills).reverse(), limit), read.value))
 }
 
-/** A fill as the info API shows it: with its wallet, without what only the node and the streams tell. */
+/** A fill of the info API: with its wallet, without fields that only the node and the streams have. */
 type BuilderFill = { readonly user: Address } & Fill
 
 const NOT_SHOWN = [...NODE_ONLY, 'twapId'] as const
 
-/** The newest `rows` fills; `blocks` are oldest first. Of a time with more the older are cut: no cursor leads there. */
+/** The newest `rows` fills; `blocks` are oldest first. If a single time exceeds the page, its older fills are cut. */
 export function builderPage(blocks: readonly (readonly UserFill[])[], rows: number): BuilderFill[] {
   const byTime = Map.groupBy(blocks.flat(), ([, { time }]) => time)
   const page: UserFill[] = []

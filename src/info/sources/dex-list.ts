@@ -1,5 +1,5 @@
-// The builder-deployed DEXes, asked of the upstream and remembered for two minutes, as the interface says of wildcards.
-// Concurrent calls share one flight. Where the sources fail, an older list serves for an hour: a DEX never goes away.
+// List of builder-deployed DEXes from the upstream, cached for two minutes. Concurrent calls share one fetch. If the
+// sources fail, an older list is used for an hour, because DEXes are never removed.
 
 import * as z from 'zod'
 import type { After } from '../../core/deadline.ts'
@@ -12,17 +12,17 @@ import { FLIGHT_MAX_MS } from '../ports.ts'
 
 const FRESH_MS = 120_000
 const STALE_MAX_MS = 60 * 60_000
-/** A name that is not on the list may be newer than the list: then it is asked for again, this often at most. */
+/** An unknown name may be newer than the list; minimum time between fetches for that reason. */
 const RECHECK_MS = 10_000
-/** Sources that failed are left alone for this long. */
+/** Delay after a failed fetch. */
 const RETRY_MS = 2_000
 
-/** The first entry is the native DEX, null on the wire. */
+/** The first entry is the main DEX, null on the wire. */
 const PerpDexs = z.array(z.looseObject({ name: z.string().min(1) }).nullable())
 
 type DexNames = Result<readonly string[], Failure>
 
-/** For who waits for the flight of a call that vanished. */
+/** Result for followers of a fetch whose request disappeared. */
 const LOST: DexNames = err({ kind: 'upstream_timeout', source: 'gateway' })
 
 export class DexList implements Dexes {
@@ -41,15 +41,15 @@ export class DexList implements Dexes {
 
   async names(): Promise<DexNames> {
     if (this.#known && this.#ageMs < FRESH_MS) return ok(this.#known.names)
-    const asked = await this.#fetch()
-    return asked.ok || !this.#known || this.#ageMs >= STALE_MAX_MS ? asked : ok(this.#known.names)
+    const fetched = await this.#fetch()
+    return fetched.ok || !this.#known || this.#ageMs >= STALE_MAX_MS ? fetched : ok(this.#known.names)
   }
 
   async has(name: string): Promise<boolean | null> {
     if (this.#known?.names.includes(name)) return true
     if (this.#known && this.#ageMs < RECHECK_MS) return false
-    const asked = await this.#fetch()
-    return asked.ok ? asked.value.includes(name) : null
+    const fetched = await this.#fetch()
+    return fetched.ok ? fetched.value.includes(name) : null
   }
 
   get #ageMs(): number {

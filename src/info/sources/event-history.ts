@@ -1,6 +1,6 @@
-// All that Weir has kept of a wallet, a builder or a coin, as one list of blocks: the log's, and behind them those of the
-// files. Laws: each block is told once and in order, whichever of the two holds it; of what cannot be read nothing is told,
-// and the reading says since when nothing is missing.
+// Stored history of a wallet, a builder or a coin as one list of blocks: the log, then the archive files. Invariants:
+// each block is passed once and in order, whichever of the two has it; unreadable data is skipped, and the result
+// states from when it is complete.
 
 import { ArchiveDamage, type ArchiveReader } from '../../archive/archive/archive-read.ts'
 import { type CandleHistory, candleHistory, needsLog } from '../../archive/candle-history.ts'
@@ -25,18 +25,18 @@ import type {
 
 export interface EventHistoryDeps {
   readonly history: Pick<History, 'stored'>
-  /** Null where nothing is archived. */
+  /** Null without an archive. */
   readonly files: CandleFiles | null
-  /** Knows when the blocks behind a gap came. */
+  /** Provides block times after a gap. */
   readonly archive: Pick<ArchiveReader, 'segmentsFrom'> | null
   readonly after: After
 }
 
-/** Of the log, and of each reading of the files: a source may have to be asked afterwards. */
+/** Time limit of each read; leaves time for an upstream request afterwards. */
 const READ_MAX_MS = 8_000
 const UNAVAILABLE: Failure = {
   kind: 'unavailable',
-  what: 'The history cannot be read at the moment',
+  what: 'The history is temporarily unavailable',
   retryAfterMs: 1_000,
 }
 
@@ -56,7 +56,7 @@ export function eventHistoryOf(deps: EventHistoryDeps): EventHistory {
   }
 }
 
-/** What the archive fails at is a refusal; of bugs nothing is made. */
+/** Turns archive failures into `unavailable`; other errors are bugs and propagate. */
 async function inTime<T>({ after }: EventHistoryDeps, work: Promise<Result<T, Failure>>): Promise<Result<T, Failure>> {
   const refused = work.catch((error: unknown) => {
     if (error instanceof ReadFailure || error instanceof ArchiveDamage) return err(UNAVAILABLE)
@@ -65,7 +65,7 @@ async function inTime<T>({ after }: EventHistoryDeps, work: Promise<Result<T, Fa
   return orFallback(refused, READ_MAX_MS, err(UNAVAILABLE), after)
 }
 
-/** What a past is made of, as of one moment. */
+/** Parts of a consistent view of the history. */
 interface OpenParts {
   readonly events: EventQuery
   readonly files: CandleFiles | null
@@ -76,7 +76,7 @@ interface OpenParts {
 
 async function openHistory(deps: EventHistoryDeps, events: EventQuery): Promise<Result<OpenEventHistory, Failure>> {
   const { files } = deps
-  // Of blocks of which the fills alone are known a ledger without events would be a lie, and so would be no funding.
+  // Blocks with fills only must not appear as an empty ledger or as zero funding.
   const isPaid = events.kind === 'funding'
   const need = isPaid ? 'payments' : events.kind !== 'fills' || events.isFunded ? 'events' : 'fills'
   const whole = files && (await archiveRead(files.coverage(need)))
@@ -107,7 +107,7 @@ async function openHistory(deps: EventHistoryDeps, events: EventQuery): Promise<
 
 async function sinceOf({ archive }: EventHistoryDeps, { since }: Seam, held: FillHistory): Promise<HeightAndTime> {
   if (!('above' in since)) return since
-  // A gap of files may end amid a segment.
+  // A gap of the files may end within a segment.
   const segments = archive ? await archiveRead(archive.segmentsFrom({ height: since.above + 1 }, 2)) : []
   const segment = segments.find(({ first }) => first > since.above)
   return segment ? { height: segment.first, time: segment.firstMs } : held.since
@@ -118,32 +118,32 @@ async function readWindow(
   window: TimeWindow,
   take: OnBlock,
 ): Promise<EventRead> {
-  const tell = new BlockEmitter(window, seam, take)
+  const emitter = new BlockEmitter(window, seam, take)
   const ended = (how: EventRead['ended'], from = since): EventRead => {
     return { head: held.head, since: from.height > since.height ? from : since, ended: how }
   }
-  // What is below the log is not younger than its first block.
+  // Blocks below the log are not newer than its first block.
   const isInFiles = files !== null && seam.upTo >= 0 && window.fromMs <= held.since.time
-  const inFiles = async () => (isInFiles ? readFiles(files, { ...events, ...window }, seam, tell) : 'all')
+  const inFiles = async () => (isInFiles ? readFiles(files, { ...events, ...window }, seam, emitter) : 'all')
   if (window.order === 'newest') {
-    if (!tell.emit(seam.tail.toReversed())) return ended('enough')
+    if (!emitter.emit(seam.tail.toReversed())) return ended('enough')
     const how = await inFiles()
-    const { last } = tell
+    const { last } = emitter
     const isCut = how === 'work' || how === 'damage'
     return isCut ? ended(how, last !== null && last.height <= seam.upTo ? last : held.since) : ended(how)
   }
   const how = await inFiles()
   if (how === 'enough' || how === 'work') return ended(how)
-  if (how === 'damage') tell.markHole()
-  const isAll = tell.emit(seam.tail)
+  if (how === 'damage') emitter.markHole()
+  const isAll = emitter.emit(seam.tail)
   if (how === 'damage') return ended(how, held.since)
   return ended(isAll ? 'all' : 'enough')
 }
 
-// Candles of the files, and of what the log has behind them. Invariant: the files are read first, so that the log, which forgets, is
-// asked for what is behind them.
+// Candles from the files, continued by the log. Invariant: the files are read first, because the log forgets old
+// blocks.
 
-/** Null where none are kept. */
+/** Null if no candles are stored. */
 async function readCandles(
   { files, history }: { readonly files: CandleFiles | null; readonly history: Pick<History, 'stored'> },
   request: CandlesRequest,
@@ -155,17 +155,17 @@ async function readCandles(
   return candleHistory(filed, held?.ok ? held.value : null, request)
 }
 
-// The files of the archive, read page by page. Invariant: pages join, also where one time goes on beyond a page.
+// Reads the archive files page by page. Invariant: pages are contiguous, also if one time spans two pages.
 
-/** Rows of one reading of the files: a page of most types, and what shows that its last time has ended. */
+/** Rows per page: enough for a page of most types and the end of its last time. */
 const PAGE_ROWS = 2_048
-/** Rows that one call goes through in the files. */
+/** Maximum rows that one call reads from the files. */
 const WORK_ROWS = 20_000
 
-/** What R2 or D1 failed at: it may be right the next time. */
+/** R2 or D1 failed; a retry may succeed. */
 class ReadFailure extends Error {}
 
-/** Tells damage and failures of the archive apart from each other. */
+/** Distinguishes damaged data from storage failures. */
 async function archiveRead<T>(read: Promise<T>): Promise<T> {
   try {
     return await read
@@ -174,12 +174,12 @@ async function archiveRead<T>(read: Promise<T>): Promise<T> {
   }
 }
 
-/** Page by page, until there is no more, or it is enough, or too much. */
+/** Reads pages until the end, until `take` stops, or until the row limit. */
 async function readFiles(
   files: FilesReader,
   { kind, scope, fromMs, toMs, order }: EventRequest,
   { from, upTo }: Pick<Seam, 'from' | 'upTo'>,
-  tell: BlockEmitter,
+  emitter: BlockEmitter,
 ): Promise<EventRead['ended']> {
   let page: FilesRequest = { kind, scope, fromMs, toMs, from, upTo, order, limit: PAGE_ROWS }
   for (let rows = 0; rows < WORK_ROWS; ) {
@@ -188,7 +188,7 @@ async function readFiles(
       throw error
     })
     if (read === null) return 'damage'
-    if (!tell.emit(read.blocks)) return 'enough'
+    if (!emitter.emit(read.blocks)) return 'enough'
     const last = read.blocks.at(-1)
     if (read.isEnd || last === undefined) return 'all'
     rows += countOf(read.blocks)
@@ -197,7 +197,7 @@ async function readFiles(
   return 'work'
 }
 
-/** From the last time on, which may go on: what was told of it comes once more. */
+/** Next page from the last time on, which may continue; its known rows are read again. */
 function fromLast(page: FilesRequest, blocks: readonly EventBlock[], lastMs: number): FilesRequest {
   const again = countOf(blocks.filter(({ time }) => time === lastMs))
   return { ...page, fromMs: lastMs, limit: PAGE_ROWS + again }
@@ -206,14 +206,14 @@ function fromLast(page: FilesRequest, blocks: readonly EventBlock[], lastMs: num
 const countOf = (blocks: readonly EventBlock[]) =>
   blocks.reduce((sum, { fills, ledger = [] }) => sum + fills.length + ledger.length, 0)
 
-// Tells the blocks of a window to whoever asked for them. Invariant: each once and in order, however often a page repeats it.
+// Passes the blocks of a window to the caller. Invariant: each once and in order, even if pages repeat blocks.
 
 class BlockEmitter {
   readonly #window: TimeWindow
   readonly #seam: Seam
   readonly #take: OnBlock
   #isHoleNext = false
-  /** The block that was told last. */
+  /** The last block passed. */
   last: HeightAndTime | null = null
 
   constructor(window: TimeWindow, seam: Seam, take: OnBlock) {
@@ -226,7 +226,7 @@ class BlockEmitter {
     this.#isHoleNext = true
   }
 
-  /** False where somebody has enough. */
+  /** Returns false when the caller wants no more. */
   emit(blocks: readonly EventBlock[]): boolean {
     return blocks.every((block) => this.#emit(block))
   }

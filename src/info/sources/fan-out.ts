@@ -1,7 +1,6 @@
-// One question to the upstream per item, a few at a time: a Worker has six connections, and a request that waits for
-// one would use up its timeout in the queue. All of them together are bounded, so that nothing that hangs holds the rest.
-// A part that cannot be had, where others can, holds an error: its key `error` tells it from a state, so that it never
-// reads as an empty account.
+// Runs one upstream request per item with limited concurrency: a Worker has six connections, and a queued request would
+// use up its timeout. The total time is bounded, so that one hanging request does not block the rest. If only some
+// parts fail, each failed part is an object with `error`, so that it cannot be read as an empty account.
 
 import * as z from 'zod'
 import { orFallback } from '../../core/deadline.ts'
@@ -13,12 +12,12 @@ import { type InfoAnswer, latenessOf } from '../query.ts'
 
 const CONCURRENCY = 6
 
-/** Bound of all questions of one call together: above one timeout of a source, far below that of a flight. */
+/** Time limit of all requests of one call: above the timeout of a source, far below FLIGHT_MAX_MS. */
 export const FAN_OUT_MAX_MS = 5_000
 
 const LATE: Failure = { kind: 'upstream_timeout', source: 'exchange' }
 
-/** The answers in the order of the items; what was not answered in time has timed out. `ask` must not reject. */
+/** Results in item order; unfinished ones are timeouts. `ask` must not reject. */
 export async function fanOut<const Items extends readonly unknown[], T>(
   items: Items,
   ask: (item: Items[number]) => Promise<Result<T, Failure>>,
@@ -45,12 +44,12 @@ export const FailedUser = Slot.extend({ user: Address }).meta({ id: 'FailedUser'
 
 export const FailedDex = Slot.extend({ dex: z.string() }).meta({ id: 'FailedDex' })
 
-/** The text of a slot: whose it is, and why it failed. */
+/** JSON of a failed slot: its user or DEX, and the reason. */
 export function failedSlot(whose: { readonly user: Address } | { readonly dex: string }, failure: Failure): string {
   return JSON.stringify({ error: 'upstream_error', ...whose, message: failureMessage(failure) })
 }
 
-/** A slot for each of one or more users, with the bytes of `ask`. Where no slot is filled the call fails uncharged. */
+/** One slot per user with the bytes of `ask`. If all slots fail, the call fails and is free. */
 export async function batch(
   users: readonly string[],
   ask: (user: Address) => Promise<Result<InfoAnswer, Failure>>,

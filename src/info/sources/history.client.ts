@@ -1,5 +1,5 @@
-// Our own history as far as there is one: the fills that the BlockLog still holds, read page by page.
-// Law: an answer says since when it is complete; where the log cannot be read to its end it says a later time.
+// Reads events from the BlockLog page by page. Invariant: each result states the block from which it is complete; if
+// the log cannot be read to its end, that block is later.
 
 import { type FillHistory, joinStretches } from '../../archive/funding-spans.ts'
 import type { Failure } from '../../core/failure.ts'
@@ -10,21 +10,21 @@ import type { EventKind, History } from '../ports.ts'
 import { askObject } from './object-call.client.ts'
 
 export interface LogHistoryDeps {
-  /** A fresh stub of the log: one that failed stays broken. */
+  /** A new stub of the log, because a failed stub stays broken. */
   readonly log: () => Pick<BlockLogApi, 'fills'>
   readonly now: () => number
   readonly sleep: (ms: number) => Promise<void>
 }
 
-/** Pages of one read; the replay window of the real exchange takes about seven. */
+/** Maximum pages per read; the window of the real exchange needs about seven. */
 const PAGES_MAX = 32
-/** How often a read waits for one page before it gives up. */
+/** Maximum waits for one page. */
 const WAITS_MAX = 3
-/** Of one read with all its waits: well below that of a flight. */
+/** Time limit of a read with all waits, well below FLIGHT_MAX_MS. */
 const READ_MAX_MS = 8_000
 const RETRY_AFTER_MS = 1_000
 
-/** The history of the log of one chain. */
+/** History in the block log of one chain. */
 export function logHistory(deps: LogHistoryDeps): History {
   return {
     stored: (scope, kind, downTo) => read(deps, { scope, kind }, { pages: PAGES_MAX, waits: WAITS_MAX, downTo }),
@@ -41,13 +41,13 @@ async function read(
   let before: number | null = null
   const endMs = now() + READ_MAX_MS
   const stretches: BlockRange[] = []
-  const asked = kind === 'fills' ? { scope } : { scope, kind }
+  const query = kind === 'fills' ? { scope } : { scope, kind }
   for (let pages = 0, waits = 0; pages < most.pages; ) {
-    const answer = await askObject(() => log().fills({ v: LOG_API_VERSION, ...asked, before }), LOG_API_VERSION)
-    if (!answer) return unavailable('The history of fills cannot be had at the moment')
-    if (now() > endMs) return unavailable('The history of fills takes too long to read at the moment')
+    const answer = await askObject(() => log().fills({ v: LOG_API_VERSION, ...query, before }), LOG_API_VERSION)
+    if (!answer) return unavailable('The fill history is temporarily unavailable')
+    if (now() > endMs) return unavailable('Reading the fill history timed out')
     if ('retryMs' in answer) {
-      if (waits++ === most.waits) return unavailable('The history of fills is asked too much at the moment')
+      if (waits++ === most.waits) return unavailable('The fill history has too many readers')
       await sleep(answer.retryMs)
       continue
     }
@@ -60,7 +60,7 @@ async function read(
     waits = 0
   }
   const [newest, ...older] = stretches
-  if (!head || !newest) return unavailable('No block has come yet')
+  if (!head || !newest) return unavailable('No block has arrived yet')
   return ok(joinStretches(head, [newest, ...older]))
 }
 

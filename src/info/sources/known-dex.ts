@@ -1,5 +1,5 @@
-// Requests on one DEX: a name that no DEX has is refused here, because upstreams answer it in many ways, some of them
-// with an empty account. Where nobody can say whether a name is known, the upstream decides.
+// Requests on one DEX. Unknown names are rejected here, because upstreams respond to them inconsistently, some with an
+// empty account. If the list of DEXes is unavailable, the upstream decides.
 
 import type { Failure } from '../../core/failure.ts'
 import { err, type Result } from '../../core/result.ts'
@@ -8,7 +8,7 @@ import type { Sources } from '../ports.ts'
 import { type AnyQuery, defineQuery, type InfoAnswer, type InfoQuery } from '../query.ts'
 import { passThrough } from './pass-through.ts'
 
-/** The refusal of a DEX that does not exist; null for the main one and all that may exist. */
+/** Failure if the DEX does not exist; null for the main DEX and possible ones. */
 export async function refusalOfDex(
   dex: string | undefined,
   { dexes }: Pick<Sources, 'dexes'>,
@@ -18,14 +18,14 @@ export async function refusalOfDex(
   return err(unknownDex(dex, names.ok ? names.value : []))
 }
 
-/** A type that only an upstream answers, for one credit, of one DEX: what its definition has to say beside that. */
+/** Query of a type on one DEX that is passed through to an upstream for one credit. */
 export function passThroughOnDexQuery<Req extends { readonly type: string; readonly dex?: string | undefined }>(
   query: Omit<InfoQuery<Req, 'upstream' | 'dexes'>, 'price' | 'needs' | 'resolve'>,
 ): AnyQuery {
   return defineQuery({ ...query, needs: ['upstream', 'dexes'], resolve: passThroughOnDex })
 }
 
-/** Passes a request through, unless its DEX is known not to exist. */
+/** Passes a request through unless its DEX does not exist. */
 export async function passThroughOnDex<Req extends { readonly type: string; readonly dex?: string | undefined }>(
   request: Req,
   from: Pick<Sources, 'upstream' | 'dexes'>,

@@ -1,11 +1,13 @@
-// Calls of Durable Objects: bounded in time, repeated once, and of a version that we know.
+// Calls a Durable Object with a timeout, one retry and a version check.
 
 import { orFallback } from '../../core/deadline.ts'
 import { after } from '../../core/timers.client.ts'
 
 const TIMEOUT_MS = 2_000
 
-/** The object's answer, undefined without one. `ask` takes a fresh stub: one whose object restarted stays broken. */
+/**
+ * Result of the object, or undefined. `ask` must create a new stub, because a stub of a restarted object stays broken.
+ */
 export async function askObject<T extends { readonly v: number } | null>(
   ask: () => Promise<T>,
   version: number,

@@ -1,9 +1,9 @@
-// `"cloid":null` for orders that leave it out, written into the text itself: every other byte stays as it came, numbers
-// of fields that nobody knows yet included.
+// Adds `"cloid":null` to orders without a `cloid`, directly in the text, so that every other byte stays unchanged,
+// including numbers of unknown fields.
 
 const CLOID_NULL = '"cloid":null'
 
-/** The JSON text of an array with the key added to every object in it that lacks it; any other text unchanged. */
+/** Adds the key to every object of a JSON array that lacks it; returns any other text unchanged. */
 export function withCloids(body: string): string {
   if (!body.trimStart().startsWith('[')) return body
   const parts: string[] = []
@@ -33,7 +33,7 @@ export function withCloids(body: string): string {
   return parts.length === 0 ? body : parts.join('') + body.slice(kept)
 }
 
-/** Index after the closing quote of the string that begins at `at`. */
+/** Index after the closing quote of the string that starts at `at`. */
 function endOfString(body: string, at: number): number {
   let end = at + 1
   while (body[end] !== '"') end += body[end] === '\\' ? 2 : 1

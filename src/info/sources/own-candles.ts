@@ -1,5 +1,5 @@
-// Candles that the public API shows, too: our own of which no trade is missing, and a source's in the places of the others.
-// Law: a candle is one or the other's; of what neither knows there is none, and the answer says since when nothing is missing.
+// Candles of the public API: our own if no trade is missing, an upstream's for the rest. Invariant: each candle comes
+// entirely from one of the two; if neither knows it, it is absent, and the response states from when it is complete.
 
 import { type CandleHistory, candlesWithin } from '../../archive/candle-history.ts'
 import type { Candle } from '../../archive/candles.ts'
@@ -24,96 +24,102 @@ interface CandleSnapshotRequest {
 }
 type AnswerResult = Result<InfoAnswer, Failure>
 
-/** Later than all blocks, and still a date. */
+/** After all blocks, and still a valid date. */
 const EVER = 8e15
-/** No candle is shorter as text; most answers are known to fit a page by their length alone. */
+/** Minimum JSON length of a candle; a short body certainly fits a page. */
 const CANDLE_MIN_LENGTH = 60
-/** The log has had enough questions. */
+/** The log rejected the read because of load. */
 const LATE: Failure = {
   kind: 'unavailable',
-  what: 'The newest candles cannot be read at the moment',
+  what: 'The newest candles are temporarily unavailable',
   retryAfterMs: 1_000,
 }
 
-/** The first `limit` candles that overlap a window; a source's bytes where we have none of them. */
+/** First `limit` candles that overlap a window; the upstream's bytes if we have none. */
 export async function candlesAnswer(
-  asked: CandleSnapshotRequest,
+  query: CandleSnapshotRequest,
   limit: number,
   from: Pick<Sources, 'events' | 'upstream'>,
 ): Promise<AnswerResult> {
-  const { coin, interval, startTime, endTime = EVER } = asked.req
+  const { coin, interval, startTime, endTime = EVER } = query.req
   const window = candlesWithin(interval, { fromMs: Math.min(startTime, EVER), toMs: Math.min(endTime, EVER) })
   const kept = await from.events.candles({ coin, interval, ...window, limit })
-  if (!kept) return upstreamCandles(asked, limit, from)
-  if (!kept.ok) return upstreamCandlesFrom(window.fromMs, asked, limit, from, kept.error)
+  if (!kept) return upstreamCandles(query, limit, from)
+  if (!kept.ok) return upstreamCandlesFrom(window.fromMs, query, limit, from, kept.error)
   const candles = kept.value.candles.slice(0, limit)
   const isPage = candles.length === limit
   const { untilMs } = kept.value
-  if (untilMs !== null && !isPage) return upstreamCandlesFrom(window.fromMs, asked, limit, from, windowTooLong(untilMs))
+  if (untilMs !== null && !isPage) return upstreamCandlesFrom(window.fromMs, query, limit, from, windowTooLong(untilMs))
   const last = candles.at(-1)
-  if (!last) return withoutOwnCandles(asked, limit, kept.value, from)
+  if (!last) return withoutOwnCandles(query, limit, kept.value, from)
   const { incomplete } = kept.value
   if (!incomplete || (isPage && incomplete.fromMs > last.t)) return ok(ownAnswer(candles, kept.value))
-  const { type, req } = asked
+  const { type, req } = query
   const fromMs = Math.max(startTime, incomplete.fromMs)
   const toMs = incomplete.toMs < window.toMs ? incomplete.toMs : req.endTime
-  const told = await passThrough({ type, req: { ...req, startTime: fromMs, endTime: toMs } }, from)
-  if (!told.ok) return hasNoSource(told.error) ? ownOnly(candles, kept.value) : told
-  const rows = rowsIn<Candle>(told.value.body)
-  if (rows === null) return told
+  const upstream = await passThrough({ type, req: { ...req, startTime: fromMs, endTime: toMs } }, from)
+  if (!upstream.ok) return hasNoSource(upstream.error) ? ownOnly(candles, kept.value) : upstream
+  const rows = rowsIn<Candle>(upstream.value.body)
+  if (rows === null) return upstream
   const all = [...candles, ...rows.filter((candle) => kept.value.isIncomplete(candle) && candle.T >= startTime)]
   const page = all.sort((a, b) => a.t - b.t).slice(0, limit)
-  return ok({ ...ownAnswer(page, kept.value), ...latenessOf([told]) })
+  return ok({ ...ownAnswer(page, kept.value), ...latenessOf([upstream]) })
 }
 
 function ownAnswer(candles: readonly Candle[], { head, since }: CandleHistory): InfoAnswer {
   return head ? historyAnswer(candles, { head, since }) : { body: JSON.stringify(candles), since }
 }
 
-/** There is nobody to ask for the others. */
+/** Result without an upstream for the missing candles. */
 function ownOnly(candles: readonly Candle[], kept: CandleHistory): AnswerResult {
   return kept.isLogUnavailable ? err(LATE) : ok(ownAnswer(candles, kept))
 }
 
 function windowTooLong(untilMs: number): Failure {
-  const message = `must be at most ${untilMs - 1}: up to a later one there are too many days to go through`
+  const message = `must be at most ${untilMs - 1}: a later end covers too many days`
   return { kind: 'bad_field', issues: [{ path: 'req.endTime', message }] }
 }
 
-/** A source knows what we lack, and whether there is such a coin. */
+/** Without own candles, the upstream knows what we lack and whether the coin exists. */
 async function withoutOwnCandles(
-  asked: CandleSnapshotRequest,
+  query: CandleSnapshotRequest,
   limit: number,
   kept: CandleHistory,
   from: Pick<Sources, 'upstream'>,
 ): Promise<AnswerResult> {
-  const told = await upstreamCandles(asked, limit, from)
-  if (!told.ok && hasNoSource(told.error)) return ownOnly([], kept)
-  if (kept.incomplete !== null || (!told.ok && told.error.kind === 'bad_field')) return told
+  const upstream = await upstreamCandles(query, limit, from)
+  if (!upstream.ok && hasNoSource(upstream.error)) return ownOnly([], kept)
+  if (kept.incomplete !== null || (!upstream.ok && upstream.error.kind === 'bad_field')) return upstream
   return ok(ownAnswer([], kept))
 }
 
-/** A source tells its newest candles: where they begin behind the window, who pages on would never miss those between. */
+/**
+ * Upstream candles, but only if they cover the start of the window: upstreams return their newest candles, and a caller
+ * that pages on would miss the gap.
+ */
 async function upstreamCandlesFrom(
   fromMs: number,
-  asked: CandleSnapshotRequest,
+  query: CandleSnapshotRequest,
   limit: number,
   from: Pick<Sources, 'upstream'>,
   failure: Failure,
 ): Promise<AnswerResult> {
-  const told = await upstreamCandles(asked, limit, from)
-  if (!told.ok) return told.error.kind === 'bad_field' ? told : err(failure)
-  const first = rowsIn<Candle>(told.value.body)?.[0]
-  return first && first.t <= fromMs ? told : err(failure)
+  const upstream = await upstreamCandles(query, limit, from)
+  if (!upstream.ok) return upstream.error.kind === 'bad_field' ? upstream : err(failure)
+  const first = rowsIn<Candle>(upstream.value.body)?.[0]
+  return first && first.t <= fromMs ? upstream : err(failure)
 }
 
-/** The same bytes where they fit a page; candles hold nothing but strings and integers. */
+/**
+ * Upstream candles, unchanged if they fit a page. Cutting is lossless, because candles contain only strings and
+ * integers.
+ */
 async function upstreamCandles(
-  asked: CandleSnapshotRequest,
+  query: CandleSnapshotRequest,
   limit: number,
   from: Pick<Sources, 'upstream'>,
 ): Promise<AnswerResult> {
-  const answer = await passThrough(asked, from)
+  const answer = await passThrough(query, from)
   if (!answer.ok || answer.value.body.length < limit * CANDLE_MIN_LENGTH) return answer
   const candles = rowsIn(answer.value.body) ?? []
   return candles.length > limit ? ok({ ...answer.value, body: JSON.stringify(candles.slice(0, limit)) }) : answer

@@ -1,5 +1,5 @@
-// Lists that the public API shows, too: our own rows, and a source's for what is older than ours or missing among them.
-// Laws: a row is shown once; where neither knows of a stretch, the answer says since when nothing is missing, or fails.
+// Lists of the public API: our own rows, and an upstream's for older or missing ones. Invariants: each row appears
+// once; if neither knows a stretch, the response states from when it is complete, or fails.
 
 import type { Failure } from '../../core/failure.ts'
 import { err, ok, type Result } from '../../core/result.ts'
@@ -10,7 +10,7 @@ import type { InfoAnswer } from '../query.ts'
 import { EVER, historyAnswer, WINDOW_TOO_LONG } from './own-history.ts'
 import { passThrough, rowsIn } from './pass-through.ts'
 
-/** What a caller asks for, and a source where our own rows do not do. */
+/** Request of the caller, also sent to the upstream if needed. */
 export interface RowsRequest {
   readonly type: string
   readonly user: Address
@@ -20,51 +20,53 @@ export interface RowsRequest {
 
 interface RowsQuery<Row> extends Pick<EventQuery, 'kind'>, Pick<MergeRules<Row>, 'order' | 'timeOf' | 'idOf'> {
   readonly request: RowsRequest
-  /** Whether the type takes a window: then a source is asked up to a time alone. */
+  /** Whether the type has a time window; then the upstream is queried only up to a time. */
   readonly isWindowed: boolean
   readonly limit: number
-  /** Rows of one block, in its order. */
+  /** Rows of one block, in block order. */
   readonly rowsOf: (block: EventBlock) => readonly Row[]
-  /** Where a source's rows may stand for several of ours: from this time on rows are ours alone, before it theirs alone. */
+  /** For types whose upstream rows merge several of ours: own rows from this time on, upstream rows before it. */
   readonly ownFrom?: (known: Pick<EventRead, 'since' | 'head'>) => number
-  /** A row may stand in a block that is so much later than the row. */
+  /** Maximum delay between a row and its block. */
   readonly lateMs?: number
 }
 
-/** An answer of our own and a source's rows; the source's bytes where we keep no files, or have nothing to add. */
+/** Merges own and upstream rows; returns the upstream's bytes if we have no files or nothing to add. */
 export async function rowsAnswer<Row>(
-  wanted: RowsQuery<Row>,
+  query: RowsQuery<Row>,
   from: Pick<Sources, 'events' | 'upstream'>,
 ): Promise<Result<InfoAnswer, Failure>> {
-  const { kind, request, order, limit } = wanted
+  const { kind, request, order, limit } = query
   if (!from.events.isDeep) return passThrough(request, from)
   const past = await from.events.open({ kind, scope: { by: 'user', address: request.user } })
-  const own = past.ok ? await ownRows(past.value, wanted, wanted.ownFrom?.(past.value)) : past
+  const own = past.ok ? await ownRows(past.value, query, query.ownFrom?.(past.value)) : past
   if (!past.ok || !own.ok) return passThrough(request, from)
   const { rows, read } = own.value
-  const theirsMs = wanted.ownFrom ? wanted.ownFrom(read) - 1 : read.since.time
-  if (isComplete(rows, read.ended, theirsMs, wanted)) return ok(historyAnswer(rows.slice(0, limit), read))
+  const theirsMs = query.ownFrom ? query.ownFrom(read) - 1 : read.since.time
+  if (isComplete(rows, read.ended, theirsMs, query)) return ok(historyAnswer(rows.slice(0, limit), read))
   if (read.ended === 'work' && order === 'oldest') return err(WINDOW_TOO_LONG)
   const untilMs = Math.min(request.endTime ?? EVER, theirsMs)
-  const theirs = await passThrough(wanted.isWindowed ? { ...request, endTime: untilMs } : request, from)
+  const theirs = await passThrough(query.isWindowed ? { ...request, endTime: untilMs } : request, from)
   if (!theirs.ok) {
-    // Newest first, what follows is asked for again; oldest first, it would never be missed.
+    // Newest first, the caller pages on to older rows later; oldest first, it would never notice the missing ones.
     const isAnswer = hasNoSource(theirs.error) || (order === 'newest' && rows.length > 0)
     if (!isAnswer) return theirs
-    const all = wanted.ownFrom ? await ownRows(past.value, wanted) : own
+    const all = query.ownFrom ? await ownRows(past.value, query) : own
     return all.ok ? ok(historyAnswer(all.value.rows.slice(0, limit), all.value.read)) : all
   }
   const { body } = theirs.value
-  const told = rowsIn<Row>(body)
-  if (told === null) return theirs
-  const ours = wanted.ownFrom ? rows.filter((row) => wanted.timeOf(row) > theirsMs) : rows
-  const all = mergeRows(ours, told, { ...wanted, untilMs }).slice(0, Math.max(limit, told.length))
+  const upstreamRows = rowsIn<Row>(body)
+  if (upstreamRows === null) return theirs
+  const ours = query.ownFrom ? rows.filter((row) => query.timeOf(row) > theirsMs) : rows
+  const all = mergeRows(ours, upstreamRows, { ...query, untilMs }).slice(0, Math.max(limit, upstreamRows.length))
   return ok(
-    all.length === told.length && ours.length === 0 ? { ...historyAnswer(null, read), body } : historyAnswer(all, read),
+    all.length === upstreamRows.length && ours.length === 0
+      ? { ...historyAnswer(null, read), body }
+      : historyAnswer(all, read),
   )
 }
 
-/** Rows in the order of the answer, of the window or of what of it is not before `sinceMs`. */
+/** Own rows of the window from `sinceMs` on, in response order. */
 async function ownRows<Row>(
   past: OpenEventHistory,
   { request: { startTime = 0, endTime: toMs = EVER }, order, limit, rowsOf, timeOf, lateMs }: RowsQuery<Row>,
@@ -81,7 +83,7 @@ async function ownRows<Row>(
   return read.ok ? ok({ rows, read: read.value }) : read
 }
 
-/** Whether a source knows nothing to add: all of the page is later than what it is asked for. */
+/** True if the upstream has nothing to add, because the whole page is later than its range. */
 function isComplete<Row>(
   rows: readonly Row[],
   ended: EventRead['ended'],
@@ -93,33 +95,33 @@ function isComplete<Row>(
   return startTime > theirsMs || (order === 'newest' && last !== undefined && timeOf(last) > theirsMs)
 }
 
-/** No source serves the type: there is nobody to wait for. */
+/** True if no source serves the type, so that waiting is pointless. */
 export function hasNoSource(failure: Failure): boolean {
   return failure.kind === 'unavailable' && failure.retryAfterMs === undefined
 }
 
-// Our rows and those of a source as one list. Invariant: what either has is there once, in order of time; where both have the
-// newest rows of all (or the oldest), so has the list as far as the longer of them reaches.
+// Merges own and upstream rows. Invariant: each row appears once, ordered by time; if both lists contain the newest
+// rows (or the oldest), so does the result, as far as the longer list reaches.
 
 interface MergeRules<Row> {
   readonly order: 'newest' | 'oldest'
   readonly timeOf: (row: Row) => number
-  /** The same for a row of ours and one of theirs that mean the same. */
+  /** Equal for an own and an upstream row of the same event. */
   readonly idOf: (row: Row) => string
-  /** Up to this time the source is asked: what is later we have. */
+  /** Upstream rows count up to this time; later rows are ours. */
   readonly untilMs: number
 }
 
-/** Both lists are sorted; theirs perhaps the other way around. */
+/** Both lists are sorted; the upstream's possibly in reverse. */
 function mergeRows<Row>(ours: readonly Row[], theirs: readonly Row[], rules: MergeRules<Row>): Row[] {
   const { order, timeOf, idOf, untilMs } = rules
   const sign = order === 'newest' ? -1 : 1
   const first = theirs[0]
   const last = theirs.at(-1)
   const isTurned = first !== undefined && last !== undefined && sign * (timeOf(last) - timeOf(first)) < 0
-  const told = (isTurned ? theirs.toReversed() : theirs).filter((row) => timeOf(row) <= untilMs)
-  const known = new Set(told.map(idOf))
-  // Of one time theirs come first: where it is cut, ours may lack what lies between.
+  const upstreamRows = (isTurned ? theirs.toReversed() : theirs).filter((row) => timeOf(row) <= untilMs)
+  const known = new Set(upstreamRows.map(idOf))
+  // Upstream rows of the same time come first, because ours may be incomplete there.
   const more = ours.filter((row) => !known.has(idOf(row)))
-  return [...told, ...more].sort((a, b) => sign * (timeOf(a) - timeOf(b)))
+  return [...upstreamRows, ...more].sort((a, b) => sign * (timeOf(a) - timeOf(b)))
 }

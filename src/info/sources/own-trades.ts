@@ -1,5 +1,5 @@
-// The completed trades of a wallet as far as its fills, and the funding on them, are kept. Laws: nothing is carried over a
-// gap; no more is gone through than an answer needs, within a bound; an answer says how far back that was.
+// Computes completed trades of a wallet from stored fills and funding. Invariants: positions are not carried across
+// gaps; no more fills are read than needed, up to a limit; the result states how far back it is complete.
 
 import { afterGap, emptyTradeState, foldTrades } from '../../archive/completed-trades.ts'
 import { positionSpans, withFunding, withTradeFields } from '../../archive/funding-spans.ts'
@@ -12,12 +12,12 @@ import type { EventBlock, HeightAndTime } from '../../protocol/feed/durable-api.
 import type { EventRead, OpenEventHistory, Sources, TimeWindow } from '../ports.ts'
 import { EVER, UNREADABLE, WINDOW_TOO_LONG } from './own-history.ts'
 
-/** Fills gone through at first, and where they do not do: so many may be held at once. */
+/** Fills of the first read, and of the second one if the first does not suffice. */
 const [ROWS, ROWS_MOST] = [2_000, 10_000] as const
-/** Fills gone through for one page, with those before it. */
+/** Maximum fills for one page, including those before it. */
 const PAGE_ROWS_MOST = 20_000
 
-/** Oldest first, with what they were made of. */
+/** Trades, oldest first, and their fills. */
 export interface OwnTrades {
   readonly read: EventRead
   readonly trades: readonly CompletedTrade[]
@@ -30,7 +30,7 @@ interface TradesQuery {
   readonly limit: number
 }
 
-/** The last trades that pass, and all between them. */
+/** The last trades that pass the filter, and all in between. */
 export async function lastTrades(
   { user, filter, limit }: TradesQuery,
   from: Pick<Sources, 'events'>,
@@ -45,7 +45,7 @@ export async function lastTrades(
   return more.ok ? more : own
 }
 
-/** What is made of a wallet's last fills up to a time. */
+/** Trades from a wallet's last fills up to a time. */
 export async function tradesUpTo(
   { user, toMs }: { readonly user: Address; readonly toMs: number },
   { events }: Pick<Sources, 'events'>,
@@ -57,7 +57,7 @@ export async function tradesUpTo(
   return kept.ok ? fold(user, kept.value, open.value) : kept
 }
 
-/** As many trades as are wanted from a time on; positions may have been opened before it. */
+/** The first `limit` trades from a time on; positions may have been opened earlier. */
 export async function tradesFrom(
   { user, filter, limit }: TradesQuery & { readonly filter: { readonly startTime: number } },
   { events }: Pick<Sources, 'events'>,
@@ -93,7 +93,7 @@ async function tradesAfter(
 const openFills = (user: Address, past: Sources['events']) =>
   past.open({ kind: 'fills', scope: { by: 'user', address: user }, isFunded: true })
 
-/** Enough with so many fills. */
+/** Stops after a number of fills. */
 function enoughFills(rows: number): IsEnough {
   let count = 0
   return ({ fills }) => {
@@ -102,7 +102,7 @@ function enoughFills(rows: number): IsEnough {
   }
 }
 
-/** Enough with so many trades; what they are chosen by is the same without their funding. */
+/** Stops after a number of trades; funding does not affect the filter. */
 function enoughTrades(user: Address, filter: TradeFilter, limit: number): IsEnough {
   const isFilled = enoughFills(PAGE_ROWS_MOST)
   let state = emptyTradeState(user)
@@ -115,7 +115,7 @@ function enoughTrades(user: Address, filter: TradeFilter, limit: number): IsEnou
   }
 }
 
-/** `missedMs`: as of foldTrades. */
+/** `missedMs`: see foldTrades. */
 interface Folded extends OwnTrades {
   readonly missedMs: number
 }
@@ -144,7 +144,7 @@ interface BlockRuns {
   readonly read: EventRead
 }
 
-/** Whether a block and those before it do. */
+/** True if the blocks so far suffice. */
 type IsEnough = (block: EventBlock, isAfterHole: boolean) => boolean
 
 async function readRuns(
@@ -164,22 +164,22 @@ async function readRuns(
   return ok({ runs, read: read.value })
 }
 
-/** How far back a reading comes until there is enough. */
+/** Reads until `isEnough`, and reports how far back the read came. */
 async function readWithReach(
   open: OpenEventHistory,
   window: TimeWindow,
   isEnough: IsEnough,
 ): Promise<Result<EventRead, Failure>> {
-  const told: { last: HeightAndTime | null } = { last: null }
+  const seen: { last: HeightAndTime | null } = { last: null }
   const read = await open.read(window, (block, isAfterHole) => {
-    told.last = { height: block.height, time: block.time }
+    seen.last = { height: block.height, time: block.time }
     return !isEnough(block, isAfterHole)
   })
   const isShort = read.ok && window.order === 'newest' && read.value.ended === 'enough'
-  return isShort && told.last !== null ? ok(withSince(read.value, told.last)) : read
+  return isShort && seen.last !== null ? ok(withSince(read.value, seen.last)) : read
 }
 
-/** A reading that says no earlier time than `since`. */
+/** The read, complete from `since` at the earliest. */
 function withSince(read: EventRead, since: HeightAndTime): EventRead {
   return since.height > read.since.height ? { ...read, since } : read
 }

@@ -1,4 +1,4 @@
-// Types that an upstream answers: the canonical request goes out, its bytes come back unchanged.
+// Queries that an upstream serves: the canonical request is sent, and the response bytes are returned unchanged.
 
 import * as z from 'zod'
 import type { Failure } from '../../core/failure.ts'
@@ -10,7 +10,7 @@ import { exchangeNames } from '../../upstream/outcome.ts'
 import type { Sources } from '../ports.ts'
 import { type AnyQuery, defineQuery, type InfoAnswer, type InfoQuery, NOT_KNOWN } from '../query.ts'
 
-/** A type that only an upstream answers, for one credit: what its definition has to say beside that. */
+/** Query that is passed through to an upstream for one credit. */
 export function passThroughQuery<Req extends { readonly type: string }>(
   query: Omit<InfoQuery<Req, 'upstream'>, 'price' | 'needs' | 'resolve'>,
 ): AnyQuery {
@@ -19,10 +19,10 @@ export function passThroughQuery<Req extends { readonly type: string }>(
 
 type PassThroughDefinition = Pick<AnyQuery, 'type' | 'summary' | 'response'> & { readonly example: unknown }
 
-/** The same of a type that asks for one user alone. `example` is a response. */
-export function ofUserQuery({ type, example, ...told }: PassThroughDefinition): AnyQuery {
+/** The same for a type with `user` as its only field. `example` is a response. */
+export function ofUserQuery({ type, example, ...definition }: PassThroughDefinition): AnyQuery {
   return passThroughQuery({
-    ...told,
+    ...definition,
     type,
     example: { request: { user: USER }, response: example },
     request: z.object({ type: z.literal(type), user: UserAddress }),
@@ -30,17 +30,21 @@ export function ofUserQuery({ type, example, ...told }: PassThroughDefinition): 
   })
 }
 
-/** The same of a type without fields. */
-export function bareQuery({ type, example, ...told }: PassThroughDefinition & Pick<AnyQuery, 'freshness'>): AnyQuery {
+/** The same for a type without fields. */
+export function bareQuery({
+  type,
+  example,
+  ...definition
+}: PassThroughDefinition & Pick<AnyQuery, 'freshness'>): AnyQuery {
   return passThroughQuery({
-    ...told,
+    ...definition,
     type,
     example: { request: {}, response: example },
     request: z.object({ type: z.literal(type) }),
   })
 }
 
-/** Asks the upstream for exactly this request. `known`: fields that cannot be why it is refused. */
+/** Sends exactly this request upstream. `known`: fields that cannot be the reason for a rejection. */
 export async function passThrough<Req extends { readonly type: string }>(
   request: Req,
   from: Pick<Sources, 'upstream'>,
@@ -52,16 +56,16 @@ export async function passThrough<Req extends { readonly type: string }>(
   return ok({ body: text, ...lateness })
 }
 
-/** The rows of a list that an upstream answered; null where it answered something else. */
+/** Rows of an upstream list; null for any other response. */
 export function rowsIn<Row>(body: string): readonly Row[] | null {
   const value = parseJson(body)
   return Array.isArray(value) ? value : null
 }
 
-// An upstream that refuses a request does not say which field it minds. We have checked the form of all of them, so it
-// is one of those whose values only the exchange knows: all that it can be are named.
+// An upstream that rejects a request does not name the field. Formats are already validated, so the cause is a value
+// that only the exchange can check; all such fields are named.
 
-/** The same failure; a `bad_field` without a path gets those of this request's fields, but for `known` ones. */
+/** Adds the possible fields of this request to a `bad_field` failure without a path. */
 export function withFieldNames(failure: Failure, request: object, known: readonly string[] = []): Failure {
   if (failure.kind !== 'bad_field' || failure.issues.some(({ path }) => path !== '')) return failure
   const issues = exchangeNames(request)

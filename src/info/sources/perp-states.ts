@@ -1,5 +1,5 @@
-// A user's account on one perp DEX, wire-equal, or on all of them: a map from DEX name to state. A DEX whose state cannot
-// be had holds an error, because a missing one would read as no position; where none can be had the call fails.
+// Account of a user on one perp DEX, wire-equal, or on all of them as a map from DEX name to state. A DEX that fails
+// has an error entry, because a missing one would read as no position; if all fail, the call fails.
 
 import * as z from 'zod'
 import type { Failure } from '../../core/failure.ts'
@@ -13,10 +13,10 @@ import { FailedDex, failedSlot, fanOut } from './fan-out.ts'
 import { passThroughOnDex, refusalOfDex } from './known-dex.ts'
 import { passThrough } from './pass-through.ts'
 
-/** Name of the main DEX in a wildcard answer: its wire name is empty, and siblings use this one. */
+/** Name of the main DEX in wildcard responses, because its wire name is empty. */
 const MAIN_DEX_KEY = 'native'
 
-/** One state, or one of every DEX by name. */
+/** One state, or a map of states by DEX name. */
 export const PerpStates = z.union([PerpState, z.record(z.string(), z.union([PerpState, FailedDex]))])
 
 export interface PerpStateRequest {
@@ -27,7 +27,7 @@ export interface PerpStateRequest {
 type DexName = string | undefined
 type StateResult = Result<InfoAnswer, Failure>
 
-/** The state or the map of states. */
+/** Resolves the state or the map of states. */
 export async function perpState(
   { user, dex }: PerpStateRequest,
   from: Pick<Sources, 'upstream' | 'dexes' | 'after'>,
@@ -39,7 +39,7 @@ export async function perpState(
   return statesOf(dex, dexes.value, await fanOut(dexes.value, onDex, from))
 }
 
-/** The DEXes that a parsed `DexOrAll` means, the main one as undefined; one that does not exist is refused. */
+/** DEXes of a parsed `DexOrAll`, the main one as undefined; an unknown DEX fails. */
 export async function dexesOf(
   dex: DexName,
   from: Pick<Sources, 'dexes'>,
@@ -49,10 +49,10 @@ export async function dexesOf(
   return names.ok ? ok([undefined, ...names.value]) : names
 }
 
-/** The answer for what was asked, from the answers of its DEXes. */
-export function statesOf(asked: DexName, dexes: readonly DexName[], states: readonly StateResult[]): StateResult {
+/** Combines the states of the DEXes into one response. */
+export function statesOf(dex: DexName, dexes: readonly DexName[], states: readonly StateResult[]): StateResult {
   const [first] = states
-  if (first && (!isAllDexes(asked) || states.every(({ ok }) => !ok))) return first
+  if (first && (!isAllDexes(dex) || states.every(({ ok }) => !ok))) return first
   const entries = states.map((state, i) => {
     const name = dexes[i] ?? MAIN_DEX_KEY
     return `${JSON.stringify(name)}:${state.ok ? state.value.body : failedSlot({ dex: name }, state.error)}`

@@ -1,14 +1,14 @@
-// Fills of a coin that the log holds, for all who ask for them at nearly the same time: candles of any interval and window want
-// the same ones, and reading them costs the log a part of what it reads for everyone. What was read is shared, never a reading
-// under way, which may end with the request that began it. Law: what is too old to be shared goes with the next question.
+// Shares the log's fills of a coin between requests at nearly the same time: candles of any interval need the same
+// fills, and reading them loads the log. Only finished reads are shared, because a running one may end with its
+// request. Invariant: entries that are too old are removed on the next call.
 
 import type { FillHistory } from '../../archive/funding-spans.ts'
 import { BoundedMap } from '../../core/bounded-map.ts'
 import type { History } from '../ports.ts'
 
-/** Beside the second that an answer may be kept. */
+/** In addition to the second for which a response may be cached. */
 const SHARED_MS = 500
-/** Some minutes of a busy coin are a megabyte or two. */
+/** Maximum number of coins; some minutes of a busy coin take 1 to 2 MB. */
 const COINS_MOST = 8
 
 interface SharedFills {
@@ -19,7 +19,7 @@ interface SharedFills {
 
 const isShared = (readMs: number, nowMs: number) => nowMs >= readMs && nowMs - readMs < SHARED_MS
 
-/** Others than coins are asked for as before. */
+/** Scopes other than coins are not shared. */
 export function sharedFills(history: Pick<History, 'stored'>, now: () => number): Pick<History, 'stored'> {
   const coins = new BoundedMap<string, SharedFills>(COINS_MOST)
   return {

@@ -1,4 +1,4 @@
-// The fills of a user as the public API lists them: as they are, or those of TWAP orders beside their ids.
+// Fills of a user in the two lists of the public API: plain, or those of TWAP orders with their ids.
 
 import { fillIdOf, fillRows, sliceRows } from '../../archive/fill-rows.ts'
 import type { Failure } from '../../core/failure.ts'
@@ -10,7 +10,7 @@ import { type RowsRequest, rowsAnswer } from './own-rows.ts'
 const ROWS_MAX = 2_000
 
 interface FillsRequest extends RowsRequest {
-  /** Whether the parts of an order in one block are merged. */
+  /** Whether partial fills of one order in a block are merged. */
   readonly aggregateByTime?: boolean | undefined
 }
 
@@ -37,7 +37,7 @@ export function fillsAnswer(request: FillsRequest, list: FillsList, from: From):
   )
 }
 
-/** Newest first, in both lists of the public API. */
+/** TWAP fills, newest first in both lists of the public API. */
 export function slicesAnswer(
   request: FillsRequest,
   isWindowed: boolean,

@@ -1,5 +1,5 @@
-// What is no request, or meets nothing that works, by door: what is sent in place of the door's own, and what is said of it.
-// Other methods, HEAD and preflights of most doors are in edge.test.ts.
+// Invalid requests and unavailable sources by endpoint: the input and the expected error. Other methods, HEAD and
+// preflights are mostly in edge.test.ts.
 
 import type { Sent } from './requests.ts'
 import { type Convention, type DOORS, WALLET } from './table.ts'

@@ -1,5 +1,5 @@
-// Knocks at doors over real sockets, and reads what comes back by the convention that was promised: what is not worded to the
-// letter is told whole, so that a test sees it.
+// Sends requests over real sockets and reads the response in the promised format. Other formats are returned unchanged,
+// so that a test notices them.
 
 import { once } from 'node:events'
 import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http'

@@ -1,5 +1,5 @@
-// The contract of every door as a table: what the interface's specification says of each failure (info and WebSocket, of which
-// it says nothing, as docs/reference/info.md and docs/reference/websocket.md have it), how keys are presented, and what is no such thing.
+// The contract of every endpoint as a table: the error of each failure, the ways to send a key, and invalid ones.
+// Sources: the specification, docs/reference/info.md and docs/reference/websocket.md.
 
 /** How a refusal is worded: info also before an upgrade of `/ws`, rest also under `/platform` and `/admin`. */
 export type Convention = 'info' | 'rpc' | 'rest' | 'graphql'

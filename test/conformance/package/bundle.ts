@@ -1,4 +1,4 @@
-// The client package as it is published, and programs on it as bundlers of users make them.
+// The published client package, and bundles of programs that use it.
 
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'

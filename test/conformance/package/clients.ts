@@ -1,5 +1,5 @@
-// Four public SDKs, unmodified, against one gateway on the simulated exchange: what they ask by POST /info, and a frame of
-// every channel that they have and we serve. A channel that is added is asked for without a change here.
+// Four unmodified public SDKs against one gateway on the simulated exchange: their POST /info requests, and a frame of
+// every common channel. New channels are included automatically.
 
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
@@ -106,7 +106,7 @@ describe.skipIf(missingOfNpm !== null)('@nktkas/hyperliquid', () => {
   const typed = (values: readonly (readonly [string, unknown])[], group: string, kind: string) =>
     values.map(([name, value]) => [`${group}.${name[0]!.toUpperCase()}${name.slice(1)}${kind}`, value] as const)
 
-  it('asks every type that we serve, over HTTP and a socket, and is answered in its own types', async () => {
+  it('requests every served type over HTTP and a socket, with valid types', async () => {
     const sdk = await openNktkas(cast)
     const types = infoTypes(sdk)
     expect(types.length).toBeGreaterThanOrEqual(70)
@@ -125,7 +125,7 @@ describe.skipIf(missingOfNpm !== null)('@nktkas/hyperliquid', () => {
     await sdk.transport.close()
   })
 
-  it('is brought frames of every channel in its own types', async () => {
+  it('gets frames of every channel with valid types', async () => {
     const sdk = await openNktkas(cast)
     const frames = new Map<string, readonly unknown[]>()
     // Nothing becomes of the outcomes of the simulated exchange.
@@ -141,7 +141,7 @@ describe.skipIf(missingOfNpm !== null)('@nktkas/hyperliquid', () => {
     await sdk.transport.close()
   })
 
-  it('survives the refusal of a long body', async () => {
+  it('survives the rejection of a long body', async () => {
     const { transport } = await openNktkas(cast)
     // Cut in the middle, its echo would end the process.
     const long = { type: 'userFills', addresses: ['x'.repeat(20_000)] }
@@ -164,7 +164,7 @@ describe.skipIf(missingOfNpm !== null)('ccxt', () => {
   })
 
   // It rejects all that it waits for at whatever error, whoever sends it; and sends no subscription twice.
-  it('goes on with its other subscriptions when one is refused', async () => {
+  it('keeps other subscriptions if one is rejected', async () => {
     const exchange = await openCcxt(cast)
     await exchange.watchTrades(PERP)
     const waiting = exchange.watchTrades(PERP)
@@ -178,7 +178,7 @@ describe.skipIf(missingOfNpm !== null)('ccxt', () => {
 })
 
 describe.skipIf(missingOfNpm !== null)('npm hyperliquid', () => {
-  it('asks, and is called back by every channel', async () => {
+  it('requests data and gets callbacks of every channel', async () => {
     for (const level of ['log', 'error'] as const) vi.spyOn(console, level).mockReturnValue()
     const sdk = await openNpm(cast)
     const told = Object.getOwnPropertyNames(Object.getPrototypeOf(sdk.subscriptions)).flatMap(
@@ -195,19 +195,19 @@ describe.skipIf(missingOfNpm !== null)('npm hyperliquid', () => {
 })
 
 describe.skipIf(missingOfPython !== null)('the public Python SDK', () => {
-  it('asks, and is called back by every channel', async () => {
+  it('requests data and gets callbacks of every channel', async () => {
     expect(await pythonFailures(cast)).toEqual({})
   })
 })
 
 describe.skipIf(missingOfNpm !== null)('clients generated from /openapi.json', () => {
-  it('compile, and ask with the types of what they get', async () => {
+  it('compile and make typed requests', async () => {
     const printed = await generatedClients(join(exchange.folder, 'generated'), world.url, key)
     const said = expect.stringMatching(/^BTC [\d.]+\n422 nSigFigs: must be 2, 3, 4 or 5$/)
     expect(printed).toEqual({ 'openapi-fetch': said, 'hey-api': said, oazapfts: said })
   })
 
-  it('are made of documents that are valid', async () => {
+  it('are generated from valid documents', async () => {
     for (const path of ['/openapi.json', '/openapi/info/l2Book.json', '/openapi/info/metaAndAssetCtxs.json'])
       expect(await faultsOf((await (await fetch(world.url + path)).json()) as object), path).toBe('')
   })

@@ -1,5 +1,5 @@
-// What the client package promises, against a gateway that runs: plain functions, so that every runtime runs the same. Each
-// throws where it does not hold; `run` answers the names of those that did.
+// The client package's contract against a running gateway, as plain functions, so that every runtime runs the same.
+// Each throws on failure; `run` returns the names of the passed ones.
 
 import { type Book, createClient, type StreamEvent, type WeirClient, WeirError } from 'weir-client'
 import { openBooks } from 'weir-client/books'

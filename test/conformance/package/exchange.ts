@@ -1,4 +1,4 @@
-// The one simulated exchange, with a gateway before it, that all suites of a test file share.
+// The simulated exchange and its gateway, shared by all suites of a test file.
 
 import { afterAll, beforeAll } from 'vitest'
 import { type Exchange, startExchange, startWorld } from '../../kit/gateway.ts'

@@ -1,4 +1,4 @@
-// The Python of this machine that has what client-python/weir.py needs.
+// A local Python with the packages of client-python/weir.py.
 
 import { spawn, spawnSync } from 'node:child_process'
 import { join } from 'node:path'

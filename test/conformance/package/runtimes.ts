@@ -1,4 +1,4 @@
-// Runs one module in each runtime that users have: its `run(settings)` answers what held.
+// Runs one module in each runtime of users; its `run(settings)` returns the passed checks.
 
 import { spawn } from 'node:child_process'
 import { writeFileSync } from 'node:fs'

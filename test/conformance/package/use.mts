@@ -1,4 +1,4 @@
-// A program of a user, as their compiler and their Node see it: run in a fresh project by package.test.ts.
+// A user's program, compiled and run in a fresh project by package.test.ts.
 import { createClient, type Frame, type WeirError } from 'weir-client'
 import { openBooks } from 'weir-client/books'
 

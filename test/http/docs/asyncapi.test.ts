@@ -1,4 +1,4 @@
-// The published document of /ws, as a client's generator reads it.
+// The published document of /ws, as code generators read it.
 
 import { describe, expect, it } from 'vitest'
 import { asyncApiDocument } from '../../../src/http/docs/asyncapi.ts'
@@ -24,7 +24,7 @@ const { messages } = document.components
 const operations = Object.values(document.operations)
 const exampleOf = (name: string) => messages[name]!.examples[0]!.payload
 const named = (refs: Refs) => refs.map(({ $ref }) => $ref.split('/').at(-1)!)
-/** Names of all messages that a client sends, or that it gets. */
+/** Names of all messages in either direction. */
 const sent = operations.filter(({ action }) => action === 'receive').flatMap((one) => named(one.messages))
 const brought = operations.flatMap(({ action, messages: own, reply }) =>
   named(action === 'send' ? own : (reply?.messages ?? [])),
@@ -38,7 +38,7 @@ function lookUp(path: string): unknown {
 }
 
 describe('asyncapi.json', () => {
-  it('has two messages per channel: what asks for it, and what it brings', () => {
+  it('has two messages per channel: subscribe and data', () => {
     expect(sent).toEqual(expect.arrayContaining(CHANNELS.map(({ type }) => `subscribe.${type}`)))
     expect(brought).toEqual(expect.arrayContaining(CHANNELS.map(({ type }) => type)))
     for (const { type, frame } of CHANNELS) {
@@ -49,16 +49,16 @@ describe('asyncapi.json', () => {
     }
   })
 
-  it('gives an example of every frame of a client that the gateway takes', () => {
+  it('has an accepted example for every client frame', () => {
     expect(sent.length).toBe(CHANNELS.length + 4)
     for (const name of sent) expect(readFrame(JSON.stringify(exampleOf(name))).ok, name).toBe(true)
   })
 
-  it('has no message that nobody sends', () => {
+  it('has no unused message', () => {
     expect(Object.keys(messages).filter((name) => ![...sent, ...brought].includes(name))).toEqual([])
   })
 
-  it('refers to nothing that is not there', () => {
+  it('has no dangling references', () => {
     const refs = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map(([, ref]) => ref!)
     expect(refs.length).toBeGreaterThan(4 * CHANNELS.length)
     expect(refs.filter((ref) => lookUp(ref) === undefined)).toEqual([])

@@ -1,4 +1,4 @@
-// What `npm run deploy` finds wrong before wrangler runs.
+// Checks of `npm run deploy` before wrangler runs.
 
 import { describe, expect, it } from 'vitest'
 import { unstable_readConfig } from 'wrangler'
@@ -45,12 +45,12 @@ const saidOf = (change: Partial<GatewayConfig>) => said({ gateway: { ...gateway,
 const at = (url: string) => saidOf(upstreams({ name: 'node', url }))
 
 describe('a deploy', () => {
-  it('has nothing against good files and an account that is ready', () => {
+  it('accepts valid files and a ready account', () => {
     expect(said({})).toEqual([])
     expect(said({ scope: 'routes' })).toEqual([])
   })
 
-  it('says what is wrong with the Worker that runs SQL', () => {
+  it('reports errors of the SQL Worker', () => {
     const lines = said({
       workers: { gateway, live, sql: { ...sqlFile, name: 'other', vars: { SQL_RUNNERS: '0', SQL_TOKEN: '' } } },
     })
@@ -60,7 +60,7 @@ describe('a deploy', () => {
     ])
   })
 
-  it('says what selling lacks: variables, secrets, and a log that opens accounts', () => {
+  it('reports missing settings for selling', () => {
     const SIGNUP_SETTINGS = JSON.stringify({ turnstileSiteKey: '0x4AAAAAAADnPIDROrmt1Wwj' })
     const sells = { CHECKOUT: 'stripe', SIGNUP: 'http', SIGNUP_SETTINGS }
     const lines = saidOf({ vars: { ...gateway.vars, ...sells } })
@@ -72,7 +72,7 @@ describe('a deploy', () => {
     ])
   })
 
-  it('names nodes of chains that no Worker can reach, without what may be a key in their addresses', () => {
+  it('reports unreachable chain nodes without possible keys in their URLs', () => {
     const chains = [{ name: 'evm', urls: ['https://rpc.example.com/key', 'http://127.0.0.1:8545/secret'] }]
     const lines = saidOf({ vars: { ...gateway.vars, RPC_CHAINS: JSON.stringify(chains) } })
     expect(lines).toEqual([
@@ -82,7 +82,7 @@ describe('a deploy', () => {
     expect(lines[1]).not.toContain('secret')
   })
 
-  it('names everything that is wrong at once', () => {
+  it('reports all errors at once', () => {
     const { d1_databases, kv_namespaces } = files
     const vars = { ...files.vars, BOOK_HUBS: '8', PATH_KEYS: 'no' }
     const lines = said({ gateway: { ...gateway, d1_databases, kv_namespaces, vars }, account: null })
@@ -98,7 +98,7 @@ describe('a deploy', () => {
     ])
   })
 
-  it('asks for the bindings by the names that the code has for them', () => {
+  it('requires the bindings by the names in the code', () => {
     const [database, history] = gateway.d1_databases
     expect(saidOf({ d1_databases: [{ ...database!, binding: 'weir_accounts' }, history!] })).toEqual([
       'error: wrangler.toml must have one [[d1_databases]] with binding = "ACCOUNTS", and has weir_accounts, HISTORY: only ids are yours.',
@@ -108,7 +108,7 @@ describe('a deploy', () => {
     ])
   })
 
-  it('takes a whole archive, none, and no half of one', () => {
+  it('accepts a complete archive or none', () => {
     const { live } = facts
     const bare = (file: typeof gateway) => ({
       ...file,
@@ -126,7 +126,7 @@ describe('a deploy', () => {
     ])
   })
 
-  it('tells a variable that is missing from one that is wrong or not known', () => {
+  it('distinguishes missing, invalid and unknown variables', () => {
     const { BOOK_HUBS, ...vars } = gateway.vars
     expect(saidOf({ vars: { ...vars, BOOKHUBS: BOOK_HUBS } })).toEqual([
       'error: wrangler.toml: BOOK_HUBS is missing: it must be a whole number from 1 to 64 (you sent "BOOKHUBS").',
@@ -138,7 +138,7 @@ describe('a deploy', () => {
     [{ timeout: 5 }, /^error: wrangler.toml: UPSTREAMS 0.timeout: unknown field; did you mean "timeoutMs"/],
     [{ budget: 5 }, /^error: wrangler.toml: UPSTREAMS 0.budget: must be at least 240/],
     [{ url: 'https://node.example.com' }, /^warning: Source "node": .* has no path; nodes answer at \/info/],
-  ])('says of a source with %j what it is to be', (field, words) => {
+  ])('explains the expected form of a source with %j', (field, words) => {
     const source = { name: 'node', url: 'https://node.example.com/info', ...field }
     expect(saidOf(upstreams(source))).toEqual([expect.stringMatching(words)])
   })
@@ -170,7 +170,7 @@ describe('a deploy', () => {
       upstreams(...SOURCES, { name: 'x', url: `https://a.example/${'x'.repeat(5120)}` }),
       /^error: UPSTREAMS is larger than 5120 bytes/,
     ],
-  ])('says what is wrong with %s', (_, change, line) => {
+  ])('reports errors of %s', (_, change, line) => {
     expect(saidOf(change)).toEqual([expect.stringMatching(line)])
   })
 
@@ -184,7 +184,7 @@ describe('a deploy', () => {
     'node',
     'node.lan',
     'a.internal',
-  ])('refuses a source at %s, which no Worker reaches', (host) => {
+  ])('rejects a source at %s, which no Worker can reach', (host) => {
     expect(at(`http://${host}/info`)[0]).toMatch(/^error: Source "node": no Worker can reach http/)
   })
 
@@ -220,7 +220,7 @@ describe('a deploy', () => {
       /^error: ACCOUNTS has no table audit, although its migrations are noted as applied.*schemas\/d1\/accounts/,
     ],
     ['migrations cannot be read', account({ migrations: null }), /^warning: The migrations/],
-  ])('says where %s', (_, change, line) => {
+  ])('reports where %s', (_, change, line) => {
     expect(said(change)).toEqual([expect.stringMatching(line)])
   })
 
@@ -249,7 +249,7 @@ describe('a deploy', () => {
       { given: { ADMIN_TOKEN: 'short', FEED_TOKEN: undefined, KEY_SECRET: 'x'.repeat(32) } },
       /^error: ADMIN_TOKEN of the environment or \.secrets\.json has less than 32 characters/,
     ],
-  ])('the first time takes %s for what it is', (_, change, line) => {
+  ])('the first time handles %s', (_, change, line) => {
     const lines = said({ ...change, scope: 'first' })
     const paid = 'note: The account needs the Workers Paid plan: docs/operators/reference/costs.md.'
     const place =
@@ -260,7 +260,7 @@ describe('a deploy', () => {
     )
   })
 
-  it('asks for the zone of its own address, which pipelines must not reach', () => {
+  it('requires the zone of its own address, which pipelines must not reach', () => {
     const routes = [{ pattern: 'api.example.com', custom_domain: true }, 'www.example.net/*']
     const own = (vars: object) => said({ gateway: { ...gateway, routes, vars: { ...gateway.vars, ...vars } } })
     const missing = (host: string) => expect.stringMatching(`^error: routes: ${host} is of no domain`)
@@ -269,7 +269,7 @@ describe('a deploy', () => {
     expect(own(zones).filter((line) => line.includes('routes'))).toEqual([])
   })
 
-  it('refuses settings that leave open what must be closed, in every file', () => {
+  it('rejects insecure settings in every file', () => {
     const open = { ...facts.workers.live, preview_urls: true }
     expect(said({ workers: { ...facts.workers, live: open } })).toEqual([
       expect.stringMatching(/^error: wrangler.live.toml: preview_urls must be false/),

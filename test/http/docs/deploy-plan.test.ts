@@ -1,4 +1,4 @@
-// What a dry run says of a deploy, and whether tables are what migrations make.
+// The plan of a dry run, and the comparison of tables with migrations.
 
 import { describe, expect, it } from 'vitest'
 import { schemaFaults } from '../../../scripts/d1-schema.ts'
@@ -24,7 +24,7 @@ const facts: PlanFacts = {
 const plan = (change: Partial<PlanFacts> = {}) => deployPlan({ ...facts, ...change }).join('\n')
 
 describe('a plan', () => {
-  it('names all that is made, and the command for all that is missing, without an account', () => {
+  it('lists everything it creates, and the commands for missing parts, without an account', () => {
     const text = plan()
     for (const name of ['weir-accounts', 'weir-history'])
       expect(text).toContain(
@@ -38,7 +38,7 @@ describe('a plan', () => {
     expect(order).toEqual(['  1. weir-sql', '  2. weir-live', '  3. weir', '  4. weir-live'])
   })
 
-  it('orders the other deploys, and says what the account has', () => {
+  it('orders later deploys and lists what the account has', () => {
     expect(plan({ scope: 'routes' }).match(/^ {2}\d\. \S+/gm)).toEqual(['  1. weir'])
     expect(plan({ scope: 'both' }).match(/^ {2}\d\. \S+/gm)).toEqual(['  1. weir-sql', '  2. weir-live', '  3. weir'])
     const ids = gateway.d1_databases.map((one) => ({ ...one, database_id: 'x' }))
@@ -56,7 +56,7 @@ describe('tables', () => {
   const found = (...statements: string[]) =>
     statements.map((sql) => ({ type: sql.split(' ')[1]!.toLowerCase(), name: sql.split(' ')[2]!, sql }))
 
-  it('that the migrations make are as good, whatever else is there, in any order', () => {
+  it('that match the migrations are accepted, in any order and next to others', () => {
     const more = found(
       'CREATE INDEX by_y ON a (y, x)',
       'CREATE TABLE a (x INTEGER NOT NULL, -- why\n y TEXT, z TEXT) STRICT',
@@ -71,12 +71,12 @@ describe('tables', () => {
       ['table a without x INTEGER NOT NULL'],
     ],
     [found('CREATE TABLE a (x INTEGER NOT NULL, y TEXT)', 'CREATE INDEX by_y ON a (y)'), ['index by_y without (y, x)']],
-  ])('that are missing or otherwise are named: %#', (rows, faults) => {
+  ])('that are missing or different are listed: %#', (rows, faults) => {
     expect(schemaFaults(expected, rows)).toEqual(faults)
   })
 })
 
-it('the first file of the live Worker lacks its binding to the gateway, and nothing else', () => {
+it('the first file of the live Worker lacks only its binding to the gateway', () => {
   const toml =
     'name = "weir-live"\n[[services]]\nbinding = "GATEWAY"\nservice = "weir" # [it]\n\n[[services]]\nservice = "weir-sql"\n[vars]\nA = "[x]"\n'
   expect(withoutService(toml, 'weir')).toBe(

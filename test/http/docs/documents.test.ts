@@ -1,4 +1,4 @@
-// The published documents: OpenAPI as a client reads it, the route that serves it, the tables in docs/.
+// The published documents: OpenAPI, its route, and the tables in docs/.
 
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
@@ -41,7 +41,7 @@ const nameOf = (type: string) => type[0]!.toUpperCase() + type.slice(1)
 const byType = (value: (type: string) => unknown) => Object.fromEntries(TYPES.map((type) => [type, value(type)]))
 
 describe('openapi.json', () => {
-  it('has POST /info once, with a request and an answer of every type', () => {
+  it('has POST /info once, with a request and a response of every type', () => {
     expect(document.openapi).toBe('3.1.0')
     const { post } = document.paths['/info']!
     const requests = byType((type) => refTo(`${nameOf(type)}Request`).$ref)
@@ -66,7 +66,7 @@ describe('openapi.json', () => {
     expect(Object.keys(post!.responses)).toEqual(expect.arrayContaining(['401', '402', '422', '502']))
   })
 
-  it('describes each type alone elsewhere, with its own answer', async () => {
+  it('has a separate document per type with its response', async () => {
     const routes = docsRoutes(ENDPOINTS, '')
     for (const [{ type, request, response, example }, one] of ofTypes) {
       const { post } = one.paths['/info']!
@@ -85,7 +85,7 @@ describe('openapi.json', () => {
       expect((await routes.request(path)).status).toBe(404)
   })
 
-  it('is what generators take: paths without a fragment, and operations with an id of their own and a 2xx', () => {
+  it('suits generators: paths without fragments, operations with a unique id and a 2xx response', () => {
     for (const one of documents) {
       expect(one.info).toMatchObject({ license: { name: 'MIT', identifier: 'MIT' } })
       expect(Object.keys(one.paths).filter((path) => /[#?]/.test(path))).toEqual([])
@@ -93,7 +93,7 @@ describe('openapi.json', () => {
       expect(ids.filter((id, at) => id === undefined || ids.indexOf(id) !== at)).toEqual([])
       const noSuccess = operationsOf(one).filter(({ responses }) => !Object.keys(responses).some((s) => /^2/.test(s)))
       expect(noSuccess.map(({ operationId }) => operationId)).toEqual([])
-      // Such a tuple is an array of nothing to some.
+      // Some generators read such a tuple as an empty array.
       expect(JSON.stringify(one)).not.toContain('"items":false')
     }
     expect(Object.keys(schemas).filter((name) => !/^[A-Za-z]\w*$/.test(name))).toEqual([])
@@ -101,13 +101,13 @@ describe('openapi.json', () => {
     expect(new Set(folded).size).toBe(folded.length)
   })
 
-  it('says what a query costs', () => {
+  it('states the price of each query', () => {
     const costOf = (name: string) => /(Credits: .*?)\. /.exec(schemas[`${name}Request`]!.description)![1]
     expect(costOf('Meta')).toBe('Credits: 1')
     expect(costOf('ClearinghouseState')).toBe('Credits: 1, 10 flat for `dex` `*` or `ALL_DEXES`')
   })
 
-  it('lets answers gain fields', () => {
+  it('allows responses to gain fields', () => {
     expect(JSON.stringify(documents.slice(1))).not.toContain('"additionalProperties":false')
     for (const { responses } of ENDPOINTS) {
       for (const { schema } of Object.values(responses)) {
@@ -116,7 +116,7 @@ describe('openapi.json', () => {
     }
   })
 
-  it('refers to nothing that it does not hold', () => {
+  it('has no dangling references', () => {
     for (const one of documents) {
       const refs = [...JSON.stringify(one).matchAll(/"(#\/[^"]+)"/g)].map(([, ref]) => ref!)
       expect(refs.length).toBeGreaterThan(10)
@@ -129,7 +129,7 @@ describe('openapi.json', () => {
     }
   })
 
-  it('says beside the paths how sockets are opened, and with what they are refused', () => {
+  it('describes socket upgrades and their errors outside the paths', () => {
     const { get } = document['x-websockets']['/ws'] as unknown as {
       get: { parameters: { name: string; in: string }[]; responses: Record<string, { $ref?: string }> }
     }
@@ -140,7 +140,7 @@ describe('openapi.json', () => {
     expect(Object.keys(document['x-websockets'])).toEqual(['/ws', '/graphql'])
   })
 
-  it('has the events that are sent to webhooks, each with an example that fits', () => {
+  it('has the webhook events, each with a valid example', () => {
     const { webhooks } = document
     expect(Object.keys(webhooks)).toEqual(['credits.low', 'pipeline.paused', 'test'])
     for (const { schema, example } of EVENTS) {
@@ -152,7 +152,7 @@ describe('openapi.json', () => {
     TestEvent.strict().parse(JSON.parse(testBody('evt_2', 'a', 3)))
   })
 
-  it('is served without a key, the same every time', async () => {
+  it('is served without a key, with identical bytes', async () => {
     const routes = docsRoutes(ENDPOINTS, '')
     for (let i = 0; i < 2; i++) {
       const response = await routes.request('/openapi.json')
@@ -162,11 +162,11 @@ describe('openapi.json', () => {
   })
 })
 
-describe('what is served for programs', () => {
+describe('the documents for programs', () => {
   const SDL = 'type Query'
   const routes = docsRoutes(ENDPOINTS, SDL)
 
-  it('has the schema of GraphQL as it is given', async () => {
+  it('include the GraphQL schema unchanged', async () => {
     const { status, headers, text } = await asked('/graphql/schema.graphql')
     expect([status, headers.get('content-type'), text]).toEqual([200, 'text/plain; charset=utf-8', SDL])
   })
@@ -192,7 +192,7 @@ describe('what is served for programs', () => {
     },
   )
 
-  it('is short on the wire', async () => {
+  it('are compressed', async () => {
     const { headers } = await asked('/openapi.json', { 'accept-encoding': 'gzip, br' })
     expect(headers.get('content-encoding')).toBe('br')
   })
@@ -207,25 +207,25 @@ describe.each([
   ['info types', 'docs/reference/info.md', infoTable(), CATALOGUE],
   ['channels', 'docs/reference/websocket.md', channelTable(), CHANNELS],
 ] as const)('the table of %s', (name, path, table, catalogue) => {
-  it('lists every one once', () => {
+  it('lists each entry once', () => {
     const listed = [...table.matchAll(/^\| (`.*?) \|/gm)].flatMap(([, cell]) => cell!.split(', '))
     expect(listed.sort()).toEqual(catalogue.map(({ type }) => `\`${type}\``).sort())
   })
 
-  it('stands in its document as the catalogue has it', () => {
+  it('matches the catalogue', () => {
     const document = readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8')
     expect(withPart(document, name, table)).toBe(document)
   })
 })
 
 describe('a generated part', () => {
-  it('is put between its markers and nowhere else', () => {
+  it('is inserted only between its markers', () => {
     const stale = 'a\n<!-- x -->\nold\n<!-- /x -->\nb'
     expect(withPart(stale, 'x', 'new')).toBe('a\n<!-- x -->\nnew\n<!-- /x -->\nb')
     expect(withPart('<!-- x -->\n<!-- /x -->', 'x', 'new')).toBe('<!-- x -->\nnew\n<!-- /x -->')
   })
 
-  it('is not lost where a marker is', () => {
+  it('is not lost if a marker is missing', () => {
     for (const text of ['no markers', '<!-- x -->', '<!-- /x -->\n<!-- x -->'])
       expect(() => withPart(text, 'x', 'new')).toThrow('markers')
   })

@@ -1,5 +1,5 @@
-// A Durable Object has to be named in six places; here they hold each other. CONTRIBUTING.md tells the steps. That of the SQL
-// Worker is bound by its own Worker alone.
+// A Durable Object must be declared in six places, which are compared here; CONTRIBUTING.md lists the steps. The object
+// of the SQL Worker is bound only by its own Worker.
 
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -40,7 +40,7 @@ it.each([
   expect(all(read(path), pattern)).toEqual(classes.toSorted())
 })
 
-it('every class has come with one migration', () => {
+it('every class has one migration', () => {
   const added = all(read('wrangler.live.toml'), /^new_sqlite_classes = \[([^\]]*)\]/gm)
   expect(added.flatMap((list) => all(list, /"(\w+)"/g)).sort()).toEqual(ofLive.toSorted())
 })

@@ -1,11 +1,11 @@
-// The first deploy asks for log and hubs, so that nobody else does from elsewhere.
+// The first deploy opens log and hubs, so that they are not created from another place.
 
 import { expect, it } from 'vitest'
 import { addressOf, firstRequest } from '../../../scripts/first-request.ts'
 
 const deploy = (worker: string, targets: string[]) => JSON.stringify({ type: 'deploy', worker_name: worker, targets })
 
-it('finds the address in what wrangler wrote, the newest and a name alone', () => {
+it('finds the address in the output of wrangler, the newest one or a bare name', () => {
   const lines = [
     '{"type":"wrangler-session"}',
     deploy('weir', ['https://old.example']),
@@ -20,7 +20,7 @@ it('finds the address in what wrangler wrote, the newest and a name alone', () =
   expect(addressOf('', 'weir')).toBeNull()
 })
 
-it('asks until all hubs follow, and says where they were asked for', async () => {
+it('retries until all hubs follow, and reports the location', async () => {
   const answers = [
     'not found',
     '{}',
@@ -36,7 +36,7 @@ it('asks until all hubs follow, and says where they were asked for', async () =>
   expect(asked).toEqual(Array(4).fill('https://w/status'))
 })
 
-it('says plainly that nothing came of it, or not all', async () => {
+it('reports a partial or complete failure', async () => {
   const none = await firstRequest(
     'https://w',
     4,

@@ -1,4 +1,4 @@
-// Migrations of D1: what the platform's remote splitter makes of them, and what they leave to the code.
+// D1 migrations: compatibility with the platform's statement splitter, and rules for the code.
 
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,18 +14,18 @@ const MASTER = 'SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY nam
 describe.each(['accounts', 'history'])('migrations of %s', (database) => {
   const files = filesOf(database)
 
-  it('are applied alike by a splitter that cuts at every semicolon, and whole', () => {
+  it('give the same result when split at every semicolon', () => {
     const remote = new RemoteD1()
     const whole = new DatabaseSync(':memory:')
     for (const file of files) {
       remote.query(`${read(file)}\nSELECT 1;`)
       whole.exec(read(file))
     }
-    // A table cut in pieces keeps the same text, since no comment ends a statement.
+    // Splitting does not change the text of a table, because no comment ends a statement.
     expect(remote.query(MASTER)[0]).toEqual(whole.prepare(MASTER).all())
   })
 
-  it.each(files)('%s has nothing that a splitter of another kind could stumble over', (file) => {
+  it.each(files)('%s is safe for other statement splitters', (file) => {
     const text = read(file)
     expect(text).not.toMatch(/\r|\bTRIGGER\b|\bBEGIN\b|\/\*/i)
     const comments = text.match(/--.*/g) ?? []
@@ -35,7 +35,7 @@ describe.each(['accounts', 'history'])('migrations of %s', (database) => {
   })
 })
 
-it('a trigger, and a semicolon in a comment, fail at such a splitter and leave nothing', () => {
+it('a trigger or a semicolon in a comment fails at such a splitter without effects', () => {
   const remote = new RemoteD1()
   const table = 'CREATE TABLE audit (number INTEGER PRIMARY KEY) STRICT;\n'
   const trigger =
@@ -46,7 +46,7 @@ it('a trigger, and a semicolon in a comment, fail at such a splitter and leave n
   expect(remote.query(MASTER)).toEqual([[]])
 })
 
-it('no code but the audit store writes to the audit, and that only adds', () => {
+it('only the audit store writes to the audit log, and only inserts', () => {
   const writes = /\b(?:INSERT(?: OR \w+)?|REPLACE) INTO audit|\bUPDATE (?:OR \w+ )?audit|\bDELETE FROM audit/gi
   const files = globSync('src/**/*.ts', { cwd: ROOT })
   const found = files.flatMap((file) => (read(file).match(writes) ?? []).map((write) => `${file}: ${write}`))
@@ -55,7 +55,7 @@ it('no code but the audit store writes to the audit, and that only adds', () => 
   expect(read(store)).not.toMatch(/ON CONFLICT/i)
 })
 
-it('no code but the copy of usage writes sums of days, and in one batch with it', () => {
+it('only the usage copy writes daily sums, in one batch', () => {
   const writes = /\b(?:INTO|UPDATE|FROM) usage_days/g
   const files = globSync('src/**/*.ts', { cwd: ROOT })
   const found = files.flatMap((file) => (read(file).match(writes) ?? []).map((write) => `${file}: ${write}`))

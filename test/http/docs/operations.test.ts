@@ -1,4 +1,4 @@
-// Pages for operators against the code: the example of sources, and the costs of a month.
+// Operator pages compared with the code: the example of sources and the monthly cost.
 
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
@@ -7,7 +7,7 @@ import { parseSources } from '../../../src/upstream/sources.ts'
 
 const read = (path: string) => readFileSync(new URL(`../../../docs/operators/${path}`, import.meta.url), 'utf8')
 
-it('the example of UPSTREAMS is a list of sources', () => {
+it('the example of UPSTREAMS is valid', () => {
   const sources = parseSources(/^UPSTREAMS = '''$([^']+)'''$/m.exec(read('guides/configure-sources.md'))![1]!)
   expect(sources.ok && sources.value.map(({ name, types, budget }) => [name, types?.length, budget])).toEqual([
     ['node', 28, undefined],
@@ -20,7 +20,7 @@ it.each([
   ['with 400 such coins', 0, 400, 4, 0],
   ['each relay', 1, 100, 4, 22],
   ['each further hub', 0, 100, 5, 22],
-])('a month costs what the page says: %s', (row, relays, coins, hubs, beside) => {
+])('the monthly cost matches the page: %s', (row, relays, coins, hubs, beside) => {
   const [, told] = new RegExp(`^\\| ${row}.*\\| \\$([\\d.]+) (?:in all|more) \\|$`, 'm').exec(
     read('reference/costs.md'),
   )!

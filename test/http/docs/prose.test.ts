@@ -24,7 +24,7 @@ const anchorsOf = (page: string) =>
       .replaceAll(' ', '-'),
   )
 
-it.each(pages)('%s links to what there is', (path) => {
+it.each(pages)('%s has valid links', (path) => {
   const links = [...read(path).matchAll(/\]\((?!https?:)([^)\s]+)\)/g)].map(([, link]) => link!)
   const broken = links.filter((link) => {
     const [file, anchor] = link.split('#')
@@ -35,7 +35,7 @@ it.each(pages)('%s links to what there is', (path) => {
   expect(broken).toEqual([])
 })
 
-it.each(pages)('%s names files that there are', (path) => {
+it.each(pages)('%s names existing files', (path) => {
   const paths = [...read(path).matchAll(/`([\w.-]+(?:\/[\w.-]+)+\.(?:ts|mjs|json|md|toml|sh|py))`/g)].map(
     ([, one]) => one!,
   )
@@ -54,7 +54,7 @@ it('the README is one page that names every package', () => {
   expect(packages.filter((name) => !told.includes(name))).toEqual([])
 })
 
-it('every package says which Node it needs, as the pages do', () => {
+it('every package states its Node version, as the pages do', () => {
   const manifests = globSync(['package.json', 'examples/package.json', 'test/*/package.json'], { cwd: ROOT })
   const nodes = manifests.map((path) => [path, (JSON.parse(read(path)) as typeof manifest).engines?.node] as const)
   expect(nodes.filter(([, node]) => !/^>=\d+(\.\d+)?$/.test(node ?? ''))).toEqual([])
@@ -73,14 +73,14 @@ it('every package says which Node it needs, as the pages do', () => {
   expect(read('examples/README.md')).toContain(`Node ${examples} or newer`)
 })
 
-it('the map has the folders of src, and no other', () => {
+it('the map lists exactly the folders of src', () => {
   const map = read('docs/internals/architecture.md').split('## Map')[1]!.split('## Flows')[0]!
   const told = rowsOf(map).flatMap((cell) => /^`(src\/[\w-]+)`$/.exec(cell)?.[1] ?? [])
   const folders = readdirSync(join(ROOT, 'src'), { withFileTypes: true }).filter((entry) => entry.isDirectory())
   expect(told.sort()).toEqual(folders.map(({ name }) => `src/${name}`).sort())
 })
 
-it('every command of npm is told of', () => {
+it('every npm command is documented', () => {
   const told = [...read('docs/operators/reference/commands.md').matchAll(/`npm (?:run )?([a-z:]+)/g)].map(
     ([, name]) => name,
   )
@@ -89,7 +89,7 @@ it('every command of npm is told of', () => {
   expect(told.filter((name) => !commands.includes(name!))).toEqual([])
 })
 
-it('every limit of a plan is told of, with the numbers that the first plans have', () => {
+it('every plan limit is documented, with the values of the first plans', () => {
   const rows = read('docs/reference/rate-limits.md').split('\n')
   const cellsOf = (name: string) =>
     rows.filter((row) => row.startsWith(`| \`${name}\` | `)).map((row) => row.split(' | '))
@@ -102,7 +102,7 @@ it('every limit of a plan is told of, with the numbers that the first plans have
   }
 })
 
-it('every variable of both Workers is told of', () => {
+it('every variable of both Workers is documented', () => {
   const vars = ['wrangler.toml', 'wrangler.live.toml'].flatMap((file) => {
     const [, section = ''] = /^\[vars\]\n([\s\S]*?)\n\n\[/m.exec(read(file)) ?? []
     return [...section.matchAll(/^([A-Z_]+) =/gm)].map(([, name]) => name!)
@@ -126,7 +126,7 @@ it('the index lists every page of decisions, and each section has a decision, a 
       ])
 })
 
-it('every close code that the code has is told of', () => {
+it('every close code is documented', () => {
   const source = globSync('src/relay/**/*.ts', { cwd: ROOT }).map(read).join('\n')
   const closes = [...source.matchAll(/(?:\bend\(|return \[)(\d{4}), /g)].map(([, code]) => code!)
   expect(new Set(closes).size).toBeGreaterThan(5)

@@ -25,7 +25,7 @@ const cited = new Set(
     .flatMap((comment) => comment.match(/(?:WS|FEED|PIPE|GQL)-\d+/g)!),
 )
 
-it.each(Object.entries(DOCUMENTS))('every %s rule has a number of its own and a test', (name, path) => {
+it.each(Object.entries(DOCUMENTS))('every %s rule has a unique number and a test', (name, path) => {
   const rules = rulesOf(path)
   expect(rules.length).toBeGreaterThan(10)
   expect(rules.filter((rule) => !rule.startsWith(`${name}-`))).toEqual([])
@@ -33,7 +33,7 @@ it.each(Object.entries(DOCUMENTS))('every %s rule has a number of its own and a 
   expect(rules.filter((rule) => !cited.has(rule)).sort(byNumber)).toEqual([])
 })
 
-it('no test and no document refers to a rule that there is not', () => {
+it('no test or document refers to an unknown rule', () => {
   const rules = new Set(Object.values(DOCUMENTS).flatMap(rulesOf))
   const written = Object.values(DOCUMENTS).flatMap((path) => read(path).match(/\b(?:WS|FEED|PIPE|GQL)-\d+\b/g)!)
   expect([...cited, ...written].filter((rule) => !rules.has(rule))).toEqual([])

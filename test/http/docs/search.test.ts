@@ -1,4 +1,4 @@
-// What the search of the documentation finds.
+// Search of the documentation.
 
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
@@ -11,7 +11,7 @@ const page = (title: string, more: Partial<IndexedPage> = {}): IndexedPage => {
 }
 const found = (pages: readonly IndexedPage[], typed: string) => searchPages(pages, typed).map(({ title }) => title)
 
-it('finds the page of a name first, then names that begin so, have it, fields, summaries', () => {
+it('ranks exact names first, then prefixes, parts, fields and summaries', () => {
   const pages = [
     page('status', { summary: 'of the coin' }),
     page('l2Book', { words: 'coin nsigfigs' }),
@@ -23,13 +23,13 @@ it('finds the page of a name first, then names that begin so, have it, fields, s
   expect(found(pages, ' COIN ')).toEqual(['coin', 'coins', 'bitcoin', 'l2Book', 'status'])
 })
 
-it('wants every word, and nothing typed finds nothing', () => {
+it('requires every word, and an empty query finds nothing', () => {
   const pages = [page('l2Book', { words: 'coin' }), page('meta', { words: 'dex' })]
   expect(found(pages, 'book coin')).toEqual(['l2Book'])
   expect([found(pages, 'book dex'), found(pages, '  ')]).toEqual([[], []])
 })
 
-it('shows why something is so behind what it is, and twelve pages at most', () => {
+it('ranks decisions last and returns at most twelve pages', () => {
   const why = page('Books', { address: '/docs/internals/decisions/02-books' })
   expect(found([why, page('l2Book')], 'book')).toEqual(['l2Book', 'Books'])
   expect(found(Array(30).fill(page('book')), 'book')).toHaveLength(12)

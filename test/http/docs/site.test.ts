@@ -21,7 +21,7 @@ const pages = docsPages(join(import.meta.dirname, '../../..'))
 const files = docsFiles(pages, { style: '/assets/docs.css', script: '/assets/docs.js' })
 const addresses = pages.map(({ address }) => address)
 const html = (address: string) => files.get(`${address.slice(1)}.html`)!
-/** What Worker 1 and the console answer themselves. */
+/** Paths served by the Worker and the console. */
 const ELSEWHERE = [
   '/openapi.json',
   '/asyncapi.json',
@@ -35,14 +35,14 @@ const ELSEWHERE = [
 const LOADED = ['/assets/docs.css', '/assets/docs.js', '/icon.svg']
 
 describe('the pages', () => {
-  it('of documents have a place in the menu', () => {
+  it('of documents are in the menu', () => {
     const paths = globSync(DOCUMENTS, { cwd: join(import.meta.dirname, '../../..') })
     expect(paths.length).toBeGreaterThan(50)
     expect(unplacedOf(new Map(paths.map((path) => [path, ''])))).toEqual([])
     expect(unplacedOf(new Map([['docs/new.md', '']]))).toEqual(['docs/new.md'])
   })
 
-  it('are there for every type, channel and endpoint, each once', () => {
+  it('exist once for every type, channel and endpoint', () => {
     expect(addresses.filter((address, at) => addresses.indexOf(address) !== at)).toEqual([])
     const wanted = [
       ...CATALOGUE.map(({ type }) => `/docs/info/${type}`),
@@ -53,7 +53,7 @@ describe('the pages', () => {
     expect(html('/docs')).toContain('<title>Weir documentation</title>')
   })
 
-  it('link to what there is, heading by heading, and the Markdown does so too', () => {
+  it('have valid links to pages and headings, also in Markdown', () => {
     const broken = pages.flatMap(({ address }) => {
       const page = html(address)
       const links = [...page.matchAll(/ href="([^"]+)"/g)].map(([, link]) => link!)
@@ -72,7 +72,7 @@ describe('the pages', () => {
     expect(lost).toEqual([])
   })
 
-  it('have a place for each heading, once', () => {
+  it('have unique heading anchors', () => {
     for (const { address } of pages) {
       const ids = [...html(address).matchAll(/ id="([^"]+)"/g)].map(([, id]) => id)
       expect([address, ids.filter((id, at) => ids.indexOf(id) !== at)]).toEqual([address, []])
@@ -80,14 +80,14 @@ describe('the pages', () => {
     }
   })
 
-  it('have nothing inline and load nothing from elsewhere', () => {
+  it('have no inline code and load nothing from other hosts', () => {
     for (const { address } of pages) {
       const page = html(address)
       expect([address, page.match(/<style| style=|<script>| on\w+="|src="(?!\/)/g)]).toEqual([address, null])
     }
   })
 
-  it('say types in words, and every field has a meaning', () => {
+  it('describe types in words, and every field has a meaning', () => {
     const reference = pages.filter(({ address }) => /^\/docs\/(info|channels|rest)\/./.test(address))
     for (const { address, markdown } of reference)
       expect([address, markdown.match(/\$ref|anyOf|oneOf|additionalProperties|"pattern"|minLength/g)]).toEqual([
@@ -107,7 +107,7 @@ describe('the pages', () => {
         [query, body?.schema, ...Object.values(responses).map(({ schema }) => schema)].map((schema) => [id, schema]),
       ),
     ] as unknown as readonly (readonly [string, z.ZodType | undefined])[]
-    // A name that is no word says nothing.
+    // A name that is not a word needs a description.
     const unsaid = schemas.flatMap(([owner, schema]) =>
       (schema === undefined ? [] : fieldRows(schema))
         .filter((row) => !/[a-z]{2}/i.test(meaningOf(row)))
@@ -117,8 +117,8 @@ describe('the pages', () => {
   })
 })
 
-describe('what is shown', () => {
-  it('parses: JSON is JSON, and subscriptions of GraphQL fit the schema', () => {
+describe('page content', () => {
+  it('is valid: JSON parses, and GraphQL subscriptions match the schema', () => {
     for (const { address, markdown } of pages.filter((page) => /\/(info|channels|rest)\/./.test(page.address))) {
       for (const [, text] of markdown.matchAll(/```json\n([\s\S]*?)\n```/g))
         expect(() => JSON.parse(text!), `${address}: ${text}`).not.toThrow()
@@ -129,7 +129,7 @@ describe('what is shown', () => {
     }
   })
 
-  it('calls endpoints with parts and queries that they take', () => {
+  it('calls endpoints with valid paths and queries', () => {
     for (const endpoint of ENDPOINTS) {
       const [path, query = ''] = examplePath(endpoint).split('?')
       const names = [...endpoint.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)
@@ -145,7 +145,7 @@ describe('what is shown', () => {
     expect(Object.keys(QUERY_EXAMPLES).filter((id) => !ENDPOINTS.some((endpoint) => endpoint.id === id))).toEqual([])
   })
 
-  it('is escaped, whatever a definition says', () => {
+  it('is escaped', () => {
     const page = {
       ...pages[0]!,
       address: '/docs',
@@ -161,7 +161,7 @@ describe('what is shown', () => {
 })
 
 describe('for programs', () => {
-  it('the index of the search has every page, and its words', () => {
+  it('the search index has every page and its terms', () => {
     const index = searchIndex(pages)
     expect(index.map(({ address }) => address)).toEqual(addresses)
     expect(index.find(({ address }) => address === '/docs/info/l2Book')!.words).toContain('nsigfigs')
@@ -183,7 +183,7 @@ function isThere(link: string, from: string): boolean {
   return anchor === undefined || html(page.address).includes(` id="${anchor}"`)
 }
 
-it('headings within code are no headings, and two of a name have places of their own', () => {
+it('headings in code do not count, and repeated ones get unique anchors', () => {
   expect(headingsOf('# A\n\n```sh\n# no\n```\n\n## B\n## B')).toEqual([
     { depth: 1, text: 'A', anchor: 'a' },
     { depth: 2, text: 'B', anchor: 'b' },

@@ -12,7 +12,7 @@ import { FEED_STATES, GAP_REASONS, StatusShape } from '../../../src/protocol/fee
 const page = readFileSync(new URL('../../../docs/operators/reference/status.md', import.meta.url), 'utf8')
 const openapi = JSON.parse(readFileSync(new URL('../../../schemas/openapi.json', import.meta.url), 'utf8'))
 
-/** The codes in the first column of the table under a heading. */
+/** Codes in the first column of the table below a heading. */
 const namesUnder = (heading: string) => {
   const [, table = ''] = page.split(`\n| ${heading} |`)
   const rows = table.slice(0, table.indexOf('\n\n')).split('\n').slice(2)
@@ -23,7 +23,7 @@ describe('docs/operators/reference/status.md', () => {
   it.each([
     ['status', statusTable()],
     ['feeder status', feederStatusTable()],
-  ])('has the table %s as the schema says it', (name, table) => {
+  ])('has the table %s according to the schema', (name, table) => {
     expect(withPart(page, name, table)).toBe(page)
   })
 
@@ -31,7 +31,7 @@ describe('docs/operators/reference/status.md', () => {
     ['State', FEED_STATES],
     ['State of a feeder', FEEDER_STATES],
     ['Why', GAP_REASONS],
-  ] as const)('has a row for every value under %s, and no other', (heading, values) => {
+  ] as const)('has exactly one row per value under %s', (heading, values) => {
     expect(namesUnder(heading).sort()).toEqual([...values].sort())
   })
 })
@@ -39,14 +39,14 @@ describe('docs/operators/reference/status.md', () => {
 describe.each([
   ['/status', StatusShape],
   ['the feeder', FeederStatusShape],
-])('a field of %s', (_, shape) => {
+])('field of %s', (_, shape) => {
   const fields = fieldsOf(shape as z.ZodType)
-  it('has words of its own', () => {
+  it('has a description', () => {
     expect(fields.length).toBeGreaterThan(10)
     expect(fields.filter(({ description }) => parseFieldDescription(description).meaning.length < 3)).toEqual([])
   })
 
-  it('that says what is well and is more than a fact says what to do where it is not', () => {
+  it('with a healthy value states what to do otherwise', () => {
     const told = fields.map(({ description }) => parseFieldDescription(description))
     expect(
       told.filter(({ expected, otherwise }) => otherwise !== '' && expected === '').map(({ meaning }) => meaning),
@@ -54,7 +54,7 @@ describe.each([
   })
 })
 
-it('openapi.json has /status with the same words', () => {
+it('openapi.json has the same descriptions of /status', () => {
   const { get } = openapi.paths['/status']
   expect(get.security).toEqual([])
   const { properties } = get.responses[200].content['application/json'].schema
@@ -62,7 +62,7 @@ it('openapi.json has /status with the same words', () => {
   expect(properties.feeders.items.properties.heardMs.description).toContain('Otherwise: ')
 })
 
-it('words survive their schema', () => {
+it('descriptions survive their schema', () => {
   const { description } = describeField(z.string(), 'what it is', 'good', 'do it')
   expect(parseFieldDescription(description!)).toEqual({ meaning: 'what it is', expected: 'good', otherwise: 'do it' })
   expect(parseFieldDescription(describeField(z.string(), 'a fact').description!)).toEqual({

@@ -22,8 +22,8 @@ const asked = (over: object = {}) =>
     ...over,
   })
 
-describe('a row of the audit', () => {
-  it('says who asked for what', () => {
+describe('an audit row', () => {
+  it('records who requested what', () => {
     expect(asked()).toEqual({
       name: 'operator',
       role: 'owner',
@@ -46,7 +46,7 @@ describe('a row of the audit', () => {
     expect(accountIn({ account: 5 })).toBe(null)
   })
 
-  it('has no secret in it', () => {
+  it('contains no secret', () => {
     const secrets = [
       'cqt_9fKxWq2TbNkRzd5mYvHs4uJwXe',
       `${randomStaffTokenBody((bytes) => new Uint8Array(bytes).fill(7))}12345678`,
@@ -72,7 +72,7 @@ describe('a row of the audit', () => {
     )
   })
 
-  it('shows the unseen, and is bounded whatever is sent', () => {
+  it('escapes invisible characters and is bounded in size', () => {
     const row = asked({ params: { id: 'a\n\u202eb\u0000' }, body: { label: '\u001b[2J😀' } })
     expect(row.target).toBe('a\\u000a\\u202eb\\u0000')
     expect(row.sent).not.toMatch(/\p{C}/u)
@@ -90,13 +90,13 @@ describe('a row of the audit', () => {
 })
 
 describe('names and roles', () => {
-  it('are plain, and nobody is called as whoever has ADMIN_TOKEN', () => {
+  it('are plain ASCII and differ from the name of ADMIN_TOKEN', () => {
     for (const name of ['kim', 'kim.lee@example.com', 'A-1_b+c']) expect(StaffName.safeParse(name).success).toBe(true)
     for (const name of ['', 'operator', 'OPERATOR', 'a b', 'a\nb', '😀', 'x'.repeat(65), '-x', '=cmd', 'kim\u202e'])
       expect([name, StaffName.safeParse(name).success]).toEqual([name, false])
   })
 
-  it('may what those before them may', () => {
+  it('include the rights of lower roles', () => {
     const table = STAFF_ROLES.map((role) => STAFF_ROLES.map((needed) => hasRole(role, needed)))
     expect(table).toEqual([
       [true, false, false],
@@ -105,7 +105,7 @@ describe('names and roles', () => {
     ])
   })
 
-  it('come with tokens of one form', () => {
+  it('have tokens of one format', () => {
     const drawn = randomStaffTokenBody((bytes) => crypto.getRandomValues(new Uint8Array(bytes)))
     const token = `${drawn}9fKxWq2T`
     expect(token).toMatch(/^cqo_.{40}$/)

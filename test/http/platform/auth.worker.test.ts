@@ -1,4 +1,4 @@
-// What the form of an endpoint promises of doors and prices, on endpoints of this test's own.
+// Authentication and pricing of endpoint definitions, with test endpoints.
 
 import { runInDurableObject } from 'cloudflare:test'
 import { describe, expect, it } from 'vitest'
@@ -20,7 +20,7 @@ const Echo = z.object({ id: z.string(), account: z.string() })
 const priced = defineEndpoint({
   id: 'echo',
   route: 'POST /echo/{id}/',
-  summary: 'Says back what it is told',
+  summary: 'Echoes its input',
   auth: 'key',
   product: 'data',
   price: 2_500_000,
@@ -42,7 +42,7 @@ const priced = defineEndpoint({
 const managed = defineEndpoint({
   id: 'managed',
   route: 'GET /managed/{id}',
-  summary: 'For managers alone',
+  summary: 'Only for managing keys',
   auth: 'service',
   params: { id: z.string() },
   responses: { 200: { description: 'In', schema: z.object({ kind: z.string() }), example: { kind: 'service' } } },
@@ -59,7 +59,7 @@ const usageOf = (account: string) =>
   )
 
 describe('an endpoint with a price', () => {
-  it('charges a 2xx and nothing else, under its own name', async () => {
+  it('charges only 2xx responses, under its own id', async () => {
     const ask = gateway()
     const { key, account, hash } = await newKey({ plan: 'professional', credits: 100 })
     const echo = (outcome: string, path = '/echo/a') => ask('POST', path, key, { outcome })
@@ -83,13 +83,13 @@ describe('an endpoint with a price', () => {
     expect((await echo('found')).left).toBe('92.5')
   })
 
-  it('says what it costs', () => {
+  it('states its price', () => {
     expect(operationText(priced)).toBe('Credits: 2.5.')
   })
 })
 
-describe('the door of service keys', () => {
-  it('refuses an API key and says which it takes', async () => {
+describe('an endpoint for service keys', () => {
+  it('rejects an API key and names the required kind', async () => {
     const ask = gateway()
     const service = await newKey({ kind: 'service' })
     const api = await newKey({ credits: 1 })
@@ -100,10 +100,10 @@ describe('the door of service keys', () => {
     })
     const { status, said } = await ask('GET', '/managed/1', api.key)
     expect([status, said]).toEqual([403, expect.stringContaining('(cqs_)')])
-    expect(operationText(managed)).toBe('Takes a service key.')
+    expect(operationText(managed)).toMatch(/service key/)
   })
 
-  it('is not the operator’s', async () => {
+  it('does not belong to the operator', async () => {
     const admin = adminRoutes(ENDPOINTS, {
       platform: platformOf(),
       adminToken: ADMIN_TOKEN,
@@ -127,27 +127,24 @@ describe('a key of each restricted kind', () => {
     return chargingOf()(() => {}).hold(identity, order)
   }
 
-  it.each(PRODUCTS)(
-    'sees itself where it is for %s alone, and no more of its account than its balance',
-    async (product) => {
-      const { key, hash, account, prefix } = await newKey({ plan: 'professional', products: [product], credits: 10 })
-      const other = await newKey({ account })
-      await spend(meterOf(account), hash, 1_000_000)
-      await spend(meterOf(account), other.hash, 2_000_000)
-      const itself = await walk(key, '/platform/key/')
-      expect(itself).toMatchObject({ status: 200, json: { data: { prefix, products: [product], balance: '7' } } })
-      const used = await walk(key, '/platform/key/usage/')
-      expect(used).toMatchObject({ status: 200, json: { data: { prefix, totals: { credits: '1' } } } })
-      for (const path of ['/platform/usage/', '/platform/account/', '/platform/keys/', '/platform/refusals/'])
-        expect((await walk(key, path)).status).toBe(product === 'platform' ? 200 : 403)
-    },
-  )
+  it.each(PRODUCTS)('limited to %s sees only itself and the balance', async (product) => {
+    const { key, hash, account, prefix } = await newKey({ plan: 'professional', products: [product], credits: 10 })
+    const other = await newKey({ account })
+    await spend(meterOf(account), hash, 1_000_000)
+    await spend(meterOf(account), other.hash, 2_000_000)
+    const itself = await walk(key, '/platform/key/')
+    expect(itself).toMatchObject({ status: 200, json: { data: { prefix, products: [product], balance: '7' } } })
+    const used = await walk(key, '/platform/key/usage/')
+    expect(used).toMatchObject({ status: 200, json: { data: { prefix, totals: { credits: '1' } } } })
+    for (const path of ['/platform/usage/', '/platform/account/', '/platform/keys/', '/platform/refusals/'])
+      expect((await walk(key, path)).status).toBe(product === 'platform' ? 200 : 403)
+  })
 
   it.each([
     ['spent its cap', { credits: 10, cap: 1 }],
     ['spent its account', { credits: 1 }],
     ['is a service key with a cap', { kind: 'service', credits: 10, cap: 1 }],
-  ])('reaches what its 402 names where it %s', async (_, order) => {
+  ])('can reach the endpoints named in its 402 if it %s', async (_, order) => {
     const { key, hash, account } = await newKey({ ...order, ...('kind' in order ? {} : { products: ['info'] }) })
     await spend(meterOf(account), hash, 1_000_000)
     const answer = await held(account, hash, {})
@@ -160,7 +157,7 @@ describe('a key of each restricted kind', () => {
     }
   })
 
-  it('is told by a stream token’s 402 of nothing that a token cannot reach', async () => {
+  it('gets no unreachable hints in a stream token’s 402', async () => {
     const { hash, account } = await newKey({ credits: 0.5 })
     const token = { holder: 'v', coins: null, channels: [], expires: Date.now() + 60_000 }
     const answer = await held(account, hash, { products: ['info'], token })

@@ -1,5 +1,5 @@
-// Wrong input of the operator's API: a 400 that names the field, and nothing changed. That no schema takes an unknown field is
-// held by every-endpoint.test.ts, and what was meant by one by test/core/validation-errors.test.ts.
+// Invalid input of the operator's API: a 400 that names the field, without changes. Unknown fields are tested in
+// every-endpoint.test.ts.
 
 import { beforeAll, describe, expect, it } from 'vitest'
 import { spend } from '../../metering/meter.worker.ts'
@@ -13,7 +13,7 @@ beforeAll(async () => {
   stranger = await newKey({ credits: 1 })
 })
 
-/** D1 and the meter of the account, as they are. */
+/** State of D1 and the meter of the account. */
 const state = async () => [await everyRow(), await meterOf('demo').balance(), await meterOf('demo').plan()]
 
 describe('bad input', () => {
@@ -94,7 +94,7 @@ describe('bad input', () => {
     expect(await state()).toEqual(before)
   })
 
-  it('of a plan that is nearly one names the plan that was meant', async () => {
+  it('with a misspelled plan gets a suggestion', async () => {
     const { json } = await ask('POST', '/keys', { plan: 'entreprise' })
     expect(json.error_message).toContain('"enterprise"')
   })
@@ -112,7 +112,7 @@ describe('bad input', () => {
     expect((await spend(meterOf(stranger.account), stranger.hash, 0)).ok).toBe(true)
   })
 
-  it('takes neither of two accounts that a call names', async () => {
+  it('with two accounts is rejected', async () => {
     const { hash: key, account } = stranger
     expect((await ask('DELETE', `/keys/${key}?account=${account}&account=demo`)).status).toBe(400)
     expect((await spend(meterOf(account), key, 0)).ok).toBe(true)

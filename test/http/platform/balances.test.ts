@@ -1,4 +1,4 @@
-// Balances in dollars: which price a token has, and whose money is told where.
+// Balances in dollars: prices of tokens, and spot versus DEX balances.
 
 import { expect, it } from 'vitest'
 import { balanceRows, balances, totalQuote } from '../../../src/http/platform/endpoints/balances.ts'
@@ -8,10 +8,10 @@ const prices = {
   pairs: [
     { tokens: [150, 0], name: '@107' },
     { tokens: [1, 0], name: 'PURR/USDC' },
-    // Counted in PURR, and in what nothing is known of.
+    // Quoted in PURR, and in an unknown token.
     { tokens: [7, 1], name: '@200' },
     { tokens: [8, 99], name: '@9' },
-    // In two markets; in one whose name is no price.
+    // In two markets, and in one without a price.
     { tokens: [5, 1], name: '@200' },
     { tokens: [5, 0], name: '@107' },
     { tokens: [12, 0], name: 'toString' },
@@ -30,7 +30,7 @@ const account = (accountValue: string, ...pnls: string[]) => ({
 const rows = (balances: ReturnType<typeof spot>[], perps = {}, abstraction = 'default') =>
   balanceRows({ spot: { balances }, perps, abstraction }, prices)
 
-it('a token is worth the middle of its book', () => {
+it('a token is valued at its mid price', () => {
   const found = rows([
     spot('USDC', 0, '2.50'),
     spot('HYPE', 150, '0.000000000000000001'),
@@ -52,7 +52,7 @@ it('a token is worth the middle of its book', () => {
   expect(totalQuote(found)).toBe('3.500000000000000031')
 })
 
-it('a DEX is worth its equity, and left out where it holds nothing', () => {
+it('a DEX is valued at its equity and omitted if empty', () => {
   const perps = { native: account('500', '20'), xyz: account('-1.5'), flx: account('0.0') }
   expect(rows([], perps).map(({ dex, balance, quote }) => [dex, balance, quote])).toEqual([
     ['', '500.0', '500.0'],
@@ -76,7 +76,7 @@ const STATE = {
   userAbstraction: 'default',
 }
 
-/** Asks the endpoint; `answers` are the exchange's by type, and what is missing cannot be had. */
+/** Calls the endpoint; `answers`: exchange responses by type, missing ones are unavailable. */
 async function ask(answers: Readonly<Record<string, unknown>>, query: object = {}, chain = 'hyperliquid') {
   const read: unknown[] = []
   const platform = {
@@ -101,20 +101,20 @@ async function ask(answers: Readonly<Record<string, unknown>>, query: object = {
 }
 const KNOWN = { portfolioState: STATE, spotMeta: { universe: prices.pairs }, allMids: prices.mids }
 
-it('the exchange is asked for the wallet in small letters, in the turn of the account', async () => {
+it('requests use the lower-case wallet and the account’s queue', async () => {
   const { data, read } = await ask(KNOWN)
   expect(data).toMatchObject({ address: USER, total_quote: '43.25', pagination: { has_more: false, total_count: 3 } })
   expect(read).toContainEqual([{ type: 'portfolioState', user: USER, dex: 'ALL_DEXES' }, 'acme'])
   expect(new Set((read as [unknown, string][]).map(([, account]) => account))).toEqual(new Set(['acme']))
 })
 
-it('pages say whether another follows', async () => {
+it('pages report whether another follows', async () => {
   const page = async (at: number) => (await ask(KNOWN, { 'page-number': at, 'page-size': 2 })).data
   expect(await page(0)).toMatchObject({ items: [{ coin: 'HYPE' }, { coin: 'USDC' }], pagination: { has_more: true } })
   expect(await page(1)).toMatchObject({ items: [{ type: 'perp' }], pagination: { has_more: false } })
 })
 
-it('without prices balances are told, and without a DEX or its state nothing', async () => {
+it('balances work without prices, but not without a DEX state', async () => {
   const { allMids: _, ...unpriced } = KNOWN
   expect((await ask(unpriced)).data!.items.map(({ quote }) => quote)).toEqual([null, '2.0', '10.0'])
   const broken = { ...STATE, clearinghouseState: { native: account('10'), xyz: { error: 'away' } } }
@@ -129,17 +129,17 @@ it.each<[string, unknown]>([
   ['in numbers of JSON', { ...STATE, spotClearinghouseState: { balances: [{ ...spot('USDC', 0, '1'), total: 1 }] } }],
   ['without balances', { ...STATE, spotClearinghouseState: null }],
   ['of no mode', { ...STATE, userAbstraction: null }],
-])('an exchange that tells %s is one that cannot be asked', async (_, portfolioState) => {
+])('an exchange response of %s is unavailable', async (_, portfolioState) => {
   expect((await ask({ ...KNOWN, portfolioState })).failure).toBe('unavailable')
 })
 
-it('an exchange whose markets are none cannot be asked, and one whose prices are none has no prices', async () => {
+it('missing markets fail, and missing prices give no quotes', async () => {
   expect((await ask({ ...KNOWN, spotMeta: { universe: [{ tokens: [1] }] } })).failure).toBe('unavailable')
   const { data } = await ask({ ...KNOWN, allMids: { '@107': null } })
   expect(data!.items.map(({ quote }) => quote)).toEqual([null, '2.0', '10.0'])
 })
 
-it('another chain without a data service is unknown, and nobody is asked', async () => {
+it('another chain without a data service is unknown', async () => {
   const { failure, read } = await ask(KNOWN, {}, 'other')
   expect([failure, read]).toEqual(['not_found', []])
 })

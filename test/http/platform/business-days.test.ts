@@ -10,7 +10,7 @@ import {
 
 const DAY = 86_400_000
 
-it('days are the sums of what is in them, and totals those of the days', () => {
+it('days sum up their rows, and totals sum up the days', () => {
   const used = [
     { day: 0, product: 'info', count: 3, micro: 3_000_000 },
     { day: 0, product: 'stream', count: 2, micro: 2_000_000 },
@@ -55,7 +55,7 @@ it('days are the sums of what is in them, and totals those of the days', () => {
   ])
 })
 
-it('money is exact, and rounded down', () => {
+it('money is exact and rounded down', () => {
   expect(dollarsText(soldMicroUsd(1_000_000_000_000, 49_500_000))).toBe('49.50')
   expect(dollarsText(soldMicroUsd(1_000_000, 49_500_000))).toBe('0.000049')
   expect(dollarsText(1n)).toBe('0.000001')
@@ -70,7 +70,7 @@ it('money is exact, and rounded down', () => {
   )
 })
 
-it('the cost of a period is that of standing ready and of its calls', () => {
+it('the cost of a period is base cost plus calls', () => {
   const { standing, calls, total } = dollarsOfPeriod(30, 1_000_000, { hubs: 4, relays: 1 })
   expect(standing).toBeCloseTo(dollarsPerMonth({ blocksPerSecond: 14.5, coins: 300, hubs: 4, relays: 1 }), 9)
   // The second row of the table in docs/internals/benchmarks.md#cost-of-a-call.

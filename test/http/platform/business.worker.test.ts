@@ -45,14 +45,14 @@ beforeAll(async () => {
 })
 
 describe('accounts', () => {
-  it('come by name, page by page, each once', async () => {
+  it('are listed by name, page by page, each once', async () => {
     const names = (await pages('/accounts', 'accounts')).map(({ account }) => account)
     expect(names).toEqual([...names].sort())
     expect(names).toEqual(expect.arrayContaining(['100-percent', 'Acme-1', 'acme-2', 'other', 'zeta']))
     expect(new Set(names).size).toBe(names.length)
   })
 
-  it('are found by a part of their name in any case, which is no pattern, and by plan', async () => {
+  it('are found by part of the name, case-insensitive and literal, and by plan', async () => {
     const names = async (query: string) =>
       (await ask('GET', `/accounts?${query}`)).json.accounts.map(({ account }: { account: string }) => account)
     expect(await names('search=ACME')).toEqual(['Acme-1', 'acme-2'])
@@ -62,17 +62,17 @@ describe('accounts', () => {
     expect(await names('search=acme&plan=entry')).toEqual([])
   })
 
-  it('say what they have', async () => {
+  it('show keys and balance', async () => {
     const [acme] = (await ask('GET', '/accounts?search=Acme-1')).json.accounts
     expect(acme).toMatchObject({ plan: 'trial', keys: 2, last_used: hour, balance: '25000' })
   })
 
-  it('are quick with ten thousand of them', async () => {
+  it('are listed quickly with ten thousand of them', async () => {
     const insert = `INSERT INTO accounts (id, plan, created) SELECT 'many-' || value, 'entry', 1
       FROM (WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n WHERE value < 10000) SELECT value FROM n)`
     await db.prepare(insert).run()
     const started = performance.now()
-    // Of a page only: no meter is asked but those that are shown.
+    // Only the meters of the page are called.
     const { json } = await ask('GET', '/accounts?search=many-9999&limit=100')
     console.log(`a search among 10,000 accounts: ${Math.round(performance.now() - started)} ms`)
     expect(json.accounts).toHaveLength(1)
@@ -80,7 +80,7 @@ describe('accounts', () => {
   })
 })
 
-it('keys, grants and refusals come page by page, newest first', async () => {
+it('keys, grants and rejections are paged, newest first', async () => {
   const keys = await pages('/keys?account=Acme-1', 'keys')
   expect(keys).toHaveLength(2)
   expect((await pages('/keys', 'keys')).length).toBeGreaterThanOrEqual(2)
@@ -97,8 +97,8 @@ it('keys, grants and refusals come page by page, newest first', async () => {
   expect(await pages('/pipelines', 'pipelines')).toEqual([])
 })
 
-describe('the business', () => {
-  it('is the sum of what other lists show', async () => {
+describe('the business report', () => {
+  it('matches the other lists', async () => {
     const { json } = await ask('GET', `/business?from=${today}&to=${today}`)
     expect(json).toMatchObject({
       totals: { granted: '60', spent: '5.5', calls: 3, stream_minutes: 2, refusals: 7 },
@@ -112,13 +112,13 @@ describe('the business', () => {
     expect(Number(json.cost.total_usd)).toBeGreaterThan(0)
   })
 
-  it('says no money where none was set, and no cost where the log does not answer', async () => {
+  it('has no money without a price, and no cost without the log', async () => {
     const log = () => ({ status: () => Promise.reject(new Error('away')) }) as never
     const { json } = await ask('GET', '/business', undefined, { lent: { millionMicroUsd: null, log } })
     expect(json).toMatchObject({ million_usd: null, sold_usd: null, spent_usd: null, cost: null })
   })
 
-  it('says how near the sign-up is to its bounds, and by how many networks', async () => {
+  it('shows sign-ups against their limits, and the number of networks', async () => {
     const insert = `INSERT INTO signup_links (hash, address, base, created, area, domain)
       SELECT 'shown ' || value, value, value, ?, ?, ? FROM json_each('[1,2,3]')`
     await db.batch([
@@ -133,14 +133,14 @@ describe('the business', () => {
     expect(off.json.sign_up).toBeNull()
   })
 
-  it('is of 92 days at most', async () => {
+  it('covers at most 92 days', async () => {
     expect((await ask('GET', '/business?duration=12')).json.error_message).toMatch(/^from: /)
     expect((await ask('GET', '/business?duration=1')).status).toBe(200)
   })
 })
 
-describe('sums of a day', () => {
-  it('are those of the meters, however often and in whatever order their copies come', async () => {
+describe('daily sums', () => {
+  it('match the meters, regardless of repeated or reordered copies', async () => {
     const day = hour - (hour % (24 * HOUR)) - 40 * 24 * HOUR
     const row = (product: 'info' | 'stream', calls: number, at = day, changes = calls) => ({
       keyHash: key.hash,
@@ -153,7 +153,7 @@ describe('sums of a day', () => {
     })
     await storeUsage(db, [row('info', 2), row('stream', 5), row('info', 1, day + 23 * HOUR)])
     await storeUsage(db, [row('info', 7)])
-    // A minute was refunded, which a late copy does not know.
+    // A refunded minute that a late copy does not have.
     await storeUsage(db, [row('stream', 4, day, 6), row('stream', 5)])
     await storeUsage(db, [row('stream', 5)])
     await storeUsage(db, [row('info', 2), row('info', 1, day + 24 * HOUR)])
@@ -167,7 +167,7 @@ describe('sums of a day', () => {
     expect(await db.prepare(kept).bind(day, 'stream').first()).toEqual({ calls: 4, micro: 4_000_000 })
   })
 
-  it('count a row that came twice in one copy once, and nothing of a copy that failed', async () => {
+  it('count a repeated row once, and nothing of a failed copy', async () => {
     const day = hour - (hour % (24 * HOUR)) - 50 * 24 * HOUR
     const used = { calls: 2, amount: 2_000_000, changes: 2 }
     const row = { keyHash: key.hash, hour: day, product: 'info' as const, type: 'meta', ...used }
@@ -183,7 +183,7 @@ describe('sums of a day', () => {
 describe('a search', () => {
   const found = async (q: string) => (await ask('GET', `/search?q=${encodeURIComponent(q)}`)).json
 
-  it('finds accounts, keys by what is shown of them, and requests', async () => {
+  it('finds accounts, keys by prefix, and requests', async () => {
     expect((await found('acme')).accounts).toHaveLength(2)
     for (const name of [key.prefix, key.prefix.slice(0, 8), key.hash])
       expect((await found(name)).keys).toEqual(expect.arrayContaining([expect.objectContaining({ hash: key.hash })]))
@@ -192,7 +192,7 @@ describe('a search', () => {
     expect(await found('%')).toEqual({ accounts: [], keys: [], refusals: [], audit: [] })
   })
 
-  it('takes no key, and says nothing of one back', async () => {
+  it('rejects a full key without echoing it', async () => {
     const { error_message: message } = await found(key.key)
     expect(message).toMatch(/^q: /)
     expect(message).not.toContain(key.key)

@@ -1,4 +1,4 @@
-// Every endpoint of the REST surfaces by its definition alone, and the folder against the catalogue.
+// Checks of every REST endpoint definition, and of the catalogue.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
@@ -14,7 +14,7 @@ interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>
 }
 
-/** Fields of a schema that it says nothing of, by their paths. */
+/** Paths of fields without a description. */
 function undescribed(schema: Schema, shared: Readonly<Record<string, Schema>>, path = ''): string[] {
   const parts = ({ $ref, anyOf = [], items }: Schema): Schema[] => [
     ...($ref === undefined ? [] : [shared[$ref.slice('#/$defs/'.length)]!]),
@@ -32,7 +32,7 @@ function undescribed(schema: Schema, shared: Readonly<Record<string, Schema>>, p
   ]
 }
 
-it('a field without words is found', () => {
+it('a field without a description is found', () => {
   const item = z.object({ told: z.string().describe('x'), untold: z.string() }).meta({ id: 'Item' })
   const schema = z.toJSONSchema(z.object({ list: z.array(item).describe('x'), one: z.nullable(item) }))
   expect(undescribed(schema as Schema, schema.$defs as Record<string, Schema>)).toEqual([
@@ -43,26 +43,26 @@ it('a field without words is found', () => {
 })
 
 describe('the catalogue', () => {
-  it('lists every endpoint of the folder once', () => {
+  it('lists every endpoint once', () => {
     const folder = new URL('../../../src/http/platform/endpoints/', import.meta.url)
     const texts = readdirSync(folder).map((file) => readFileSync(new URL(file, folder), 'utf8'))
     const ids = texts.flatMap((text) => [...text.matchAll(/\bid: '(\w+)',(?=\s*route:)/g)].map(([, id]) => id))
     expect(ENDPOINTS.map(({ id }) => id).sort()).toEqual(ids.sort())
   })
 
-  it('has one endpoint for a method and a path', () => {
+  it('has one endpoint per method and path', () => {
     const calls = ENDPOINTS.map(({ method, path }) => `${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`)
     expect(calls).toHaveLength(new Set(calls).size)
   })
 })
 
-/** As the specification has it. */
+/** As in the specification. */
 const IGNORES_OTHER_FIELDS = ['setPipelineStatus']
 
 describe.each(ENDPOINTS.map((endpoint) => [endpoint.id, endpoint] as const))('%s', (id, endpoint) => {
   const { auth, path, params = {}, query, body, responses, price, product } = endpoint
 
-  it('has examples that fit, and a schema for each part of its path', () => {
+  it('has valid examples, and a schema for each path parameter', () => {
     expect(body === undefined || parseWith(body.schema, body.example).ok).toBe(true)
     expect(Object.keys(responses)).not.toEqual([])
     expect(Object.keys(responses).filter((status) => !status.startsWith('2'))).toEqual([])
@@ -70,7 +70,7 @@ describe.each(ENDPOINTS.map((endpoint) => [endpoint.id, endpoint] as const))('%s
     expect(Object.keys(params)).toEqual([...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name))
   })
 
-  it('says of each field what it is', () => {
+  it('describes each field', () => {
     const inPath = Object.entries(params).map(([name, schema]) => z.object({ [name]: schema }))
     const schemas = [...inPath, query, body?.schema, ...Object.values(responses).map(({ schema }) => schema)]
     for (const schema of schemas.filter((part) => part !== undefined)) {
@@ -79,7 +79,7 @@ describe.each(ENDPOINTS.map((endpoint) => [endpoint.id, endpoint] as const))('%s
     }
   })
 
-  it('stands behind its door, and refuses what it does not know', () => {
+  it('has a path that matches its authentication, and rejects unknown fields', () => {
     expect(path.startsWith('/admin/')).toBe(auth === 'admin')
     expect(auth !== 'admin' || (price === undefined && product === undefined)).toBe(true)
     const isStrict = body?.gzipBytes === undefined && !IGNORES_OTHER_FIELDS.includes(id)

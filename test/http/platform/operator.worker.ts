@@ -1,4 +1,4 @@
-// The REST surfaces on real storage, for tests. Every answer is held against the published definition of its operation.
+// REST surfaces on real storage, for tests. Every response is checked against its published definition.
 
 import { createExecutionContext } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
@@ -33,7 +33,7 @@ export const waitUntil = (work: Promise<unknown>) => void work.catch(() => {})
 
 const PRICES = CheckoutPrices.parse({ packages: [{ name: 'small', credits: 100_000, minor: 1_900 }] })
 
-/** What the gateway lends to endpoints. */
+/** Dependencies of endpoints. */
 export function platformOf(isPrivateAllowed = false, isProxied = false, { sinkOf } = new FakeSinks()): Platform {
   const all = new objects.Objects(bindings, { CHAIN: bindings.CHAIN, FEED_REGION: null })
   const chain = { urls: [''], timeoutMs: 0 }
@@ -57,18 +57,18 @@ export function platformOf(isPrivateAllowed = false, isProxied = false, { sinkOf
 
 interface Over {
   readonly token?: string | null
-  /** The token that the gateway was given. */
+  /** ADMIN_TOKEN of the gateway. */
   readonly adminToken?: string | undefined
   readonly isPrivateAllowed?: boolean
   readonly isProxied?: boolean
-  /** In place of what the gateway lends. */
+  /** Overrides of the dependencies. */
   readonly lent?: Partial<Platform>
-  /** What counts wrong tokens, and when. */
+  /** Rate limiter of wrong tokens and the time. */
   readonly gate?: AddressLimiter
   readonly atMs?: number
 }
 
-/** Of an isolate. */
+/** Per isolate. */
 export function chargingOf(leases = new LeasePool(), keys = new KeyResolver()): KeyedDeps['charging'] {
   return (waitUntil) =>
     leases.charging({
@@ -84,7 +84,7 @@ interface KeyedOver extends Partial<Pick<KeyedDeps, 'noteRefusal' | 'charging' |
   readonly places?: readonly ('basic' | 'bearer')[]
 }
 
-/** One call of what keys reach, in an isolate of its own. */
+/** Calls key endpoints in a new isolate. */
 export function keyed({ endpoints = ENDPOINTS, places = ['bearer'], ...over }: KeyedOver = {}) {
   const keys = new KeyResolver()
   const app = keyedRoutes(endpoints, {
@@ -111,7 +111,7 @@ export function keyed({ endpoints = ENDPOINTS, places = ['bearer'], ...over }: K
   }
 }
 
-/** One call, `path` without `/admin`. */
+/** Calls the operator's API, `path` without `/admin`. */
 export async function ask(method: string, path: string, body?: unknown, over: Over = {}) {
   const token = over.token === undefined ? ADMIN_TOKEN : over.token
   const platform = { ...platformOf(over.isPrivateAllowed, over.isProxied), ...over.lent }
@@ -140,7 +140,7 @@ export async function ask(method: string, path: string, body?: unknown, over: Ov
   return { status: response.status, headers: response.headers, text, json }
 }
 
-/** Holds an answer against its operation's schema: nothing is missing, and nothing is there that it does not name. */
+/** Checks a response against its schema: no missing and no extra fields. */
 function asPublished(all: readonly Endpoint[], method: string, path: string, status: number, answer: unknown): void {
   const pathOf = (text: string) => text.replace(/\/?(\?.*)?$/, '')
   const operation = all.find(
@@ -158,7 +158,7 @@ export async function newKey(order: object = {}) {
   return json as { key: string; hash: KeyHash; prefix: string; account: string }
 }
 
-/** All that D1 says, to see that nothing changed. */
+/** All rows of D1, to detect changes. */
 export async function everyRow() {
   const tables = ['accounts', 'keys', 'plans', 'grants', 'pipelines']
   const all = await bindings.ACCOUNTS.batch(
@@ -167,7 +167,7 @@ export async function everyRow() {
   return all.map(({ results }) => results)
 }
 
-/** What the gateway says to a key: `ok`, or the kind of the refusal. */
+/** Result of authenticating a key: `ok` or the kind of failure. */
 export async function enter(ring: KeyResolver, key: string, over: object = {}) {
   const request = new Request('http://weir/info', { headers: { authorization: `Bearer ${key}` } })
   const entry = { product: 'info', kind: 'api', places: ['bearer'] } as const

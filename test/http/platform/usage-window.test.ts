@@ -38,7 +38,7 @@ describe('the window of a usage report', () => {
     expect(days(query)).toBe(expected)
   })
 
-  it('says which parameter was meant', () => {
+  it('suggests a parameter', () => {
     const parsed = parseWith(UsageQuery, { start: '2026-01-01' })
     expect(parsed).toMatchObject({ ok: false, error: [{ message: expect.stringContaining('did you mean "from"?') }] })
   })

@@ -1,4 +1,4 @@
-// What an account used, as its operator asks for it: every row of the meter once, over as many pages as it takes.
+// Usage of an account for the operator: every row of the meter once, over all pages.
 
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
 import { expect, it } from 'vitest'
@@ -17,7 +17,7 @@ const used = (account: string, rows: readonly Row[]) =>
     for (const row of rows) storage.sql.exec('INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, 1)', ...row)
   })
 
-it('is told by day, key and type, with calls and minutes of streams apart', async () => {
+it('is listed by day, key and type, with separate calls and stream minutes', async () => {
   const one = await newKey({ credits: 100, label: 'one' })
   const two = await newKey({ account: one.account, label: 'two' })
   await used(one.account, [
@@ -52,7 +52,7 @@ it('is told by day, key and type, with calls and minutes of streams apart', asyn
   expect([year.rows.length, year.totals.calls]).toEqual([5, 1_007])
 })
 
-it('shows each row once over several pages, and the same totals on each', async () => {
+it('has each row once over several pages, and the same totals on each', async () => {
   const { account, hash } = await newKey({ credits: 1 })
   const types = Array.from({ length: 30 }, (_, i) => `type${i}`)
   const rows = types.flatMap((type, i) =>
@@ -84,7 +84,7 @@ it('shows each row once over several pages, and the same totals on each', async 
   expect(told.sort()).toEqual(written.sort())
 })
 
-it('begins no page after the last row', async () => {
+it('has no page after the last row', async () => {
   const { account, hash } = await newKey({ credits: 1 })
   await used(
     account,
@@ -94,7 +94,7 @@ it('begins no page after the last row', async () => {
   expect([json.rows.length, json.next]).toEqual([1_000, null])
 })
 
-it('of more keys than a report lists is that of those that spent most, and of all in its sums', async () => {
+it('lists the largest keys if there are too many, with sums over all', async () => {
   const { account } = await newKey({ credits: 1 })
   const hashOf = (i: number) => i.toString(16).padStart(64, '0')
   await used(
@@ -106,7 +106,7 @@ it('of more keys than a report lists is that of those that spent most, and of al
   expect(byDay).toMatchObject([{ calls: 1_002, amount: (1_001 * 1_002) / 2 }])
 })
 
-it('reads for a page little more than what it shows, and for a report each row once', async () => {
+it('reads few extra rows per page, and each row once per report', async () => {
   const { account, hash } = await newKey({ credits: 1 })
   const hours = Array.from({ length: 40 * 24 }, (_, i) => TODAY - i * HOUR)
   await used(
@@ -134,21 +134,21 @@ it('reads for a page little more than what it shows, and for a report each row o
       readBy(() => reports.report(from, TODAY + DAY)),
     ]
   })
-  // The sum of all, and three days of a page.
+  // Total and three days of a page.
   expect(read[0]).toBeLessThan(40 * 24 + 200)
   expect(read[1]).toBeLessThan(40 * 24 + 200)
-  // Grouping counts what it sorts as read again.
+  // Sorting for GROUP BY counts as another read.
   expect(read[2]).toBeLessThan(40 * 24 * 2 + 400)
 })
 
-it('is nobody’s where there is no such account', async () => {
+it('fails for an unknown account', async () => {
   expect((await ask('GET', '/accounts/nobody-here/usage')).status).toBe(404)
   const { account } = await newKey({ credits: 1 })
   const none = { totals: { calls: 0, stream_minutes: 0, pipeline_rows: 0, credits: '0' }, rows: [], next: null }
   expect((await ask('GET', `/accounts/${account}/usage`)).json).toMatchObject(none)
 })
 
-it('of days past is kept by the day, once it is copied, and tells the same', async () => {
+it('of past days is rolled up after copying, with the same result', async () => {
   const { account, hash } = await newKey({ credits: 1 })
   const hours = Array.from({ length: 50 * 24 }, (_, i) => TODAY + 2 * HOUR - i * HOUR)
   await used(
@@ -173,7 +173,7 @@ it('of days past is kept by the day, once it is copied, and tells the same', asy
     )
   }
   const copied = { calls: 1 }
-  // A row that D1 has not got holds all of its days back; the alarm copies it, so that the next one rolls up.
+  // A row missing in D1 delays the roll-up of its days; the alarm copies it first.
   const due = `INSERT INTO usage_due VALUES (${TODAY - 45 * DAY}, '${hash}', 'info', 'meta')`
   expect(await ring(due)).toHaveLength(50 * 24)
   expect((await ring('SELECT 1')).length).toBeLessThan(25 * 24)

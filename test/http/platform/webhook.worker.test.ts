@@ -5,7 +5,7 @@ import { ask, bindings } from './operator.worker.ts'
 describe('the webhook of an account', () => {
   const url = 'https://example.com/hook'
 
-  it('is set, shown without its secret, and cleared', async () => {
+  it('is set, shown without its secret, and removed', async () => {
     await new AccountStore(bindings.ACCOUNTS).ensureAccount('hooked', 'trial', null, 1)
     const set = await ask('PUT', '/accounts/hooked/webhook', { url })
     expect(set).toMatchObject({ status: 200, json: { url, thresholds: ['20%', '5%', '0'], events: [] } })
@@ -35,7 +35,7 @@ describe('the webhook of an account', () => {
     [{ url, thresholds: ['5', '5'] }, 'thresholds'],
     [{ url, secret: 'mine' }, 'secret'],
     [[], 'body'],
-  ])('refuses %j, naming %s, and sets nothing', async (body, words) => {
+  ])('rejects %j with %s and sets nothing', async (body, words) => {
     await new AccountStore(bindings.ACCOUNTS).ensureAccount('refused', 'trial', null, 1)
     const { status, json } = await ask('PUT', '/accounts/refused/webhook', body)
     expect(status).toBe(400)
@@ -44,7 +44,7 @@ describe('the webhook of an account', () => {
     expect((await ask('GET', '/accounts/refused/webhook')).status).toBe(404)
   })
 
-  it('may be plain http where the operator allows it, and needs an account', async () => {
+  it('may use plain HTTP if the operator allows it, and needs an account', async () => {
     await new AccountStore(bindings.ACCOUNTS).ensureAccount('local', 'trial', null, 1)
     const local = { url: 'http://127.0.0.1:3000/hook' }
     expect((await ask('PUT', '/accounts/local/webhook', local, { isPrivateAllowed: true })).status).toBe(200)

@@ -1,4 +1,4 @@
-// The challenge of the sign-up against an HTTP server that answers as siteverify does.
+// The sign-up challenge against a fake siteverify server.
 
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { policyWithTurnstile, turnstile } from '../../../src/http/signup/turnstile.client.ts'
@@ -6,7 +6,7 @@ import { type HttpServer, startServer } from '../../kit/http-server.ts'
 
 const GOOD = { success: true, 'error-codes': [], hostname: 'weir.example', action: 'sign-up' }
 let server: HttpServer
-/** Null: no answer at all. */
+/** Null: no response. */
 let answer: [status: number, text: string] | null
 const seen: object[] = []
 const told: unknown[] = []
@@ -32,14 +32,14 @@ const outcome = async (said: object | string, status = 200) => {
   return (await check()('token', 'weir.example', '192.0.2.1'))?.kind ?? 'passed'
 }
 
-it('passes a token that was solved on this host for this purpose', async () => {
+it('accepts a token solved on this host for this action', async () => {
   expect(await outcome(GOOD)).toBe('passed')
   expect(seen).toEqual([{ secret: 'the-secret', response: 'token', remoteip: '192.0.2.1' }])
   await check()('token', 'weir.example', null)
   expect(seen[1]).toEqual({ secret: 'the-secret', response: 'token' })
 })
 
-it('tells the visitor where it was not solved, was used before, or was solved elsewhere', async () => {
+it('rejects unsolved, reused and foreign tokens', async () => {
   for (const said of [
     { success: false, 'error-codes': ['timeout-or-duplicate'] },
     { ...GOOD, hostname: 'other.example' },
@@ -51,7 +51,7 @@ it('tells the visitor where it was not solved, was used before, or was solved el
   expect([seen.length, told]).toEqual([4, []])
 })
 
-it('fails closed, and tells the operator, where there is no clear answer', async () => {
+it('fails closed and reports to the operator without a clear verdict', async () => {
   expect(await outcome({ success: false, 'error-codes': ['invalid-input-secret'] })).toBe('unavailable')
   expect(await outcome('<html>', 502)).toBe('unavailable')
   expect(await outcome(`{"success":true,"more":"${'x'.repeat(20_000)}"}`)).toBe('unavailable')
@@ -61,7 +61,7 @@ it('fails closed, and tells the operator, where there is no clear answer', async
   expect(String(told)).not.toMatch(/the-secret|token/)
 })
 
-it('opens the policy of the page to the widget alone', () => {
+it('allows only the widget in the content security policy', () => {
   const policy = "default-src 'none'; script-src 'self'; style-src 'self'"
   expect(policyWithTurnstile(policy)).toBe(
     "default-src 'none'; script-src 'self' https://challenges.cloudflare.com; style-src 'self'; frame-src https://challenges.cloudflare.com",

@@ -4,7 +4,7 @@ import { CallMemo, readCall } from '../../../src/info/answer/call.ts'
 
 const answer = (length: number, at = 0) => ({ body: 'x'.repeat(length), at })
 
-it('AnswerCache keeps no giant and lets no older answer replace a newer one', () => {
+it('AnswerCache rejects huge entries and never replaces a newer response by an older one', () => {
   const cache = new AnswerCache(10_000)
   cache.set('giant', answer(3_000))
   expect(cache.get('giant', 0)).toBeUndefined()
@@ -13,7 +13,7 @@ it('AnswerCache keeps no giant and lets no older answer replace a newer one', ()
   expect(cache.get('k', 5)?.at).toBe(5)
 })
 
-it('AnswerCache counts the copy of KV that it remembers beside an answer, where that is another text', () => {
+it('AnswerCache counts a different KV copy towards its size', () => {
   const cache = new AnswerCache(10_000)
   for (let i = 0; i < 10; i++) cache.set(`k${i}`, { ...answer(700, i), stored: { at: 0, body: 'y'.repeat(700) } })
   const kept = Array.from({ length: 10 }, (_, i) => cache.get(`k${i}`, 20)).filter(Boolean)
@@ -23,7 +23,7 @@ it('AnswerCache counts the copy of KV that it remembers beside an answer, where 
   expect(Array.from({ length: 10 }, (_, i) => cache.get(`s${i}`, 20)).filter(Boolean)).toHaveLength(10)
 })
 
-it('AnswerCache forgets what was asked for in the future: the clock was set back, and the age of it is not known', () => {
+it('AnswerCache drops entries from the future after the clock was set back', () => {
   const cache = new AnswerCache()
   cache.set('k', answer(1, 60_000))
   expect(cache.get('k', 55_000)?.at).toBe(60_000)
@@ -32,7 +32,7 @@ it('AnswerCache forgets what was asked for in the future: the clock was set back
   expect(cache.get('k', 55_000)?.at).toBe(54_999)
 })
 
-it('CallMemo remembers what is asked again, forgets the rest, and keeps no long text', () => {
+it('CallMemo keeps repeated texts, evicts others and ignores long ones', () => {
   const memo = new CallMemo()
   const read = readCall('{"type":"meta"}')
   if (!read.ok) throw new Error('refused')

@@ -1,4 +1,4 @@
-// The stores of answers on the real platform: what one isolate leaves there another reads, and callers leave no trace.
+// Response caches on the real platform: isolates share copies, and keys reveal nothing about callers.
 
 import { env } from 'cloudflare:workers'
 import { expect, it } from 'vitest'
@@ -10,22 +10,19 @@ const STORES = [
   ['KV', (chain: string) => kvStore(env.KEYS, chain)],
 ] as const
 
-it.each(STORES)(
-  '%s gives back what was put, byte for byte, and only for its chain and request',
-  async (name, store) => {
-    const chain = `chain of ${name}`
-    const text = '{"v":1}\n{"name":"Kaffee ☕","px":"1.50"}'
-    expect(await store(chain).get(KEY)).toBeNull()
-    await store(chain).put(KEY, text, 60)
-    expect(await store(chain).get(KEY)).toBe(text)
-    expect(await store(chain).get('{"type":"meta"}')).toBeNull()
-    expect(await store('another').get(KEY)).toBeNull()
-    await store(chain).put(KEY, '2', 3600)
-    expect(await store(chain).get(KEY)).toBe('2')
-  },
-)
+it.each(STORES)('%s returns the stored bytes only for the same chain and request', async (name, store) => {
+  const chain = `chain of ${name}`
+  const text = '{"v":1}\n{"name":"Kaffee ☕","px":"1.50"}'
+  expect(await store(chain).get(KEY)).toBeNull()
+  await store(chain).put(KEY, text, 60)
+  expect(await store(chain).get(KEY)).toBe(text)
+  expect(await store(chain).get('{"type":"meta"}')).toBeNull()
+  expect(await store('another').get(KEY)).toBeNull()
+  await store(chain).put(KEY, '2', 3600)
+  expect(await store(chain).get(KEY)).toBe('2')
+})
 
-it('KV knows answers by hashes alone, apart from keys', async () => {
+it('KV uses only hashes as names, separate from API keys', async () => {
   await kvStore(env.KEYS, 'named').put(KEY, 'x', 1)
   const { keys } = await env.KEYS.list({ prefix: 'answer:' })
   expect(keys.length).toBeGreaterThan(0)

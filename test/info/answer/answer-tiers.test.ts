@@ -1,4 +1,4 @@
-// Copies of answers beyond an isolate's memory: two worlds with the same stores are two isolates of one gateway.
+// Shared copies beyond an isolate's memory: two worlds with the same stores are two isolates of one gateway.
 
 import * as fc from 'fast-check'
 import { beforeEach, describe, expect, it } from 'vitest'
@@ -45,7 +45,7 @@ beforeEach(() => {
   cold = createWorld({ stores: { region, network } })
 })
 
-/** Sends, and waits for everything that was begun. */
+/** Sends a request and waits for all background work. */
 async function send(world: World, body: object) {
   const reply = await world.send(body)
   for (let done = 0; done < world.work.length; ) {
@@ -55,7 +55,7 @@ async function send(world: World, body: object) {
   return reply
 }
 
-describe('an isolate that has not asked yet', () => {
+describe('a new isolate', () => {
   it.each(['region', 'network'] as const)(
     'answers from the %s with an honest age, charged, without its source',
     async (tier) => {
@@ -66,7 +66,7 @@ describe('an isolate that has not asked yet', () => {
       const reply = await send(cold, META)
       expect([reply.status, reply.body, reply.headers.age]).toEqual([200, UPSTREAM_ANSWERS.meta, '59'])
       expect([cold.asked, cold.charged]).toEqual([[], [1_000_000]])
-      // What came from afar is now near, and in memory.
+      // The KV copy is now in the data center and in memory.
       expect(region.texts.has(META_KEY)).toBe(true)
       const reads = region.reads + network.reads
       expect((await send(cold, META)).status).toBe(200)
@@ -74,7 +74,7 @@ describe('an isolate that has not asked yet', () => {
     },
   )
 
-  it('serves a stale copy at once while it fetches a new one', async () => {
+  it('serves a stale copy while it fetches a new one', async () => {
     await send(warm, META)
     cold.now = warm.now + MINUTE
     cold.upstream = () => ok('"new"')
@@ -84,7 +84,7 @@ describe('an isolate that has not asked yet', () => {
     expect(cold.asked.length).toBe(1)
   })
 
-  it('serves an older copy only where the source fails, and none beyond the bound', async () => {
+  it('serves an older copy only if the source fails, and none beyond the limit', async () => {
     await send(warm, META)
     cold.now = warm.now + 30 * MINUTE
     const asked = await send(cold, META)
@@ -100,7 +100,7 @@ describe('an isolate that has not asked yet', () => {
     expect([(await send(later, META)).status, later.charged]).toEqual([502, []])
   })
 
-  it('looks once for many that ask at once', async () => {
+  it('shares one lookup between concurrent requests', async () => {
     await send(warm, META)
     cold.now = warm.now
     const replies = await Promise.all(Array.from({ length: 100 }, (_, i) => cold.send({ ...META, [`x${i}`]: i })))
@@ -108,7 +108,7 @@ describe('an isolate that has not asked yet', () => {
     expect([region.reads, network.reads, cold.asked.length]).toEqual([2, 1, 0])
   })
 
-  it('asks for nothing in the stores, and leaves nothing there, for what is one user’s or must be present', async () => {
+  it('does not use the stores for user state or current state', async () => {
     const user = `0x${'ab'.repeat(20)}`
     const bodies = [
       { type: 'clearinghouseState', user },
@@ -123,7 +123,7 @@ describe('an isolate that has not asked yet', () => {
     expect([region.reads, network.reads, region.texts.size, network.texts.size]).toEqual([0, 0, 0, 0])
   })
 
-  it('keeps what changes by itself in the data centre alone', async () => {
+  it('stores slowly changing data only in the data center', async () => {
     await send(warm, VOTES)
     expect([region.texts.size, network.texts.size, region.seconds]).toEqual([1, 0, [60]])
     cold.now = warm.now + 9_999
@@ -131,7 +131,7 @@ describe('an isolate that has not asked yet', () => {
   })
 })
 
-describe('a store that is of no use is as good as empty', () => {
+describe('a broken store counts as empty', () => {
   const BROKEN: readonly (readonly [string, AnswerStore])[] = [
     ['fails', { get: () => Promise.reject(new Error('KV is down')), put: () => Promise.reject(new Error('429')) }],
     [
@@ -152,7 +152,7 @@ describe('a store that is of no use is as good as empty', () => {
     expect([(await send(world, META)).status, world.charged.length, world.reported]).toEqual([200, 1, []])
   })
 
-  it('one that hangs is given up', async () => {
+  it('a hanging store times out', async () => {
     const after: After = (_, run) => {
       setImmediate(run)
       return () => {}
@@ -181,11 +181,11 @@ describe('a store that is of no use is as good as empty', () => {
     region.texts.set(META_KEY, text)
     const reply = await send(cold, META)
     expect([reply.status, reply.body, cold.asked.length]).toEqual([200, UPSTREAM_ANSWERS.meta, 1])
-    // The good answer has taken its place.
+    // The valid response replaced it.
     expect(decodeStored(META_KEY, network.texts.get(META_KEY)!, cold.now)?.body).toBe(UPSTREAM_ANSWERS.meta)
   })
 
-  it('reads what it wrote, and nothing of what was changed on the way', () => {
+  it('reads its own entries and rejects modified ones', () => {
     const body = fc.json().map((text) => JSON.stringify(JSON.parse(text)))
     fc.assert(
       fc.property(body, fc.nat(), fc.nat(), fc.option(fc.nat(), { nil: undefined }), (text, at, later, height) => {
@@ -202,7 +202,7 @@ describe('a store that is of no use is as good as empty', () => {
 describe('writes to KV', () => {
   const texts = () => [...network.texts.values()]
 
-  it('are spared while the body stays the same, but confirm a copy after five minutes', async () => {
+  it('are skipped for an unchanged body, except to confirm a copy after five minutes', async () => {
     await send(warm, META)
     for (let minute = 1; minute < 5; minute++) {
       warm.now += MINUTE
@@ -215,7 +215,7 @@ describe('writes to KV', () => {
     expect(decodeStored(META_KEY, texts()[0]!, warm.now)?.at).toBe(warm.now)
   })
 
-  it('follow a changed body, and know what another isolate wrote', async () => {
+  it('follow a changed body, and respect writes of other isolates', async () => {
     await send(warm, META)
     cold.now = warm.now + MINUTE
     await send(cold, META)
@@ -226,7 +226,7 @@ describe('writes to KV', () => {
     expect(decodeStored(META_KEY, texts()[0]!, cold.now)?.body).toBe('"new"')
   })
 
-  it('come at most once a second and key', () => {
+  it('happen at most once per second and key', () => {
     const stored = { at: 10_000, body: 'a' }
     expect(isWorthStoring('a', undefined, 10_000)).toBe(true)
     expect(isWorthStoring('b', stored, 10_999)).toBe(false)
@@ -235,7 +235,7 @@ describe('writes to KV', () => {
     expect(isWorthStoring('a', stored, 310_000)).toBe(true)
   })
 
-  it('are bounded whatever callers think of, and what was not written then is written later', async () => {
+  it('are limited in total, and skipped ones happen later', async () => {
     for (let id = 0; id < 50; id++) await send(warm, { type: 'marginTable', id })
     expect(network.texts.size).toBe(2)
     warm.now += MINUTE
@@ -245,7 +245,7 @@ describe('writes to KV', () => {
 })
 
 describe('a source that fails', () => {
-  it('is tried once a second and key while there is a copy to serve', async () => {
+  it('is retried once per second and key while a copy can be served', async () => {
     await send(warm, META)
     warm.asked.length = 0
     warm.upstream = () => FAILED

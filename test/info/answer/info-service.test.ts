@@ -15,7 +15,7 @@ beforeEach(() => {
 
 const codeOf = ({ body }: { body: string }) => JSON.parse(body).code
 
-/** An upstream that answers when told. */
+/** An upstream with manual responses. */
 function gate() {
   const open = Promise.withResolvers<string>()
   world.upstream = async () => ok(await open.promise)
@@ -26,7 +26,7 @@ const turns = async () => {
   for (let i = 0; i < 20; i++) await Promise.resolve()
 }
 
-describe('refused bodies', () => {
+describe('rejected bodies', () => {
   it.each([
     ['', 400, 'invalid_json'],
     ['{"type":"meta"', 400, 'invalid_json'],
@@ -58,7 +58,7 @@ describe('refused bodies', () => {
     expect([world.charged, world.released, world.asked]).toEqual([[], [0], []])
   })
 
-  it('names the missing field and the type sent', async () => {
+  it('name the missing field and the sent type', async () => {
     const said = async (body: object) => JSON.parse((await world.send(body)).body)
     expect((await said({})).msg).toMatch(/^type: /)
     expect(await said({ type: 'x' })).toMatchObject({ type: 'x', types: CATALOGUE.map(({ type }) => type) })
@@ -68,7 +68,7 @@ describe('refused bodies', () => {
     expect((await said({ type: 'candleSnapshot', req })).msg).toMatch(/^req.coin: .*"symbol".*; req.interval: .*"1h"/)
   })
 
-  it('are bounded to 20 a second and key, and only for that key', async () => {
+  it('are limited to 20 per second for each key', async () => {
     for (let i = 0; i < 20; i++) expect((await world.send('x')).status).toBe(400)
     const limited = await world.send('x')
     expect([limited.status, limited.headers['retry-after']]).toEqual([429, '1'])
@@ -77,7 +77,7 @@ describe('refused bodies', () => {
     expect((await world.send('x')).status).toBe(400)
   })
 
-  it('refuse no call that is answered and charged: of memory, of books, of a source', async () => {
+  it('do not block charged calls served from memory, books or a source', async () => {
     const calls = [
       META,
       { type: 'l2Book', coin: 'BTC' },
@@ -94,7 +94,7 @@ describe('refused bodies', () => {
     expect(world.charged).toHaveLength(15)
   })
 
-  it('at a source are tried a hundred at once by a key over its limit; what memory has is served all the same', async () => {
+  it('at a source are limited to a hundred concurrent tries; memory still serves', async () => {
     expect((await world.send(META)).status).toBe(200)
     world.now += 61_000
     const refuse = world.upstream
@@ -103,15 +103,15 @@ describe('refused bodies', () => {
     for (let i = 0; i < 500; i++) await world.send(unknown(i))
     expect(world.asked).toHaveLength(1 + 20 + 100)
     world.upstream = refuse
-    // The minute for which meta is fresh is over, and no source may be asked for it now.
+    // meta is no longer fresh, and no source may be called now.
     expect([(await world.send(META)).status, (await world.send(STATE)).status]).toEqual([200, 429])
     world.now += 50
-    // What is charged counts as no try.
+    // Charged calls do not count as tries.
     for (let i = 0; i < 30; i++)
       expect((await world.send({ ...STATE, user: `0x${String(i).padStart(40, '0')}` })).status).toBe(200)
   })
 
-  it('and failed sources are bounded together where many are under way at once, batches too', async () => {
+  it('and source failures share one limit for concurrent calls and batches', async () => {
     const down = Promise.withResolvers<typeof FAILED>()
     world.upstream = () => down.promise
     const users = [`0x${'1'.repeat(40)}`, `0x${'2'.repeat(40)}`]
@@ -130,7 +130,7 @@ describe('refused bodies', () => {
     })
   })
 
-  it('by a source are owed where many were under way at once', async () => {
+  it('by a source count later if many were in flight', async () => {
     const known = Promise.withResolvers<void>()
     world.upstream = async () => {
       await known.promise
@@ -150,7 +150,7 @@ describe('refused bodies', () => {
     expect([world.asked.length, world.charged]).toEqual([121, []])
   })
 
-  it('do not hide that the key was revoked', async () => {
+  it('still report a revoked key', async () => {
     world.holdFailure = { kind: 'key_revoked' }
     expect((await world.send('x')).status).toBe(401)
     expect((await world.send(META)).status).toBe(401)
@@ -158,7 +158,7 @@ describe('refused bodies', () => {
 })
 
 describe('freshness', () => {
-  it('counts the lateness of the source in the age of an answer', async () => {
+  it('adds the lag of the source to the age of a response', async () => {
     world.lateness = { lagMs: 61_900 }
     expect((await world.send(STATE)).headers.age).toBe('61')
     expect((await world.send(META)).headers.age).toBe('61')
@@ -166,7 +166,7 @@ describe('freshness', () => {
     expect((await world.send(META)).headers.age).toBe('91')
   })
 
-  it('counts how long the source had been asked before a call that shares the answer came', async () => {
+  it('adds the time since the fetch started for calls that join it', async () => {
     const { answer } = gate()
     const first = world.send(STATE)
     await turns()
@@ -179,7 +179,7 @@ describe('freshness', () => {
     expect(world.asked).toHaveLength(1)
   })
 
-  it('serves l2Book for less than 500 ms from when the hub was asked, with age and height', async () => {
+  it('serves l2Book for less than 500 ms from the start of the read, with age and height', async () => {
     const first = await world.send({ type: 'l2Book', coin: 'BTC' })
     expect([first.headers.age, first.headers['x-block-height']]).toEqual([undefined, '42'])
     world.now += 499
@@ -192,7 +192,7 @@ describe('freshness', () => {
     expect(world.charged.length).toBe(3)
   })
 
-  it('serves mids for a second, and no book past its time when the hub is away', async () => {
+  it('serves mids for a second, and no expired book if the hub is unavailable', async () => {
     await world.send({ type: 'allMids' })
     world.now += 999
     world.bookFailure = { kind: 'unavailable', what: 'x' }
@@ -201,7 +201,7 @@ describe('freshness', () => {
     expect((await world.send({ type: 'allMids' })).status).toBe(503)
   })
 
-  it('asks the hub for no l2BookDiffSnapshot more than twice at once, and for the next anew', async () => {
+  it('reads l2BookDiffSnapshot at most twice for concurrent calls, and again for the next', async () => {
     const call = () => world.send({ type: 'l2BookDiffSnapshot', coin: 'BTC' })
     await Promise.all(Array.from({ length: 100 }, call))
     expect([world.bookCalls, world.charged.length]).toEqual([2, 100])
@@ -209,7 +209,7 @@ describe('freshness', () => {
     expect(world.bookCalls).toBe(3)
   })
 
-  it('keeps no user state, and shares it while it is being fetched', async () => {
+  it('does not cache user state, but shares a running fetch', async () => {
     const { answer } = gate()
     const replies = [STATE, { ...STATE, user: USER.toUpperCase().replace('0X', '0x') }].map((body) => world.send(body))
     await turns()
@@ -222,22 +222,22 @@ describe('freshness', () => {
   })
 
   // WS-140
-  it('reads for streams what its source was asked for afterwards, and what is kept as it is', async () => {
+  it('reads for streams only from fetches that start afterwards, or from the cache', async () => {
     const asking = { identity: IDENTITY, requestId: 'r', waitUntil: () => undefined }
     const flying: ((text: string) => void)[] = []
     world.upstream = (type) =>
       type === 'meta' ? ok('{}') : new Promise((land) => flying.push((text) => land(ok(text))))
-    const reads = [1, 2, 3].map(() => world.desk.read(JSON.stringify(STATE), asking))
+    const reads = [1, 2, 3].map(() => world.service.read(JSON.stringify(STATE), asking))
     await turns()
     flying.shift()!('"before"')
     await turns()
     flying.shift()!('"after"')
     expect((await Promise.all(reads)).map((answer) => answer?.body)).toEqual(['"before"', '"after"', '"after"'])
-    for (let i = 0; i < 2; i++) await world.desk.read(JSON.stringify(META), asking)
+    for (let i = 0; i < 2; i++) await world.service.read(JSON.stringify(META), asking)
     expect(world.asked.filter((body) => body === JSON.stringify(META))).toHaveLength(1)
   })
 
-  it('shares a user’s state between keys that ask for the same at once: each pays, and who cannot gets nothing', async () => {
+  it('shares user state between keys: each pays, and keys without credits get nothing', async () => {
     const { answer } = gate()
     world.broke.add('poor')
     const replies = ['rich', 'poor', 'other'].map((key) => world.send(STATE, key))
@@ -248,12 +248,12 @@ describe('freshness', () => {
     expect(other!.body).toBe(rich!.body)
     expect([poor!.status, codeOf(poor!), poor!.body.includes('not the key')]).toEqual([402, 'credits_exhausted', false])
     expect(world.payers).toEqual(['rich', 'other'])
-    // The next one gets no copy of it: a user's state is never kept.
+    // User state is never cached, so the next call fetches again.
     world.upstream = () => ok('{"later":1}')
     expect((await world.send(STATE, 'rich')).body).toBe('{"later":1}')
   })
 
-  it('reads no whole book for who cannot pay, and no book at all for who is refused at once', async () => {
+  it('reads no full book without credits, and none for an immediate rejection', async () => {
     world.broke.add('poor')
     for (const request of [
       { type: 'l2Book', coin: 'BTC', nSigFigs: 2 },
@@ -261,7 +261,7 @@ describe('freshness', () => {
     ])
       expect((await world.send(request, 'poor')).status).toBe(402)
     expect(world.bookCalls).toBe(0)
-    const reply = await world.desk.handle(
+    const reply = await world.service.handle(
       {
         identity: IDENTITY,
         requestId: 'req_1',
@@ -281,7 +281,7 @@ describe('freshness', () => {
     expect(replies.map(({ body }) => JSON.parse(body))).toEqual([USER, other, USER])
   })
 
-  it('serves meta for a minute, then the old one while a new one is fetched, charged each time', async () => {
+  it('serves meta for a minute, then the stale copy during a refresh, charged each time', async () => {
     await world.send(META)
     world.now += 59_999
     expect((await world.send(META)).headers.age).toBe('59')
@@ -296,7 +296,7 @@ describe('freshness', () => {
     expect(world.charged.length).toBe(4)
   })
 
-  it('leaves nothing of a call behind that was served the old one while another fetches', async () => {
+  it('leaves no work behind for a call served stale during another refresh', async () => {
     await world.send(META)
     world.now += 60_000
     const source = gate()
@@ -313,7 +313,7 @@ describe('freshness', () => {
     expect((await world.send(META)).body).toBe('"new"')
   })
 
-  it('shows a refusal by the source as it is, old answer or not', async () => {
+  it('returns a rejection by the source, even with an older copy', async () => {
     await world.send(META)
     world.upstream = () => err({ kind: 'bad_field', issues: [{ path: '', message: 'no' }] })
     world.now += 30 * 60_000
@@ -321,7 +321,7 @@ describe('freshness', () => {
     expect([reply.status, codeOf(reply), world.charged.length]).toEqual([422, 'invalid_request', 1])
   })
 
-  it('names the coin that was meant by one that the source does not know, and asks our books once for that', async () => {
+  it('suggests a coin for an unknown one, reading the books once', async () => {
     const refused = err({ kind: 'bad_field' as const, issues: [{ path: '', message: 'is not accepted' }] })
     world.upstream = async () => refused
     const said = async (body: object) => JSON.parse((await world.send(body)).body).msg
@@ -336,7 +336,7 @@ describe('freshness', () => {
     expect(await funding('btc')).toContain('"BTC"')
   })
 
-  it('does not keep failures', async () => {
+  it('does not cache failures', async () => {
     world.upstream = () => FAILED
     expect((await world.send(META)).status).toBe(502)
     world.upstream = () => ok('[]')
@@ -345,7 +345,7 @@ describe('freshness', () => {
 })
 
 describe('flights', () => {
-  it('asks an upstream once for 1,000 requests in flight, and each of them pays', async () => {
+  it('calls an upstream once for 1,000 concurrent requests, and each of them pays', async () => {
     const { answer } = gate()
     const replies = Array.from({ length: 1_000 }, (_, i) => world.send({ ...META, [`extra${i}`]: i }))
     await turns()
@@ -357,14 +357,14 @@ describe('flights', () => {
     expect([world.charged.length, world.balance]).toEqual([1_000, 0])
   })
 
-  it('fails all that share it, uncharged', async () => {
+  it('fails all followers without a charge', async () => {
     world.upstream = () => FAILED
     const replies = await Promise.all([1, 2, 3].map(() => world.send(META)))
     expect(replies.map(({ status }) => status)).toEqual([502, 502, 502])
     expect([world.asked.length, world.charged.length, world.released.length]).toEqual([1, 0, 3])
   })
 
-  it('keeps the flight and the paying alive beyond the caller', async () => {
+  it('finishes fetch and charge after the caller disconnects', async () => {
     const { answer } = gate()
     world.send(META)
     await turns()
@@ -374,7 +374,7 @@ describe('flights', () => {
     expect(world.charged.length).toBe(1)
   })
 
-  it('is not joined past its bound: its leader may be gone', async () => {
+  it('is not joined after its time limit, because its leader may be gone', async () => {
     gate()
     world.send(META)
     await turns()
@@ -383,7 +383,7 @@ describe('flights', () => {
     expect((await world.send(META)).body).toBe('[]')
   })
 
-  it('asks an upstream only once the hold is granted, and spends exactly what there is', async () => {
+  it('calls an upstream only after the hold, and spends exactly the balance', async () => {
     world.balance = 5_000_000
     const replies = await Promise.all(
       Array.from({ length: 64 }, (_, i) => world.send({ type: 'fundingHistory', coin: `C${i}`, startTime: 1 })),

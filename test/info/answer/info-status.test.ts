@@ -1,4 +1,5 @@
-// Where answers come from: what `GET /status` tells of it, and that the ready configuration of docs/operators/guides/configure-sources.md leaves nothing out.
+// Sources and routes in `GET /status`, and completeness of the ready configuration in
+// docs/operators/guides/configure-sources.md.
 
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
@@ -15,7 +16,7 @@ const SOURCES_GUIDE = readFileSync(
 )
 
 describe('GET /status', () => {
-  it('tells of each source how it fares, and of each type where it goes now', async () => {
+  it('shows the health of each source and the route of each type', async () => {
     let node = answer('[]')
     const { state, upstream, ask } = fakeUpstream([
       { name: 'node', types: ['meta', 'clearinghouseState', 'spotClearinghouseState'], reply: () => node },
@@ -48,12 +49,12 @@ describe('GET /status', () => {
     expect(Object.keys(routes)).toEqual(CATALOGUE.map(({ type }) => type))
   })
 
-  it('shows names, never an address, which may hold a key', async () => {
+  it('shows names, never URLs, which may contain keys', async () => {
     const { state, upstream } = fakeUpstream([{ name: 'public', reply: () => answer('1') }])
     expect(JSON.stringify(await infoStatus(upstream, state.now, false))).not.toContain('http')
   })
 
-  it('tells what is left of a budget, and null while its object cannot be reached', async () => {
+  it('shows the remaining budget, or null if its object is unreachable', async () => {
     const budget = (left: { weight: number; atMs: number } | null) => ({
       take: async () => ({ paid: true as const, settle: () => {} }),
       remaining: async () => left,
@@ -70,7 +71,7 @@ describe('GET /status', () => {
   })
 })
 
-describe('what an answer is made of', () => {
+describe('composition of responses', () => {
   it.each(CATALOGUE.map((query) => [query.type, query] as const))('%s names what it asks', async (_, query) => {
     const world = createWorld()
     await world.send({ type: query.type, ...query.example.request })
@@ -79,21 +80,21 @@ describe('what an answer is made of', () => {
   })
 })
 
-describe('the node with the public API behind it, as docs/operators/guides/configure-sources.md has it', () => {
+describe('the documented configuration: a node with the public API as fallback', () => {
   const text = /^UPSTREAMS = '''\n(\[\{"name":"node".*?)'''/ms.exec(SOURCES_GUIDE)?.[1]
   const sources = parseSources(text ?? '')
 
-  it('is a configuration, with a budget for the public API', () => {
+  it('is valid and has a budget for the public API', () => {
     expect(sources).toMatchObject({ ok: true, value: [{ name: 'node' }, { name: 'public', budget: 1_200 }] })
   })
 
-  it('routes every type of the catalogue, and what wildcards ask', () => {
+  it('routes every type of the catalogue, including those of wildcards', () => {
     if (!sources.ok) throw new Error(sources.error)
     const types = ['perpDexs', ...CATALOGUE.flatMap(upstreamTypesOf)]
     expect(types.filter((type) => sourcesFor(sources.value, type).length === 0)).toEqual([])
   })
 
-  it('names no type that does not exist', () => {
+  it('names only existing types', () => {
     if (!sources.ok) throw new Error(sources.error)
     const known = new Set(CATALOGUE.map(({ type }) => type))
     expect(sources.value.flatMap(({ types }) => types ?? []).filter((type) => !known.has(type))).toEqual([])

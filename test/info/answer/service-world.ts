@@ -1,4 +1,4 @@
-// A desk over fake ports: an account with credits, books of a few coins, an upstream that answers what it is told.
+// An info service over fake ports: an account with credits, a few order books, and a scripted upstream.
 
 import type { CandleFiles } from '../../../src/archive/files/files-read.ts'
 import type { FillHistory } from '../../../src/archive/funding-spans.ts'
@@ -22,13 +22,13 @@ export { USER } from '../../../src/protocol/info/examples.ts'
 
 export const IDENTITY = identityOf('entry', ['info'], 'acct', 'hash')
 
-/** Time does not pass, but whoever rests goes on. */
+/** Time stands still, but rests end at once. */
 const soon: After = (ms, run) => {
   if (ms === 0) queueMicrotask(run)
   return () => {}
 }
 
-/** What an upstream that behaves answers, by type: the examples, and a few with what must come through unchanged. */
+/** Default upstream responses by type: the examples, and some that must be passed through unchanged. */
 export const UPSTREAM_ANSWERS: Readonly<Record<string, string>> = {
   ...Object.fromEntries(CATALOGUE.map(({ type, example }) => [type, JSON.stringify(example.response)])),
   meta: '{"universe":[{"szDecimals":5,"name":"BTC","maxLeverage":50,"marginTableId":50,"extra":1}],"marginTables":[],"collateralToken":0}',
@@ -36,7 +36,7 @@ export const UPSTREAM_ANSWERS: Readonly<Record<string, string>> = {
   perpDexs: `[null,${['xyz', 'flx'].map((name) => `{"name":"${name}","fullName":"X","deployer":"0x${'de'.repeat(20)}","oracleUpdater":null,"feeRecipient":null,"assetToStreamingOiCap":[]}`).join()}]`,
 }
 
-/** What the gateway sends to learn which DEXes there are. */
+/** Request for the list of DEXes. */
 export const DEX_LIST = '{"type":"perpDexs"}'
 
 export const BTC: BookSnapshot = {
@@ -60,9 +60,9 @@ const TOPS: readonly TopOfBook[] = [
 ]
 
 export interface World {
-  readonly desk: InfoService
+  readonly service: InfoService
   now: number
-  /** Micro-credits. */
+  /** Balance in micro-credits. */
   balance: number
   /** Every settled price, in order. */
   readonly charged: number[]
@@ -71,24 +71,24 @@ export interface World {
   readonly reported: unknown[]
   readonly work: Promise<unknown>[]
   holdFailure: Failure | null
-  /** Hashes of keys whose account has nothing left. */
+  /** Hashes of keys without credits. */
   readonly broke: Set<string>
-  /** Hash of the key that paid, for every settled price. */
+  /** Hash of the paying key for every settled price. */
   readonly payers: string[]
   bookFailure: Failure | null
-  /** Time does not pass by itself. */
+  /** Manual clock. */
   sleep: (ms: number) => Promise<void>
   upstream: (type: string, body: string) => Promise<Result<string, Failure>> | Result<string, Failure>
-  /** What the upstream says of its source's clock. */
+  /** Lag reported by the upstream. */
   lateness: { readonly lagMs?: number }
-  /** Times that a hub or the log was asked. */
+  /** Number of reads of a hub or the log. */
   bookCalls: number
   held: FillHistory
-  /** Sends one request; `body` is sent as it is if it is a string. */
+  /** Sends one request; a string `body` is sent unchanged. */
   send(body: unknown, keyHash?: string): Promise<WireFailure>
 }
 
-/** A world in which everything works and 1,000 credits are there; worlds with the same stores are isolates of one gateway. */
+/** A working world with 1,000 credits; worlds with the same stores are isolates of one gateway. */
 export function createWorld({
   stores = {},
   books: otherBooks,
@@ -153,7 +153,7 @@ export function createWorld({
   }
   const history = { stored: held, newest: held }
   const events = eventHistoryOf({ history, files, archive, after })
-  const desk = new InfoService({
+  const service = new InfoService({
     sources: { books, historicalBooks, upstream, after, history, events, dexes: new DexList(upstream, now, after) },
     stores,
     now,
@@ -161,7 +161,7 @@ export function createWorld({
     report: (error) => world.reported.push(error),
   })
   const world: World = {
-    desk,
+    service,
     now: 1_000_000,
     balance: 1_000_000_000,
     charged: [],
@@ -179,7 +179,7 @@ export function createWorld({
     held: { head: { height: 42, time: 1_000 }, since: { height: 40, time: 860 }, runs: [] },
     upstream: (type) => ok(UPSTREAM_ANSWERS[type]!),
     send: (body, keyHash = 'hash') =>
-      desk.handle(
+      service.handle(
         {
           identity: { ...IDENTITY, keyHash: keyHashOf(keyHash) },
           requestId: 'req_1',

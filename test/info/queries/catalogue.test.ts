@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { differences, generated } from '../../../scripts/generate.ts'
 import { CATALOGUE, queryOf } from '../../../src/info/queries/catalogue.ts'
 
-// The 55 types of the interface: the 15 that it specifies, then the 40 that it names. A type beyond the specification
-// is not added here.
+// The 55 types of the interface: 15 specified and 40 named ones. Other types are not listed here.
 const SPECIFIED_TYPES = [
   ...['builderFills', 'userCompletedTradesByTime', 'candleSnapshot', 'clearinghouseState', 'l2BookDiffSnapshot'],
   ...['subAccounts', 'openOrders', 'allPerpMetas', 'delegatorHistory', 'spotDeployState', 'delegatorRewards'],
@@ -20,7 +19,7 @@ const SPECIFIED_TYPES = [
 ]
 
 describe('the catalogue', () => {
-  it('serves every type of the interface under its own name', () => {
+  it('has every type of the interface', () => {
     const types = CATALOGUE.map(({ type }) => type)
     expect(new Set(SPECIFIED_TYPES).size).toBe(55)
     expect(new Set(types).size).toBe(types.length)
@@ -28,7 +27,7 @@ describe('the catalogue', () => {
     for (const { type } of CATALOGUE) expect(queryOf(type)?.type).toBe(type)
   })
 
-  it('has a file of its name for every type', () => {
+  it('has one file per type', () => {
     const files = readdirSync(new URL('../../../src/info/queries/', import.meta.url))
     expect(files.filter((name) => name !== 'catalogue.ts').sort()).toEqual(
       CATALOGUE.map(({ type }) => `${type}.ts`).sort(),
@@ -39,11 +38,11 @@ describe('the catalogue', () => {
     expect(queryOf(type)).toBeUndefined()
   })
 
-  it('has its schemas written down', () => {
+  it('matches the committed schemas', () => {
     const files = generated()
     expect(differences(files)).toEqual([])
     for (const { type } of CATALOGUE) expect(files.has(`schemas/info/${type}.json`)).toBe(true)
-    // The comparison must be able to see a change.
+    // Proves that the comparison detects a change.
     expect(differences(new Map([...files, ['schemas/info/meta.json', '{}']]))).toEqual(['schemas/info/meta.json'])
     expect(differences(new Map([...files].filter(([path]) => path !== 'schemas/info/meta.json')))).toEqual([
       'schemas/info/meta.json',

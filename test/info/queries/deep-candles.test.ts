@@ -1,4 +1,4 @@
-// candleSnapshot over the files and the log, as callers ask for it: what is ours, what a source is asked for, what is refused.
+// candleSnapshot over files and log: own candles, upstream candles and rejections.
 
 import { beforeEach, describe, expect, it } from 'vitest'
 import { type Candle, spanOf } from '../../../src/archive/candles.ts'
@@ -10,7 +10,7 @@ import { filesOf } from '../stored-blocks.ts'
 
 const MINUTE = 60_000
 const T0 = Date.UTC(2026, 10, 5)
-/** A block a minute, each with two trades. */
+/** One block per minute with two trades. */
 const ALL = Array.from({ length: 40 }, (_, at) =>
   tradedBlock(at + 1, T0 + at * MINUTE, [
     { px: 10 + at, sz: 150 },
@@ -24,7 +24,7 @@ const timeOf = (height: number) => ALL[height - 1]!.time
 
 let world: World
 let filed: Filed
-/** Files that were asked for candles. */
+/** Files that were read for candles. */
 let reads: number
 let untilMs: number | null
 let isAway: boolean
@@ -44,7 +44,7 @@ beforeEach(() => {
   world = createWorld({ files: { ...filesOf(() => kept), candles } })
   world.held = { head, since: ALL[LOG_FROM - 1]!, runs: [ALL.slice(LOG_FROM - 1)] }
 })
-/** What a source knows: all of it. */
+/** An upstream that knows everything. */
 const theirs = (interval: Interval) => {
   world.upstream = (_, body) => {
     const { startTime, endTime = 8e15 } = JSON.parse(body).req
@@ -62,18 +62,18 @@ async function ask(more: object) {
 const minutes = (candles: readonly Candle[]) => candles.map(({ t }) => (t - T0) / MINUTE)
 
 describe('candleSnapshot', () => {
-  it.each(INTERVALS)('of %s is our own, and a source’s where we may lack trades', async (interval) => {
+  it.each(INTERVALS)('of %s is our own, and the upstream’s where we may lack trades', async (interval) => {
     theirs(interval)
     const { body, asked, headers } = await ask({ interval, startTime: 5 })
     expect(body).toEqual(truth(ALL, interval))
-    // Of a source all that begins before the files is asked, and no more.
+    // The upstream is queried exactly for the time before the files.
     const { T } = spanOf(interval, timeOf(FILES_FROM))
     expect(asked).toMatchObject([T >= timeOf(40) ? { startTime: 5 } : { startTime: 5, endTime: T }])
     expect(headers['x-history-from-height'] ?? null).toBe(T >= timeOf(40) ? null : '10')
     expect(headers['x-block-height'] ?? null).toBe(T >= timeOf(40) ? null : '40')
   })
 
-  it('asks nobody within the files and the log, and not even the log within the files', async () => {
+  it('calls no upstream within files and log, and no log within files', async () => {
     const { body, asked, headers } = await ask({ startTime: timeOf(11) })
     expect([minutes(body), asked]).toEqual([Array.from({ length: 30 }, (_, at) => at + 10), []])
     expect(headers).toMatchObject({ 'x-block-height': '40', 'x-history-from-height': '10' })
@@ -83,20 +83,20 @@ describe('candleSnapshot', () => {
     expect([world.bookCalls, older.headers['x-block-height']]).toEqual([1, '35'])
   })
 
-  it('asks a source for what a gap has spoiled alone', async () => {
+  it('requests only the candles affected by a gap', async () => {
     filed = { ...filed, gaps: [{ fromMs: timeOf(15), toMs: timeOf(17) + 5 }] }
     theirs('1m')
     const { body, asked } = await ask({ startTime: timeOf(12) })
     expect(asked).toMatchObject([{ startTime: timeOf(15), endTime: timeOf(18) - 1 }])
     expect(body).toEqual(truth(ALL.slice(11), '1m'))
-    // What a source has forgotten is left out.
+    // Candles that the upstream has dropped are omitted.
     world.upstream = () => ok('[]')
     expect(minutes((await ask({ startTime: timeOf(13) })).body)).toEqual(
       Array.from({ length: 28 }, (_, at) => at + 12).filter((minute) => minute < 14 || minute > 16),
     )
   })
 
-  it('asks a source for the newest where the log does not tell, and is then of no block', async () => {
+  it('requests the newest candles if the log is unavailable, then without a height', async () => {
     world.bookFailure = { kind: 'unavailable', what: 'x' }
     theirs('1m')
     const { body, asked, headers } = await ask({ startTime: timeOf(20), endTime: null })
@@ -105,7 +105,7 @@ describe('candleSnapshot', () => {
     expect(headers).not.toHaveProperty('x-block-height')
   })
 
-  it('fails uncharged where a source would have to be asked and fails, and not where there is none', async () => {
+  it('fails without a charge if a needed upstream fails, but not if there is none', async () => {
     world.upstream = () => err({ kind: 'upstream_timeout', source: 's' })
     expect((await ask({ startTime: timeOf(5) })).status).toBe(504)
     expect(world.charged).toEqual([])
@@ -113,13 +113,13 @@ describe('candleSnapshot', () => {
     const { body, headers } = await ask({ startTime: timeOf(6) })
     expect([minutes(body)[0], headers['x-history-from-height']]).toEqual([10, '10'])
     expect((await ask({ startTime: T0 - 9 * MINUTE, endTime: T0 - MINUTE })).body).toEqual([])
-    // What is behind the files is there, and nobody tells it now.
+    // The part after the files exists but is unavailable now.
     world.bookFailure = { kind: 'unavailable', what: 'x' }
     expect((await ask({ startTime: timeOf(12) })).status).toBe(503)
     expect((await ask({ startTime: timeOf(12), endTime: timeOf(20) })).status).toBe(200)
   })
 
-  it('where the files are away is a source’s that begins where the window does, and fails else', async () => {
+  it('uses an upstream that covers the start of the window if the files are unavailable, else fails', async () => {
     isAway = true
     theirs('1m')
     expect((await ask({ startTime: timeOf(12) })).body).toEqual(truth(ALL.slice(11), '1m'))
@@ -129,7 +129,7 @@ describe('candleSnapshot', () => {
     expect((await ask({ startTime: timeOf(12), endTime: timeOf(39) })).status).toBe(503)
   })
 
-  it('is a source’s, byte for byte, where we have nothing of it, and nothing where we know that there was nothing', async () => {
+  it('passes the upstream through if we have nothing, and is empty if nothing happened', async () => {
     world.upstream = () => ok('[ ]')
     expect(
       (await world.send({ type: 'candleSnapshot', req: { coin: 'BTC', interval: '1m', startTime: 0, endTime: 9 } }))
@@ -142,7 +142,7 @@ describe('candleSnapshot', () => {
     expect(await ask({ ...quiet, coin: 'NOPE' })).toMatchObject({ status: 422, body: { msg: /req\.coin/ } })
   })
 
-  it('is refused uncharged where there is too much to go through', async () => {
+  it('is rejected without a charge if the window is too long', async () => {
     untilMs = timeOf(20)
     world.upstream = () => err({ kind: 'upstream_timeout', source: 's' })
     const { status, body } = await ask({ startTime: timeOf(12) })
@@ -152,7 +152,7 @@ describe('candleSnapshot', () => {
     expect((await ask({ startTime: timeOf(13) })).body).toEqual(truth(ALL.slice(12), '1m'))
   })
 
-  it('takes times beyond all dates', async () => {
+  it('accepts times beyond all dates', async () => {
     theirs('1M')
     for (const interval of ['1m', '1M'])
       expect((await ask({ interval, startTime: timeOf(12), endTime: Number.MAX_SAFE_INTEGER })).status).toBe(200)
@@ -161,14 +161,14 @@ describe('candleSnapshot', () => {
     expect((await ask({ ...far, interval: '1M' })).body).toEqual([])
   })
 
-  it('is asked of a source as before where the files cannot be read, or are none yet', async () => {
+  it('uses the upstream if files are unreadable or missing', async () => {
     filed = { files: [] }
     theirs('1m')
     expect((await ask({ startTime: timeOf(12) })).body).toEqual(truth(ALL.slice(11), '1m'))
     expect([world.asked.length, reads, world.bookCalls]).toEqual([1, 1, 0])
   })
 
-  it('is paged without a seam from where only a source knows to what is open', async () => {
+  it('pages seamlessly from upstream candles to the open one', async () => {
     const many = Array.from({ length: 12_001 }, (_, at) =>
       tradedBlock(at + 1, T0 + at * MINUTE, [{ px: 5, sz: (at % 7) + 1 }]),
     )

@@ -1,5 +1,4 @@
-// The types that reach into the files of the archive, as callers ask for them: what they show, what they are asked of, what
-// they refuse uncharged.
+// Types that read the archive files: results, upstream requests and rejections without a charge.
 
 import { beforeEach, describe, expect, it } from 'vitest'
 import { err, ok } from '../../../src/core/result.ts'
@@ -12,7 +11,7 @@ import { blockOf, filesOf, type Kept, logOf } from '../stored-blocks.ts'
 const NODE = { builder: OTHER_USER, deployerFee: '0.1', priorityGas: 1 }
 const DAY = 86_400_000
 const START = 1_790_000_000_000
-/** A fill a day. */
+/** One fill per day. */
 const list = (days: number, own: object = NODE) =>
   Array.from({ length: days }, (_, i) => blockOf(i + 1, START + i * DAY, 1, own))
 const timeAt = (height: number) => START + (height - 1) * DAY
@@ -27,7 +26,7 @@ function keep(blocks: readonly EventBlock[], more: Partial<Kept> = {}) {
 }
 beforeEach(() => keep(list(30)))
 
-/** What the exchange shows of the heights from 1 to one. */
+/** Rows of the exchange up to a height. */
 const theirs = (to: number, from = 1) =>
   Array.from({ length: to - from + 1 }, (_, i) => ({ ...blockOf(from + i, timeAt(from + i)).fills[0]![1] }))
 async function ask(request: object) {
@@ -44,7 +43,7 @@ const times = (from: number, to: number) => {
 }
 
 describe('userFills', () => {
-  it('is our own rows and a source’s behind them, without what only the node tells', async () => {
+  it('has own rows followed by upstream rows, without node-only fields', async () => {
     world.upstream = () => ok(JSON.stringify(theirs(28).reverse()))
     const { shown, body, headers } = await ask({ type: 'userFills', user: USER })
     expect(shown).toEqual(times(30, 1))
@@ -52,14 +51,14 @@ describe('userFills', () => {
     expect(headers).toMatchObject({ 'x-block-height': '30', 'x-history-from-height': '11' })
   })
 
-  it('is not asked of a source where our own fill the page', async () => {
+  it('calls no upstream if own rows fill the page', async () => {
     const day = list(1)[0]!
     keep([day, blockOf(20, START + DAY, 2_500), blockOf(30, START + 2 * DAY, 1)], { filesFrom: 1 })
     const { shown, asked } = await ask({ type: 'userFills', user: USER })
     expect([shown.length, asked]).toEqual([2_000, []])
   })
 
-  it('is asked of a source as before where the log cannot be read', async () => {
+  it('uses the upstream if the log is unreadable', async () => {
     world.bookFailure = { kind: 'unavailable', what: 'x' }
     const { body } = await ask({ type: 'userFills', user: USER })
     expect(body).toBe(JSON.stringify([FILL]))
@@ -75,7 +74,7 @@ describe('userPnlSummary', () => {
     keep(blocks, { filesFrom: 1 })
   })
 
-  it('of more fills than can be gone through is refused, and names a window that is not', async () => {
+  it('rejects a window with too many fills and names a possible one', async () => {
     const { status, shown } = await summary()
     const startTime = Number(/^startTime: must be at least (\d+):/.exec(shown.msg)?.[1])
     expect([status, startTime, world.charged]).toEqual([422, timeAt(BLOCKS - 900 + 1), []])
@@ -84,7 +83,7 @@ describe('userPnlSummary', () => {
     expect([served, told.daysActive]).toEqual([200, 900])
   })
 
-  it('of a window that ends early is made of the fills before its end', async () => {
+  it('uses the fills before the end of an early window', async () => {
     const { status, shown } = await summary({ endTime: timeAt(900) })
     expect([status, shown.daysActive]).toEqual([200, 900])
     expect(await summary({ endTime: timeAt(1_100) })).toMatchObject({ status: 422 })
@@ -95,7 +94,7 @@ describe('userPnlSummary', () => {
 describe('userFillsByTime', () => {
   const call = (more: object) => ask({ type: 'userFillsByTime', user: USER, ...more })
 
-  it('asks a source for what is older than ours alone', async () => {
+  it('requests only rows older than ours', async () => {
     world.upstream = () => ok(JSON.stringify(theirs(10, 5)))
     const { shown, asked } = await call({ startTime: timeAt(5), endTime: timeAt(20) })
     expect(shown).toEqual(times(5, 20))
@@ -104,16 +103,16 @@ describe('userFillsByTime', () => {
     expect((await call({ startTime: timeAt(5), reversed: true })).shown).toEqual(times(30, 5))
   })
 
-  it('asks nobody within our own, from the first day of them and years beyond', async () => {
+  it('calls no upstream within our own history', async () => {
     const { shown, asked } = await call({ startTime: timeAt(12), endTime: START + 1e12 })
     expect([shown, asked]).toEqual([times(12, 30), []])
   })
 
-  it('fails uncharged where a source would have to be asked and does not answer', async () => {
+  it('fails without a charge if a needed upstream does not respond', async () => {
     world.upstream = () => err({ kind: 'upstream_timeout', source: 's' })
     expect((await call({ startTime: 0 })).status).toBe(504)
     expect(world.charged).toEqual([])
-    // Newest first, the rest can still be asked for.
+    // Newest first, so the rest can be requested later.
     expect((await call({ startTime: 0, reversed: true })).shown).toEqual(times(30, 11))
     const nobody = { kind: 'unavailable', what: 'No source', hint: 'none' } as const
     world.upstream = () => err(nobody)
@@ -131,7 +130,7 @@ it.each(['userTwapSliceFills', 'userTwapSliceFillsByTime'])(
   },
 )
 
-it('userNonFundingLedgerUpdates are our own and a source’s, each once', async () => {
+it('userNonFundingLedgerUpdates merges own and upstream rows, each once', async () => {
   const delta = { type: 'deposit', usdc: '1.0' }
   const row = (height: number) => ({ time: timeAt(height), hash: HASH, delta })
   const blocks = list(30).map((block) => ({ ...block, fills: [], ledger: [{ users: [USER], ...row(block.height) }] }))
@@ -145,7 +144,7 @@ it('userNonFundingLedgerUpdates are our own and a source’s, each once', async 
 describe('builderFillsByTime', () => {
   const call = (more: object) => ask({ type: 'builderFillsByTime', builder: OTHER_USER, ...more })
 
-  it('shows a window, newest first, and goes on before a cursor', async () => {
+  it('returns a window, newest first, and continues before a cursor', async () => {
     expect((await call({ startTime: timeAt(12), endTime: timeAt(15) })).shown).toEqual(times(15, 12))
     expect((await call({ startTime: timeAt(12), endTime: timeAt(15), cursor: String(timeAt(14)) })).shown).toEqual(
       times(13, 12),
@@ -155,13 +154,13 @@ describe('builderFillsByTime', () => {
     expect(world.asked).toEqual([])
   })
 
-  it('refuses what is no window, uncharged', async () => {
+  it('rejects an invalid window without a charge', async () => {
     for (const more of [{}, { startTime: 2, endTime: 1 }, { startTime: -1 }, { cursor: '1_0' }, { cursor: '-1' }])
       expect((await call(more)).status, JSON.stringify(more)).toBe(422)
     expect(world.charged).toEqual([])
   })
 
-  it('ends before what cannot be read, and fails uncharged where there is nothing else', async () => {
+  it('ends before unreadable data, and fails without a charge if nothing else is left', async () => {
     keep(list(5_000), { damaged: 3_500, filesFrom: 1, filesTo: 4_950, logFrom: 4_901 })
     const { shown, headers } = await call({ startTime: 0 })
     expect(shown).toEqual(times(5_000, 4_902))
@@ -182,7 +181,7 @@ describe('delegatorHistory', () => {
   })
   const row = (height: number) => ({ time: timeAt(height), hash: HASH, delta: { cDeposit: { amount: `${height}.0` } } })
 
-  it('is what is archived, newest first, and a source’s rows for what is older', async () => {
+  it('returns archived rows, newest first, then upstream rows', async () => {
     keep(Array.from({ length: 30 }, (_, i) => deposit(i + 1)))
     world.upstream = () => ok(JSON.stringify([28, 12, 11, 10, 4].map(row)))
     const reply = await ask({ type: 'delegatorHistory', user: USER })

@@ -10,7 +10,7 @@ const BOOK = { coin: 'BTC', height: 10, seq: 7, levels: [[{ px: '1.0', sz: '2', 
 const line = (height: number, px: string) =>
   `{"v":1,"t":"block","epoch":"${EPOCH}","height":${height},"time":${height * 70},"px":{},"books":[{"coin":"BTC","levels":[[],[{"px":"${px}","sz":"1","n":1}]]}]}`
 
-/** Blocks 11 to 13, of which 12 is lost where `isTorn`. */
+/** Blocks 11 to 13; 12 is lost if `isTorn`. */
 function archiveOf(isTorn = false): BooksArchive {
   const segment = { chain: 'c', first: 11, last: 13, firstMs: 0, lastMs: 0, epoch: EPOCH }
   return {
@@ -28,7 +28,7 @@ function archiveOf(isTorn = false): BooksArchive {
 const ask = (archive: BooksArchive | null, fields: object) =>
   createWorld({ archive }).send({ type: 'l2BookDiffSnapshot', coin: 'BTC', ...fields })
 
-it('answers the book of a coin after the block that was asked for, at the price of history', async () => {
+it('returns the book after the given block at the history price', async () => {
   const world = createWorld({ archive: archiveOf() })
   const reply = await world.send({ type: 'l2BookDiffSnapshot', coin: 'BTC', block_height: 12 })
   const asks = [11, 12].map((px) => ({ px: `${px}.0`, sz: '1', n: 1 }))
@@ -44,28 +44,28 @@ it('answers the book of a coin after the block that was asked for, at the price 
   expect(world.bookCalls).toBe(0)
 })
 
-it('takes an explicit null for the present book, and answers null for a coin without a book', async () => {
+it('accepts null for the current book, and returns null for a coin without a book', async () => {
   expect(JSON.parse((await ask(archiveOf(), { block_height: null })).body)).toMatchObject({ height: 42 })
   expect((await ask(archiveOf(), { coin: 'ETH', block_height: 12 })).body).toBe('null')
 })
 
 it.each([
-  [archiveOf(), 9, 422, 'block_height: no book of block 9'],
+  [archiveOf(), 9, 422, 'block_height: '],
   [archiveOf(true), 13, 422, 'blocks 12 to 12'],
-  [archiveOf(), 43, 422, 'block 43'],
+  [archiveOf(), 43, 422, 'block_height: '],
   [archiveOf(), 42, 503, 'Block 42'],
   [null, 12, 503, ''],
   [archiveOf(), -1, 422, 'block_height: '],
   [archiveOf(), 1.5, 422, 'block_height: '],
   [archiveOf(), '12', 422, 'block_height: '],
-])('says why there is none: %#', async (archive, height, status, words) => {
+])('explains a missing book: %#', async (archive, height, status, words) => {
   const world = createWorld({ archive })
   const reply = await world.send({ type: 'l2BookDiffSnapshot', coin: 'BTC', block_height: height })
   expect([reply.status, JSON.parse(reply.body).msg]).toEqual([status, expect.stringContaining(words)])
   expect(world.charged).toEqual([])
 })
 
-it('reads two books of the past at once, and says so to a third', async () => {
+it('reads two past books concurrently and rejects a third', async () => {
   const never: After = () => () => {}
   const archive = { ...archiveOf(), checkpointAt: () => new Promise<null>(() => {}) }
   const books = archivedBooks({ archive, live: { snapshot: async () => ok(null) }, after: never })
@@ -74,7 +74,7 @@ it('reads two books of the past at once, and says so to a third', async () => {
   expect(await books.at('BTC', 12)).toMatchObject({ ok: false, error: { kind: 'unavailable', retryAfterMs: 1000 } })
 })
 
-it('gives up a reading that takes too long, which then ends', async () => {
+it('times out a long read, which then stops', async () => {
   const ends: (() => void)[] = []
   const after: After = (ms, run) => {
     if (ms > 0) ends.push(run)

@@ -1,4 +1,4 @@
-// An aggregated l2Book reads as much of the book as its 20 levels need, and no more.
+// An aggregated l2Book reads only as much of the book as its 20 levels need.
 
 import { expect, it } from 'vitest'
 import { ok } from '../../../src/core/result.ts'
@@ -9,7 +9,7 @@ import { BTC } from '../answer/service-world.ts'
 const side = (count: number, from: number, step: number): Level[] =>
   Array.from({ length: count }, (_, i) => ({ px: (from + i * step).toFixed(2), sz: '1', n: 1 }))
 
-/** Resolves against a book, and tells the depths that were asked for. */
+/** Resolves against a book and records the requested depths. */
 async function resolve(book: readonly [Level[], Level[]], nSigFigs: number) {
   const depths: (number | undefined)[] = []
   const books = {
@@ -24,13 +24,13 @@ async function resolve(book: readonly [Level[], Level[]], nSigFigs: number) {
   return { depths, levels: answer.ok ? JSON.parse(answer.value.body).levels : null }
 }
 
-it('reads 500 levels where they fill 20 aggregated ones', async () => {
+it('reads 500 levels if they fill 20 aggregated ones', async () => {
   const { depths, levels } = await resolve([side(5_000, 90_000, -0.5), side(5_000, 90_001, 0.5)], 5)
   expect(depths).toEqual([500])
   expect(levels.map((one: Level[]) => one.length)).toEqual([20, 20])
 })
 
-it('reads the whole book where they do not', async () => {
+it('reads the whole book otherwise', async () => {
   const book = [side(5_000, 90_000, -0.01), side(5_000, 90_001, 0.01)] as const
   const { depths, levels } = await resolve([book[0], book[1]], 5)
   expect(depths).toEqual([500, undefined])
@@ -39,7 +39,7 @@ it('reads the whole book where they do not', async () => {
   expect(levels[0][1]).toEqual({ px: '89999.0', sz: '100.0', n: 100 })
 })
 
-it('is content with a short book', async () => {
+it('accepts a short book', async () => {
   const { depths, levels } = await resolve([side(3, 90_000, -1), []], 5)
   expect(depths).toEqual([500])
   expect(levels[0].length).toBe(3)

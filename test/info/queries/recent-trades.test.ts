@@ -1,4 +1,4 @@
-// recentTrades: from the log's fills where they are enough, as an upstream would show them; else from an upstream.
+// recentTrades from the log's fills if they suffice, else from an upstream.
 
 import { expect, it } from 'vitest'
 import { err, ok } from '../../../src/core/result.ts'
@@ -14,7 +14,7 @@ const DOWN = err({ kind: 'upstream_failed', source: 's' } as const)
 const THEIRS = JSON.stringify(queryOf('recentTrades')!.example.response)
 
 const side = (user: string, more: Partial<Fill>): UserFill => [user, { ...FILL, side: 'B', ...more } as Fill]
-/** Both sides of a trade; the seller takes. */
+/** Both sides of a trade with the seller as taker. */
 const trade = (tid: number) => [
   side(USER, { tid, crossed: false, px: `${tid}.0` }),
   side(OTHER_USER, { tid, side: 'A', px: `${tid}.0`, hash: TAKEN, builder: USER }),
@@ -26,7 +26,7 @@ const blockOf = (height: number, fills: readonly UserFill[]): EventBlock => ({
   funding: [],
 })
 
-/** A world whose log holds so many trades since a hole, two a block, with a fill of no trade before the last. */
+/** A world whose log has this many trades since a gap, two per block, with an unmatched fill before the last. */
 function worldWith(trades: number): World {
   const world = createWorld()
   const blocks = Array.from({ length: trades / 2 }, (_, i) =>
@@ -40,7 +40,7 @@ function worldWith(trades: number): World {
   return world
 }
 
-it('shows the last ten of its own, newest first, and asks nobody', async () => {
+it('returns the last ten own trades, newest first, without an upstream', async () => {
   const world = worldWith(14)
   const { status, body, headers } = await world.send(CALL)
   expect([status, world.asked, headers['x-block-height'], headers['x-history-from-height']]).toEqual([
@@ -56,7 +56,7 @@ it('shows the last ten of its own, newest first, and asks nobody', async () => {
   expect(rows[0]).toEqual({ coin, side: 'A', px: '113.0', sz, time, hash: TAKEN, tid: 113, users: [USER, OTHER_USER] })
 })
 
-it('asks an upstream where its own are too few, or cannot be had', async () => {
+it('calls an upstream if own trades are too few or unavailable', async () => {
   const few = worldWith(8)
   few.upstream = () => ok(THEIRS)
   expect([(await few.send(CALL)).body, few.asked.length]).toEqual([THEIRS, 1])
@@ -66,7 +66,7 @@ it('asks an upstream where its own are too few, or cannot be had', async () => {
   expect((await away.send(CALL)).body).toBe(THEIRS)
 })
 
-it('shows the few that it has where no upstream answers, and nothing instead of an answer', async () => {
+it('returns its few own trades if no upstream responds', async () => {
   const few = worldWith(8)
   few.upstream = () => DOWN
   const reply = await few.send(CALL)
@@ -76,7 +76,7 @@ it('shows the few that it has where no upstream answers, and nothing instead of 
   expect((await none.send(CALL)).status).toBe(502)
 })
 
-it('shows more for who asks, an upstream’s older ones behind its own, none twice', async () => {
+it('returns more on request, own trades followed by older upstream ones, each once', async () => {
   const rowsOf = async (world: World, rows: number) => {
     const { body, headers } = await world.send({ ...CALL, rows })
     return [(JSON.parse(body) as { tid: number }[]).map(({ tid }) => tid), headers['x-block-height']]
@@ -84,7 +84,7 @@ it('shows more for who asks, an upstream’s older ones behind its own, none twi
   const many = worldWith(40)
   expect([await rowsOf(many, 30), many.asked]).toEqual([[Array.from({ length: 30 }, (_, i) => 139 - i), '99'], []])
   const few = worldWith(4)
-  // It is ahead of our own, and shares one with them.
+  // The upstream is ahead of ours and shares one trade.
   const theirs = [200, 101, 50, 49].map((tid) => ({
     ...JSON.parse(THEIRS)[0],
     tid,

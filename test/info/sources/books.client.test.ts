@@ -13,7 +13,7 @@ const healthy = (index: number): Hub => ({
   tops: async () => ({ v, height: 100 - index, time: 1, tops: [top(`C${index}`)] }),
 })
 
-it('asks the shard of the coin, and all shards for tops', async () => {
+it('calls the shard of the coin, and all shards for best prices', async () => {
   const asked: number[] = []
   const books = hubBooks({
     shards: 4,
@@ -43,7 +43,7 @@ it.each<[string, Partial<Hub>]>([
       tops: async () => ({ v: v + 1, height: 1, time: 1, tops: [] }),
     },
   ],
-])('is unavailable where one hub %s', async (_, broken) => {
+])('is unavailable if one hub %s', async (_, broken) => {
   const books = hubBooks({
     shards: 2,
     hub: (index) => ({ ...healthy(index), ...(index === shardOf('BTC', 2) ? broken : {}) }),
@@ -52,7 +52,7 @@ it.each<[string, Partial<Hub>]>([
   expect(await books.tops()).toMatchObject(unavailable)
 })
 
-it('asks a hub that was just restarted once more', async () => {
+it('retries a hub that was just restarted', async () => {
   let calls = 0
   const snapshot: Hub['snapshot'] = async (coin) => {
     if (calls++ === 0) throw new Error('restarted')

@@ -1,4 +1,4 @@
-// Which DEXes there are: learnt once for many calls, and used to refuse those that do not exist.
+// The list of DEXes: fetched once for many calls, and used to reject unknown ones.
 
 import { beforeEach, describe, expect, it } from 'vitest'
 import { err, ok } from '../../../src/core/result.ts'
@@ -20,7 +20,7 @@ const withoutList = () => {
 }
 
 describe('the list', () => {
-  it('is asked for once by calls that come at once', async () => {
+  it('is fetched once for concurrent calls', async () => {
     const open = Promise.withResolvers<void>()
     world.upstream = async (type) => {
       await open.promise
@@ -33,7 +33,7 @@ describe('the list', () => {
     expect(lists()).toBe(1)
   })
 
-  it('is not waited for for ever where the call that asked for it vanished', async () => {
+  it('times out if the fetching call disappeared', async () => {
     const waited = Promise.withResolvers<void>()
     world.sleep = (ms) => (ms === FLIGHT_MAX_MS ? waited.promise : new Promise(() => {}))
     world.upstream = (type) => (type === 'perpDexs' ? new Promise(() => {}) : ok(UPSTREAM_ANSWERS[type]!))
@@ -44,7 +44,7 @@ describe('the list', () => {
     expect((await other).status).toBe(504)
   })
 
-  it('serves for an hour where its source fails, which is asked for it every two seconds at most', async () => {
+  it('is used for an hour if the source fails, with a retry every two seconds at most', async () => {
     await world.send(ALL)
     withoutList()
     world.now += 60 * 60_000 - 2_000
@@ -60,15 +60,15 @@ describe('the list', () => {
   })
 })
 
-/** Our own history asks nobody: a DEX that it has never seen has no trades. */
+/** Own history needs no upstream: an unseen DEX has no trades. */
 const ON_DEX = CATALOGUE.filter((query) => {
   const { type, request, example } = query
   const parsed = request.safeParse({ type, ...example.request, dex: 'xyz' })
   return type !== 'perpDexLimits' && !usesHistory(query) && parsed.success && 'dex' in parsed.data
 })
 
-describe('a DEX that does not exist', () => {
-  it('concerns these types', () => {
+describe('an unknown DEX', () => {
+  it('is rejected by these types', () => {
     const types = ON_DEX.map(({ type }) => type).sort()
     expect(types.slice(0, 5).join(' ')).toBe(
       'allMids batchClearinghouseState clearinghouseState frontendOpenOrders marginTable',
@@ -97,12 +97,12 @@ describe('a DEX that does not exist', () => {
     },
   )
 
-  it('perpDexLimits answers null, as the exchange does', async () => {
+  it('yields null for perpDexLimits, as on the exchange', async () => {
     world.upstream = () => ok('null')
     expect((await world.send({ type: 'perpDexLimits', dex: 'nope' })).body).toBe('null')
   })
 
-  it('may be a new one: the list is asked for again after ten seconds', async () => {
+  it('may be new, so the list is fetched again after ten seconds', async () => {
     const call = { type: 'meta', dex: 'new' }
     expect((await world.send(call)).status).toBe(422)
     const { perpDexs, meta } = UPSTREAM_ANSWERS
@@ -113,7 +113,7 @@ describe('a DEX that does not exist', () => {
     expect([(await world.send(call)).status, lists()]).toEqual([200, 2])
   })
 
-  it('is for the upstream to judge where the list cannot be had', async () => {
+  it('is left to the upstream if the list is unavailable', async () => {
     withoutList()
     expect((await world.send({ type: 'meta', dex: 'xyz' })).status).toBe(200)
     world.upstream = () => err({ kind: 'bad_field', issues: [{ path: '', message: 'no' }] })

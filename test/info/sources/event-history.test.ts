@@ -1,4 +1,4 @@
-// The log and the files as one list: every block once and in order wherever they meet, and what is said of what is missing.
+// Log and files as one list: every block once and in order, with correct reporting of gaps.
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -38,7 +38,7 @@ async function read(
   return { ...answer.value, told, holes }
 }
 
-it('tells every block of a window once and in order, wherever the log begins and the files end', async () => {
+it('passes every block of a window once and in order, wherever log and files meet', async () => {
   const cut = fc.record({ logFrom: fc.nat(60), late: fc.nat(9), fromMs: fc.nat(30), ms: fc.nat(30) })
   await fc.assert(
     fc.asyncProperty(
@@ -78,7 +78,7 @@ describe('pages of the files', () => {
     expect(heights(told).sort((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9])
   })
 
-  it('are read no further than is wanted, and not at all for what the log has', async () => {
+  it('are read only as far as needed, and not for blocks in the log', async () => {
     const asked: FilesRequest[] = []
     const kept = keptOf(many(40, 500), { logFrom: 40 })
     await read(
@@ -96,7 +96,7 @@ describe('pages of the files', () => {
     expect(asked).toHaveLength(1)
   })
 
-  it('are not read without end, and the answer says how far', async () => {
+  it('are limited, and the result reports how far', async () => {
     const kept = keptOf(many(100, 500), { logFrom: 100 })
     const newest = await read(kept)
     expect([newest.ended, newest.since]).toEqual(['work', { height: 60, time: 69 }])
@@ -104,10 +104,10 @@ describe('pages of the files', () => {
   })
 })
 
-describe('what is missing', () => {
+describe('missing blocks', () => {
   const list = many(20, 1)
 
-  it('behind a gap is told, and where the gap ends', async () => {
+  it('after a gap are reported with its end', async () => {
     const kept = keptOf(list, { logFrom: 15, filesTo: 18, gaps: [{ from: 6, to: 8 }] })
     const newest = await read(kept)
     expect(heights(newest.told)).toEqual([20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 5, 4, 3, 2, 1])
@@ -115,19 +115,19 @@ describe('what is missing', () => {
     expect(await read(kept, { order: 'oldest' })).toMatchObject({ holes: [9], since: { height: 9, time: 5 } })
   })
 
-  it('between files that are late and the log is a hole', async () => {
+  it('between late files and the log are a gap', async () => {
     const kept = keptOf(list, { logFrom: 15, filesTo: 9 })
     const newest = await read(kept)
     expect(heights(newest.told)).toEqual([20, 19, 18, 17, 16, 15, 9, 8, 7, 6, 5, 4, 3, 2, 1])
     expect([newest.holes, newest.since]).toEqual([[9], { height: 15, time: 24 }])
   })
 
-  it('at the very end of the files is a hole, too', async () => {
+  it('at the end of the files are a gap', async () => {
     const kept = keptOf(list, { logFrom: 15, filesTo: 14, gaps: [{ from: 13, to: 14 }] })
     expect(await read(kept, { order: 'oldest' })).toMatchObject({ holes: [15], since: { height: 15, time: 24 } })
   })
 
-  it('of the log, where files have it, is told out of the files', async () => {
+  it('of the log are read from the files', async () => {
     const kept = keptOf(list, { logFrom: 15, filesTo: 18 })
     const history = { stored: async () => ok({ ...logOf(kept), runs: [list.slice(9, 11), list.slice(14)] }) }
     const told: EventBlock[] = []
@@ -136,7 +136,7 @@ describe('what is missing', () => {
     expect(told).toEqual(list)
   })
 
-  it('through damage is never passed over', async () => {
+  it('due to damage are never skipped silently', async () => {
     const kept = keptOf(many(20, 900), { logFrom: 15, filesTo: 18, damaged: 9 })
     const newest = await read(kept)
     expect(heights(newest.told)).toEqual([20, 19, 18, 17, 16, 15, 14, 13, 12])
@@ -146,7 +146,7 @@ describe('what is missing', () => {
     expect([oldest.ended, oldest.holes, oldest.since]).toEqual(['damage', [15], { height: 15, time: 24 }])
   })
 
-  it('because the archive cannot be read is unavailable, and what hangs does not hold', async () => {
+  it('due to storage failures are unavailable, and hanging reads time out', async () => {
     const kept = keptOf(list, {})
     const history = { stored: async () => ok(logOf(kept)) }
     const request: EventRequest = { kind: 'fills', scope: SCOPE, fromMs: 0, toMs: 99, order: 'newest' }

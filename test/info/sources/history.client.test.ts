@@ -17,7 +17,7 @@ const page = (stretches: BlockRange[], next: number | null): FillsResponse => ({
   next,
 })
 
-/** A history over a log that gives these answers, one after the other, the last one for good. */
+/** A history over a log with scripted responses; the last one repeats. */
 function historyOf(answers: readonly (FillsResponse | Error)[]) {
   const asked: (number | null)[] = []
   const slept: number[] = []
@@ -37,7 +37,7 @@ function historyOf(answers: readonly (FillsResponse | Error)[]) {
   return { history: logHistory({ log: () => log, now: () => clock.now, sleep }), asked, slept }
 }
 
-it('reads every page, and joins what touches', async () => {
+it('reads every page and joins adjacent stretches', async () => {
   const { history, asked } = historyOf([
     page([stretch(90, 99), stretch(80, 89)], 80),
     page([stretch(70, 79), stretch(50, 60)], 50),
@@ -53,12 +53,12 @@ it('reads every page, and joins what touches', async () => {
   ])
 })
 
-it('says a later time where older blocks left the log while it read', async () => {
+it('reports a later start if blocks left the log during the read', async () => {
   const { history } = historyOf([page([stretch(90, 99)], 90), page([], null)])
   expect(await history.stored(SCOPE)).toMatchObject({ ok: true, value: { since: { height: 90 } } })
 })
 
-it('stops in time, and says how far it came', async () => {
+it('stops in time and reports how far it came', async () => {
   const asked: number[] = []
   const log = {
     fills: async ({ before }: FillsRequest) => {
@@ -72,13 +72,13 @@ it('stops in time, and says how far it came', async () => {
   expect(asked).toHaveLength(32)
 })
 
-it('reads down to where others know more, and no further', async () => {
+it('reads only down to the given height', async () => {
   const { history, asked } = historyOf([page([stretch(90, 99)], 90), page([stretch(80, 89)], 80)])
   expect(await history.stored(SCOPE, 'fills', 79)).toMatchObject({ ok: true, value: { since: { height: 80 } } })
   expect(asked).toEqual([null, 90])
 })
 
-it('waits for its turn, and gives up at last', async () => {
+it('waits for its turn, then gives up', async () => {
   const busy = { v, retryMs: 7 }
   const patient = historyOf([busy, page([stretch(90, 99)], 90), busy, page([stretch(80, 89)], null)])
   expect(await patient.history.stored(SCOPE)).toMatchObject({ ok: true, value: { since: { height: 80 } } })
@@ -91,7 +91,7 @@ it('waits for its turn, and gives up at last', async () => {
   expect(slept).toEqual([7, 7, 7])
 })
 
-it('reads the newest page alone where no more is wanted, and never waits for it', async () => {
+it('reads only the newest page if that is enough, without waiting', async () => {
   const { history, asked } = historyOf([page([stretch(90, 99)], 90), page([stretch(80, 89)], null)])
   expect(await history.newest(SCOPE)).toMatchObject({ ok: true, value: { since: { height: 90 } } })
   expect(asked).toEqual([null])
@@ -100,7 +100,7 @@ it('reads the newest page alone where no more is wanted, and never waits for it'
   expect([busy.asked, busy.slept]).toEqual([[null], []])
 })
 
-it('goes on as long as it gets somewhere, because what it has read is lost for others, but not without end', async () => {
+it('continues while it makes progress, but not forever', async () => {
   const busy = (retryMs: number) => ({ v, retryMs })
   const pages = Array.from({ length: 5 }, (_, i) =>
     page([stretch(90 - 10 * i, 99 - 10 * i)], i === 4 ? null : 90 - 10 * i),

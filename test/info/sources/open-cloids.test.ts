@@ -21,7 +21,7 @@ it.each([
   expect(withCloids(body)).toBe(expected)
 })
 
-it('adds the key where it is missing, and changes nothing else, in any JSON', () => {
+it('adds the missing key and changes nothing else in any JSON', () => {
   const key = fc.oneof(fc.constantFrom('cloid', 'oid', '"', '}'), fc.string())
   const order = fc.dictionary(key, fc.jsonValue({ maxDepth: 2 }), { maxKeys: 4 })
   const body = fc.oneof(fc.array(fc.oneof(order, fc.jsonValue())), fc.jsonValue())
@@ -58,17 +58,17 @@ it.each([
   [{ type: 'settledOutcome', outcome: 0 }, ['outcome']],
   [{ type: 'userFills', user: USER, aggregateByTime: true }, ['']],
   [{ type: 'x', req: null }, ['']],
-])('of %j the fields that can be meant are %j', (request, paths) => {
+])('possible fields of %j are %j', (request, paths) => {
   expect(withFieldNames(REFUSED, request)).toMatchObject({ kind: 'bad_field', issues: paths.map((path) => ({ path })) })
 })
 
-it('names no field that is known to be right', () => {
+it('does not name fields known to be valid', () => {
   expect(withFieldNames(REFUSED, { type: 'marginTable', id: 99, dex: 'xyz' }, ['dex'])).toMatchObject({
     issues: [{ path: 'id' }],
   })
 })
 
-it('leaves what has a path, and other failures, alone', () => {
+it('leaves failures with a path and other failures unchanged', () => {
   const named: Failure = { kind: 'bad_field', issues: [{ path: 'user', message: 'is required' }] }
   expect(withFieldNames(named, { dex: 'nope' })).toBe(named)
   const other: Failure = { kind: 'upstream_failed', source: 'node' }

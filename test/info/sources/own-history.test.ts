@@ -1,4 +1,4 @@
-// The types that are answered from the fills that Weir holds: which rows, in which order, and how far back.
+// Types served from stored fills: rows, order and completeness.
 
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Fill, UserFill } from '../../../src/protocol/feed/block.ts'
@@ -41,20 +41,20 @@ const named = (trades: readonly Row[]) =>
   trades.map(({ coin, close_time, tx_index }) => `${coin} ${close_time}_${tx_index}`)
 const ALL = ['BTC 1020_0', 'BTC 1040_0', 'ETH 1040_1', 'xyz:GOLD 1050_0']
 
-describe('every answer from the history', () => {
+describe('every response from the history', () => {
   it.each([
     ['builderFills', { builder: BUILDER }],
     ['userCompletedTrades', { user: USER }],
     ['userCompletedTradesByTime', { user: USER, startTime: 0 }],
     ['userPnlSummary', { user: USER }],
-  ])('%s says what it reflects and since when nothing is missing', async (type, more) => {
+  ])('%s reports its height and completeness', async (type, more) => {
     const { headers } = await world.send({ type, ...more })
     expect(headers).toMatchObject({
       'x-block-height': '60',
       'x-history-from-height': '5',
       'x-history-from-time': '1005',
     })
-    // An answer of the cache says the same.
+    // A cached response reports the same.
     expect((await world.send({ type, ...more })).headers).toEqual({
       ...headers,
       age: '0',
@@ -63,13 +63,13 @@ describe('every answer from the history', () => {
     expect(world.bookCalls).toBe(1)
   })
 
-  it('is looked for only once it is paid', async () => {
+  it('is computed only after the hold', async () => {
     world.balance = 10 * CREDIT - 1
     expect((await world.send({ type: 'userPnlSummary', user: USER })).status).toBe(402)
     expect(world.bookCalls).toBe(0)
   })
 
-  it('is empty for a window that ends before what is held', async () => {
+  it('is empty for a window before the stored history', async () => {
     const trades = { type: 'userCompletedTradesByTime', user: USER, startTime: 0, endTime: 900 }
     expect(await rows(trades)).toEqual([])
     expect(await rows({ type: 'builderFills', builder: BUILDER, cursor: '900' })).toEqual([])
@@ -83,19 +83,19 @@ describe('every answer from the history', () => {
 describe('userCompletedTradesByTime', () => {
   const ask = (more: object) => rows({ type: 'userCompletedTradesByTime', user: USER, ...more }).then(named)
 
-  it('shows the oldest first, of a window with both its ends', async () => {
+  it('returns the oldest first, both ends inclusive', async () => {
     expect(await ask({ startTime: 0 })).toEqual(ALL)
     expect(await ask({ startTime: 1_020, endTime: 1_040 })).toEqual(ALL.slice(0, 3))
     expect(await ask({ startTime: 1_021, endTime: 1_039 })).toEqual([])
   })
 
-  it('goes on after a cursor, in place of a start and beside one', async () => {
+  it('continues after a cursor, with or without a start', async () => {
     expect(await ask({ cursor: '1040_0' })).toEqual(ALL.slice(2))
     expect(await ask({ cursor: '1040_0', startTime: 1_041 })).toEqual(ALL.slice(3))
     expect(await ask({ cursor: '1050_0' })).toEqual([])
   })
 
-  it('narrows by builder, DEX and limit; an ordinal stays what it was', async () => {
+  it('filters by builder, DEX and limit without changing ordinals', async () => {
     const startTime = 0
     expect(await ask({ startTime, builder: BUILDER.toUpperCase().replace('X', 'x') })).toEqual([ALL[0], ALL[2], ALL[3]])
     expect(await ask({ startTime, dex: 'main_dex' })).toEqual(ALL.slice(0, 3))
@@ -106,7 +106,7 @@ describe('userCompletedTradesByTime', () => {
     expect(await ask({ startTime, limit: 2 })).toEqual(ALL.slice(0, 2))
   })
 
-  it('needs a start or a cursor, and an end that is not before the start', async () => {
+  it('requires a start or a cursor, and an end not before the start', async () => {
     const send = (more: object) => world.send({ type: 'userCompletedTradesByTime', user: USER, ...more })
     expect(JSON.parse((await send({})).body).msg).toMatch(/^startTime: /)
     expect((await send({ startTime: 2, endTime: 1 })).status).toBe(422)
@@ -117,7 +117,7 @@ describe('userCompletedTradesByTime', () => {
     expect(world.charged).toEqual([])
   })
 
-  it('shows 100 rows unless told, and never more than 500', async () => {
+  it('returns 100 rows by default and at most 500', async () => {
     const many = Array.from({ length: 600 }, (_, i) => [block(100 + 2 * i, {}), block(101 + 2 * i, CLOSE)]).flat()
     world.held = { ...world.held, runs: [many] }
     expect(await ask({ startTime: 0 })).toHaveLength(100)
@@ -128,20 +128,20 @@ describe('userCompletedTradesByTime', () => {
 describe('userCompletedTrades', () => {
   const ask = (more: object = {}) => rows({ type: 'userCompletedTrades', user: USER, ...more }).then(named)
 
-  it('shows the newest first', async () => {
+  it('returns the newest first', async () => {
     expect(await ask()).toEqual(ALL.toReversed())
     expect(await ask({ limit: 2 })).toEqual(ALL.slice(2).reverse())
     expect(await ask({ dex: 'main_dex', builder: BUILDER })).toEqual([ALL[2], ALL[0]])
   })
 
-  it('carries nothing over a gap', async () => {
+  it('carries no position across a gap', async () => {
     world.held = { ...world.held, runs: [RUN.slice(0, 3), RUN.slice(3)] }
     expect(await ask()).toEqual(['BTC 1020_0'])
   })
 })
 
 describe('userPnlSummary', () => {
-  it('sums the trades of a window', async () => {
+  it('sums up the trades of a window', async () => {
     const request = { type: 'userPnlSummary', user: USER, startTime: 1_030, endTime: 1_050 }
     expect(await rows(request)).toEqual({
       user: USER,
@@ -169,7 +169,7 @@ describe('builderFills', () => {
   })
   const ask = (more: object = {}) => rows({ type: 'builderFills', builder: BUILDER, ...more })
 
-  it('merges the parts of an order within a block', async () => {
+  it('merges partial fills of an order within a block', async () => {
     const merged = await ask({ aggregateByTime: true })
     expect(merged.map(({ tid, sz, fee }) => [tid, sz, fee])).toEqual([
       [2, '1.0', '0.5'],

@@ -1,5 +1,5 @@
-// Pages of rows over the log, the files and a source: joined they are the plain list, wherever those begin, end and lack
-// something, and while new blocks come.
+// Pages of rows over log, files and upstream: joined they equal the plain list, wherever the parts begin, end or have
+// gaps, and while new blocks arrive.
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -33,7 +33,7 @@ const FILLS = {
   timeOf: ({ time }: { readonly time: number }) => time,
   idOf: (fill: Rows[number]) => fillIdOf(fill),
 } as const
-/** Asks for a page where a source knows `theirs`, of which it answers as many rows at a time. */
+/** Requests a page with an upstream that knows `theirs`, in pages of this size. */
 async function ask(kept: Kept, request: Asked, order: Order, limit: number, theirs: readonly EventBlock[] | null) {
   const asked: Asked[] = []
   const upstream = {
@@ -51,7 +51,7 @@ async function ask(kept: Kept, request: Asked, order: Order, limit: number, thei
 const window = fc
   .record({ startTime: fc.nat(30), ms: fc.nat(30) })
   .map(({ startTime, ms }) => ({ type: 't', user: USER, startTime, endTime: startTime + ms }))
-/** Cuts of a list: the log begins, the files begin and end, and two stretches are nobody's. */
+/** Cuts of a list: start of the log, range of the files and two gaps. */
 const cuts = fc.record({
   logFrom: fc.nat(60),
   late: fc.integer({ min: -3, max: 9 }),
@@ -80,7 +80,7 @@ function keptOf(
 const order = fc.constantFrom<Order>('newest', 'oldest')
 
 describe('a list of the public API', () => {
-  it('is the plain list where a source knows it, whatever we have of it, and asks for no more than we lack', async () => {
+  it('equals the plain list if the upstream knows it, and requests only what we lack', async () => {
     await fc.assert(
       fc.asyncProperty(
         blocksOfFills(),
@@ -99,7 +99,7 @@ describe('a list of the public API', () => {
     )
   })
 
-  it('is our own where a source has forgotten what we have', async () => {
+  it('keeps own rows that the upstream has dropped', async () => {
     await fc.assert(
       fc.asyncProperty(blocksOfFills(), cuts, window, order, fc.nat(25), async (blocks, cut, asks, way, forgotten) => {
         const kept = keptOf(blocks, { ...cut, filesFrom: 1, late: 2, length: 0 })
@@ -121,15 +121,15 @@ describe('a list of the public API', () => {
   const ALL = { type: 't', user: USER, startTime: 0, endTime: EVER }
   const since = { height: 6, time: 15 }
 
-  it('says since when nothing is missing, where no source answers and the newest come first', async () => {
+  it('reports completeness if no upstream responds, newest first', async () => {
     const { answer, rows } = await ask(kept, ALL, 'newest', 100, null)
     expect(answer).toMatchObject({ ok: true, value: { height: 20, since } })
     expect(rows).toEqual(within(list.slice(5), ALL, 'newest', 100))
-    // Of what is older there is nothing to show.
+    // There are no older rows.
     expect((await ask(kept, { ...ALL, endTime: 14 }, 'newest', 100, null)).answer).toMatchObject({ ok: false })
   })
 
-  it('fails where no source answers, the oldest come first and some are not ours: they would never be missed', async () => {
+  it('fails if no upstream responds and the oldest rows are not ours', async () => {
     expect((await ask(kept, ALL, 'oldest', 100, null)).answer).toMatchObject({
       ok: false,
       error: { kind: 'upstream_timeout' },
@@ -137,7 +137,7 @@ describe('a list of the public API', () => {
     expect((await ask(kept, { ...ALL, startTime: 16 }, 'oldest', 100, null)).rows).toHaveLength(14)
   })
 
-  it('asks a source for what cannot be read, and shows no row of it', async () => {
+  it('requests unreadable parts from the upstream', async () => {
     for (const way of ['newest', 'oldest'] as const) {
       const { rows, answer } = await ask({ ...kept, damaged: 9 }, ALL, way, 100, list)
       expect(rows).toEqual(within(list, ALL, way, 100))
@@ -145,7 +145,7 @@ describe('a list of the public API', () => {
     }
   })
 
-  it('is asked of a source alone where there is nothing of ours, byte for byte', async () => {
+  it('passes the upstream through if we have nothing', async () => {
     const none = { ...kept, blocks: [] }
     const text = ' [ {"time":0.0E1} ]'
     const upstream = { request: async () => ok({ text }) }
@@ -154,7 +154,7 @@ describe('a list of the public API', () => {
     expect(answer).toMatchObject({ ok: true, value: { body: text } })
   })
 
-  it('is too long to go through where the files would have to be read without end', async () => {
+  it('rejects a window with too many rows in the files', async () => {
     const long = Array.from({ length: 200 }, (_, i) => blockOf(i + 1, 10 + i, 500, { twapId: 1 }))
     const all: Kept = { blocks: long, head: { height: 200, time: 209 }, logFrom: 200, filesTo: 199 }
     const upstream = { request: async () => err({ kind: 'upstream_timeout', source: 's' } as const) }
@@ -176,7 +176,7 @@ describe('the fills of a builder', () => {
     return JSON.parse(answer.value.body) as Rows
   }
 
-  it('page through all of them, each once, while blocks come and move from the log into files', async () => {
+  it('page through all of them once, while blocks move from the log into files', async () => {
     const moves = fc.array(cuts, { minLength: 1, maxLength: 5 })
     const most = (blocks: readonly EventBlock[]) => {
       const times = Map.groupBy(
@@ -192,7 +192,7 @@ describe('the fills of a builder', () => {
         let toMs = EVER
         const first = blocks.slice(0, known + 1)
         for (let turn = 0; ; turn++) {
-          // Each page sees more blocks than the one before, and another cut.
+          // Each page sees more blocks than the previous one, and another cut.
           const now = blocks.slice(0, known + 1 + turn)
           const rows = await page(
             keptOf(now, { ...cut[turn % cut.length]!, filesFrom: 1, late: 3, length: 0 }),
@@ -211,7 +211,7 @@ describe('the fills of a builder', () => {
     )
   })
 
-  it('end before what cannot be read, with whole times alone, and fail where that comes next', async () => {
+  it('end before unreadable data at a complete time, and fail if it comes next', async () => {
     const list = Array.from({ length: 20 }, (_, i) => blockOf(i + 1, 10 + (i >> 1), 900))
     const kept: Kept = { blocks: list, head: { height: 20, time: 19 }, logFrom: 17, filesTo: 18, damaged: 9 }
     const rows = await page(kept, 99_999, EVER)

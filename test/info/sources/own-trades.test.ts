@@ -1,5 +1,5 @@
-// Completed trades over the log and the files: the same as of the plain list, page by page, wherever they meet; and what is
-// not reported because its opening, or its funding, is not known.
+// Completed trades over log and files equal those of the plain list, page by page; trades with unknown opening or
+// funding are not reported.
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -14,7 +14,7 @@ import { paidTrading, USER } from '../../archive/trading.ts'
 import { fillWith } from '../../kit/fills.ts'
 import { type Gap, type Kept, pastOfKept } from '../stored-blocks.ts'
 
-/** All blocks at once but those of `missing`, and no position over any of them. */
+/** Trades of all blocks except `missing`, without positions across gaps. */
 function plain(blocks: readonly EventBlock[], missing: readonly Gap[] = []): readonly CompletedTrade[] {
   let state = emptyTradeState(USER)
   let last = -1
@@ -40,7 +40,7 @@ async function page(kept: Kept, cursor: string, limit: number): Promise<readonly
   return filterTrades(own.value.trades, filter).slice(0, limit)
 }
 
-it('page through all trades of the plain list with their funding, each once, wherever log and files meet and whatever they lack', async () => {
+it('page through all trades with their funding once, wherever log and files meet', async () => {
   const gap = fc.record({ from: fc.nat(130), length: fc.nat(6) })
   const gaps = fc.array(gap, { maxLength: 2 })
   const cut = fc.record({ back: fc.nat(60), late: fc.integer({ min: -3, max: 9 }), gaps, unfunded: gaps })
@@ -53,7 +53,7 @@ it('page through all trades of the plain list with their funding, each once, whe
         const head = blocks.at(-1)?.height ?? 1
         const logFrom = Math.max(2, head - back)
         const filesTo = Math.max(1, Math.min(head, logFrom - 1 + late))
-        // The log has what it holds, whatever files lack of it.
+        // Gaps in the files do not affect blocks in the log.
         const upTo = Math.min(filesTo, logFrom - 1)
         const placed = (some: typeof lacks.gaps, most: number) =>
           some
@@ -86,7 +86,7 @@ it('page through all trades of the plain list with their funding, each once, whe
 
 const fill = (more: object): UserFill => [USER, fillWith({ px: '10.0', fee: '0.0', hash: '0x', ...more })]
 const CLOSE = { side: 'A', startPosition: '1.0' }
-/** A position in BTC is opened, so many round trips in ETH follow, and it is closed. */
+/** Opens a position in BTC, makes this many round trips in ETH and closes it. */
 function around(trips: number): EventBlock[] {
   const coins = Array.from({ length: trips }, () => [fill({ coin: 'ETH' }), fill({ coin: 'ETH', ...CLOSE })])
   return [[fill({})], ...coins, [fill(CLOSE)]].map((fills, i) => ({
@@ -98,8 +98,8 @@ function around(trips: number): EventBlock[] {
 }
 const FUNDING = [{ coin: 'BTC', perUnit: '0.5' }]
 
-describe('a position that was opened long before', () => {
-  it('is looked for as far back as may be gone through', async () => {
+describe('a position opened long before', () => {
+  it('is searched back to the read limit', async () => {
     const blocks = around(3_000)
     const own = await lastTrades({ user: USER, filter: {}, limit: 1 }, from(keptOf(blocks)))
     expect(own.ok && own.value.trades.at(-1)).toMatchObject({ coin: 'BTC', open_time: 1_000 })
@@ -108,7 +108,7 @@ describe('a position that was opened long before', () => {
     expect(await page(keptOf(blocks), `${closed - 1}_0`, 9)).toMatchObject([{ coin: 'BTC', open_time: 1_000 }])
   })
 
-  it('is not reported beyond that, and the answer says how far it went', async () => {
+  it('is not reported beyond the limit, and the result reports how far it went', async () => {
     const blocks = around(6_000)
     const own = await lastTrades({ user: USER, filter: {}, limit: 1 }, from(keptOf(blocks)))
     expect(own.ok && own.value.trades.at(-1)).toMatchObject({ coin: 'ETH' })
@@ -130,19 +130,19 @@ describe('a position that was opened long before', () => {
 describe('funding', () => {
   const blocks = around(3).map((block) => (block.height === 3 ? { ...block, funding: FUNDING } : block))
 
-  it('of the files is put where it was paid', async () => {
+  it('from files is assigned to the right trades', async () => {
     const own = await tradesUpTo({ user: USER, toMs: 9_999 }, from(keptOf(blocks)))
     expect(own.ok && own.value.trades.at(-1)).toMatchObject({ coin: 'BTC', funding_pnl: '-0.5', net_pnl: '-0.5' })
   })
 
-  it('that the files do not have makes trades of the log alone', async () => {
+  it('missing in files limits trades to the log', async () => {
     const unfunded = [{ from: 1, to: 9 }]
     const own = await tradesUpTo({ user: USER, toMs: 9_999 }, from(keptOf(blocks, { unfunded, logFrom: 3 })))
     expect(own.ok && own.value.trades.map(({ coin }) => coin)).toEqual(['ETH', 'ETH'])
     expect(own.ok && own.value.read.since).toEqual({ height: 3, time: 1_002 })
   })
 
-  it('that the files have from a height on makes trades from there on, and nothing older is read', async () => {
+  it('known from a height on limits trades to later ones', async () => {
     const asked: FilesRequest[] = []
     const kept = keptOf(blocks, { unfunded: [{ from: 1, to: 2 }], logFrom: 5 })
     const own = await tradesUpTo({ user: USER, toMs: 9_999 }, { events: pastOfKept(() => kept, asked) })
@@ -156,7 +156,7 @@ describe('a page', () => {
   const ask = (blocks: readonly EventBlock[], more: object = {}, kept: Partial<Kept> = {}) =>
     tradesFrom({ user: USER, filter: { startTime: 0, ...more }, limit: 9 }, from(keptOf(blocks, kept)))
 
-  it('of a window that cannot be gone through is refused, and of its beginning is not', async () => {
+  it('of a too long window is rejected, but its beginning is not', async () => {
     const blocks = around(15_000)
     const other = { dex: 'xyz' }
     expect(await ask(blocks, other)).toMatchObject({
@@ -167,7 +167,7 @@ describe('a page', () => {
     expect(await ask(blocks)).toMatchObject({ ok: true })
   })
 
-  it('that leads through damage is refused, and one before it is not', async () => {
+  it('across damage is rejected, but one before it is not', async () => {
     const blocks = around(5_000)
     expect(await ask(blocks, { dex: 'xyz' }, { damaged: 2_500 })).toMatchObject({
       ok: false,

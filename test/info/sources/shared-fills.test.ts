@@ -21,7 +21,7 @@ beforeEach(() => {
   history = sharedFills({ stored: held }, () => nowMs)
 })
 
-it('what was read of a coin does for half a second, as far down as it was read', async () => {
+it('a read of a coin is shared for half a second, down to its depth', async () => {
   const first = await history.stored(BTC, 'fills', 5)
   nowMs += 499
   expect(await history.stored(BTC, 'fills', 6)).toEqual(first)
@@ -34,7 +34,7 @@ it('what was read of a coin does for half a second, as far down as it was read',
   expect(asked).toHaveLength(4)
 })
 
-it('of a failure, of whoever is no coin, and of ledgers nothing is shared', async () => {
+it('failures, other scopes and ledgers are not shared', async () => {
   isAway = true
   for (let times = 0; times < 2; times++) expect((await history.stored(BTC)).ok).toBe(false)
   const user: FillScope = { by: 'user', address: '0x1' }
@@ -42,7 +42,7 @@ it('of a failure, of whoever is no coin, and of ledgers nothing is shared', asyn
   expect(asked).toHaveLength(6)
 })
 
-it('no more than eight coins are kept', async () => {
+it('at most eight coins are cached', async () => {
   for (let coin = 0; coin < 9; coin++) await history.stored({ by: 'coin', coin: String(coin) })
   await history.stored({ by: 'coin', coin: '0' })
   expect(asked).toHaveLength(10)
@@ -50,11 +50,11 @@ it('no more than eight coins are kept', async () => {
   expect(asked).toHaveLength(10)
 })
 
-it('what is too old is let go with the next question, whatever it is of', async () => {
+it('expired entries are removed on the next call', async () => {
   await history.stored(BTC)
   nowMs += 500
   await history.stored({ by: 'coin', coin: 'ETH' })
-  // On a clock that was set back it would seem new.
+  // After the clock was set back it would seem new.
   nowMs -= 400
   await history.stored(BTC)
   expect(asked).toHaveLength(3)

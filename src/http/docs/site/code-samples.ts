@@ -1,16 +1,16 @@
-// The same call in three languages. They take the gateway and the key from the environment, as the programs of examples/
-// do, and need nothing but what each language brings, and `websockets` of Python for streams.
+// Code samples of one call in three languages. They read the gateway URL and the key from the environment, like the
+// programs of examples/, and use only standard libraries, plus `websockets` for Python streams.
 
 import { block } from './page.ts'
 
-/** Groups of blocks that are shown one at a time: the language and its name for people. */
+/** Languages shown as tabs, with display names. */
 export const LANGUAGES = { bash: 'curl', ts: 'TypeScript', python: 'Python' } as const
 
-/** Blocks that follow each other become one group. */
+/** Consecutive code blocks become one tab group. */
 const languageTabs = (shell: string, ts: string, python: string) =>
   [block('bash', shell), block('ts', ts), block('python', python)].join('\n\n')
 
-/** JSON between single quotes of a shell. */
+/** JSON in single quotes for a shell. */
 const shellQuoted = (value: unknown) => `'${JSON.stringify(value).replaceAll("'", `'"'"'`)}'`
 
 export function postCode(path: string, body: unknown): string {
@@ -37,7 +37,7 @@ with urllib.request.urlopen(request) as response:
   )
 }
 
-/** Of whatever method; `secret` names the variable that has the key or token. */
+/** Code for any method; `secret` is the environment variable with the key or token. */
 export function callCode(method: string, path: string, body: unknown, secret: string): string {
   const verb = method.toUpperCase()
   const isPlain = verb === 'GET'

@@ -39,7 +39,7 @@ function infoPage(query: AnyQuery, prose: InfoProse): Page {
   const { type, summary, example, request, response } = query
   const sent = { type, ...example.request }
   const rows = fieldRows(request)
-  const answer = fieldRows(response)
+  const responseRows = fieldRows(response)
   return {
     address: `/docs/info/${type}`,
     title: type,
@@ -58,7 +58,7 @@ function infoPage(query: AnyQuery, prose: InfoProse): Page {
       `## Request\n\n${fieldTable(rows, true)}\n\nOther fields are ignored.`,
       `## Example\n\nRequest:\n\n${block('json', jsonText(sent))}\n\nResponse:\n\n${block('json', jsonText(example.response))}`,
       `## Code\n\n${postCode('/info', sent)}`,
-      `## Response\n\n${responseIntro(query)}${answer.length === 0 ? '' : `\n\n${fieldTable(answer, false)}`}`,
+      `## Response\n\n${responseIntro(query)}${responseRows.length === 0 ? '' : `\n\n${fieldTable(responseRows, false)}`}`,
       `## Errors\n\n${errors(query)}`,
       notes(type, prose),
     ]),
@@ -119,7 +119,7 @@ export function endpointPages(operations: readonly Operation[]): Page[] {
   return operations.map(endpointPage)
 }
 
-/** The path with something in the place of each parameter. */
+/** The path with example values for its parameters. */
 export function examplePath({ id, path }: Operation): string {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     return name === 'id' && path.includes('/pipeline') ? PIPELINE : (PATH_EXAMPLES[name] ?? name)
@@ -211,7 +211,7 @@ function responseTables({ responses }: Operation): string {
 
 export interface ChannelProse {
   readonly notes: ReadonlyMap<string, string | null>
-  /** Numbered rules of docs/reference/websocket.md. */
+  /** Numbered rules of the WebSocket reference (docs/reference/websocket.md). */
   readonly rules: readonly string[]
 }
 
@@ -253,7 +253,7 @@ function channelPage(channel: AnyChannel, { notes, rules }: ChannelProse): Page 
 const FIELDS_MAX = 6
 const DEPTH_MAX = 5
 
-/** A subscription of GraphQL for the same data as an example body of /ws, with some fields of each object. */
+/** GraphQL subscription for the same data as the /ws example, with some fields of each object. */
 export function graphqlSample({ type, example }: AnyChannel): string {
   const field = graphqlSchema().getSubscriptionType()?.getFields()[type]
   if (!field) throw new Error(`GraphQL has no subscription ${type}`)
@@ -273,7 +273,7 @@ function selection(output: GraphQLOutputType, indent: string, depth: number): st
   return ` {\n${shown.map((field) => `${deeper}${field.name}${selection(field.type, deeper, depth + 1)}`).join('\n')}\n${indent}}`
 }
 
-/** JSON, with names in place of keys. */
+/** JSON with unquoted keys, as GraphQL literals. */
 function literal(value: unknown): string {
   return JSON.stringify(value).replaceAll(/"(\w+)":/g, '$1: ')
 }

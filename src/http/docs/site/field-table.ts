@@ -1,5 +1,4 @@
-// A schema as a table that people read: a row for each field, with its type and its bounds in words. JSON Schema stays
-// in the documents for programs.
+// Renders a schema as a table with one row per field: type, bounds and meaning in words.
 
 import * as z from 'zod'
 import { cells, code } from './page.ts'
@@ -8,11 +7,11 @@ type Schema = z.core.JSONSchema.BaseSchema
 type Defs = Readonly<Record<string, Schema>>
 
 export interface FieldRow {
-  /** From the top: `levels[0][].px`; `[]` is each entry of a list, `*` each key of an object. */
+  /** Path from the root, such as `levels[0][].px`; `[]` is each list entry, `*` each object key. */
   readonly path: string
   readonly type: string
   readonly isRequired: boolean
-  /** JSON of what counts where it is left out. */
+  /** Default value as JSON. */
   readonly defaultValue: string | null
   readonly description: string | null
 }
@@ -25,17 +24,17 @@ const PATTERN_NAMES: readonly (readonly [pattern: RegExp, words: string])[] = [
   [/^\^0x\[0-9a-f\]\{64\}\$$/, 'hash: `0x` and 64 hex digits'],
   [/^\^0x\[0-9a-f(?:A-F)?\]\{32\}\$$/, 'id: `0x` and 32 hex digits'],
   // A query parameter is text on the wire and a number to the caller.
-  [/^\^\(\?:0\|\[1-9\]/, 'whole number'],
+  [/^\^\(\?:0\|\[1-9\]/, 'integer'],
 ]
 const PLURALS: Readonly<Record<string, string>> = {
   text: 'texts',
-  'decimal number as text': 'decimal numbers as texts',
+  'decimal number as text': 'decimal numbers as text',
   'address: `0x` and 40 hex digits': 'addresses: `0x` and 40 hex digits',
-  'whole number': 'whole numbers',
+  integer: 'integers',
   number: 'numbers',
   object: 'objects',
   pair: 'pairs',
-  'any JSON': 'anything',
+  'any JSON': 'any JSON values',
 }
 const VALUES_MAX = 40
 
@@ -51,34 +50,32 @@ export function typeOf(schema: z.ZodType): string {
   return typeText(top, defs)
 }
 
-/** The rows as a table. */
+/** Markdown table of the rows. */
 export function fieldTable(rows: readonly FieldRow[], isRequest: boolean): string {
   const head = isRequest ? ['Field', 'Type', 'Required', 'Meaning'] : ['Field', 'Type', 'Meaning']
   const lines = rows.map((row) => {
     const { path, type, isRequired, defaultValue } = row
     const meaning = meaningOf(row)
-    const optional = defaultValue === null ? 'no' : `no; ${code(defaultValue)}`
-    const sometimes = isRequired || isRequest ? '' : 'Not always there. '
+    const optional = defaultValue === null ? 'no' : `no; default ${code(defaultValue)}`
+    const presence = isRequired || isRequest ? '' : 'Optional. '
     return isRequest
       ? [code(path), type, isRequired ? 'yes' : optional, meaning]
-      : [code(path), type, `${sometimes}${meaning}`]
+      : [code(path), type, `${presence}${meaning}`]
   })
   return [head, head.map(() => '---'), ...lines].map(cells).join('\n')
 }
 
-/** The description of the field, else its name in words, empty for an element of a tuple. Times are Unix milliseconds. */
+/** Description of the field, else its name in words; empty for a tuple element. Times are Unix milliseconds. */
 export function meaningOf({ path, type, description }: FieldRow): string {
   if (description !== null) return description
   const [name = ''] = /[^.[\]]*$/.exec(path.replaceAll('[]', '')) ?? []
   if (name === '') return ''
-  if (name === '*') return 'One for each name'
+  if (name === '*') return 'Entry by name'
   const words = name
     .split(/_|(?<=[a-z0-9])(?=[A-Z])/)
     .map((word) => NAME_WORDS[word.toLowerCase()] ?? word.toLowerCase())
   const meaning = words.join(' ').replace(/^./, (letter) => letter.toUpperCase())
-  return type.startsWith('whole number') && /time$|timestamp$/i.test(meaning)
-    ? `${meaning}, Unix milliseconds`
-    : meaning
+  return type.startsWith('integer') && /time$|timestamp$/i.test(meaning) ? `${meaning}, Unix milliseconds` : meaning
 }
 
 const NAME_WORDS: Readonly<Record<string, string>> = {
@@ -117,7 +114,7 @@ function resolved(schema: Schema, defs: Defs): Schema {
   return found === undefined ? {} : resolved(found, defs)
 }
 
-/** The kinds that it may be of, `null` among them. */
+/** Alternatives of a schema, including `null`. */
 function kindsOf(schema: Schema, defs: Defs): Schema[] {
   const own = resolved(schema, defs)
   const kinds = own.anyOf ?? own.oneOf
@@ -157,7 +154,7 @@ function* rowAndBelow(path: string, field: Schema, isRequired: boolean, walk: Wa
   const type = typeText(field, walk.defs)
   yield {
     path,
-    type: same === null ? type : `${type}, as ${code(same)}`,
+    type: same === null ? type : `${type}, same as ${code(same)}`,
     isRequired: isRequired && field.default === undefined,
     defaultValue: field.default === undefined ? null : JSON.stringify(field.default),
     description: descriptionOf(field, walk.defs),
@@ -191,7 +188,7 @@ function firstPathOf(kind: Schema, path: string, { firstPaths }: Walk): string {
   return place
 }
 
-/** Two things of one shape may be described differently. */
+/** Identity of a shape, without its description. */
 const shapeText = (kind: Schema) => JSON.stringify({ ...kind, description: undefined })
 
 /** Fields of the same name in several kinds of an object become one row. */
@@ -208,7 +205,7 @@ function merged(rows: readonly FieldRow[]): FieldRow[] {
 function typeText(schema: Schema, defs: Defs): string {
   const kinds = kindsOf(schema, defs)
   const words = [...new Set(kinds.filter(({ type }) => type !== 'null').map((kind) => kindText(kind, defs)))]
-  // Known values of a list that may grow come first, and any text behind them.
+  // Open enumerations: known values first, then any other text.
   const isOpen = words.includes('text') && words.some((word) => word.startsWith('`'))
   const labels = isOpen ? [...words.filter((word) => word !== 'text'), 'another text'] : words
   return [...labels, ...(kinds.some(({ type }) => type === 'null') ? ['null'] : [])].join(' or ')
@@ -221,7 +218,7 @@ function kindText(kind: Schema, defs: Defs): string {
     case 'string':
       return stringText(kind)
     case 'integer':
-      return `whole number${boundsText(kind.minimum, kind.maximum, '')}`
+      return `integer${boundsText(kind.minimum, kind.maximum, '')}`
     case 'number':
       return `number${boundsText(kind.minimum, kind.maximum, '')}`
     case 'boolean':
@@ -244,27 +241,27 @@ function stringText({ pattern = '', minLength, maxLength }: Schema): string {
   const form = PATTERN_NAMES.find(([known]) => known.test(pattern))
   if (form !== undefined) return form[1]
   const other = /^\^\(\?!\(\?:([\w|]+)\)\$\)$/.exec(pattern)
-  if (other !== null) return 'another text'
+  if (other !== null) return 'other text'
   return `text${boundsText(minLength, maxLength, ' characters')}`
 }
 
 function listText(kind: Schema, defs: Defs): string {
   const slots = kind.prefixItems?.length
-  if (slots !== undefined) return slots === 2 ? 'pair' : `list of ${slots}, each of its own kind`
+  if (slots !== undefined) return slots === 2 ? 'pair' : `tuple of ${slots}`
   const inner = isSchema(kind.items) ? typeText(kind.items, defs) : 'any JSON'
-  const [, plain = '', bounds = ''] = /^(text|whole number)(, .*)?$/.exec(inner) ?? []
+  const [, plain = '', bounds = ''] = /^(text|integer)(, .*)?$/.exec(inner) ?? []
   const items = PLURALS[inner] ?? (plain === '' ? `(${inner})` : `${PLURALS[plain]}${bounds}`)
   return `list of ${items}${boundsText(kind.minItems, kind.maxItems, ' entries')}`
 }
 
-/** Bounds that are those of safe integers say nothing. */
+/** Bounds in words; the limits of safe integers are not shown. */
 function boundsText(low: number | undefined, high: number | undefined, unit: string): string {
   const least = low !== undefined && low > Number.MIN_SAFE_INTEGER ? low : undefined
   const most = high !== undefined && high < Number.MAX_SAFE_INTEGER ? high : undefined
   const shown = (bound: number) => bound.toLocaleString('en')
   if (least === undefined || (least === 0 && unit !== ''))
     return most === undefined ? '' : `, at most ${shown(most)}${unit}`
-  return most === undefined ? `, from ${shown(least)}${unit}` : `, ${shown(least)} to ${shown(most)}${unit}`
+  return most === undefined ? `, at least ${shown(least)}${unit}` : `, ${shown(least)} to ${shown(most)}${unit}`
 }
 
 function isSchema(value: unknown): value is Schema {

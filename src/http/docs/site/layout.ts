@@ -84,11 +84,11 @@ function contentsHtml({ markdown, request }: Page): string {
   return `<nav class="contents" aria-label="On this page"><p>On this page</p><ul>${links.join('')}${last}</ul></nav>`
 }
 
-/** Works with the visitor’s own session; without a script it says what to do in its place. */
+/** Sends with the visitor’s session; without JavaScript it points to the curl sample. */
 function tryHtml({ method, path, body }: TryRequest): string {
   const field =
     body === null
-      ? `<label for="try-path">Address</label><input id="try-path" name="path" value="${escaped(path)}" spellcheck="false">`
+      ? `<label for="try-path">Path</label><input id="try-path" name="path" value="${escaped(path)}" spellcheck="false">`
       : `<label for="try-body">Body of <code>${method} ${escaped(path)}</code></label><textarea id="try-body" name="body" rows="4" spellcheck="false">${escaped(body)}</textarea>`
   return `<section class="try" aria-labelledby="try-it">
 <h2 id="try-it">Try it</h2>
@@ -106,7 +106,7 @@ function neighborsHtml(page: Page, pages: readonly Page[]): string {
   const [before, after] = neighborsOf(pages, page)
   const link = (to: Page | undefined, rel: string, words: string) =>
     to === undefined ? '' : `<a rel="${rel}" href="${to.address}"><span>${words}</span>${inlineCode(to.title)}</a>`
-  return `<nav class="neighbours" aria-label="Previous and next page">${link(before, 'prev', 'Previous')}${link(after, 'next', 'Next')}</nav>`
+  return `<nav class="neighbors" aria-label="Previous and next page">${link(before, 'prev', 'Previous')}${link(after, 'next', 'Next')}</nav>`
 }
 
 /** A title that may contain code. */
@@ -148,7 +148,7 @@ function trailOf(pages: readonly Page[], { address, section }: Page): Page[] {
 
 /** The previous and next page of the section. */
 function neighborsOf(pages: readonly Page[], here: Page): readonly [Page | undefined, Page | undefined] {
-  const part = pages.filter((page) => page.section === here.section)
-  const at = part.indexOf(here)
-  return [part[at - 1], part[at + 1]]
+  const section = pages.filter((page) => page.section === here.section)
+  const at = section.indexOf(here)
+  return [section[at - 1], section[at + 1]]
 }

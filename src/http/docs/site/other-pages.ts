@@ -55,39 +55,43 @@ export function endpointList(endpoints: readonly Page[]): Page {
   }
 }
 
-const BLOCK = 'block: a number as hex, `latest`, `earliest`, `pending`, `safe` or `finalized`'
-/** Methods of an EVM chain that people ask for, in words. Whether one is served, the rules of chains say. */
+const BLOCK = 'block: hex number, `latest`, `earliest`, `pending`, `safe` or `finalized`'
+/** Common EVM methods with parameters and results; the chain's rules decide which are served. */
 const RPC_METHODS: readonly (readonly [method: string, params: string, result: string])[] = [
-  ['eth_blockNumber', 'nothing', 'number of the newest block'],
-  ['eth_chainId', 'nothing', 'id of the chain'],
-  ['eth_call', `call (\`to\`, \`data\`, …); ${BLOCK}`, 'what the contract returns; a revert is error 3, and costs'],
-  ['eth_estimateGas', 'call; block, may be left out', 'gas that it would take'],
-  ['eth_gasPrice', 'nothing', 'price of gas'],
-  ['eth_maxPriorityFeePerGas', 'nothing', 'tip that is paid now'],
-  ['eth_feeHistory', 'how many blocks; newest block; percentiles', 'fees of these blocks'],
+  ['eth_blockNumber', 'none', 'number of the latest block'],
+  ['eth_chainId', 'none', 'chain id'],
+  [
+    'eth_call',
+    `call (\`to\`, \`data\`, …); ${BLOCK}`,
+    'return value of the contract; a revert is error 3 and is charged',
+  ],
+  ['eth_estimateGas', 'call; block (optional)', 'estimated gas'],
+  ['eth_gasPrice', 'none', 'gas price'],
+  ['eth_maxPriorityFeePerGas', 'none', 'current priority fee'],
+  ['eth_feeHistory', 'number of blocks; newest block; percentiles', 'fees of these blocks'],
   ['eth_getBalance', 'address; block', 'balance in wei'],
-  ['eth_getCode', 'address; block', 'code of the contract'],
-  ['eth_getStorageAt', 'address; slot; block', 'what the slot holds'],
+  ['eth_getCode', 'address; block', 'contract code'],
+  ['eth_getStorageAt', 'address; slot; block', 'value of the slot'],
   ['eth_getTransactionCount', 'address; block', 'nonce of the address'],
-  ['eth_getBlockByNumber', 'block; whether with whole transactions', 'the block, or null'],
-  ['eth_getBlockByHash', 'hash; whether with whole transactions', 'the block, or null'],
-  ['eth_getBlockReceipts', 'block or its hash', 'receipts of all its transactions'],
-  ['eth_getBlockTransactionCountByNumber', 'block', 'how many transactions it has'],
-  ['eth_getTransactionByHash', 'hash', 'the transaction, or null'],
-  ['eth_getTransactionReceipt', 'hash', 'its receipt, or null'],
-  ['eth_getLogs', 'filter: `fromBlock`, `toBlock` or `blockHash`, `address`, `topics`', 'logs that fit'],
-  ['eth_sendRawTransaction', 'a signed transaction', 'its hash; sent to one node, once'],
-  ['eth_syncing', 'nothing', 'whether the node catches up'],
-  ['net_version', 'nothing', 'id of the network'],
-  ['web3_clientVersion', 'nothing', 'what the node runs'],
-  ['eth_subscribe', 'what to send', 'not over HTTP: use [streams](/docs/reference/websocket)'],
-  ['eth_newFilter', 'filter', 'state that one node alone would have'],
-  ['eth_accounts', 'nothing', 'the node’s own accounts'],
-  ['eth_sendTransaction', 'transaction', 'would be signed by the node'],
-  ['debug_traceTransaction', 'hash; options', 'what the transaction did, step by step'],
+  ['eth_getBlockByNumber', 'block; whether to include full transactions', 'block, or null'],
+  ['eth_getBlockByHash', 'hash; whether to include full transactions', 'block, or null'],
+  ['eth_getBlockReceipts', 'block or its hash', 'receipts of all transactions'],
+  ['eth_getBlockTransactionCountByNumber', 'block', 'number of transactions'],
+  ['eth_getTransactionByHash', 'hash', 'transaction, or null'],
+  ['eth_getTransactionReceipt', 'hash', 'receipt, or null'],
+  ['eth_getLogs', 'filter: `fromBlock`, `toBlock` or `blockHash`, `address`, `topics`', 'matching logs'],
+  ['eth_sendRawTransaction', 'signed transaction', 'transaction hash; sent to one node, once'],
+  ['eth_syncing', 'none', 'sync status of the node'],
+  ['net_version', 'none', 'network id'],
+  ['web3_clientVersion', 'none', 'client version of the node'],
+  ['eth_subscribe', 'event type', 'not available over HTTP; use [streams](/docs/reference/websocket)'],
+  ['eth_newFilter', 'filter', 'filter id; needs state on one node'],
+  ['eth_accounts', 'none', 'accounts of the node'],
+  ['eth_sendTransaction', 'transaction', 'transaction hash; the node would sign it'],
+  ['debug_traceTransaction', 'hash; options', 'execution trace'],
 ]
 
-/** Of a chain about which the operator says nothing else. */
+/** Methods of a chain with default settings. */
 export function rpcMethodsPage(): Page {
   const chains = parseChains('[{"name":"hyperliquid","urls":["https://node.example.com/evm"]}]')
   if (!chains.ok) throw new Error(chains.error)
@@ -124,7 +128,7 @@ export function webhooksPage(): Page {
   }
 }
 
-/** All fields, beside the table of docs/operators/reference/status.md, which says what to do. */
+/** All fields of /status; the operators' docs say what to do about them. */
 export function statusPage(): Page {
   return {
     address: '/docs/rest/status',
@@ -140,12 +144,12 @@ export function statusPage(): Page {
   }
 }
 
-/** Everything, for who looks for it with the browser’s own search. */
+/** One page with links to all pages, for the browser's search. */
 export function allPage(pages: readonly Page[]): Page {
   return {
     address: '/docs/all',
     title: 'All pages',
-    summary: 'Every page on one page',
+    summary: 'Links to all pages',
     section: 'start',
     markdown: `# All pages\n\nEvery page of this documentation. Append \`.md\` to an address for Markdown. For programs: [OpenAPI](/openapi.json), [AsyncAPI](/asyncapi.json), [GraphQL schema](/graphql/schema.graphql), [llms.txt](/llms.txt).\n\n${linkLists(pages, '')}`,
   }

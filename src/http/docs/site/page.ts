@@ -1,14 +1,14 @@
-// A page of the documentation: Markdown from which both its HTML and its `.md` are made; the pieces that it is written with,
-// and what programs read beside it. Addresses begin with `/docs`; a link within Markdown names the address, never a file.
+// A docs page: Markdown, from which its HTML and its `.md` file are made, with helpers to write it and the indexes for
+// programs. Addresses begin with `/docs`; links within Markdown use addresses, never file names.
 
-/** Parts of the site in the order of the menu. */
+/** Sections in menu order. */
 export const SECTIONS = {
   start: 'Get started',
   guides: 'How-to guides',
   reference: 'Reference',
   info: 'Info endpoint',
   streams: 'Channels',
-  platform: 'Keys and usage',
+  platform: 'Account and keys',
   pipelines: 'Pipelines',
   data: 'History and balances',
   explanation: 'Explanation',
@@ -21,10 +21,10 @@ export type Section = keyof typeof SECTIONS
 export interface Page {
   readonly address: string
   readonly title: string
-  /** One line, without Markdown but for code. */
+  /** One line; the only Markdown is inline code. */
   readonly summary: string
   readonly section: Section
-  /** Begins with its heading. */
+  /** Starts with the page heading. */
   readonly markdown: string
   /** Search terms beside title, summary and headings. */
   readonly keywords?: readonly string[]
@@ -34,7 +34,7 @@ export interface Page {
 export interface TryRequest {
   readonly method: 'GET' | 'POST'
   readonly path: string
-  /** JSON, of a POST. */
+  /** JSON body of a POST. */
   readonly body: string | null
 }
 
@@ -44,7 +44,7 @@ interface Heading {
   readonly anchor: string
 }
 
-/** The headings of a page, without those that stand in code. */
+/** Headings of a page, except those in code blocks. */
 export function headingsOf(markdown: string): readonly Heading[] {
   const anchor = anchors()
   return outsideCode(markdown).flatMap((line) => {
@@ -53,7 +53,7 @@ export function headingsOf(markdown: string): readonly Heading[] {
   })
 }
 
-/** The lines that are not in blocks of code. */
+/** Lines outside code blocks. */
 function outsideCode(markdown: string): string[] {
   let fence = ''
   return markdown.split('\n').filter((line) => {
@@ -64,7 +64,7 @@ function outsideCode(markdown: string): string[] {
   })
 }
 
-/** The Markdown with every line outside of blocks of code rewritten. */
+/** Applies `rewrite` to every line outside code blocks. */
 export function rewriteLines(markdown: string, rewrite: (line: string) => string): string {
   let isCode = false
   return markdown
@@ -76,7 +76,7 @@ export function rewriteLines(markdown: string, rewrite: (line: string) => string
     .join('\n')
 }
 
-/** The same as a file of its own: links within the site lead to files, too. */
+/** The page as a Markdown file; links within the site point to `.md` files. */
 export function markdownFile({ markdown }: Page): string {
   const text = rewriteLines(markdown, (line) =>
     line.replaceAll(/\]\((\/docs[^)\s#]*)(#[^)\s]*)?\)/g, (_, address: string, anchor = '') => {
@@ -86,17 +86,17 @@ export function markdownFile({ markdown }: Page): string {
   return `${text.trimEnd()}\n`
 }
 
-/** As code, whatever is in it. */
+/** Inline code, also for text with backticks. */
 export function code(text: string): string {
   return text.includes('`') ? `\`\` ${text} \`\`` : `\`${text}\``
 }
 
-/** A row of a table. */
+/** A table row. */
 export function cells(row: readonly string[]): string {
   return `| ${row.map((cell) => cell.replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`
 }
 
-/** A table, or nothing where there is no row. */
+/** A table, or '' without rows. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   return rows.length === 0 ? '' : [head, head.map(() => '---'), ...rows].map(cells).join('\n')
 }
@@ -108,7 +108,7 @@ export function block(language: string, text: string): string {
   return `\`\`\`${language}\n${text}\n\`\`\``
 }
 
-/** JSON as people read it: what is short stands on one line. */
+/** Indented JSON; short values stay on one line. */
 export function jsonText(value: unknown, indent = ''): string {
   const flat = JSON.stringify(value)
   if (flat === undefined || flat.length + indent.length <= 96 || typeof value !== 'object' || value === null)
@@ -122,7 +122,7 @@ export function jsonText(value: unknown, indent = ''): string {
   return `{\n${members.join(',\n')}\n${indent}}`
 }
 
-/** The places of the headings of one page, in their order, as forges make them: a second one of a name has a number. */
+/** Heading anchors of one page as GitHub builds them: repeated names get a number. */
 export function anchors(): (heading: string) => string {
   const seen = new Map<string, number>()
   return (heading) => {
@@ -149,7 +149,7 @@ export interface SearchEntry {
   readonly address: string
   readonly title: string
   readonly summary: string
-  /** In small letters: headings and fields. */
+  /** Headings and fields in lower case. */
   readonly words: string
 }
 
@@ -173,7 +173,7 @@ Send the key as \`Authorization: Bearer <key>\`, on \`/ws\` also as \`?key=<key>
 read /openapi.json (OpenAPI 3.1), /asyncapi.json (AsyncAPI 3) and /graphql/schema.graphql.
 `
 
-/** Pages by the parts of the site. */
+/** Link lists by section. */
 export const linkLists = (pages: readonly Page[], ending: '' | '.md'): string =>
   Object.entries(SECTIONS)
     .map(([section, title]) => {
@@ -184,7 +184,7 @@ export const linkLists = (pages: readonly Page[], ending: '' | '.md'): string =>
     })
     .join('\n\n')
 
-/** The form of llmstxt.org: a heading, a sentence, lists of links. */
+/** llms.txt in the llmstxt.org format: heading, summary, link lists. */
 export const llmsText = (pages: readonly Page[]): string =>
   `${INTRO}\n${linkLists(
     pages.filter(({ address }) => address !== '/docs/all'),

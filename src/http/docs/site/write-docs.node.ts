@@ -24,7 +24,7 @@ import {
 import { anchors, llmsFullText, llmsText, markdownFile, type Page, searchIndex } from './page.ts'
 import { DOCUMENTS, paragraphsOf, prosePages, rulesOf } from './prose-pages.ts'
 
-/** Of one page: tabs of a page need names of their own. */
+/** HTML of one page; its tab groups get page-unique names. */
 function markdownHtml(markdown: string): string {
   let groups = 0
   const anchor = anchors()
@@ -39,7 +39,7 @@ function markdownHtml(markdown: string): string {
       code: ({ text, lang = '' }) => blockHtml(text, lang),
       table(token) {
         const inline = (cell: Tokens.TableCell) => this.parser.parseInline(cell.tokens)
-        // A header that says nothing is none.
+        // An empty header cell is not a heading.
         const head = token.header.map((cell) =>
           cell.text === '' ? '<td></td>' : `<th scope="col">${inline(cell)}</th>`,
         )
@@ -67,13 +67,13 @@ function markdownHtml(markdown: string): string {
   return html.join('')
 }
 
-/** Long paths of fields break between names, and nowhere else; within tags nothing changes. */
+/** Lets long field paths break between names; HTML tags stay unchanged. */
 const breakable = (html: string) =>
   html.replaceAll(/[^<>]+(?=<|$)(?![^<]*>)/g, (text) => text.replaceAll(/(?<=\w|\])([./])(?=\w)/g, '$1<wbr>'))
 
 type Block = Tokens.Code
 
-/** Blocks of different languages that follow each other from here, with nothing but space between. */
+/** Consecutive code blocks of different languages, from this token on. */
 function groupAt(tokens: readonly { type: string }[], from: number): Block[] {
   const blocks: Block[] = []
   for (let at = from; at < tokens.length; at += 2) {
@@ -112,7 +112,7 @@ function jsonHtml(text: string): string {
   )
 }
 
-/** All pages in the order of the menu, of what stands below `root` now. */
+/** All pages in menu order, from the files below `root`. */
 export function docsPages(root: string): Page[] {
   const read = (path: string) => readFileSync(join(root, path), 'utf8')
   const notes = (folder: string, definitions: readonly { readonly type: string }[]) => {
@@ -153,7 +153,7 @@ function noteOf(type: string, codes: ReadonlyMap<string, string>): string | null
   return text === '' ? null : text.replace(/^./, (letter) => letter.toUpperCase())
 }
 
-/** Every file by its path below the folder that is served at `/`. */
+/** All files by path below the folder served at `/`. */
 export function docsFiles(pages: readonly Page[], loaded: { style: string; script: string }): Map<string, string> {
   const files = new Map<string, string>()
   for (const page of pages) {
@@ -166,7 +166,7 @@ export function docsFiles(pages: readonly Page[], loaded: { style: string; scrip
   return files
 }
 
-/** Writes all of it into `outDir`, beside what is there. */
+/** Writes all files into `outDir` without removing others. */
 export async function writeDocs(root: string, outDir: string): Promise<void> {
   const files = docsFiles(docsPages(root), await writeAssets(root, outDir))
   // For callers without a checkout of the repository.

@@ -1,4 +1,4 @@
-// Accounts, as their operator makes, shows and tops them up.
+// Operator endpoints for accounts: create, show, change plan and grant credits.
 
 import * as z from 'zod'
 import { formatCredits } from '../../../core/amount.ts'
@@ -25,23 +25,21 @@ import {
 import { KeyViewWithCap, keyViewWithCap } from '../key-shapes.ts'
 import { AgreedTerms, PlanName, TermsView, termsView } from '../plan-shapes.ts'
 
-/** The words of an account's credits, each for one sum; `held` and `written_off` stand with them in `showAccount`. */
+/** Credit sums of an account, described once. */
 export const SUMS = {
-  balance: CreditsText.describe('Credits that the account may still spend'),
-  spent: CreditsText.describe('Credits that the account’s calls, minutes and rows cost, since it was made'),
-  granted: CreditsText.describe(
-    'Credits given by plans and grants since it was made, without what expired: balance and spent',
-  ),
+  balance: CreditsText.describe('Credit balance of the account'),
+  spent: CreditsText.describe('Total credits used by calls, stream minutes and pipeline rows'),
+  granted: CreditsText.describe('Total credits from plans and grants, minus expired ones; equals balance plus spent'),
 }
 export const Period = z
   .object({
-    since: UnixMs.describe('When it began, Unix milliseconds'),
-    until: UnixMs.nullable().describe('When it ends, Unix milliseconds; null: it does not, or the trial is over'),
-    credits: CreditsText.describe('What the plan gave for it'),
-    renews_with: CreditsText.describe('What the plan gives for each later one'),
+    since: UnixMs.describe('Start, Unix milliseconds'),
+    until: UnixMs.nullable().describe('End, Unix milliseconds; null: no end, or the trial is over'),
+    credits: CreditsText.describe('Credits granted for this period'),
+    renews_with: CreditsText.describe('Credits granted for each later period'),
   })
-  .meta({ id: 'Period', description: 'The plan’s period that runs now' })
-/** The sums of an account as answers show them. */
+  .meta({ id: 'Period', description: 'Current period of the plan' })
+/** Response view of the credit sums. */
 export function sumsView(account: AccountState) {
   return {
     balance: formatCredits(account.available + account.held),
@@ -50,7 +48,7 @@ export function sumsView(account: AccountState) {
   }
 }
 
-/** The period of an account's plan as answers show it. */
+/** Response view of a plan period. */
 export function periodView({ sinceMs, untilMs, micro, everyMicro }: PlanState): z.infer<typeof Period> {
   return { since: sinceMs, until: untilMs, credits: formatCredits(micro), renews_with: formatCredits(everyMicro) }
 }
@@ -59,31 +57,31 @@ const ListedAccount = z
   .object({
     account: AccountId,
     plan: PlanName,
-    created: UnixMs.describe('When it was made, Unix milliseconds'),
-    keys: z.int().describe('Keys of it that work'),
+    created: UnixMs.describe('Creation time, Unix milliseconds'),
+    keys: z.int().describe('Number of active keys'),
     last_used: UnixMs.nullable().describe(
-      'Start of the last hour in which one was charged, as far as copied; null: never',
+      'Start of the last hour with charged usage, about a minute late; null: never',
     ),
-    balance: CreditsText.nullable().describe('What it may still spend; null: its meter did not answer'),
+    balance: CreditsText.nullable().describe('Credit balance; null: meter unavailable'),
   })
   .meta({ id: 'ListedAccount' })
 
 const listAccounts = defineEndpoint({
   id: 'listAccounts',
   route: 'GET /admin/accounts',
-  summary: 'Accounts by name, with their plan and balance',
-  description: 'Where `next` is not null there are more: ask again with `after` = `next`.',
+  summary: 'List accounts with plan and balance',
+  description: 'If `next` is not null, request the next page with `after` = `next`.',
   query: z.strictObject({
-    search: SearchText.optional().describe('Part of the name, in any case'),
-    plan: PlanName.optional().describe('On this plan alone'),
-    after: AccountId.optional().describe('`next` of the page before'),
+    search: SearchText.optional().describe('Part of the name, case-insensitive'),
+    plan: PlanName.optional().describe('Only accounts on this plan'),
+    after: AccountId.optional().describe('`next` of the previous page'),
     limit: Limit,
   }),
   responses: okResponse(
     'A page of accounts',
     z.object({
-      accounts: z.array(ListedAccount).describe('By name'),
-      next: AccountId.nullable().describe('Where the next page begins; null: this is the last one'),
+      accounts: z.array(ListedAccount).describe('Accounts by name'),
+      next: AccountId.nullable().describe('Cursor of the next page; null: last page'),
     }),
     { accounts: [{ keys: 2 }] },
   ),
@@ -97,8 +95,8 @@ const listAccounts = defineEndpoint({
     const page = found.slice(0, limit)
     const sums = await Promise.allSettled(page.map(({ account }) => meterOf(account).balance()))
     const accounts = page.map((row, i) => {
-      const answer = sums[i]
-      return { ...row, balance: answer?.status === 'fulfilled' ? formatCredits(remainingOf(answer.value)) : null }
+      const sum = sums[i]
+      return { ...row, balance: sum?.status === 'fulfilled' ? formatCredits(remainingOf(sum.value)) : null }
     })
     return reply(200, { accounts, next: nextCursor(found, limit, ({ account }) => account) })
   },
@@ -106,28 +104,27 @@ const listAccounts = defineEndpoint({
 
 const EnsureResult = z.object({
   account: AccountId,
-  created: z.boolean().describe('False: it was there already'),
+  created: z.boolean().describe('Whether this call created the account'),
   ...SUMS,
 })
 
 const ensureAccount = defineEndpoint({
   id: 'ensureAccount',
   route: 'PUT /admin/accounts/{id}',
-  summary: 'Create an account; one that is there is left as it is',
-  description:
-    '`credits` take the place of the first period’s and do not expire. `terms` need a plan that allows them.',
+  summary: 'Create an account; an existing one stays unchanged',
+  description: '`credits` replace those of the first period and do not expire. `terms` need a custom plan.',
   params: ACCOUNT_PARAMS,
   body: {
     schema: z.strictObject({
       plan: PlanName.default('trial'),
       terms: AgreedTerms.prefault({}),
-      credits: Credits.optional().describe('In place of what the plan gives first; they do not expire'),
+      credits: Credits.optional().describe('Initial credits instead of the plan’s; they do not expire'),
     }),
     optional: true,
     example: { plan: 'enterprise', terms: { credits: 5000000 } },
   },
   responses: {
-    ...okResponse('Was there already, and is unchanged', EnsureResult, { created: false }),
+    ...okResponse('The account already existed and is unchanged', EnsureResult, { created: false }),
     ...createdResponse('Created', EnsureResult, { created: true }),
   },
   handle: async ({ params: { id }, body: { credits, ...choice } }, { accounts }) => {
@@ -143,22 +140,22 @@ const KEYS_SHOWN = 1_000
 const showAccount = defineEndpoint({
   id: 'showAccount',
   route: 'GET /admin/accounts/{id}',
-  summary: 'An account with its plan, its sums and its keys',
+  summary: 'Show an account with plan, credits and keys',
   params: ACCOUNT_PARAMS,
   responses: okResponse(
     'The account',
     z.object({
       account: AccountId,
       plan: PlanName,
-      terms: TermsView.nullable().describe('Null: those of its plan'),
-      created: UnixMs.describe('When it was made, Unix milliseconds'),
+      terms: TermsView.nullable().describe('Account-specific terms; null: those of the plan'),
+      created: UnixMs.describe('Creation time, Unix milliseconds'),
       ...SUMS,
-      held: CreditsText.describe('What of the balance is lent to isolates that serve calls, and not yet settled'),
+      held: CreditsText.describe('Part of the balance that is leased to serving isolates and not yet settled'),
       written_off: CreditsText.describe(
-        'Served, and reported only when the balance was gone: never charged, and no part of `spent`',
+        'Usage reported only after the balance was used up: never charged, not part of `spent`',
       ),
-      period: Period.nullable().describe('Null: it was made before plans had periods'),
-      keys: z.array(KeyViewWithCap).describe('Its keys, newest first, at most 1,000'),
+      period: Period.nullable().describe('Current period; null: the account predates plan periods'),
+      keys: z.array(KeyViewWithCap).describe('Keys, newest first, at most 1,000'),
     }),
     { period: { credits: '10000' } },
   ),
@@ -184,10 +181,9 @@ const showAccount = defineEndpoint({
 const changePlan = defineEndpoint({
   id: 'changePlan',
   route: 'PUT /admin/accounts/{id}/plan',
-  summary: 'Put an account on a plan now',
+  summary: 'Move an account to a plan at once',
   description:
-    'What the old plan has left expires, the new one’s credits are there in full; the same plan with the same terms ' +
-    'changes nothing. Limits follow within a minute.',
+    'Remaining credits of the old plan expire; those of the new plan are granted in full. The same plan with the same terms changes nothing. Limits follow within a minute.',
   role: 'billing',
   params: ACCOUNT_PARAMS,
   body: {
@@ -196,7 +192,7 @@ const changePlan = defineEndpoint({
     example: { plan: 'enterprise', terms: { credits: 5000000, rest_requests_per_second: 200 } },
   },
   responses: okResponse(
-    'The period that runs now',
+    'The current period',
     z.object({
       account: AccountId,
       plan: PlanName,
@@ -218,25 +214,22 @@ const grantCredits = defineEndpoint({
   route: 'POST /admin/accounts/{id}/grants',
   summary: 'Add credits that do not expire, once per idempotency key',
   description:
-    'The account remembers its idempotency keys for ever: the next payment needs another one. `repeated` says that ' +
-    'nothing was added; the same key with another amount is refused with 409.',
+    'Idempotency keys never expire, so each payment needs a new one. `repeated` is true if an earlier call made the same grant. The same key with another amount is rejected with 409.',
   role: 'billing',
   params: ACCOUNT_PARAMS,
   body: {
     schema: z.strictObject({
-      credits: Credits.describe('Added to the balance; they do not expire'),
+      credits: Credits.describe('Credits to add; they do not expire'),
       idempotency_key: IdempotencyKey,
     }),
     optional: false,
     example: { credits: '500.25', idempotency_key: 'invoice-4711' },
   },
   responses: okResponse(
-    'The sums after it',
+    'The sums after the grant',
     z.object({
       account: AccountId,
-      repeated: z
-        .boolean()
-        .describe('True: granted by an earlier call with this idempotency key; nothing was added now'),
+      repeated: z.boolean().describe('Whether an earlier call with this idempotency key made the grant'),
       ...SUMS,
     }),
   ),
@@ -252,24 +245,28 @@ const grantCredits = defineEndpoint({
 const Grant = z
   .object({
     account: AccountId,
-    id: z.string().describe('`grant:` and the idempotency key; `first`: given when the account was made'),
-    credits: CreditsText.describe('What was given'),
-    created: UnixMs.describe('When, Unix milliseconds'),
+    id: z.string().describe('`grant:` and the idempotency key, or `first` for the initial grant'),
+    credits: CreditsText.describe('Granted credits'),
+    created: UnixMs.describe('Time of the grant, Unix milliseconds'),
   })
   .meta({ id: 'Grant' })
 
 const listGrants = defineEndpoint({
   id: 'listGrants',
   route: 'GET /admin/grants',
-  summary: 'Credits that were granted beside those of plans, newest first',
+  summary: 'List grants, without credits from plans, newest first',
   query: z.strictObject({
-    account: AccountId.optional().describe('To this account alone'),
+    account: AccountId.optional().describe('Only grants to this account'),
     before: Before,
     limit: Limit,
   }),
-  responses: okResponse('A page of grants', z.object({ grants: z.array(Grant).describe('Newest first'), next: Next }), {
-    grants: [{ id: 'grant:invoice-4711', credits: '500' }],
-  }),
+  responses: okResponse(
+    'A page of grants',
+    z.object({ grants: z.array(Grant).describe('Grants, newest first'), next: Next }),
+    {
+      grants: [{ id: 'grant:invoice-4711', credits: '500' }],
+    },
+  ),
   handle: async ({ query: { account, before, limit } }, platform) => {
     const select = `SELECT rowid AS number, account, id, micro AS credits, created FROM grants
       WHERE (?1 IS NULL OR account = ?1) AND (?2 IS NULL OR rowid < ?2) ORDER BY rowid DESC LIMIT ?3`

@@ -1,4 +1,4 @@
-// What the operator does with the log and the archive: begins anew, fills in older blocks, removes what is too old.
+// Operator endpoints for the block log and the archive: reset, backfill and retention.
 
 import * as z from 'zod'
 import { BackfillText, MAX_BACKFILL_BYTES } from '../../../archive/archive/backfill-lines.ts'
@@ -14,9 +14,9 @@ import { BlockHeight, Bytes, NO_HISTORY, Objects } from './history.ts'
 const resetFeed = defineEndpoint({
   id: 'resetFeed',
   route: 'POST /admin/feed/reset',
-  summary: 'Begin a new log, for a node that started over',
-  description: 'Books and heights begin anew and clients bootstrap again; accounts and keys stay.',
-  responses: okResponse('The log is empty', z.object({ reset: z.literal(true).describe('The log is empty') })),
+  summary: 'Reset the block log, for a node that restarted its chain',
+  description: 'Order books and heights restart, and clients load new snapshots. Accounts and keys stay.',
+  responses: okResponse('The log is now empty', z.object({ reset: z.literal(true).describe('The log is now empty') })),
   handle: async (_, { log }) => {
     await log().reset()
     return reply(200, { reset: true })
@@ -25,37 +25,36 @@ const resetFeed = defineEndpoint({
 
 const HeightText = z
   .string()
-  .regex(/^\d{1,15}$/, 'must be a height, in digits alone')
+  .regex(/^\d{1,15}$/, 'must be a block height, digits only')
   .transform(Number)
 
 const BlockPosition = z
-  .object({ height: Height.describe('Height of the block'), time: UnixMs.describe('Its time, Unix milliseconds') })
+  .object({ height: Height.describe('Block height'), time: UnixMs.describe('Block time, Unix milliseconds') })
   .nullable()
 
 const Gap = z.object({
-  from: Height.describe('First height that is missing'),
-  to: Height.describe('Last height that is missing'),
-  after_ms: UnixMs.describe('Time of the block before, Unix milliseconds'),
-  before_ms: UnixMs.describe('Time of the block behind, Unix milliseconds'),
+  from: Height.describe('First missing height'),
+  to: Height.describe('Last missing height'),
+  after_ms: UnixMs.describe('Time of the block before the gap, Unix milliseconds'),
+  before_ms: UnixMs.describe('Time of the block after the gap, Unix milliseconds'),
 })
 
 const showBackfill = defineEndpoint({
   id: 'showBackfill',
   route: 'GET /admin/history/backfill',
-  summary: 'What the archive has, for who fills it with what is older',
-  description:
-    'All heights from `from` up to `before` are there, but for those of `gaps`, of which an answer has 1,000.',
+  summary: 'Show the archived range and its gaps, for a backfill',
+  description: 'The archive has all heights from `from` up to `before`, except those in `gaps` (1,000 per page).',
   query: z.strictObject({
-    after: HeightText.optional().describe('Gaps from this height on: `next` of the last answer'),
+    after: HeightText.optional().describe('Only gaps from this height on; `next` of the previous page'),
   }),
   responses: okResponse(
-    'What there is',
+    'The archived range',
     z.object({
       chain: z.string().describe('Name of the chain'),
-      from: BlockPosition.describe('The first block of all; null where there is none'),
-      before: BlockPosition.describe('The first block that the log archived: older ones are taken; null: none are yet'),
-      gaps: z.array(Gap).describe('Heights below `before` that are missing, in order'),
-      next: Height.nullable().describe('The `after` of the next answer; null: these were all gaps'),
+      from: BlockPosition.describe('First archived block; null: none'),
+      before: BlockPosition.describe('First block archived by the log; older blocks can be backfilled; null: none yet'),
+      gaps: z.array(Gap).describe('Missing heights below `before`, in order'),
+      next: Height.nullable().describe('`after` of the next page; null: last page'),
     }),
     {
       from: { height: 985148182, time: 1778002753024 },
@@ -66,23 +65,23 @@ const showBackfill = defineEndpoint({
   handle: async ({ query: { after = 0 } }, { archive }) => {
     if (archive === null) return err(NO_ARCHIVE)
     const { gaps, ...state } = await archive.state(after)
-    const told = gaps.map(({ from, to, afterMs, beforeMs }) => ({ from, to, after_ms: afterMs, before_ms: beforeMs }))
-    return reply(200, { chain: archive.chain, ...state, gaps: told })
+    const rows = gaps.map(({ from, to, afterMs, beforeMs }) => ({ from, to, after_ms: afterMs, before_ms: beforeMs }))
+    return reply(200, { chain: archive.chain, ...state, gaps: rows })
   },
 })
 
 const NO_ARCHIVED_BLOCK =
-  'the log has archived no block here yet, and what is older than its first is unknown: start a feeder, and send this a minute later'
+  'the log has not archived a block yet, so nothing can be older. Start a feeder and retry a minute later'
 
 const archiveFull = (bytes: number, most: number) =>
-  `the archive has ${Math.round(bytes / 1e6)} of the ${Math.round(most / 1e6)} MB that ARCHIVE_KEEP_MB lets it keep, and what is oldest goes first: raise it, deploy, and send this again`
+  `the archive uses ${Math.round(bytes / 1e6)} of ${Math.round(most / 1e6)} MB (ARCHIVE_KEEP_MB), and old blocks would be removed first. Raise ARCHIVE_KEEP_MB, deploy and retry`
 
 const backfill = defineEndpoint({
   id: 'backfill',
   route: 'POST /admin/history/backfill',
-  summary: 'Put blocks that are older than the archive into it',
+  summary: 'Import blocks older than the archive',
   description:
-    'The body is gzip of lines of events as the archive has them, in order of height, a block each: at most 20 MiB unpacked, and 100,000 heights from the first to the last. Heights that are there, or that the log archives itself, are passed over; those that are left out are gaps. Nothing of a body with a bad line is taken.',
+    'The body is gzip of event lines in archive format, one block per line, ordered by height: at most 20 MiB unpacked and 100,000 heights from first to last. Heights already archived are skipped; missing heights become gaps. A body with an invalid line is rejected completely.',
   body: {
     schema: BackfillText,
     optional: false,
@@ -91,21 +90,21 @@ const backfill = defineEndpoint({
     gzipBytes: MAX_BACKFILL_BYTES,
   },
   responses: okResponse(
-    'What is new by it',
+    'The imported blocks',
     z.object({
-      blocks: z.int().describe('Blocks that were not there'),
-      segments: z.int().describe('Segments that they make'),
-      bytes: z.int().describe('What these take'),
-      next: Height.nullable().describe('Blocks from this height on are to be sent again; null: none'),
+      blocks: z.int().describe('New blocks'),
+      segments: z.int().describe('New segments'),
+      bytes: z.int().describe('Bytes of the new segments'),
+      next: Height.nullable().describe('Send blocks from this height on again; null: none'),
     }),
     { blocks: 888, segments: 1, bytes: 210000 },
   ),
   refusals: [409],
   handle: async ({ body: blocks }, { archive }) => {
     if (archive === null) return err(NO_ARCHIVE)
-    const answer = await archive.backfill(blocks)
-    if (!('refused' in answer)) return reply(200, answer)
-    const message = answer.refused === 'empty' ? NO_ARCHIVED_BLOCK : archiveFull(answer.bytes, answer.mostBytes)
+    const result = await archive.backfill(blocks)
+    if (!('refused' in result)) return reply(200, result)
+    const message = result.refused === 'empty' ? NO_ARCHIVED_BLOCK : archiveFull(result.bytes, result.mostBytes)
     return err({ kind: 'conflict', message })
   },
 })
@@ -114,43 +113,42 @@ const DAYS_MOST = 36_500
 const Days = z
   .union(
     [z.literal('none').transform(() => null), wholeNumber(1, DAYS_MOST)],
-    `must be a whole number from 1 to ${DAYS_MOST}, or none`,
+    `must be an integer from 1 to ${DAYS_MOST.toLocaleString('en')}, or none`,
   )
   .optional()
-const daysOverride = (variable: string) => Days.describe(`Days in place of \`${variable}\`; \`none\`: for good`)
-const DaysView = z.int().nullable().describe('Days that this product is kept; null: for good')
+const daysOverride = (variable: string) => Days.describe(`Days instead of \`${variable}\`; \`none\`: no limit`)
+const DaysView = z.int().nullable().describe('Retention in days; null: no limit')
 
 const OverdueProduct = z
   .object({
-    product: z.enum(ARCHIVE_PRODUCTS).describe('What goes: lines of segments, or checkpoints'),
+    product: z.enum(ARCHIVE_PRODUCTS).describe('Data to remove: lines of segments, or checkpoints'),
     days: DaysView,
-    objects: Objects.describe('Files that would go'),
+    objects: Objects.describe('Files to remove'),
     bytes: Bytes,
-    from_height: BlockHeight.nullable().describe('First block of what would go; null: nothing would'),
-    to_height: BlockHeight.nullable().describe('Last block of it; null: nothing would'),
-    from_ms: UnixMs.nullable().describe('Time of the first, Unix milliseconds; null: nothing would'),
-    to_ms: UnixMs.nullable().describe('Time of the last, Unix milliseconds; null: nothing would'),
+    from_height: BlockHeight.nullable().describe('First block to remove; null: none'),
+    to_height: BlockHeight.nullable().describe('Last block to remove; null: none'),
+    from_ms: UnixMs.nullable().describe('Time of the first block, Unix milliseconds; null: none'),
+    to_ms: UnixMs.nullable().describe('Time of the last block, Unix milliseconds; null: none'),
   })
   .meta({ id: 'RetentionDue' })
 
 const showRetention = defineEndpoint({
   id: 'showRetention',
   route: 'GET /admin/history/retention',
-  summary: 'What of the archive would be removed by age, and nothing is',
+  summary: 'Preview what retention would remove',
   description:
-    'Ages are counted back from the newest archived block. Days may be tried before they are set as variables. ' +
-    'Beyond `ARCHIVE_KEEP_MB` the oldest segments go besides.',
+    'Ages count back from the newest archived block. Parameters try other retention days without setting them. Beyond `ARCHIVE_KEEP_MB` the oldest segments are removed as well.',
   query: z.strictObject({
     events_days: daysOverride('ARCHIVE_KEEP_EVENTS_DAYS'),
     books_days: daysOverride('ARCHIVE_KEEP_BOOKS_DAYS'),
     checkpoints_days: daysOverride('ARCHIVE_KEEP_CHECKPOINTS_DAYS'),
   }),
   responses: okResponse(
-    'What would go',
+    'The preview',
     z.object({
-      bytes: Bytes.describe('All that is archived'),
-      most_bytes: Bytes.nullable().describe('The bound of `ARCHIVE_KEEP_MB`; null: none'),
-      due: z.array(OverdueProduct).describe('Of each product'),
+      bytes: Bytes.describe('Total bytes archived'),
+      most_bytes: Bytes.nullable().describe('Limit from `ARCHIVE_KEEP_MB`; null: none'),
+      due: z.array(OverdueProduct).describe('Data to remove by product'),
     }),
     {
       bytes: 5242880000,
@@ -161,8 +159,8 @@ const showRetention = defineEndpoint({
     { query: { events_days: events, books_days: books, checkpoints_days: checkpoints } },
     { retention },
   ) => {
-    const said = Object.entries({ events, books, checkpoints }).filter(([, days]) => days !== undefined)
-    const plan = await retention().overdue(Object.fromEntries(said) as Partial<RetentionDays>)
+    const given = Object.entries({ events, books, checkpoints }).filter(([, days]) => days !== undefined)
+    const plan = await retention().overdue(Object.fromEntries(given) as Partial<RetentionDays>)
     if (plan === null) return err(NO_HISTORY)
     const due = plan.due.map(({ product, objects, bytes, first, last, firstMs, lastMs }) => ({
       product,
@@ -181,13 +179,12 @@ const showRetention = defineEndpoint({
 const applyRetention = defineEndpoint({
   id: 'applyRetention',
   route: 'POST /admin/history/retention',
-  summary: 'Remove at most 64 files of the archive that are older than their product is kept',
+  summary: 'Remove up to 64 expired files from the archive',
   description:
-    'The archive does the same by itself, once a minute. Again until `objects` is 0 removes all at once, such as after ' +
-    'days were set for the first time.',
+    'The archive does this by itself once a minute. To remove everything at once, for example after setting retention for the first time, repeat until `objects` is 0.',
   responses: okResponse(
-    'What was removed',
-    z.object({ objects: Objects.describe('Files that were removed; 0: no more is due'), bytes: Bytes }),
+    'The removed files',
+    z.object({ objects: Objects.describe('Removed files; 0: nothing left to remove'), bytes: Bytes }),
     { objects: 64, bytes: 190840832 },
   ),
   handle: async (_, { retention }) => {

@@ -1,7 +1,6 @@
-// GET /v1/{chain}/address/{address}/balances_v2/: what a wallet has, in dollars. Of the exchange's own chain out of what it
-// tells of the wallet: spot balances at the middle of their books, and what each perp DEX holds for it; of others from the
-// data service that the operator put behind them. Invariant: exact, nothing is rounded but below the eighteenth decimal; what
-// has no price has no quote.
+// GET /v1/{chain}/address/{address}/balances_v2/: balances of a wallet in US dollars. For the exchange's own chain they
+// come from info responses: spot balances at mid prices, and the equity on each perp DEX. For other chains they come
+// from the operator's data service. Invariant: amounts are exact to 18 decimals; a token without a price has no quote.
 
 import * as z from 'zod'
 import type { Coin } from '../../../core/coin.ts'
@@ -14,7 +13,7 @@ import { type Address, Decimal } from '../../../protocol/feed/block.ts'
 import { defineEndpoint, okResponse, reply } from '../endpoint.ts'
 import { CHAIN_PARAMS, unknownChain } from './history.ts'
 
-// Parts of info answers that matter here, which come from outside as they are.
+// The parts of upstream info responses that are used here.
 
 const SpotBalance = z.object({ coin: z.string(), token: z.int().optional(), total: Decimal, hold: Decimal })
 type SpotBalance = z.infer<typeof SpotBalance>
@@ -25,16 +24,19 @@ const PerpAccount = z.object({
 })
 type PerpAccount = z.infer<typeof PerpAccount>
 
-/** Of `portfolioState`. A DEX that has an error in place of its account is none of these: left out it would read as one without money. */
+/**
+ * Part of `portfolioState`. Parsing fails if a DEX has an error instead of an account, because omitting it would read
+ * as an empty account.
+ */
 const PortfolioParts = z.object({
-  /** By name of the DEX, the main one as `native`. */
+  /** Perp accounts by DEX name; the main DEX is `native`. */
   clearinghouseState: z.record(z.string(), PerpAccount),
   spotClearinghouseState: z.object({ balances: z.array(SpotBalance) }),
   userAbstraction: z.string(),
 })
-/** Of `allMids`, by name of the market. */
+/** Mid prices by market, from `allMids`. */
 const Mids = z.record(z.string(), Decimal)
-/** Of `spotMeta`. */
+/** Spot pairs, from `spotMeta`. */
 const Pairs = z.object({
   universe: z.array(z.object({ tokens: z.tuple([z.int(), z.int()]), name: z.string() })),
 })
@@ -61,16 +63,16 @@ export interface BalanceRow {
   readonly quote: string | null
 }
 
-/** The token that the exchange counts in. */
+/** Token index of USDC, the quote currency of the exchange. */
 const USDC = 0
 const ONE = '1.0'
 const UNIT = 10n ** BigInt(SCALE_DECIMALS)
-/** With these the money of perps lies among the spot balances, and a DEX's own account says nothing of it. */
+/** Modes in which the collateral of perps is part of the spot balances, not of a DEX account. */
 const UNIFIED = ['unifiedAccount', 'portfolioMargin']
-/** Tokens are counted in others that are counted in dollars; none is further away than that. */
+/** Maximum number of pairs between a token and US dollars. */
 const HOPS_MAX = 2
 
-/** Spot first, then the DEXes that hold anything. */
+/** Spot balances, then the DEX accounts that are not empty. */
 export function balanceRows({ spot, perps, abstraction }: Holdings, prices: Prices): BalanceRow[] {
   const isUnified = UNIFIED.includes(abstraction)
   const rowsOfPerps = Object.entries(perps).flatMap(([name, account]): BalanceRow[] => {
@@ -83,7 +85,7 @@ export function balanceRows({ spot, perps, abstraction }: Holdings, prices: Pric
   return [...spot.balances.map((balance) => spotRow(balance, prices)), ...rowsOfPerps]
 }
 
-/** The sum of what is quoted. */
+/** Sum of all quotes. */
 export function totalQuote(rows: readonly BalanceRow[]): string {
   return fromScaled(rows.reduce((sum, { quote }) => (quote === null ? sum : sum + toScaled(quote)), 0n))
 }
@@ -95,7 +97,7 @@ function spotRow({ coin, token, total, hold }: SpotBalance, prices: Prices): Bal
   return { type: 'spot', coin, token: token ?? null, dex: null, ...amounts }
 }
 
-/** Shares of an outcome are `+N` among balances, and `#N` on the market. */
+/** Outcome shares are `+N` in balances and `#N` as markets. */
 function outcomeRate(coin: Coin, { mids }: Prices): string | null {
   return midOf(mids, `#${coin.slice(1)}`)
 }
@@ -104,7 +106,7 @@ function tokenRate(token: number, prices: Prices, hops: number): string | null {
   if (token === USDC) return ONE
   if (hops === 0) return null
   const pairs = prices.pairs.filter(({ tokens: [base] }) => base === token)
-  // Where there are several markets, the one in dollars.
+  // Prefers the market quoted in dollars.
   for (const { name, tokens } of pairs.toSorted((a, b) => a.tokens[1] - b.tokens[1])) {
     const mid = midOf(prices.mids, name)
     const rate = tokenRate(tokens[1], prices, hops - 1)
@@ -132,52 +134,51 @@ const PAGES_MAX = 100_000
 const Amount = z.string()
 const Row = z
   .object({
-    type: z.enum(['spot', 'perp']).describe('A token, or the account on a perp DEX'),
-    coin: z.string().describe('Name of the token; of an account `USDC`'),
-    token: z.int().nullable().describe('Its index; null of accounts and of outcome shares'),
-    dex: z.string().nullable().describe('The DEX of an account, the main one as empty text; null of tokens'),
+    type: z.enum(['spot', 'perp']).describe('Kind of balance: spot token or account on a perp DEX'),
+    coin: z.string().describe('Token name; `USDC` for a DEX account'),
+    token: z.int().nullable().describe('Token index; null for DEX accounts and outcome shares'),
+    dex: z.string().nullable().describe('DEX name, empty for the main DEX; null for tokens'),
     balance: Amount.describe(
-      'Decimal text; of an account its equity. Where the account is unified, or has portfolio margin, its money is among the tokens, and this is its unrealised profit alone',
+      'Decimal text; for a DEX account its equity. With a unified account or portfolio margin the collateral is among the tokens, and this is only the unrealized profit',
     ),
-    hold: Amount.describe('What of it orders or positions keep back'),
-    quote_rate: Amount.nullable().describe('Dollars for one, by the middle of its book; null: nobody knows'),
-    quote: Amount.nullable().describe('The balance in dollars'),
+    hold: Amount.describe('Part locked by orders or positions'),
+    quote_rate: Amount.nullable().describe('Price in US dollars (mid price); null: unknown'),
+    quote: Amount.nullable().describe('Balance in US dollars; null: price unknown'),
   })
   .meta({ id: 'Balance' })
 
 const Data = z
   .looseObject({
-    address: z.string().describe('The wallet, in small letters'),
-    chain_name: z.string().describe('The chain'),
-    quote_currency: z.string().describe('`USD`'),
-    updated_at: z.string().describe('When this was read, ISO 8601'),
-    account_mode: z.string().describe('How balances are unified, as `userAbstraction` says it'),
-    total_quote: Amount.describe('Of all pages, without what has no price'),
-    items: z.array(Row).describe('Tokens first, then accounts on DEXes'),
+    address: z.string().describe('Wallet address in lower case'),
+    chain_name: z.string().describe('Name of the chain'),
+    quote_currency: z.string().describe('Quote currency, always `USD`'),
+    updated_at: z.string().describe('Time of the response, ISO 8601'),
+    account_mode: z.string().describe('Account mode as in `userAbstraction`'),
+    total_quote: Amount.describe('Total in US dollars over all pages, without tokens of unknown price'),
+    items: z.array(Row).describe('Tokens, then DEX accounts'),
     pagination: z
       .object({
-        has_more: z.boolean().describe('Whether a page follows'),
-        page_number: z.int().describe('From 0 on'),
-        page_size: z.int().describe('Rows of a page'),
-        total_count: z.int().describe('Rows in all'),
+        has_more: z.boolean().describe('Whether there is a next page'),
+        page_number: z.int().describe('Page number, from 0'),
+        page_size: z.int().describe('Rows per page'),
+        total_count: z.int().describe('Total number of rows'),
       })
-      .describe('Which page this is'),
+      .describe('Position of this page'),
   })
   .meta({ id: 'Balances' })
 
 const UNAVAILABLE: Failure = {
   kind: 'unavailable',
-  what: 'The exchange cannot be asked for balances now',
+  what: 'The exchange’s balances are unavailable',
   retryAfterMs: 1_000,
 }
 
 export const balances = defineEndpoint({
   id: 'balances',
   route: 'GET /v1/{chain}/address/{address}/balances_v2/',
-  summary: 'What a wallet has, in US dollars',
+  summary: 'Get the balances of a wallet in US dollars',
   description:
-    'Spot balances and the equity on every perp DEX, of the exchange’s own chain. Of a chain with a data service behind ' +
-    'it the answer is that service’s, whose fields are its own.',
+    'For the exchange’s own chain: spot balances and the equity on every perp DEX. For a chain with a data service, the response is that of the service, with its own fields.',
   auth: 'key',
   product: 'data',
   price: ONE_CREDIT,
@@ -185,12 +186,12 @@ export const balances = defineEndpoint({
     ...CHAIN_PARAMS,
     address: z
       .string()
-      .regex(/^0x[0-9a-fA-F]{40}$/, 'must be an address: 0x and 40 hexadecimal digits')
+      .regex(/^0x[0-9a-fA-F]{40}$/, 'must be an address: 0x and 40 hex digits')
       .describe('Address of the wallet'),
   },
   query: z.strictObject({
-    'page-number': wholeNumber(0, PAGES_MAX).default(0).describe('From 0 on'),
-    'page-size': wholeNumber(1, 1_000).default(PAGE_SIZE).describe('Rows of a page, up to 1,000; 100 unless said'),
+    'page-number': wholeNumber(0, PAGES_MAX).default(0).describe('Page number, from 0'),
+    'page-size': wholeNumber(1, 1_000).default(PAGE_SIZE).describe('Rows per page, up to 1,000; default 100'),
   }),
   responses: okResponse('A page of balances', Data, {
     address: '0x1111111111111111111111111111111111111111',
@@ -213,13 +214,13 @@ export const balances = defineEndpoint({
     const path = `address/${address}/balances_v2/?page-number=${page.number}&page-size=${page.size}`
     const serviced = platform.dataService(chain, path)
     if (serviced !== null) {
-      const answer = await serviced
-      return answer.ok ? reply(200, answer.value as never, { contentType: 'application/json' }) : answer
+      const result = await serviced
+      return result.ok ? reply(200, result.value as never, { contentType: 'application/json' }) : result
     }
     if (chain !== platform.chain) return err(unknownChain(chain, platform))
-    const held = await holdingsOf(address, (request) => platform.read(request, identity.account))
-    if (!held.ok) return held
-    const { rows, mode } = held.value
+    const holdings = await holdingsOf(address, (request) => platform.read(request, identity.account))
+    if (!holdings.ok) return holdings
+    const { rows, mode } = holdings.value
     return reply(200, {
       address,
       chain_name: chain,
@@ -247,15 +248,15 @@ async function holdingsOf(
     read({ type: 'spotMeta' }),
     read({ type: 'allMids' }),
   ])
-  const held = parsedJson(PortfolioParts, state)
+  const portfolio = parsedJson(PortfolioParts, state)
   const pairs = parsedJson(Pairs, meta)
-  if (held === null || pairs === null) return err(UNAVAILABLE)
-  const { clearinghouseState: perps, spotClearinghouseState: spot, userAbstraction: abstraction } = held
+  if (portfolio === null || pairs === null) return err(UNAVAILABLE)
+  const { clearinghouseState: perps, spotClearinghouseState: spot, userAbstraction: abstraction } = portfolio
   const prices = { pairs: pairs.universe, mids: parsedJson(Mids, mids) ?? {} }
   return ok({ rows: balanceRows({ spot, perps, abstraction }, prices), mode: abstraction })
 }
 
-/** Null where it cannot be had, or is something else. */
+/** Null if missing or in another form. */
 function parsedJson<T>(schema: z.ZodType<T>, text: string | null): T | null {
   return text === null ? null : (schema.safeParse(JSON.parse(text)).data ?? null)
 }

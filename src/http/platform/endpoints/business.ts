@@ -1,6 +1,6 @@
-// GET /admin/business: what was sold and used by day, and what the platform cost at its list prices. Invariants: a day is the
-// sum of its products, and totals are the sums of the days; credits and money are exact text, in whole millionths of a
-// dollar; the cost is an estimate for a person, says so, and is never an amount of anybody's credits.
+// GET /admin/business: credits sold and used by day, and the estimated platform cost at list prices. Invariants: a day
+// is the sum of its products, and totals are the sums of the days; credits and money are exact text in whole millionths
+// of a dollar; the cost is an estimate and never affects credits.
 
 import * as z from 'zod'
 import { moneyText } from '../../../billing/checkout/money.ts'
@@ -41,16 +41,16 @@ const COUNTS_NOW = `SELECT (SELECT count(*) FROM accounts) AS accounts,
   (SELECT count(*) FROM orders WHERE state = 'open') AS open_orders`
 const largest = (column: 'area' | 'domain') =>
   `coalesce((SELECT count(*) FROM day WHERE ${column} IS NOT NULL GROUP BY ${column} ORDER BY 1 DESC LIMIT 1), 0)`
-/** Without those that owners got beyond the bounds. */
+/** Excludes links of existing accounts beyond the limits. */
 export const SIGN_UP_LINKS = `WITH day AS (SELECT area, domain FROM signup_links WHERE created > ? AND domain IS NOT NULL)
   SELECT count(*) AS links, count(DISTINCT area) AS networks, ${largest('area')} AS most_of_network,
     count(DISTINCT domain) AS domains, ${largest('domain')} AS most_of_domain FROM day`
 
 const ZERO_COUNTS = { accounts: 0, keys: 0, open_orders: 0 }
-/** What a product counts: calls, unless it is here. */
+/** Count field of a product; default: calls. */
 const COUNT_FIELDS: Readonly<Record<string, keyof Sums>> = { stream: 'stream_minutes', pipeline: 'pipeline_rows' }
 
-/** Oldest day first; codes with the most first. */
+/** Days oldest first; codes by count, descending. */
 export function businessDays(
   used: readonly z.infer<typeof UsageDayRow>[],
   granted: readonly z.infer<typeof GrantDayRow>[],
@@ -89,11 +89,11 @@ export function businessDays(
   }
 }
 
-/** Millionths of a dollar for so many credits, where a million of them cost `millionMicroUsd`. */
+/** Value of credits in millionths of a dollar, at `millionMicroUsd` per million credits. */
 export const soldMicroUsd = (micro: MicroCredits, millionMicroUsd: number): bigint =>
   (BigInt(micro) * BigInt(millionMicroUsd)) / 1_000_000_000_000n
 
-/** Dollars with cents at least. */
+/** Dollar amount with 2 to 6 decimals. */
 export function dollarsText(microUsd: bigint): string {
   const cents = String(microUsd % 1_000_000n)
     .padStart(6, '0')
@@ -101,7 +101,9 @@ export function dollarsText(microUsd: bigint): string {
   return `${microUsd / 1_000_000n}.${cents}`
 }
 
-/** US dollars per million: pages of prices of Workers, Durable Objects, KV and D1 as of November 2026. */
+/**
+ * US dollars per million units. Source: Cloudflare price pages of Workers, Durable Objects, KV and D1, November 2026.
+ */
 export const PER_MILLION = {
   request: 0.3,
   cpuMs: 0.02,
@@ -109,37 +111,37 @@ export const PER_MILLION = {
   objectRowWritten: 1,
   kvRead: 0.5,
   kvWrite: 5,
-  /** A statement of ours reads or writes a handful of rows; the dearer of the two. */
+  /** Our statements read or write a few rows; price of the more expensive kind. */
   d1Statement: 1,
 } as const
 
 export const PER_GB_SECOND = 12.5e-6
 export const OBJECT_GB = 0.128
-/** Frames that an object gets for one billed request. */
+/** Incoming WebSocket frames per billed request. */
 export const FRAMES_PER_REQUEST = 20
 
-/** Of the paid plan, a month. */
+/** Included in the paid plan per month. */
 const INCLUDED = { gbSeconds: 400_000, objectRequests: 1_000_000, rowsWritten: 50_000_000 } as const
 const PLAN = 5
 const MONTH_S = 30 * 24 * 3600
-/** Of the log: two segments written, two removed, the chain. */
+/** Rows written by the log per second: two segments written, two removed, and the chain. */
 const LOG_ROWS_PER_SECOND = 5
-/** A checkpoint replaces the row of its coin. */
+/** A checkpoint replaces the row of its coin, which counts as two rows. */
 const CHECKPOINT_ROWS = 2
 
 export interface DeploymentSize {
   readonly blocksPerSecond: number
   readonly hubs: number
-  /** Relays that have subscribers. */
+  /** Relays with subscribers. */
   readonly relays: number
-  /** Coins whose books change at least every half minute. */
+  /** Coins whose order books change at least every 30 s. */
   readonly coins: number
 }
 
-/** Dollars for a month in which a feeder is connected and objects never sleep, before any call. */
+/** Monthly base cost in dollars, with a connected feeder and objects that never sleep, before any call. */
 export function dollarsPerMonth({ blocksPerSecond, hubs, relays, coins }: DeploymentSize): number {
   const above = (used: number, included: number) => Math.max(0, used - included)
-  // Each block is a frame to the log, to each hub, and to each relay one from the log and one from each hub.
+  // Each block is one frame to the log, one to each hub, and to each relay one from the log and one from each hub.
   const framesPerBlock = 1 + hubs + relays * (1 + hubs)
   const requests = (MONTH_S * blocksPerSecond * framesPerBlock) / FRAMES_PER_REQUEST
   const rows = MONTH_S * (LOG_ROWS_PER_SECOND + (coins * CHECKPOINT_ROWS * 1000) / ROTATION_MS)
@@ -151,9 +153,9 @@ export function dollarsPerMonth({ blocksPerSecond, hubs, relays, coins }: Deploy
   )
 }
 
-/** What a thousand calls of a key that calls once a second do (docs/internals/benchmarks.md#cost-of-a-call). */
+/** Resource usage of 1,000 calls of a key that calls once per second (docs/internals/benchmarks.md#cost-of-a-call). */
 const PER_1000_CALLS = { meter: 105, rowsWritten: 402, kv: 34, d1: 22, cpuMs: 1_000 } as const
-/** Of the exchange, and of a gateway that nobody has set up otherwise. */
+/** Values of the real exchange and a default gateway. */
 const ASSUMED = { blocksPerSecond: 14.5, coins: 300 } as const
 
 const callDollars =
@@ -165,7 +167,7 @@ const callDollars =
     PER_MILLION.d1Statement * PER_1000_CALLS.d1) /
   1e9
 
-/** Dollars for a period of so many days with so many calls. */
+/** Estimated cost of a period in dollars. */
 export function dollarsOfPeriod(
   days: number,
   calls: number,
@@ -176,87 +178,84 @@ export function dollarsOfPeriod(
 }
 
 const COST_ASSUMPTIONS = [
-  `Objects never sleep: log, hubs, and the relays that serve clients now, at ${ASSUMED.blocksPerSecond} blocks a second and ${ASSUMED.coins} coins.`,
-  'A call costs what a call of a key that calls once a second does.',
-  'Not counted: minutes and frames of streams beyond what a relay costs, rows of pipelines, files, traffic of sources.',
+  `The log, the hubs and the relays that serve clients now never sleep, at ${ASSUMED.blocksPerSecond} blocks per second and ${ASSUMED.coins} coins.`,
+  'A call costs as much as one of a key that calls once per second.',
+  'Not included: stream traffic beyond the base cost of a relay, pipeline rows, files and upstream traffic.',
 ] as const
 
 const DAYS_MAX = 92
 
 const Usd = z.string().regex(/^\d+\.\d{2,6}$/)
 const SUMS = {
-  granted: CreditsText.describe('Credits granted beside those of plans'),
-  spent: CreditsText.describe('Credits that calls, minutes and rows cost'),
+  granted: CreditsText.describe('Credits granted, without those of plans'),
+  spent: CreditsText.describe('Credits used by calls, stream minutes and pipeline rows'),
   ...COUNTS,
-  refusals: z.int().describe('Refused requests of known keys'),
+  refusals: z.int().describe('Rejected requests with a known key'),
 }
 const Sums = z.object(SUMS)
 
 const Counts = z.object({
-  accounts: z.int().describe('Accounts that there are now'),
-  keys: z.int().describe('Keys that are not revoked now'),
-  open_orders: z.int().describe('Orders that wait for their payment now'),
+  accounts: z.int().describe('Current number of accounts'),
+  keys: z.int().describe('Current number of keys that are not revoked'),
+  open_orders: z.int().describe('Current number of unpaid orders'),
 })
 export const SignUpLinks = z.object({
-  links: z.int().describe('Links of the last 24 hours'),
-  networks: z.int().describe('Networks (/24 or /48) that asked for them; 0: addresses of callers are not known'),
-  most_of_network: z.int().describe('Links of the network with the most'),
-  domains: z.int().describe('Domains of mailboxes that they went to'),
-  most_of_domain: z.int().describe('Links of the domain with the most'),
+  links: z.int().describe('Links sent in the last 24 hours'),
+  networks: z.int().describe('Networks (/24 or /48) that requested them; 0: client addresses are unknown'),
+  most_of_network: z.int().describe('Largest number of links of one network'),
+  domains: z.int().describe('Number of recipient domains'),
+  most_of_domain: z.int().describe('Largest number of links of one domain'),
 })
 
 const Business = z.object({
   from: Day.describe('First UTC day'),
-  to: Day.describe('Last UTC day, included'),
+  to: Day.describe('Last UTC day, inclusive'),
   ...Counts.shape,
   paid: z
     .array(
       z.object({
         currency: CurrencyCode,
-        orders: z.int().describe('How many'),
-        amount: MoneyText.describe('What was paid for them'),
-        refunded: MoneyText.describe('What of it was given back, whenever'),
+        orders: z.int().describe('Number of orders'),
+        amount: MoneyText.describe('Total paid'),
+        refunded: MoneyText.describe('Part refunded since'),
       }),
     )
-    .describe('Orders that were paid in the period, by currency'),
+    .describe('Orders paid in the period, by currency'),
   sign_up: z
     .object({
-      per_day: z.int().describe('Links that a day has: `perDay` of `SIGNUP_SETTINGS`'),
+      per_day: z.int().describe('Daily limit: `perDay` of `SIGNUP_SETTINGS`'),
       ...SignUpLinks.shape,
     })
-
     .nullable()
-    .describe('How near the sign-up is to its bounds now; null: it is off'),
-  totals: Sums.describe('Of the whole period'),
+    .describe('Sign-up usage against its limits; null: sign-up is off'),
+  totals: Sums.describe('Totals of the period'),
   days: z
     .array(
       z.object({
         date: Day,
         ...SUMS,
-        by_product: z.record(z.string(), CreditsText.describe('Credits')).describe('`spent`, by product'),
+        by_product: z.record(z.string(), CreditsText.describe('Credits')).describe('`spent` by product'),
       }),
     )
-    .describe('Days with anything, oldest first'),
+    .describe('Days with activity, oldest first'),
   refused: z
-    .array(z.object({ code: z.string().describe('As on the wire'), count: z.int().describe('How many') }))
-    .describe('By code, the most first'),
-  million_usd: Usd.nullable().describe(
-    'What a million credits are sold for: `MILLION_CREDITS_USD`; null: it is not said',
-  ),
+    .array(z.object({ code: z.string().describe('Error code'), count: z.int().describe('Number of rejections') }))
+    .describe('Rejected requests by code, most frequent first'),
+  million_usd: Usd.nullable().describe('Price of a million credits (`MILLION_CREDITS_USD`); null: not set'),
   sold_usd: Usd.nullable().describe(
-    'What the granted credits, whether paid or given, are worth at that price, rounded down; null: it is not said',
+    'Value of the granted credits at that price, paid or not, rounded down; null: price not set',
   ),
-  spent_usd: Usd.nullable().describe('The same of the spent ones'),
+  spent_usd: Usd.nullable().describe('Value of the spent credits at that price; null: price not set'),
   cost: z
     .object({
-      standing_usd: Usd.describe('Of standing ready, for the period'),
-      calls_usd: Usd.describe('Of its calls'),
-      total_usd: Usd.describe('Both'),
-      relays: z.int().describe('Relays that serve clients now, which the estimate takes for all of the period'),
-      assumptions: z.array(z.string()).describe('What the estimate takes for granted'),
+      standing_usd: Usd.describe('Base cost of the period'),
+      calls_usd: Usd.describe('Cost of the calls'),
+      total_usd: Usd.describe('Total cost'),
+      relays: z.int().describe('Relays that serve clients now, assumed for the whole period'),
+      assumptions: z.array(z.string()).describe('Assumptions of the estimate'),
     })
     .nullable()
-    .describe('An estimate of what the platform costs, at its list prices; null: the log did not answer'),
+    .describe('Estimated platform cost at list prices; null: log unavailable'),
 })
 
 const SUMS_EXAMPLE = { granted: '500', spent: '120.5', calls: 120, refusals: 3 }
@@ -264,8 +263,8 @@ const SUMS_EXAMPLE = { granted: '500', spent: '120.5', calls: 120, refusals: 3 }
 export const business = defineEndpoint({
   id: 'business',
   route: 'GET /admin/business',
-  summary: 'Credits sold and used, calls and refusals by day, and what the platform cost',
-  description: `Of all accounts, about a minute late; at most ${DAYS_MAX} days, the last month unless said.`,
+  summary: 'Report credits sold and used, calls, rejections and platform cost by day',
+  description: `Covers all accounts, about a minute late. At most ${DAYS_MAX} days; default: the last month.`,
   query: usageQuery({}),
   responses: okResponse('The report', Business, {
     from: '2026-11-21',
@@ -344,7 +343,7 @@ export const business = defineEndpoint({
   },
 })
 
-/** To a hundredth of a cent: it is no more certain. */
+/** Rounded to a hundredth of a cent, because the estimate is not more precise. */
 const estimate = (dollars: number) => dollarsText(BigInt(Math.round(dollars * 1e4)) * 100n)
 
 const sumsView = ({ granted, spent, ...counts }: Sums) => {

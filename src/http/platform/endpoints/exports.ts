@@ -1,5 +1,5 @@
-// Files of a chain's history: what a range costs, links that expire, and checksums. Invariant: what is charged is the sum of
-// what is linked, once, when the links are made; fetching costs nothing.
+// History files of a chain: price of a range, signed links and checksums. Invariant: links are charged once, when
+// created, for exactly the linked files; downloads are free.
 
 import * as z from 'zod'
 import { LINK_MS } from '../../../archive/exports/file-links.ts'
@@ -34,34 +34,28 @@ import {
   WINDOW,
 } from './history.ts'
 
-const SUMS = { objects: Objects, bytes: Bytes, credits: CreditsText.describe('What links to them cost') }
+const SUMS = { objects: Objects, bytes: Bytes, credits: CreditsText.describe('Price of the links') }
 
 const Cost = z
   .object({
-    from_ms: UnixMs.describe('First moment of the range, Unix milliseconds'),
-    to_ms: UnixMs.describe('Last moment of the range, Unix milliseconds'),
+    from_ms: UnixMs.describe('Start of the range, Unix milliseconds'),
+    to_ms: UnixMs.describe('End of the range, inclusive, Unix milliseconds'),
     ...SUMS,
-    replay_minutes: z
-      .int()
-      .describe(
-        'Minutes of data that a replay of the range tells at most; each costs what a minute of its channel costs',
-      ),
-    by_product: z.array(z.object({ product: FileProduct, ...SUMS })).describe('The same of each product'),
+    replay_minutes: z.int().describe('Maximum minutes of a replay of the range; each costs one minute of its channel'),
+    by_product: z.array(z.object({ product: FileProduct, ...SUMS })).describe('Files and price by product'),
   })
   .meta({ id: 'HistoryCost' })
 
 const historyCost = defineEndpoint({
   id: 'historyCost',
   route: 'GET /v1/{chain}/history/cost',
-  summary: 'What an export or a replay of a range would cost',
-  description:
-    `Free of charge. A range has the files whose first blocks lie in it, at most 92 days of them. Links cost ${FILE_PRICE}; ` +
-    'what is archived meanwhile is added. A question to `POST /info` costs what its type says, whatever its range.',
+  summary: 'Estimate the price of an export or replay',
+  description: `Free of charge. A range includes the files whose first block lies in it, at most 92 days. Links cost ${FILE_PRICE}; files archived later are added. The price of \`POST /info\` does not depend on the range.`,
   auth: 'key',
   product: 'data',
   params: CHAIN_PARAMS,
   query: z.strictObject({ ...WINDOW, ...PRODUCTS }),
-  responses: okResponse('What it would cost now', Cost, {
+  responses: okResponse('The current price', Cost, {
     to_ms: 1790003599999,
     credits: '36.06',
     replay_minutes: 60,
@@ -94,11 +88,11 @@ const historyCost = defineEndpoint({
 const File = z
   .object({
     product: FileProduct,
-    key: z.string().describe('Its name'),
+    key: z.string().describe('File name'),
     bytes: Bytes,
-    sha256: z.string().describe('SHA-256 of these bytes, hex'),
+    sha256: z.string().describe('SHA-256 of the file, in hex'),
     ...SPAN,
-    link: z.string().describe('Where to fetch it, from the root of the gateway on, without a key'),
+    link: z.string().describe('Download path on the gateway, without a key'),
   })
   .meta({ id: 'HistoryFile' })
 
@@ -107,14 +101,9 @@ const KEY = 'archive/hyperliquid/2026-11-21/000925000000-000925000869.events.gz'
 const historyFiles = defineEndpoint({
   id: 'historyFiles',
   route: 'GET /v1/{chain}/history/files',
-  summary: 'Files of a range, with links that expire',
+  summary: 'List history files of a range with signed links',
   description:
-    'Files whose first blocks lie in the range, product after product, in order of time; what is in them: ' +
-    '`schemas/storage.md`. Links hold for an hour and may be fetched again and again, in parts too (`Range`). ' +
-    'Parquet comes a file a minute while the hour is running; its hour, and then its day, replace it. A file replaces ' +
-    'those of its product whose heights it holds: without those that are replaced each row is there once, whatever ' +
-    'happened between two pages. A trade is two rows of fills, one for each side. ' +
-    'Where `next` is not null there are more: ask again with the same range and `after` = `next`.',
+    'Files whose first block lies in the range, by product and time; `schemas/storage.md` describes their content. Links are valid for an hour and can be fetched repeatedly, also in parts (`Range`). Parquet files cover one minute while the hour is running; a file of the hour, then of the day, replaces them. A file replaces those of its product whose heights it covers. Without the replaced files each row appears once, even if files were merged between two pages. A trade is two fill rows, one per side. If `next` is not null, request the next page with the same range and `after` = `next`.',
   auth: 'key',
   product: 'data',
   priceText: FILE_PRICE,
@@ -122,15 +111,15 @@ const historyFiles = defineEndpoint({
   query: z.strictObject({
     ...WINDOW,
     ...PRODUCTS,
-    after: z.string().optional().describe('`next` of the page before'),
+    after: z.string().optional().describe('`next` of the previous page'),
     limit: limitOf(1_000, 100),
   }),
   responses: okResponse(
     'A page of files',
     z.object({
-      files: z.array(File).describe('In order'),
-      expires_ms: UnixMs.describe('When the links end, Unix milliseconds'),
-      credits: CreditsText.describe('What these links cost'),
+      files: z.array(File).describe('Files in order'),
+      expires_ms: UnixMs.describe('Expiry of the links, Unix milliseconds'),
+      credits: CreditsText.describe('Price of these links'),
       next: NEXT,
     }),
     {
@@ -154,17 +143,17 @@ const historyFiles = defineEndpoint({
     if (!history.ok) return history
     const { sign } = history.value
     if (sign === null)
-      return err({ kind: 'unavailable', what: 'No link can be signed: the operator has set no KEY_SECRET' })
+      return err({ kind: 'unavailable', what: 'Links cannot be signed because the operator has not set KEY_SECRET' })
     const range = rangeOf(query, platform.now(), true)
     if (!range.ok) return range
     const sources = sourcesOf(query.products, history.value.sources)
     if (!sources.ok) return sources
     const after = query.after === undefined ? null : readCursor(query.after, sources.value, range.value)
     if (query.after !== undefined && after === null)
-      return err(badField('after', 'must be "next" of the page before, of the same range and products'))
+      return err(badField('after', 'must be "next" of the previous page, with the same range and products'))
     const { files, next } = await filePage(sources.value, range.value, after, query.limit)
     const expires = platform.now() + LINK_MS
-    const showing = files.map(async ({ product, key, bytes, sha256, first, last, firstMs, lastMs }) => ({
+    const signing = files.map(async ({ product, key, bytes, sha256, first, last, firstMs, lastMs }) => ({
       product,
       key,
       bytes,
@@ -175,28 +164,27 @@ const historyFiles = defineEndpoint({
       to_ms: lastMs,
       link: await sign({ chain, key, expires }),
     }))
-    const shown = await Promise.all(showing)
+    const signed = await Promise.all(signing)
     const price = filesPrice({ objects: files.length, bytes: files.reduce((sum, { bytes }) => sum + bytes, 0) })
-    return reply(200, { files: shown, expires_ms: expires, credits: formatCredits(price), next }, { price })
+    return reply(200, { files: signed, expires_ms: expires, credits: formatCredits(price), next }, { price })
   },
 })
 
-/** A day has some 3,000; where a clock is wrong, any number. */
+/** A normal day has about 3,000 files; a wrong clock could produce more. */
 const FILES_MOST = 20_000
 
 const historySums = defineEndpoint({
   id: 'historySums',
   route: 'GET /v1/{chain}/history/SHA256SUMS',
-  summary: 'SHA-256 of every file of a UTC day',
-  description:
-    'As text that `sha256sum --check` reads: a line for each file whose first block is of the day, with its name.',
+  summary: 'Get the SHA-256 checksums of a UTC day',
+  description: 'Text for `sha256sum --check`: one line per file whose first block is on that day.',
   auth: 'key',
   product: 'data',
   price: ONE_CREDIT,
   params: CHAIN_PARAMS,
   query: z.strictObject({ day: Day }),
   responses: okResponse(
-    'A line for each file',
+    'One line per file',
     z.string(),
     `${'a1'.repeat(32)}  archive/hyperliquid/2026-11-21/000925000000-000925000869.events.gz\n`,
   ),
@@ -206,7 +194,10 @@ const historySums = defineEndpoint({
     const range = rangeOf(query, 0, true)
     if (!range.ok) return range
     const { files, next } = await filePage(history.value.sources, range.value, null, FILES_MOST)
-    if (next !== null) return err(badField('day', `has more than ${FILES_MOST} files: list them page by page`))
+    if (next !== null)
+      return err(
+        badField('day', `has more than ${FILES_MOST.toLocaleString('en')} files. List them page by page instead`),
+      )
     return reply(200, checksumsText(files))
   },
 })

@@ -1,5 +1,5 @@
-// Keys, for the operator and for the owner of their account. Invariants: a key is in one answer only, the one that made it;
-// a retry makes one key; whoever has a service key can end it, whatever restricts it.
+// Key endpoints for the operator and the account's owner. Invariants: a key appears only in the response that created
+// it; a retry creates no second key; every service key can revoke itself, whatever its restrictions.
 
 import * as z from 'zod'
 import { KEYS_MAX, type KeyRow, ROTATED_MAX, rootOf } from '../../../accounts/key-row.ts'
@@ -40,7 +40,7 @@ import type { OwnKeyRow, Platform } from '../platform-api.ts'
 import type { Refusal } from '../refusal.ts'
 
 const GRACE_MAX_SECONDS = 30 * 86_400
-const grace = `must be whole seconds from 0 to ${GRACE_MAX_SECONDS} (30 days)`
+const grace = `must be an integer from 0 to ${GRACE_MAX_SECONDS.toLocaleString('en')} (30 days)`
 
 const RotateKey = z.strictObject({
   grace_seconds: z
@@ -48,15 +48,15 @@ const RotateKey = z.strictObject({
     .min(0, grace)
     .max(GRACE_MAX_SECONDS, grace)
     .default(86_400)
-    .describe('How long the old key still works; 0: it is revoked at once'),
+    .describe('Seconds that the old key remains valid; 0: revoke at once'),
   idempotency_key: IdempotencyKey.optional(),
 })
 
-const OldKeyEnds = UnixMs.describe('When the old key ends, Unix milliseconds')
+const OldKeyEnds = UnixMs.describe('Expiry of the old key, Unix milliseconds')
 
 const RepeatedRotation = IssuedKey.omit({ key: true }).extend({
   old_key_ends: OldKeyEnds,
-  repeated: z.literal(true).describe('It was rotated by an earlier call'),
+  repeated: z.literal(true).describe('An earlier call already rotated the key'),
 })
 
 const KeyReach = z
@@ -64,38 +64,33 @@ const KeyReach = z
     pipelines: z
       .array(
         z.object({
-          id: z.string().describe('`pipe_…`'),
-          name: z.string().describe('As its owner called it'),
-          topic: z.string().describe('What it reads'),
-          destination: z.string().describe('Where its rows go: the type of the destination, and its host'),
-          stops: z.boolean().describe('It runs, is charged to this key, and is paused when the key is revoked'),
-          destination_set: z
+          id: z.string().describe('Pipeline id, `pipe_…`'),
+          name: z.string().describe('Pipeline name'),
+          topic: z.string().describe('Topic of the pipeline'),
+          destination: z.string().describe('Type and host of the destination'),
+          stops: z
             .boolean()
-            .describe('This key, or one of its chain of rotations, last set where its rows go'),
+            .describe('Whether revoking the key pauses the pipeline: it runs and is charged to this key'),
+          destination_set: z.boolean().describe('Whether this key or its rotation chain last set the destination'),
         }),
       )
-      .describe('Pipelines that are charged to it, or whose destination it set'),
+      .describe('Pipelines charged to the key or with a destination set by it'),
     keys: z
       .array(
         z.object({
-          hash: z.string().describe('SHA-256 of the key, hex'),
-          prefix: z.string().describe('The key’s first twelve characters'),
-          label: z.string().describe('Text for people'),
+          hash: z.string().describe('SHA-256 of the key, in hex'),
+          prefix: z.string().describe('First 12 characters of the key'),
+          label: z.string().describe('Display name'),
         }),
       )
-      .describe(
-        'Keys that work and were made or rotated with it, or with such a key, at most 1,000: they go on without it',
-      ),
-    webhook: z
-      .string()
-      .nullable()
-      .describe('Address of the account’s webhook, where this key set it; null: it did not'),
+      .describe('Active keys created or rotated by this key or by such keys, at most 1,000; they remain valid'),
+    webhook: z.string().nullable().describe('URL of the account’s webhook if this key set it, else null'),
   })
   .meta({ id: 'KeyReach' })
 
-const REACH_TEXT = 'What stops when the key is revoked, which destinations it has set, and which keys it made'
+const REACH_TEXT = 'Pipelines, destinations and keys that depend on the key'
 
-/** Keys that replaced one another reach the same; a key that was replaced stops nothing, since its successor carries on. */
+/** Reach of a key's rotation chain. A replaced key stops nothing, because its successor continues. */
 async function reachOf(
   key: Pick<KeyRow, 'account' | 'hash' | 'root' | 'replaced_by'>,
   { pipelines, keys, meterOf }: Pick<Platform, 'pipelines' | 'keys' | 'meterOf'>,
@@ -120,10 +115,8 @@ async function reachOf(
 }
 
 const OwnKeyView = KeyView.extend({
-  cap_remaining: CreditsText.nullable().describe('What is left of its cap; null: no cap, or the meter did not answer'),
-  spent_30_days: CreditsText.nullable().describe(
-    'What its calls, minutes and rows cost in the last 30 days, as far as known; null: the meter did not answer',
-  ),
+  cap_remaining: CreditsText.nullable().describe('Remaining credits of the cap; null: no cap, or meter unavailable'),
+  spent_30_days: CreditsText.nullable().describe('Credits used in the last 30 days; null: meter unavailable'),
 }).meta({ id: 'OwnedKey' })
 function ownKeyView({ spent, capLeft, ...key }: OwnKeyRow): z.infer<typeof OwnKeyView> {
   const text = (micro: number | null) => (micro === null ? null : formatCredits(micro))
@@ -132,15 +125,15 @@ function ownKeyView({ spent, capLeft, ...key }: OwnKeyRow): z.infer<typeof OwnKe
 
 const CreateKey = z
   .strictObject({
-    account: AccountId.optional().describe('The account that it is for; left out: a new one'),
-    credits: Credits.optional().describe('In place of what the plan gives first; they do not expire'),
+    account: AccountId.optional().describe('Account of the key; absent: creates a new account'),
+    credits: Credits.optional().describe('Initial credits instead of the plan’s; they do not expire'),
     plan: PlanName.optional(),
     terms: AgreedTerms.optional(),
     ...KEY_INPUT,
   })
   .check((context) => {
     const { account, credits, plan, terms } = context.value
-    const only = 'only for a new account: leave "account" out, or grant to the account'
+    const only = 'is allowed only for a new account. Omit "account", or change the existing account instead'
     for (const [field, value] of Object.entries({ credits, plan, terms })) {
       if (account !== undefined && value !== undefined) {
         context.issues.push({ code: 'custom', message: only, path: [field], input: undefined })
@@ -151,35 +144,34 @@ const CreateKey = z
 const createKey = defineEndpoint({
   id: 'createKey',
   route: 'POST /admin/keys',
-  summary: 'Issue a key, for an account or with a new one',
-  description: '`plan`, `terms` and `credits` are of the new account, where `account` is left out.',
+  summary: 'Create a key, for an existing or a new account',
+  description: 'Without `account`, creates an account with `plan`, `terms` and `credits`.',
   body: {
     schema: CreateKey,
     optional: true,
     example: { account: 'acme', label: 'bot', products: ['info', 'stream'] },
   },
-  responses: createdResponse('The key, shown this once', z.object({ ...IssuedKey.shape, ...WARNINGS })),
-  handle: async ({ body: order }, { keys, now, isProxied }) => {
-    const past = expiryRefusal(order.expires, now())
+  responses: createdResponse('The key, shown only once', z.object({ ...IssuedKey.shape, ...WARNINGS })),
+  handle: async ({ body: input }, { keys, now, isProxied }) => {
+    const past = expiryRefusal(input.expires, now())
     if (past !== null) return err(past)
-    const issued = await keys.create(order)
-    const warnings = rangeWarnings(order.ranges, isProxied)
-    if (order.credits === 0) warnings.push('credits: 0: the account can pay for nothing until it is granted some')
+    const issued = await keys.create(input)
+    const warnings = rangeWarnings(input.ranges, isProxied)
+    if (input.credits === 0)
+      warnings.push('credits: 0 means that the account cannot pay for anything until it gets a grant')
     return issued.ok ? reply(201, { ...issued.value, ...withWarnings(warnings) }) : issued
   },
 })
 
 const RepeatedKey = IssuedKey.omit({ key: true }).extend({
-  repeated: z.literal(true).describe('It was made by an earlier call'),
+  repeated: z.literal(true).describe('An earlier call already created the key'),
 })
 
 const createOwnKey = defineEndpoint({
   id: 'createOwnKey',
   route: 'POST /platform/keys/',
-  summary: 'Make a key of the account',
-  description:
-    `${MANAGE_ACCESS_TEXT} A retry with the same \`idempotency_key\` makes no other key, and does not show it again; one for another ` +
-    'kind or label is refused (409). An account has at most 10,000 keys that work or were made within a day (409).',
+  summary: 'Create a key',
+  description: `${MANAGE_ACCESS_TEXT} A retry with the same \`idempotency_key\` returns the same key without its text; with another kind or label it is rejected (409). An account can have 10,000 keys that are active or were created in the last 24 hours (409).`,
   auth: 'service',
   body: {
     schema: z.strictObject({ ...KEY_INPUT, idempotency_key: IdempotencyKey.optional() }),
@@ -187,8 +179,8 @@ const createOwnKey = defineEndpoint({
     example: { label: 'bot', products: ['info', 'stream'], cap: '100' },
   },
   responses: {
-    ...okResponse('Made before; the key is not shown again', RepeatedKey),
-    ...createdResponse('The key, shown this once', z.object({ ...IssuedKey.shape, ...WARNINGS })),
+    ...okResponse('Created by an earlier call; the key is not shown again', RepeatedKey),
+    ...createdResponse('The key, shown only once', z.object({ ...IssuedKey.shape, ...WARNINGS })),
   },
   refusals: [409],
   handle: async ({ body, identity: { account, keyHash } }, { keys, now, isProxied }) => {
@@ -196,12 +188,12 @@ const createOwnKey = defineEndpoint({
     if (!maker.ok) return maker
     const refused = expiryRefusal(body.expires, now())
     if (refused !== null) return err(refused)
-    const { idempotency_key: request = null, ...order } = body
-    const made = await keys.createOwn({ ...order, account, request, maker: rootOf(maker.value) })
+    const { idempotency_key: request = null, ...input } = body
+    const made = await keys.createOwn({ ...input, account, request, maker: rootOf(maker.value) })
     if (!made.ok) return made
     const shown = { ...keyNames(made.value), kind: made.value.kind }
     if (!('key' in made.value)) return reply(200, { ...shown, repeated: true })
-    return reply(201, { key: made.value.key, ...shown, ...withWarnings(rangeWarnings(order.ranges, isProxied)) })
+    return reply(201, { key: made.value.key, ...shown, ...withWarnings(rangeWarnings(input.ranges, isProxied)) })
   },
 })
 
@@ -209,24 +201,24 @@ const PAGE_MAX = 1_000
 
 const ListedKey = z.object({
   ...KeyViewWithCap.shape,
-  balance: CreditsText.nullable().describe('The balance of its account; null: its meter did not answer'),
+  balance: CreditsText.nullable().describe('Balance of the account; null: meter unavailable'),
 })
 
 const listKeys = defineEndpoint({
   id: 'listKeys',
   route: 'GET /admin/keys',
-  summary: 'Keys with their last use, newest first',
-  description: 'Where `next` is not null there are more: ask again with `after` = `next`.',
+  summary: 'List keys with their last use, newest first',
+  description: 'If `next` is not null, request the next page with `after` = `next`.',
   query: z.strictObject({
-    account: AccountId.optional().describe('Of this account alone'),
-    limit: wholeNumber(1, PAGE_MAX).default(PAGE_MAX).describe('At most so many, up to 1,000; 1,000 unless said'),
-    after: KeyCursor.optional().describe('`next` of the page before'),
+    account: AccountId.optional().describe('Only keys of this account'),
+    limit: wholeNumber(1, PAGE_MAX).default(PAGE_MAX).describe('Maximum rows per page, up to 1,000; default 1,000'),
+    after: KeyCursor.optional().describe('`next` of the previous page'),
   }),
   responses: okResponse(
     'A page of keys',
     z.object({
-      keys: z.array(ListedKey).describe('Newest first'),
-      next: z.string().nullable().describe('Where the next page begins; null: this is the last one'),
+      keys: z.array(ListedKey).describe('Keys, newest first'),
+      next: z.string().nullable().describe('Cursor of the next page; null: last page'),
     }),
   ),
   handle: async ({ query: { account, limit, after } }, { keys }) => {
@@ -242,20 +234,20 @@ const listKeys = defineEndpoint({
 const ownKeys = defineEndpoint({
   id: 'ownKeys',
   route: 'GET /platform/keys/',
-  summary: 'The keys of the account, newest first',
-  description: `${READ_ACCESS_TEXT} Where \`next\` is not null there are more: ask again with \`after\` = \`next\`.`,
+  summary: 'List keys, newest first',
+  description: `${READ_ACCESS_TEXT} If \`next\` is not null, request the next page with \`after\` = \`next\`.`,
   auth: 'key',
   query: z.strictObject({
-    limit: wholeNumber(1, PAGE_MAX).default(100).describe('At most so many, up to 1,000; 100 unless said'),
-    after: KeyCursor.optional().describe('`next` of the page before'),
+    limit: wholeNumber(1, PAGE_MAX).default(100).describe('Maximum rows per page, up to 1,000; default 100'),
+    after: KeyCursor.optional().describe('`next` of the previous page'),
   }),
   responses: okResponse(
     'A page of keys',
     z.object({
-      keys: z.array(OwnKeyView).describe('Newest first'),
-      next: z.string().nullable().describe('Where the next page begins; null: this is the last one'),
-      counted: z.int().describe('Keys that work, or were made within a day'),
-      at_most: z.int().describe('So many of those an account may have'),
+      keys: z.array(OwnKeyView).describe('Keys, newest first'),
+      next: z.string().nullable().describe('Cursor of the next page; null: last page'),
+      counted: z.int().describe('Number of keys that are active or were created in the last 24 hours'),
+      at_most: z.int().describe('Maximum number of such keys'),
     }),
     { keys: [{ spent_30_days: '3.5' }], counted: 1, at_most: 10000 },
   ),
@@ -268,23 +260,23 @@ const ownKeys = defineEndpoint({
 
 const TOO_MANY_ROTATIONS: Refusal = {
   kind: 'conflict',
-  message: `key: keys of the account that work or were made within a day are ${ROTATED_MAX}, rotated ones among them: wait a day, or revoke it`,
+  message: `key: this account already has ${ROTATED_MAX.toLocaleString('en')} keys that are active or were created in the last 24 hours, rotated ones included. Wait a day, or revoke the key instead`,
 }
 
 const [changeKey, changeOwnKey] = adminAndOwnEndpoints(KEY, {
   body: { schema: KeyChanges, optional: false, example: { label: 'bot 2', cap: '500', expires: null } },
-  responses: okResponse('The key as it is now', z.object({ ...KeyView.shape, ...WARNINGS })),
+  responses: okResponse('The updated key', z.object({ ...KeyView.shape, ...WARNINGS })),
   admin: {
     id: 'changeKey',
     route: 'PATCH /admin/keys/{key}',
-    summary: 'Label, restrict or let expire; what is left out stays, null takes away',
-    description: 'Isolates know it within a minute. New ranges hold for calls and new sockets; open ones stay.',
+    summary: 'Change label, restrictions or expiry of a key; absent fields stay, null removes',
+    description: 'Takes effect within a minute. New IP ranges apply to calls and new sockets; open sockets stay.',
   },
   own: {
     id: 'changeOwnKey',
     route: 'PATCH /platform/keys/{key}',
-    summary: 'Label, restrict or let expire a key of the account; what is left out stays, null takes away',
-    description: 'Isolates know it within a minute; open sockets stay.',
+    summary: 'Change label, restrictions or expiry of a key; absent fields stay, null removes',
+    description: 'Takes effect within a minute; open sockets stay.',
     body: { schema: KeyChanges, optional: false, example: { label: 'bot 2', cap: '500' } },
   },
   handle: async ({ key, body }, { keys, now, isProxied }) => {
@@ -298,35 +290,32 @@ const [changeKey, changeOwnKey] = adminAndOwnEndpoints(KEY, {
 })
 
 const ROTATION_TEXT =
-  'The new key has the old one’s label, products, ranges and expiry, and shares its cap with what was spent under it. A key ' +
-  'is replaced once: a retry with the same `idempotency_key` makes no other key, anything else is refused.'
+  'The new key has the label, products, ranges and expiry of the old one, and both share one cap. A key can be replaced once: a retry with the same `idempotency_key` creates no second key; any other request is rejected.'
 
 const [rotateKey, rotateOwnKey] = adminAndOwnEndpoints(KEY, {
   body: { schema: RotateKey, optional: true, example: { grace_seconds: 3600, idempotency_key: 'spring' } },
   responses: {
-    ...okResponse('Done before; the key is not shown again', RepeatedRotation),
-    ...createdResponse('The new key, shown this once', z.object({ ...IssuedKey.shape, old_key_ends: OldKeyEnds })),
+    ...okResponse('Rotated by an earlier call; the key is not shown again', RepeatedRotation),
+    ...createdResponse('The new key, shown only once', z.object({ ...IssuedKey.shape, old_key_ends: OldKeyEnds })),
   },
   admin: {
     id: 'rotateKey',
     route: 'POST /admin/keys/{key}/rotate',
-    summary: 'Replace a key by a new one; both work for a while',
-    description: `${ROTATION_TEXT} Where the answer with the key was lost, rotate the new key by the \`hash\` that the retry shows.`,
+    summary: 'Rotate a key; both keys work during the grace period',
+    description: `${ROTATION_TEXT} If the response with the key was lost, rotate the new key, using the \`hash\` from the retry.`,
     refusals: [409],
   },
   own: {
     id: 'rotateOwnKey',
     route: 'POST /platform/keys/{key}/rotate',
-    summary: 'Replace a key of the account by a new one; both work for a while',
-    description:
-      `${ROTATION_TEXT} The key that asks may be rotated too: its successor manages from then on. Where 20,000 keys of the ` +
-      'account work or were made within a day none is rotated (409).',
+    summary: 'Rotate a key; both keys work during the grace period',
+    description: `${ROTATION_TEXT} The calling key can rotate itself; its successor then manages the account. Rejected if the account has 20,000 keys that are active or were created in the last 24 hours (409).`,
     refusals: [409],
   },
   handle: async ({ key, owner, body: { grace_seconds: seconds, idempotency_key: id = null } }, { keys }) => {
     if (owner !== null && (await keys.count(owner.account)) >= ROTATED_MAX) return err(TOO_MANY_ROTATIONS)
-    const order = { graceMs: seconds * 1000, id }
-    const rotated = await keys.rotate(key, owner === null ? order : { ...order, maker: owner.by })
+    const input = { graceMs: seconds * 1000, id }
+    const rotated = await keys.rotate(key, owner === null ? input : { ...input, maker: owner.by })
     if (!rotated.ok) return rotated
     const { oldEndsMs, kind } = rotated.value
     const shown = { ...keyNames(rotated.value), kind, old_key_ends: oldEndsMs }
@@ -341,10 +330,9 @@ const RevokedKeyWithReach = RevokedKey.extend({ reach: KeyReach.describe(REACH_T
 const revokeKey = defineEndpoint({
   id: 'revokeKey',
   route: 'DELETE /admin/keys/{key}',
-  summary: 'Revoke a key for good; again is the same',
+  summary: 'Revoke a key permanently; idempotent',
   description:
-    'Refused within 30 s on HTTP, at once where it would change something; its sockets are closed with 4401 within 60 s, and pipelines that are charged to it are paused ' +
-    'within 30 s, unless it was replaced. What it used stays recorded.',
+    'HTTP calls are rejected within 30 s, calls that change something at once. Sockets are closed with 4401 within 60 s. Pipelines charged to the key are paused within 30 s, unless it was replaced. Usage data stays.',
   params: KEY_PARAMS,
   query: AccountFilter,
   responses: okResponse('Revoked', RevokedKeyWithReach, { revoked: 1790000000000 }),
@@ -359,10 +347,8 @@ const revokeKey = defineEndpoint({
 const revokeOwnKey = defineEndpoint({
   id: 'revokeOwnKey',
   route: 'DELETE /platform/keys/{key}',
-  summary: 'Revoke a key of the account for good; again is the same',
-  description:
-    `${MANAGE_ACCESS_TEXT} Every service key may revoke itself. Refused within 30 s on HTTP, at once where it would change ` +
-    'something; its sockets are closed with 4401 within 60 s, and pipelines that are charged to it are paused within 30 s, unless it was replaced. What it used stays recorded.',
+  summary: 'Revoke a key permanently; idempotent',
+  description: `${MANAGE_ACCESS_TEXT} Every service key can revoke itself. HTTP calls are rejected within 30 s, calls that change something at once. Sockets are closed with 4401 within 60 s. Pipelines charged to the key are paused within 30 s, unless it was replaced. Usage data stays.`,
   auth: 'service',
   params: KEY_PARAMS,
   responses: okResponse(
@@ -370,7 +356,7 @@ const revokeOwnKey = defineEndpoint({
     z.object({
       ...RevokedKey.shape,
       reach: KeyReach.nullable().describe(`${REACH_TEXT}; null: a restricted key revoked itself`),
-      is_this_key: z.boolean().describe('It is the key that asked: this was its last call'),
+      is_this_key: z.boolean().describe('Whether the calling key revoked itself'),
     }),
     { revoked: 1790000000000 },
   ),
@@ -388,12 +374,12 @@ const revokeOwnKey = defineEndpoint({
 })
 
 const [keyReach, ownKeyReach] = adminAndOwnEndpoints(KEY, {
-  responses: okResponse('Its reach', KeyReach),
+  responses: okResponse('The dependents of the key', KeyReach),
   admin: {
     id: 'keyReach',
     route: 'GET /admin/keys/{key}/reach',
     summary: REACH_TEXT,
-    // The address of a webhook may hold a secret.
+    // The URL of a webhook may contain a secret.
     role: 'owner',
   },
   own: { id: 'ownKeyReach', route: 'GET /platform/keys/{key}/reach', summary: REACH_TEXT },

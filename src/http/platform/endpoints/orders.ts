@@ -1,4 +1,4 @@
-// Orders of credits: what they cost, how an owner orders, how the operator settles.
+// Credit orders: prices, ordering by the owner and settlement by the operator.
 
 import * as z from 'zod'
 import { moneyText } from '../../../billing/checkout/money.ts'
@@ -11,37 +11,37 @@ import { Credits, CreditsText, UnixMs } from '../fields.ts'
 
 const OrderNumber = z
   .string()
-  .regex(/^W-\d{1,12}-[1-9A-HJ-NP-Za-km-z]{4}$/, 'must be the number of an order, such as W-17-k3Fz')
-  .describe('Number of the order')
+  .regex(/^W-\d{1,12}-[1-9A-HJ-NP-Za-km-z]{4}$/, 'must be an order number such as W-17-k3Fz')
+  .describe('Order number')
 const ORDER_PARAMS = { number: OrderNumber }
 
 export const MoneyText = z.string().regex(/^\d+(\.\d{2,3})?$/)
 export const CurrencyCode = z
   .string()
   .regex(/^[a-z]{3}$/)
-  .describe('Of ISO 4217, in small letters')
+  .describe('ISO 4217 currency code in lower case')
 
 const OrderState = z
   .enum(PURCHASE_STATES)
   .describe(
-    '`open`: not paid yet; `paid`: its credits are there, unless `granted` is null; `failed`: the payment failed; `void`: it is not to be paid any more',
+    '`open`: not paid yet; `paid`: paid, and credited unless `granted` is null; `failed`: payment failed; `void`: canceled',
   )
 
 const OrderView = z
   .object({
     number: OrderNumber,
     account: AccountId,
-    credits: CreditsText.describe('Credits that it buys; they do not expire'),
-    amount: MoneyText.describe('What it costs'),
+    credits: CreditsText.describe('Ordered credits; they do not expire'),
+    amount: MoneyText.describe('Price'),
     currency: CurrencyCode,
-    provider: z.enum(PROVIDERS).describe('Who takes the money: `manual` is the operator, as `instructions` say'),
+    provider: z.enum(PROVIDERS).describe('Payment provider; `manual`: pay the operator, see `instructions`'),
     state: OrderState,
-    url: z.string().nullable().describe('Where it is paid; null: by hand, or not any more'),
+    url: z.string().nullable().describe('Payment page; null: manual payment, or no longer payable'),
     created: UnixMs,
-    paid: UnixMs.nullable().describe('When it was paid, Unix milliseconds; null: it is not'),
-    granted: UnixMs.nullable().describe('When its credits came, Unix milliseconds; null: they did not'),
-    refunded: MoneyText.describe('What was given back of the amount; credits are not taken back for it'),
-    note: z.string().nullable().describe('What happened to it; null: nothing special'),
+    paid: UnixMs.nullable().describe('Payment time, Unix milliseconds; null: not paid'),
+    granted: UnixMs.nullable().describe('Time of the credit grant, Unix milliseconds; null: not granted'),
+    refunded: MoneyText.describe('Refunded amount; refunds do not remove credits'),
+    note: z.string().nullable().describe('Remark about the order; null: none'),
   })
   .meta({ id: 'Order' })
 
@@ -61,33 +61,33 @@ function orderView({ seq: _, reference: __, micro, minor, refunded, ...order }: 
 const ORDERS_MAX = 100
 
 const Offers = z.object({
-  provider: z.enum(PROVIDERS).nullable().describe('Who takes the money; null: nothing is sold here'),
+  provider: z.enum(PROVIDERS).nullable().describe('Payment provider; null: no credits for sale'),
   currency: CurrencyCode,
   packages: z
     .array(
       z.object({
-        name: z.string().describe('By which it is ordered'),
-        credits: CreditsText.describe('Credits in it'),
-        amount: MoneyText.describe('What it costs'),
+        name: z.string().describe('Package name, used to order'),
+        credits: CreditsText.describe('Credits in the package'),
+        amount: MoneyText.describe('Price'),
       }),
     )
-    .describe('Credits that are sold together'),
+    .describe('Credit packages'),
   lots: z
     .object({
-      credits: CreditsText.describe('Credits of one lot'),
-      amount: MoneyText.describe('What a lot costs'),
-      most: z.int().describe('Lots of one order'),
+      credits: CreditsText.describe('Credits per lot'),
+      amount: MoneyText.describe('Price per lot'),
+      most: z.int().describe('Maximum lots per order'),
     })
     .nullable()
-    .describe('How any number of credits is sold; null: it is not'),
-  instructions: z.string().describe('How an order is paid by hand'),
-  orders: z.array(OrderView).describe(`The account’s orders, newest first, at most ${ORDERS_MAX}`),
+    .describe('Price of custom amounts, in lots; null: only packages are sold'),
+  instructions: z.string().describe('Instructions for manual payment'),
+  orders: z.array(OrderView).describe(`Orders of the account, newest first, at most ${ORDERS_MAX}`),
 })
 
 const showCheckout = defineEndpoint({
   id: 'showCheckout',
   route: 'GET /platform/checkout',
-  summary: 'What credits cost here, and the account’s orders',
+  summary: 'Show credit prices and the account’s orders',
   auth: 'key',
   responses: okResponse('Prices and orders', Offers, {
     provider: 'manual',
@@ -114,22 +114,20 @@ const showCheckout = defineEndpoint({
   },
 })
 
-const ONE_FIELD_TEXT = 'send "package" or "credits", and not both'
+const ONE_FIELD_TEXT = 'send either "package" or "credits", not both'
 
 const NewOrder = z
   .strictObject({
     package: z.string().max(64).optional().describe('Name of a package of `GET /platform/checkout`'),
-    credits: Credits.optional().describe('So many, where they are sold in lots: a multiple of one'),
+    credits: Credits.optional().describe('Custom amount, a multiple of one lot'),
   })
-  .refine((wanted) => (wanted.package === undefined) !== (wanted.credits === undefined), ONE_FIELD_TEXT)
+  .refine((order) => (order.package === undefined) !== (order.credits === undefined), ONE_FIELD_TEXT)
 
 const checkout = defineEndpoint({
   id: 'checkout',
   route: 'POST /platform/checkout',
-  summary: 'Order credits for the account',
-  description:
-    `${MANAGE_ACCESS_TEXT} Answers with the order: it is paid at its \`url\`, or by hand as the operator says. Its credits come ` +
-    'once it is paid and do not expire. An account orders at most 20 times a day what is not paid yet (429).',
+  summary: 'Order credits',
+  description: `${MANAGE_ACCESS_TEXT} Returns the order. Pay at its \`url\`, or manually as \`instructions\` say. Credits are granted after payment and do not expire. An account can create 20 unpaid orders per day (429).`,
   auth: 'service',
   body: { schema: NewOrder, optional: false, example: { package: 'small' } },
   responses: createdResponse('The order', z.object({ order: OrderView.describe('The order') }), {
@@ -139,35 +137,35 @@ const checkout = defineEndpoint({
   handle: async ({ identity: { account, keyHash }, body }, { keys, checkout: orders }) => {
     const caller = await managingKey(keys, keyHash)
     if (!caller.ok) return caller
-    const begun = await orders.start(account, body)
-    return begun.ok ? reply(201, { order: orderView(begun.value) }) : begun
+    const order = await orders.start(account, body)
+    return order.ok ? reply(201, { order: orderView(order.value) }) : order
   },
 })
 
 const PAGE = 100
-const CURSOR_TEXT = 'must be the "next" of the page before'
+const CURSOR_TEXT = 'must be "next" of the previous page'
 
 const OrderFilter = z.strictObject({
-  account: AccountId.optional().describe('Orders of this account alone'),
+  account: AccountId.optional().describe('Only orders of this account'),
   state: OrderState.optional(),
   before: z
     .string()
     .regex(/^\d{1,12}$/, CURSOR_TEXT)
     .transform(Number)
     .optional()
-    .describe('`next` of the page before'),
+    .describe('`next` of the previous page'),
 })
 
 const listOrders = defineEndpoint({
   id: 'listOrders',
   route: 'GET /admin/orders',
-  summary: 'Orders of credits, newest first',
+  summary: 'List credit orders, newest first',
   query: OrderFilter,
   responses: okResponse(
-    `At most ${PAGE} orders`,
+    `A page of at most ${PAGE} orders`,
     z.object({
-      orders: z.array(OrderView).describe('Newest first'),
-      next: z.string().nullable().describe('`before` of the next page; null: this is the last'),
+      orders: z.array(OrderView).describe('Orders, newest first'),
+      next: z.string().nullable().describe('`before` of the next page; null: last page'),
     }),
     { orders: [ORDER_EXAMPLE] },
   ),
@@ -181,13 +179,12 @@ const listOrders = defineEndpoint({
 const payOrder = defineEndpoint({
   id: 'payOrder',
   route: 'POST /admin/orders/{number}/paid',
-  summary: 'Mark an order paid, which grants its credits once',
+  summary: 'Mark an order as paid and grant its credits',
   description:
-    'The number of the order is the id of its grant: again is the same. Also for an order whose payment was refused or ' +
-    'came too late.',
+    'Idempotent: the grant is identified by the order number. Also works for orders whose payment failed or arrived late.',
   role: 'billing',
   params: ORDER_PARAMS,
-  responses: okResponse('It is paid, and its credits are there', OrderView, {
+  responses: okResponse('The paid order', OrderView, {
     ...ORDER_EXAMPLE,
     state: 'paid',
     paid: 1790000600000,
@@ -203,15 +200,14 @@ const payOrder = defineEndpoint({
 const voidOrder = defineEndpoint({
   id: 'voidOrder',
   route: 'POST /admin/orders/{number}/void',
-  summary: 'Make an order void, so that it is not paid any more',
-  description:
-    'Where a provider takes the money its session is ended first; an order that is paid is refused with 409.',
+  summary: 'Cancel an order',
+  description: 'Ends the session of the payment provider first. A paid order is rejected with 409.',
   role: 'billing',
   params: ORDER_PARAMS,
-  responses: okResponse('It is void', OrderView, {
+  responses: okResponse('The canceled order', OrderView, {
     ...ORDER_EXAMPLE,
     state: 'void',
-    note: 'made void by the operator',
+    note: 'canceled by the operator',
   }),
   refusals: [409],
   handle: async ({ params: { number } }, { checkout }) => {

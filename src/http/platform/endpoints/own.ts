@@ -1,4 +1,4 @@
-// What a key may know of itself and of its account. Numbers are the meter's own of this moment.
+// Information about the calling key and its account, with current numbers from the meter.
 
 import * as z from 'zod'
 import { PRODUCTS, PRODUCTS_TEXT } from '../../../accounts/identity.ts'
@@ -23,30 +23,28 @@ import { Period, periodView, SUMS, sumsView } from './accounts.ts'
 
 const OwnKey = z
   .object({
-    prefix: z.string().nullable().describe('The key’s first twelve characters'),
+    prefix: z.string().nullable().describe('First 12 characters of the key'),
     label: Label,
     kind: Kind,
-    products: z.array(z.enum(PRODUCTS)).describe(`What it is for. ${PRODUCTS_TEXT}`),
-    created: UnixMs.nullable().describe('When it was made, Unix milliseconds'),
-    expires: UnixMs.nullable().describe('When it ends, Unix milliseconds; null: never'),
+    products: z.array(z.enum(PRODUCTS)).describe(`Products of the key. ${PRODUCTS_TEXT}`),
+    created: UnixMs.nullable().describe('Creation time, Unix milliseconds'),
+    expires: UnixMs.nullable().describe('Expiry, Unix milliseconds; null: never'),
     account: AccountId,
     plan: PlanName,
     balance: SUMS.balance,
-    cap: CreditsText.nullable().describe(
-      'Credits that the key, with those that it replaced, may spend in all its time; null: no cap. Its operator can raise it',
-    ),
-    cap_remaining: CreditsText.nullable().describe('What is left of the cap; null: no cap'),
+    cap: CreditsText.nullable().describe('Total credits that the key and its predecessors may spend; null: no cap'),
+    cap_remaining: CreditsText.nullable().describe('Remaining credits of the cap; null: no cap'),
     spent: SUMS.spent,
-    period: Period.nullable().describe('Null: the account was made before plans had periods'),
-    limits: LimitsView.describe('What the key and its account may do apart from credits'),
+    period: Period.nullable().describe('Current period; null: the account predates plan periods'),
+    limits: LimitsView.describe('Rate and connection limits'),
   })
   .meta({ id: 'OwnKey' })
 
 const ownKey = defineEndpoint({
   id: 'ownKey',
   route: 'GET /platform/key/',
-  summary: 'The key itself: its account’s balance, its plan and its limits',
-  description: 'Free of charge, with or without the last slash.',
+  summary: 'Show the calling key with balance, plan and limits',
+  description: 'Free of charge. The trailing slash is optional.',
   auth: 'key',
   acceptsAnyKey: true,
   responses: okResponse('The key', OwnKey, {
@@ -81,32 +79,31 @@ const ownKey = defineEndpoint({
       period: state === null ? null : periodView(state),
       limits: limitsView(limitsOf(identity)),
     }
-    // Of a key with a cap the headers say what that leaves.
+    // For a key with a cap the headers already report the remaining cap.
     return reply(200, report, key?.cap == null ? { remaining: remainingOf(sums) } : {})
   },
 })
 
-/** A week: weekends are quieter. */
+/** One week, because weekends are quieter. */
 const AVERAGED_DAYS = 7
 
 const LimitUse = z.object({
   limit: z
     .string()
-    .describe('Its name, as plans and refusals have it; `keys`: those that work or were made within a day'),
-  most: z.int().nullable().describe('Null: no limit'),
+    .describe('Name of the limit as in plans and errors; `keys` counts those active or created in the last 24 hours'),
+  most: z.int().nullable().describe('Limit; null: no limit'),
   now: z
     .int()
     .nullable()
-    .describe('Of requests, those of the last second of the busiest key; null: counted for each socket'),
+    .describe('Current usage; for requests, the last second of the busiest key; null: counted per socket'),
 })
 
 const Forecast = z.object({
-  ends: UnixMs.nullable().describe('When the credits end, if every day costs as much; null: they do not'),
+  ends: UnixMs.nullable().describe('Time at which credits run out at the current rate; null: they do not'),
   why: z
     .enum(['spent', 'used_up', 'unused', 'renewed', 'far'])
     .describe(
-      '`spent`: nothing is left; `used_up`: they end then; `unused`: nothing is spent; `renewed`: the plan brings more than ' +
-        'is spent; `far`: not within ten years',
+      'Reason: `spent`: no credits left; `used_up`: they run out at `ends`; `unused`: no recent usage; `renewed`: the plan grants more than is used; `far`: not within ten years',
     ),
 })
 
@@ -115,23 +112,23 @@ const OwnAccount = z
     account: AccountId,
     plan: PlanName,
     ...SUMS,
-    held: CreditsText.describe('What of the balance is lent to isolates that serve calls, and not yet settled'),
-    of_plan: CreditsText.describe('What of the balance ends with the plan’s period'),
-    period: Period.nullable().describe('Null: the account was made before plans had periods'),
+    held: CreditsText.describe('Part of the balance that is leased to serving isolates and not yet settled'),
+    of_plan: CreditsText.describe('Part of the balance that expires with the plan’s period'),
+    period: Period.nullable().describe('Current period; null: the account predates plan periods'),
     credits_a_day: CreditsText.describe(
-      'What a day costs on average of the last seven UTC days that are over, from the first with any use; before that, today so far',
+      'Average daily usage of the last seven full UTC days, from the first day with usage; on the first day, today so far',
     ),
-    forecast: Forecast.describe('When credits end at that rate'),
-    limits: z.array(LimitUse).describe('Present use against each limit'),
-    manages: z.boolean().describe('This key may make, change, rotate and revoke keys'),
-    why_not: z.string().nullable().describe('Why it may not; null: it may'),
+    forecast: Forecast.describe('Forecast at that rate'),
+    limits: z.array(LimitUse).describe('Current usage of each limit'),
+    manages: z.boolean().describe('Whether this key can manage the account'),
+    why_not: z.string().nullable().describe('Why it cannot; null: it can'),
   })
   .meta({ id: 'OwnAccount' })
 
 const ownAccount = defineEndpoint({
   id: 'ownAccount',
   route: 'GET /platform/account/',
-  summary: 'How the account stands: balance, forecast, limits',
+  summary: 'Show balance, forecast and limits of the account',
   description: READ_ACCESS_TEXT,
   auth: 'key',
   responses: okResponse('The account', OwnAccount, {
@@ -153,9 +150,9 @@ const ownAccount = defineEndpoint({
       ...([keys.findByHash(keyHash), keys.count(account), pipelines.count(account)] as const),
     ])
     const over = averageDay(spent.slice(0, AVERAGED_DAYS))
-    // On its first day an account has no other to go by.
+    // On its first day an account has no full day yet.
     const perDay = over > 0 ? over : (spent.at(-1) ?? 0)
-    // What is lent to isolates is not spent: it is of the plan as long as the plan has any.
+    // Leased credits are not spent yet, and belong to the plan as long as it has credits.
     const ofPlan = state === null ? 0 : unspentOfPlan({ ...sums, available: remainingOf(sums), held: 0 }, state)
     const period = { untilMs: state?.untilMs ?? null, anchorMs: state?.anchorMs ?? nowMs }
     const standing = { left: remainingOf(sums), ofPlan, ...period, everyMicro: state?.everyMicro ?? 0 }

@@ -1,4 +1,4 @@
-// What became of a pipeline: its status, its log, its minutes, a test, and what was set aside.
+// Status, log, metrics, test and redelivery of a pipeline.
 
 import * as z from 'zod'
 import { formatCredits } from '../../../core/amount.ts'
@@ -19,32 +19,31 @@ const PHASES = [
 const Status = z
   .object({
     id: PIPELINE_PARAMS.id,
-    status: z.enum(STATUSES).describe('What its owner wants'),
-    in_step: z.boolean().describe('False: what runs it could not be told yet; it is told when it is asked for next'),
+    status: z.enum(STATUSES).describe('Desired status set by the owner'),
+    in_step: z
+      .boolean()
+      .describe('Whether the pipeline’s worker has the current settings; if false, the next request syncs them'),
     phase: z
       .enum(PHASES)
       .describe(
-        'What it does: `unpaid` where it waits for credits, `unknown` where what runs it did not answer, and all below is null',
+        'Actual phase: `unpaid`: waits for credits; `unknown`: the worker did not respond, and the fields below are null',
       ),
-    height: z.int().nullable().describe('The last block that the destination has confirmed; null: none yet'),
-    time: IsoTime.nullable().describe('The time of that block, ISO 8601'),
-    lag_blocks: z
-      .int()
-      .nullable()
-      .describe('Blocks behind the newest one; null: not known, or it has `finished` and follows nothing any more'),
-    lag_ms: z.number().nullable().describe('The same in milliseconds'),
-    rows: z.int().nullable().describe('Delivered and confirmed'),
-    bytes: z.int().nullable().describe('Delivered and confirmed'),
-    batches: z.int().nullable().describe('Delivered and confirmed'),
-    dead_letters: z.int().nullable().describe('Batches that were set aside'),
-    row_credits: CreditsText.nullable().describe('Credits that a row costs once it arrived, a long one for each KiB'),
-    attempts: z.int().nullable().describe('How often the batch that is on its way was tried'),
-    next_try: IsoTime.nullable().describe('When it is tried again, ISO 8601; null: not waiting'),
+    height: z.int().nullable().describe('Last block confirmed by the destination; null: none yet'),
+    time: IsoTime.nullable().describe('Time of that block, ISO 8601'),
+    lag_blocks: z.int().nullable().describe('Blocks behind the newest; null: unknown, or `finished`'),
+    lag_ms: z.number().nullable().describe('Milliseconds behind the newest block; null: unknown, or `finished`'),
+    rows: z.int().nullable().describe('Rows delivered and confirmed'),
+    bytes: z.int().nullable().describe('Bytes delivered and confirmed'),
+    batches: z.int().nullable().describe('Batches delivered and confirmed'),
+    dead_letters: z.int().nullable().describe('Batches in the dead-letter queue'),
+    row_credits: CreditsText.nullable().describe('Price of a delivered row, per KiB if longer'),
+    attempts: z.int().nullable().describe('Delivery attempts of the current batch'),
+    next_try: IsoTime.nullable().describe('Next retry, ISO 8601; null: not waiting'),
     pause_reason: z
       .string()
       .nullable()
       .describe(
-        'Why it is `paused` while its `status` is `running`: its key was revoked or has expired; null: it is not',
+        'Why the phase is `paused` although `status` is `running`: the key was revoked or expired; null: not paused',
       ),
     last_error: z
       .object({
@@ -53,27 +52,27 @@ const Status = z
         message: z.string().describe('Reason of the last failure'),
       })
       .nullable()
-      .describe('Current failure; null: none'),
+      .describe('Ongoing failure; null: none'),
     last_incident: z
       .object({
         since: IsoTime.describe('First failure, ISO 8601'),
         recovered: IsoTime.describe('Time of recovery, ISO 8601'),
-        message: z.string().describe('Reason of its last failure'),
+        message: z.string().describe('Reason of the last failure'),
       })
       .nullable()
-      .describe('Last failure that is over; null: none'),
+      .describe('Last resolved failure; null: none'),
   })
   .meta({ id: 'PipelineStatus' })
 
 const pipelineStatus = defineEndpoint({
   id: 'pipelineStatus',
   route: `GET ${PIPELINE_PATH}status/`,
-  summary: 'What a pipeline does, and how far it is',
+  summary: 'Show status and progress of a pipeline',
   description:
-    '`status` is what its owner wants, `phase` what became of it. Where that is `unpaid`, `last_error` says what is to be done.',
+    '`status` is the desired status, `phase` the actual one. If `phase` is `unpaid`, `last_error` says what to do.',
   auth: 'service',
   params: PIPELINE_PARAMS,
-  responses: okResponse('Both statuses', Status, {
+  responses: okResponse('The status', Status, {
     in_step: true,
     phase: 'live',
     height: 925000869,
@@ -88,7 +87,7 @@ const pipelineStatus = defineEndpoint({
     last_incident: {
       since: '2026-09-21T13:02:10.004Z',
       recovered: '2026-09-21T13:04:31.220Z',
-      message: 'The destination returned 503: on fire',
+      message: 'The destination returned 503: overloaded',
     },
   }),
   handle: async ({ params, identity }, { pipelines }) => {
@@ -127,30 +126,30 @@ const pipelineStatus = defineEndpoint({
 
 const Line = z
   .object({
-    id: z.int().describe('Grows with each line'),
+    id: z.int().describe('Line id, increasing'),
     time: IsoTime,
-    level: z.enum(['info', 'warn', 'error']).describe('How bad it is'),
-    message: z.string().describe('What happened'),
-    batch: z.string().nullable().describe('To which batch; null: to none'),
+    level: z.enum(['info', 'warn', 'error']).describe('Severity'),
+    message: z.string().describe('Message'),
+    batch: z.string().nullable().describe('Batch id; null: none'),
   })
   .meta({ id: 'PipelineLogLine' })
 
 const pipelineLogs = defineEndpoint({
   id: 'pipelineLogs',
   route: `GET ${PIPELINE_PATH}logs/`,
-  summary: 'What happened to a pipeline, newest first',
-  description: 'The last lines are kept. Where `next` is not null there are more: ask again with `before` = `next`.',
+  summary: 'List log lines of a pipeline, newest first',
+  description: 'Only the latest lines are kept. If `next` is not null, request the next page with `before` = `next`.',
   auth: 'service',
   params: PIPELINE_PARAMS,
   query: z.strictObject({
-    before: wholeNumber(0, 999_999_999_999_999).optional().describe('`next` of the page before'),
-    limit: wholeNumber(1, 500).default(100).describe('At most so many, up to 500; 100 unless said'),
+    before: wholeNumber(0, 999_999_999_999_999).optional().describe('`next` of the previous page'),
+    limit: wholeNumber(1, 500).default(100).describe('Maximum lines per page, up to 500; default 100'),
   }),
   responses: okResponse(
     'A page of lines',
     z.object({
-      items: z.array(Line).describe('Newest first'),
-      next: z.int().nullable().describe('Where the next page begins; null: this is the last one'),
+      items: z.array(Line).describe('Lines, newest first'),
+      next: z.int().nullable().describe('Cursor of the next page; null: last page'),
     }),
     { items: [{ id: 12, message: 'paused by its owner' }] },
   ),
@@ -164,33 +163,36 @@ const pipelineLogs = defineEndpoint({
 
 const Minute = z
   .object({
-    time: IsoTime.describe('When it began, ISO 8601'),
-    rows: z.int().describe('Delivered and confirmed'),
-    bytes: z.int().describe('Delivered and confirmed'),
-    batches: z.int().describe('Delivered and confirmed'),
-    failures: z.int().describe('Tries that failed'),
-    lag_ms: z.number().nullable().describe('How far behind the newest block at its end; null: not known'),
+    time: IsoTime.describe('Start of the minute, ISO 8601'),
+    rows: z.int().describe('Rows delivered and confirmed'),
+    bytes: z.int().describe('Bytes delivered and confirmed'),
+    batches: z.int().describe('Batches delivered and confirmed'),
+    failures: z.int().describe('Failed attempts'),
+    lag_ms: z
+      .number()
+      .nullable()
+      .describe('Milliseconds behind the newest block at the end of the minute; null: unknown'),
   })
   .meta({ id: 'PipelineMinute' })
 
 const pipelineMetrics = defineEndpoint({
   id: 'pipelineMetrics',
   route: `GET ${PIPELINE_PATH}metrics/`,
-  summary: 'What a pipeline delivered, minute by minute',
+  summary: 'Show metrics of a pipeline per minute',
   auth: 'service',
   params: PIPELINE_PARAMS,
   query: z.strictObject({
-    minutes: wholeNumber(1, 1_440).default(60).describe('Of the last so many minutes, up to 1440; 60 unless said'),
+    minutes: wholeNumber(1, 1_440).default(60).describe('Number of past minutes, up to 1,440; default 60'),
   }),
   responses: okResponse(
-    'Minutes with any work',
-    z.object({ items: z.array(Minute).describe('Minutes with any work, in order of time') }),
+    'Minutes with activity',
+    z.object({ items: z.array(Minute).describe('Minutes with activity, oldest first') }),
     { items: [{ rows: 4860, bytes: 1822500, batches: 60, failures: 0 }] },
   ),
   handle: async ({ params, query: { minutes }, identity }, { pipelines }) => {
-    const answer = await pipelines.metrics({ ...identity, ...params }, minutes)
-    if (!answer.ok) return answer
-    const items = answer.value.map(({ minuteMs, lagMs, ...sums }) => {
+    const metrics = await pipelines.metrics({ ...identity, ...params }, minutes)
+    if (!metrics.ok) return metrics
+    const items = metrics.value.map(({ minuteMs, lagMs, ...sums }) => {
       return { ...sums, time: isoTime(minuteMs), lag_ms: lagMs }
     })
     return reply(200, { items })
@@ -200,12 +202,9 @@ const pipelineMetrics = defineEndpoint({
 const testPipeline = defineEndpoint({
   id: 'testPipeline',
   route: `POST ${PIPELINE_PATH}test/`,
-  summary: 'Send one batch of the newest rows to the destination',
+  summary: 'Test a pipeline with one batch of the newest rows',
   description:
-    'Of the pipeline as it is, or as a body would change it, in the words of `PATCH`, which is then not kept. How far ' +
-    'the pipeline is stays as it is. It costs one credit, whatever comes of it, and what its rows, at most 100, cost beyond that. An account ' +
-    'makes one test at a time, and transforms have so much CPU time: another is a 409 or a 429 ' +
-    'with `Retry-After` meanwhile. To try one before it runs, create it with `status` `paused`.',
+    'Tests the pipeline as it is, or with the changes of the body (same fields as `PATCH`), which are not saved. The position of the pipeline stays unchanged. A test costs 1 credit, plus the price of its rows (at most 100) above that. An account can run one test at a time, and transforms have a CPU budget; otherwise the call is rejected with 409, or with 429 and `Retry-After`. To test a pipeline before it runs, create it with `status` `paused`.',
   auth: 'service',
   price: TEST_PRICE,
   params: PIPELINE_PARAMS,
@@ -216,12 +215,12 @@ const testPipeline = defineEndpoint({
     maxBytes: PIPELINE_BODY_BYTES,
   },
   responses: okResponse(
-    'What came of it, also where the destination refused',
+    'The result, also if the destination rejected the batch',
     z.object({
-      ok: z.boolean().describe('The destination confirmed'),
-      rows: z.int().describe('Rows of the batch, before its transforms'),
-      ms: z.number().describe('How long it took'),
-      message: z.string().describe('What came of it'),
+      ok: z.boolean().describe('Whether the destination confirmed the batch'),
+      rows: z.int().describe('Rows of the batch before transforms'),
+      ms: z.number().describe('Duration in milliseconds'),
+      message: z.string().describe('Result message'),
     }),
     { ok: true, rows: 81, ms: 43, message: 'confirmed' },
   ),
@@ -237,10 +236,10 @@ const testPipeline = defineEndpoint({
 const redeliverPipeline = defineEndpoint({
   id: 'redeliverPipeline',
   route: `POST ${PIPELINE_PATH}dead-letters/redeliver/`,
-  summary: 'Send what was set aside once more',
+  summary: 'Redeliver the dead letters of a pipeline',
   auth: 'service',
   params: PIPELINE_PARAMS,
-  responses: okResponse('What is sent again', z.object({ batches: z.int().describe('Batches that were set aside') }), {
+  responses: okResponse('The batches to redeliver', z.object({ batches: z.int().describe('Number of batches') }), {
     batches: 2,
   }),
   handle: async ({ params, identity }, { pipelines }) => {

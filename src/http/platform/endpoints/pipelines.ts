@@ -1,4 +1,4 @@
-// Pipelines as their owner makes, changes and removes them.
+// Endpoints to create, change and delete pipelines.
 
 import * as z from 'zod'
 import { AccountId } from '../../../core/ids.ts'
@@ -16,7 +16,7 @@ import type { Refusal } from '../refusal.ts'
 const PIPELINES_PATH = '/platform/pipeline-api/'
 export const PIPELINE_PATH = `${PIPELINES_PATH}{id}/` as const
 export const PIPELINE_PARAMS = { id: z.string().describe('Id of the pipeline, `pipe_…`') }
-/** Room for transforms. */
+/** Maximum body size; leaves room for transforms. */
 export const PIPELINE_BODY_BYTES = 1_048_576
 
 export const IsoTime = z.string().describe('ISO 8601')
@@ -27,40 +27,39 @@ export function isoTime(ms: number | null): string | null {
 }
 
 const Creator = z.object({
-  id: z.string().describe('`user_` and the beginning of the hash of the service key that made it'),
-  email: z.string().describe('Empty: keys have none'),
-  display_name: z.string().describe('What that key was called then'),
-  full_name: z.string().describe('The same'),
+  id: z.string().describe('`user_` and the start of the hash of the creating service key'),
+  email: z.string().describe('Always empty: keys have no e-mail address'),
+  display_name: z.string().describe('Label of that key at the time'),
+  full_name: z.string().describe('Same as `display_name`'),
 })
 
 const ChargedTo = z.object({
-  id: z.string().describe('`user_` and the beginning of the hash of the service key'),
-  display_name: z.string().describe('What that key was called then'),
+  id: z.string().describe('`user_` and the start of the hash of the service key'),
+  display_name: z.string().describe('Label of that key at the time'),
 })
 
 const Group = z.object({
-  id: z.string().describe('`group_` and the account'),
-  name: z.string().describe('The account'),
-  slug: z.string().describe('The same in lower case'),
-  is_paid: z.boolean().describe('Its plan gives credits every month'),
-  is_over_limit: z.boolean().describe('It has no credits left'),
-  is_free_trial_expired: z.boolean().describe('Its plan gave credits once, and has ended'),
+  id: z.string().describe('`group_` and the account name'),
+  name: z.string().describe('Account name'),
+  slug: z.string().describe('Account name in lower case'),
+  is_paid: z.boolean().describe('Whether the plan grants credits every month'),
+  is_over_limit: z.boolean().describe('Whether the account has no credits left'),
+  is_free_trial_expired: z.boolean().describe('Whether a one-time plan has ended'),
 })
 type Group = z.infer<typeof Group>
 
 const PipelineView = z
   .object({
-    id: z.string().describe('`pipe_…`'),
+    id: z.string().describe('Pipeline id, `pipe_…`'),
     ...PIPELINE_FIELDS,
-    destination_config: DestinationView.describe('Where rows go, `******` in place of a secret'),
-    created_by: Creator.describe('Who made it'),
+    destination_config: DestinationView.describe('Destination; secrets are shown as `******`'),
+    created_by: Creator.describe('Creator'),
     charged_to: ChargedTo.describe(
-      'The key that its rows are charged to, and with which it ends: the last one that set it to run, changed what it sends, or ' +
-        'adopted it',
+      'Key that pays for the rows and whose end pauses the pipeline: the last key that started it, changed its output or adopted it',
     ),
-    group: Group.describe('Whose it is'),
-    created_at: IsoTime.describe('When it was made, ISO 8601'),
-    updated_at: IsoTime.describe('When what its owner wants was last changed, ISO 8601'),
+    group: Group.describe('Owning account'),
+    created_at: IsoTime.describe('Creation time, ISO 8601'),
+    updated_at: IsoTime.describe('Time of the last change of its settings, ISO 8601'),
   })
   .meta({ id: 'Pipeline' })
 
@@ -74,7 +73,7 @@ async function groupOf(account: AccountId, { meterOf }: Pick<Platform, 'meterOf'
     slug: account.toLowerCase(),
     is_paid: isPaid,
     is_over_limit: remainingOf(sums) <= 0,
-    // A plan that gave credits once has no end any more, and none of its credits, when it has ended.
+    // A one-time plan that has ended has neither an end time nor credits.
     is_free_trial_expired: plan !== null && !isPaid && plan.untilMs === null && plan.micro === 0,
   }
 }
@@ -139,24 +138,24 @@ async function pipelineReply<Status extends number>(
 const listPipelines = defineEndpoint({
   id: 'listPipelines',
   route: `GET ${PIPELINES_PATH}`,
-  summary: 'The account’s pipelines, newest first',
+  summary: 'List pipelines, newest first',
   auth: 'service',
   query: z.strictObject({
-    page_number: wholeNumber(0, 1_000).default(0).describe('From 0 on; 0 unless said'),
-    page_size: wholeNumber(1, 50).default(10).describe('At most so many, up to 50; 10 unless said'),
+    page_number: wholeNumber(0, 1_000).default(0).describe('Page number, from 0; default 0'),
+    page_size: wholeNumber(1, 50).default(10).describe('Pipelines per page, up to 50; default 10'),
   }),
   responses: okResponse(
     'A page of pipelines',
     z.object({
-      items: z.array(PipelineView).describe('Newest first'),
+      items: z.array(PipelineView).describe('Pipelines, newest first'),
       pagination: z
         .object({
-          page_number: z.int().describe('From 0 on'),
-          page_size: z.int().describe('Pipelines of a page at most'),
-          total_count: z.int().describe('Pipelines of the account'),
-          has_more: z.boolean().describe('There is a next page'),
+          page_number: z.int().describe('Page number, from 0'),
+          page_size: z.int().describe('Maximum pipelines per page'),
+          total_count: z.int().describe('Total number of pipelines'),
+          has_more: z.boolean().describe('Whether there is a next page'),
         })
-        .describe('Which page this is'),
+        .describe('Position of this page'),
     }),
     { items: [PIPELINE_EXAMPLE], pagination: { page_number: 0, page_size: 10, total_count: 1 } },
   ),
@@ -175,9 +174,7 @@ const createPipeline = defineEndpoint({
   route: `POST ${PIPELINES_PATH}`,
   summary: 'Create a pipeline',
   description:
-    'It runs at once unless `status` is `paused`. Only `name`, `topic` and `destination_config` are required. ' +
-    'Rows that arrive cost what `row_credits` of its status says, 0.0001 credits unless the operator says otherwise. ' +
-    'The body has at most 1 MiB; an account has at most 50 pipelines and 8 MB of them (409).',
+    'Starts at once unless `status` is `paused`. Only `name`, `topic` and `destination_config` are required. Delivered rows cost `row_credits` of the status each, 0.0001 credits by default. The body can have 1 MiB. An account can have 50 pipelines with 8 MB of definitions (409).',
   auth: 'service',
   body: { schema: NewPipeline, optional: false, example: NEW_EXAMPLE, maxBytes: PIPELINE_BODY_BYTES },
   responses: createdResponse('The pipeline', PipelineView, PIPELINE_EXAMPLE),
@@ -189,7 +186,7 @@ const createPipeline = defineEndpoint({
 const showPipeline = defineEndpoint({
   id: 'showPipeline',
   route: `GET ${PIPELINE_PATH}`,
-  summary: 'A pipeline, without its secret',
+  summary: 'Show a pipeline, without its secrets',
   auth: 'service',
   params: PIPELINE_PARAMS,
   responses: okResponse('The pipeline', PipelineView, PIPELINE_EXAMPLE),
@@ -200,11 +197,9 @@ const showPipeline = defineEndpoint({
 const setPipelineStatus = defineEndpoint({
   id: 'setPipelineStatus',
   route: `PUT ${PIPELINE_PATH}`,
-  summary: 'Run or pause a pipeline',
+  summary: 'Start or pause a pipeline',
   description:
-    'Sets `status` alone: any other field of the body is ignored. Again is the same. A pause takes effect after the ' +
-    'batch that is on its way. A 503 is to be sent again: the record has the status, and what runs the pipeline does ' +
-    'not know it yet.',
+    'Sets only `status`; other fields of the body are ignored. Idempotent. A pause takes effect after the current batch. Retry after a 503: the status is saved, but the pipeline’s worker does not have it yet.',
   auth: 'service',
   params: PIPELINE_PARAMS,
   body: {
@@ -213,7 +208,7 @@ const setPipelineStatus = defineEndpoint({
     example: { status: 'paused' },
     maxBytes: PIPELINE_BODY_BYTES,
   },
-  responses: okResponse('The pipeline as it is now', PipelineView, PIPELINE_EXAMPLE),
+  responses: okResponse('The updated pipeline', PipelineView, PIPELINE_EXAMPLE),
   refusals: [409],
   handle: async ({ params, body: { status }, identity }, platform) =>
     pipelineReply(200, await platform.pipelines.change({ ...identity, ...params }, { status }), platform),
@@ -222,10 +217,9 @@ const setPipelineStatus = defineEndpoint({
 const changePipeline = defineEndpoint({
   id: 'changePipeline',
   route: `PATCH ${PIPELINE_PATH}`,
-  summary: 'Change a pipeline; what is left out stays, what is sent is taken whole',
+  summary: 'Change a pipeline; absent fields stay, sent fields replace',
   description:
-    'What was read may be sent back: `******` keeps the secret, as long as it goes to the same kind, scheme, host and ' +
-    'port. `id`, `topic` and what the gateway writes cannot be changed. A 503 is to be sent again.',
+    'You can send back a pipeline as read: `******` keeps the secret if destination type, scheme, host and port are unchanged. `id`, `topic` and generated fields cannot be changed. Retry after a 503.',
   auth: 'service',
   params: PIPELINE_PARAMS,
   body: {
@@ -234,7 +228,7 @@ const changePipeline = defineEndpoint({
     example: { name: 'large fills', transforms: { large: 'SELECT * FROM fills' } },
     maxBytes: PIPELINE_BODY_BYTES,
   },
-  responses: okResponse('The pipeline as it is now', PipelineView, PIPELINE_EXAMPLE),
+  responses: okResponse('The updated pipeline', PipelineView, PIPELINE_EXAMPLE),
   refusals: [409],
   handle: async ({ params, body, identity }, platform) =>
     pipelineReply(200, await platform.pipelines.change({ ...identity, ...params }, body), platform),
@@ -243,11 +237,11 @@ const changePipeline = defineEndpoint({
 const removePipeline = defineEndpoint({
   id: 'removePipeline',
   route: `DELETE ${PIPELINE_PATH}`,
-  summary: 'Delete a pipeline and all that is kept of it',
-  description: 'What was delivered stays where it is. A 503 is to be sent again until there is a 200, or a 404.',
+  summary: 'Delete a pipeline and its data',
+  description: 'Delivered rows stay at the destination. Retry a 503 until you get 200 or 404.',
   auth: 'service',
   params: PIPELINE_PARAMS,
-  responses: okResponse('It is gone', z.object({ id: PIPELINE_PARAMS.id })),
+  responses: okResponse('The deleted pipeline', z.object({ id: PIPELINE_PARAMS.id })),
   handle: async ({ params, identity }, { pipelines }) => {
     const removed = await pipelines.remove({ ...identity, ...params })
     return removed.ok ? reply(200, params) : removed
@@ -257,13 +251,12 @@ const removePipeline = defineEndpoint({
 const adoptPipeline = defineEndpoint({
   id: 'adoptPipeline',
   route: `POST ${PIPELINE_PATH}adopt/`,
-  summary: 'Charge a pipeline to the key that asks, from now on',
+  summary: 'Charge a pipeline to the calling key from now on',
   description:
-    'The pipeline then ends with this key and no longer with the one that it was charged to before. One that was paused because ' +
-    'that key was revoked or expired goes on. Again is the same.',
+    'The pipeline then depends on this key instead of the previous one. It resumes if it was paused because the previous key was revoked or expired. Idempotent.',
   auth: 'service',
   params: PIPELINE_PARAMS,
-  responses: okResponse('The pipeline as it is now', PipelineView, PIPELINE_EXAMPLE),
+  responses: okResponse('The updated pipeline', PipelineView, PIPELINE_EXAMPLE),
   refusals: [409],
   handle: async ({ params, identity }, platform) =>
     pipelineReply(200, await platform.pipelines.adopt({ ...identity, ...params }), platform),
@@ -271,29 +264,29 @@ const adoptPipeline = defineEndpoint({
 
 const AdminPipelineView = z
   .object({
-    id: z.string().describe('`pipe_…`'),
+    id: z.string().describe('Pipeline id, `pipe_…`'),
     account: AccountId,
-    name: z.string().describe('As its owner called it'),
-    topic: z.string().describe('What it reads'),
-    destination: z.string().describe('Where rows go: the type of its destination'),
-    status: z.string().describe('What its owner wants of it'),
-    created: UnixMs.describe('When it was made, Unix milliseconds'),
-    updated: UnixMs.describe('When what its owner wants was last changed, Unix milliseconds'),
+    name: z.string().describe('Pipeline name'),
+    topic: z.string().describe('Topic'),
+    destination: z.string().describe('Destination type'),
+    status: z.string().describe('Desired status set by the owner'),
+    created: UnixMs.describe('Creation time, Unix milliseconds'),
+    updated: UnixMs.describe('Time of the last change of its settings, Unix milliseconds'),
   })
   .meta({ id: 'PipelineOfAccount' })
 
 const allPipelines = defineEndpoint({
   id: 'allPipelines',
   route: 'GET /admin/pipelines',
-  summary: 'Pipelines of all accounts, newest first',
+  summary: 'List pipelines of all accounts, newest first',
   query: z.strictObject({
-    account: AccountId.optional().describe('Of this account alone'),
+    account: AccountId.optional().describe('Only pipelines of this account'),
     before: Before,
     limit: Limit,
   }),
   responses: okResponse(
     'A page of pipelines',
-    z.object({ pipelines: z.array(AdminPipelineView).describe('Newest first'), next: Next }),
+    z.object({ pipelines: z.array(AdminPipelineView).describe('Pipelines, newest first'), next: Next }),
     { pipelines: [{ destination: 'clickhouse', status: 'running' }] },
   ),
   handle: async ({ query: { account, before, limit } }, platform) => {

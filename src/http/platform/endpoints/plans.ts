@@ -1,4 +1,4 @@
-// Plans, as the operator sets them.
+// Operator endpoints for plans.
 
 import * as z from 'zod'
 import { AccountId } from '../../../core/ids.ts'
@@ -10,8 +10,8 @@ const PLAN_EXAMPLE = { name: 'entry', credits: '10000', period: 'month', account
 const listPlans = defineEndpoint({
   id: 'listPlans',
   route: 'GET /admin/plans',
-  summary: 'All plans, by name',
-  responses: okResponse('The plans', z.object({ plans: z.array(PlanView).describe('By name') }), {
+  summary: 'List all plans by name',
+  responses: okResponse('The plans', z.object({ plans: z.array(PlanView).describe('Plans by name') }), {
     plans: [PLAN_EXAMPLE],
   }),
   handle: async (_, { plans }) => reply(200, { plans: (await plans.list()).map(planView) }),
@@ -20,13 +20,12 @@ const listPlans = defineEndpoint({
 const setPlan = defineEndpoint({
   id: 'setPlan',
   route: 'PUT /admin/plans/{name}',
-  summary: 'Add a plan, or change the fields that are sent',
+  summary: 'Add a plan, or change the given fields',
   description:
-    'A new plan needs `credits` and `rest_requests_per_second`. New accounts have a change at once, those on the plan as ' +
-    '`applyPlan` tells them.',
+    'A new plan needs `credits` and `rest_requests_per_second`. Changes apply to new accounts at once, and to existing ones with `applyPlan`.',
   params: { name: PlanName },
   body: { schema: SetPlan, optional: false, example: { credits: 12000, rest_requests_per_second: 8 } },
-  responses: okResponse('The plan as it is now', PlanView, PLAN_EXAMPLE),
+  responses: okResponse('The updated plan', PlanView, PLAN_EXAMPLE),
   refusals: [409],
   handle: async ({ params: { name }, body: change }, { plans }) => {
     const plan = await plans.set(name, change)
@@ -37,17 +36,16 @@ const setPlan = defineEndpoint({
 const applyPlan = defineEndpoint({
   id: 'applyPlan',
   route: 'POST /admin/plans/{name}/apply',
-  summary: 'Tell accounts on a plan what it gives now',
+  summary: 'Apply a changed plan to its accounts',
   description:
-    'Ten accounts a call: credits from their next period on, limits at once. Call again with `after` = `next` until ' +
-    '`next` is null. Again is the same.',
+    'Updates ten accounts per call: credits from their next period on, limits at once. Repeat with `after` = `next` until `next` is null. Idempotent.',
   params: { name: PlanName },
-  query: z.strictObject({ after: AccountId.optional().describe('`next` of the call before') }),
+  query: z.strictObject({ after: AccountId.optional().describe('`next` of the previous call') }),
   responses: okResponse(
-    'How far it came',
+    'The progress',
     z.object({
-      told: z.int().describe('Accounts that this call told'),
-      next: z.string().nullable().describe('The last one, where there are more; null: all were told'),
+      told: z.int().describe('Number of accounts updated by this call'),
+      next: z.string().nullable().describe('Cursor of the next call; null: all accounts are updated'),
     }),
     { told: 10, next: 'acct_7YwRzDGpQk2m' },
   ),
@@ -60,7 +58,7 @@ const applyPlan = defineEndpoint({
 const removePlan = defineEndpoint({
   id: 'removePlan',
   route: 'DELETE /admin/plans/{name}',
-  summary: 'Remove a plan that no account is on',
+  summary: 'Remove a plan without accounts',
   params: { name: PlanName },
   responses: okResponse('Removed', z.object({ removed: PlanName }), { removed: 'entry' }),
   refusals: [409],

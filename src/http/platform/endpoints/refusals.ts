@@ -1,4 +1,4 @@
-// What callers of an account were refused, for the operator and for the account.
+// Lists of rejected requests, for the operator and for the account.
 
 import * as z from 'zod'
 import { AccountId } from '../../../core/ids.ts'
@@ -10,36 +10,36 @@ import { Before, Limit, Next, pageOf, UnixMs, withoutNumber } from '../fields.ts
 
 export const RefusalRow = z
   .object({
-    at: UnixMs.describe('When, Unix milliseconds'),
-    request_id: z.string().describe('As its reply had it; empty of a frame on a socket'),
+    at: UnixMs.describe('Time, Unix milliseconds'),
+    request_id: z.string().describe('Request id of the response; empty for socket frames'),
     account: AccountId,
-    prefix: z.string().describe('The key’s first twelve characters'),
-    product: z.string().describe('What was asked'),
-    type: z.string().describe('The type, method, channel or endpoint; empty where that was not read'),
-    code: z.string().describe('As on the wire'),
-    message: z.string().describe('The sentence that the caller was told, cut short'),
+    prefix: z.string().describe('First 12 characters of the key'),
+    product: z.string().describe('Product'),
+    type: z.string().describe('Type, method, channel or endpoint; empty if it was not read'),
+    code: z.string().describe('Error code'),
+    message: z.string().describe('Error message, truncated'),
   })
   .meta({ id: 'Refused' })
 
-/** To be ended with which of them, in what order. */
+/** SELECT without WHERE and ORDER BY. */
 export const REFUSAL_ROWS =
   'SELECT number, at, request_id, account, key_prefix AS prefix, product, type, code, message FROM refusals'
 
 const listRefusals = defineEndpoint({
   id: 'listRefusals',
   route: 'GET /admin/refusals',
-  summary: 'What callers with a key were refused, newest first',
+  summary: 'List rejected requests with a key, newest first',
   description:
-    'Some seconds late; the newest 500 of each account, and of many at once some: `business` counts them all.',
+    'A few seconds late. Keeps the newest 500 per account and only a sample of bursts; `business` counts all.',
   query: z.strictObject({
-    account: AccountId.optional().describe('Of this account alone'),
-    code: z.string().max(64).optional().describe('Of this code alone'),
+    account: AccountId.optional().describe('Only rejections of this account'),
+    code: z.string().max(64).optional().describe('Only this error code'),
     before: Before,
     limit: Limit,
   }),
   responses: okResponse(
-    'A page of refusals',
-    z.object({ refusals: z.array(RefusalRow).describe('Newest first'), next: Next }),
+    'A page of rejected requests',
+    z.object({ refusals: z.array(RefusalRow).describe('Rejected requests, newest first'), next: Next }),
   ),
   handle: async ({ query: { account, code, before, limit } }, platform) => {
     const select = `${REFUSAL_ROWS} WHERE (?1 IS NULL OR account = ?1) AND (?2 IS NULL OR code = ?2)
@@ -52,8 +52,8 @@ const listRefusals = defineEndpoint({
 
 const LISTED_MAX = 50
 
-const CodeCount = z.object({ code: z.string().describe('As on the wire'), count: z.int().describe('How many') })
-/** Reads the rows of the account alone. */
+const CodeCount = z.object({ code: z.string().describe('Error code'), count: z.int().describe('Number of rejections') })
+/** Uses the index on the account. */
 export const COUNTS_SINCE = `SELECT code, sum(count) AS count FROM refusal_counts WHERE hour >= ? AND account = ?
   GROUP BY code ORDER BY count DESC, code`
 
@@ -62,23 +62,21 @@ const OwnRefusalRow = RefusalRow.omit({ account: true }).meta({ id: 'RefusedCall
 const ownRefusals = defineEndpoint({
   id: 'ownRefusals',
   route: 'GET /platform/refusals/',
-  summary: 'The last refusals of the account’s keys, and how many there were of each kind',
-  description:
-    `${READ_ACCESS_TEXT} Some seconds late. Of many at once some are counted and not listed. A key that is not known is ` +
-    'nobody’s, and its refusal is in no list.',
+  summary: 'List the account’s rejected requests and count them by code',
+  description: `${READ_ACCESS_TEXT} A few seconds late. Bursts are counted but only partly listed. Rejections of unknown keys are not included.`,
   auth: 'key',
   query: z.strictObject({
-    limit: wholeNumber(1, LISTED_MAX).default(LISTED_MAX).describe('At most so many, up to 50; 50 unless said'),
+    limit: wholeNumber(1, LISTED_MAX).default(LISTED_MAX).describe('Maximum rows, up to 50; default 50'),
     hours: wholeNumber(1, 24 * 90)
       .default(24)
-      .describe('Hours that `counts` look back, up to 2,160; 24 unless said'),
+      .describe('Hours covered by `counts`, up to 2,160; default 24'),
   }),
   responses: okResponse(
-    'The refusals',
+    'The rejected requests',
     z.object({
-      refusals: z.array(OwnRefusalRow).describe('Newest first'),
+      refusals: z.array(OwnRefusalRow).describe('Rejected requests, newest first'),
       since: UnixMs.describe('Start of the first hour of `counts`, Unix milliseconds'),
-      counts: z.array(CodeCount).describe('Of all, listed or not, the most first'),
+      counts: z.array(CodeCount).describe('Number of all rejections by code, most frequent first'),
     }),
     { since: 1789916400000 },
   ),

@@ -1,4 +1,4 @@
-// The operator's staff and the audit: who may act, who did what, and what came of it. Invariant: a token is in one answer only.
+// Staff tokens and the audit log. Invariant: a token appears only in the response that created it.
 
 import * as z from 'zod'
 import { ADMIN_OPERATOR, STAFF_ROLES } from '../../../accounts/staff.ts'
@@ -9,42 +9,42 @@ import { createdResponse, defineEndpoint, okResponse, reply } from '../endpoint.
 import { Before, Limit, Next, pageOf, UnixMs } from '../fields.ts'
 import { Day, startOf } from '../usage-window.ts'
 
-/** Plain, so that a line of the audit can only be read as what it is. */
+/** Plain ASCII, so that names in the audit log cannot be confused. */
 export const StaffName = z
   .string()
   .regex(
     /^[A-Za-z0-9][A-Za-z0-9._@+-]{0,63}$/,
-    'must be 1 to 64 letters, digits, ".", "_", "@", "+" or "-", and begin with a letter or digit',
+    'must be 1 to 64 letters, digits, ".", "_", "@", "+" or "-", starting with a letter or digit',
   )
   .refine(
     (name) => name.toLowerCase() !== ADMIN_OPERATOR.name,
-    `must not be "${ADMIN_OPERATOR.name}": so whoever has ADMIN_TOKEN is called`,
+    `must not be "${ADMIN_OPERATOR.name}", the name of ADMIN_TOKEN`,
   )
-  .describe('Who it is, as the audit says it')
+  .describe('Name of the staff member, as in the audit log')
 
 const Role = z
   .enum(STAFF_ROLES, `must be one of ${STAFF_ROLES.join(', ')}`)
   .describe(
-    '`support`: reads; `billing`: grants credits, changes plans of accounts and settles orders, too; `owner`: everything',
+    '`support`: read access; `billing`: also grants credits, changes account plans and settles orders; `owner`: full access',
   )
 
 const StaffMember = z
   .object({
     name: StaffName,
     role: Role,
-    created: UnixMs.describe('When the token was made, Unix milliseconds'),
-    revoked: UnixMs.nullable().describe('When it was revoked, Unix milliseconds; null: it is not'),
+    created: UnixMs.describe('Creation time of the token, Unix milliseconds'),
+    revoked: UnixMs.nullable().describe('Revocation time, Unix milliseconds; null: not revoked'),
   })
   .meta({ id: 'StaffMember' })
 
 const listStaff = defineEndpoint({
   id: 'listStaff',
   route: 'GET /admin/staff',
-  summary: 'Who has, or had, a token of the staff, newest first',
+  summary: 'List staff tokens, including revoked ones, newest first',
   role: 'owner',
   responses: okResponse(
-    'The staff, without whoever has ADMIN_TOKEN',
-    z.object({ staff: z.array(StaffMember).describe('Newest first, at most 1,000') }),
+    'The staff, without ADMIN_TOKEN',
+    z.object({ staff: z.array(StaffMember).describe('Staff members, newest first, at most 1,000') }),
     { staff: [{ name: 'kim' }] },
   ),
   handle: async (_, { staff }) => reply(200, { staff: await staff.list() }),
@@ -53,10 +53,9 @@ const listStaff = defineEndpoint({
 const createStaff = defineEndpoint({
   id: 'createStaff',
   route: 'POST /admin/staff',
-  summary: 'Give somebody a token of their own, with a role',
+  summary: 'Create a staff token with a role',
   description:
-    'It is used in the place of `ADMIN_TOKEN`, here and to sign in to the console. Each person has one at a time: revoke it ' +
-    'to make another.',
+    'The token replaces `ADMIN_TOKEN` in this API and for console sign-in. A person can have one token at a time; revoke it to create another.',
   body: {
     schema: z.strictObject({ name: StaffName, role: Role }),
     optional: false,
@@ -64,48 +63,55 @@ const createStaff = defineEndpoint({
   },
   responses: createdResponse(
     'The token',
-    z.object({ token: z.string().describe('Shown this once'), name: StaffName, role: Role }),
+    z.object({ token: z.string().describe('The token; shown only once'), name: StaffName, role: Role }),
     { token: 'cqo_9fKxWq2T9fKxWq2T9fKxWq2T9fKxWq2T9fKxWq2T', name: 'kim' },
   ),
   refusals: [409],
   handle: async ({ body: { name, role } }, { staff, now }) => {
     const token = await staff.add(name, role, now())
     if (token !== null) return reply(201, { token, name, role })
-    return err({ kind: 'conflict', message: `name: ${name} has a token: revoke it first, or choose another name` })
+    return err({
+      kind: 'conflict',
+      message: `name: ${name} already has a token. Revoke it first or choose another name`,
+    })
   },
 })
 
 const revokeStaff = defineEndpoint({
   id: 'revokeStaff',
   route: 'DELETE /admin/staff/{name}',
-  summary: 'End somebody’s token, and every session begun with it, at once',
+  summary: 'Revoke a staff token and its sessions at once',
   params: { name: StaffName },
-  responses: okResponse('Revoked', z.object({ name: StaffName, revoked: UnixMs.describe('When, Unix milliseconds') }), {
-    name: 'kim',
-    revoked: 1790000000000,
-  }),
+  responses: okResponse(
+    'Revoked',
+    z.object({ name: StaffName, revoked: UnixMs.describe('Revocation time, Unix milliseconds') }),
+    {
+      name: 'kim',
+      revoked: 1790000000000,
+    },
+  ),
   handle: async ({ params: { name } }, { staff, now }) => {
     const revoked = now()
     if (await staff.revoke(name, revoked)) return reply(200, { name, revoked })
-    return err({ kind: 'not_found', what: 'This token', hint: `Nobody of the name "${name}" has a token.` })
+    return err({ kind: 'not_found', what: 'This token', hint: `"${name}" has no staff token.` })
   },
 })
 
 export const AuditLine = z
   .object({
-    number: z.int().describe('Its place: later ones have larger numbers'),
-    at: UnixMs.describe('When it was asked for, Unix milliseconds'),
-    actor: z.string().describe('Who asked: a name of the staff, or `operator`, who has ADMIN_TOKEN'),
-    role: z.enum(STAFF_ROLES).describe('What their role was then'),
-    action: z.string().describe('The operation’s id, as in this document'),
-    target: z.string().describe('What it was done to, as the path names it; empty: the gateway'),
-    account: z.string().nullable().describe('Whose that is; null: nobody’s, or not known'),
-    sent: z.string().describe('Query and body as JSON, without secrets, cut short; what is unseen is escaped'),
-    request_id: z.string().describe('As the answer had it'),
+    number: z.int().describe('Line number, increasing'),
+    at: UnixMs.describe('Time of the request, Unix milliseconds'),
+    actor: z.string().describe('Staff name, or `operator` for ADMIN_TOKEN'),
+    role: z.enum(STAFF_ROLES).describe('Role at the time'),
+    action: z.string().describe('Operation id, as in this document'),
+    target: z.string().describe('Path parameters of the call; empty: none'),
+    account: z.string().nullable().describe('Account concerned; null: none or unknown'),
+    sent: z.string().describe('Query and body as JSON, without secrets, truncated, invisible characters escaped'),
+    request_id: z.string().describe('Request id of the response'),
     status: z
       .int()
       .nullable()
-      .describe('HTTP status of the answer; null: it is not known what came of it, since the gateway ended meanwhile'),
+      .describe('HTTP status of the response; null: unknown, because the gateway stopped meanwhile'),
   })
   .meta({ id: 'AuditLine' })
 
@@ -119,7 +125,7 @@ export const AUDIT_EXAMPLE = {
   status: 200,
 }
 
-/** To be ended with which of them, in what order. */
+/** SELECT without WHERE and ORDER BY. */
 export const AUDIT_ROWS = `SELECT a.number, a.at, a.actor, a.role, a.action, a.target,
   coalesce(a.account, o.account) AS account, a.sent, a.request_id, o.status
   FROM audit a LEFT JOIN audit_outcomes o ON o.number = a.number`
@@ -129,22 +135,21 @@ const ON_ACCOUNT =
 const listAudit = defineEndpoint({
   id: 'listAudit',
   route: 'GET /admin/audit',
-  summary: 'Everything that was done behind this door, or tried, newest first',
+  summary: 'List the audit log, newest first',
   description:
-    'One line for each request that is no `GET`, refused and failed ones too. It is written before anything is done, and ' +
-    'nothing is done where that fails. Lines are never changed and never removed.',
+    'One line per request other than `GET`, including rejected and failed ones. It is written before the action, and nothing is done if that fails. Lines are never changed or removed.',
   query: z.strictObject({
-    actor: z.string().max(64).optional().describe('By this name alone'),
-    action: z.string().max(64).optional().describe('Of this operation alone'),
-    account: AccountId.optional().describe('On this account alone'),
+    actor: z.string().max(64).optional().describe('Only actions by this name'),
+    action: z.string().max(64).optional().describe('Only this operation'),
+    account: AccountId.optional().describe('Only actions on this account'),
     from: Day.optional().describe('First UTC day'),
-    to: Day.optional().describe('Last UTC day, included'),
+    to: Day.optional().describe('Last UTC day, inclusive'),
     before: Before,
     limit: Limit,
   }),
   responses: okResponse(
-    'A page of the audit',
-    z.object({ audit: z.array(AuditLine).describe('Newest first'), next: Next }),
+    'A page of the audit log',
+    z.object({ audit: z.array(AuditLine).describe('Lines, newest first'), next: Next }),
     { audit: [AUDIT_EXAMPLE] },
   ),
   handle: async ({ query: { actor, action, account, from, to, before, limit } }, platform) => {

@@ -1,6 +1,5 @@
-// Invoices of an account, a UTC month each, and its daily balances. Numbers are the meter's own of this moment. Invariants:
-// opening and granted without expired and charged are closing; lines are charged and written off together; amounts are
-// exact text.
+// Monthly invoices (UTC) and daily balances of an account, with current numbers from the meter. Invariants: opening +
+// granted − expired − charged = closing; lines add up to charged plus written off; amounts are exact text.
 
 import * as z from 'zod'
 import { formatCredits, type MicroCredits } from '../../../core/amount.ts'
@@ -19,32 +18,32 @@ import type { Platform } from '../platform-api.ts'
 import type { Refusal } from '../refusal.ts'
 import { Day, dayText, RETENTION_DAYS, usageQuery, usageWindow } from '../usage-window.ts'
 
-/** Usage is kept for 400 days: of a month before these not all is known. */
+/** Usage is kept for 400 days, so older months would be incomplete. */
 const KEPT_MONTHS = 13
-/** What a relay could not serve is given back within that. */
+/** Refunds of unserved stream minutes arrive within this time. */
 const FINAL_AFTER_MS = 3_600_000
 
 const Month = z
   .string()
   .regex(/^\d{4}-(?:0[1-9]|1[0-2])$/, 'must be a UTC month such as 2026-11')
-  .describe('A UTC month')
+  .describe('UTC month')
 
 const AMOUNTS = {
-  opening: CreditsText.describe('The balance when it began'),
-  granted: CreditsText.describe('What plans and grants gave'),
-  expired: CreditsText.describe('What plans had left when their periods ended'),
-  charged: CreditsText.describe('What calls, minutes and rows cost'),
+  opening: CreditsText.describe('Opening balance'),
+  granted: CreditsText.describe('Credits from plans and grants'),
+  expired: CreditsText.describe('Unused plan credits that expired'),
+  charged: CreditsText.describe('Credits used by calls, stream minutes and pipeline rows'),
   written_off: CreditsText.describe(
-    'Served, told of only when the balance was gone, and never charged: in the lines, and not in `charged`',
+    'Usage reported only after the balance was used up: part of the lines, never charged',
   ),
-  closing: CreditsText.describe('The balance when it ended, or now: opening + granted − expired − charged'),
+  closing: CreditsText.describe('Closing or current balance: opening + granted − expired − charged'),
 }
 
 const SUMS = {
   month: Month,
   from: Day.describe('First UTC day'),
-  to: Day.describe('Last UTC day, included'),
-  is_final: z.boolean().describe('It changes no more: the month has been over for an hour'),
+  to: Day.describe('Last UTC day, inclusive'),
+  is_final: z.boolean().describe('Whether the invoice is final: the month ended over an hour ago'),
   ...AMOUNTS,
 }
 
@@ -57,26 +56,26 @@ const Invoice = z
     given: z
       .array(
         z.object({
-          at: UnixMs.describe('When, Unix milliseconds'),
-          plan: z.string().nullable().describe('The plan whose period it is of; null: a grant'),
-          credits: CreditsText.describe('How much'),
+          at: UnixMs.describe('Time, Unix milliseconds'),
+          plan: z.string().nullable().describe('Plan of the period; null: a grant'),
+          credits: CreditsText.describe('Granted credits'),
         }),
       )
-      .describe('What `granted` is made of, oldest first'),
+      .describe('Items of `granted`, oldest first'),
     lines: z
       .array(
         z.object({
           product: z
             .string()
-            .describe('`info`, `stream`, `rpc`, `data`, `pipeline`, …; `other`: what further lines have together'),
-          type: z.string().describe('The type, channel, method or topic'),
-          prefix: z.string().nullable().describe('The key’s first twelve characters'),
+            .describe('Product: `info`, `stream`, `rpc`, `data`, `pipeline`, …; `other`: sum of further lines'),
+          type: z.string().describe('Type, channel, method or topic'),
+          prefix: z.string().nullable().describe('First 12 characters of the key'),
           label: Label,
-          count: z.int().describe('Calls, minutes of `stream`, rows of `pipeline`'),
-          credits: CreditsText.describe('What they cost'),
+          count: z.int().describe('Number of calls, minutes (`stream`) or rows (`pipeline`)'),
+          credits: CreditsText.describe('Credits used'),
         }),
       )
-      .describe('What `charged` and `written_off` are made of, by product, type and key, the most first'),
+      .describe('Items of `charged` and `written_off` by product, type and key, largest first'),
   })
   .meta({ id: 'Invoice' })
 
@@ -89,20 +88,20 @@ const INVOICE_EXAMPLE = {
 
 type KeyNames = ReadonlyMap<string, { readonly prefix: string; readonly label: string }>
 
-/** Unix ms at which the last months begin, oldest first, and at which this one ends. */
+/** Start times of the last months, oldest first, and the end of the current one, Unix milliseconds. */
 export function monthTimes(nowMs: number): number[] {
   const now = new Date(nowMs)
-  const place = now.getUTCFullYear() * 12 + now.getUTCMonth()
-  return Array.from({ length: KEPT_MONTHS + 1 }, (_, i) => monthStart(place - KEPT_MONTHS + 1 + i))
+  const monthIndex = now.getUTCFullYear() * 12 + now.getUTCMonth()
+  return Array.from({ length: KEPT_MONTHS + 1 }, (_, i) => monthStart(monthIndex - KEPT_MONTHS + 1 + i))
 }
 
 function monthWindow(month: string): { readonly fromMs: number; readonly toMs: number } {
-  const place = Number(month.slice(0, 4)) * 12 + Number(month.slice(5)) - 1
-  return { fromMs: monthStart(place), toMs: monthStart(place + 1) }
+  const monthIndex = Number(month.slice(0, 4)) * 12 + Number(month.slice(5)) - 1
+  return { fromMs: monthStart(monthIndex), toMs: monthStart(monthIndex + 1) }
 }
 
-function monthStart(place: number): number {
-  return Date.UTC(Math.floor(place / 12), place % 12, 1)
+function monthStart(monthIndex: number): number {
+  return Date.UTC(Math.floor(monthIndex / 12), monthIndex % 12, 1)
 }
 
 function statementView(sums: StatementSums, fromMs: number, toMs: number, nowMs: number) {
@@ -144,7 +143,7 @@ function invoiceOf(
   }
 }
 
-/** One table for all of it: what a row is stands in its first column. */
+/** The whole invoice as one table; the first column is the kind of row. */
 function invoiceCsv(invoice: z.infer<typeof Invoice>): string {
   const { month, opening, expired, written_off: writtenOff, charged, closing } = invoice
   const sum = (what: string, credits: string) => [what, month, '', '', '', '', '', credits]
@@ -163,7 +162,7 @@ function signed(micro: MicroCredits): string {
   return micro < 0 ? `-${formatCredits(-micro)}` : formatCredits(micro)
 }
 
-/** A month that is not over yet is told as far as it has come. */
+/** The current month is reported so far. */
 async function invoiceFor(
   account: AccountId,
   month: string,
@@ -184,17 +183,17 @@ async function invoiceFor(
 }
 
 function noInvoice(month: string): Refusal {
-  const hint = `There is no invoice of ${month}: GET /platform/invoices/ lists those that there are.`
+  const hint = `There is no invoice for ${month}. GET /platform/invoices/ lists all invoices.`
   return { kind: 'not_found', what: 'This invoice', hint }
 }
 
 const ownInvoices = defineEndpoint({
   id: 'ownInvoices',
   route: 'GET /platform/invoices/',
-  summary: 'What the account was given and charged, a UTC month each',
-  description: `${READ_ACCESS_TEXT} Newest first, at most thirteen months; the first one is this month so far.`,
+  summary: 'List invoices by UTC month',
+  description: `${READ_ACCESS_TEXT} Newest first, at most 13 months; the first one is the current month so far.`,
   auth: 'key',
-  responses: okResponse('The months', z.object({ invoices: z.array(InvoiceSums).describe('Newest first') }), {
+  responses: okResponse('The months', z.object({ invoices: z.array(InvoiceSums).describe('Invoices, newest first') }), {
     invoices: [MONTH_EXAMPLE],
   }),
   handle: async ({ identity: { account } }, { meterOf, now }) => {
@@ -212,7 +211,7 @@ const ownInvoices = defineEndpoint({
 const ownInvoice = defineEndpoint({
   id: 'ownInvoice',
   route: 'GET /platform/invoices/{month}',
-  summary: 'What the account was given and charged in a UTC month, line by line',
+  summary: 'Show the invoice of a UTC month',
   description: `${READ_ACCESS_TEXT} Amounts are exact: opening + granted − expired − charged = closing.`,
   auth: 'key',
   params: { month: Month },
@@ -226,12 +225,12 @@ const ownInvoice = defineEndpoint({
 const ownInvoiceCsv = defineEndpoint({
   id: 'ownInvoiceCsv',
   route: 'GET /platform/invoices/{month}/csv',
-  summary: 'The same as a table that spreadsheets read',
+  summary: 'Download the invoice of a UTC month as CSV',
   description: READ_ACCESS_TEXT,
   auth: 'key',
   params: { month: Month },
   responses: okResponse(
-    'A row for each sum and line',
+    'One row per sum and line',
     z.string(),
     invoiceCsv(Invoice.parse(exampleOf(Invoice, INVOICE_EXAMPLE))),
   ),
@@ -247,11 +246,11 @@ const BalanceDay = z.object({ date: Day, ...AMOUNTS }).meta({ id: 'BalanceDay' }
 const ownBalances = defineEndpoint({
   id: 'ownBalances',
   route: 'GET /platform/balances/',
-  summary: 'The balance of the account, a UTC day each, and what moved it',
-  description: `${READ_ACCESS_TEXT} Without parameters the last month. Days before the account’s first credits, and of more than 400 days ago, are left out; the last one is today so far.`,
+  summary: 'List daily balances and their changes',
+  description: `${READ_ACCESS_TEXT} Default: the last month. Days before the account’s first credits or over 400 days ago are omitted; the last one is today so far.`,
   auth: 'key',
   query: usageQuery({}),
-  responses: okResponse('The days', z.object({ days: z.array(BalanceDay).describe('Oldest first') }), {
+  responses: okResponse('The days', z.object({ days: z.array(BalanceDay).describe('Days, oldest first') }), {
     days: [{ date: '2026-11-01' }],
   }),
   handle: async ({ query, identity: { account } }, { meterOf, now }) => {
@@ -261,7 +260,7 @@ const ownBalances = defineEndpoint({
     const times = Array.from({ length: (toMs - fromMs) / DAY_MS + 1 }, (_, i) => fromMs + i * DAY_MS)
     const { sinceMs, sums } = await meterOf(account).statementSums(times)
     const nowMs = now()
-    // Of days before, what came is known, and not all that was spent.
+    // For older days grants are known, but not all usage.
     const keptMs = nowMs - RETENTION_DAYS * DAY_MS
     const days = pairs(times).flatMap(([beginMs, endMs], i) => {
       const each = sums[i]

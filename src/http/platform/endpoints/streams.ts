@@ -1,4 +1,4 @@
-// Open streams of an account, and the token that a page gives its visitors' browsers in place of a key.
+// Open streams of an account, and stream tokens that browsers use instead of a key.
 
 import * as z from 'zod'
 import { TOKEN_CHANNELS, TOKEN_COINS_MAX, TOKEN_INFO_TYPES, TOKEN_MINUTES_MAX } from '../../../accounts/stream-token.ts'
@@ -13,27 +13,27 @@ const LISTED_MAX = 500
 
 const Stream = z
   .object({
-    type: z.string().describe('The channel; empty of one that began before its meter was told'),
-    body: z.string().describe('Its body as it was sent, at most 200 characters; empty where it is not known'),
-    prefix: z.string().nullable().describe('The key’s first twelve characters'),
-    since: UnixMs.describe('When its first minute began, Unix milliseconds'),
-    credits_a_minute: CreditsText.describe('What a minute of it costs'),
+    type: z.string().describe('Channel; empty if unknown to the meter'),
+    body: z.string().describe('Subscription body as sent, at most 200 characters; empty if unknown'),
+    prefix: z.string().nullable().describe('First 12 characters of the key'),
+    since: UnixMs.describe('Start of the first minute, Unix milliseconds'),
+    credits_a_minute: CreditsText.describe('Price per minute'),
   })
   .meta({ id: 'OpenStream' })
 
 const ownStreams = defineEndpoint({
   id: 'ownStreams',
   route: 'GET /platform/streams/',
-  summary: 'Open sockets and subscriptions of the account with their cost a minute',
-  description: `${READ_ACCESS_TEXT} As relays last told, some twenty seconds late.`,
+  summary: 'List open sockets and subscriptions with their price per minute',
+  description: `${READ_ACCESS_TEXT} As last reported by relays, about 20 s late.`,
   auth: 'key',
   responses: okResponse(
-    'What is open',
+    'The open streams',
     z.object({
-      sockets: z.int().describe('Open sockets, over all keys and relays'),
-      subscriptions: z.int().describe('Subscriptions that run'),
-      credits_a_minute: CreditsText.describe('What the next minute of all of them costs'),
-      streams: z.array(Stream).describe('Those that cost most first, at most 500'),
+      sockets: z.int().describe('Number of open sockets over all keys and relays'),
+      subscriptions: z.int().describe('Number of active subscriptions'),
+      credits_a_minute: CreditsText.describe('Price of the next minute of all subscriptions'),
+      streams: z.array(Stream).describe('Subscriptions by price, most expensive first, at most 500'),
     }),
     { streams: [{ type: 'trades', body: '{"type":"trades","coin":"BTC"}' }] },
   ),
@@ -59,48 +59,48 @@ const StreamTokenInput = z
   .strictObject({
     coins: z
       .array(CoinName)
-      .min(1, 'must name at least one coin; leave it out for all')
-      .max(TOKEN_COINS_MAX, `at most ${TOKEN_COINS_MAX} coins: leave it out for all`)
-      .refine(distinct, 'names a coin twice: list each once')
+      .min(1, 'must name at least one coin. Omit the field for all coins')
+      .max(TOKEN_COINS_MAX, `must name at most ${TOKEN_COINS_MAX} coins. Omit the field for all coins`)
+      .refine(distinct, 'contains a coin twice. List each once')
       .optional()
-      .describe('Coins that it is for; left out: all'),
+      .describe('Allowed coins; absent: all'),
     channels: z
-      .array(z.enum(TOKEN_CHANNELS, `must be of ${TOKEN_CHANNELS.join(', ')}`))
-      .min(1, 'must name at least one channel; leave it out for all of markets')
-      .refine(distinct, 'names a channel twice: list each once')
+      .array(z.enum(TOKEN_CHANNELS, `must be one of ${TOKEN_CHANNELS.join(', ')}`))
+      .min(1, 'must name at least one channel. Omit the field for all channels')
+      .refine(distinct, 'contains a channel twice. List each once')
       .optional()
-      .describe('Channels that it is for; left out: all of these'),
+      .describe('Allowed channels; absent: all of these'),
     minutes: z
       .int()
       .min(1)
-      .max(TOKEN_MINUTES_MAX, `at most ${TOKEN_MINUTES_MAX} minutes: make another one when it ends`)
+      .max(TOKEN_MINUTES_MAX, `must be at most ${TOKEN_MINUTES_MAX} minutes. Create another token when it expires`)
       .optional()
-      .describe(`How long it lasts; left out: ${DEFAULT_MINUTES}`),
+      .describe(`Validity in minutes; default ${DEFAULT_MINUTES}`),
   })
   .meta({ id: 'StreamTokenOrder' })
 
 const StreamToken = z
   .object({
-    token: z.string().describe('Kept by nobody here'),
-    expires: UnixMs.describe('When it ends, Unix milliseconds'),
-    coins: z.array(z.string()).nullable().describe('Null: all'),
-    channels: z.array(z.string()).describe('Channels that it is for'),
-    time: UnixMs.describe('The gateway’s time of the answer, Unix milliseconds'),
+    token: z.string().describe('The token; not stored by the gateway'),
+    expires: UnixMs.describe('Expiry, Unix milliseconds'),
+    coins: z.array(z.string()).nullable().describe('Allowed coins; null: all'),
+    channels: z.array(z.string()).describe('Allowed channels'),
+    time: UnixMs.describe('Server time of the response, Unix milliseconds'),
   })
   .meta({ id: 'StreamToken' })
 
 const createStreamToken = defineEndpoint({
   id: 'makeStreamToken',
   route: 'POST /platform/stream-tokens',
-  summary: 'A stream token for a browser, in the place of a key',
+  summary: 'Create a stream token for a browser',
   description:
-    'Free of charge, with an API key for streams. It opens `/ws` and market types of `/info` ' +
-    `(${TOKEN_INFO_TYPES.map((type) => `\`${type}\``).join(', ')}) and nothing else, for at most an hour. ` +
-    'What it is used for is charged to the key that made it, and it ends with that key.',
+    'Free of charge. Requires an API key for streams. The token is valid for `/ws` and these market types of `/info`, for at most an hour: ' +
+    `${TOKEN_INFO_TYPES.map((type) => `\`${type}\``).join(', ')}. ` +
+    'Its usage is charged to the creating key, and it ends with that key.',
   auth: 'key',
   product: 'stream',
   body: { schema: StreamTokenInput, optional: true, example: { coins: ['BTC', 'ETH'], minutes: 15 } },
-  responses: createdResponse('The token, shown this once', StreamToken, {
+  responses: createdResponse('The token, shown only once', StreamToken, {
     token: 'cqe_eyJ2IjoxfQ.0uJ4yQ3m1v8s7w6x5z4b3c2d1e0f9g8h7i6j5k4l3m2',
     expires: 1790000900000,
     coins: ['BTC', 'ETH'],
@@ -111,9 +111,9 @@ const createStreamToken = defineEndpoint({
     const { coins = null, channels = TOKEN_CHANNELS, minutes = DEFAULT_MINUTES } = body ?? {}
     const time = now()
     const expires = Math.min(time + minutes * 60_000, identity.expires ?? Number.POSITIVE_INFINITY)
-    const said = { coins, channels: [...channels], expires }
-    const token = await sealToken({ keyHash: identity.keyHash, ...said })
-    return token.ok ? reply(201, { token: token.value, ...said, time }) : token
+    const claims = { coins, channels: [...channels], expires }
+    const token = await sealToken({ keyHash: identity.keyHash, ...claims })
+    return token.ok ? reply(201, { token: token.value, ...claims, time }) : token
   },
 })
 

@@ -1,5 +1,5 @@
-// What was used: by an account, by one key, in the words of another usage API, and to the single key and type for the
-// operator. Invariants: numbers are the meter's own of this moment; nothing is silently cut.
+// Usage reports: by account, by key, in the format of another usage API, and per key and type for the operator.
+// Invariants: numbers are the meter's current ones; no report is truncated silently.
 
 import * as z from 'zod'
 import { type Credits, formatCredits, type MicroCredits } from '../../../core/amount.ts'
@@ -19,32 +19,28 @@ import { Label } from '../key-shapes.ts'
 import type { Keys } from '../platform-api.ts'
 import { Day, dayText, startOf, type UsageWindow, usageQuery, usageWindow } from '../usage-window.ts'
 
-/** Counts that are never added up. */
+/** Counts of different units, which are never added up. */
 export const COUNTS = {
-  calls: z
-    .int()
-    .describe('Requests that were answered and settled, `post` over a socket among them; free ones are not counted'),
-  stream_minutes: z.int().describe('Minutes of subscriptions that were started and charged'),
-  pipeline_rows: z
-    .int()
-    .describe(
-      'Rows that pipelines delivered, a long one as one for each KiB; where they are free they are not counted',
-    ),
+  calls: z.int().describe('Charged requests, including `post` over sockets'),
+  stream_minutes: z.int().describe('Charged subscription minutes'),
+  pipeline_rows: z.int().describe('Charged pipeline rows; a long row counts once per KiB'),
 }
 
 const TYPE_FIELDS = {
   product: z
     .string()
-    .describe('`info`: `POST /info` and `post` over a socket; `stream`: subscriptions; `pipeline`: rows of pipelines'),
-  type: z.string().describe('The info type, the channel or the topic, as on the wire'),
+    .describe(
+      'Product: `info`: `POST /info` and `post` over sockets; `stream`: subscriptions; `pipeline`: pipeline rows; …',
+    ),
+  type: z.string().describe('Info type, channel or topic'),
 }
 
 const CURSOR = /^([\d-]{10})\.([0-9a-f]{64})\.(\w{1,64})\.(\w{1,64})$/
 
-const USAGE_FIELDS = { ...COUNTS, credits: CreditsText.describe('What they cost') }
+const USAGE_FIELDS = { ...COUNTS, credits: CreditsText.describe('Credits used') }
 const REPORT_FIELDS = {
-  period: z.object({ from: Day, to: Day }).describe('The days of the report, both included'),
-  totals: z.object(USAGE_FIELDS).describe('All days together'),
+  period: z.object({ from: Day, to: Day }).describe('Days of the report, both inclusive'),
+  totals: z.object(USAGE_FIELDS).describe('Totals of the period'),
 }
 const TypeUsage = z.object({ ...TYPE_FIELDS, ...USAGE_FIELDS })
 function usageView({ calls, minutes, rows, amount }: UsageSum) {
@@ -59,11 +55,11 @@ function reportView({ byDay, byType }: UsageReport, { fromMs, toMs }: UsageWindo
   }
 }
 
-/** A place among rows, as `next` of a page has it. */
+/** Cursor of a usage page, as in `next`. */
 const UsageCursor = z.string().transform((text, context): UsagePosition => {
   const [, day, hash = '', product = '', type = ''] = CURSOR.exec(text) ?? []
   if (Day.safeParse(day).success) return { day: startOf(day as string), keyHash: keyHashOf(hash), product, type }
-  context.addIssue({ code: 'custom', message: 'must be "next" of the page before' })
+  context.addIssue({ code: 'custom', message: 'must be "next" of the previous page' })
   return z.NEVER
 })
 
@@ -75,18 +71,18 @@ async function namesOf(keys: Pick<Keys, 'namesByHash'>, sums: readonly { readonl
   }
 }
 
-/** The place of a row, from which the next page goes on. */
+/** Cursor after a row. */
 function cursorText({ day, keyHash, product, type }: UsageRecord): string {
   return [dayText(day), keyHash, product, type].join('.')
 }
 
-const STACK_TEXT = 'Splits each day by key or by type: the forty that spent most in all, and the others together'
-const PARTS_TEXT = 'Where `stack` was asked for: they add up to the day'
+const STACK_TEXT = 'Splits each day by key or type: the 40 largest, and the sum of the others'
+const PARTS_TEXT = 'Parts of the day, only with `stack`; they add up to the day'
 
 const Part = z.object({
-  part: z.string().describe('The key’s first twelve characters, or product and type; empty: all others together'),
+  part: z.string().describe('First 12 characters of the key, or product and type; empty: sum of all others'),
   label: Label,
-  credits: CreditsText.describe('What it cost'),
+  credits: CreditsText.describe('Credits used'),
 })
 
 const Usage = z
@@ -94,25 +90,25 @@ const Usage = z
     ...REPORT_FIELDS,
     by_day: z
       .array(z.object({ date: Day, ...USAGE_FIELDS, parts: z.array(Part).optional().describe(PARTS_TEXT) }))
-      .describe('Days with any use, oldest first'),
+      .describe('Days with usage, oldest first'),
     by_key: z
       .array(
         z.object({
-          prefix: z.string().nullable().describe('The key’s first twelve characters'),
+          prefix: z.string().nullable().describe('First 12 characters of the key'),
           label: Label,
           ...USAGE_FIELDS,
         }),
       )
-      .describe('At most the 1,000 keys that spent most, those first'),
-    by_type: z.array(TypeUsage).describe('What it was spent on, the most first'),
+      .describe('Usage by key, largest first, at most 1,000 keys'),
+    by_type: z.array(TypeUsage).describe('Usage by type, largest first'),
   })
   .meta({ id: 'Usage' })
 
 const usage = defineEndpoint({
   id: 'usage',
   route: 'GET /platform/usage/',
-  summary: 'What the account used, per day, per key and per type',
-  description: 'Free of charge, with an API or a service key, with or without the last slash.',
+  summary: 'Report the account’s usage per day, key and type',
+  description: 'Free of charge. Accepts API keys and service keys. The trailing slash is optional.',
   auth: 'key',
   query: usageQuery({ stack: z.enum(['key', 'type'], 'must be "key" or "type"').optional().describe(STACK_TEXT) }),
   responses: okResponse('The report', Usage),
@@ -148,52 +144,49 @@ const usage = defineEndpoint({
 })
 
 const CreditsNumber = z.number()
-/** A double holds every sum of micro-credits below eight billion credits to the millionth. */
+/** A double is exact to the millionth for sums below eight billion credits. */
 const creditsNumber = (micro: MicroCredits): Credits => Number(formatCredits(micro))
 
-const Consumed = CreditsNumber.describe('Credits spent, to the millionth')
-const Premium = CreditsNumber.describe('The same as `credits_consumed`: every credit here is a premium one')
-const Free = CreditsNumber.describe('Always 0: no credits here are free of charge')
+const Consumed = CreditsNumber.describe('Credits used, exact to the millionth')
+const Premium = CreditsNumber.describe('Same as `credits_consumed`: all credits are premium')
+const Free = CreditsNumber.describe('Always 0: there are no free credits')
 
 const CompatUsage = z
   .object({
-    period: z.object({ from: Day, to: Day }).describe('The days of the report, both included'),
-    by_day: z
-      .array(z.object({ date: Day, premium_credits: Premium, free_credits: Free }))
-      .describe('Days with any use'),
+    period: z.object({ from: Day, to: Day }).describe('Days of the report, both inclusive'),
+    by_day: z.array(z.object({ date: Day, premium_credits: Premium, free_credits: Free })).describe('Days with usage'),
     aggregate: z
       .object({
         credits_consumed: Consumed,
         premium_credits: Premium,
         free_credits: Free,
         max_credits: CreditsNumber.nullable().describe(
-          'Credits of the plan’s current period, whatever the days of the report; null: the plan has no period',
+          'Credits of the current plan period, independent of the report; null: no period',
         ),
-        plan: z.string().describe('The account’s plan now'),
+        plan: z.string().describe('Current plan of the account'),
         flex_credits: z
-          .object({ limit: CreditsNumber.describe('Always 0: nothing can be spent beyond the balance') })
-          .describe('Credits beyond the balance'),
+          .object({ limit: CreditsNumber.describe('Always 0: the balance cannot be overdrawn') })
+          .describe('Overdraft credits'),
       })
-      .describe('All days together'),
+      .describe('Totals of the period'),
     by_api_key: z
       .array(
         z.object({
-          apikey: z.string().nullable().describe('The key’s first twelve characters'),
+          apikey: z.string().nullable().describe('First 12 characters of the key'),
           label: Label,
           credits_consumed: Consumed,
         }),
       )
-      .describe('At most the 1,000 keys that spent most, those first'),
+      .describe('Usage by key, largest first, at most 1,000 keys'),
   })
   .meta({ id: 'CompatUsage' })
 
 const compatUsage = defineEndpoint({
   id: 'compatUsage',
   route: 'GET /platform/compat/usage/',
-  summary: 'What the account used, in the words of another usage API',
+  summary: 'Report the account’s usage in a compatible format',
   description:
-    'For reports that were made for that API. `GET /platform/usage/` has more, and exact amounts. Free of charge, with an ' +
-    'API or a service key, with or without the last slash.',
+    'For existing reports built on another usage API. `GET /platform/usage/` has more fields and exact amounts. Free of charge. Accepts API keys and service keys. The trailing slash is optional.',
   auth: 'key',
   query: usageQuery({}),
   responses: okResponse('The report', CompatUsage, { aggregate: { max_credits: 10000, flex_credits: { limit: 0 } } }),
@@ -226,19 +219,19 @@ const compatUsage = defineEndpoint({
 
 const KeyUsage = z
   .object({
-    prefix: z.string().nullable().describe('The key’s first twelve characters'),
+    prefix: z.string().nullable().describe('First 12 characters of the key'),
     label: Label,
     ...REPORT_FIELDS,
-    by_day: z.array(z.object({ date: Day, ...USAGE_FIELDS })).describe('Days with any use, oldest first'),
-    by_type: z.array(TypeUsage).describe('What it was spent on, the most first'),
+    by_day: z.array(z.object({ date: Day, ...USAGE_FIELDS })).describe('Days with usage, oldest first'),
+    by_type: z.array(TypeUsage).describe('Usage by type, largest first'),
   })
   .meta({ id: 'KeyUsage' })
 
 const ownKeyUsage = defineEndpoint({
   id: 'ownKeyUsage',
   route: 'GET /platform/key/usage/',
-  summary: 'What the key itself used, per day and per type',
-  description: 'Free of charge, with or without the last slash.',
+  summary: 'Report the calling key’s usage per day and type',
+  description: 'Free of charge. The trailing slash is optional.',
   auth: 'key',
   acceptsAnyKey: true,
   query: usageQuery({}),
@@ -262,9 +255,9 @@ const ROWS_PAGE = 1_000
 const AccountUsageRow = z
   .object({
     date: Day,
-    hash: z.string().describe('SHA-256 of the key, hex'),
-    prefix: z.string().nullable().describe('The key’s first twelve characters'),
-    label: z.string().nullable().describe('Text for people'),
+    hash: z.string().describe('SHA-256 of the key, in hex'),
+    prefix: z.string().nullable().describe('First 12 characters of the key'),
+    label: z.string().nullable().describe('Display name'),
     ...TYPE_FIELDS,
     ...USAGE_FIELDS,
   })
@@ -273,26 +266,23 @@ const AccountUsageRow = z
 const accountUsage = defineEndpoint({
   id: 'accountUsage',
   route: 'GET /admin/accounts/{id}/usage',
-  summary: 'What an account used, per UTC day, key and type',
-  description:
-    `At most ${ROWS_PAGE.toLocaleString('en')} rows, by day, hash, product and type. Where \`next\` is not null there are more: ask again ` +
-    'with the same window and `after` = `next`. `totals` are those of the whole window on every page. Usage is kept ' +
-    'for 400 days.',
+  summary: 'Report an account’s usage per UTC day, key and type',
+  description: `At most ${ROWS_PAGE.toLocaleString('en')} rows per page, by day, hash, product and type. If \`next\` is not null, request the next page with the same window and \`after\` = \`next\`. \`totals\` always cover the whole window. Usage is kept for 400 days.`,
   params: ACCOUNT_PARAMS,
-  query: usageQuery({ after: UsageCursor.optional().describe('`next` of the page before') }),
+  query: usageQuery({ after: UsageCursor.optional().describe('`next` of the previous page') }),
   responses: okResponse(
     'A page of the report',
     z.object({
       account: AccountId,
       from: Day.describe('First UTC day'),
-      to: Day.describe('Last UTC day, included'),
-      totals: z.object(USAGE_FIELDS).describe('Of the whole window'),
-      rows: z.array(AccountUsageRow).describe('A day, a key and a type each'),
-      next: z.string().nullable().describe('Where the next page begins; null: this is the last one'),
+      to: Day.describe('Last UTC day, inclusive'),
+      totals: z.object(USAGE_FIELDS).describe('Totals of the window'),
+      rows: z.array(AccountUsageRow).describe('Usage per day, key and type'),
+      next: z.string().nullable().describe('Cursor of the next page; null: last page'),
     }),
   ),
-  handle: async ({ params: { id }, query: { after, ...asked } }, { accounts, keys, meterOf, now }) => {
-    const window = usageWindow(asked, now())
+  handle: async ({ params: { id }, query: { after, ...windowQuery } }, { accounts, keys, meterOf, now }) => {
+    const window = usageWindow(windowQuery, now())
     if (!window.ok) return window
     const missing = await accounts.missingFailure(id)
     if (missing !== null) return err(missing)

@@ -1,5 +1,5 @@
-// The webhook of an account: for its operator, and for its owner with a service key. Invariants: a secret appears in one answer
-// only, the one that drew it; plain http and addresses of the operator's own networks only where the operator allows them.
+// Webhook endpoints of an account, for the operator and for the owner with a service key. Invariants: a secret appears
+// only in the response that generated it; plain HTTP and private addresses need the operator's permission.
 
 import * as z from 'zod'
 import type { Failure } from '../../../core/failure.ts'
@@ -12,39 +12,36 @@ import { UnixMs } from '../fields.ts'
 import { badField } from '../refusal.ts'
 
 const PATH = '/admin/accounts/{id}/webhook'
-/** For owners, with a service key: its address may hold a secret. */
+/** Owners need a service key, because the URL may contain a secret. */
 const OWN_PATH = '/platform/webhook/'
-/** A test asks another's server, whenever somebody likes. */
+/** Rate limit of tests by owners, because each test calls a third-party server. */
 const OWNERS_TEST_EVERY_MS = 10_000
 
 const THRESHOLDS_TEXT =
-  'Balances below which an event is sent: credits, or per cent of the most that the balance was in the plan’s period'
+  'Balances below which an event is sent: credits, or a percentage of the highest balance in the plan’s period'
 
 const Webhook = z
   .object({
     account: AccountId,
-    url: z.string().describe('Where events are sent'),
+    url: z.string().describe('Webhook URL'),
     thresholds: z.array(z.string()).describe(THRESHOLDS_TEXT),
-    armed: z.array(z.string()).describe('Thresholds that the balance is above: the next to be told'),
+    armed: z.array(z.string()).describe('Thresholds below the current balance, which will trigger next'),
     events: z
       .array(
         z.object({
-          id: z.string().describe('The same at every attempt: `webhook-id`'),
-          type: z.enum(['credits.low', 'pipeline.paused']).describe('What it says'),
-          threshold: z
-            .string()
-            .nullable()
-            .describe('The one that the balance fell below; null: the event is about no balance'),
-          created: UnixMs.describe('When that was, Unix milliseconds'),
+          id: z.string().describe('Event id (`webhook-id`), the same on every attempt'),
+          type: z.enum(['credits.low', 'pipeline.paused']).describe('Event type'),
+          threshold: z.string().nullable().describe('Crossed threshold; null: not a balance event'),
+          created: UnixMs.describe('Time of the event, Unix milliseconds'),
           state: z
             .enum(['due', 'delivered', 'given_up'])
-            .describe('`due`: to be sent, or sent again; `given_up`: no 2xx came for a day'),
-          attempts: z.int().describe('How often it was sent'),
-          next: UnixMs.nullable().describe('The next attempt, Unix milliseconds; null: there is none'),
-          last: z.string().nullable().describe('What came of the last attempt; null: there was none'),
+            .describe('`due`: to be sent or retried; `given_up`: no 2xx response for one day'),
+          attempts: z.int().describe('Number of attempts'),
+          next: UnixMs.nullable().describe('Next attempt, Unix milliseconds; null: none'),
+          last: z.string().nullable().describe('Result of the last attempt; null: none'),
         }),
       )
-      .describe('Newest first, at most 100'),
+      .describe('Events, newest first, at most 100'),
   })
   .meta({ id: 'Webhook' })
 
@@ -52,26 +49,24 @@ const NO_WEBHOOK: Failure = { kind: 'not_found', what: 'The webhook of this acco
 
 const WebhookWithSecret = z.object({
   ...Webhook.shape,
-  secret: z.string().nullable().describe('Signs the events; shown this once'),
+  secret: z.string().nullable().describe('Signing secret, shown only once; null: unchanged'),
 })
 const SetWebhook = z.strictObject({
-  url: WebhookUrl.describe('Where events are sent'),
+  url: WebhookUrl.describe('Webhook URL'),
   thresholds: Thresholds.describe(THRESHOLDS_TEXT),
-  new_secret: z.boolean().default(false).describe('Draws another secret in place of the one there is'),
+  new_secret: z.boolean().default(false).describe('Whether to generate a new secret'),
 })
 const WEBHOOK_TEXT =
-  'Once per threshold, at once where the balance is below it, again after a top-up or renewal lifted the balance ' +
-  'above it; repeated for a day, signed as Standard Webhooks (1.0.0) has it: `webhook-id`, ' +
-  '`webhook-timestamp` and `webhook-signature`, which its libraries verify. The secret is shown when it is drawn.'
+  'Sends one event per threshold, at once if the balance is already below it, and again after a top-up or renewal raised the balance above it. Failed deliveries are retried for one day. Events are signed as defined by Standard Webhooks 1.0.0 (`webhook-id`, `webhook-timestamp`, `webhook-signature`); its libraries verify them. The secret is shown only when it is generated.'
 
 const TestResult = z.object({
   account: AccountId,
-  delivered: z.boolean().describe('The receiver answered with a 2xx'),
-  answer: z.string().describe('Its status, or why there was none'),
+  delivered: z.boolean().describe('Whether the receiver returned a 2xx status'),
+  answer: z.string().describe('Status of the response, or why there was none'),
 })
 const ClearResult = z.object({
   account: AccountId,
-  cleared: z.literal(true).describe('What was not delivered is dropped'),
+  cleared: z.literal(true).describe('Undelivered events are dropped'),
 })
 
 const [setWebhook, setOwnWebhook] = adminAndOwnEndpoints(ACCOUNT, {
@@ -80,17 +75,17 @@ const [setWebhook, setOwnWebhook] = adminAndOwnEndpoints(ACCOUNT, {
     optional: false,
     example: { url: 'https://example.com/hooks/weir', thresholds: ['20%', '5%'] },
   },
-  responses: okResponse('The webhook; `secret` is null where it was drawn before', WebhookWithSecret),
+  responses: okResponse('The webhook; `secret` is null if it is unchanged', WebhookWithSecret),
   admin: {
     id: 'setWebhook',
     route: `PUT ${PATH}`,
-    summary: 'Tell an address when the credits of an account run low',
+    summary: 'Set the webhook of an account',
     description: WEBHOOK_TEXT,
   },
   own: {
     id: 'setOwnWebhook',
     route: `PUT ${OWN_PATH}`,
-    summary: 'Tell an address when the credits of the account run low',
+    summary: 'Set the webhook',
     description: WEBHOOK_TEXT,
   },
   handle: async ({ account, by, body }, { meterOf, urlRefusal }) => {
@@ -104,8 +99,8 @@ const [setWebhook, setOwnWebhook] = adminAndOwnEndpoints(ACCOUNT, {
 const showWebhook = defineEndpoint({
   id: 'showWebhook',
   route: `GET ${PATH}`,
-  summary: 'The webhook of an account and what became of its events',
-  // The address may hold a secret.
+  summary: 'Show the webhook of an account and its events',
+  // The URL may contain a secret.
   role: 'owner',
   params: ACCOUNT_PARAMS,
   responses: okResponse('The webhook', Webhook),
@@ -121,13 +116,10 @@ const showWebhook = defineEndpoint({
 const ownWebhook = defineEndpoint({
   id: 'ownWebhook',
   route: `GET ${OWN_PATH}`,
-  summary: 'The webhook of the account and what became of its events',
-  description: `${MANAGE_ACCESS_TEXT} The address may hold a secret.`,
+  summary: 'Show the webhook and its events',
+  description: `${MANAGE_ACCESS_TEXT} The URL may contain a secret.`,
   auth: 'service',
-  responses: okResponse(
-    'The webhook',
-    z.object({ webhook: Webhook.nullable().describe('Null if the account has no webhook') }),
-  ),
+  responses: okResponse('The webhook', z.object({ webhook: Webhook.nullable().describe('Webhook; null: none') })),
   handle: async ({ identity: { account, keyHash } }, { keys, meterOf }) => {
     const caller = await managingKey(keys, keyHash)
     if (!caller.ok) return caller
@@ -137,13 +129,13 @@ const ownWebhook = defineEndpoint({
 })
 
 const [testWebhook, testOwnWebhook] = adminAndOwnEndpoints(ACCOUNT, {
-  responses: okResponse('What came of it', TestResult),
-  admin: { id: 'testWebhook', route: `POST ${PATH}/test`, summary: 'Send a test event now, once' },
+  responses: okResponse('The test result', TestResult),
+  admin: { id: 'testWebhook', route: `POST ${PATH}/test`, summary: 'Send a test event to the webhook of an account' },
   own: {
     id: 'testOwnWebhook',
     route: `POST ${OWN_PATH}test`,
-    summary: 'Send a test event to the account’s webhook now, once',
-    description: 'At most one every ten seconds.',
+    summary: 'Send a test event to the webhook',
+    description: 'At most one test every 10 s.',
     refusals: [404],
   },
   handle: async ({ account, by }, { meterOf }) => {
@@ -153,12 +145,12 @@ const [testWebhook, testOwnWebhook] = adminAndOwnEndpoints(ACCOUNT, {
 })
 
 const [clearWebhook, clearOwnWebhook] = adminAndOwnEndpoints(ACCOUNT, {
-  responses: okResponse('Cleared; what was not delivered is dropped', ClearResult),
-  admin: { id: 'clearWebhook', route: `DELETE ${PATH}`, summary: 'Tell nobody any more' },
+  responses: okResponse('The webhook is removed; undelivered events are dropped', ClearResult),
+  admin: { id: 'clearWebhook', route: `DELETE ${PATH}`, summary: 'Remove the webhook of an account' },
   own: {
     id: 'clearOwnWebhook',
     route: `DELETE ${OWN_PATH}`,
-    summary: 'Tell nobody any more of the account’s credits',
+    summary: 'Remove the webhook',
     refusals: [404],
   },
   handle: async ({ account }, { meterOf }) =>
