@@ -1,4 +1,4 @@
-// What must hold of the exchange after every block; answers what does not, in words.
+// Rules of the exchange that must hold after every block. Returns a description of each violation.
 
 import type { Exchange } from '../../src/devnet/exchange/exchange.ts'
 import { notional } from '../../src/devnet/exchange/fixed-point.ts'
@@ -6,7 +6,7 @@ import { MARKETS, OUTCOME_SIDES, TOKENS, USDC } from '../../src/devnet/exchange/
 import type { OrderBook } from '../../src/devnet/exchange/order-book.ts'
 import { ordersOf, type Wallet } from '../../src/devnet/exchange/wallet.ts'
 
-/** Every broken law; empty when all hold. */
+/** Every violation; empty if there is none. */
 export function audit(x: Exchange): string[] {
   return [...auditPositions(x), ...auditUsdc(x), ...auditTokens(x), ...auditBooks(x), ...auditVaults(x)]
 }

@@ -24,7 +24,7 @@ import { RebuiltBooks } from './rebuild.ts'
 const START = BigInt(Date.UTC(2026, 0, 2, 3, 4, 5)) * 1_000_000n
 const MS = 1_000_000n
 const HOUR = 3_600_000n * MS
-/** Streams with a line of every block. */
+/** Streams with one line per block. */
 const DENSE = STREAMS.filter((stream) => !SPARSE_STREAMS.some((sparse) => sparse === stream))
 const KEEP_BYTES = 64 * 1024 * 1024
 
@@ -77,7 +77,7 @@ function run(chain: Chain, blocks: number, from = START): void {
 describe('a kill', () => {
   it('at any place loses nothing and writes nothing twice', () => {
     run(Chain.open(options), 60)
-    // Killed between two streams, with a half line in a third; the only checkpoint is the one of height 0.
+    // Killed between two streams, with a partial line in a third. The only checkpoint is the one of height 0.
     const [fills, statuses, diffs, misc] = STREAMS.map((stream) => filesOf(join(options.data, stream))[0]!)
     dropLines(statuses!, 1)
     dropLines(diffs!, 2)
@@ -155,7 +155,10 @@ function dropLines(path: string, n: number): void {
   truncateSync(path, Buffer.byteLength(`${lines.slice(0, -n).join('\n')}\n`))
 }
 
-/** The streams have the heights 1 to `last` once, with one block time each, and the content of an engine that never stopped. */
+/**
+ * The streams have the heights 1 to `last` once, with one block time each, and the content of an engine that never
+ * stopped.
+ */
 function checkStreams(last: number): void {
   const engine = createEngine(options.seed, { fundingBlocks: options.fundingBlocks })
   const streams = STREAMS.map((stream) => linesOf(join(options.data, stream)))
@@ -217,7 +220,7 @@ describe('bytes', { timeout: 120_000 }, () => {
       const held = heights(streams[2]!).length
       if (held < before + 60) cuts++
       before = held
-      // Killed, and half a cut left over.
+      // Killed, with an incomplete truncation on disk.
       writeFileSync(join(streams[2]!, 'hourly.next'), '{"local')
       chain = Chain.open({ ...options, keepBytes })
     }
@@ -229,7 +232,7 @@ describe('bytes', { timeout: 120_000 }, () => {
 
   it('are trimmed under a reading feeder, which misses nothing', async () => {
     const chain = Chain.open({ ...options, keepBytes: 1024 * 1024 })
-    // The books fill: so many changes that only the last blocks stay.
+    // The order books fill: so many changes that only the last blocks are retained.
     run(chain, 60)
     const said: string[] = []
     const files = new NodeFiles(options.data)
@@ -239,7 +242,7 @@ describe('bytes', { timeout: 120_000 }, () => {
     for (let turn = 1; turn <= 25; turn++) {
       run(chain, 20, START + BigInt(turn * 100) * 70n * MS)
       inodes.add(statSync(filesOf(join(options.data, 'node_raw_book_diffs_by_block'))[0]!).ino)
-      // In the turns between it falls behind, by less than half of the bytes kept: what is cut off twice is gone.
+      // In the turns between, it falls behind by less than half of the retained bytes: data truncated twice is lost.
       for (let look = 0; turn % 3 === 1 && look < 12; look++) {
         await reader.pump(turn * 100_000 + look * 1_000)
         for (let next = reader.take(); next !== null; next = reader.take())
@@ -313,7 +316,7 @@ describe('a node as it is', () => {
   it('writes them again after a kill, and everything else once', () => {
     const before = Chain.open({ ...options, scale: rewriting })
     run(before, 40)
-    // Killed: nothing is closed. Its checkpoint is of height 0.
+    // Killed: nothing is closed. The only checkpoint is the one of height 0.
     const after = Chain.open({ ...options, scale: rewriting })
     expect(after.engine.height).toBe(40)
     expect(diffs()).toEqual([...range(1, 40), ...range(38, 40)])

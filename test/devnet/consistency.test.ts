@@ -15,7 +15,10 @@ const BLOCKS = 1_000
 class Accounts {
   readonly #amounts = new Map<string, bigint>()
   readonly #builderFees = new Map<string, bigint>()
-  /** Fills that do not start where the ones before them ended, or that do not say so. Outcome shares are also had by splitting. */
+  /**
+   * Fills that do not start at the position where the previous ones ended, or report another one. Splitting also gives
+   * outcome shares.
+   */
   readonly wrongStarts: string[] = []
 
   of(user: string, name: string): bigint {
@@ -30,7 +33,7 @@ class Accounts {
     this.#amounts.set(`${user} ${name}`, this.of(user, name) + amount)
   }
 
-  /** Trading and ledger first, then what a liquidation leaves, then funding: the order of a block. */
+  /** The order of a block: trading and ledger first, then the rest of a liquidation, then funding. */
   apply(block: DevnetBlock, backstop: string): void {
     for (const [user, fill] of block.fills) this.#fill(user, fill)
     for (const { inner } of block.miscEvents)
@@ -217,7 +220,8 @@ describe.each([2, 7, 19])('the exchange of seed %i', (seed) => {
         balances.map((one: { coin: string; total: string }) => [one.coin, one.total]),
       )
       const missing = (token: string) => amountOf(shown.get(token) ?? '0') - counted.of(user, token)
-      // Splitting USDC into both sides of an outcome is told by no event: both sides must have grown by what was paid.
+      // No event reports that USDC was split into both sides of an outcome: both sides must have grown by the amount
+      // paid.
       const split = missing('+40')
       expect([missing('+41'), missing('USDC'), missing('PURR'), missing('HFUN')], user).toEqual([split, -split, 0n, 0n])
     }

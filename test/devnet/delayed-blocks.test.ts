@@ -19,7 +19,7 @@ describe('delayed blocks', () => {
         for (let ms = 0n, made = 0; out.length < 100; ms += BigInt(step)) {
           while (made < 100 && BigInt(made) * BLOCK <= ms * MS) delayed.push(openBlock(++made, 0n), ms * MS)
           for (const height of heights(delayed.due(ms * MS))) {
-            // At most 578 - 324 ms, and the step in which it was seen.
+            // At most 578 - 324 ms, plus the step in which it was detected.
             expect(Number(ms) - (height - 1) * 69).toBeLessThanOrEqual(254 + 2 * step + 1)
             out.push(height)
           }

@@ -22,7 +22,7 @@ describe('conservation', () => {
     const engine = createEngine(seed, { fundingBlocks: 100 })
     for (let i = 0; i < 700; i++) {
       engine.step()
-      // Every block while the books fill, then every third: an imbalance does not heal.
+      // Every block while the order books fill, then every third: an imbalance does not disappear.
       if (i < 50 || i % 3 === 0) expect(audit(engine.exchange), `seed ${seed}, block ${engine.height}`).toEqual([])
     }
   })
@@ -92,7 +92,7 @@ describe('determinism', () => {
   })
 })
 
-/** Everything that may happen. */
+/** Every possible event. */
 const WANTED = [
   'Open Long,Open Short,Close Long,Close Short,Buy,Sell,Long > Short,Short > Long',
   'deposit,withdraw,internalTransfer,send,accountClassTransfer,spotTransfer,spotGenesis,rewardsClaim,liquidation',

@@ -13,7 +13,7 @@ const NOBODY: Address = `0x${'0'.repeat(40)}`
 const TRANSFER = parseAbiItem('event Transfer(address indexed from, address indexed to, uint256 value)')
 
 const engine = createEngine(5)
-// Three blocks of the exchange, which do not come in time with those of the chain.
+// Three blocks of the exchange, at other times than those of the chain.
 for (const afterMs of [400, 1_500, HEAD * 1_000 + 700]) {
   engine.step(BigInt(BEGAN_S * 1_000 + afterMs) * 1_000_000n)
 }

@@ -13,7 +13,7 @@ const fresh = createEngine(3)
 const engine = createEngine(3, { fundingBlocks: 200 })
 for (let i = 0; i < 2_000; i++) engine.step()
 const { tokens } = spotMeta(engine.exchange)
-/** What an example names that this exchange has not. */
+/** Names in an example that do not exist on this exchange. */
 const NAMES: Readonly<Record<string, object>> = { tokenDetails: { tokenId: tokens[1]!.tokenId } }
 
 const asked = CATALOGUE.filter((query) => upstreamTypesOf(query).includes(query.type))

@@ -14,7 +14,7 @@ let engine: Engine
 let last: DevnetBlock['fills'] = []
 /** Funding paid, by wallet. */
 const funding = new Map<string, unknown[]>()
-/** Fills of the blocks, by wallet, as the files have them. */
+/** Fills of the blocks in the files, by wallet. */
 const fills = new Map<string, NodeFill[]>()
 const users = () => engine.exchange.accounts.map(({ address: of }) => of)
 const address = (account: number) => engine.exchange.accounts[account]!.address
@@ -295,7 +295,7 @@ describe('names', () => {
 describe('candles', () => {
   it('are returned if they overlap the window, and paginate by the last end', () => {
     const engine = createEngine(5)
-    // Four minutes and more, in blocks half a second apart.
+    // More than four minutes, in blocks half a second apart.
     for (let i = 1; i <= 600; i++) engine.step(BigInt(i) * 500_000_000n + 1_770_000_000_000_000_000n)
     // biome-ignore lint/suspicious/noExplicitAny: looked at field by field
     const ask = (startTime: number, endTime?: number): any[] => {

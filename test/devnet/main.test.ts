@@ -34,7 +34,7 @@ function launch(...args: string[]): ChildProcess {
   return child
 }
 
-/** First line of standard output, or what standard error said instead. */
+/** First line of standard output, or the text of standard error instead. */
 function ready(child: ChildProcess): Promise<Ready> {
   return new Promise((resolve, reject) => {
     let errors = ''

@@ -13,7 +13,7 @@ import { queryOf } from '../../src/info/queries/catalogue.ts'
 
 const BLOCKS = 2_500
 let engine: Engine
-/** Answers of a moment at which each of these was seen. */
+/** Answers at a moment when each of these was seen. */
 const seen = new Map<string, ReturnType<typeof ask>>()
 
 // biome-ignore lint/suspicious/noExplicitAny: answers of many shapes, looked at field by field

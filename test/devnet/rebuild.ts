@@ -1,4 +1,4 @@
-// Books rebuilt from nothing but raw book diffs, the way any reader of the node's files does it.
+// Order books rebuilt only from raw book diffs, as any reader of the node's files does it.
 
 import { createHash } from 'node:crypto'
 import { compareDecimals, fromScaled, toScaled } from '../../src/core/decimal.ts'
@@ -16,7 +16,7 @@ interface Resting {
 export class RebuiltBooks {
   readonly #orders = new Map<number, Resting>()
 
-  /** Throws on a diff that does not fit what came before. */
+  /** Throws on a diff that contradicts the earlier ones. */
   apply(diffs: readonly NodeBookDiff[]): void {
     for (const { oid, coin, side, px, raw_book_diff: diff } of diffs) {
       const known = this.#orders.get(oid)

@@ -15,7 +15,7 @@ import { RebuiltBooks } from './rebuild.ts'
 
 const CROWD = MAINNET.crowd!
 
-/** The same with a hundredth of the orders, which is made in no time. */
+/** The same with a hundredth of the orders, which is created quickly. */
 const THIN: Scale = {
   ...MAINNET,
   crowd: {
@@ -73,7 +73,7 @@ const diffsOf = (engine: Engine): NodeBookDiff[] => {
   return [...rawDiffs, ...crowd.rawDiffs.map((text) => JSON.parse(text) as NodeBookDiff)]
 }
 
-/** What a node's snapshot file says at this moment, as diffs that make the same books. */
+/** Content of a node's snapshot file at this moment, as diffs that produce the same order books. */
 function snapshotDiffs({ exchange }: Engine): NodeBookDiff[] {
   const scanner = new SnapshotScanner()
   const coins = [...l4Snapshot(exchange, true, true)].flatMap((piece) => scanner.push(piece)).map(readCoin)
