@@ -73,15 +73,15 @@ test('event channels reject a coin without a book, uncharged, and accept one tha
   expect(world.log.slice(2)).toEqual(['charge', 'subscriptionResponse', 'trades'])
 })
 
-test('a key with a spent cap learns about its cap, before the ack and when a minute ends', async () => {
+test('a key whose spending limit is used gets an error with the limit, before the ack and when a minute ends', async () => {
   world.meter.cap = 1_500_000
   await world.subscribe({ type: 'allFills' })
   await world.subscribe({ type: 'trades', coin: 'BTC' })
-  const ofTheCap = { code: 'credits_exhausted', data: expect.stringContaining('cap') }
-  expect(world.frames.at(-1)).toMatchObject(ofTheCap)
+  const ofTheLimit = { code: 'credits_exhausted', data: expect.stringContaining('1.5') }
+  expect(world.frames.at(-1)).toMatchObject(ofTheLimit)
   await world.pass(65_000)
   expect(world.closed).toBe(4402)
-  expect(world.frames.at(-1)).toMatchObject(ofTheCap)
+  expect(world.frames.at(-1)).toMatchObject(ofTheLimit)
 })
 
 test('a charge without a reply is repeated with the same id', async () => {
