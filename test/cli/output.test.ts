@@ -46,7 +46,7 @@ describe('a value', () => {
     [CreditsValue, '-1', 'must not be negative'],
     [CreditsValue, '1e3', 'must be a number of credits'],
     [CapValue, 'all', 'or none'],
-    [GraceValue, '2592001', 'must be a whole number from 0 to 2592000'],
+    [GraceValue, '2592001', '2,592,000'],
     [DayValue, '2026-11-31', 'must be a UTC day such as'],
     [UrlValue, 'ftp://weir.example', 'https://weir'],
     [UrlValue, 'https://weir.example/admin', 'https://weir'],
