@@ -1,4 +1,4 @@
-// Whether a database on D1 has what its migrations make: a ledger can say "applied" of a file that was cut.
+// Compares a D1 database with the schema of its migrations. D1 can record a migration as applied that ran only in part.
 
 import { DatabaseSync } from 'node:sqlite'
 
@@ -8,32 +8,32 @@ export interface SchemaRow {
   readonly sql: string | null
 }
 
-/** Kept by SQLite, D1 and wrangler. */
+/** Tables of SQLite, D1 and wrangler. */
 const INTERNAL_NAMES = /^(?:sqlite_|_cf_|d1_migrations$)/
 export const SCHEMA_QUERY = 'SELECT type, name, sql FROM sqlite_master'
 
-/** A line for each table, column or index of `expected` that `found` lacks or has otherwise. What is more is nobody's fault. */
+/** One line for each table, column or index of `expected` that is missing or different in `found`. Extra ones are allowed. */
 export function schemaFaults(expected: readonly string[], found: readonly SchemaRow[]): string[] {
   const tablesFirst = found
     .filter(({ name }) => !INTERNAL_NAMES.test(name))
     .sort((a, b) => b.type.localeCompare(a.type))
-  const has = shapesOf(tablesFirst.map(({ sql }) => sql ?? ''))
-  return [...shapesOf(expected)].flatMap(([what, wanted]) => {
-    const shape = has.get(what)
-    if (shape === undefined) return [`no ${what}`]
-    const lacks = wanted.filter((part) => !shape.includes(part))
-    return lacks.length === 0 ? [] : [`${what} without ${lacks.join(', ')}`]
+  const actual = shapesOf(tablesFirst.map(({ sql }) => sql ?? ''))
+  return [...shapesOf(expected)].flatMap(([name, parts]) => {
+    const shape = actual.get(name)
+    if (shape === undefined) return [`no ${name}`]
+    const missing = parts.filter((part) => !shape.includes(part))
+    return missing.length === 0 ? [] : [`${name} without ${missing.join(', ')}`]
   })
 }
 
-/** By kind and name, the columns: of tables with type and constraints, of indexes in their order. */
+/** The columns by `type name`: of tables with their types and constraints, of indexes in order. */
 function shapesOf(statements: readonly string[]): Map<string, readonly string[]> {
   const database = new DatabaseSync(':memory:')
   for (const sql of statements) {
     try {
       database.exec(sql)
     } catch {
-      // What cannot be made here is not what was expected.
+      // A statement that fails leaves its object out, and the comparison reports it.
     }
   }
   const rows = database.prepare(SCHEMA_QUERY).all() as unknown as SchemaRow[]

@@ -1,5 +1,5 @@
-// What `npm run deploy` knows to be wrong before wrangler runs: all of it at once, each with what to do. Pure: it judges
-// the two wrangler files, and what the account said where somebody is logged in.
+// The checks of `npm run deploy` before wrangler runs. They report all faults at once, each with its fix.
+// Pure: the input is the wrangler files, and the state of the account if someone is logged in.
 
 import type * as z from 'zod'
 import { ArchiveSettings } from '../src/archive/archive/archive-settings.ts'
@@ -29,30 +29,30 @@ export interface GatewayConfig extends WorkerConfig {
   readonly routes?: readonly (string | { readonly pattern: string })[] | undefined
 }
 
-/** What is deployed: `first` is both where neither exists yet. */
+/** The Workers to deploy. `first`: all of them, and none exists yet. */
 export type Scope = 'both' | 'routes' | 'first'
 
 export interface DeployFacts {
   readonly gateway: GatewayConfig
   readonly live: WorkerConfig
-  /** All of them, by role. */
+  /** All Workers, by role. */
   readonly workers: Readonly<Record<WorkerRole, WorkerConfig>>
   readonly scope: Scope
   readonly isDryRun: boolean
-  /** Secrets of the environment, or of an earlier try, for the first deploy. */
+  /** Secrets for the first deploy, from the environment or from .secrets.json. */
   readonly given: Readonly<Record<string, string | undefined>>
-  /** Why the secrets that an earlier try kept cannot be used; null: they can, or there are none. */
+  /** Why .secrets.json cannot be used. Null if it can be used or does not exist. */
   readonly secretsFault: string | null
-  /** Null: nobody is logged in. */
+  /** Null if no one is logged in. */
   readonly account: AccountFacts | null
 }
 
 export interface AccountFacts {
-  /** Names of the gateway's secrets; null where it does not exist yet, or where that could not be read. */
+  /** Names of the gateway's secrets. Null if they could not be read. */
   readonly secrets: readonly string[] | 'no worker' | null
-  /** Migrations that databases lack, behind the name of the binding and a slash; null where that could not be read. */
+  /** Migrations not yet applied, as `BINDING/file`. Null if the databases could not be read. */
   readonly migrations: readonly string[] | null
-  /** What databases lack although their migrations are noted as applied, behind the name of the binding and a slash. */
+  /** Faults of a schema whose migrations are all recorded as applied, as `BINDING/fault`. */
   readonly schemaFaults: readonly string[]
 }
 
@@ -65,8 +65,8 @@ const error = (text: string): Finding => ({ level: 'error', text })
 const warning = (text: string): Finding => ({ level: 'warning', text })
 const note = (text: string): Finding => ({ level: 'note', text })
 
-const PAID_PLAN = note('The account needs the Workers Paid plan: docs/operators/reference/costs.md.')
-/** Cloudflare takes no larger variable. */
+const PAID_PLAN = note('The account needs the Workers Paid plan. See docs/operators/reference/costs.md.')
+/** Cloudflare refuses a larger variable. */
 const VARIABLE_MAX_BYTES = 5 * 1024
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/
 const HEX_ID = /^[0-9a-f]{32}$/
@@ -85,7 +85,7 @@ export function deployFindings(facts: DeployFacts): Finding[] {
     ...variableFindings('wrangler.toml', GatewaySettings, gateway.vars),
     ...variableFindings('wrangler.live.toml', ArchiveSettings.extend(SinkSettings.shape), live.vars),
     ...variableFindings(WORKERS.sql, SqlSettings, sql.vars),
-    ...disagreements(gateway, live, sql).map((line) => error(`${line}. Write the same into both files.`)),
+    ...disagreements(gateway, live, sql).map((line) => error(`${line}. Set the same value in both files.`)),
     ...ROLES.flatMap((role) => openSettings(WORKERS[role], facts.workers[role])).map((line) => error(`${line}.`)),
     ...ownHostFindings(gateway),
     ...sourceFindings(gateway.vars.UPSTREAMS),
@@ -97,7 +97,7 @@ export function deployFindings(facts: DeployFacts): Finding[] {
   ]
 }
 
-/** Pipelines of customers send to hosts that the objects do not know for the operator's. */
+/** Customers' pipelines must not send to the operator's own hosts, so PUBLIC_URL and OWN_ZONES must cover every route. */
 function ownHostFindings({ vars, routes = [] }: GatewayConfig): Finding[] {
   const settings = GatewaySettings.safeParse(vars)
   if (!settings.success) return []
@@ -107,7 +107,7 @@ function ownHostFindings({ vars, routes = [] }: GatewayConfig): Finding[] {
     .filter((host) => !isWithin(host, own))
     .map((host) =>
       error(
-        `routes: ${host} is of no domain that PUBLIC_URL or OWN_ZONES names, and pipelines of customers would reach its zone. Write the zone into OWN_ZONES of both files.`,
+        `routes: neither PUBLIC_URL nor OWN_ZONES covers ${host}, so customers' pipelines could send to its zone. Add the zone to OWN_ZONES in both files.`,
       ),
     )
 }
@@ -116,100 +116,100 @@ function regionFindings({ vars }: GatewayConfig): Finding[] {
   if (vars.FEED_REGION !== '') return []
   return [
     warning(
-      'FEED_REGION is empty: log and hubs stay wherever they are first asked for: docs/operators/guides/choose-a-region.md.',
+      'FEED_REGION is empty. Cloudflare creates the log and the hubs near the first request, and they stay there. See docs/operators/guides/choose-a-region.md.',
     ),
   ]
 }
 
 function databaseFindings({ binding, database_name: name, database_id: id }: GatewayConfig['d1_databases'][number]) {
-  const fix = `run "npm run wrangler -- d1 create ${name}" and write the id that it prints under [[d1_databases]].`
+  const fix = `Run "npm run wrangler -- d1 create ${name}" and copy the id it prints to [[d1_databases]].`
   if (id === undefined)
     return [
-      error(`${binding} has no database_id; wrangler would take one of that name, or make one without tables: ${fix}`),
+      error(`${binding} has no database_id. Wrangler would use a database of that name or create one without tables. ${fix}`),
     ]
-  return UUID.test(id) ? [] : [error(`database_id ${JSON.stringify(id)} of ${binding} is no id: ${fix}`)]
+  return UUID.test(id) ? [] : [error(`database_id ${JSON.stringify(id)} of ${binding} is not a valid id. ${fix}`)]
 }
 
 function namespaceFindings({ binding, id }: GatewayConfig['kv_namespaces'][number]) {
-  const fix = `run "npm run wrangler -- kv namespace create ${binding}" and write the id that it prints under [[kv_namespaces]].`
-  if (id === undefined) return [error(`${binding} has no id; wrangler would make a new namespace: ${fix}`)]
-  return HEX_ID.test(id) ? [] : [error(`id ${JSON.stringify(id)} of ${binding} is no id: ${fix}`)]
+  const fix = `Run "npm run wrangler -- kv namespace create ${binding}" and copy the id it prints to [[kv_namespaces]].`
+  if (id === undefined) return [error(`${binding} has no id. Wrangler would create a new namespace. ${fix}`)]
+  return HEX_ID.test(id) ? [] : [error(`id ${JSON.stringify(id)} of ${binding} is not a valid id. ${fix}`)]
 }
 
 function variableFindings(file: string, schema: z.ZodObject, vars: object): Finding[] {
   const parsed = parseWith(schema.strict(), vars)
   if (parsed.ok) return []
   return parsed.error.map(({ path: name, message }) => {
-    if (!(name in schema.shape)) return warning(`${file}: ${name} is no variable of Weir (${message}).`)
+    if (!(name in schema.shape)) return warning(`${file}: ${name} is not a variable of Weir (${message}).`)
     const missing = name in vars ? '' : 'is missing: it '
     return error(`${file}: ${message.startsWith(`${name} `) ? '' : `${name} ${missing}`}${message}.`)
   })
 }
 
-/** The code knows what it is bound to by these names; wrangler's own proposals have others. */
+/** The code uses these binding names. Wrangler proposes other ones. */
 function bindingFindings({ d1_databases: databases, kv_namespaces: namespaces }: GatewayConfig): Finding[] {
-  const wanted = [
+  const bindings = [
     { name: 'ACCOUNTS', of: databases, table: 'd1_databases' },
     { name: 'KEYS', of: namespaces, table: 'kv_namespaces' },
   ]
-  const missing = wanted.filter(({ name, of }) => of.filter(({ binding }) => binding === name).length !== 1)
+  const missing = bindings.filter(({ name, of }) => of.filter(({ binding }) => binding === name).length !== 1)
   return missing.map(({ name, of, table }) => {
     const has = of.map(({ binding }) => binding).join(', ') || 'none'
     return error(
-      `wrangler.toml must have one [[${table}]] with binding = "${name}", and has ${has}: only ids are yours.`,
+      `wrangler.toml must have one [[${table}]] with binding = "${name}", but its bindings are: ${has}. Change only the ids, not the binding names.`,
     )
   })
 }
 
-/** Half of it would archive nothing, and say nothing. */
+/** With only one of the two bindings, nothing would be archived and no error would show. */
 function archiveFindings({ d1_databases: databases, r2_buckets: buckets = [] }: GatewayConfig): Finding[] {
   const hasRows = databases.some(({ binding }) => binding === 'HISTORY')
   const hasObjects = buckets.some(({ binding }) => binding === 'ARCHIVE')
   if (hasRows === hasObjects) return []
   const lacks = hasRows ? '[[r2_buckets]] with binding = "ARCHIVE"' : '[[d1_databases]] with binding = "HISTORY"'
-  return [error(`The archive lacks its ${lacks}: write both tables into both files, or none of the four.`)]
+  return [error(`The archive needs ${lacks}. Add both tables to both files, or remove them from both.`)]
 }
 
-/** What is no list of sources was already found wrong as a variable. */
+/** An invalid UPSTREAMS is reported by `variableFindings`. */
 function sourceFindings(upstreams: unknown): Finding[] {
   const parsed = typeof upstreams === 'string' ? parseSources(upstreams) : null
   if (!parsed?.ok) return []
   const sources = parsed.value
-  const asking = CATALOGUE.filter(usesUpstream)
+  const upstreamQueries = CATALOGUE.filter(usesUpstream)
   if (sources.length === 0)
     return [
       warning(
-        `UPSTREAMS is empty: only ${CATALOGUE.length - asking.length} of ${CATALOGUE.length} info types answer, those of own books and own history.`,
+        `UPSTREAMS is empty: only ${CATALOGUE.length - upstreamQueries.length} of ${CATALOGUE.length} info types work: those answered from Weir's own books and history.`,
       ),
     ]
   const isLarge = new TextEncoder().encode(String(upstreams)).length > VARIABLE_MAX_BYTES
   return [
-    ...(isLarge ? [error(`UPSTREAMS is larger than ${VARIABLE_MAX_BYTES} bytes, which Cloudflare refuses.`)] : []),
+    ...(isLarge ? [error(`UPSTREAMS is larger than ${VARIABLE_MAX_BYTES} bytes, the limit of Cloudflare.`)] : []),
     ...sources.flatMap(addressFindings),
-    ...typeFindings(sources, asking.flatMap(upstreamTypesOf)),
+    ...typeFindings(sources, upstreamQueries.flatMap(upstreamTypesOf)),
   ]
 }
 
 function addressFindings({ name, url }: UpstreamSource): Finding[] {
   const why = unreachableReason(new URL(url).hostname)
-  const fix = 'Give it a host name, such as that of a tunnel.'
-  if (why !== null) return [error(`Source ${JSON.stringify(name)}: no Worker can reach ${url}, ${why}. ${fix}`)]
+  const fix = 'Use a public host name, for example that of a tunnel.'
+  if (why !== null) return [error(`Source ${JSON.stringify(name)}: a Worker cannot reach ${url}. ${why} ${fix}`)]
   const isBare = new URL(url).pathname === '/'
-  return isBare ? [warning(`Source ${JSON.stringify(name)}: ${url} has no path; nodes answer at /info.`)] : []
+  return isBare ? [warning(`Source ${JSON.stringify(name)}: ${url} has no path. Nodes answer at /info.`)] : []
 }
 
-/** What is no variable was already found wrong. */
+/** Invalid variables are reported by `variableFindings`. */
 function sellingFindings(vars: object): Finding[] {
   const settings = GatewaySettings.safeParse(vars)
   if (!settings.success) return []
   const isLogged = settings.data.SIGNUP === 'log'
   return [
     ...missingDependencies(settings.data).map((missing) => error(`wrangler.toml: ${missing}.`)),
-    ...(isLogged ? [warning('SIGNUP is "log": whoever reads the log can open the accounts of others.')] : []),
+    ...(isLogged ? [warning('SIGNUP is "log": anyone who can read the log can sign in to customers\' accounts.')] : []),
   ]
 }
 
-/** Secrets that variables make needed. */
+/** Secrets that the variables require. */
 function sellingSecrets(vars: Readonly<Record<string, unknown>>): string[] {
   const { CHECKOUT, SIGNUP, SIGNUP_SETTINGS } = vars
   const terms = GatewaySettings.shape.SIGNUP_SETTINGS.safeParse(SIGNUP_SETTINGS)
@@ -221,7 +221,7 @@ function sellingSecrets(vars: Readonly<Record<string, unknown>>): string[] {
   ]
 }
 
-/** Addresses of nodes may hold keys: they are not shown. */
+/** URLs of nodes can contain keys, so only their host is shown. */
 function chainFindings(variable: unknown): Finding[] {
   const chains = typeof variable === 'string' ? parseChains(variable) : null
   if (!chains?.ok) return []
@@ -231,28 +231,28 @@ function chainFindings(variable: unknown): Finding[] {
       const why = unreachableReason(hostname)
       return why === null
         ? []
-        : [error(`RPC_CHAINS: no Worker can reach ${hostname} of ${JSON.stringify(name)}, ${why}.`)]
+        : [error(`RPC_CHAINS: a Worker cannot reach ${hostname} of ${JSON.stringify(name)}. ${why}`)]
     }),
   )
 }
 
-/** Why a Worker cannot reach this host, as a URL has it; null where nothing speaks against it. */
+/** Why a Worker cannot reach the host of a URL. Null if no reason is known. */
 function unreachableReason(host: string): string | null {
-  if (/^\[|^[\d.]+$/.test(host)) return 'an address: Workers fetch from host names alone'
+  if (/^\[|^[\d.]+$/.test(host)) return 'It is an IP address, and Workers need a host name.'
   const isPrivate = !host.includes('.') || /\.(?:local|localhost|internal|lan|home\.arpa)\.?$/.test(host)
-  return isPrivate ? 'a name of a private network' : null
+  return isPrivate ? 'It is a name on a private network.' : null
 }
 
-function typeFindings(sources: readonly UpstreamSource[], asked: readonly string[]): Finding[] {
-  const known = new Set([...asked, LAG_TYPE, 'perpDexs'])
+function typeFindings(sources: readonly UpstreamSource[], queriedTypes: readonly string[]): Finding[] {
+  const known = new Set([...queriedTypes, LAG_TYPE, 'perpDexs'])
   const unknown = new Set(sources.flatMap(({ types = [] }) => types).filter((type) => !known.has(type)))
-  const unserved = new Set(asked.filter((type) => sourcesFor(sources, type).length === 0))
+  const unserved = new Set(queriedTypes.filter((type) => sourcesFor(sources, type).length === 0))
   return [
     ...[...unknown].map((type) =>
-      warning(`UPSTREAMS names ${JSON.stringify(type)}, which no source is ever asked for.`),
+      warning(`UPSTREAMS names ${JSON.stringify(type)}, a type that Weir never requests from a source.`),
     ),
     ...(unserved.size > 0
-      ? [warning(`No source serves ${nameList([...unserved])}: one without "types" serves all.`)]
+      ? [warning(`No source serves ${nameList([...unserved])}. A source without "types" serves every type.`)]
       : []),
   ]
 }
@@ -265,8 +265,8 @@ function accountFindings({ gateway, scope, isDryRun, account }: DeployFacts): Fi
   const required = gateway.secrets?.required ?? []
   if (account === null)
     return isDryRun
-      ? [note(`Not logged in: migrations and the secrets ${required.join(', ')} of the account were not looked at.`)]
-      : [error('Not logged in: run "npm run wrangler -- login", or set a CLOUDFLARE_API_TOKEN that is valid.')]
+      ? [note(`Not logged in: migrations and the secrets ${required.join(', ')} were not checked.`)]
+      : [error('Not logged in. Run "npm run wrangler -- login" or set a valid CLOUDFLARE_API_TOKEN.')]
   return [
     ...secretFindings(gateway, scope, account.secrets),
     ...migrationFindings(account.migrations),
@@ -276,51 +276,52 @@ function accountFindings({ gateway, scope, isDryRun, account }: DeployFacts): Fi
 
 function secretFindings(gateway: GatewayConfig, scope: Scope, set: AccountFacts['secrets']): Finding[] {
   const unread = 'The secrets of the account could not be read'
-  if (set === null) return [scope === 'first' ? error(`${unread}: try again.`) : warning(`${unread}: not checked.`)]
+  if (set === null) return [scope === 'first' ? error(`${unread}. Try again.`) : warning(`${unread}, so they were not checked.`)]
   if (scope === 'first' && set === 'no worker') return []
   if (scope === 'first' && set.length === 0)
     return [
       error(
-        `The account has a Worker ${gateway.name} without secrets, which is not of an earlier try: it would be overwritten. Delete it, or choose another "name" in wrangler.toml, and the same under [[services]] of wrangler.live.toml.`,
+        `The account already has a Worker ${gateway.name} without secrets, so an earlier "--first" did not create it, and this deploy would overwrite it. Delete it, or set another "name" in wrangler.toml and in [[services]] of wrangler.live.toml.`,
       ),
     ]
   if (set === 'no worker')
-    return [error(`The Worker ${gateway.name} does not exist yet: "npm run deploy -- --first" makes both.`)]
+    return [error(`The Worker ${gateway.name} does not exist yet. Run "npm run deploy -- --first" to create all Workers.`)]
   const needed = [...(gateway.secrets?.required ?? []), ...sellingSecrets(gateway.vars)]
   const missing = needed.filter((name) => !set.includes(name))
-  return missing.map((name) => error(`Secret ${name} is not set: run "npm run wrangler -- secret put ${name}".`))
+  return missing.map((name) => error(`The secret ${name} is not set. Run "npm run wrangler -- secret put ${name}".`))
 }
 
-/** Whether the gateway has secrets already: the first deploy then leaves them as they are. */
+/** Whether the gateway has secrets already. The first deploy then keeps them. */
 export function hasSecrets(set: AccountFacts['secrets']): boolean {
   return set !== null && set !== 'no worker' && set.length > 0
 }
 
 function migrationFindings(migrations: AccountFacts['migrations']): Finding[] {
-  if (migrations === null) return [warning('The migrations of the databases could not be read: they were not checked.')]
+  if (migrations === null) return [warning('The migrations of the databases could not be read, so they were not checked.')]
   const lacking = Map.groupBy(migrations, (one) => one.split('/')[0]!)
   return [...lacking].map(([database, names]) => {
-    const fix = `run "npm run wrangler -- d1 migrations apply ${database} --remote".`
-    return error(`${database} lacks ${names.map((name) => name.slice(database.length + 1)).join(', ')}: ${fix}`)
+    const fix = `Run "npm run wrangler -- d1 migrations apply ${database} --remote".`
+    const files = names.map((name) => name.slice(database.length + 1)).join(', ')
+    return error(`${database} needs the migrations ${files}. ${fix}`)
   })
 }
 
 function schemaFinding(fault: string): Finding {
   const database = fault.slice(0, fault.indexOf('/'))
-  const what = fault.slice(fault.indexOf('/') + 1)
+  const schemaFault = fault.slice(fault.indexOf('/') + 1)
   return error(
-    `${database} has ${what}, although its migrations are noted as applied. Where nothing is stored yet, delete the database and make it anew; else compare it with schemas/d1/${database.toLowerCase()}.`,
+    `${database} has ${schemaFault}, although all its migrations are recorded as applied. If it stores nothing yet, delete and create it again. Otherwise compare it with schemas/d1/${database.toLowerCase()}.`,
   )
 }
 
 function givenSecrets(given: DeployFacts['given']): Finding[] {
   return Object.entries(given).flatMap(([name, value]) => {
     const why = value === undefined ? null : secretFault(value)
-    return why === null ? [] : [error(`${name} of the environment or .secrets.json ${why}.`)]
+    return why === null ? [] : [error(`${name} from the environment or .secrets.json ${why}.`)]
   })
 }
 
 function secretFault(value: string): string | null {
-  if (value.length < SECRET_MIN_LENGTH) return `has less than ${SECRET_MIN_LENGTH} characters`
+  if (value.length < SECRET_MIN_LENGTH) return `has fewer than ${SECRET_MIN_LENGTH} characters`
   return TOKEN.test(value) ? null : INVALID_TOKEN_MESSAGE
 }

@@ -1,5 +1,5 @@
-// What a deploy would do, as `--dry-run` prints it: all of it, also where ids, secrets or the login are missing, each with
-// the command that makes it. Pure.
+// The plan that `npm run deploy -- --dry-run` prints: Workers, stores, tables and secrets.
+// An id, secret or login that is missing is listed with the command that creates it. Pure.
 
 import type { DeployFacts, GatewayConfig } from './deploy-checks.ts'
 import type { WorkerConfig } from './worker-agreement.ts'
@@ -22,7 +22,7 @@ export function deployPlan(facts: PlanFacts): string[] {
   )
 }
 
-/** The first time the live Worker goes twice: it and the gateway name each other. */
+/** The first deploy sends the live Worker twice, because it and the gateway bind each other. */
 function workerLines({ workers, scope }: PlanFacts): string[] {
   const { gateway, live } = workers
   const all = ROLES.map((role) => ({ role, note: '' }))
@@ -39,7 +39,7 @@ function workerLines({ workers, scope }: PlanFacts): string[] {
   }[scope]
   const lines = steps.map(({ role, note }, at) => `  ${at + 1}. ${workers[role].name} (${WORKERS[role]})${note}`)
   const address = gateway.routes?.length ? JSON.stringify(gateway.routes) : `https://${gateway.name}.<you>.workers.dev`
-  return [...lines, `  ${gateway.name} answers at ${address}; ${live.name} has no address.`]
+  return [...lines, `  ${gateway.name} answers at ${address}. ${live.name} has no public address.`]
 }
 
 function storeLines({ d1_databases: databases, kv_namespaces: namespaces, r2_buckets: buckets = [] }: GatewayConfig) {
@@ -50,24 +50,24 @@ function storeLines({ d1_databases: databases, kv_namespaces: namespaces, r2_buc
     ...namespaces.map(({ binding, id }) => storeLine(`KV ${binding}`, id, `kv namespace create ${binding}`)),
     ...buckets.map(
       ({ binding, bucket_name: name }) =>
-        `  R2 ${name} (${binding}): where it is not there yet, npm run wrangler -- r2 bucket create ${name}`,
+        `  R2 ${name} (${binding}): if it does not exist, run npm run wrangler -- r2 bucket create ${name}`,
     ),
   ]
 }
 
-function storeLine(what: string, id: string | undefined, command: string): string {
-  return `  ${what}: ${id === undefined ? `no id; npm run wrangler -- ${command}` : `id ${id}`}`
+function storeLine(store: string, id: string | undefined, command: string): string {
+  return `  ${store}: ${id === undefined ? `no id. Run npm run wrangler -- ${command}` : `id ${id}`}`
 }
 
 function migrationLine({ gateway, account, files }: PlanFacts, database: string): string {
   const names = files[database] ?? []
   const apply = `npm run wrangler -- d1 migrations apply ${database} --remote`
-  const isThere = gateway.d1_databases.some(({ binding, database_id: id }) => binding === database && id !== undefined)
-  const lacking = isThere && account?.migrations?.filter((one) => one.startsWith(`${database}/`))
-  if (!lacking) return `  ${database}: not looked at; ${apply} applies what is missing of ${names.join(', ')}`
+  const exists = gateway.d1_databases.some(({ binding, database_id: id }) => binding === database && id !== undefined)
+  const lacking = exists && account?.migrations?.filter((one) => one.startsWith(`${database}/`))
+  if (!lacking) return `  ${database}: not checked. To apply ${names.join(', ')}, run ${apply}`
   if (lacking.length === 0) return `  ${database}: all ${names.length} migrations are applied`
   const missing = lacking.map((one) => one.slice(database.length + 1))
-  return `  ${database}: ${apply} applies ${missing.join(', ')}`
+  return `  ${database}: ${missing.join(', ')} not applied. Run ${apply}`
 }
 
 function secretLines({ gateway, scope, given, account }: PlanFacts): string[] {
@@ -76,7 +76,7 @@ function secretLines({ gateway, scope, given, account }: PlanFacts): string[] {
     const isSet = Array.isArray(set) && set.includes(name)
     if (isSet) return `  ${name}: set`
     if (scope === 'first')
-      return `  ${name}: ${given[name] === undefined ? 'drawn' : 'of the environment or .secrets.json'}, unless it is set already`
-    return `  ${name}: ${set === undefined || set === null ? 'not looked at' : 'not set'}; npm run wrangler -- secret put ${name}`
+      return `  ${name}: ${given[name] === undefined ? 'a new random value' : 'from the environment or .secrets.json'}, unless it is already set`
+    return `  ${name}: ${set === undefined || set === null ? 'not checked' : 'not set'}. Run npm run wrangler -- secret put ${name}`
   })
 }

@@ -1,8 +1,8 @@
-// `npm run deploy`: all Workers, one that others bind before them (workers.ts); `--routes` the gateway alone, which drops
-// no socket. Looks before it starts (deploy-checks.ts) and stops where anything is wrong; a dry run tells what it would
-// do (deploy-plan.ts), and goes on to build.
-// Gateway and live name each other, which Cloudflare refuses while neither exists: `--first` deploys live without its binding to
-// the gateway, then the gateway with its secrets, which wrangler wants with the first deploy, then live again, whole.
+// `npm run deploy` deploys all Workers in the order of workers.ts: a Worker follows those it binds. `--routes` deploys the
+// gateway alone and closes no WebSocket. The checks of deploy-checks.ts run first, and a fault stops the deploy.
+// `--dry-run` prints the plan (deploy-plan.ts), checks and builds.
+// Gateway and live Worker bind each other, and Cloudflare refuses a binding to a Worker that does not exist. `--first` therefore
+// deploys live without that binding, then the gateway with its secrets, then live again with it.
 
 import { execFile, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -33,25 +33,25 @@ const { gateway: GATEWAY, live: LIVE } = WORKERS
 const FIRST = 'wrangler.first.toml'
 const SECRETS = '.secrets.json'
 const PROBE_MS = 30_000
-/** What wrangler tells programs of a deployment. */
+/** The file to which wrangler writes its records of a deployment. */
 const OUTPUT = '.wrangler.deployed.ndjson'
 const env: NodeJS.ProcessEnv = { ...process.env, WRANGLER_SEND_METRICS: 'false', WRANGLER_HIDE_BANNER: 'true' }
 
-const DEPLOY = program('npm run deploy --', 'all Workers: live sockets drop within five minutes', [
+const DEPLOY = program('npm run deploy --', 'deploys all Workers; WebSockets close within 5 minutes', [
   '',
   '--routes --dry-run',
 ])
-  .option('--routes', 'the gateway alone: no socket drops')
-  .option('--first', 'all, where none exists yet, with secrets of the environment or new ones')
-  .option('--dry-run', 'says what it would do, checks and builds, and changes nothing')
-  .option('--message <text>', 'what Cloudflare notes of the deployment')
-  .option('--tag <text>', 'the same, as a tag')
+  .option('--routes', 'deploys only the gateway; no WebSocket closes')
+  .option('--first', 'deploys all Workers for the first time, with secrets from the environment or new ones')
+  .option('--dry-run', 'prints the plan, checks and builds, and deploys nothing')
+  .option('--message <text>', 'the message of the deployment at Cloudflare')
+  .option('--tag <text>', 'the tag of the deployment at Cloudflare')
 const options = commandLine(DEPLOY).opts()
-if (options.routes && options.first) failUsage(DEPLOY, '--first deploys all Workers: leave out --routes')
+if (options.routes && options.first) failUsage(DEPLOY, '--first deploys all Workers. Remove --routes')
 const scope: Scope = options.first ? 'first' : options.routes ? 'routes' : 'both'
 const isDryRun = options.dryRun === true
 
-/** Rows of a database, as `d1 execute --json` prints them. */
+/** The output of `wrangler d1 execute --json`. */
 const QueryRows = z.array(z.looseObject({ results: z.array(z.looseObject({ name: z.string() })) }))
 const Schema = z.array(z.object({ type: z.string(), name: z.string(), sql: z.string().nullable() }))
 
@@ -74,23 +74,23 @@ async function main(): Promise<void> {
   printFindings(findings)
   if (errors.length > 0 && !isDryRun) exitWithCount(errors, 'nothing was deployed')
   if (scope === 'both')
-    console.error('All Workers: live sockets drop within five minutes. "npm run deploy -- --routes" drops none.')
+    console.error('Deploying all Workers. WebSockets close within 5 minutes. "npm run deploy -- --routes" closes none.')
   await buildPages(process.cwd())
   if (scope === 'first') deployFirst(gateway.name, hasSecrets(account?.secrets ?? null) ? [] : secretsFile(given))
   for (const role of ROLES) if (role !== 'gateway' && scope === 'both') deploy(WORKERS[role])
   if (scope !== 'first') deploy(GATEWAY)
   else if (!isDryRun) console.error(await probeGateway(gateway))
   if (errors.length === 0) return
-  // They stand above all that wrangler said.
+  // Repeated here, because the output of wrangler follows the first list.
   printFindings(errors)
-  exitWithCount(errors, 'a deploy stops before it begins')
+  exitWithCount(errors, 'a deploy would stop here')
 }
 
-/** Log and hubs are made where they are first asked for, and stay there: so they are asked for at once. */
+/** Cloudflare creates the log and the hubs near the first request, and they stay there. This is the first request. */
 async function probeGateway({ name = '', vars }: GatewayConfig): Promise<string> {
   const address = addressOf(readFileSync(OUTPUT, 'utf8'), name)
   if (address === null)
-    return 'The address of the gateway is not known: open its /status once, which makes log and hubs.'
+    return 'The address of the gateway is unknown. Open its /status once to create the log and the hubs.'
   const status = async (url: string) => {
     try {
       return await (await fetch(url, { signal: AbortSignal.timeout(PROBE_MS) })).text()
@@ -116,23 +116,23 @@ function printFindings(findings: readonly Finding[]): void {
 }
 
 function exitWithCount({ length }: readonly Finding[], consequence: string): never {
-  console.error(`${length === 1 ? 'One thing is' : `${length} things are`} wrong: ${consequence}.`)
+  console.error(`${length === 1 ? '1 error' : `${length} errors`}: ${consequence}.`)
   process.exit(1)
 }
 
-/** What the account says of the gateway; null where nobody is logged in. Only reads. */
+/** The state of the gateway in the account. Null if no one is logged in. Only reads. */
 async function readAccount({ d1_databases: databases }: GatewayConfig): Promise<AccountFacts | null> {
   const [login, secrets, tables] = await Promise.all([
     runWrangler('whoami', '--json'),
     runWrangler('secret', 'list', '-c', GATEWAY),
     Promise.all(databases.filter(({ database_id: id }) => id !== undefined).map(readDatabase)),
   ])
-  // One that was cut off by its time may end well, and has said nothing.
-  if (!login.ok || !/"loggedIn":\s*true/.test(login.said)) return null
+  // A command that timed out can exit 0 without output.
+  if (!login.ok || !/"loggedIn":\s*true/.test(login.output)) return null
   return {
     secrets: secrets.ok
-      ? secretNames(secrets.said)
-      : /not found|does not exist/i.test(secrets.said)
+      ? secretNames(secrets.output)
+      : /not found|does not exist/i.test(secrets.output)
         ? 'no worker'
         : null,
     migrations: tables.includes(null) ? null : tables.flatMap((one) => one?.lacking ?? []),
@@ -142,49 +142,49 @@ async function readAccount({ d1_databases: databases }: GatewayConfig): Promise<
 
 type Database = GatewayConfig['d1_databases'][number]
 
-/** The files that make a database, in their order. */
+/** The migration files of a database, in order. */
 function migrationsOf({ migrations_dir: folder = '' }: Database) {
   const names = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.sql')) : []
   return { names: names.sort(), texts: () => names.map((name) => readFileSync(join(folder, name), 'utf8')) }
 }
 
-/** What it lacks, each behind the name of its binding; null where that could not be read. */
+/** Missing migrations and schema faults, as `BINDING/text`. Null if the database could not be read. */
 async function readDatabase(database: Database) {
   const { binding } = database
   const { names, texts } = migrationsOf(database)
   const command = `${SCHEMA_QUERY}; SELECT name FROM d1_migrations`
-  const said = await runWrangler('d1', 'execute', binding, '--remote', '--json', '-c', GATEWAY, '--command', command)
-  const behind = (list: readonly string[]) => list.map((one) => `${binding}/${one}`)
-  if (!said.ok) return /no such table: d1_migrations/.test(said.said) ? { lacking: behind(names), faults: [] } : null
+  const result = await runWrangler('d1', 'execute', binding, '--remote', '--json', '-c', GATEWAY, '--command', command)
+  const withBinding = (list: readonly string[]) => list.map((one) => `${binding}/${one}`)
+  if (!result.ok) return /no such table: d1_migrations/.test(result.output) ? { lacking: withBinding(names), faults: [] } : null
   try {
-    const [schema, applied] = QueryRows.parse(JSON.parse(said.said.slice(said.said.indexOf('['))))
+    const [schema, applied] = QueryRows.parse(JSON.parse(result.output.slice(result.output.indexOf('['))))
     const lacking = names.filter((name) => !applied!.results.some((row) => row.name === name))
     const faults = lacking.length > 0 ? [] : schemaFaults(texts(), Schema.parse(schema!.results))
-    return { lacking: behind(lacking), faults: behind(faults) }
+    return { lacking: withBinding(lacking), faults: withBinding(faults) }
   } catch {
     return null
   }
 }
 
-function secretNames(said: string): readonly string[] | null {
+function secretNames(output: string): readonly string[] | null {
   try {
-    const list = z.array(z.object({ name: z.string() })).parse(JSON.parse(said.slice(said.indexOf('['))))
+    const list = z.array(z.object({ name: z.string() })).parse(JSON.parse(output.slice(output.indexOf('['))))
     return list.map(({ name }) => name)
   } catch {
     return null
   }
 }
 
-/** What wrangler answers to a question, without a terminal to ask back on. */
-async function runWrangler(...args: string[]): Promise<{ readonly ok: boolean; readonly said: string }> {
+/** Runs wrangler without a terminal and returns its output. */
+async function runWrangler(...args: string[]): Promise<{ readonly ok: boolean; readonly output: string }> {
   try {
-    // With a quieter log it would print no answer.
+    // At a quieter log level wrangler prints no result.
     const options = { env: { ...env, WRANGLER_LOG: 'log' }, timeout: PROBE_MS, maxBuffer: 16 * 1024 * 1024 }
     const { stdout } = await promisify(execFile)(process.execPath, [WRANGLER, ...args], options)
-    return { ok: true, said: stdout }
+    return { ok: true, output: stdout }
   } catch (error) {
     const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string }
-    return { ok: false, said: `${stdout}${stderr}` }
+    return { ok: false, output: `${stdout}${stderr}` }
   }
 }
 
@@ -200,31 +200,31 @@ function deployFirst(gateway: string | undefined, withSecrets: readonly string[]
   deploy(LIVE)
 }
 
-/** Arguments that send the secrets of a file: those given, and new ones for the others. */
+/** Writes the secrets, given or new, to a file and returns the arguments that send it. */
 function secretsFile(given: Readonly<Record<string, string | undefined>>): string[] {
   if (isDryRun) return []
   const secrets = Object.entries(given).map(([name, value]) => [name, value ?? randomBytes(24).toString('hex')])
   writeAtomically(SECRETS, `${JSON.stringify(Object.fromEntries(secrets), null, 2)}\n`)
-  console.error(`The gateway's secrets stand in ${SECRETS} (mode 0600, not in git): keep a copy elsewhere.`)
+  console.error(`The gateway's secrets are in ${SECRETS} (mode 0600, not in git). Keep a copy elsewhere.`)
   return ['--secrets-file', SECRETS]
 }
 
-/** Those of an earlier try; a file that is damaged may hold the one copy, and nothing is done then. */
+/** The secrets of an earlier try. A damaged file is a fault, because it can be the only copy. */
 function readSecrets(): { readonly secrets: Readonly<Record<string, string>>; readonly fault: string | null } {
   if (!existsSync(SECRETS)) return { secrets: {}, fault: null }
   try {
     const secrets = z.record(z.string(), z.string()).parse(JSON.parse(readFileSync(SECRETS, 'utf8')))
     return { secrets, fault: null }
   } catch {
-    const fault = `${SECRETS} is damaged. Repair it, or move it away if nothing runs with these secrets.`
+    const fault = `${SECRETS} is damaged. Repair it, or move it away if no Worker uses these secrets.`
     return { secrets: {}, fault }
   }
 }
 
-function deploy(config: string, more: readonly string[] = []): void {
+function deploy(config: string, extraArgs: readonly string[] = []): void {
   const { message, tag } = options
   const passed = [...(isDryRun ? ['--dry-run'] : []), ...Object.entries({ message, tag }).flatMap(option)]
-  const args = [WRANGLER, 'deploy', '-c', config, ...passed, ...more]
+  const args = [WRANGLER, 'deploy', '-c', config, ...passed, ...extraArgs]
   const { status } = spawnSync(process.execPath, args, { stdio: 'inherit', env })
   if (status === 0) return
   console.error(`${config} was not deployed.`)

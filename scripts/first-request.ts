@@ -1,11 +1,11 @@
-// What the first deploy needs beside the others: the live Worker's file without a gateway that is not there yet; and the
-// first look at the new one, since whoever asks first for log and hubs has them made.
+// Two steps of the first deploy: a wrangler file for the live Worker without its binding to the gateway, which does not
+// exist yet, and the first request to the new gateway. The first request creates the log and the hubs.
 
 import * as z from 'zod'
 import { parseJson } from '../src/core/json.ts'
 
 const ATTEMPTS = 20
-/** A new host name takes some seconds to be known everywhere. */
+/** A new host name takes some seconds to resolve everywhere. */
 const PAUSE_MS = 3000
 
 const DeployRecord = z.looseObject({
@@ -15,14 +15,14 @@ const DeployRecord = z.looseObject({
 })
 const StatusResponse = z.looseObject({ feedRegion: z.string().nullable(), readers: z.array(z.unknown()) })
 
-/** A wrangler file without the tables of services that bind this Worker. */
+/** The wrangler file without the [[services]] tables that bind `worker`. */
 export function withoutService(toml: string, worker: string | undefined): string {
   const tables = toml.split(/^(?=\[)/m)
   const binds = (table: string) => /^service\s*=\s*["']([^"']*)/m.exec(table)?.[1] === worker
   return tables.filter((table) => !(table.startsWith('[[services]]') && binds(table))).join('')
 }
 
-/** Where a Worker answers, of the lines that wrangler writes to WRANGLER_OUTPUT_FILE_PATH; null where none tells. */
+/** The URL of a deployed Worker, from the lines wrangler writes to WRANGLER_OUTPUT_FILE_PATH. Null if no line has it. */
 export function addressOf(lines: string, worker: string): string | null {
   for (const line of lines.split('\n').reverse()) {
     const deployed = DeployRecord.safeParse(parseJson(line))
@@ -33,25 +33,25 @@ export function addressOf(lines: string, worker: string): string | null {
   return null
 }
 
-/** Asks for `/status` until all hubs follow the log, and says what came of it. `status` is its text, or why there is none. */
+/** Requests `/status` until all hubs follow the log and returns the result as a sentence. `status`: the text of the page, or the error. */
 export async function firstRequest(
   address: string,
   hubs: number,
   status: (url: string) => Promise<string>,
   sleep: (ms: number) => Promise<void>,
 ): Promise<string> {
-  let found = 'it did not answer as a gateway'
+  let result = 'No gateway answered.'
   for (let left = ATTEMPTS; left > 0; left--) {
     const seen = StatusResponse.safeParse(parseJson(await status(`${address}/status`)))
     if (seen.success) {
       const { feedRegion, readers } = seen.data
-      const made = Math.min(hubs, readers.length)
-      const where =
-        feedRegion === null ? 'wherever this was asked from: FEED_REGION is empty' : `asked for in ${feedRegion}`
-      found = `the log and ${made} of ${hubs} hubs were made, ${where}`
-      if (made === hubs) return `${address}/status was asked: ${found}.`
+      const created = Math.min(hubs, readers.length)
+      const region =
+        feedRegion === null ? 'near this computer, because FEED_REGION is empty' : `in the region ${feedRegion}`
+      result = `The log and ${created} of ${hubs} hubs were created ${region}.`
+      if (created === hubs) return `${address}/status answered. ${result}`
     }
     if (left > 1) await sleep(PAUSE_MS)
   }
-  return `${address}/status was asked ${ATTEMPTS} times, and ${found}. The next one to ask makes what is missing.`
+  return `${address}/status was requested ${ATTEMPTS} times. ${result} The next request creates the missing objects.`
 }

@@ -1,12 +1,12 @@
-// What the wrangler files must say. Alike, because the Workers are deployed apart and reach each other by it: variables
-// of the same name, the compatibility date, the classes of the objects, where the archive is, and each other's names.
-// And each for itself: settings that keep it closed. Prints what is wrong and exits 1.
+// Checks the wrangler files. The Workers are deployed separately, so their files must agree on shared variables, the
+// compatibility date, the classes of the Durable Objects, the stores of the archive and each other's names. Each file must also
+// have the settings that keep its Worker private. Run as a program it prints each fault and exits 1.
 
 import { fileURLToPath } from 'node:url'
 import { unstable_readConfig } from 'wrangler'
 import { ROLES, WORKERS, type WorkerRole } from './workers.ts'
 
-/** As much of a wrangler file as the Workers share. */
+/** The part of a wrangler file that the Workers share. */
 export interface WorkerConfig {
   readonly name?: string | undefined
   readonly compatibility_date?: string | undefined
@@ -22,24 +22,24 @@ export interface WorkerConfig {
   readonly services?: readonly { readonly binding: string; readonly service: string }[] | undefined
 }
 
-/** A line for each setting of one file that leaves open what must be closed. */
+/** One line for each setting of a file that exposes a Worker. */
 export function openSettings(file: string, config: WorkerConfig): string[] {
   const { compatibility_flags: flags = [], preview_urls: previews, observability } = config
   const lines = [
     flags.includes('global_fetch_strictly_public')
       ? null
-      : 'compatibility_flags lacks "global_fetch_strictly_public": URLs of customers would reach origins of your own zone past its firewall',
+      : 'add "global_fetch_strictly_public" to compatibility_flags. Without it customers\' URLs can reach origins of your zone behind its firewall',
     previews === false
       ? null
-      : 'preview_urls must be false: every version ever deployed would stay public, with the data of the present one',
+      : 'preview_urls must be false. Otherwise every deployed version stays public, with access to current data',
     observability?.logs?.invocation_logs === false
       ? null
-      : 'observability.logs.invocation_logs must be false: request logs would store the keys that travel in URLs',
+      : 'observability.logs.invocation_logs must be false. Otherwise request logs store keys that are part of URLs',
   ]
   return lines.filter((line) => line !== null).map((line) => `${file}: ${line}`)
 }
 
-/** A line for each thing that the files of gateway and live Worker say differently; `sql`: what runs the SQL of the latter. */
+/** One line for each difference between the files. `sql`: the Worker that runs SQL for the live Worker. */
 export function disagreements(
   gateway: WorkerConfig,
   live: WorkerConfig,
@@ -47,7 +47,7 @@ export function disagreements(
 ): string[] {
   const objects = ({ durable_objects: { bindings } }: WorkerConfig) =>
     bindings.map(({ name, class_name }) => `${name}=${class_name}`).sort()
-  // One that is bound without a name is another thing than none.
+  // A binding without a name counts as present: '' differs from undefined.
   const archive = ({ d1_databases: databases = [], r2_buckets: buckets = [] }: WorkerConfig) => ({
     HISTORY: databases.filter(({ binding }) => binding === 'HISTORY').map((one) => one.database_id ?? '')[0],
     ARCHIVE: buckets.filter(({ binding }) => binding === 'ARCHIVE').map((one) => one.bucket_name ?? '')[0],
@@ -69,27 +69,27 @@ export function disagreements(
   ].filter((line) => line !== null)
 }
 
-/** Addresses of nodes may hold keys: they are not shown. */
+/** URLs of nodes can contain keys, so the values are not shown. */
 function variableMismatch(name: string, gateway: unknown, live: unknown): string | null {
   const line = mismatch(name, gateway, live)
   return line !== null && name === 'RPC_CHAINS' ? `${name}: the two files have different values` : line
 }
 
-function mismatch(what: string, gateway: unknown, live: unknown): string | null {
+function mismatch(setting: string, gateway: unknown, live: unknown): string | null {
   return gateway === live
     ? null
-    : `${what}: the gateway's file has ${valueText(gateway)}, the live one's ${valueText(live)}`
+    : `${setting}: the gateway's file has ${valueText(gateway)}, the live Worker's has ${valueText(live)}`
 }
 
 const valueText = (value: unknown) => JSON.stringify(value) ?? 'nothing'
 
 type Configs = Readonly<Record<WorkerRole, ReturnType<typeof unstable_readConfig>>>
 
-/** All wrangler files. Throws with a line for each that cannot be read: its name, and wrangler's words. */
+/** Reads all wrangler files. Throws one line for each that cannot be read: its name and wrangler's message. */
 export function readConfigs(): Configs {
   const read = ROLES.map((role) => [role, configOrError(WORKERS[role])] as const)
-  const words = read.flatMap(([, one]) => (typeof one === 'string' ? [one] : []))
-  if (words.length > 0) throw new Error(words.join('\n'))
+  const errors = read.flatMap(([, one]) => (typeof one === 'string' ? [one] : []))
+  if (errors.length > 0) throw new Error(errors.join('\n'))
   return Object.fromEntries(read) as unknown as Configs
 }
 

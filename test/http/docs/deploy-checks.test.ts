@@ -56,7 +56,7 @@ describe('a deploy', () => {
     })
     expect(lines).toEqual([
       'error: wrangler.sql.toml: SQL_RUNNERS must be a whole number from 1 to 64.',
-      `error: service of SQL: the gateway's file has "other", the live one's "weir-sql". Write the same into both files.`,
+      expect.stringMatching(/^error: service of SQL: .*"other".*"weir-sql"/),
     ])
   })
 
@@ -66,7 +66,7 @@ describe('a deploy', () => {
     const lines = saidOf({ vars: { ...gateway.vars, ...sells } })
     expect(lines.filter((line) => / required when /.test(line))).toHaveLength(3)
     for (const name of ['STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET', 'SIGNUP_MAILER_TOKEN', 'SIGNUP_TURNSTILE_SECRET'])
-      expect(lines).toContainEqual(expect.stringMatching(`^error: Secret ${name} is not set`))
+      expect(lines).toContainEqual(expect.stringMatching(`^error: .*${name} is not set`))
     expect(saidOf({ vars: { ...gateway.vars, SIGNUP: 'log' } })).toEqual([
       expect.stringMatching(/^warning: SIGNUP is "log"/),
     ])
@@ -76,8 +76,8 @@ describe('a deploy', () => {
     const chains = [{ name: 'evm', urls: ['https://rpc.example.com/key', 'http://127.0.0.1:8545/secret'] }]
     const lines = saidOf({ vars: { ...gateway.vars, RPC_CHAINS: JSON.stringify(chains) } })
     expect(lines).toEqual([
-      'error: RPC_CHAINS: the two files have different values. Write the same into both files.',
-      expect.stringContaining('error: RPC_CHAINS: no Worker can reach 127.0.0.1 of "evm", an address'),
+      expect.stringMatching(/^error: RPC_CHAINS: .*different values/),
+      expect.stringMatching(/^error: RPC_CHAINS: .*127\.0\.0\.1 of "evm"/),
     ])
     expect(lines[1]).not.toContain('secret')
   })
@@ -101,10 +101,10 @@ describe('a deploy', () => {
   it('requires the bindings by the names in the code', () => {
     const [database, history] = gateway.d1_databases
     expect(saidOf({ d1_databases: [{ ...database!, binding: 'weir_accounts' }, history!] })).toEqual([
-      'error: wrangler.toml must have one [[d1_databases]] with binding = "ACCOUNTS", and has weir_accounts, HISTORY: only ids are yours.',
+      expect.stringMatching(/^error: wrangler.toml .*\[\[d1_databases\]\] .*"ACCOUNTS".*weir_accounts, HISTORY/),
     ])
     expect(saidOf({ kv_namespaces: [...gateway.kv_namespaces, ...gateway.kv_namespaces] })).toEqual([
-      'error: wrangler.toml must have one [[kv_namespaces]] with binding = "KEYS", and has KEYS, KEYS: only ids are yours.',
+      expect.stringMatching(/^error: wrangler.toml .*\[\[kv_namespaces\]\] .*"KEYS".*KEYS, KEYS/),
     ])
   })
 
@@ -118,10 +118,10 @@ describe('a deploy', () => {
     const without = { ...bare(gateway), ...none }
     expect(said({ gateway: without, live: { ...live, d1_databases: [], ...none } })).toEqual([])
     expect(said({ gateway: bare(gateway), live: { ...live, d1_databases: [] } })).toEqual([
-      'error: The archive lacks its [[d1_databases]] with binding = "HISTORY": write both tables into both files, or none of the four.',
+      expect.stringMatching(/^error: The archive .*\[\[d1_databases\]\] with binding = "HISTORY"/),
     ])
     expect(said({ gateway: without })).toEqual([
-      expect.stringMatching(/^error: HISTORY: the gateway's file has nothing, the live one's "0a1b/),
+      expect.stringMatching(/^error: HISTORY: .*nothing.*"0a1b/),
       expect.stringMatching(/^error: ARCHIVE: /),
     ])
   })
@@ -130,14 +130,14 @@ describe('a deploy', () => {
     const { BOOK_HUBS, ...vars } = gateway.vars
     expect(saidOf({ vars: { ...vars, BOOKHUBS: BOOK_HUBS } })).toEqual([
       'error: wrangler.toml: BOOK_HUBS is missing: it must be a whole number from 1 to 64 (you sent "BOOKHUBS").',
-      expect.stringMatching(/^warning: wrangler.toml: BOOKHUBS is no variable of Weir .*did you mean "BOOK_HUBS"/),
+      expect.stringMatching(/^warning: wrangler.toml: BOOKHUBS .*did you mean "BOOK_HUBS"/),
     ])
   })
 
   it.each<[object, RegExp]>([
     [{ timeout: 5 }, /^error: wrangler.toml: UPSTREAMS 0.timeout: unknown field; did you mean "timeoutMs"/],
     [{ budget: 5 }, /^error: wrangler.toml: UPSTREAMS 0.budget: must be at least 240/],
-    [{ url: 'https://node.example.com' }, /^warning: Source "node": .* has no path; nodes answer at \/info/],
+    [{ url: 'https://node.example.com' }, /^warning: Source "node": .* has no path.* \/info/],
   ])('explains the expected form of a source with %j', (field, words) => {
     const source = { name: 'node', url: 'https://node.example.com/info', ...field }
     expect(saidOf(upstreams(source))).toEqual([expect.stringMatching(words)])
@@ -147,12 +147,12 @@ describe('a deploy', () => {
     [
       'an id of a database',
       { d1_databases: [{ binding: 'ACCOUNTS', database_id: '<id>' }, ...gateway.d1_databases.slice(1)] },
-      /^error: database_id "<id>" of ACCOUNTS is no id: run "npm run wrangler -- d1 create/,
+      /^error: database_id "<id>" of ACCOUNTS .*"npm run wrangler -- d1 create/,
     ],
     [
       'an id of a namespace',
       { kv_namespaces: [{ binding: 'KEYS', id: 'xxx' }] },
-      /^error: id "xxx" of KEYS is no id: run "npm run wrangler -- kv namespace create KEYS"/,
+      /^error: id "xxx" of KEYS .*"npm run wrangler -- kv namespace create KEYS"/,
     ],
     ['no sources', upstreams(), new RegExp(`^warning: UPSTREAMS is empty: only 8 of ${CATALOGUE.length} info types`)],
     ['text that is no JSON', vars({ UPSTREAMS: '{' }), /^error: wrangler\.toml: UPSTREAMS is not JSON/],
@@ -185,7 +185,7 @@ describe('a deploy', () => {
     'node.lan',
     'a.internal',
   ])('rejects a source at %s, which no Worker can reach', (host) => {
-    expect(at(`http://${host}/info`)[0]).toMatch(/^error: Source "node": no Worker can reach http/)
+    expect(at(`http://${host}/info`)[0]).toMatch(/^error: Source "node": .*reach http/)
   })
 
   it.each(['https://node.example.com/info', 'http://1.example.com:8080/info', 'https://local.example/info'])(
@@ -196,7 +196,7 @@ describe('a deploy', () => {
   )
 
   it.each<[string, Partial<DeployFacts>, RegExp]>([
-    ['nobody is logged in', { account: null }, /^error: Not logged in: run "npm run wrangler -- login"/],
+    ['nobody is logged in', { account: null }, /^error: Not logged in.*"npm run wrangler -- login"/],
     [
       'nobody is logged in, at a dry run',
       { account: null, isDryRun: true },
@@ -206,18 +206,18 @@ describe('a deploy', () => {
     [
       'a secret is missing',
       account({ secrets: ['ADMIN_TOKEN', 'KEY_SECRET'] }),
-      /^error: Secret FEED_TOKEN is not set: run/,
+      /^error: .*FEED_TOKEN is not set.*secret put FEED_TOKEN/,
     ],
     ['secrets cannot be read', account({ secrets: null }), /^warning: The secrets of the account could not/],
     [
       'migrations are missing',
       account({ migrations: ['HISTORY/0006_x.sql'] }),
-      /^error: HISTORY lacks 0006_x\.sql: run .* apply HISTORY/,
+      /^error: HISTORY .*0006_x\.sql.* apply HISTORY/,
     ],
     [
       'a table is missing although its migration is noted',
       account({ schemaFaults: ['ACCOUNTS/no table audit'] }),
-      /^error: ACCOUNTS has no table audit, although its migrations are noted as applied.*schemas\/d1\/accounts/,
+      /^error: ACCOUNTS has no table audit,.*schemas\/d1\/accounts/,
     ],
     ['migrations cannot be read', account({ migrations: null }), /^warning: The migrations/],
   ])('reports where %s', (_, change, line) => {
@@ -229,33 +229,31 @@ describe('a deploy', () => {
     [
       'a Worker that is not ours',
       account({ secrets: [] }),
-      /^error: The account has a Worker weir without.*overwritten/,
+      /^error: The account .* Worker weir without.*overwrite/,
     ],
     ['a damaged file of secrets', { secretsFault: '.secrets.json is damaged.' }, /^error: .secrets.json is damaged/],
     ['secrets of an earlier try', account(), null],
     [
       'a part of the secrets',
       account({ secrets: ['KEY_SECRET', 'FEED_TOKEN'] }),
-      /^error: Secret ADMIN_TOKEN is not set/,
+      /^error: .*ADMIN_TOKEN is not set/,
     ],
     ['secrets that cannot be read', account({ secrets: null }), /^error: The secrets of the account could not/],
     [
       'a secret that nobody could send',
       { given: { ADMIN_TOKEN: `${'x'.repeat(32)}\r`, FEED_TOKEN: 'x'.repeat(32) } },
-      /^error: ADMIN_TOKEN of the environment or \.secrets\.json contains a space/,
+      /^error: ADMIN_TOKEN from the environment or \.secrets\.json contains a space/,
     ],
     [
       'a short secret',
       { given: { ADMIN_TOKEN: 'short', FEED_TOKEN: undefined, KEY_SECRET: 'x'.repeat(32) } },
-      /^error: ADMIN_TOKEN of the environment or \.secrets\.json has less than 32 characters/,
+      /^error: ADMIN_TOKEN .*\.secrets\.json .*32 characters/,
     ],
   ])('the first time handles %s', (_, change, line) => {
     const lines = said({ ...change, scope: 'first' })
-    const paid = 'note: The account needs the Workers Paid plan: docs/operators/reference/costs.md.'
-    const place =
-      'warning: FEED_REGION is empty: log and hubs stay wherever they are first asked for: docs/operators/guides/choose-a-region.md.'
-    expect(lines).toEqual(expect.arrayContaining([paid, place]))
-    expect(lines.filter((one) => one !== paid && one !== place)).toEqual(
+    const always = /^note: .*costs\.md|^warning: FEED_REGION is empty/
+    expect(lines.filter((one) => always.test(one))).toHaveLength(2)
+    expect(lines.filter((one) => !always.test(one))).toEqual(
       line === null ? [] : [expect.stringMatching(line)],
     )
   })
@@ -263,7 +261,7 @@ describe('a deploy', () => {
   it('requires the zone of its own address, which pipelines must not reach', () => {
     const routes = [{ pattern: 'api.example.com', custom_domain: true }, 'www.example.net/*']
     const own = (vars: object) => said({ gateway: { ...gateway, routes, vars: { ...gateway.vars, ...vars } } })
-    const missing = (host: string) => expect.stringMatching(`^error: routes: ${host} is of no domain`)
+    const missing = (host: string) => expect.stringMatching(`^error: routes: .*${host}`)
     expect(own({})).toEqual([missing('api.example.com'), missing('www.example.net')])
     const zones = { OWN_ZONES: 'example.net', PUBLIC_URL: 'https://api.example.com' }
     expect(own(zones).filter((line) => line.includes('routes'))).toEqual([])

@@ -32,7 +32,7 @@ it('retries until all hubs follow, and reports the location', async () => {
     return answers.shift()!
   }
   const said = await firstRequest('https://w', 2, status, async () => undefined)
-  expect(said).toBe('https://w/status was asked: the log and 2 of 2 hubs were made, asked for in apac-ne.')
+  expect(said).toMatch(/https:\/\/w\/status .*2 of 2 hubs .*apac-ne/)
   expect(asked).toEqual(Array(4).fill('https://w/status'))
 })
 
@@ -43,8 +43,8 @@ it('reports a partial or complete failure', async () => {
     async () => 'ENOTFOUND',
     async () => undefined,
   )
-  expect(none).toContain('20 times, and it did not answer as a gateway')
+  expect(none).toMatch(/20 times.*No gateway/)
   const some = async () => JSON.stringify({ feedRegion: null, readers: [1] })
   const said = await firstRequest('https://w', 4, some, async () => undefined)
-  expect(said).toContain('the log and 1 of 4 hubs were made, wherever this was asked from: FEED_REGION is empty')
+  expect(said).toMatch(/1 of 4 hubs .*FEED_REGION is empty/)
 })
