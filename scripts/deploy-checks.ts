@@ -125,7 +125,9 @@ function databaseFindings({ binding, database_name: name, database_id: id }: Gat
   const fix = `Run "npm run wrangler -- d1 create ${name}" and copy the id it prints to [[d1_databases]].`
   if (id === undefined)
     return [
-      error(`${binding} has no database_id. Wrangler would use a database of that name or create one without tables. ${fix}`),
+      error(
+        `${binding} has no database_id. Wrangler would use a database of that name or create one without tables. ${fix}`,
+      ),
     ]
   return UUID.test(id) ? [] : [error(`database_id ${JSON.stringify(id)} of ${binding} is not a valid id. ${fix}`)]
 }
@@ -276,7 +278,8 @@ function accountFindings({ gateway, scope, isDryRun, account }: DeployFacts): Fi
 
 function secretFindings(gateway: GatewayConfig, scope: Scope, set: AccountFacts['secrets']): Finding[] {
   const unread = 'The secrets of the account could not be read'
-  if (set === null) return [scope === 'first' ? error(`${unread}. Try again.`) : warning(`${unread}, so they were not checked.`)]
+  if (set === null)
+    return [scope === 'first' ? error(`${unread}. Try again.`) : warning(`${unread}, so they were not checked.`)]
   if (scope === 'first' && set === 'no worker') return []
   if (scope === 'first' && set.length === 0)
     return [
@@ -285,7 +288,9 @@ function secretFindings(gateway: GatewayConfig, scope: Scope, set: AccountFacts[
       ),
     ]
   if (set === 'no worker')
-    return [error(`The Worker ${gateway.name} does not exist yet. Run "npm run deploy -- --first" to create all Workers.`)]
+    return [
+      error(`The Worker ${gateway.name} does not exist yet. Run "npm run deploy -- --first" to create all Workers.`),
+    ]
   const needed = [...(gateway.secrets?.required ?? []), ...sellingSecrets(gateway.vars)]
   const missing = needed.filter((name) => !set.includes(name))
   return missing.map((name) => error(`The secret ${name} is not set. Run "npm run wrangler -- secret put ${name}".`))
@@ -297,7 +302,8 @@ export function hasSecrets(set: AccountFacts['secrets']): boolean {
 }
 
 function migrationFindings(migrations: AccountFacts['migrations']): Finding[] {
-  if (migrations === null) return [warning('The migrations of the databases could not be read, so they were not checked.')]
+  if (migrations === null)
+    return [warning('The migrations of the databases could not be read, so they were not checked.')]
   const lacking = Map.groupBy(migrations, (one) => one.split('/')[0]!)
   return [...lacking].map(([database, names]) => {
     const fix = `Run "npm run wrangler -- d1 migrations apply ${database} --remote".`

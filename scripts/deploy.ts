@@ -155,7 +155,8 @@ async function readDatabase(database: Database) {
   const command = `${SCHEMA_QUERY}; SELECT name FROM d1_migrations`
   const result = await runWrangler('d1', 'execute', binding, '--remote', '--json', '-c', GATEWAY, '--command', command)
   const withBinding = (list: readonly string[]) => list.map((one) => `${binding}/${one}`)
-  if (!result.ok) return /no such table: d1_migrations/.test(result.output) ? { lacking: withBinding(names), faults: [] } : null
+  if (!result.ok)
+    return /no such table: d1_migrations/.test(result.output) ? { lacking: withBinding(names), faults: [] } : null
   try {
     const [schema, applied] = QueryRows.parse(JSON.parse(result.output.slice(result.output.indexOf('['))))
     const lacking = names.filter((name) => !applied!.results.some((row) => row.name === name))

@@ -135,7 +135,10 @@ describe('the two wrangler files', () => {
   it('agree on all shared variables', () => {
     const [first, ...others] = live.durable_objects.bindings
     const changed: [Partial<WorkerConfig>, string][] = [
-      [{ vars: { ...live.vars, BOOK_HUBS: '8' } }, 'BOOK_HUBS: the gateway\'s file has "4", the live Worker\'s has "8"'],
+      [
+        { vars: { ...live.vars, BOOK_HUBS: '8' } },
+        'BOOK_HUBS: the gateway\'s file has "4", the live Worker\'s has "8"',
+      ],
       [{ compatibility_date: '2026-01-01' }, 'compatibility_date: '],
       [{ durable_objects: { bindings: others } }, 'durable_objects: '],
       [{ durable_objects: { bindings: [{ ...first!, class_name: 'Log' }, ...others] } }, 'durable_objects: '],

@@ -191,9 +191,7 @@ it(
     // Before wrangler speaks, and again at the end.
     expect(said.split('error    KEYS has no id')).toHaveLength(3)
     expect(said.trimEnd()).toMatch(/a deploy would stop here\.$/)
-    expect(said).toContain(
-      'error    ACCOUNTS has no table audit_outcomes, although',
-    )
+    expect(said).toContain('error    ACCOUNTS has no table audit_outcomes, although')
   },
   CEILING_MS,
 )

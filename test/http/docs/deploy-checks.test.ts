@@ -226,18 +226,10 @@ describe('a deploy', () => {
 
   it.each<[string, Partial<DeployFacts>, RegExp | null]>([
     ['no Worker', account({ secrets: 'no worker' }), null],
-    [
-      'a Worker that is not ours',
-      account({ secrets: [] }),
-      /^error: The account .* Worker weir without.*overwrite/,
-    ],
+    ['a Worker that is not ours', account({ secrets: [] }), /^error: The account .* Worker weir without.*overwrite/],
     ['a damaged file of secrets', { secretsFault: '.secrets.json is damaged.' }, /^error: .secrets.json is damaged/],
     ['secrets of an earlier try', account(), null],
-    [
-      'a part of the secrets',
-      account({ secrets: ['KEY_SECRET', 'FEED_TOKEN'] }),
-      /^error: .*ADMIN_TOKEN is not set/,
-    ],
+    ['a part of the secrets', account({ secrets: ['KEY_SECRET', 'FEED_TOKEN'] }), /^error: .*ADMIN_TOKEN is not set/],
     ['secrets that cannot be read', account({ secrets: null }), /^error: The secrets of the account could not/],
     [
       'a secret that nobody could send',
@@ -253,9 +245,7 @@ describe('a deploy', () => {
     const lines = said({ ...change, scope: 'first' })
     const always = /^note: .*costs\.md|^warning: FEED_REGION is empty/
     expect(lines.filter((one) => always.test(one))).toHaveLength(2)
-    expect(lines.filter((one) => !always.test(one))).toEqual(
-      line === null ? [] : [expect.stringMatching(line)],
-    )
+    expect(lines.filter((one) => !always.test(one))).toEqual(line === null ? [] : [expect.stringMatching(line)])
   })
 
   it('requires the zone of its own address, which pipelines must not reach', () => {
