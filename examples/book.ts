@@ -11,7 +11,7 @@ type Batch = { epoch: string; block_height: number; book_diffs: [Diff] }
 type Sides = [bids: Map<string, Level>, asks: Map<string, Level>]
 export type Book = { epoch: string; height: number; seq: number; sides: Sides }
 
-/** What no retry mends: a key that is not taken, no credits, a coin that there is not. */
+/** Errors that a retry cannot fix: an invalid key, no credits, an unknown coin. */
 const FINAL: unknown[] = [4401, 4402, 'unauthorized', 'credits_exhausted', 'not_found', 'invalid_request']
 
 /** Calls `changed` with the book after each change, and with null when there is none to be trusted. */

@@ -1,5 +1,5 @@
-// Copies every fill into SQLite, each once, and goes on where it was: after a reconnect, and after it was ended itself, as long
-// as the gateway still holds what came meanwhile (five minutes). What it could not have is a row of `gaps`.
+// Copies every fill into SQLite exactly once. It resumes after a reconnect or a restart, as long as the gateway still holds
+// the missed blocks (five minutes). Longer interruptions become rows of `gaps`.
 // Run with WEIR_URL and WEIR_KEY set: npx node examples/copy.ts fills.sqlite
 
 import { DatabaseSync } from 'node:sqlite'

@@ -1,6 +1,6 @@
-// What a market maker needs of a book before anything else: quotes while the book is certain, none while it is not. It follows
-// one coin, puts a bid and an ask around the middle that the sizes at the best suggest, and takes both away at once where the
-// book is out of step, or has not changed for a while. It trades nothing: `quote` and `pull` are where orders would go.
+// Quotes one coin only while its book is verified. It places a bid and an ask around the size-weighted mid price, and cancels
+// both when the book is out of sync or has not changed for a while. It does not trade: `quote` and `pull` are where orders
+// would be sent.
 // Run with WEIR_URL and WEIR_KEY set: npx node examples/maker.ts BTC
 
 import { Big } from 'big.js'
@@ -9,7 +9,7 @@ import { openBooks } from '../src/client/books.client.ts'
 import { createClient } from '../src/client/create-client.client.ts'
 
 const HALF_SPREAD_BP = 5
-/** A quiet market and a link that says nothing look the same. */
+/** A quiet market and a silent connection look the same. */
 const QUIET_MS = 5_000
 
 const { WEIR_URL: url, WEIR_KEY: key } = process.env
@@ -27,7 +27,7 @@ const quote = (text: string) => {
 const pull = (why: string) => quote(`pull: ${why}`)
 
 let quiet: ReturnType<typeof setTimeout> | undefined
-const heard = () => {
+const touch = () => {
   clearTimeout(quiet)
   quiet = setTimeout(() => pull(`nothing came for ${QUIET_MS / 1_000} s`), QUIET_MS)
 }
@@ -43,7 +43,7 @@ for await (const event of openBooks(client, coin)) {
     pull(event.end.message)
     if (!['closed', 'aborted'].includes(event.end.code)) process.exitCode = 1
   } else if (event.type === 'book') {
-    heard()
+    touch()
     const [[bid], [ask]] = event.book.levels(1)
     if (!bid || !ask) {
       pull('one side is empty')

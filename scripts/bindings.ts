@@ -8,7 +8,7 @@ import { commandLine, program } from '../src/core/command-line.node.ts'
 import { ROLES, WORKERS } from './workers.ts'
 
 const TARGET = 'bindings.d.ts'
-// Last stands whoever knows more: the live Worker knows the classes of the Durable Objects, the gateway only their names.
+// The last file wins. The live Worker has the classes of the Durable Objects, the gateway only their names.
 const CONFIGS = ROLES.map((role) => WORKERS[role]).reverse()
 
 const BINDINGS = program('node scripts/bindings.ts', 'writes bindings.d.ts', ['', '--check']).option(

@@ -12,7 +12,7 @@ const OUT_DIR = join(ROOT, 'dist/client')
 const TYPES_DIR = join(ROOT, 'dist/client.types')
 /** Modules of ours, as declarations name them. */
 const FROM = /from ['"](\.[^'"]+)\.ts['"]/g
-/** What users import, and the file of src/client that it is. */
+/** Entry points of the package and their files in src/client. */
 const ENTRIES = { index: 'create-client.client', books: 'books.client', schemas: 'schemas' } as const
 
 await build({

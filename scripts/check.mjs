@@ -15,13 +15,12 @@ const STEPS = [
   ['settings of the Workers', 'node', 'scripts/worker-agreement.ts'],
   ['binding types', 'node', 'scripts/bindings.ts', '--check'],
   ['generated schemas', 'node', 'scripts/generate.ts', '--check'],
-  ['what nothing uses', 'knip', '--no-progress', '--cache'],
-  ['what tests alone use', 'knip', '--no-progress', '--cache', '--production', '--include', 'files,exports,types'],
+  ['English of texts and comments', 'node', 'scripts/english.ts'],
+  ['unused code', 'knip', '--no-progress', '--cache'],
+  ['code that only tests use', 'knip', '--no-progress', '--cache', '--production', '--include', 'files,exports,types'],
 ]
-/** Runs where it is named, until the tree is clean of its findings. */
-const ENGLISH = ['english', 'node', 'scripts/english.ts']
 
-/** Runs the steps, as many at once as there are cores, and answers the names of those that failed. */
+/** Runs the steps, as many at once as there are cores, and returns the names of those that failed. */
 export async function check(steps = STEPS) {
   const failed = []
   const waiting = [...steps]
@@ -45,7 +44,9 @@ function passes([name, command, ...args]) {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const words = process.argv.slice(2)
   const steps =
-    words.length === 0 ? STEPS : [...STEPS, ENGLISH].filter(([name]) => words.some((word) => name.includes(word)))
+    words.length === 0
+      ? STEPS
+      : STEPS.filter(([name]) => words.some((word) => name.toLowerCase().includes(word.toLowerCase())))
   if (steps.length === 0)
     console.error(`No step has such a name. There are: ${STEPS.map(([name]) => name).join(', ')}.`)
   process.exit(steps.length === 0 ? 2 : (await check(steps)).length > 0 ? 1 : 0)

@@ -36,8 +36,8 @@ export default class CountsReporter implements Reporter {
       }
     }
     counts.failed += counts.pending
-    const said = { ...counts, failures }
-    if (process.send) process.send(said)
-    else console.log(countsText(said))
+    const report = { ...counts, failures }
+    if (process.send) process.send(report)
+    else console.log(countsText(report))
   }
 }

@@ -67,19 +67,22 @@ const BRITISH: Readonly<Record<string, string>> = {
   'centred?|centres?': 'center',
 }
 
-/** Names of our own for what the field has a name for, and participles in the place of a noun. */
+/** Names of our own for what the field has a name for, and participles in place of a noun. */
 const METAPHORS =
   /desk|purse|entrance|keeper|hearers?(?![a-z])|leavings|carousel|(?<![a-z])rider(?![a-z])|(?<![a-z])told|(?<![a-z])doors?(?![a-z])/i
 const PARTICIPLES =
-  /^#?(?:asked|wanted|heard|said|tell|begun)$|^(?:Asked|Wanted|Told|Held|Kept|Answered|Entered|Made|Shown|Said|Heard|Taken|Begun|Opened|Left|Past)$/
+  /^#?(?:asked|wanted|tell)$|^(?:Asked|Wanted|Told|Held|Kept|Answered|Entered|Made|Shown|Said|Heard|Taken|Begun|Opened|Left|Past)$/
 
-/** A clause in the place of the subject. */
+/** A clause in place of the subject. */
 const CLAUSE_SUBJECT =
   /^(?:Of (?:what|which|whom|all|it|these|those)\b|Who(?:ever| (?:is|has|asks|waits|does|was))\b|Whom\b|What (?!you\b))/
 
+/** Keys of stored records and of REST bodies, which do not change. */
+const FIXED_NAMES: ReadonlySet<string> = new Set(['told'])
+
 export function findingsOf({ kind, line, text }: Prose): Finding[] {
   if (kind === 'name')
-    return METAPHORS.test(text) || PARTICIPLES.test(text)
+    return !FIXED_NAMES.has(text) && (METAPHORS.test(text) || PARTICIPLES.test(text))
       ? [{ line, rule: 'name: a metaphor or a participle', excerpt: text }]
       : []
   if (kind === 'subject') return subjectFindings(text)
@@ -97,9 +100,7 @@ export function findingsOf({ kind, line, text }: Prose): Finding[] {
 
 function subjectFindings(text: string): Finding[] {
   const found = (rule: string): Finding => ({ line: 0, rule, excerpt: text })
-  const summary = /^(?:feat|fix|docs|test|refactor|perf|chore|build|ci|style)(?:\([\w, /.-]+\))?!?: (.*)$/.exec(
-    text,
-  )?.[1]
+  const summary = /^(?:[a-z]+(?:\([\w, /.-]+\))?!?(?:, )?)+: (.*)$/.exec(text)?.[1]
   if (summary === undefined) return [found('subject: type(scope): imperative summary')]
   return [
     ...wordRules(text).map(found),
@@ -107,7 +108,7 @@ function subjectFindings(text: string): Finding[] {
     ...(/^(?:an?|the|what|who|one|two|it|there|of)\b|^\w+(?:ed|ing)\b/i.test(summary)
       ? [found('subject: begin with a verb: add, fix, return')]
       : []),
-    ...(/\b(?:fewer|less) (?:lines|code)\b|\d+ lines\b/i.test(summary)
+    ...(/\b(?:fewer|less) (?:lines|code)\b|\d+ lines (?:less|fewer|shorter)\b/i.test(summary)
       ? [found('subject: say what changes, not how many lines')]
       : []),
   ]
@@ -128,11 +129,15 @@ const wordsIn = (sentence: string) => sentence.split(/\s+/).filter((word) => /\p
 
 /** Quoted code counts as one word. */
 function sentencesOf(text: string): string[] {
-  return text
-    .replaceAll(/`[^`]*`/g, 'CODE')
-    .split(/(?<=[.!?:;]["”)]?)\s+|\n\s*\n|\n\s*(?=[-*|] )| \| /)
-    .map((sentence) => sentence.replaceAll(/\s+/g, ' ').trim())
-    .filter((sentence) => sentence !== '')
+  return (
+    text
+      .replaceAll(/`[^`]*`/g, 'CODE')
+      // Diagrams are no sentences.
+      .replaceAll(/^.*(?:[─▶│┌└→]|\bTAB\b).*$/gm, '')
+      .split(/(?<=[.!?:;]["”)]?)\s+|\n\s*\n|\n\s*(?=[-*|] )| \| /)
+      .map((sentence) => sentence.replaceAll(/\s+/g, ' ').trim())
+      .filter((sentence) => sentence !== '')
+  )
 }
 
 /** Of a TypeScript file: its comments, the texts in it that are sentences, and its names. */
@@ -170,18 +175,24 @@ const commentText = (comment: string) =>
         .replaceAll(/^\s*\* ?/gm, '')
         .replaceAll(/```[\s\S]*?```/g, '')
 
-/** Three words or more, and neither SQL nor a list of class names. */
+/** Three words or more that are neither SQL, markup nor a list of coins. */
 const isSentence = (text: string) =>
   /\p{L}{2,}[,]? [\p{L}\d`“’']+.* \p{L}/u.test(text) &&
-  !/^.?\s*(?:SELECT|INSERT|UPDATE|DELETE|CREATE|WITH|ALTER|DROP|PRAGMA)\b/.test(text)
+  /\p{Ll}{2,} \p{Ll}/u.test(text) &&
+  !/<\/?\w+[ >]/.test(text) &&
+  !/\b(?:SELECT|INSERT|UPDATE|DELETE FROM|CREATE|ALTER|PRAGMA|FROM \w+ WHERE|WHERE \w+ (?:=|>=)|AS \w+,|AND \w+ (?:[<>]?=|[<>]))/.test(
+    text,
+  )
+
+/** Generated parts come from texts in the code, which are checked there. */
+const withoutGenerated = (markdown: string) =>
+  markdown.replaceAll(/<!-- ([\w ]+) -->[\s\S]*?<!-- \/\1 -->/g, (part) => part.replaceAll(/[^\n]/g, ''))
 
 /** Of a Markdown document: what is neither code nor an address. */
 export function proseOfDocument(markdown: string): Prose[] {
   const prose: Prose[] = []
   let line = 1
-  for (const token of lexer(
-    markdown.replaceAll(/<!-- generated[\s\S]*?<!-- \/generated[^>]*-->/g, (part) => part.replaceAll(/[^\n]/g, '')),
-  )) {
+  for (const token of lexer(withoutGenerated(markdown))) {
     const start = line
     line += token.raw.split('\n').length - 1
     if (

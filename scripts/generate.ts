@@ -34,7 +34,7 @@ const GENERATE = program('npm run generate', 'writes schemas and the tables of d
   'writes nothing, lists what differs',
 )
 
-/** What is generated: a folder of schemas and its documents by file name. A new surface adds one line. */
+/** Generated folders of schemas: documents by file name. A new surface adds one line. */
 const FOLDERS: Readonly<Record<string, () => Readonly<Record<string, unknown>>>> = {
   'schemas/feed': () => ({ 'feeder-frame': schemaOf(FeederFrame), 'gateway-frame': schemaOf(GatewayFrame) }),
   'schemas/info': () =>
@@ -53,7 +53,7 @@ const FOLDERS: Readonly<Record<string, () => Readonly<Record<string, unknown>>>>
     ),
 }
 
-/** What is generated inside documents: the name of its markers and its text. A new table adds one line. */
+/** Generated parts of documents: the name of the markers and the text. A new table adds one line. */
 const PARTS: readonly (readonly [path: string, name: string, text: () => string])[] = [
   ['docs/reference/info.md', 'info types', infoTable],
   ['docs/reference/websocket.md', 'channels', channelTable],
@@ -65,7 +65,7 @@ const PARTS: readonly (readonly [path: string, name: string, text: () => string]
   ['docs/operators/reference/status.md', 'feeder status', feederStatusTable],
 ]
 
-/** As input: what a sender may write, before defaults and normalisation. */
+/** The input schema: before defaults and normalization. */
 function schemaOf(schema: z.ZodType): unknown {
   return z.toJSONSchema(schema, { io: 'input' })
 }

@@ -1,5 +1,5 @@
-// Installs what package-lock.json names, once: npm runs it before every command of package.json, under the system's Node.
-// Invariant: one install at a time; one that was killed begins anew, because npm takes half a package for a whole one.
+// Installs the packages of package-lock.json once. npm runs this before every command of package.json, under the system's
+// Node. Invariant: one install at a time. A killed install starts over, because npm accepts half-written packages.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -33,7 +33,7 @@ function install(node) {
   const args = ['install', '--include=dev', '--no-save', '--no-audit', '--no-fund', '--loglevel=error']
   const { status } = spawnSync(node, [process.env.npm_execpath, ...args], { stdio: ['ignore', 'ignore', 2] })
   if (status === 0) return
-  // The lock stays where npm was killed, so that the next command begins anew.
+  // If npm was killed, the lock stays, so that the next command starts over.
   if (status !== null) rmSync(LOCK)
   end('No packages were installed. npm says why: network, proxy, ignore-scripts? Then run the same command again.')
 }

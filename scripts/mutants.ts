@@ -46,7 +46,7 @@ for (const [folder, mutate] of byFolder) {
     testRunner: 'vitest',
     plugins: ['@stryker-mutator/vitest-runner'],
     vitest: { configFile: 'vitest.mutants.ts', related: false },
-    // What an error says is for people; a schema is made once, before any test.
+    // Error messages are for people. Schemas are created once, before any test.
     mutator: { excludedMutations: ['StringLiteral'] },
     ignoreStatic: true,
     coverageAnalysis: 'perTest',

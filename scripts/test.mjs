@@ -13,9 +13,9 @@ const BOTH = [
   ['--project', 'pure', '--project', 'workers'],
 ]
 
-const asked = process.argv.slice(2)
-const unchecked = asked.length > 0 ? [] : await check()
-const sets = asked.length > 0 ? [asked] : BOTH
+const paths = process.argv.slice(2)
+const unchecked = paths.length > 0 ? [] : await check()
+const sets = paths.length > 0 ? [paths] : BOTH
 const runs = []
 if (unchecked.length === 0) for (const set of sets) runs.push(await vitest(set))
 const sum = (name) => runs.reduce((total, { counts }) => total + counts[name], 0)

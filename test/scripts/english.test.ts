@@ -55,7 +55,7 @@ it.each([
   ['feat(pipelines)!: require a destination name', 0],
   ['four comments in plain words', 1],
   ['fix(test): a port of its own is none that systems hand out', 1],
-  ['refactor(core): 300 lines fewer', 1],
+  ['refactor(core): 300 lines shorter', 1],
   ['docs(relay): mend what clients are told', 2],
 ])('counts in the subject “%s” %i findings', (text, count) => {
   expect(findingsOf({ kind: 'subject', line: 0, text })).toHaveLength(count)

@@ -1,4 +1,4 @@
-// What revoking a key affects: pipelines that pause, destinations and keys that stay active.
+// Shows the effects of revoking a key: pipelines that pause, destinations and keys that stay active.
 
 import { useSignal } from '@preact/signals'
 import { useQuery } from '../queries.dom.ts'

@@ -106,9 +106,9 @@ async function queryTable(config: ClickHouseConfig, settings: readonly string[],
   const answer = await sendRequest({ url: config.url, headers, body }, egress)
   const outcome = attemptResult(answer, 0, secrets)
   if (!outcome.ok) return outcome
-  const said = 'text' in answer ? answer.text : ''
-  const found = ColumnsResponse.safeParse(parseJson(said)).data?.data
-  if (!found) return failed(`The destination did not respond like a ClickHouse server: ${excerpt(said, secrets)}`)
+  const text = 'text' in answer ? answer.text : ''
+  const found = ColumnsResponse.safeParse(parseJson(text)).data?.data
+  if (!found) return failed(`The destination did not respond like a ClickHouse server: ${excerpt(text, secrets)}`)
   const columns = new Map(found.filter(([, type]) => type !== ''))
   return { columns, settings: new Set(found.filter(([, type]) => type === '').map(([name]) => name)) }
 }
@@ -181,6 +181,6 @@ function ddlRequest(config: ClickHouseConfig) {
 function insertResult(answer: HttpResult, bytes: number, config: ClickHouseConfig): AttemptResult {
   const { secrets } = credentialsOf(config)
   const outcome = attemptResult(answer, bytes, secrets)
-  const said = outcome.ok && 'text' in answer ? answer.text : ''
-  return said.includes('DB::Exception') ? { ok: false, message: excerpt(said, secrets) } : outcome
+  const body = outcome.ok && 'text' in answer ? answer.text : ''
+  return body.includes('DB::Exception') ? { ok: false, message: excerpt(body, secrets) } : outcome
 }

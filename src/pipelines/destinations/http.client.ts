@@ -66,8 +66,8 @@ export function attemptResult(answer: HttpResult, bytes: number, secrets: readon
   const { status, text, retryAfterMs: waitMs } = answer
   if (status >= 200 && status < 300) return { ok: true, bytes }
   const isRedirect = status >= 300 && status < 400
-  const said = isRedirect ? 'redirects are not followed' : excerpt(text, secrets)
-  const words = `The destination returned ${status}${said === '' ? '' : `: ${said}`}`
+  const detail = isRedirect ? 'redirects are not followed' : excerpt(text, secrets)
+  const words = `The destination returned ${status}${detail === '' ? '' : `: ${detail}`}`
   return { ok: false, message: words, ...(waitMs !== null && { retryAfterMs: waitMs }) }
 }
 
@@ -164,8 +164,8 @@ function recordFailure(text: string, count: number, secrets: readonly string[]):
     (one) => one?.error_code != null || one?.error != null,
   )
   const why = failed?.error ?? failed?.error_code
-  const said = typeof why === 'string' ? why : JSON.stringify(why)
-  if (failed) return { ok: false, message: `The Kafka bridge rejected a record: ${excerpt(said, secrets)}` }
+  const detail = typeof why === 'string' ? why : JSON.stringify(why)
+  if (failed) return { ok: false, message: `The Kafka bridge rejected a record: ${excerpt(detail, secrets)}` }
   return offsets.length === count
     ? null
     : { ok: false, message: `The Kafka bridge accepted ${offsets.length} of ${count} records` }

@@ -116,12 +116,12 @@ async function insertBatch(
   const name = table.split('.').map(quoted).join('.')
   const { rows: found } = await session.run(COLUMNS_QUERY, [name])
   const there = found.flatMap(([column]) => (column ? [column] : []))
-  const wanted = tableColumns(batch)
-  const ddl = missingDdl(POSTGRES, name, wanted, there)
+  const required = tableColumns(batch)
+  const ddl = missingDdl(POSTGRES, name, required, there)
   if (there.length === 0 && !createsTable) return { ok: false, message: missingTableMessage(name, ddl) }
   if (ddl !== null && createsTable) await session.run(ddl, [])
   // A Hyperdrive may return cached columns from before the change.
-  const columns = createsTable ? [...new Set([...there, ...wanted.map((column) => column.name)])] : there
+  const columns = createsTable ? [...new Set([...there, ...required.map((column) => column.name)])] : there
   if (!columns.includes(KEY_COLUMN))
     return { ok: false, message: `Table ${name} has no column "${KEY_COLUMN}". Add it with a unique index` }
   const known = new Set(batch.rows.flatMap((row) => Object.keys(row)))

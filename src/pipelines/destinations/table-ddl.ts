@@ -86,10 +86,10 @@ function selectedColumns(rows: Batch['rows']): TableColumn[] {
 export function missingDdl(
   { types, quoted, key, optional, engine }: Dialect,
   table: string,
-  wanted: readonly TableColumn[],
+  required: readonly TableColumn[],
   existing: readonly string[],
 ): string | null {
-  const lacking = wanted.filter(({ name }) => !existing.includes(name))
+  const lacking = required.filter(({ name }) => !existing.includes(name))
   if (lacking.length === 0) return null
   const definitions = lacking.map(({ name, type }) =>
     name === KEY_COLUMN ? `${quoted(name)} ${key}` : `${quoted(name)} ${optional(types[type])}`,

@@ -117,8 +117,8 @@ export class EvmChain {
     }
     // One batch, so that a node that lacks the logs also shows that it lacks the block.
     const blocks = anchor === null ? [to] : [to, anchor]
-    const asked = { method: 'eth_getLogs', params: JSON.stringify([filter]) }
-    const [found, ...others] = await this.#request([asked, ...blocks.map(hex).map(blockCall)])
+    const logsCall = { method: 'eth_getLogs', params: JSON.stringify([filter]) }
+    const [found, ...others] = await this.#request([logsCall, ...blocks.map(hex).map(blockCall)])
     if (!found) throw new Error(`Chain ${this.name} returned no response`)
     const isLate = !found.ok && found.error.kind === 'upstream_timeout'
     // An unavailable node refuses every call; an overloaded one refuses only the logs.
@@ -237,10 +237,10 @@ export function readHeader(result: unknown, height: number | null): EvmHeader | 
 export function readLogs(result: unknown, { from, to }: Range, addresses: readonly string[]): readonly EvmLog[] {
   const parsed = Logs.safeParse(result)
   if (!parsed.success) throw new Error('The node did not return a list of logs')
-  const wanted = new Set(addresses)
+  const watched = new Set(addresses)
   const logs = parsed.data.map(logOf).sort((a, b) => a.height - b.height || a.log_index - b.log_index)
   for (const [at, { height, address, block_hash, log_index }] of logs.entries()) {
-    if (height < from || height > to || (wanted.size > 0 && !wanted.has(address)))
+    if (height < from || height > to || (watched.size > 0 && !watched.has(address)))
       throw new Error('The node returned logs that were not requested')
     const before = logs[at - 1]
     if (before?.height === height && (before.log_index === log_index || before.block_hash !== block_hash))

@@ -221,8 +221,8 @@ export class Delivery {
     await this.#ports.ready()
     if (!this.#desired.isRunning) return null
     const taken = this.#batch
-    const { flight: begun } = this.#state
-    return taken === null || begun === null ? 0 : this.#send(taken, begun)
+    const { flight: started } = this.#state
+    return taken === null || started === null ? 0 : this.#send(taken, started)
   }
 
   /** Reads the next batch. Null: a batch is ready to send; otherwise the delay. */

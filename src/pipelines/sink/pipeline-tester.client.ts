@@ -65,10 +65,10 @@ export class PipelineTester {
   }
 
   async #send(pipeline: Pipeline, reading: PipelineReader, nowMs: number): Promise<TestOutcome> {
-    const asked = this.#host.delivery()
-    if (!asked) return failure('The pipeline is not ready yet. Try again')
+    const atStart = this.#host.delivery()
+    if (!atStart) return failure('The pipeline is not ready yet. Try again')
     const payer = { hash: pipeline.payer, name: pipeline.payer_name }
-    const unpaid = await asked.refusal(payer)
+    const unpaid = await atStart.refusal(payer)
     if (unpaid !== null) return failure(unpaid)
     const reader = { ...pipeline, id: `${pipeline.id}:test` }
     const head = await reading.head(reader)
@@ -79,7 +79,7 @@ export class PipelineTester {
     const id = `${batchId(pipeline.id, parcel.from, parcel.to)}:test-${nowMs}`
     const beyondPrice = (rows: number) => Math.max(0, rows - Math.floor(TEST_PRICE / this.#host.rowMicro))
     const affords = async (rows: number) =>
-      beyondPrice(rows) === 0 || (await asked.refusal(payer, beyondPrice(rows))) === null
+      beyondPrice(rows) === 0 || (await atStart.refusal(payer, beyondPrice(rows))) === null
     const sent = await this.#host.sender.send(pipeline, parcel, id, affords, 'test')
     if (!sent.ok && sent.unpaidRows !== undefined) return failure(sent.message)
     if (!sent.ok && sent.isNotAttempted) return waiting({ words: sent.message, waitMs: sent.retryAfterMs ?? 0 })

@@ -73,7 +73,7 @@ export class Sink extends DurableObject<Cloudflare.Env> implements SinkApi {
       wake: () => this.#wake(),
     })
     this.#store = new SinkStore(ctx.storage)
-    this.#record = new SinkRecord(this.#store.pipeline, async (...asked) => gatewayOf(env).openSecret(...asked))
+    this.#record = new SinkRecord(this.#store.pipeline, async (...args) => gatewayOf(env).openSecret(...args))
     if (!this.#pipeline) return
     this.#open(this.#pipeline)
     // A call to an object that stopped mid-work restarts its alarm.
@@ -124,7 +124,7 @@ export class Sink extends DurableObject<Cloudflare.Env> implements SinkApi {
       assembler: (at, flight) => {
         const own = reading().assembler(this.#existing, at, flight)
         return {
-          take: (...asked) => orReject(own.take(...asked), READ_TIMEOUT_MS, after),
+          take: (...args) => orReject(own.take(...args), READ_TIMEOUT_MS, after),
           get retryMs() {
             return own.retryMs
           },

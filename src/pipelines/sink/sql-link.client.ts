@@ -60,14 +60,14 @@ export class SqlLink {
   }
 
   async #call(caller: SqlCaller, method: 'POST' | 'DELETE', body: string | null = null): Promise<SqlResponse> {
-    const asked = async () => {
+    const request = async () => {
       const answer = await this.#sql.fetch(ADDRESS, { method, headers: callerHeaders(caller), body })
       const text = await answer.text()
       if (!answer.ok) throw new Error(`${answer.status}`)
       return readResponse(text)
     }
     try {
-      return await orReject(asked(), RESPONSE_TIMEOUT_MS, after)
+      return await orReject(request(), RESPONSE_TIMEOUT_MS, after)
     } catch (cause) {
       this.#isUnavailable = true
       throw new Error(SQL_LOST, { cause })

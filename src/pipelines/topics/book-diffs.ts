@@ -17,10 +17,10 @@ export const bookDiffs: TopicDefinition = {
     { name: 'bids', type: 'json', isOptional: true },
     { name: 'asks', type: 'json', isOptional: true },
   ],
-  open(wanted): TopicFold<HubBlock> {
-    const { coins: named = null, types = [] } = (wanted as BooksTarget | null)?.body ?? {}
+  open(target): TopicFold<HubBlock> {
+    const { coins: named = null, types = [] } = (target as BooksTarget | null)?.body ?? {}
     const coins = named && new Set(named)
-    const isOwn = (coin: Coin) => coins?.has(coin) ?? (wanted === null || types.includes(marketTypeOf(coin)))
+    const isOwn = (coin: Coin) => coins?.has(coin) ?? (target === null || types.includes(marketTypeOf(coin)))
     return {
       parse: (line) => readBooksLine(line, coins),
       rows: (block) => {

@@ -27,8 +27,8 @@ export const candles: TopicDefinition = {
     ...['open', 'close', 'high', 'low', 'volume'].map((name) => ({ name, type: 'text' }) as const),
     { name: 'trades', type: 'whole' },
   ],
-  open(wanted, before): TopicFold<RelayEvents> {
-    const body = (wanted as EventsTarget | null)?.body as { coin: Coin; interval: Interval } | undefined
+  open(target, before): TopicFold<RelayEvents> {
+    const body = (target as EventsTarget | null)?.body as { coin: Coin; interval: Interval } | undefined
     const interval = body?.interval ?? '1m'
     const coin = body?.coin ?? null
     const { wholeMs, open } = restoreState(before, interval, coin)

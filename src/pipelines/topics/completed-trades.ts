@@ -32,8 +32,8 @@ export const completedTrades: TopicDefinition = {
     { name: 'close_time', type: 'time' },
     ...['duration_ms', 'fills', 'maker_fills', 'tx_index'].map((name) => ({ name, type: 'whole' }) as const),
   ],
-  open(wanted, before): TopicFold<RelayEvents> {
-    const { channel, body } = wanted as EventsTarget
+  open(target, before): TopicFold<RelayEvents> {
+    const { channel, body } = target as EventsTarget
     const known = new Map(((before === null ? [] : JSON.parse(before)) as EncodedTrades[]).map((one) => [one[0], one]))
     const states = new Map(
       channel.names(body).map((user): [string, Trades] => [user, decodeTrades(user, known.get(user))]),
@@ -55,8 +55,8 @@ export const completedTrades: TopicDefinition = {
         })
         // Funding of open positions is unknown for these blocks.
         if (only) acrossAll()
-        const told = only ? [gapRow(height, height, time, 'only the fills of these blocks are known')] : []
-        return [...told, ...keyedRows(block, rows)]
+        const gaps = only ? [gapRow(height, height, time, 'only the fills of these blocks are known')] : []
+        return [...gaps, ...keyedRows(block, rows)]
       },
       onGap: acrossAll,
       state: () => JSON.stringify([...states].flatMap(([, state]) => encodeTrades(state))),

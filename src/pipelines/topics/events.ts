@@ -23,8 +23,8 @@ function eventTopic<Item>(
   return {
     lines,
     columns,
-    open(wanted): TopicFold<RelayEvents> {
-      const shown = visibleItems(wanted, view)
+    open(target): TopicFold<RelayEvents> {
+      const shown = visibleItems(target, view)
       const rows = (block: RelayEvents) => {
         const { height, time, only } = block
         if (needsAll && only) return [gapRow(height, height, time, 'only the fills of these blocks are known')]

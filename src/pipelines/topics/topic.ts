@@ -44,8 +44,8 @@ export interface TopicDefinition {
   /** Kind of log lines to read. */
   readonly lines: LineKind
   readonly columns: readonly Column[]
-  /** `wanted`: the filter's subscription; `state`: state of an earlier fold. */
-  open(wanted: Target | null, state: string | null): TopicFold
+  /** `target`: the filter's subscription; `state`: state of an earlier fold. */
+  open(target: Target | null, state: string | null): TopicFold
 }
 
 /** Columns of every row, before the topic's columns. */
@@ -90,11 +90,11 @@ export function keyedRows(
 
 /** Items of a block that a subscription matches, with the matching names; null: all items of the view. */
 export function visibleItems<Item>(
-  wanted: Target | null,
+  target: Target | null,
   view: EventView<Item>,
 ): (block: BlockEvents) => readonly { readonly item: Item; readonly names: readonly string[] | null }[] {
-  if (wanted === null) return (block) => view.items(block).map((item) => ({ item, names: null }))
-  const { channel, body } = wanted as EventsTarget
+  if (target === null) return (block) => view.items(block).map((item) => ({ item, names: null }))
+  const { channel, body } = target as EventsTarget
   const own = new Set(channel.names(body))
   const { items } = channel.view(body) as EventView<Item>
   return (block) =>
