@@ -184,9 +184,14 @@ it('pipelines read only the lines they request, and every read counts', () => {
     backlog: { lookUp: () => ['x'.repeat(16 * 1024 * 1024)] },
     chain: { height: 1 },
   }
-  const wants = { attached: () => undefined, left: () => undefined, tell: () => undefined, areTold: () => true }
-  const desk = new PipelineService(held as unknown as RetainedBlocks, wants as unknown as OrderInterests)
-  const page = (more: object) => desk.page({ v: 1, reader: 'a', from: 1, kind: 'events', ...more }, 0)
+  const interests = {
+    onAttached: () => undefined,
+    onLeft: () => undefined,
+    notifyFeeders: () => undefined,
+    areSent: () => true,
+  }
+  const service = new PipelineService(held as unknown as RetainedBlocks, interests as unknown as OrderInterests)
+  const page = (more: object) => service.page({ v: 1, reader: 'a', from: 1, kind: 'events', ...more }, 0)
   expect(page({ kind: 'books' }).retryMs).toBeUndefined()
   expect(page({ orders: ['0x1'] }).parts).toHaveLength(1)
   expect(page({}).retryMs).toBe(1_000)

@@ -10,8 +10,8 @@ export const BREAKAGES = {
   /** Of the blocks that came since a Snapshot was read, the last is not sent after it. */
   'replay-bound': {
     file: 'src/relay/books/book-fanout.ts',
-    text: 'if (block.height <= gone)',
-    broken: 'if (block.height < gone)',
+    text: 'if (block.height <= cleared)',
+    broken: 'if (block.height < cleared)',
   },
   /** A block goes out before all hubs have reported it. */
   'skipped-barrier': {
@@ -37,14 +37,14 @@ export const BREAKAGES = {
     text: 'charge.ordinal <= row.ordinal',
     broken: 'charge.ordinal < row.ordinal',
   },
-  /** A report that failed takes the ends with it that it was to tell of. */
+  /** A failed report drops the ends that it was to report. */
   'lost-end': {
     file: 'src/relay/minutes/meter-client.ts',
-    text: 'this.#reject(load, error)\n      return false',
+    text: 'this.#reject(batch, error)\n      return false',
     broken:
-      'this.#endings = this.#endings.slice(load.endings.length)\n      this.#reject(load, error)\n      return false',
+      'this.#endings = this.#endings.slice(batch.endings.length)\n      this.#reject(batch, error)\n      return false',
   },
-  /** What relays ask for is told to no feeder. */
+  /** No feeder receives the interests of relays. */
   'untold-want': {
     file: 'src/block-log/order-interests.do.ts',
     text: 'this.#names[kind].add(added)',

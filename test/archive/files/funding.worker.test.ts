@@ -240,7 +240,7 @@ describe('what wallets paid', () => {
     }
     const answer = await userFunding.resolve(
       { type: 'userFunding', user, ...body } as never,
-      { past, upstream } as never,
+      { events: past, upstream } as never,
     )
     if (!answer.ok) throw new Error(JSON.stringify(answer.error))
     return { rows: JSON.parse(answer.value.body) as { time: number }[], since: answer.value.since?.height }

@@ -192,9 +192,9 @@ describe('a node', () => {
 
   it('that is late is asked for less the next time, one that is away for the same', async () => {
     node.failure = { kind: 'upstream_timeout', source: 'a' }
-    await expect(taken(begin({ height: 0 }))).rejects.toThrow('did not answer in time')
+    await expect(taken(begin({ height: 0 }))).rejects.toThrow('"a" timed out')
     node.failure = { kind: 'upstream_failed', source: 'a' }
-    await expect(taken(begin({ height: 0 }))).rejects.toThrow('answered with an error')
+    await expect(taken(begin({ height: 0 }))).rejects.toThrow('"a" returned an error')
     expect(logCalls()).toEqual(['0-499', '0-249'])
     node.failure = { kind: 'upstream_failed', source: 'a', hint: 'too large' }
     await expect(taken(begin({ height: 0 }))).rejects.toThrow('too large')
