@@ -134,7 +134,7 @@ describe('the command line', () => {
     expect(rotated).toMatchObject({ code: 0, out: expect.stringMatching(/^cqt_\w{26}\n$/) })
     const states = async () => {
       const { out } = await run('keys', 'list', 'rotated')
-      return [/replaced, ended/.test(out), / active$/m.test(out)]
+      return [/replaced, expired/.test(out), / active$/m.test(out)]
     }
     await expect.poll(states, { timeout: 10_000 }).toEqual([true, true])
   })

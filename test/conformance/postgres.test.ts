@@ -110,11 +110,11 @@ describe.skipIf(!hasPostgres)('a table of PostgreSQL', () => {
   })
 
   it.each([
-    ['FILLS_DB', 'other', 'the operator allows this account no Hyperdrive FILLS_DB (PIPELINE_HYPERDRIVE)'],
-    ['OTHER_DB', 'acme', 'the operator allows this account no Hyperdrive OTHER_DB (PIPELINE_HYPERDRIVE)'],
-    ['GONE_DB', 'acme', 'no Hyperdrive GONE_DB is bound here: wrangler.live.toml must have it'],
-  ])('receives nothing through %s from the account %s', async (name, account, words) => {
-    expect(await hyperdrive(name, account)).toEqual({ ok: false, words: expect.stringContaining(words) })
+    ['FILLS_DB', 'other', /FILLS_DB.*PIPELINE_HYPERDRIVE/],
+    ['OTHER_DB', 'acme', /OTHER_DB.*PIPELINE_HYPERDRIVE/],
+    ['GONE_DB', 'acme', /GONE_DB.*wrangler\.live\.toml/],
+  ])('receives nothing through %s from the account %s', async (name, account, reason) => {
+    expect(await hyperdrive(name, account)).toEqual({ ok: false, message: expect.stringMatching(reason) })
     expect(emptied()).toEqual([])
   })
 

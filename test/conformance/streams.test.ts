@@ -207,7 +207,7 @@ describe('limits of a plan', () => {
     // More than come back while these are read, fewer than end the socket.
     for (let i = 0; i < 2900; i++) socket.send({ method: 'ping' })
     const refused = await socket.channel('error')
-    expect(refused).toMatchObject({ code: 'rate_limited', data: expect.stringContaining('2000 a minute') })
+    expect(refused).toMatchObject({ code: 'rate_limited', data: expect.stringContaining('2,000 per minute') })
     expect(socket.closed).toBeNull()
     socket.close()
   })

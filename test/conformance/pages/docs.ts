@@ -40,7 +40,7 @@ describe.skipIf(isMissing)('a page', () => {
     expect(await page.locator('pre[data-language=python]').isVisible()).toBe(false)
     await page.getByText('Python').first().click()
     await page.locator('pre[data-language=python]').waitFor()
-    await page.getByText(/Sending from this page needs JavaScript/).waitFor()
+    await page.getByText(/needs JavaScript/).waitFor()
     await page.locator('input[type=search]').fill('books')
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'All pages' }).waitFor()
