@@ -1,5 +1,5 @@
-// What people wrote, as far as a test can hold it against the tree: links lead somewhere, the map has every room, the
-// commands and dependencies that there are are the ones that are told of.
+// Tests what can be checked in the written documents: links lead to existing pages, the map lists every folder of src,
+// and the documented commands, limits, variables and dependencies are the real ones.
 
 import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
