@@ -1,4 +1,4 @@
-// What operators are told of `/status` and of the feeder's own line is what these say: fields, states, reasons.
+// The operators' pages describe exactly the fields, states and reasons of `/status` and of the feeder's own status.
 
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
