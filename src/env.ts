@@ -36,7 +36,7 @@ export const GatewaySettings = LiveSettings.extend({
   LIVE_SOCKETS: Count(10_000),
   /** Coins shown to them. Null: all. */
   LIVE_COINS: CoinList,
-  UPSTREAMS: z.string("must be a string: JSON between three quotes, '''[…]'''").transform((text, context) => {
+  UPSTREAMS: z.string("must be a string: JSON in triple quotes, '''[…]'''").transform((text, context) => {
     const sources = parseSources(text)
     if (sources.ok) return sources.value
     context.addIssue({ code: 'custom', message: sources.error })

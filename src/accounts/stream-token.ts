@@ -1,6 +1,6 @@
-// Stream tokens: credentials for browsers in place of a key. A token names the paying key by its hash, and limits
-// coins, channels, holder and lifetime. Invariants: it grants market data only, never wallet data; it loses what its
-// key loses; it cannot issue other tokens.
+// Stream tokens: credentials that browsers use instead of a key. A token names the paying key by its hash, and limits
+// coins, channels, holder and lifetime. Invariants: a token grants market data only, never wallet data; when its key
+// loses a right, the token loses it too; a token cannot issue other tokens.
 
 import type { Coin } from '../core/coin.ts'
 import type { Failure } from '../core/failure.ts'

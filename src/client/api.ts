@@ -78,7 +78,7 @@ export interface End {
 }
 
 export type StreamEvent<T extends ChannelType = ChannelType> =
-  /** The gateway acknowledged the subscription, also after a reconnect. */
+  /** The gateway acknowledged the subscription, either the first time or after a reconnect. */
   | { readonly type: 'live' }
   | { readonly type: 'data'; readonly frame: Frame<T> }
   | { readonly type: 'gap'; readonly gap: Gap }

@@ -15,7 +15,10 @@ export interface ConnectionOptions {
   readonly endpoint: () => Endpoint | null
   /** Called before each connect, for example to fetch a token for `endpoint`. Null: connect. Never rejects. */
   readonly admit?: () => Promise<ConnectRefusal | null>
-  /** If present, no end of a socket is fatal, and `admit` decides. Returns the reason to show. */
+  /**
+   * If present, the end of a socket is never fatal, and `admit` decides whether to reconnect. Returns the reason to
+   * show.
+   */
   readonly onEnd?: (end: SocketEnd) => string
   readonly onState?: (state: ConnectionStatus) => void
   /** Error frames that belong to no subscription, such as a credit warning. */
@@ -32,13 +35,13 @@ export const RETRY: Backoff = { firstMs: 200, capMs: 1_500, jitter: 1 }
 export const LIMITS = {
   pingMs: 10_000,
   deadMs: 20_000,
-  /** Proves that it has read its data after this many characters (WS-60). */
+  /** The client confirms that it has read its data after this many characters (WS-60). */
   proveEvery: 32 * 1024,
-  /** Maximum characters of bodies without a response. The gateway rejects more (WS-63). */
+  /** Maximum total length of the bodies that wait for a response. The gateway rejects more (WS-63). */
   waitingChars: 256 * 1024,
   /** Delay before repeating a rejected ping, or one whose pong had no height because a first frame was in flight. */
   againMs: 1_000,
-  /** Only for this long, because a gateway without blocks never sends a height. */
+  /** The client repeats such pings only for this long, because a gateway that has no blocks never sends a height. */
   heightsMs: 30_000,
   connectMs: 5_000,
   ackMs: 10_000,

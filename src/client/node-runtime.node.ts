@@ -6,7 +6,7 @@ import type { ClientRuntime, ClientSocket, SocketHandlers } from './runtime.ts'
 import { messageOf } from './snapshot-request.ts'
 import { postJson } from './web-runtime.client.ts'
 
-/** All orders of BTC are 17 MB. No other frame comes near this. */
+/** The frame with all BTC orders has 17 MB. All other frames are much smaller. */
 const FRAME_MAX_BYTES = 32 * 1024 * 1024
 
 /** Runtime over `ws`, global fetch and timers. Tests replace `Socket`. */

@@ -36,7 +36,7 @@ export function formatCredits(micro: MicroCredits): string {
   return rest === 0 ? String(whole) : `${whole}.${String(rest).padStart(6, '0').replace(/0+$/, '')}`
 }
 
-/** Returns the amount. Throws on a negative or fractional one, which is a bug of the caller. */
+/** Returns the amount. Throws if it is negative or fractional, which is a bug in the caller. */
 export function wholeMicro(amount: MicroCredits): MicroCredits {
   if (!Number.isSafeInteger(amount) || amount < 0)
     throw new Error('amount must be a non-negative integer of micro-credits')

@@ -12,7 +12,7 @@ export const HEARTBEAT_ROUNDS = 20
 /** After this many rounds the next caller starts a new loop, which replaces this one. */
 const HAND_OVER_ROUNDS = 4
 export const HEARTBEAT_COVERAGE_MS = (HEARTBEAT_ROUNDS - HAND_OVER_ROUNDS) * HEARTBEAT_MS
-/** A round may wait for a network exchange, so a beat may be late by up to this time. */
+/** A heartbeat may be late by up to this time, because a round may wait for a network request. */
 export const HEARTBEAT_DEAD_MS = 3_000
 
 export class Heartbeat {

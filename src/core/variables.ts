@@ -19,7 +19,7 @@ export function Count(max: number, more = '') {
 
 /** A JSON string that matches the schema. Errors include the path. */
 export function JsonText<T>(schema: z.ZodType<T>) {
-  return z.string("must be a string: JSON between three quotes, '''{…}'''").transform((text, context): T => {
+  return z.string("must be a string: JSON in triple quotes, '''{…}'''").transform((text, context): T => {
     const read = parseWith(schema, parseJson(text))
     if (read.ok) return read.value
     const message = read.error.map((issue) => `${issue.path && `${issue.path} `}${issue.message}`).join(', ')

@@ -1,7 +1,7 @@
-// Usage reports of an account, from the hour rows of meter.store.ts. All calls of the account wait during a report, so
-// a page reads only its days, a report reads each day once, and frequent queries read only the last hours. Invariant:
-// `calls` of `stream` rows are minutes, of `pipeline` rows are rows, and otherwise calls; they are never added
-// together.
+// Usage reports of an account, from the hourly rows of meter.store.ts. A report blocks all other calls of the account.
+// So a page reads only its days, a report reads each day once, and frequent queries read only the last few hours.
+// Invariant: `calls` counts minutes in `stream` rows, rows in `pipeline` rows, and calls in all other rows. These
+// counts are never added together.
 
 import type { MicroCredits } from '../core/amount.ts'
 import { BoundedMap } from '../core/bounded-map.ts'
@@ -94,7 +94,7 @@ export class UsageReports extends Tables {
     return { total: total ?? sumOfUsage([]), rows }
   }
 
-  /** Daily usage of the `most` parts with the highest total, and all others together. */
+  /** Daily usage of each of the `most` parts with the highest totals, and the sum of all other parts. */
   stacked(fromMs: number, toMs: number, by: 'key' | 'type', most: number): StackedUsage[] {
     const part = by === 'key' ? 'key_hash' : "product || ' ' || type"
     return this.all<StackedUsage>(

@@ -90,14 +90,12 @@ export function parseChains(text: string): Result<readonly RpcChain[], string> {
 }
 
 /** The variable. */
-export const RpcChains = z
-  .string("must be a string: JSON between three quotes, '''[…]'''")
-  .transform((text, context) => {
-    const chains = parseChains(text)
-    if (chains.ok) return chains.value
-    context.addIssue({ code: 'custom', message: chains.error })
-    return z.NEVER
-  })
+export const RpcChains = z.string("must be a string: JSON in triple quotes, '''[…]'''").transform((text, context) => {
+  const chains = parseChains(text)
+  if (chains.ok) return chains.value
+  context.addIssue({ code: 'custom', message: chains.error })
+  return z.NEVER
+})
 
 /** Prices of a chain's calls. */
 export class CallPrices {

@@ -1,5 +1,5 @@
-// Splits a node's reply around its id, so everything else reaches the caller byte for byte. Invariant: a reply that is
-// not a JSON-RPC reply to its call counts as none.
+// Splits a node's reply around its id, so everything else reaches the caller byte for byte. Invariant: if a node
+// returns anything but a JSON-RPC reply to the call, it counts as no reply.
 
 import { parseJson } from '../core/json.ts'
 import { elementsOf, membersOf, type Span } from './json-spans.ts'

@@ -38,8 +38,8 @@ export class WeightLease {
   #owed = 0
   readonly #usage = new UsageRate(500)
   /**
-   * Requests of this weight class or heavier are refused until then. A heavier class asks once, so that the bucket
-   * saves for it.
+   * Requests of this weight class or a heavier one are refused until `untilMs`. A heavier class asks once, so that the
+   * bucket saves for it.
    */
   #refusals: readonly { readonly weight: number; readonly untilMs: number }[] = []
   /** Last known weight in the bucket. */
@@ -65,13 +65,13 @@ export class WeightLease {
     return { weight, parts }
   }
 
-  /** Remaining refusal of this weight in ms, 0 if the bucket may be asked. */
+  /** How long requests of this weight are still refused, in ms. 0 if the lease may ask the bucket. */
   refusedMs(weight: number, nowMs: number): number {
     const refusal = this.#refusals.find((each) => areAlike(each.weight, weight) && each.weight <= weight)
     return Math.max(0, (refusal?.untilMs ?? 0) - nowMs)
   }
 
-  /** The request cost `weight`: the rest is free while its grant lasts; an excess is owed. */
+  /** The request cost `weight`. Unused weight is available again while its grant lasts; an excess is owed. */
   settle(spending: WeightReservation, weight: number): void {
     let rest = spending.weight - weight
     this.#usage.count(-rest)
@@ -89,7 +89,10 @@ export class WeightLease {
     return forecast > 0 && this.#available(nowMs) * 2 < forecast && this.refusedMs(1, nowMs) === 0
   }
 
-  /** Request for `weight` at the head of a queue that needs `waiting` in total; both 0: ahead of use. */
+  /**
+   * Builds a request for `weight`, the head of a queue that needs `waiting` in total. Both are 0 for a request ahead of
+   * use.
+   */
   request(grant: string, weight: number, waiting: number, nowMs: number): BudgetRequest {
     const here = this.#available(nowMs)
     const forecast = Math.max(0, this.#forecast(nowMs) - here)
@@ -319,7 +322,7 @@ export class LeasedBudget implements Budget {
     return answer === null ? null : { ask, answer }
   }
 
-  /** Maintains leased weight: fetches ahead of use and returns the unused. */
+  /** Maintains leased weight: fetches it ahead of use and returns unused weight. */
   #maintain(): void {
     const now = this.#deps.now()
     if (!this.#isBusy && this.#lease.runsLow(now))

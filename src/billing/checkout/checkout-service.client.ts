@@ -123,7 +123,7 @@ export class CheckoutService implements Checkout, CheckoutEvents {
     if (order.state === 'paid')
       return err({
         kind: 'conflict',
-        message: 'number: this order is paid. Refund the money with the payment provider.',
+        message: 'number: this order is already paid. Refund it through the payment provider.',
       })
     const cancelled = await this.#ports.provider?.cancel(order)
     if (cancelled && !cancelled.ok) return err({ kind: 'conflict', message: `number: ${cancelled.error}` })

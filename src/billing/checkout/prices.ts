@@ -7,7 +7,7 @@ import type { Failure } from '../../core/failure.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import { Currency, Minor } from './money.ts'
 
-/** Per purchase; the largest grant is a billion credits. */
+/** Maximum price of a purchase. The largest grant is a billion credits. */
 const MINOR_MAX = 99_999_999
 
 const PositiveCredits = z.union([z.number(), z.string()]).transform((credits, context): MicroCredits => {

@@ -1,6 +1,6 @@
 // Low-balance notifications for account owners. Invariants (test/metering/webhooks/low-balance.test.ts): a threshold
-// fires once when the balance falls to it or below, or is below when it is set; it fires again only after the balance
-// was above it: after a top-up, a renewal or a plan change. The balance is available plus leased credits.
+// fires once when the balance falls to it or below, or when it is set above the balance. It fires again only after a
+// top-up, a renewal or a plan change raised the balance above it. The balance is available plus leased credits.
 
 import { MICRO_PER_CREDIT, type MicroCredits, parseCredits } from '../../core/amount.ts'
 import { err, ok, type Result } from '../../core/result.ts'

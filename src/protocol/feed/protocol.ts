@@ -97,8 +97,8 @@ const L4Order: z.ZodType<unknown> = z.looseObject({
 })
 
 /**
- * A run of a coin's orders after block `height`, which was sent before: all bids, then all asks, best first, and oldest
- * first at one price. Each has its `user` and the fields of the node's snapshot except `children` and `origSz`. Blocks
+ * One part of a coin's orders after block `height`, which was already sent. All bids come first, then all asks, best
+ * first, and oldest first at the same price. Each has its `user` and the fields of the node's snapshot except `children` and `origSz`. Blocks
  * may come between parts; part 0 starts over.
  */
 const L4Book = z.strictObject({
@@ -166,8 +166,8 @@ const Reseed = z.strictObject({
   reason: z.string(),
 })
 /**
- * Send all orders (`l4`) of these selected coins. Use a node snapshot that is no older than the last sent block, nor
- * than the first block since which all rows of the coin were sent. Applies to this connection; repeating it before part
+ * Send all orders (`l4`) of these selected coins. Use a node snapshot that is no older than the last sent block. All
+ * rows of the coin must have been sent since that snapshot. Applies to this connection; repeating it before part
  * 0 changes nothing.
  */
 const L4Reseed = z.strictObject({ type: z.literal('l4Reseed'), coins: L4Coins })

@@ -1,5 +1,5 @@
-// Extracts staking events from a node's misc events, in the form of its ledger: `delta.type` is the public API's name
-// of the kind. Unreadable events are skipped.
+// Extracts staking events from a node's misc events, in the format of the node's ledger. `delta.type` is the public
+// API's name for the kind of event. Unreadable events are skipped.
 
 import * as z from 'zod'
 import { Address, Decimal, type LedgerEvent } from './block.ts'

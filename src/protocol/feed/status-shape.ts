@@ -112,7 +112,7 @@ const ArchiveShape = z.object({
   height: describeField(
     Height.nullable(),
     'last archived height; null: none yet, or not reported since the log object started',
-    'grows by one minute of blocks per minute',
+    'grows each minute by the blocks of one minute',
     'see `archive.failure`',
   ),
   behind: describeField(
@@ -237,8 +237,8 @@ const LogShape = z.object({
         ),
       }),
     )
-    .describe('block ages by region, from the relays’ last minute.'),
-  archive: ArchiveShape.nullable().describe('archive progress; null: no archive is configured.'),
+    .describe('block ages by region, reported by the relays in the last minute.'),
+  archive: ArchiveShape.nullable().describe('archive progress; null if no archive is configured.'),
   gaps: z.array(GapShape).describe('last 20 ranges of missing heights, newest first.'),
   disagreements: describeField(
     Count,

@@ -1,4 +1,4 @@
-// Frames from a hub to a relay: one text per block with pre-encoded coins, so that a relay only
+// Frames from a hub to a relay: one message per block with pre-encoded coins, so that a relay only
 // concatenates and never parses levels.
 //
 //   {"v":1,"epoch":"…","height":9,"time":1}      head, JSON
@@ -11,7 +11,8 @@
 import type { Coin } from '../../core/coin.ts'
 
 /**
- * `=` follows `prev_seq`; `+` is the coin's first full book; `!` means lost, without levels: holders must start over.
+ * `=` follows `prev_seq`. `+` is the coin's first full book. `!` has no levels and means that the book is lost, so
+ * holders must start over.
  */
 export type CoinMark = '=' | '+' | '!'
 

@@ -5,7 +5,7 @@ import { FAILURES, type Failure, type FailureCode, failureCode, failureMessage }
 import { errorFrame, invalidSubscription } from './frames.ts'
 import type { UpFrame } from './protocol.ts'
 
-/** Error frame for a rejected frame, with the body of a subscribe, or the `id` of a `post` at the very end. */
+/** Error frame for a rejected frame. It contains the body of a `subscribe`, or ends with the `id` of a `post`. */
 export function failureFrame(failure: Failure, sent: UpFrame | null = null): string {
   if (sent?.method === 'subscribe') return refusedSubscription(JSON.stringify(sent.subscription), failure)
   const end = sent?.method === 'post' ? ` id=${sent.id}` : ''
@@ -26,7 +26,7 @@ export interface SocketClose {
   readonly lastFrame: string
 }
 
-/** Close of a socket after a failure that ends it. */
+/** Close code and reason for a socket that ends because of a failure. */
 export function socketClose(failure: Failure): SocketClose {
   const { close: code, reason: reasonOfKind } = FAILURES[failure.kind]
   const reason = failure.kind === 'unavailable' ? failure.what : reasonOfKind

@@ -1,6 +1,6 @@
-// Sends book views to their subscribers. Invariants: a text is built once for all receivers and sent only if it differs
-// from the last; a frame shows the full state, so a client that missed frames continues with the next; no hub waits for
-// another.
+// Sends book views to their subscribers. Invariants: a frame is built once for all receivers and sent only if it
+// differs from the previous frame; a frame shows the full state, so a client that missed frames continues with the
+// next; no hub waits for another.
 
 import { type Coin, dexOf, marketTypeOf, shardOf } from '../../core/coin.ts'
 import { getOrCreate } from '../../core/get-or-create.ts'
@@ -35,9 +35,9 @@ interface View<R> {
   readonly wildcards: Set<Topic<R>>
 }
 
-/** Assumed number of texts of a view with a wildcard. */
+/** Assumed number of stored strings of a view with a wildcard. */
 const WILDCARD_COINS = 512
-/** Load of each wildcard beside them: its own joint text, and a check of every changed coin. */
+/** Additional load of each wildcard: its own combined frame, and a check of every changed coin. */
 const WILDCARD_BODY = 32
 
 export class ViewFanout<R extends Receiver> {
@@ -54,7 +54,7 @@ export class ViewFanout<R extends Receiver> {
     return this.#topics.size
   }
 
-  /** Upper bound of stored texts, plus bodies. Texts shared by several bodies count once. */
+  /** Upper bound on the number of stored strings, plus bodies. A string that several bodies share counts once. */
   get load(): number {
     let load = 0
     for (const { byCoin, wildcards } of this.#views.values())
@@ -98,7 +98,7 @@ export class ViewFanout<R extends Receiver> {
         texts.join(''),
         pieces.reduce((latest, { time }) => Math.max(latest, time), 0),
       )
-    // Its receivers have different frames until the next one.
+    // The receivers of this topic have different frames until the next frame.
     else if (texts[0] !== topic.text) topic.text = ''
     topic.receivers.add(receiver)
     for (const text of texts) receiver.send(text)
@@ -132,7 +132,7 @@ export class ViewFanout<R extends Receiver> {
     return this.#topics.get(key)?.isComplete ?? null
   }
 
-  /** Approximate characters of the current state. */
+  /** Approximate length of the current state, in characters. */
   sizeOf(key: string): number {
     const topic = this.#topics.get(key)
     const pieces = topic ? this.#storedOf(topic.target.body) : []
@@ -150,7 +150,9 @@ export class ViewFanout<R extends Receiver> {
     return topic.fetching
   }
 
-  /** Stores a hub's views, of a block or on request, and sends changes. True if something was sent. */
+  /**
+   * Stores the views that a hub sent for a block or on request, and sends changes. Returns true if it sent something.
+   */
   push({ height, time, views = [] }: Pick<HubFrameToRelay, 'height' | 'time' | 'views'>): boolean {
     let isSent = false
     for (const piece of views) isSent = this.#store(piece, height, time) || isSent
@@ -212,7 +214,7 @@ export class ViewFanout<R extends Receiver> {
         if (shardOf(coin, this.#shards) === hub) stored.set(coin, { ...piece, height: -1 })
   }
 
-  /** Interests at a hub of all current bodies. */
+  /** Interests that all current bodies have at this hub. */
   interestsOf(hub: number): Set<string> {
     const bodies = [...this.#topics.values()].map(({ target }) => target.body)
     return new Set(bodies.flatMap((body) => viewInterests(body, hub, this.#shards)))

@@ -9,9 +9,9 @@ import { DexName, isAllDexes } from '../../protocol/info/request-fields.ts'
 import { MARKET } from '../body-fields.ts'
 import { defineStateChannel, type InfoRequest, type StateRequest, type StateResponse } from '../channel.ts'
 
-/** Oracles update about this often. Each request weighs a tenth of a public source's minute budget. */
+/** Oracles update about this often. Each request uses a tenth of a public source's per-minute weight budget. */
 const CONTEXT_MS = 3_000
-/** For every DEX at once, of which there are about ten. */
+/** Interval of requests for all DEXes together. There are about ten DEXes. */
 const ALL_CONTEXTS_MS = 15_000
 const DEXES_MS = 60_000
 

@@ -89,9 +89,9 @@ function userRowsChannel<const Type extends string, Row extends z.ZodType>({
   })
 }
 
-/** The history starts this long ago, or a fifth of that after each response that is too large. */
+/** How far back the history starts. Each response that is too large divides this time by five. */
 const HISTORY_MS = DAY_MS
-/** A response holds the oldest payments up to this number, so a full one lacks the newest. */
+/** A response contains up to this many payments, oldest first, so a full response lacks the newest payments. */
 const RESPONSE_ROWS = 500
 
 export const userFundings = userRowsChannel({

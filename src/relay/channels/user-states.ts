@@ -110,7 +110,7 @@ export const activeAssetData = userStateChannel({
 /** Includes the markets of the main DEX. The public server dropped it, but SDKs still request it. */
 export const webData2 = userStateChannel({
   type: 'webData2',
-  summary: 'Account of a user and all markets in one frame (deprecated)',
+  summary: 'A user’s account, and all markets, in one frame (deprecated)',
   request: z.strictObject({ type: z.literal('webData2'), user: WalletAddress }),
   dataSchema: WebData2,
   example: { request: { user: USER }, data: EXAMPLE_WEB_DATA },

@@ -39,7 +39,7 @@ export interface SubscriptionRequest {
   /** The `subscription` of the equivalent frame on /ws. */
   readonly body: { readonly type: string } & Readonly<Record<string, unknown>>
   readonly target: Target
-  /** JSON of the body by which the channel identifies it. */
+  /** JSON of the body that identifies the subscription in the channel. */
   readonly echo: string
   /** Name of the field in results. */
   readonly alias: string
@@ -267,7 +267,10 @@ const SCHEMA_LISTS: ReadonlySet<string> = new Set([
   ...['types', 'directives', 'fields', 'args', 'inputFields', 'interfaces', 'enumValues', 'possibleTypes'],
 ])
 const MAX_LISTS = 12
-/** Beside schema lists, whose every item repeats the alias. The usual introspection query has none. */
+/**
+ * Limit for aliases in a query with schema lists, because each list item repeats the alias. The usual introspection
+ * query has no aliases.
+ */
 const MAX_ALIASES = 12
 
 /** Size of a fragment or operation. */
@@ -279,8 +282,8 @@ interface Size {
 }
 
 /**
- * Size errors of a document before validation. Invariant: one pass for any document, and what passes is validated in a
- * few milliseconds.
+ * Checks the size of a document before validation and returns the errors. Invariant: the check takes one pass for any
+ * document, and validation of an accepted document takes a few milliseconds.
  */
 function sizeErrors(document: DocumentNode): GraphQLError[] {
   const sizes = new Map<string, Size>()
@@ -329,7 +332,7 @@ function sizeErrors(document: DocumentNode): GraphQLError[] {
     exceeded.push(`at most ${MAX_LISTS} uses of ${[...SCHEMA_LISTS].join(', ')}`)
   if (spread.some((size) => size.lists > 0 && size.aliases > MAX_ALIASES))
     exceeded.push(`at most ${MAX_ALIASES} aliases in introspection queries`)
-  return exceeded.map((bound) => new GraphQLError(`The document is too large: ${bound}.`))
+  return exceeded.map((bound) => new GraphQLError(`The document is too large. It may have ${bound}.`))
 }
 
 const emptySize = (): Size => ({ fields: 0, lists: 0, aliases: 0, spreads: [] })

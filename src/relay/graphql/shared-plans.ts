@@ -1,5 +1,5 @@
 // Projection plans shared by operations, with cached results. Invariants: operations with the same selection and body
-// share one plan; a text is projected once for all its receivers; cached memory is bounded, and no plans are added
+// share one plan; a frame is projected once for all its receivers; cached memory is bounded, and no plans are added
 // above the processor limit.
 
 import { getOrCreate } from '../../core/get-or-create.ts'
@@ -7,17 +7,20 @@ import type { Clock } from '../sockets/connection.ts'
 import type { Plan } from './plan.ts'
 import { project } from './projection.ts'
 
-/** Total fields of all plans, about 200 bytes each. Most channels' largest selection has fewer than fifty. */
+/**
+ * Maximum number of fields in all plans together, at about 200 bytes each. The largest selection of most channels has
+ * fewer than 50.
+ */
 const MAX_FIELDS = 100_000
 /**
- * Frame characters times projections: about a quarter of the processor. Wildcards have 180 KB/s, so this is about
- * fifty.
+ * Frame characters times projections. The limit uses about a quarter of the processor. A wildcard produces about
+ * 180 KB/s, so the limit allows about 50 of them.
  */
 const MAX_CHARS_PER_SECOND = 8 * 1024 * 1024
-/** Frames and results cached beyond the turn that sends them. */
+/** Maximum size of the frames and results that stay cached after the turn that sends them. */
 const CACHE_CHARS = 4 * 1024 * 1024
 
-/** Results of a plan by frame text. */
+/** Results of a plan, keyed by frame. */
 type ResultCache = Map<string, string>
 
 export class SharedPlan {
@@ -87,7 +90,7 @@ export class SharedPlans {
     return !this.isFull || this.#byKey.has(keyOf(alias, plan, body))
   }
 
-  /** `body`: JSON that identifies the frames. Release it after use. */
+  /** `body` is the JSON that identifies the frames. Release the plan after use. */
   acquire(alias: string, plan: Plan, body: string): SharedPlan {
     const shared = getOrCreate(this.#byKey, keyOf(alias, plan, body), () => {
       this.#fields += plan.size

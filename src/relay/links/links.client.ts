@@ -20,7 +20,9 @@ import { Link } from './link.client.ts'
 
 const HUB_TIMEOUT_MS = 1_000
 const LOG_TIMEOUT_MS = 5_000
-/** Read characters are reported to the log in this step, because the log limits what is in flight. */
+/**
+ * The relay reports to the log each time it has read this many characters, because the log limits the data in flight.
+ */
 const REPORT_CHARS = 256 * 1024
 
 export interface LinksPorts {
@@ -45,7 +47,7 @@ export class Links implements BookFeed {
   readonly log: Link
   readonly hubs: readonly Hub[]
   readonly #orders: InterestReporter
-  /** The hubs as a starting subscription uses them. */
+  /** The interface through which a starting subscription uses the hubs. */
   readonly source: BookHubs = {
     ensure: (hub) => this.#hub(hub).link.ensure(),
     join: (hub, coins, withBooks) => this.#hub(hub).join(coins, withBooks),
@@ -56,7 +58,7 @@ export class Links implements BookFeed {
   readonly #ages = new AgeCounts()
   readonly #consumers: LogConsumers
   #readChars = 0
-  /** Running work that needs links before any body does. */
+  /** Number of running tasks that need the links before any subscription does. */
   #pinned = 0
 
   constructor(ports: LinksPorts, followers: LogConsumers) {

@@ -7,7 +7,7 @@ import type { AccountId } from '../../core/ids.ts'
 /** Parsed and serialized again, a request takes up to eight times as much. */
 const RELAY_CHARS = 8 * 1024 * 1024
 const ACCOUNT_CHARS = RELAY_CHARS / 4
-/** Memory of the shortest request beside its text. */
+/** Memory that the shortest request needs in addition to its own characters. */
 const OVERHEAD_CHARS = 512
 
 export class Backlog {

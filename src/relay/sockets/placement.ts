@@ -8,10 +8,10 @@ import type { AccountId } from '../../core/ids.ts'
 
 /** Replaces the identity for a socket whose key comes later. Value: the caller's address, or empty if unknown. */
 export const GUEST_HEADER = 'x-weir-guest'
-/** `heavy`: for accounts that receive much and do not prove that they read it. */
+/** `heavy` is for accounts that receive a lot of data and do not confirm that they read it. */
 export type Pool = 'light' | 'heavy'
 
-/** Relays from this number on are heavy; there are as many as light ones. */
+/** Relays with this number or a higher one are heavy. There are as many heavy relays as light ones. */
 const HEAVY_FROM = 1000
 /** How long a full relay is skipped, and how long an account stays on heavy relays. */
 const FULL_MS = 2000

@@ -59,7 +59,7 @@ export class SubscriptionStore {
     this.#enqueue(id, { id, socket, echo, meta, sinceMs, account, digest, operation })
   }
 
-  /** `id` is the id of the subscription's minutes. */
+  /** `id` is the id under which the subscription's minutes are counted. */
   remove(id: string): void {
     this.#enqueue(id, null)
   }
