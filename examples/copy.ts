@@ -44,7 +44,7 @@ for await (const event of fills) {
     }
     database.exec('COMMIT')
   }
-  // Behind its rows: what is asked for again is known, what was not kept would be lost.
+  // Saved after the rows of the block: repeated rows are ignored, but rows that were never stored would be lost.
   if (fills.height !== null && fills.height > kept) {
     kept = fills.height
     setPlace.run(kept)

@@ -1,5 +1,5 @@
 // Writes bindings.d.ts: the ambient Cloudflare.Env of all Workers, from their wrangler files.
-// One interface for both, so that a room's files need not know in which Worker they run. `--check` compares.
+// Both Workers share one interface, so that a file need not know in which Worker it runs. `--check` compares.
 
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -33,7 +33,7 @@ function bindingsOf(config: string, folder: string): [string, string][] {
     .map(([, name, type]) => [name!, portableType(name!, type!)])
 }
 
-/** Types that wrangler cannot know across Workers, or writes relative to its output folder. */
+/** Types that wrangler cannot infer across Workers, or that it writes relative to its output folder. */
 function portableType(name: string, type: string): string {
   if (name === 'SQL') return 'Fetcher'
   if (type.startsWith('Service')) return 'Service<typeof import("./src/gateway").Internal>'

@@ -1,5 +1,5 @@
-// `npm run build:client`: the client package into dist/client, publishable as it stands there: ES modules, the types that they
-// show, and a package.json of their own.
+// `npm run build:client` builds the client package in dist/client, ready to publish: ES modules, the types that they export,
+// and a separate package.json.
 
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -10,7 +10,7 @@ import { build } from 'vite'
 const ROOT = fileURLToPath(new URL('../', import.meta.url))
 const OUT_DIR = join(ROOT, 'dist/client')
 const TYPES_DIR = join(ROOT, 'dist/client.types')
-/** Modules of ours, as declarations name them. */
+/** Our own modules, as declarations name them. */
 const FROM = /from ['"](\.[^'"]+)\.ts['"]/g
 /** Entry points of the package and their files in src/client. */
 const ENTRIES = { index: 'create-client.client', books: 'books.client', schemas: 'schemas' } as const
@@ -39,7 +39,7 @@ await build({
 declarations()
 manifest()
 
-/** Those that an entry shows, and no others: what stands behind them is nobody's affair. */
+/** Writes only the declarations that an entry point exports; internal ones stay unpublished. */
 function declarations(): void {
   rmSync(TYPES_DIR, { recursive: true, force: true })
   const tsc = spawnSync('tsc', ['-p', join(ROOT, 'tsconfig.client.json')], { encoding: 'utf8', shell: false })

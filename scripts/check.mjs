@@ -1,10 +1,10 @@
-// `npm run check`: everything that can be said of the code without running it. Prints each step; exit 1 if one fails.
-// `npm run check -- lint types`: the steps whose names have one of the words.
+// `npm run check` runs all static checks. It prints each step and exits with 1 if a step fails.
+// `npm run check -- lint types` runs only the steps whose names contain one of the words.
 import { execFile } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 
-// As many steps run at once as there are cores: a step that takes several checks the same types for each of them.
+// Runs one step per core at a time, because a step that uses several cores checks the same types on each of them.
 const TSC = ['tsc', '--checkers', '1', '-p']
 const STEPS = [
   ['types of Node files', ...TSC, 'tsconfig.node.json'],
@@ -15,7 +15,7 @@ const STEPS = [
   ['settings of the Workers', 'node', 'scripts/worker-agreement.ts'],
   ['binding types', 'node', 'scripts/bindings.ts', '--check'],
   ['generated schemas', 'node', 'scripts/generate.ts', '--check'],
-  ['English of texts and comments', 'node', 'scripts/english.ts'],
+  ['English of strings and comments', 'node', 'scripts/english.ts'],
   ['unused code', 'knip', '--no-progress', '--cache'],
   ['code that only tests use', 'knip', '--no-progress', '--cache', '--production', '--include', 'files,exports,types'],
 ]

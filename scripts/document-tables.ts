@@ -1,4 +1,4 @@
-// Tables of documents, from the catalogues of channels, types, close codes and calls.
+// Generates tables for documents from the catalogs of channels, types, close codes and calls.
 
 import { formatCredits } from '../src/core/amount.ts'
 import { CLOSE_CODES } from '../src/http/docs/asyncapi.ts'
@@ -46,7 +46,7 @@ export function closeCodesTable(): string {
   ].join('\n')
 }
 
-/** Calls of an account, without pipelines and data. */
+/** Calls for an account, except those for pipelines and data. */
 export const platformCallsTable = () =>
   callsTable(({ auth, product, path }) => auth !== 'admin' && product !== 'data' && !path.includes('/pipeline-api/'))
 

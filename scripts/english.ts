@@ -140,7 +140,7 @@ function sentencesOf(text: string): string[] {
   )
 }
 
-/** Of a TypeScript file: its comments, the texts in it that are sentences, and its names. */
+/** Returns the comments of a TypeScript file, its strings that are sentences, and its names. */
 export function proseOf(source: string, isJsx: boolean): Prose[] {
   const prose: Prose[] = []
   const names = new Set<string>()
@@ -184,7 +184,7 @@ const isSentence = (text: string) =>
     text,
   )
 
-/** Generated parts come from texts in the code, which are checked there. */
+/** Generated parts come from strings in the code, which are checked there. */
 const withoutGenerated = (markdown: string) =>
   markdown.replaceAll(/<!-- ([\w ]+) -->[\s\S]*?<!-- \/\1 -->/g, (part) => part.replaceAll(/[^\n]/g, ''))
 

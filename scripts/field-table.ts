@@ -1,5 +1,5 @@
-// The tables of docs/operators/reference/status.md that say what each field of a report means, from the schemas of the reports. A field
-// inside another has a dotted path, `[]` for the entries of a list, `*` for any name.
+// Generates the tables of docs/operators/reference/status.md, which explain each field of a report, from the schemas of the
+// reports. A nested field has a dotted path, `[]` for the entries of a list, `*` for any name.
 
 import * as z from 'zod'
 import { parseFieldDescription } from '../src/core/field-description.ts'
@@ -19,7 +19,7 @@ interface Field {
   readonly description: string
 }
 
-/** Every field of an object with a path, those with fields of their own before these. */
+/** Returns every field of an object with its path; a parent comes before its nested fields. */
 export function fieldsOf(schema: z.ZodType): Field[] {
   return fieldsIn(z.toJSONSchema(schema, { io: 'input' }) as Schema, '')
 }
@@ -40,7 +40,7 @@ function fieldTable(schema: z.ZodType): string {
     const { meaning, expected, otherwise } = parseFieldDescription(description)
     return `| \`${path}\` | ${meaning} | ${expected} | ${otherwise} |`
   })
-  return ['| Field | Meaning | Well | Otherwise |', '|---|---|---|---|', ...rows].join('\n')
+  return ['| Field | Meaning | Healthy | Otherwise |', '|---|---|---|---|', ...rows].join('\n')
 }
 
 export const statusTable = (): string => fieldTable(StatusShape)

@@ -41,7 +41,7 @@ function install(node) {
 if (Number.parseInt(process.versions.node, 10) < OLDEST_NODE) end(`Weir needs Node ${OLDEST_NODE} or newer.`)
 while (read(STAMP) !== want && !takeLock()) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 250)
 if (read(STAMP) !== want) {
-  console.error('Installing packages, once; about half a minute …')
+  console.error('Installing packages. This happens once and takes about half a minute …')
   // Again under the Node that the first pass brought: under Node 18 npm skips native parts that it needs.
   for (const node of [process.execPath, 'node_modules/node/bin/node']) install(node)
   writeFileSync(STAMP, want)

@@ -1,5 +1,5 @@
-// `npm run laws -- 10000000`: the laws of the credit ledger over so many random operations and more (ten million
-// unless said otherwise). `npm test` does the same over 200,000.
+// `npm run laws -- 10000000` checks the invariants of the credit ledger over at least that many random operations (ten
+// million by default). `npm test` does the same over 200,000.
 import { spawnSync } from 'node:child_process'
 import { commandLine, program, valueParser } from '../src/core/command-line.node.ts'
 import { wholeNumber } from '../src/core/whole-number.ts'

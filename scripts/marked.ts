@@ -1,6 +1,6 @@
-// Generated parts of documents that people write: what stands between `<!-- name -->` and `<!-- /name -->`.
+// Replaces the generated parts of documents that people write: the text between `<!-- name -->` and `<!-- /name -->`.
 
-/** The text with `part` between the markers; throws where they are missing, because the part would be lost unseen. */
+/** The text with `part` between the markers; throws if they are missing, because the part would otherwise be lost silently. */
 export function withPart(text: string, name: string, part: string): string {
   const begin = `<!-- ${name} -->`
   const end = `<!-- /${name} -->`

@@ -29,7 +29,7 @@ export const GatewaySettings = LiveSettings.extend({
     .string('must be text such as "49.5"')
     .regex(/^(?:\d{1,6}(?:\.\d{1,6})?)?$/, 'must be an amount in US dollars such as "49.5", or empty')
     .transform((text) => (text === '' ? null : Math.round(Number(text) * 1e6))),
-  /** Account that pays for visitors of /live without a key. Null: such visitors are not admitted. */
+  /** Account that pays for visitors to /live who have no key. Null: such visitors are not admitted. */
   LIVE_ACCOUNT: z.union([z.literal(''), AccountName]).transform((account) => account || null),
   /** Hourly spending limit of all those visitors together, and their socket limit per relay. */
   LIVE_CREDITS_PER_HOUR: Count(1_000_000),

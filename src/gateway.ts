@@ -30,7 +30,7 @@ export { Internal } from './internal.ts'
 type Env = Cloudflare.Env
 type App = Hono<{ Bindings: Env }>
 
-/** Endpoints listed by `/` for programs; browsers are redirected to /live. */
+/** Endpoints that `/` lists for API clients; browsers are redirected to /live. */
 const ROOT = {
   name: 'Weir',
   docs: 'GET /docs',

@@ -151,7 +151,7 @@ export function accountPath(account: string): string {
   return `/admin/accounts/${encodeURIComponent(account)}`
 }
 
-/** Options that have another name than their API field. */
+/** Options whose name differs from their API field. */
 const OPTION_NAMES: Readonly<Record<string, string>> = {
   idempotency_key: 'id',
   grace_seconds: 'grace',

@@ -151,7 +151,7 @@ const BAR_WIDTH = 8
 /** Bars appear only where they cost no panel. */
 const BARRED_WIDTH = PANEL_WIDTH + 2 * BAR_WIDTH + 2
 const FILLS_MIN = 3
-/** Lines of a panel besides levels: title, comparison, header, blank. */
+/** Lines of a panel in addition to the levels: title, comparison, header, blank. */
 const PANEL_FRAME = 4
 
 /** Exact difference between best ask and best bid; null while a side is empty. */

@@ -21,7 +21,7 @@ export interface EveryReplyDeps {
   readonly requestId: () => string
   /** Called for an unexpected error; the caller gets `internal` with this request id. */
   readonly report: (error: unknown, requestId: string) => void
-  /** Static page for a path without a route; null: none. */
+  /** Static page for a path that has no route; null: none. */
   readonly page: (request: Request) => Promise<Response | null>
 }
 

@@ -28,7 +28,7 @@ export function infoRoutes(service: InfoService, access: Access, { pathKeys }: {
   return app
 }
 
-/** Handles one HTTP request, also without Hono. `path`: the segment after `/k/`. */
+/** Handles one HTTP request, with or without Hono. `path`: the segment after `/k/`. */
 export function handleInfo(
   service: InfoService,
   access: Access,

@@ -40,7 +40,7 @@ export function rpcChainOf(url: string): string | null {
   return chain === '' || chain.includes('/') ? null : chain
 }
 
-/** Handles one HTTP request, also without Hono. */
+/** Handles one HTTP request, with or without Hono. */
 export function handleRpc(
   service: RpcService,
   access: Access,

@@ -42,14 +42,14 @@ export type EventKind = 'fills' | LedgerKind
 export interface History {
   /** All events of the scope, down to height `downTo` if given. */
   stored(scope: FillScope, kind?: EventKind, downTo?: number): Promise<Result<FillHistory, Failure>>
-  /** Only the events of about the last minute, without waiting. */
+  /** Returns only the events of about the last minute, without waiting. */
   newest(scope: FillScope): Promise<Result<FillHistory, Failure>>
 }
 
 export interface EventQuery {
   readonly kind: EventKind
   readonly scope: OwnerScope
-  /** Only times for which funding is known. */
+  /** Contains only times for which funding is known. */
   readonly isFunded?: boolean
 }
 
@@ -66,7 +66,7 @@ export interface EventRequest extends EventQuery, TimeWindow {}
 export interface EventRead {
   /** The newest block considered. */
   readonly head: HeightAndTime
-  /** The result is complete from this block on. */
+  /** The result is complete starting at this block. */
   readonly since: HeightAndTime
   /** Why the read stopped. `work`: too many rows; `damage`: unreadable data. */
   readonly ended: 'all' | 'enough' | 'work' | 'damage'

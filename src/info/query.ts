@@ -19,7 +19,7 @@ export interface InfoAnswer {
   readonly height?: number
   /** Lag of the source's clock in milliseconds, if above the limit. */
   readonly lagMs?: number
-  /** For responses from our own history: they are complete from this block on. */
+  /** For responses from our own history: they are complete starting at this block. */
   readonly since?: HeightAndTime
 }
 

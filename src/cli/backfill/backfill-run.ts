@@ -21,7 +21,7 @@ export interface BatchResult {
   readonly blocks: number
   readonly segments: number
   readonly bytes: number
-  /** Blocks from this height on must be sent again. */
+  /** Blocks at or above this height must be sent again. */
   readonly next: number | null
 }
 

@@ -57,7 +57,7 @@ export function blockFiles(source: string, files: readonly SourceFile[], chain: 
     return err(`${source} holds both node files and an archive. Pass the folder of one of them.`)
   const other = known.find(({ form }) => form.kind === 'archive' && (form.chain ?? chain) !== chain)
   if (other)
-    return err(`${other.path} belongs to another chain than the gateway (${chain}). Pass a folder of that chain.`)
+    return err(`${other.path} belongs to a different chain from the gateway (${chain}). Pass a folder of that chain.`)
   return ok(known.toSorted((a, b) => sortKey(a) - sortKey(b)))
 }
 

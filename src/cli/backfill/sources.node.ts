@@ -1,6 +1,6 @@
 // Lists and opens the files of a source: a local folder; a requester-pays S3 bucket such as
-// s3://hl-mainnet-node-data/node_fills_by_block; or another gateway's archive by signed links. Invariants: before the user has
-// accepted the cost, only lists of a bucket are fetched; a file whose SHA-256 differs from the listed one is not read.
+// s3://hl-mainnet-node-data/node_fills_by_block; or the archive of a different gateway, through signed links. Invariants: until
+// the user has accepted the cost, only listings of a bucket are fetched. A file whose SHA-256 differs from the listing is not read.
 
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
@@ -17,7 +17,7 @@ import { formOf, type PlannedFile, type SourceFile } from './source-files.ts'
 
 /** Region of the exchange's bucket. */
 const REGION = 'ap-northeast-1'
-/** 1,000 files per list: enough for twenty years of hourly files. */
+/** A list contains 1,000 files, so this limit is enough for twenty years of hourly files. */
 const LISTS_MAX = 200
 /** Prices of Amazon S3 for the requester, November 2026. */
 const GIB = 2 ** 30
@@ -185,7 +185,7 @@ export interface OtherGateway {
   readonly url: string
   readonly key: string
   readonly chain: string
-  /** Bounds of the first blocks of files, Unix ms. */
+  /** Time range in which the first block of a file must lie, Unix ms. */
   readonly fromMs: number
   readonly toMs: number
 }
@@ -218,7 +218,7 @@ async function* fetchVerified(url: URL, sha256: string): AsyncGenerator<Uint8Arr
   if (!response.ok) throw new Error(`status ${response.status}`)
   const body = new Uint8Array(await response.arrayBuffer())
   if (createHash('sha256').update(body).digest('hex') !== sha256)
-    throw new Error('its SHA-256 differs from the listed one')
+    throw new Error('its SHA-256 differs from the listing')
   yield body
 }
 

@@ -191,7 +191,7 @@ const Url = z
 
 const DOCTOR = program(
   'npm run doctor --',
-  'check a running "npm start", or the parts of a node\'s host that are passed as options',
+  'check a running "npm start", or the parts of a node\'s host that the options name',
   ['', '--data ~/hl/data --info http://127.0.0.1:3001 --gateway https://weir.example.workers.dev'],
 )
   .option('--data <dir>', 'data folder of the node')

@@ -25,7 +25,7 @@ export interface LaunchArgs {
 export interface LaunchOptions extends LaunchArgs {
   /** The option that other commands need to find this launch. */
   readonly stateOption: string
-  /** Port of the gateway; 0 uses the last one, or a free one. */
+  /** Port of the gateway; 0 uses the previous port, or a free one. */
   readonly port: number
   /** Size of the archive in MB. */
   readonly keep: number
@@ -83,7 +83,7 @@ const PRICES = JSON.stringify({
   instructions: 'Nothing is paid in this trial. Sign in as operator and mark the order as paid.',
 })
 
-/** Pays for visitors of /live without a session, so that the demo account shows only its own usage. */
+/** Pays for visitors to /live who have no session, so that the demo account shows only its own usage. */
 export const LIVE_ACCOUNT = 'live'
 
 type Environment = Readonly<Record<string, string | undefined>>

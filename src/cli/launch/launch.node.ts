@@ -140,7 +140,7 @@ export function exitReason(code: number | null, signal: string | null, log: () =
   return words === null ? how : `${how}: ${words}`
 }
 
-/** The last error line without control characters; null if there is none. */
+/** Returns the last error line, with control characters removed; null if there is none. */
 export function lastErrorLine(log: string): string | null {
   for (const line of log.split('\n').reverse()) {
     if (HEALTHY_LINE.test(line)) return null
@@ -164,11 +164,11 @@ interface LaunchContext {
 type ChildName = 'devnet' | 'gateway' | 'feeder'
 
 /**
- * Heap limits of devnet and feeder. By default Node may use half of the memory before it collects garbage, which a demo left
- * overnight would fill. A feeder at the size of the real exchange holds 300 MB.
+ * Heap limits of the devnet and the feeder. By default, Node may use half of the memory before it collects garbage, and a demo
+ * left running overnight would fill that. A feeder at the size of the real exchange holds 300 MB.
  */
 const HEAP_MB = { devnet: 320, feeder: 640 }
-/** Heap limits at real size: devnet has 280 MB of objects and 100 MB of columns; the feeder keeps every resting order. */
+/** Heap limits at real size: the devnet has 280 MB of objects and 100 MB of columns; the feeder keeps every resting order. */
 const LARGE_HEAP_MB = { devnet: 900, feeder: 1_500 }
 /**
  * workerd has no heap limit. After 15 idle minutes it used 420 MB, of which less than 30 MB were live. A small young generation

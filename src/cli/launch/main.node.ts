@@ -16,7 +16,7 @@ import { checkDatabases, type Ports, type Secrets, StateFolder } from './state-f
 
 const root = join(import.meta.dirname, '../../..')
 const NPM_POLL_MS = 500
-/** A start takes some seconds, the first one slightly longer. */
+/** A start takes a few seconds; the first start takes slightly longer. */
 const LATE_MS = 30_000
 
 const START = program(

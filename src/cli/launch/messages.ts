@@ -32,7 +32,7 @@ export const PROBLEMS = {
   databaseDamaged: (path: string, why: string, reset: string) =>
     `The database ${path} is damaged (${why}). ${IRREPLACEABLE.test(path) ? `Restore a copy of it, or ${resetText(reset)}` : REBUILD_TEXT}.`,
   databasesMissing: (path: string, reset: string) =>
-    `The databases of ${path.endsWith('d1') ? 'accounts and keys' : 'credits'} are missing in ${path}. Restore a copy, or ${resetText(reset)}.`,
+    `The databases of ${path.endsWith('d1') ? 'accounts and keys' : 'credits'} are missing from ${path}. Restore a copy, or ${resetText(reset)}.`,
 }
 
 interface Announcement {

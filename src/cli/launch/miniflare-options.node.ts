@@ -14,7 +14,7 @@ export function commonOptions(state: string) {
   } as const
 }
 
-/** The modules in a bundle folder of wrangler: a script, binaries and texts. Throws without a script. */
+/** The modules in a bundle folder of wrangler: a script, binaries and text files. Throws if there is no script. */
 export function bundledModules(folder: string) {
   const names = readdirSync(folder)
   const script = names.find((name) => name.endsWith('.js'))

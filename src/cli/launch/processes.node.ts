@@ -30,7 +30,7 @@ export function processInfo(pid: number): ProcessInfo | null {
 
 function procOf(pid: number): readonly [state: string, ppid: string, pgid: string, command: string] {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-  // The name in parentheses may contain anything; after the last one follow state, ppid, pgrp, …
+  // The name in parentheses may contain anything; the last one is followed by state, ppid, pgrp, …
   const [state = '', ppid = '', pgid = ''] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return [state, ppid, pgid, readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')]
 }

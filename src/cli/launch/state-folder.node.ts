@@ -53,7 +53,7 @@ const STICKY = 0o1000
 const ACQUIRE_MS = 2_000
 /** Below this, writes will soon fail. */
 const LOW_BYTES = 50e6
-/** A hash of the KEY_SECRET stored beside its keys, to detect another one. */
+/** Hash of KEY_SECRET, stored next to its keys, to detect a different secret. */
 const KEY_SECRET_NOTE = 'gateway/key-secret.sha256'
 
 export class StateFolder {
@@ -275,7 +275,7 @@ function isEmptied(folder: string, path: string): boolean {
   return path.startsWith(join(folder, 'v3/d1/')) && existsSync(join(folder, 'migrated')) && statSync(path).size === 0
 }
 
-/** Miniflare stores its own database of names beside those of objects. */
+/** Miniflare stores a database of names next to the databases of objects. */
 const isObjectDatabase = (name: string) => !name.endsWith('metadata.sqlite')
 
 function databaseDamage(path: string): string | null {

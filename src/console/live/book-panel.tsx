@@ -1,5 +1,5 @@
-// The order book in price steps with cumulative sizes as bars, the depth chart, and the latest trades. The book renders at
-// most once per frame when it changed; the depth chart twice a second, because it sums all levels.
+// Shows the order book in price steps with cumulative sizes as bars, the depth chart, and the latest trades. The book renders
+// at most once per frame, and only if it changed. The depth chart renders twice a second, because it sums all levels.
 
 import { computed, signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
@@ -118,7 +118,7 @@ export function DepthPanel() {
 
 const ROW_HEIGHT = 20
 const DEPTHS = [15, 30, 100] as const
-/** 0 until the visitor chooses a step; then the finest step for the price applies. */
+/** 0 until the visitor chooses a step. While it is 0, the finest step for the price applies. */
 const chosenStep = computed(() => Number(params.value.get('step')) || 0)
 const rowsShown = signal<number>(DEPTHS[0])
 const steps = signal<readonly number[]>([])
@@ -202,7 +202,7 @@ interface BookSideProps {
 function BookSide({ side, rows, deepest, decimals }: BookSideProps) {
   const isAbove = side === 'ask'
   const shown = isAbove ? [...rows].reverse() : rows
-  /** Only the upper side has column headings. */
+  /** True only for the upper side, which has the column headings. */
   const head = isAbove ? 1 : 0
   return (
     <div class={`half ${side}`}>

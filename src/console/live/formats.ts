@@ -1,4 +1,4 @@
-// Formats numbers of markets. Invariant: anything that is not a number is shown as a dash; times are UTC.
+// Formats market numbers. Invariants: a value that is not a number is shown as a dash; times are in UTC.
 
 const DASH = '–'
 const THOUSANDS = /\B(?=(\d{3})+(?!\d))/g

@@ -70,7 +70,7 @@ function logActivity(kind: ActivityEntry['kind'], text: string): void {
 /** The live book; null during a replay, or while no market is selected. */
 export const liveBook = () => book
 
-/** The wait that the gateway asked for; 0 if none. */
+/** The wait that the gateway requested; 0 if none. */
 let retryAfterMs = 0
 
 export const connection = createStreamConnection(

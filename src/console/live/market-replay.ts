@@ -1,5 +1,5 @@
 // A replay of one market: its order book and trades, in the same frames as live. Invariant: missing blocks are always
-// reported, and a book that is not known from a block on is dropped.
+// reported, and a book whose state is unknown after a block is dropped.
 
 import type { Connection } from '../../client/connection.ts'
 import type { DataFrame, ReplayEvent } from '../../client/server-frame.ts'

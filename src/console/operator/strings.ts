@@ -73,7 +73,7 @@ export const accountPlanSelect = 'Move to plan'
 export const accountPlanSubmit = 'Change plan'
 export const accountPlanConfirm = (plan: string) => `Move to ${plan}`
 export const accountPlanText = (before: string, after: string) =>
-  `Takes effect immediately: unused credits of ${before} expire, and the first period of ${after} starts with its credits. Terms agreed with the account end.`
+  `Takes effect immediately: unused credits of ${before} expire, and the first period of ${after} starts with its credits. Any terms agreed with the account no longer apply.`
 
 export const keysKind = 'Type'
 export const keysCap = 'Spending limit (credits)'
@@ -240,7 +240,7 @@ export const ordersVoidText = (account: string, price: string) => `${account} ca
 export const ordersPaidText = (account: string, price: string, credits: string) =>
   `Confirms that you received ${price}. ${account} gets ${credits} credits, once.`
 export const ordersNoteText = (note: string) => ` Note on the order: ${note}.`
-export const ordersEmpty = 'No matching orders. Account owners place them where CHECKOUT is on.'
+export const ordersEmpty = 'No matching orders. Account owners can place orders if CHECKOUT is enabled.'
 export const ordersNewest = 'Newest'
 export const ordersOlder = 'Older'
 

@@ -148,7 +148,7 @@ export const issuedText = 'Copy it now. You won’t be able to see it again.'
 export const issuedTest = 'Send a test request from a terminal. The call appears on this page within a minute:'
 export const issuedRepeatedTitle = 'Key already created'
 export const issuedRepeated = (prefix: string, label: string) =>
-  `An earlier request created ${prefix}… ${label}, but its response was lost and the key can’t be shown again. Rotate it, or revoke it and create another.`
+  `An earlier request created ${prefix}… ${label}, but its response was lost and the key can’t be shown again. Rotate it, or revoke it and create a new one.`
 export const issuedOldKeyEnds = (time: string) => `The old key stops working on ${time} UTC.`
 
 export const streamsTitle = 'Active connections'

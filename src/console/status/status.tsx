@@ -1,4 +1,4 @@
-// The page /status for browsers. Programs get JSON at the same address.
+// The page /status for browsers. Other clients get JSON at the same address.
 
 import { render } from 'preact'
 import { timeText } from '../ui/format.ts'

@@ -1,4 +1,4 @@
-// A stacked bar chart with a legend. The numbers are in a table beside it.
+// A stacked bar chart with a legend. A table next to it shows the numbers.
 
 import { type StackedColumn, stackedBars } from './stacked-bars.ts'
 

@@ -10,7 +10,7 @@ import { ORDER, TABLE } from './strings.ts'
 
 export interface Column<Row> {
   readonly name: string
-  /** Text of a cell, also in the CSV. Left out: the column has only buttons. */
+  /** Text of a cell, on the page and in the CSV. Omitted if the column has only buttons. */
   readonly text?: (row: Row) => string
   readonly render?: (row: Row) => ComponentChildren
   readonly isNumber?: boolean

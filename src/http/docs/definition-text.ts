@@ -18,7 +18,7 @@ const EXAMPLE_POSITION = { height: 700000000, time: 1789999999930, epoch: '5f0c1
 /** Price per minute, with the wildcard price if there is one. */
 export function minutePriceText(channel: AnyChannel): string {
   if (typeof channel.price !== 'function') return `${priceAt(channel, channel.example.request)} per minute`
-  return `${priceAt(channel, { coin: 'BTC' })} per coin and minute, ${priceAt(channel, {})} per minute without \`coin\``
+  return `${priceAt(channel, { coin: 'BTC' })} per coin per minute, ${priceAt(channel, {})} per minute without \`coin\``
 }
 
 /** Data source of a channel and its selector. */
@@ -85,16 +85,20 @@ function fieldsOf({ properties = {}, required = [] }: z.core.JSONSchema.BaseSche
     .join(', ')
 }
 
-/** Price in credits, with the wildcard price if there is one. */
-export function priceText(query: AnyQuery): string {
-  const [plain, wildcard] = prices(query).map((amount) => formatCredits(amount))
-  return wildcard === undefined ? `${plain}` : `${plain}, ${wildcard} flat for \`dex\` \`*\` or \`ALL_DEXES\``
+/** Request fields that can change the price, with the value and the words for the higher price. */
+const PRICED_FIELDS: Readonly<Record<string, readonly [value: unknown, words: string]>> = {
+  dex: ['ALL_DEXES', 'flat for `dex` `*` or `ALL_DEXES`'],
+  block_height: [1, 'with `block_height`'],
 }
 
-/** Micro-credits for one DEX, and for all DEXes if the price differs. */
-function prices(query: AnyQuery): readonly number[] {
-  const priceAt = (more: object) => priceOf(query, query.request.parse({ type: query.type, ...more }))
-  if (typeof query.price === 'number') return [query.price]
-  const { request } = query.example
-  return [priceAt(request), priceAt({ ...request, dex: 'ALL_DEXES' })]
+/** Price in credits, with the prices of request fields that change it. */
+export function priceText(query: AnyQuery): string {
+  if (typeof query.price === 'number') return formatCredits(query.price)
+  const priceAt = (more: object) =>
+    formatCredits(priceOf(query, query.request.parse({ ...query.example.request, ...more, type: query.type })))
+  const { properties = {} } = z.toJSONSchema(query.request, { io: 'input' })
+  const higher = Object.entries(PRICED_FIELDS)
+    .filter(([field]) => field in properties)
+    .map(([field, [value, words]]) => `${priceAt({ [field]: value })} ${words}`)
+  return [priceAt({}), ...higher].join(', ')
 }

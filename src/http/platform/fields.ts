@@ -43,10 +43,12 @@ export const Limit = wholeNumber(1, PAGE_MAX)
   .describe(`Maximum rows per page, up to ${PAGE_MAX}; default ${PAGE}`)
 
 /** Cursor of lists whose rows are numbered, newest first. */
-export const Before = wholeNumber(1, Number.MAX_SAFE_INTEGER).optional().describe('`next` of the previous page')
-export const Next = z.int().nullable().describe('`before` of the next page; null: last page')
+export const Before = wholeNumber(1, Number.MAX_SAFE_INTEGER)
+  .optional()
+  .describe('Value of `next` from the previous page')
+export const Next = z.int().nullable().describe('Value of `before` for the next page; null: last page')
 
-/** Cursor of the next page from the last row of this page; null if there are no more rows. */
+/** Cursor for the next page, from the last row of this page; null if there are no more rows. */
 export function nextCursor<Row, Place>(
   rows: readonly Row[],
   limit: number,

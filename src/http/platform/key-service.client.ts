@@ -189,7 +189,7 @@ export class KeyService implements Keys {
   }
 
   /**
-   * Propagates the end of the old key from D1 to the meter and KV. The meter learns the successor before the
+   * Propagates the end of the old key from D1 to the meter and KV. The meter receives the successor before the
    * revocation.
    */
   async #retireOld({ account, hash }: KeyRow, newHash: KeyHash, { graceMs }: RotationInput): Promise<void> {

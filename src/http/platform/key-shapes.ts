@@ -23,7 +23,7 @@ const KeyName = z
 export const KeyCursor = z.string().transform((text, context): KeyPosition => {
   const [, created, hash] = /^(\d{1,15})\.([0-9a-f]{64})$/.exec(text) ?? []
   if (created !== undefined && hash !== undefined) return { created: Number(created), hash }
-  context.addIssue({ code: 'custom', message: 'must be "next" of the previous page' })
+  context.addIssue({ code: 'custom', message: 'must be "next" from the previous page' })
   return z.NEVER
 })
 export const keyCursor = ({ created, hash }: KeyPosition) => `${created}.${hash}`

@@ -1,4 +1,4 @@
-// Interfaces of everything that endpoints use besides their request.
+// Interfaces of everything that endpoints use in addition to their request.
 
 import type * as z from 'zod'
 import type { KeyKind } from '../../accounts/format.ts'

@@ -1,4 +1,4 @@
-// POST /live/token issues a stream token to visitors of /live without a key; an account named by the operator pays. GET
+// POST /live/token issues a stream token to visitors to /live who have no key; an account named by the operator pays. GET
 // /live/glance returns a book and mid prices, a few seconds old and free, for pages without a token or data.
 // Invariants: both exist only with such an account; all visitors share an hourly credit budget; tokens and glances are
 // rate limited per address; other sites get neither.

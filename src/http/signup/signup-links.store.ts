@@ -26,7 +26,7 @@ export interface LinkOwner {
   readonly base: string
 }
 
-/** Counts links since ?1. Without a known network, the domain stands in for it. */
+/** Counts links since ?1. If the network is unknown, the domain is used instead. */
 const DAY_COUNTS = `SELECT count(*) AS "all", coalesce(sum(domain = ?2), 0) AS domain,
   iif(?3 IS NULL, coalesce(max(domain = ?2), 0), coalesce(sum(area = ?3), 0)) AS area
   FROM signup_links WHERE created > ?1 AND domain IS NOT NULL`

@@ -1,5 +1,5 @@
 // Shared copies of responses beyond this isolate's memory. Invariants: a store that fails, hangs or returns garbage
-// counts as empty; KV gets at most one write per second and key, only for a changed body or to confirm an old copy, and
+// counts as empty; KV gets at most one write per second per key, only for a changed body or to confirm an old copy, and
 // a limited number in total.
 
 import * as z from 'zod'
@@ -45,7 +45,7 @@ export class AnswerTiers {
     this.#deps = deps
   }
 
-  /** The nearest fresh copy, else the newest one; undefined without a copy. Never rejects. */
+  /** The nearest fresh copy, else the newest one; undefined if there is no copy. Never rejects. */
   async find(key: string, terms: FreshnessTerms, waitUntil: WaitUntil): Promise<CachedAnswer | undefined> {
     let newest: CachedAnswer | undefined
     for (const tier of terms.tiers) {

@@ -1,4 +1,4 @@
-// activeAssetData: leverage and maximum trade sizes of a user for one coin. Wire-equal.
+// activeAssetData: leverage and maximum trade sizes of a user for one coin. Same response as the exchange's API.
 
 import * as z from 'zod'
 import { ActiveAssetData, EXAMPLE_ACTIVE_ASSET } from '../../protocol/info/account-shapes.ts'
@@ -8,7 +8,7 @@ import { passThroughQuery } from '../sources/pass-through.ts'
 
 export const activeAssetData = passThroughQuery({
   type: 'activeAssetData',
-  summary: 'Leverage and maximum trade sizes of a user for a coin',
+  summary: "A user's leverage and maximum trade sizes for a coin",
   example: { request: { user: USER, coin: 'BTC' }, response: EXAMPLE_ACTIVE_ASSET },
   request: z.object({
     type: z.literal('activeAssetData'),

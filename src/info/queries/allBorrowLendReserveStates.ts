@@ -1,4 +1,4 @@
-// allBorrowLendReserveStates: lending state of every token, by token index. Wire-equal.
+// allBorrowLendReserveStates: lending state of every token, by token index. Same response as the exchange's API.
 
 import * as z from 'zod'
 import { EXAMPLE_RESERVE, LendingReserve } from '../../protocol/info/account-shapes.ts'

@@ -1,4 +1,4 @@
-// approvedBuilders: builders that a user allows to charge fees. Wire-equal.
+// approvedBuilders: builders that a user allows to charge fees. Same response as the exchange's API.
 
 import * as z from 'zod'
 import { Address } from '../../protocol/feed/block.ts'

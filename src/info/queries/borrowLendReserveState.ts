@@ -1,4 +1,4 @@
-// borrowLendReserveState: lending state of one token. Wire-equal.
+// borrowLendReserveState: lending state of one token. Same response as the exchange's API.
 
 import * as z from 'zod'
 import { EXAMPLE_RESERVE, LendingReserve } from '../../protocol/info/account-shapes.ts'

@@ -1,4 +1,5 @@
-// borrowLendUserState: amounts borrowed and lent by a user, per token. `healthFactor` is null without debt. Wire-equal.
+// borrowLendUserState: amounts borrowed and lent by a user, per token. `healthFactor` is null without debt. Same
+// response as the exchange's API.
 
 import * as z from 'zod'
 import { openEnum } from '../../core/open-kinds.ts'
@@ -20,7 +21,7 @@ const BorrowLendUserState = z.looseObject({
 
 export const borrowLendUserState = ofUserQuery({
   type: 'borrowLendUserState',
-  summary: 'Amounts borrowed and lent by a user',
+  summary: 'Amounts that a user borrowed and lent',
   example: {
     tokenToState: [[150, { borrow: { basis: '10.0', value: '10.5' }, supply: { basis: '100.0', value: '101.0' } }]],
     health: 'healthy',

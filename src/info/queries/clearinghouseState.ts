@@ -1,5 +1,5 @@
-// clearinghouseState: account of a user on one perp DEX, or on all of them. For one DEX it is wire-equal; the wildcard
-// returns a map from DEX name to state or error, with the main DEX as `native`.
+// clearinghouseState: account of a user on one perp DEX, or on all of them. For one DEX, the response is the same as
+// from the exchange's API; the wildcard returns a map from DEX name to state or error, with the main DEX as `native`.
 
 import * as z from 'zod'
 import { ONE_CREDIT } from '../../metering/tariff.ts'
@@ -17,7 +17,7 @@ type ClearinghouseStateRequest = z.infer<typeof ClearinghouseStateRequest>
 
 export const clearinghouseState = defineQuery({
   type: 'clearinghouseState',
-  summary: 'Perp account of a user on one DEX, or on all DEXes (`*`, `ALL_DEXES`)',
+  summary: "A user's perp account on one DEX, or on all DEXes (`*`, `ALL_DEXES`)",
   example: { request: { user: USER, dex: '' }, response: PERP_STATE },
   request: ClearinghouseStateRequest,
   response: PerpStates,

@@ -1,4 +1,4 @@
-// delegations: stake of a user by validator. Wire-equal.
+// delegations: stake of a user by validator. Same response as the exchange's API.
 
 import * as z from 'zod'
 import { Address } from '../../protocol/feed/block.ts'
@@ -8,7 +8,7 @@ import { ofUserQuery } from '../sources/pass-through.ts'
 
 export const delegations = ofUserQuery({
   type: 'delegations',
-  summary: 'Stake of a user by validator',
+  summary: "A user's stake with each validator",
   example: [{ validator: OTHER_USER, amount: '100.5', lockedUntilTimestamp: TIME }],
   response: z.array(
     z.looseObject({

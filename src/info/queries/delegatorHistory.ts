@@ -1,5 +1,6 @@
-// delegatorHistory: staking actions of a user, newest first, as on the exchange. Wire-equal. `delta` has one key, its
-// kind; more kinds may be added. Rows come from our own files; older ones come from an upstream source.
+// delegatorHistory: staking actions of a user, newest first, as on the exchange. Same response as the exchange's API.
+// `delta` has one key, its kind; more kinds may be added. Rows come from our own files; older ones come from an
+// upstream source.
 
 import * as z from 'zod'
 import { kindsByKey, openEnum } from '../../core/open-kinds.ts'

@@ -1,4 +1,4 @@
-// delegatorRewards: staking rewards of a user. Wire-equal.
+// delegatorRewards: staking rewards of a user. Same response as the exchange's API.
 
 import * as z from 'zod'
 import { openEnum } from '../../core/open-kinds.ts'

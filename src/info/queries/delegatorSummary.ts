@@ -1,4 +1,4 @@
-// delegatorSummary: staked amounts and pending withdrawals of a user. Wire-equal.
+// delegatorSummary: staked amounts and pending withdrawals of a user. Same response as the exchange's API.
 
 import * as z from 'zod'
 import { Decimal } from '../../protocol/info/common-shapes.ts'
@@ -13,7 +13,7 @@ const DelegatorSummary = z.looseObject({
 
 export const delegatorSummary = ofUserQuery({
   type: 'delegatorSummary',
-  summary: 'Staked amounts and pending withdrawals of a user',
+  summary: "A user's staked amounts and pending withdrawals",
   example: { delegated: '100.5', undelegated: '0.0', totalPendingWithdrawal: '0.0', nPendingWithdrawals: 0 },
   response: DelegatorSummary,
 })

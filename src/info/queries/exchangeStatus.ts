@@ -1,4 +1,5 @@
-// exchangeStatus: exchange time as seen by the upstream source, and special statuses. Wire-equal.
+// exchangeStatus: exchange time as seen by the upstream source, and special statuses. Same response as the exchange's
+// API.
 
 import * as z from 'zod'
 import { TIME } from '../../protocol/info/examples.ts'

@@ -1,4 +1,4 @@
-// extraAgents: named agents that may act for a user. Wire-equal.
+// extraAgents: named agents that may act for a user. Same response as the exchange's API.
 
 import * as z from 'zod'
 import { Address } from '../../protocol/feed/block.ts'

@@ -1,5 +1,5 @@
-// fundingHistory: hourly funding rates of a coin, oldest first, at most 500. Wire-equal. In old rows `premium` can be
-// missing or NaN.
+// fundingHistory: hourly funding rates of a coin, oldest first, at most 500. Same response as the exchange's API. In
+// old rows `premium` can be missing or NaN.
 
 import * as z from 'zod'
 import { Decimal } from '../../protocol/info/common-shapes.ts'

@@ -1,5 +1,5 @@
-// gossipPriorityAuctionStatus: auctions for gossip priority: the last winner of each slot, null without a bid, and the
-// current auctions. Wire-equal.
+// gossipPriorityAuctionStatus: auctions for gossip priority: the last winner of each slot, null if there was no bid,
+// and the current auctions. Same response as the exchange's API.
 
 import * as z from 'zod'
 import { GAS_AUCTION } from '../../protocol/info/examples.ts'

@@ -1,4 +1,4 @@
-// gossipRootIps: IP addresses of bootstrap nodes for gossip. Wire-equal.
+// gossipRootIps: IP addresses of bootstrap nodes for gossip. Same response as the exchange's API.
 
 import * as z from 'zod'
 import { bareQuery } from '../sources/pass-through.ts'

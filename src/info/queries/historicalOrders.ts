@@ -1,4 +1,5 @@
-// historicalOrders: latest orders of a user with their final status, newest first, at most 2,000. Wire-equal.
+// historicalOrders: latest orders of a user with their final status, newest first, at most 2,000. Same response as the
+// exchange's API.
 
 import * as z from 'zod'
 import { FRONTEND_ORDER, TIME } from '../../protocol/info/examples.ts'
@@ -7,7 +8,7 @@ import { ofUserQuery } from '../sources/pass-through.ts'
 
 export const historicalOrders = ofUserQuery({
   type: 'historicalOrders',
-  summary: 'Latest orders of a user with status',
+  summary: "A user's latest orders, with their status",
   example: [{ order: FRONTEND_ORDER, status: 'filled', statusTimestamp: TIME }],
   response: z.array(OrderWithStatus),
 })

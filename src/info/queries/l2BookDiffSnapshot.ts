@@ -21,7 +21,7 @@ const L2BookDiffSnapshot = z.object({
 
 export const l2BookDiffSnapshot = defineQuery({
   type: 'l2BookDiffSnapshot',
-  summary: 'Full order book of a coin and its position in the diff stream',
+  summary: 'Full order book of a coin, with its position in the diff stream',
   example: {
     request: { coin: 'BTC' },
     response: {

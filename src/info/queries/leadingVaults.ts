@@ -1,4 +1,4 @@
-// leadingVaults: vaults led by a user. Wire-equal.
+// leadingVaults: vaults led by a user. Same response as the exchange's API.
 
 import * as z from 'zod'
 import { Address } from '../../protocol/feed/block.ts'

@@ -1,5 +1,5 @@
 // legalCheck: legal restrictions of a user. `restrictions` is `n`: none, `a`: actions blocked, `o`: outcome markets
-// hidden, `u`: UK user. Wire-equal.
+// hidden, `u`: UK user. Same response as the exchange's API.
 
 import * as z from 'zod'
 import { openEnum } from '../../core/open-kinds.ts'

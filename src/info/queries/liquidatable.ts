@@ -1,5 +1,5 @@
-// liquidatable: accounts that can be liquidated now, normally none. Wire-equal. The entries are undocumented; their
-// fields come from the types of one client.
+// liquidatable: accounts that can be liquidated now, normally none. Same response as the exchange's API. The entries
+// are undocumented; their fields come from the types of one client.
 
 import * as z from 'zod'
 import { kindsByKey } from '../../core/open-kinds.ts'

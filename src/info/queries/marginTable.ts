@@ -1,4 +1,4 @@
-// marginTable: margin table of a DEX by id. Wire-equal.
+// marginTable: margin table of a DEX by id. Same response as the exchange's API.
 
 import * as z from 'zod'
 import { MarginTable } from '../../protocol/info/common-shapes.ts'
@@ -7,7 +7,7 @@ import { passThroughOnDexQuery } from '../sources/known-dex.ts'
 
 export const marginTable = passThroughOnDexQuery({
   type: 'marginTable',
-  summary: 'Margin table by id',
+  summary: 'A margin table, looked up by id',
   example: {
     request: { id: 20 },
     response: { description: '', marginTiers: [{ lowerBound: '0.0', maxLeverage: 20 }] },

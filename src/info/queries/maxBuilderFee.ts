@@ -1,5 +1,5 @@
 // maxBuilderFee: maximum fee that a user approved for a builder, as an integer in tenths of a basis point; 0: none.
-// Wire-equal.
+// Same response as the exchange's API.
 
 import * as z from 'zod'
 import { OTHER_USER, USER } from '../../protocol/info/examples.ts'

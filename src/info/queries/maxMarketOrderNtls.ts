@@ -1,4 +1,5 @@
-// maxMarketOrderNtls: maximum notional of a market order by maximum leverage, highest leverage first. Wire-equal.
+// maxMarketOrderNtls: maximum notional of a market order by maximum leverage, highest leverage first. Same response as
+// the exchange's API.
 
 import * as z from 'zod'
 import { Decimal } from '../../protocol/info/common-shapes.ts'
@@ -6,7 +7,7 @@ import { bareQuery } from '../sources/pass-through.ts'
 
 export const maxMarketOrderNtls = bareQuery({
   type: 'maxMarketOrderNtls',
-  summary: 'Maximum notional of a market order by leverage',
+  summary: 'Maximum notional of a market order at each leverage',
   example: [
     [50, '15000000.0'],
     [20, '5000000.0'],

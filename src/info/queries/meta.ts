@@ -1,4 +1,4 @@
-// meta: markets of one perp DEX. Wire-equal.
+// meta: markets of one perp DEX. Same response as the exchange's API.
 
 import * as z from 'zod'
 import { PerpMeta } from '../../protocol/info/common-shapes.ts'

@@ -1,5 +1,5 @@
-// metaAndAssetCtxs: markets of one perp DEX and, by index, their market data. Wire-equal. Prices change with the
-// oracle, about every three seconds; market data without a book contains nulls.
+// metaAndAssetCtxs: markets of one perp DEX and, by index, their market data. Same response as the exchange's API.
+// Prices change with the oracle, about every three seconds; market data without a book contains nulls.
 
 import * as z from 'zod'
 import { PerpMeta } from '../../protocol/info/common-shapes.ts'
@@ -10,7 +10,7 @@ import { passThroughOnDexQuery } from '../sources/known-dex.ts'
 
 export const metaAndAssetCtxs = passThroughOnDexQuery({
   type: 'metaAndAssetCtxs',
-  summary: 'Markets of one perp DEX with prices, funding and open interest',
+  summary: 'Markets of one perp DEX, with prices, funding and open interest',
   example: { request: { dex: '' }, response: [PERP_META, [EXAMPLE_PERP_CTX]] },
   request: z.object({ type: z.literal('metaAndAssetCtxs'), dex: Dex }),
   response: z.tuple([PerpMeta.describe('Markets'), z.array(PerpAssetCtx).describe('Market data in universe order')]),

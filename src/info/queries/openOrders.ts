@@ -1,5 +1,5 @@
-// openOrders: open orders of a user on one perp DEX; spot orders belong to the main DEX. Wire-equal except for `cloid`,
-// which is null as specified, while the public API omits it.
+// openOrders: open orders of a user on one perp DEX; spot orders belong to the main DEX. Same response as the
+// exchange's API except for `cloid`, which is null as specified, while the public API omits it.
 
 import * as z from 'zod'
 import { ok } from '../../core/result.ts'
@@ -12,7 +12,7 @@ import { withCloids } from '../sources/open-cloids.ts'
 
 export const openOrders = defineQuery({
   type: 'openOrders',
-  summary: 'Open orders of a user on one DEX',
+  summary: "A user's open orders on one DEX",
   example: { request: { user: USER, dex: '' }, response: [OPEN_ORDER] },
   request: z.object({ type: z.literal('openOrders'), user: UserAddress, dex: Dex }),
   response: z.array(OpenOrder),

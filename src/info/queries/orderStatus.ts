@@ -1,5 +1,5 @@
-// orderStatus: order of a user by order id or client order id. Wire-equal. An unknown order returns
-// `{"status":"unknownOid"}`.
+// orderStatus: order of a user by order id or client order id. Same response as the exchange's API. An unknown order
+// returns `{"status":"unknownOid"}`.
 
 import * as z from 'zod'
 import { kindsBy } from '../../core/open-kinds.ts'
@@ -21,7 +21,7 @@ const Oid = z.union(
 
 export const orderStatus = passThroughQuery({
   type: 'orderStatus',
-  summary: 'Order by order id or client order id',
+  summary: 'An order, looked up by order id or client order id',
   example: {
     request: { user: USER, oid: 7 },
     response: { status: 'order', order: { order: FRONTEND_ORDER, status: 'open', statusTimestamp: TIME } },

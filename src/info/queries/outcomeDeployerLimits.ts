@@ -1,4 +1,5 @@
-// outcomeDeployerLimits: number of outcome markets that a venue may still open. Rejects an unknown venue. Wire-equal.
+// outcomeDeployerLimits: number of outcome markets that a venue may still open. Rejects an unknown venue. Same response
+// as the exchange's API.
 
 import * as z from 'zod'
 import { Venue } from '../../protocol/info/request-fields.ts'
@@ -6,7 +7,7 @@ import { passThroughQuery } from '../sources/pass-through.ts'
 
 export const outcomeDeployerLimits = passThroughQuery({
   type: 'outcomeDeployerLimits',
-  summary: 'Remaining outcome markets that a venue may open',
+  summary: 'Number of outcome markets that a venue may still open',
   example: { request: { venue: 'out' }, response: { nDailyOutcomesRemaining: 851, nActiveOutcomesRemaining: 27 } },
   request: z.object({
     type: z.literal('outcomeDeployerLimits'),

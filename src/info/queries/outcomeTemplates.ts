@@ -1,5 +1,5 @@
 // outcomeTemplates: templates of outcome markets: names and descriptions with placeholders in braces, and the type of
-// each placeholder. Wire-equal.
+// each placeholder. Same response as the exchange's API.
 
 import * as z from 'zod'
 import { kindsByKey, openEnum } from '../../core/open-kinds.ts'

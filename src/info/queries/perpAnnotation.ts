@@ -1,4 +1,4 @@
-// perpAnnotation: annotation of a perp by its deployer; null without one. Wire-equal.
+// perpAnnotation: annotation of a perp by its deployer; null without one. Same response as the exchange's API.
 
 import * as z from 'zod'
 import { ConciseAnnotation, EXAMPLE_ANNOTATION } from '../../protocol/info/market-shapes.ts'
@@ -7,7 +7,7 @@ import { passThroughQuery } from '../sources/pass-through.ts'
 
 export const perpAnnotation = passThroughQuery({
   type: 'perpAnnotation',
-  summary: 'Annotation of a perp by its deployer',
+  summary: "A deployer's annotation of a perp",
   example: {
     request: { coin: 'xyz:GOLD' },
     response: { ...EXAMPLE_ANNOTATION, description: 'The price of an ounce of gold' },

@@ -1,4 +1,5 @@
-// perpDeployAuctionStatus: gas auction for the next perp deployment; its price decays every second. Wire-equal.
+// perpDeployAuctionStatus: gas auction for the next perp deployment; its price decays every second. Same response as
+// the exchange's API.
 
 import { GAS_AUCTION } from '../../protocol/info/examples.ts'
 import { GasAuction } from '../../protocol/info/market-shapes.ts'

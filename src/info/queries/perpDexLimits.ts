@@ -1,4 +1,5 @@
-// perpDexLimits: limits of a builder-deployed DEX; null for the main DEX and for unknown ones. Wire-equal.
+// perpDexLimits: limits of a builder-deployed DEX; null for the main DEX and for unknown ones. Same response as the
+// exchange's API.
 
 import * as z from 'zod'
 import { AmountByCoin, Decimal } from '../../protocol/info/common-shapes.ts'

@@ -1,4 +1,4 @@
-// perpDexStatus: net deposits on one perp DEX, in USDC. Wire-equal.
+// perpDexStatus: net deposits on one perp DEX, in USDC. Same response as the exchange's API.
 
 import * as z from 'zod'
 import { Decimal } from '../../protocol/info/common-shapes.ts'

@@ -1,4 +1,4 @@
-// perpDexs: all perp DEXes; the first entry is null and represents the main DEX. Wire-equal.
+// perpDexs: all perp DEXes; the first entry is null and represents the main DEX. Same response as the exchange's API.
 
 import * as z from 'zod'
 import { Address } from '../../protocol/feed/block.ts'

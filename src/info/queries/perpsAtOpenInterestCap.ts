@@ -1,4 +1,4 @@
-// perpsAtOpenInterestCap: coins of one DEX at their open interest cap. Wire-equal.
+// perpsAtOpenInterestCap: coins of one DEX at their open interest cap. Same response as the exchange's API.
 
 import * as z from 'zod'
 import { Dex } from '../../protocol/info/request-fields.ts'

@@ -1,5 +1,5 @@
 // portfolioState: perp account (on one DEX or all), spot balances and abstraction mode of a user in one response, each
-// part with the bytes of its own type. Fails if a part is missing, except that single DEXes of a wildcard may contain
+// part with the bytes of its own type. Fails if a part is missing, except that individual DEXes of a wildcard may contain
 // an error.
 
 import * as z from 'zod'
@@ -29,7 +29,7 @@ const PortfolioState = z.object({
 
 export const portfolioState = defineQuery({
   type: 'portfolioState',
-  summary: 'Perp account, spot balances and abstraction mode of a user',
+  summary: "A user's perp account, spot balances and abstraction mode",
   example: {
     request: { user: USER, dex: '' },
     response: { clearinghouseState: PERP_STATE, spotClearinghouseState: SPOT_STATE, userAbstraction: 'unifiedAccount' },

@@ -1,5 +1,5 @@
-// preTransferCheck: facts about `user` before a transfer from `source`; a transfer to a new wallet costs a fee.
-// Wire-equal.
+// preTransferCheck: facts about `user` before a transfer from `source`; a transfer to a new wallet costs a fee. Same
+// response as the exchange's API.
 
 import * as z from 'zod'
 import { Decimal } from '../../protocol/info/common-shapes.ts'
@@ -9,7 +9,7 @@ import { passThroughQuery } from '../sources/pass-through.ts'
 
 export const preTransferCheck = passThroughQuery({
   type: 'preTransferCheck',
-  summary: 'Facts about a recipient before a transfer',
+  summary: 'Facts to check about a recipient before a transfer',
   example: {
     request: { user: USER, source: OTHER_USER },
     response: { fee: '1.0', isSanctioned: false, userExists: false, userHasSentTx: false },

@@ -1,5 +1,5 @@
 // predictedFundings: next funding of every perp of the main DEX, here (`HlPerp`) and on other exchanges; null if not
-// traded there. Wire-equal.
+// traded there. Same response as the exchange's API.
 
 import * as z from 'zod'
 import { Decimal } from '../../protocol/info/common-shapes.ts'

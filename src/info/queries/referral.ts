@@ -1,5 +1,5 @@
 // referral: referrer, referred users and referral rewards of a user. `stage` tells what is missing before the user can
-// refer others. Amounts outside `tokenToState` are in USDC. Wire-equal.
+// refer others. Amounts outside `tokenToState` are in USDC. Same response as the exchange's API.
 
 import * as z from 'zod'
 import { kindsBy } from '../../core/open-kinds.ts'
@@ -67,7 +67,7 @@ const EXAMPLE = {
 
 export const referral = ofUserQuery({
   type: 'referral',
-  summary: 'Referrer, referred users and referral rewards of a user',
+  summary: "A user's referrer, referred users and referral rewards",
   example: EXAMPLE,
   response: Referral,
 })

@@ -1,4 +1,4 @@
-// settledOutcome: settlement of an outcome market; null while it is open. Wire-equal.
+// settledOutcome: settlement of an outcome market; null while it is open. Same response as the exchange's API.
 
 import * as z from 'zod'
 import { kindsByKey } from '../../core/open-kinds.ts'
@@ -8,7 +8,7 @@ import { passThroughQuery } from '../sources/pass-through.ts'
 
 const SettledOutcome = z.looseObject({
   spec: Outcome.describe('Specification'),
-  /** Value of a share of the first side; the second side gets the rest to 1. */
+  /** Value of a share of the first side. A share of the second side is worth 1 minus this value. */
   settleFraction: Decimal.describe('Settlement value of the first side, 0 to 1'),
   details: z.string(),
   question: z

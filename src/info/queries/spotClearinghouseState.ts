@@ -1,4 +1,4 @@
-// spotClearinghouseState: spot balances of a user. Wire-equal.
+// spotClearinghouseState: spot balances of a user. Same response as the exchange's API.
 
 import { SPOT_STATE } from '../../protocol/info/examples.ts'
 import { SpotState } from '../../protocol/info/spot-shapes.ts'

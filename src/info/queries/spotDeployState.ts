@@ -1,4 +1,5 @@
-// spotDeployState: spot deployments started by a user, and the gas auction for the next one. Wire-equal.
+// spotDeployState: spot deployments started by a user, and the gas auction for the next one. Same response as the
+// exchange's API.
 
 import * as z from 'zod'
 import { Address } from '../../protocol/feed/block.ts'
@@ -24,7 +25,7 @@ const Deployment = z.looseObject({
 
 export const spotDeployState = ofUserQuery({
   type: 'spotDeployState',
-  summary: 'Spot deployments of a user and the gas auction',
+  summary: "A user's spot deployments, and the gas auction",
   example: { states: [], gasAuction: GAS_AUCTION },
   response: z.looseObject({ states: z.array(Deployment).describe('Started deployments'), gasAuction: GasAuction }),
 })

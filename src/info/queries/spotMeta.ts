@@ -1,4 +1,4 @@
-// spotMeta: spot pairs and tokens. Wire-equal.
+// spotMeta: spot pairs and tokens. Same response as the exchange's API.
 
 import { SPOT_META } from '../../protocol/info/examples.ts'
 import { SpotMeta } from '../../protocol/info/spot-shapes.ts'

@@ -1,5 +1,5 @@
-// spotMetaAndAssetCtxs: spot pairs and tokens with market data. Wire-equal. Match market data by `coin`, because its
-// order may differ from the universe.
+// spotMetaAndAssetCtxs: spot pairs and tokens with market data. Same response as the exchange's API. Match market data
+// by `coin`, because its order may differ from the universe.
 
 import * as z from 'zod'
 import { SPOT_META } from '../../protocol/info/examples.ts'
@@ -9,7 +9,7 @@ import { bareQuery } from '../sources/pass-through.ts'
 
 export const spotMetaAndAssetCtxs = bareQuery({
   type: 'spotMetaAndAssetCtxs',
-  summary: 'Spot pairs and tokens with prices',
+  summary: 'Spot pairs and tokens, with prices',
   example: [SPOT_META, [EXAMPLE_SPOT_CTX]],
   response: z.tuple([SpotMeta.describe('Pairs and tokens'), z.array(SpotAssetCtx).describe('Market data by `coin`')]),
   freshness: { class: 'tick' },

@@ -1,4 +1,5 @@
-// subAccounts: sub-accounts of a master wallet with their states; null if the wallet is not a master. Wire-equal.
+// subAccounts: sub-accounts of a master wallet with their states; null if the wallet is not a master. Same response as
+// the exchange's API.
 
 import * as z from 'zod'
 import { Address } from '../../protocol/feed/block.ts'

@@ -1,5 +1,5 @@
 // subAccounts2: sub-accounts of a master wallet with their states on every DEX they use; null if the wallet is not a
-// master. `abstraction` is omitted for the default mode. Wire-equal.
+// master. `abstraction` is omitted for the default mode. Same response as the exchange's API.
 
 import * as z from 'zod'
 import { openEnum } from '../../core/open-kinds.ts'

@@ -1,5 +1,5 @@
 // tokenDetails: spot token by id: supply, prices and deployment. Deployment fields are null for tokens created by the
-// exchange. Wire-equal.
+// exchange. Same response as the exchange's API.
 
 import * as z from 'zod'
 import { Address } from '../../protocol/feed/block.ts'

@@ -1,5 +1,5 @@
-// twapHistory: TWAP orders of a user with their status, newest first. Wire-equal. `time` is in seconds; a failed order
-// has a `description`.
+// twapHistory: TWAP orders of a user with their status, newest first. Same response as the exchange's API. `time` is in
+// seconds; a failed order has a `description`.
 
 import * as z from 'zod'
 import { TIME } from '../../protocol/info/examples.ts'
@@ -8,7 +8,7 @@ import { ofUserQuery } from '../sources/pass-through.ts'
 
 export const twapHistory = ofUserQuery({
   type: 'twapHistory',
-  summary: 'TWAP orders of a user with status',
+  summary: "A user's TWAP orders, with their status",
   example: [
     { time: TIME / 1_000, state: EXAMPLE_TWAP, status: { status: 'finished' }, twapId: 3 },
     { time: TIME / 1_000, state: EXAMPLE_TWAP, status: { status: 'error', description: 'No margin' } },

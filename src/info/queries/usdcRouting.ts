@@ -1,4 +1,4 @@
-// usdcRouting: routes of USDC deposits and withdrawals. Wire-equal.
+// usdcRouting: routes of USDC deposits and withdrawals. Same response as the exchange's API.
 
 import * as z from 'zod'
 import { openEnum } from '../../core/open-kinds.ts'

@@ -1,4 +1,5 @@
-// userAbstraction: account abstraction mode of a user, as a plain JSON string; more modes may be added. Wire-equal.
+// userAbstraction: account abstraction mode of a user, as a plain JSON string; more modes may be added. Same response
+// as the exchange's API.
 
 import { Abstraction } from '../../protocol/info/common-shapes.ts'
 import { ofUserQuery } from '../sources/pass-through.ts'

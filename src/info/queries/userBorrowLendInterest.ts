@@ -1,4 +1,5 @@
-// userBorrowLendInterest: interest paid and received by a user in a time window, per token. Wire-equal.
+// userBorrowLendInterest: interest paid and received by a user in a time window, per token. Same response as the
+// exchange's API.
 
 import * as z from 'zod'
 import { Decimal } from '../../protocol/info/common-shapes.ts'
@@ -8,7 +9,7 @@ import { passThroughQuery } from '../sources/pass-through.ts'
 
 export const userBorrowLendInterest = passThroughQuery({
   type: 'userBorrowLendInterest',
-  summary: 'Interest paid and received by a user in a time window',
+  summary: 'Interest that a user paid and received in a time window',
   example: {
     request: { user: USER, startTime: TIME },
     response: [{ time: TIME, token: 'USDC', borrow: '0.5', supply: '0.0' }],

@@ -15,7 +15,7 @@ import { tradesFrom } from '../sources/own-trades.ts'
 
 const NO_SUCH_ROW: Failure = {
   kind: 'bad_field',
-  issues: [{ path: 'cursor', message: 'is after the newest block. Use the last row of the previous page' }],
+  issues: [{ path: 'cursor', message: 'is after the newest block. Use the last row from the previous page' }],
 }
 
 export const userCompletedTradesByTime = defineQuery({

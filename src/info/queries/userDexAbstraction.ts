@@ -1,4 +1,5 @@
-// userDexAbstraction: whether a user has one balance over all DEXes; null if never chosen. Wire-equal.
+// userDexAbstraction: whether a user has one balance across all DEXes; null if the user never chose. Same response as
+// the exchange's API.
 
 import * as z from 'zod'
 import { ofUserQuery } from '../sources/pass-through.ts'

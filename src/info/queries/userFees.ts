@@ -1,4 +1,4 @@
-// userFees: fee schedule, fee rates of a user and recent volume by day. Wire-equal.
+// userFees: fee schedule, fee rates of a user and recent volume by day. Same response as the exchange's API.
 
 import * as z from 'zod'
 import { kindsBy } from '../../core/open-kinds.ts'
@@ -101,7 +101,7 @@ const EXAMPLE = {
 
 export const userFees = ofUserQuery({
   type: 'userFees',
-  summary: 'Fee rates and recent volume of a user',
+  summary: "A user's fee rates and recent volume",
   example: EXAMPLE,
   response: UserFees,
 })

@@ -1,5 +1,5 @@
-// userFills: latest fills of a user, newest first, at most 2,000. Wire-equal. Fills come from our own files; older ones
-// come from an upstream source.
+// userFills: latest fills of a user, newest first, at most 2,000. Same response as the exchange's API. Fills come from
+// our own files; older ones come from an upstream source.
 
 import * as z from 'zod'
 import { PublicFill } from '../../protocol/feed/public-fill.ts'

@@ -1,5 +1,5 @@
-// userFillsByTime: fills of a user in a time window, at most 2,000, oldest first unless `reversed`. Wire-equal. Fills
-// come from our own files; older ones come from an upstream source.
+// userFillsByTime: fills of a user in a time window, at most 2,000, oldest first unless `reversed`. Same response as
+// the exchange's API. Fills come from our own files; older ones come from an upstream source.
 
 import * as z from 'zod'
 import { PublicFill } from '../../protocol/feed/public-fill.ts'

@@ -1,6 +1,7 @@
-// userFunding: funding paid (negative) and received by a user in a time window, oldest first, at most 500. Wire-equal.
-// Rows come from our own files, one per hour; older ones come from an upstream source. Old upstream rows merge the
-// hours of a day (`nSamples`, mean size), so each day comes entirely from one of the two, whatever the window.
+// userFunding: funding paid (negative) and received by a user in a time window, oldest first, at most 500. Same
+// response as the exchange's API. Rows come from our own files, one per hour; older ones come from an upstream source.
+// Old upstream rows merge the hours of a day (`nSamples`, mean size), so each day comes entirely from one of the two,
+// whatever the window.
 
 import * as z from 'zod'
 import { DAY_MS } from '../../core/time.ts'
@@ -29,7 +30,7 @@ const FundingPayment = z.looseObject({
 
 export const userFunding = defineQuery({
   type: 'userFunding',
-  summary: 'Funding paid and received by a user',
+  summary: 'Funding that a user paid and received',
   example: {
     request: { user: USER, startTime: TIME },
     response: [{ time: TIME, hash: HASH, delta: { type: 'funding', ...EXAMPLE_FUNDING } }],

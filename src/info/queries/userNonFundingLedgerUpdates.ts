@@ -1,5 +1,6 @@
-// userNonFundingLedgerUpdates: balance changes of a user except funding, oldest first, at most 500. Wire-equal. More
-// kinds of `delta` may be added. Rows come from our own files; older ones come from an upstream source.
+// userNonFundingLedgerUpdates: balance changes of a user except funding, oldest first, at most 500. Same response as
+// the exchange's API. More kinds of `delta` may be added. Rows come from our own files; older ones come from an
+// upstream source.
 
 import * as z from 'zod'
 import { LedgerUpdate } from '../../protocol/feed/ledger-update.ts'
@@ -12,7 +13,7 @@ const ROWS_MAX = 500
 
 export const userNonFundingLedgerUpdates = defineQuery({
   type: 'userNonFundingLedgerUpdates',
-  summary: 'Balance changes of a user, without funding',
+  summary: "A user's balance changes, except funding",
   example: {
     request: { user: USER, startTime: TIME },
     response: [{ time: TIME, hash: HASH, delta: { type: 'deposit', usdc: '100.5' } }],

@@ -1,4 +1,4 @@
-// userRateLimit: request limit of a user on the exchange, based on traded volume. Wire-equal.
+// userRateLimit: request limit of a user on the exchange, based on traded volume. Same response as the exchange's API.
 
 import * as z from 'zod'
 import { Decimal } from '../../protocol/info/common-shapes.ts'
@@ -13,7 +13,7 @@ const UserRateLimit = z.looseObject({
 
 export const userRateLimit = ofUserQuery({
   type: 'userRateLimit',
-  summary: 'Request limit of a user on the exchange',
+  summary: "A user's request limit on the exchange",
   example: { cumVlm: '813.07', nRequestsUsed: 12, nRequestsCap: 10813, nRequestsSurplus: 0 },
   response: UserRateLimit,
 })

@@ -1,5 +1,5 @@
 // userRole: role of an address: user, agent, vault, sub-account or missing. For agents and sub-accounts `data` names
-// the main wallet. Wire-equal.
+// the main wallet. Same response as the exchange's API.
 
 import * as z from 'zod'
 import { kindsBy } from '../../core/open-kinds.ts'

@@ -1,4 +1,5 @@
-// userToMultiSigSigners: authorized signers and threshold of a multi-sig user; null for other users. Wire-equal.
+// userToMultiSigSigners: authorized signers and threshold of a multi-sig user; null for other users. Same response as
+// the exchange's API.
 
 import * as z from 'zod'
 import { Address } from '../../protocol/feed/block.ts'

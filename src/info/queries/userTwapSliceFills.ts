@@ -1,5 +1,5 @@
-// userTwapSliceFills: latest fills of a user's TWAP orders, newest first, at most 2,000. Wire-equal. Fills come from
-// our own files; older ones come from an upstream source.
+// userTwapSliceFills: latest fills of a user's TWAP orders, newest first, at most 2,000. Same response as the
+// exchange's API. Fills come from our own files; older ones come from an upstream source.
 
 import * as z from 'zod'
 import { FILL, USER } from '../../protocol/info/examples.ts'

@@ -1,5 +1,5 @@
-// userTwapSliceFillsByTime: fills of a user's TWAP orders in a time window, newest first, at most 2,000. Wire-equal.
-// Fills come from our own files; older ones come from an upstream source.
+// userTwapSliceFillsByTime: fills of a user's TWAP orders in a time window, newest first, at most 2,000. Same response
+// as the exchange's API. Fills come from our own files; older ones come from an upstream source.
 
 import * as z from 'zod'
 import { FILL, TIME, USER } from '../../protocol/info/examples.ts'

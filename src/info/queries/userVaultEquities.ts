@@ -1,4 +1,4 @@
-// userVaultEquities: vault deposits of a user. Wire-equal.
+// userVaultEquities: vault deposits of a user. Same response as the exchange's API.
 
 import * as z from 'zod'
 import { Address } from '../../protocol/feed/block.ts'

@@ -1,4 +1,5 @@
-// validatorL1Votes: open votes of the validators. Wire-equal. More kinds of action may be added.
+// validatorL1Votes: open votes of the validators. Same response as the exchange's API. More kinds of action may be
+// added.
 
 import * as z from 'zod'
 import { kindsByKey, openEnum } from '../../core/open-kinds.ts'
@@ -60,9 +61,9 @@ const OutcomeAction = kindsByKey({
 
 /** `D` and `C` are undocumented; `E` binds a token to its contract. */
 const Action = kindsByKey({
-  D: Text.describe('Undocumented text action'),
-  C: z.array(Text).describe('Undocumented action, a list of texts'),
-  O: OutcomeAction.describe('Action on outcome markets, one key names its kind'),
+  D: Text.describe('Undocumented action, a string'),
+  C: z.array(Text).describe('Undocumented action, a list of strings'),
+  O: OutcomeAction.describe('Action on outcome markets; its only key names the kind'),
   E: z
     .looseObject({
       token: z.int().describe('Index of the spot token'),

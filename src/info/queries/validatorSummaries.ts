@@ -1,4 +1,5 @@
-// validatorSummaries: validators with stake and performance. Wire-equal. `stake` is an integer that may exceed 2^53.
+// validatorSummaries: validators with stake and performance. Same response as the exchange's API. `stake` is an integer
+// that may exceed 2^53.
 
 import * as z from 'zod'
 import { Address } from '../../protocol/feed/block.ts'
@@ -30,7 +31,7 @@ const ValidatorSummary = z.looseObject({
 
 export const validatorSummaries = bareQuery({
   type: 'validatorSummaries',
-  summary: 'Validators with stake and performance',
+  summary: 'Validators, with their stake and performance',
   example: [
     {
       validator: USER,

@@ -1,5 +1,5 @@
-// vaultDetails: details of one vault, with the follower state of `user` if given; null for an unknown vault.
-// Wire-equal. Shares and rates are JSON numbers here, as on the exchange.
+// vaultDetails: details of one vault, with the follower state of `user` if given; null for an unknown vault. Same
+// response as the exchange's API. Shares and rates are JSON numbers here, as on the exchange.
 
 import * as z from 'zod'
 import { Address } from '../../protocol/feed/block.ts'
@@ -69,7 +69,7 @@ const EXAMPLE = {
 
 export const vaultDetails = passThroughQuery({
   type: 'vaultDetails',
-  summary: 'Details of one vault, with the share of a user',
+  summary: "Details of one vault, with a user's share",
   example: { request: { vaultAddress: OTHER_USER }, response: EXAMPLE },
   request: z.object({
     type: z.literal('vaultDetails'),

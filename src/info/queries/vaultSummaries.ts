@@ -1,4 +1,5 @@
-// vaultSummaries: list of vaults. The public source lists only very recent ones, so it can be empty. Wire-equal.
+// vaultSummaries: list of vaults. The public source lists only very recent ones, so it can be empty. Same response as
+// the exchange's API.
 
 import * as z from 'zod'
 import { Address } from '../../protocol/feed/block.ts'

@@ -129,7 +129,7 @@ it('looks at the state folder of npm start', async () => {
   writeFileSync(join(state, 'secrets.json'), JSON.stringify(tokens))
   const gone = await doctor(['--state', state])
   expect([gone.code, states(gone.lines)]).toEqual([1, ['FAIL npm start', 'FAIL state']])
-  expect(gone.lines[1]).toMatch(/The databases of accounts and keys are missing in /)
+  expect(gone.lines[1]).toMatch(/databases of accounts and keys/)
   for (const part of ['d1', 'do/weir-live-CreditMeter']) {
     mkdirSync(join(state, 'gateway/v3', part), { recursive: true })
     writeFileSync(join(state, 'gateway/v3', part, '1.sqlite'), '')

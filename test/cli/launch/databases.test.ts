@@ -84,7 +84,7 @@ test.each([
   const only = join(folder, part)
   for (const name of globSync('**/*.sqlite', { cwd: only })) rmSync(join(only, name))
   fill(join(only, 'metadata.sqlite'))
-  expect(said()).toContain(`The databases of ${what} are missing in /${part}. `)
+  expect(said()).toContain(`${what} are missing from /${part}. `)
   expect(said(false)).toBe('ok')
 })
 
@@ -93,7 +93,7 @@ test('nothing is missing in a new folder; a database that was migrated is', () =
   expect(said(false)).toBe('ok')
   mkdirSync(folder)
   writeFileSync(join(folder, 'migrated'), '0001.sql')
-  expect(said(false)).toMatch(/^The databases of accounts and keys are missing in /)
+  expect(said(false)).toMatch(/databases of accounts and keys/)
 })
 
 /** Garbage over a page. */

@@ -75,14 +75,14 @@ function errors({ type, request }: AnyQuery): string {
   const missing = parsed.ok
     ? ''
     : `A request without its required fields returns 422 with ${parsed.error.map(({ path, message }) => code(`${path}: ${message}`)).join(', ')}. `
-  return `${missing}Rejected requests are free. \`msg\` names the field and the fix, \`code\` is for programs. [All codes](/docs/reference/errors#codes).\n\n${table(['Status', 'Cause'], Object.entries(INFO_REFUSALS))}`
+  return `${missing}Rejected requests are free. \`msg\` names the field and the fix, \`code\` is machine-readable. [All codes](/docs/reference/errors#codes).\n\n${table(['Status', 'Cause'], Object.entries(INFO_REFUSALS))}`
 }
 
 function notes(type: string, { notes: own, paragraphs }: InfoProse): string {
   const named = paragraphs.filter((text) => text.includes(`\`${type}\``))
   const note = own.get(type)
-  const equal = note?.includes('ire-equal')
-    ? `\n\n*Wire-equal*: the response equals that of the exchange’s public API, field by field.`
+  const equal = note?.includes("Same response as the exchange's API.")
+    ? `\n\nEvery field of the response equals that of the exchange’s public API.`
     : ''
   return `${notesPart([note, ...named])}${equal}`
 }
@@ -239,12 +239,12 @@ function channelPage(channel: AnyChannel, { notes, rules }: ChannelProse): Page 
         'First frame': snapshotText(channel),
         Request: '`subscribe` on `/ws`, or [GraphQL](/docs/reference/graphql)',
       }),
-      'Each started minute is charged. Send `{"method":"ping"}` at least every 30 s. Pings of the WebSocket protocol do not count.',
+      'A part of a minute is charged as a full minute. Send `{"method":"ping"}` at least every 30 s. Pings of the WebSocket protocol do not count.',
       `## Request\n\n${fieldTable(rows, true)}\n\nOther fields are rejected, because a misspelled field would select other data.`,
       `## Example\n\nYou send:\n\n${block('json', jsonText({ method: 'subscribe', subscription }))}\n\nYou receive, after the acknowledgement (\`subscriptionResponse\`):\n\n${frames.join('\n\n')}`,
       `## Code\n\nThe Python sample needs \`pip install websockets\`.\n\n${subscribeCode(subscription)}\n\nThe same as a subscription of [GraphQL](/docs/reference/graphql):\n\n${block('graphql', graphqlSample(channel))}`,
       `## Frames\n\nFrames may gain fields. Ignore fields that you do not know.\n\n${fieldTable(fieldRows(publishedFrame(channel)), false)}`,
-      '## Errors\n\nAn error is a frame `{"channel":"error","data","code"}`: `data` for people, `code` for programs. [Codes of frames](/docs/reference/errors#websocket-error-frames), [close codes](/docs/reference/errors#websocket-close-codes).',
+      '## Errors\n\nAn error is a frame `{"channel":"error","data","code"}`: `data` is for people, `code` is machine-readable. [Codes of frames](/docs/reference/errors#websocket-error-frames), [close codes](/docs/reference/errors#websocket-close-codes).',
       notesPart([notes.get(type), ...named]),
     ]),
   }

@@ -151,6 +151,6 @@ export function allPage(pages: readonly Page[]): Page {
     title: 'All pages',
     summary: 'Links to all pages',
     section: 'start',
-    markdown: `# All pages\n\nEvery page of this documentation. Append \`.md\` to an address for Markdown. For programs: [OpenAPI](/openapi.json), [AsyncAPI](/asyncapi.json), [GraphQL schema](/graphql/schema.graphql), [llms.txt](/llms.txt).\n\n${linkLists(pages, '')}`,
+    markdown: `# All pages\n\nEvery page of this documentation. Append \`.md\` to an address for Markdown. Machine-readable: [OpenAPI](/openapi.json), [AsyncAPI](/asyncapi.json), [GraphQL schema](/graphql/schema.graphql), [llms.txt](/llms.txt).\n\n${linkLists(pages, '')}`,
   }
 }

@@ -1,5 +1,5 @@
-// A docs page: Markdown, from which its HTML and its `.md` file are made, with helpers to write it and the indexes for
-// programs. Addresses begin with `/docs`; links within Markdown use addresses, never file names.
+// A docs page is Markdown; its HTML and its `.md` file are generated from that. This file also has helpers for writing
+// pages and machine-readable indexes. Addresses begin with `/docs`; links within Markdown use addresses, never file names.
 
 /** Sections in menu order. */
 export const SECTIONS = {
@@ -26,7 +26,7 @@ export interface Page {
   readonly section: Section
   /** Starts with the page heading. */
   readonly markdown: string
-  /** Search terms beside title, summary and headings. */
+  /** Search terms in addition to the title, summary and headings. */
   readonly keywords?: readonly string[]
   readonly request?: TryRequest
 }
@@ -86,7 +86,7 @@ export function markdownFile({ markdown }: Page): string {
   return `${text.trimEnd()}\n`
 }
 
-/** Inline code, also for text with backticks. */
+/** Inline code; the text may contain backticks. */
 export function code(text: string): string {
   return text.includes('`') ? `\`\` ${text} \`\`` : `\`${text}\``
 }
@@ -96,7 +96,7 @@ export function cells(row: readonly string[]): string {
   return `| ${row.map((cell) => cell.replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`
 }
 
-/** A table, or '' without rows. */
+/** A table, or '' if there are no rows. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   return rows.length === 0 ? '' : [head, head.map(() => '---'), ...rows].map(cells).join('\n')
 }
@@ -139,7 +139,7 @@ export function anchors(): (heading: string) => string {
 /** The parts of a page that are not empty. */
 export const joinParts = (parts: readonly string[]): string => parts.filter((part) => part !== '').join('\n\n')
 
-/** Notes from comments and documents, as the last part of a page; empty without notes. */
+/** Notes from comments and documents, as the last part of a page; empty if there are no notes. */
 export function notesPart(notes: readonly (string | null | undefined)[]): string {
   const points = notes.filter((note) => note != null).map((text) => `- ${text.replaceAll('\n', '\n  ')}`)
   return points.length === 0 ? '' : `## Notes\n\n${points.join('\n')}`
@@ -169,8 +169,8 @@ const INTRO = `# Weir
 > A metered data API in front of an exchange node: info requests, live order books and events over WebSocket and GraphQL,
 > JSON-RPC, history files, and pipelines to databases. One API key for all.
 
-Send the key as \`Authorization: Bearer <key>\`, on \`/ws\` also as \`?key=<key>\`. Every page below is Markdown. Programs
-read /openapi.json (OpenAPI 3.1), /asyncapi.json (AsyncAPI 3) and /graphql/schema.graphql.
+Send the key as \`Authorization: Bearer <key>\`, on \`/ws\` also as \`?key=<key>\`. Every page below is Markdown. The
+machine-readable definitions are /openapi.json (OpenAPI 3.1), /asyncapi.json (AsyncAPI 3) and /graphql/schema.graphql.
 `
 
 /** Link lists by section. */

@@ -145,7 +145,7 @@ function programPage(path: string, text: string): Page {
   }
 }
 
-/** Without markers; what stands at length on other pages is left to them, and lists name these. */
+/** The text without its markers. Parts that other pages cover in full are replaced with links in lists. */
 function withoutParts(text: string): string {
   return text
     .replace(/<!-- info types -->[\s\S]*?<!-- \/info types -->/, (part) => namesLinked(part, '/docs/info/'))

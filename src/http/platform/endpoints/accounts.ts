@@ -69,19 +69,19 @@ const ListedAccount = z
 const listAccounts = defineEndpoint({
   id: 'listAccounts',
   route: 'GET /admin/accounts',
-  summary: 'List accounts with plan and balance',
+  summary: 'List accounts, with their plan and balance',
   description: 'If `next` is not null, request the next page with `after` = `next`.',
   query: z.strictObject({
     search: SearchText.optional().describe('Part of the name, case-insensitive'),
     plan: PlanName.optional().describe('Only accounts on this plan'),
-    after: AccountId.optional().describe('`next` of the previous page'),
+    after: AccountId.optional().describe('Value of `next` from the previous page'),
     limit: Limit,
   }),
   responses: okResponse(
     'A page of accounts',
     z.object({
       accounts: z.array(ListedAccount).describe('Accounts by name'),
-      next: AccountId.nullable().describe('Cursor of the next page; null: last page'),
+      next: AccountId.nullable().describe('Cursor for the next page; null: last page'),
     }),
     { accounts: [{ keys: 2 }] },
   ),
@@ -111,7 +111,7 @@ const EnsureResult = z.object({
 const ensureAccount = defineEndpoint({
   id: 'ensureAccount',
   route: 'PUT /admin/accounts/{id}',
-  summary: 'Create an account; an existing one stays unchanged',
+  summary: 'Create an account; an existing account stays unchanged',
   description: '`credits` replace those of the first period and do not expire. `terms` need a custom plan.',
   params: ACCOUNT_PARAMS,
   body: {
@@ -140,7 +140,7 @@ const KEYS_SHOWN = 1_000
 const showAccount = defineEndpoint({
   id: 'showAccount',
   route: 'GET /admin/accounts/{id}',
-  summary: 'Show an account with plan, credits and keys',
+  summary: 'Show an account, with its plan, credits and keys',
   params: ACCOUNT_PARAMS,
   responses: okResponse(
     'The account',
@@ -181,7 +181,7 @@ const showAccount = defineEndpoint({
 const changePlan = defineEndpoint({
   id: 'changePlan',
   route: 'PUT /admin/accounts/{id}/plan',
-  summary: 'Move an account to a plan at once',
+  summary: 'Move an account to a plan immediately',
   description:
     'Remaining credits of the old plan expire; those of the new plan are granted in full. The same plan with the same terms changes nothing. Limits follow within a minute.',
   role: 'billing',
@@ -254,7 +254,7 @@ const Grant = z
 const listGrants = defineEndpoint({
   id: 'listGrants',
   route: 'GET /admin/grants',
-  summary: 'List grants, without credits from plans, newest first',
+  summary: 'List grants, except credits from plans, newest first',
   query: z.strictObject({
     account: AccountId.optional().describe('Only grants to this account'),
     before: Before,

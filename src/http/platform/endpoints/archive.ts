@@ -42,10 +42,12 @@ const Gap = z.object({
 const showBackfill = defineEndpoint({
   id: 'showBackfill',
   route: 'GET /admin/history/backfill',
-  summary: 'Show the archived range and its gaps, for a backfill',
+  summary: 'Show the archived range and its gaps, to plan a backfill',
   description: 'The archive has all heights from `from` up to `before`, except those in `gaps` (1,000 per page).',
   query: z.strictObject({
-    after: HeightText.optional().describe('Only gaps from this height on; `next` of the previous page'),
+    after: HeightText.optional().describe(
+      'Only gaps at or above this height; the value of `next` from the previous page',
+    ),
   }),
   responses: okResponse(
     'The archived range',
@@ -53,8 +55,8 @@ const showBackfill = defineEndpoint({
       chain: z.string().describe('Name of the chain'),
       from: BlockPosition.describe('First archived block; null: none'),
       before: BlockPosition.describe('First block archived by the log; older blocks can be backfilled; null: none yet'),
-      gaps: z.array(Gap).describe('Missing heights below `before`, in order'),
-      next: Height.nullable().describe('`after` of the next page; null: last page'),
+      gaps: z.array(Gap).describe('Missing heights below `before`, in ascending order'),
+      next: Height.nullable().describe('Value of `after` for the next page; null: last page'),
     }),
     {
       from: { height: 985148182, time: 1778002753024 },
@@ -95,7 +97,7 @@ const backfill = defineEndpoint({
       blocks: z.int().describe('New blocks'),
       segments: z.int().describe('New segments'),
       bytes: z.int().describe('Bytes of the new segments'),
-      next: Height.nullable().describe('Send blocks from this height on again; null: none'),
+      next: Height.nullable().describe('Send the blocks again, starting at this height; null: none'),
     }),
     { blocks: 888, segments: 1, bytes: 210000 },
   ),

@@ -139,7 +139,7 @@ const Row = z
     token: z.int().nullable().describe('Token index; null for DEX accounts and outcome shares'),
     dex: z.string().nullable().describe('DEX name, empty for the main DEX; null for tokens'),
     balance: Amount.describe(
-      'Decimal text; for a DEX account its equity. With a unified account or portfolio margin the collateral is among the tokens, and this is only the unrealized profit',
+      'Decimal string. For a DEX account, this is its equity. With a unified account or portfolio margin, it is only the unrealized profit, because the tokens include the collateral',
     ),
     hold: Amount.describe('Part locked by orders or positions'),
     quote_rate: Amount.nullable().describe('Price in US dollars (mid price); null: unknown'),

@@ -101,9 +101,9 @@ const KEY = 'archive/hyperliquid/2026-11-21/000925000000-000925000869.events.gz'
 const historyFiles = defineEndpoint({
   id: 'historyFiles',
   route: 'GET /v1/{chain}/history/files',
-  summary: 'List history files of a range with signed links',
+  summary: 'List the history files of a range, with signed links',
   description:
-    'Files whose first block lies in the range, by product and time; `schemas/storage.md` describes their content. Links are valid for an hour and can be fetched repeatedly, also in parts (`Range`). Parquet files cover one minute while the hour is running; a file of the hour, then of the day, replaces them. A file replaces those of its product whose heights it covers. Without the replaced files each row appears once, even if files were merged between two pages. A trade is two fill rows, one per side. If `next` is not null, request the next page with the same range and `after` = `next`.',
+    'Files whose first block lies in the range, by product and time; `schemas/storage.md` describes their content. Links are valid for an hour and can be fetched repeatedly, including in parts (`Range`). Parquet files cover one minute while the hour is running; a file of the hour, then of the day, replaces them. A file replaces those of its product whose heights it covers. Without the replaced files each row appears once, even if files were merged between two pages. A trade is two fill rows, one per side. If `next` is not null, request the next page with the same range and `after` = `next`.',
   auth: 'key',
   product: 'data',
   priceText: FILE_PRICE,
@@ -111,7 +111,7 @@ const historyFiles = defineEndpoint({
   query: z.strictObject({
     ...WINDOW,
     ...PRODUCTS,
-    after: z.string().optional().describe('`next` of the previous page'),
+    after: z.string().optional().describe('Value of `next` from the previous page'),
     limit: limitOf(1_000, 100),
   }),
   responses: okResponse(
@@ -150,7 +150,7 @@ const historyFiles = defineEndpoint({
     if (!sources.ok) return sources
     const after = query.after === undefined ? null : readCursor(query.after, sources.value, range.value)
     if (query.after !== undefined && after === null)
-      return err(badField('after', 'must be "next" of the previous page, with the same range and products'))
+      return err(badField('after', 'must be "next" from the previous page, with the same range and products'))
     const { files, next } = await filePage(sources.value, range.value, after, query.limit)
     const expires = platform.now() + LINK_MS
     const signing = files.map(async ({ product, key, bytes, sha256, first, last, firstMs, lastMs }) => ({

@@ -46,7 +46,7 @@ export const FileProduct = z.string().describe(`One of ${PRODUCT_NAMES}`)
 export const BlockHeight = z.int().describe('Block height')
 export const Bytes = z.int().describe('Compressed size in bytes')
 export const Objects = z.int().describe('Number of files')
-export const NEXT = z.string().nullable().describe('Cursor of the next page; null: last page')
+export const NEXT = z.string().nullable().describe('Cursor for the next page; null: last page')
 
 const UnixMsText = wholeNumber(0, LAST_MS)
 
@@ -127,7 +127,7 @@ const Coverage = z
   .object({
     chain: z.string().describe('Name of the chain'),
     from: BlockPosition.describe('First archived block; null: none yet'),
-    to: BlockPosition.describe('Last archived block; newer ones follow'),
+    to: BlockPosition.describe('Last archived block; newer blocks are not archived yet'),
     files: z
       .object({
         from: BlockPosition.describe('First block in files; null: none yet'),
@@ -228,14 +228,14 @@ const Gap = z
 const historyGaps = defineEndpoint({
   id: 'historyGaps',
   route: 'GET /v1/{chain}/history/gaps',
-  summary: 'List missing blocks in order of height',
+  summary: 'List missing blocks, sorted by height',
   description: 'Heights within the coverage that are in no gap are archived, or were removed by retention.',
   auth: 'key',
   product: 'data',
   price: ONE_CREDIT,
   params: CHAIN_PARAMS,
   query: z.strictObject({
-    after: wholeNumber(0, Number.MAX_SAFE_INTEGER).optional().describe('`next` of the previous page'),
+    after: wholeNumber(0, Number.MAX_SAFE_INTEGER).optional().describe('Value of `next` from the previous page'),
     limit: limitOf(PAGE_MOST, 100),
   }),
   responses: okResponse('A page of gaps', z.object({ gaps: z.array(Gap).describe('Gaps in order'), next: NEXT }), {
@@ -245,7 +245,7 @@ const historyGaps = defineEndpoint({
     const history = historyOf(chain, platform)
     if (!history.ok) return history
     const found = await history.value.gaps(after ?? null, limit + 1)
-    if (found === null) return err(badField('after', 'must be "next" of the previous page'))
+    if (found === null) return err(badField('after', 'must be "next" from the previous page'))
     const page = found.slice(0, limit)
     const gaps = page.map(({ from, to, afterMs, beforeMs }) => ({
       from_height: from,

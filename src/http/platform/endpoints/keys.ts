@@ -70,7 +70,9 @@ const KeyReach = z
           destination: z.string().describe('Type and host of the destination'),
           stops: z
             .boolean()
-            .describe('Whether revoking the key pauses the pipeline: it runs and is charged to this key'),
+            .describe(
+              'Whether revoking the key pauses the pipeline, because the pipeline is running and is charged to this key',
+            ),
           destination_set: z.boolean().describe('Whether this key or its rotation chain last set the destination'),
         }),
       )
@@ -83,7 +85,9 @@ const KeyReach = z
           label: z.string().describe('Display name'),
         }),
       )
-      .describe('Active keys created or rotated by this key or by such keys, at most 1,000; they remain valid'),
+      .describe(
+        'Active keys that this key created or rotated, directly or through other keys, at most 1,000; they remain valid',
+      ),
     webhook: z.string().nullable().describe('URL of the account’s webhook if this key set it, else null'),
   })
   .meta({ id: 'KeyReach' })
@@ -144,7 +148,7 @@ const CreateKey = z
 const createKey = defineEndpoint({
   id: 'createKey',
   route: 'POST /admin/keys',
-  summary: 'Create a key, for an existing or a new account',
+  summary: 'Create a key for an existing or a new account',
   description: 'Without `account`, creates an account with `plan`, `terms` and `credits`.',
   body: {
     schema: CreateKey,
@@ -207,18 +211,18 @@ const ListedKey = z.object({
 const listKeys = defineEndpoint({
   id: 'listKeys',
   route: 'GET /admin/keys',
-  summary: 'List keys with their last use, newest first',
+  summary: 'List keys, with their last use, newest first',
   description: 'If `next` is not null, request the next page with `after` = `next`.',
   query: z.strictObject({
     account: AccountId.optional().describe('Only keys of this account'),
     limit: wholeNumber(1, PAGE_MAX).default(PAGE_MAX).describe('Maximum rows per page, up to 1,000; default 1,000'),
-    after: KeyCursor.optional().describe('`next` of the previous page'),
+    after: KeyCursor.optional().describe('Value of `next` from the previous page'),
   }),
   responses: okResponse(
     'A page of keys',
     z.object({
       keys: z.array(ListedKey).describe('Keys, newest first'),
-      next: z.string().nullable().describe('Cursor of the next page; null: last page'),
+      next: z.string().nullable().describe('Cursor for the next page; null: last page'),
     }),
   ),
   handle: async ({ query: { account, limit, after } }, { keys }) => {
@@ -239,13 +243,13 @@ const ownKeys = defineEndpoint({
   auth: 'key',
   query: z.strictObject({
     limit: wholeNumber(1, PAGE_MAX).default(100).describe('Maximum rows per page, up to 1,000; default 100'),
-    after: KeyCursor.optional().describe('`next` of the previous page'),
+    after: KeyCursor.optional().describe('Value of `next` from the previous page'),
   }),
   responses: okResponse(
     'A page of keys',
     z.object({
       keys: z.array(OwnKeyView).describe('Keys, newest first'),
-      next: z.string().nullable().describe('Cursor of the next page; null: last page'),
+      next: z.string().nullable().describe('Cursor for the next page; null: last page'),
       counted: z.int().describe('Number of keys that are active or were created in the last 24 hours'),
       at_most: z.int().describe('Maximum number of such keys'),
     }),
@@ -269,13 +273,13 @@ const [changeKey, changeOwnKey] = adminAndOwnEndpoints(KEY, {
   admin: {
     id: 'changeKey',
     route: 'PATCH /admin/keys/{key}',
-    summary: 'Change label, restrictions or expiry of a key; absent fields stay, null removes',
+    summary: 'Change the label, restrictions or expiry of a key; absent fields stay unchanged, null removes a value',
     description: 'Takes effect within a minute. New IP ranges apply to calls and new sockets; open sockets stay.',
   },
   own: {
     id: 'changeOwnKey',
     route: 'PATCH /platform/keys/{key}',
-    summary: 'Change label, restrictions or expiry of a key; absent fields stay, null removes',
+    summary: 'Change the label, restrictions or expiry of a key; absent fields stay unchanged, null removes a value',
     description: 'Takes effect within a minute; open sockets stay.',
     body: { schema: KeyChanges, optional: false, example: { label: 'bot 2', cap: '500' } },
   },

@@ -93,7 +93,7 @@ const showCheckout = defineEndpoint({
     provider: 'manual',
     packages: [{ name: 'small', credits: '100000' }],
     lots: { credits: '10000', amount: '2.00', most: 1000 },
-    instructions: 'To the account on our website, with the number of the order.',
+    instructions: 'Transfer the amount to the account on our website and give the order number.',
     orders: [ORDER_EXAMPLE],
   }),
   handle: async ({ identity }, { checkout }) => {
@@ -143,7 +143,7 @@ const checkout = defineEndpoint({
 })
 
 const PAGE = 100
-const CURSOR_TEXT = 'must be "next" of the previous page'
+const CURSOR_TEXT = 'must be "next" from the previous page'
 
 const OrderFilter = z.strictObject({
   account: AccountId.optional().describe('Only orders of this account'),
@@ -153,7 +153,7 @@ const OrderFilter = z.strictObject({
     .regex(/^\d{1,12}$/, CURSOR_TEXT)
     .transform(Number)
     .optional()
-    .describe('`next` of the previous page'),
+    .describe('Value of `next` from the previous page'),
 })
 
 const listOrders = defineEndpoint({
@@ -165,7 +165,7 @@ const listOrders = defineEndpoint({
     `A page of at most ${PAGE} orders`,
     z.object({
       orders: z.array(OrderView).describe('Orders, newest first'),
-      next: z.string().nullable().describe('`before` of the next page; null: last page'),
+      next: z.string().nullable().describe('Value of `before` for the next page; null: last page'),
     }),
     { orders: [ORDER_EXAMPLE] },
   ),

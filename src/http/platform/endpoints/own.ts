@@ -43,7 +43,7 @@ const OwnKey = z
 const ownKey = defineEndpoint({
   id: 'ownKey',
   route: 'GET /platform/key/',
-  summary: 'Show the calling key with balance, plan and limits',
+  summary: 'Show the calling key, with its balance, plan and limits',
   description: 'Free of charge. The trailing slash is optional.',
   auth: 'key',
   acceptsAnyKey: true,
@@ -128,7 +128,7 @@ const OwnAccount = z
 const ownAccount = defineEndpoint({
   id: 'ownAccount',
   route: 'GET /platform/account/',
-  summary: 'Show balance, forecast and limits of the account',
+  summary: 'Show the balance, forecast and limits of the account',
   description: READ_ACCESS_TEXT,
   auth: 'key',
   responses: okResponse('The account', OwnAccount, {

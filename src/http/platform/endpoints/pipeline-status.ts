@@ -36,7 +36,9 @@ const Status = z
     bytes: z.int().nullable().describe('Bytes delivered and confirmed'),
     batches: z.int().nullable().describe('Batches delivered and confirmed'),
     dead_letters: z.int().nullable().describe('Batches in the dead-letter queue'),
-    row_credits: CreditsText.nullable().describe('Price of a delivered row, per KiB if longer'),
+    row_credits: CreditsText.nullable().describe(
+      'Price of a delivered row of up to 1 KiB; longer rows cost this per KiB',
+    ),
     attempts: z.int().nullable().describe('Delivery attempts of the current batch'),
     next_try: IsoTime.nullable().describe('Next retry, ISO 8601; null: not waiting'),
     pause_reason: z
@@ -67,7 +69,7 @@ const Status = z
 const pipelineStatus = defineEndpoint({
   id: 'pipelineStatus',
   route: `GET ${PIPELINE_PATH}status/`,
-  summary: 'Show status and progress of a pipeline',
+  summary: 'Show the status and progress of a pipeline',
   description:
     '`status` is the desired status, `phase` the actual one. If `phase` is `unpaid`, `last_error` says what to do.',
   auth: 'service',
@@ -137,19 +139,19 @@ const Line = z
 const pipelineLogs = defineEndpoint({
   id: 'pipelineLogs',
   route: `GET ${PIPELINE_PATH}logs/`,
-  summary: 'List log lines of a pipeline, newest first',
+  summary: 'List the log lines of a pipeline, newest first',
   description: 'Only the latest lines are kept. If `next` is not null, request the next page with `before` = `next`.',
   auth: 'service',
   params: PIPELINE_PARAMS,
   query: z.strictObject({
-    before: wholeNumber(0, 999_999_999_999_999).optional().describe('`next` of the previous page'),
+    before: wholeNumber(0, 999_999_999_999_999).optional().describe('Value of `next` from the previous page'),
     limit: wholeNumber(1, 500).default(100).describe('Maximum lines per page, up to 500; default 100'),
   }),
   responses: okResponse(
     'A page of lines',
     z.object({
       items: z.array(Line).describe('Lines, newest first'),
-      next: z.int().nullable().describe('Cursor of the next page; null: last page'),
+      next: z.int().nullable().describe('Cursor for the next page; null: last page'),
     }),
     { items: [{ id: 12, message: 'paused by its owner' }] },
   ),
@@ -178,7 +180,7 @@ const Minute = z
 const pipelineMetrics = defineEndpoint({
   id: 'pipelineMetrics',
   route: `GET ${PIPELINE_PATH}metrics/`,
-  summary: 'Show metrics of a pipeline per minute',
+  summary: 'Show the per-minute metrics of a pipeline',
   auth: 'service',
   params: PIPELINE_PARAMS,
   query: z.strictObject({
@@ -236,7 +238,7 @@ const testPipeline = defineEndpoint({
 const redeliverPipeline = defineEndpoint({
   id: 'redeliverPipeline',
   route: `POST ${PIPELINE_PATH}dead-letters/redeliver/`,
-  summary: 'Redeliver the dead letters of a pipeline',
+  summary: 'Redeliver a pipeline’s dead letters',
   auth: 'service',
   params: PIPELINE_PARAMS,
   responses: okResponse('The batches to redeliver', z.object({ batches: z.int().describe('Number of batches') }), {

@@ -174,7 +174,7 @@ const createPipeline = defineEndpoint({
   route: `POST ${PIPELINES_PATH}`,
   summary: 'Create a pipeline',
   description:
-    'Starts at once unless `status` is `paused`. Only `name`, `topic` and `destination_config` are required. Delivered rows cost `row_credits` of the status each, 0.0001 credits by default. The body can have 1 MiB. An account can have 50 pipelines with 8 MB of definitions (409).',
+    'Starts at once unless `status` is `paused`. Only `name`, `topic` and `destination_config` are required. Each delivered row costs `row_credits` (see the status), 0.0001 credits by default. The maximum body size is 1 MiB. An account can have at most 50 pipelines, whose definitions total at most 8 MB (409).',
   auth: 'service',
   body: { schema: NewPipeline, optional: false, example: NEW_EXAMPLE, maxBytes: PIPELINE_BODY_BYTES },
   responses: createdResponse('The pipeline', PipelineView, PIPELINE_EXAMPLE),
@@ -217,7 +217,7 @@ const setPipelineStatus = defineEndpoint({
 const changePipeline = defineEndpoint({
   id: 'changePipeline',
   route: `PATCH ${PIPELINE_PATH}`,
-  summary: 'Change a pipeline; absent fields stay, sent fields replace',
+  summary: 'Change a pipeline; sent fields replace old values, absent fields stay unchanged',
   description:
     'You can send back a pipeline as read: `******` keeps the secret if destination type, scheme, host and port are unchanged. `id`, `topic` and generated fields cannot be changed. Retry after a 503.',
   auth: 'service',

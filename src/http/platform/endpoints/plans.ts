@@ -10,8 +10,8 @@ const PLAN_EXAMPLE = { name: 'entry', credits: '10000', period: 'month', account
 const listPlans = defineEndpoint({
   id: 'listPlans',
   route: 'GET /admin/plans',
-  summary: 'List all plans by name',
-  responses: okResponse('The plans', z.object({ plans: z.array(PlanView).describe('Plans by name') }), {
+  summary: 'List all plans, sorted by name',
+  responses: okResponse('The plans', z.object({ plans: z.array(PlanView).describe('Plans, sorted by name') }), {
     plans: [PLAN_EXAMPLE],
   }),
   handle: async (_, { plans }) => reply(200, { plans: (await plans.list()).map(planView) }),
@@ -20,7 +20,7 @@ const listPlans = defineEndpoint({
 const setPlan = defineEndpoint({
   id: 'setPlan',
   route: 'PUT /admin/plans/{name}',
-  summary: 'Add a plan, or change the given fields',
+  summary: 'Add a plan, or change the given fields of an existing plan',
   description:
     'A new plan needs `credits` and `rest_requests_per_second`. Changes apply to new accounts at once, and to existing ones with `applyPlan`.',
   params: { name: PlanName },
@@ -58,7 +58,7 @@ const applyPlan = defineEndpoint({
 const removePlan = defineEndpoint({
   id: 'removePlan',
   route: 'DELETE /admin/plans/{name}',
-  summary: 'Remove a plan without accounts',
+  summary: 'Remove a plan that no account uses',
   params: { name: PlanName },
   responses: okResponse('Removed', z.object({ removed: PlanName }), { removed: 'entry' }),
   refusals: [409],

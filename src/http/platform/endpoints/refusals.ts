@@ -28,7 +28,7 @@ export const REFUSAL_ROWS =
 const listRefusals = defineEndpoint({
   id: 'listRefusals',
   route: 'GET /admin/refusals',
-  summary: 'List rejected requests with a key, newest first',
+  summary: 'List rejected requests that had a key, newest first',
   description:
     'A few seconds late. Keeps the newest 500 per account and only a sample of bursts; `business` counts all.',
   query: z.strictObject({

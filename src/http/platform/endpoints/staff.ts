@@ -80,7 +80,7 @@ const createStaff = defineEndpoint({
 const revokeStaff = defineEndpoint({
   id: 'revokeStaff',
   route: 'DELETE /admin/staff/{name}',
-  summary: 'Revoke a staff token and its sessions at once',
+  summary: 'Revoke a staff token and its sessions immediately',
   params: { name: StaffName },
   responses: okResponse(
     'Revoked',

@@ -24,7 +24,7 @@ const Stream = z
 const ownStreams = defineEndpoint({
   id: 'ownStreams',
   route: 'GET /platform/streams/',
-  summary: 'List open sockets and subscriptions with their price per minute',
+  summary: 'List open sockets and subscriptions, with their price per minute',
   description: `${READ_ACCESS_TEXT} As last reported by relays, about 20 s late.`,
   auth: 'key',
   responses: okResponse(

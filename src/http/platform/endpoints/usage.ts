@@ -59,7 +59,7 @@ function reportView({ byDay, byType }: UsageReport, { fromMs, toMs }: UsageWindo
 const UsageCursor = z.string().transform((text, context): UsagePosition => {
   const [, day, hash = '', product = '', type = ''] = CURSOR.exec(text) ?? []
   if (Day.safeParse(day).success) return { day: startOf(day as string), keyHash: keyHashOf(hash), product, type }
-  context.addIssue({ code: 'custom', message: 'must be "next" of the previous page' })
+  context.addIssue({ code: 'custom', message: 'must be "next" from the previous page' })
   return z.NEVER
 })
 
@@ -269,7 +269,7 @@ const accountUsage = defineEndpoint({
   summary: 'Report an account’s usage per UTC day, key and type',
   description: `At most ${ROWS_PAGE.toLocaleString('en')} rows per page, by day, hash, product and type. If \`next\` is not null, request the next page with the same window and \`after\` = \`next\`. \`totals\` always cover the whole window. Usage is kept for 400 days.`,
   params: ACCOUNT_PARAMS,
-  query: usageQuery({ after: UsageCursor.optional().describe('`next` of the previous page') }),
+  query: usageQuery({ after: UsageCursor.optional().describe('Value of `next` from the previous page') }),
   responses: okResponse(
     'A page of the report',
     z.object({
@@ -278,7 +278,7 @@ const accountUsage = defineEndpoint({
       to: Day.describe('Last UTC day, inclusive'),
       totals: z.object(USAGE_FIELDS).describe('Totals of the window'),
       rows: z.array(AccountUsageRow).describe('Usage per day, key and type'),
-      next: z.string().nullable().describe('Cursor of the next page; null: last page'),
+      next: z.string().nullable().describe('Cursor for the next page; null: last page'),
     }),
   ),
   handle: async ({ params: { id }, query: { after, ...windowQuery } }, { accounts, keys, meterOf, now }) => {
