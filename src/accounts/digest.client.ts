@@ -15,7 +15,7 @@ export async function hashKey(key: string): Promise<KeyHash> {
   return keyHashOf(await sha256(key))
 }
 
-/** SHA-256 of a text in hex. */
+/** SHA-256 of a string, in hex. */
 export async function sha256(of: string): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', text.encode(of))
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')
@@ -29,7 +29,7 @@ export async function mintKey(kind: KeyKind, secret: string): Promise<string> {
   )
 }
 
-/** The generated text followed by its check characters. */
+/** The generated string, followed by its check characters. */
 export async function withCheck(signed: string, secret: string): Promise<string> {
   return signed + (await checkFor(signed, secret))
 }

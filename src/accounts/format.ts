@@ -1,6 +1,6 @@
 // Format of a key: `cqt_` (API) or `cqs_` (service), 18 random base58 characters, 8 check characters. The checksum is a
-// truncated HMAC of the preceding text, so an invented key is rejected without a lookup. Invariant: no error repeats a
-// key.
+// truncated HMAC of the preceding characters, so an invented key is rejected without a lookup. Invariant: no error
+// repeats a key.
 
 import { BASE58, randomBase58 } from '../core/base58.ts'
 import { err, ok, type Result } from '../core/result.ts'
@@ -18,7 +18,7 @@ export const DISPLAY_LENGTH = 12
 export interface ParsedKey {
   readonly kind: KeyKind
   readonly text: string
-  /** Text covered by the checksum. */
+  /** The characters that the checksum covers. */
   readonly signed: string
   readonly check: string
 }
@@ -57,10 +57,10 @@ export function checkOf(mac: Uint8Array): string {
   return text
 }
 
-/** Keys, staff tokens and stream tokens anywhere in a text. */
+/** Keys, staff tokens and stream tokens anywhere in a string. */
 const SECRETS = /(cq[tsoe]_[\w-]{8})[\w.-]+/g
 
-/** Redacts keys in external text to their displayable prefix. */
+/** Shortens each key in an external string to its displayable prefix. */
 export const withoutKeys = (text: string): string => text.replace(SECRETS, '$1…')
 
 /** Part of a key that lists and logs may show. */

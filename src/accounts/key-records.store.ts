@@ -55,7 +55,7 @@ export async function visitorsKey(db: D1Database, account: AccountId, untilMs: n
   return db.prepare(select).bind(account, untilMs).first<KeyHash>('hash')
 }
 
-/** Writes a record to KV. A rejected write (KV accepts one per second and key) only costs a later D1 read. */
+/** Writes a record to KV. A rejected write (KV accepts one per second per key) only costs a later D1 read. */
 export async function putKeyHint(kv: KVNamespace, record: KeyRecord): Promise<void> {
   try {
     await kv.put(kvName(record.hash), JSON.stringify(record), { expirationTtl: KV_TTL_SECONDS })

@@ -87,7 +87,7 @@ export interface SignInKey {
   readonly service: number
 }
 
-/** Maximum keys per account: active ones plus those created within a day, whatever their state. */
+/** Maximum number of keys per account. Counts active keys, and keys of any state that were created within a day. */
 export const KEYS_MAX = 10_000
 /** Limit for rotations: all keys may be rotated within a day, because a leaked key must be replaceable. */
 export const ROTATED_MAX = 2 * KEYS_MAX

@@ -15,7 +15,7 @@ export interface KeyCarriers {
   readonly path: string | null
 }
 
-/** The unverified key text. The first location with any content decides. */
+/** The unverified key. It comes from the first location that is not empty. */
 export function presentedKey(carriers: KeyCarriers, locations: readonly KeyLocation[]): Result<string, Failure> {
   for (const place of locations) {
     const found = READERS[place](carriers, locations)

@@ -107,7 +107,7 @@ export class RefusalBuffer {
   }
 }
 
-/** Truncates first, so a long text costs no more than a short one. Redacts keys sent in a wrong field. */
+/** Truncates first, so a long string costs no more than a short one. Redacts keys that were sent in the wrong field. */
 function sanitized(text: string, most: number): string {
   const whole = visible(withoutKeys(text.slice(0, most))).slice(0, most)
   // Drops half of a surrogate pair.

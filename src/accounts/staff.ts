@@ -32,7 +32,7 @@ const RANDOM_LENGTH = 32
 /** The last eight characters are a checksum, as in keys. */
 const TOKEN = /^(cqo_[1-9A-HJ-NP-Za-km-z]{32})([1-9A-HJ-NP-Za-km-z]{8})$/
 
-/** Signed part and check characters; null if the text is not a staff token. */
+/** Signed part and check characters; null if the string is not a staff token. */
 export function parseStaffToken(text: string): { readonly signed: string; readonly check: string } | null {
   const [, signed, check] = TOKEN.exec(text) ?? []
   return signed === undefined || check === undefined ? null : { signed, check }

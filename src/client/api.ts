@@ -5,7 +5,7 @@ import type { ChannelTypes, InfoTypes } from './wire.ts'
 export type { ChannelTypes, InfoTypes }
 export type InfoType = keyof InfoTypes
 export type ChannelType = keyof ChannelTypes
-/** Fields of an info request besides its `type`. */
+/** Fields of an info request other than its `type`. */
 export type InfoFields<T extends InfoType> = Omit<InfoTypes[T]['request'], 'type'>
 export type InfoAnswer<T extends InfoType> = InfoTypes[T]['answer']
 /** A subscription: `type` and the fields of its channel. */

@@ -8,7 +8,7 @@ import { internalsOf, type OpenHandle, rejectDuplicate, safeCall } from './inter
 import { bookBody } from './subscription.ts'
 import { refusalOf } from './weir-error.ts'
 
-/** Maximum queued events besides the latest one of each coin. */
+/** Maximum number of queued events, not counting the latest event of each coin. */
 const MAX_EVENTS = 1_000
 const NO_LEVELS: BookLevels = [[], []]
 

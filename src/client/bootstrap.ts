@@ -68,7 +68,7 @@ export class CoinBook {
     this.coin = coin
   }
 
-  /** False without a book, or if it is out of step; `why` has the reason. */
+  /** False if there is no book, or if it is out of step. `why` has the reason. */
   get live(): boolean {
     return this.#book !== null
   }

@@ -59,7 +59,7 @@ export function openStream(
   }
 }
 
-/** Parses the missing blocks, or the first of them, from the gateway's text. */
+/** Parses the range of missing blocks, or its first block, from the gateway's message. */
 function gapOf(reason: string, known: number | null): Gap {
   const [, from, to] = /\bblocks? (\d{1,15})(?: to (\d{1,15}))?/i.exec(reason) ?? []
   return { from: from === undefined ? known : Number(from), to: to === undefined ? null : Number(to), reason }

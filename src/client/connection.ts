@@ -1,7 +1,7 @@
 // A WebSocket to a gateway that stays up: pings, detects a dead socket, reconnects with backoff and subscribes to every
-// body again. A listener gets `live` when its body is acknowledged on the current socket, then every frame of the body in
-// order, and `lost` when that socket ends. When a gateway resends events after an interruption (WS-23), only `lost` means
-// that events are missing.
+// body again. A listener gets `live` when its body is acknowledged on the current socket, then every frame of the body
+// in order, and `lost` when that socket ends. When a gateway resends events after an interruption (WS-23), only `lost`
+// means that events are missing.
 //
 //   idle ──start──▶ connecting ──opened──▶ open
 //                    ▲      │               │
@@ -65,8 +65,8 @@ interface OpenSession {
   readonly openedAt: number
   readonly receipts: ReadReceipts
   /**
-   * Unsubscribes sent but not yet acknowledged, by key. The protocol matches by text, so a re-subscribe must ignore
-   * replies that belong to the earlier one.
+   * Unsubscribes sent but not yet acknowledged, by key. The protocol matches replies by the body's JSON, so a
+   * re-subscribe must ignore replies that belong to the earlier one.
    */
   readonly pendingUnsubscribes: Map<string, { readonly body: SubscriptionBody; times: number }>
   lastFrameAt: number
@@ -377,7 +377,7 @@ export class Connection {
     return waiting.length === 1 ? waiting[0] : undefined
   }
 
-  /** Events are missing of the body in the text, or of all bodies. They restart. */
+  /** Events are missing for the body in the message, or for all bodies. Those subscriptions restart. */
   #onGap(text: string): void {
     const named = embeddedBody(text)?.type
     const types = new Set<string>()

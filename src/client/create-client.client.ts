@@ -58,7 +58,8 @@ export interface ClientOptions {
   readonly maxRetryWaitMs?: number
   readonly onState?: (state: ConnectionStatus) => void
   /**
-   * Called for gateway notices without a subscription, such as low credits or stalled blocks (`code` `stale`, `fresh`).
+   * Called for gateway notices that belong to no subscription, such as low credits or stalled blocks (`code` `stale`,
+   * `fresh`).
    */
   readonly onNotice?: (text: string, code: string | null) => void
 }
@@ -84,7 +85,7 @@ export interface WeirClient {
    * Sends a `POST /info` request.
    *
    * @param type - Info type, such as `l2Book`.
-   * @param fields - Fields of the request besides `type`.
+   * @param fields - Fields of the request other than `type`.
    * @param options - `signal` aborts the request.
    * @returns The data with its cost, height and age.
    * @throws {WeirError} On a gateway error, a timeout or a network failure.

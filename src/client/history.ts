@@ -48,7 +48,7 @@ export async function* pagesOf(
   if (paging === null) throw new TypeError(`history: ${String(type)} is not paged. Use info`)
   const { time, isRunning, within, cursor } = paging
   let next: Fields = fields
-  /** Texts of the rows with the last time of the previous page. */
+  /** JSON strings of the rows that have the last time of the previous page. */
   let seen = new Set<string>()
   let last = Number.NEGATIVE_INFINITY
   for (;;) {

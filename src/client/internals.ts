@@ -77,7 +77,7 @@ export function internalsOf(client: object): ClientInternals {
   return internals
 }
 
-/** Rejects a duplicate body, because its frames could not be told apart. */
+/** Rejects a duplicate body, because its frames could not be distinguished. */
 export function rejectDuplicate(connection: Connection, body: SubscriptionBody): void {
   if (!connection.has(body)) return
   throw new WeirError(

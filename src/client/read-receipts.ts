@@ -62,7 +62,7 @@ export class ReadReceipts {
   onPong(nonce = ''): void {
     this.isPonged = true
     this.#nonce = nonce
-    // After this much data the next ping is sent at once, because another large text may wait for the proof.
+    // After this much data the next ping is sent at once, because another large frame may wait for the confirmation.
     if (this.#pingedChars >= LARGE_CHARS) this.#unreadChars = LIMITS.proveEvery
   }
 

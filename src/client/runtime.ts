@@ -13,7 +13,7 @@ export interface SocketEnd {
 export interface SocketHandlers {
   onOpen(): void
   onText(frame: string): void
-  /** Called once, also for a socket that never opened. */
+  /** Called once, even if the socket never opened. */
   onEnd(end: SocketEnd): void
 }
 
@@ -38,7 +38,7 @@ export interface ClientRuntime {
   readonly after: After
   /** Never calls a handler before it returns. */
   open(url: string, handlers: SocketHandlers): ClientSocket
-  /** POSTs a JSON body with the key as bearer token. Rejects without a response. */
+  /** POSTs a JSON body with the key as bearer token. Rejects if there is no response. */
   post(url: string, key: string, body: string): Promise<HttpResponse>
 }
 

@@ -1,5 +1,5 @@
 // Remembers received events, so that a reconnect requests only the rest and shows nothing twice. Pongs report the
-// height up to which everything was sent (WS-60). Later frames are remembered by text and count, up to a limit. A
+// height up to which everything was sent (WS-60). Later frames are remembered by content and count, up to a limit. A
 // restarted gateway may be behind its last height. It sends the difference again, after a pong with a lower height.
 
 /** More than five minutes of all fills. A gateway reports heights far sooner. */
@@ -16,7 +16,7 @@ interface SeenFrame {
 export class SeenFrames {
   /** All blocks up to here were received; -1 while unknown, when nothing needs to be remembered. */
   #height = -1
-  /** Frames since that height, by text. */
+  /** Frames since that height, by content. */
   #since = new Map<string, SeenFrame>()
   #chars = 0
   /** Frames that this socket will send again. */

@@ -29,7 +29,7 @@ type ReplyFrame =
       readonly channel: 'subscriptionResponse'
       readonly data: { readonly method: 'subscribe' | 'unsubscribe'; readonly subscription: Body }
     }
-  /** `code` is for programs, `data` is for people. */
+  /** `code` is machine-readable, `data` is for people. */
   | { readonly channel: 'error'; readonly data: string; readonly code?: string }
   | { readonly channel: 'notification'; readonly data: { readonly notification: string }; readonly code?: string }
   | { readonly channel: 'pong'; readonly nonce?: string; readonly block_height?: number }
@@ -144,7 +144,7 @@ export function isLevels(value: unknown): value is Levels {
   return levels(value) === null
 }
 
-/** Parses one text frame. */
+/** Parses one frame. */
 export function decodeFrame(text: string): Decoded {
   const value = parseJson(text)
   if (value === undefined) return { kind: 'malformed', reason: 'a frame is not JSON' }

@@ -74,7 +74,7 @@ function sortedJson(body: Json): string {
   return `{${entries.map(([key, value]) => `${JSON.stringify(key)}:${sortedJson(value)}`).join(',')}}`
 }
 
-/** The JSON object in an error text (`Invalid subscription {…}: why`); null if there is none. */
+/** The JSON object in an error message (`Invalid subscription {…}: why`); null if there is none. */
 export function embeddedBody(text: string): SubscriptionBody | null {
   const from = text.indexOf('{')
   for (let to = text.lastIndexOf('}'); from >= 0 && to > from; to = text.lastIndexOf('}', to - 1)) {
@@ -90,7 +90,7 @@ export function embeddedKey(text: string): string {
   return body ? bodyKey(body) : ''
 }
 
-/** The part of an error text after its embedded body, else the whole text. */
+/** The part of an error message after its embedded body. If there is no body, the whole message. */
 export function reasonOf(text: string): string {
   const after = text.slice(text.lastIndexOf('}') + 1)
   return /^: ?(?=\S)/.test(after) ? after.replace(/^: ?/, '') : text

@@ -80,7 +80,7 @@ function openSocket(
   }
 }
 
-/** Why this key is rejected; null if it is not, or without a response. */
+/** Why this key is rejected. Null if it is not rejected, or if there is no response. */
 async function refusalOf(url: string, post: ClientRuntime['post']): Promise<SocketEnd | null> {
   const { protocol, host, pathname, searchParams } = new URL(url)
   const key = searchParams.get('key')

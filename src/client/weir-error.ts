@@ -1,5 +1,5 @@
-// The error of the client package, and the reasons for the end of a stream, each with a code for programs and a message
-// for people.
+// The error of the client package, and the reasons for the end of a stream, each with a machine-readable code and a
+// message for people.
 
 import type { End, FailureCode } from './api.ts'
 import { reasonOf } from './subscription.ts'
@@ -31,7 +31,7 @@ export class WeirError extends Error {
   override readonly name: string = 'WeirError'
   /** Error code to branch on. */
   readonly code: FailureCode
-  /** HTTP status; null without a response. */
+  /** HTTP status; null if there was no response. */
   readonly status: number | null
   /** Minimum time before a retry. */
   readonly retryAfterMs: number | null
@@ -65,14 +65,14 @@ export const BY_STATUS: Readonly<Record<number, string>> = {
   4403: 'forbidden',
 }
 
-/** End for a rejected body. `code` is the gateway's, or derived from its text. */
+/** End of a stream whose body was rejected. `code` comes from the gateway, or is derived from its message. */
 export function refusalOf(text: string, code?: string): End {
   const message = reasonOf(text)
   if (code) return { code, message }
   return { code: /not found|no such|unknown coin/i.test(message) ? 'not_found' : 'invalid_request', message }
 }
 
-/** End for a rejected key. */
+/** End of a stream whose key was rejected. */
 export function fatalOf(reason: string, status: number): End {
   return { code: BY_STATUS[status] ?? 'closed', message: reason }
 }

@@ -1,9 +1,9 @@
-// CIDR ranges of IPv4 and IPv6 addresses. Invariants: text that is not an address matches no range; an IPv4-mapped IPv6
-// address (::ffff:1.2.3.4) is treated as IPv4 and matches no IPv6 range.
+// CIDR ranges of IPv4 and IPv6 addresses. Invariants: a string that is not an address matches no range; an IPv4-mapped
+// IPv6 address (::ffff:1.2.3.4) is treated as IPv4 and matches no IPv6 range.
 
 import { err, ok, type Result } from './result.ts'
 
-/** Maximum ranges per key. */
+/** Maximum number of ranges per key. */
 export const RANGES_MAX = 32
 
 /** 16-bit groups of an address: two for IPv4, eight for IPv6. */
@@ -73,7 +73,7 @@ function readIpv6(text: string): Groups | null {
   return [...front, ...Array.from({ length: missing }, () => 0), ...back]
 }
 
-/** Groups between colons. The last one may be an IPv4 address if the text ends there. */
+/** Groups between colons. The last group may be an IPv4 address if the string ends there. */
 function readGroups(text: string, isEnd: boolean): number[] | null {
   if (text === '') return []
   const words = text.split(':')

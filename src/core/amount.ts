@@ -28,7 +28,7 @@ export function parseCredits(credits: string | Credits): Result<MicroCredits, st
   return ok(micro.toNumber())
 }
 
-/** Credits as text without trailing zeros: 130000 is `"0.13"`, 1000000 is `"1"`. */
+/** Credits as a string without trailing zeros: 130000 is `"0.13"`, 1000000 is `"1"`. */
 export function formatCredits(micro: MicroCredits): string {
   const whole = Math.floor(micro / MICRO_PER_CREDIT)
   const rest = micro % MICRO_PER_CREDIT

@@ -40,7 +40,7 @@ export async function readJsonBody(
   return value === undefined ? err({ kind: 'not_json' }) : ok(value)
 }
 
-/** The body as text. Stops and cancels the stream at the first byte over the limit. */
+/** Reads the body as a string. Stops and cancels the stream at the first byte over the limit. */
 export async function readText(source: BodySource, limitBytes: number): Promise<Result<string, Failure>> {
   const tooLarge = err({ kind: 'body_too_large', limitBytes } as const)
   const declared = Number(source.contentLength ?? 0)

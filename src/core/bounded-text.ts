@@ -1,4 +1,5 @@
-// Reads external text with a byte limit. Bytes are counted because a declared length cannot be trusted.
+// Reads an external stream as a string, with a byte limit. Bytes are counted because a declared length cannot be
+// trusted.
 
 import { joinedBytes } from './chunks.ts'
 

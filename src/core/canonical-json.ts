@@ -1,7 +1,7 @@
-// Canonical text of a JSON value, used to compare subscriptions and requests. Invariant: only key order is ignored.
+// Canonical JSON of a value, used to compare subscriptions and requests. Invariant: only key order is ignored.
 // List order, address case and alternative spellings of a field all matter.
 
-/** JSON text with sorted object keys; equal texts mean equal values. `value` must come from JSON.parse. */
+/** JSON string with sorted object keys. Equal strings mean equal values. `value` must come from JSON.parse. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
   if (value === null || typeof value !== 'object') return JSON.stringify(value)

@@ -3,7 +3,7 @@
 /** Bytes per stored row. */
 const CHUNK_BYTES = 1024 * 1024
 
-/** UTF-8 chunks of at most `chunkBytes`; an empty text yields one empty chunk. */
+/** UTF-8 chunks of at most `chunkBytes`; an empty string yields one empty chunk. */
 export function toChunks(text: string, chunkBytes: number = CHUNK_BYTES): Uint8Array<ArrayBuffer>[] {
   const bytes = new TextEncoder().encode(text)
   const chunks: Uint8Array<ArrayBuffer>[] = []

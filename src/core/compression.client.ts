@@ -1,13 +1,13 @@
 // Compresses long responses when the platform does not: Cloudflare compresses Worker responses, a standalone workerd
 // does not. Uses the fastest level: better ones take three times as long for a megabyte and save 15 %. Invariants: a
-// remembered text is compressed once; memory is bounded; short responses cost one comparison.
+// remembered response is compressed once; memory is bounded; short responses cost one comparison.
 
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { BoundedMap } from './bounded-map.ts'
 
 /** A response that fits the initial TCP window (about 14 KB) does not arrive sooner when compressed. */
 export const COMPRESS_FROM_CHARACTERS = 16 * 1024
-/** Characters of the texts plus bytes of their compressed forms. */
+/** Limit on the characters of the responses plus the bytes of their compressed forms. */
 const MEMORY_MAX = 8 * 1024 * 1024
 
 const ENCODERS: Record<Encoding, (text: string) => Uint8Array<ArrayBuffer>> = {
@@ -17,7 +17,7 @@ const ENCODERS: Record<Encoding, (text: string) => Uint8Array<ArrayBuffer>> = {
 
 type CompressedForms = Readonly<Partial<Record<Encoding, Uint8Array<ArrayBuffer>>>>
 
-/** Keyed by the full text, so entries never collide. */
+/** Keyed by the full response, so entries never collide. */
 const cache = new BoundedMap<string, CompressedForms>(
   MEMORY_MAX,
   ({ br, gzip }, text) => text.length + (br?.byteLength ?? 0) + (gzip?.byteLength ?? 0),

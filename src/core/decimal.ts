@@ -2,7 +2,7 @@
 
 /** A plain decimal: optional sign, digits, optional fraction with at most 18 decimals, the exchange's maximum. */
 export const DECIMAL = /^-?\d{1,38}(?:\.\d{1,18})?$/
-/** The same without a sign, for prices and sizes. */
+/** A decimal without a sign, for prices and sizes. */
 export const UNSIGNED_DECIMAL = /^\d{1,38}(?:\.\d{1,18})?$/
 /** Already in wire form, as almost all values are. */
 const TRIMMED = /^(?:0|[1-9]\d*)\.(?:0|\d*[1-9])$/

@@ -15,7 +15,7 @@ const PRIVATE_RANGES: readonly string[] = [
   ...['2002::/16', '3fff::/20', 'fc00::/7', 'fe80::/10', 'fec0::/10', 'ff00::/8'],
 ]
 
-/** Text that is not an address is in neither range. */
+/** A string that is not an address is in neither range. */
 const ALL_RANGES: readonly string[] = ['0.0.0.0/0', '::/0']
 const ADDRESS = /^(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f:.]*:[0-9a-f:.]*)$/
 /** Names that public DNS does not resolve. */

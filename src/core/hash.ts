@@ -1,4 +1,4 @@
-// Stable hash of short texts, for sharding. Not for secrets.
+// Stable hash of short strings, for sharding. It is not for secrets.
 
 /** 32 bits, identical in every release: FNV-1a over UTF-16 units, then murmur3's finalizer to mix the low bits. */
 export function hash32(text: string): number {

@@ -17,5 +17,5 @@ export type AccountId = string & { readonly unit?: 'account id' }
 export const KeyHash = z.string().brand<'KeyHash'>()
 export type KeyHash = z.infer<typeof KeyHash>
 
-/** Brands a text that is known to be a key hash, such as a stored one. */
+/** Brands a string that is known to be a key hash, such as a stored hash. */
 export const keyHashOf = (text: string) => text as KeyHash

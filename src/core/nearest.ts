@@ -1,6 +1,6 @@
 // Suggests the intended name for an unknown one. Invariants: only names from the list are suggested; names with little
 // in common are not.
-// biome-ignore-all lint/style/noNonNullAssertion: rows of the distance are as long as the texts; this is the inner
+// biome-ignore-all lint/style/noNonNullAssertion: rows of the distance are as long as the strings; this is the inner
 // loop.
 
 import type { Coin } from './coin.ts'

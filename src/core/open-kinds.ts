@@ -3,14 +3,14 @@
 
 import * as z from 'zod'
 
-/** Text with these known values; others may appear. */
+/** A string with these known values. New values may appear. */
 export function openEnum<const Values extends readonly [string, ...string[]]>(...values: Values) {
   return z.union([z.enum(values), z.string()])
 }
 
 const otherThan = (known: readonly string[]) => z.string().regex(new RegExp(`^(?!(?:${known.join('|')})$)`))
 
-/** Union discriminated by the text at `key`, each kind with its own fields. Kind names are words. */
+/** Union discriminated by the string at `key`, each kind with its own fields. Kind names are words. */
 export function kindsBy<const Key extends string>(
   key: Key,
   kinds: Readonly<Record<string, z.ZodRawShape>>,

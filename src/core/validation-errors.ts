@@ -57,7 +57,10 @@ const KEY_CHARS = 64
 /** Unknown fields reported per object; each suggestion takes time to compute. */
 const KEYS_MAX = 16
 
-/** Null if zod itself throws: it reads `length` on objects sent in place of text, where it may not be a number. */
+/**
+ * Null if zod itself throws. If an object is sent instead of a string, zod reads its `length`, which may not be a
+ * number.
+ */
 function safeParse<T>(schema: z.ZodType<T>, value: unknown) {
   try {
     return schema.safeParse(value, { error: messageOf })

@@ -1,5 +1,5 @@
-// Escapes external text for a terminal. Invariants: no text moves the cursor, clears the screen or reverses reading
-// order; lone surrogates and invisible characters appear as JSON escapes.
+// Escapes external strings for a terminal. Invariants: no string moves the cursor, clears the screen or reverses
+// reading order; lone surrogates and invisible characters appear as JSON escapes.
 
 const UNSEEN = /[\p{C}\p{Zl}\p{Zp}]/gu
 const UNSEEN_IN_LINES = /[^\P{C}\n]|[\p{Zl}\p{Zp}]/gu
@@ -9,7 +9,7 @@ export function visible(text: string): string {
   return text.replace(UNSEEN, escaped)
 }
 
-/** For text whose line breaks are ours. JSON remains the same JSON. */
+/** For strings whose line breaks are our own. JSON remains the same JSON. */
 export function visibleLines(text: string): string {
   return text.replace(UNSEEN_IN_LINES, escaped)
 }

@@ -2,7 +2,7 @@
 
 import * as z from 'zod'
 
-/** Parses text into a number from `min` to `max`. The error follows the name of the field. */
+/** Parses a string into a number from `min` to `max`. The error follows the name of the field. */
 export function wholeNumber(min: number, max: number) {
   const words = `must be a whole number from ${min.toLocaleString('en-US')} to ${max.toLocaleString('en-US')}, digits only`
   return z

@@ -40,7 +40,7 @@ export class KeyCaps extends Tables {
     this.run('INSERT INTO heirs VALUES (?, ?) ON CONFLICT DO NOTHING', newHash, this.#rootOf(oldHash))
   }
 
-  /** Amount that may still be granted under the cap, after spending and leases; infinite without a cap. */
+  /** Amount that may still be granted under the cap, after spending and leases; infinite if there is no cap. */
   room(keyHash: KeyHash): number {
     if (!this.#hasAny) return Number.POSITIVE_INFINITY
     const row = this.first<{ room: number }>(
@@ -51,7 +51,7 @@ export class KeyCaps extends Tables {
     return row === undefined ? Number.POSITIVE_INFINITY : Math.max(0, row.room)
   }
 
-  /** Amount the key may still spend under its cap, including leases; infinite without a cap. */
+  /** Amount the key may still spend under its cap, including leases; infinite if there is no cap. */
   left(keyHash: KeyHash): number {
     if (!this.#hasAny) return Number.POSITIVE_INFINITY
     const select = 'SELECT cap - spent AS left FROM caps WHERE key_hash = ?'

@@ -25,7 +25,7 @@ export interface LeaseRequest {
   /** Returns unspent credits and ends the lease. No call may be in flight on it. */
   readonly close: boolean
   readonly requests?: RateTokenRequest
-  /** Spending by visitors without a key, and their common hourly limit. */
+  /** Spending by visitors who have no key, and their common hourly limit. */
   readonly visitorsPerHour?: MicroCredits | undefined
 }
 

@@ -29,11 +29,11 @@ export interface AccountMeterApi {
   capKey(keyHash: KeyHash, cap: MicroCredits | null): Promise<void>
   /** Sets the key's expiry in Unix ms; null: never. Pipelines charged to it pause then. */
   endKey(keyHash: KeyHash, atMs: number | null): Promise<void>
-  /** The new key replaces the old one, also for pipelines charged to it. Idempotent. */
+  /** The new key replaces the old one, including for pipelines charged to it. Idempotent. */
   replaceKey(oldHash: KeyHash, newHash: KeyHash): Promise<void>
   /** The new key shares the cap and spending of its predecessor. Idempotent. */
   inheritKey(oldHash: KeyHash, newHash: KeyHash): Promise<void>
-  /** `capLeft`: amount the key may still spend under its cap; absent without a cap. */
+  /** `capLeft`: amount the key may still spend under its cap; absent if there is no cap. */
   balance(keyHash?: KeyHash): Promise<AccountState & { readonly capLeft?: MicroCredits }>
   /** Starts a plan for an account without one. Returns false and changes nothing otherwise. */
   beginPlan(order: PlanInput): Promise<boolean>

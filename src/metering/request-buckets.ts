@@ -1,4 +1,4 @@
-// Requests per second, leased like credits: the meter's side, one in-memory bucket per key and kind. Invariant: a lost
+// Requests per second, leased like credits: the meter's side, one in-memory bucket per key per kind. Invariant: a lost
 // response loses tokens and never creates any.
 
 import { BoundedMap } from '../core/bounded-map.ts'

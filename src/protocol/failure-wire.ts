@@ -76,7 +76,7 @@ export interface RpcError {
   readonly message: string
 }
 
-/** Text, because an id is echoed exactly as it was written. */
+/** A string, because an id is echoed exactly as it was written. */
 export function rpcErrorText({ code, message }: RpcError, id: string): string {
   return `{"jsonrpc":"2.0","id":${id},"error":{"code":${code},"message":${JSON.stringify(message)}}}`
 }

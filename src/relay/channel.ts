@@ -13,13 +13,13 @@ import type { CoinFragment } from '../protocol/hub/hub-link.ts'
 import type { BookBody } from './body-fields.ts'
 
 /**
- * A changed coin of a block. Its text for each channel is built on first use and shared by every body with the coin.
+ * A changed coin of a block. Its JSON for each channel is built on first use and shared by every body with the coin.
  */
 export interface CoinUpdate extends CoinFragment {
   texts?: Record<string, string>
 }
 
-/** Returns the text of `update` for the channel `type`, which is the same for every body. */
+/** Returns the JSON of `update` for the channel `type`, which is the same for every body. */
 export function cachedText(update: CoinUpdate, type: string, build: (update: CoinUpdate) => string): string {
   update.texts ??= {}
   update.texts[type] ??= build(update)
@@ -53,7 +53,7 @@ interface Channel<Body, Frame> {
   readonly frame: z.ZodType<Frame>
   /** Stricter schema to publish. `frame` is looser, because unexpected node data must not end a connection. */
   readonly published?: z.ZodType
-  /** Micro-credits per started minute. */
+  /** Micro-credits per minute. A part of a minute counts as a full one. */
   readonly price: MicroCredits | ((body: Body) => MicroCredits)
   /**
    * The body with its defaults, as the public server acknowledges and identifies it. `request` accepts it too. If
@@ -81,7 +81,7 @@ export interface BlockEvents extends RelayEvents {
   }
 }
 
-/** The part of a block that a channel shows. Views are shared: the text of an item is built once for all bodies. */
+/** The part of a block that a channel shows. Views are shared: the JSON of an item is built once for all bodies. */
 export interface EventView<Item> {
   readonly items: (block: BlockEvents) => readonly Item[]
   readonly text: (item: Item) => string
@@ -94,7 +94,7 @@ export interface Meta {
 }
 export const META_FIELDS = { block_height: Height.optional(), time: Millis.optional() }
 
-/** Text appended to the other fields of an envelope. */
+/** JSON that is appended to the other fields of an envelope. */
 export function metaText(meta: Meta | null): string {
   return meta ? `,"block_height":${meta.height},"time":${meta.time}` : ''
 }
@@ -134,7 +134,7 @@ export interface EventChannel<Body, Item, Frame> extends Channel<Body, Frame> {
   /** Content of one frame: all items of a body, all items of a name, or one item. */
   readonly framing: 'per body' | 'per name' | 'per item'
   /**
-   * `pieces` are item texts of the view, at least one. With `meta` null, the frame has no meta fields. `body` belongs
+   * `pieces` are the JSON strings of at least one item. If `meta` is null, the frame has no meta fields. `body` belongs
    * to one of the receivers, so frames that are not built per body must not depend on it.
    */
   readonly encode: (pieces: readonly string[], meta: Meta | null, name: string, body: Body) => string
@@ -166,7 +166,7 @@ export interface BookChannel<Frame> extends Channel<BookBody, Frame> {
   readonly source: 'books'
   /** The first frame of a coin. Null if clients fetch books themselves and detect gaps by sequence number. */
   readonly snapshot: ((book: Omit<BookSnapshot, 'epoch' | 'seq'>) => string) | null
-  /** Texts that are the same for every body are cached in the coin's update. Levels are never parsed. */
+  /** Strings that are the same for every body are cached in the coin's update. Levels are never parsed. */
   readonly encode: (block: BookBatch, isChecked?: boolean) => BlockTexts
 }
 
@@ -210,11 +210,11 @@ interface ViewBase<Frame> extends Channel<ViewBody, Frame> {
 /** An info response that states are built from. */
 export interface StateResponse {
   readonly text: string
-  /** Parsed once for all readers. Throws if the text is not JSON. */
+  /** Parsed once for all readers. Throws if the response is not JSON. */
   readonly value: unknown
 }
 
-/** Wraps a text and parses it on first access. */
+/** Wraps a JSON string and parses it on first access. */
 export function lazyResponse(text: string): StateResponse {
   let value: unknown
   return {
@@ -260,7 +260,7 @@ interface L4Body {
 /** A channel of individual orders: a snapshot, then the node's rows of each block. */
 export interface L4Channel<Frame> extends Channel<L4Body, Frame> {
   readonly source: 'l4'
-  /** `levels` is JSON text in pieces. */
+  /** `levels` is a JSON string in pieces. */
   readonly snapshot: (coin: Coin, place: OrdersPosition, levels: readonly string[]) => string
   /**
    * `rows` is the inside of a JSON object: `order_statuses` and `book_diffs`. No block after that of `prev` had rows.
@@ -356,7 +356,7 @@ export function publishedFrame({ published, frame }: AnyChannel): z.ZodType {
   return published ?? frame
 }
 
-/** Micro-credits per started minute. */
+/** Micro-credits per minute. A part of a minute counts as a full one. */
 export function minutePrice({ channel, body }: Target): MicroCredits {
   const price = channel.price as MicroCredits | ((body: unknown) => MicroCredits)
   return typeof price === 'function' ? price(body) : price

@@ -16,7 +16,7 @@ import { CHANNELS } from './channels/catalogue.ts'
 
 const MAX_DEPTH = 32
 
-/** Fields of info requests in `post` that clients may misplace beside `request`. */
+/** Fields of info requests in `post` that clients may misplace next to `request`. */
 export const INFO_FIELDS: readonly string[] = (
   'aggregateByTime block_height builder coin cursor dex endTime limit mantissa nSigFigs oid outcome ' +
   'req reversed rows source startTime token tokenId user users vaultAddress venue'
@@ -27,7 +27,7 @@ const FRAME_FIELDS: ReadonlyMap<string, readonly string[]> = new Map(
   UpFrame.options.map((option) => [option.shape.method.value, fieldsOf(option)]),
 )
 const REQUEST_FIELDS = fieldsOf(PostFrame.shape.request)
-/** A `type` beside the body adds nothing to the body's own. */
+/** Excludes `type`, because a `type` next to the body adds nothing to the body's own. */
 const BODY_FIELDS = CHANNELS.flatMap(({ request }) => fieldsOf(request)).filter((name) => name !== 'type')
 
 /** Correct location of each field by its folded name, such as `"coin" inside "subscription"`. */
@@ -51,7 +51,7 @@ export interface ClientFrame {
   readonly ignored: string | null
 }
 
-/** Returns a frame that is not too large, or the text of the error frame. */
+/** Returns the frame if it is not too large, or else the error frame. */
 export function readFrame(text: string): Result<ClientFrame, string> {
   if (isDeeperThan(text, MAX_DEPTH)) {
     return err(invalidFrame(text, { path: 'frame', message: `nested deeper than ${MAX_DEPTH}` }))
@@ -72,7 +72,7 @@ export function readFrame(text: string): Result<ClientFrame, string> {
   return ok({ frame, ignored: ignoredNotice(unknown, frame.method) })
 }
 
-/** Error frame for input that cannot be parsed: a binary frame, or text that is not a request. */
+/** Error frame for input that cannot be parsed: a binary frame, or a string that is not a request. */
 export function invalidFrame(sent: string, issue: Issue, postId: number | null = null): string {
   const where = issue.path || 'frame'
   const code = where === 'frame' ? 'invalid_json' : 'invalid_request'

@@ -94,7 +94,7 @@ export class ClientFrames {
     waitUntil(client.drained())
   }
 
-  /** Sends each notice once per socket, because programs repeat the same unknown field in every frame. */
+  /** Sends each notice once per socket, because clients repeat the same unknown field in every frame. */
   #notifyIgnored(client: Connection, text: string): void {
     const sent = this.#sentNotices.get(client) ?? new Set()
     if (sent.has(text) || sent.size >= MAX_NOTICES) return

@@ -19,7 +19,7 @@ const IDLE_MS = 60_000
 /** Send rate above which the relay accepts no more sockets. 500 wildcards at 181 KB/s each would be 90 MB/s. */
 const MAX_BYTES_PER_SECOND = 32 * 1024 * 1024
 const TOKEN_EXPIRED = errorFrame(failureMessage(STREAM_TOKEN_EXPIRED), failureCode(STREAM_TOKEN_EXPIRED))
-/** Share of its sockets that may be without a key. */
+/** Share of the relay's sockets that may have no key. */
 const GUEST_SHARE = 1 / 4
 
 export interface ClientSocketsPorts {

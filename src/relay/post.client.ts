@@ -110,7 +110,7 @@ function messageOf(body: string): string {
   }
 }
 
-/** Returns base64 of the raw-deflated text. */
+/** Returns base64 of the raw-deflated string. */
 export async function deflate(text: string): Promise<string> {
   const packed = new Blob([text]).stream().pipeThrough(new CompressionStream('deflate-raw'))
   const bytes = new Uint8Array(await new Response(packed).arrayBuffer())

@@ -196,7 +196,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
    *                               └▶ gap: notify every subscriber of events
    *   hub line ─▶ decode ─▶ new? ─▶ views ─▶ wait for the other hubs of this height ─▶ books
    *
-   * Each text is built once for all receivers. Then sockets with too much unread data are cut.
+   * Each frame is built once for all receivers. Then sockets with too much unread data are closed.
    */
   #deliver(socket: WebSocket, text: string): void {
     const from = parseAttachment(socket.deserializeAttachment())

@@ -11,7 +11,7 @@ export const Ack = z.object({
     subscription: z.looseObject({ type: z.string() }),
   }),
 })
-/** `code` is for programs, `data` is for people. */
+/** `code` is machine-readable, `data` is for people. */
 export const ErrorFrame = z.object({ channel: z.literal('error'), data: z.string(), code: z.string().optional() })
 export const Notification = z.object({
   channel: z.literal('notification'),

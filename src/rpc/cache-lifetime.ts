@@ -33,7 +33,7 @@ const QUANTITY = /^0x[0-9a-f]{1,13}$/i
 /** Methods known to change nothing. Other methods that an operator allows may write. */
 const READS = /^(?:eth_(?!(?:re)?send|submit)|net_|web3_|trace_|txpool_|debug_(?:trace|get))/i
 
-/** A write is sent once and never repeated, because the first one may have arrived. */
+/** A write is sent once and never repeated, because the first attempt may have arrived. */
 export const isWrite = (method: string): boolean => !READS.test(method)
 
 export function cacheLifetimeOf({ method, values }: Pick<RpcCall, 'method' | 'values'>): CacheLifetime {

@@ -43,7 +43,7 @@ interface PendingCall {
   readonly resolve: (replied: ReplyResult) => void
 }
 
-/** Longest stored text, as a fraction of the total. */
+/** Maximum length of a stored reply, as a fraction of the total. */
 const TEXT_PART = 1 / 8
 const ENTRY_LENGTH = 256
 /** Calls with longer parameters, and further concurrent calls, are sent individually. */
@@ -166,7 +166,7 @@ export class ChainCache {
     if (lasting === 'final' && !this.#isFinal(height)) return
     if (lasting === 'newest' && !this.#isCurrent(height, since)) return
     const forMs = lasting === 'newest' ? this.#chain.shareMs : ENTRY_TTL_MS
-    // Copies the texts: a substring would retain the whole reply.
+    // Copies the strings: a substring would retain the whole reply.
     const answer = { head: copied(head), tail: copied(tail), isCharged }
     const untilMs = since.atMs + forMs
     if (this.#deps.now() < untilMs) this.#cache.set(key, { answer, untilMs })
@@ -183,7 +183,7 @@ export class ChainCache {
   }
 }
 
-/** Only the texts: the parsed values are far larger, and callers may wait long. */
+/** Keeps only the strings, because the parsed values are far larger and callers may wait long. */
 function answerOf({ head, tail, isCharged }: RpcAnswer): RpcAnswer {
   return { head, tail, isCharged }
 }

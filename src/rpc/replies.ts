@@ -4,9 +4,9 @@
 import { parseJson } from '../core/json.ts'
 import { elementsOf, membersOf, type Span } from './json-spans.ts'
 
-/** Reply text for a caller. */
+/** Reply for a caller. */
 export interface RpcAnswer {
-  /** Text before and after the id. */
+  /** The parts before and after the id. */
   readonly head: string
   readonly tail: string
   /** True for a result and for a reverted call. Other errors are free. */
@@ -27,7 +27,7 @@ export function textOf({ head, tail }: RpcAnswer, id: string): string {
 }
 
 /**
- * Replies by call number, 1 to `count`; some may be missing. Null if the text has no replies, or two for one call,
+ * Replies by call number, 1 to `count`; some may be missing. Null if there are no replies, or two for one call,
  * since neither can be trusted. `mayBeUnnamed`: an error with a null id belongs to the only call.
  */
 export function readReplies(text: string, count: number, mayBeUnnamed: boolean): ReadonlyMap<number, RpcReply> | null {

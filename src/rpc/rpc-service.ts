@@ -250,7 +250,7 @@ function refusalHeaders(done: readonly CallOutcome[], status: number, requestId:
 
 const isTooMany = ({ failure }: CallOutcome) => failure?.kind === 'rate_limited'
 
-/** Node text may end with a line break. */
+/** A node's reply may end with a line break. */
 function batchOf(texts: readonly string[]): string {
   return `[${texts.map((text) => text.trim()).join(',')}]`
 }

@@ -34,7 +34,7 @@ const RETRY = { firstMs: 50, capMs: 500, jitter: 1 }
 const ATTEMPT_MIN_MS = 50
 /** Concurrent node requests per caller: the platform allows six connections in total. */
 const PARTS_AT_ONCE = 4
-/** Bytes of all responses to one caller, which are in memory until the last one arrives. */
+/** Maximum total size of all responses to one caller, which are in memory until the last response arrives. */
 const RESPONSES_MAX_BYTES = 8 * 1024 * 1024
 const PROBE: readonly CallText[] = [{ method: 'eth_chainId', params: '' }]
 const PERHAPS_SENT =

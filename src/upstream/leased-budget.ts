@@ -194,9 +194,9 @@ export interface BudgetDeps {
 
 const EXCHANGE_TIMEOUT_MS = 1_000
 const FLIGHT_MAX_MS = 2 * EXCHANGE_TIMEOUT_MS + DOWN_MS
-/** Maximum exchanges per request; reached only if others take every grant first. */
+/** Maximum number of exchanges per request. It is reached only if other requests take every grant first. */
 const ROUNDS_MAX = 10
-/** Upper bound of a request's wait for a grant. */
+/** Upper bound on a request's wait for a grant. */
 const WAIT_MAX_MS = ROUNDS_MAX * FLIGHT_MAX_MS
 /** Callers whose last service is remembered. */
 const CALLERS_MAX = 1_000

@@ -55,7 +55,7 @@ function hasNames(body: string): boolean {
 export function restMsOf(retryAfter: string | null, now: number): number | null {
   if (retryAfter === null) return null
   const isSeconds = /^\d+$/.test(retryAfter)
-  // Date.parse alone accepts almost any text.
+  // Date.parse alone accepts almost any string.
   if (!isSeconds && !retryAfter.endsWith(' GMT')) return null
   const ms = isSeconds ? Number(retryAfter) * 1000 : Date.parse(retryAfter) - now
   return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), LONGEST_REST_MS) : null

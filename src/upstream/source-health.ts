@@ -102,7 +102,7 @@ export class SourceHealth {
     return [...this.#lastGood].findLast(([other]) => other !== type)
   }
 
-  /** No probe of this type succeeded. `last` is the outcome of the last one, null if there was none. */
+  /** No probe of this type succeeded. `last` is the outcome of the last probe, null if there was none. */
   judge(type: string, last: Outcome | null, nowMs: number): void {
     const one = this.#breaker(type)
     // An example may not exist on every chain: its rejection says nothing about a source without other successes.

@@ -17,7 +17,7 @@ const WEIGHTS: ReadonlyMap<string, number> = new Map([
 interface Rows {
   /** Rows per additional weight. */
   readonly perWeight: number
-  /** Maximum rows of a response; without a documented cap, the largest documented one. */
+  /** Maximum number of rows in a response. If no cap is documented, the largest documented cap. */
   readonly cap: number
 }
 

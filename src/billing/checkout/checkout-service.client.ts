@@ -54,7 +54,7 @@ export interface CheckoutPorts {
   nowMs(): number
 }
 
-/** Unpaid purchases per account and day. */
+/** Maximum number of unpaid purchases per account per day. */
 const UNPAID_MAX = 20
 const SUFFIX_LENGTH = 4
 /** Conflicting concurrent events; beyond that, the provider resends. */

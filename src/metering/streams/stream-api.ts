@@ -20,7 +20,7 @@ export interface MinuteCharge {
   readonly leftMs: number
   /** Truncated body for the owner, with a first minute. */
   readonly shown?: string | undefined
-  /** Spending by visitors without a key, and their common hourly limit. */
+  /** Spending by visitors who have no key, and their common hourly limit. */
   readonly visitorsPerHour?: MicroCredits | undefined
 }
 

@@ -49,8 +49,8 @@ export interface WebhookApi {
   webhook(): Promise<Webhook | null>
   /** Destination of events, and `by` of the input that set it. */
   webhookSetter(): Promise<Pick<WebhookInput, 'url' | 'by'> | null>
-  /** Sends one test event, at most once per `everyMs`; null without a webhook. */
+  /** Sends one test event, at most once per `everyMs`; null if there is no webhook. */
   testWebhook(everyMs?: number): Promise<Delivery | null>
-  /** Also drops undelivered events. False without a webhook. */
+  /** Also drops undelivered events. False if there is no webhook. */
   clearWebhook(): Promise<boolean>
 }

@@ -1,4 +1,4 @@
-// Webhook events: body, signed text as in Standard Webhooks 1.0.0, and retry schedule. Invariants: an event is
+// Webhook events: body, signed string as in Standard Webhooks 1.0.0, and retry schedule. Invariants: an event is
 // serialized once and sent unchanged; delivery is attempted for one day.
 
 import * as z from 'zod'
@@ -121,17 +121,17 @@ export function testBody(id: string, account: AccountId, createdMs: number): str
   return JSON.stringify({ id, type: 'test', account, created: createdMs } satisfies z.infer<typeof TestEvent>)
 }
 
-/** Signed text. It includes the attempt's time, so a captured copy cannot be replayed later. */
+/** The string to sign. It includes the attempt's time, so a captured copy cannot be replayed later. */
 export function signedText(id: string, seconds: number, body: string): string {
   return `${id}.${seconds}.${body}`
 }
 
-/** Text form of a secret. */
+/** String form of a secret. */
 export function secretText(bytes: Uint8Array): string {
   return SECRET_PREFIX + btoa(String.fromCharCode(...bytes))
 }
 
-/** Bytes of a secret's text form. */
+/** Bytes that a secret's string form encodes. */
 export function secretBytes(text: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(atob(text.slice(SECRET_PREFIX.length)), (char) => char.charCodeAt(0))
 }

@@ -51,7 +51,7 @@ export interface ArchivePage {
   readonly head: HeightAndTime | null
   /** Current epoch of the books; null while unknown. */
   readonly epoch: string | null
-  /** Height of the last repair of single books within the epoch: blocks do not lead to them. */
+  /** Height of the last repair of individual books within the epoch. Blocks alone do not lead to the repaired books. */
   readonly repairedAt: number | null
   /** In order and without gaps; the first may start below `from`. Empty if nothing more is durable. */
   readonly parts: readonly ArchivePart[]

@@ -81,7 +81,7 @@ export interface BlockLogApi {
   status(): Promise<LogStatus & { readonly v: number }>
   /** Ages of blocks sent by a relay. */
   ages(report: AgeReport): Promise<void>
-  /** Replays event frames sent to relays, from a height on, one page at a time. */
+  /** Replays the event frames that were sent to relays, starting at a height, one page at a time. */
   events(request: EventsRequest): Promise<EventsResponse>
   /** One page of stored events of a wallet or builder, newest first. */
   fills(request: FillsRequest): Promise<FillsResponse>

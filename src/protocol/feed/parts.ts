@@ -9,12 +9,15 @@ import { FRAME_MAX_BYTES } from './protocol.ts'
 const LISTS = ['fills', 'ledger', 'funding', 'events', 'twaps', 'books', 'payments', 'orders', 'l4'] as const
 /** Reserved for the envelope of a part. */
 const ENVELOPE_BYTES = 1024
-/** Levels per run of one book: about 40 bytes each, far below a frame. */
+/** Maximum levels per part of a book. A level has about 40 bytes, so a part is far smaller than a frame. */
 const LEVELS_PER_RUN = 4096
 /** Rows per run of one coin: up to 1,500 bytes each with attached orders. */
 const ROWS_PER_RUN = 200
 
-/** JSON texts of a frame. A single entry above the limit becomes an oversized part, which the receiver rejects. */
+/**
+ * Encodes a frame as one or more JSON strings. An individual entry above the limit becomes an oversized part, which the
+ * receiver rejects.
+ */
 export function encodeFrame(frame: BlockFrame, maxBytes: number = FRAME_MAX_BYTES): string[] {
   const whole = JSON.stringify(frame)
   if (byteLength(whole) <= maxBytes) return [whole]
@@ -82,7 +85,7 @@ export class PartJoiner {
   #parts: BlockFrame[] = []
   #units = 0
 
-  /** `units`: text length of the frame, which bounds the collection. */
+  /** `units` is the length of the frame's JSON string, which bounds the collection. */
   push(frame: BlockFrame, units = 0): BlockFrame | null | { readonly refused: string } {
     const { part, parts, ...whole } = frame
     if (part === undefined && parts === undefined) {
@@ -154,6 +157,6 @@ function mergeRows(runs: readonly L4Rows[]): L4Rows[] {
 
 const encoder = new TextEncoder()
 function byteLength(text: string): number {
-  // Almost all wire text is ASCII, where units equal bytes. Only text near the limit needs the exact count.
+  // Almost all frames are ASCII, where units equal bytes. Only frames near the limit need the exact count.
   return text.length * 3 <= FRAME_MAX_BYTES ? text.length : encoder.encode(text).length
 }

@@ -1,11 +1,11 @@
-// Funding payments of wallets (negative: paid), one text per wallet. One hour of the real exchange has 140,000 payments
-// of 60,000 wallets; as objects they would take ten times as long to parse and twice the space.
+// Funding payments of wallets (negative: paid), one string per wallet. One hour of the real exchange has 140,000
+// payments of 60,000 wallets; as objects they would take ten times as long to parse and twice the space.
 
 import * as z from 'zod'
 
 /** Far above the positions a wallet can have. */
 const LENGTH_MAX = 128 * 1024
-/** Contains only characters that JSON does not escape, so the text can be embedded unchanged. */
+/** Contains only characters that JSON does not escape, so the string can be embedded unchanged. */
 const ENTRY = /^0x[0-9a-f]{40} \d{1,15}(?: [!#-[\]-~]{1,64}(?: -?\d{1,38}(?:\.\d{1,18})?){3})+$/
 /** Fields per coin, after user and time. */
 const FIELDS_PER_COIN = 4
@@ -44,7 +44,7 @@ const PAYMENTS_START = '{"payments":['
 /** Every entry ends with a digit. */
 const PAYMENTS_END = '],"'
 
-/** Archived line of a block: its events, preceded by the payments text, which readers can strip cheaply. */
+/** Archived line of a block: its events, preceded by the payments string, which readers can strip cheaply. */
 export function withPayments(events: string, payments: string): string {
   return payments === '' ? events : `{"payments":${payments},${events.slice(1)}`
 }
@@ -63,7 +63,7 @@ export function paymentsText(payments: readonly string[] | null): string {
   return payments.length === 0 ? '[]' : `["${payments.join('","')}"]`
 }
 
-/** Payments of one wallet in a block's payments text. */
+/** Payments of one wallet in a block's payments string. */
 export function paymentsOf(user: string, text: string): UserPayments[] {
   const found: UserPayments[] = []
   const mark = `"${user} `

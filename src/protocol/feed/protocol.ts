@@ -1,4 +1,4 @@
-// Feed protocol between a feeder and the gateway on WebSocket /feed: JSON text frames of at most FRAME_MAX_BYTES.
+// Feed protocol between a feeder and the gateway on WebSocket /feed: JSON frames of at most FRAME_MAX_BYTES.
 // parts.ts splits longer ones.
 
 import * as z from 'zod'
@@ -98,8 +98,8 @@ const L4Order: z.ZodType<unknown> = z.looseObject({
 
 /**
  * One part of a coin's orders after block `height`, which was already sent. All bids come first, then all asks, best
- * first, and oldest first at the same price. Each has its `user` and the fields of the node's snapshot except `children` and `origSz`. Blocks
- * may come between parts; part 0 starts over.
+ * first, and oldest first at the same price. Each has its `user` and the fields of the node's snapshot except
+ * `children` and `origSz`. Blocks may come between parts; part 0 starts over.
  */
 const L4Book = z.strictObject({
   type: z.literal('l4'),
@@ -133,7 +133,7 @@ const Welcome = z.strictObject({
 
 /** Maximum wallets watched in total. */
 export const WATCHED_WALLETS_MAX = 100_000
-/** Maximum wallets per list of one frame; two lists take 450 KB. */
+/** Maximum number of wallets in each list of a frame. Two lists take 450 KB. */
 export const WALLETS_PER_FRAME = 5_000
 const Wallets = z.array(Address).max(WALLETS_PER_FRAME)
 /** Maximum coins with order-level rows. */

@@ -221,7 +221,7 @@ const LogShape = z.object({
     .array(
       z.object({
         region: describeField(z.string(), 'region of the relays; `local` if the platform reports none'),
-        relays: describeField(Count, 'relays that sent blocks in the last minutes'),
+        relays: describeField(Count, 'relays that sent blocks in the last few minutes'),
         sockets: describeField(Count, 'open client sockets'),
         p50Ms: describeField(
           Count,

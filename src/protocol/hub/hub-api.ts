@@ -7,7 +7,7 @@ import type { ViewFragment } from './hub-link.ts'
 
 export const HUB_API_VERSION = 1
 
-/** A full book, encoded once per coin and block. `levels` is the JSON text `[bids,asks]`, best first. */
+/** A full book, encoded once per coin per block. `levels` is the JSON string `[bids,asks]`, best first. */
 export interface BookSnapshot {
   readonly coin: Coin
   readonly time: number
@@ -30,7 +30,7 @@ export interface TopOfBook {
   readonly lastPx: string | null
 }
 
-/** Coins a relay needs from a hub: single coins, and all current and future coins of these market types. */
+/** Coins a relay needs from a hub: individual coins, and all current and future coins of these market types. */
 export interface BookInterest {
   readonly coins: readonly string[]
   readonly types: readonly MarketType[]
@@ -83,7 +83,7 @@ export interface HubBooks {
   /** Null: the books are currently unknown. */
   readonly epoch: string | null
   readonly time: number
-  /** Each after the block of its height. `levels` is the JSON text `[bids,asks]`. */
+  /** Each book is the state after the block at its height. `levels` is the JSON string `[bids,asks]`. */
   readonly books: readonly Pick<BookSnapshot, 'coin' | 'height' | 'seq' | 'levels'>[]
   /** Books skipped because they are currently uncertain. */
   readonly left: number

@@ -6,7 +6,7 @@
 //                                              and the checksum, if requested
 //   ~\tBTC\t0 bbo\t[{…},{…}]                      one line per view of a coin: mark, coin, view, text
 //
-// JSON text contains no raw tab or line feed, and the feed rejects coin names with control characters.
+// JSON contains no raw tab or line feed, and the feed rejects coin names with control characters.
 
 import type { Coin } from '../../core/coin.ts'
 
@@ -21,7 +21,7 @@ export interface CoinFragment {
   readonly coin: Coin
   /** -1 with `!`. */
   readonly prevSeq: number
-  /** JSON text `[changed bids,changed asks]`. */
+  /** JSON string `[changed bids,changed asks]`. */
   readonly levels: string
   /** Checksum of the resulting book (checksum.ts), if requested. */
   readonly checksum?: number
@@ -61,7 +61,7 @@ export function encodeViewFragment({ view, coin, piece }: ViewFragment): string 
   return `\n~\t${coin}\t${view}\t${piece}`
 }
 
-/** `fragments` are concatenated texts of encodeFragment, encodeChecksum and encodeViewFragment. */
+/** `fragments` are the concatenated results of encodeFragment, encodeChecksum and encodeViewFragment. */
 export function encodeHubFrame(tick: HubTick, fragments: string): string {
   return JSON.stringify(tick) + fragments
 }

@@ -57,7 +57,7 @@ export const EXAMPLE_CANDLE = {
   n: 84,
 }
 
-/** Perp market data. Mid price and derived values are null without a book. */
+/** Perp market data. Mid price and derived values are null if there is no book. */
 export const PerpAssetCtx = z
   .looseObject({
     funding: Decimal.describe('Funding rate of the current hour'),

@@ -1,4 +1,4 @@
-// Frames to a client other than channel data, which the channel files write. Invariant: a text is built once, and the
+// Frames to a client other than channel data, which the channel files write. Invariant: a frame is built once, and the
 // same string is sent to every socket.
 
 import { formatCredits } from '../../core/amount.ts'
@@ -8,7 +8,10 @@ export const ECHO_CHARS = 4096
 
 export const PONG = '{"channel":"pong"}'
 
-/** The next ping returns the nonce to prove that the client reads. `height`: last block sent before; -1: none yet. */
+/**
+ * The next ping returns the nonce, which proves that the client reads. `height` is the last sent block, or -1 if none
+ * was sent.
+ */
 export function pongFrame(nonce: string, height: number): string {
   return `{"channel":"pong","nonce":"${nonce}"${height < 0 ? '' : `,"block_height":${height}`}}`
 }
@@ -55,7 +58,7 @@ export function staleFrame(ms: number): string {
 }
 export const FRESH_FRAME = notificationFrame('Blocks are coming again.', 'fresh')
 
-/** A notice on the public server's notification channel. `code` is for programs. */
+/** A notice on the public server's notification channel. `code` is machine-readable. */
 export function notificationFrame(text: string, code?: 'stale' | 'fresh' | 'ignored_field'): string {
   return JSON.stringify({ channel: 'notification', data: { notification: text }, code })
 }
@@ -108,7 +111,7 @@ function bounded(before: string, echo: string): string {
   return echo.length > ECHO_CHARS ? '' : before + echo
 }
 
-/** `body` is the JSON text of an info response, embedded unchanged. */
+/** `body` is the JSON string of an info response, embedded unchanged. */
 export function postFrame(id: number, type: string, body: string): string {
   return `{"channel":"post","data":{"id":${id},"response":{"type":"info","payload":{"type":${JSON.stringify(type)},"data":${body}}}}}`
 }

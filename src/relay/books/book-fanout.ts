@@ -1,5 +1,5 @@
 // Sends book changes to their subscribers: distinct bodies (topics), grouped by the hubs they depend on. Invariant: one
-// text per block and distinct body; a fragment reaches exactly the bodies with its coin.
+// frame per block per distinct body; a fragment reaches exactly the bodies with its coin.
 
 import type { Coin, MarketType } from '../../core/coin.ts'
 import { marketTypeOf, shardOf } from '../../core/coin.ts'

@@ -12,7 +12,7 @@ import { SharedSnapshotScan, type SnapshotReceiver } from './shared-snapshot-sca
 /** How long a subscriber waits for hubs without books. */
 const READY_WAIT_MS = 5000
 const READY_POLL_MS = 250
-/** Snapshot bytes per second and burst of a relay: 64 joiners of 25 MB take 35 s. */
+/** Snapshot bytes that a relay sends per second, and the size of a burst. 64 snapshots of 25 MB take 35 s. */
 const PACE: Rate = { perSecond: 48 * 1024 * 1024, burst: 1024 * 1024 }
 
 /** The hubs. `ensure` resolves when the link is up; the others call hub `hub` as in BookHubApi. */
@@ -53,7 +53,7 @@ export class SnapshotService {
     })
   }
 
-  /** Activates listed coins and returns those without a book; null if a hub has no books yet. */
+  /** Activates listed coins and returns those that have no book. Null if a hub has no books yet. */
   async unknownCoins(coins: readonly string[], hubs: readonly number[]): Promise<string[] | null> {
     const replies = hubs.map((hub) => {
       const own = coins.filter((coin) => shardOf(coin, this.#ports.shards) === hub)

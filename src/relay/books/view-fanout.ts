@@ -18,7 +18,7 @@ interface Topic<R> {
   isComplete: boolean
   /** Request to the hubs, shared by all waiting receivers. */
   fetching: Promise<void> | null
-  /** For a joint frame: the last one, its block time, and whether a coin changed since. */
+  /** For a joint frame: the last frame, its block time, and whether a coin has changed since. */
   text: string
   sentMs: number
   isStale: boolean
@@ -182,7 +182,7 @@ export class ViewFanout<R extends Receiver> {
     return text !== undefined
   }
 
-  /** Sends a joint frame when it is due. `texts`: texts of this view by DEX. */
+  /** Sends a joint frame when it is due. `texts` contains the view's strings by DEX. */
   #sendJoint(topic: Topic<R>, time: number, texts: Map<string | undefined, string>): boolean {
     const { channel, body } = topic.target
     const isEarly = time >= topic.sentMs && time - topic.sentMs < (body.everyMs ?? 0)

@@ -58,7 +58,7 @@ function fillsFrames<const Type extends string>(type: Type, shown: z.ZodType = N
   }
 }
 
-/** `pieces` are JSON texts of `[wallet, fill]`; `more` is appended after them. */
+/** `pieces` are JSON strings of `[wallet, fill]`; `more` is appended after them. */
 function encodeFills(type: string, pieces: readonly string[], meta: Meta | null, more = ''): string {
   return `{"channel":"${type}","fills":[${pieces.join(',')}]${more}${metaText(meta)}}`
 }
@@ -232,7 +232,7 @@ const userData = <Schema extends z.ZodType>(fill: Schema) => ({
 })
 const USER_FRAMES = fillsFrames('userFills')
 
-/** Offsets of the fill in a JSON text of `[wallet, fill]`. All wallets have the same length. */
+/** Offsets of the fill in a JSON string of `[wallet, fill]`. All wallets have the same length. */
 const FILL_START = `["0x${'0'.repeat(40)}",`.length
 const FILL_END = -1
 

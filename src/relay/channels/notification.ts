@@ -1,4 +1,4 @@
-// notification: a text for each fill of a user's resting order, in the public server's wording.
+// notification: a message for each fill of a user's resting order, in the public server's wording.
 
 import * as z from 'zod'
 import type { UserFill } from '../../protocol/feed/block.ts'

@@ -1,4 +1,4 @@
-// userNonFundingLedgerUpdates: balance movements except funding, one frame per wallet and block.
+// userNonFundingLedgerUpdates: balance movements except funding, one frame per wallet per block.
 
 import * as z from 'zod'
 import { Address, LedgerEvent } from '../../protocol/feed/block.ts'

@@ -1,6 +1,6 @@
 // Sends the events of each block to their subscribers; the channels define what they show. Invariants: work per block
-// depends only on the matching bodies; a text is built once per distinct body, or once per name for channels that frame
-// per name; a socket gets a block's frames in catalogue order, whatever its subscription order; a subscriber with
+// depends only on the matching bodies; a frame is built once per distinct body, or once per name for channels that
+// frame per name; a socket gets a block's frames in catalogue order, whatever its subscription order; a subscriber with
 // history misses nothing that arrives meanwhile and gets nothing twice.
 
 import { InterestCounts } from '../../block-log/interest-counts.ts'
@@ -126,7 +126,7 @@ export class EventFanout<R extends Receiver> {
     return [...this.#recent, ...this.#recentFetched].some((block) => view?.items(block).some(matches))
   }
 
-  /** Texts of recent items before the first match. A response may have had no room for them. */
+  /** JSON of the recent items before the first match. A response may have had no room for them. */
   recentTextsBefore(key: string, ...rows: [matches: (item: unknown) => boolean, areNewer: boolean]): string[] {
     const waiting = this.#waiting.get(key)
     return waiting ? textsBefore(waiting.topic, this.#recent, waiting.since, ...rows) : []
@@ -184,7 +184,7 @@ export class EventFanout<R extends Receiver> {
     return oldest !== undefined && oldest.height <= from && from <= to && this.#recent.at(-1)?.height === to
   }
 
-  /** Sends the recent blocks from a height on, then serves it like the others. */
+  /** Sends the recent blocks starting at a height, then serves the subscriber like all others. */
   finishCatchUp(catchUp: CatchUp<R>, from = Number.POSITIVE_INFINITY): void {
     for (const block of this.#recent) if (block.height >= from) this.sendTo(catchUp, block)
     // Sending may have ended it.

@@ -80,8 +80,8 @@ export function sendBlock<R extends Receiver>(
 }
 
 /**
- * Texts of a body's items above a height, up to the first match. Without a match: all texts if `areNewer` says that the
- * matches are newer, else none.
+ * JSON of a body's items above a height, up to the first match. If there is no match: all items if `areNewer` says that
+ * the matches are newer, else none.
  */
 export function textsBefore<R>(
   { target: { channel, body } }: Topic<R>,
@@ -102,7 +102,7 @@ export function textsBefore<R>(
   return areNewer ? texts : []
 }
 
-/** Builds each text once and sends it. */
+/** Builds each frame once and sends it. */
 export function sendDraft<R extends Receiver>(
   { channel, name, topics, pieces }: FrameDraft<R>,
   block: BlockEvents,

@@ -10,7 +10,7 @@ import type { EventFanout } from './event-fanout.ts'
 import type { Receiver } from './event-frames.ts'
 import type { FirstFramePorts } from './first-frames.ts'
 
-/** Sources learn of a payment after the log does, so each user is polled until there is a payment. */
+/** Sources report a payment later than the log does, so each user is polled until there is a payment. */
 const RETRY_DELAYS_MS = [1_000, 4_000, 15_000, 40_000, 120_000] as const
 /** Maximum difference between the times of a payment and its block. */
 const TIME_TOLERANCE_MS = 20_000

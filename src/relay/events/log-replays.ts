@@ -9,7 +9,7 @@ import type { CatchUp, EventFanout } from './event-fanout.ts'
 import type { PacedReceiver } from './event-frames.ts'
 
 export interface LogReplayPorts {
-  /** A page of the log's blocks from a height on; rejects if the log is unreachable. */
+  /** A page of the log's blocks, starting at a height. Rejects if the log is unreachable. */
   events(from: number): Promise<EventsResponse>
   wait(ms: number): Promise<void>
   /** Height of the last block; -1 before the first. */

@@ -52,10 +52,10 @@ export function nonUserCancels(block: BlockEvents): UserRow[] {
   return canceled.map(({ user, order: { coin, oid } }) => ({ user, id: '', row: { coin, oid } }))
 }
 
-/** Offset of the order in a text of the view. All wallets have the same length. */
+/** Offset of the order in a JSON string of the view. All wallets have the same length. */
 const ORDER_OFFSET = `{"user":"0x${'0'.repeat(40)}",`.length
 
-/** Texts without their users. */
+/** JSON strings of the orders without their users. */
 export function withoutUsers(pieces: readonly string[]): readonly string[] {
   return pieces.map((piece) => `{${piece.slice(ORDER_OFFSET)}`)
 }

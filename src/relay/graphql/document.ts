@@ -48,7 +48,7 @@ export interface SubscriptionRequest {
   readonly meta: boolean
   readonly fromBlock: number | undefined
 }
-/** Data saved beside the echo to restore an operation after hibernation. */
+/** Data that is saved with the echo to restore an operation after hibernation. */
 export interface SavedOperation {
   readonly alias: string
   readonly key: string
@@ -67,7 +67,7 @@ const MAX_VARIABLES = 16
 /** Messages contain names and values from the client. */
 const MAX_MESSAGE_CHARS = 500
 /**
- * Total characters of cached valid documents, which many clients share. Parsed, each character takes 100 bytes or more.
+ * Total length of cached valid documents, which many clients share. Once parsed, a character takes 100 bytes or more.
  */
 const CACHE_CHARS = 64 * 1024
 const VALID_DOCUMENTS = new BoundedMap<string, DocumentNode>(CACHE_CHARS, (_, query) => query.length)

@@ -54,7 +54,7 @@ export interface GraphqlPorts extends OperationsPorts {
 const INIT_TIMEOUT_MS = 3_000
 /** How long a socket with a rejected key may stay. */
 const GUEST_TIMEOUT_MS = 30_000
-/** Maximum guests per network, so that clients without keys cannot use up the relay's guest share. */
+/** Maximum number of guests per network, so that clients without keys cannot use up the relay's guest share. */
 const MAX_GUESTS_PER_NETWORK = 40
 const MAX_NONCE_CHARS = 64
 
@@ -277,7 +277,7 @@ function keyFailure(failure: Failure): GraphqlFailure {
   }
 }
 
-/** Close of a guest that stays too long. A client without a valid key should not reconnect. */
+/** Close code for a guest that stays too long. A client that has no valid key should not reconnect. */
 function guestClose(wrong: GraphqlFailure): Close {
   if (wrong.code === 'MISSING_TOKEN' || wrong.code === 'INVALID_TOKEN') return UNAUTHORIZED
   return wrong.code === 'CREDITS_EXHAUSTED' ? [4402, 'credits exhausted'] : [1013, 'reconnect']

@@ -82,7 +82,9 @@ export function errorText(id: string, errors: readonly GraphQLFormattedError[]):
   return `{"id":${JSON.stringify(id)},"type":"${MessageType.Error}","payload":${JSON.stringify(errors)}}`
 }
 
-/** A failure for people and programs. Authentication codes are those of the specification. */
+/**
+ * A failure with a message for people and a machine-readable code. Authentication codes are those of the specification.
+ */
 export interface GraphqlFailure {
   readonly message: string
   readonly code: 'MISSING_TOKEN' | 'INVALID_TOKEN' | 'AUTH_SYSTEM_ERROR' | Uppercase<FailureCode> | (string & {})

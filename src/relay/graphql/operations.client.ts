@@ -1,5 +1,5 @@
 // Starts GraphQL operations: channel subscriptions, or queries of the schema. Invariants: a rejected operation leaves
-// nothing behind; unbilled work is limited per key, and pending work by text size.
+// nothing behind; unbilled work is limited per key, and pending work by document size.
 
 import { failureMessage } from '../../core/failure.ts'
 import { UnbilledLimiter, unbilledLimitFailure } from '../../core/unbilled-limiter.ts'
@@ -198,7 +198,7 @@ interface OperationPorts {
 
 /** Error codes of /ws after which a subscription continues. */
 const NON_FATAL_CODES: ReadonlySet<string> = new Set(['gap', 'replay_unavailable'])
-/** Start of a /ws error that rejects or ends a subscription. */
+/** Prefix of a /ws error that rejects or ends a subscription. */
 const REJECTED_PREFIX = 'Invalid subscription'
 
 /**
@@ -213,7 +213,7 @@ export class Operation {
   readonly #echo: string
   readonly #plan: SharedPlan
   readonly #ports: OperationPorts
-  /** Start of its channel's frames. */
+  /** Prefix of the frames of its channel. */
   readonly #prefix: string
   #isEnded = false
   #hasFailed = false

@@ -1,4 +1,4 @@
-// Projection plan of a selection: computed once per document and variables, applied to frame texts by projection.ts.
+// Projection plan of a selection: computed once per document and variables, applied to frames by projection.ts.
 // There are no abstract types, so a fragment always applies. Invariant: a result is at most a small multiple of its
 // frame's length.
 

@@ -1,4 +1,4 @@
-// Applies a plan to the JSON text of a frame without parsing: values are copied digit by digit. Texts are valid JSON,
+// Applies a plan to the JSON of a frame without parsing: values are copied digit by digit. Frames are valid JSON,
 // because this process wrote or parsed them.
 // biome-ignore-all lint/style/noNonNullAssertion: positions index the plan's own fields, in the inner loop
 
@@ -13,7 +13,7 @@ const OBJECT = 123
 const OBJECT_END = 125
 const SPACE = 32
 
-/** Projects the object in `text` by the plan. */
+/** Projects the object in `text` according to the plan. */
 export function project(plan: Plan, text: string): string {
   return new Reader(text).value(plan, 0)
 }

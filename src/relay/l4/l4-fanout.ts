@@ -1,6 +1,6 @@
 // Sends the individual orders of coins to their subscribers. Invariants: after a snapshot of height s, a subscriber
 // gets exactly the blocks above s that have rows, in order, each with a `prev` at or below its position; a block is one
-// text for all; if the rows of a block are unknown, all subscribers restart with a new snapshot.
+// frame for all; if the rows of a block are unknown, all subscribers restart with a new snapshot.
 
 import { InterestCounts } from '../../block-log/interest-counts.ts'
 import type { Coin } from '../../core/coin.ts'
@@ -13,7 +13,7 @@ import type { Receiver } from '../events/event-frames.ts'
 /** Limit for a coin whose snapshot is in flight: three seconds of the largest coin. */
 const RECENT_CHARS = 16 * 1024 * 1024
 
-/** A sent text by height. */
+/** A sent frame and its height. */
 type SentText = readonly [height: number, text: string]
 
 interface Topic<R> {
@@ -25,7 +25,9 @@ interface Topic<R> {
   /** Receivers by the height of their snapshot. */
   readonly live: Map<R, number>
   readonly waiting: Set<R>
-  /** Texts sent since a snapshot was requested; null if none was, or they exceed the limit. */
+  /**
+   * Frames sent since a snapshot was requested. Null if no snapshot was requested, or if the frames exceed the limit.
+   */
   recent: SentText[] | null
   recentChars: number
   recordedFrom: number
@@ -124,7 +126,7 @@ export class L4Fanout<R extends Receiver> {
     if (topic) topic.recent = null
   }
 
-  /** Sends a snapshot and the texts above it. False if it does not lead to the next block. */
+  /** Sends a snapshot and the frames above its height. False if the snapshot does not lead to the next block. */
   deliverSnapshot(coin: Coin, receiver: R, height: number, text: string): boolean {
     const topic = this.#topics.get(coin)
     if (!topic?.recent || height < topic.recordedFrom) return false

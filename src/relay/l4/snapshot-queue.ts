@@ -1,6 +1,6 @@
-// Queue of order snapshots. One may be as large as the rest of a relay's memory, so one text is in memory at a time, or
-// a few small ones. Invariants: accounts take turns, however many sockets each has; a text serves all waiters of its
-// coin that can receive it now; a waiter that cannot, or whose coin is not ready, delays nobody.
+// Queue of order snapshots. A snapshot may be as large as the rest of a relay's memory, so only one large snapshot or
+// a few small ones are in memory. Invariants: accounts take turns, however many sockets each has; a snapshot serves all
+// waiters of its coin that can receive it now; a waiter that cannot, or whose coin is not ready, delays nobody.
 
 import { BoundedMap } from '../../core/bounded-map.ts'
 import type { Coin } from '../../core/coin.ts'
@@ -12,7 +12,7 @@ import type { Clock } from '../sockets/connection.ts'
 
 /** Room or the coin's book may be available after this time. */
 const POLL_MS = 250
-/** A text is shared for this long. Later waiters get a new one. */
+/** A snapshot is shared for this long. Later waiters get a new one. */
 const ROUND_MS = 1000
 /** Maximum bytes that a relay copies into its sockets per millisecond. */
 const BYTES_PER_MS = 48 * 1024
@@ -36,12 +36,12 @@ export interface SnapshotText {
 interface SnapshotQueuePorts<G> {
   readonly clock: Clock
   wait(ms: number): Promise<void>
-  /** Starts recording a coin's texts. Returns the lowest usable height; null if there is none. */
+  /** Starts recording a coin's frames. Returns the lowest usable height; null if there is none. */
   startRecording(coin: Coin): number | null
   stopRecording(coin: Coin): void
   /** Null if the book is not ready. */
   fetch(coin: Coin, atLeast: number): Promise<SnapshotText | null>
-  /** False if the text is no longer usable. */
+  /** False if the snapshot is no longer usable. */
   deliver(waiter: G, snapshot: SnapshotText): boolean
 }
 

@@ -122,7 +122,7 @@ export class Link {
     if (this.#ports.isNeeded()) this.#scheduleRetry(0)
   }
 
-  /** Sends a text to the writer. A closing socket drops it. */
+  /** Sends a message to the writer. A closing socket drops it. */
   send(text: string): void {
     try {
       this.#socket?.send(text)

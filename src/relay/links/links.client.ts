@@ -100,7 +100,7 @@ export class Links implements BookFeed {
     return response?.reason === 'unknown_coin' ? false : null
   }
 
-  /** The log's events from a height on. */
+  /** The log's events, starting at a height. */
   eventsFrom(from: number): Promise<EventsResponse> {
     const { log, relay } = this.#ports
     return orReject(log().events({ v: LOG_API_VERSION, from, relay }), LOG_TIMEOUT_MS, after)

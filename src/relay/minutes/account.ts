@@ -1,4 +1,4 @@
-// One account at this relay: its sockets, its running minutes, and the consequences of its meter's replies. Invariants:
+// One account at this relay: its sockets, its current minutes, and the consequences of its meter's replies. Invariants:
 // a socket lives only while the meter responds and does not report its key as revoked, so it ends within a minute of a
 // revocation; each warning is sent once per socket until the account has more credits.
 
@@ -169,7 +169,7 @@ export class Account {
     if (stale.length > 0) this.#ports.refreshCallers(stale, reply.terms)
   }
 
-  /** Ends a subscription whose started minute was not paid. */
+  /** Ends a subscription whose current minute was not paid. */
   #onUnpaid(minutes: Minutes, reply: MinuteResult): void {
     const connection = this.#running.get(minutes)
     if (reply.ok || !connection) return

@@ -280,7 +280,7 @@ export class Replay {
 
 // Encodes replayed blocks with the encoders of the live channels.
 
-/** Memory of a waiting block beside its frames. */
+/** Memory that a waiting block needs in addition to its frames. */
 const FRAME_BYTES = 100
 
 /** Start of a line for which the archive only has fills. */
@@ -321,7 +321,7 @@ export function coinsOf({ coins }: BookBody): ReadonlySet<string> | null {
   return coins && new Set(coins)
 }
 
-/** Reads book lines. Texts are null if `books` lost continuity. */
+/** Reads book lines. The frames are null if `books` lost continuity. */
 export function bookReplayer({ channel, body }: BooksTarget) {
   const coins = coinsOf(body)
   const isOwn = (coin: Coin) => coins?.has(coin) ?? body.types.includes(marketTypeOf(coin))

@@ -1,6 +1,6 @@
-// Memory held by pending requests, by text length. Requests arrive as fast as a client can send, and wait for hubs, the
-// meter and their turn. Invariants: the total is bounded, an account has at most a quarter of it, and every reservation
-// is released.
+// Limits the memory of pending requests, measured by their length. Requests arrive as fast as a client can send, and
+// wait for hubs, the meter and their turn. Invariants: the total is bounded, an account has at most a quarter of it,
+// and every reservation is released.
 
 import type { AccountId } from '../../core/ids.ts'
 
@@ -14,7 +14,7 @@ export class Backlog {
   readonly #byAccount = new Map<string, number>()
   #chars = 0
 
-  /** Reserves room for a text. Returns a function to call once to release it, or null if there is no room. */
+  /** Reserves room for a request. Returns a function to call once to release it, or null if there is no room. */
   reserve(account: AccountId, length: number): (() => void) | null {
     const chars = length + OVERHEAD_CHARS
     const own = this.#byAccount.get(account) ?? 0

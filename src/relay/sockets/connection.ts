@@ -71,7 +71,10 @@ export class Connection {
   persist: () => void = () => undefined
   /** Product that the key must allow. */
   product: Product & ('stream' | 'graphql') = 'stream'
-  /** Data to restart a GraphQL operation after hibernation, beside its body. Each operation is its own client. */
+  /**
+   * Data that, together with the body, restarts a GraphQL operation after hibernation. Each operation is its own
+   * client.
+   */
   operation: { readonly id: string; readonly alias: string; readonly key: string } | null = null
   /** The last credit warning sent. Each is sent once. */
   creditWarning: 'none' | 'low' | 'last minute' = 'none'

@@ -1,6 +1,6 @@
 // Assigns an account to the relays of a region. Each account has its own order of the relays (rendezvous hashing) and
-// takes the next only while the one before is full. So one account's load affects few others. Invariants: adding or
-// removing a relay moves only its own accounts, accounts spread evenly, and memory is bounded.
+// takes the next one only while the previous one is full. So one account's load affects few others. Invariants: adding
+// or removing a relay moves only its own accounts, accounts spread evenly, and memory is bounded.
 
 import { BoundedMap } from '../../core/bounded-map.ts'
 import { hash32 } from '../../core/hash.ts'

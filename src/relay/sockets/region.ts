@@ -6,7 +6,7 @@ export interface CallerLocation {
   readonly continent?: string
   /** ISO 3166-1 alpha-2. */
   readonly country?: string
-  /** Degrees, as text. */
+  /** Degrees, as a string. */
   readonly longitude?: string
 }
 

@@ -1,7 +1,7 @@
-// Bytes that a relay sent and that no client has proved to have read, by account. This bounds memory that the platform
-// hides. Invariants: the sockets of an account hold at most twice its limit here, beside what is presumed read; a relay
-// holds at most its watermark plus the stranded bytes. Beyond that it closes sockets, those of the largest account
-// first.
+// Bytes that a relay sent and that clients have not proved to have read, by account. This limit bounds memory that the
+// platform hides. Invariants: the sockets of an account hold at most twice its limit, not counting bytes that are
+// presumed read; a relay holds at most its watermark plus the stranded bytes. Beyond that it closes sockets, those of
+// the largest account first.
 //
 // An honest client without proofs looks like one that never reads. So a client without proofs is presumed to read at a
 // fixed rate until it leaves a close unanswered. One that needs more moves to heavy relays, where it affects only its
@@ -47,7 +47,7 @@ const PROOF_TTL_MS = 60_000
 const MAX_MARKS = 16
 /** Snapshot bytes in flight to a proving socket. More are sent as proofs arrive. */
 const WINDOW_BYTES = 768 * 1024
-/** At most one text above this size is in flight per relay. */
+/** At most one frame above this size is in flight per relay. */
 const LARGE_BYTES = 8 * 1024 * 1024
 /** A proof may have arrived after this time. */
 const PROVING_RECHECK_MS = 50
@@ -57,7 +57,7 @@ export class RelayUnread {
   readonly #accounts = new Map<string, AccountUnread>()
   /** Accounts to redirect, with their expiry. */
   readonly #moved = new BoundedMap<string, number>(MAX_MOVED)
-  /** The socket that was sent a large text last, and when another first waited for it. */
+  /** The socket that received the last large frame, and when another socket first waited for it. */
   #large: SocketUnread | null = null
   #largeBlockedSinceMs: number | null = null
   /** Total bytes ever sent. */
@@ -130,7 +130,7 @@ export class RelayUnread {
     this.#largeBlockedSinceMs = null
   }
 
-  /** Whether another large text must wait for the last one. */
+  /** Whether another large frame must wait for the last one. */
   isLargeBlocked(nowMs: number): boolean {
     if (!this.#large?.isLarge) return false
     this.#largeBlockedSinceMs ??= nowMs
@@ -194,7 +194,7 @@ export class AccountUnread {
     for (const socket of this.#open) if (!socket.isProving(nowMs)) rest -= socket.markRead(rest)
   }
 
-  /** Time until a snapshot of this size fits beside the unread bytes. */
+  /** Time until a snapshot of this size fits in addition to the unread bytes. */
   roomWaitMs(bytes: number, nowMs: number): number {
     const { rules, live } = this.#relay
     if (bytes > LARGE_BYTES && this.canFit(bytes) && this.#relay.isLargeBlocked(nowMs)) return RECHECK_MS
@@ -254,7 +254,7 @@ export class AccountUnread {
  * bufferedAmount), and a client's frames prove only that it is alive. So a pong carries a nonce that only its reader
  * knows, and the next ping returns it.
  *
- * Invariants: a proof covers exactly what was sent before its pong; the counts of account and relay are sums over their
+ * Invariants: a proof covers exactly the data sent before its pong; the counts of account and relay are sums over their
  * sockets; `countSend` is O(1). Lengths are UTF-16 units, which equal bytes except for rare names.
  */
 export class SocketUnread {
@@ -263,7 +263,7 @@ export class SocketUnread {
   #sent = 0
   /** Offset up to which data is proved or presumed read. */
   #readUpTo = 0
-  /** Offset at the end of the last large text. */
+  /** Offset at the end of the last large frame. */
   #largeUpTo = 0
   #provedMs = Number.NEGATIVE_INFINITY
   /** Ends the socket. */
@@ -278,7 +278,7 @@ export class SocketUnread {
     return this.#sent - this.#readUpTo
   }
 
-  /** A large text is in flight. */
+  /** Whether a large frame is in flight. */
   get isLarge(): boolean {
     return this.#readUpTo < this.#largeUpTo
   }
@@ -287,7 +287,7 @@ export class SocketUnread {
     return nowMs - this.#provedMs < PROOF_TTL_MS
   }
 
-  /** Counts a text about to be sent. False: end the socket instead. */
+  /** Counts a frame before it is sent. If it returns false, end the socket instead. */
   countSend(length: number): boolean {
     this.#sent += length
     this.#account.onSend(length)

@@ -19,7 +19,7 @@ import { twapEvents } from '../events/twap-view.ts'
 
 export interface StatePorts extends Pick<FirstFramePorts, 'read' | 'clock'> {
   readonly after: After
-  /** Returns base64 of the raw-deflated text. */
+  /** Returns base64 of the raw-deflated string. */
   deflate(text: string): Promise<string>
   /** Logs the error. */
   onDeflateError(type: string, error: unknown): void

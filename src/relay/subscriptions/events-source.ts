@@ -71,7 +71,7 @@ export class EventsSource implements SubscriptionSource<EventsTarget> {
     this.#fanout.remove(topicKey(subscription), subscription.connection)
   }
 
-  /** Sends the log's blocks from a height on, then live blocks. */
+  /** Sends the log's blocks starting at a height, then live blocks. */
   replay(subscription: Subscription<EventsTarget>, next: number): void {
     const { connection: receiver, target, meta, echo } = subscription
     this.#ports.waitUntil(

@@ -41,7 +41,7 @@ export function limitFailure({ identity }: Connection, count: number): Failure |
   return count >= MAX_SUBSCRIPTIONS_PER_SOCKET ? SOCKET_LIMIT_REACHED : null
 }
 
-/** Failure for coins without a book. If a hub cannot answer now, the coin is accepted. */
+/** Failure for coins that have no book. If a hub cannot answer now, the coin is accepted. */
 export async function coinsFailure(
   coins: readonly string[],
   { hasBook, nearestCoin }: CoinPorts,
@@ -57,7 +57,7 @@ interface CoinPorts {
   nearestCoin(coin: Coin): Promise<string | undefined>
 }
 
-/** Failure for coins without a book. `nearest` suggests a similar coin. */
+/** Failure for coins that have no book. `nearest` suggests a similar coin. */
 export async function noSuchBook(coins: readonly string[], nearest: CoinPorts['nearestCoin']): Promise<Failure> {
   const named = coins.slice(0, 5).map(async (coin) => {
     const meant = await nearest(coin)

@@ -20,7 +20,7 @@ const MAX_PER_SOCKET = 2
 const MAX_PER_ACCOUNT = 4
 const MAX_PER_RELAY = 8
 
-/** Continues a finished replay from a height on: first the log's blocks, then live ones. */
+/** Continues a finished replay at a height: first the log's blocks, then live ones. */
 export type JoinLive = (subscription: Subscription<EventsTarget>, from: number) => void
 
 export class ReplayService {

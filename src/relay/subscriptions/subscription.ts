@@ -81,7 +81,7 @@ export interface Ports extends FirstFramePorts, LogReplayPorts, StatePorts {
   ensureLog(): Promise<void>
   /** Runs work while links stay up that no subscription needs yet. */
   withLinks<T>(run: () => Promise<T>): Promise<T>
-  /** Digest of a body's text. */
+  /** Digest of a body's JSON. */
   digest(text: string): Promise<string>
   /** Globally unique. */
   newId(): string

@@ -10,7 +10,7 @@ import type { Connection } from '../sockets/connection.ts'
 import { BOOK_LIMIT_REACHED, coinsFailure, NOT_READY } from './refusals.ts'
 import { type Ports, type Subscription, type SubscriptionSource, topicKey } from './subscription.ts'
 
-/** View texts that a relay holds, about 2 KB each. */
+/** Maximum number of view strings that a relay stores, at about 2 KB each. */
 const MAX_LOAD = 16_384
 /** A hub that is silent for longer is late, and its coins follow later. */
 const LATE_MS = 1000

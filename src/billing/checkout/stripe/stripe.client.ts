@@ -15,7 +15,7 @@ const TOLERANCE_SECONDS = 300
 const SIGNATURES_MAX = 8
 
 interface StripeSignature {
-  /** Original text, which is part of the signed data. */
+  /** The original string, which is part of the signed data. */
   readonly time: string
   readonly signatures: readonly string[]
 }
