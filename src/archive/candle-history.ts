@@ -19,7 +19,7 @@ export interface CandleHistory {
   readonly isLogUnavailable: boolean
   /** Last included block; null: the newest candles may be incomplete. */
   readonly head: HeightAndTime | null
-  /** No data is missing from this block on. */
+  /** No data is missing from this block onward. */
   readonly since: HeightAndTime
 }
 

@@ -148,7 +148,7 @@ export interface CandlesRequest extends TimeSpan {
 }
 
 export interface FileCandles {
-  /** In any order, also of longer candles. */
+  /** In any order. Applies to longer candles too. */
   readonly parts: readonly CandleParts[]
   /** Candles that end before this time are included; null: all. */
   readonly untilMs: number | null

@@ -1,9 +1,9 @@
-// Completed trades: round trips of one wallet on perp coins, from flat to flat, rebuilt from its fills.
+// Completed trades: round trips of one wallet in perps, from no position back to none, rebuilt from its fills.
 //
-// Invariants: every fill's size, fee and profit goes to one trade, and to two where it turns the position over, split exactly;
-// folding on from a state is the same as folding everything at once; a position whose opening was not seen, or that a
-// gap or an unexplained change of size has touched, is never reported. Funding of a block meets the positions that the
-// block leaves.
+// Invariants: every fill's size, fee and profit goes to one trade, or is split exactly between two if the fill flips
+// the position; continuing from a state gives the same result as processing everything at once; a position is never
+// reported if its opening was not seen, or if a gap or an unexplained change of size affects it. The funding of a block
+// applies to the positions that remain after the block.
 
 import { type Coin, marketTypeOf } from '../core/coin.ts'
 import { DECIMAL } from '../core/decimal.ts'
@@ -22,9 +22,12 @@ import {
 
 interface TradeState {
   readonly user: Address
-  /** Positions by coin whose opening was seen. */
+  /** Positions whose opening was seen, by coin. */
   readonly open: ReadonlyMap<string, OpenTrade>
-  /** Closes of the latest close time. Those of unseen positions count too: an ordinal must not depend on the window. */
+  /**
+   * Number of closes at the latest close time. Closes of unseen positions count too, because an ordinal must not depend
+   * on the window.
+   */
   readonly closes: { readonly time: number; readonly count: number }
 }
 
@@ -33,7 +36,7 @@ export function emptyTradeState(user: Address): TradeState {
   return { user, open: new Map(), closes: { time: -1, count: 0 } }
 }
 
-/** The state after a gap: open positions may have changed. */
+/** The state after a gap, in which open positions may have changed. */
 export function afterGap(state: TradeState): TradeState {
   return { ...state, open: new Map() }
 }
@@ -45,7 +48,7 @@ interface FoldResult {
   readonly missedMs: number
 }
 
-/** Folds consecutive blocks, oldest first; returns the trades completed in them. */
+/** Processes consecutive blocks, oldest first. Returns the trades that they complete. */
 export function foldTrades(state: TradeState, blocks: readonly EventBlock[]): FoldResult {
   const fold = new Fold(state)
   for (const { fills, funding } of blocks) {

@@ -3,7 +3,7 @@
 import { DECIMAL, fromScaled, SCALE_DECIMALS, toScaled } from '../core/decimal.ts'
 import type { Fill, UserFill } from '../protocol/feed/block.ts'
 
-/** Fields that only the node and the streams include. */
+/** Fields that only the node's files and the streams include. */
 export const NODE_ONLY = ['builder', 'deployerFee', 'priorityGas'] as const
 
 /** A fill of a TWAP order with its id. */
@@ -17,7 +17,7 @@ export function fillRows(fills: readonly UserFill[], isAggregated = false): Fill
   return (isAggregated ? aggregateFills(fills) : fills).map(([, fill]) => omitFields(fill, NODE_ONLY))
 }
 
-/** Only fills of TWAP orders. */
+/** Returns only the fills of TWAP orders. */
 export function sliceRows(fills: readonly UserFill[], isAggregated = false): SliceRow[] {
   const slices = fills.filter(([, { twapId }]) => typeof twapId === 'number')
   return fillRows(slices, isAggregated).map((fill) => ({
@@ -31,25 +31,25 @@ export function fillIdOf({ oid, time, tid, dir }: Fill, isAggregated = false): s
   return `${oid} ${time} ${isAggregated ? dir : tid}`
 }
 
-/** Copy without some fields. */
+/** Returns a copy that omits some fields. */
 export function omitFields(fill: Fill, fields: readonly string[]): Fill {
   const own = { ...fill }
   for (const field of fields) delete own[field]
   return own
 }
 
-// `aggregateByTime`: the partial fills of one order within one block, merged into one.
-// Invariant: sizes, fees and profits add up exactly; a group of one is passed on untouched.
+// `aggregateByTime`: the partial fills of one order within one block, merged into one. Invariants: the merged sizes,
+// fees and profits are exact sums; a group of one fill is passed on unchanged.
 //
 // Fills belong together when wallet, coin, order, side, crossed, dir and feeToken agree: amounts in two tokens cannot
-// be added, and an order that flips a position keeps its closing and its opening part apart. The merged fill stands
-// where the first stood and keeps its startPosition, time, hash, tid and every field not named here.
+// be added, and an order that flips a position keeps its closing part separate from its opening part. The merged fill
+// takes the place of the first one and keeps its startPosition, time, hash, tid and every field not named here.
 
 const SUMMED = ['sz', 'closedPnl', 'fee', 'builderFee'] as const
-/** Decimals of a merged price beyond those of the prices in it. */
+/** Decimals that a merged price has in addition to those of its longest price. */
 const EXTRA_PX_DECIMALS = 4
 
-/** Order of first appearance. Fills with amounts that are no decimals are left as they are. */
+/** Groups keep their order of first appearance. Fills with amounts that are not decimals are left unchanged. */
 export function aggregateFills(fills: readonly UserFill[]): UserFill[] {
   const groups = new Map<string, [UserFill, ...UserFill[]]>()
   fills.forEach((entry, index) => {
@@ -83,7 +83,10 @@ function merge(group: readonly [UserFill, ...UserFill[]]): UserFill {
   return [user, merged]
 }
 
-/** Volume-weighted, rounded half up at EXTRA_PX_DECIMALS beyond the longest price; exact where all prices agree. */
+/**
+ * The volume-weighted price, rounded half up to EXTRA_PX_DECIMALS more decimals than the longest price has. It is exact
+ * if all prices are equal.
+ */
 function averagePx(fills: readonly Fill[]): string {
   let value = 0n
   let size = 0n

@@ -24,7 +24,7 @@ export class ArchiveService {
   readonly #isConfigured: boolean
   #report: ArchiveReport | null = null
   #files: FilesReport | null = null
-  /** When the Archiver last asked or was woken. */
+  /** When the Archiver last asked or was notified. */
   #lastContactMs = 0
   /** The epoch that the Archiver knows. */
   #knownEpoch: string | null = null

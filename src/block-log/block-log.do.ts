@@ -233,7 +233,7 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
 
   async attach(request: AttachRequest): Promise<AttachResponse> {
     const socket = await this.#readers.dial(request)
-    // No await from here on: the link begins where the answer says.
+    // Do not await below: the link begins where the response says.
     const { epoch, height, booksKnown } = this.#blocks.chain
     const { cursor, reader: kind } = request
     const head = height ?? -1

@@ -63,7 +63,7 @@ export class BlockLogStore extends Tables {
 
   /** Last height of the gap that contains `height` in the present chain; null when there is none. */
   gapAt(height: number): number | null {
-    // Gaps before a reset belong to another chain and may cover heights that this one has.
+    // Gaps before a reset belong to a different chain and may cover heights that this one has.
     const [found] = this.all<{ last: number }>(
       `SELECT last FROM gaps WHERE first <= ?1 AND last >= ?1 AND why <> 'reset'
          AND at >= COALESCE((SELECT MAX(at) FROM gaps WHERE why = 'reset'), 0) LIMIT 1`,

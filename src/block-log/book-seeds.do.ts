@@ -38,7 +38,7 @@ export class BookSeeds {
    * Height at which a coin of this epoch was last repaired. Kept in memory only, like the links that missed the repair.
    */
   readonly #repairs = new Map<string, number>()
-  /** When a coin's book was last requested; '' stands for all books. */
+  /** When a coin's book was last requested; the key '' means all books. */
   readonly #requestedMs = new Map<string, number>()
   #seedRequestedMs = 0
 
@@ -169,7 +169,7 @@ export class BookSeeds {
     this.#ports.feeders.preferred()?.send({ type: 'reseed', coins: coins && due, reason })
   }
 
-  /** Clears the repairs when another chain starts. */
+  /** Clears the repairs when a different chain starts. */
   clear(): void {
     this.#repairs.clear()
   }

@@ -7,7 +7,7 @@ import type { SegmentStore } from './segment.store.ts'
 
 export class BuilderStore {
   readonly #builders: PositionBuilders
-  /** Nothing was stored since this object woke or forgot its state, so all changed parts are stored at once. */
+  /** Nothing was stored since this object restarted or dropped its state, so all changed parts are stored at once. */
   #isFirst = true
 
   constructor(kv: Pick<SyncKvStorage, 'get'>, segments: SegmentStore) {

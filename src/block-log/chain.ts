@@ -1,5 +1,5 @@
-// The rules of order: which frames of a feeder are taken, and how the others are answered. Pure: the shell stores and
-// sends. Heights number the chain of events and never skip silently; epochs number the chain of books.
+// The rules of order: which frames of a feeder are accepted, and how the others are answered. Pure: the shell stores
+// and sends. Heights number the chain of events and never skip silently; epochs number the chain of books.
 //
 //   block:    ≤ last duplicate   = last+1 taken   > last+1 resend (once, then nothing until it comes)
 //   snapshot: scope all starts an epoch at `last`; scope coins repairs books within it

@@ -1,5 +1,5 @@
-// Chooses the fuller of two copies of a height: a node may write no order statuses, and feeders learn at different
-// times which rows are wanted. Invariants: a copy waits for a fuller one for at most NEAR_MS; order statuses that the
+// Chooses the fuller of two copies of a block: a node may write no order statuses, and feeders learn at different times
+// which rows are wanted. Invariants: a copy waits for a fuller one for at most NEAR_MS; order statuses that the
 // accepted copy lacked are sent once, with the next block.
 
 import { BoundedMap } from '../core/bounded-map.ts'
@@ -31,7 +31,7 @@ export class CompletenessUpgrade {
   /** Heights taken from feeders whose nodes seem to write no order statuses, with the feeder. */
   readonly #takenWithoutStatuses = new BoundedMap<number, Feeder>(MAX_HEIGHTS)
   #lateRows: unknown[] = []
-  /** Late rows that were sent, as text. The feeder that seemed to have none may yet send them after their block. */
+  /** Late rows that were sent, as strings. The feeder that seemed to have none may yet send them after their block. */
   readonly #sentRows = new BoundedMap<string, true>(MAX_LATE_ROWS)
   /** Highest height with a copy. */
   #newest = -1
@@ -57,7 +57,7 @@ export class CompletenessUpgrade {
     return [...other.coins].some((coin) => !own.coins.has(coin))
   }
 
-  /** Records that a copy was taken. Returns the order statuses to send with it. */
+  /** Records an accepted copy. Returns the order statuses to send with it. */
   onTaken(feeder: Feeder, { height, orders = [] }: Pick<Block, 'height' | 'orders'>): unknown[] {
     if (!feeder.hasStatuses) this.#takenWithoutStatuses.set(height, feeder)
     const late = this.#lateRows.splice(0)
@@ -66,7 +66,7 @@ export class CompletenessUpgrade {
     return [...late, ...own]
   }
 
-  /** Records a further copy of a height that was already taken. */
+  /** Records a further copy of an already accepted block. */
   onCompared({ hasStatuses }: Feeder, { height, orders = [] }: Pick<Block, 'height' | 'orders'>): void {
     const bare = this.#takenWithoutStatuses.get(height)
     if (!hasStatuses || !bare) return
@@ -76,7 +76,7 @@ export class CompletenessUpgrade {
     if (this.#lateRows.length + orders.length <= MAX_LATE_ROWS) this.#lateRows.push(...orders)
   }
 
-  /** Clears everything when another chain starts. */
+  /** Clears everything when a different chain starts. */
   clear(): void {
     for (const map of [this.#firstMs, this.#takenWithoutStatuses, this.#sentRows]) while (map.size > 0) map.dropOldest()
     this.#lateRows = []

@@ -1,13 +1,13 @@
-// Compares the copies of a height that different feeders send. The first copy stands. A copy with other events is
-// counted; one with other books is compared coin by coin. A feeder that verifies its books later shows which one was
-// wrong.
+// Compares the copies of a block that different feeders send. The first copy is kept. A later copy with different
+// events is counted; one with different books is compared coin by coin. Which of them was wrong becomes known when a
+// feeder verifies its books later.
 
 import { BoundedMap } from '../core/bounded-map.ts'
 import type { Coin } from '../core/coin.ts'
 import type { LogStatus } from '../protocol/feed/status-shape.ts'
 import { type BlockTexts, type BooksTexts, differingCoins } from './segment.ts'
 
-/** Digests of retained heights: about five minutes of blocks. */
+/** Maximum digests kept, one per height. They cover about five minutes of blocks. */
 const MAX_DIGESTS = 4500
 /** Shortest time between two comparisons by coin, which have to read stored segments. */
 const COMPARE_EVERY_MS = 1000
@@ -21,11 +21,11 @@ interface BlockCopy {
 export class CopyComparison {
   readonly #digests = new Map<number, BlockTexts['digests'] & { readonly feeder: string }>()
   readonly wrong = new WrongBooks()
-  /** Copies that differed. */
+  /** Number of copies that differed from the accepted one. */
   disagreements = 0
   #comparedMs = 0
 
-  /** Records the copy that was taken. */
+  /** Records the accepted copy. */
   onTaken({ texts, feeder }: BlockCopy): void {
     this.#digests.set(texts.height, { ...texts.digests, feeder })
     for (const oldest of this.#digests.keys()) {
@@ -35,8 +35,8 @@ export class CopyComparison {
   }
 
   /**
-   * Compares a further copy with the one that was taken; `stored` reads that one. Returns false when a feeder
-   * contradicts its own events: its node started over or belongs to another chain.
+   * Compares a later copy with the accepted one, whose books `stored` reads. Returns false when a feeder contradicts
+   * its own events: its node started over or belongs to a different chain.
    */
   compare({ texts, feeder }: BlockCopy, nowMs: number, stored: () => BooksTexts | undefined): boolean {
     const first = this.#digests.get(texts.height)
@@ -55,7 +55,7 @@ export class CopyComparison {
     return true
   }
 
-  /** Clears everything when another chain starts. */
+  /** Clears everything when a different chain starts. */
   clear(): void {
     this.#digests.clear()
     this.wrong.clear()
@@ -64,35 +64,35 @@ export class CopyComparison {
 
 export type WrongBook = LogStatus['wrongBooks'][number]
 
-/** Entries that `/status` lists. */
+/** Maximum entries that `/status` lists. */
 const MAX_LISTED = 64
-/** Coins with two differing copies, of which it is not known yet which one is right. */
+/** Maximum coins for which two copies differ and the right one is not known yet. */
 const MAX_DISPUTES = 1024
-/** A feeder that sent wrong books is avoided for this long while another one can be followed. */
+/** A feeder that sent wrong books is avoided for this long if another feeder is available. */
 const DISTRUST_MS = 3_600_000
 
 /**
- * Feeders that sent wrong books: their copy of a height differs, or a verified book contradicts it. Newest first,
- * bounded.
+ * Feeders that may have sent wrong books: their copy of a block differs from the accepted one, or a verified book
+ * contradicts it. The list is bounded, newest first.
  */
 export class WrongBooks {
   #list: readonly WrongBook[] = []
-  /** By coin, the feeder whose copy was taken when two differed. */
+  /** By coin, the feeder whose copy was accepted when two copies differed. */
   #disputes = new BoundedMap<string, string>(MAX_DISPUTES)
 
   get list(): readonly WrongBook[] {
     return this.#list
   }
 
-  /** `other` sent a copy of a height with other changes of `coin` than `taken` did. */
+  /** `other` sent a copy of the block whose changes of `coin` differ from those that `taken` sent. */
   onDispute(coin: Coin, taken: string, other: string, height: number, atMs: number): void {
     this.#record(other, coin, height, atMs, 'other_copy')
     this.#disputes.set(coin, taken)
   }
 
   /**
-   * The book of `coin` differs from the verified one. At fault is the feeder whose disputed copy was taken, or else the
-   * leader.
+   * The book of `coin` differs from the verified one. The feeder whose disputed copy was accepted is at fault; if there
+   * was no dispute, the leader is.
    */
   onWrongBook(coin: Coin, leader: string | null, height: number, atMs: number): void {
     const fault = this.#disputes.get(coin) ?? leader
@@ -112,7 +112,7 @@ export class WrongBooks {
     this.#list = [{ feeder, coin, height, count, atMs, why }, ...others].slice(0, MAX_LISTED)
   }
 
-  /** True for a feeder from which a wrong book was taken recently. */
+  /** True for a feeder that recently sent a wrong book that was accepted. */
   isDistrusted(feeder: string, nowMs: number): boolean {
     return this.#list.some((one) => one.feeder === feeder && one.why === 'wrong_book' && nowMs - one.atMs < DISTRUST_MS)
   }

@@ -4,7 +4,7 @@
 // free its slot.
 
 export const MAX_DIALS = 6
-/** A caller gives up waiting for a link after this time, and asks again later. */
+/** A caller stops waiting for a link after this time, and asks again later. */
 export const PATIENCE_MS = 5000
 const MAX_WAITING = 1000
 

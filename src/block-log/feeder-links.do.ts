@@ -1,5 +1,5 @@
 // The feeders' sockets: state, the snapshot in progress, and replies. A feeder's state is in its socket's attachment,
-// so that a woken object still knows it. Joins and departures are stored, a row each; pulses are not.
+// so that a restarted object still knows it. Joins and departures are stored, a row each; pulses are not.
 
 import type { Coin } from '../core/coin.ts'
 import { PartJoiner } from '../protocol/feed/parts.ts'
@@ -40,7 +40,7 @@ export class FeederSocket {
   state: FeederState | null
   /** When its last frame other than a pulse came. */
   lastFrameMs = 0
-  /** A frame was rejected since its last block was taken. */
+  /** A frame of this feeder was rejected after its last block was accepted. */
   wasRejected = false
   /** Height of its last block with unknown book changes. */
   booksUnknownAt = -1
@@ -77,7 +77,7 @@ export class FeederSocket {
     try {
       this.#socket.send(JSON.stringify(frame))
     } catch {
-      // A closing socket learns the rest at its next hello; the other feeders must still get the frame.
+      // A feeder whose socket is closing gets the rest at its next hello; the other feeders must still get the frame.
     }
   }
 
@@ -148,7 +148,7 @@ export class FeederLinks {
   readonly #store: FeederListStore
   readonly #sockets = new Map<WebSocket, FeederSocket>()
   #list: FeederList
-  /** Name of the feeder whose block was taken last; null since this object woke. */
+  /** Name of the feeder whose block was accepted last; null if none was since this object restarted. */
   leader: string | null = null
 
   constructor(ctx: DurableObjectState, store: FeederListStore, nowMs: number) {

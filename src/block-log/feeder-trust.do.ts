@@ -1,5 +1,5 @@
-// Decides which feeder is believed. Copies of a height are compared with the one that was taken, and books with those
-// that a feeder verified against its node. A feeder that sent wrong books is avoided while another one can be followed.
+// Decides which feeder to trust. Further copies of a block are compared with the accepted one, and books with those
+// that a feeder verified against its node. A feeder that sent wrong books is avoided if another feeder is available.
 
 import type { Block } from '../protocol/feed/block.ts'
 import { type BookMismatch, type HubVerified, LOG_API_VERSION } from '../protocol/feed/log-api.ts'
@@ -13,7 +13,7 @@ import type { ReaderLinks } from './reader-links.do.ts'
 import type { RetainedBlocks } from './retained-blocks.do.ts'
 import { type BlockTexts, encodeBlock } from './segment.ts'
 
-/** Longest wait for a feeder that knows the books: one whose link broke or that stalled is back by then. */
+/** Longest wait for a feeder that knows the books. A feeder that stalled or lost its link is usually back by then. */
 const BOOKS_WAIT_MS = 8_000
 
 export class FeederTrust {
@@ -36,25 +36,25 @@ export class FeederTrust {
     return { disagreements: this.#comparison.disagreements, wrongBooks: this.#comparison.wrong.list }
   }
 
-  /** Records that a block of this feeder was taken. */
+  /** Records that a block from this feeder was accepted. */
   onTaken(texts: BlockTexts, feeder: FeederSocket): void {
     this.#comparison.onTaken({ texts, feeder: feeder.name })
   }
 
-  /** The order statuses to send with a block that is taken. */
+  /** Order statuses to send with an accepted block. */
   orderStatusesFor(feeder: FeederSocket, block: Block): unknown[] {
     return this.#completeness.onTaken(feeder, block)
   }
 
   /**
-   * Compares a copy of a height that was already taken; the first one stands. A feeder that contradicts its own copy
-   * has another chain.
+   * Compares a further copy of an already accepted block; the first copy is kept. A feeder that contradicts its own
+   * copy is on a different chain.
    */
   compare(feeder: FeederSocket, block: Block): void {
     const { height } = block
     this.#completeness.onCopy(feeder, block, Date.now())
     this.#completeness.onCompared(feeder, block)
-    // Rows of orders are not compared, and there may be many.
+    // Order rows are not compared, and there may be many.
     const bare = { ...block, orders: [], l4: [], payments: undefined }
     const copy = { texts: encodeBlock(bare, null), feeder: feeder.name }
     const { durable, chain } = this.#blocks
@@ -64,8 +64,8 @@ export class FeederTrust {
   }
 
   /**
-   * True when another feeder's block is preferred: this one is not trusted, or lacks books or rows that others may
-   * have.
+   * True when another feeder's copy of the block is preferred: this feeder is not trusted, or its copy lacks books or
+   * rows that other feeders may have.
    */
   shouldWaitForOther(feeder: FeederSocket, block: Block, nowMs: number): boolean {
     const { height, books } = block
@@ -78,8 +78,8 @@ export class FeederTrust {
   }
 
   /**
-   * A block without its changes makes all books unknown. A feeder that knows them is waited for; then the block is
-   * requested again.
+   * A block without book changes would make all books unknown. The log therefore waits for a feeder that knows the
+   * changes, and then requests the block again.
    */
   #isDeferred(feeder: FeederSocket, height: number, nowMs: number, isAble: (one: FeederSocket) => boolean): boolean {
     const remainingMs = (this.#blocks.blockMs ?? this.#startedMs) + BOOKS_WAIT_MS - nowMs
@@ -94,7 +94,9 @@ export class FeederTrust {
     return true
   }
 
-  /** The copy gives way to a fuller one. If that does not come, it is requested again. */
+  /**
+   * Skips a copy if a fuller one is expected. If the fuller copy does not arrive, the skipped one is requested again.
+   */
   #isLeftToFuller(feeder: FeederSocket, height: number, nowMs: number): boolean {
     const isLeft = this.#hasFullerNearby(feeder, nowMs)
     const isMissing = () => this.#blocks.chain.height === height - 1
@@ -108,7 +110,10 @@ export class FeederTrust {
     return this.#feeders.hasOtherFlowing(feeder, nowMs, (one) => isFuller(one) && !this.#hasWrongBooks(one, nowMs))
   }
 
-  /** Requests the blocks from `from` on, unless the feeder's own copy of it is waiting or gave way to a fuller one. */
+  /**
+   * Requests the blocks starting at `from`, unless the feeder's own copy of that block is waiting or was skipped for a
+   * fuller one.
+   */
   requestResend(feeder: FeederSocket, from: number): void {
     if (this.#deferredHeight === from && feeder.booksUnknownAt === from) return
     if (feeder.copy?.height !== from || !this.#hasFullerNearby(feeder, Date.now())) feeder.requestResend(from)
@@ -124,7 +129,7 @@ export class FeederTrust {
     return this.#comparison.wrong.isDistrusted(name, nowMs)
   }
 
-  /** Has the hubs compare the books that a feeder verified with theirs at that height. */
+  /** Asks the hubs to compare their books at that height with the ones that a feeder verified. */
   onVerified(feeder: FeederSocket, { height, books }: Verified): void {
     const { chain } = this.#blocks
     if (feeder.state?.conflict !== null || !chain.booksKnown || height > (chain.height ?? -1)) return
@@ -139,7 +144,9 @@ export class FeederTrust {
     }
   }
 
-  /** Requests a repair from the feeder that verified its books. The one at fault is avoided while another can lead. */
+  /**
+   * Requests a repair from the feeder that verified its books. The feeder at fault is avoided if another one can lead.
+   */
   onDiffering({ feeder, height, coins }: BookMismatch): void {
     const now = Date.now()
     for (const coin of coins) this.#comparison.wrong.onWrongBook(coin, this.#feeders.leader, height, now)
@@ -147,7 +154,7 @@ export class FeederTrust {
     this.#feeders.find(feeder)?.send({ type: 'reseed', coins: [...coins], reason })
   }
 
-  /** Clears everything when another chain starts. */
+  /** Clears everything when a different chain starts. */
   clear(): void {
     this.#deferredHeight = null
     this.#comparison.clear()

@@ -31,7 +31,7 @@ export class InterestCounts {
     return this.#sent
   }
 
-  /** Adds one reader's interest in names it did not want before. */
+  /** Adds one reader's interest in names that it did not want already. */
   add(names: Iterable<string>): void {
     for (const name of names) {
       this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1)
@@ -49,7 +49,7 @@ export class InterestCounts {
     }
   }
 
-  /** The change to send now, then counted as sent; null for none. */
+  /** Returns the change to send now and marks it as sent; null if nothing changed. */
   takeChange(): NamesChange | null {
     const drop = [...this.#changed].filter((name) => this.#sent.has(name) && !this.#counts.has(name))
     for (const name of drop) this.#sent.delete(name)
@@ -70,7 +70,9 @@ interface InterestChange {
   readonly l4: NamesChange | null | undefined
 }
 
-/** Splits a change into parts that fit frames, at least one. `isWhole`: the first part replaces everything before. */
+/**
+ * Splits a change into parts that fit frames, at least one. `isWhole`: the first part replaces everything sent earlier.
+ */
 export function* wantFrameParts({ orders, l4 }: InterestChange, isWhole: boolean) {
   const { add, drop } = orders ?? NO_CHANGE
   const coins = l4 ?? NO_CHANGE

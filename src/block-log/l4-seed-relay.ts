@@ -30,7 +30,7 @@ export class L4SeedRelay {
     this.#feeders = feeders
   }
 
-  /** Requests a coin, again if it was requested before. Only wanted coins, which are few. */
+  /** Requests a coin, even if it was already requested. Only wanted coins are requested, which are few. */
   request(coin: Coin, isWrong: boolean): void {
     if (isWrong) this.#wrong.add(coin)
     this.#requested.set(coin, null)
@@ -65,7 +65,7 @@ export class L4SeedRelay {
     for (const [coin, from] of this.#requested) if (from === null || from === name) this.request(coin, false)
   }
 
-  /** Forwards a part; `text` is its frame. */
+  /** Forwards a part. `text`: its frame as a string. */
   onPart({ name }: Pick<Feeder, 'name'>, { coin, part, parts }: L4Book, text: string): void {
     const from = this.#requested.get(coin)
     if (from === undefined || (from ?? name) !== name || (from === null && part > 0)) return

@@ -1,6 +1,6 @@
-// Wallets and coins whose order rows the readers want, and the part that feeders know. Invariants: an interest
-// outlives its reader's link for a while, because the reader returns for the blocks it missed; a log that woke
-// withdraws nothing until readers had time to report. An order-level book's object wants its own coin.
+// Wallets and coins whose order rows the readers want, and the part that feeders know. Invariants: an interest outlives
+// its reader's link for a while, because the reader returns for the blocks it missed; a log that restarted withdraws
+// nothing until readers had time to report. An order-level book's object wants its own coin.
 
 import type { AttachRequest, RelayInterest } from '../protocol/feed/log-api.ts'
 import { L4_COINS_MAX, WATCHED_WALLETS_MAX, type WantFrame } from '../protocol/feed/protocol.ts'
@@ -40,7 +40,7 @@ export class OrderInterests {
     return this.#update(name, { whole: true, orders: { add: orders, drop: [] }, l4: { add: coins, drop: [] } })
   }
 
-  /** Applies a relay's message. Returns true if the relay just woke. */
+  /** Applies a relay's message. Returns true if the relay has just restarted. */
   onMessage(relay: string, text: string): boolean {
     const message = JSON.parse(text) as RelayInterest
     if (message.t === 'want') this.#update(relay, message)

@@ -1,6 +1,6 @@
 // Pages of the log: frames of events for relays, stored segments for the Archiver. Invariants: frames and heights
-// follow without a hole; a height that the log will never have is part of a named gap; a page ends where the next
-// height is neither stored nor a gap, and the next page says so.
+// follow without a missing height; a height that the log will never have is part of a named gap; a page ends where the
+// next height is neither stored nor a gap, and the next page says so.
 
 import type { ArchivePart, StoredBlocks } from '../protocol/feed/archive-api.ts'
 import type { EventsResponse } from '../protocol/feed/log-api.ts'
@@ -23,7 +23,7 @@ export interface EventsSource {
   readonly waiting: readonly Pick<BlockTexts, 'height' | 'events'>[]
 }
 
-/** Frames of events from a height on, as readers without order statuses got them (EventsAnswer). */
+/** Frames of events, starting at a height, as readers that want no order statuses got them (EventsAnswer). */
 export function eventsPage(
   from: number,
   held: EventsSource,
@@ -80,7 +80,7 @@ export class ReplayQueue {
   }
 }
 
-/** A page ends with the segment in which it reaches this size: about 2 ms of work. */
+/** A page ends with the segment in which it reaches this size. A page takes about 2 ms. */
 const PAGE_BYTES = 1024 * 1024
 /** A page also ends with this many parts. */
 const MAX_PARTS = 64

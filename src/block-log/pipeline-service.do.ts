@@ -1,6 +1,6 @@
 // The log's side of pipelines: serves durable blocks a page at a time, and registers the wallets whose order statuses a
-// pipeline wants. Invariant: statuses are not called complete for blocks that feeders may have sent before they knew of
-// the interest.
+// pipeline wants. Invariant: statuses are not reported as complete for blocks that feeders may have sent before they
+// knew of the interest.
 
 import { toChunks } from '../core/chunks.ts'
 import type { ArchivePart } from '../protocol/feed/archive-api.ts'
@@ -10,7 +10,7 @@ import type { OrderInterests } from './order-interests.do.ts'
 import { ReplayQueue } from './pages.ts'
 import type { RetainedBlocks } from './retained-blocks.do.ts'
 
-/** Blocks that may be in flight when feeders learn of an interest: a few seconds. */
+/** Blocks that may be in flight when an interest reaches the feeders. They cover a few seconds. */
 const IN_FLIGHT_BLOCKS = 100
 /** An interest lasts 30 seconds; a pipeline that asks later than this registers again. */
 const INTEREST_MS = 20_000

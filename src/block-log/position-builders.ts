@@ -21,7 +21,7 @@ export class PositionBuilders {
   /** Parts changed since they were last stored, longest waiting first. */
   readonly #changed = new Set<number>()
 
-  /** `stored`: the text of a part from `takeChanged`. */
+  /** `stored`: the string of a part from `takeChanged`. */
   constructor(stored: (part: number) => string | undefined) {
     for (const [part, positions] of this.#parts.entries())
       for (const line of stored(part)?.match(/.+/g) ?? []) positions.set(line.slice(0, -BUILDER_LENGTH), line)

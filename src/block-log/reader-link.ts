@@ -127,7 +127,7 @@ export class ReaderLink {
     this.#next = height
   }
 
-  /** Ends the link. The reader attaches again and learns the log's position. */
+  /** Ends the link. The reader then attaches again and gets the log's position. */
   close(): void {
     this.#socket.close()
   }
@@ -179,11 +179,11 @@ export class ReaderLink {
 }
 
 // Backpressure. The platform does not report what a socket has yet to send, so hubs report what they read. When one
-// lags, feeders are asked to pause; if they do not, no further block is taken. A stalled hub is disconnected.
+// lags, feeders are asked to pause; if they do not, no further block is accepted. A stalled hub is disconnected.
 
 /** Unread characters of one reader at which feeders are asked to pause: twice one second of the fastest catch-up. */
 export const SLOW_CHARS = 16 * 1024 * 1024
-/** Unread characters at which no block is taken. */
+/** Number of unread characters at which no further block is accepted. */
 export const FULL_CHARS = 2 * SLOW_CHARS
 /** Length of the pause. */
 export const SLOW_MS = 250

@@ -9,7 +9,7 @@ import { ReaderLink } from './reader-link.ts'
 import type { Backlog } from './retained-blocks.do.ts'
 import { SEGMENT_CHARS } from './segment.ts'
 
-/** Most characters in flight to a reader that is catching up; live blocks do not wait for it. */
+/** Maximum number of characters in flight to a reader that is catching up. Live blocks do not wait for it. */
 const AHEAD_CHARS = 4 * 1024 * 1024
 /**
  * Characters served per turn: as many as the longest segment has. One segment per turn would be slow when turns take
@@ -47,7 +47,10 @@ export class ReaderLinks {
     return this.#dialer.dial(reader.kind, name)
   }
 
-  /** Serves a dialed reader from a height on, replacing an older link of the same name. `head`: height of the log. */
+  /**
+   * Serves a dialed reader, starting at a height, and replaces an older link of the same name. `head`: height of the
+   * log.
+   */
   open(request: AttachRequest, from: number, socket: WebSocket, head = from - 1): ReaderLink {
     const drop = () => {
       if (this.#readers.get(request.name) !== reader) return
@@ -87,7 +90,7 @@ export class ReaderLinks {
       if (request.reader.kind === 'relay' && this.#readers.get(request.name) === reader) {
         const chars = Number(data)
         if (chars > 0) return reader.onReadMore(chars)
-        // A relay that woke has lost count and has read everything.
+        // A relay that restarted has lost its count and has read everything.
         if (this.#interests.onMessage(request.name, String(data))) reader.onReadMore(Number.POSITIVE_INFINITY)
         return
       }

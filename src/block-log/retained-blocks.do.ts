@@ -23,7 +23,7 @@ const WINDOW_MS = 5 * 60_000
 /** Longest stall of the log while another feeder claims to have the missing block. */
 const STALLED_MS = 30_000
 
-/** Stored text read per request for fills: a few milliseconds, during which blocks wait. */
+/** Stored text read per request for fills. Reading it takes a few milliseconds, during which blocks wait. */
 const READ_CHARS = 1024 * 1024
 
 /** Sources for readers that are behind. */
@@ -58,7 +58,7 @@ export class RetainedBlocks {
   #durable: number | null
   /** When the chain last changed. */
   #movedMs = Date.now()
-  /** When the last block was taken; null since this object woke. */
+  /** When the last block was accepted; null if none was since this object restarted. */
   blockMs: number | null = null
   /** Number of resets. */
   #era = 0
@@ -99,7 +99,7 @@ export class RetainedBlocks {
     return this.#time
   }
 
-  /** True when nothing was taken for so long that other feeders are no longer waited for. */
+  /** True when no block was accepted for so long that the log no longer waits for other feeders. */
   isStalled(nowMs: number): boolean {
     return nowMs - this.#movedMs > STALLED_MS
   }
@@ -189,7 +189,7 @@ export class RetainedBlocks {
     this.#onDurable(saved)
   }
 
-  /** True when heights from `next` on are retained or part of a gap. */
+  /** True when the heights starting at `next` are retained or part of a gap. */
   has(kind: SegmentKind, next: number): boolean {
     if (next > (this.#chain.height ?? -1)) return true
     const oldest = this.#pending.blocks[0]
@@ -197,7 +197,7 @@ export class RetainedBlocks {
     return this.#gaps.gapAt(next) !== null || this.#segments.segmentWith(kind, next) !== null
   }
 
-  /** Frames of events from a height on for a relay, or the time until its turn. */
+  /** Frames of events for a relay, starting at a height, or the time until the relay's turn. */
   eventsFrom({ from, relay = '' }: EventsRequest, nowMs: number): Omit<EventsResponse, 'v'> {
     const { height } = this.#chain
     const retryMs = this.#replayQueue.waitMs(relay, nowMs)
@@ -211,7 +211,7 @@ export class RetainedBlocks {
     return page
   }
 
-  /** Durable blocks from a height on, for the archive. `only`: lines of one kind. */
+  /** Durable blocks for the archive, starting at a height. `only`: return only lines of this kind. */
   archivePage(from: number | null, only?: SegmentKind): Pick<ArchivePage, 'head' | 'parts'> {
     const time = this.#segments.newest()?.time ?? this.#time
     const durable = this.#durable
@@ -227,7 +227,7 @@ export class RetainedBlocks {
     this.#segments.setArchived(height)
   }
 
-  /** True when the archive's backlog is full: no block can be taken. */
+  /** True when the archive's backlog is full, so no block can be accepted. */
   get isFull(): boolean {
     return this.#segments.isFull
   }

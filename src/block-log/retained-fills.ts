@@ -6,7 +6,7 @@ import type { Block, CoinFunding, LedgerEvent, UserFill } from '../protocol/feed
 import type { BlockRange, EventBlock, FillScope, HeightAndTime, LedgerKind } from '../protocol/feed/durable-api.ts'
 import { stakingEvents } from '../protocol/feed/staking-events.ts'
 
-/** Reading and searching text is this many times faster than parsing it (measured: 1.6 and 7.8 ms per MiB). */
+/** Reading and searching text is this many times faster than parsing it (measured: 1.6 ms and 7.8 ms per MiB). */
 const SEARCH_SHARE = 4
 
 /** A stored segment of events: lines of encodeBlock. */
@@ -33,10 +33,10 @@ export function searchSegment(
   return { stretch: { first: { height, time }, last, blocks }, cost: Math.ceil(text.length / SEARCH_SHARE) + parsed }
 }
 
-/** Texts of which a matching line has at least one; other lines may have them too. */
+/** A matching line contains at least one of these strings; other lines may contain them too. */
 function markersOf(scope: FillScope, kind?: LedgerKind): readonly string[] {
   if (kind === 'staking' && scope.by === 'user') return [`"user":"${scope.address}"`]
-  // Payments are stored beside the lines (retained-payments.ts).
+  // Payments are stored apart from the lines (retained-payments.ts).
   if (kind === 'funding') return []
   if (kind === 'ledger' && scope.by === 'user') return [`"users":["${scope.address}"`, `,"${scope.address}"`]
   if (scope.by === 'coin') return [`"coin":${JSON.stringify(scope.coin)}`]
@@ -58,7 +58,7 @@ function matchingEvents(block: Block, scope: FillScope, kind?: LedgerKind): Even
   return { height, time, fills: fills.filter(isMine), funding: [...payments] }
 }
 
-/** Characters parsed per second for these requests: about a tenth of the log's time. */
+/** Characters parsed per second for these requests. This takes about a tenth of the log's time. */
 const COST_PER_SECOND = 16 * 1024 * 1024
 
 export class ReadBudget {

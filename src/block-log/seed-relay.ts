@@ -17,7 +17,7 @@ export class SeedRelay {
   constructor(first: SnapshotFrame, epoch: string, hubs: readonly Hub[] | null) {
     this.intake = new SeedIntake(first)
     this.epoch = epoch
-    // A repair is of one height: a hub that is behind would apply older changes over it.
+    // A repair is valid at one height only: a hub that is behind would apply older changes on top of it.
     const isFit = (hub: Hub) => first.scope === 'all' || hub.height === first.height
     this.#hubs = hubs && new Set(hubs.filter(isFit))
   }
@@ -41,16 +41,18 @@ export class SeedRelay {
     }
   }
 
-  /** True for a hub that lacks parts of a finished snapshot with a coin of its shard. */
+  /**
+   * True for a hub that did not get every part of a finished snapshot, if that snapshot includes a coin of its shard.
+   */
   isIncompleteFor(reader: Hub): boolean {
     if (reader.kind.kind !== 'hub' || this.#hubs === null || this.#hubs.has(reader)) return false
     return this.intake.scope === 'all' || [...this.intake.coins].some((coin) => reader.hasCoin(coin))
   }
 }
 
-/** Six times the levels of the whole exchange: what hubs can hold beside their books. */
+/** Six times the levels of the whole exchange: hubs can hold this many in addition to their books. */
 const MAX_LEVELS = 4_000_000
-/** The log only keeps the names of a snapshot: two megabytes of them. */
+/** The log keeps only the coin names of a snapshot, which take up to two megabytes. */
 const MAX_COINS = 20_000
 
 export type SeedPart = Pick<SnapshotFrame, 'part' | 'parts' | 'books' | 'scope' | 'height'>
@@ -73,12 +75,12 @@ export class SeedIntake {
     this.parts = parts
   }
 
-  /** True once the last part was taken. */
+  /** True once the last part has been accepted. */
   get isComplete(): boolean {
     return this.#next === this.parts
   }
 
-  /** Takes the next part. Returns why it does not belong, or null. */
+  /** Accepts the next part. Returns the reason if the part does not belong to the snapshot, or null. */
   push({ part = 0, parts = 1, scope, height, books }: SeedPart): Rejection | null {
     const isNext = part === this.#next && parts === this.parts
     if (!isNext || scope !== this.scope || height !== this.height)
@@ -91,7 +93,8 @@ export class SeedIntake {
       if (coin !== this.#last && this.coins.has(coin))
         return {
           field: `books.${at}.coin`,
-          message: 'the coin appeared before. Split a book between levels and send its parts in sequence',
+          message:
+            'this coin already appeared. Split a book between levels, and send its parts one directly after another',
         }
       this.coins.add(coin)
       this.#last = coin

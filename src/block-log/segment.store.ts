@@ -17,15 +17,15 @@ import { PaymentsCache } from './retained-payments.ts'
 import type { SegmentKind } from './segment.ts'
 import { keyOf, keysOf, keysOfKind, type SegmentEntry, segmentAt, UnarchivedSegments } from './unarchived-segments.ts'
 
-/** Most segments read in one turn, however small. */
+/** Maximum segments read in one turn, however small they are. */
 const MAX_SEGMENTS_PER_READ = 64
 /** Four times five minutes of segments: the limit, whatever the block times say. */
 const MAX_SEGMENTS = 1200
-/** Most pieces of rows retained: 256 MiB. */
+/** Maximum pieces of rows retained, which take 256 MiB. */
 const MAX_ROW_PIECES = 512
 /** Rows are dropped this much earlier than the rest: a snapshot serves a slower reader sooner. */
 const ROWS_YOUNGER_MS = 3 * 60_000
-/** Most pieces that wait for their turn; beyond that the oldest are put at once. */
+/** Maximum pieces that wait for their turn; beyond that, the oldest are stored at once. */
 const MAX_PENDING_PIECES = 64
 /** The platform's limit of keys per call. */
 const MAX_KEYS_PER_CALL = 128
@@ -61,7 +61,7 @@ export class SegmentStore {
   #segments: readonly SegmentEntry[]
   readonly #payments = new PaymentsCache()
   readonly #unarchived: UnarchivedSegments
-  /** The log's position when this object woke. */
+  /** The log's position when this object restarted. */
   readonly state: LogState
   /** Resolves with all writes so far; rejects for good once one failed. */
   #writes: Promise<unknown> = Promise.resolve()

@@ -1,7 +1,7 @@
-// Stored blocks: segments of about a second, one JSON line per block and kind. Order statuses are a kind of their own,
+// Stored blocks: segments of about a second, one JSON line per block per kind. Order statuses are a kind of their own,
 // because they can be a hundred times as large as everything else and few readers need them. So are rows of order-level
-// books, whose text per coin goes unchanged to the client, and payments, ten megabytes once an hour for the archive. A
-// storage row per block would cost 38 dollars a month in writes; a segment a second costs under 3.
+// books, whose JSON string per coin goes unchanged to the client, and payments, ten megabytes once an hour for the
+// archive. A storage row per block would cost 38 dollars a month in writes; a segment a second costs under 3.
 // biome-ignore-all lint/style/noNonNullAssertion: lines that were written here are read in inner loops.
 
 import type { Coin } from '../core/coin.ts'
@@ -25,15 +25,15 @@ const SUM_MODULUS = 2 ** 52
 
 export type SegmentKind = 'books' | 'events' | 'orders' | 'l4' | 'payments'
 
-/** The texts of one block, encoded once for storage and for every reader. */
+/** The strings of one block, encoded once for storage and for every reader. */
 export interface BlockTexts {
   readonly height: number
   readonly time: number
   readonly epoch: string | null
-  /** JSON text of each changed coin; null when the changes are unknown. */
+  /** JSON string of each changed coin; null when the changes are unknown. */
   readonly books: readonly { readonly coin: Coin; readonly text: string }[] | null
   readonly px: Readonly<Record<string, string>>
-  /** JSON text of RelayEvents with funding and other events, without order statuses. */
+  /** JSON string of RelayEvents that has funding and other events, but no order statuses. */
   readonly events: string
   /** Order statuses, in order. */
   readonly orders: readonly { readonly user: unknown; readonly text: string }[]
@@ -41,7 +41,9 @@ export interface BlockTexts {
   readonly l4: ReadonlyMap<string, string>
   /** JSON of the wallets' payments, which readers do not get; '' for none. */
   readonly payments: string
-  /** Digests that compare copies of a height: of the events, and of the books in any order of coins. */
+  /**
+   * Digests for comparing copies of a block: one of the events, and one of the books, whatever the order of the coins.
+   */
   readonly digests: { readonly events: number; readonly books: number | null }
 }
 
@@ -55,7 +57,7 @@ export type BooksTexts = Omit<BlockTexts, 'events' | 'orders' | 'l4' | 'payments
 
 /**
  * Encodes a block once. `epoch`: that of the books at this height, null when unknown. `through`: builders that the log
- * attributes to fills; copies of a height are not compared by it.
+ * attributes to fills; it is not used to compare copies of a block.
  */
 export function encodeBlock(block: Block, epoch: string | null, through: readonly BuilderFill[] = []): BlockTexts {
   const px: Record<string, string> = {}
@@ -94,7 +96,7 @@ function l4Text({ statuses, diffs }: L4Rows): string {
 
 const userOf = (row: unknown) => (row as { readonly user?: unknown } | null)?.user
 
-/** JSON text of RelayEvents for a relay that wants the statuses of these users and the rows of these coins. */
+/** JSON string of RelayEvents for a relay that wants the statuses of these users and the rows of these coins. */
 export function eventsText({ events, orders, l4 }: EventsTexts, users: NameSet, coins: NameSet): string {
   const own = orders.filter(({ user }) => users.has(user))
   const texts = own.map(({ text }) => text)
@@ -125,7 +127,7 @@ function readL4Line(line = ''): Map<string, string> {
   return new Map(Array.from({ length: cells.length / 2 }, (_, at) => [cells[2 * at]!, cells[2 * at + 1]!]))
 }
 
-/** Splits a frame into its JSON and the rows by coin that rowLines wrote. The texts are slices of the frame. */
+/** Splits a frame into its JSON and the rows by coin that rowLines wrote. The strings are slices of the frame. */
 export function readRows(frame: string): { head: string; rows: ReadonlyMap<string, string> } {
   const end = frame.indexOf('\n')
   if (end < 0) return { head: frame, rows: NO_ROWS }
@@ -167,7 +169,10 @@ function digestOf(books: readonly { readonly text: string }[]): number {
   return books.reduce((sum, { text }) => (sum + (digest(text) % SUM_MODULUS)) % SUM_MODULUS, 0)
 }
 
-/** JSON text of HubBlock for the coins that `wants` accepts: a hub's frame, or with all coins the stored line. */
+/**
+ * JSON string of HubBlock for the coins that `wants` accepts: a hub's frame, or the stored line if all coins are
+ * accepted.
+ */
 export function hubBlockText(
   texts: BooksTexts,
   wants: (coin: Coin) => boolean,
@@ -183,7 +188,7 @@ export function hubBlockText(
   return `${head.slice(0, -1)},"books":${texts.books ? `[${books}]` : 'null'}}`
 }
 
-/** JSON text of LinkGap: heights that never came. */
+/** JSON string of LinkGap, for heights that never arrived. */
 export function gapText(from: number, to: number): string {
   return JSON.stringify({ v: LOG_API_VERSION, t: 'gap', from, to } satisfies LinkGap)
 }
@@ -214,7 +219,7 @@ export function differingCoins(
   })
 }
 
-/** Digest that compares two copies of a height: 53 bits, to find accidents, not attacks. */
+/** Digest for comparing two copies of a block. Its 53 bits detect accidents, not attacks. */
 export function digest(text: string): number {
   let a = 0xdeadbeef
   let b = 0x41c6ce57

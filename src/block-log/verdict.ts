@@ -13,7 +13,7 @@ export const SILENT_MS = 3 * PULSE_MS + 1_000
 const LATE_MS = 10_000
 
 type LogPosition = Pick<LogStatus, 'height' | 'time' | 'blockMs' | 'booksKnown'> & {
-  /** The archive's backlog is full, so no block is taken. */
+  /** The archive's backlog is full, so no block is accepted. */
   readonly isFull?: boolean
 }
 type Verdict = Pick<LogStatus, 'state' | 'advice'>

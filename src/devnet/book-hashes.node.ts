@@ -66,7 +66,7 @@ async function hashesOf(height: number, time: number, books: Books): Promise<Boo
   return { height, time, books: hashes }
 }
 
-/** Copies the mutable state; a few milliseconds on a large exchange. */
+/** Copies the mutable state, which takes a few milliseconds on a large exchange. */
 function booksNow(x: Exchange): { readonly market: Market; readonly book: OrderBook }[] {
   const crowd = x.crowd?.orders.copy() ?? null
   return x.scale.markets.map((market) => {

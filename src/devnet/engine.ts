@@ -29,7 +29,10 @@ export interface Engine {
   readonly history: BlockHistory
   /** Height of the last block; 0 before the first. */
   readonly height: number
-  /** Creates the next block. `timeNs`: nanoseconds since 1970, above the last one's; a fixed series by default. */
+  /**
+   * Creates the next block. `timeNs`: its time in nanoseconds since 1970, which must be later than the previous
+   * block's. By default, times follow a fixed series.
+   */
   step(timeNs?: bigint): DevnetBlock
   /** The state for restoreEngine(), to be written or copied before the next step. */
   checkpoint(): ExchangeState

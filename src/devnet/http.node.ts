@@ -122,7 +122,7 @@ async function bookHashes({ engine, truth }: ServerState, query: string): Promis
   if (hashes !== null) return { status: 200, body: hashes }
   return {
     status: 422,
-    text: 'height: must be the present height or at most 1,000 blocks ahead, and not too many requests may wait',
+    text: 'height: must be the current height or at most 1,000 blocks ahead. Too many waiting requests are also rejected',
   }
 }
 

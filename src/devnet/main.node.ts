@@ -10,7 +10,7 @@ import { Chain, ChainError } from './chain.node.ts'
 import { SCALES, ScaleName, SMALL } from './exchange/scale.ts'
 import { type DisturbRequest, devnetServer } from './http.node.ts'
 
-/** Most blocks created in a row after a stall; the rest of the lost time is skipped. */
+/** Maximum blocks created in a row after a stall; the rest of the lost time is skipped. */
 const MAX_BURST = 3
 
 /** The command. */
@@ -85,7 +85,7 @@ function run(options: Options): void {
         : `cannot listen on port ${options.port}: ${error.message}.`,
     )
   })
-  // Listen first: two processes with one port must not both touch the files. No request is handled before this ends.
+  // Listen first: two processes with one port must not both touch the files. No request is handled until this ends.
   server.listen(options.port, '127.0.0.1', () => {
     chain = openChain(options)
     const stop = pace(chain, options.blockMs ?? SCALES[options.scale].blockMs, () =>

@@ -89,7 +89,7 @@ export function withLag(body: unknown, byMs: number): unknown {
   return typeof time === 'number' ? { ...(body as object), time: time - byMs } : body
 }
 
-/** Most hanging connections; further ones are reset immediately. */
+/** Maximum hanging connections; further ones are reset immediately. */
 const MAX_HANGING = 500
 const GARBAGE = '<html>{"type": \u0000'
 let hanging = 0

@@ -1,5 +1,5 @@
-// Checkpoint files: the newest and the one before it. Each is written next to its place and renamed into it, so that
-// one is always complete. A file that cannot be used is reported and treated as missing.
+// Checkpoint files: the newest and the previous one. Each is written next to its place and renamed into it, so that one
+// is always complete. A file that cannot be used is reported and treated as missing.
 
 import { createReadStream } from 'node:fs'
 import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises'
@@ -18,7 +18,7 @@ const READ_BYTES = 64 * 1024
 const END_BYTES = 256
 
 /**
- * A complete checkpoint. Its position is the block after which the last coin was taken; `from` is that of the first
+ * A complete checkpoint. Its position is the block after which the last coin was copied; `from` is that of the first
  * coin.
  */
 export interface StoredCheckpoint extends BlockPosition {
@@ -53,7 +53,7 @@ export class CheckpointFiles {
     const file = await open(path, 'w')
     return {
       write: async (lines) => {
-        // Writes all or throws; a plain write to a full disk may write only a part without an error.
+        // Writes everything or throws; a plain write to a full disk may write only a part and report no error.
         await file.appendFile(lines.map((line) => `${line}\n`).join(''))
       },
       publish: async () => {
@@ -207,7 +207,7 @@ export class Checkpointer {
       this.#draft = null
       return this.#discard()
     }
-    // The lines are taken now, between two blocks; writing them may take longer.
+    // The lines are collected now, between two blocks; writing them may take longer.
     const lines = pass.step(position)
     if (lines?.length === 0) return
     if (!this.#draft) {

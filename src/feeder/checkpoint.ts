@@ -1,10 +1,10 @@
-// The text of a checkpoint: order books coin by coin, each taken after a block of its own, because taking all at once
-// would delay the blocks. Written in lines, because the whole is longer than a string can be. The heights are also
+// The content of a checkpoint: order books coin by coin, each copied after a different block, because copying all at
+// once would delay the blocks. Written in lines, because the whole is longer than a string can be. The heights are also
 // positions in the node's files, whose lines all carry their height.
 //
-//   {"v":2,"chain":"…","height":9,"time":"…"}       head: the block after which the first coin was taken
+//   {"v":2,"chain":"…","height":9,"time":"…"}       head: the block after which the first coin was copied
 //   coin TAB known TAB height TAB side oid px sz …   one line per coin, or several in a row
-//   end TAB coins TAB orders TAB height TAB time     the block after which the last coin was taken; a file without this
+//   end TAB coins TAB orders TAB height TAB time     the block after which the last coin was copied; a file without this
 //                                                    line is incomplete
 // A coin without a line had no book at the head's height. Invariant: the diffs after a coin's height, applied to its
 // book, give the book at any later height.
@@ -19,7 +19,7 @@ import { isDecimal } from './raw-diff.ts'
 
 const VERSION = 2
 const Head = z.strictObject({ v: z.literal(VERSION), chain: z.string(), height: Height, time: z.string() })
-/** Orders per line: a few milliseconds of work. */
+/** Orders per line, which take a few milliseconds. */
 const LINE_ORDERS = 2_000
 
 /** The coin being taken. `head`: start of its lines, null while it is copied. `at`: first order not yet in a line. */
@@ -129,7 +129,7 @@ export function decodeCheckpointHead(line: string): z.infer<typeof Head> {
   return Head.parse(value)
 }
 
-/** Reads the closing line: the block after which the last coin was taken. Throws on any other line. */
+/** Reads the closing line, which has the block after which the last coin was copied. Throws on any other line. */
 export function decodeCheckpointEnd(line: string): BlockPosition & { readonly coins: number; readonly orders: number } {
   const [name, coins, orders, height, time, ...rest] = line.split('\t')
   if (name !== 'end' || !time || rest.length > 0) throw new Error('the file is incomplete')
@@ -162,7 +162,7 @@ export class CheckpointReader {
   }
 }
 
-/** Reads an order as `side oid px sz`. Throws on any other text. */
+/** Reads an order as `side oid px sz`. Throws on any other string. */
 export function readOrder(text: string): SavedOrder {
   const [side, oid, px, sz] = text.split(' ')
   const number = Number(oid)

@@ -67,7 +67,7 @@ export class CoinOrders {
     return fresh
   }
 
-  /** Changes an order's size. Returns the size before; null for an unknown oid. */
+  /** Changes an order's size. Returns the previous size; null for an unknown oid. */
   resize(oid: number, sz: string): string | null {
     const order = this.#orders.get(oid)
     if (!order) return null

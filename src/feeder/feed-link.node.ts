@@ -9,7 +9,7 @@ import { FeedSocket } from './feed-socket.node.ts'
 import type { FileRange } from './resume-point.ts'
 import type { Command, FeedSession } from './session.ts'
 
-/** Most bytes buffered in the socket before it gets no more. */
+/** Maximum bytes buffered in the socket. Above that, nothing more is written to it. */
 const BUFFERED_MAX_BYTES = 4 * 1024 * 1024
 /** A part of an order-level book waits while more than this is buffered, so that a block waits for one part at most. */
 const L4_BUFFERED_MAX_BYTES = 64 * 1024

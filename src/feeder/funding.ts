@@ -20,7 +20,7 @@ interface FundingSum {
 
 /**
  * Reads the `Funding` payload of a misc event as USDC per unit of size, positive when longs pay, 18 decimals. The node
- * rounds each amount, so the ratio of the sums is taken: the rounding errors of thousands of positions cancel out. The
+ * rounds each amount, so the ratio of the sums is used: the rounding errors of thousands of positions cancel out. The
  * error names the field.
  */
 export function readFunding(payload: unknown): Result<CoinFunding[], string> {

@@ -1,5 +1,5 @@
-// Order-level books that the gateway wants: since which block it has all rows of a coin, and which books it requested.
-// Invariant: a book is sent only if every block after it was sent with its rows, and after the request.
+// Order-level books that the gateway wants: the block since which it has all rows of a coin, and the books it
+// requested. Invariant: a book is sent only if every block after it was sent with its rows, and after the request.
 
 import type { Block } from '../protocol/feed/block.ts'
 import { L4_COINS_MAX, type WantFrame } from '../protocol/feed/protocol.ts'
@@ -81,7 +81,7 @@ export class L4Requests {
     })
   }
 
-  /** Takes the text of the offered part, to be sent now. */
+  /** Returns the frame of the offered part, to be sent now; null if there is none or it is no longer usable. */
   take(): string | null {
     const part = this.#offered?.part
     if (!part) return null

@@ -81,7 +81,9 @@ export class NodeFiles {
     return present
   }
 
-  /** Reads the streams `names` from height `from` on. `passedTime`: time of the height before, null if unknown. */
+  /**
+   * Reads the streams `names`, starting at height `from`. `passedTime`: time of the previous height, null if unknown.
+   */
   open(
     names: readonly StreamName[],
     from: number,
@@ -191,7 +193,7 @@ export function layoutError(dataDir: string, listing: FolderListing, empty: read
   if (missing.length > 0 && unbatched.length > 0)
     return `${dataDir} contains ${unbatched.join(', ')}, which are not grouped by block. Run the node with --batch-by-block`
   if (missing.length === REQUIRED_STREAMS.length) {
-    const within = entries.includes('data') ? ` It contains a folder named data; perhaps you meant that one.` : ''
+    const within = entries.includes('data') ? ` It contains a folder named data; perhaps you meant that folder.` : ''
     return `${dataDir} ${entries.length === 0 ? 'is empty' : 'contains no blocks of a node'}. Set --data to the node's data folder, and run the node with ${FLAGS} --batch-by-block.${within}`
   }
   if (missing.length > 0)
@@ -205,7 +207,10 @@ function unreadableMessage(dataDir: string, code: string): string {
   return `cannot read the data folder ${dataDir} (${code}). Give this user permission to read it`
 }
 
-/** How long order statuses are still read when nobody wants them, so that repeated interest does not reopen files. */
+/**
+ * How long order statuses are still read after the last reader stopped wanting them, so that repeated interest does not
+ * reopen files.
+ */
 const STATUSES_MS = 60_000
 
 /**

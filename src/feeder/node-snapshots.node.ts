@@ -11,7 +11,7 @@ import { removeOrphans } from './orphans.node.ts'
 import type { SnapshotTask, SnapshotUse, ThreadMessage } from './snapshot-thread.node.ts'
 
 const THREAD = new URL('./snapshot-thread.node.ts', import.meta.url)
-/** Name of a snapshot file, with the id of its process; hundreds of megabytes. */
+/** Name of a snapshot file, with the ID of the process that wrote it. Such a file has hundreds of megabytes. */
 const SNAPSHOT = /^l4-snapshot-(\d+)-\d+\.json$/
 /** The largest coin today takes 100 MB to parse. */
 const THREAD_HEAP_MB = 384
@@ -24,7 +24,7 @@ const MAX_GAP_MS = 15_000
 const REACH_MS = 60_000
 const CHECK_MS = 50
 
-/** Waits until the node's files have this height. */
+/** Waits until the node's files contain this height. */
 export async function waitForHeight(height: number, signal: AbortSignal, isThere: () => boolean): Promise<void> {
   for (const until = performance.now() + REACH_MS; !isThere(); await sleep(CHECK_MS, undefined, { signal }))
     if (performance.now() > until) throw new Error(`the node's files do not reach its height ${height}`)
@@ -75,7 +75,8 @@ export class NodeSnapshots {
       this.#nextAt = Math.max(this.#nextAt, performance.now() + MIN_GAP_MS)
       return result
     } catch (error) {
-      if (!this.#signal.aborted) this.onFailed(`the node gave no snapshot: ${errorMessage(error)}`, performance.now())
+      if (!this.#signal.aborted)
+        this.onFailed(`the node returned no snapshot: ${errorMessage(error)}`, performance.now())
       return null
     } finally {
       this.#onAnswered(request)

@@ -7,7 +7,7 @@ import type { BookChange } from '../protocol/feed/block.ts'
 import type { OrderBooks } from './order-books.ts'
 import { coinOf, type RawDiff, readRawDiff } from './raw-diff.ts'
 
-/** Diffs applied per turn to a snapshot that is catching up: a few milliseconds. */
+/** Diffs applied per turn to a snapshot that is catching up. They take a few milliseconds. */
 const DIFFS_PER_TURN = 2_000
 
 /** Diffs of a block applied per step. */
@@ -123,7 +123,7 @@ export class OrderBookProjector {
     return changes
   }
 
-  /** Passes a block with missing diffs: the books are unknown from here on. */
+  /** Skips a block with missing diffs: the books are unknown from this block onward. */
   loseBooks(place: BlockPosition): void {
     this.#isMidBlock = false
     this.#replace(null)

@@ -137,13 +137,14 @@ function applyDiff(book: CoinOrders, diff: RawDiff): boolean {
   return before !== null && isSameSize(before, diff.origSz)
 }
 
-/** `0.1` and `0.10` are equal sizes; the texts are nearly always the same. */
+/** `0.1` and `0.10` are equal sizes. Usually, the strings are already equal. */
 function isSameSize(a: string, b: string): boolean {
   return a === b || compareDecimals(a, b) === 0
 }
 
-// Copies a coin's orders as checkpoint texts, a few at a time while blocks continue: a large coin at once would delay
-// them. Invariant: the texts are the orders at the moment the last one is copied, whatever changed since the first.
+// Copies a coin's orders as checkpoint strings, a few at a time while blocks continue: copying a large coin at once
+// would delay them. Invariant: the strings are the orders at the moment the last is copied, whatever has changed since
+// the first.
 
 export class OrderCopy {
   readonly book: CoinOrders

@@ -9,7 +9,7 @@ import { BlockFrame, type Verified } from '../protocol/feed/protocol.ts'
 /** While this much is unsent, rows of coins, the bulk of it, are left out: all clients wait for blocks. */
 const MAX_UNSENT_ROW_UNITS = 8 * 1024 * 1024
 
-/** Longest block with payments: about 80,000 wallets, whose file is created in 100 MB. */
+/** Longest block with payments. It has about 80,000 wallets, and creating its file takes 100 MB of memory. */
 const PAYMENTS_MAX_UNITS = 12 * 1024 * 1024
 
 interface OutboxItem {
@@ -123,7 +123,7 @@ export class Outbox {
     this.#sent = Math.max(0, this.#sent - done)
   }
 
-  /** True if the items continue from `height` without a hole. */
+  /** True if the items continue from `height` and no height is missing. */
   covers(height: number): boolean {
     const first = this.#items.find((item) => item.kind !== 'snapshot')
     const last = this.#items.findLast((item) => item.kind !== 'snapshot')
@@ -142,7 +142,7 @@ export class Outbox {
     return this.#sent === this.#items.length
   }
 
-  /** The next text to send; null when everything is sent. */
+  /** The next frame to send; null when everything is sent. */
   next(): string | null {
     const item = this.#items[this.#sent]
     const text = item?.texts[this.#sentTexts]

@@ -7,7 +7,7 @@
 //     after the block was due
 //   an optional stream's line of a passed height         → it is late: it goes with the next block, and waits get longer
 //   any other line of a passed height                    → a restarted node wrote it again; with another time it is
-//                                                          another chain (a height has one time, and times rise)
+//                                                          a different chain (a height has one time, and times rise)
 
 import { nodeTimeMs, REQUIRED_STREAMS, type StreamLine, type StreamName } from './streams.ts'
 
@@ -18,7 +18,7 @@ export interface LateLine {
   readonly text: string
 }
 
-/** Lines of one height; an optional stream without a line is absent. `late`: late lines since the block before. */
+/** Lines of one height; an optional stream without a line is absent. `late`: late lines since the previous block. */
 export interface PairedBlock {
   readonly kind: 'block'
   readonly height: number
@@ -43,7 +43,7 @@ export interface PairedGap {
 
 type PushVerdict = 'taken' | 'duplicate' | 'late' | 'started_over'
 
-/** Later than any time, so that nothing after it looks like another chain. */
+/** Later than any time, so that nothing after it looks like a different chain. */
 const UNKNOWN_TIME = '~'
 /**
  * A node writes all streams of a height within a millisecond; the rest is for a busy host. Doubles with each late line.
@@ -65,7 +65,7 @@ export class Pairing {
   #next: number
   #passedTime: string
 
-  /** `next`: first height wanted. `passedTime`: time of the one before, null if unknown. */
+  /** `next`: first height wanted. `passedTime`: time of the previous height, null if unknown. */
   constructor(next: number, passedTime: string | null, streams: readonly StreamName[]) {
     this.#next = next
     this.#passedTime = passedTime ?? UNKNOWN_TIME
@@ -149,7 +149,7 @@ export class Pairing {
     return { kind: 'gap', from: height, to: last, time: lowest.time, missing, found: lines }
   }
 
-  /** True if a line is the first of an hour and the stream was active in the hour before. */
+  /** True if a line is the first of an hour and the stream was active in the previous hour. */
   #isFirstOfHour({ time }: StreamLine, { lastTime }: StreamQueue): boolean {
     const hourOf = (text: string) => text.slice(0, HOUR_UNITS)
     return hourOf(this.#passedTime) !== hourOf(time) && hourOf(this.#passedTime) === hourOf(lastTime)

@@ -101,7 +101,7 @@ export class Producer {
     return false
   }
 
-  /** Keeps late lines of blocks that were sent without them. */
+  /** Keeps late lines of blocks that were already sent. */
   #retainLate(lines: readonly LateLine[]): void {
     const from = this.#sentFrom
     this.#lateLines = from === null ? [] : [...this.#lateLines, ...lines.filter(({ height }) => height >= from)]
@@ -225,12 +225,12 @@ export class Producer {
   }
 }
 
-/** A block's order-level input beside its diffs. */
+/** A block's order-level input, apart from its diffs. */
 interface L4Input {
   readonly coins: ReadonlySet<string>
   /** Order statuses by coin. Null when the block has no line of them: only coins without diffs are then known. */
   statuses: ReadonlyMap<string, readonly unknown[]> | null
-  /** Coins with unknown rows, in this block or in an earlier one that was sent without them. */
+  /** Coins with unknown rows, in this block or in an earlier one that was sent without those rows. */
   unknownCoins: ReadonlySet<string>
 }
 

@@ -94,7 +94,7 @@ async function readBooks(path: string, books: OrderBooks): Promise<number | null
   return scanner.height
 }
 
-/** Returns a source of recorded blocks from a height on, in either layout. */
+/** Returns a source of recorded blocks in either layout, starting at a height. */
 async function recordsOf(
   folder: string,
   names: readonly string[],

@@ -25,7 +25,7 @@ export interface ResumePoint {
   readonly gone: { readonly from: number; readonly to: number } | null
 }
 
-/** A checkpoint whose coins were taken after the blocks from `from` to its own height. */
+/** A checkpoint whose coins were copied after the blocks from `from` to its own height. */
 interface CheckpointPosition extends BlockPosition {
   readonly from: BlockPosition
 }
@@ -74,7 +74,7 @@ function newest(places: readonly CheckpointPosition[], first: number, to: number
 }
 
 /**
- * Why this node does not continue what was sent before; null if it does. `saved` was once acknowledged; the files have
+ * Why this node does not continue what was already sent; null if it does. `saved` was once acknowledged; the files have
  * another time for its height, or end below it with a later time. (An earlier time means that the node restarted and
  * writes heights again.) `timeInFiles` is null if the files lack the height.
  */

@@ -1,7 +1,7 @@
-// The feeder's side of the feed protocol, as a pure state machine: takes frames and blocks, returns texts and commands.
-// Invariants: blocks are sent in height order without holes; nothing is dropped before it is acknowledged; after a
-// block with unknown book changes, or when the gateway loses its books, a snapshot of all books precedes the next
-// changes.
+// The feeder's side of the feed protocol, as a pure state machine: takes frames and blocks, returns frames to send and
+// commands. Invariants: blocks are sent in height order without holes; nothing is dropped before it is acknowledged;
+// after a block with unknown book changes, or when the gateway loses its books, a snapshot of all books precedes the
+// next changes.
 
 import type * as z from 'zod'
 import type { Block } from '../protocol/feed/block.ts'
@@ -113,7 +113,7 @@ export class FeedSession {
     this.l4.onClose()
   }
 
-  /** The text of a pulse; null when none may be sent now. */
+  /** A pulse as a frame; null when none may be sent now. */
   encodePulse(fields: Omit<Pulse, 'type'>, nowMs: number): string | null {
     const isGreeted = this.#phase === 'flowing' || this.#phase === 'refused'
     return isGreeted && nowMs >= this.#pausedUntil ? JSON.stringify({ type: 'pulse', ...fields } satisfies Pulse) : null
@@ -231,7 +231,7 @@ export class FeedSession {
     for (const coin of coins) this.#dueCoins.add(coin)
   }
 
-  /** Texts to send now: at least one if there is any, and none after `roomUnits` are reached. */
+  /** Frames to send now: at least one if any waits, and no more once `roomUnits` is reached. */
   drain(nowMs: number, roomUnits: number): string[] {
     if (this.#phase !== 'flowing' || nowMs < this.#pausedUntil || roomUnits <= 0) return []
     const texts: string[] = []

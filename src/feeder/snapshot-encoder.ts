@@ -55,7 +55,7 @@ export class SnapshotEncoder {
     return true
   }
 
-  /** Text of the next part; null if the books have changed, which makes the snapshot useless. */
+  /** Frame of the next part; null if the books have changed, which makes the snapshot useless. */
   next(): string | null {
     const books: SnapshotFrame['books'] = []
     for (const { coin, side, from, to } of this.#parts[this.#next] ?? []) {

@@ -1,4 +1,4 @@
-// Splits the order-level snapshot that a node writes (fileSnapshot, compute-l4-snapshots) into the text of each coin,
+// Splits the order-level snapshot that a node writes (fileSnapshot, compute-l4-snapshots) into one string per coin,
 // because the real exchange's file is longer than a string can be. The caller parses a coin when it needs it. Reads
 // both shapes: `[[coin,[bids,asks]]…]` and `[height,[[coin,[bids,asks]]…]]`.
 
@@ -19,7 +19,7 @@ const COMMA = 44
 const OPEN = 91
 const BACKSLASH = 92
 const CLOSE = 93
-/** Longest text of one coin, in UTF-16 units: ten times the largest book today. */
+/** Maximum length of one coin's string, in UTF-16 units. It is ten times that of the largest book today. */
 const COIN_MAX_UNITS = 256 * 1024 * 1024
 
 const NAME = /^\[\s*("(?:[^"\\]|\\.)*")/
@@ -31,7 +31,7 @@ export class SnapshotScanner {
   /** Height in the file; null until it was read, and always null if the file has none. */
   height: number | null = null
   #depth = 0
-  /** Depth at which a coin's text begins: 2 without a height, 3 with one. */
+  /** Depth at which a coin's string begins: 2 if the file has no height, 3 if it has one. */
   #coinDepth = 0
   #inString = false
   #escaped = false
@@ -44,7 +44,10 @@ export class SnapshotScanner {
     return this.#coinDepth > 0 && this.#depth === 0
   }
 
-  /** Takes the next chunk. Returns the texts of the coins that it completes. Throws on any other shape. */
+  /**
+   * Accepts the next chunk. Returns the strings of the coins that it completes. Throws if the file has a different
+   * shape.
+   */
   push(text: string): string[] {
     const coins: string[] = []
     let begin = 0
@@ -99,19 +102,19 @@ export class SnapshotScanner {
   }
 }
 
-/** The coin that a text names. Throws if there is none. */
+/** The coin that a string names. Throws if it names none. */
 export function coinNameOf(text: string): string {
   return CoinName.parse(JSON.parse(NAME.exec(text)?.[1] ?? 'null'))
 }
 
-/** Parses a coin's text. Throws on any other shape. */
+/** Parses a coin's string. Throws if it has a different shape. */
 export function readCoin(text: string): SnapshotCoin {
   const { coin, sides } = readSides(text)
   const orders = sides.flatMap((side) => side.map(({ order }) => order))
   return { coin, orders }
 }
 
-/** Parses a coin's text, with the node's own JSON of each order. */
+/** Parses a coin's string, and keeps the node's own JSON of each order. */
 function readSides(text: string) {
   const [coin, sides] = Coin.parse(JSON.parse(text))
   const entry = (value: unknown) => {
@@ -134,7 +137,7 @@ function readOrder(value: unknown, coin: string): SavedOrder | null {
 /** Size of a part: a block waits for one at most, and a frame has room for twice this. */
 const PART_UNITS = 256 * 1024
 
-/** Fields of an order beside its user. */
+/** Fields of an order other than its user. */
 const FIELDS = [
   'coin',
   'side',
@@ -152,7 +155,7 @@ const FIELDS = [
   'cloid',
 ] as const
 
-/** Encodes a coin's text as frames. `height`: the snapshot's. Throws on an unreadable order. */
+/** Encodes a coin's string as frames. `height`: the snapshot's. Throws on an unreadable order. */
 export function l4Frames(
   text: string,
   { height, time }: Pick<L4Book, 'height' | 'time'>,

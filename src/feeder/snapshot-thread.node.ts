@@ -1,7 +1,7 @@
-// Thread that requests a snapshot from the node and reads the file: hundreds of megabytes for the real exchange, which
-// would block the feeder. For `books` it compares with the feeder's digests and sends what differs in parts of some
-// thousand orders; for `l4` it sends the orders of some coins as encoded frames. Each part waits until the feeder has
-// taken the last one.
+// Thread that requests a snapshot from the node and reads the file. It has hundreds of megabytes on the real exchange,
+// which would block the feeder. For `books` it compares with the feeder's digests and sends what differs in parts of
+// some thousand orders; for `l4` it sends the orders of some coins as encoded frames. Each part waits until the feeder
+// has taken the last one.
 
 import { once } from 'node:events'
 import { createReadStream } from 'node:fs'
@@ -11,7 +11,7 @@ import { CoinOrders, type SavedOrder } from './coin-orders.ts'
 import { errorMessage, requestSnapshot } from './node-info.node.ts'
 import { coinNameOf, l4Frames, readCoin, type SnapshotCoin, SnapshotScanner } from './snapshot-file.ts'
 
-/** Consumes the coins of a snapshot: the text of each, then the end. */
+/** Consumes the coins of a snapshot: one string per coin, then the end. */
 interface SnapshotConsumer {
   onCoin(text: string): Promise<void>
   onEnd(): Promise<void>
@@ -161,7 +161,7 @@ export type ThreadMessage =
   | { readonly kind: 'end' }
   | { readonly kind: 'failed'; readonly sentence: string }
 
-/** Orders as the texts of parts, at least one. */
+/** Orders as frames, one per part; there is at least one. */
 export function snapshotLines(orders: readonly SavedOrder[]): string[] {
   const parts: string[] = []
   for (let at = 0; at === 0 || at < orders.length; at += PART_ORDERS)

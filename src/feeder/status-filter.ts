@@ -12,7 +12,7 @@ const USER = '","user":"'
 const ANY_USER = '"user":"'
 const NEXT = `},${TIME}`
 const WALLET_UNITS = 42
-/** The text between the wallet and the coin. */
+/** The string between the wallet and the coin. */
 const COIN =
   /","hash":(?:null|"\w*"),"builder":(?:null|\{"b":"\w*","f":\d+\}),"status":"\w*","order":\{"coin":"([^"\\]*)"/y
 /** Characters scanned per step: at most a few milliseconds. */
@@ -47,7 +47,7 @@ export function* filterStatuses(
       return filterParsed(text, interests)
     const next = text.indexOf(NEXT, user)
     const after = next < 0 ? end : next + 1
-    // A second wallet before the next row: the row has another form.
+    // There is a second wallet before the next row, so the row has a different form.
     const another = text.indexOf(ANY_USER, user)
     if (another >= 0 && another < after) return filterParsed(text, interests)
     const coin = coins.size === 0 ? '' : coinAt(text, user + WALLET_UNITS)
@@ -67,7 +67,7 @@ export function* filterStatuses(
   return ok(found)
 }
 
-/** The coin of the row whose wallet ends there; null if the row has another form. */
+/** The coin of the row whose wallet ends there; null if the row has a different form. */
 function coinAt(text: string, end: number): string | null {
   COIN.lastIndex = end
   return COIN.exec(text)?.[1] ?? null
@@ -85,7 +85,7 @@ function addRow({ byWallet, byCoin }: MatchedRows, row: unknown, { wallets, coin
   else byCoin.set(coin, [row])
 }
 
-/** Parses a line of another form than nodes write today. */
+/** Parses a line whose form differs from what nodes write today. */
 function filterParsed(text: string, interests: StatusInterests): Result<MatchedRows, string> {
   const read = readEvents(text)
   if (!read.ok) return read

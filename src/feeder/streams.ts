@@ -23,7 +23,7 @@ export const REQUIRED_STREAMS: readonly StreamName[] = ['diffs', 'fills']
 /** A line with its sort keys; `text` is the whole line. */
 export interface StreamLine {
   readonly height: number
-  /** Block time as the node writes it. The same height with another time is another chain. */
+  /** Block time as the node writes it. The same height with a different time means a different chain. */
   readonly time: string
   readonly text: string
 }

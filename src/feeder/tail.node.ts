@@ -1,5 +1,5 @@
-// Reads one stream line by line from a height on, across hourly files and without end. An incomplete line waits; a file
-// is read to its end before the next one is opened. Memory holds one chunk and one line.
+// Reads one stream line by line, starting at a height, across hourly files and without end. An incomplete line waits; a
+// file is read to its end before the next one is opened. Memory holds one chunk and one line.
 
 import { type FileHandle, open, stat } from 'node:fs/promises'
 import { parseJson } from '../core/json.ts'
@@ -46,7 +46,8 @@ export class StreamTail {
   #sealedAt: number | null = null
 
   /**
-   * Lines from height `from` on. `log` gets skipped lines. `shorten` returns a short text equivalent to a long line.
+   * Lines starting at height `from`. `log` gets skipped lines. `shorten` returns a short string equivalent to a long
+   * line.
    */
   constructor(
     files: StreamFiles,
@@ -162,7 +163,7 @@ export class StreamTail {
     return rest
   }
 
-  /** A node whose clock is set back across the hour continues in the file before. */
+  /** A node whose clock is set back past the start of the hour continues in the previous file. */
   async #hasGrown(file: HourlyFile): Promise<boolean> {
     const left = this.#leftFiles.get(file.order)
     const size = left && (await stat(await this.#files.path(file)).catch(() => null))?.size

@@ -42,7 +42,7 @@ import { ViewInterests } from './view-interests.ts'
 
 /** Timeout of the log's answer: shorter than a relay waits for its link. */
 const ATTACH_MS = 4000
-/** Most characters of snapshots in one answer to a relay. */
+/** Maximum length of the snapshots in one response to a relay, in characters. */
 const JOIN_CHARS = 1024 * 1024
 /** Time after which a reseed that did not come is requested again. */
 const RESEED_RETRY_MS = 3000
@@ -170,7 +170,7 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
     if (outcome.kind === 'missing') return this.#log.reattach()
     this.#views.touch([...outcome.fragments.map(({ coin }) => coin), ...Object.keys(frame.px)])
     this.#publish(this.#relays.withChecksums(outcome.fragments), frame.height, frame.time)
-    // The log knows the books and this hub missed them. It attaches again to learn which.
+    // The log knows the books, but this hub missed them. The hub attaches again to get them.
     if (frame.epoch !== null && !this.#books.ready) return this.#log.reattach()
     this.#requestRepair()
     this.#checkpoint(outcome.fragments, frame.height)
@@ -269,7 +269,7 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
   async attach(request: RelayAttachRequest): Promise<RelayAttachResponse> {
     await this.#log.ensureAttached().catch(() => undefined)
     const link = this.#relays.open(request, await this.#relays.dial(request.relay))
-    // No await from here on: the missed part ends where the link begins.
+    // Do not await below: the missed part ends where the link begins.
     const missed = request.cursor === null ? [] : this.#ring.missed(request.cursor, this.#books)
     for (const { tick, fragments } of missed ?? []) link.send(tick, encodeAll(fragments))
     const { ready, epoch, height } = this.#books

@@ -4,7 +4,7 @@
 import type { HubBooks } from '../protocol/hub/hub-api.ts'
 import type { ShardBooks } from './shard-books.ts'
 
-/** A page ends with the book in which it reaches this size: a few milliseconds of the hub. */
+/** A page ends with the book in which it reaches this size. A page takes the hub a few milliseconds. */
 const PAGE_CHARS = 256 * 1024
 
 type Shard = Pick<ShardBooks, 'coins' | 'suspects' | 'checkpoint'>

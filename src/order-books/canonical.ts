@@ -1,11 +1,11 @@
-// The canonical text of a whole book, hashed when two parties compare books.
+// The canonical string of a whole book, which is hashed when two parties compare books.
 
 import { trimDecimal } from '../core/decimal.ts'
 import type { Levels } from '../protocol/feed/block.ts'
 
 /**
  * Returns compact JSON `[bids,asks]`: levels `{"px","sz","n"}` in this key order, best first, sizes trimmed to at least
- * one decimal. The caller passes sides best first. The book's hash is the SHA-256 (hex) of this text.
+ * one decimal. The caller passes sides best first. The book's hash is the SHA-256 (hex) of this string.
  */
 export function canonicalBook(levels: Levels): string {
   const side = (levelsOfSide: Levels[0]) =>

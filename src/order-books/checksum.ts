@@ -16,8 +16,8 @@ const TABLE = Int32Array.from({ length: 256 }, (_, byte) => {
 })
 
 /**
- * Unsigned 32-bit CRC of the bids, best first, as `px:sz:n` joined by colons, a `/`, and the asks alike. The text is
- * never concatenated, which would take twice the time.
+ * Unsigned 32-bit CRC of the bids, best first, as `px:sz:n` joined by colons, a `/`, and the asks in the same form. The
+ * string is never concatenated, which would take twice the time.
  */
 export function bookChecksum(book: LevelBook): number {
   const [bids, asks] = book.levels(DEPTH)
@@ -37,7 +37,7 @@ function crcOfLevels(crc: number, levels: readonly Level[]): number {
 
 export const EMPTY_CHECKSUM = bookChecksum(new LevelBook())
 
-/** The running CRC after more ASCII text. */
+/** Continues a CRC with more ASCII characters. */
 function crcOfText(crc: number, text: string): number {
   let next = crc
   for (let i = 0; i < text.length; i++) next = (next >>> 8) ^ TABLE[(next ^ text.charCodeAt(i)) & 0xff]!

@@ -30,7 +30,7 @@ export interface PreparedBook {
   readonly changes: Levels | null
 }
 
-/** The costly half of a replacement, done book by book while a seed arrives. `known`: the coin's present book. */
+/** Does the costly half of a replacement, book by book, while a seed arrives. `known`: the coin's current book. */
 export function prepareBook(coin: Coin, book: LevelBook, known?: CoinBook): PreparedBook {
   if (!known) return { coin, book, from: null, changes: null }
   return { coin, book, from: { book: known.book, seq: known.seq }, changes: known.book.changesTo(book) }
@@ -41,12 +41,12 @@ export class CoinBook {
   book: LevelBook
   /** Height of the block that last changed the book. */
   seq: number
-  /** Clients have yet to learn of this coin, which a seed brought to a shard in use. */
+  /** Clients do not know about this coin yet, which a seed added to a shard in use. */
   isUnannounced: boolean
   /** Height of the last repair within the epoch; -1 before the first. */
   repairedAt = -1
   lastPx: string | null = null
-  /** JSON text of the present book; dropped with the next change. */
+  /** JSON string of the current book; dropped with the next change. */
   #encoded: string | null = null
   /**
    * The book of a reseed within the epoch. With the next block it replaces the book, and clients get the difference.
@@ -100,7 +100,7 @@ export class CoinBook {
   }
 
   /**
-   * True when the book had another digest after block `height`; false when that is unknown or the book is being
+   * True when the book had a different digest after block `height`; false when that is unknown or the book is being
    * repaired.
    */
   differsAt(height: number, digest: number): boolean {
@@ -108,7 +108,7 @@ export class CoinBook {
     return held !== undefined && held.digest !== digest
   }
 
-  /** JSON text `[bids,asks]`. The whole book is encoded once per state. */
+  /** JSON string `[bids,asks]`. The whole book is encoded once per state. */
   encode(depth?: number): string {
     if (depth !== undefined) return JSON.stringify(this.book.levels(depth))
     this.#encoded ??= JSON.stringify(this.book.levels())
@@ -144,12 +144,12 @@ export class CoinBook {
   }
 }
 
-/** Merges `later` over `earlier`: absolute states, one entry per price text. */
+/** Merges `later` over `earlier`. Entries are absolute states, one per price string. */
 export function overlay(earlier: Levels, later: Levels): Levels {
   const side = (index: 0 | 1) => {
     const byPx = new Map(earlier[index].map((level) => [level.px, level]))
     for (const level of later[index]) {
-      // Of several spellings of one price, the last one must come last.
+      // If one price has several spellings, the latest of them must come last.
       byPx.delete(level.px)
       byPx.set(level.px, level)
     }

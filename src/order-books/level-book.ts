@@ -12,7 +12,7 @@ export const BIDS: Side = 0
 /** Index of the asks in a `[bids, asks]` pair. */
 export const ASKS: Side = 1
 
-/** Sorted worst first: most changes are near the best price, where an array is cheap to change. */
+/** Sorted worst first, because most changes are near the best price, and the end of an array is cheap to change. */
 interface BookSide {
   readonly levels: Level[]
   /** Price of each level, ascending. Packed floats, because parsing 20,000 prices takes microseconds. */
@@ -41,7 +41,10 @@ export class LevelBook {
     return book
   }
 
-  /** Appends levels of a whole book, best first, each call worse than the last. Call settle() after the last one. */
+  /**
+   * Appends levels of a whole book, best first, each call with worse levels than the previous one. Call settle() at the
+   * end.
+   */
   append(levels: Levels): void {
     for (const side of [BIDS, ASKS] as const) {
       const { levels: held, ranks } = this.#sides[side]
@@ -74,7 +77,7 @@ export class LevelBook {
 
   /**
    * Sets the state at each level's price. `sz` 0 removes it; removing a missing level does nothing. Returns the same
-   * changes for copies that find levels by price text: a price in another spelling first removes the old one.
+   * changes for copies that find levels by price string: a price in another spelling first removes the old one.
    */
   apply(levels: Levels): Levels {
     const bids = this.#apply(BIDS, levels[0])
@@ -127,7 +130,7 @@ export class LevelBook {
       if (!follower.onChange(side, before, after)) this.#listeners.delete(name)
   }
 
-  /** The listener with this name, created if missing. One name stands for one class. */
+  /** The listener with this name, created if missing. A name always belongs to the same class. */
   listener<F extends LevelListener>(name: string, make: () => F): F {
     return getOrCreate<string, LevelListener>(this.#listeners, name, make) as F
   }
@@ -208,7 +211,7 @@ function sideChanges(old: readonly Level[], next: readonly Level[], side: Side):
     const after = next[j]
     const order = !before ? 1 : !after ? -1 : before.px === after.px ? 0 : compareDecimals(before.px, after.px)
     if (before && after && order === 0) {
-      // Another spelling is a change: digests, checksums and copies use the price text.
+      // A different spelling counts as a change, because digests, checksums and copies use the price string.
       if (before.px !== after.px) changes.push(removal(before.px), after)
       else if (before.n !== after.n || before.sz !== after.sz) changes.push(after)
       i--

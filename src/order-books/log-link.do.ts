@@ -22,7 +22,7 @@ export class LogLink {
   #attaching: Promise<void> | null = null
   /** Frames of a dialed link, until the attach answer says where they begin; null when none is awaited. */
   #earlyFrames: string[] | null = null
-  /** False in an object that just woke, even if its link survived. */
+  /** False in an object that just restarted, even if its link survived. */
   #isAttached = false
   /** True after release(): the link is not dialed again by itself. */
   #isReleased = false
@@ -38,7 +38,7 @@ export class LogLink {
 
   /** Accepts the log's link. */
   accept(): Response {
-    // The attempt timed out, so nobody would learn where its frames begin.
+    // The attempt timed out, so no caller would know where its frames begin.
     if (!this.#attaching) return new Response('no link is expected', { status: 409 })
     this.#earlyFrames = []
     const { 0: client, 1: server } = new WebSocketPair()

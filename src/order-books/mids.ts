@@ -9,9 +9,9 @@ export function midOf(bidPx: string | null, askPx: string | null, lastPx: string
   return lastPx === null ? null : trimDecimal(lastPx)
 }
 
-/** JSON text of mids by coin, sorted by name. */
+/** JSON string of mids by coin, sorted by name. */
 export function midsText(mids: readonly (readonly [coin: Coin, mid: string])[]): string {
-  // Text, because a coin may be named `__proto__`, or `1`, which objects would reorder.
+  // Built as a string, because a coin may be named `__proto__`, or `1`, which objects would reorder.
   const sorted = [...mids].sort(([a], [b]) => (a < b ? -1 : 1))
   return `{${sorted.map(([coin, mid]) => `${JSON.stringify(coin)}:"${mid}"`).join(',')}}`
 }

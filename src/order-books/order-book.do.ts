@@ -24,9 +24,12 @@ const RETRY_MS = 2000
 /** Orders are dropped when no relay has asked for this long. */
 const IDLE_MS = 5 * 60_000
 const PIECE_CHARS = 1024 * 1024
-/** How long a text is kept after each read of its pieces. */
+/** How long a book's string is kept after each read of its pieces. */
 const TEXT_MS = 2_000
-/** No further text is created beyond this: replacing one would leave its readers with half of it. */
+/**
+ * Maximum length of all kept strings together. Beyond it, no further string is created, because replacing one would
+ * leave its readers with half of it.
+ */
 const MAX_TEXT_CHARS = 32 * 1024 * 1024
 
 interface SnapshotText {
@@ -41,7 +44,7 @@ export class OrderBook extends DurableObject<Cloudflare.Env> implements OrderBoo
   readonly #coin: Coin
   readonly #orders = new FollowedOrders()
   readonly #log: LogLink
-  /** When a relay last asked, and until when a started recovery is waited for. */
+  /** When a relay last asked, and how long to wait for a recovery that has started. */
   #lastUsedMs = Date.now()
   #recoverAtMs = 0
   #requests = 0

@@ -14,7 +14,7 @@ import {
 } from '../protocol/hub/hub-link.ts'
 import { ViewInterests } from './view-interests.ts'
 
-/** A coin's fragment with its text, encoded once for all relays. */
+/** A coin's fragment and its string, encoded once for all relays. */
 export interface EncodedFragment {
   readonly coin: Coin
   readonly text: string

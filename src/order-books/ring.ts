@@ -7,7 +7,7 @@ import type { ShardBooks } from './shard-books.ts'
 
 /** How long a relay may be disconnected before its clients have to restart. */
 export const RING_MS = 30_000
-/** Most characters retained. In a busy shard that covers less time than RING_MS. */
+/** Maximum number of retained characters. In a busy shard, they cover less time than RING_MS. */
 export const RING_CHARS = 16 * 1024 * 1024
 
 export interface RingEntry {
@@ -20,7 +20,9 @@ export class Ring {
   #chars = 0
   #start = 0
 
-  /** Adds the next height. A height at or below the last starts another chain, and the old entries are dropped. */
+  /**
+   * Adds the next height. A height at or below the last one starts a different chain, and the old entries are dropped.
+   */
   push(entry: RingEntry): void {
     const last = this.#entries.at(-1)
     if (last && entry.tick.height <= last.tick.height) this.clear()

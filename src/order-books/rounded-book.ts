@@ -9,7 +9,7 @@ import { type Aggregation, aggregateBook, roundPrice } from './rounded-levels.ts
 /** Merged levels retained per side, more than are shown. When they run out, the book is read again. */
 const RETAINED_LEVELS = 32
 const MAX_LEVELS = 2 * RETAINED_LEVELS
-/** A book that nobody read for this many changes is dropped. */
+/** A book that was not read for this many changes is dropped. */
 const MAX_UNREAD_CHANGES = 1024
 
 interface MergedLevel {

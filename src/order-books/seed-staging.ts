@@ -17,7 +17,9 @@ export class SeedStaging<Ready> {
     this.#prepare = prepare
   }
 
-  /** Takes a part. Returns all books with the last one; null while parts are missing or if the part does not belong. */
+  /**
+   * Accepts a part. Returns all books after the last part; null while parts are missing or if the part does not belong.
+   */
   push(frame: HubSeed): readonly Ready[] | null {
     if (frame.part === 0) this.clear()
     this.#first ??= frame
@@ -49,7 +51,7 @@ export class SeedStaging<Ready> {
     this.#ready.push(this.#prepare(open.coin, open.book))
   }
 
-  /** Drops the parts: blocks continue without them. */
+  /** Drops the parts. Blocks continue, but the snapshot is not applied. */
   clear(): void {
     this.#first = null
     this.#next = 0

@@ -1,5 +1,5 @@
-// The books of one shard of coins and their order. Takes frames of the log, returns fragments for relays. A block is
-// applied only if its height follows, and nothing is guessed: unknown books are reported as unknown.
+// The books of one shard of coins, kept in block order. Takes frames from the log and returns fragments for relays. A
+// block is applied only if its height is the next one, and nothing is guessed: unknown books are reported as unknown.
 //
 //   waiting ──seed(all)──▶ ready ──block──▶ ready
 //                            ├──books: null, gap──▶ waiting   (books unknown until the next seed)
@@ -20,7 +20,7 @@ type BlockOutcome =
   /** The block does not follow: `from` is the first missing height. */
   | { readonly kind: 'missing'; readonly from: number }
 
-/** Most levels of pending changes that one block publishes beside its own: a few milliseconds. */
+/** Maximum levels of pending changes that one block publishes in addition to its own. They take a few milliseconds. */
 const MAX_DEBT_LEVELS = 4096
 
 export class ShardBooks {
@@ -40,7 +40,7 @@ export class ShardBooks {
   #suspectCoins = new Set<string>()
   /** Coins with pending changes from a reseed, published with the next block. */
   #indebted = new Set<string>()
-  /** Coins whose continuity broke: clients learn it with the next block. */
+  /** Coins whose continuity broke. The next block notifies clients. */
   #interrupted = new Set<string>()
 
   /** Coins whose book is unknown although the shard is ready. */
@@ -66,7 +66,7 @@ export class ShardBooks {
 
   /**
    * Restores checkpoints of one epoch, each at its own height. Returns the height after which blocks must follow; null
-   * (and no change) if no checkpoint has that epoch. `expectCoins` must name the other coins.
+   * (and no change) if no checkpoint has that epoch. `expectCoins` must name the coins that have no checkpoint.
    */
   restore(epoch: string, seedHeight: number, checkpoints: readonly Checkpoint[]): number | null {
     const usable = checkpoints.filter((checkpoint) => checkpoint.epoch === epoch)
@@ -186,19 +186,20 @@ export class ShardBooks {
   }
 
   /**
-   * Takes a part of a snapshot, and replaces the books with the last one. `scope: 'all'` starts `seed.epoch` (an
-   * unlisted coin has an empty book from now on); `scope: 'coins'` repairs the listed coins within the epoch. Clients
-   * are corrected with the next block: by a change where the old book is known, by a `!` where it is not. Returns the
-   * coins replaced, or null.
+   * Accepts a part of a snapshot. The last part replaces the books. `scope: 'all'` starts `seed.epoch` (a coin that it
+   * does not list has an empty book from then on); `scope: 'coins'` repairs the listed coins within the epoch. The next
+   * block corrects the clients' books: with a change where the old book is known, with a `!` where it is not. Returns
+   * the replaced coins, or null if no book was replaced.
    */
   seed(seed: Omit<HubSeed, 'v' | 't'>): readonly string[] | null {
     const books = this.#staging.push(seed as HubSeed)
     const isFresh = seed.scope === 'all'
-    // A repair is of one height: earlier changes would be applied over it.
+    // A repair is valid at one height only: otherwise, earlier changes would be applied on top of it.
     const isFit = this.ready && seed.epoch === this.epoch && seed.height === this.height
     if (!books || (!isFresh && !isFit)) return null
     const listed = new Set(books.map(({ coin }) => coin))
-    // Clients may have books from before this hub lost them, and must learn that these no longer continue.
+    // Clients may still have the books that this hub lost, so they must be notified that these books no longer
+    // continue.
     for (const coin of listed) if (this.#suspectCoins.has(coin)) this.#interrupted.add(coin)
     const isFollowed = this.epoch !== null
     if (isFresh) this.#beginEpoch(seed.epoch, seed.height)
@@ -237,14 +238,17 @@ export class ShardBooks {
     this.#coins.set(coin, first)
   }
 
-  /** JSON text `[bids,asks]` of a coin's book; null for none. The whole book is encoded once per state. */
+  /** JSON string `[bids,asks]` of a coin's book; null if there is none. The whole book is encoded once per state. */
   encode(coin: Coin, depth?: number): { readonly seq: number; readonly levels: string } | null {
     const known = this.#coins.get(coin)
     if (!known) return null
     return { seq: known.seq, levels: known.encode(depth) }
   }
 
-  /** Coins whose book had another digest at `height`. Unknown ones, such as those too long ago, are left out. */
+  /**
+   * Coins whose book had a different digest at `height`. Coins are left out if their digest at that height is unknown,
+   * for example because it is too old.
+   */
   differing(height: number, books: HubVerified['books']): string[] {
     const at = this.height ?? -1
     const isHeld = this.ready && height <= at && at >= this.completeAt

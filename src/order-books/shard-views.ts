@@ -1,4 +1,4 @@
-// The views of a shard's books that relays want. Invariants: a text is rendered once per block, however many relays
+// The views of a shard's books that relays want. Invariants: a fragment is rendered once per block, however many relays
 // want it, only for changed coins, and no sooner than its view allows. It is sent only if it differs from the last one.
 // A view that is not due yet is sent with the first block after it is.
 
@@ -19,7 +19,7 @@ interface SentView {
 export class ShardViews {
   readonly #books: Pick<ShardBooks, 'get' | 'coins'>
   #interests = new ViewInterests()
-  /** By view and coin, the last one sent. */
+  /** The fragment that was sent last, by view and coin. */
   readonly #sent = new Map<string, Map<string, SentView>>()
   /** By view, coins that changed since it was sent. */
   readonly #touched = new Map<string, Set<string>>()
@@ -79,7 +79,10 @@ export class ShardViews {
     return pieces
   }
 
-  /** All of these views in their present state, for one relay. `rendered`: texts of this block, shared with others. */
+  /**
+   * All of these views in their current state, for one relay. `rendered`: strings of this block, shared with other
+   * relays.
+   */
   renderAll(wants: ViewInterests, rendered = new Map<string, string | null>()): ViewFragment[] {
     const pieces = [...this.#books.coins()].flatMap((coin) =>
       wants.of(coin).flatMap((view) => {

@@ -1,5 +1,5 @@
-// Interests in views of coins. An interest is a text: a view and a coin, or a view and a market type, which covers
-// every present and future coin of that type. Interests in checksums have the same form.
+// Interests in views of coins. An interest is a string that contains a view and a coin, or a view and a market type,
+// which covers every present and future coin of that type. Interests in checksums have the same form.
 
 import { type Coin, type MarketType, marketTypeOf } from '../core/coin.ts'
 

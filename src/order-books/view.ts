@@ -10,7 +10,7 @@ import { type Aggregation, spreadOf } from './rounded-levels.ts'
 
 /** The best level of each side with each block that changes it, null for an empty side: `[bid,ask]`. */
 export const BBO = '0 bbo'
-/** The mid price as bare text with each block that changes it; empty for none. */
+/** The mid price as a plain string, sent with each block that changes it; empty for none. */
 export const MID = '0 mid'
 
 /** Members of an object: `"levels":[bids,asks]`, and `"spread"` of the book before rounding. */
@@ -28,7 +28,7 @@ export function shapeOf(view: string): string {
   return view.slice(view.indexOf(' ') + 1)
 }
 
-/** The text of a view, by its shape. */
+/** A view as a string, by its shape. */
 export function renderView(shape: string, book: LevelBook, lastPx: string | null): string {
   const [kind, ...numbers] = shape.split(' ')
   if (kind === 'bbo') {

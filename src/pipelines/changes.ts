@@ -134,7 +134,7 @@ function nameIssues({ topic, transforms }: PipelineFields): Issue[] {
       key === topic ? 'the topic' : ENGINE_NAME.test(own) ? 'a table of SQLite' : isAgain ? 'another transform' : null
     return why === null
       ? []
-      : [{ path: `transforms.${own}`, message: `conflicts with the name of ${why}; choose another name` }]
+      : [{ path: `transforms.${own}`, message: `conflicts with the name of ${why}; choose a different name` }]
   })
 }
 

@@ -254,7 +254,7 @@ export const DEFAULTS = {
   status: 'running',
 } as const satisfies Partial<PipelineFields>
 
-/** A pipeline as sent to its Sink object, with secrets in clear text. */
+/** A pipeline as sent to its Sink object, with unencrypted secrets. */
 export const Pipeline = z.object({
   ...PIPELINE_FIELDS,
   id: z.string(),

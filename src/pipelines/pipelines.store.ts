@@ -59,7 +59,7 @@ export class PipelineStore {
 
   /**
    * Returns false and stores nothing if the row is gone or not at revision `from`, or the account or share is
-   * exhausted. The share does not block changes that need no more room than before.
+   * exhausted. The share does not block changes that need no more room than the pipeline already has.
    */
   async update(row: PipelineRow, from: number, share: string | null): Promise<boolean> {
     const { id, account, sealed, revision, updatedMs } = row

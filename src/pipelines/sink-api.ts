@@ -75,7 +75,7 @@ export interface SinkCheck {
 }
 export interface SinkApi {
   /**
-   * Applies a changed record (created, patched, paused, resumed). The secret in clear text is for the object's memory
+   * Applies a changed record (created, patched, paused, resumed). The unencrypted secret is for the object's memory
    * only; `sealed` is for its storage, null if there is no secret.
    */
   apply(request: { v: number; pipeline: Pipeline; sealed: string | null }): Promise<SinkStatus>

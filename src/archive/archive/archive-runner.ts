@@ -21,7 +21,7 @@ const BOOK_RETRY_MS = 5_000
 const DURABLE_MS = 2_000
 
 export interface ArchiveState {
-  /** The last archived block, or the end of a gap with the time of the block before it. */
+  /** The last archived block, or the end of a gap with the time of the block before the gap. */
   readonly last: HeightAndTime | null
   readonly segments: number
   readonly bytes: number
@@ -220,7 +220,7 @@ export function linesOf({ first, last, books, events, payments }: StoredBlocks):
 // Collects all books of a chain from its hubs as checkpoint lines. Invariant: books of one epoch or none; each states
 // its height, because hubs advance during the collection.
 
-/** Maximum characters of all books. An object has memory for them only once. */
+/** Maximum length of all books together, in characters. An object has memory for only one copy of them. */
 const MAX_BOOK_CHARS = 40 * 1024 * 1024
 
 export interface CheckpointBooks {

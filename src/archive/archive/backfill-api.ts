@@ -11,16 +11,22 @@ export interface BackfillRequest {
 
 /** The additions, or the reason for a refusal: the log has archived nothing yet, or the archive is full. */
 export type BackfillResult =
-  /** `next`: blocks from this height on exceeded the segment limit and must be sent again; null: all were stored. */
+  /**
+   * `next`: the blocks starting at this height exceeded the segment limit and must be sent again; null: all were
+   * stored.
+   */
   | { readonly blocks: number; readonly segments: number; readonly bytes: number; readonly next: number | null }
   | { readonly refused: 'empty' }
   | { readonly refused: 'full'; readonly bytes: number; readonly mostBytes: number }
 
-/** Backfill state: all heights from `from` on exist, except the gaps. */
+/** Backfill state: all heights starting at `from` exist, except the gaps. */
 export interface BackfillState {
   /** Null: the archive is empty. */
   readonly from: HeightAndTime | null
-  /** The log archives from here on, so no backfill is accepted; null: not started, and nothing is accepted. */
+  /**
+   * The log archives the heights starting here, so no backfill is accepted for them; null: it has not started, and
+   * nothing is accepted.
+   */
   readonly before: HeightAndTime | null
   /** Below `before`, in order. */
   readonly gaps: readonly CutGap[]

@@ -12,7 +12,10 @@ import { LOG_API_VERSION } from '../../protocol/feed/log-api.ts'
 import { withPayments } from '../../protocol/feed/payments.ts'
 import type { ArchiveLine } from './segment-cutter.ts'
 
-/** Maximum uncompressed body: a few minutes of the real exchange, or one with an hour's funding. */
+/**
+ * Maximum uncompressed size of a body. It has room for a few minutes of the real exchange, or for the payments of an
+ * hour's funding.
+ */
 export const MAX_BACKFILL_BYTES = 20 * 1024 * 1024
 /** Maximum height range of a body, since all heights in between are examined. */
 export const MAX_BACKFILL_SPAN = 100_000

@@ -1,5 +1,6 @@
 // Writes backfilled segments below the start of the log's archive. Invariants: objects are written before rows; the
-// rows of a body, the gaps around them and the request to file them are written together or not at all.
+// rows of one request body, the gaps around them and the request to build files from them are written together or not
+// at all.
 
 import type { HeightAndTime } from '../../protocol/feed/durable-api.ts'
 import { segmentKey } from './archive-keys.ts'

@@ -33,7 +33,8 @@ export async function sha256Of(body: Uint8Array): Promise<string> {
 }
 
 /**
- * Yields lines one by one. The whole text is in memory: reading the stream in small chunks takes three times as long.
+ * Yields lines one by one. The whole text is in memory, because reading the stream in small chunks takes three times as
+ * long.
  */
 export async function* unpack(body: Uint8Array): AsyncGenerator<string> {
   const stream = new Blob([body]).stream().pipeThrough(new DecompressionStream('gzip'))

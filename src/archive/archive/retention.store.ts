@@ -1,5 +1,5 @@
-// Removes old archive data by its rows. Invariants: one turn removes at most 64 objects; the plan and the removal use
-// the same rules.
+// Removes old archive data that its D1 rows list. Invariants: one turn removes at most 64 objects; the plan and the
+// removal use the same rules.
 
 import { oneRow } from '../../core/d1.store.ts'
 import { checkpointKey, type LineKind, segmentKey } from './archive-keys.ts'
@@ -16,9 +16,9 @@ import {
   type RetentionPlan,
 } from './retention.ts'
 
-/** Trim below the limit, so that not every minute removes something. */
+/** Data is trimmed to this share of the limit, so that not every run has something to remove. */
 const TRIM_RATIO = 0.98
-/** Objects per turn, by kind. */
+/** Maximum objects that one turn removes, by kind. */
 const SEGMENTS_PER_TURN = 24
 const CHECKPOINTS_PER_TURN = 16
 const OBJECTS_PER_TURN = 2 * SEGMENTS_PER_TURN + CHECKPOINTS_PER_TURN
@@ -88,7 +88,7 @@ export class Retention {
     return this.#sums()
   }
 
-  /** Everything that turns would remove by age. */
+  /** Everything that turns would remove because of its age. */
   async plan(kept: RetentionLimits, { nowMs, newestMs }: RetentionClock): Promise<RetentionPlan> {
     const { days } = kept
     const from = (product: keyof RetentionDays) => cutoffMs(days[product], nowMs, newestMs) ?? Number.MIN_SAFE_INTEGER

@@ -4,9 +4,9 @@
 
 import { MINUTE_MS } from '../../core/time.ts'
 
-/** Maximum characters of a segment's lines. */
+/** Maximum length of a segment's lines, in characters. */
 const MAX_CHARS = 32 * 1024 * 1024
-/** Maximum blocks, in case block times stand still. */
+/** Maximum blocks, in case block times do not advance. */
 const MAX_BLOCKS = 4_096
 
 export interface ArchiveLine {

@@ -1,5 +1,5 @@
-// Signed links to files, which give access without a key until they expire. Pure: text to sign and parsing; the
-// signature is in core/signature.client.ts.
+// Signed links to files, which give access without a key until they expire. Pure: builds the string to sign and parses
+// links; the signature is in core/signature.client.ts.
 
 export const LINK_MS = 60 * 60_000
 
@@ -10,7 +10,7 @@ export interface FileLink {
   readonly expires: number
 }
 
-/** Unique prefix among all texts signed with this secret. */
+/** Prefix that is unique among all strings signed with this secret. */
 export function signedText({ chain, key, expires }: FileLink): string {
   return `weir file link\n${chain}\n${key}\n${expires}`
 }

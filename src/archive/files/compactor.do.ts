@@ -1,6 +1,6 @@
-// Compactor: builds files from the archive, one object per chain. A thin shell around compaction.store.ts, woken by the
-// Archiver after each segment. It stores only its alarm; progress is in D1. Invariant: live traffic never waits for it,
-// and failures are retried.
+// Compactor: builds files from the archive, one object per chain. A thin shell around compaction.store.ts, triggered by
+// the Archiver after each segment. It stores only its alarm; progress is in D1. Invariant: live traffic never waits for
+// it, and failures are retried.
 
 import { DurableObject } from 'cloudflare:workers'
 import { backoffMs } from '../../core/backoff.ts'

@@ -1,5 +1,5 @@
-// Rows of heights that no file has, or whose fills alone are known. Invariant: two adjacent live files touch or have
-// one gap row between them; a gap without any data has the times that enclose its blocks.
+// Rows for heights that no file has, or of which only the fills are known. Invariant: two adjacent live files touch or
+// have one gap row between them; a gap without any data has the times that enclose its blocks.
 
 import { batchOf } from '../../core/d1.store.ts'
 import type { ArchiveStorage } from '../archive/archive-writer.store.ts'

@@ -1,4 +1,5 @@
-// Object names of files. Invariant: names of a level sort by height, and a name always has the same content.
+// Object names of files. Invariants: the names within a level sort by height; the object of a given name always has the
+// same content.
 
 import { dayOf, padded } from '../archive/archive-keys.ts'
 import { type FileSpan, LEVELS, type Level } from './levels.ts'

@@ -28,7 +28,7 @@ import type { PagePosition, SourceFile } from './page-source.ts'
 import { concatPages, type IndexEntry } from './page-writer.ts'
 import type { Table } from './table.ts'
 
-/** D1 accepts texts of up to 2 MB. */
+/** D1 accepts strings of up to 2 MB. */
 const MAX_TEXT_CHARS = 500_000
 
 type State = 'open' | 'live'

@@ -18,7 +18,7 @@ export interface SummedPayment extends Payment {
   readonly sum: string
 }
 
-/** One payment per coin and block; null if a block has only fills, or an amount is invalid. */
+/** One payment per coin per block; null if a block has only fills, or an amount is invalid. */
 export function paymentsIn(blocks: readonly BlockEvents[]): Payment[] | null {
   const isKnown = ({ only, funding = [] }: BlockEvents) =>
     only === undefined && funding.every(({ perUnit }) => DECIMAL.test(perUnit))

@@ -7,7 +7,7 @@ import type { FundingSpan, SpanFunding } from '../funding-spans.ts'
 import { addSums, type Payment, paidBetween } from './funding-sums.ts'
 import type { FileSpan } from './levels.ts'
 
-/** Rows per statement: D1 accepts texts of up to 2 MB. */
+/** Rows per statement. D1 accepts strings of up to 2 MB. */
 const ROWS_PER_STATEMENT = 5_000
 
 /** Rows of a minute's funding: that it is known, and its sums. */

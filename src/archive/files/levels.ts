@@ -26,7 +26,7 @@ export function isSameHour(a: { readonly firstMs: number }, b: { readonly firstM
 export const MAX_GROUP = 128
 /** Buckets per index: a row per key would be a million a day. */
 const BUCKETS: Readonly<Record<BucketLevel, number>> = { 0: 128, 1: 1_024 }
-/** Maximum characters of a file, which is built in memory. */
+/** Maximum length of a file, in characters. Files are built in memory. */
 const SLICE_CHARS = 4 * 1024 * 1024
 
 export interface FileSpan {

@@ -4,9 +4,9 @@
 import { encodePage, mergeSpans, type PageHead, type PageSpan } from './page.ts'
 import { headOf } from './rows.ts'
 
-/** Maximum characters of a page: about 180 fills, or 12 KB of gzip. */
+/** Maximum length of a page, in characters: about 180 fills, or 12 KB after gzip. */
 const PAGE_CHARS = 64 * 1024
-/** Maximum bytes of an index entry: about 2,000 fills, read at once. */
+/** Maximum size of what an index entry covers, in bytes: about 2,000 fills, which are read at once. */
 const ENTRY_BYTES = 128 * 1024
 
 /** Short pages are concatenated: 60,000 separate arrays would double the memory. */

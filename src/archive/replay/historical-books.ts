@@ -10,7 +10,7 @@ import type { BookSnapshot } from '../../protocol/hub/hub-api.ts'
 import type { CoinFragment } from '../../protocol/hub/hub-link.ts'
 import type { ArchivedBook, ArchivedCheckpoint } from '../archive/archive-read.ts'
 
-/** Why no book is known from here on. */
+/** Why no book is known from here onward. */
 export type BooksLoss =
   /** Blocks `from` to `to` are missing. */
   | { readonly kind: 'gap'; readonly from: number; readonly to: number }

@@ -123,7 +123,9 @@ function pull(x: Exchange, { orders }: Crowd, slot: number): void {
   x.block.crowd.orderStatuses.push(statusText(order, x.block.time, 'canceled', null))
 }
 
-/** A rejected post-only order: most of what the real exchange gets, and mostly for its first market. */
+/**
+ * A rejected post-only order. The real exchange gets more of these than of anything else, mostly for its first market.
+ */
 function rejectOrder(x: Exchange, crowd: Crowd, { wallets }: CrowdScale): void {
   const { rng } = crowd
   const market = rng.chance(600_000) ? marketAt(0) : someMarket(crowd)

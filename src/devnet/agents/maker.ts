@@ -19,7 +19,7 @@ interface Plan {
   readonly width: number
   /** Chance per side and block of renewing an order, in millionths. */
   readonly renewPpm: number
-  /** Most orders per side placed or canceled in one block. */
+  /** Maximum orders per side placed or canceled in one block. */
   readonly pace: number
 }
 

@@ -4,7 +4,7 @@ import * as z from 'zod'
 import { EvmBlocks, GAS_PRICE, hex, type Origin, word } from './blocks.ts'
 import { CHAIN_ID, DECIMALS, SYMBOL, TOKEN } from './token.ts'
 
-/** Most blocks per request. */
+/** Maximum blocks per request. */
 const MAX_RANGE_BLOCKS = 10_000
 const MAX_FEE_BLOCKS = 1_024
 

@@ -1,6 +1,7 @@
-// The crowd's resting orders: hundreds of thousands, so they are numbers in columns, not objects. An order is a slot of
-// the columns. Each side of a market lists its slots in order, the first to trade LAST, as in OrderBook. Invariant:
-// along a side, prices improve (bids rise, asks fall), and at one price later orders come before earlier ones.
+// The crowd's resting orders. There are hundreds of thousands, so they are numbers in columns, not objects. An order is
+// a slot of the columns. Each side of a market lists its slots in order, the first to trade LAST, as in OrderBook.
+// Invariant: along a side, prices improve (bids rise, asks fall), and at one price later orders come before earlier
+// ones.
 
 import type { Side } from './order.ts'
 
@@ -62,7 +63,7 @@ export class CrowdOrders {
     return slot
   }
 
-  /** Like add(), but unsorted: call sort() after the last one. */
+  /** Like add(), but unsorted. Call sort() after the last order. */
   append(book: number, px: number, sz: number, origSz: number, oid: number, timeMs: number, owner: number): number {
     const slot = this.#free.pop() ?? this.#used++
     if (slot === this.px.length) this.#grow()

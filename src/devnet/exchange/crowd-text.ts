@@ -1,6 +1,6 @@
-// The crowd's orders and events in the node's format, written straight as text: hundreds per block are too many for
-// objects. Invariant: the text equals JSON.stringify of the same order or event (frontendOrder, NodeBookDiff,
-// NodeOrderStatus).
+// The crowd's orders and events in the node's format, written directly as strings, because hundreds per block are too
+// many for objects. Invariant: the string equals JSON.stringify of the same order or event (frontendOrder,
+// NodeBookDiff, NodeOrderStatus).
 
 import type { CrowdOrders } from './crowd-orders.ts'
 import { decimalText } from './fixed-point.ts'

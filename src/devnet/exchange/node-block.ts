@@ -97,7 +97,7 @@ export interface DevnetBlock {
   readonly rawDiffs: NodeBookDiff[]
   readonly miscEvents: NodeMiscEvent[]
   readonly twapStatuses: NodeTwapStatus[]
-  /** Events of the crowd as text, after all others of their stream. */
+  /** Events of the crowd as strings. They follow all other events of their stream. */
   readonly crowd: { readonly orderStatuses: string[]; readonly rawDiffs: string[] }
   readonly changed: ReadonlySet<string>
 }

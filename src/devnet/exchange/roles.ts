@@ -26,7 +26,7 @@ export const TWAPPERS = range(57, 3)
 /** Leads the backstop vault, which is the first vault. */
 export const VAULT_LEADER = 60
 export const WALLETS = 61
-/** Most vaults, which limits the number of wallets. */
+/** Maximum number of vaults, which limits the number of wallets. */
 export const MAX_VAULTS = 6
 
 /** How a wallet's balances are unified: makers keep perp and spot separate; arbitrageurs have them joined. */

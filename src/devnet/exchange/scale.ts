@@ -53,7 +53,7 @@ export interface Scale {
   /** Chance per block, in millionths, of a taker's order: by market id for the first, then for every other market. */
   readonly takersPpm: readonly number[]
   readonly otherTakersPpm: number
-  /** Chance per block and market, in millionths, that a burst starts and that the price jumps. */
+  /** Chances per block per market, in millionths: that a burst starts, and that the price jumps. */
   readonly burstPpm: number
   readonly jumpPpm: number
   /** Rows of history kept per wallet. */

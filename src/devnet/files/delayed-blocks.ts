@@ -6,7 +6,7 @@ import type { DevnetBlock } from '../exchange/node-block.ts'
 import { Prng, seedState } from '../exchange/prng.ts'
 import { type Quantiles, quantile } from '../exchange/scale.ts'
 
-/** Most blocks that can be written again. */
+/** Maximum blocks that can be written again. */
 export const MAX_REWRITTEN = 20
 
 const ns = (ms: number) => BigInt(Math.round(ms * 1e6))

@@ -206,7 +206,7 @@ function* fileLinesBackward(path: string): Generator<string> {
   if (rest.length > 0) yield rest.toString().trimEnd()
 }
 
-/** The line feed before the last line; one that ends the text belongs to that line. */
+/** Position of the line feed before the last line. A line feed at the very end belongs to the last line. */
 function lastBreak(text: Buffer): number {
   return text.length < 2 ? -1 : text.lastIndexOf(LINE_FEED, text.length - 2)
 }

@@ -13,7 +13,7 @@ import {
 import { INACTIVE_PXS } from './listing.ts'
 import { walletOf } from './wallet.ts'
 
-/** Most rows per response: of fills, and of funding and ledger. */
+/** Maximum rows per response, for fills, and for funding and ledger updates. */
 const MAX_ROWS = 2_000
 const MAX_UPDATES = 500
 

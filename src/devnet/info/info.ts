@@ -1,6 +1,6 @@
-// POST /info, with the public server's statuses and texts. Requests are parsed by Weir's own query schemas. Types that
-// Weir computes are answered from the exchange's state. The others return the example of their query, adapted to the
-// exchange's clock and wallets and to related responses.
+// POST /info, with the public server's statuses and messages. Requests are parsed by Weir's own query schemas. Types
+// that Weir computes are answered from the exchange's state. The others return the example of their query, adapted to
+// the exchange's clock and wallets and to related responses.
 
 import { queryOf } from '../../info/queries/catalogue.ts'
 import { upstreamTypesOf } from '../../info/query.ts'
@@ -16,7 +16,7 @@ import { spotMeta, TRADED_OUTCOME } from './listing.ts'
 import { atCap, MARKET_HANDLERS, metaAndContexts, spotMetaAndContexts } from './markets.ts'
 import { openOrdersOnDex, perpState, spotState, twapsOf, WALLET_HANDLERS, walletOf } from './wallet.ts'
 
-/** `body`: a value for JSON.stringify. `text`: the plain text of an error. */
+/** `body`: a value for JSON.stringify. `text`: an error as plain text. */
 export type InfoResponse =
   | { readonly status: 200 | 500; readonly body: unknown }
   | { readonly status: 400 | 413 | 415 | 422; readonly text: string }

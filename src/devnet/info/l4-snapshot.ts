@@ -1,5 +1,5 @@
 // The content of the node's snapshot file: every resting order of every coin at one height, hundreds of megabytes on a
-// large exchange. Mutable state is copied first, in milliseconds; the text follows in pieces.
+// large exchange. Mutable state is copied first, within milliseconds; the JSON follows in pieces.
 
 import { sideOf } from '../exchange/crowd-orders.ts'
 import { crowdOrderAt, orderText } from '../exchange/crowd-text.ts'
@@ -7,7 +7,7 @@ import type { Exchange } from '../exchange/exchange.ts'
 import { frontendOrder, type Side } from '../exchange/order.ts'
 import { INACTIVE_PXS } from './listing.ts'
 
-/** Orders per piece: a few milliseconds of work. */
+/** Orders per piece, which take a few milliseconds. */
 const PIECE = 2_000
 
 interface Line {

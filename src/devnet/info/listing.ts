@@ -107,7 +107,7 @@ export function outcomeMeta(example: Example) {
     questions: [
       {
         ...example.questions[0],
-        name: 'Where BTC stands in 2028',
+        name: 'The price of BTC in 2028',
         description: 'class:priceBuckets|underlying:BTC|expiry:20280101-0000',
         fallbackOutcome: INACTIVE_OUTCOME,
         namedOutcomes: [...settled, TRADED_OUTCOME],

@@ -48,14 +48,14 @@ export class FollowedOrders {
     this.#isFollowing = false
   }
 
-  /** The blocks from now on continue the orders. */
+  /** From now on, blocks continue the orders. */
   follow(epoch: string | null): void {
     this.#isFollowing = this.#orders !== null
     this.#current = { ...this.#current, epoch }
   }
 
   /**
-   * Takes a part of a snapshot. Returns `complete` with the last one, `invalid` when the snapshot must be requested
+   * Accepts a part of a snapshot. Returns `complete` after the last part, `invalid` when the snapshot must be requested
    * again.
    */
   onPart({ height, time, part, parts, bids, asks }: SeedPart): 'more' | 'complete' | 'invalid' {

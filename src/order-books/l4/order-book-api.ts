@@ -11,7 +11,7 @@ export interface OrderBookApi {
    */
   ready(atLeast: number): Promise<{ readonly v: number; readonly ready: boolean }>
   /**
-   * Prepares the text of the book, or reuses a recent one. Null when there is none at or above the height, or too many
+   * Prepares the book as a string, or reuses a recent one. Null when there is none at or above the height, or too many
    * others are being read.
    */
   snapshot(atLeast: number): Promise<OrdersSnapshot | null>

@@ -6,7 +6,7 @@ import type { Coin } from '../../core/coin.ts'
 import { compareDecimals } from '../../core/decimal.ts'
 import type { Address } from '../../protocol/feed/block.ts'
 
-/** A resting order as clients see it, in this order of keys. */
+/** A resting order as clients see it. Its JSON keys have this order. */
 export interface L4Order {
   readonly user: Address
   readonly coin: Coin
@@ -94,7 +94,7 @@ export class RestingOrders {
   #resize(oid: number, from: string, to: string): boolean {
     const order = this.#byOid.get(oid)
     if (!order || (order.sz !== from && compareDecimals(order.sz, from) !== 0)) return false
-    // Everything before the size is the server's own text, so a client's text cannot match.
+    // The server itself writes everything before the size, so a string from a client cannot match.
     const at = order.text.indexOf(SIZE) + SIZE.length
     order.text = order.text.slice(0, at) + to + order.text.slice(at + order.sz.length)
     order.sz = to

@@ -12,7 +12,7 @@ import type { AttemptResult, Batch } from './batch.ts'
 import { attemptResult, basicAuth, excerpt, type HttpResult, sendRequest } from './http.client.ts'
 import { CLICKHOUSE, missingDdl, missingTableMessage, tableColumns } from './table-ddl.ts'
 
-/** Column types by name, without columns that cannot be written. */
+/** Column types by name. Columns that cannot be written are left out. */
 export type TableColumns = ReadonlyMap<string, string>
 
 const WRAPS = /^(?:(?:LowCardinality|Nullable)\()+/
@@ -50,14 +50,14 @@ function cellOf(value: unknown, type: string): string | null {
 export type ClickHouseConfig = Extract<DestinationConfig, { type: 'clickhouse' }>
 
 export interface ClickHouseTable {
-  /** Empty: the table does not exist or the user may not see it. */
+  /** Empty if the table does not exist or the user may not see it. */
   readonly columns: TableColumns
   readonly settings: ReadonlySet<string>
 }
 
 const CACHE_MS = 60_000
 const MAX_TABLES = 16
-/** Name and type of each column; settings have an empty type. */
+/** Name and type of each column. Settings are listed too, with an empty type. */
 const ColumnsResponse = z.object({ data: z.array(z.tuple([z.string(), z.string()])) })
 
 export class ClickHouseTables {
@@ -77,7 +77,7 @@ export class ClickHouseTables {
     return table
   }
 
-  /** Forgets a table that may have changed. */
+  /** Removes a table that may have changed from the cache. */
   forget(config: ClickHouseConfig): void {
     this.#cache.delete(JSON.stringify(config))
   }
@@ -113,12 +113,12 @@ async function queryTable(config: ClickHouseConfig, settings: readonly string[],
   return { columns, settings: new Set(found.filter(([, type]) => type === '').map(([name]) => name)) }
 }
 
-/** Safe without escaping: names of records consist of letters, digits, "_" and "."; setting names are constants. */
+/** No escaping is needed: names in records consist of letters, digits, "_" and "."; setting names are constants. */
 const quotedText = (name: string) => `'${name}'`
 
 /**
- * Sent only to servers that know them. They make a success response mean that every row was stored, whatever the user's
- * profile says.
+ * These settings are sent only to servers that know them. With them, a success response means that every row was
+ * stored, whatever the user's profile says.
  */
 const SETTINGS = {
   async_insert: '0',

@@ -37,7 +37,7 @@ const CLOSE_MS = 2_000
 const DEFAULT_PORT = 5432
 /** Maximum rows of one response: column names, or a count. */
 const MAX_ROWS = 2_000
-/** Maximum bytes of a session. A table has at most 1,600 columns. */
+/** Maximum size of a session, in bytes. A table has at most 1,600 columns. */
 const MAX_RECEIVED_BYTES = 1024 * 1024
 const TLS_ACCEPTED = 'S'.charCodeAt(0)
 /** Column that identifies a row. */
@@ -262,7 +262,7 @@ const MAX_AUTH_REQUESTS = 4
 
 const encoder = new TextEncoder()
 
-/** Authenticates with SCRAM-SHA-256, or on encrypted connections also with MD5 or a clear-text password. */
+/** Authenticates with SCRAM-SHA-256. On encrypted connections, MD5 and a clear-text password are also possible. */
 class Login {
   readonly #user: string
   readonly #secret: string

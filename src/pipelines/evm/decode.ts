@@ -20,7 +20,7 @@ interface KnownEvent {
 type Hex = `0x${string}`
 type Abi = readonly [Parameters<typeof toEventSignature>[0] & { readonly type: 'event' }]
 
-/** Maximum characters of `data`: many pointers in it may refer to the same value. */
+/** Maximum length of the decoded `data`, in characters: many pointers in it may refer to the same value. */
 const MAX_DATA_CHARS = 65_536
 const MAX_ARGS_BYTES = 60_000
 

@@ -146,7 +146,7 @@ export class BatchSender {
     }
   }
 
-  /** The operator's Hyperdrive of this name, or why it may not be used. */
+  /** The operator's Hyperdrive with this name, or the reason it may not be used. */
   #hyperdrive(name: string, account: AccountId): Result<PostgresServer, string> {
     if (!this.#settings.PIPELINE_HYPERDRIVE[name]?.includes(account))
       return err(

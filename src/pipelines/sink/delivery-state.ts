@@ -21,7 +21,7 @@ export interface BatchInFlight {
   /** Attempts started. */
   readonly attempts: number
   readonly nextTryMs: number
-  /** Height from which order statuses were known; null: the topic does not use them. */
+  /** First height whose order statuses were known; null: the topic does not use them. */
   readonly ordersFrom: number | null
 }
 
@@ -31,7 +31,7 @@ export interface Usage {
   readonly spent: MicroCredits
 }
 
-/** Totals up to which a key other than the current payer owes. */
+/** Totals up to which a key that is not the current payer owes. */
 interface Debt extends Usage {
   readonly by: KeyHash
 }
@@ -39,11 +39,11 @@ interface Debt extends Usage {
 export interface BillingState extends Usage {
   /** The part of `spent` that has been reported to the meter. */
   readonly told: MicroCredits
-  /** Unpaid: when to ask the meter again. Null: not unpaid. */
+  /** When to ask the meter again while the account cannot pay; null: it can pay. */
   readonly askAtMs: number | null
   /** Billed rows of the next batch, if they cost more than the balance. */
   readonly needs?: number
-  /** Unreported debts in order. Everything above the last belongs to the current payer. */
+  /** Unreported debts in order. Everything above the last one is owed by the current payer. */
   readonly debts?: readonly Debt[]
   /** The paying key is revoked or expired: delivery is paused. */
   readonly ended?: { readonly atMs: number; readonly words: string }
@@ -63,7 +63,7 @@ export interface DeliveryState {
   readonly deadLetters: number
   /** Dead letters are being sent again. */
   readonly isRedelivering: boolean
-  /** Key of a dead letter that was delivered and counted but may still be stored. */
+  /** Key of a dead letter that was delivered and counted, but may still be in storage. */
   readonly arrivedLetter: string | null
   readonly owed: BillingState
   /** Delivery has stopped after the last failed attempt. */
@@ -130,7 +130,7 @@ export function pendingDebts({ rows, spent, told, debts = [] }: BillingState, by
   return [...debts, { by, rows, spent }].filter((debt, at, all) => debt.spent > Math.max(told, all[at - 1]?.spent ?? 0))
 }
 
-/** Assigns the amount owed so far to `by`, because another key pays from now on. */
+/** Assigns the amount owed so far to the key `by`, because a different key pays from now on. */
 export function transferDebt(owed: BillingState, by: KeyHash): BillingState {
   const { rows, spent, told, debts = [] } = owed
   const isClear = spent <= Math.max(told, debts.at(-1)?.spent ?? 0)
@@ -174,7 +174,7 @@ export function finalBills(pipeline: BilledPipeline, owed: BillingState): readon
   return pendingDebts(owed, pipeline.payer).map((debt) => billOf({ ...pipeline, payer: keyHashOf('') }, debt, debt.by))
 }
 
-/** Settings that the owner's record implies. */
+/** Settings derived from the owner's record. */
 export interface DesiredState {
   readonly isRunning: boolean
   readonly onFailure: 'pause' | 'dead_letter'
@@ -193,7 +193,7 @@ export type BatchRows = Pick<AssembledBatch, 'from' | 'to' | 'rows' | 'texts'>
 /** Whether the payer can pay for this many rows. */
 export type CanAfford = (countedRows: number) => Promise<boolean>
 
-/** A delivered dead letter. `rows`: before transforms. */
+/** A delivered dead letter. `rows`: number of rows before transforms. */
 interface RedeliveredLetter extends DeliverySuccess {
   readonly key: string
   readonly from: number
@@ -212,7 +212,7 @@ export interface Payer {
 
 export interface DeliveryPorts {
   nowMs(): number
-  /** Uniform in [0, 1). */
+  /** A random number, uniform in [0, 1). */
   random(): number
   /** Price of a row; 0: free. */
   readonly rowMicro: MicroCredits
@@ -222,7 +222,7 @@ export interface DeliveryPorts {
    * reserved against other pipelines. Rejects if the meter does not respond.
    */
   settle(sums: Usage, by: KeyHash, hold: MicroCredits): Promise<MeterResponse>
-  /** Start and end of the pipeline by its record; null: not known yet. */
+  /** Start and end of the pipeline according to its record; null: not known yet. */
   begin(): Promise<ReaderState | null>
   end(): Promise<EndPosition | null | 'undecided'>
   /** Throws FatalPipelineError if the record cannot run. `flight`: the range to read again. */
@@ -254,7 +254,7 @@ export interface DeliveryPorts {
   }): void
 }
 
-/** Also the limit of a log line. */
+/** Maximum length of an error message and of a log line. */
 export const MAX_MESSAGE_CHARS = 2_000
 
 /** Message of an error, safe to show to the owner. */

@@ -70,7 +70,7 @@ export class Delivery {
   /** The batch in flight. */
   #batch: AssembledBatch | null = null
   #isSending = false
-  /** Counts configuration changes that affect rows, and restarts. */
+  /** Number of restarts and of configuration changes that affect rows. */
   #definitions = 0
   #restarts = 0
   #unsavedBlocks = 0
@@ -80,7 +80,7 @@ export class Delivery {
   #isUnsent = false
   /** Key of the last dead letter that failed. */
   #failedLetterKey: string | null = null
-  /** Live rows come before the next dead letter. */
+  /** True if live rows come before the next dead letter. */
   #isLiveNext = false
   /** Reading waits until this time, so that rows accumulate. */
   #readAtMs = 0
@@ -163,12 +163,12 @@ export class Delivery {
     this.#save({ owed: this.#billingWith(countedRows, by) })
   }
 
-  /** Another key pays from now on; the amount owed so far stays with the previous key. */
+  /** Changes the paying key. The amount owed so far stays with the previous key. */
   changePayer(before: KeyHash): void {
     this.#save({ owed: transferDebt(this.#state.owed, before) })
   }
 
-  /** Whether this key can pay for rows outside a batch; null: it can, otherwise the reason. */
+  /** Why this key cannot pay for rows outside a batch; null: it can. */
   async refusal(by: Payer = this.#ports.payer(), countedRows = 1): Promise<string | null> {
     const { rowMicro } = this.#ports
     if (rowMicro === 0) return null
@@ -211,13 +211,13 @@ export class Delivery {
     const { isFailed, isFinished, flight } = this.#state
     if (isFailed || isFinished) return null
     const waitMs = (flight?.nextTryMs ?? 0) - this.#ports.nowMs()
-    // A longer wait means that the clock went back.
+    // A longer wait means that the clock was set back.
     if (waitMs > 0 && waitMs <= MAX_RETRY_AFTER_MS) return waitMs
     const nextMs = this.#batch === null ? await this.#read() : null
     if (nextMs !== null) return nextMs
-    // Paused meanwhile, with no batch in flight.
+    // The pipeline was paused in the meantime, with no batch in flight.
     if (!this.#desired.isRunning) return null
-    // Not an attempt at the destination: only the gateway may be unavailable.
+    // This is not an attempt at the destination: perhaps only the gateway is unavailable.
     await this.#ports.ready()
     if (!this.#desired.isRunning) return null
     const taken = this.#batch
@@ -228,7 +228,7 @@ export class Delivery {
   /** Reads the next batch. Null: a batch is ready to send; otherwise the delay. */
   async #read(): Promise<number | null> {
     const gatherMs = this.#readAtMs - this.#ports.nowMs()
-    // Dead letters do not wait for rows to accumulate, and nothing waits after the clock went back.
+    // Dead letters do not wait for rows to accumulate, and nothing waits after the clock was set back.
     if (gatherMs > 0 && gatherMs <= this.#desired.gatherMs) return this.#state.isRedelivering ? 0 : gatherMs
     const definitions = this.#definitions
     const at = this.#state.at ?? (await this.#ports.begin())
@@ -249,12 +249,12 @@ export class Delivery {
     const { ordersFrom } = assembler
     this.#batch = taken
     this.#isUnsent = flight === null
-    // Stored at its first attempt: until then it may be read again, or cut.
+    // The range is stored at the first attempt. Until then, the batch may be read again, or cut.
     this.#state = { ...this.#state, flight: flight ?? { from, to, attempts: 0, nextTryMs: 0, ordersFrom } }
     return null
   }
 
-  /** Skips blocks without rows. */
+  /** Skips blocks that have no rows. */
   #skipEmpty(taken: AssembledBatch): number | null {
     if (taken.to < taken.from) {
       this.#save({ isFinished: true, ...this.#withoutError() })
@@ -277,12 +277,12 @@ export class Delivery {
       return this.#giveUp(taken, flight, this.#state.lastError?.words ?? 'The last attempt was interrupted')
     const attempts = flight.attempts + 1
     const nextTryMs = this.#ports.nowMs() + backoffMs(RETRY, flight.attempts, this.#ports.random())
-    // Counted before it runs, so that an attempt interrupted by a restart counts.
+    // The attempt is counted before it runs, so that one interrupted by a restart counts too.
     this.#save({ flight: { ...flight, attempts, nextTryMs } })
     const payer = this.#payer
     const outcome = await this.#whileSending(payer, (affords) => this.#ports.send(taken, affords))
     const isAsRead = definitions === this.#definitions
-    // The pipeline was restarted: only bill what arrived.
+    // The pipeline was restarted, so only bill what arrived.
     if (begins !== this.#restarts) {
       if (outcome.ok) this.chargeRows(outcome.billedRows, payer)
       return 0
@@ -337,7 +337,7 @@ export class Delivery {
     }
     const begins = this.#restarts
     const definitions = this.#definitions
-    // No more attempts from here on, or the batch could arrive and also be a dead letter.
+    // Make no more attempts after this, or the batch could arrive and also become a dead letter.
     this.#save({ flight: { ...flight, attempts: MAX_ATTEMPTS, nextTryMs: 0 } })
     await this.#ports.putDeadLetter(taken)
     const deadLetters = this.#state.deadLetters + 1
@@ -470,7 +470,7 @@ export class Delivery {
     const nowMs = this.#ports.nowMs()
     const { owed } = this.#state
     const waitMs = (owed.askAtMs ?? 0) - nowMs
-    // Here and below, a longer wait means that the clock went back.
+    // Here and below, a longer wait means that the clock was set back.
     if (owed.askAtMs !== null) return waitMs <= 0 || waitMs > UNPAID_RETRY_MS
     const sinceMs = Math.abs(nowMs - this.#settledMs)
     if (this.#isMeterDown) return sinceMs >= REPORT_EVERY_MS
@@ -478,7 +478,7 @@ export class Delivery {
     return unreported(owed) > 0 && isReportDue(unreported(owed), sinceMs, this.#meter.available)
   }
 
-  /** The balance does not cover the cheapest possible next batch. */
+  /** True if the balance does not cover the cheapest possible next batch. */
   get #isShort(): boolean {
     return this.#meter !== null && this.#meter.available < this.#minimumCost(this.#state.owed)
   }

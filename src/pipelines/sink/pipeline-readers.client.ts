@@ -133,7 +133,7 @@ function walletsOf({ definition, interest }: TopicSelection): readonly string[] 
 export class EvmReader implements PipelineReader {
   readonly #chains: readonly RpcChain[]
   readonly #background: (work: Promise<unknown>) => void
-  /** The last chain that was read; another chain replaces it. */
+  /** The chain that was read last; a different chain replaces it. */
   #open: EvmChain | null = null
 
   constructor(chains: readonly RpcChain[], background: (work: Promise<unknown>) => void) {

@@ -1,6 +1,6 @@
 // The pipeline record of a Sink, and which parts of a delivery a change affects. Invariants: the stored record contains
 // no clear secret; only the gateway decrypts it, on first use; the clear secret stays in memory, together with the
-// sealed text it belongs to.
+// encrypted value it belongs to.
 
 import { orReject } from '../../core/deadline.ts'
 import { after } from '../../core/timers.client.ts'

@@ -32,7 +32,7 @@ import { changeMessage, changesOf, desiredStateOf, SinkRecord } from './sink-rec
 import { SinkSettings } from './sink-settings.ts'
 import { endOf, startOf } from './source.ts'
 
-/** Restarts a turn that vanished, for example with its machine. */
+/** After this time, a turn that was lost, for example with its machine, is started again. */
 const GUARD_MS = 15_000
 /** Maximum time of consecutive turns within one alarm. */
 const ALARM_MS = 10_000
@@ -44,7 +44,7 @@ const BILL_RETRY_MS = 60_000
 const MAX_LOG_LINES = 500
 /** A batch that takes longer to read is read again. */
 const READ_TIMEOUT_MS = 60_000
-/** Longer than any destination timeout, or the bucket's. */
+/** Longer than the timeout of any destination and of the bucket. */
 const SEND_TIMEOUT_MS = 120_000
 const METER_TIMEOUT_MS = 5_000
 
@@ -107,7 +107,7 @@ export class Sink extends DurableObject<Cloudflare.Env> implements SinkApi {
       random: Math.random,
       rowMicro: this.#settings.PIPELINE_ROW_CREDITS,
       payer: () => ({ hash: this.#existing.payer, name: this.#existing.payer_name }),
-      // Wait for storage: the meter and the bucket must not know more than this object after a crash.
+      // Wait for storage: after a crash, the meter and the bucket must not know more than this object does.
       settle: (sums, by, hold) => storage.sync().then(() => settle(this.env, billOf(this.#existing, sums, by, hold))),
       removeDeadLetter: (key) => storage.sync().then(() => this.#sender.deadLetters(this.#existing.id)?.remove(key)),
       begin: async () => {
@@ -171,7 +171,7 @@ export class Sink extends DurableObject<Cloudflare.Env> implements SinkApi {
 
   async apply({ pipeline, sealed }: Parameters<SinkApi['apply']>[0]): Promise<SinkStatus> {
     const before = this.#record.stored
-    // Ignore known revisions and deleted pipelines.
+    // Ignore revisions that are already known, and deleted pipelines.
     const isKnown = before !== null && pipeline.revision <= before.revision
     if (isKnown || this.#store.dropped !== null) return this.status()
     const kept = this.#record.store(pipeline, sealed)
@@ -334,7 +334,7 @@ export class Sink extends DurableObject<Cloudflare.Env> implements SinkApi {
   }
 }
 
-/** Rejects without a response, whether or not the bill arrived: it may be sent again. */
+/** Rejects if there is no response, whether or not the bill arrived. The bill may be sent again. */
 function settle(env: Cloudflare.Env, { account, report }: Bill): Promise<PipelineResponse> {
   // A restarted object rejects only the first call.
   const send = () => meterOf(env, account).settlePipeline(report)

@@ -40,7 +40,7 @@ export const isBeyond = (
   { height, time }: { readonly height: number; readonly time: number },
 ) => end !== null && ('height' in end ? height > end.height : time > end.timeMs)
 
-/** Start at a height, at the first block of a time or later, or at the first available block. */
+/** Where to start: at a height, at the first block at or after a time, or at the first available block. */
 export type StartPosition = { readonly height: number } | { readonly timeMs: number } | { readonly first: true }
 
 export type SourceItem =
@@ -53,7 +53,7 @@ export interface KnownOrders {
   readonly ordersFrom: number
 }
 
-/** The block before the first one to read. */
+/** The last block before those to read. */
 export interface ReadBlock extends HeightAndTime {
   /** Epoch of its books. */
   readonly epoch: string | null
@@ -62,9 +62,9 @@ export interface ReadBlock extends HeightAndTime {
 export interface SourcePorts {
   /** Null: no archive, or it does not cover the topic. */
   readonly archive: Pick<ArchiveReader, 'segmentsFrom' | 'lines' | 'last'> | null
-  /** The newest durable block of the log, slightly cached; null: none. */
+  /** The newest durable block of the log, cached briefly; null: there is none. */
   head(): Promise<HeightAndTime | null>
-  /** Durable part of the log from a height. */
+  /** Durable blocks of the log, starting at a height. */
   durable(from: number): Promise<DurablePage>
 }
 
@@ -85,12 +85,15 @@ export function unreadableBlock(height: number, error: unknown): FatalPipelineEr
   )
 }
 
-/** The feed was reset. `head`: newest block, below the last one read; null: the last block read has changed. */
+/**
+ * The feed was reset. `head`: newest block, which is below the last one that was read; null: the last block read has
+ * changed.
+ */
 function feedReset(head: number | null, read: number): FatalPipelineError {
   const found = head === null ? 'it has changed since' : `the log now ends at block ${head}`
   return new FatalPipelineError(
     `Block ${read} was read, but ${found}: the feed was reset. Set the pipeline to running to continue once the log has that block again. ` +
-      'For another chain, create a new pipeline, or set "execution_start_from" after deleting these heights from the destination',
+      'For a different chain, create a new pipeline, or set "execution_start_from" after deleting these heights from the destination',
   )
 }
 
@@ -180,7 +183,7 @@ export class Source {
       this.#uncompared = null
       if (this.#kind === 'orders') {
         const from = ordersFrom ?? Number.POSITIVE_INFINITY
-        // One batch must have one such height.
+        // All blocks of a batch must share one such height.
         this.isBehind = from !== (this.ordersFrom ?? from)
         if (this.isBehind) return
         this.ordersFrom = from
@@ -231,7 +234,7 @@ export class Source {
     return height <= to ? ordersFrom : (this.ordersFrom ?? 0)
   }
 
-  /** Blocks missing in the log may have reached the archive since it was read. */
+  /** Blocks that are missing from the log may have reached the archive since the archive was last read. */
   async #hasArchived(to: number): Promise<boolean> {
     const { archive } = this.#ports
     if (!archive || (await this.#isArchiveStale(archive))) return false

@@ -11,7 +11,10 @@ import { checkTransforms, runTransforms } from './transforms.client.ts'
 
 /** A caller that sends nothing would block the others. */
 const BODY_TIMEOUT_MS = 5_000
-/** Minimum SQLite steps per millisecond, to estimate CPU time where the clock stands still during execution. */
+/**
+ * Minimum SQLite steps per millisecond, to estimate CPU time on platforms whose clock does not advance during
+ * execution.
+ */
 const STEPS_PER_MS = 20_000
 
 export class SqlRunner extends DurableObject<Cloudflare.Env> {

@@ -41,7 +41,7 @@ function isAllowed(code: number, one: string | null, two: string | null): boolea
 /** For all databases together: the isolate has 128 MiB and also holds the rows. */
 const MAX_MEMORY_BYTES = 48 * 1024 * 1024
 const PAGE_BYTES = 65_536
-/** SQLite steps for all transforms of a batch, and between two checks; fewer if a step may scan a long text. */
+/** SQLite steps for all transforms of a batch, and between two checks; fewer if a step may scan a long string. */
 const MAX_STEPS = 20_000_000
 const CHECK_STEPS = 1_000
 const JSON_CHECK_STEPS = 100
@@ -54,7 +54,10 @@ const NO_HANDLER = null as unknown as () => number
 const LIMIT_SQL = 1
 const LIMIT_ATTACHED = 7
 const LIMIT_PATTERN = 8
-/** A step may scan a whole text, so shorter texts bound its duration. Lists of book levels are longer. */
+/**
+ * A step may scan a whole string, so a shorter maximum length bounds the step's duration. Lists of book levels are
+ * longer.
+ */
 const MAX_TEXT_BYTES = 64 * 1024
 const MAX_JSON_BYTES = 1024 * 1024
 const MAX_SQL_CHARS = 96 * 1024
@@ -221,7 +224,7 @@ class Database {
     if (isLong) this.#textBytes = MAX_JSON_BYTES
     // Loading the rows does not count toward the limits of the transforms.
     api.progress_handler(this.#db, 0, NO_HANDLER, null)
-    // A batch may be larger than the text limit of transforms.
+    // A batch may be larger than the string limit of transforms.
     api.limit(this.#db, LIMIT_LENGTH, Math.max(MAX_JSON_BYTES, 4 * all.length))
     await api.run(this.#db, sql, [all])
     api.limit(this.#db, LIMIT_LENGTH, this.#textBytes)
@@ -283,7 +286,7 @@ class Database {
         if (make !== null && ours !== undefined) throw new Error(`has a column ${ours}: ${RESERVED}`)
         if (typeof make !== 'function') continue
         while ((await api.step(statement)) === SQLite.SQLITE_ROW) {
-          // Counted before they leave SQLite's memory, where cells may share a text.
+          // Counted before they leave SQLite's memory, where cells may share a string.
           for (const [at] of names.entries()) bytes += api.column_bytes(statement, at)
           if (bytes > MAX_OUTPUT_CHARS) throw new Error(TOO_LONG)
           const cells = api.row(statement).map((cell, at) => [names[at] ?? '', jsonValue(cell)] as const)

@@ -1,5 +1,5 @@
 // book_diffs: net changes of each coin's book per block, as in `l2BookDiff2`. A consumer has a complete book after a
-// reset, or at any block by loading the archived book at that height.
+// reset. At any other block, it can load the archived book at that height.
 
 import { readBooksLine } from '../../archive/replay/books-line.ts'
 import { type Coin, marketTypeOf } from '../../core/coin.ts'

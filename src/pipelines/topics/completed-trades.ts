@@ -11,7 +11,7 @@ import type { EventsTarget } from '../../relay/channel.ts'
 import { gapRow, keyedRows, type TopicDefinition, type TopicFold } from './topic.ts'
 
 type Trades = ReturnType<typeof emptyTradeState>
-/** JSON form: amounts are text. */
+/** JSON form, where amounts are strings. */
 type EncodedTrades = readonly [user: Address, open: readonly [coin: Coin, trade: object][], closes: Trades['closes']]
 
 const TEXT_COLUMNS = [

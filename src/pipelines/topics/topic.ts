@@ -23,7 +23,7 @@ export type Row = RowHead & Readonly<Record<string, unknown>>
 export interface TopicBlock {
   readonly height: number
   readonly time: number
-  /** Epoch of the books; null: unknown; missing in old lines. */
+  /** Epoch of the books. It is null if unknown, and missing from old lines. */
   readonly epoch?: string | null
 }
 
@@ -68,7 +68,7 @@ export function gapRow(from: number, to: number, time: number, reason: string): 
   return { _kind: 'gap', _key: `gap:${from}-${to}`, _height: to, _time: time, _from: from, _reason: reason }
 }
 
-/** Books start again: all of them with an epoch, or those of one coin. */
+/** Row that says that books start over: the books of all coins with an epoch, or the book of one coin. */
 export function resetRow(height: number, time: number, epoch: string | null, coin: Coin | null = null): Row {
   const key = coin === null ? `reset:${height}` : `reset:${height}:${coin}`
   return { _kind: 'reset', _key: key, _height: height, _time: time, _epoch: epoch, ...(coin !== null && { coin }) }
@@ -88,7 +88,10 @@ export function keyedRows(
   })
 }
 
-/** Items of a block that a subscription matches, with the matching names; null: all items of the view. */
+/**
+ * Items of a block that a subscription matches, with the names that match. `names` is null if the subscription takes
+ * all items of the view.
+ */
 export function visibleItems<Item>(
   target: Target | null,
   view: EventView<Item>,
