@@ -1,6 +1,6 @@
-// One coin's whole order book, never a wrong one: there is a book only while every change since the server's snapshot has
-// come in its order and made the book that the server has, by its checksum. Only the platform's WebSocket: `followBook` runs
-// in Node, Deno, Bun and browsers as it stands.
+// Follows the full order book of one coin and never shows a wrong one. A book is shown only while every change since
+// the server's snapshot arrived in order and its checksum matches. It needs only the platform's WebSocket, so
+// `followBook` runs unchanged in Node, Deno, Bun and browsers.
 // Run with WEIR_URL and WEIR_KEY set: npx node examples/book.ts BTC
 
 type Level = { px: string; sz: string; n: number }
@@ -14,7 +14,7 @@ export type Book = { epoch: string; height: number; seq: number; sides: Sides }
 /** Errors that a retry cannot fix: an invalid key, no credits, an unknown coin. */
 const FINAL: unknown[] = [4401, 4402, 'unauthorized', 'credits_exhausted', 'not_found', 'invalid_request']
 
-/** Calls `changed` with the book after each change, and with null when there is none to be trusted. */
+/** Calls `changed` with the book after each change, and with null while no book can be trusted. */
 export function followBook(url: string, key: string, coin: string, changed: (book: Book | null) => void): void {
   const socket = new WebSocket(`${url.replace('http', 'ws')}/ws?key=${key}`)
   const send = (frame: object) => socket.send(JSON.stringify(frame))
@@ -73,7 +73,7 @@ export function followBook(url: string, key: string, coin: string, changed: (boo
   }
 }
 
-/** Why a connection was refused reaches no WebSocket; the same key gets the same refusal by HTTP. */
+/** A WebSocket does not show why a connection was refused. The same key gets the same refusal over HTTP. */
 async function refusal(url: string, key: string, coin: string): Promise<{ msg: string; code?: string }> {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
   const body = JSON.stringify({ type: 'l2BookDiffSnapshot', coin })
@@ -92,13 +92,13 @@ function put(sides: Sides, levels: Levels): Sides {
   return sides
 }
 
-/** Best first. A float is good enough to sort by; to count with, take decimals. */
+/** Best first. A float is precise enough for sorting; use decimals for arithmetic. */
 export function sorted([bids, asks]: Sides): Levels {
   const up = (a: Level, b: Level) => Number(a.px) - Number(b.px)
   return [[...bids.values()].sort(up).reverse(), [...asks.values()].sort(up)]
 }
 
-/** CRC-32 of the ten best levels a side, as the server sends it with each change. */
+/** CRC-32 of the ten best levels per side. The server sends the same checksum with each change. */
 function checksumOf(sides: Sides): number {
   const text = (side: Level[]) => side.slice(0, 10).map(({ px, sz, n }) => `${px}:${sz}:${n}`)
   let crc = -1

@@ -1,4 +1,4 @@
-// Asks a chain by JSON-RPC with viem, in batches: its newest block, a token, and its latest transfers.
+// Queries a chain over JSON-RPC with viem, in batches: the newest block, a token, and its latest transfers.
 // Run with WEIR_URL and WEIR_KEY set: npx node examples/chain.ts hyperliquid 0x7070707070707070707070707070707070707070
 
 import { type Address, createPublicClient, erc20Abi, formatUnits, http } from 'viem'

@@ -1,8 +1,8 @@
-// Says when positions are liquidated for more than so many dollars, and where an alert may have been missed.
+// Prints liquidations above a given amount in dollars, and reports when an alert may have been missed.
 // Run with WEIR_URL and WEIR_KEY set: npx node examples/liquidations.ts 10000
 
 import { Big } from 'big.js'
-// In a project of your own: from 'weir-client'.
+// In your own project, import from 'weir-client'.
 import { createClient } from '../src/client/create-client.client.ts'
 
 const { WEIR_URL: url, WEIR_KEY: key } = process.env
@@ -27,7 +27,7 @@ client.on({ type: 'liquidationFills' }, (event) => {
   if (event.type !== 'data') return
   for (const [user, { coin, px, sz, side, liquidation }] of event.frame.fills) {
     const dollars = new Big(px).times(sz)
-    // Both sides of the trade come: the one who was liquidated, and who took it over.
+    // Both sides of the trade arrive: the liquidated user, and the user who took over the position.
     if (dollars.lt(least) || liquidation?.liquidatedUser?.toLowerCase() !== user) continue
     console.log(`${user} ${side === 'A' ? 'long' : 'short'} ${sz} ${coin} at ${px}: ${dollars.toFixed(0)} dollars`)
   }

@@ -4,7 +4,7 @@
 // Run with WEIR_URL and WEIR_KEY set: npx node examples/maker.ts BTC
 
 import { Big } from 'big.js'
-// In a project of your own: from 'weir-client' and 'weir-client/books'.
+// In your own project, import from 'weir-client' and 'weir-client/books'.
 import { openBooks } from '../src/client/books.client.ts'
 import { createClient } from '../src/client/create-client.client.ts'
 
@@ -49,7 +49,7 @@ for await (const event of openBooks(client, coin)) {
       pull('one side is empty')
       continue
     }
-    // Nearer to the side that is thinner: that is where the price goes next.
+    // Closer to the thinner side, because the price tends to move there next.
     const fair = new Big(bid.px).times(ask.sz).plus(new Big(ask.px).times(bid.sz)).div(new Big(bid.sz).plus(ask.sz))
     const edge = fair.times(HALF_SPREAD_BP).div(10_000)
     quote(`quote: ${fair.minus(edge).toPrecision(5)} ${fair.plus(edge).toPrecision(5)} at ${event.book.height}`)

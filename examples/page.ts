@@ -1,4 +1,4 @@
-// Serves page.html and the client package to browsers, and makes them stream tokens, so that the key stays here.
+// Serves page.html and the client package to browsers and issues stream tokens to them, so that the key stays on this server.
 // Run after `npm run build:client`, with WEIR_URL and WEIR_KEY set: npx node examples/page.ts BTC 9100
 
 import { readFile } from 'node:fs/promises'
@@ -24,7 +24,7 @@ async function makeToken(): Promise<string> {
   return JSON.stringify({ url, coin, token: data.token })
 }
 
-/** Null: there is nothing of this name. */
+/** Null: there is no file with this name. */
 async function answerTo(path: string): Promise<[type: string, body: string | Buffer] | null> {
   if (path === '/') return ['text/html', await readFile(join(import.meta.dirname, 'page.html'))]
   if (path === '/token') return ['application/json', await makeToken()]

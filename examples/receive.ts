@@ -1,6 +1,6 @@
-// Receives the batches of a pipeline to a webhook, checks that Weir signed them, and keeps one row of each `_key` in SQLite, so
-// that rows which come again change nothing. It confirms a batch once its rows are on the disk: what was confirmed does not
-// come again.
+// Receives batches that a pipeline sends to a webhook, and checks that Weir signed them. It stores one row per `_key`
+// in SQLite, so repeated rows change nothing. It confirms a batch once its rows are on disk; a confirmed batch is not
+// sent again.
 // Run with the secret of the pipeline: WEBHOOK_SECRET=whsec_… npx node examples/receive.ts rows.sqlite 9000
 
 import { createHmac, timingSafeEqual } from 'node:crypto'
@@ -24,7 +24,7 @@ const database = new DatabaseSync(file)
 database.exec('CREATE TABLE IF NOT EXISTS rows (key TEXT PRIMARY KEY, topic TEXT, row TEXT)')
 const insert = database.prepare('INSERT INTO rows VALUES (?, ?, ?) ON CONFLICT DO NOTHING')
 
-/** Verifies the signature by Standard Webhooks. Old requests are refused, because they may be replays. */
+/** Verifies the signature as Standard Webhooks defines it. Old requests are refused, because they may be replays. */
 function isSigned(headers: IncomingHttpHeaders, body: Buffer): boolean {
   const { 'webhook-id': id, 'webhook-timestamp': seconds, 'webhook-signature': signatures } = headers
   if (!(Math.abs(Date.now() / 1000 - Number(seconds)) < MAX_AGE_S)) return false

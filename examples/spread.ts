@@ -1,9 +1,9 @@
-// Follows live books and prints each coin's mid and spread, at most once a second. The client package does the hard part: it
-// pings, reconnects with backoff, subscribes again, fetches a snapshot, and says when a book is out of step.
+// Follows live books and prints each coin's mid and spread, at most once a second. The client package does the hard
+// part: it pings, reconnects with backoff, resubscribes, fetches a snapshot, and reports when a book is out of sync.
 // Run with WEIR_URL and WEIR_KEY set: npx node examples/spread.ts BTC ETH
 
 import { Big } from 'big.js'
-// In a project of your own: from 'weir-client' and 'weir-client/books'.
+// In your own project, import from 'weir-client' and 'weir-client/books'.
 import type { Book } from '../src/client/api.ts'
 import { openBooks } from '../src/client/books.client.ts'
 import { createClient } from '../src/client/create-client.client.ts'

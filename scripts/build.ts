@@ -1,4 +1,4 @@
-// `npm run build`: all Workers into dist, if anything changed.
+// `npm run build` builds all Workers into dist if anything changed.
 import { join } from 'node:path'
 import { build } from '../src/cli/launch/build.node.ts'
 

@@ -1,5 +1,5 @@
-// Ends a test run with what failed and one plain line of true counts, which .ci/run and people read. `npm test`, which runs
-// vitest twice, gets both as a message and prints them at its own end.
+// Ends a test run with a list of failures and one line of counts, for .ci/run and for people. `npm test` runs vitest
+// twice; it receives both results as messages and prints them at its end.
 
 import type { Reporter, SerializedError, TestModule } from 'vitest/node'
 

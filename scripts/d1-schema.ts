@@ -1,4 +1,4 @@
-// Compares a D1 database with the schema of its migrations. D1 can record a migration as applied that ran only in part.
+// Compares a D1 database with the schema of its migrations. D1 can record a migration as applied although only a part of it ran.
 
 import { DatabaseSync } from 'node:sqlite'
 
@@ -26,7 +26,7 @@ export function schemaFaults(expected: readonly string[], found: readonly Schema
   })
 }
 
-/** The columns by `type name`: of tables with their types and constraints, of indexes in order. */
+/** The columns by `type name`: for tables with their types and constraints, for indexes in order. */
 function shapesOf(statements: readonly string[]): Map<string, readonly string[]> {
   const database = new DatabaseSync(':memory:')
   for (const sql of statements) {

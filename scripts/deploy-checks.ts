@@ -148,7 +148,7 @@ function variableFindings(file: string, schema: z.ZodObject, vars: object): Find
   })
 }
 
-/** The code uses these binding names. Wrangler proposes other ones. */
+/** The code uses these binding names. Wrangler proposes different names. */
 function bindingFindings({ d1_databases: databases, kv_namespaces: namespaces }: GatewayConfig): Finding[] {
   const bindings = [
     { name: 'ACCOUNTS', of: databases, table: 'd1_databases' },

@@ -5,7 +5,7 @@ import * as z from 'zod'
 import { parseJson } from '../src/core/json.ts'
 
 const ATTEMPTS = 20
-/** A new host name takes some seconds to resolve everywhere. */
+/** A new host name takes a few seconds to resolve everywhere. */
 const PAUSE_MS = 3000
 
 const DeployRecord = z.looseObject({
@@ -33,7 +33,7 @@ export function addressOf(lines: string, worker: string): string | null {
   return null
 }
 
-/** Requests `/status` until all hubs follow the log and returns the result as a sentence. `status`: the text of the page, or the error. */
+/** Requests `/status` until all hubs follow the log and returns the result as a sentence. `status`: the body of the page, or the error. */
 export async function firstRequest(
   address: string,
   hubs: number,

@@ -1,5 +1,6 @@
-// Writes schemas/ from the zod schemas that the code parses with, and the tables of docs/ from the catalogues:
-// the contract at rest, read in review. `--check` writes nothing, lists what differs and exits 1.
+// Generates schemas/ from the zod schemas that the code parses with, and the tables in docs/ from the catalogs.
+// Reviewers see changes of the contract in these files. `--check` writes nothing, lists the differences and exits with
+// 1 if there are any.
 
 import { globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -91,7 +92,7 @@ function jsonText(document: unknown): string {
   return `${JSON.stringify(document, null, 2)}\n`
 }
 
-/** Paths whose file is missing, differs, or has no source any more. */
+/** Paths whose file is missing, differs, or no longer has a source. */
 export function differences(files: ReadonlyMap<string, string>): string[] {
   const differing = [...files].filter(([path, text]) => text !== readIfThere(path)).map(([path]) => path)
   return [...differing, ...orphans(files)].sort()

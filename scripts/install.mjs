@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, readFileSync, readlinkSync, rmSync, symlinkSync,
 
 const OLDEST_NODE = 18
 const STAMP = 'node_modules/.weir-installed'
-/** A link to the pid of its holder, because a link is made whole or not at all. */
+/** A symbolic link to the pid of its holder, because creating a link is atomic. */
 const LOCK = 'node_modules/.weir-installing'
 const read = (file) => (existsSync(file) ? readFileSync(file, 'utf8') : '')
 const want = createHash('sha256').update(read('package.json')).update(read('package-lock.json')).digest('hex')
@@ -20,7 +20,7 @@ function takeLock() {
     if (error.syscall !== 'symlink' || error.code !== 'EEXIST') end(`node_modules cannot be written (${error.code}).`)
   }
   try {
-    // Pids are used again, in a container always: our own in the lock is of a process that has gone.
+    // Pids are reused, especially in containers. If the lock has our own pid, its holder is gone.
     if (Number(readlinkSync(LOCK)) !== process.pid) return !process.kill(Number(readlinkSync(LOCK)), 0)
   } catch (error) {
     if (error.code !== 'ESRCH') return false
@@ -42,7 +42,7 @@ if (Number.parseInt(process.versions.node, 10) < OLDEST_NODE) end(`Weir needs No
 while (read(STAMP) !== want && !takeLock()) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 250)
 if (read(STAMP) !== want) {
   console.error('Installing packages. This happens once and takes about half a minute …')
-  // Again under the Node that the first pass brought: under Node 18 npm skips native parts that it needs.
+  // Installs again under the Node that the first pass installed, because npm under Node 18 skips native parts that are needed.
   for (const node of [process.execPath, 'node_modules/node/bin/node']) install(node)
   writeFileSync(STAMP, want)
   rmSync(LOCK)

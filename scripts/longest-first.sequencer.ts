@@ -1,5 +1,5 @@
-// The order of test files: those first that take longest though they are short, or each would run alone in the end. The
-// others as vitest has them, the largest first.
+// Orders the test files. Small files that take the longest run first; otherwise, each would run alone at the end. For
+// the others, the order of vitest applies: the largest first.
 
 import { basename } from 'node:path'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'

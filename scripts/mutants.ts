@@ -1,6 +1,6 @@
 // `npm run mutants [-- src/accounts src/relay/books/block-join.ts …]`: makes small changes to pure files, one at a time, and runs the
 // tests of the same folder of `test` against each. Prints the changes that no test noticed and that test/mutants.ts does
-// not explain, and fails where there is one. All of it takes hours; a file takes a minute.
+// not explain, and fails if there are any. A full run takes hours; one file takes a minute.
 
 import { globSync, readFileSync, statSync } from 'node:fs'
 import { Stryker } from '@stryker-mutator/core'
@@ -54,7 +54,7 @@ for (const [folder, mutate] of byFolder) {
     reporters: ['progress-append-only'],
     tempDirName: '.weir/mutants',
     ignorePatterns: ['dist', 'schemas', '.weir', '.wrangler'],
-    // Stryker would read it with a TypeScript that still had an API.
+    // Stryker would read it with an older TypeScript that still had an API.
     tsconfigFile: 'none',
     allowEmpty: true,
   }).runMutationTest()
@@ -74,7 +74,7 @@ for (const [folder, mutate] of byFolder) {
 console.log(`\n${made} mutants, ${explained} explained, ${survived} survived`)
 process.exit(survived > 0 ? 1 : 0)
 
-/** Both count from one. */
+/** Both are one-based. */
 interface SourcePosition {
   readonly line: number
   readonly column: number

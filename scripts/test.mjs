@@ -1,13 +1,13 @@
-// `npm test`: the checks, then every test of the three projects; with arguments, which vitest reads, those tests alone.
+// `npm test` runs the checks, then all tests of the three projects. With arguments, which go to vitest, it runs only those tests.
 // Ends with `N passed, N failed`.
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { check } from './check.mjs'
 import { countsText } from './counts.reporter.ts'
 
-// Hundreds of processes compile the same files.
+// Shared, because hundreds of processes compile the same files.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, '../node_modules/.cache/compiled')
-/** One after the other: those of the built product hold leases, links and ceilings of seconds, which a busy machine breaks. */
+/** Runs the projects one after the other. Tests of the built product have time limits of seconds, which a busy machine would exceed. */
 const BOTH = [
   ['--project', 'conformance*'],
   ['--project', 'pure', '--project', 'workers'],
@@ -29,7 +29,7 @@ console.log(
 )
 process.exit(unchecked.length > 0 || runs.some(({ code }) => code !== 0) ? 1 : 0)
 
-/** Its exit code, and what its reporter counted: one that breaks before that has failed. */
+/** Exit code and counts of the reporter. A run that crashes before it reports counts has failed. */
 function vitest(args) {
   const child = spawn('vitest', ['run', ...args], { stdio: ['inherit', 'inherit', 'inherit', 'ipc'] })
   let counts = null

@@ -1,5 +1,5 @@
-// The Workers and their wrangler files, in the order in which they are deployed: one that others bind comes before them.
-// The gateway comes last, since it alone is reached from outside.
+// The Workers and their wrangler files, in deploy order: a Worker comes before those that bind it. The gateway comes
+// last, because only the gateway is reachable from outside.
 
 export const WORKERS = { sql: 'wrangler.sql.toml', live: 'wrangler.live.toml', gateway: 'wrangler.toml' } as const
 

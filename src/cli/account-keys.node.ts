@@ -28,7 +28,7 @@ import {
   TimeValue,
 } from './values.ts'
 
-/** Without `key` in the response to a repeated request. */
+/** The response to a repeated request has no `key`. */
 type IssuedKey = Omit<Responses['createKey'], 'key'> & Partial<Responses['rotateKey']>
 type Key = Responses['listKeys']['keys'][number]
 type KeyReach = Responses['revokeKey']['reach']
@@ -163,7 +163,7 @@ function reachNotes({ pipelines, keys, webhook }: KeyReach = { pipelines: [], ke
   ]
 }
 
-/** Creates a key. The text is the key alone; details are notes. */
+/** Creates a key. Standard output gets only the key; details are notes. */
 export async function issueKey(
   gateway: GatewayClient,
   order: object,
@@ -219,7 +219,7 @@ function keyPath(name: string): string {
   return `/admin/keys/${encodeURIComponent(id)}`
 }
 
-/** `replaced_by` is the hash of the successor. Rotation sets `expires`, or `revoked` without a grace period. */
+/** `replaced_by` is the hash of the successor. Rotation sets `expires`, or `revoked` if there is no grace period. */
 type KeyTimes = Pick<Key, 'expires' | 'revoked' | 'replaced_by'> & Partial<Pick<Key, 'cap_remaining'>>
 
 /**

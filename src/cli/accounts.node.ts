@@ -85,7 +85,7 @@ function fetchAccount(gateway: GatewayClient, account: string, needs: readonly (
   return gateway.request<Responses['showAccount']>('GET', accountPath(account), needs)
 }
 
-/** Creates the account; an existing one stays unchanged. */
+/** Creates the account; an existing account stays unchanged. */
 export function ensureAccount(gateway: GatewayClient, account: string, options: object) {
   const needs = ['account', 'created', 'balance'] as const
   return gateway.request<Responses['ensureAccount']>('PUT', accountPath(account), needs, options)

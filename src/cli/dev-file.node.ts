@@ -28,7 +28,7 @@ export function devFilePath(stateDir: string): string {
   return join(resolve(root, stateDir), 'dev.json')
 }
 
-/** The running launch, or an error. `instead`: options that name another gateway. */
+/** The running launch, or an error. `instead`: options that name a different gateway. */
 export function readDevFile(stateDir: string = DEFAULT_STATE, instead = '--url and --token'): Result<DevFile, string> {
   const path = devFilePath(stateDir)
   const notRunning = `"npm start" is not running with state folder ${stateDir}. Start it, or pass ${instead}.`

@@ -122,7 +122,7 @@ export class GatewayClient {
   ): Promise<Result<GatewayReply & { readonly json: unknown }, string>> {
     const { url, token, isOwn } = this.#target
     const isPacked = body instanceof Uint8Array
-    // As path segments, "." and ".." would name another resource.
+    // As path segments, "." and ".." would name a different resource.
     const dots = /\/(\.\.?)(?=[/?]|$)/.exec(path)?.[1]
     if (dots !== undefined) return err(`"${dots}" is not a valid name.`)
     try {

@@ -11,7 +11,7 @@ const GRACE_MAX_SECONDS = 30 * 86_400
 const TIME_MESSAGE = 'must be a UTC day such as 2027-01-31, or a time with a time zone such as 2027-01-31T12:00Z'
 const URL_MESSAGE = 'must be a URL without a path, such as https://weir.example.workers.dev'
 
-/** Credits stay text to keep every digit. */
+/** Credits stay strings to keep every digit. */
 export const CreditsValue = z.string().superRefine((text, { addIssue }) => {
   const credits = parseCredits(text)
   if (!credits.ok) addIssue(credits.error)
@@ -88,7 +88,7 @@ ${Object.entries(TERMS)
   .map(([name, [value, meaning]]) => `  ${`${name}=${value}`.padEnd(38)}${meaning}`)
   .join('\n')}`
 
-/** Terms as fields of the admin API. Credits stay text to keep every digit. The error lists every problem. */
+/** Terms as fields of the admin API. Credits stay strings to keep every digit. The error lists every problem. */
 export const TermsValue = termsSchema([])
 
 /** Terms of a plan. The error also lists what a new plan still needs. */

@@ -10,7 +10,7 @@ addEventListener('popstate', () => {
 
 export const params = computed(() => new URLSearchParams(search.value))
 
-/** One parameter, empty where absent. Components that read it do not render again when another one changes. */
+/** One parameter, empty if absent. Components that read it do not render again when a different parameter changes. */
 export function useParam(name: string): ReadonlySignal<string> {
   return useComputed(() => params.value.get(name) ?? '')
 }

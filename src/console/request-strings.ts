@@ -1,4 +1,4 @@
-// Text of failed requests and ended sessions. It is apart from the other text because the live page loads nothing else.
+// Text of failed requests and ended sessions. It is separate from the other text because the live page loads nothing else.
 
 export const REQUEST = {
   unreachable: 'The gateway did not respond. It may be restarting; try again in a moment.',

@@ -65,7 +65,7 @@ export async function request<T>(
       const isEnveloped = json !== null && typeof json === 'object' && 'error_code' in json && 'data' in json
       return { ok: true, value: (isEnveloped ? json.data : json) as T }
     }
-    // After a 403 another tab may have signed in with another key.
+    // After a 403 another tab may have signed in with a different key.
     if ((response.status === 401 || response.status === 403) && path !== '/session') sessionRejections.value++
     const message = json?.error_message ?? json?.msg ?? REQUEST.status(response.status)
     return { ok: false, error: { status: response.status, message: String(message), requestId } }

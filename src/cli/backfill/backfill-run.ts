@@ -34,7 +34,7 @@ export interface BackfillPorts {
 }
 
 export interface BackfillResult {
-  /** Blocks sent, and those among them that were new. */
+  /** Number of blocks sent, and number of those that were new. */
   readonly sent: number
   readonly blocks: number
   readonly segments: number
@@ -62,7 +62,7 @@ export class BackfillRun {
     this.#ports = ports
   }
 
-  /** Processes files in order. An error is one from the gateway; earlier batches are archived. */
+  /** Processes files in order. An error comes from the gateway; earlier batches stay archived. */
   async run(files: AsyncIterable<PlannedFile> | Iterable<PlannedFile>): Promise<Result<BackfillResult, string>> {
     for await (const file of this.#neededFiles(files)) {
       const error = await this.#readFile(file)

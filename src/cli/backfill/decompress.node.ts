@@ -1,5 +1,5 @@
 // Decompresses a file by its extension: `.gz`, `.lz4`, or none. LZ4 frames (github.com/lz4/lz4, doc/lz4_Frame_format.md, version
-// 1.6) are read block by block to bound memory; the package decompresses single blocks. Invariant: truncated or altered data is
+// 1.6) are read block by block to bound memory; the package decompresses individual blocks. Invariant: truncated or altered data is
 // an error, after everything before it was returned.
 
 import { Readable } from 'node:stream'
@@ -13,7 +13,7 @@ const { create32, h32Raw } = await xxhash()
 const MAGIC = 0x184d2204
 const LEGACY = 0x184c2102
 const SKIPPED = 0x184d2a50
-/** Linked blocks may refer to this many bytes before them. */
+/** Linked blocks may refer to this many preceding bytes. */
 const WINDOW = 64 * 1024
 const BLOCK_BYTES: Readonly<Record<number, number>> = {
   4: 64 * 1024,

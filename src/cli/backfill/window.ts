@@ -1,4 +1,4 @@
-// The requested range of blocks, between two heights or times, inclusive, and what of it is archived.
+// The requested range of blocks between two heights or times, inclusive, and the archived part of it.
 
 import * as z from 'zod'
 import { wholeNumber } from '../../core/whole-number.ts'
@@ -70,7 +70,7 @@ export class ArchivedRange {
     this.#gaps = gaps
   }
 
-  /** The first block that the gateway archived itself; nothing is needed from here on. */
+  /** The first block that the gateway archived itself; later blocks are not needed. */
   get liveFrom(): BlockPosition {
     return this.#liveFrom
   }

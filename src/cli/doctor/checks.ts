@@ -1,5 +1,5 @@
 // Turns what the doctor observed into checks, one line each: npm start and its state, node files, node HTTP, gateway and disks.
-// Invariants: no text contains a token; text from nodes and gateways is shortened and stripped of control characters.
+// Invariants: no message contains a token; text from nodes and gateways is shortened and stripped of control characters.
 
 import * as z from 'zod'
 import { parseJson } from '../../core/json.ts'
@@ -157,7 +157,7 @@ const FLAG: Readonly<Partial<Record<StreamName, string>>> = {
   misc: '--write-misc-events',
 }
 
-/** A node later than this is catching up, or a clock is wrong. */
+/** A node further behind than this is catching up, or a clock is wrong. */
 const NODE_LATE_MS = 2_000
 
 export function checkFiles(facts: FilesFacts): Check[] {
@@ -380,7 +380,7 @@ export function checkToken(name: keyof typeof TOKENS, answer: HttpFacts | null):
 }
 
 export interface DiskFacts {
-  /** Folders on this disk, as text. */
+  /** Folders on this disk, as a string. */
   readonly folders: string
   readonly freeBytes: number
   /** Growth of the stream files; null if not measured. */

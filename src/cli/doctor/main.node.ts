@@ -39,10 +39,10 @@ import {
   withLaunchFix,
 } from './checks.ts'
 
-/** Time between two samples of files: a node writes several blocks per second, a slow devnet one. */
+/** Time between two samples of files: a node writes several blocks per second, a slow devnet only one. */
 const SAMPLE_MS = 2_000
 export const PROBE_MS = 5_000
-/** A snapshot of the real exchange has hundreds of megabytes. */
+/** A snapshot of the real exchange is hundreds of megabytes in size. */
 const SNAPSHOT_MS = 30_000
 const ANSWER_MAX_BYTES = 1024 * 1024
 

@@ -1,5 +1,5 @@
-// The command line of `npm start` and the variables of its gateway. Invariants: the environment overrides defaults, in both
-// Workers alike; an invalid value ends the start.
+// The command line of `npm start` and the variables of its gateway. Invariants: the environment overrides defaults, in
+// both Workers; an invalid value ends the start.
 
 import * as z from 'zod'
 import { err, ok, type Result } from '../../core/result.ts'

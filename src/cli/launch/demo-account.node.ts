@@ -1,6 +1,6 @@
 // Creates the demo account of `npm start` and waits until a launch is ready: the gateway responds, the demo key works, and the
 // feed has brought an order book. Accounts and keys are created through the admin API.
-// Invariant: grants of a UTC day share one idempotency key, so that restarts grant nothing more.
+// Invariant: grants of a UTC day share one idempotency key, so that restarts grant nothing extra.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as z from 'zod'
@@ -13,7 +13,7 @@ export const DAILY_CREDITS = 1_000
 
 /** The plan of a paying customer, so that newcomers see limits and a balance; `topUpDaily` refills it. */
 const DEMO_ACCOUNT = { plan: 'professional', credits: DAILY_CREDITS }
-/** The account that visitors of /live share. */
+/** The account that visitors to /live share. */
 const LIVE_TERMS = { plan: 'enterprise', credits: 100_000 }
 const TIMEOUT_MS = 5_000
 const DAY_CHECK_MS = 60_000
@@ -148,7 +148,7 @@ function adminClient(url: string, adminToken: string, signal: AbortSignal) {
 interface DemoBalance {
   /** Unix ms. */
   readonly created: number
-  /** Exact decimal text. */
+  /** Exact decimal string. */
   readonly balance: string
 }
 

@@ -1,5 +1,5 @@
 // Runs the gateway and live Workers in one workerd, and the SQL Worker in another, for `npm start` and for tests of restarts and
-// crashes. The SQL process starts with the first request, restarts after it ended, and ends with its parent.
+// crashes. The SQL process starts with the first request, restarts after it has ended, and ends with its parent.
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -36,7 +36,7 @@ export interface GatewayProcessOptions {
   readonly instances?: number
   /** False: a deployment without an archive. */
   readonly isArchived?: boolean
-  /** Port of the workerd inspector; left out: none. */
+  /** Port of the workerd inspector; omitted: none. */
   readonly inspectorPort?: number
 }
 

@@ -260,7 +260,7 @@ export class Launch {
     return this.#context.folder.readLock()?.launcher === process.pid
   }
 
-  /** Ends without writing to the folder, which another launcher may own by now. */
+  /** Ends without writing to the folder, because another launcher may already own it. */
   async #abandon(): Promise<never> {
     this.#context.log(PROBLEMS.folderLost(this.#context.folder.path))
     await this.#stopChildren()

@@ -149,7 +149,7 @@ const OPENERS: Partial<Record<NodeJS.Platform, readonly string[]>> = {
   win32: ['cmd', '/c', 'start', ''],
 }
 
-/** Without a browser nothing happens; the URL was printed. */
+/** If there is no browser, nothing happens, because the URL was already printed. */
 function openInBrowser(url: string): void {
   const [command = '', ...args] = OPENERS[process.platform] ?? ['xdg-open']
   spawn(command, [...args, url], { stdio: 'ignore', detached: true })

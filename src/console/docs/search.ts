@@ -1,4 +1,4 @@
-// Which pages a search finds, the best first.
+// Finds pages for a search, best match first.
 
 export interface IndexedPage {
   readonly address: string
@@ -21,7 +21,7 @@ const WEIGHTS: readonly (readonly [prefix: string, weight: number])[] = [
   ['/docs/internals/', 0.1],
 ]
 
-/** Words that people type, by the words that the pages use. */
+/** Words that people type, keyed by the words that the pages use. */
 const SYNONYMS: Readonly<Record<string, readonly string[]>> = {
   auth: ['authentication'],
   backfill: ['history files', 'replay'],

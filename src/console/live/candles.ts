@@ -48,5 +48,5 @@ export function pageBefore(stored: readonly ChartCandle[], interval: Interval, n
   return { startTime: Math.max(0, endTime - PAGE_SIZE * (INTERVAL_MS[interval] ?? MONTH_MS)), endTime }
 }
 
-/** After this many empty windows in a row the market has no older candles. */
+/** After this many consecutive empty windows, the market is known to have no older candles. */
 export const EMPTY_PAGES_MAX = 3

@@ -38,7 +38,7 @@ export const isBusy = signal(false)
 export const activity = signal<readonly ActivityEntry[]>([])
 export const markets = signal<readonly Market[]>([])
 export const trades = signal<readonly Trade[]>([])
-/** Grows when the book changed, at most once per animation frame. */
+/** Increases when the book changes, at most once per animation frame. */
 export const bookVersion = signal(0)
 /** Null while live. */
 export const replay = signal<MarketReplay | null>(null)

@@ -181,7 +181,7 @@ const GRANT_FIELDS: readonly FormField[] = [
   { name: 'name', label: strings.accountTopUpName, pattern: '[!-~]+', title: strings.accountTopUpNameRule },
 ]
 
-/** The reference is the idempotency key, so a second click grants nothing more. */
+/** The reference is the idempotency key, so a second click grants nothing extra. */
 function TopUp({ path, onDone }: AccountActionProps) {
   const send = async ({ credits = '', name }: Readonly<Record<string, string>>) => {
     const body = { credits: credits.replaceAll(/[ ,]/g, ''), idempotency_key: name }

@@ -128,7 +128,7 @@ const TERM_FIELDS: readonly FormField[] = [
   { name: 'stream_subscriptions', label: strings.plansColumnsSubscriptions, ...WHOLE_NUMBER },
 ]
 
-/** The API takes limits as numbers and credits as text. */
+/** The API takes limits as numbers and credits as strings. */
 const termsOf = (typed: Readonly<Record<string, string>>) =>
   Object.fromEntries(
     Object.entries(typed).map(([name, value]) => [name, /_per_second$|^stream_/.test(name) ? Number(value) : value]),

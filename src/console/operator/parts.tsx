@@ -39,7 +39,7 @@ export const lastUsedColumn = (): Column<{ readonly last_used: number | null }> 
   text: ({ last_used: used }) => (used === null ? strings.commonNeverUsed : hourText(used)),
 })
 
-/** `field` holds exact decimal text or null. */
+/** `field` holds an exact decimal string or null. */
 export const creditsColumn = <Name extends string>(
   name: string,
   field: Name,

@@ -1,4 +1,4 @@
-// A warning for the overview page when the sign-up links of the day run out.
+// A warning for the overview page when the day’s sign-up links run out.
 
 import type { Responses } from '../responses.ts'
 import * as strings from './strings.ts'

@@ -1,5 +1,5 @@
 // Derives what the owner page shows: forecast, key states, chart columns and form input. Invariant: amounts are parsed
-// from exact text into whole micro-credits, never into fractions.
+// from exact strings into whole micro-credits, never into fractions.
 
 import { DAY_MS } from '../../core/time.ts'
 import { dateText, dayText, groupedText, timeText } from '../ui/format.ts'
@@ -8,7 +8,7 @@ import type { Account, Key, Usage } from './responses.ts'
 import * as strings from './strings.ts'
 import { KEY_ENDS } from './strings.ts'
 
-/** Parses exact credits text into micro-credits. */
+/** Parses an exact credits string into micro-credits. */
 export function microOf(credits: string): bigint {
   const [, sign, whole = '0', rest = ''] = /^(-?)(\d+)(?:\.(\d{1,6}))?$/.exec(credits) ?? []
   const micro = BigInt(whole) * 1_000_000n + BigInt(rest.padEnd(6, '0'))

@@ -183,7 +183,7 @@ function KeyDialog({ pending, onDone, onClose }: KeyDialogProps) {
 const PRODUCTS = ['info', 'stream', 'rpc', 'graphql', 'data', 'platform']
 
 interface KeyFormProps {
-  /** The key to edit; left out: create one. */
+  /** The key to edit; omitted: create one. */
   readonly known?: Key
   readonly onDone: (issued: IssuedKey | null) => void
   readonly onClose: () => void

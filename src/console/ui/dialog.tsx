@@ -10,7 +10,7 @@ import { DIALOG } from './strings.ts'
 
 interface DialogProps {
   readonly title: string
-  /** Left out: the dialog submits nothing. */
+  /** If omitted, the dialog submits nothing. */
   readonly submitLabel?: string
   readonly submitClass?: 'main' | 'danger'
   readonly isIncomplete?: boolean

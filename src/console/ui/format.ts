@@ -1,4 +1,4 @@
-// Formats amounts, prices and times. Invariant: amounts stay exact, because decimal texts are grouped and never parsed.
+// Formats amounts, prices and times. Invariant: amounts stay exact, because decimal strings are grouped and never parsed.
 // All times are UTC.
 
 import type { Responses } from '../responses.ts'
@@ -6,13 +6,13 @@ import { labelOf, ORDER } from './strings.ts'
 
 const groupDigits = (digits: string) => digits.replace(/\B(?=(\d{3})+$)/g, ',')
 
-/** An exact decimal with thousands separators: `1,234,567.89`. Any other text is returned unchanged. */
+/** An exact decimal with thousands separators: `1,234,567.89`. Any other string is returned unchanged. */
 export function groupedText(decimal: string): string {
   const [, sign = '', whole = '', rest = ''] = /^(-?)(\d+)(\.\d+)?$/.exec(decimal) ?? []
   return whole === '' ? decimal : `${sign}${groupDigits(whole)}${rest}`
 }
 
-/** Reverses `groupedText`, for CSV. Any other text is returned unchanged. */
+/** Reverses `groupedText`, for CSV. Any other string is returned unchanged. */
 export const plainText = (text: string) => (/^-?\d{1,3}(,\d{3})+(\.\d+)?$/.test(text) ? text.replaceAll(',', '') : text)
 
 /** Micro-credits as credits: `creditsText(1_500_000)` is `1.5`. */

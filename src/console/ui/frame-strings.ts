@@ -1,4 +1,4 @@
-// Text of the header. It is apart from the other shared text because the live page loads nothing else.
+// Text of the header. It is separate from the other shared text because the live page loads nothing else.
 
 export const FRAME = {
   skip: 'Skip to content',

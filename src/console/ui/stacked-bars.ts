@@ -39,7 +39,7 @@ const DAYS_MAX = 400
 interface DailyPart {
   readonly date: string
   readonly part: string
-  /** Exact decimal text; a float is precise enough for a chart. */
+  /** Exact decimal string; a float is precise enough for a chart. */
   readonly credits: string
 }
 

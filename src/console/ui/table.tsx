@@ -34,7 +34,7 @@ export interface TableProps<Row> {
   /** Needed where cells have state. Default: the index of the row. */
   readonly rowKey?: (row: Row) => string
   readonly empty: ComponentChildren
-  /** File name without extension. Left out: no export. */
+  /** File name without extension. If omitted, there is no export. */
   readonly csv?: string
   readonly more?: (() => void) | null
   /** Renders all rows, for print. */

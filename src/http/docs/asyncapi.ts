@@ -1,5 +1,5 @@
 // Builds the AsyncAPI 3 document of /ws from the definitions that the gateway parses and sends with. Each channel of
-// the catalogue is a subscription within the one WebSocket, so it appears as two messages: subscribe and data.
+// the catalog is a subscription within the one WebSocket, so it appears as two messages: subscribe and data.
 
 import * as z from 'zod'
 import { PingFrame, PostFrame, ReplayFrame, SubscribeFrame, UnsubscribeFrame } from '../../protocol/relay/protocol.ts'

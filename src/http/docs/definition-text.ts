@@ -1,4 +1,4 @@
-// Texts about queries and channels for the published documents and tables, derived from their definitions.
+// Strings about queries and channels for the published documents and tables, derived from their definitions.
 
 import * as z from 'zod'
 import { formatCredits } from '../../core/amount.ts'

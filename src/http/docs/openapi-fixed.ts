@@ -113,7 +113,7 @@ const parameter = (name: string, place: 'path' | 'query' | 'header', description
 }
 const bytes = { 'application/gzip': {} }
 
-/** The signed link carries everything, so there is no key. */
+/** The signed link contains the authorization, so no key is needed. */
 export function downloadOperation(): Json {
   return {
     operationId: 'historyFile',

@@ -75,7 +75,7 @@ function openApiOperation(operation: Operation, shared: Shared): Json {
   }
 }
 
-/** Error statuses that follow from authentication, input and price, and those that the operation lists. */
+/** Error statuses implied by authentication, input and price, and those that the operation lists. */
 export function refusalStatuses({ auth, price, priceText, params = {}, query, body, refusals }: Operation): number[] {
   const parts = Object.values(params)
   const isRead = query !== undefined || body !== undefined || parts.some((part) => !part.safeParse('').success)

@@ -149,8 +149,8 @@ export function keyView(key: KeyRow): z.infer<typeof KeyView> {
 }
 
 /**
- * A key with the balance of its account and its remaining cap; null if the meter did not respond, `capLeft` also
- * without a cap.
+ * A key with the balance of its account and its remaining cap; null if the meter did not respond. `capLeft` is also
+ * null if there is no cap.
  */
 export type ListedKey = KeyRow & { readonly balance: MicroCredits | null; readonly capLeft: MicroCredits | null }
 

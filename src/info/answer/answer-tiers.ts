@@ -11,7 +11,7 @@ import type { WaitUntil } from '../../core/wait-until.ts'
 import { type FreshnessTerms, type Tier, useOf } from '../freshness.ts'
 import type { InfoAnswer } from '../query.ts'
 
-/** A store of texts by canonical request. May reject. */
+/** A store of strings keyed by canonical request. May reject. */
 export interface AnswerStore {
   get(key: string): Promise<string | null>
   put(key: string, text: string, seconds: number): Promise<void>
@@ -97,7 +97,7 @@ export class AnswerTiers {
     try {
       await this.#deps.stores[tier]?.put(key, encodeStored(key, answer), Math.ceil(ifErrorMs / 1000))
     } catch {
-      // Without the copy, the next isolate fetches from the source.
+      // If there is no copy, the next isolate fetches from the source.
     }
   }
 }

@@ -1,5 +1,5 @@
 // Code samples of one call in three languages. They read the gateway URL and the key from the environment, like the
-// programs of examples/, and use only standard libraries, plus `websockets` for Python streams.
+// programs in examples/, and use only standard libraries, plus `websockets` for Python streams.
 
 import { block } from './page.ts'
 

@@ -15,7 +15,7 @@ export const DOCUMENTS: readonly string[] = [
 /** Markdown by its path below the repository. */
 export type Documents = ReadonlyMap<string, string>
 
-/** Documents whose place in the menu is fixed. The others follow them, in the order of their paths. */
+/** Documents with a fixed place in the menu. The others follow, sorted by path. */
 const ORDER: readonly string[] = [
   'docs/README.md',
   'docs/get-started.md',
@@ -68,7 +68,7 @@ const ORDER: readonly string[] = [
   'docs/internals/decisions/README.md',
 ]
 
-/** The section of a document, by its path: the first that fits. */
+/** Sections by document path; the first match applies. */
 const SECTION_OF_PATH: readonly (readonly [path: RegExp, section: Section])[] = [
   [/^docs\/(README|get-started)\.md$/, 'start'],
   [/^(docs\/guides|examples)\/[\w-]+\.md$/, 'guides'],
@@ -79,7 +79,7 @@ const SECTION_OF_PATH: readonly (readonly [path: RegExp, section: Section])[] = 
   [/^(docs\/internals\/[\w-]+|schemas\/storage|CONTRIBUTING|SECURITY|CHANGELOG)\.md$/, 'inside'],
 ]
 
-/** Files that have an address of their own elsewhere. */
+/** Files with a separate address elsewhere. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   'README.md': '/docs',
   'schemas/openapi.json': '/openapi.json',
@@ -88,7 +88,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'schemas/graphql/schema.graphql': '/graphql/schema.graphql',
 }
 
-/** Where a file of the repository stands, if it does. */
+/** Address of a file of the repository; null if it has none. */
 function addressOf(path: string): string | null {
   const own = ELSEWHERE[path]
   if (own !== undefined) return own
@@ -177,7 +177,7 @@ function linked(line: string, path: string): string {
   })
 }
 
-/** For another page: what lies on the same page has its address, too. */
+/** The markdown for use on another page: links within the same page also get its address. */
 function quoted(line: string, path: string): string {
   return linked(line, path).replaceAll('](#', `](${addressOf(path)}#`)
 }
@@ -211,7 +211,7 @@ function tableKeys(markdown: string): string[] {
   return [...new Set(cells)].filter((cell) => /\w/.test(cell))
 }
 
-/** Paragraphs and points behind the generated table, for the pages of what they name. */
+/** Paragraphs and list items after the generated table, for the pages of the types that they name. */
 export function paragraphsOf(markdown: string): string[] {
   const text = rewriteLines(withoutParts(markdown), (line) => quoted(line, 'docs/reference/info.md'))
   return text

@@ -1,6 +1,6 @@
 // Writes the documentation as files at build time: HTML and Markdown of every page, the search index, llms.txt. Workers
 // serve the files. Invariants: HTML within Markdown is text; headings have the anchors of common forges; code samples of one
-// call in several languages are tabs that work without a script.
+// call in several languages are tabs that work without JavaScript.
 
 import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
@@ -24,7 +24,7 @@ import {
 import { anchors, llmsFullText, llmsText, markdownFile, type Page, searchIndex } from './page.ts'
 import { DOCUMENTS, paragraphsOf, prosePages, rulesOf } from './prose-pages.ts'
 
-/** HTML of one page; its tab groups get page-unique names. */
+/** HTML of one page; the names of its tab groups are unique within the page. */
 function markdownHtml(markdown: string): string {
   let groups = 0
   const anchor = anchors()
@@ -166,7 +166,7 @@ export function docsFiles(pages: readonly Page[], loaded: { style: string; scrip
   return files
 }
 
-/** Writes all files into `outDir` without removing others. */
+/** Writes all files into `outDir` and leaves other files there. */
 export async function writeDocs(root: string, outDir: string): Promise<void> {
   const files = docsFiles(docsPages(root), await writeAssets(root, outDir))
   // For callers without a checkout of the repository.
