@@ -1,4 +1,4 @@
-// The documentation as it is built: every definition has its page, every link leads somewhere, what is shown is real.
+// Tests the built documentation: every definition has a page, every link has a target, and every example is valid.
 
 import { globSync } from 'node:fs'
 import { join } from 'node:path'
