@@ -20,7 +20,7 @@ export interface Finding {
 }
 
 const SENTENCE_WORDS = 32
-const SUBJECT_CHARACTERS = 100
+const SUBJECT_CHARACTERS = 120
 
 /** Words of no technical English, each with the word to use. */
 const WORDS: Readonly<Record<string, string>> = {
