@@ -1,5 +1,5 @@
 // The log's side of the archive: wakes the Archiver, serves it pages of durable blocks, and keeps its last report. A
-// Worker without the bucket or the database has no archive, and the log then retains nothing for one.
+// Worker without the bucket or the database has no archive, and the log then retains nothing for it.
 
 import type { Objects } from '../core/objects.client.ts'
 import type { ArchivePage, ArchiveReport, ArchiveRequest, FilesReport } from '../protocol/feed/archive-api.ts'
@@ -37,7 +37,7 @@ export class ArchiveService {
   }
 
   /**
-   * Wakes an Archiver that is silent, or that has yet to write the books of the present epoch. Called when blocks
+   * Wakes an Archiver that is silent, or that has not yet written the books of the current epoch. Called when blocks
    * arrive.
    */
   wake(nowMs: number): void {
@@ -55,7 +55,7 @@ export class ArchiveService {
     )
   }
 
-  /** True while too much waits for the archive: the log may accept no block. */
+  /** True while too much data waits for the archive. The log must not accept blocks then. */
   isFull(nowMs: number): boolean {
     if (!this.#ports.blocks.isFull) return false
     this.wake(nowMs)
@@ -77,7 +77,7 @@ export class ArchiveService {
     this.#files = report
   }
 
-  /** The archive as `/status` shows it; null without one. */
+  /** The archive as `/status` shows it; null if there is none. */
   view(): ArchiveView | null {
     if (!this.#isConfigured) return null
     const { chain, time } = this.#ports.blocks

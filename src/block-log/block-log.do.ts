@@ -36,7 +36,7 @@ import { RetainedBlocks } from './retained-blocks.do.ts'
 import { encodeBlock, gapText } from './segment.ts'
 import { verdict } from './verdict.ts'
 
-/** Longest wait for hubs before the welcome: a feeder takes the connection for dead after 5 s. */
+/** Longest wait for hubs before the welcome: a feeder considers the connection dead after 5 s. */
 const HUBS_WAIT_MS = 2000
 
 export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogApi {
@@ -85,7 +85,7 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
       trust: this.#trust,
       recordGap: (gap) => this.#recordGap(gap, 'seeded_above'),
     })
-    // Waking the hubs of an empty log creates them.
+    // Notifying the hubs of an empty log creates them.
     if (this.#blocks.durable === null) this.ctx.waitUntil(this.#objects.wakeHubs(this.#settings.BOOK_HUBS))
   }
 
@@ -178,7 +178,7 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
   #recordGap(gap: SkippedHeights, why: GapReason): void {
     this.#blocks.skip(gap, why)
     const text = gapText(gap.from, gap.to)
-    // A reader that is behind reaches the gap in its turn.
+    // A reader that is behind gets the gap once it reaches it.
     for (const reader of this.#readers) if (reader.height === gap.from - 1) reader.sendFrame(text, gap.to + 1)
   }
 
@@ -201,7 +201,7 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
     const { type: _, part: __, parts: ___, ...block } = frame
     if (frame.height >= (feeder.state?.awaiting ?? 0)) feeder.update({ awaiting: null })
     if (decision.do === 'acknowledge') return this.#trust.compare(feeder, block)
-    // If no other feeder's block comes, this one is requested again.
+    // If no other feeder sends the block, it is requested from this one again.
     if (this.#bookSeeds.areArriving(feeder, now) || this.#trust.shouldWaitForOther(feeder, block, now)) return
     if (this.#applyBackpressure(feeder, now) > FULL_CHARS) return
     this.#feeders.leader = feeder.name
@@ -256,7 +256,7 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
   }
 
   async reseedL4(coin: Coin, isWrong: boolean): Promise<void> {
-    // Feeders only answer for coins they know to be wanted.
+    // Feeders only answer for coins that they know are wanted.
     this.#interests.notifyFeeders()
     this.#l4Seeds.request(coin, isWrong)
   }

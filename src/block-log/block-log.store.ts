@@ -22,7 +22,7 @@ export class BlockLogStore extends Tables {
     migrate(storage, [SCHEMA])
   }
 
-  /** Feeders as they were last saved. */
+  /** Feeders as last saved. */
   feederList(): FeederList {
     return this.#meta<FeederList>('feeders') ?? []
   }
@@ -40,7 +40,7 @@ export class BlockLogStore extends Tables {
     this.run(`INSERT OR REPLACE INTO meta VALUES (?, ?)`, key, JSON.stringify(value))
   }
 
-  /** Coins that have a book in the present epoch. */
+  /** Coins that have a book in the current epoch. */
   coins(): string[] {
     return this.all<{ coin: Coin }>(`SELECT coin FROM coins`).map(({ coin }) => coin)
   }
@@ -61,7 +61,7 @@ export class BlockLogStore extends Tables {
     this.run(`INSERT OR REPLACE INTO gaps VALUES (?, ?, ?, ?)`, from, to, why, atMs)
   }
 
-  /** Last height of the gap that contains `height` in the present chain; null when there is none. */
+  /** Last height of the gap that contains `height` in the current chain; null when there is none. */
   gapAt(height: number): number | null {
     // Gaps before a reset belong to a different chain and may cover heights that this one has.
     const [found] = this.all<{ last: number }>(

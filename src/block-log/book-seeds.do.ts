@@ -16,7 +16,7 @@ import type { ReaderLinks } from './reader-links.do.ts'
 import type { RetainedBlocks } from './retained-blocks.do.ts'
 import { SeedRelay } from './seed-relay.ts'
 
-/** Time after which a snapshot that did not come is requested again. */
+/** Time after which a snapshot that did not arrive is requested again. */
 const SEED_RETRY_MS = 5000
 /** Requests of several hubs for one coin within this time count as one. */
 const DEDUPE_MS = 1000
@@ -47,7 +47,7 @@ export class BookSeeds {
     this.#coins = new Set(ports.store.coins())
   }
 
-  /** Takes a part of a snapshot and forwards it. The books take effect with the last part. */
+  /** Accepts a part of a snapshot and forwards it. The books take effect with the last part. */
   onPart(feeder: FeederSocket, frame: SnapshotFrame): void {
     if ((frame.part ?? 0) === 0) feeder.seed = this.#beginRelay(feeder, frame)
     const { seed } = feeder
@@ -56,7 +56,7 @@ export class BookSeeds {
     if (rejection || seed.intake.isComplete) feeder.seed = null
     if (rejection) return feeder.reject(rejection.field, rejection.message)
     if (seed.isSuperseded) return
-    // Other feeders may have moved the log while the parts came.
+    // Other feeders may have advanced the log while the parts arrived.
     const decision = this.#judge(feeder, frame)
     if (!decision) return seed.supersede()
     if (seed.intake.isComplete) return this.#complete(seed, frame, decision.do === 'seed' ? decision.gap : null)
@@ -91,7 +91,7 @@ export class BookSeeds {
     return decision.do === 'seed' || decision.do === 'repair' ? decision : null
   }
 
-  /** Completes a snapshot: starts an epoch, or repairs coins within the present one. */
+  /** Completes a snapshot: starts an epoch, or repairs coins within the current one. */
   #complete(seed: SeedRelay, last: SnapshotFrame, gap: SkippedHeights | null): void {
     const { blocks, readers, store, recordGap } = this.#ports
     const { scope, height, time } = last
@@ -130,7 +130,7 @@ export class BookSeeds {
   }
 
   /**
-   * Coins and repairs of a reader's shard, for its attach answer. `height`: where the reader is, null for a new one.
+   * Coins and repairs of a reader's shard, for its attach answer. `height`: where the reader is, null for a new reader.
    */
   attachInfo(hub: Pick<ReaderLink, 'hasCoin'>, height: number | null): Pick<AttachResponse, 'coins' | 'repaired'> {
     const from = height ?? Number.POSITIVE_INFINITY
@@ -159,7 +159,9 @@ export class BookSeeds {
       ?.send({ type: 'reseed', coins: null, reason: 'the gateway does not know the books' })
   }
 
-  /** Requests books of these coins (null: of all) from the leading feeder, unless that was requested just now. */
+  /**
+   * Requests the books of these coins (null: of all coins) from the leading feeder, unless they were just requested.
+   */
   request(coins: readonly string[] | null, reason: string): void {
     const now = Date.now()
     const isDue = (coin: Coin) => now - (this.#requestedMs.get(coin) ?? 0) > DEDUPE_MS

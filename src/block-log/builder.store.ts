@@ -1,5 +1,5 @@
-// The builders of open positions, stored one part with each segment. Parts are of different ages; the retained segments
-// bring them to the present.
+// The builders of open positions. One part is stored with each segment. Parts differ in age; the retained segments
+// bring them up to date.
 
 import type { BuilderFill, RelayEvents } from '../protocol/feed/log-api.ts'
 import { PositionBuilders } from './position-builders.ts'

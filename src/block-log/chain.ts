@@ -9,22 +9,22 @@ import type { BlockFrame, SnapshotFrame } from '../protocol/feed/protocol.ts'
 import type { GapReason, SkippedHeights } from '../protocol/feed/status-shape.ts'
 
 export interface ChainState {
-  /** Epoch of the books, null before the first seed. */
+  /** Epoch of the books; null before the first seed. */
   readonly epoch: string | null
-  /** Last height taken, null while empty. */
+  /** Last accepted height; null while the log is empty. */
   readonly height: number | null
-  /** False from a block with unknown book changes to the next `scope: 'all'` snapshot. */
+  /** False between a block with unknown book changes and the next `scope: 'all'` snapshot. */
   readonly booksKnown: boolean
 }
 
 export const EMPTY_CHAIN: ChainState = { epoch: null, height: null, booksKnown: false }
 
-/** A connected feeder, by its own account. */
+/** A connected feeder, as it reports itself. */
 export interface FeederState {
   readonly name: string
   readonly first: number | null
   readonly head: number | null
-  /** Height requested with `resend`; other blocks of this feeder are ignored until it comes. */
+  /** Height requested with `resend`; other blocks of this feeder are ignored until that block arrives. */
   readonly awaiting: number | null
   /** Set for good when the feeder's node does not continue this log. */
   readonly conflict: string | null
@@ -49,7 +49,7 @@ export function judgeBlock(
   return { do: 'resend', from: chain.height + 1 }
 }
 
-/** `gap`: heights that no feeder can send any more; recorded before the seed. */
+/** `gap`: heights that no feeder can send any more. It is recorded before the seed. */
 export type SeedDecision = { readonly do: 'seed'; readonly gap: SkippedHeights | null } | { readonly do: 'repair' }
 
 type SnapshotDecision =

@@ -5,7 +5,7 @@
 import { BoundedMap } from '../core/bounded-map.ts'
 import type { Block } from '../protocol/feed/block.ts'
 
-/** Longest wait for a fuller copy; a feeder whose last copy was later than this is not waited for. */
+/** Longest wait for a fuller copy; the log does not wait for a feeder whose last copy was later than this. */
 export const NEAR_MS = 100
 /** About 20 seconds of blocks: older order statuses are not sent. */
 const MAX_HEIGHTS = 256
@@ -16,7 +16,7 @@ export interface CopySummary {
   readonly height: number
   /** Coins with all rows. Empty when the copy lacks the books, which makes it less useful. */
   readonly coins: ReadonlySet<string>
-  /** How long it came after the first copy of its height; infinite when that is no longer remembered. */
+  /** How long after the first copy of the block it arrived; infinite when the first copy is no longer remembered. */
   readonly behindMs: number
 }
 
@@ -28,7 +28,7 @@ interface Feeder {
 
 export class CompletenessUpgrade {
   readonly #firstMs = new BoundedMap<number, number>(MAX_HEIGHTS)
-  /** Heights taken from feeders whose nodes seem to write no order statuses, with the feeder. */
+  /** Heights accepted from feeders whose nodes seem to write no order statuses, with the feeder. */
   readonly #takenWithoutStatuses = new BoundedMap<number, Feeder>(MAX_HEIGHTS)
   #lateRows: unknown[] = []
   /** Late rows that were sent, as strings. The feeder that seemed to have none may yet send them after their block. */
@@ -36,7 +36,7 @@ export class CompletenessUpgrade {
   /** Highest height with a copy. */
   #newest = -1
 
-  /** Records a copy, the first of its height or another. */
+  /** Records a copy of a block, whether or not it is the first. */
   onCopy(feeder: Feeder, { height, books, orders = [], l4 = [] }: Block, nowMs: number): CopySummary {
     const firstMs = this.#firstMs.get(height)
     // A feeder that lags by more heights than are remembered did not send the first copy.
@@ -49,7 +49,7 @@ export class CompletenessUpgrade {
     return feeder.copy
   }
 
-  /** True when another feeder's next copy is worth waiting for in place of this one. */
+  /** True when it is worth waiting for another feeder's copy instead of accepting this one. */
   isFuller(other: CopySummary | null, own: CopySummary, nowMs: number): boolean {
     if (!other || other.height >= own.height) return false
     const dueMs = this.#firstMs.get(other.height + 1) ?? Number.NEGATIVE_INFINITY

@@ -1,5 +1,5 @@
 // The feeders' sockets: state, the snapshot in progress, and replies. A feeder's state is in its socket's attachment,
-// so that a restarted object still knows it. Joins and departures are stored, a row each; pulses are not.
+// so that a restarted object still knows it. Joins and departures are stored, one row each; pulses are not.
 
 import type { Coin } from '../core/coin.ts'
 import { PartJoiner } from '../protocol/feed/parts.ts'
@@ -38,7 +38,7 @@ export class FeederSocket {
   seed: SeedRelay | null = null
   /** Null before the feeder's hello. */
   state: FeederState | null
-  /** When its last frame other than a pulse came. */
+  /** When its last frame that was not a pulse arrived. */
   lastFrameMs = 0
   /** A frame of this feeder was rejected after its last block was accepted. */
   wasRejected = false
@@ -157,13 +157,14 @@ export class FeederLinks {
     for (const socket of ctx.getWebSockets()) this.#sockets.set(socket, new FeederSocket(socket))
     const before = store.feederList()
     this.#list = afterRestart(before, this.#names(), nowMs)
-    // Stored now: otherwise a feeder that left with this restart would seem to leave with each later one.
+    // The list is stored now. Otherwise, a feeder that left with this restart would seem to leave again with each later
+    // one.
     if (this.#list.some((view, index) => view !== before[index])) store.saveFeederList(this.#list)
   }
 
   /**
-   * Feeders that said hello, by name. Of two connections with one name the newer counts: the older one may be dead, and
-   * must neither be asked for anything nor hold anything up.
+   * Feeders that said hello, by name. If two connections have the same name, the newer one counts: the older one may be
+   * dead, so it must not be asked for anything or delay anything.
    */
   #greetedByName(): Map<string, FeederSocket> {
     return new Map([...this.#sockets.values()].flatMap((one) => (one.state ? [[one.name, one]] : [])))
@@ -173,7 +174,7 @@ export class FeederLinks {
     return [...this.#greetedByName().keys()]
   }
 
-  /** Feeders without a conflict other than `but`. */
+  /** Feeders that have no conflict, except `but`. */
   #others(but: FeederSocket): FeederSocket[] {
     return [...this.#greetedByName().values()].filter((one) => one.name !== but.name && one.state?.conflict === null)
   }
@@ -215,23 +216,23 @@ export class FeederLinks {
     if (view && !this.#names().includes(view.name)) this.#saveInList(asEnded(view, nowMs, why))
   }
 
-  /** Answers a close; without it the other side would wait ten seconds and see 1006. */
+  /** Answers a close. Otherwise the other side would wait ten seconds and see code 1006. */
   onClose(socket: WebSocket, code: number, reason: string, nowMs: number): void {
     this.#onEnded(socket, nowMs, closeReason(code))
-    // Blocks that another feeder left to this one may now be its own to send, or to declare gone.
+    // The other feeder may now have to send blocks that it left to this one, or to declare them gone.
     for (const other of this.#sockets.values()) other.update({ awaiting: null })
     if (code === 1005 || code === 1006) socket.close()
     else socket.close(code, reason)
   }
 
-  /** Other feeders heard from recently; blocks they have are left to them. */
+  /** Other feeders that sent something recently. Blocks that they have are left to them. */
   activeOthers(but: FeederSocket, nowMs: number): FeederState[] {
     return this.#others(but)
       .filter(({ heardMs }) => nowMs - heardMs < SILENT_MS)
       .flatMap((one) => one.state ?? [])
   }
 
-  /** The feeder to ask for books: the leader, because another feeder's would come too late. */
+  /** The feeder to ask for books: the leader, because another feeder's books would arrive too late. */
   preferred(): FeederSocket | undefined {
     const candidates = [...this.#greetedByName().values()].filter((one) => one.state?.conflict === null)
     return candidates.find(({ name }) => name === this.leader) ?? candidates[0]
@@ -251,7 +252,7 @@ export class FeederLinks {
     return one?.state?.conflict === null ? one : undefined
   }
 
-  /** True when another feeder that `isAble` sends blocks that continue the log. */
+  /** True when another feeder that passes `isAble` sends blocks that continue the log. */
   hasOtherFlowing(but: FeederSocket, nowMs: number, isAble: (one: FeederSocket) => boolean): boolean {
     const isFlowing = ({ state, blockMs }: FeederSocket) =>
       state?.awaiting === null && nowMs - (blockMs ?? 0) < FLOWING_MS
@@ -259,8 +260,8 @@ export class FeederLinks {
   }
 
   /**
-   * True when another feeder that `isAble` was active, or left, since a time and may take the lead. False for the
-   * leader.
+   * True when another feeder that passes `isAble` was active, or left, after a certain time and may take the lead.
+   * False for the leader.
    */
   mayArrive(but: FeederSocket, sinceMs: number, nowMs: number, isAble: (one: FeederSocket) => boolean): boolean {
     if (this.leader === but.name) return false

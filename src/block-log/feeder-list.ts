@@ -11,7 +11,7 @@ const LISTED_MS = 24 * 3_600_000
 
 export type FeederList = readonly FeederView[]
 
-/** The list with a feeder's present state. */
+/** The list with a feeder's current state. */
 export function withFeeder(list: FeederList, view: FeederView): FeederList {
   return [view, ...list.filter(({ name }) => name !== view.name)].slice(0, MAX_LISTED_FEEDERS)
 }
@@ -20,7 +20,7 @@ export function asEnded(view: FeederView, endedMs: number, why: string): FeederV
   return { ...view, connected: false, endedMs, why }
 }
 
-/** The list after a restart of the log: a feeder that was connected and no longer is has lost its connection. */
+/** The list after a restart of the log: a feeder that was connected, but no longer is, has lost its connection. */
 export function afterRestart(list: FeederList, connected: readonly string[], nowMs: number): FeederList {
   const hasLeft = (view: FeederView) => view.connected && !connected.includes(view.name)
   return list.map((view) => (hasLeft(view) ? asEnded(view, nowMs, 'the log restarted') : view))
@@ -42,12 +42,12 @@ export function closeReason(code: number): string {
   return `the connection closed with code ${code}`
 }
 
-/** When frames came from a feeder, by our clock. Part of the socket's attachment: keys do not change. */
+/** When frames arrived from a feeder, according to our clock. Part of the socket's attachment: keys do not change. */
 export interface FeederActivity {
   readonly sinceMs: number
   readonly heardMs: number
   readonly blockMs: number | null
-  /** Its last pulse and when it came; null before the first. */
+  /** Its last pulse and when it arrived; null before the first. */
   readonly pulse: { readonly atMs: number; readonly said: Pulse } | null
 }
 

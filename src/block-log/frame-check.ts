@@ -1,6 +1,6 @@
-// Reads a feeder's frame. A block has about 300 levels, and zod takes longer over them than JSON.parse, so the books
-// are checked by hand. Zod checks the rest, and the whole frame if the books look odd. Invariant: the result equals
-// FeederFrame.safeParse, issues included.
+// Reads a feeder's frame. A block has about 300 levels. Zod would take longer to check them than JSON.parse takes to
+// parse them, so the books are checked by hand. Zod checks the rest, and the whole frame if the books look odd.
+// Invariant: the result equals FeederFrame.safeParse, issues included.
 
 import { COIN_MAX_LENGTH } from '../core/coin.ts'
 import { UNSIGNED_DECIMAL } from '../core/decimal.ts'
@@ -12,10 +12,10 @@ import { FeederFrame } from '../protocol/feed/protocol.ts'
 const NAME = /^[\x21-\x7e]+$/
 /** Hard limit of a frame: twice what the protocol allows, so that a longer frame still gets a clear error. */
 const FRAME_LIMIT_CHARS = 1024 * 1024
-/** Longest part of a rejected frame that an error repeats. */
+/** Maximum length of the part of a rejected frame that an error repeats. */
 const ECHO_CHARS = 256
 
-/** The frame, or the wrong field (empty for the frame itself) and what to do. */
+/** Returns the frame, or the wrong field (empty for the frame itself) and what to do about it. */
 export function readFeederFrame(message: string | ArrayBuffer): Result<FeederFrame, readonly [string, string]> {
   if (typeof message !== 'string') return err(['', 'send JSON as text frames, not binary'])
   if (message.length > FRAME_LIMIT_CHARS) return err(['', 'the frame is longer than 512 KiB. Split it into parts'])
@@ -28,7 +28,7 @@ export function readFeederFrame(message: string | ArrayBuffer): Result<FeederFra
   return err([issue.path.join('.').slice(0, ECHO_CHARS), issue.message.slice(0, ECHO_CHARS)])
 }
 
-/** Like FeederFrame.safeParse, but valid books are used as they are, not copied. */
+/** Like FeederFrame.safeParse, but valid books are used directly, not copied. */
 export function parseFeederFrame(value: unknown): ReturnType<typeof FeederFrame.safeParse> {
   const books = plainBooks(value)
   if (books === null) return FeederFrame.safeParse(value)

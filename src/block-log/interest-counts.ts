@@ -1,5 +1,6 @@
 // Counts the readers interested in each name, such as a wallet whose order statuses they want. Invariant: after
-// takeChange(), the sent names are those somebody wants, up to a limit; the rest are sent when there is room.
+// takeChange(), the sent names are those that at least one reader wants, up to a limit; the rest are sent when there is
+// room.
 
 import { WALLETS_PER_FRAME } from '../protocol/feed/protocol.ts'
 

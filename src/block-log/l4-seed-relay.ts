@@ -1,6 +1,6 @@
 // Relays all resting orders of a coin from a feeder to the object of its order-level book. Invariants: parts are
-// forwarded as they come, from one feeder at a time; a request stays open across feeders until its last part has come;
-// nothing is requested while blocks lack the rows that must follow it.
+// forwarded as they arrive, from one feeder at a time; a request stays open, even if the feeder changes, until its last
+// part has arrived; nothing is requested while blocks lack the rows that must follow it.
 
 import type { Coin } from '../core/coin.ts'
 import type { L4Rows } from '../protocol/feed/block.ts'
@@ -15,12 +15,12 @@ interface Feeder {
 export class L4SeedRelay {
   readonly #forward: (coin: Coin, text: string) => void
   readonly #feeders: (coin: Coin) => readonly Feeder[]
-  /** Requested coins, with the feeder whose parts are coming; null before the first part. */
+  /** Requested coins, with the feeder whose parts are arriving; null before the first part. */
   readonly #requested = new Map<string, string | null>()
 
   /** Coins whose rows do not fit the orders. */
   readonly #wrong = new Set<string>()
-  /** Coins that had rows in the last block, and those to request once one has. */
+  /** Coins that had rows in the last block, and coins to request once a block has their rows. */
   #known: ReadonlySet<string> = new Set()
   readonly #due = new Set<string>()
 
@@ -46,7 +46,7 @@ export class L4SeedRelay {
     }
   }
 
-  /** Rows of the next block, without those of coins whose rows did not fit. */
+  /** Rows of the next block, except those of coins whose rows did not fit. */
   acceptRows(rows: readonly L4Rows[] = []): L4Rows[] {
     const accepted = rows.filter(({ coin }) => !this.#wrong.has(coin))
     this.#wrong.clear()
@@ -60,7 +60,7 @@ export class L4SeedRelay {
     if (this.#requested.size > 0) feeder.send({ type: 'l4Reseed', coins: [...this.#requested.keys()] })
   }
 
-  /** Requests from others what a departed feeder had not finished. */
+  /** Requests the parts that a departed feeder did not send from the other feeders. */
   onFeederLeft({ name }: Pick<Feeder, 'name'>): void {
     for (const [coin, from] of this.#requested) if (from === null || from === name) this.request(coin, false)
   }

@@ -31,7 +31,7 @@ function levelHash(side: 0 | 1, px: string, sz: string, n: number): number {
   return (high >>> 12) * LOW + (low >>> 0)
 }
 
-/** The finalizer of MurmurHash3 over a running hash and the next word. */
+/** The finalizer of MurmurHash3, applied to the hash so far and the next word. */
 function mix(hash: number, word: number): number {
   let h = Math.imul(hash ^ word, 0x9e3779b1)
   h = Math.imul(h ^ (h >>> 16), 0x85ebca6b)

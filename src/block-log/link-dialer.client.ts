@@ -1,5 +1,5 @@
-// Dials the readers of the log or of a hub. Frames then arrive at the reader as incoming messages, which wake it and
-// keep it alive; on an outgoing socket of its own they would not.
+// Dials the readers of the log or of a hub. Frames then arrive at the reader as incoming messages, which start it and
+// keep it alive. Messages on an outgoing socket of its own would not do that.
 
 import { orReject } from '../core/deadline.ts'
 import type { Objects } from '../core/objects.client.ts'
@@ -21,8 +21,8 @@ export class LinkDialer {
   }
 
   /**
-   * Returns the accepted socket; nothing has been sent on it. Hubs come first: relays have nothing to send without
-   * them.
+   * Returns the accepted socket; nothing has been sent on it. Hubs come first, because relays have nothing to send
+   * until hubs are linked.
    */
   async dial(kind: ReaderKind['kind'], name: string): Promise<WebSocket> {
     const socket = await this.#queue.enqueue(name, kind === 'hub', () => this.#open(kind, name))

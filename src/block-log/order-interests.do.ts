@@ -14,7 +14,7 @@ const LINGER_MS = 30_000
 const KINDS = ['orders', 'l4'] as const
 type Kind = (typeof KINDS)[number]
 
-/** One reader's interests, and since when its link has been down. */
+/** One reader's interests, and the time since which its link has been down. */
 interface ReaderInterest {
   readonly names: Readonly<Record<Kind, Set<string>>>
   leftMs: number | null
@@ -24,7 +24,7 @@ export class OrderInterests {
   readonly #broadcast: (frame: WantFrame) => void
   readonly #names = { orders: new InterestCounts(WATCHED_WALLETS_MAX), l4: new InterestCounts(L4_COINS_MAX) }
   readonly #readers = new Map<string, ReaderInterest>()
-  /** Null once readers had time to come back. */
+  /** Null once readers have had time to return. */
   #wokeMs: number | null
   #isScheduled = false
 
@@ -70,7 +70,7 @@ export class OrderInterests {
     if (interest) interest.leftMs = nowMs
   }
 
-  /** Drops readers that stay away. Call every few seconds while feeders are connected. */
+  /** Drops readers that do not return. Call every few seconds while feeders are connected. */
   tick(nowMs: number): void {
     for (const [relay, { names, leftMs }] of this.#readers) {
       if (leftMs === null || nowMs - leftMs < LINGER_MS) continue
@@ -102,7 +102,7 @@ export class OrderInterests {
     }, NOTIFY_MS)
   }
 
-  /** True when feeders know all of these users; beyond a limit there is no room. */
+  /** True when feeders know all of these users. Feeders accept users only up to a limit. */
   areSent(orders: readonly string[]): boolean {
     return orders.every((name) => this.#names.orders.sent.has(name))
   }

@@ -50,14 +50,14 @@ export function eventsPage(
   return { frames, first, head }
 }
 
-/** How long a relay keeps its place in the queue after the time at which it was to ask again. */
+/** How long a relay keeps its place in the queue after the time at which it should have asked again. */
 const SLOT_MS = 1_000
-/** More relays than exist; beyond that a relay gets no place. */
+/** Maximum number of places, more than there are relays. Beyond it, a relay gets no place. */
 const MAX_WAITING = 1_024
 
 /**
- * Limits replays to a number of characters per second. A relay that had to wait is served before later ones: within a
- * second for every thirty relays ahead of it.
+ * Limits replays to a number of characters per second. A relay that had to wait is served before later ones. It waits
+ * one second for every thirty relays ahead of it.
  */
 export class ReplayQueue {
   readonly #budget = new ReadBudget()
@@ -95,7 +95,7 @@ export interface DurableSource {
   readonly gapAt: GapLookup
 }
 
-/** Parts from height `from` on: at most `mostBytes`, and one segment more. */
+/** Parts starting at height `from`: at most `mostBytes`, plus one more segment. */
 export function archivePage(from: number, held: DurableSource, mostBytes = PAGE_BYTES): ArchivePart[] {
   const parts: ArchivePart[] = []
   let bytes = 0

@@ -1,4 +1,4 @@
-// The segment being filled: blocks that readers have and storage does not.
+// The segment being filled: blocks that readers have, but storage does not.
 
 import {
   type BlockTexts,
@@ -16,7 +16,7 @@ export interface NewSegment {
   readonly first: number
   readonly last: number
   readonly time: number
-  /** A kind may be missing when no block has any of it. */
+  /** A kind may be missing if no block has lines of it. */
   readonly lines: Readonly<Partial<Record<SegmentKind, string>>>
 }
 
@@ -25,7 +25,7 @@ export class PendingSegment {
   #chars = 0
   #l4Chars = 0
   #startedMs = 0
-  /** Coins repaired after the last block, and by height those repaired before it. */
+  /** Coins repaired after the last block, and coins repaired earlier, by height. */
   #repairedCoins: readonly string[] = []
   #repairs = new Map<number, readonly string[]>()
 
@@ -42,7 +42,7 @@ export class PendingSegment {
     return isFull || nowMs - this.#startedMs >= SEGMENT_MS
   }
 
-  /** Records repaired books: no block leads to their present state, so the next block's line names them. */
+  /** Records repaired books: no block leads to their current state, so the next block's line names them. */
   addRepaired(coins: Iterable<string>): void {
     this.#repairedCoins = [...new Set([...this.#repairedCoins, ...coins])]
   }

@@ -55,7 +55,7 @@ export class PipelineService {
       : { gap: { from: first, to: last } }
   }
 
-  /** Height from which all statuses of these wallets are known; null when feeders have no room for more. */
+  /** First height whose statuses of these wallets are all known; null when feeders have no room for more wallets. */
   #register(name: string, orders: readonly string[], nowMs: number): number | null {
     for (const [other, { atMs }] of this.#requested) if (nowMs - atMs > INTEREST_MS) this.#requested.delete(other)
     const before = this.#requested.get(name)

@@ -1,6 +1,6 @@
-// The builder through which each open position was last traded: a liquidation has no builder of its own and is
-// attributed to that one. Invariants: for each wallet and perp the last fill that is not a liquidation decides; a TWAP
-// slice has no builder, nor has a closed position; after missing blocks nothing is guessed.
+// The builder through which each open position was last traded. A liquidation has no builder of its own and is
+// attributed to that builder. Invariants: for each wallet and perp, the last fill that is not a liquidation decides;
+// TWAP slices and closed positions have no builder; after missing blocks, nothing is guessed.
 
 import { BoundedMap } from '../core/bounded-map.ts'
 import { marketTypeOf } from '../core/coin.ts'

@@ -23,9 +23,12 @@ export type SegmentLookup = (kind: SegmentKind, height: number) => readonly stri
 /** Last height of the recorded gap that contains a height, or null. */
 export type GapLookup = (height: number) => number | null
 
-/** A relay gets rows of coins again for this many blocks: its clients could not take more and start over sooner. */
+/**
+ * A relay gets rows of coins again for this many blocks: its clients could not keep up with more, and starting over is
+ * faster.
+ */
 const ROWS_BLOCKS = 50
-/** A relay with more unread than this gets no rows, which are by far the largest frames. */
+/** A relay with more unread characters than this gets no rows, which are by far the largest frames. */
 const ROWS_AHEAD_CHARS = 24 * 1024 * 1024
 const NO_INTERESTS: Interests = { orders: new Set(), l4: new Set() }
 
@@ -47,7 +50,7 @@ export class ReaderLink {
   #next: number
   #sent = 0
   #read = 0
-  /** When it last reported progress, or had nothing unread. */
+  /** When it last reported progress, or last had nothing unread. */
   readMs = 0
 
   /** `next`: the first height to send. `interests`: live interests in order rows. `head`: height of the log. */
@@ -71,7 +74,7 @@ export class ReaderLink {
     this.#accepts = reader.kind === 'hub' ? (coin) => shardOf(coin, reader.shards) === reader.index : () => false
   }
 
-  /** Characters sent and not reported as read; 0 for a reader that does not report. */
+  /** Characters sent but not yet reported as read; 0 for a reader that does not report. */
   get unread(): number {
     return this.#follows ? this.#sent - this.#read : 0
   }
@@ -81,7 +84,7 @@ export class ReaderLink {
     return this.#follows
   }
 
-  /** It reports the characters it has read on this link in total. */
+  /** The reader reports the total characters it has read on this link. */
   onRead(chars: number, nowMs: number): void {
     if (!(chars > this.#read && chars <= this.#sent)) return
     this.#read = chars
@@ -138,7 +141,7 @@ export class ReaderLink {
   }
 
   /**
-   * Sends the stored lines that come next, one segment, or the gap in their place. Returns the characters read from
+   * Sends the next stored lines, up to one segment, or the gap in their place. Returns the characters read from
    * storage; 0 when it holds nothing more for this reader.
    */
   catchUp(lookUp: SegmentLookup, gapAt: GapLookup): number {

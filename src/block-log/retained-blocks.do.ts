@@ -1,5 +1,5 @@
-// The blocks that the log retains and how far they are: pending, stored or durable. Invariants: nothing is durable
-// before storage has confirmed it, and nothing saved before a reset ever becomes durable; no write delays a frame.
+// The blocks that the log retains, and their state: pending, stored or durable. Invariants: nothing is durable before
+// storage has confirmed it, and nothing saved before a reset ever becomes durable; no write delays a frame.
 
 import type { ArchivePage } from '../protocol/feed/archive-api.ts'
 import type { Block } from '../protocol/feed/block.ts'
@@ -20,7 +20,7 @@ import { type BlockTexts, type BooksTexts, readBooksLine, SEGMENT_MS, type Segme
 /** How long books and events are retained for readers that come back: five minutes of blocks. */
 const WINDOW_MS = 5 * 60_000
 
-/** Longest stall of the log while another feeder claims to have the missing block. */
+/** Maximum time that the log stalls while another feeder claims to have the missing block. */
 const STALLED_MS = 30_000
 
 /** Stored text read per request for fills. Reading it takes a few milliseconds, during which blocks wait. */
@@ -89,7 +89,7 @@ export class RetainedBlocks {
     return this.#chain
   }
 
-  /** Last height that storage has confirmed; null for none. */
+  /** Last height that storage has confirmed; null if there is none. */
   get durable(): number | null {
     return this.#durable
   }
@@ -157,7 +157,7 @@ export class RetainedBlocks {
 
   #save(segment: NewSegment | null): void {
     const state = { chain: this.#chain, time: this.#time, repaired: this.#pending.unrecordedRepairs }
-    // A block with a far-off time must not empty the window.
+    // A block whose time is far off must not empty the window.
     const newestMs = Math.min(segment?.time ?? this.#time ?? 0, Date.now())
     this.#segments.save(segment, state, newestMs - WINDOW_MS, this.#builders.takeChanged())
     this.#savedHeight = this.#chain.height
@@ -222,7 +222,7 @@ export class RetainedBlocks {
     return { head: { height: durable, time }, parts: from === null ? [] : archivePage(from, held) }
   }
 
-  /** The archive has everything up to here; null: there is no archive. */
+  /** The archive has everything up to this height; null: there is no archive. */
   setArchived(height: number | null): void {
     this.#segments.setArchived(height)
   }

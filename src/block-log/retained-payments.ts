@@ -1,16 +1,16 @@
-// Funding payments of one wallet in the log's retained segments. Invariant: a block that paid funding without known
-// payers is a hole between two stretches.
+// Funding payments of one wallet in the log's retained segments. Invariant: a block that paid funding, but whose payers
+// are unknown, is a hole between two stretches.
 
 import type { Address, Block, LedgerEvent } from '../protocol/feed/block.ts'
 import type { BlockRange, EventBlock, HeightAndTime } from '../protocol/feed/durable-api.ts'
 import { PAYMENTS_UNKNOWN, paymentsOf, type UserPayments } from '../protocol/feed/payments.ts'
 import type { EventsSegment } from './retained-fills.ts'
 
-/** A line contains it if its block paid funding; other lines may contain it too. */
+/** A line contains this string if its block paid funding; other lines may contain it too. */
 const FUNDING_MARKER = '"funding":[{'
 /** Searching text in memory is this many times faster than parsing it (measured: 0.6 ms and 7.8 ms per MiB). */
 const PAYMENTS_SHARE = 12
-/** Hash of no transaction. */
+/** Hash used where there is no transaction. */
 const ZERO_HASH = `0x${'0'.repeat(64)}`
 
 /** Payments in the shape of the public API. */
@@ -77,7 +77,7 @@ export class PaymentsCache {
     return this.#lines
   }
 
-  /** Segments below `first` are gone; null: all are. */
+  /** Segments below `first` are gone; null: all segments are. */
   forget(first: number | null): void {
     if (first !== null && this.#first >= first) return
     this.#first = -1

@@ -2,9 +2,9 @@
 //
 // An SQL write holds back every later frame until other machines confirm it, with no way to opt out; a key put can
 // (workerd, actor-sqlite.c++, onWrite). A put may be lost with the object, always from the end, until untilDurable()
-// resolves: nothing may be acknowledged before. Readers see a segment at once. Rows of order-level books are put one
-// piece per turn, after the rest of their segment, because blocks wait for each. Rows that were lost or dropped read as
-// unknown, and their reader starts from a snapshot.
+// resolves: nothing may be acknowledged until then. Readers see a segment at once. Rows of order-level books are put
+// one piece per turn, after the rest of their segment, because blocks wait for each. Rows that were lost or dropped
+// read as unknown, and their reader starts from a snapshot.
 
 import { fromChunks, toChunks } from '../core/chunks.ts'
 import type { StoredBlocks } from '../protocol/feed/archive-api.ts'
@@ -19,11 +19,11 @@ import { keyOf, keysOf, keysOfKind, type SegmentEntry, segmentAt, UnarchivedSegm
 
 /** Maximum segments read in one turn, however small they are. */
 const MAX_SEGMENTS_PER_READ = 64
-/** Four times five minutes of segments: the limit, whatever the block times say. */
+/** Maximum segments, whatever the block times say: four times five minutes of them. */
 const MAX_SEGMENTS = 1200
 /** Maximum pieces of rows retained, which take 256 MiB. */
 const MAX_ROW_PIECES = 512
-/** Rows are dropped this much earlier than the rest: a snapshot serves a slower reader sooner. */
+/** Rows are dropped this much earlier than the rest: a snapshot serves a slow reader faster. */
 const ROWS_YOUNGER_MS = 3 * 60_000
 /** Maximum pieces that wait for their turn; beyond that, the oldest are stored at once. */
 const MAX_PENDING_PIECES = 64
@@ -47,7 +47,7 @@ interface StoredLog extends LogState {
 }
 const EMPTY_LOG: StoredLog = { chain: EMPTY_CHAIN, time: null, repaired: [], segments: [] }
 
-/** Rows of the segment that starts at `first`, with pieces still to be put. */
+/** Rows of the segment that starts at `first`, and the pieces still to be stored. */
 interface PendingRows {
   readonly first: number
   readonly text: string
@@ -63,7 +63,7 @@ export class SegmentStore {
   readonly #unarchived: UnarchivedSegments
   /** The log's position when this object restarted. */
   readonly state: LogState
-  /** Resolves with all writes so far; rejects for good once one failed. */
+  /** Resolves once all writes so far are done. Once a write has failed, it always rejects. */
   #writes: Promise<unknown> = Promise.resolve()
 
   constructor(storage: DurableObjectStorage) {
@@ -179,7 +179,7 @@ export class SegmentStore {
     return this.#payments.linesOf(found.first, () => this.#text('payments', found))
   }
 
-  /** First stored height; null for none. */
+  /** First stored height; null if there is none. */
   get first(): number | null {
     return this.#segments[0]?.first ?? null
   }
@@ -202,7 +202,10 @@ export class SegmentStore {
     return keysOfKind(kind, listed).map((key) => this.#storage.kv.get<Uint8Array>(key)!)
   }
 
-  /** Stored blocks at a height for the archive (`only`: of one kind), from the window or before it; or null. */
+  /**
+   * Stored blocks at a height for the archive (`only`: of one kind), from the window or from older segments that are
+   * not archived yet; null if there are none.
+   */
   blocksWith(height: number, only?: SegmentKind): StoredBlocks | null {
     const found = this.#unarchived.at(height) ?? this.#find(height)
     if (!found) return null
@@ -212,14 +215,14 @@ export class SegmentStore {
     return { first, last, books: pieces('books'), events: pieces('events'), ...payments }
   }
 
-  /** First stored height above this one; null for none. */
+  /** First stored height above this one; null if there is none. */
   firstAbove(height: number): number | null {
     const inWindow = this.#segments.find(({ first }) => first > height)?.first
     const found = [this.#unarchived.firstAbove(height) ?? inWindow, inWindow].filter((one) => one !== undefined)
     return found.length === 0 ? null : Math.min(...found)
   }
 
-  /** The archive has everything up to here; null: there is no archive. */
+  /** The archive has everything up to this height; null: there is no archive. */
   setArchived(height: number | null): void {
     if (height === this.#unarchived.archivedTo) return
     const { segments, keys } = this.#unarchived.release(height)
@@ -232,7 +235,7 @@ export class SegmentStore {
     return this.#unarchived.isFull
   }
 
-  /** Height and time of the newest stored block; null for none. */
+  /** Height and time of the newest stored block; null if there is none. */
   newest(): HeightAndTime | null {
     const last = this.#segments.at(-1)
     return last ? { height: last.last, time: last.time } : null

@@ -1,7 +1,8 @@
 // Stored blocks: segments of about a second, one JSON line per block per kind. Order statuses are a kind of their own,
 // because they can be a hundred times as large as everything else and few readers need them. So are rows of order-level
 // books, whose JSON string per coin goes unchanged to the client, and payments, ten megabytes once an hour for the
-// archive. A storage row per block would cost 38 dollars a month in writes; a segment a second costs under 3.
+// archive. A storage row per block would cost 38 dollars a month in writes; one segment per second costs under 3
+// dollars.
 // biome-ignore-all lint/style/noNonNullAssertion: lines that were written here are read in inner loops.
 
 import type { Coin } from '../core/coin.ts'
@@ -15,8 +16,8 @@ export const SEGMENT_MS = 1000
 /** or with this many characters, whichever comes first, */
 export const SEGMENT_CHARS = 1024 * 1024
 /**
- * or with this many characters of order-level rows. A second may have many of them, and more segments would shorten the
- * window.
+ * or with this many characters of order-level rows. One second may have many of these, and more segments would shorten
+ * the window.
  */
 export const L4_CHARS = 8 * SEGMENT_CHARS
 
@@ -72,7 +73,7 @@ export function encodeBlock(block: Block, epoch: string | null, through: readonl
     ...(twaps && { twaps }),
   })
   const digests = { events: digest(bare), books: books && digestOf(books) }
-  // Copies of one height may differ in requested rows, so these are not in the digest.
+  // Copies of one block may differ in requested rows, so these are not part of the digest.
   const beside = { epoch, ...(through.length > 0 && { through }) }
   return {
     height,
@@ -88,7 +89,7 @@ export function encodeBlock(block: Block, epoch: string | null, through: readonl
   }
 }
 
-/** Written as clients get it, so that no relay has to write it again. */
+/** Encoded as clients get it, so that no relay has to encode it again. */
 function l4Text({ statuses, diffs }: L4Rows): string {
   if (statuses.length + diffs.length === 0) return ''
   return `"order_statuses":${JSON.stringify(statuses)},"book_diffs":${JSON.stringify(diffs)}`

@@ -1,6 +1,6 @@
 // Segments that readers no longer need and the archive does not have yet. Each is listed under its own key, because
-// after hours of outage one list would exceed the size of a value. Invariants: nothing is retained before the archive
-// has taken something; the backlog is bounded, and while it is full the log takes no block.
+// after hours of outage one list would exceed the size of a value. Invariants: nothing is retained until the archive
+// has stored something; the backlog is bounded, and while it is full, the log accepts no block.
 
 import type { SegmentKind } from './segment.ts'
 
@@ -20,7 +20,7 @@ export class UnarchivedSegments {
   #bytes: number
 
   /**
-   * Restores the stored state. `archived`: height up to which the archive has everything, null when it never took
+   * Restores the stored state. `archived`: height up to which the archive has everything, null when it never stored
    * anything.
    */
   constructor(archived: number | null, segments: readonly SegmentEntry[]) {
@@ -33,7 +33,7 @@ export class UnarchivedSegments {
     return this.#bytes > MAX_BYTES || this.#segments.length > MAX_SEGMENTS
   }
 
-  /** Height up to which the archive has everything; null when it never took anything or there is none. */
+  /** Height up to which the archive has everything; null when it never stored anything or there is no archive. */
   get archivedTo(): number | null {
     return this.#archivedTo
   }
@@ -46,7 +46,7 @@ export class UnarchivedSegments {
     return this.#segments.find(({ first }) => first > height)?.first ?? null
   }
 
-  /** Takes segments that left the window. Returns those that stay, and their index entries by key. */
+  /** Adds segments that left the window. Returns those that are kept, and their index entries by key. */
   retain(left: readonly SegmentEntry[]): {
     readonly spared: readonly SegmentEntry[]
     readonly puts: Record<string, SegmentEntry>
@@ -66,7 +66,7 @@ export class UnarchivedSegments {
     return this.#remove(({ last }) => archived === null || last <= archived)
   }
 
-  /** Another chain starts: what is not archived now never will be. */
+  /** Call when a different chain starts. Segments that are not archived by then never will be. */
   clear(): ReleasedSegments {
     return this.#remove(() => true)
   }
@@ -85,7 +85,7 @@ interface ReleasedSegments {
   readonly keys: readonly string[]
 }
 
-/** Without the kinds that only live readers need. */
+/** A segment without the kinds of lines that only live readers need. */
 function withoutRecentKinds({ chunks: { books = 0, events = 0, payments }, ...one }: SegmentEntry): SegmentEntry {
   return { ...one, chunks: { books, events, ...(payments !== undefined && { payments }) } }
 }

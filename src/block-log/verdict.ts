@@ -1,6 +1,6 @@
 // Finds the part at fault: the node, the feeder, or the link between feeder and log. Pure;
-// docs/operators/guides/recover.md is the same as a how-to. Invariant: only `live` is healthy, and every other state
-// says what to do.
+// docs/operators/guides/recover.md presents the same as a how-to guide. Invariant: only `live` is healthy, and every
+// other state says what to do.
 
 import { PULSE_MS, STATE_POSITIONING } from '../protocol/feed/protocol.ts'
 import type { FeederView, LogStatus } from '../protocol/feed/status-shape.ts'

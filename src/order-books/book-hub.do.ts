@@ -1,4 +1,4 @@
-// BookHub: the books of one shard of coins. A thin shell around shard-books.ts: takes frames of the log, sends each
+// BookHub: the books of one shard of coins. A thin shell around shard-books.ts: accepts frames from the log, sends each
 // relay one frame per block, and serves snapshots. Frames are sent before checkpoints are written.
 
 import { DurableObject } from 'cloudflare:workers'
@@ -40,11 +40,11 @@ import { ShardBooks } from './shard-books.ts'
 import { ShardViews } from './shard-views.ts'
 import { ViewInterests } from './view-interests.ts'
 
-/** Timeout of the log's answer: shorter than a relay waits for its link. */
+/** Timeout of the log's response. It is shorter than the time a relay waits for its link. */
 const ATTACH_MS = 4000
 /** Maximum length of the snapshots in one response to a relay, in characters. */
 const JOIN_CHARS = 1024 * 1024
-/** Time after which a reseed that did not come is requested again. */
+/** Time after which a reseed that did not arrive is requested again. */
 const RESEED_RETRY_MS = 3000
 
 export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi {
@@ -126,7 +126,7 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
     const reader = { kind: 'hub', index: this.#index, shards: this.#shards } as const
     const request = this.#objects.log().attach({ v: LOG_API_VERSION, name: this.#name, reader, cursor, follows: true })
     const answer = await orReject(request, ATTACH_MS, after)
-    // The log knows books that this hub lacks, and no seed of them is coming.
+    // The log knows books that this hub lacks, and no seed of them is on its way.
     const { ready } = this.#books
     const lacksBooks = cursor === null || (answer.epoch !== null && !ready)
     // The previous link may meanwhile have brought the books to where this one starts, whatever the cursor was.
@@ -176,7 +176,7 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
     this.#checkpoint(outcome.fragments, frame.height)
   }
 
-  /** Keeps relays from taking an idle link for dead. */
+  /** Keeps relays from treating an idle link as dead. */
   #tick(): void {
     const { height, time, ready } = this.#books
     if (height === null) return
@@ -211,7 +211,7 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
   /** Requests the books of coins that have changes but no book. */
   #requestRepair(): void {
     const { suspects } = this.#books
-    // While the hub catches up, later blocks may bring what it lacks, and a repair of the log's height would not fit.
+    // While the hub catches up, later blocks may bring what it lacks, and a repair at the log's height would not fit.
     if (suspects.length === 0 || !this.#isReady || Date.now() - this.#reseedRequestedMs < RESEED_RETRY_MS) return
     this.#reseedRequestedMs = Date.now()
     this.ctx.waitUntil(
@@ -237,7 +237,7 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
   }
 
   async snapshot(coin: Coin, depth?: number): Promise<SnapshotResponse> {
-    // A Worker with another number of shards must not conclude that the coin does not exist.
+    // A Worker configured with a different number of shards must not conclude that the coin does not exist.
     if (shardOf(coin, this.#shards) !== this.#index)
       throw new Error(`hub ${this.#name} does not have this coin's shard: BOOK_HUBS is ${this.#shards} here`)
     await this.#log.ensureAttached()

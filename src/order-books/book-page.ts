@@ -1,5 +1,5 @@
 // All books of a shard for the archive, one page at a time. Invariant: a book that is uncertain, because it is being
-// repaired or was not yet sent to clients, is left out and counted, and comes with a later attempt.
+// repaired or was not yet sent to clients, is left out and counted. A later attempt includes it.
 
 import type { HubBooks } from '../protocol/hub/hub-api.ts'
 import type { ShardBooks } from './shard-books.ts'

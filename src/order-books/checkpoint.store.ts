@@ -6,7 +6,7 @@ import { fromChunks, toChunks } from '../core/chunks.ts'
 import type { Coin } from '../core/coin.ts'
 import type { Checkpoint } from './coin-book.ts'
 
-/** The shard of the stored coins, and the epoch and seed height they descend from. Stored: keys do not change. */
+/** The shard of the stored coins, and the epoch and seed height that they are based on. Stored: keys do not change. */
 interface ShardStamp {
   readonly shards: number
   readonly index: number
@@ -22,7 +22,10 @@ export class CheckpointStore {
   readonly #storage: Pick<DurableObjectStorage, 'kv' | 'put' | 'delete'>
   /** Number of chunks of each stored coin. */
   readonly #chunks = new Map<string, number>()
-  /** Set when a write failed. Nothing more is stored: later checkpoints vouch for earlier ones. */
+  /**
+   * Set when a write failed. Nothing more is stored then, because later checkpoints imply that earlier ones are
+   * complete.
+   */
   #isBroken = false
 
   constructor(storage: DurableObjectStorage) {

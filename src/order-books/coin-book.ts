@@ -1,11 +1,14 @@
-// One coin of a shard: its book, its `seq`, and the changes that clients have yet to get.
+// One coin of a shard: its book, its `seq`, and the changes that clients have not received yet.
 
 import type { Coin } from '../core/coin.ts'
 import type { Levels } from '../protocol/feed/block.ts'
 import type { CoinFragment } from '../protocol/hub/hub-link.ts'
 import { ASKS, BIDS, type LevelBook } from './level-book.ts'
 
-/** Past states that a verified book can be compared with: four seconds of a coin that changes with every block. */
+/**
+ * Number of past states that a verified book can be compared with. They cover four seconds of a coin that changes with
+ * every block.
+ */
 const MAX_DIGESTS = 64
 
 /** A stored coin: the book, its `seq`, and the height and epoch of both. Keys do not change. */
@@ -21,7 +24,7 @@ export interface Checkpoint {
   readonly clean?: number
 }
 
-/** A whole book, ready to replace the present one. */
+/** A whole book, ready to replace the current one. */
 export interface PreparedBook {
   readonly coin: Coin
   readonly book: LevelBook
@@ -52,9 +55,9 @@ export class CoinBook {
    * The book of a reseed within the epoch. With the next block it replaces the book, and clients get the difference.
    */
   #reseeded: LevelBook | null = null
-  /** Changes that clients of the old epoch need to reach the present book; published with the next block. */
+  /** Changes that clients of the old epoch need to reach the current book. They are published with the next block. */
   #owed: Levels | null = null
-  /** Digests of the book, each valid from its height on; the newest is last. */
+  /** Digests of the book, each valid starting at its height; the newest is last. */
   readonly #digests: { readonly height: number; readonly digest: number }[]
 
   constructor(coin: Coin, book: LevelBook, seq: number, isUnheard = false) {
@@ -89,7 +92,7 @@ export class CoinBook {
     this.repairedAt = height
   }
 
-  /** The coin in a new epoch. Clients are owed the difference to the new book. */
+  /** The coin in a new epoch. Clients must still get the difference to the new book. */
   inNewEpoch({ book, from, changes }: PreparedBook, seq: number): CoinBook {
     const isSame = this.book === from?.book && this.seq === from.seq
     const lacking = isSame && changes ? changes : this.book.changesTo(book)

@@ -1,4 +1,4 @@
-// The price levels of one coin, two sides. Takes absolute states and returns levels best first.
+// The price levels of one coin, two sides. Accepts absolute states and returns levels, best first.
 // biome-ignore-all lint/style/noNonNullAssertion: levels and ranks are of one length, and searched in the inner loop of every change.
 
 import { EMPTY_DIGEST, withLevel, withoutLevel } from '../block-log/level-digest.ts'
@@ -77,7 +77,7 @@ export class LevelBook {
 
   /**
    * Sets the state at each level's price. `sz` 0 removes it; removing a missing level does nothing. Returns the same
-   * changes for copies that find levels by price string: a price in another spelling first removes the old one.
+   * changes for copies that find levels by price string: a price in a different spelling first removes the old one.
    */
   apply(levels: Levels): Levels {
     const bids = this.#apply(BIDS, levels[0])
@@ -145,7 +145,7 @@ export class LevelBook {
     return [bestFirst(this.#sides[0].levels, depth), bestFirst(this.#sides[1].levels, depth)]
   }
 
-  /** The levels of a side, best first. The book must not change meanwhile. */
+  /** The levels of a side, best first. The book must not change during the iteration. */
   *best(side: Side): Generator<Level> {
     const { levels } = this.#sides[side]
     for (let i = levels.length - 1; i >= 0; i--) yield levels[i]!

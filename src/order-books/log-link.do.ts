@@ -3,7 +3,7 @@
 
 /** Without a frame for this long, the link counts as dead and is dialed again. */
 const SILENCE_MS = 10_000
-/** Characters read between two reports to the log, which limits by them what is in flight. */
+/** Characters read between two reports to the log, which uses the reports to limit what is in flight. */
 const REPORT_CHARS = 256 * 1024
 /** How often an idle hub checks its link. */
 const WATCHDOG_MS = 30_000
@@ -20,7 +20,7 @@ export class LogLink {
   readonly #ctx: DurableObjectState
   readonly #host: LogLinkHost
   #attaching: Promise<void> | null = null
-  /** Frames of a dialed link, until the attach answer says where they begin; null when none is awaited. */
+  /** Frames of a dialed link, kept until the attach answer says where they begin; null when no answer is awaited. */
   #earlyFrames: string[] | null = null
   /** False in an object that just restarted, even if its link survived. */
   #isAttached = false
@@ -70,7 +70,7 @@ export class LogLink {
     if (!this.#isReleased) this.#attachSoon()
   }
 
-  /** Attaches again: the last frame did not follow, or the link broke. */
+  /** Attaches again, because the last frame did not follow the previous one or the link broke. */
   reattach(): void {
     this.#lastFrameMs = 0
     this.#attachSoon()

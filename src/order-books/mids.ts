@@ -3,7 +3,7 @@
 import type { Coin } from '../core/coin.ts'
 import { fromScaled, toScaled, trimDecimal } from '../core/decimal.ts'
 
-/** The mid price. Without two sides: the last trade, or null before one. */
+/** The mid price. If a side is empty, it is the last trade's price, or null if there was no trade. */
 export function midOf(bidPx: string | null, askPx: string | null, lastPx: string | null): string | null {
   if (bidPx !== null && askPx !== null) return fromScaled((toScaled(bidPx) + toScaled(askPx)) / 2n)
   return lastPx === null ? null : trimDecimal(lastPx)

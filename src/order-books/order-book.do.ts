@@ -16,9 +16,12 @@ import { ORDER_BOOK_VERSION, type OrderBookApi, type OrdersSnapshot } from './l4
 import { LogLink } from './log-link.do.ts'
 
 const ATTACH_MS = 4000
-/** A log this far below a feeder's snapshot has lost heights or started over. */
+/** A log that is this far below a feeder's snapshot has lost heights or started over. */
 const MAX_BEHIND_BLOCKS = 64
-/** Retry of a requested snapshot. A node takes seconds to write one, and the feeder limits how often it asks. */
+/**
+ * Time until a snapshot request is repeated. A node takes seconds to write one, and the feeder limits how often it
+ * asks.
+ */
 const REQUEST_RETRY = { firstMs: 15_000, capMs: 30_000, jitter: 0.5 }
 const RETRY_MS = 2000
 /** Orders are dropped when no relay has asked for this long. */

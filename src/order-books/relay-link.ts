@@ -29,7 +29,7 @@ export class RelayLink {
   readonly #coins = new Set<string>()
   readonly #types = new Set<MarketType>()
   views = new ViewInterests()
-  /** It has new interests in views: the next block sends all of them in full. */
+  /** The relay has new interests in views, so the next block sends all of them in full. */
   needsFullViews = false
   readonly #cursor: Cursor | null
   readonly #send: (text: string) => void

@@ -12,7 +12,7 @@ export class RelayLinks {
   readonly #dialer: LinkDialer
   readonly #views: ShardViews
   readonly #relays = new Map<string, RelayLink>()
-  /** Until then every change gets a checksum: a returning relay may need them and is not here to say so. */
+  /** Until then, every change gets a checksum, because a returning relay may need them and cannot say so yet. */
   #checksumAllUntilMs = Date.now() + RING_MS
 
   /** `index`: the hub's. */
@@ -29,7 +29,7 @@ export class RelayLinks {
     return this.#relays.get(relay)
   }
 
-  /** Adds the checksums that relays want, or may want, to the changes of the present block. */
+  /** Adds the checksums that relays want, or may want, to the changes of the current block. */
   withChecksums(fragments: readonly CoinFragment[]): readonly CoinFragment[] {
     return this.#views.withChecksums(fragments, Date.now() < this.#checksumAllUntilMs)
   }
@@ -61,7 +61,7 @@ export class RelayLinks {
     return link
   }
 
-  /** Sends one block to all relays. `isKnown`: the books are complete, so views can be made of them. */
+  /** Sends one block to all relays. `isKnown`: the books are complete, so views can be created from them. */
   publish(tick: HubTick, fragments: readonly EncodedFragment[], isKnown: boolean): void {
     const pieces = isKnown ? this.#views.due(tick.time) : null
     // After a restart every relay needs full views; rounding whole books for each would delay blocks for seconds.

@@ -43,8 +43,8 @@ export class Ring {
   }
 
   /**
-   * Entries above the cursor, in order. Null when some are gone or never existed, or when the cursor belongs to another
-   * chain.
+   * Entries above the cursor, in order. Null when some are gone or never existed, or when the cursor belongs to a
+   * different chain.
    */
   entriesAfter({ height, epoch }: Cursor): readonly RingEntry[] | null {
     const first = this.#entries[this.#start]
@@ -68,7 +68,7 @@ export class Ring {
     return height !== null && cursor.height >= height ? [] : this.entriesAfter(cursor)
   }
 
-  /** Drops everything: what follows does not continue it. */
+  /** Drops everything, because what follows does not continue it. */
   clear(): void {
     this.#entries = []
     this.#start = 0

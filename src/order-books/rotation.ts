@@ -42,7 +42,7 @@ export class Rotation {
     return clean
   }
 
-  /** Nothing is stored any more: another epoch starts. */
+  /** A new epoch starts, so no coin counts as stored any more. */
   clear(): void {
     this.#changed.clear()
     this.#lastStored = null

@@ -1,4 +1,4 @@
-// A rounded book that is updated as levels change: computing it again would read thousands of levels per block and
+// A rounded book that is updated as levels change: computing it again would read thousands of levels per block per
 // coin. Invariant: it always equals aggregateBook of the whole book.
 
 import { fromScaled, toScaled } from '../core/decimal.ts'
@@ -65,7 +65,7 @@ export class RoundedBook implements LevelListener {
     return this.#sides
   }
 
-  /** A level of the book changed, came or went. Returns false once the book is no longer needed. */
+  /** Handles a level that was changed, added or removed. Returns false once the book is no longer needed. */
   onChange(side: 0 | 1, before: Level | null, after: Level | null): boolean {
     if (this.#sides === null || ++this.#unread > MAX_UNREAD_CHANGES) return false
     const levels = this.#sides[side]

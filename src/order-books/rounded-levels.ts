@@ -55,7 +55,7 @@ function aggregateSide(side: Iterable<Level>, how: Aggregation, up: boolean) {
   return { levels, complete: false }
 }
 
-/** An exact sum of sizes. Floats add what they hold exactly, several times faster than bigints. */
+/** An exact sum of sizes. Floats add numbers up to 2^53 exactly, and several times faster than bigints. */
 class SizeSum {
   #scaled = 0n
   /** A whole number of 10^-8, at most 2^53. */

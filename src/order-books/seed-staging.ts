@@ -1,5 +1,5 @@
-// Collects the parts of a snapshot. Each book is prepared when its last piece comes, a few milliseconds per part, and
-// all replace the old ones with the last part. An aborted seed leaves nothing behind.
+// Collects the parts of a snapshot. Each book is prepared when its last piece arrives, which takes a few milliseconds
+// per part. With the last part, all of them replace the old books. An aborted seed leaves nothing behind.
 
 import type { Coin } from '../core/coin.ts'
 import type { Levels } from '../protocol/feed/block.ts'

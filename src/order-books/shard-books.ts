@@ -55,7 +55,7 @@ export class ShardBooks {
   has(coin: Coin): boolean {
     return this.#coins.has(coin)
   }
-  /** A coin's present state; read only. */
+  /** A coin's current state; read-only. */
   get(coin: Coin): Readonly<Pick<CoinBook, 'book' | 'lastPx'>> | undefined {
     return this.#coins.get(coin)
   }
@@ -88,7 +88,7 @@ export class ShardBooks {
     return this.height
   }
 
-  /** Names the coins that have a book in this epoch; missing ones must be reseeded. */
+  /** Sets the coins that have a book in this epoch. Coins whose book is missing must be reseeded. */
   expectCoins(coins: readonly string[]): void {
     for (const coin of coins) if (!this.#coins.has(coin)) this.#suspectCoins.add(coin)
   }
@@ -111,7 +111,7 @@ export class ShardBooks {
     return outdated.map(({ coin }) => coin)
   }
 
-  /** Moves to a height of an epoch without any book: every coin must be reseeded. */
+  /** Moves to a height of an epoch with no books: every coin must be reseeded. */
   resetTo(epoch: string | null, height: number | null, coins: readonly string[]): void {
     this.#beginEpoch(epoch, height)
     this.ready = epoch !== null
@@ -120,7 +120,7 @@ export class ShardBooks {
     this.expectCoins(coins)
   }
 
-  /** Heights up to `to` never came. The books are unknown until the next seed. */
+  /** Skips heights up to `to`, which never arrived. The books are unknown until the next seed. */
   skip(to: number): void {
     this.height = to
     this.ready = false

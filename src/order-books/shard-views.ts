@@ -11,7 +11,7 @@ import { intervalMsOf, renderView, shapeOf } from './view.ts'
 import { ViewInterests } from './view-interests.ts'
 
 interface SentView {
-  /** Null when relays have different ones. */
+  /** Null when relays have different fragments. */
   readonly piece: string | null
   readonly timeMs: number
 }
@@ -28,7 +28,7 @@ export class ShardViews {
     this.#books = books
   }
 
-  /** Adds checksums to the changes of the present block: those that are wanted, or all. */
+  /** Adds checksums to the changes of the current block: those that are wanted, or all. */
   withChecksums(fragments: readonly CoinFragment[], all: boolean): readonly CoinFragment[] {
     return fragments.map((fragment) => {
       if (!all && !this.#interests.needsChecksum(fragment.coin)) return fragment
@@ -52,7 +52,7 @@ export class ShardViews {
       }
   }
 
-  /** These books or last trades may have changed. */
+  /** Marks coins whose book or last trade may have changed. */
   touch(coins: Iterable<string>): void {
     for (const coin of coins)
       for (const view of this.#interests.of(coin)) getOrCreate(this.#touched, view, () => new Set()).add(coin)

@@ -1,11 +1,11 @@
 // Interests in views of coins. An interest is a string that contains a view and a coin, or a view and a market type,
-// which covers every present and future coin of that type. Interests in checksums have the same form.
+// which covers every current and future coin of that type. Interests in checksums have the same form.
 
 import { type Coin, type MarketType, marketTypeOf } from '../core/coin.ts'
 
 /** Names of coins and views contain no tab. */
 const OF_TYPE = '\t\t'
-/** Stands in for a view: a checksum with each change of the coin (checksum.ts). */
+/** Used in place of a view: requests a checksum with each change of the coin (checksum.ts). */
 export const CHECKSUM = 'checksum'
 
 export function coinInterest(view: string, coin: Coin): string {
@@ -19,7 +19,7 @@ export function typeInterest(view: string, type: MarketType): string {
 export class ViewInterests {
   readonly #interests = new Set<string>()
   readonly #views = new Set<string>()
-  /** Checksums are wanted for some coin. */
+  /** True if checksums are wanted for at least one coin. */
   hasChecksums = false
 
   constructor(wants: Iterable<string> = []) {

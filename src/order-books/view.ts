@@ -8,7 +8,7 @@ import { midOf } from './mids.ts'
 import { roundedLevels } from './rounded-book.ts'
 import { type Aggregation, spreadOf } from './rounded-levels.ts'
 
-/** The best level of each side with each block that changes it, null for an empty side: `[bid,ask]`. */
+/** The best level of each side as `[bid,ask]`, sent with each block that changes it; null for an empty side. */
 export const BBO = '0 bbo'
 /** The mid price as a plain string, sent with each block that changes it; empty for none. */
 export const MID = '0 mid'

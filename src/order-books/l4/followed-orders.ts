@@ -1,5 +1,5 @@
 // The resting orders of one coin as an object follows them: a snapshot in parts from a feeder, then the rows of each
-// block. Invariant: orders exist only while every block since the snapshot came with its rows, and the rows fitted.
+// block. Invariant: orders exist only while every block since the snapshot arrived with its rows, and the rows fitted.
 
 import type { L4Book } from '../../protocol/feed/protocol.ts'
 import { type L4Block, type L4Order, RestingOrders } from './resting-orders.ts'
@@ -37,7 +37,7 @@ export class FollowedOrders {
     return this.#orders !== null && this.#isFollowing
   }
 
-  /** JSON `[bids,asks]` in pieces; empty without orders. */
+  /** JSON `[bids,asks]` in pieces; empty if there are no orders. */
   texts(pieceChars: number): string[] {
     return this.#orders ? [...this.#orders.texts(pieceChars)] : []
   }
