@@ -10,9 +10,9 @@ export type Freshness =
   | { readonly class: 'slow'; readonly freshMs: number }
   /** Changes with the oracle and trades; fetched from an upstream. */
   | { readonly class: 'tick' }
-  /** Our own order books and similar data. Never served older, even on failures, because callers trade on it. */
+  /** Our own order books and similar data. An older copy is never served, even on failures, because callers trade on it. */
   | { readonly class: 'block'; readonly freshMs: number }
-  /** State of one user: concurrent requests share one fetch, nothing is cached. */
+  /** State of one user: concurrent requests share one fetch, and nothing is cached. */
   | { readonly class: 'user' }
   /** Current state for every request, never older than the request. */
   | { readonly class: 'none' }
@@ -30,7 +30,7 @@ export interface FreshnessTerms {
   readonly revalidateMs: number
   /** Served below this age if the source fails. */
   readonly ifErrorMs: number
-  /** Which fetch concurrent requests share: the running one, or only one that starts after they arrived. */
+  /** Which fetch concurrent requests share: the current fetch, or only a fetch that starts after they arrived. */
   readonly shares: 'present' | 'next'
   /** Shared caches beyond the isolate's memory, nearest first. */
   readonly tiers: readonly Tier[]
@@ -40,7 +40,7 @@ export interface FreshnessTerms {
 const SHARED_FROM_MS = 5 * SECOND_MS
 const NEVER = { freshMs: 0, revalidateMs: 0, ifErrorMs: 0, shares: 'present', tiers: [] } as const
 
-/** Terms of a class. Ages count from the start of the fetch, which is the safe side. */
+/** Terms of a class. Ages count from the start of the fetch, which is the conservative choice. */
 export function termsOf(freshness: Freshness): FreshnessTerms {
   switch (freshness.class) {
     case 'fixed': {

@@ -11,7 +11,7 @@ import type { EventBlock, FillScope, HeightAndTime, LedgerKind, OwnerScope } fro
 import type { BookSnapshot, TopOfBook } from '../protocol/hub/hub-api.ts'
 import type { Upstream } from '../upstream/upstream-api.ts'
 
-/** Above the total time of all attempts of one query. */
+/** Exceeds the total time of all attempts of one query. */
 export const FLIGHT_MAX_MS = 12_000
 
 /** Our own order books, over all hubs. */
@@ -31,7 +31,7 @@ export interface HistoricalBooks {
 /** Builder-deployed DEXes in the exchange's order, without the main one. */
 export interface Dexes {
   names(): Promise<Result<readonly string[], Failure>>
-  /** Whether this DEX exists; null if it cannot be determined now. */
+  /** Whether this DEX exists; null if that is currently unknown. */
   has(name: string): Promise<boolean | null>
 }
 
@@ -75,7 +75,7 @@ export interface EventRead {
 /** Receives a block and returns false to stop. `isAfterHole`: heights are missing before this block. */
 export type OnBlock = (block: EventBlock, isAfterHole: boolean) => boolean
 
-/** A consistent view of the history that can be read repeatedly; complete from `since` on. */
+/** A consistent view of the history that can be read repeatedly; complete starting at `since`. */
 export interface OpenEventHistory extends Pick<EventRead, 'head' | 'since'> {
   /** Passes each block once, in the requested order, until `take` returns false. */
   read(window: TimeWindow, take: OnBlock): Promise<Result<EventRead, Failure>>

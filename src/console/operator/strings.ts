@@ -169,7 +169,7 @@ export const signUpWarningExhausted =
 export const feedTitle = 'Feed'
 export const feedChain = 'Chain'
 export const feedDisagreements = 'Conflicting blocks'
-export const feedDisagreementsNote = 'different copies of one height, since last restart'
+export const feedDisagreementsNote = 'different copies of the same block, since last restart'
 export const feedReaders = 'Readers'
 export const feedReadersNote = 'hubs and relays that follow the log'
 export const feedFeeders = 'Feeders (last 24 hours)'
@@ -196,7 +196,7 @@ export const feedWrongColumnsCount = 'Count'
 export const feedWrongColumnsLast = 'Last seen'
 export const feedReset = 'Start a new log'
 export const feedResetText =
-  'Use this after the node started over. Books and block heights restart, and clients bootstrap again.'
+  'Use this after the node has started over. Books and block heights restart, and clients bootstrap again.'
 export const feedResetSubmit = 'Reset the feed'
 export const feedResetConfirm = (chain: string) => `Empties the log of ${chain}. Accounts, keys and the archive stay.`
 
@@ -270,7 +270,7 @@ export const plansRemoveText = 'Accounts can no longer be moved to it. A plan th
 export const plansEmpty = 'No plans.'
 export const plansEdit = 'Create or edit a plan'
 export const plansEditText =
-  'Empty fields stay unchanged. New accounts get the changes immediately; existing ones when you apply the plan to them.'
+  'Empty fields stay unchanged. New accounts get the changes immediately; existing accounts get them when you apply the plan.'
 export const plansSave = 'Save plan'
 
 export const auditTitle = 'Audit log'

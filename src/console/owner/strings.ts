@@ -115,7 +115,7 @@ export const keyFormKinds = { api: 'API key: read market data', service: 'Servic
 export const keyFormProducts = 'Products'
 export const keyFormPipelines = 'Pipelines'
 export const keyFormPipelineOptions = {
-  '': 'Its own if the key has a spending limit, allowed addresses or an expiry; otherwise all',
+  '': 'Only its own if the key has a spending limit, allowed addresses or an expiry; otherwise all',
   own: 'Only its own pipelines',
   all: 'All pipelines of the account',
 } as const
@@ -176,7 +176,7 @@ export const refusalsColumnsType = 'Endpoint'
 export const refusalsColumnsCode = 'Code'
 export const refusalsColumnsReason = 'Reason'
 export const refusalsColumnsRequest = 'Request ID'
-export const refusalsEmpty = 'No rejected requests. Send a bad one to see how they appear:'
+export const refusalsEmpty = 'No rejected requests. Send an invalid request to see how it appears:'
 
 export const webhookTitle = 'Webhook'
 export const webhookNone = 'Get notified when credits run low.'

@@ -1,4 +1,4 @@
-// Endpoints on account resources exist twice: below /admin for the operator and below /platform for the account's own
+// Each endpoint on account resources exists twice: below /admin for the operator and below /platform for the account's own
 // keys. Invariants (test/http/platform/own-account.worker.test.ts): only an unrestricted service key can create,
 // change, rotate or revoke keys, set a webhook or order credits, so that no key can extend its own rights; every
 // service key can revoke itself; no key reaches another account.

@@ -52,7 +52,7 @@ export function accountsOf({ db, kv, meterOf, nowMs }: AccountPorts): Accounts {
       if (!allowed.ok) return allowed
       const created = await store.ensureAccount(id, choice.plan, termsText(choice.terms), nowMs())
       const meter = meterOf(id)
-      // Also for an existing row: an earlier attempt may have stopped between D1 and the meter.
+      // Applies to an existing row as well, because an earlier attempt may have stopped between D1 and the meter.
       if ((await meter.plan()) === null) {
         const row = await store.account(id)
         const plan = row === null ? null : await plans.named(row.plan)
@@ -86,7 +86,7 @@ export function accountsOf({ db, kv, meterOf, nowMs }: AccountPorts): Accounts {
       const answer = await meterOf(account).grantCredits(`grant:${id}`, micro)
       if (!answer.ok) {
         if (answer.reason === 'conflict') {
-          return err({ kind: 'conflict', message: 'idempotency_key: was already used with another amount' })
+          return err({ kind: 'conflict', message: 'idempotency_key: was already used with a different amount' })
         }
         return err(badField('credits', 'exceeds the maximum sum of grants'))
       }

@@ -1,7 +1,7 @@
 // The operator's API below /admin, with ADMIN_TOKEN, a staff token or a session of either. Invariants: it does not
 // exist (404) while ADMIN_TOKEN is unset or short; wrong tokens are rate limited, the right one never waits; it never
 // gets CORS headers; a key appears only in the response that created it and never in a URL; each call needs the
-// operation's role; every change is written to the audit log first, or not done.
+// operation's role; every change is written to the audit log first; if that fails, the change is not made.
 
 import { type Context, Hono } from 'hono'
 import type { AddressVerdict } from '../../accounts/address-limiter.ts'
@@ -32,7 +32,7 @@ const NO_AUDIT: Failure = {
   what: 'Nothing was changed, because the audit log could not be written',
 }
 
-/** Rate-limited callers also learn that the token is wrong: the right token never waits. */
+/** Even rate-limited callers see that the token is wrong, because the right token never waits. */
 function wrongTokenFailure({ waitMs, limit }: AddressVerdict): Failure {
   if (waitMs === 0) return { kind: 'key_malformed', hint: WRONG_TOKEN_TEXT }
   const wait = `Too many wrong tokens from your address. Retry in ${Math.ceil(waitMs / 1000)} s.`
@@ -95,8 +95,8 @@ interface AuditedAction {
 }
 
 /**
- * Handles a call between two audit rows: the attempt before, the outcome after. A missing outcome means that the
- * gateway stopped in between.
+ * Handles a call between two audit rows: the attempt before, the outcome after. If the outcome is missing, the gateway
+ * stopped before it could write it.
  */
 async function audited(
   c: Context,

@@ -48,7 +48,7 @@ interface AuditedRequest {
   /** Path parameters as received. */
   readonly params: Readonly<Record<string, string>>
   readonly query: unknown
-  /** Absent if it is not JSON or was not read. */
+  /** Absent if the body is not JSON or was not read. */
   readonly body?: unknown
   readonly requestId: string
 }

@@ -13,7 +13,7 @@ import { refuse } from './serve.route.ts'
 
 export interface DownloadDeps {
   readonly chain: string
-  /** Undefined without an archive. */
+  /** Undefined if there is no archive. */
   readonly bucket: Pick<R2Bucket, 'head' | 'get'> | undefined
   readonly keySecret: string | undefined
   readonly requestId: () => string

@@ -77,7 +77,7 @@ export const okResponse = responseWith(200)
 export const createdResponse = responseWith(201)
 
 /**
- * Checks an endpoint with its own types, then erases them for the catalogue. Without `auth` it belongs to the operator.
+ * Checks an endpoint with its own types, then erases them for the catalog. An endpoint without `auth` belongs to the operator.
  */
 export function defineEndpoint<
   const Named extends Params = Record<never, never>,

@@ -31,7 +31,7 @@ export const CreditsText = z.string().regex(/^\d+(\.\d{1,6})?$/)
 export const IdempotencyKey = z
   .string('is required')
   .regex(/^[\x21-\x7e]{1,100}$/, 'must be 1 to 100 printable characters')
-  .describe('Text of your choice; a retry with the same key has no further effect')
+  .describe('String of your choice; a retry with the same key has no further effect')
 
 export const UnixMs = z.int().describe('Unix milliseconds')
 

@@ -110,7 +110,7 @@ export class KeyService implements Keys {
     return this.#store.signInKey(account, label)
   }
 
-  /** Account of the key; a new one if none is named. */
+  /** Account of the key; a new account if the request names none. */
   async #accountFor({ account, plan = 'trial', terms = {}, credits }: KeyInput): Promise<Result<string, Failure>> {
     if (account !== undefined) {
       if ((await this.#store.account(account)) === null)

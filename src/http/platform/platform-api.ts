@@ -111,7 +111,7 @@ export interface Accounts {
    * full.
    */
   changePlan(id: string, choice: PlanChoice): Promise<Result<PlanState, Failure>>
-  /** Adds credits once per `id`; the same id with another amount is rejected. */
+  /** Adds credits once per `id`; the same id with a different amount is rejected. */
   grant(account: AccountId, id: string, micro: MicroCredits): Promise<Result<GrantResult, Refusal>>
 }
 

@@ -1,5 +1,5 @@
 // allMids: mid price of every coin of a DEX, from our own order books, at most a second old. The main DEX includes spot
-// and outcomes, as on the exchange. A coin without bids or asks shows its last trade price; without a trade it is
+// and outcomes, as on the exchange. A coin without bids or asks shows its last trade price; if it never traded, it is
 // omitted.
 
 import * as z from 'zod'
@@ -24,7 +24,7 @@ export const allMids = defineQuery({
     const result = await books.tops()
     if (!result.ok) return result
     const { tops, height } = result.value
-    // DEXes are recognized by their coins, because there may be no upstream to ask.
+    // DEXes are recognized by their coins, because there may be no upstream.
     if (dex !== undefined && !tops.some(({ coin }) => dexOf(coin) === dex))
       return err(unknownDex(dex, [...new Set(tops.map(({ coin }) => dexOf(coin)))]))
     return { ok: true, value: { body: midsOf(tops, dex ?? ''), height } }

@@ -1,5 +1,6 @@
-// allPerpMetas: markets of every perp DEX, the main one first, then in the order of `perpDexs`. Passed through if a
-// source serves it, else composed from `meta` of each DEX, which a plain node has. Returns all DEXes or fails.
+// allPerpMetas: markets of every perp DEX, the main one first, then in the order of `perpDexs`. The response is passed
+// through if a source serves it; otherwise, it is composed from `meta` of each DEX, which a plain node serves. Returns
+// all DEXes or fails.
 
 import * as z from 'zod'
 import type { Failure } from '../../core/failure.ts'

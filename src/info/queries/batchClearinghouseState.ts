@@ -1,5 +1,5 @@
 // batchClearinghouseState: accounts of up to 50 users on one perp DEX, one slot per user with the bytes of
-// clearinghouseState or an error. No wildcard: 50 users on every DEX would be hundreds of upstream calls for one price.
+// clearinghouseState or an error. There is no wildcard, because 50 users on every DEX would need hundreds of upstream calls for one price.
 
 import * as z from 'zod'
 import { PerpState } from '../../protocol/info/common-shapes.ts'

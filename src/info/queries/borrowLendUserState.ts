@@ -1,4 +1,4 @@
-// borrowLendUserState: amounts borrowed and lent by a user, per token. `healthFactor` is null without debt. Same
+// borrowLendUserState: amounts borrowed and lent by a user, per token. `healthFactor` is null if there is no debt. Same
 // response as the exchange's API.
 
 import * as z from 'zod'

@@ -1,5 +1,5 @@
 // candleSnapshot: candles of a coin that overlap a time window, oldest first, at most 5,000. Same response as the
-// exchange's API. The next page starts at the last `T` + 1; a page with fewer than 5,000 candles is the last one, so
+// exchange's API. The next page starts at the last `T` + 1; a page with fewer than 5,000 candles is the last page, so
 // longer results are cut at the newer end. Candles come from our own files; candles for which we may lack trades come
 // from an upstream source.
 

@@ -179,7 +179,7 @@ export const CATALOGUE: readonly AnyQuery[] = [
   webData2,
 ]
 
-// Maps, so that `__proto__` and `constructor` are unknown types like any other.
+// Maps, so that `__proto__` and `constructor` are treated like any other unknown type.
 const BY_TYPE: ReadonlyMap<string, AnyQuery> = new Map(CATALOGUE.map((query) => [query.type, query]))
 
 /** Query of a wire type; undefined if unknown. */

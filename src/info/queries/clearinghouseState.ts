@@ -1,5 +1,6 @@
 // clearinghouseState: account of a user on one perp DEX, or on all of them. For one DEX, the response is the same as
-// from the exchange's API; the wildcard returns a map from DEX name to state or error, with the main DEX as `native`.
+// that of the exchange's API. The wildcard returns a map from DEX name to state or error, with the main DEX as
+// `native`.
 
 import * as z from 'zod'
 import { ONE_CREDIT } from '../../metering/tariff.ts'

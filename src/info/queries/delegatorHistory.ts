@@ -1,4 +1,4 @@
-// delegatorHistory: staking actions of a user, newest first, as on the exchange. Same response as the exchange's API.
+// delegatorHistory: staking actions of a user, newest first. Same response as the exchange's API.
 // `delta` has one key, its kind; more kinds may be added. Rows come from our own files; older ones come from an
 // upstream source.
 

@@ -1,4 +1,4 @@
-// isVip: VIP status of a user; null if the exchange does not tell. Same response as the exchange's API.
+// isVip: VIP status of a user; null if the exchange does not report it. Same response as the exchange's API.
 
 import * as z from 'zod'
 import { ofUserQuery } from '../sources/pass-through.ts'

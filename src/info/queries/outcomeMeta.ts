@@ -1,5 +1,5 @@
 // outcomeMeta: open outcome markets and the questions that group them. Same response as the exchange's API. Settled
-// outcomes leave the list. Outcomes open and settle daily, so responses are cached for seconds only.
+// outcomes are removed from the list. Outcomes open and settle daily, so responses are cached for seconds only.
 
 import * as z from 'zod'
 import { Address } from '../../protocol/feed/block.ts'

@@ -1,4 +1,4 @@
-// perpAnnotation: annotation of a perp by its deployer; null without one. Same response as the exchange's API.
+// perpAnnotation: annotation of a perp by its deployer; null if there is none. Same response as the exchange's API.
 
 import * as z from 'zod'
 import { ConciseAnnotation, EXAMPLE_ANNOTATION } from '../../protocol/info/market-shapes.ts'

@@ -1,4 +1,4 @@
-// perpCategories: categories of perps, without perps that have none. Same response as the exchange's API.
+// perpCategories: categories of perps, except perps that have none. Same response as the exchange's API.
 
 import * as z from 'zod'
 import { bareQuery } from '../sources/pass-through.ts'

@@ -1,4 +1,4 @@
-// perpDexLimits: limits of a builder-deployed DEX; null for the main DEX and for unknown ones. Same response as the
+// perpDexLimits: limits of a builder-deployed DEX; null for the main DEX and for unknown DEXes. Same response as the
 // exchange's API.
 
 import * as z from 'zod'

@@ -1,5 +1,5 @@
 // userCompletedTradesByTime: completed trades (round trips) of a wallet in a time window, oldest first. The cursor is
-// the close time and ordinal of the last row; a page with fewer than `limit` rows is the last one.
+// the close time and ordinal of the last row; a page with fewer than `limit` rows is the last page.
 
 import * as z from 'zod'
 import { cursorTime, filterTrades, TRADE_CURSOR } from '../../archive/trade-page.ts'

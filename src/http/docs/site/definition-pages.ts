@@ -81,7 +81,7 @@ function errors({ type, request }: AnyQuery): string {
 function notes(type: string, { notes: own, paragraphs }: InfoProse): string {
   const named = paragraphs.filter((text) => text.includes(`\`${type}\``))
   const note = own.get(type)
-  const equal = note?.includes("Same response as the exchange's API.")
+  const equal = /Same\s+response\s+as\s+the\s+exchange's\s+API\./.test(note ?? '')
     ? `\n\nEvery field of the response equals that of the exchange’s public API.`
     : ''
   return `${notesPart([note, ...named])}${equal}`

@@ -145,7 +145,7 @@ function programPage(path: string, text: string): Page {
   }
 }
 
-/** The text without its markers. Parts that other pages cover in full are replaced with links in lists. */
+/** The text without its markers. Names and calls in generated tables become links to their pages. */
 function withoutParts(text: string): string {
   return text
     .replace(/<!-- info types -->[\s\S]*?<!-- \/info types -->/, (part) => namesLinked(part, '/docs/info/'))
@@ -177,7 +177,7 @@ function linked(line: string, path: string): string {
   })
 }
 
-/** The markdown for use on another page: links within the same page also get its address. */
+/** A line for use on a different page: links within its own page get the address of that page. */
 function quoted(line: string, path: string): string {
   return linked(line, path).replaceAll('](#', `](${addressOf(path)}#`)
 }

@@ -214,7 +214,7 @@ const grantCredits = defineEndpoint({
   route: 'POST /admin/accounts/{id}/grants',
   summary: 'Add credits that do not expire, once per idempotency key',
   description:
-    'Idempotency keys never expire, so each payment needs a new one. `repeated` is true if an earlier call made the same grant. The same key with another amount is rejected with 409.',
+    'Idempotency keys never expire, so each payment needs a new one. `repeated` is true if an earlier call made the same grant. The same key with a different amount is rejected with 409.',
   role: 'billing',
   params: ACCOUNT_PARAMS,
   body: {

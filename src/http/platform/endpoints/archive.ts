@@ -83,7 +83,7 @@ const backfill = defineEndpoint({
   route: 'POST /admin/history/backfill',
   summary: 'Import blocks older than the archive',
   description:
-    'The body is gzip of event lines in archive format, one block per line, ordered by height: at most 20 MiB unpacked and 100,000 heights from first to last. Heights already archived are skipped; missing heights become gaps. A body with an invalid line is rejected completely.',
+    'The body is gzip of event lines in archive format, one block per line, ordered by height: at most 20 MiB unpacked and 100,000 heights from first to last. Archived heights are skipped; missing heights become gaps. If any line is invalid, the entire body is rejected.',
   body: {
     schema: BackfillText,
     optional: false,
@@ -139,7 +139,7 @@ const showRetention = defineEndpoint({
   route: 'GET /admin/history/retention',
   summary: 'Preview what retention would remove',
   description:
-    'Ages count back from the newest archived block. Parameters try other retention days without setting them. Beyond `ARCHIVE_KEEP_MB` the oldest segments are removed as well.',
+    'Ages count back from the newest archived block. The parameters preview different retention periods without changing the settings. Beyond `ARCHIVE_KEEP_MB` the oldest segments are removed as well.',
   query: z.strictObject({
     events_days: daysOverride('ARCHIVE_KEEP_EVENTS_DAYS'),
     books_days: daysOverride('ARCHIVE_KEEP_BOOKS_DAYS'),
@@ -183,7 +183,7 @@ const applyRetention = defineEndpoint({
   route: 'POST /admin/history/retention',
   summary: 'Remove up to 64 expired files from the archive',
   description:
-    'The archive does this by itself once a minute. To remove everything at once, for example after setting retention for the first time, repeat until `objects` is 0.',
+    'The archive does this automatically once a minute. To remove everything at once, for example after setting retention for the first time, repeat until `objects` is 0.',
   responses: okResponse(
     'The removed files',
     z.object({ objects: Objects.describe('Removed files; 0: nothing left to remove'), bytes: Bytes }),

@@ -178,7 +178,7 @@ export const balances = defineEndpoint({
   route: 'GET /v1/{chain}/address/{address}/balances_v2/',
   summary: 'Get the balances of a wallet in US dollars',
   description:
-    'For the exchange’s own chain: spot balances and the equity on every perp DEX. For a chain with a data service, the response is that of the service, with its own fields.',
+    'For the exchange’s own chain: spot balances and the equity on every perp DEX. For a chain with a data service, the response comes from that service and has its fields.',
   auth: 'key',
   product: 'data',
   price: ONE_CREDIT,
@@ -256,7 +256,7 @@ async function holdingsOf(
   return ok({ rows: balanceRows({ spot, perps, abstraction }, prices), mode: abstraction })
 }
 
-/** Null if missing or in another form. */
+/** Null if missing or in a different form. */
 function parsedJson<T>(schema: z.ZodType<T>, text: string | null): T | null {
   return text === null ? null : (schema.safeParse(JSON.parse(text)).data ?? null)
 }

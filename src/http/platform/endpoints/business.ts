@@ -1,6 +1,6 @@
 // GET /admin/business: credits sold and used by day, and the estimated platform cost at list prices. Invariants: a day
-// is the sum of its products, and totals are the sums of the days; credits and money are exact text in whole millionths
-// of a dollar; the cost is an estimate and never affects credits.
+// is the sum of its products, and totals are the sums of the days; credits and money are exact strings in whole
+// millionths of a dollar; the cost is an estimate and never affects credits.
 
 import * as z from 'zod'
 import { moneyText } from '../../../billing/checkout/money.ts'
@@ -111,7 +111,7 @@ export const PER_MILLION = {
   objectRowWritten: 1,
   kvRead: 0.5,
   kvWrite: 5,
-  /** Our statements read or write a few rows; price of the more expensive kind. */
+  /** Price of a written row, the more expensive kind; our statements read or write only a few rows. */
   d1Statement: 1,
 } as const
 
@@ -141,7 +141,7 @@ export interface DeploymentSize {
 /** Monthly base cost in dollars, with a connected feeder and objects that never sleep, before any call. */
 export function dollarsPerMonth({ blocksPerSecond, hubs, relays, coins }: DeploymentSize): number {
   const above = (used: number, included: number) => Math.max(0, used - included)
-  // Each block is one frame to the log, one to each hub, and to each relay one from the log and one from each hub.
+  // Each block causes one frame to the log, one to each hub, and, for each relay, one from the log and one from each hub.
   const framesPerBlock = 1 + hubs + relays * (1 + hubs)
   const requests = (MONTH_S * blocksPerSecond * framesPerBlock) / FRAMES_PER_REQUEST
   const rows = MONTH_S * (LOG_ROWS_PER_SECOND + (coins * CHECKPOINT_ROWS * 1000) / ROTATION_MS)
@@ -179,7 +179,7 @@ export function dollarsOfPeriod(
 
 const COST_ASSUMPTIONS = [
   `The log, the hubs and the relays that serve clients now never sleep, at ${ASSUMED.blocksPerSecond} blocks per second and ${ASSUMED.coins} coins.`,
-  'A call costs as much as one of a key that calls once per second.',
+  'The cost of a call is that of a key that calls once per second.',
   'Not included: stream traffic beyond the base cost of a relay, pipeline rows, files and upstream traffic.',
 ] as const
 
@@ -204,7 +204,7 @@ export const SignUpLinks = z.object({
   networks: z.int().describe('Networks (/24 or /48) that requested them; 0: client addresses are unknown'),
   most_of_network: z.int().describe('Largest number of links of one network'),
   domains: z.int().describe('Number of recipient domains'),
-  most_of_domain: z.int().describe('Largest number of links of one domain'),
+  most_of_domain: z.int().describe('Largest number of links to one domain'),
 })
 
 const Business = z.object({

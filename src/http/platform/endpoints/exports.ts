@@ -103,7 +103,7 @@ const historyFiles = defineEndpoint({
   route: 'GET /v1/{chain}/history/files',
   summary: 'List the history files of a range, with signed links',
   description:
-    'Files whose first block lies in the range, by product and time; `schemas/storage.md` describes their content. Links are valid for an hour and can be fetched repeatedly, including in parts (`Range`). Parquet files cover one minute while the hour is running; a file of the hour, then of the day, replaces them. A file replaces those of its product whose heights it covers. Without the replaced files each row appears once, even if files were merged between two pages. A trade is two fill rows, one per side. If `next` is not null, request the next page with the same range and `after` = `next`.',
+    'Files whose first block lies in the range, by product and time; `schemas/storage.md` describes their content. Links are valid for an hour and can be fetched repeatedly, including in parts (`Range`). During the current hour, Parquet files cover one minute each; a file for the hour, then for the day, replaces them. A file replaces the files of its product whose heights it covers. Without the replaced files each row appears once, even if files were merged between two pages. A trade is two fill rows, one per side. If `next` is not null, request the next page with the same range and `after` = `next`.',
   auth: 'key',
   product: 'data',
   priceText: FILE_PRICE,

@@ -26,7 +26,7 @@ const NAME_MAX_LENGTH = 32
 export const CHAIN_PARAMS = { chain: z.string().describe('Name of the chain, such as `hyperliquid`') }
 export const NO_HISTORY: Failure = { kind: 'not_found', what: 'This archive', hint: 'This gateway has no archive.' }
 
-/** Failure of a chain other than the gateway's. */
+/** Failure for a chain that is not the gateway's. */
 export function unknownChain(chain: string, platform: Platform): Failure {
   const requested = JSON.stringify(chain.slice(0, NAME_MAX_LENGTH))
   const own = JSON.stringify(platform.chain)
@@ -72,7 +72,7 @@ interface RangeQuery {
   readonly to?: number | undefined
 }
 
-/** Time range of a request. Without `from`, it is the last month, or an error if `isNeeded`. */
+/** Time range of a request. If `from` is absent, it is the last month, or an error if `isNeeded`. */
 export function rangeOf({ day, from, to }: RangeQuery, nowMs: number, isNeeded: boolean): Result<TimeRange, Failure> {
   if (day !== undefined) {
     if (from !== undefined || to !== undefined) return err(badField('day', 'cannot be combined with "from" and "to"'))
@@ -86,7 +86,7 @@ export function rangeOf({ day, from, to }: RangeQuery, nowMs: number, isNeeded: 
   return ok({ fromMs, toMs })
 }
 
-/** Requested products, in catalogue order. */
+/** Requested products, in catalog order. */
 export function sourcesOf(
   products: string | undefined,
   sources: readonly FileSource[],

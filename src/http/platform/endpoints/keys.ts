@@ -94,7 +94,7 @@ const KeyReach = z
 
 const REACH_TEXT = 'Pipelines, destinations and keys that depend on the key'
 
-/** Reach of a key's rotation chain. A replaced key stops nothing, because its successor continues. */
+/** Finds what depends on a key's rotation chain. Revoking a replaced key stops nothing, because its successor continues. */
 async function reachOf(
   key: Pick<KeyRow, 'account' | 'hash' | 'root' | 'replaced_by'>,
   { pipelines, keys, meterOf }: Pick<Platform, 'pipelines' | 'keys' | 'meterOf'>,
@@ -336,7 +336,7 @@ const revokeKey = defineEndpoint({
   route: 'DELETE /admin/keys/{key}',
   summary: 'Revoke a key permanently; idempotent',
   description:
-    'HTTP calls are rejected within 30 s, calls that change something at once. Sockets are closed with 4401 within 60 s. Pipelines charged to the key are paused within 30 s, unless it was replaced. Usage data stays.',
+    'HTTP calls are rejected within 30 s; calls that change something are rejected immediately. Sockets are closed with 4401 within 60 s. Pipelines charged to the key are paused within 30 s, unless it was replaced. Usage data stays.',
   params: KEY_PARAMS,
   query: AccountFilter,
   responses: okResponse('Revoked', RevokedKeyWithReach, { revoked: 1790000000000 }),
@@ -352,7 +352,7 @@ const revokeOwnKey = defineEndpoint({
   id: 'revokeOwnKey',
   route: 'DELETE /platform/keys/{key}',
   summary: 'Revoke a key permanently; idempotent',
-  description: `${MANAGE_ACCESS_TEXT} Every service key can revoke itself. HTTP calls are rejected within 30 s, calls that change something at once. Sockets are closed with 4401 within 60 s. Pipelines charged to the key are paused within 30 s, unless it was replaced. Usage data stays.`,
+  description: `${MANAGE_ACCESS_TEXT} Every service key can revoke itself. HTTP calls are rejected within 30 s; calls that change something are rejected immediately. Sockets are closed with 4401 within 60 s. Pipelines charged to the key are paused within 30 s, unless it was replaced. Usage data stays.`,
   auth: 'service',
   params: KEY_PARAMS,
   responses: okResponse(

@@ -116,7 +116,7 @@ const OwnAccount = z
     of_plan: CreditsText.describe('Part of the balance that expires with the plan’s period'),
     period: Period.nullable().describe('Current period; null: the account predates plan periods'),
     credits_a_day: CreditsText.describe(
-      'Average daily usage of the last seven full UTC days, from the first day with usage; on the first day, today so far',
+      'Average daily usage over the last seven full UTC days, starting with the first day with usage; on the first day, the usage of today so far',
     ),
     forecast: Forecast.describe('Forecast at that rate'),
     limits: z.array(LimitUse).describe('Current usage of each limit'),
@@ -150,7 +150,7 @@ const ownAccount = defineEndpoint({
       ...([keys.findByHash(keyHash), keys.count(account), pipelines.count(account)] as const),
     ])
     const over = averageDay(spent.slice(0, AVERAGED_DAYS))
-    // On its first day an account has no full day yet.
+    // On its first day, an account does not have a full day yet.
     const perDay = over > 0 ? over : (spent.at(-1) ?? 0)
     // Leased credits are not spent yet, and belong to the plan as long as it has credits.
     const ofPlan = state === null ? 0 : unspentOfPlan({ ...sums, available: remainingOf(sums), held: 0 }, state)

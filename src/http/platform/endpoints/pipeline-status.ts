@@ -217,7 +217,7 @@ const testPipeline = defineEndpoint({
     maxBytes: PIPELINE_BODY_BYTES,
   },
   responses: okResponse(
-    'The result, also if the destination rejected the batch',
+    'The result, even if the destination rejected the batch',
     z.object({
       ok: z.boolean().describe('Whether the destination confirmed the batch'),
       rows: z.int().describe('Rows of the batch before transforms'),

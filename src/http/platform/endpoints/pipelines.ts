@@ -199,7 +199,7 @@ const setPipelineStatus = defineEndpoint({
   route: `PUT ${PIPELINE_PATH}`,
   summary: 'Start or pause a pipeline',
   description:
-    'Sets only `status`; other fields of the body are ignored. Idempotent. A pause takes effect after the current batch. Retry after a 503: the status is saved, but the pipeline’s worker does not have it yet.',
+    'Sets only `status`; other fields of the body are ignored. Idempotent. A pause takes effect after the current batch. If you get a 503, retry: the status is saved, but the pipeline’s worker does not have it yet.',
   auth: 'service',
   params: PIPELINE_PARAMS,
   body: {
@@ -219,7 +219,7 @@ const changePipeline = defineEndpoint({
   route: `PATCH ${PIPELINE_PATH}`,
   summary: 'Change a pipeline; sent fields replace old values, absent fields stay unchanged',
   description:
-    'You can send back a pipeline as read: `******` keeps the secret if destination type, scheme, host and port are unchanged. `id`, `topic` and generated fields cannot be changed. Retry after a 503.',
+    'You can send back a pipeline exactly as you read it: `******` keeps the secret if destination type, scheme, host and port are unchanged. `id`, `topic` and generated fields cannot be changed. Retry after a 503.',
   auth: 'service',
   params: PIPELINE_PARAMS,
   body: {

@@ -22,7 +22,7 @@ const setPlan = defineEndpoint({
   route: 'PUT /admin/plans/{name}',
   summary: 'Add a plan, or change the given fields of an existing plan',
   description:
-    'A new plan needs `credits` and `rest_requests_per_second`. Changes apply to new accounts at once, and to existing ones with `applyPlan`.',
+    'A new plan needs `credits` and `rest_requests_per_second`. Changes apply to new accounts immediately, and to existing accounts when you call `applyPlan`.',
   params: { name: PlanName },
   body: { schema: SetPlan, optional: false, example: { credits: 12000, rest_requests_per_second: 8 } },
   responses: okResponse('The updated plan', PlanView, PLAN_EXAMPLE),
@@ -38,7 +38,7 @@ const applyPlan = defineEndpoint({
   route: 'POST /admin/plans/{name}/apply',
   summary: 'Apply a changed plan to its accounts',
   description:
-    'Updates ten accounts per call: credits from their next period on, limits at once. Repeat with `after` = `next` until `next` is null. Idempotent.',
+    'Updates ten accounts per call: limits change immediately, credits starting with the next period. Repeat with `after` = `next` until `next` is null. Idempotent.',
   params: { name: PlanName },
   query: z.strictObject({ after: AccountId.optional().describe('`next` of the previous call') }),
   responses: okResponse(

@@ -25,7 +25,7 @@ const KeyMatch = z
 
 const ACCOUNTS_LIKE =
   'SELECT id AS account, plan FROM accounts WHERE instr(lower(id), lower(?1)) > 0 ORDER BY id LIMIT ?2'
-/** A range query, so that the index applies; `~` sorts after all base58 characters. */
+/** Uses a range query, so that the index applies; `~` sorts after all base58 characters. */
 const KEYS_LIKE = `SELECT hash, prefix, label, account, revoked FROM keys
   WHERE hash = ?1 OR (prefix >= ?1 AND prefix < ?1 || '~') ORDER BY created DESC LIMIT ?2`
 

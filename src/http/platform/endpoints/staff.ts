@@ -55,7 +55,7 @@ const createStaff = defineEndpoint({
   route: 'POST /admin/staff',
   summary: 'Create a staff token with a role',
   description:
-    'The token replaces `ADMIN_TOKEN` in this API and for console sign-in. A person can have one token at a time; revoke it to create another.',
+    'The token replaces `ADMIN_TOKEN` in this API and for console sign-in. A person can have one token at a time; revoke it to create a new one.',
   body: {
     schema: z.strictObject({ name: StaffName, role: Role }),
     optional: false,
@@ -137,7 +137,7 @@ const listAudit = defineEndpoint({
   route: 'GET /admin/audit',
   summary: 'List the audit log, newest first',
   description:
-    'One line per request other than `GET`, including rejected and failed ones. It is written before the action, and nothing is done if that fails. Lines are never changed or removed.',
+    'One line per request other than `GET`, including rejected and failed ones. Each line is written before the action; if that fails, the action is not taken. Lines are never changed or removed.',
   query: z.strictObject({
     actor: z.string().max(64).optional().describe('Only actions by this name'),
     action: z.string().max(64).optional().describe('Only this operation'),

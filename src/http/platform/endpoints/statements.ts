@@ -1,5 +1,5 @@
 // Monthly invoices (UTC) and daily balances of an account, with current numbers from the meter. Invariants: opening +
-// granted − expired − charged = closing; lines add up to charged plus written off; amounts are exact text.
+// granted − expired − charged = closing; lines add up to charged plus written off; amounts are exact strings.
 
 import * as z from 'zod'
 import { formatCredits, type MicroCredits } from '../../../core/amount.ts'
@@ -162,7 +162,7 @@ function signed(micro: MicroCredits): string {
   return micro < 0 ? `-${formatCredits(-micro)}` : formatCredits(micro)
 }
 
-/** The current month is reported so far. */
+/** The current month is reported up to now. */
 async function invoiceFor(
   account: AccountId,
   month: string,

@@ -1,5 +1,5 @@
 // Usage reports: by account, by key, in the format of another usage API, and per key and type for the operator.
-// Invariants: numbers are the meter's current ones; no report is truncated silently.
+// Invariants: numbers are the current values of the meter; no report is truncated silently.
 
 import * as z from 'zod'
 import { type Credits, formatCredits, type MicroCredits } from '../../../core/amount.ts'
@@ -19,7 +19,7 @@ import { Label } from '../key-shapes.ts'
 import type { Keys } from '../platform-api.ts'
 import { Day, dayText, startOf, type UsageWindow, usageQuery, usageWindow } from '../usage-window.ts'
 
-/** Counts of different units, which are never added up. */
+/** Counts in different units, which are never added together. */
 export const COUNTS = {
   calls: z.int().describe('Charged requests, including `post` over sockets'),
   stream_minutes: z.int().describe('Charged subscription minutes'),
@@ -186,7 +186,7 @@ const compatUsage = defineEndpoint({
   route: 'GET /platform/compat/usage/',
   summary: 'Report the account’s usage in a compatible format',
   description:
-    'For existing reports built on another usage API. `GET /platform/usage/` has more fields and exact amounts. Free of charge. Accepts API keys and service keys. The trailing slash is optional.',
+    'For reports that were built for a different usage API. `GET /platform/usage/` has more fields and exact amounts. Free of charge. Accepts API keys and service keys. The trailing slash is optional.',
   auth: 'key',
   query: usageQuery({}),
   responses: okResponse('The report', CompatUsage, { aggregate: { max_credits: 10000, flex_credits: { limit: 0 } } }),
