@@ -1,5 +1,5 @@
-// The prose protocols and the tests hold each other: every numbered rule is cited by a test, and every citation is of
-// a rule. A citation is a comment above the test (`// WS-12`); ranges are written out.
+// Compares the protocol pages with the tests: every numbered rule is cited by a test, and every citation names an
+// existing rule. A citation is a comment above the test (`// WS-12`); ranges are written out.
 
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
