@@ -4,7 +4,7 @@ import * as z from 'zod'
 import { MARKET_TYPES, type MarketType } from '../core/coin.ts'
 import { type Address, CoinName } from '../protocol/feed/block.ts'
 
-/** Maximum items in any list of a body. */
+/** Maximum number of items in any list of a body. */
 export const MAX_ITEMS = 1000
 
 /** Accepts any letter case; returns lower case. */
@@ -25,7 +25,7 @@ export const MARKET = CoinName.describe(
   'Market: a perp such as `BTC` or `xyz:GOLD`, a spot pair such as `@107`, or an outcome such as `#41`',
 )
 
-/** Properties shared by event channels of one user. The body is the user's address. */
+/** Properties that all event channels of one user share. The body is the user's address. */
 export function userBody<const Type extends string>(type: Type) {
   return {
     request: z.strictObject({ type: z.literal(type), user: WalletAddress }).transform(({ user }) => user),
@@ -81,7 +81,7 @@ export interface BookBody {
   readonly checksum?: boolean | undefined
 }
 
-/** Returns the types in canonical order; perps if none are named. */
+/** Returns the types in canonical order, or perps if the body names no types. */
 export function marketTypesOf(requested: readonly (MarketType | '*')[] = ['perp']): MarketType[] {
   return MARKET_TYPES.filter((type) => requested.includes('*') || requested.includes(type))
 }

@@ -119,7 +119,7 @@ interface EventHistory<Body, Item> {
 /** A channel of the events of each block. */
 export interface EventChannel<Body, Item, Frame> extends Channel<Body, Frame> {
   readonly source: 'events'
-  /** Field by which bodies select events; null if they select nothing. */
+  /** Field that selects events in bodies; null if bodies select nothing. */
   readonly by: 'address' | 'coin' | null
   /** All views that `view` can return. */
   readonly views: readonly EventView<Item>[]
@@ -189,7 +189,7 @@ export interface CoinView {
 /** A channel that sends the full state of a book view. */
 export type ViewChannel<Frame> = (PerCoinEncoding | JointEncoding) & ViewBase<Frame>
 
-/** Each coin has its own frame; `body` is that of any receiver. */
+/** Each coin has its own frame. `body` is the body of any receiver. */
 interface PerCoinEncoding {
   readonly isJoint: false
   readonly encode: (piece: CoinView, body: ViewBody) => string
@@ -203,7 +203,7 @@ interface JointEncoding {
 
 interface ViewBase<Frame> extends Channel<ViewBody, Frame> {
   readonly source: 'views'
-  /** Field by which bodies select coins, for documentation; null if they select nothing. */
+  /** Field that selects coins in bodies, for documentation; null if bodies select nothing. */
   readonly by: string | null
 }
 
@@ -263,7 +263,7 @@ export interface L4Channel<Frame> extends Channel<L4Body, Frame> {
   /** `levels` is a JSON string in pieces. */
   readonly snapshot: (coin: Coin, place: OrdersPosition, levels: readonly string[]) => string
   /**
-   * `rows` is the inside of a JSON object: `order_statuses` and `book_diffs`. No block after that of `prev` had rows.
+   * `rows` is the inside of a JSON object: `order_statuses` and `book_diffs`. No block since `prev` had rows.
    */
   readonly encode: (place: OrdersPosition, prev: number, rows: string) => string
 }
@@ -282,8 +282,8 @@ export type AnyChannel =
   | L4Channel<unknown>
 
 /**
- * Defines an event channel at one credit a minute. Checks the definition's own types, then erases all but the frame
- * type.
+ * Defines an event channel that costs one credit a minute. Checks the definition's own types, then erases all but the
+ * frame type.
  */
 export function defineEventChannel<Body, Item, Frame>(
   channel: Omit<EventChannel<Body, Item, Frame>, 'source' | 'price'>,
@@ -308,7 +308,7 @@ interface StateDefinition<Type extends string, Body, Part, Data extends z.ZodTyp
   readonly frame?: z.ZodType
 }
 
-/** Defines a state channel at one credit a minute. Bodies are acknowledged in their normal form. */
+/** Defines a state channel that costs one credit a minute. Bodies are acknowledged in their normal form. */
 export function defineStateChannel<
   const Type extends string,
   Body extends { readonly type: Type },
@@ -346,7 +346,7 @@ export function isReplayable(target: Target): target is EventsTarget {
   return target.source === 'events' && canReplay(target.channel)
 }
 
-/** The body by which a subscription is acknowledged and identified. */
+/** The body that acknowledges and identifies a subscription. */
 export function echoOf<Sent extends { readonly type: string }>(sent: Sent, { channel, body }: Target) {
   return (channel as AnyEventChannel).echo?.(body) ?? sent
 }

@@ -14,14 +14,14 @@ import type { Subscriptions } from './subscriptions/subscriptions.ts'
 
 const TOO_MANY_PENDING = 'Too many pending requests for this account. Wait for responses before sending more.'
 
-/** Maximum notices about ignored fields per socket. */
+/** Maximum number of notices about ignored fields per socket. */
 const MAX_NOTICES = 16
 
 export interface ClientFramesPorts {
   readonly gateway: Pick<GatewayInternal, 'info'>
   readonly subscriptions: Subscriptions
   readonly waitUntil: WaitUntil
-  /** Height of the last block whose events the client was sent; -1 while some are pending. */
+  /** Height of the last block whose events were sent to the client; -1 while some are pending. */
   readonly sentHeight: (client: Connection) => number
   /** Called when a subscription may have started. */
   readonly onChange: () => void

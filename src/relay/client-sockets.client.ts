@@ -14,7 +14,7 @@ import { Connection } from './sockets/connection.ts'
 import type { RelayUnread } from './sockets/unread.ts'
 import type { Subscriptions } from './subscriptions/subscriptions.ts'
 
-/** Without a frame in either direction. */
+/** How long a socket may be idle, with no frame in either direction. */
 const IDLE_MS = 60_000
 /** Send rate above which the relay accepts no more sockets. 500 wildcards at 181 KB/s each would be 90 MB/s. */
 const MAX_BYTES_PER_SECOND = 32 * 1024 * 1024
@@ -39,7 +39,7 @@ export class ClientSockets {
   readonly #stall = new StallDetector()
   /** Upgrades that wait for their meter. */
   readonly #admitting = new Set<Identity>()
-  /** Bytes sent at the last check, and the rate before it. */
+  /** Bytes sent until the last check, and the rate at that time. */
   #lastSample: { readonly atMs: number; readonly sent: number }
   #bytesPerSecond = 0
 
@@ -128,7 +128,7 @@ export class ClientSockets {
     return connection
   }
 
-  /** Called for each block newer than any before on its link. */
+  /** Called for each block that is newer than all earlier blocks on its link. */
   onBlock(): void {
     if (this.#stall.onBlock(this.#ports.clock.nowMs)) this.#broadcast(FRESH_FRAME)
   }
@@ -138,7 +138,7 @@ export class ClientSockets {
     const connection = this.#bySocket.get(socket)
     if (!connection) return false
     this.#bySocket.delete(socket)
-    // Nothing is sent any more, and no check runs until a socket arrives.
+    // Nothing is sent now, and no check runs until a socket arrives.
     if (this.size === 0) this.#bytesPerSecond = 0
     connection.onClosed()
     this.#ports.accounts.of(connection.identity.account).remove(connection)

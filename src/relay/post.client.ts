@@ -13,7 +13,8 @@ import type { Connection } from './sockets/connection.ts'
 import { MAX_POSTS_IN_FLIGHT } from './sockets/connection.ts'
 
 /**
- * Maximum concurrent responses of a relay. Each is fully in memory and may have a megabyte. One account may use half.
+ * Maximum concurrent responses of a relay. Each response is fully in memory and may take a megabyte. An account may use
+ * half of them.
  */
 const MAX_IN_FLIGHT = 32
 /** Timeout for a gateway that hangs. A source times out sooner. */
@@ -34,7 +35,7 @@ export interface GatewayInternal {
   read(type: string, request: Readonly<Record<string, unknown>>): Promise<HistoryResponse | null>
 }
 
-/** Time that a first frame waits for one response. */
+/** How long a first frame waits for a response. */
 const READ_TIMEOUT_MS = 5_000
 
 /** Ports for first frames and states. */

@@ -169,7 +169,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
   }
 
   override async webSocketClose(socket: WebSocket, code: number, reason: string): Promise<void> {
-    // The runtime does not answer the close of a hibernating socket.
+    // The runtime does not answer when a hibernating socket closes.
     const replyCode = closeReplyCode(code)
     try {
       if (replyCode === undefined) socket.close()

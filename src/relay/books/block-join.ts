@@ -2,7 +2,7 @@
 // fragment is sent exactly once, and those of one hub (so of one coin) in height order.
 //
 // A hub that is silent for LATE_MS after the first report of a height is late. The others continue without it. When it
-// returns, its older frames are sent at once, each on its own. Time is an argument.
+// returns, its older frames are sent at once, each separately. Callers pass the current time.
 
 import type { HubFrameToRelay } from '../../protocol/hub/hub-link.ts'
 import type { BookBatch, CoinUpdate } from '../channel.ts'
@@ -28,7 +28,7 @@ export class BlockJoin {
     this.#emitted = Math.min(...reported.values())
   }
 
-  /** Adds a hub's frame. Ignores hubs outside this join and heights reported before. */
+  /** Adds a hub's frame. Ignores hubs outside this join and heights that were already reported. */
   push(hub: number, frame: HubFrameToRelay, nowMs: number): BookBatch[] {
     const reported = this.#reported.get(hub)
     if (reported === undefined || frame.height <= reported) return []
@@ -76,7 +76,7 @@ export class BlockJoin {
   }
 }
 
-/** Usually one. Hubs in different epochs at one height are sent apart, because a batch has one epoch. */
+/** Usually one batch. If hubs have different epochs at a height, each epoch gets its own batch. */
 function batchesOf(frames: readonly HubFrameToRelay[]): BookBatch[] {
   const batches: { height: number; time: number; epoch: string | null; updates: CoinUpdate[] }[] = []
   for (const { height, time, epoch, coins } of frames) {

@@ -76,7 +76,9 @@ export class BookFanout<R extends BookReceiver> {
     return this.#topics.size + this.views.size
   }
 
-  /** With a joiner the receiver is served alone; without one, from the next block's shared frame. */
+  /**
+   * A receiver with a joiner is served alone. Any other receiver gets the shared frames, starting with the next block.
+   */
   add(key: string, target: BooksTarget, receiver: R, joiner?: Joiner): void {
     let topic = this.#topics.get(key)
     if (!topic) {
@@ -176,7 +178,7 @@ export class BookFanout<R extends BookReceiver> {
     return this.views.interestsOf(hub).size > 0
   }
 
-  /** Interest in a hub of all current bodies. */
+  /** Interest that all current bodies have in a hub. */
   interestOf(hub: number): { coins: Set<string>; types: Set<MarketType>; views: Set<string> } {
     const coins = new Set<string>()
     const types = new Set<MarketType>()

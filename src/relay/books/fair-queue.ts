@@ -43,7 +43,7 @@ export class FairQueue {
     return this.#waiting.get(account)?.size ?? 0
   }
 
-  /** Removes a waiting ticket. One that was granted keeps its slot. */
+  /** Removes a waiting ticket. A ticket that was already granted keeps its slot. */
   cancel(ticket: Ticket, outcome: 'canceled' | 'late'): void {
     const tickets = this.#waiting.get(ticket.account)
     if (!tickets?.delete(ticket)) return
@@ -84,7 +84,7 @@ const QUICK_SLOTS = 64
 const FULL_SLOTS = 16
 export const MAX_WAIT_MS = 120_000
 const NOTIFY_EVERY_MS = 20_000
-/** A slow reader keeps being served after this, but without a slot. */
+/** After this time, a slow reader loses its slot but is still served. */
 const MAX_SLOT_MS = 30_000
 
 export function isQuick({ coins }: BookBody): boolean {
@@ -136,7 +136,7 @@ export class AdmissionQueue {
     return turn
   }
 
-  /** No effect if it does not wait. */
+  /** Has no effect if the waiter is not in the queue. */
   cancel(waiter: AdmissionWaiter): void {
     const entry = this.#entries.get(waiter)
     entry?.queue.cancel(entry.ticket, 'canceled')

@@ -1,4 +1,4 @@
-// A subscriber of a snapshot channel until it can use the shared frames. It is served alone, coin by coin. Invariant: a
+// Serves a new subscriber of a snapshot channel alone, coin by coin, until it can use the shared frames. Invariant: a
 // coin's snapshot of height s precedes its updates, which are exactly those above s, in order.
 //
 // A coin is silent until its snapshot is sent, then its changes pass. Changes between the snapshot's request and its

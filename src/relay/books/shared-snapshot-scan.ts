@@ -43,9 +43,9 @@ interface Waiter extends SnapshotReceiver {
   readonly resolve: (isServed: boolean) => void
   /** Nothing may be sent to it before this time. */
   notBeforeMs: number
-  /** When it was last sent something in this scan, or the scan's start. */
+  /** Time of the last send to it in this scan, or the start of the scan. */
   servedMs: number
-  /** The others waited for it without success. */
+  /** Other waiters waited for it without success. */
   isSlow: boolean
   /** Size of the last snapshot it was offered. */
   bytes: number
@@ -107,8 +107,8 @@ export class SharedSnapshotScan {
   }
 
   /**
-   * Waiters that arrive during a scan wait for the next, because a snapshot requested before misses their earlier
-   * changes.
+   * Waiters that arrive during a scan wait for the next scan, because a snapshot that was requested earlier lacks changes
+   * from before their arrival.
    */
   async #scanCoins(coins: readonly string[]): Promise<void> {
     const current = [...this.#waiters]
@@ -126,7 +126,7 @@ export class SharedSnapshotScan {
     }
   }
 
-  /** Sends one snapshot to each waiter in turn, as fast as each can take them. */
+  /** Sends one snapshot to each waiter in turn, as fast as each waiter can receive them. */
   async #distribute(waiters: readonly Waiter[], snapshots: readonly BookSnapshot[]): Promise<void> {
     const { clock, wait } = this.#ports
     const texts = new TextCache()
@@ -137,7 +137,8 @@ export class SharedSnapshotScan {
         if (snapshot) await this.#send(waiter, snapshot, texts.of(snapshot, waiter.encode))
       }
       const waiting = waiters.filter((waiter) => snapshots.some(({ coin }) => this.#awaits(waiter, coin)))
-      // Waits for readers that may have more soon, so that a book is read once for all, but not twice for a slow one.
+      // Waits for readers that can receive more soon, so that a book is read once for all. A slow reader causes no
+      // second read.
       for (const waiter of waiting) waiter.isSlow ||= waiter.notBeforeMs - waiter.servedMs > PATIENCE_MS
       const untilMs = earliestMs(waiting.filter(({ isSlow }) => !isSlow))
       if (untilMs === Number.POSITIVE_INFINITY) return
@@ -155,7 +156,7 @@ export class SharedSnapshotScan {
     await this.#ports.pace(text.length)
   }
 
-  /** Whether this many bytes may be sent now. Otherwise it is not asked again before they may. */
+  /** Whether this many bytes may be sent now. Otherwise the waiter is skipped until they may. */
   #canSend(waiter: Waiter, bytes: number): boolean {
     const waitMs = waiter.connection.snapshotWaitMs(bytes)
     waiter.notBeforeMs = this.#ports.clock.nowMs + waitMs
@@ -168,7 +169,7 @@ export class SharedSnapshotScan {
   }
 }
 
-/** When the first of them may be sent something. */
+/** The earliest time at which any of them may receive a snapshot. */
 function earliestMs(waiters: readonly Waiter[]): number {
   return Math.min(...waiters.map(({ notBeforeMs }) => notBeforeMs))
 }

@@ -9,7 +9,7 @@ import type { Clock, Connection } from '../sockets/connection.ts'
 import type { BookFanout } from './book-fanout.ts'
 import { SharedSnapshotScan, type SnapshotReceiver } from './shared-snapshot-scan.ts'
 
-/** How long a subscriber waits for hubs without books. */
+/** How long a subscriber waits for hubs that have no books. */
 const READY_WAIT_MS = 5000
 const READY_POLL_MS = 250
 /** Snapshot bytes that a relay sends per second, and the size of a burst. 64 snapshots of 25 MB take 35 s. */

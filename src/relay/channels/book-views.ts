@@ -1,5 +1,5 @@
-// Channels that send the full state of a book view in the public server's shape, first at once, then with each block
-// that changes it.
+// Channels that send the full state of a book view in the public server's shape: once at the start, then with each
+// block that changes it.
 
 import * as z from 'zod'
 import { dexOf, MARKET_TYPES } from '../../core/coin.ts'

@@ -1,5 +1,5 @@
-// candle: the current candle of a market in the public server's shape. Sent first at once, then at most once a second
-// while there are trades, and at its end.
+// candle: the current candle of a market in the public server's shape. It is sent once at the start, then at
+// most once a second while there are trades, and at the end of the candle.
 
 import * as z from 'zod'
 import { Candle, CandleInterval, EXAMPLE_CANDLE } from '../../protocol/info/market-shapes.ts'

@@ -41,7 +41,7 @@ function bookRequest(type: string, hasChecksums = false) {
 const PER_COIN: MicroCredits = 130_000
 const WILDCARD: MicroCredits = 10 * ONE_CREDIT
 
-/** Price of a minute as the specification sets it: per listed coin, flat for a wildcard. */
+/** Price of a minute, as the specification sets it: a price per listed coin, or a flat price for a wildcard. */
 function bookMinutePrice({ coins }: BookBody): MicroCredits {
   return coins === null ? WILDCARD : PER_COIN * coins.length
 }

@@ -8,7 +8,9 @@ import { MARKET } from '../body-fields.ts'
 import { defineEventChannel, type EventView, META_FIELDS, metaText } from '../channel.ts'
 import { EXAMPLE_FILL } from './fills.ts'
 
-/** `side` is the taker's and `users` are buyer and seller. `hash` is the taker's, or zero if a TWAP order took. */
+/**
+ * `side` is the taker's and `users` are buyer and seller. `hash` is the taker's, or zero if the taker was a TWAP order.
+ */
 const TradeRow = z.object({
   coin: CoinName,
   side: z.enum(['B', 'A']).describe('`B`: bid or buy; `A`: ask or sell'),
@@ -22,7 +24,7 @@ const TradeRow = z.object({
 
 const TRADES: EventView<Trade> = { items: ({ fills }) => tradesOf(fills), text: JSON.stringify }
 
-/** The public server starts with this many. */
+/** The public server's first frame has this many trades. */
 const HISTORY_ROWS = 30
 
 const frame = (pieces: readonly string[], suffix = '') => `{"channel":"trades","data":[${pieces.join(',')}]${suffix}}`

@@ -78,7 +78,7 @@ export const spotState = userStateChannel({
       type: z.literal('spotState'),
       user: WalletAddress,
       ignorePortfolioMargin: NO_EFFECT,
-      // Name in the public server's documentation. It is acknowledged under the other name.
+      // The name in the public server's documentation. The acknowledgement uses the canonical name.
       isPortfolioMargin: NO_EFFECT,
     })
     .transform(({ type, user, ignorePortfolioMargin, isPortfolioMargin }) => ({
@@ -107,7 +107,7 @@ export const activeAssetData = userStateChannel({
   render: (_, { text }) => text,
 })
 
-/** Includes the markets of the main DEX. The public server dropped it, but SDKs still request it. */
+/** Includes the markets of the main DEX. The public server no longer has it, but SDKs still request it. */
 export const webData2 = userStateChannel({
   type: 'webData2',
   summary: 'A user’s account, and all markets, in one frame (deprecated)',

@@ -1,4 +1,4 @@
-// userHistoricalOrders: the status of a user's latest orders, the newest history first, then new entries.
+// userHistoricalOrders: the status of a user's latest orders. The newest history comes first, then new entries.
 
 import * as z from 'zod'
 import { Address } from '../../protocol/feed/block.ts'
@@ -10,7 +10,7 @@ import { USER_STATE_MS } from './user-states.ts'
 
 const TYPE = 'userHistoricalOrders'
 
-/** A full response would be most of a megabyte. */
+/** A full response would have almost a megabyte. */
 const HISTORY_ROWS = 500
 
 interface Row {

@@ -8,7 +8,7 @@ import { defineEventChannel, type EventView, META_FIELDS, metaText } from '../ch
 
 const TYPE = 'userNonFundingLedgerUpdates'
 
-/** Without the affected wallets, because the envelope names the receiver's. */
+/** Omits the affected wallets, because the envelope names the receiver's wallet. */
 const LEDGER: EventView<LedgerEvent> = {
   items: ({ ledger }) => ledger,
   text: ({ time, hash, delta }) => JSON.stringify({ time, hash, delta }),

@@ -49,7 +49,7 @@ interface RunningCandle {
   includedHeight: number
   tries: number
   isFetching: boolean
-  /** It includes the earlier trades, or they are unavailable. */
+  /** The candle includes the earlier trades, or they are unavailable. */
   hasHistory: boolean
   isChanged: boolean
   fetchedMs: number
@@ -80,7 +80,7 @@ export class Candles<R extends Receiver> {
 
   /** Resolves when the requests triggered by this block are done. Never rejects. */
   async onBlock(block: RelayEvents): Promise<void> {
-    // Trades were lost, possibly also of candles that started meanwhile, so all start over.
+    // Trades were lost, perhaps including those of candles that started meanwhile, so all candles start over.
     if (this.#height !== -1 && block.height !== this.#height + 1) this.#running.clear()
     this.#height = block.height
     const candlesInUse = INTERVALS.flatMap((interval) =>
@@ -131,7 +131,7 @@ export class Candles<R extends Receiver> {
     running.isFetching = false
     // A candle that started meanwhile has all its trades.
     if (running.pendingTrades !== pendingTrades) return
-    // No response is not an empty response. The next one must include all trades until now.
+    // A missing response differs from an empty one. The next response must include all trades until now.
     if (reply === null) return void Object.assign(running, { pendingTrades: [], firstHeight: this.#height + 1 })
     running.tries++
     const response = newestCandle(reply.body)
@@ -177,7 +177,7 @@ function applyTrades(
     running.pendingTrades?.push({ height, trade })
     if (before && before.t !== running.candle.t) {
       if (running.hasHistory && running.isChanged) due.push(before)
-      // All of its trades came in blocks.
+      // All trades of this candle came in blocks.
       Object.assign(running, { pendingTrades: null, hasHistory: true, sentMs: Number.NEGATIVE_INFINITY })
     }
     running.isChanged = true

@@ -222,7 +222,7 @@ export class EventFanout<R extends Receiver> {
     removeFromIndex(this.#indexOf(topic.target), topic)
   }
 
-  /** Subscribes to order statuses of users, counted until they are removed as often. */
+  /** Subscribes to order statuses of users. Each call counts, and needs a matching removal. */
   addOrderUsers(users: readonly string[]): void {
     this.orders.add(users)
     this.onOrdersChange()
@@ -279,7 +279,7 @@ export class EventFanout<R extends Receiver> {
   }
 
   #remember(block: BlockEvents): void {
-    // Each block may change candles, which no history needs. They would push out the data that does.
+    // Each block may change candles, which no history needs. They would displace the data that histories need.
     if (block.fetched?.candles) return
     const last = this.#recent.at(-1)
     if (!block.fetched && last && block.height !== last.height + 1) this.#recent.length = 0
@@ -296,7 +296,7 @@ export class EventFanout<R extends Receiver> {
   }
 }
 
-/** Sends the items of a block that the receivers did not get before. */
+/** Sends the items of a block that the receivers do not have yet. */
 function sendUnseen<R extends Receiver>(startedTopic: StartedTopic<R>, block: BlockEvents): void {
   const { channel, body } = startedTopic.topic.target
   const view = channel.view(body)

@@ -23,13 +23,13 @@ export interface Topic<R> {
   readonly receivers: Set<R>
 }
 
-/** A topic with its own index, for one that gets earlier blocks. */
+/** A topic with its own index, for a receiver that gets earlier blocks. */
 export interface IndexedTopic<R> {
   readonly topic: Topic<R>
   readonly index: Index<R>
 }
 
-/** Topics by name. Most names have one, and a Set would be three fifths of a name's memory. */
+/** Topics by name. Most names have one topic. A `Set` would take three fifths of a name's memory. */
 export type Index<R> = Map<string, readonly Topic<R>[]>
 
 /** A frame before encoding: items of a block and the topics that get them. */

@@ -90,7 +90,7 @@ export class FirstFrames<R extends Receiver> {
     this.#fanout.start(key, notificationFrame(NO_HISTORY), (block) => block.height <= height)
   }
 
-  /** Without a height, the newest row decides. */
+  /** If the height is unknown, the newest row decides. */
   #isAhead({ height }: HistoryResponse, rows: HistoryRows): boolean {
     if (height !== undefined) return height > this.#ports.blockHeight()
     const { newestBlockMs } = this.#fanout
@@ -126,8 +126,8 @@ export class FirstFrames<R extends Receiver> {
       ...this.#fanout.recentTextsBefore(key, isInResponse, reachesAll),
       ...rows.map(([, row]) => JSON.stringify(row)),
     ]
-    // Blocks still to come may be in the response, however old it claims to be, because a link may be silent for ten
-    // seconds before it reconnects.
+    // The response may include blocks that have not arrived yet, however old it claims to be, because a link may be
+    // silent for ten seconds before it reconnects.
     const until = Math.min(response.height ?? Number.POSITIVE_INFINITY, currentHeight + RECENT_BLOCKS)
     this.#fanout.start(key, encode(pieces, body), wasSent, until)
   }

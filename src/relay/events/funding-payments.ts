@@ -1,6 +1,6 @@
 // Funding payments of users. A block only has each coin's payment per unit of size, so each user's payments are fetched
-// and sent as if they were in the block. Invariant: every subscriber gets a payment once, also one that subscribes
-// during the fetch.
+// and sent as if they were in the block. Invariant: every subscriber gets a payment once, even if it
+// subscribes during the fetch.
 
 import type { Coin } from '../../core/coin.ts'
 import type { Address } from '../../protocol/feed/block.ts'
@@ -56,7 +56,7 @@ export class FundingPayments<R extends Receiver> {
     this.#pending.delete(pending)
   }
 
-  /** A first frame will show these payments. Earlier subscribers get those that they do not have yet. */
+  /** A first frame will show these payments. Earlier subscribers get the payments that they do not have yet. */
   onHistory({ channel, body }: EventsTarget, rows: readonly (readonly [id: string, row: unknown])[]): void {
     const [user = ''] = channel.fetched === 'funding' ? channel.names(body) : []
     const payments = user === '' ? [] : rows.map(([id, row]) => ({ user, id, row }))

@@ -1,6 +1,6 @@
-// Replays earlier blocks from the log (`fromBlock`). Invariants: each receiver gets every block from its height on,
-// once and in order, then live blocks, however long the feed stalls; blocks that the log no longer has are reported as
-// missing; a range is read once for all waiting receivers, and a slow reader delays nobody else.
+// Replays earlier blocks from the log (`fromBlock`). Invariants: each receiver gets every block, starting at its
+// height, once and in order, then live blocks, however long the feed stalls; blocks that the log no longer has are
+// reported as missing; a range is read once for all waiting receivers, and a slow reader delays nobody else.
 
 import type { EventsResponse, LinkGap, RelayEvents } from '../../protocol/feed/log-api.ts'
 import { errorFrame, missingBlocks, replayUnavailable } from '../../protocol/relay/frames.ts'
@@ -16,7 +16,7 @@ export interface LogReplayPorts {
   blockHeight(): number
 }
 
-/** A receiver that may be sent much at once. */
+/** A receiver that may get a lot of data at once. */
 export interface ReplayReceiver extends PacedReceiver {
   readonly isEnded: boolean
 }
@@ -40,7 +40,7 @@ interface PendingReplay<R> extends Omit<ReplayRequest<R>, 'key'> {
 const GATHER_MS = 250
 const MAX_TRIES = 6
 const RETRY_MS = 500
-/** More than a log can lose in a crash. Heights beyond it belong to another chain. */
+/** More blocks than a log can lose in a crash. A larger difference in heights means a different chain. */
 const MAX_BLOCKS_AHEAD = 64
 /** Maximum size of a page for one receiver. */
 const PAGE_BYTES = 512 * 1024

@@ -46,7 +46,7 @@ export const ORDERS: EventView<OrderUpdate> = {
   text: JSON.stringify,
 }
 
-/** Orders canceled by others than their user. They have their own statuses, such as `marginCanceled`. */
+/** Orders that somebody other than their user canceled. They have their own statuses, such as `marginCanceled`. */
 export function nonUserCancels(block: BlockEvents): UserRow[] {
   const canceled = ORDERS.items(block).filter(({ status }) => status.endsWith('Canceled'))
   return canceled.map(({ user, order: { coin, oid } }) => ({ user, id: '', row: { coin, oid } }))

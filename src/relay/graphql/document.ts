@@ -254,13 +254,13 @@ function rejected(message: string, path?: readonly string[]): Result<never, Docu
 }
 
 const MAX_FIELDS = 400
-/** Per response name, because validation compares each pair. */
+/** Maximum number of fields per response name, because validation compares each pair. */
 const MAX_SAME_NAME = 40
 const MAX_DEFINITIONS = 50
 const MAX_DEPTH = 16
-/** Each result repeats the alias. */
+/** Maximum length of an alias, because each result repeats it. */
 const MAX_ALIAS_CHARS = 64
-/** Fields with all fragments expanded. */
+/** Maximum number of fields with all fragments expanded. */
 const MAX_EXPANDED_FIELDS = 2_000
 /** Schema lists whose sizes multiply in a query. The usual introspection query has nine. */
 const SCHEMA_LISTS: ReadonlySet<string> = new Set([

@@ -31,11 +31,11 @@ export type Session =
   | { readonly is: 'refused'; readonly wrong: GraphqlFailure }
   | { readonly is: 'client'; readonly connection: Connection }
 
-/** A proof is requested after this many bytes and this long. */
+/** The socket requests a proof after this many bytes and after this time. */
 const PING_BYTES = 32 * 1024
 const PING_MS = 20_000
 const SILENT_MS = 60_000
-/** Without a key, and while it is checked: a reconnecting client restarts all its operations at once. */
+/** Limit before a key is accepted. A reconnecting client restarts all its operations at once. */
 const MAX_GUEST_MESSAGES = 100
 const MAX_EARLY_MESSAGES = 2_000
 
@@ -173,7 +173,7 @@ export class GraphqlSocket implements Sink {
   }
 }
 
-/** Lets the socket's counter count what its operations are sent. */
+/** Adds the data sent to its operations to the socket's counter. */
 export function delegatedUnread(connection: Connection): UnreadTracker {
   const nothing = () => undefined
   return {

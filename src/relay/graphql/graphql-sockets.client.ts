@@ -26,7 +26,7 @@ import {
 } from './messages.ts'
 import { Operations, type OperationsPorts } from './operations.client.ts'
 
-/** The gateway, which alone knows keys. */
+/** The gateway. Only the gateway knows keys. */
 export interface KeyService {
   /** Returns the identity of a key for GraphQL. */
   enter(key: string, address: string | null): Promise<Result<Identity, Failure>>
@@ -47,7 +47,7 @@ interface Clients {
 export interface GraphqlPorts extends OperationsPorts {
   readonly gateway: KeyService
   readonly clients: Clients
-  /** Height of the last block whose events the client was sent; -1 while some are pending. */
+  /** Height of the last block whose events were sent to the client; -1 while some are pending. */
   readonly sentHeight: (client: Connection) => number
 }
 
@@ -237,7 +237,7 @@ const KEY_UNCHECKED: GraphqlFailure = {
 }
 const KEYS_UNAVAILABLE: Failure = { kind: 'unavailable', what: 'API keys cannot be checked now' }
 
-/** Payload fields that may hold the key. The first present one counts. */
+/** Payload fields that may contain the key. The first field that is present counts. */
 const KEY_FIELDS = ['SERVICE_API_KEY', 'Authorization'] as const
 
 const MISSING_KEY: GraphqlFailure = {

@@ -50,7 +50,7 @@ function badMessage(reason: string): Result<never, Close> {
   return err([CloseCode.BadRequest, `Invalid message: ${reason}`.slice(0, 120)])
 }
 
-/** Removes what the library says it got, because that comes from the client and may be anything. */
+/** Removes the received value from the library's message, because it comes from the client and may be anything. */
 function reasonOf(error: unknown): string {
   const text = error instanceof Error ? error.message : ''
   return /^[\x20-\x7e]+$/.test(text) ? text.replace(/, but got .*/, '') : 'not a protocol message'

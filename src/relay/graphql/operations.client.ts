@@ -132,7 +132,7 @@ export class Operations {
   async #serve(connection: Connection, { socket, slot, id, payload }: OperationRequest): Promise<void> {
     if (socket.operations.get(id) !== slot || connection.isEnded) return
     const { keyHash } = connection.identity
-    // Only parsing tells a billed document from an unbilled one, and parsing is work.
+    // Only parsing shows whether a document is billed, and parsing itself is unbilled work.
     const workWaitMs = this.#unbilled.tryUpstream(keyHash, this.#ports.clock.nowMs)
     if (workWaitMs > 0) return socket.reject(id, tooManyUnbilled(workWaitMs))
     const parsed = readDocument(payload)

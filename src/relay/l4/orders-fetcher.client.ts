@@ -10,7 +10,7 @@ import type { SnapshotText } from './snapshot-queue.ts'
 
 /** Pieces of 1 MiB requested concurrently. */
 const MAX_PIECES_IN_FLIGHT = 4
-/** For all pieces. Each is one turn of an object that also serves others. */
+/** Timeout for all pieces. Each piece takes one turn of an object that also serves other callers. */
 const FETCH_TIMEOUT_MS = 15_000
 const READY_TIMEOUT_MS = 5000
 /** The object is as often a block behind its relays as ahead of them. */

@@ -14,7 +14,7 @@ import type { Clock } from '../sockets/connection.ts'
 const POLL_MS = 250
 /** A snapshot is shared for this long. Later waiters get a new one. */
 const ROUND_MS = 1000
-/** Maximum bytes that a relay copies into its sockets per millisecond. */
+/** Maximum number of bytes that a relay copies into its sockets per millisecond. */
 const BYTES_PER_MS = 48 * 1024
 const MAX_SIZES = 1024
 /** After a gap, hundreds of coins wait. This many small ones are fetched concurrently. */
@@ -59,7 +59,7 @@ export class SnapshotQueue<G extends SnapshotWaiter> {
     this.#ports = ports
   }
 
-  /** Resolves when the waiter got its snapshot; false if it left before. */
+  /** Resolves when the waiter got its snapshot; false if it left earlier. */
   enter(waiter: G): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>()
     getOrCreate(this.#queues, waiter.account, () => new Map()).set(waiter, resolve)
@@ -67,7 +67,7 @@ export class SnapshotQueue<G extends SnapshotWaiter> {
     return promise
   }
 
-  /** No effect if it does not wait. */
+  /** Has no effect if the waiter is not in the queue. */
   leave(waiter: G): void {
     this.#remove(waiter)?.(false)
   }

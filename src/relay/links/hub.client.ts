@@ -11,7 +11,7 @@ import type { HubTick } from '../../protocol/hub/hub-link.ts'
 import type { AttachOutcome, LinkPorts } from './link.client.ts'
 import { Link } from './link.client.ts'
 
-/** Longer than a stall of a live hub. After it, clients that wait for books must reconnect. */
+/** Longer than a stall of a live hub. After this time, clients that wait for books must reconnect. */
 const CALL_TIMEOUT_MS = 15_000
 
 interface Interest {
@@ -135,7 +135,7 @@ function same<T>(a: ReadonlySet<T>, b: ReadonlySet<T>): boolean {
 
 /**
  * How far a hub has sent its books. Invariant: a hub that restarts below the last sent height must reach it again in
- * the same epoch from the log's blocks. If its books end before, clients' books cannot continue.
+ * the same epoch from the log's blocks. If its books end below that height, clients' books cannot continue.
  */
 export class SentHeights {
   /** Height and epoch of the last sent books. */
@@ -143,7 +143,7 @@ export class SentHeights {
   /** Position that the hub must reach again. */
   #expected: Cursor | null = null
 
-  /** The hub reports its position. `previous` is the last sent position when it was asked. */
+  /** The hub reports its position. `previous` is the last sent position at the time of the request. */
   onAttached(previous: Cursor | null, epoch: string | null, height: number | null): void {
     const isBelow = previous !== null && epoch === previous.epoch && (height ?? -1) < previous.height
     if (isBelow && previous === this.lastSent) this.#expected = previous

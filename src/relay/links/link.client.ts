@@ -1,7 +1,7 @@
 // One link to a writer (the log or a hub). The relay requests it, the writer dials, and frames arrive as messages.
-// Invariants: the cursor only moves forward within a chain, and a frame at or below it is dropped. A needed link is
-// requested again at once and then with backoff and jitter, so that relays do not all reach a returning writer at the
-// same time.
+// Invariants: within a chain, the cursor only moves forward; a frame at or below the cursor is dropped. A needed link
+// is requested again at once and then with backoff and jitter, so that relays do not all reach a returning writer at
+// the same time.
 
 import { PATIENCE_MS } from '../../block-log/dial-queue.ts'
 import { backoffMs } from '../../core/backoff.ts'
@@ -65,7 +65,7 @@ export class Link {
     return socket === this.#socket
   }
 
-  /** True while a dial is expected. Any other dial belongs to an attach that was given up. */
+  /** True while a dial is expected. Any other dial belongs to an abandoned attach. */
   get isDialing(): boolean {
     return this.#attaching.isPending
   }
@@ -139,7 +139,7 @@ export class Link {
     if (!this.#attaching.isPending && this.#cancelRetry === null) this.#scheduleRetry(0)
   }
 
-  /** Drops the link, without which the relay can hibernate. */
+  /** Drops the link, so that the relay can hibernate. */
   drop(): void {
     this.#cancelRetry?.()
     this.#cancelRetry = null

@@ -91,7 +91,7 @@ export class Links implements BookFeed {
       .map(({ coin }) => coin)
   }
 
-  /** Whether the coin has a book according to its hub; null without a response within a second. */
+  /** Whether the coin has a book according to its hub; null if there is no response within a second. */
   async hasBook(coin: Coin): Promise<boolean | null> {
     const { shards, hub } = this.#ports
     const reply = hub(shardOf(coin, shards)).snapshot(coin, 1)
@@ -152,7 +152,7 @@ export class Links implements BookFeed {
     this.#orders.flush()
     for (const hub of this.hubs) {
       hub.link.check(nowMs)
-      // If a hub cannot be updated now, it is updated next time or at the next attach.
+      // If a hub cannot be updated now, the next maintenance or the next attach updates it.
       if (hub.link.isUp && this.#pinned === 0) hub.syncInterest().catch(() => undefined)
     }
   }
@@ -232,7 +232,7 @@ class InterestReporter {
   readonly #l4: InterestCounts
   readonly #link: Link
   #isScheduled = false
-  /** After hibernation, it is unknown what the log has. */
+  /** After hibernation, the log's state is unknown. */
   #isUnknown = true
 
   /** `orders` has wallets, `l4` coins. */

@@ -1,6 +1,6 @@
 // Reports a relay's streams to the meter of one account, one report at a time. Invariants: reports arrive in order;
-// what may not have arrived is repeated under the same ids while the meter can deduplicate it; everything from one turn
-// or during a report shares the next report; no end is dropped for lack of room.
+// entries that may not have arrived are repeated under the same ids while the meter can deduplicate them; all entries
+// from one turn or from the time of a report share the next report; no end is dropped for lack of room.
 // biome-ignore-all lint/style/noNonNullAssertion: a reply has one entry per charge and per connect, in order
 
 import type { AccountId, KeyHash } from '../../core/ids.ts'
@@ -18,7 +18,7 @@ import { END_REPORTS_MS } from '../../metering/streams/stream-ledger.ts'
 import type { Clock } from '../sockets/connection.ts'
 import { dueCharges, endReport, firstCharge, type Minutes } from './minutes.ts'
 
-/** Per kind and report. */
+/** Maximum number of entries per kind per report. */
 const MAX_PER_REPORT = 500
 /** With this many unreported ends, nothing new starts, because each start would add another end to keep. */
 const MAX_ENDINGS = 10_000

@@ -15,7 +15,9 @@ export interface Minutes {
   readonly price: MicroCredits
   /** Digest of the body. A wildcard takeover replaces it. */
   body: string
-  /** Start of the first minute. Earlier than the subscription if it resumed another's rest. */
+  /**
+   * Start of the first minute. It is before the subscription if the subscription resumed the rest of an earlier minute.
+   */
   sinceMs: number
   /** Paid minutes, counted from `sinceMs`. */
   paid: number
@@ -23,7 +25,7 @@ export interface Minutes {
   paused?: { readonly sinceMs: number; readonly mostMs: number } | undefined
   /** Shortened body for the account's owner; sent once. */
   readonly preview?: string
-  /** Hourly limit of all visitors without a key together, if this one has no key. */
+  /** Hourly limit of all visitors who have no key together, if this visitor has no key. */
   readonly visitorsPerHour?: MicroCredits | undefined
 }
 
@@ -55,7 +57,7 @@ export function firstCharge(
   return { ...charge, body, leftMs: MINUTE_MS, shown: preview, visitorsPerHour }
 }
 
-/** Charges of all started and unpaid minutes. */
+/** Charges of all minutes that have started and are unpaid. */
 export function dueCharges(relay: string, minutes: Minutes, nowMs: number): MinuteCharge[] {
   const { id, keyHash, type, price, body, visitorsPerHour } = minutes
   const sinceMs = minutes.sinceMs + pausedMs(minutes, nowMs)

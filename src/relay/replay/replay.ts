@@ -210,7 +210,7 @@ export class Replay {
     const texts =
       'snapshots' in this.#replayer ? await this.#bookTexts(this.#replayer, block, minute) : this.#replayer.texts(block)
     if (!isWanted()) return null
-    // Without a known book nothing is sent or charged.
+    // If no book is known, nothing is sent or charged.
     const isCharged = minute !== this.#minute && !(isOfBooks && this.#books === null)
     if (isCharged && !(await this.#ports.pay(isWanted))) return { kind: 'unpaid' }
     if (isCharged && isWanted()) this.#minute = minute
@@ -293,7 +293,7 @@ export function isPlayable(target: Target): target is Playable {
   return target.source === 'books' || isReplayable(target)
 }
 
-/** Whether a line has less of its block than the body shows. */
+/** Whether the line lacks parts of its block that the body shows. */
 function isPartial(line: string, target: Playable): boolean {
   return target.source === 'events' && target.channel.needs === 'events' && line.startsWith(ONLY_FILLS)
 }
@@ -347,7 +347,7 @@ export function bookReplayer({ channel, body }: BooksTarget) {
       const { height, time, epoch } = block
       return channel.encode({ height, time, epoch, updates: entries }, body.checksum).texts
     },
-    /** The snapshots that live starts with. */
+    /** The snapshots that start the live data. */
     snapshots: (books: HistoricalBooks): readonly string[] =>
       books
         .coins()

@@ -11,7 +11,7 @@ import { CHEAPEST_MINUTE } from '../../metering/tariff.ts'
 /**
  * `full`: try the next relay. `heavy`: too much unread data, try the heavy relays. `limit`: the account is at its
  * plan's connection limit or, with `retryAfterMs`, the key connects too often. `token`: the holder of a stream token is
- * at its connection limit. `busy`: no room for visitors without a key. `unmetered`: the meter is unreachable. `left`:
+ * at its connection limit. `busy`: no room for visitors who have no key. `unmetered`: the meter is unreachable. `left`:
  * the account's balance in micro-credits.
  */
 export const Refusal = z.object({
@@ -24,7 +24,7 @@ export type Refusal = z.infer<typeof Refusal>
 const TOO_MUCH_UNREAD =
   'Too much unread data on closed sockets of this account. Close them on your side, and ping with a nonce'
 
-/** A leaving visitor makes room for another. */
+/** When a visitor leaves, there is room for another. */
 const BUSY_RETRY_MS = 30_000
 
 const TOO_MANY_TOKEN_SOCKETS = `A stream token allows ${TOKEN_SOCKETS} open connections per visitor. Close one (a tab), then reconnect.`

@@ -1,4 +1,4 @@
-// Data of a relay socket that survives hibernation. Only ids, because an attachment holds 16 KB.
+// Data of a relay socket that survives hibernation. It contains only ids, because an attachment holds 16 KB.
 
 import * as z from 'zod'
 import { Identity } from '../../accounts/identity.ts'
@@ -11,7 +11,7 @@ export const Attachment = z.discriminatedUnion('of', [
     terms: z.number().default(0),
     /** A replay runs on the socket. Only the relay's memory has its state. */
     isPlaying: z.boolean().default(false),
-    /** The endpoint that it came by. */
+    /** The endpoint that the client connected to. */
     product: z.enum(['stream', 'graphql']).default('stream'),
   }),
   /** A GraphQL socket whose key has not arrived yet, or was rejected as `wrong` says. */

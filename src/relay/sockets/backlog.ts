@@ -4,7 +4,7 @@
 
 import type { AccountId } from '../../core/ids.ts'
 
-/** Parsed and serialized again, a request takes up to eight times as much. */
+/** Limit for all requests. Parsing and serializing a request takes up to eight times its length. */
 const RELAY_CHARS = 8 * 1024 * 1024
 const ACCOUNT_CHARS = RELAY_CHARS / 4
 /** Memory that the shortest request needs in addition to its own characters. */

@@ -69,14 +69,14 @@ export class Connection {
   #isPlaying = false
   /** Saves the state that survives hibernation. */
   persist: () => void = () => undefined
-  /** Product that the key must allow. */
+  /** The product that the key must allow. */
   product: Product & ('stream' | 'graphql') = 'stream'
   /**
    * Data that, together with the body, restarts a GraphQL operation after hibernation. Each operation is its own
    * client.
    */
   operation: { readonly id: string; readonly alias: string; readonly key: string } | null = null
-  /** The last credit warning sent. Each is sent once. */
+  /** The last credit warning that was sent. Each warning is sent once. */
   creditWarning: 'none' | 'low' | 'last minute' = 'none'
 
   /** `onEnd` is called once, whichever side ends the socket. `unread` counts for the whole relay. */
@@ -232,7 +232,7 @@ export class Connection {
     this.end(code, reason, lastFrame)
   }
 
-  /** It ended because the relay could not serve it, not by the client's doing. */
+  /** Whether the socket ended because the relay could not serve it, and not because of the client. */
   get isBroken(): boolean {
     return this.#state === 'broken'
   }

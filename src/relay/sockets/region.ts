@@ -12,7 +12,7 @@ export interface CallerLocation {
 
 export type Region = 'local' | 'wnam' | 'enam' | 'sam' | 'weur' | 'eeur' | 'apac-ne' | 'apac-se' | 'oc' | 'afr' | 'me'
 
-/** Countries that belong to one region whatever the longitude. */
+/** Countries that belong to one region, whatever the longitude. */
 const COUNTRIES_OF_REGION: Partial<Readonly<Record<Region, string>>> = {
   'apac-ne': 'JP KR KP TW HK MO CN MN',
   'apac-se': 'SG ID MY TH VN PH IN BN KH LA MM TL BD LK NP BT PK MV',

@@ -13,9 +13,9 @@ const MIB = 1024 * 1024
 
 /** Limits of an account at one relay. */
 export interface UnreadRules {
-  /** Maximum unread bytes of its sockets together. */
+  /** Maximum number of unread bytes of all its sockets together. */
   readonly bytes: number
-  /** Bytes per second presumed read without proof, for all its sockets together. */
+  /** Bytes per second that are presumed read without a proof, for all its sockets together. */
   readonly presumedPerSecond: number
   /** Whether the account can move to other relays when it needs more. */
   readonly canMove: boolean
@@ -26,7 +26,7 @@ export const LIGHT: UnreadRules = { bytes: 16 * MIB, presumedPerSecond: 32 * 102
 /** One wildcard of snapshots (25 MB) fits, and two of live changes (181 KB/s each) indefinitely. */
 export const HEAVY: UnreadRules = { bytes: 32 * MIB, presumedPerSecond: 512 * 1024, canMove: false }
 
-/** Of 128 MB; the relay itself needs about 25 MB. */
+/** Maximum unread bytes of a relay, which has 128 MB. The relay itself needs about 25 MB. */
 export const WATERMARK_BYTES = 40 * MIB
 /** Bytes on sockets that we closed and clients did not. */
 export const MAX_STRANDED_BYTES = 40 * MIB
@@ -41,7 +41,7 @@ const LARGE_HOLD_MS = 30_000
 const MOVED_TTL_MS = 3_600_000
 const MAX_MOVED = 10_000
 
-/** A client that proved reading within this time is a proving client. */
+/** A client that sent a proof within this time counts as a proving client. */
 const PROOF_TTL_MS = 60_000
 /** Outstanding nonces. A ping beyond them gets the newest nonce again, which proves less. */
 const MAX_MARKS = 16
@@ -87,7 +87,7 @@ export class RelayUnread {
     return account.add(cut)
   }
 
-  /** The account needs more than its limit here: redirect it from now on. */
+  /** The account needs more than its limit on this relay, so it is redirected from now on. */
   markMoved(name: string, nowMs: number): void {
     if (this.rules.canMove) this.#moved.set(name, nowMs + MOVED_TTL_MS)
   }
@@ -109,7 +109,7 @@ export class RelayUnread {
     return (this.#accounts.get(name)?.strandedBytes ?? 0) > this.rules.bytes / 2
   }
 
-  /** Call it every few seconds: counts what is presumed read since the last call. */
+  /** Call it every few seconds. It counts the bytes that are presumed read since the last call. */
   presumeRead(nowMs: number): void {
     const bytes = (Math.max(0, nowMs - this.#presumedMs) / 1000) * this.rules.presumedPerSecond
     this.#presumedMs = nowMs
@@ -137,12 +137,12 @@ export class RelayUnread {
     return nowMs - this.#largeBlockedSinceMs < LARGE_HOLD_MS
   }
 
-  /** A closed socket is not read any more. */
+  /** A closed socket is no longer read. */
   onLargeEnded(socket: SocketUnread): void {
     if (this.#large === socket) this.#large = null
   }
 
-  /** So much is stranded that only a restart frees it. */
+  /** True if so much data is stranded that only a restart frees it. */
   get isOverfull(): boolean {
     return this.strandedBytes > MAX_STRANDED_BYTES
   }
@@ -322,7 +322,7 @@ export class SocketUnread {
     return settled
   }
 
-  /** Time in ms until a snapshot of this size may be sent, then ask again. 0: now. Infinity: never. */
+  /** Time in ms until a snapshot of this size may be sent. Call again after that time. 0: now. Infinity: never. */
   snapshotWaitMs(bytes: number, nowMs: number): number {
     const waitMs = this.#account.roomWaitMs(bytes, nowMs)
     if (!this.isProving(nowMs)) return waitMs

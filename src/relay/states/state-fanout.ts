@@ -60,7 +60,7 @@ interface Topic<R> {
   readonly target: StatesTarget
   /** Receivers with their accounts. */
   readonly receivers: Map<R, string>
-  /** Receivers that were sent nothing yet. */
+  /** Receivers that have received nothing yet. */
   newReceivers: Set<R>
   polls: readonly Poll<R>[]
   readonly parts: Map<Poll<R>, unknown>
@@ -117,7 +117,7 @@ export class StateFanout<R extends PacedReceiver> {
     topic.receivers.set(receiver, account)
     topic.newReceivers.add(receiver)
     for (const { ticket } of topic.polls) {
-      // Its current ticket waits in a longer queue than necessary.
+      // The current ticket waits in a longer queue than necessary.
       if (ticket && this.#queue.waitingCount(account) < this.#queue.waitingCount(ticket.account))
         this.#queue.cancel(ticket, 'canceled')
     }
@@ -212,7 +212,10 @@ export class StateFanout<R extends PacedReceiver> {
     this.#pollDue()
   }
 
-  /** Uses the subscriber account with the shortest queue, so that nobody waits for another's other requests. */
+  /**
+   * Uses the subscriber account with the shortest queue, so that no account waits for unrelated requests of another
+   * account.
+   */
   async #acquireSlot(poll: Poll<R>): Promise<Ticket> {
     for (;;) {
       const accounts = new Set([...poll.topics.keys()].flatMap(({ receivers }) => [...receivers.values()]))

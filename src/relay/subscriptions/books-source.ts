@@ -57,7 +57,7 @@ interface BookClaim extends Claim {
   readonly joiner: Joiner | null
   /** The wildcard that it takes over from. */
   readonly previous: BookSubscription | undefined
-  /** Coins whose snapshots it gets; null if a hub does not name them. */
+  /** Coins whose snapshots it gets; null if a hub did not name its coins. */
   coins: readonly string[] | null
 }
 
@@ -189,7 +189,7 @@ export class BooksSource implements SubscriptionSource<BooksTarget> {
     const previous = this.#previousWildcard(request)
     if (previous && addedTypes(target, previous).length === 0) return this.#start(join, null)
     const account = this.#registry.accountOf(connection)
-    // If the credits seem too few, charge now: a client that cannot pay gets no place in the queue.
+    // If the credits seem too low, charge now, because a client that cannot pay gets no place in the queue.
     const mustPay = !previous || !isCovered(target, previous)
     const isPoor = mustPay && !(await account.canAfford(minutePrice(target)))
     const early = isPoor ? await this.#registry.pay(request) : null

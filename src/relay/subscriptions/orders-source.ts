@@ -1,5 +1,6 @@
 // Subscriptions to a coin's individual orders. Invariant: a subscriber is charged and acknowledged, then waits for its
-// snapshot while its minute is paused. Without a snapshot in time it is notified, unsubscribed and refunded.
+// snapshot while its minute is paused. If no snapshot arrives in time, the subscriber is notified, unsubscribed and
+// refunded.
 
 import { backoffMs } from '../../core/backoff.ts'
 import type { Coin } from '../../core/coin.ts'
@@ -17,7 +18,7 @@ import { BOOK_LIMIT_REACHED, NOT_READY, noSuchBook } from './refusals.ts'
 import type { SubscriptionRegistry } from './registry.ts'
 import type { Ports, Subscription, SubscriptionSource } from './subscription.ts'
 
-/** A node writes its books in some seconds, and large ones are sent one at a time. */
+/** A node writes its books within some seconds, and large books are sent one at a time. */
 export const MAX_WAIT_MS = 180_000
 const NOTIFY_EVERY_MS = 20_000
 /** Polling backoff. Each poll is one call per coin, of which there may be hundreds. */

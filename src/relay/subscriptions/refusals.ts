@@ -10,7 +10,10 @@ import { dexNames } from '../channels/asset-contexts.ts'
 import type { FirstFramePorts } from '../events/first-frames.ts'
 import type { Connection } from '../sockets/connection.ts'
 
-/** Per socket, whatever the plan. An account may spread its subscriptions over many sockets. */
+/**
+ * Maximum number of subscriptions per socket, whatever the plan. An account may spread its subscriptions over many
+ * sockets.
+ */
 const MAX_SUBSCRIPTIONS_PER_SOCKET = 1000
 
 function unavailable(hint: string): Failure {

@@ -69,8 +69,8 @@ export class SubscriptionRegistry {
   }
 
   /**
-   * Charges the first minute, or resumes the rest of one paid before. Null if it was refused; the client was notified.
-   * The connection may have ended meanwhile: then refund it.
+   * Charges the first minute, or resumes the rest of a paid minute. Null if it was refused; the client was notified. If
+   * the connection has ended meanwhile, refund the minute.
    */
   async pay(request: Request): Promise<Minutes | null> {
     const { connection, target, identity, echo } = request
@@ -161,7 +161,7 @@ export function reject({ connection, echo, target }: RejectedRequest, failure: F
   connection.reject(failure, refusedSubscription(echo, failure), target.channel.type)
 }
 
-/** Failure for a first minute that was not granted; `price` is the minute's. */
+/** Failure for a first minute that was not granted. `price` is the price of the minute. */
 function minuteFailure(reply: MinuteResult & { ok: false }, price: MicroCredits, identity: Identity): Failure {
   switch (reply.reason) {
     case 'revoked':

@@ -15,7 +15,7 @@ import { eventCoins, noSuchBook } from './refusals.ts'
 import { reject, type SubscriptionRegistry } from './registry.ts'
 import type { Ports, Request, Subscription } from './subscription.ts'
 
-/** Each replay holds a segment of lines while it reads, and some megabytes of blocks. */
+/** Limits on concurrent replays. Each holds a segment of lines while it reads, and some megabytes of blocks. */
 const MAX_PER_SOCKET = 2
 const MAX_PER_ACCOUNT = 4
 const MAX_PER_RELAY = 8
@@ -79,7 +79,7 @@ export class ReplayService {
     else replay[frame.action]()
   }
 
-  /** False if the socket replays no such body. */
+  /** False if the socket has no replay of this body. */
   stop(connection: Connection, identity: string): boolean {
     const replays = this.#replays.get(connection)
     replays?.get(identity)?.stop()
@@ -131,7 +131,7 @@ export class ReplayService {
     }
   }
 
-  /** Nobody can resume a minute of replayed data, so it leaves no rest. */
+  /** A minute of replayed data cannot be resumed, so its rest is not kept. */
   async #pay(request: Request, isWanted: () => boolean): Promise<boolean> {
     const { connection, identity } = request
     const minutes = await this.#registry.pay({ ...request, identity: `replay ${this.#ports.newId()} ${identity}` })

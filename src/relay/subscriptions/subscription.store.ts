@@ -29,7 +29,7 @@ type Row = Record<'id' | 'socket' | 'body' | 'account' | 'digest' | 'operation',
 
 export class SubscriptionStore {
   readonly #storage: DurableObjectStorage
-  /** Null: to be deleted. */
+  /** Null if the row is to be deleted. */
   readonly #pending = new Map<string, SavedSubscription | null>()
   #timer: ReturnType<typeof setTimeout> | null = null
 

@@ -151,7 +151,7 @@ export class Subscriptions {
       events.deliver(block)
       states.deliver(block)
     } finally {
-      // A large coin has hundreds of kilobytes per subscriber, so it is sent last.
+      // The rows of a large coin take hundreds of kilobytes per subscriber, so they are sent last.
       l4.push({ height: block.height, time: block.time, epoch: block.epoch ?? null }, rows)
     }
     this.#events.onBlock(block)

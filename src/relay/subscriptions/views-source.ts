@@ -70,7 +70,7 @@ export class ViewsSource implements SubscriptionSource<ViewsTarget> {
     await fetched
   }
 
-  /** Whole markets are paced like snapshots, or concurrent ones would fill the memory. */
+  /** Whole markets are paced like snapshots, because concurrent sends would otherwise fill the memory. */
   #waitMs(key: string, connection: Connection): number {
     const bytes = this.#views.sizeOf(key)
     const waitMs = bytes > PACED_BYTES ? connection.snapshotWaitMs(bytes) : 0
