@@ -32,7 +32,7 @@ export interface Answer<T> {
   readonly data: T
   /** Credits as decimal strings; null if the gateway does not report them. */
   readonly credits: { readonly cost: string | null; readonly remaining: string | null }
-  /** Height of the block that the response shows; null if it belongs to none. */
+  /** Height of the block that the response shows; null if it shows no particular block. */
   readonly height: number | null
   /** Age of the response in seconds; null if it is current. */
   readonly ageSeconds: number | null
@@ -64,7 +64,9 @@ export type FailureCode =
   | 'page_too_dense'
   | (string & {})
 
-/** Missing events between the heights `from` and `to`, both inclusive; null if unknown or not over yet. */
+/**
+ * Missing events between the heights `from` and `to`, both inclusive; null if unknown, or if the gap has not ended yet.
+ */
 export interface Gap {
   readonly from: number | null
   readonly to: number | null

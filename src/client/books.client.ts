@@ -55,7 +55,7 @@ class PublicBook implements Book {
  * @param client - A client from `createClient`.
  * @param coins - One coin or a list of coins.
  * @param options - `signal` closes the books when aborted.
- * @param listener - Gets the events in place of the iterator.
+ * @param listener - Receives the events instead of the iterator.
  * @returns The books. Iterate them for events, and call `close` when done.
  * @throws {WeirError} `already_subscribed` if the client already has books of these coins.
  * @throws {TypeError} If `client` does not come from `createClient`.

@@ -30,14 +30,14 @@ export interface Snapshot {
 }
 
 /**
- * `refetch`: the book is out of step and needs a snapshot requested from now on. `differs`: the same, because of a
+ * `refetch`: the book is out of step and needs a new snapshot. `differs`: the same, because of a
  * checksum mismatch.
  */
 export type BatchOutcome = 'applied' | 'buffered' | 'dropped' | 'refetch' | 'differs'
 
 /**
- * More than a minute of the busiest coin. Beyond it the oldest batches are dropped, and rule 5 detects if they were
- * needed.
+ * Enough for more than a minute of the busiest coin. Beyond this, the oldest batches are dropped, and rule 5 detects if
+ * they were needed.
  */
 const BUFFER_MAX = 1_024
 
@@ -52,7 +52,7 @@ export class CoinBook {
   epoch = ''
   /** Height of the block that last changed the coin. */
   seq = -1
-  /** Height up to which the book is current: that of the snapshot or the last change. */
+  /** Height up to which the book is current: the height of the snapshot or the last change. */
   height = -1
   /** Time of the block at `height`, in Unix ms. */
   time = 0
@@ -133,7 +133,7 @@ export class CoinBook {
     this.time = snapshot.time
   }
 
-  /** Null, or why the book does not match the server's. */
+  /** Why the book does not match the server's; null if it matches. */
   #apply(book: LevelBook, head: BatchHead, { seq, levels, checksum }: CoinChange): string | null {
     book.apply(levels)
     this.seq = seq

@@ -1,5 +1,5 @@
-// How each channel's bodies and frames name coins and users. Written by hand, because the schemas would be most of a
-// browser bundle. test/client/channels.test.ts compares it with the catalogue.
+// How each channel's bodies and frames name coins and users. Written by hand, because the schemas would make
+// up most of a browser bundle. test/client/channels.test.ts compares it with the catalogue.
 
 import { dexOf } from '../core/coin.ts'
 

@@ -1,5 +1,5 @@
 // Subscriptions and replays as users of the package see them: events in order, including gaps, with the end last. A
-// replay with a slow reader is paused, so that only a buffer's worth waits.
+// replay with a slow reader is paused, so that at most one buffer of frames waits.
 
 import type { ChannelType, Gap, Replay, StreamEvent, Subscription } from './api.ts'
 import type { Connection } from './connection.ts'
@@ -18,7 +18,7 @@ export interface StreamOptions {
   readonly fromBlock?: number | undefined
 }
 
-/** Opens a stream for a listener, or for `for await` without one. */
+/** Opens a stream for a listener, or for `for await` if there is no listener. */
 export function openStream(
   opened: OpenHandles,
   connection: Connection,
@@ -65,7 +65,7 @@ function gapOf(reason: string, known: number | null): Gap {
   return { from: from === undefined ? known : Number(from), to: to === undefined ? null : Number(to), reason }
 }
 
-/** Queued frames at which a replay is paused and resumed. */
+/** Numbers of queued frames at which a replay is paused and resumed. */
 const PAUSE_AT = 2_000
 const RESUME_AT = 200
 

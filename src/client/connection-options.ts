@@ -25,7 +25,7 @@ export interface ConnectionOptions {
   readonly onNotice?: (text: string, code: string | null) => void
   readonly retry?: Backoff
   readonly pingMs?: number
-  /** A socket without any frame for this long is dead. More than `pingMs` plus a round trip. */
+  /** A socket that receives no frame for this long is dead. The time exceeds `pingMs` plus a round trip. */
   readonly deadMs?: number
 }
 
@@ -39,7 +39,9 @@ export const LIMITS = {
   proveEvery: 32 * 1024,
   /** Maximum total length of the bodies that wait for a response. The gateway rejects more (WS-63). */
   waitingChars: 256 * 1024,
-  /** Delay before repeating a rejected ping, or one whose pong had no height because a first frame was in flight. */
+  /**
+   * Delay before repeating a ping that was rejected, or whose pong had no height because a first frame was in flight.
+   */
   againMs: 1_000,
   /** The client repeats such pings only for this long, because a gateway that has no blocks never sends a height. */
   heightsMs: 30_000,

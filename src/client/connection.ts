@@ -23,7 +23,7 @@ import { type DataFrame, decodeFrame, type KnownFrame, type ReplayEvent } from '
 import { bodyKey, embeddedBody, embeddedKey, type ReplayRange, type SubscriptionBody } from './subscription.ts'
 
 export interface Listener {
-  /** Acknowledged on this socket. After `lost`, the data is not continuous with what came before. */
+  /** Acknowledged on this socket. After `lost`, the data is not continuous with the earlier data. */
   live?(): void
   /** `from`: the first block that may be missing, if known. */
   lost?(reason: string, from?: number): void
@@ -50,7 +50,7 @@ interface SubscriptionEntry {
   readonly listener: Listener
   readonly replay: ReplayRange | undefined
   phase: 'queued' | 'requested' | 'live'
-  /** It was live on the previous socket and continues where that ended. */
+  /** It was live on the previous socket and continues where that socket ended. */
   isResuming: boolean
   /** A pong confirmed its height since it started or last missed events. */
   isKnown: boolean
@@ -161,7 +161,7 @@ export class Connection {
     socket?.drop()
   }
 
-  /** Ends the socket for good. */
+  /** Ends the socket permanently. */
   close(): void {
     this.#finish({ state: 'closed' })
   }
@@ -318,7 +318,7 @@ export class Connection {
     for (const entry of entries) entry.isKnown = entry.phase === 'live'
   }
 
-  /** The sooner the height is known, the less an interruption can cost. */
+  /** The sooner the height is known, the fewer events an interruption can cost. */
   #requestHeight({ openedAt, receipts }: OpenSession): void {
     const isOld = this.#runtime.now() - openedAt > LIMITS.heightsMs
     const isUnknown = ({ phase, isKnown, body }: SubscriptionEntry) =>
@@ -368,7 +368,7 @@ export class Connection {
     entry.listener.refused(text, code)
   }
 
-  /** The subscription that an error refers to. A long body is not echoed: then it is the only one waiting. */
+  /** The subscription that an error refers to. A long body is not echoed, but then no other body is waiting. */
   #entryOfError(text: string): SubscriptionEntry | undefined {
     const key = embeddedKey(text)
     if (key !== '') return this.#entries.get(key)
@@ -446,7 +446,7 @@ export class Connection {
 
   /**
    * The socket of all entries ended. Returns the types that restart on the next socket. Frames do not name their body,
-   * so either all bodies of a type resume, or none.
+   * so either all bodies of a type resume, or no body does.
    */
   #resetEntries(reason: string, from: number | undefined): Set<string> {
     const entries = [...this.#entries.values()]

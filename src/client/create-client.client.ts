@@ -44,7 +44,7 @@ export interface ClientOptions {
   readonly url: string
   /** API key. Keep it on servers. */
   readonly key?: string
-  /** Short-lived stream token for browsers, in place of `key`. */
+  /** Short-lived stream token for browsers, instead of `key`. */
   readonly token?: string
   readonly fetch?: typeof fetch
   readonly WebSocket?: new (url: string) => WebSocketLike
@@ -54,7 +54,9 @@ export interface ClientOptions {
   readonly timeoutMs?: number
   /** Retries after a temporary failure. Default: 3. */
   readonly retries?: number
-  /** Maximum `Retry-After` to wait for, in milliseconds; longer ones fail at once. Default: 30,000. */
+  /**
+   * Maximum `Retry-After` to wait for, in milliseconds. A request with a longer wait fails at once. Default: 30,000.
+   */
   readonly maxRetryWaitMs?: number
   readonly onState?: (state: ConnectionStatus) => void
   /**
@@ -70,8 +72,8 @@ export interface Abortable {
 
 export interface SubscribeOptions extends Abortable {
   /**
-   * Maximum events queued for a slow `for await`. Beyond it the oldest are dropped and a gap is reported. Default:
-   * 10,000.
+   * Maximum number of events queued for a slow `for await`. Beyond this, the oldest events are dropped and a gap is
+   * reported. Default: 10,000.
    */
   readonly buffer?: number
   /**
@@ -98,7 +100,7 @@ export interface WeirClient {
   /**
    * Reads a paged info type to its end.
    *
-   * @returns Pages of new rows. None is empty.
+   * @returns Pages of new rows. No page is empty.
    * @throws {WeirError} As `info`, and `page_too_dense` if a page is full of rows with one time.
    */
   history<T extends HistoryType>(

@@ -1,5 +1,5 @@
-// Books from `l2BookDiff2` and `l2BookDiffSnapshot`. Feeds the bootstrap of each coin of a subscription and fetches its
-// snapshots, a few at a time, again after every gap and checksum mismatch.
+// Books from `l2BookDiff2` and `l2BookDiffSnapshot`. Feeds the bootstrap of each coin of a subscription. Fetches its
+// snapshots, a few at a time, and again after every gap and checksum mismatch.
 
 import { type Backoff, backoffMs } from '../core/backoff.ts'
 import { getOrCreate } from '../core/get-or-create.ts'
@@ -33,7 +33,7 @@ export interface BookListener {
 const MAX_FETCHES = 4
 /** A coin that does not exist may be listed later. */
 const UNKNOWN_RETRY_MS = 5_000
-/** After repeated checksum mismatches: snapshots cost credits, and the next one would rarely help. */
+/** Delay after repeated checksum mismatches. Snapshots cost credits, and the next snapshot would rarely help. */
 const MISMATCH_RETRY: Backoff = { firstMs: 1_000, capMs: 60_000, jitter: 0.5 }
 
 interface Fetch {

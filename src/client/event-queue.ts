@@ -8,7 +8,7 @@ interface QueuedEvent<Event> {
 
 export class EventQueue<Event> implements AsyncIterableIterator<Event> {
   readonly #capacity: number
-  /** Event in place of dropped events. */
+  /** The event that replaces dropped events. */
   readonly #dropEvent: () => Event
   readonly #onLeave: () => void
   #events: QueuedEvent<Event>[] = []
@@ -57,7 +57,7 @@ export class EventQueue<Event> implements AsyncIterableIterator<Event> {
     if (this.size > 0) return Promise.resolve({ done: false, value: this.#take() })
     if (this.#isEnded) return Promise.resolve({ done: true, value: undefined })
     return new Promise((resolve) => {
-      // With two readers, the first would wait forever.
+      // If there were two readers, the first would wait forever.
       this.#reader?.({ done: true, value: undefined })
       this.#reader = resolve
     })
@@ -88,7 +88,7 @@ export class EventQueue<Event> implements AsyncIterableIterator<Event> {
   #take(): Event {
     // biome-ignore lint/style/noNonNullAssertion: called where one waits
     const { event } = this.#events[this.#next++]!
-    // Shifting each event would copy thousands.
+    // Shifting each event would copy thousands of events.
     if (this.#next > 64 && this.#next * 2 > this.#events.length) {
       this.#events = this.#events.slice(this.#next)
       this.#next = 0

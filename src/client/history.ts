@@ -21,7 +21,7 @@ interface Paging {
   readonly cursor?: (last: Row) => string
 }
 
-/** The exchange never returns fewer rows while more follow. */
+/** The exchange never returns fewer rows than this while more rows follow. */
 const FULL_PAGE = 500
 
 const byTime: Paging = { time: 'time' }

@@ -1,6 +1,6 @@
-// Internals shared by the parts of the client package: the open handles of a client. Each ends once, by its user, the
-// gateway or the client. Separately loaded parts find them by a registered symbol, which is the same in every copy of
-// the package.
+// Internals shared by the parts of the client package: the open handles of a client. Its user, the gateway or the
+// client ends each handle once. Separately loaded parts find them by a registered symbol, which is the same in every
+// copy of the package.
 
 import type { End } from './api.ts'
 import type { Connection } from './connection.ts'

@@ -16,7 +16,7 @@ export interface SubscriptionFilter {
   readonly names: readonly string[] | null
 }
 
-/** Fields of frames of any channel that bodies may name. */
+/** Frame fields, of any channel, that bodies may name. */
 interface FrameContent {
   readonly fills?: readonly unknown[]
   readonly updates?: readonly unknown[]

@@ -11,7 +11,7 @@ export class ReadReceipts {
   readonly #after: After
   readonly #send: (ping: { readonly method: 'ping'; readonly nonce: string }) => void
   #nonce = ''
-  /** Characters received since the last ping, and those that its pending pong will prove. */
+  /** Characters received since the last ping, and characters that the pending pong will prove. */
   #unreadChars = 0
   #pingedChars = 0
   /** True if no pong is pending. */

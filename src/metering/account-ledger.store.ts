@@ -220,7 +220,7 @@ export class AccountLedger implements StreamPayer {
   }
 }
 
-/** Longer than a batch can be in transit. */
+/** Maximum age of a hold. It exceeds the time that a batch can be in transit. */
 const HOLD_MS = 150_000
 
 interface Hold {
@@ -230,8 +230,8 @@ interface Hold {
 }
 
 /**
- * Reserves credits for batches in transit, so that two pipelines of one account never spend the same credits. In
- * memory: a restart forgets holds of at most two minutes. Invariants: a hold is granted completely or not at all; a
+ * Reserves credits for batches in transit, so that two pipelines of one account never spend the same credits. The
+ * holds are in memory, so a restart forgets them. Invariants: a hold is granted completely or not at all; a
  * pipeline has at most one.
  */
 class PipelineHolds {
@@ -271,8 +271,8 @@ class PlanStore extends Tables {
   }
 
   /**
-   * Changes the credits of later periods, not of the current one. Does nothing on another plan or one that does not
-   * renew.
+   * Changes the credits of later periods, not of the current one. Does nothing if the account has a different plan, or
+   * if the plan does not renew.
    */
   setEvery(plan: string, everyMicro: number): void {
     this.run('UPDATE plan SET every = ? WHERE plan = ? AND renews = 1', everyMicro, plan)
@@ -303,7 +303,7 @@ class PlanStore extends Tables {
  * the decision that spends it; accounts without visitors have no cost.
  */
 class VisitorBudgets extends Tables {
-  /** Amount visitors may spend now; infinite for other callers. */
+  /** Amount that visitors may spend now; infinite for other callers. */
   left(perHour: MicroCredits | undefined, nowMs: number): number {
     return perHour === undefined ? Number.POSITIVE_INFINITY : this.#now(perHour, nowMs).left
   }

@@ -25,7 +25,7 @@ export interface Hold {
 }
 
 export interface Charging {
-  /** Synchronous if no exchange is needed. */
+  /** The result is synchronous if no exchange is needed. */
   hold(identity: Identity, price: Price): Result<Hold, Failure> | Promise<Result<Hold, Failure>>
   /** Reports local spending to the meter, so that its totals are current. */
   report?(identity: Identity): Promise<unknown>
@@ -38,7 +38,7 @@ export interface MeteredCall {
   readonly identity: Identity
   readonly requestId: string
   readonly charging: Charging
-  /** Keeps work alive after the caller is gone: others may share it, and it may have to be charged. */
+  /** Keeps work alive after the caller is gone, because others may share it, and it may have to be charged. */
   readonly waitUntil: WaitUntil
   /** Logs a refusal for the key's owner. `type` is the requested type, if it was parsed. */
   readonly recordRefusal: (failure: RefusedCall['failure'], type?: string) => void

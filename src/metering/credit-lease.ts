@@ -1,6 +1,6 @@
 // Isolate side of the credit leases of one (account, key): local spending and unreported sums. Invariants: granted
 // covers spent and reserved; a refusal comes from the meter and is at most one second old; a closed lease is never
-// spent from. Time and lease ids are arguments.
+// spent from. Callers pass the time and lease ids.
 
 import { MICRO_PER_CREDIT, type MicroCredits } from '../core/amount.ts'
 import { HEARTBEAT_COVERAGE_MS, HEARTBEAT_MS } from '../core/heartbeat.ts'
@@ -47,15 +47,18 @@ const DENIAL_MS = 1_000
 const FORECAST_MS = 5_000
 const FORECAST_AMPLE_MS = 15_000
 /**
- * A report is due when the lease has not reported for this long, when much is unreported, or when more than a small
- * part of the balance is. A dying isolate loses at most that plus the spending of about a second.
+ * A report is due when the lease has not reported for this long, or when the unreported spending is large, either in
+ * absolute terms or relative to the balance. A dying isolate loses at most that, plus the spending of about a second.
  */
 export const REPORT_EVERY_MS = 10_000
 export const REPORT_AT: MicroCredits = 10 * MICRO_PER_CREDIT
 /** How long an isolate remembers revoked keys; longer than any cached key record. */
 const REVOKED_MS = 60_000
 const RETIRED_MAX = 64
-/** Usage lines of one lease, 200 bytes each in every report. Beyond that, the lease is closed and another opens. */
+/**
+ * Maximum usage lines of a lease. Each takes 200 bytes in every report. Beyond this, the lease is closed and a new one
+ * opens.
+ */
 export const LINES_MAX = 64
 const IDLE_MS = 1_000
 /** Shorter than the heartbeat's coverage, or the meter would have to reclaim the lease. */
@@ -73,7 +76,7 @@ export function isReportDue(unreported: MicroCredits, sinceMs: number, left: Mic
 
 export class CreditLease {
   readonly keyHash: KeyHash
-  /** Hourly limit of all visitors without a key together. */
+  /** Hourly limit of all visitors who have no key together. */
   readonly #visitorsPerHour: MicroCredits | undefined
   #current: IsolateLease | null = null
   /** Never spent from again: about to be closed, or ended by the meter while calls were in flight. */
@@ -195,8 +198,8 @@ export class CreditLease {
   }
 
   /**
-   * Idle credits return to others quickly. If ample credits remain, they stay longer, so that a slow caller need not
-   * ask each time.
+   * Idle credits return to others quickly. If ample credits remain, they stay longer, so that a slow caller
+   * does not need an exchange each time.
    */
   #idleMs(lease: IsolateLease): number {
     return lease.free * AMPLE <= this.#outside ? IDLE_AMPLE_MS : IDLE_MS

@@ -30,7 +30,7 @@ import { Webhooks } from './webhooks/webhooks.do.ts'
 const PRUNE_EVERY_MS = 3_600_000
 /** Usage is copied at most this long after it was counted. */
 const COPY_EVERY_MS = 60_000
-/** Keys or types in a chart. */
+/** Maximum number of keys or types in a chart. */
 const STACK_PARTS = 40
 
 export class CreditMeter extends DurableObject<Cloudflare.Env> implements MeterApi {

@@ -56,7 +56,7 @@ export function forecastEnd(standing: ForecastInput, perDay: MicroCredits, nowMs
 const RENEWED: Forecast = { ends: false, why: 'renewed' }
 const FAR: Forecast = { ends: false, why: 'far' }
 
-/** Without spending, credits end only with a plan that does not renew, if nothing else is left. */
+/** If there is no spending, credits end only with a plan that does not renew, and only if nothing else is left. */
 function unusedUntil({ left, ofPlan, untilMs, everyMicro }: ForecastInput): Forecast {
   if (untilMs !== null && everyMicro === 0 && left === ofPlan) return { ends: true, atMs: untilMs }
   return { ends: false, why: 'unused' }

@@ -59,7 +59,7 @@ export class KeyCaps extends Tables {
     return row === undefined ? Number.POSITIVE_INFINITY : Math.max(0, row.left)
   }
 
-  /** The key's cap if it is the limiting factor; undefined without one, or if the account has less. */
+  /** The key's cap if it is the limiting factor. Undefined if there is no cap, or if the account has less. */
   limitingCap(keyHash: KeyHash, available: MicroCredits): MicroCredits | undefined {
     if (this.room(keyHash) >= available) return undefined
     const select = 'SELECT cap FROM caps WHERE key_hash = ?'
@@ -79,7 +79,7 @@ export class KeyCaps extends Tables {
 
 /** A copy in KV lives one hour, and slightly longer in an isolate's cache. */
 const CHANGE_TTL_MS = 2 * 3_600_000
-/** Stands for all keys of the account, for example after a plan change. */
+/** Represents all keys of the account, for example after a plan change. */
 const ALL = ''
 
 /** Last change of the edge's copy of a key. Invariant: reported for longer than any older copy can live. */

@@ -30,9 +30,9 @@ export interface LeaseRequest {
 }
 
 /**
- * `requests` is present if it was requested and the lease is alive. `changedMs`: the key's record or plan changed then,
- * and older copies are invalid. `left`: credits the key may still spend, including all leases. `cap`: the key's limit,
- * if that is the cause. `busyMs`: wait for the visitor budget, if that is the cause.
+ * `requests` is present if it was requested and the lease is alive. `changedMs`: the key's record or plan changed at
+ * this time, and older copies are invalid. `left`: credits the key may still spend, including all leases. `cap`: the
+ * key's limit, if that is the cause. `busyMs`: wait for the visitor budget, if that is the cause.
  */
 export type LeaseResponse =
   /** `granted` is cumulative. `ttlMs` counts from the isolate's send time. `remaining` lies outside all leases. */

@@ -19,11 +19,11 @@ import type { LeaseMeterApi } from './lease-api.ts'
 import { limitsOf } from './plans/plan.ts'
 import { RequestLease } from './request-lease.ts'
 
-/** Handles of one request. The pool outlives requests, these handles do not. */
+/** Handles of one request. The pool outlives requests; these handles do not. */
 export interface LeaseContext {
   meterOf(account: AccountId): LeaseMeterApi
   waitUntil(work: Promise<unknown>): void
-  /** METER_FAILURE: behavior of a call without leased credits while the meter is unreachable. */
+  /** METER_FAILURE: what happens to a call that has no leased credits while the meter is unreachable. */
   readonly meterFailure: 'closed' | 'open'
   /** Called when the meter reports a key as revoked, so that the isolate forgets it. */
   onRevoked(keyHash: KeyHash): void
@@ -42,12 +42,12 @@ const SYSTEM_CLOCK: LeaseClock = {
 }
 
 const EXCHANGE_TIMEOUT_MS = 5_000
-/** Maximum exchanges for one call; reached only if other calls take every grant first. */
+/** Maximum number of exchanges for a call. It is reached only if other calls take every grant first. */
 const ROUNDS_MAX = 100
-/** At most 14 KB each (test/http/memory-bounds.test.ts). */
+/** Maximum number of accounts in memory. Each takes at most 14 KB (test/http/memory-bounds.test.ts). */
 export const LOCAL_ACCOUNTS_MAX = 2_000
 
-/** One (account, key) in this isolate. */
+/** State of one (account, key) pair in this isolate. */
 interface LocalAccount {
   readonly account: AccountId
   readonly credits: CreditLease
@@ -84,7 +84,8 @@ export class LeasePool {
         const taken = this.#take(context, local, price, limit)
         if (taken !== null) return identity.token ? asTokenRefusal(taken) : taken
         const pending = this.#leaseAndTake(context, local, price, limit)
-        // Without `waitUntil`, a caller that disconnects would count as waiting forever and inflate later leases.
+        // If `waitUntil` were not used, a caller that disconnects would count as waiting forever and inflate later
+        // leases.
         context.waitUntil(pending)
         return identity.token ? pending.then(asTokenRefusal) : pending
       },

@@ -17,7 +17,7 @@ export interface Lease {
   readonly granted: MicroCredits
   /** Cumulative spending already accounted for. */
   readonly settled: MicroCredits
-  /** Unix ms of the meter's clock after which the isolate may no longer spend. */
+  /** Time by the meter's clock, in Unix ms, after which the isolate may no longer spend. */
   readonly untilMs: number
   readonly open: boolean
 }
@@ -129,7 +129,7 @@ interface LeaseDecision {
 
 /**
  * `lease` is the row of `request.lease`, or null. Spending is always accounted for first, because it has happened. A
- * lease of another key counts as unknown. `room` is what the key's cap leaves.
+ * lease of another key counts as unknown. `room` is the amount that the key's cap still allows.
  */
 export function decideLease(
   account: AccountState,

@@ -14,20 +14,22 @@ import type { WebhookApi } from './webhooks/webhook-api.ts'
 export type GrantResponse =
   /** `repeated`: this grant id was already applied with the same amount. */
   | { readonly v: number; readonly ok: true; readonly repeated: boolean; readonly account: AccountState }
-  /** `conflict`: the id was used with another amount. `too_large`: the sum would exceed exact integers. */
+  /** `conflict`: the id was used with a different amount. `too_large`: the sum would exceed exact integers. */
   | { readonly v: number; readonly ok: false; readonly reason: 'conflict' | 'too_large' }
 
 /** Meter methods for the operator's surfaces. */
 export interface AccountMeterApi {
   /** Adds credits, once per `id`. */
   grantCredits(id: string, amount: MicroCredits): Promise<GrantResponse>
-  /** From now on, charges and leases of this key return `revoked`, and pipelines charged to it pause. Idempotent. */
+  /**
+   * Revokes a key. Later charges and leases of the key return `revoked`, and pipelines charged to it pause. Idempotent.
+   */
   revokeKey(keyHash: KeyHash): Promise<void>
   /** The D1 record of this key (null: of all keys) changed. Isolates and relays are notified and reload it. */
   noteChange(keyHash: KeyHash | null): Promise<void>
   /** Caps the key's total spending, including earlier spending; null removes the cap. */
   capKey(keyHash: KeyHash, cap: MicroCredits | null): Promise<void>
-  /** Sets the key's expiry in Unix ms; null: never. Pipelines charged to it pause then. */
+  /** Sets the key's expiry in Unix ms; null: never. Pipelines charged to the key pause at that time. */
   endKey(keyHash: KeyHash, atMs: number | null): Promise<void>
   /** The new key replaces the old one, including for pipelines charged to it. Idempotent. */
   replaceKey(oldHash: KeyHash, newHash: KeyHash): Promise<void>
@@ -35,27 +37,27 @@ export interface AccountMeterApi {
   inheritKey(oldHash: KeyHash, newHash: KeyHash): Promise<void>
   /** `capLeft`: amount the key may still spend under its cap; absent if there is no cap. */
   balance(keyHash?: KeyHash): Promise<AccountState & { readonly capLeft?: MicroCredits }>
-  /** Starts a plan for an account without one. Returns false and changes nothing otherwise. */
+  /** Starts a plan for an account that has no plan. Otherwise it returns false and changes nothing. */
   beginPlan(order: PlanInput): Promise<boolean>
   /** Switches to this plan now and records the change. The same plan with the same terms grants nothing again. */
   changePlan(order: PlanInput): Promise<PlanState>
-  /** Credits of this plan's later periods; the current one stays. No effect on another plan. Idempotent. */
+  /** Credits of this plan's later periods; the current one stays. Has no effect on a different plan. Idempotent. */
   renewWith(plan: string, everyMicro: MicroCredits): Promise<void>
   /** Null for accounts older than plan periods. */
   plan(): Promise<PlanState | null>
-  /** Usage from `fromMs` until before `toMs`, of one key or all. */
+  /** Usage of one key or all keys, from `fromMs` up to but excluding `toMs`. */
   usage(fromMs: number, toMs: number, keyHash?: KeyHash): Promise<UsageReport>
   /** Cost of each whole UTC day; finished days are cached. */
   spentByDay(days: readonly number[]): Promise<readonly MicroCredits[]>
   /** The same hours by day, key and type: at most `limit` rows after the cursor, from the start if null. */
   usagePage(fromMs: number, toMs: number, after: UsagePosition | null, limit: number): Promise<UsagePage>
-  /** The same hours by day: the 40 keys or types with the highest total, and all others together. */
+  /** The same hours by day: the 40 keys or types with the highest total, and the sum of all others. */
   usageStack(fromMs: number, toMs: number, by: 'key' | 'type'): Promise<readonly StackedUsage[]>
   /** In the order of the keys: spending since `fromMs`, and the rest under the cap (null: no cap). */
   keySums(keyHashes: readonly string[], fromMs: number): Promise<readonly KeySums[]>
   /** Credits granted and charged between these whole UTC days. */
   statement(fromMs: number, toMs: number): Promise<Statement>
-  /** Sums between consecutive times, fewer if the account is younger. */
+  /** Sums between consecutive times. There are fewer sums if the account is younger. */
   statementSums(
     times: readonly number[],
   ): Promise<{ readonly sinceMs: number | null; readonly sums: readonly StatementSums[] }>

@@ -22,7 +22,7 @@ export interface PipelineReport {
 
 export interface PipelineResponse {
   readonly v: number
-  /** Credits the account, or the key under its cap, may still spend, less holds of other pipelines. */
+  /** Credits that the account, or the key under its cap, may still spend, minus the holds of other pipelines. */
   readonly available: MicroCredits
   /** The key's cap, if that is the limiting factor. */
   readonly cap?: MicroCredits | undefined

@@ -39,8 +39,8 @@ export interface PlanInput {
 }
 
 /**
- * Starts a plan in place of `before`: its remaining credits expire, the new credits are granted in full, and today
- * becomes the renewal day. Null if the same plan with the same terms is active.
+ * Starts a plan that replaces `before`: the remaining credits of `before` expire, the new credits are granted in full,
+ * and today becomes the renewal day. Null if the same plan with the same terms is active.
  */
 export function decidePlan(
   account: AccountState,

@@ -1,4 +1,4 @@
-// Table of plans in D1, and terms of single accounts. Invariants: a plan in use cannot be removed, and an account
+// Table of plans in D1, and terms of individual accounts. Invariants: a plan in use cannot be removed, and an account
 // cannot be put on a missing plan; each change is one statement, so there are no races.
 
 import * as z from 'zod'

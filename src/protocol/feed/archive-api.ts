@@ -33,7 +33,7 @@ export interface ArchiveRequest {
   readonly report: ArchiveReport
 }
 
-/** Blocks stored together. Each kind has the bytes of its lines, in chunks, one line per height. */
+/** Blocks that are stored together. Each kind has the bytes of its lines, in chunks, one line per height. */
 export interface StoredBlocks {
   readonly first: number
   readonly last: number

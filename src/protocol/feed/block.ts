@@ -40,7 +40,7 @@ export const Levels = z.tuple([
 ])
 export type Levels = z.infer<typeof Levels>
 
-/** Net changes of one coin in one block, as absolute levels. `new`: the coin had no book before. */
+/** Net changes of one coin in one block, as absolute levels. `new`: the coin had no earlier book. */
 export const BookChange = z.strictObject({ coin: CoinName, levels: Levels, new: z.literal(true).optional() })
 export type BookChange = z.infer<typeof BookChange>
 
@@ -100,8 +100,8 @@ export const Block = z.strictObject({
    */
   l4: z.array(L4Rows).optional(),
   /**
-   * Funding payments of all wallets. Absent: no funding, or, with `funding`, the payers are unknown. Null: unknown
-   * whether funding was paid.
+   * Funding payments of all wallets. Absent: no funding, or, with `funding`, the payers are unknown. Null: it is
+   * unknown whether funding was paid.
    */
   payments: z.array(Payments).nullable().optional(),
   /** Null: the changes are unknown, and so are all books until the next snapshot. */

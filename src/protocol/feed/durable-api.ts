@@ -19,7 +19,7 @@ export type LedgerKind = 'ledger' | 'staking' | 'funding'
 export interface FillsRequest {
   readonly v: number
   readonly scope: FillScope
-  /** `next` of the previous page; null: start with the newest. */
+  /** The value of `next` from the previous page; null: start with the newest event. */
   readonly before: number | null
   /** Returns events of this kind of a wallet instead of fills. */
   readonly kind?: LedgerKind
@@ -83,7 +83,8 @@ export interface DurablePage {
   /** In order and without gaps; the first may start below `from`. Empty if nothing more is durable. */
   readonly parts: readonly DurablePart[]
   /**
-   * Below this height, some requested order statuses are unknown; null: all are, because there are too many wallets.
+   * Below this height, some requested order statuses are unknown; null: all are unknown, because there are too many
+   * wallets.
    */
   readonly ordersFrom?: number | null
   /** The log is at its read limit and read nothing. Retry after this time. */

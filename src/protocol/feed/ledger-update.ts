@@ -24,7 +24,7 @@ const transferFields = {
   feeToken: token,
 }
 
-/** By `type`, an open set. Amounts are in units of the token, or in USDC without one. */
+/** By `type`, an open set. Amounts are in units of the token, or in USDC if there is no token. */
 const LedgerDelta = kindsBy('type', {
   deposit: { usdc },
   withdraw: { usdc, nonce: z.int(), fee },

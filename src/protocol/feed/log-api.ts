@@ -23,9 +23,9 @@ export interface Cursor {
 
 /**
  * A hub reads the books of its shard. A relay reads all fills and ledger events, plus the order statuses and
- * order-level rows it requests. The object of an order-level book reads all its orders, then its rows from the cursor
- * on. (A block of the real exchange has about three fills. Filtering by address at the writer would save nothing and
- * would have to track every subscription.)
+ * order-level rows it requests. The object of an order-level book reads all its orders, then its rows after the cursor.
+ * (A block of the real exchange has about three fills. Filtering by address at the writer would save nothing and would
+ * have to track every subscription.)
  */
 export type ReaderKind =
   | { readonly kind: 'hub'; readonly index: number; readonly shards: number }
@@ -34,7 +34,7 @@ export type ReaderKind =
 
 export interface AttachRequest {
   readonly v: number
-  /** Object name of the reader, by which the log dials it. A second attach under a name replaces the first. */
+  /** Object name of the reader, which the log uses to dial it. A second attach under a name replaces the first. */
   readonly name: string
   readonly reader: ReaderKind
   /** Null: start with the next block. */
@@ -58,9 +58,12 @@ export interface AttachResponse {
   readonly height: number | null
   /** First height that will be sent. Blocks between the cursor and here are lost to this reader. */
   readonly from: number
-  /** True if the log no longer holds the blocks after the cursor, or if the cursor is ahead or of another epoch. */
+  /**
+   * True if the log no longer holds the blocks after the cursor, or if the cursor is ahead or belongs to a different
+   * epoch.
+   */
   readonly lost: boolean
-  /** Every coin of a hub's shard with a book in this epoch; empty for relays. */
+  /** Every coin of a hub's shard that has a book in this epoch; empty for relays. */
   readonly coins: readonly string[]
   /** Coins of a hub's shard repaired at or after the cursor; blocks do not lead to their books. */
   readonly repaired?: readonly { readonly coin: Coin; readonly height: number }[]
@@ -135,7 +138,7 @@ export interface LinkHeader {
   readonly index: number
 }
 
-/** log → hub: changes of the hub's coins in one block; an empty list is a tick. */
+/** log → hub: changes of the hub's coins in one block. A frame with an empty list is a tick. */
 export interface HubBlock {
   readonly v: number
   readonly t: 'block'
@@ -155,7 +158,7 @@ export interface HubBlock {
 
 /**
  * log → hub: full books of the hub's coins after block `height`. A long list comes in parts and is applied with the
- * last one.
+ * last part.
  */
 export interface HubSeed {
   readonly v: number
@@ -169,7 +172,7 @@ export interface HubSeed {
   readonly parts: number
 }
 
-/** log → hub: keeps the link alive while no block comes. */
+/** log → hub: keeps the link alive while no blocks arrive. */
 export interface LinkTick {
   readonly v: number
   readonly t: 'tick'
@@ -184,7 +187,7 @@ export interface HubVerified {
   readonly books: readonly (readonly [coin: Coin, digest: number])[]
 }
 
-/** Coins whose book in a hub differs from that of `feeder`, which matched its own with the node's. */
+/** Coins whose book in a hub differs from the book of `feeder`, which matched its own book with the node's. */
 export interface BookMismatch {
   readonly v: number
   readonly feeder: string
@@ -193,8 +196,8 @@ export interface BookMismatch {
 }
 
 /**
- * log → relay: events of one block; empty lists are a tick. The JSON is followed by one line per coin whose order-level
- * rows are requested and known (segment.ts).
+ * log → relay: events of one block; a frame with empty lists is a tick. The JSON is followed by one line per coin whose
+ * order-level rows are requested and known (segment.ts).
  */
 export interface RelayEvents {
   readonly v: number

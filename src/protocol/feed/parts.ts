@@ -9,9 +9,9 @@ import { FRAME_MAX_BYTES } from './protocol.ts'
 const LISTS = ['fills', 'ledger', 'funding', 'events', 'twaps', 'books', 'payments', 'orders', 'l4'] as const
 /** Reserved for the envelope of a part. */
 const ENVELOPE_BYTES = 1024
-/** Maximum levels per part of a book. A level has about 40 bytes, so a part is far smaller than a frame. */
+/** Maximum number of levels per part of a book. A level has about 40 bytes, so a part is far smaller than a frame. */
 const LEVELS_PER_RUN = 4096
-/** Rows per run of one coin: up to 1,500 bytes each with attached orders. */
+/** Maximum number of rows per part of a coin. A row with attached orders may have 1,500 bytes. */
 const ROWS_PER_RUN = 200
 
 /**
@@ -72,14 +72,14 @@ function splitRows({ coin, statuses, diffs }: L4Rows): L4Rows[] {
 }
 
 /**
- * Bound of collected parts. Without order-level rows and payments, the exchange's largest block is far below a
+ * Limit on collected parts. If order-level rows and payments are excluded, the exchange's largest block is far below a
  * megabyte.
  */
 export const JOINED_MAX_UNITS = 16 * 1024 * 1024
 
 /**
  * Collects the parts of one block. `push` returns the complete block with its last part, null while parts are missing,
- * or the reason why a part does not fit. After a reason, all collected parts are dropped.
+ * or the reason why a part does not fit. If it returns a reason, it drops all collected parts.
  */
 export class PartJoiner {
   #parts: BlockFrame[] = []

@@ -3,7 +3,7 @@
 
 import * as z from 'zod'
 
-/** Far above the positions a wallet can have. */
+/** Maximum length of an entry. It allows far more positions than a wallet can have. */
 const LENGTH_MAX = 128 * 1024
 /** Contains only characters that JSON does not escape, so the string can be embedded unchanged. */
 const ENTRY = /^0x[0-9a-f]{40} \d{1,15}(?: [!#-[\]-~]{1,64}(?: -?\d{1,38}(?:\.\d{1,18})?){3})+$/

@@ -1,5 +1,5 @@
 // Feed protocol between a feeder and the gateway on WebSocket /feed: JSON frames of at most FRAME_MAX_BYTES.
-// parts.ts splits longer ones.
+// parts.ts splits longer frames.
 
 import * as z from 'zod'
 import { Address, Block, BookChange, CoinName, Decimal, Height, Millis } from './block.ts'
@@ -67,14 +67,14 @@ export const Pulse = z.strictObject({
   drifted: Count,
   gaps: Count,
   refusedEvents: Count,
-  /** Longest stall in the last second, number of seconds with a stall, and lines that came too late. */
+  /** Longest stall in the last second, number of seconds with a stall, and number of lines that came too late. */
   stallMs: Count,
   stalls: Count,
   lateLines: Count,
 })
 export type Pulse = z.infer<typeof Pulse>
 
-/** Maximum coins in one frame of digests. */
+/** Maximum number of coins in a frame of digests. */
 export const VERIFIED_MAX = 4096
 
 /**
@@ -131,12 +131,12 @@ const Welcome = z.strictObject({
   height: Height.nullable(),
 })
 
-/** Maximum wallets watched in total. */
+/** Maximum total number of watched wallets. */
 export const WATCHED_WALLETS_MAX = 100_000
 /** Maximum number of wallets in each list of a frame. Two lists take 450 KB. */
 export const WALLETS_PER_FRAME = 5_000
 const Wallets = z.array(Address).max(WALLETS_PER_FRAME)
-/** Maximum coins with order-level rows. */
+/** Maximum number of coins with order-level rows. */
 export const L4_COINS_MAX = 512
 const L4Coins = z.array(CoinName).max(L4_COINS_MAX)
 

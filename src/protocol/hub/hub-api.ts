@@ -40,7 +40,7 @@ export interface BookInterest {
 
 export interface RelayAttachRequest {
   readonly v: number
-  /** Object name of the relay, by which the hub dials it. A second attach under a name replaces the first. */
+  /** Object name of the relay, which the hub uses to dial it. A second attach under a name replaces the first. */
   readonly relay: string
   readonly interest: BookInterest
   /** Null: start with the next block. */
@@ -51,7 +51,9 @@ export interface RelayAttachResponse {
   readonly v: number
   /** Null while the hub waits for a seed; the link is up and ticks anyway. */
   readonly epoch: string | null
-  /** Current height of the hub. The first frame on the link follows the cursor, or this height without one. */
+  /**
+   * Current height of the hub. The first frame on the link follows the cursor, or this height if there is no cursor.
+   */
   readonly height: number | null
   /** True if frames after the cursor are no longer available: subscriptions to coins of this hub must restart. */
   readonly lost: boolean
@@ -62,13 +64,13 @@ export interface JoinResponse {
   /** False while the hub waits for a seed; retry. */
   readonly ready: boolean
   readonly snapshots: readonly BookSnapshot[]
-  /** Coins without a book in this hub. They stay in the interest; their first frame is marked new. */
+  /** Coins that have no book in this hub. They stay in the interest; their first frame is marked new. */
   readonly unknown: readonly string[]
   /** Coins omitted because the response reached 1 MiB. Request them with another join. */
   readonly rest: readonly string[]
 }
 
-/** Views at a height. If `ready` is false there are none yet; they come on the link. */
+/** Views at a height. If `ready` is false, there are no views yet; they come on the link. */
 export interface ViewsResponse {
   readonly v: number
   readonly ready: boolean
@@ -103,7 +105,7 @@ export interface BookHubApi {
     readonly time: number
     readonly tops: readonly TopOfBook[]
   } | null>
-  /** All books of the shard, one page at a time, after a coin name. */
+  /** All books of the shard, one page at a time, starting after a coin name. */
   books(after: string | null): Promise<HubBooks>
   /** Dials the relay (`GET /link` with LINK_HEADER `{from: 'hub', index}`) and sends one frame per block. */
   attach(request: RelayAttachRequest): Promise<RelayAttachResponse>
