@@ -1,4 +1,4 @@
-// The guides as a reader follows them: every shell block in order and every program as printed, on `npm start`. Only
+// Runs the guides as a reader does: every shell block in order and every program as printed, on `npm start`. Only
 // the port, the state folder and the calls through npm differ.
 
 import { spawnSync } from 'node:child_process'
