@@ -11,11 +11,11 @@ export interface CandleHistory {
   readonly candles: readonly Candle[]
   /** Whether the candle may miss trades. */
   readonly isIncomplete: (candle: Pick<Candle, 't' | 'T'>) => boolean
-  /** Span that contains all incomplete candles; null: none. */
+  /** Span that contains all incomplete candles; null if there are none. */
   readonly incomplete: TimeSpan | null
   /** Candles that end before this time were read; null: all. */
   readonly untilMs: number | null
-  /** The log was needed but is unavailable. */
+  /** True if the log was needed but is unavailable. */
   readonly isLogUnavailable: boolean
   /** Last included block; null: the newest candles may be incomplete. */
   readonly head: HeightAndTime | null

@@ -174,7 +174,7 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
     feeder.update({ first })
   }
 
-  /** Records heights that will never come. The books are unknown from here to the next seed. */
+  /** Records heights that will never arrive. The books are unknown from here to the next seed. */
   #recordGap(gap: SkippedHeights, why: GapReason): void {
     this.#blocks.skip(gap, why)
     const text = gapText(gap.from, gap.to)

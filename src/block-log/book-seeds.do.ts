@@ -27,7 +27,7 @@ interface BookSeedsPorts {
   readonly readers: ReaderLinks
   readonly store: Pick<BlockLogStore, 'coins' | 'setCoins' | 'addCoins'>
   readonly trust: Pick<FeederTrust, 'isDistrusted'>
-  /** Records heights that will never come. */
+  /** Records heights that will never arrive. */
   recordGap(gap: SkippedHeights): void
 }
 

@@ -117,7 +117,7 @@ export class RetainedBlocks {
     this.#flushTimer ??= setTimeout(() => this.flush(), SEGMENT_MS)
   }
 
-  /** Records heights that will never come. The books are unknown from here to the next seed. */
+  /** Records heights that will never arrive. The books are unknown from here to the next seed. */
   skip(gap: SkippedHeights, why: GapReason): void {
     this.flush()
     this.#builders.forget()

@@ -38,7 +38,7 @@ export class BookHashOracle {
     return this.#pending.length
   }
 
-  /** Null: the height is past or too far ahead, or too many requests wait. `height` null: the present one. */
+  /** Null: the height is past or too far ahead, or too many requests wait. `height` null: the current one. */
   async hashes(x: Exchange, height: number | null): Promise<BookHashes | null> {
     if (height === null || height === x.height) return hashesOf(x.height, x.block.timeMs, booksNow(x))
     if (height < x.height || height > x.height + MAX_AHEAD || this.waiting >= MAX_WAITING) return null

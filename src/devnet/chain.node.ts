@@ -32,7 +32,7 @@ export interface ChainOptions {
   readonly keepHours: number
   /** Bytes per stream. Must exceed the blocks after a checkpoint, or recovery after a kill is impossible. */
   readonly keepBytes: number
-  /** Folder of the book hashes per block; null for none. */
+  /** Folder of the book hashes per block; null if there is none. */
   readonly oracle: string | null
 }
 
@@ -98,7 +98,7 @@ export class Chain {
     return block
   }
 
-  /** Writes the blocks whose delay is over. Returns when the next one is due; null for none. */
+  /** Writes the blocks whose delay is over. Returns when the next one is due; null if there is none. */
   flush(nowNs: bigint): bigint | null {
     for (const block of this.#delayed.due(nowNs)) this.#write(block, nowNs, MAX_REWRITTEN)
     return this.#delayed.nextNs

@@ -59,7 +59,7 @@ export class Faults {
     return true
   }
 
-  /** The fault for a query of this type, which it counts; null for none. */
+  /** The fault for a query of this type, which it counts; null if there is none. */
   next(type: string, nowMs: number): Fault | null {
     this.#drop(nowMs)
     const fault = this.#faults.findLast(({ types }) => types === null || types.includes(type)) ?? null

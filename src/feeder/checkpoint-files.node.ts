@@ -10,7 +10,7 @@ import { removeOrphans } from './orphans.node.ts'
 
 const NEWEST = 'books.checkpoint'
 const PREVIOUS = 'books.previous.checkpoint'
-/** Name of an unfinished file, with the id of its process. */
+/** Name of an unfinished file, with the ID of the process that writes it. */
 const PART = /^books\.checkpoint\.(\d+)\.part$/
 /** Bytes read at once: one or two thousand orders. */
 const READ_BYTES = 64 * 1024
@@ -29,7 +29,7 @@ export interface StoredCheckpoint extends BlockPosition {
 /** A checkpoint being written. */
 export interface CheckpointDraft {
   write(lines: readonly string[]): Promise<void>
-  /** Makes it durable on disk and the newest; the newest so far becomes the previous one. */
+  /** Makes it durable on disk and publishes it as the newest; the newest one until then becomes the previous one. */
   publish(): Promise<void>
   drop(): Promise<void>
 }
@@ -45,7 +45,7 @@ export class CheckpointFiles {
     this.#log = say
   }
 
-  /** Throws if the disk cannot be written, as do the draft's methods. */
+  /** Throws if the disk cannot be written to. The draft's methods do the same. */
   async draft(): Promise<CheckpointDraft> {
     await mkdir(this.#folder, { recursive: true })
     await removeOrphans(this.#folder, PART)
@@ -139,7 +139,7 @@ function reason(error: unknown): string {
   return error instanceof Error ? error.message.replace(/\n.*/s, '') : String(error)
 }
 
-/** The first checkpoint comes early: without one, a restart costs the gateway a new epoch. */
+/** The first checkpoint is written early: if there is none, a restart forces the gateway to start a new epoch. */
 const FIRST_AFTER_MS = 2_000
 
 interface CheckpointerHost {

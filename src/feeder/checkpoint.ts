@@ -1,6 +1,6 @@
 // The content of a checkpoint: order books coin by coin, each copied after a different block, because copying all at
-// once would delay the blocks. Written in lines, because the whole is longer than a string can be. The heights are also
-// positions in the node's files, whose lines all carry their height.
+// once would delay the blocks. It is written in lines, because the whole is longer than a string can be. The heights
+// are also positions in the node's files, whose lines all carry their height.
 //
 //   {"v":2,"chain":"…","height":9,"time":"…"}       head: the block after which the first coin was copied
 //   coin TAB known TAB height TAB side oid px sz …   one line per coin, or several in a row
@@ -22,19 +22,19 @@ const Head = z.strictObject({ v: z.literal(VERSION), chain: z.string(), height: 
 /** Orders per line, which take a few milliseconds. */
 const LINE_ORDERS = 2_000
 
-/** The coin being taken. `head`: start of its lines, null while it is copied. `at`: first order not yet in a line. */
+/** The coin being copied. `head`: start of its lines, null while it is copied. `at`: first order not yet in a line. */
 interface CurrentCoin {
   readonly copy: OrderCopy
   readonly head: string | null
   readonly at: number
 }
 
-/** Takes a checkpoint while blocks continue between its steps. */
+/** Creates a checkpoint step by step, while blocks continue in between. */
 export class CheckpointPass {
   readonly head: string
   readonly #books: OrderBooks
   readonly #lineOrders: number
-  /** Coins still to take, in order. */
+  /** Coins still to copy, in order. */
   readonly #coins: string[]
   #current: CurrentCoin | null = null
   readonly #finished: CoinOrders[] = []
@@ -56,7 +56,7 @@ export class CheckpointPass {
     return books === this.#books && this.#finished.every((book) => books.isCurrent(book))
   }
 
-  /** Height of the coin taken last: the checkpoint is usable once the reader has this block. */
+  /** Height of the coin that was copied last. The checkpoint is usable once the reader has this block. */
   get height(): number {
     return this.#lastPosition.height
   }
@@ -87,7 +87,7 @@ export class CheckpointPass {
     return `end\t${this.#finished.length}\t${this.#orders}\t${this.#lastPosition.height}\t${this.#lastPosition.time}`
   }
 
-  /** The next coin that is not suspect; null for none. */
+  /** The next coin that is not suspect; null if there is none. */
   #next(): CurrentCoin | null {
     const index = this.#coins.findIndex((coin) => !this.#books.suspects.has(coin))
     const [coin] = index < 0 ? [] : this.#coins.splice(index, 1)
@@ -105,7 +105,7 @@ export class CheckpointPass {
     }
     const left = copy.step(room)
     if (left === 0) return 0
-    // The copy is complete: the coin counts as taken after this block.
+    // The copy is complete, so the coin counts as copied after this block.
     this.#lastPosition = place
     this.#finished.push(copy.book)
     this.#orders += copy.texts.length
@@ -136,7 +136,7 @@ export function decodeCheckpointEnd(line: string): BlockPosition & { readonly co
   return { coins: Number(coins), orders: Number(orders), height: Height.parse(Number(height)), time }
 }
 
-/** Takes the lines after the head. Throws on an unreadable line. Everything is complete once `isDone` is set. */
+/** Accepts the lines after the head. Throws on an unreadable line. Everything is complete once `isDone` is set. */
 export class CheckpointReader {
   readonly books = new OrderBooks()
   /** Height of each coin. */

@@ -19,7 +19,7 @@ interface LevelState {
   touched: boolean
 }
 
-/** `sz`: as the node wrote it last. An order of size zero waits for its `remove` and counts in no level. */
+/** `sz`: as the node last wrote it. An order of size zero waits for its `remove` and does not count in any level. */
 interface RestingOrder {
   readonly side: 0 | 1
   level: LevelState
@@ -91,7 +91,7 @@ export class CoinOrders {
     return order.sz
   }
 
-  /** Net changes since the last call, best first; null for none. */
+  /** Net changes since the last call, best first; null if there is none. */
   endBlock(): Levels | null {
     const bids = this.#settleSide(0)
     const asks = this.#settleSide(1)
@@ -116,8 +116,8 @@ export class CoinOrders {
   }
 
   /**
-   * All orders as a checkpoint lists them. The iteration survives changes: a changed or added order comes at most once
-   * more.
+   * All orders as a checkpoint lists them. The iteration survives changes: a changed or added order is listed at most
+   * once more.
    */
   *texts(): Generator<readonly [oid: number, text: string]> {
     for (const [oid, order] of this.#orders) yield [oid, textOf(oid, order)]
@@ -156,7 +156,7 @@ export class CoinOrders {
   }
 
   #shrink({ side, level, scaled }: RestingOrder): void {
-    // An order of size zero counts in no level, and its level may be gone.
+    // An order of size zero does not count in any level, and its level may be gone.
     if (scaled === 0n) return
     this.#touch(side, level)
     level.sz -= scaled

@@ -1,5 +1,5 @@
 // Converts the events of the node's lines into those of a feed block. An event with an unusable shape is left out and
-// counted: one odd event must not stop the chain.
+// counted, because one odd event must not stop the chain.
 
 import * as z from 'zod'
 import { type Block, LedgerEvent, UserFill } from '../protocol/feed/block.ts'
@@ -41,8 +41,8 @@ const MiscEvent = z.looseObject({ time: z.string(), hash: z.string(), inner: z.r
 const LedgerPayload = LedgerEvent.pick({ users: true, delta: true }).loose()
 
 /**
- * Adds a misc event to the part it belongs to. Returns false for any other. `paid`: payments of each funding event,
- * null when unknown.
+ * Adds a misc event to the part it belongs to. Returns false if it belongs to none. `paid`: payments of each funding
+ * event, null when unknown.
  */
 function placeMisc(
   value: unknown,

@@ -5,14 +5,14 @@
 export type DialFailure =
   /** The other side answered the upgrade with HTTP; `retryAfter` is its header. */
   | { readonly kind: 'answered'; readonly status: number; readonly retryAfter: string | undefined }
-  /** `code`: the system's or the TLS library's; '' for none. */
+  /** `code`: that of the system or the TLS library; '' if there is none. */
   | { readonly kind: 'failed'; readonly code: string; readonly message: string }
 
 /** Why there is no connection to the gateway. */
 export interface LinkError {
   readonly state: 'refused by the gateway' | 'cannot reach the gateway'
   readonly why: string
-  /** Shortest time until the next dial; null for none. */
+  /** Shortest time until the next dial; null if there is none. */
   readonly retryMs: number | null
 }
 

@@ -18,7 +18,7 @@ const L4_BUFFERED_MAX_BYTES = 64 * 1024
  * within 1.5 s of the gateway's return.
  */
 const RETRY = { firstMs: 100, capMs: 1_300, jitter: 1 }
-/** Retry of a refused feeder: an operator may have reset the feed. */
+/** Retry interval of a refused feeder. An operator may have reset the feed in the meantime. */
 const REJECTED_RETRY_MS = 15_000
 /** How often a feeder that said hello without files looks for them. */
 const FILES_CHECK_MS = 250
@@ -32,16 +32,16 @@ interface FeedLinkOptions {
 
 interface FeedLinkHost {
   readonly session: FeedSession
-  /** Heights in the node's files; null for none. */
+  /** Heights in the node's files; null if there is none. */
   range(): Promise<FileRange | null>
   /** The problem with the node's files when range() is null. */
   filesError(): Promise<string>
   /** The state for a pulse. `nowMs` is wall-clock time, which may be set back; it is only reported. */
   pulse(nowMs: number): Omit<Pulse, 'type'>
-  /** Called with every command that a frame led to, after the session took the frame. */
+  /** Called with every command that a frame leads to, after the session has handled the frame. */
   onCommand(order: Command): void
   log(sentence: string): void
-  /** Uniform in [0, 1). */
+  /** A random number, uniform in [0, 1). */
   random(): number
 }
 
@@ -80,7 +80,7 @@ export class FeedLink {
     this.#socket?.close()
   }
 
-  /** Sends what the session has ready, as far as the socket takes it. */
+  /** Sends what the session has ready, as much as the socket accepts. */
   flush(nowMs: number): void {
     if (!this.#socket) return
     const room = BUFFERED_MAX_BYTES - this.#socket.buffered
@@ -123,8 +123,8 @@ export class FeedLink {
   }
 
   /**
-   * Connects before the node has files, so that the token is checked and the feeder is visible. Reconnects once it has,
-   * to report the heights.
+   * Connects before the node has files, so that the token is checked and the feeder is visible. Once the node has
+   * files, it reconnects to report their heights.
    */
   async #reconnectOnceFilesExist(socket: FeedSocket): Promise<void> {
     while (this.#socket === socket && !this.#isStopped) {

@@ -67,7 +67,7 @@ export class FeedSocket {
     this.#pingTimer = setInterval(() => this.#ping(), PING_EVERY_MS)
   }
 
-  /** Bytes buffered and not yet with the system. */
+  /** Bytes that are buffered and not yet passed to the operating system. */
   get buffered(): number {
     return this.#socket.bufferedAmount
   }
@@ -83,7 +83,7 @@ export class FeedSocket {
     this.#finish(this.#closeReason)
   }
 
-  /** Closes the connection, after a short wait by force; `onClose` follows. */
+  /** Closes the connection, by force after a short wait; `onClose` follows. */
   close(why = ''): void {
     this.#closeReason ||= why
     this.#socket.close(1000)
@@ -102,7 +102,7 @@ export class FeedSocket {
   #ping(): void {
     if (this.#socket.readyState !== WebSocket.OPEN) return
     const isAlive = this.#liveness.isAlive(performance.now())
-    // A server that never replies to pings is only judged by its acknowledgements.
+    // A server that never replies to pings is checked only by its acknowledgements.
     if (this.#repliesToPings && !isAlive) this.drop('the gateway does not reply to pings')
     else this.#socket.ping()
   }
@@ -117,7 +117,7 @@ export class FeedSocket {
 
 /**
  * Detects a dead connection. Time in which this process itself stalled does not count, because frames that arrived
- * meanwhile are still unread. Milliseconds of one monotonic clock.
+ * during the stall are still unread. Milliseconds of one monotonic clock.
  */
 export class LivenessMonitor {
   readonly #checkEveryMs: number

@@ -32,7 +32,7 @@ export const FEED = program(
 const addressOption = (protocol: RegExp, example: string) =>
   z.url({ protocol, error: `must be a URL such as ${example}` })
 
-/** Up to one day. `0x10`, `1e9` and `0.5` are typos, not numbers of seconds. */
+/** A number of seconds, up to one day. `0x10`, `1e9` and `0.5` are treated as typos. */
 const Seconds = wholeNumber(1, 86_400)
 
 const Arguments = z.object({
@@ -85,8 +85,8 @@ export function feederOptions(
 }
 
 /**
- * The same after every restart, and different for every state folder. It reveals nothing, because anybody can read
- * `/status`.
+ * The same after every restart, and different for every state folder. It reveals nothing about the host, because anyone
+ * can read `/status`.
  */
 function defaultName(host: string, stateDir: string): string {
   return `feeder-${createHash('sha256').update(`${host}\0${stateDir}`).digest('hex').slice(0, 6)}`

@@ -1,5 +1,5 @@
 // The feeder: reads the node's files, maintains the order books, and serves the session with the gateway, in one loop.
-// All decisions are in the pure files; this one waits, reads and passes on.
+// All decisions are in the pure files; this file waits, reads and passes data on.
 
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
@@ -116,7 +116,7 @@ export class Feeder {
     })
   }
 
-  /** Runs until stop(), or until it cannot go on. Returns the exit code. */
+  /** Runs until stop(), or until it cannot continue. Returns the exit code. */
   async run(): Promise<number> {
     this.#link.start()
     this.#stalls.start()
@@ -322,12 +322,12 @@ export class Feeder {
 
 const RESOLUTION_MS = 10
 const NANOSECONDS = 1e6
-/** Nothing takes longer on a host that is not overloaded. */
+/** No task takes longer than this on a host that is not overloaded. */
 const STALL_MS = 20
 
 class StallMeter {
   readonly #delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
-  /** Longest stall of the last second, ms; 0 for none. */
+  /** Longest stall of the last second, ms; 0 if there was none. */
   worstMs = 0
   /** Seconds with a stall since the start. */
   seconds = 0
@@ -340,7 +340,7 @@ class StallMeter {
     this.#delays.disable()
   }
 
-  /** Ends a second. */
+  /** Call at the end of each second. */
   tick(): void {
     const ms = Math.round(this.#delays.max / NANOSECONDS - RESOLUTION_MS)
     this.#delays.reset()

@@ -1,5 +1,5 @@
-// The hourly funding event lists every open position and can exceed 20 MB. Trades need one number per coin, wallets one
-// text each. The deltas are checked by hand: a schema library would take most of a second.
+// The hourly funding event lists every open position and can exceed 20 MB. Trades need one number per coin, and each
+// wallet needs one string. The deltas are checked by hand: a schema library would take most of a second.
 
 import { DECIMAL, fromScaled, SCALE_DECIMALS, toScaled } from '../core/decimal.ts'
 import { parseJson } from '../core/json.ts'
@@ -8,7 +8,7 @@ import { type CoinFunding, CoinName } from '../protocol/feed/block.ts'
 import { Payments } from '../protocol/feed/payments.ts'
 import { LINE_BEGIN, nodeTimeMs } from './streams.ts'
 
-/** Longest part of a malformed entry that an error repeats. */
+/** Maximum length of the part of a malformed entry that an error repeats. */
 const ECHO_UNITS = 80
 const ONE = 10n ** BigInt(SCALE_DECIMALS)
 
@@ -32,7 +32,7 @@ export function readFunding(payload: unknown): Result<CoinFunding[], string> {
 /** Reads the same payload as the payments of each wallet at a time in Unix ms (Payments). The error names the field. */
 export function readPayments(payload: unknown, timeMs: number): Result<string[], string> {
   const { deltas, payments } = (payload ?? {}) as { deltas?: unknown; payments?: unknown }
-  // From a shortened line.
+  // The line was shortened.
   if (Array.isArray(payments)) return ok(payments as string[])
   if (payments === null) return err('a user, coin or decimal is invalid')
   if (!Array.isArray(deltas) || !(timeMs >= 0)) return err('deltas must be a list with a valid time')

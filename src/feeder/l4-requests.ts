@@ -13,7 +13,7 @@ export interface L4Part {
 }
 
 export class L4Requests {
-  /** Wanted coins, with the first block of the unbroken run up to the last block sent; null for none. */
+  /** Wanted coins, with the first block of the unbroken run up to the last block sent; null if there is none. */
   readonly #since = new Map<string, number | null>()
   /** Requested coins, with the lowest height their book may have. */
   readonly #requested = new Map<string, number>()
@@ -55,7 +55,7 @@ export class L4Requests {
     for (const [coin, since] of this.#since) this.#since.set(coin, known.has(coin) ? (since ?? height) : null)
   }
 
-  /** The next block does not follow the last one. */
+  /** Call when the next block does not follow the last one. */
   onBreak(): void {
     for (const coin of this.#since.keys()) this.#since.set(coin, null)
   }
@@ -71,8 +71,8 @@ export class L4Requests {
   }
 
   /**
-   * Offers a part. Resolves with true once it was sent, false if it is no longer useful; later parts then are not
-   * either.
+   * Offers a part. Resolves with true once it was sent, or with false if it is no longer useful. In that case, later
+   * parts are not useful either.
    */
   async offer(part: L4Part): Promise<boolean> {
     if (!this.#isUsable(part)) return false

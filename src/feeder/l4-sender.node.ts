@@ -1,12 +1,12 @@
-// Sends the order-level books that the gateway requests, from one snapshot of the node for all of them, part by part as
-// the socket takes them.
+// Sends the order-level books that the gateway requests, from one snapshot of the node for all of them, part by part,
+// as fast as the socket accepts them.
 
 import { type NodeSnapshots, type SnapshotExchange, waitForHeight } from './node-snapshots.node.ts'
 import type { FeedSession } from './session.ts'
 import type { L4Selection } from './snapshot-thread.node.ts'
 import { nodeTimeMs } from './streams.ts'
 
-/** Twice the gap between any two snapshots, so that repairs get their turn. */
+/** Twice the minimum gap between two snapshots, so that repairs get their turn. */
 const GAP_MS = 2_000
 
 interface L4SenderHost {

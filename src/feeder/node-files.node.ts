@@ -11,11 +11,11 @@ import { StreamFiles } from './stream-files.node.ts'
 import { REQUIRED_STREAMS, STREAM_FOLDER, STREAMS, type StreamName } from './streams.ts'
 import { StreamTail } from './tail.node.ts'
 
-/** A stream is not read further while this much of it waits for the others. */
+/** A stream is not read further while this much of it waits for the other streams. */
 const WAITING_MAX_UNITS = 4 * 1024 * 1024
 
 const THREAD = new URL('./long-line-thread.node.ts', import.meta.url)
-/** Enough to parse the longest line, 256 MiB. */
+/** Enough memory to parse the longest line, which is 256 MiB. */
 const THREAD_HEAP_MB = 2_048
 
 /** Shortens a long line of misc events in a thread. Transfers the bytes. */
@@ -105,7 +105,7 @@ export class NodeReader {
   readonly #log: (sentence: string) => void
   /** Set when a line contradicts an earlier one: the node started over. */
   hasStartedOver = false
-  /** Lines of optional streams that came after their block. */
+  /** Lines of optional streams that arrived after their block. */
   lateLines = 0
 
   constructor(tails: ReadonlyMap<StreamName, StreamTail>, pairing: Pairing, say: (sentence: string) => void) {
@@ -128,7 +128,7 @@ export class NodeReader {
     return this.#pairing.hasLateLines
   }
 
-  /** Reads on in every stream. Returns false if none had anything. */
+  /** Continues to read every stream. Returns false if no stream had new data. */
   async pump(nowMs: number): Promise<boolean> {
     let progressed = false
     for (const [name, tail] of this.#tails) {

@@ -38,7 +38,7 @@ async function post(infoUrl: string, body: object, timeoutMs: number, signal?: A
   })
 }
 
-/** Has the node write its books to `outPath`, as of a height that it chooses. Throws with a message. */
+/** Asks the node to write its books to `outPath`, as of a height that the node chooses. Throws with a message. */
 export async function requestSnapshot(infoUrl: string, outPath: string): Promise<void> {
   const body = {
     type: 'fileSnapshot',

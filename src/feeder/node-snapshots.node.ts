@@ -15,9 +15,9 @@ const THREAD = new URL('./snapshot-thread.node.ts', import.meta.url)
 const SNAPSHOT = /^l4-snapshot-(\d+)-\d+\.json$/
 /** The largest coin today takes 100 MB to parse. */
 const THREAD_HEAP_MB = 384
-/** Shortest gap between two snapshots, which cost the node work. */
+/** Minimum gap between two snapshots, because they cost the node work. */
 const MIN_GAP_MS = 1_000
-/** After failures the gap doubles up to this. */
+/** After failures, the gap doubles up to this. */
 const MAX_GAP_MS = 15_000
 
 /** How long the node's files may take to reach the height of its snapshot. */
@@ -50,7 +50,7 @@ export class NodeSnapshots {
   #pending: number | null = null
   #nextAt = 0
   #gapMs = MIN_GAP_MS
-  /** Why the last request failed; null if it did not. */
+  /** Why the last request failed; null if it succeeded. */
   error: string | null = null
 
   constructor(options: NodeSnapshotsOptions, signal: AbortSignal, say: (sentence: string) => void) {

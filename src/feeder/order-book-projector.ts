@@ -1,7 +1,7 @@
 // Maintains the order books along the chain and repairs them from the node's snapshots. Invariant: books are either
-// exactly those of `position`, or null. A snapshot of another height is brought to ours with the retained diffs, a few
-// at a time, and only then adopted; one ahead of us waits. After a checkpoint each coin has its own height, and a coin
-// that is ahead is left alone until we reach the highest.
+// exactly those of `position`, or null. A snapshot of an earlier height is updated to ours with the retained diffs, a
+// few at a time, and only then adopted; a snapshot that is ahead of us waits. After a checkpoint, each coin has its own
+// height, and a coin that is ahead is left alone until we reach its height.
 
 import type { BookChange } from '../protocol/feed/block.ts'
 import type { OrderBooks } from './order-books.ts'
@@ -17,7 +17,7 @@ const DIFFS_PER_STEP = 400
 export interface SnapshotBooks {
   readonly height: number
   readonly books: OrderBooks
-  /** `all`, or the only coins included, which need a repair. */
+  /** `all`, or a list: only these coins are included, because they need a repair. */
   readonly coins: 'all' | ReadonlySet<string>
 }
 
@@ -41,7 +41,7 @@ export class OrderBookProjector {
   /** Coins whose books matched the node's in the last comparison and were not yet reported to the gateway. */
   #confirmed: string[] = []
   #earlierMisfits = 0
-  /** Snapshots that were too old to catch up, since the start. */
+  /** Number of snapshots that were too old to catch up, since the start. */
   missedSnapshots = 0
   readonly #recent: RecentDiffs
 
@@ -58,7 +58,7 @@ export class OrderBookProjector {
     return this.#current
   }
 
-  /** Diffs that did not fit their book, since the start. */
+  /** Number of diffs that did not fit their book, since the start. */
   get misfits(): number {
     return this.#earlierMisfits + (this.#books?.misfits ?? 0)
   }
@@ -175,7 +175,7 @@ export class OrderBookProjector {
     if (incoming.height === height) this.#adopt(incoming.snapshot)
   }
 
-  /** Repairs since the last call that the gateway must get; null for none. */
+  /** Repairs since the last call that the gateway must get; null if there is none. */
   takeRepaired(): 'all' | string[] | null {
     const repaired = this.#repaired
     this.#repaired = new Set()

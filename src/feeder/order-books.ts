@@ -1,7 +1,7 @@
 // All order books of a node: takes order-level diffs, returns net level changes per block. Invariant: the diffs of a
-// block change exactly the levels that endBlock() returns. A diff that does not fit (unknown order, other size,
-// existing order) is counted and makes its coin suspect. It is still applied as far as possible: a nearly right book is
-// better than a frozen one until the repair.
+// block change exactly the levels that endBlock() returns. A diff that does not fit (unknown order, different size,
+// existing order) is counted and makes its coin suspect. It is still applied as far as possible: until the repair, a
+// nearly correct book is better than a frozen one.
 
 import { EMPTY_DIGEST } from '../block-log/level-digest.ts'
 import { compareDecimals } from '../core/decimal.ts'
@@ -76,12 +76,12 @@ export class OrderBooks {
     return changes
   }
 
-  /** One side of a coin's book, best first; empty for none. Read between two blocks. */
+  /** One side of a coin's book, best first; empty if there is no book. Read between two blocks. */
   side(coin: string, side: 0 | 1): Ladder {
     return this.#coins.get(coin)?.side(side) ?? []
   }
 
-  /** A coin's whole book, best first; empty for none. Read between two blocks. */
+  /** A coin's whole book, best first; empty if there is none. Read between two blocks. */
   levels(coin: string): Levels {
     return this.#coins.get(coin)?.levels() ?? [[], []]
   }
@@ -96,7 +96,7 @@ export class OrderBooks {
     return [...this.#coins.keys()]
   }
 
-  /** Marks every coin as known to the gateway, such as after a snapshot of all. */
+  /** Marks every coin as known to the gateway, for example after a snapshot of all books. */
   markAllKnown(): void {
     for (const book of this.#coins.values()) book.known = true
   }

@@ -3,7 +3,7 @@
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** Removes files that match `name` and whose process, by the id in the first group, no longer exists. */
+/** Removes files that match `name` and whose process, identified by the ID in the first group, no longer exists. */
 export async function removeOrphans(folder: string, name: RegExp): Promise<void> {
   for (const entry of await readdir(folder)) {
     const pid = Number(name.exec(entry)?.[1])

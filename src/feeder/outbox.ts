@@ -1,6 +1,6 @@
 // Encoded frames that are not yet durable at the gateway, in sending order. Invariant: an item leaves only when
 // acknowledged. A block is acknowledged with its height; a snapshot of height s with a later height, because frames are
-// taken in order and snapshots themselves are not acknowledged.
+// accepted in order and snapshots themselves are not acknowledged.
 
 import type { Block } from '../protocol/feed/block.ts'
 import { encodeFrame, JOINED_MAX_UNITS, PartJoiner } from '../protocol/feed/parts.ts'
@@ -36,12 +36,12 @@ export class Outbox {
   #items: OutboxItem[] = []
   /** Items sent in full, */
   #sent = 0
-  /** and texts sent of the item after them. */
+  /** and frames sent of the item after them. */
   #sentTexts = 0
   #units = 0
   #currentSnapshot: OpenSnapshot | null = null
 
-  /** Characters in the outbox; nearly all are ASCII, so about bytes. */
+  /** Characters in the outbox. Nearly all are ASCII, so this is about the number of bytes. */
   get units(): number {
     return this.#units
   }
@@ -99,18 +99,18 @@ export class Outbox {
     return open
   }
 
-  /** Drops a snapshot whose parts will not all come. */
+  /** Drops a snapshot whose parts will not all arrive. */
   dropOpenSnapshot(): void {
     this.dropSnapshots((item) => item === this.#currentSnapshot)
     this.#currentSnapshot = null
   }
 
-  /** Heights `from` to `to` will never come. */
+  /** Heights `from` to `to` will never arrive. */
   pushGone(from: number, to: number): void {
     this.#push(goneItem(from, to))
   }
 
-  /** Drops what is durable once `height` is. */
+  /** Drops the items that are durable once `height` is durable. */
   ack(height: number): void {
     let done = 0
     for (const item of this.#items) {
@@ -176,8 +176,8 @@ export class Outbox {
   }
 
   /**
-   * Makes the book changes of all blocks before the first snapshot of all books unknown: the gateway has nothing they
-   * follow.
+   * Makes the book changes of all blocks before the first snapshot of all books unknown: the gateway has no books to
+   * which they apply.
    */
   clearBooks(): void {
     const seed = this.#items.findIndex((item) => item.scope === 'all')
@@ -192,7 +192,7 @@ export class Outbox {
     this.#units = unitsOf(this.#items)
   }
 
-  /** Gives up the block of `height`: it becomes a gap, and the books after it are unknown. */
+  /** Declares the block of `height` a gap. The books after it are unknown. */
   giveUp(height: number): void {
     const index = this.#items.findIndex((item) => item.kind === 'block' && item.height === height)
     if (index < 0) return

@@ -1,7 +1,7 @@
 // Pairs the lines of the node's streams by height. The streams are written one after another, so some are ahead at any
 // moment; each is in order. The rules:
 //   both required streams have a line of the next height → the block is due
-//   a required stream's next line has a later height     → its line will never come: a gap, not a wait
+//   a required stream's next line has a later height     → its line will never arrive: a gap, not a wait
 //   an optional stream has a line of that height or a    → it is settled; without a line it has nothing for this height
 //     later one, or was read to its end a short wait
 //     after the block was due
@@ -11,7 +11,7 @@
 
 import { nodeTimeMs, REQUIRED_STREAMS, type StreamLine, type StreamName } from './streams.ts'
 
-/** A line of an optional stream that came after its block. */
+/** A line of an optional stream that arrived after its block. */
 export interface LateLine {
   readonly stream: StreamName
   readonly height: number
@@ -54,7 +54,7 @@ const WAIT_MAX_MS = 800
 const DENSE_RUN = 32
 /** The first block of an hour has the funding of all positions, a line of 20 MB that takes the node long to write. */
 const HOUR_WAIT_MS = 3_000
-/** Length of the hour in the node's time format. */
+/** Number of characters up to the hour in the node's time format. */
 const HOUR_UNITS = '2026-05-05T17'.length
 /** Heights with a remembered time: a restarted node writes up to 10,000 heights again, back to its last saved state. */
 const MAX_TIMES = 16_384
@@ -72,7 +72,7 @@ export class Pairing {
     this.#queues = new Map(streams.map((name) => [name, new StreamQueue(next - 1)]))
   }
 
-  /** First height not yet taken. */
+  /** First height not yet returned. */
   get next(): number {
     return this.#next
   }
@@ -111,7 +111,7 @@ export class Pairing {
     return 'late'
   }
 
-  /** The stream was read to its end at `nowMs`: a line not pushed by then did not exist yet. */
+  /** Records that the stream was read to its end at `nowMs`. A line not pushed by then did not exist yet. */
   onEnd(stream: StreamName, nowMs: number): void {
     const queue = this.#queues.get(stream)
     if (queue) queue.endedAt = nowMs

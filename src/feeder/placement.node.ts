@@ -11,7 +11,7 @@ import type { SnapshotFetcher } from './snapshot-fetcher.node.ts'
 
 const RETRY_MS = 500
 
-/** Where to read and send from, both known by now. */
+/** The heights to read from and to send from, both known by now. */
 interface StartPosition {
   readonly point: ResumePoint
   readonly readFrom: number
@@ -33,7 +33,10 @@ export class Placement {
     this.#host = host
   }
 
-  /** Moves the books to `target`. Null: try again later. A sentence: this node never can. */
+  /**
+   * Moves the books to `target`. Returns null if it should be tried again later, or a sentence that says why this node
+   * never can.
+   */
   async moveTo(target: Reposition): Promise<StartPosition | string | null> {
     const range = await this.#host.files.range()
     if (!range) return null
@@ -41,7 +44,7 @@ export class Placement {
     for (const [age, stored] of (await this.#host.checkpoints.list()).entries()) {
       const foreign = await this.#conflictOf(stored, range)
       if (!foreign) checkpoints.push(stored)
-      // The previous checkpoint may be older than the present log.
+      // The previous checkpoint may be older than the current log.
       else if (target.durable !== null && age === 0) return foreign
       else this.#host.log(`ignoring the checkpoint ${stored.path}: it does not belong to this node's present chain`)
     }
@@ -50,7 +53,7 @@ export class Placement {
     return await this.#prepareBooks(point, checkpoints)
   }
 
-  /** Why a checkpoint does not belong to the node's present files; null if it does. */
+  /** Why a checkpoint does not belong to the node's current files; null if it does. */
   async #conflictOf(stored: StoredCheckpoint, range: FileRange): Promise<string | null> {
     const time = stored.height < range.first ? null : await this.#host.files.timeOf(stored.height)
     return startedOverMessage(stored, range, time)

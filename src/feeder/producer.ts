@@ -22,14 +22,14 @@ export class Producer {
   readonly #projector: OrderBookProjector
   readonly #session: FeedSession
   readonly #log: (sentence: string) => void
-  /** Events left out because of an unusable shape. */
+  /** Number of events left out because of an unusable shape. */
   refusedEvents = 0
   #snapshot: SnapshotInProgress | null = null
-  /** From here on every height was sent or is a gap; null while blocks are only applied. */
+  /** From this height onward, every height was sent or is a gap; null while blocks are only applied. */
   #sentFrom: number | null = null
   /** Late lines that wait for the next block. */
   #lateLines: LateLine[] = []
-  /** A line was left out that may have named payers of funding. */
+  /** True if a line was left out that may have named payers of funding. */
   #arePaymentsUnknown = false
   /** Heights that could not be sent in full. */
   gapHeights = 0
@@ -41,7 +41,7 @@ export class Producer {
     this.#log = log
   }
 
-  /** Processes the next block or gap, a long one in steps, once handOverBooks() has nothing left. */
+  /** Processes the next block or gap, in steps if it is long. Call once handOverBooks() has nothing left. */
   *accept(paired: PairedBlock | PairedGap): Generator<void, void> {
     if (paired.kind === 'gap') {
       const { from, to, missing } = paired
@@ -139,10 +139,10 @@ export class Producer {
     }
   }
 
-  /** The snapshot that is due; null for none. */
+  /** The snapshot that is due; null if there is none. */
   #startSnapshot(): SnapshotInProgress | null {
     const { books, position } = this.#projector
-    // Adopted books have no time until the next block brings it.
+    // Adopted books have no time until the next block provides it.
     if (!books || !position?.time) return null
     const due = this.#session.dueBooks(position.height)
     if (!due) return null

@@ -36,7 +36,7 @@ export const isDecimal = (value: unknown): value is string => typeof value === '
 const isCoin = (value: unknown): value is string =>
   typeof value === 'string' && value.length <= COIN_MAX_LENGTH && NAME.test(value)
 
-/** The coin that a raw book diff names; null for none. */
+/** The coin that a raw book diff names; null if there is none. */
 export function coinOf(event: unknown): string | null {
   const coin = (event as { coin?: unknown } | null)?.coin
   return isCoin(coin) ? coin : null

@@ -128,7 +128,7 @@ async function* flatRecords(
     }
 }
 
-/** Rounds without a block after which a finished recording counts as read. */
+/** Number of rounds with no block after which a finished recording counts as read. */
 const QUIET_ROUNDS = 5
 
 async function* hourlyRecords(folder: string, from: number): AsyncGenerator<RecordedBlock> {

@@ -1,6 +1,6 @@
 // Decides where production resumes, given the end of the gateway's log: which books to start with, and the heights to
-// read and send from. Reading starts at the books' height and sending at the log's end; blocks in between are only
-// applied.
+// read and send from. Reading starts at the books' height, and sending starts at the log's end; blocks in between are
+// only applied.
 
 import type { BlockPosition } from './order-book-projector.ts'
 import type { Reposition } from './session.ts'
@@ -51,7 +51,7 @@ export function resumePoint(
   return { books: 'snapshot', checkpoint: null, readFrom: from, sendFrom, needsSeed: true, gone }
 }
 
-/** The log is empty: it starts with the present books, not with the past. */
+/** The log is empty, so it starts with the current books, not with past blocks. */
 function freshPoint(
   files: FileRange,
   memory: BlockPosition | null,

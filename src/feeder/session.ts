@@ -18,13 +18,13 @@ import { L4Requests } from './l4-requests.ts'
 import { Outbox } from './outbox.ts'
 import type { SnapshotEncoder } from './snapshot-encoder.ts'
 
-/** Without an acknowledgement of pending blocks for this long, the connection counts as dead. */
+/** The connection counts as dead if pending blocks are not acknowledged for this long. */
 export const ACK_TIMEOUT_MS = 10_000
 export const WELCOME_TIMEOUT_MS = 5_000
-/** Unacknowledged characters at which reading stops: the node's files keep the rest. */
+/** Number of unacknowledged characters at which reading stops. The rest stays in the node's files. */
 export const OUTBOX_MAX_UNITS = 64 * 1024 * 1024
 const RESEND_PAUSE_MS = 100
-/** Rejections of a block after which it is given up as a gap. */
+/** Number of rejections after which a block is declared a gap. */
 const MAX_BLOCK_REJECTIONS = 3
 /** Rejections of a repair in a row, such as while another feeder is ahead, after which it is dropped. */
 const MAX_REPAIR_REJECTIONS = 50
@@ -59,11 +59,11 @@ export class FeedSession {
   #seeded = false
   #dueAll = false
   readonly #dueCoins = new Set<string>()
-  /** The next block follows a gap, so its changes do not follow the gateway's books. */
+  /** True if the next block follows a gap, so its changes do not apply to the gateway's books. */
   #isBroken = false
   #repairRejections = 0
   #rejections = { height: -1, resends: 0, errors: 0 }
-  /** The gateway takes payments. It says so on each connection, before its welcome. */
+  /** True if the gateway accepts payments. It says so on each connection, before its welcome. */
   #takesPayments = false
   #offersPayments = false
   /** Wallets whose order statuses are wanted. They outlive a connection. */
@@ -99,7 +99,7 @@ export class FeedSession {
     return this.#outbox.units >= OUTBOX_MAX_UNITS
   }
 
-  /** The socket is open. Returns the hello to send. */
+  /** Call when the socket is open. Returns the hello to send. */
   onOpen(hello: Pick<z.infer<typeof Hello>, 'chain' | 'feeder' | 'first' | 'head'>, nowMs: number): string {
     this.#phase = 'greeting'
     this.#since = nowMs
@@ -119,7 +119,7 @@ export class FeedSession {
     return isGreeted && nowMs >= this.#pausedUntil ? JSON.stringify({ type: 'pulse', ...fields } satisfies Pulse) : null
   }
 
-  /** Handles a frame of the gateway. */
+  /** Handles a frame from the gateway. */
   onFrame(frame: GatewayFrame, nowMs: number): Command[] {
     switch (frame.type) {
       case 'welcome':
@@ -152,7 +152,7 @@ export class FeedSession {
     }
   }
 
-  /** Resumes production with block `next` and clears the outbox. `gone`: heights that the files have lost. */
+  /** Resumes production with block `next` and clears the outbox. `gone`: heights that are no longer in the files. */
   startFrom(next: number, needsSeed: boolean, gone: { readonly from: number; readonly to: number } | null): void {
     this.#outbox.clear()
     this.#next = next
@@ -177,7 +177,7 @@ export class FeedSession {
     return sent
   }
 
-  /** Heights `from` to `to` will never come. */
+  /** Heights `from` to `to` will never arrive. */
   addGap(from: number, to: number): void {
     if (this.#next === null || to < this.#next) return
     this.#outbox.pushGone(Math.max(from, this.#next), to)
@@ -187,7 +187,7 @@ export class FeedSession {
     this.#dueAll = true
   }
 
-  /** The books to send now, given the position of known books; null for none. */
+  /** The books to send now, given the position of known books; null if there is none. */
   dueBooks(height: number): 'all' | string[] | null {
     if (this.#next === null || height !== this.#next - 1 || this.#isBroken) return null
     if (this.#dueAll) return 'all'
@@ -290,7 +290,7 @@ export class FeedSession {
     for (const wallet of add) if (this.#wallets.size < WATCHED_WALLETS_MAX) this.#wallets.add(wallet)
   }
 
-  /** The gateway's books are unknown: changes in the outbox are useless until the next snapshot. */
+  /** Call when the gateway's books are unknown. Changes in the outbox are then useless until the next snapshot. */
   #unseed(): void {
     if (!this.#outbox.hasSeed) this.#dueAll = true
     this.#outbox.clearBooks()

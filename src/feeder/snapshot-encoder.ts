@@ -1,5 +1,5 @@
-// Encodes books as the parts of one snapshot frame, each on demand: all at once would take a second at the exchange's
-// size. Invariant: the books must not change while parts are requested.
+// Encodes books as the parts of one snapshot frame, each on demand: encoding all at once would take a second at the
+// real exchange's size. Invariant: the books must not change while parts are requested.
 
 import type { SnapshotFrame } from '../protocol/feed/protocol.ts'
 import type { Ladder } from './coin-orders.ts'
@@ -47,7 +47,7 @@ export class SnapshotEncoder {
     return this.#next === this.#parts.length
   }
 
-  /** Sorts the side of the next part if it is long, which needs a turn of its own. Returns true if it did. */
+  /** Sorts the side of the next part if it is long, which needs a separate turn. Returns true if it did. */
   prepare(): boolean {
     const run = this.#parts[this.#next]?.[0]
     if (!run || run.from > 0 || run.to < PART_LEVELS || this.#isCurrent(run)) return false

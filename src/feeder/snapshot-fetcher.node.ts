@@ -1,4 +1,4 @@
-// Requests snapshots of the node and passes them to the projector: immediately while books are unknown, soon for a
+// Requests snapshots from the node and passes them to the projector: immediately while books are unknown, soon for a
 // suspect coin, and every few minutes to detect drift. A thread does the work and returns only the coins that differ,
 // in parts.
 
@@ -23,7 +23,7 @@ export class SnapshotFetcher {
   #isBusy = false
   #verifyAt: number | null = null
   #era = 0
-  /** Outdated snapshots reported so far. */
+  /** Number of outdated snapshots reported so far. */
   #reportedMissed = 0
   /** Coins whose levels differed from the node's snapshot, since the start. */
   drifted = 0

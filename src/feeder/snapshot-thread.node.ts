@@ -1,7 +1,7 @@
 // Thread that requests a snapshot from the node and reads the file. It has hundreds of megabytes on the real exchange,
 // which would block the feeder. For `books` it compares with the feeder's digests and sends what differs in parts of
 // some thousand orders; for `l4` it sends the orders of some coins as encoded frames. Each part waits until the feeder
-// has taken the last one.
+// has accepted the previous one.
 
 import { once } from 'node:events'
 import { createReadStream } from 'node:fs'
@@ -149,8 +149,8 @@ export interface L4Selection {
 }
 
 /**
- * Messages to the feeder. It replies to `height` with its selection, to `part` with anything once taken, to `l4` with
- * whether it was sent.
+ * Messages to the feeder. It replies to `height` with its selection, to `part` with any value once it has accepted the
+ * part, to `l4` with whether it was sent.
  */
 export type ThreadMessage =
   | { readonly kind: 'height'; readonly height: number }

@@ -1,5 +1,5 @@
-// Extracts the order statuses of wanted wallets and coins from a line of all: a node writes far more than is wanted.
-// Invariant: the result equals that of parsing the whole line, but only wanted rows are parsed.
+// Extracts the order statuses of wanted wallets and coins from a line that has all of them: a node writes far more than
+// is wanted. Invariant: the result equals that of parsing the whole line, but only wanted rows are parsed.
 
 import { parseJson } from '../core/json.ts'
 import { ok, type Result } from '../core/result.ts'

@@ -1,5 +1,5 @@
-// The feeder's own status: a line for people, one for machines, and a short state. The state also goes to the gateway,
-// so it must reveal nothing about the host.
+// The feeder's own status: a line for people, a machine-readable line, and a short state. The state also goes to the
+// gateway, so it must reveal nothing about the host.
 
 import * as z from 'zod'
 import { describeField } from '../core/field-description.ts'
@@ -102,13 +102,13 @@ export type Status = Readonly<z.infer<typeof StatusShape>>
 interface Facts {
   readonly linkError: Pick<LinkError, 'state' | 'why'> | null
   readonly isConnected: boolean
-  /** The problem with the node's files; null for nothing. */
+  /** The problem with the node's files; null if there is none. */
   readonly filesError: string | null
   readonly isRepositioning: boolean
   /** Why the last snapshot request failed. */
   readonly snapshotError: string | null
   readonly isFull: boolean
-  /** No block was read for a while. */
+  /** True if no block was read for a while. */
   readonly isQuiet: boolean
   /** Streams that the others wait for. */
   readonly awaited: readonly StreamName[]

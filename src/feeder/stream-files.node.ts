@@ -42,7 +42,7 @@ export class StreamFiles {
     return files.sort((a, b) => a.order - b.order)
   }
 
-  /** The first line of the stream; null for none. */
+  /** The first line of the stream; null if there is none. */
   async first(): Promise<LineHead | null> {
     for (const file of await this.list()) {
       const head = await this.#withFile(file, (handle) => lineHeadAt(handle, 0))
@@ -51,7 +51,7 @@ export class StreamFiles {
     return null
   }
 
-  /** The last complete line of the stream; null for none. */
+  /** The last complete line of the stream; null if there is none. */
   async last(): Promise<LineHead | null> {
     for (const file of (await this.list()).reverse()) {
       const head = await this.#withFile(file, lastLineHead)
@@ -73,7 +73,7 @@ export class StreamFiles {
     return files[0] ? { file: files[0], offset: 0 } : null
   }
 
-  /** The line of exactly this height; null for none. */
+  /** The line of exactly this height; null if there is none. */
   async headOf(height: number): Promise<LineHead | null> {
     const place = await this.find(height)
     if (!place) return null

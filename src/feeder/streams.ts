@@ -28,12 +28,15 @@ export interface StreamLine {
   readonly text: string
 }
 
-/** First key of every line and of nothing within one: after a partial line it starts the complete one. */
+/**
+ * First key of every line. It appears nowhere else in a line, so after a partial line, it marks the start of the
+ * complete line.
+ */
 export const LINE_BEGIN = '{"local_time"'
 
 const HEIGHT_FIELD = /"block_number"\s*:\s*(\d{1,15})/
 const TIME_FIELD = /"block_time"\s*:\s*"([^"]{10,40})"/
-/** Both fields come before the events, which can be 20 MB long. */
+/** Both fields precede the events, which can be 20 MB long. */
 const HEAD_UNITS = 400
 
 /** Height and time from a line's first characters; null if it is not a line of a `_by_block` stream. */

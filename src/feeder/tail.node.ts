@@ -10,7 +10,7 @@ const CHUNK_BYTES = 512 * 1024
 const LINE_MAX_BYTES = 256 * 1024 * 1024
 /** A longer line is passed to `shorten`, if the stream has one. */
 const LONG_LINE_BYTES = 512 * 1024
-/** How often the end of a file leads to a search for the next one. */
+/** How often to search for the next file at the end of a file. */
 const CHECK_MS = 50
 /** How long the partial last line of an old file may still be completed. */
 const PARTIAL_LINE_MS = 2_000
@@ -130,7 +130,7 @@ export class StreamTail {
     return found?.bytesRead ?? 0
   }
 
-  /** At the end of the file: it may have been replaced, or another may follow. */
+  /** Call at the end of the file. The file may have been replaced, or another may follow. */
   async #atEnd(nowMs: number): Promise<StreamLine[]> {
     const file = this.#file
     if (!file) return []

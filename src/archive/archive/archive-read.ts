@@ -15,7 +15,7 @@ export interface ArchivedSegment {
   readonly nextMs?: number | null
 }
 
-/** Heights from `next` to `to` that the archive may have and that are to be filed if no file has them. */
+/** Heights from `next` to `to` that the archive may have. They are written to files if no file has them. */
 export interface UnfiledRange {
   readonly from: number
   readonly to: number
@@ -29,7 +29,7 @@ export interface ArchivedCheckpoint {
   readonly time: number
 }
 
-/** A coin's book after block `height`. */
+/** A coin's book as of block `height`. */
 export interface ArchivedBook {
   readonly coin: Coin
   readonly height: number
@@ -43,7 +43,7 @@ export interface ArchiveReader {
     at: { readonly height: number } | { readonly timeMs: number },
     limit: number,
   ): Promise<readonly ArchivedSegment[]>
-  /** The last archived block; null: none. */
+  /** The last archived block; null if there is none. */
   last(): Promise<number | null>
   /** Streams lines in order. Throws ArchiveDamage before the first if the object does not match its row. */
   lines(segment: ArchivedSegment, kind: 'events' | 'books'): AsyncIterable<string>

@@ -32,7 +32,7 @@ export interface ArchiveState {
 export const EMPTY_ARCHIVE_STATE: ArchiveState = { last: null, segments: 0, bytes: 0, checkpoint: null, failure: null }
 
 export interface ArchiveRunnerPorts {
-  /** Log blocks from a height, null for none; also reports the state to the log. */
+  /** Blocks of the log, starting at a height; null if there are none; also reports the state to the log. */
   page(from: number | null, state: ArchiveState): Promise<ArchivePage>
   /** Both return the bytes written. */
   putSegment(cut: CutSegment): Promise<number>
@@ -41,7 +41,7 @@ export interface ArchiveRunnerPorts {
   readonly hubs: number
   hubBooks(hub: number, after: string | null): Promise<HubBooks>
   trim(state: ArchiveState): Promise<Pick<ArchiveState, 'segments' | 'bytes'> | null>
-  /** The last block of the last segment with a row; null: none. */
+  /** The last block of the last segment that has a row; null if there is none. */
   lastBlock(): Promise<HeightAndTime | null>
   /** Stores the state. Stored states are never rolled back. */
   save(state: ArchiveState): void

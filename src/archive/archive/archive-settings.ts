@@ -17,11 +17,11 @@ function Bound(most: number, unit: string) {
 const Days = Bound(36_500, 'days')
 
 export const ArchiveSettings = LiveSettings.extend({
-  /** Size limit in MB, above which the oldest data is removed; null: none. */
+  /** Size limit in MB, above which the oldest data is removed; null if there is no limit. */
   ARCHIVE_KEEP_MB: Bound(1_000_000_000, 'MB')
     .transform((mb) => mb && mb * MB)
     .describe('Parsed to bytes'),
-  /** Age limits in days; null: none. */
+  /** Age limits in days; null if there is no limit. */
   ARCHIVE_KEEP_EVENTS_DAYS: Days,
   ARCHIVE_KEEP_BOOKS_DAYS: Days,
   ARCHIVE_KEEP_CHECKPOINTS_DAYS: Days,

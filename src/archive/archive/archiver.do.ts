@@ -27,7 +27,7 @@ import { Retention } from './retention.store.ts'
 import type { RemovalTotals, RetentionApi, RetentionDays, RetentionPlan } from './retention.ts'
 
 const TIMEOUT_MS = 30_000
-/** Restarts a round that vanished, for example with its machine. */
+/** After this time, a round that was lost, for example with its machine, is started again. */
 const GUARD_MS = 90_000
 const MAX_MESSAGE_CHARS = 300
 
@@ -38,7 +38,7 @@ export class Archiver extends DurableObject<Cloudflare.Env> implements Retention
   readonly #backfillQueue: BackfillQueue | null
   readonly #retention: Retention | null
   #failures = 0
-  /** Woken during a round that may have read too early. */
+  /** True if notified during a round, which may have read too early. */
   #hasPendingWake = false
 
   constructor(ctx: DurableObjectState, env: Cloudflare.Env) {

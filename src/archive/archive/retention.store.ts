@@ -24,7 +24,7 @@ const CHECKPOINTS_PER_TURN = 16
 const OBJECTS_PER_TURN = 2 * SEGMENTS_PER_TURN + CHECKPOINTS_PER_TURN
 
 const SEGMENT = `first, last, first_ms AS firstMs, last_ms AS lastMs, events_bytes AS events, books_bytes AS books`
-/** The newest segment always stays: archiving continues from it. */
+/** The newest segment is always kept, because archiving continues from it. */
 const NOT_NEWEST = `first < (SELECT MAX(first) FROM segments WHERE chain = ?1)`
 
 export interface ArchiveSums {
@@ -152,7 +152,7 @@ export class Retention {
 }
 
 // Removal of archive objects. Invariant: rows change first and record the keys to delete in the same batch, so that an
-// interrupted removal leaves no row without its object and forgets no object.
+// interrupted removal leaves no row whose object is missing, and no object that is never deleted.
 
 /** Bytes by kind; 0: already removed. */
 interface SegmentRow {

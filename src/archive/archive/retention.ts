@@ -1,5 +1,6 @@
 // Retention rules: data older than its product's limit, and the oldest segments above a size limit, but never the
-// newest segment; checkpoints go with the changes that follow them. Pure, so that a plan can be shown first.
+// newest segment; checkpoints are removed together with the changes that follow them. Pure, so that a plan can be shown
+// first.
 
 import { DAY_MS } from '../../core/time.ts'
 
@@ -19,7 +20,7 @@ export interface SizedSegment {
   readonly bytes: number
 }
 
-/** Expired data of a product. Without objects, its bounds are null. */
+/** Expired data of a product. Its bounds are null if there are no objects. */
 export interface DueProduct {
   readonly product: ArchiveProduct
   readonly objects: number
@@ -38,7 +39,7 @@ export interface RetentionPlan {
 
 export interface RemovalTotals {
   readonly objects: number
-  /** Segments with nothing left. */
+  /** Segments that have no data left. */
   readonly segments: number
   readonly bytes: number
 }

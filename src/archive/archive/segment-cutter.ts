@@ -44,7 +44,7 @@ export class SegmentCutter {
   #open: ArchiveLine[] = []
   #chars = 0
   #gap: { readonly from: number; readonly to: number } | null = null
-  /** The next expected height; null: any. */
+  /** The next expected height; null if any height is accepted. */
   #next: number | null
   #lastMs: number
 

@@ -1,5 +1,5 @@
-// Archived heights that still have to be filed out of order: backfilled blocks, and blocks of damaged files. A finished
-// row stays for a while, because adjacent heights may follow.
+// Archived heights that must still be written to files out of order: backfilled blocks, and blocks of damaged files. A
+// finished row is kept for a while, because adjacent heights may follow.
 
 import type { UnfiledRange } from './archive-read.ts'
 

@@ -28,7 +28,7 @@ export interface HistoryGap {
 
 export interface Exports {
   readonly sources: readonly FileSource[]
-  /** First and last block; null: none. */
+  /** First and last block; null if there are none. */
   ends(): Promise<{ readonly from: HeightAndTime; readonly to: HeightAndTime } | null>
   /** Coverage of the files, with missing and partial heights; null: no files. */
   files(): Promise<FileCoverage | null>

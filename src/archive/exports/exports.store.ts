@@ -172,7 +172,7 @@ const OF_FILE = `SELECT 1 FROM files f WHERE f.chain = t.chain AND f.level = t.l
 export function tableFiles(db: Database, chain: string): FileSource[] {
   return (Object.keys(LAST_LEVEL) as TableName[]).map((name) => {
     const isWhole = `NOT EXISTS (${OF_FILE} = 'open')`
-    // The file may be gone: months use the tables of their days.
+    // The file may be gone, because months use the tables of their days.
     const isForGood = `(t.level = ${LAST_LEVEL[name]} AND ${isWhole})`
     const isListed = `(${isForGood} OR EXISTS (${OF_FILE} = 'live'))`
     const from = `FROM file_tables t WHERE t.chain = ?1 AND t.name = ?2 AND t.first_ms BETWEEN ?3 AND ?4 AND ${isListed}`

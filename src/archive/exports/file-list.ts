@@ -50,7 +50,7 @@ interface FileCursor {
 
 interface FilePage {
   readonly files: readonly ListedFile[]
-  /** Null: last page. */
+  /** Null on the last page. */
   readonly next: string | null
 }
 

@@ -1,6 +1,6 @@
 // Reads candles from files: parts of minutes and hours, and longer candles of days and months, are in D1; one-minute
-// candles of days and months are pages in R2. Invariants: one D1 batch, so that all rows are of one moment; R2 reads
-// are bounded; an unreadable page is a hole.
+// candles of days and months are pages in R2. Invariants: one D1 batch, so that all rows are from the same moment; R2
+// reads are bounded; an unreadable page is reported as a hole.
 
 import { MINUTE_MS } from '../../core/time.ts'
 import type { HeightAndTime } from '../../protocol/feed/durable-api.ts'
@@ -51,7 +51,7 @@ const DAYS = `WITH day AS (SELECT k.min_ms, k.level, k.first, k.number, COALESCE
   AND k.number = day.number
   WHERE day.before < ?7 ORDER BY k.min_ms, k.first, k.number LIMIT ?8`
 
-/** Candles of day files, as far as they were read. */
+/** Candles of the part of the day files that was read. */
 interface DayCandles extends Pick<FileCandles, 'parts' | 'untilMs'> {
   readonly damaged: readonly DamagedSpan[]
 }

@@ -107,7 +107,7 @@ export function fundingCells({ height, time }: LineHead, user: Address, [paidMs,
   return [height, time, paidMs, user, ...row]
 }
 
-/** A one-minute candle of the blocks from `height`. `isComplete`: the file has every block of the minute. */
+/** A one-minute candle of the blocks starting at `height`. `isComplete`: the file has every block of the minute. */
 export function candleCells(
   { height }: LineHead,
   coin: Coin,

@@ -1,7 +1,7 @@
-// One turn of the Compactor: files a minute of the archive, or merges lower files into one object of an hour, day or
-// month. Invariants: a turn depends only on stored state; objects are written before their rows, and all rows of a turn
-// at once, so that an interrupted turn repeats with the same names and bytes; a row is in exactly one live file; a
-// damaged file blocks only what is built from its heights.
+// One turn of the Compactor: writes a file for one minute of the archive, or merges lower files into one object of an
+// hour, day or month. Invariants: a turn depends only on stored state; objects are written before their rows, and all
+// rows of a turn at once, so that an interrupted turn repeats with the same names and bytes; a row is in exactly one
+// live file; a damaged file blocks only what is built from its heights.
 
 import { ArchiveDamage, type ArchivedSegment, type ArchiveReader, type UnfiledRange } from '../archive/archive-read.ts'
 import type { ArchiveStorage } from '../archive/archive-writer.store.ts'
@@ -52,7 +52,7 @@ export class Compaction {
   readonly #options: CompactionOptions
   readonly #writer: FilesWriter
   #turns = 0
-  /** First heights of damaged days that cannot be rebuilt: they stay readable and out of months. */
+  /** First heights of damaged days that cannot be rebuilt: they stay readable, but are not merged into months. */
   readonly #damagedDays = new Set<number>()
 
   constructor(archive: Pick<ArchiveReader, 'segmentsFrom' | 'lines'>, place: ArchiveStorage, terms: CompactionOptions) {
@@ -62,7 +62,7 @@ export class Compaction {
     this.#writer = new FilesWriter(place, terms.now)
   }
 
-  /** Returns true if work was done and more may follow. The kinds of work alternate, so that none starves. */
+  /** Returns true if work was done and more may follow. The kinds of work alternate, so that none of them starves. */
   async turn(): Promise<boolean> {
     const works = [() => this.#merge(), () => this.#fileNextMinute(), () => this.#refile()]
     const first = this.#turns++ % works.length
@@ -89,7 +89,7 @@ export class Compaction {
     return true
   }
 
-  /** Files one minute of missing heights that the archive has. */
+  /** Writes a file for one minute of missing heights that the archive has. */
   async #refile(): Promise<boolean> {
     const unfiled = await lowestUnfiled(this.#storage)
     if (!unfiled) return false

@@ -18,10 +18,10 @@ import { Compaction } from './compaction.store.ts'
 import { filesOf } from './files.store.ts'
 import type { FilesReader } from './files-read.ts'
 
-/** Restarts a turn that vanished, for example with its machine. */
+/** After this time, a turn that was lost, for example with its machine, is started again. */
 const GUARD_MS = 90_000
 const TURN_TIMEOUT_MS = 60_000
-/** A turn that runs longer never ends. */
+/** A turn that runs longer than this is assumed to never end. */
 const STUCK_TURN_MS = 600_000
 const REPORT_TURNS = 32
 const MAX_MESSAGE_CHARS = 300
@@ -32,9 +32,9 @@ export class Compactor extends DurableObject<Cloudflare.Env> {
   readonly #objects: Objects
   #failure: FilesReport['failure'] = null
   #failures = 0
-  /** Woken during a turn that may have read too early. */
+  /** True if notified during a turn, which may have read too early. */
   #hasPendingWake = false
-  /** Start of the running turn. Concurrent turns could write what the other has removed. */
+  /** Start of the running turn. If two turns ran at once, one could write what the other has removed. */
   #sinceMs: number | null = null
   #turns = 0
 

@@ -92,7 +92,7 @@ export function gapsAround(
   return known === 'fills' ? [...changes, ...partialGapRows(place, first, last)] : changes
 }
 
-/** One row for consecutive partial heights: minutes of a year would be half a million rows. */
+/** One row for consecutive partial heights: one row per minute would be half a million rows a year. */
 function partialGapRows({ chain, db }: ArchiveStorage, first: number, last: number): D1PreparedStatement[] {
   const below = `SELECT from_height FROM (SELECT * FROM file_gaps WHERE chain = ?1 AND from_height < ?2
     ORDER BY from_height DESC LIMIT 1) WHERE known = 'fills' AND to_height = ?2 - 1`

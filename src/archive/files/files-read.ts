@@ -5,7 +5,7 @@ import type { EventBlock, HeightAndTime, LedgerKind, OwnerScope } from '../../pr
 import type { CandlesRequest, FileCandles } from '../candles.ts'
 import type { FundingSpan, SpanFunding } from '../funding-spans.ts'
 
-/** Heights that no file has, or whose fills alone are `known`. */
+/** Heights that no file has, or of which only the fills are `known`. */
 export interface FileGap {
   readonly from: number
   readonly to: number
@@ -39,9 +39,9 @@ export interface FilesRequest {
   readonly scope: OwnerScope
   readonly fromMs: number
   readonly toMs: number
-  /** Lowest height; default: all. */
+  /** Lowest height; all heights by default. */
   readonly from?: number
-  /** Highest height: newer blocks come from the log. */
+  /** Highest height. Newer blocks come from the log. */
   readonly upTo: number
   readonly order: 'newest' | 'oldest'
   /** Blocks are returned whole: reading stops after the block that reaches this many rows. */
@@ -66,6 +66,6 @@ export interface FilesReader {
 }
 
 export interface CandleFiles extends FilesReader {
-  /** Null: no files yet. Omitted by files without candles. */
+  /** Null if there are no files yet. Omitted by files without candles. */
   candles?(request: CandlesRequest): Promise<FileCandles | null>
 }

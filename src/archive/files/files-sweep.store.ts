@@ -1,6 +1,6 @@
 // Removes files that have been merged into a higher level and, if the archive is bounded, files of heights that it no
 // longer keeps. Invariant: objects are removed before rows, so that an interrupted sweep repeats and leaves no object
-// without a row.
+// that has no row.
 
 import type { ArchiveStorage } from '../archive/archive-writer.store.ts'
 import { sweepUnfiled, unfiledRow } from '../archive/unfiled.store.ts'
@@ -92,7 +92,7 @@ const EXPIRED_TABLES = `SELECT level, first, last, first_ms AS firstMs, number, 
   AND (level = 0 OR name <> 'fills-by-time')`
 
 // Removes a damaged file, its sources, and the unfinished file above. Invariant: objects before rows, so that an
-// interrupted removal repeats; the heights become a gap and are filed again from the archive.
+// interrupted removal repeats; the heights become a gap and are written to files again from the archive.
 
 /** The file and lower files of its heights, and the unfinished file above. */
 const FILE_AND_RELATED = `((level <= ?2 AND first >= ?3 AND last <= ?4) OR (level, first) IN (SELECT level, first FROM files
@@ -129,7 +129,7 @@ async function removeFiles(
   const files = await found<RemovedFile>('objects', 'files')
   const tables = await found<RemovedTable>('number, name', 'file_tables')
   await removeObjects(place, [
-    // The next object may exist without a row.
+    // The next object may exist even if it has no row.
     ...files.flatMap((one) =>
       Array.from({ length: one.objects + 1 }, (_, number) => objectKey(chain, one.level, one, number)),
     ),

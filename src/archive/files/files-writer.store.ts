@@ -43,7 +43,7 @@ export interface ObjectContent {
 
 export interface OpenFile extends FileSpan {
   readonly objects: number
-  /** Positions where its sources continue. */
+  /** Positions from which its sources continue. */
   readonly next: readonly PagePosition[]
 }
 
@@ -69,7 +69,7 @@ export interface MinuteFile {
   readonly payments: readonly Payment[] | null
   /** Payments per wallet are known for all blocks. */
   readonly isPaidKnown: boolean
-  /** The unfiled range that this file covers. */
+  /** The range without files that this file covers. */
   readonly unfiled: UnfiledRange | null
 }
 

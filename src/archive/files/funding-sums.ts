@@ -1,5 +1,5 @@
 // Cumulative funding per coin, so that the funding of a position over any period is the difference of two rows.
-// Invariant: a difference is exact if nothing between its rows is unknown, regardless of earlier rows.
+// Invariant: a difference is exact if everything between its two rows is known, regardless of earlier rows.
 
 import Big from 'big.js'
 import type { Coin } from '../../core/coin.ts'

@@ -10,7 +10,7 @@ import type { FileSpan } from './levels.ts'
 /** Rows per statement. D1 accepts strings of up to 2 MB. */
 const ROWS_PER_STATEMENT = 5_000
 
-/** Rows of a minute's funding: that it is known, and its sums. */
+/** Rows of a minute's funding: one that marks it as known, and its sums. */
 export async function fundingRows(
   { chain, db }: ArchiveStorage,
   { first, last, firstMs }: FileSpan,

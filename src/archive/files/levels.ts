@@ -22,7 +22,7 @@ export function isSameHour(a: { readonly firstMs: number }, b: { readonly firstM
   return PERIOD_OF[1](a.firstMs) === PERIOD_OF[1](b.firstMs)
 }
 
-/** Maximum files per merge, for example after many gaps. */
+/** Maximum files per merge. The limit matters after many gaps, for example. */
 export const MAX_GROUP = 128
 /** Buckets per index: a row per key would be a million a day. */
 const BUCKETS: Readonly<Record<BucketLevel, number>> = { 0: 128, 1: 1_024 }
@@ -45,11 +45,13 @@ export interface LiveFile extends FileSpan {
 export interface UnsettledHeights {
   /** More files may appear below this height. */
   readonly below: number
-  /** Ranges that will be filed. */
+  /** Ranges that will be written to files. */
   readonly pending: readonly { readonly from: number; readonly to: number }[]
 }
 
-/** The first group of consecutive files that forms a file of `level`, in height order; null: more files may come. */
+/**
+ * The first group of consecutive files that forms a file of `level`, in height order; null: more files may be added.
+ */
 export function dueGroup(
   level: MergedLevel,
   files: readonly LiveFile[],

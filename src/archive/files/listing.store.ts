@@ -1,4 +1,4 @@
-// Locates the rows of a key with one D1 batch, regardless of age. A key without rows on a day has no entry for it.
+// Locates the rows of a key with one D1 batch, regardless of age. A key that has no rows on a day has no entry for it.
 
 import type { ArchiveStorage } from '../archive/archive-writer.store.ts'
 import { objectKey } from './file-keys.ts'
@@ -63,7 +63,7 @@ const keyRows = (level: 2 | 3) => `SELECT ${FILE}, k.first_height AS firstHeight
 const dayRows = (direction: 'ASC' | 'DESC') =>
   `${keyRows(2)} UNION ALL ${keyRows(3)} ORDER BY firstHeight ${direction} LIMIT ${MAX_DAY_RANGES}`
 
-/** Page ranges in the requested order. `isAll`: there are no more. */
+/** Page ranges in the requested order. `isAll`: there are no more ranges. */
 export async function pageRanges(
   { chain, db }: ArchiveStorage,
   { key, order, fromMs, toMs, from, upTo }: RowsQuery,

@@ -7,9 +7,9 @@ import type { FillHistory } from '../funding-spans.ts'
 import type { FileCoverage, FileGap, FundedRange } from './files-read.ts'
 
 export interface Seam {
-  /** The files cover heights from here … */
+  /** First height that the files cover … */
   readonly from: number
-  /** … up to here, and the log those above; -1: no files. */
+  /** … and the last one; the log covers those above. -1 if there are no files. */
   readonly upTo: number
   /** Blocks of the log, oldest first. */
   readonly tail: readonly EventBlock[]

@@ -116,7 +116,7 @@ export class CrowdOrders {
     return this.#mapped((column) => column.slice(0, this.#used))
   }
 
-  /** A copy of the present state, for readers of a changing book. */
+  /** A copy of the current state, for readers of a changing book. */
   copy(): CrowdOrders {
     const sides = this.sides.map((side) => side.slice())
     return Object.assign(new CrowdOrders(0, 0), { ...this.columns(), sides })

@@ -129,7 +129,7 @@ export function emptyExchange(seed: number, fundingBlocks?: number, scale: Scale
   }
 }
 
-/** Hash of one user's transaction in the present block. */
+/** Hash of one user's transaction in the current block. */
 export function newHash(x: Exchange): string {
   return eventHash(x.height, x.rng.hex(27))
 }
@@ -168,7 +168,7 @@ export function markPxs(x: Exchange): bigint[] {
   return x.scale.markets.map(({ id }) => markPx(x, id))
 }
 
-/** Margin of an account at the present mark prices. */
+/** Margin of an account at the current mark prices. */
 export function marginOf(x: Exchange, margin: MarginAccount): MarginState {
   const marks: bigint[] = []
   for (const market of margin.positions.keys()) marks[market] = markPx(x, market)

@@ -42,7 +42,7 @@ export interface Scale {
   readonly fundingBlocks: number
   /** Size of the files kept per stream. */
   readonly keepMb: number
-  /** Delay from a block's time to its lines, in ms; null for none. */
+  /** Delay from a block's time to its lines, in ms; null if there is none. */
   readonly writeDelayMs: Quantiles | null
   /** True if fills without a counterparty occur: remainders of a token are converted to USDC. */
   readonly dusting: boolean

@@ -32,7 +32,7 @@ function start(x: Exchange): void {
   const owner = x.rng.pick(TWAPPERS)
   const market = x.rng.pick(perpsOf(0, x.scale.markets))
   const szi = positionOf(x, owner, market)
-  // Against the present position, so that positions stay bounded.
+  // Against the current position, so that positions stay bounded.
   const side = szi === 0n ? (x.rng.chance(500_000) ? 'B' : 'A') : szi > 0n ? 'A' : 'B'
   const sliceSz = sizeFor(x, market.id, units(x.rng.between(50, 3_000)))
   const id = x.nextTwapId++

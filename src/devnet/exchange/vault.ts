@@ -40,7 +40,7 @@ export function createVault(x: Exchange, leader: number, name: string, usdc: big
   return vault
 }
 
-/** Buys shares at the present price with USDC of the main DEX. */
+/** Buys shares at the current price with USDC of the main DEX. */
 export function depositToVault(x: Exchange, vault: Vault, holder: number, usdc: bigint): void {
   const { address } = x.accounts[vault.account]!
   issue(x, vault, holder, usdc, usdc, { type: 'vaultDeposit', vault: address, usdc: formatAmount(usdc) })

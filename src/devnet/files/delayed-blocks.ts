@@ -22,14 +22,14 @@ export class DelayedBlocks {
   #heldUntilNs = 0n
   #rewritten = 0
 
-  /** `delayMs`: null for none. Delays follow from seed and height. */
+  /** `delayMs`: null if there is none. Delays follow from seed and height. */
   constructor(seed: number, delayMs: Quantiles | null) {
     this.#seed = seed
     this.#delayMs = delayMs
     this.leastNs = ns(delayMs?.[0]?.[1] ?? 0)
   }
 
-  /** When the next block is due; null for none. */
+  /** When the next block is due; null if there is none. */
   get nextNs(): bigint | null {
     const dueNs = this.#waiting[0]?.dueNs
     return dueNs === undefined ? null : this.isHeld(dueNs) ? this.#heldUntilNs : dueNs

@@ -40,7 +40,7 @@ export const NOT_FOUND = Symbol('nothing')
 // biome-ignore lint/suspicious/noExplicitAny: examples of many shapes, which their schemas know
 type Example = any
 
-/** Returns a value for JSON.stringify, or NOT_FOUND. `example`: the query's, adapted to the present exchange. */
+/** Returns a value for JSON.stringify, or NOT_FOUND. `example`: the query's, adapted to the current exchange. */
 export type InfoHandler = (context: InfoContext, fields: RequestFields, example: Example) => unknown
 export type InfoHandlers = Readonly<Record<string, InfoHandler>>
 

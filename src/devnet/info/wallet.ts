@@ -1,4 +1,4 @@
-// Handlers for a wallet's present state: positions, balances, resting orders, trading limits and role.
+// Handlers for a wallet's current state: positions, balances, resting orders, trading limits and role.
 
 import { type Exchange, markPx, markPxs } from '../exchange/exchange.ts'
 import { abs, amountOf, formatAmount, UNIT } from '../exchange/fixed-point.ts'
