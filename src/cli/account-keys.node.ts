@@ -155,7 +155,7 @@ function reachNotes({ pipelines, keys, webhook }: KeyReach = { pipelines: [], ke
   const others = pipelines.filter(({ stops, destination_set: hasSet }) => hasSet && !stops)
   return [
     ...stopped.map(
-      ({ id, name }) => `pausing within 30 s: ${id} (${name}); adopt it with another key to keep it running`,
+      ({ id, name }) => `pausing within 30 s: ${id} (${name}); adopt it with a different key to keep it running`,
     ),
     ...others.map(({ id, name, destination }) => `check: ${id} (${name}) sends to ${destination}, set by this key`),
     ...keys.map((key) => `check: ${keyText(key)} was created with this key and is still active`),

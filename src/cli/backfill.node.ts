@@ -29,7 +29,7 @@ interface BackfillTarget {
 }
 
 const NOTHING_ARCHIVED =
-  'The gateway has not archived a block of its own yet, so the end of the backfill is unknown. Start a feeder, and run this command a minute later.'
+  'The gateway has not archived any block itself yet, so the end of the backfill is unknown. Start a feeder, and run this command a minute later.'
 
 /** The archived range of the gateway, or why it accepts no backfill. */
 async function readTarget(gateway: GatewayClient): Promise<Result<BackfillTarget, string>> {
@@ -90,7 +90,7 @@ export function backfillProgram(shell: Shell, meter: ProgressMeter): Command {
   ])
   const act = commandRunner(shell)
   program
-    .argument('<source>', 'folder with node files or an archive, s3://BUCKET/PREFIX, or the URL of another gateway')
+    .argument('<source>', 'folder with node files or an archive, s3://BUCKET/PREFIX, or the URL of a different gateway')
     .requiredOption('--from <block>', 'first block: a height, a UTC day or a time', valueParser(BoundValue))
     .option(
       '--to <block>',

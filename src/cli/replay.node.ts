@@ -1,5 +1,5 @@
 // `npm run replay -- DIR`: replays recorded node data and prints the changed levels of every block. At the end it prints
-// `coin height bids asks sha256` for every coin, with the hash of the canonical text of its full book.
+// `coin height bids asks sha256` for every coin, with the hash of its full book in canonical form.
 
 import { createHash } from 'node:crypto'
 import { commandLine, program } from '../core/command-line.node.ts'

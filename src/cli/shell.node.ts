@@ -1,4 +1,4 @@
-// Shared by all commands on a gateway: finding it, printing results and setting the exit code. Invariants: only results that
+// Shared by all commands that use a gateway: finding it, printing results and setting the exit code. Invariants: only results that
 // scripts read (a key, JSON, a table) go to standard output, everything else to standard error; the exit code is 0 on success
 // and 1 on failure.
 
@@ -21,7 +21,7 @@ export interface Shell {
   fail(): void
 }
 
-/** The result of a command: the response for `--json`, and text for people. Empty text prints no line. */
+/** The result of a command: the response for `--json`, and a string for people. An empty string prints no line. */
 export interface CommandResult {
   readonly json: unknown
   readonly text: string

@@ -54,7 +54,7 @@ export const SpeedValue = z.union(
   'must be a speed factor from 1 to 300, or max',
 )
 
-/** Text, as a query parameter of the admin API. */
+/** A string, as a query parameter of the admin API. */
 export const RetentionDaysValue = z.union(
   [z.literal('none'), wholeNumber(1, 36_500).transform(String)],
   'must be a whole number of days from 1 to 36,500, or none',
@@ -91,7 +91,7 @@ ${Object.entries(TERMS)
 /** Terms as fields of the admin API. Credits stay strings to keep every digit. The error lists every problem. */
 export const TermsValue = termsSchema([])
 
-/** Terms of a plan. The error also lists what a new plan still needs. */
+/** Terms of a plan. The error also lists the terms that a new plan still needs. */
 export const PlanTermsValue = termsSchema(['credits', 'rest_requests_per_second'])
 
 function termsSchema(needed: readonly string[]) {

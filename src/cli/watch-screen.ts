@@ -148,7 +148,7 @@ export interface ScreenState {
 
 const PANEL_WIDTH = 60
 const BAR_WIDTH = 8
-/** Bars appear only where they cost no panel. */
+/** Bars are shown only if there is room for them in addition to all panels. */
 const BARRED_WIDTH = PANEL_WIDTH + 2 * BAR_WIDTH + 2
 const FILLS_MIN = 3
 /** Lines of a panel in addition to the levels: title, comparison, header, blank. */

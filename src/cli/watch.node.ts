@@ -1,5 +1,6 @@
-// `npm run watch -- COIN…`: live order books in the terminal, compared with the server every 5 s. In a pipe: one JSON line per
-// second and coin, and one line per comparison. It survives gateway restarts by reading dev.json again on each connect. With
+// `npm run watch -- COIN…`: live order books in the terminal, compared with the server every 5 s. In a pipe: one JSON
+// line per second per coin, and one line per comparison. It survives gateway restarts by reading dev.json again on each
+// connect. With
 // `--from` it replays past books once.
 
 import type { ConnectionStatus } from '../client/api.ts'

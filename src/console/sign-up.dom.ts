@@ -1,4 +1,4 @@
-// Sign-up by e-mail. Invariant: the token of a link is removed from the URL at once and sent only when the visitor
+// Sign-up by e-mail. Invariant: the token of a link is removed from the URL immediately and sent only when the visitor
 // confirms, because mail scanners open links too.
 
 import { signal } from '@preact/signals'

@@ -38,7 +38,7 @@ export const ALL_DEXES_PRICE: MicroCredits = 10 * ONE_CREDIT
 export interface InfoQuery<Req extends { readonly type: string }, Needs extends keyof Sources> {
   readonly type: Req['type']
   readonly summary: string
-  /** Published example, also sent by the shared tests; must match the schemas. */
+  /** Published example, also sent by the shared tests; it must match the schemas. */
   readonly example: Example
   /** Its output as JSON is the cache key and the upstream request: unknown fields dropped, addresses in lower case. */
   readonly request: z.ZodType<Req>
@@ -59,7 +59,7 @@ export interface InfoQuery<Req extends { readonly type: string }, Needs extends 
 /** A query with its types erased: `resolve` and `price` accept the output of its `request` schema. */
 export type AnyQuery = InfoQuery<{ readonly type: string }, keyof Sources>
 
-/** Checks a query with its own types, then erases them for the catalogue. Default price: one credit. */
+/** Checks a query with its own types, then erases them for the catalog. Default price: one credit. */
 export function defineQuery<Req extends { readonly type: string }, const Needs extends keyof Sources>(
   query: Omit<InfoQuery<Req, Needs>, 'price'> & Partial<Pick<InfoQuery<Req, Needs>, 'price'>>,
 ): AnyQuery {

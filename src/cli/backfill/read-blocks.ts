@@ -82,7 +82,7 @@ function fileFaultText({ name, message, code }: NodeError): string {
   return `cannot be read further (${code ?? visible(message)}). Rerun this command.`
 }
 
-/** A line of a node file; text is its fault. A killed node may leave a partial line in front of the next one. */
+/** A line of a node file, or a string that describes its fault. A killed node may leave a partial line in front of the next line. */
 function readNodeLine(text: string, isNeeded: (position: BlockPosition) => boolean): ReadResult | string {
   return parseNodeLine(text.slice(Math.max(0, text.lastIndexOf(LINE_BEGIN))), isNeeded)
 }

@@ -190,7 +190,7 @@ export interface OtherGateway {
   readonly toMs: number
 }
 
-/** The event segments of another gateway, day by day. `onCost` receives the credits charged for links. */
+/** The event segments of a different gateway, day by day. `onCost` receives the credits charged for links. */
 export async function* gatewayFiles(
   from: OtherGateway,
   onCost: (credits: number) => void,

@@ -251,7 +251,8 @@ function timeOf(text: string): number | null {
 
 export function checkSnapshot({ folder, answer, bytes, unwritable }: SnapshotFacts): Check {
   const { status, text, tookMs } = answer
-  const both = 'Both the node and the feeder must be able to write there. Choose another folder with --snapshot-dir.'
+  const both =
+    'Both the node and the feeder must be able to write there. Choose a different folder with --snapshot-dir.'
   if (unwritable !== null) return SNAPSHOTS.fail(`${folder} cannot be written: ${unwritable}`, both)
   if (status === null)
     return SNAPSHOTS.warn(
@@ -325,7 +326,7 @@ function checkLog(url: string, log: Status, chain: string, atMs: number): Check 
   const isNew = ({ sinceMs }: { readonly sinceMs: number }) => atMs - sinceMs < NEW_MS
   const conflict = feeders.find((feeder) => feeder.conflict !== null)
   if (log.chain !== chain)
-    return GATEWAY.fail(`${url} serves the chain ${log.chain}, not ${chain}`, 'Pass --chain, or another --gateway.')
+    return GATEWAY.fail(`${url} serves the chain ${log.chain}, not ${chain}`, 'Pass --chain, or a different --gateway.')
   if (conflict)
     return GATEWAY.fail(
       `blocks of feeder ${conflict.name} are rejected: ${conflict.conflict}`,

@@ -288,7 +288,7 @@ async function runTokenCheck(name: 'feed token' | 'admin token', token: string |
 async function runDiskChecks({ data, feederState }: Target, files: ReturnType<typeof readNodeFiles> | null) {
   const seen = await files
   const disks = await readDisks([data, feederState].filter((folder) => folder !== undefined))
-  // devnet removes old files by itself.
+  // The devnet removes old files itself.
   const bytesPerHour = isHost && seen && seen.grownBytes > 0 ? (seen.grownBytes / seen.tookMs) * 3_600_000 : null
   // The node files are on the first disk.
   return disks.map((disk, i) => checkDisk({ ...disk, bytesPerHour: i === 0 ? bytesPerHour : null }))

@@ -82,7 +82,7 @@ async function main(): Promise<void> {
   try {
     folder.writeSecrets({ ...secrets, ...ready })
   } catch (error) {
-    // The next start creates another demo key.
+    // The next start creates a new demo key.
     log(errorText(error, folder))
   }
   const line = launch.markReady(ready)
@@ -125,7 +125,7 @@ function errorText(error: unknown, folder: StateFolder): string {
   const { code } = error as NodeJS.ErrnoException
   if (code === 'ENOSPC') return PROBLEMS.diskFull(folder.path)
   if (code === undefined) throw error
-  return `The state folder ${folder.path} cannot be read and written (${code}). Choose another one with --state DIR.`
+  return `The state folder ${folder.path} cannot be read and written (${code}). Choose a different folder with --state DIR.`
 }
 
 /** Stops everything on a signal, and when the npm process of this launcher is gone. A second signal exits immediately. */

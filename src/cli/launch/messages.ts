@@ -16,19 +16,20 @@ export const PROBLEMS = {
     `${path} is ${how}, and no key of this folder works without it. Restore a copy, or ${resetText(reset)}.`,
   keySecretChanged: (path: string, reset: string) =>
     `The KEY_SECRET in ${path} does not match the keys of this folder, so none of them works. Restore the original file, or ${resetText(reset)}.`,
-  foreignFolder: (path: string) => `${path} was not created by "npm start". Choose another folder with --state DIR.`,
+  foreignFolder: (path: string) =>
+    `${path} was not created by "npm start". Choose a different folder with --state DIR.`,
   alreadyRuns: (path: string, pid: number | undefined) =>
-    `Weir is already running on ${path} (process ${pid ?? 'unknown'}). Stop it first, or use another folder with --state DIR and another PORT.`,
+    `Weir is already running on ${path} (process ${pid ?? 'unknown'}). Stop it first, or use a different folder with --state DIR and a different PORT.`,
   folderLost: (path: string) =>
     `The state folder ${path} was removed or is used by another "npm start". Stopping everything.`,
   portTaken: (port: number, code: string) =>
     code === 'EADDRINUSE'
-      ? `Port ${port} is in use. Stop the process that listens there, or choose another port with PORT=<number> npm start.`
-      : `Port ${port} cannot be used (${code}). Choose another port with PORT=<number> npm start.`,
+      ? `Port ${port} is in use. Stop the process that listens there, or choose a different port with PORT=<number> npm start.`
+      : `Port ${port} cannot be used (${code}). Choose a different port with PORT=<number> npm start.`,
   notReady: (logs: string, stateOption: string) =>
     `Not ready after 30 s: "npm run doctor${stateOption && ` --${stateOption}`}" finds the reason, and logs are in ${logs}.`,
   diskFull: (path: string) =>
-    `The disk of ${path} is full. Free some space (Weir uses up to 500 MB there), or choose another folder with --state DIR.`,
+    `The disk of ${path} is full. Free some space (Weir uses up to 500 MB there), or choose a different folder with --state DIR.`,
   databaseDamaged: (path: string, why: string, reset: string) =>
     `The database ${path} is damaged (${why}). ${IRREPLACEABLE.test(path) ? `Restore a copy of it, or ${resetText(reset)}` : REBUILD_TEXT}.`,
   databasesMissing: (path: string, reset: string) =>
@@ -46,7 +47,7 @@ interface Announcement {
   readonly dailyCredits: number
 }
 
-/** The text printed when ready: URLs, sign-in tokens, variables, example commands and the demo account. */
+/** The message printed when ready: URLs, sign-in tokens, variables, example commands and the demo account. */
 export function announce({ url, key, serviceKey, adminToken, stateOption, dailyCredits }: Announcement): string {
   return `
 Weir is ready at ${url}
@@ -62,7 +63,7 @@ In another terminal, set the variables that all examples and guides use, and try
   npm run watch -- BTC${stateOption}
   npm run keys -- create --credits 1000${stateOption}
 
-These keys belong to the account "demo" on the plan professional, refilled to ${dailyCredits.toLocaleString('en')} credits each UTC day. To add more:
+These keys belong to the account "demo" on the plan "professional". It is refilled to ${dailyCredits.toLocaleString('en')} credits each UTC day. To add more:
   npm run admin -- account grant demo 5000 --id more-1${stateOption}
 
 API reference with prices: ${url}/docs
@@ -109,7 +110,7 @@ function workerdUpdates(before: ProcessStates['workerd'], now: ProcessStates['wo
   return now === 'gone' ? ended : [...ended, `workerd is running again (process ${now}).`]
 }
 
-/** With both ways to resume. */
+/** Mentions both ways to resume. */
 export function stoppedText(name: string, pid: number | undefined): string {
   return `${name} (process ${pid}) is stopped by a signal. Resume it with "kill -CONT ${pid}", or restart it with "kill -KILL ${pid}".`
 }

@@ -70,7 +70,7 @@ export async function killGroup(leader: number): Promise<void> {
 }
 
 /**
- * Kills processes left by a killed launcher. Its children end by themselves shortly after (guard.node.ts), but workerd does not
+ * Kills processes left by a killed launcher. Its children exit shortly after (guard.node.ts), but workerd does not
  * if its parent was killed too. Pids are reused, so a process is killed only if its command names the state folder, or if it is
  * in the process group of the gateway.
  */

@@ -161,7 +161,7 @@ export class StateFolder {
     writeAtomically(this.pathOf(KEY_SECRET_NOTE), digest(secrets.KEY_SECRET))
   }
 
-  /** Ports of the last start, or null. A damaged file counts as missing, because other ports work as well. */
+  /** Ports of the last start, or null. A damaged file counts as missing, because any other ports work as well. */
   readPorts(): Ports | null {
     const stored = readJson(this.pathOf('ports.json'), Ports)
     return stored === 'damaged' ? null : stored
@@ -193,7 +193,7 @@ export class StateFolder {
   }
 }
 
-/** Replaces a file atomically with mode 0600: readers see the old or the new text. */
+/** Replaces a file atomically with mode 0600: readers see either the old or the new content. */
 export function writeAtomically(path: string, text: string): void {
   const fresh = `${path}.${process.pid}.new`
   try {
@@ -252,8 +252,8 @@ const READ_MAX_BYTES = 64 * 1024 * 1024
  * that keys were created here. No other process may have the databases open.
  */
 export function checkDatabases(folder: string, reset: string, hasKeys: boolean): void {
-  // Applied migrations imply a database, and a key implies an account with a meter. Without them the gateway would silently
-  // start empty.
+  // Applied migrations imply a database, and a key implies an account with a meter. Otherwise, the gateway would
+  // silently start empty.
   const needed = [
     { part: 'd1', was: hasKeys || existsSync(join(folder, 'migrated')) },
     { part: 'do/weir-live-CreditMeter', was: hasKeys },

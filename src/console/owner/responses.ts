@@ -1,4 +1,4 @@
-// Responses of /platform that the owner page uses. Amounts are exact decimal text.
+// Responses of /platform that the owner page uses. Amounts are exact decimal strings.
 
 import type { Responses } from '../responses.ts'
 

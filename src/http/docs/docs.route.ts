@@ -41,7 +41,7 @@ export function docsRoutes<Env extends object>(operations: readonly Operation[],
 
 interface ServedDocument {
   readonly text: string
-  /** Weak ETag: the same text is sent in several encodings. */
+  /** Weak ETag: the same document is sent in several encodings. */
   readonly tag: string
 }
 

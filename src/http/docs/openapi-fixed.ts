@@ -1,4 +1,4 @@
-// OpenAPI operations that are not in a catalogue: sockets, JSON-RPC, history files and status.
+// OpenAPI operations that are not in a catalog: sockets, JSON-RPC, history files and status.
 
 import { StatusShape } from '../../protocol/feed/status-shape.ts'
 import { jsonContent, mapped, ref, schemaOf } from './json-schema.ts'

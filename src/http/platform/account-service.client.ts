@@ -40,7 +40,7 @@ export function accountsOf({ db, kv, meterOf, nowMs }: AccountPorts): Accounts {
       const answer = await meter.grantCredits(FIRST_GRANT, credits)
       if (answer.ok && !answer.repeated) await store.addGrant(id, FIRST_GRANT, credits, nowMs())
     }
-    // An account from before plans had periods already got its first credits.
+    // An account that predates plan periods already got its first credits.
     const firstMicro = credits === undefined && isNew ? null : 0
     await meter.beginPlan({ plan: plan.name, terms: effectiveTerms(plan, termsFrom(terms)), firstMicro })
   }
@@ -126,7 +126,7 @@ function unknownAccount(id: string, meant?: string): Failure {
 
 const PLANS_MAX = 100
 /**
- * Accounts per `apply` call, and keys per account whose records are refreshed at once; the rest follow within an hour.
+ * Accounts per `apply` call, and keys per account whose records are refreshed immediately; the rest follow within an hour.
  */
 const APPLY_PAGE_SIZE = 10
 const HINT_REFRESH_MAX = 50

@@ -122,7 +122,7 @@ export class KeyService implements Keys {
     return made.ok ? ok(id) : made
   }
 
-  /** Sets cap and expiry in the meter before the key exists, so that it never spends without them. */
+  /** Sets cap and expiry in the meter before the key exists, so that the key never spends without a cap or expiry. */
   async #setBounds({ account, hash, cap, expiresMs }: Parameters<AccountStore['addKey']>[0]): Promise<void> {
     const meter = this.#ports.meterOf(account)
     if (cap !== null) await meter.capKey(hash, cap)
@@ -180,7 +180,7 @@ export class KeyService implements Keys {
       return err({ kind: 'conflict', message })
     }
     if (input.graceMs !== rotation.graceMs) {
-      return err({ kind: 'conflict', message: 'idempotency_key: was already used with another grace_seconds' })
+      return err({ kind: 'conflict', message: 'idempotency_key: was already used with a different grace_seconds' })
     }
     // The first attempt may have stopped halfway.
     await this.#retireOld(old, before.key.hash, input)
@@ -239,7 +239,7 @@ export class KeyService implements Keys {
     if (!found.ok) return found
     const row = found.value
     const meter = this.#ports.meterOf(row.account)
-    // An interrupted rotation may not have reached the meter, and pipelines of the old key end with this one.
+    // An interrupted rotation may not have reached the meter, and pipelines of the old key end with this key.
     if (row.replaces !== null) await meter.replaceKey(row.replaces, row.hash)
     await meter.revokeKey(row.hash)
     const now = this.#ports.nowMs()
@@ -264,10 +264,10 @@ export class KeyService implements Keys {
   }
 }
 
-/** Result of a repeated create request; a conflict if it differs from the first one. */
+/** Result of a repeated create request; a conflict if it differs from the first request. */
 function repeatedCreate(key: KeyRow, { kind, label }: Pick<OwnKeyInput, 'kind' | 'label'>): Result<KeyRow, Refusal> {
   if (key.kind === kind && key.label === label) return ok(key)
-  const message = `idempotency_key: already created ${key.prefix}, which has another kind or label. Send a new idempotency_key`
+  const message = `idempotency_key: already created ${key.prefix}, which has a different kind or label. Send a new idempotency_key`
   return err({ kind: 'conflict', message })
 }
 

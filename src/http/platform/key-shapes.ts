@@ -29,7 +29,7 @@ export const KeyCursor = z.string().transform((text, context): KeyPosition => {
 export const keyCursor = ({ created, hash }: KeyPosition) => `${created}.${hash}`
 
 export const KEY_PARAMS = { key: KeyName }
-/** With an account, keys of other accounts are not found. */
+/** If an account is given, keys of other accounts are not found. */
 export const AccountFilter = z.strictObject({ account: AccountId.optional().describe('Only keys of this account') })
 
 const CAP_TEXT =

@@ -30,7 +30,7 @@ export interface PipelinePorts extends Omit<SinkLinkPorts, 'store'> {
   readonly keys: Pick<Keys, 'findByHash'>
   /** Names of chains in RPC_CHAINS that have nodes. */
   readonly chains: readonly string[]
-  /** Why a customer URL is not allowed; null: no problem visible in its text. */
+  /** Why a customer URL is not allowed; null: the URL itself shows no problem. */
   readonly urlRefusal: (url: string) => string | null
   readonly nowMs: () => number
 }
@@ -41,7 +41,7 @@ const TEST_MS = 45_000
 /** Attempts of a change that conflicts with concurrent ones. */
 const TRIES = 3
 const ID_CHARS = 22
-/** Phases that end when the pipeline is set to run; a finished one continues with its dead letters or a new end. */
+/** Phases that end when the pipeline is set to run; a finished pipeline continues with its dead letters or a new end. */
 const WAITING_PHASES: readonly SinkPhase[] = ['failed', 'finished', 'unpaid', 'paused', 'retrying']
 
 const unavailable = (what: string): Failure => ({

@@ -40,12 +40,12 @@ export interface Platform {
   readonly rows: <Row>(schema: z.ZodType<Row>, sql: string, ...values: readonly unknown[]) => Promise<Row[]>
   readonly meterOf: (account: AccountId) => AccountMeterApi & WebhookApi
   readonly log: () => Pick<BlockLogApi, 'reset' | 'status'>
-  /** Null without an archive. */
+  /** Null if there is no archive. */
   readonly archive: ArchiveBackfill | null
   /** Removes expired files from the archive. */
   readonly retention: () => RetentionApi
   readonly chain: string
-  /** Null without an archive. */
+  /** Null if there is no archive. */
   readonly exports: Exports | null
   /** An uncharged info response, queued at the sources under this account; null if unavailable. */
   readonly read: (request: Readonly<Record<string, unknown>>, account: AccountId) => Promise<string | null>
@@ -59,7 +59,7 @@ export interface Platform {
   readonly signUpsPerDay: number | null
   /** BOOK_HUBS. */
   readonly hubs: number
-  /** Why a customer URL is not allowed; null: no problem visible in its text. */
+  /** Why a customer URL is not allowed; null: the URL itself shows no problem. */
   readonly urlRefusal: (url: string) => string | null
   /** TRUST_PROXY: client addresses are known. */
   readonly isProxied: boolean
@@ -79,7 +79,7 @@ export interface PlanChoice {
   readonly terms: AccountTerms
 }
 
-/** Operator's view of an account; `period` is null for accounts from before plans had periods. */
+/** Operator's view of an account; `period` is null for accounts that predate plan periods. */
 interface AccountView extends PlanChoice {
   readonly created: number
   readonly sums: AccountState
@@ -107,7 +107,7 @@ export interface Accounts {
   /** Account, sums and current plan period. */
   account(id: string): Promise<Result<AccountView, Failure>>
   /**
-   * Moves the account to a plan at once: remaining credits of the old plan expire, those of the new plan are granted in
+   * Moves the account to a plan immediately: remaining credits of the old plan expire, those of the new plan are granted in
    * full.
    */
   changePlan(id: string, choice: PlanChoice): Promise<Result<PlanState, Failure>>
@@ -147,7 +147,7 @@ export interface IssuedKey {
 /** `id`: idempotency key, if sent. `maker`: root of the key that requests the rotation; absent: the operator. */
 export type RotationInput = Pick<Rotation, 'id' | 'graceMs'> & { readonly maker?: string }
 
-/** Without `key` if an earlier call already rotated it. */
+/** `key` is absent if an earlier call already rotated it. */
 export type RotatedKey = (IssuedKey | Omit<IssuedKey, 'key'>) & { readonly oldEndsMs: number }
 
 /** Reference to a key by hash or visible prefix; with `account`, keys of other accounts are not found. */
@@ -166,15 +166,15 @@ export interface Keys {
   revoke(key: KeyRef): Promise<Result<KeyRow & { readonly revoked: number }, Failure>>
   /** Keys of one account or all, newest first, after the cursor. */
   list(account: AccountId | undefined, limit: number, after?: KeyPosition): Promise<ListedKey[]>
-  /** Creates a key for the owner; without `key` if the same request already created it. */
+  /** Creates a key for the owner; `key` is absent if the same request already created it. */
   createOwn(order: OwnKeyInput): Promise<Result<IssuedKey | Omit<IssuedKey, 'key'>, Refusal>>
   /** Keys of one account, newest first, after the cursor. */
   page(account: AccountId, after: KeyPosition | null, limit: number): Promise<readonly OwnKeyRow[]>
-  /** Number of keys that count towards the account's limit. */
+  /** Number of keys that count toward the account's limit. */
   count(account: AccountId): Promise<number>
   /** The sign-up service key with this label, and the number of keys ever created by kind. */
   signUpKeys(account: AccountId, label: string): Promise<SignInKey>
-  /** Active keys created by this key's rotation chain or by such keys, newest first, bounded. */
+  /** Active keys that this key's rotation chain created, directly or through other keys, newest first, bounded. */
   createdBy(key: Pick<KeyRow, 'hash' | 'root'>): Promise<readonly KeyName[]>
   /** Prefix and label of the keys with these hashes. */
   namesByHash(hashes: readonly KeyHash[]): Promise<ReadonlyMap<string, Pick<KeyRow, 'prefix' | 'label'>>>
@@ -191,10 +191,10 @@ interface ApplyProgress {
 
 export interface Plans {
   list(): Promise<ListedPlan[]>
-  /** Adds or changes a plan. New accounts get it at once, existing ones with `apply`. */
+  /** Adds or changes a plan. New accounts get it immediately, existing accounts through `apply`. */
   set(name: string, change: PlanChange): Promise<Result<ListedPlan, Refusal>>
   remove(name: string): Promise<Result<void, Refusal>>
-  /** Applies the plan to ten accounts after `after`: credits from their next period on, limits at once. Idempotent.
+  /** Applies the plan to ten accounts after `after`: limits change immediately, credits starting with the next period. Idempotent.
    */
   apply(name: string, after: string): Promise<Result<ApplyProgress, Failure>>
 }
@@ -239,7 +239,7 @@ export interface Pipelines {
   /** Charges the pipeline to the caller from now on; resumes it if it was paused because its key ended. */
   adopt(name: PipelineRef): Promise<Result<PipelineRow, Refusal>>
   reach(key: Pick<KeyRow, 'account' | 'hash' | 'root'>): Promise<readonly Reach[]>
-  /** Removes the record at once, and the Sink's data once the Sink responds. */
+  /** Removes the record immediately, and the Sink's data once the Sink responds. */
   remove(name: PipelineRef): Promise<Result<void, Refusal>>
   state(name: PipelineRef): Promise<Result<PipelineState, Refusal>>
   logs(name: PipelineRef, before: number | null, limit: number): Promise<Result<readonly SinkLogLine[], Refusal>>

@@ -101,7 +101,7 @@ export function platformOf(
   }
 }
 
-/** Null without an archive. */
+/** Null if there is no archive. */
 function backfillOf(
   env: Partial<Env>,
   { CHAIN: chain }: PlatformSettings,

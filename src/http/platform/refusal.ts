@@ -15,7 +15,7 @@ export function retryLater(retryAfterMs: number, why: string): Failure {
   return { kind: 'rate_limited', retryAfterMs, hint: `${why.slice(0, 1).toUpperCase()}${why.slice(1)}.` }
 }
 
-/** Failure on a gateway without an archive. */
+/** Failure on a gateway that has no archive. */
 export const NO_ARCHIVE: Failure = {
   kind: 'not_found',
   what: 'An archive',

@@ -128,7 +128,7 @@ async function bodyOf(
 async function gzipText({ body, headers }: Request, limitBytes: number): Promise<Result<string, Failure>> {
   try {
     const chunks = body?.pipeThrough(new DecompressionStream('gzip')) ?? null
-    // Packed text is never much longer than unpacked, so the declared length is a safe bound.
+    // A packed body is never much longer than an unpacked one, so the declared length is a safe bound.
     return await readText({ chunks, contentLength: headers.get('content-length') }, limitBytes)
   } catch {
     return err({ kind: 'not_json', hint: 'The request body is not valid gzip or is incomplete. Send it again.' })

@@ -43,7 +43,7 @@ const GLANCE_MS = 5_000
 const GLANCES_MAX = 256
 const NO_GLANCE = '{"time":null,"book":null,"mids":null}'
 const COIN = /^[\x21-\x7e]{1,64}$/
-/** How long the paying key is cached. If it ends earlier, its tokens are rejected at once. */
+/** How long the paying key is cached. If it ends earlier, its tokens are rejected immediately. */
 const KEY_MS = 30_000
 
 const CLOSED: Failure = {

@@ -93,7 +93,7 @@ export function signUpAddress(sent: string, refused: readonly string[]): Result<
   if (at < 1 || address.length > LENGTH_MAX || name.length > 64 || !LOCAL.test(name) || !DOMAIN.test(domain))
     return err('must be an e-mail address such as you@example.com')
   if (refused.some((each) => domain === each || domain.endsWith(`.${each}`)))
-    return err('has a domain that is not accepted. Use another address')
+    return err('has a domain that is not accepted. Use a different address')
   const untagged = name.split('+')[0] || name
   const isGmail = GMAIL.includes(domain)
   const base = `${isGmail ? untagged.replaceAll('.', '') : untagged}@${isGmail ? GMAIL[0] : domain}`

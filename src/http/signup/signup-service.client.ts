@@ -139,7 +139,7 @@ export class SignUp {
     if (found === null || found.address !== owner.address)
       return err({
         kind: 'not_entitled',
-        why: 'This mailbox signed up with another spelling of its address. Request a link with the spelling you used first.',
+        why: 'This mailbox signed up with a different spelling of its address. Request a link with the spelling you used first.',
       })
     // Also for an existing account: an earlier attempt may have stopped before its meter started.
     const made = await accounts.ensure(found.account, { plan: PLAN, terms: {} })

@@ -45,8 +45,8 @@ const OWNER_NOTE = 'If this address already has an account, we sent a link anywa
 const REFUSAL_TEXTS = {
   day: 'The daily limit of sign-ups is reached. Try again tomorrow.',
   reserve: 'Too many sign-ups from your network today. Try again tomorrow.',
-  area: 'The daily limit of sign-ups for your network is reached. Try again tomorrow or from another network.',
-  domain: 'Too many sign-ups for this e-mail domain today. Try again tomorrow or use another address.',
+  area: 'The daily limit of sign-ups for your network is reached. Try again tomorrow or from a different network.',
+  domain: 'Too many sign-ups for this e-mail domain today. Try again tomorrow or use a different address.',
 } as const satisfies Record<LinkRefusal, string>
 const linkFailure = (why: LinkRefusal): Failure => ({
   kind: 'unavailable',

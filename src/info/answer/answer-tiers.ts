@@ -122,7 +122,7 @@ export function encodeStored(key: string, { body, at, height, lagMs }: CachedAns
   return `${JSON.stringify(head)}\n${body}`
 }
 
-/** The response stored for this request; null if the text is anything else. */
+/** The response stored for this request; null if the string is anything else. */
 export function decodeStored(key: string, text: string, now: number): CachedAnswer | null {
   const end = text.indexOf('\n')
   if (end < 0) return null

@@ -19,10 +19,10 @@ export interface InfoCall {
   /** Canonical JSON of the request, equal for equivalent requests. */
   readonly key: string
   readonly price: Price
-  /** Price as text for `x-credits-cost`. */
+  /** Price as a string for `x-credits-cost`. */
   readonly costText: string
   readonly terms: FreshnessTerms
-  /** Unknown fields as text for `x-ignored-fields`; null: none. */
+  /** Unknown fields as a string for `x-ignored-fields`; null: none. */
   readonly ignoredFields: string | null
   /**
    * True if resolving must wait for the hold; otherwise both run concurrently, which saves a round trip to the meter.
@@ -81,14 +81,14 @@ function parse<T>(schema: z.ZodType<T>, value: unknown): Result<T, Failure> {
   return parsed.ok ? parsed : err({ kind: 'bad_field', issues: parsed.error })
 }
 
-/** Longer texts are rare and not worth the memory. */
+/** Longer bodies are rare and not worth the memory. */
 const TEXT_MAX_LENGTH = 2_048
 const YOUNG_MAX_LENGTH = 512 * 1024
-/** Memory of an entry in addition to its text. */
+/** Memory of an entry in addition to its body. */
 const ENTRY_LENGTH = 512
 
 /**
- * Caches parsed bodies: clients repeat the same few texts, and parsing costs more than a cache hit. Two generations
+ * Caches parsed bodies: clients repeat the same few bodies, and parsing costs more than a cache hit. Two generations
  * bound its size: when the young one is full, the old one is dropped; entries used since then survive. Unlike
  * core/bounded-map.ts, a hit in the young generation writes nothing.
  */

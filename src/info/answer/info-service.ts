@@ -76,7 +76,7 @@ export class InfoService {
     }
   }
 
-  /** Failure if a stream token asks outside its scope or too often. */
+  /** Failure if a stream token exceeds its scope or its rate. */
   #tokenRefusal({ token }: Identity, { request }: InfoCall): Failure | null {
     if (!token) return null
     const outside = infoScopeRefusal(token, request)
@@ -114,7 +114,7 @@ export class InfoService {
   /** Holds credits and finds the response concurrently, unless the call needs the hold first. */
   async #holdAndFind(request: MeteredCall, call: InfoCall): Promise<WireFailure> {
     const holding = request.charging.hold(request.identity, call.price)
-    // A rejection that needs no meter needs no lookup either.
+    // A rejection that does not need the meter does not need a lookup either.
     if (!(holding instanceof Promise) && !holding.ok) return refusal(request, holding.error, call.price.type)
     const finding = call.holdsFirst ? null : this.#answers.find(call, request)
     const hold = await holding

@@ -1,4 +1,4 @@
-// referral: referrer, referred users and referral rewards of a user. `stage` tells what is missing before the user can
+// referral: referrer, referred users and referral rewards of a user. `stage` shows what is missing before the user can
 // refer others. Amounts outside `tokenToState` are in USDC. Same response as the exchange's API.
 
 import * as z from 'zod'

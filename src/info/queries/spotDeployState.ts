@@ -1,4 +1,4 @@
-// spotDeployState: spot deployments started by a user, and the gas auction for the next one. Same response as the
+// spotDeployState: spot deployments started by a user, and the gas auction for the next deployment. Same response as the
 // exchange's API.
 
 import * as z from 'zod'

@@ -1,4 +1,4 @@
-// userCompletedTrades: latest completed trades (round trips) of a wallet, newest first. For older ones use
+// userCompletedTrades: latest completed trades (round trips) of a wallet, newest first. For older trades, use
 // userCompletedTradesByTime.
 
 import * as z from 'zod'

@@ -1,7 +1,7 @@
 // userFunding: funding paid (negative) and received by a user in a time window, oldest first, at most 500. Same
 // response as the exchange's API. Rows come from our own files, one per hour; older ones come from an upstream source.
-// Old upstream rows merge the hours of a day (`nSamples`, mean size), so each day comes entirely from one of the two,
-// whatever the window.
+// Old upstream rows merge the hours of a day (`nSamples`, mean size), so each day comes entirely from one of the two
+// sources, for any window.
 
 import * as z from 'zod'
 import { DAY_MS } from '../../core/time.ts'
@@ -62,7 +62,7 @@ function paymentOf({ time, hash, delta }: LedgerEvent): z.infer<typeof FundingPa
   return { time, hash, delta: delta as z.infer<typeof FundingPayment>['delta'] }
 }
 
-/** Start of the first complete day. Without one, upstream sources have not merged hours yet either. */
+/** Start of the first complete day. If there is none, upstream sources have not merged hours yet either. */
 function firstDay({ since, head }: Pick<EventRead, 'since' | 'head'>): number {
   const dayMs = Math.ceil(since.time / DAY_MS) * DAY_MS
   return dayMs <= head.time ? dayMs : since.time

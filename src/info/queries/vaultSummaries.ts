@@ -1,4 +1,4 @@
-// vaultSummaries: list of vaults. The public source lists only very recent ones, so it can be empty. Same response as
+// vaultSummaries: list of vaults. The public source lists only very recent vaults, so the list can be empty. Same response as
 // the exchange's API.
 
 import * as z from 'zod'

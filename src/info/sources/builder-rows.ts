@@ -1,4 +1,4 @@
-// Pages of fills placed through a builder, from log and files. Invariant: fills of one time are on the same page, also
+// Pages of fills placed through a builder, from log and files. Invariant: fills of one time are on the same page, even
 // where log and files meet and while new fills arrive.
 
 import { aggregateFills, NODE_ONLY, omitFields } from '../../archive/fill-rows.ts'
@@ -43,7 +43,7 @@ export async function builderRows(
   return ok(historyAnswer(builderPage(whole.map(({ fills }) => fills).reverse(), limit), read.value))
 }
 
-/** A fill of the info API: with its wallet, without fields that only the node and the streams have. */
+/** A fill of the info API: it has its wallet, but no fields that only the node and the streams have. */
 type BuilderFill = { readonly user: Address } & Fill
 
 const NOT_SHOWN = [...NODE_ONLY, 'twapId'] as const

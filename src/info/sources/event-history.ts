@@ -1,6 +1,6 @@
 // Stored history of a wallet, a builder or a coin as one list of blocks: the log, then the archive files. Invariants:
-// each block is passed once and in order, whichever of the two has it; unreadable data is skipped, and the result
-// states from when it is complete.
+// each block is passed once and in order, from whichever source has it; unreadable data is skipped, and the result
+// states the block at which completeness starts.
 
 import { ArchiveDamage, type ArchiveReader } from '../../archive/archive/archive-read.ts'
 import { type CandleHistory, candleHistory, needsLog } from '../../archive/candle-history.ts'
@@ -25,7 +25,7 @@ import type {
 
 export interface EventHistoryDeps {
   readonly history: Pick<History, 'stored'>
-  /** Null without an archive. */
+  /** Null if there is no archive. */
   readonly files: CandleFiles | null
   /** Provides block times after a gap. */
   readonly archive: Pick<ArchiveReader, 'segmentsFrom'> | null
@@ -155,7 +155,7 @@ async function readCandles(
   return candleHistory(filed, held?.ok ? held.value : null, request)
 }
 
-// Reads the archive files page by page. Invariant: pages are contiguous, also if one time spans two pages.
+// Reads the archive files page by page. Invariant: pages are contiguous, even if one time spans two pages.
 
 /** Rows per page: enough for a page of most types and the end of its last time. */
 const PAGE_ROWS = 2_048
@@ -197,7 +197,7 @@ async function readFiles(
   return 'work'
 }
 
-/** Next page from the last time on, which may continue; its known rows are read again. */
+/** The next page starts at the last time, which may have more rows; its known rows are read again. */
 function fromLast(page: FilesRequest, blocks: readonly EventBlock[], lastMs: number): FilesRequest {
   const again = countOf(blocks.filter(({ time }) => time === lastMs))
   return { ...page, fromMs: lastMs, limit: PAGE_ROWS + again }

@@ -9,7 +9,7 @@ import { err, ok, type Result } from '../../core/result.ts'
 import type { Books, HistoricalBooks } from '../ports.ts'
 
 export interface HistoricalBooksDeps {
-  /** Null without an archive. */
+  /** Null if there is no archive. */
   readonly archive: BooksArchive | null
   readonly live: Pick<Books, 'snapshot'>
   readonly after: After
@@ -37,7 +37,7 @@ export function archivedBooks({ archive, live, after }: HistoricalBooksDeps): Hi
       const read = bookAt(archive, coin, height, { yield: rest })
       const answer = await orReject(read, READ_MAX_MS, after).catch(() => null)
       isLate = true
-      // A read that is still running stops at its next rest, or with its request.
+      // An unfinished read stops at its next pause, or when its request ends.
       reads--
       if (answer === null) return unavailable('The archive is temporarily unavailable', 1_000)
       if (answer.ok) return ok(answer.snapshot)

@@ -1,9 +1,9 @@
-// Adds `"cloid":null` to orders without a `cloid`, directly in the text, so that every other byte stays unchanged,
+// Adds `"cloid":null` to orders without a `cloid`, directly in the JSON string, so that every other byte stays unchanged,
 // including numbers of unknown fields.
 
 const CLOID_NULL = '"cloid":null'
 
-/** Adds the key to every object of a JSON array that lacks it; returns any other text unchanged. */
+/** Adds the key to every object of a JSON array that lacks it; returns any other string unchanged. */
 export function withCloids(body: string): string {
   if (!body.trimStart().startsWith('[')) return body
   const parts: string[] = []

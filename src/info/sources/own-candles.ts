@@ -1,5 +1,5 @@
 // Candles of the public API: our own if no trade is missing, an upstream's for the rest. Invariant: each candle comes
-// entirely from one of the two; if neither knows it, it is absent, and the response states from when it is complete.
+// entirely from one of the two; if neither has it, it is absent, and the response states the time at which completeness starts.
 
 import { type CandleHistory, candlesWithin } from '../../archive/candle-history.ts'
 import type { Candle } from '../../archive/candles.ts'
@@ -70,7 +70,7 @@ function ownAnswer(candles: readonly Candle[], { head, since }: CandleHistory): 
   return head ? historyAnswer(candles, { head, since }) : { body: JSON.stringify(candles), since }
 }
 
-/** Result without an upstream for the missing candles. */
+/** Result if no upstream has the missing candles. */
 function ownOnly(candles: readonly Candle[], kept: CandleHistory): AnswerResult {
   return kept.isLogUnavailable ? err(LATE) : ok(ownAnswer(candles, kept))
 }
@@ -80,7 +80,7 @@ function windowTooLong(untilMs: number): Failure {
   return { kind: 'bad_field', issues: [{ path: 'req.endTime', message }] }
 }
 
-/** Without own candles, the upstream knows what we lack and whether the coin exists. */
+/** If we have no candles, only the upstream knows the missing ones and whether the coin exists. */
 async function withoutOwnCandles(
   query: CandleSnapshotRequest,
   limit: number,

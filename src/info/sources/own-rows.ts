@@ -1,5 +1,5 @@
 // Lists of the public API: our own rows, and an upstream's for older or missing ones. Invariants: each row appears
-// once; if neither knows a stretch, the response states from when it is complete, or fails.
+// once; if neither source covers a period, the response states the time at which completeness starts, or fails.
 
 import type { Failure } from '../../core/failure.ts'
 import { err, ok, type Result } from '../../core/result.ts'
@@ -25,7 +25,7 @@ interface RowsQuery<Row> extends Pick<EventQuery, 'kind'>, Pick<MergeRules<Row>,
   readonly limit: number
   /** Rows of one block, in block order. */
   readonly rowsOf: (block: EventBlock) => readonly Row[]
-  /** For types whose upstream rows merge several of ours: own rows from this time on, upstream rows before it. */
+  /** For types whose upstream rows merge several of ours: own rows starting at this time, upstream rows before it. */
   readonly ownFrom?: (known: Pick<EventRead, 'since' | 'head'>) => number
   /** Maximum delay between a row and its block. */
   readonly lateMs?: number
@@ -48,7 +48,7 @@ export async function rowsAnswer<Row>(
   const untilMs = Math.min(request.endTime ?? EVER, theirsMs)
   const theirs = await passThrough(query.isWindowed ? { ...request, endTime: untilMs } : request, from)
   if (!theirs.ok) {
-    // Newest first, the caller pages on to older rows later; oldest first, it would never notice the missing ones.
+    // If rows are newest first, the caller pages on to older rows later. If they are oldest first, it would never notice missing rows.
     const isAnswer = hasNoSource(theirs.error) || (order === 'newest' && rows.length > 0)
     if (!isAnswer) return theirs
     const all = query.ownFrom ? await ownRows(past.value, query) : own
@@ -66,7 +66,7 @@ export async function rowsAnswer<Row>(
   )
 }
 
-/** Own rows of the window from `sinceMs` on, in response order. */
+/** Own rows of the window starting at `sinceMs`, in response order. */
 async function ownRows<Row>(
   past: OpenEventHistory,
   { request: { startTime = 0, endTime: toMs = EVER }, order, limit, rowsOf, timeOf, lateMs }: RowsQuery<Row>,

@@ -12,7 +12,7 @@ import type { EventBlock, HeightAndTime } from '../../protocol/feed/durable-api.
 import type { EventRead, OpenEventHistory, Sources, TimeWindow } from '../ports.ts'
 import { EVER, UNREADABLE, WINDOW_TOO_LONG } from './own-history.ts'
 
-/** Fills of the first read, and of the second one if the first does not suffice. */
+/** Number of fills of the first read, and of the second read if the first does not suffice. */
 const [ROWS, ROWS_MOST] = [2_000, 10_000] as const
 /** Maximum fills for one page, including those before it. */
 const PAGE_ROWS_MOST = 20_000
@@ -57,7 +57,7 @@ export async function tradesUpTo(
   return kept.ok ? fold(user, kept.value, open.value) : kept
 }
 
-/** The first `limit` trades from a time on; positions may have been opened earlier. */
+/** The first `limit` trades starting at a time; positions may have been opened earlier. */
 export async function tradesFrom(
   { user, filter, limit }: TradesQuery & { readonly filter: { readonly startTime: number } },
   { events }: Pick<Sources, 'events'>,
@@ -164,7 +164,7 @@ async function readRuns(
   return ok({ runs, read: read.value })
 }
 
-/** Reads until `isEnough`, and reports how far back the read came. */
+/** Reads until `isEnough`, and reports how far back the read got. */
 async function readWithReach(
   open: OpenEventHistory,
   window: TimeWindow,

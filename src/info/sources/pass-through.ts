@@ -30,7 +30,7 @@ export function ofUserQuery({ type, example, ...definition }: PassThroughDefinit
   })
 }
 
-/** The same for a type without fields. */
+/** The same for a type that has no fields. */
 export function bareQuery({
   type,
   example,

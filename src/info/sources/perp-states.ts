@@ -1,5 +1,5 @@
 // A user's account on one perp DEX, with the same response as the exchange's API, or on all of them as a map from DEX
-// name to state. A DEX that fails has an error entry, because a missing one would read as no position; if all fail, the
+// name to state. A DEX that fails has an error entry, because a missing entry would look like an empty account; if all fail, the
 // call fails.
 
 import * as z from 'zod'

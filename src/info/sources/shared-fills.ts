@@ -1,5 +1,5 @@
 // Shares the log's fills of a coin between requests at nearly the same time: candles of any interval need the same
-// fills, and reading them loads the log. Only finished reads are shared, because a running one may end with its
+// fills, and reading them loads the log. Only finished reads are shared, because an unfinished read may end with its
 // request. Invariant: entries that are too old are removed on the next call.
 
 import type { FillHistory } from '../../archive/funding-spans.ts'
@@ -8,7 +8,7 @@ import type { History } from '../ports.ts'
 
 /** In addition to the second for which a response may be cached. */
 const SHARED_MS = 500
-/** Maximum number of coins; some minutes of a busy coin take 1 to 2 MB. */
+/** Maximum number of coins; a few minutes of a busy coin take 1 to 2 MB. */
 const COINS_MOST = 8
 
 interface SharedFills {

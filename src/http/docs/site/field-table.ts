@@ -23,7 +23,7 @@ const PATTERN_NAMES: readonly (readonly [pattern: RegExp, words: string])[] = [
   [/^\^0x\[0-9a-f(?:A-F)?\]\{40\}\$$/, 'address: `0x` and 40 hex digits'],
   [/^\^0x\[0-9a-f\]\{64\}\$$/, 'hash: `0x` and 64 hex digits'],
   [/^\^0x\[0-9a-f(?:A-F)?\]\{32\}\$$/, 'id: `0x` and 32 hex digits'],
-  // A query parameter is text on the wire and a number to the caller.
+  // A query parameter is a string on the wire and a number to the caller.
   [/^\^\(\?:0\|\[1-9\]/, 'integer'],
 ]
 const PLURALS: Readonly<Record<string, string>> = {
@@ -179,7 +179,7 @@ function sameAs(field: Schema, path: string, walk: Walk): string | null {
   return null
 }
 
-/** The path that describes its fields: this one, unless they are many and another path came first. */
+/** The path that describes its fields: this path, unless there are many fields and a different path came first. */
 function firstPathOf(kind: Schema, path: string, { firstPaths }: Walk): string {
   if (Object.keys(kind.properties ?? {}).length < SHARED_SHAPE_MIN_FIELDS) return path
   const text = shapeText(kind)
@@ -205,7 +205,7 @@ function merged(rows: readonly FieldRow[]): FieldRow[] {
 function typeText(schema: Schema, defs: Defs): string {
   const kinds = kindsOf(schema, defs)
   const words = [...new Set(kinds.filter(({ type }) => type !== 'null').map((kind) => kindText(kind, defs)))]
-  // Open enumerations: known values first, then any other text.
+  // Open enumerations: known values first, then any other string.
   const isOpen = words.includes('text') && words.some((word) => word.startsWith('`'))
   const labels = isOpen ? [...words.filter((word) => word !== 'text'), 'another text'] : words
   return [...labels, ...(kinds.some(({ type }) => type === 'null') ? ['null'] : [])].join(' or ')

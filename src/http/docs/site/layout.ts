@@ -1,4 +1,4 @@
-// The HTML around a page’s text. Invariants: no inline style or script; every text is escaped here or by the renderer;
+// The HTML around a page’s text. Invariants: no inline style or script; every string is escaped here or by the renderer;
 // every page can be reached without JavaScript.
 
 import { headingsOf, type Page, SECTIONS, type Section, type TryRequest } from './page.ts'

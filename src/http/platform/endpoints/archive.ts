@@ -183,7 +183,7 @@ const applyRetention = defineEndpoint({
   route: 'POST /admin/history/retention',
   summary: 'Remove up to 64 expired files from the archive',
   description:
-    'The archive does this automatically once a minute. To remove everything at once, for example after setting retention for the first time, repeat until `objects` is 0.',
+    'The archive does this automatically once a minute. To remove everything immediately, for example after setting retention for the first time, repeat until `objects` is 0.',
   responses: okResponse(
     'The removed files',
     z.object({ objects: Objects.describe('Removed files; 0: nothing left to remove'), bytes: Bytes }),

@@ -48,7 +48,7 @@ const RotateKey = z.strictObject({
     .min(0, grace)
     .max(GRACE_MAX_SECONDS, grace)
     .default(86_400)
-    .describe('Seconds that the old key remains valid; 0: revoke at once'),
+    .describe('Seconds that the old key remains valid; 0: revoke immediately'),
   idempotency_key: IdempotencyKey.optional(),
 })
 
@@ -175,7 +175,7 @@ const createOwnKey = defineEndpoint({
   id: 'createOwnKey',
   route: 'POST /platform/keys/',
   summary: 'Create a key',
-  description: `${MANAGE_ACCESS_TEXT} A retry with the same \`idempotency_key\` returns the same key without its text; with another kind or label it is rejected (409). An account can have 10,000 keys that are active or were created in the last 24 hours (409).`,
+  description: `${MANAGE_ACCESS_TEXT} A retry with the same \`idempotency_key\` returns the same key without its text; with a different kind or label it is rejected (409). An account can have 10,000 keys that are active or were created in the last 24 hours (409).`,
   auth: 'service',
   body: {
     schema: z.strictObject({ ...KEY_INPUT, idempotency_key: IdempotencyKey.optional() }),

@@ -1,4 +1,4 @@
-// Usage reports: by account, by key, in the format of another usage API, and per key and type for the operator.
+// Usage reports: by account, by key, in the format of a different usage API, and per key and type for the operator.
 // Invariants: numbers are the current values of the meter; no report is truncated silently.
 
 import * as z from 'zod'

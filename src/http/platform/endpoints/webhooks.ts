@@ -57,7 +57,7 @@ const SetWebhook = z.strictObject({
   new_secret: z.boolean().default(false).describe('Whether to generate a new secret'),
 })
 const WEBHOOK_TEXT =
-  'Sends one event per threshold, at once if the balance is already below it, and again after a top-up or renewal has raised the balance above it. Failed deliveries are retried for one day. Events are signed as defined by Standard Webhooks 1.0.0 (`webhook-id`, `webhook-timestamp`, `webhook-signature`); its libraries verify them. The secret is shown only when it is generated.'
+  'Sends one event per threshold, immediately if the balance is already below it, and again after a top-up or renewal has raised the balance above it. Failed deliveries are retried for one day. Events are signed as defined by Standard Webhooks 1.0.0 (`webhook-id`, `webhook-timestamp`, `webhook-signature`); its libraries verify them. The secret is shown only when it is generated.'
 
 const TestResult = z.object({
   account: AccountId,
