@@ -1,5 +1,5 @@
 // Rate limits per caller address in one isolate. Invariants: the map is bounded; callers without a known address share
-// one larger bucket; a flood of other addresses does not reset an active one.
+// one larger bucket; a flood of other addresses does not reset an active address.
 
 import type { RequestLimit } from '../core/failure.ts'
 import { networkOf } from '../core/network.ts'
@@ -27,10 +27,10 @@ export const REST_REQUESTS = rates('address', 250, 2_000)
 /** Sockets that authenticate after connecting. */
 export const KEYLESS_CONNECTS = rates('connects', 50, 1_000)
 /**
- * Stream tokens for visitors without a key. A page requests one every few minutes, and an office shares one address.
+ * Stream tokens for visitors who have no key. A page requests one every few minutes, and an office shares one address.
  */
 export const LIVE_TOKENS = rates('live-tokens', 20, 120, 60)
-/** Polling by pages without a socket. */
+/** Polling by pages that have no socket. */
 export const LIVE_POLLS = rates('live-glances', 60, 1_200, 60)
 /** Wrong or missing operator tokens. Correct ones are not counted. */
 export const WRONG_TOKENS = rates('wrong-tokens', 20, 20, 60)
@@ -70,7 +70,7 @@ export interface LocationLimit {
 /** Period set in wrangler.toml. The binding does not report when it resets. */
 export const LOCATION_PERIOD_MS = 10_000
 
-/** True within the limit. Also true without a binding or a known address, and if the binding fails. */
+/** True within the limit. Also true if there is no binding or no known address, or if the binding fails. */
 export async function isWithinLocation(binding: LocationLimit | undefined, address: string | null): Promise<boolean> {
   if (binding === undefined || address === null) return true
   try {

@@ -7,7 +7,7 @@ import { checkOf, type KeyKind, randomKeyBody } from './format.ts'
 
 const text = new TextEncoder()
 type MacKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>
-/** One entry in practice; bounded for tests that use many secrets. */
+/** Has one entry in practice. It is bounded for tests that use many secrets. */
 const macKeys = new BoundedMap<string, Promise<MacKey>>(8)
 
 /** SHA-256 of a key in hex, the only form in which a key is stored or leaves the edge. */

@@ -24,7 +24,7 @@ export const StreamToken = z.object({
   channels: z.array(z.string()),
   /** Unix ms. */
   expires: z.number(),
-  /** Visitors without a key: hourly spending limit of all of them (micro-credits), and their sockets per relay. */
+  /** Visitors who have no key: hourly spending limit of all of them (micro-credits), and their sockets per relay. */
   visitors: z.object({ perHour: z.number(), sockets: z.number() }).optional(),
 })
 export type StreamToken = Readonly<z.infer<typeof StreamToken>>
@@ -57,7 +57,7 @@ export const limiterKey = ({ keyHash, token }: Identity) => token?.holder ?? key
 /** Header in which the gateway passes an identity to a relay. The gateway strips it from client requests. */
 export const IDENTITY_HEADER = 'x-weir-identity'
 
-/** Failure for a key without access to this product. */
+/** Failure for a key that has no access to this product. */
 export function productNotAllowed(product: Product): Failure {
   const why = `This key has no access to the product "${product}". Use another key, or add the product with a service key of the account (PATCH /platform/keys/{key}).`
   const ownUsage = product === 'platform' ? ' GET /platform/key/ and /platform/key/usage/ accept any key.' : ''

@@ -1,6 +1,6 @@
 // Key cache of an isolate: existing keys for 30 s, missing ones for 5 s, at most `capacity` together. Invariants:
 // expired entries are never returned; the oldest entry is evicted first; a flood of missing keys evicts no existing
-// one.
+// key.
 
 import { BoundedMap } from '../core/bounded-map.ts'
 import type { KeyRecord } from './key-record.ts'

@@ -10,7 +10,7 @@ export const Limits = z.object({
   /** Per key. The specification has no limit for info; this is a generous bound against accidents. */
   infoRequestsPerSecond: z.number(),
   streamConnections: z.number(),
-  /** Subscriptions of an account over all its sockets. */
+  /** Subscriptions of an account across all its sockets. */
   streamSubscriptions: z.number(),
   /** Frames that one socket may send per minute. */
   streamMessagesPerMinute: z.number(),

@@ -11,7 +11,7 @@ export interface KeyCarriers {
   readonly authorization: string | null
   /** All decoded values of `?key=` and `?token=`. */
   readonly query: readonly string[]
-  /** Decoded segment after `/k/`; null if the URL has another form. */
+  /** Decoded segment after `/k/`; null if the URL has a different form. */
   readonly path: string | null
 }
 
@@ -59,7 +59,7 @@ const describeLocations = (locations: readonly KeyLocation[]) => locations.flatM
 const OTHER_HEADERS = ['x-api-key', 'api-key', 'apikey', 'x-auth-token', 'x-access-token']
 const OTHER_PARAMETERS = ['key', 'api_key', 'apikey', 'api-key', 'token', 'access_token']
 
-/** Failure for a missing key, with a hint if one was put elsewhere. Reads names only, no values. */
+/** Failure for a missing key, with a hint if a key was sent in a different place. Reads names only, no values. */
 export function missingKey(
   { headers, parameters }: { readonly headers: { has(name: string): boolean }; readonly parameters: readonly string[] },
   locations: readonly KeyLocation[],

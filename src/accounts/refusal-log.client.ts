@@ -12,7 +12,7 @@ export interface RefusalLogPorts {
 }
 
 const FLUSH_MS = 2_000
-/** A flush ended by the platform is not waited for longer than this. */
+/** Maximum wait for a flush, because the platform may have ended it. */
 const LOST_MS = 10_000
 
 /** One per isolate. */

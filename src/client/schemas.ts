@@ -1,4 +1,4 @@
-// Schemas for strict users of the client package, the same that the gateway uses. They need zod; the rest of the
+// Schemas for strict users of the client package. They are the gateway's own schemas. They need zod; the rest of the
 // package does not.
 
 import type * as z from 'zod'

@@ -2,10 +2,10 @@
 // height up to which everything was sent (WS-60). Later frames are remembered by content and count, up to a limit. A
 // restarted gateway may be behind its last height. It sends the difference again, after a pong with a lower height.
 
-/** More than five minutes of all fills. A gateway reports heights far sooner. */
+/** Enough for more than five minutes of all fills. A gateway reports heights far sooner. */
 const MAX_CHARS = 32 * 1024 * 1024
 
-/** A restarted gateway lacks some seconds that were not durable. */
+/** A restarted gateway may lack the last few seconds, which were not durable. */
 const MAX_BLOCKS_BEHIND = 1_000
 
 interface SeenFrame {
@@ -21,7 +21,7 @@ export class SeenFrames {
   #chars = 0
   /** Frames that this socket will send again. */
   #repeats = new Map<string, SeenFrame>()
-  /** The first height reported on this socket; -1 before it. */
+  /** The first height that was reported on this socket; -1 before the first report. */
   #firstHeight = -1
 
   /** Null while unknown. */

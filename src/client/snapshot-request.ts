@@ -5,7 +5,9 @@ import type { Snapshot } from './bootstrap.ts'
 import { type ClientRuntime, type Endpoint, type HttpResponse, infoUrl } from './runtime.ts'
 import { isLevels } from './server-frame.ts'
 
-/** `later`: try again after `retryAfterMs`. `unknown`: no such coin. `refused`: the key or its credits. */
+/**
+ * `later`: try again after `retryAfterMs`. `unknown`: no such coin. `refused`: the key was rejected or has no credits.
+ */
 export type SnapshotOutcome =
   | { readonly kind: 'snapshot'; readonly snapshot: Snapshot }
   | { readonly kind: 'later'; readonly reason: string; readonly retryAfterMs: number }
@@ -47,7 +49,7 @@ function isSnapshot(value: unknown): value is Snapshot {
   return isPlaced && [coin, epoch].every((text) => typeof text === 'string') && isLevels(levels)
 }
 
-/** The message of an error body, else the status. */
+/** The message of an error body. If there is no message, the status. */
 export function messageOf(text: string, status: number): string {
   const message = (parseJson(text) as { msg?: unknown } | null | undefined)?.msg
   return typeof message === 'string' ? message : `HTTP ${status}`

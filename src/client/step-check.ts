@@ -60,7 +60,7 @@ export class StepCheck {
 }
 
 const CHECK_EVERY_MS = 5_000
-/** After a failed comparison, because the book or the gateway was moving. */
+/** Delay after a comparison that failed because the book or the gateway was moving. */
 const RETRY_MS = 250
 /** If a snapshot stays ahead of the book for this long, the stream has stalled. */
 const WAIT_MAX_MS = 2_000

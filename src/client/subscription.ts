@@ -62,7 +62,7 @@ function lowered(value: Json): Json {
   return typeof value === 'string' && ADDRESS.test(value) ? value.toLowerCase() : value
 }
 
-/** Identity of a body, by which acknowledgements and errors refer to it. */
+/** Identity of a body. Acknowledgements and errors use it to refer to the body. */
 export function bodyKey(body: SubscriptionBody): string {
   return sortedJson(normalBody(body))
 }

@@ -1,5 +1,5 @@
-// Client runtime for platforms with global `WebSocket` and `fetch`: browsers, Workers, Deno, Bun, Node from 22 on. They
-// hide the status of a rejected upgrade, so a free HTTP request with the same key reveals it.
+// Client runtime for platforms with global `WebSocket` and `fetch`: browsers, Workers, Deno, Bun, and Node 22 or later.
+// They hide the status of a rejected upgrade, so a free HTTP request with the same key reveals it.
 
 import { after } from '../core/timers.client.ts'
 import {
@@ -15,7 +15,7 @@ import { messageOf } from './snapshot-request.ts'
 const POST_TIMEOUT_MS = 5_000
 /** A type that stream tokens may request, without its coin. An accepted key gets a free error. */
 const PROBE = '{"type":"l2BookDiffSnapshot"}'
-/** A retry cannot fix these. */
+/** Statuses that a retry cannot fix. */
 const REFUSED_STATUSES = [401, 402, 403]
 
 /** Replacements for the platform's globals. */

@@ -14,7 +14,7 @@ interface Range {
   readonly prefix: number
 }
 
-/** The range in stored form: lower case, with a prefix. A single address is also a range. */
+/** The range in stored form: lower case, with a prefix. An individual address is also a range. */
 export function parseRange(text: string): Result<string, string> {
   const range = readRange(text)
   if (range === null) return err('must be an address or a range such as 192.0.2.0/24 or 2001:db8::/32')

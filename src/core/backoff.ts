@@ -1,5 +1,5 @@
-// Exponential backoff with jitter, so that clients that failed together do not retry together. Randomness is an
-// argument.
+// Exponential backoff with jitter, so that clients that failed together do not retry together. Callers pass
+// the random number.
 
 export interface Backoff {
   readonly firstMs: number

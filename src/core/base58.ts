@@ -1,4 +1,4 @@
-// Random identifiers in base58, whose characters are easy to tell apart.
+// Random identifiers in base58, whose characters are easy to distinguish.
 
 export const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 

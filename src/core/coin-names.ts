@@ -1,5 +1,5 @@
-// Names of all coins, used to reject unknown ones with a suggestion. Comparing takes milliseconds on an object shared
-// with other callers, and rejected requests are free. Invariants: names are fetched at most once per ten seconds; a
+// Names of all coins, used to reject unknown names with a suggestion. Comparing takes milliseconds on an object that
+// many callers share, and rejected requests are free. Invariants: names are fetched at most once per ten seconds; a
 // rejection waits at most a second for them; comparisons per second are limited.
 
 import { type Coin, dexOf } from './coin.ts'

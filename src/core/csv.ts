@@ -9,7 +9,7 @@ const cellOf = (value: string) => {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-/** The first line holds the names. */
+/** The first line contains the column names. */
 export function csvText(names: readonly string[], rows: readonly (readonly string[])[]): string {
   return [names, ...rows].map((row) => `${row.map(cellOf).join(',')}\r\n`).join('')
 }

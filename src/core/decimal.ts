@@ -4,7 +4,7 @@
 export const DECIMAL = /^-?\d{1,38}(?:\.\d{1,18})?$/
 /** A decimal without a sign, for prices and sizes. */
 export const UNSIGNED_DECIMAL = /^\d{1,38}(?:\.\d{1,18})?$/
-/** Already in wire form, as almost all values are. */
+/** Matches a value that is already in wire form, as almost all values are. */
 const TRIMMED = /^(?:0|[1-9]\d*)\.(?:0|\d*[1-9])$/
 
 /** Decimals of a scaled integer. The exchange's most precise tokens have 18. */
@@ -19,7 +19,7 @@ export function toScaled(text: string): bigint {
   return BigInt(text.slice(0, dot) + text.slice(dot + 1) + ZEROS.slice(fraction))
 }
 
-/** Wire form of a scaled integer. Trailing zeros are trimmed to at least one decimal (`"1.0"`, `"0.25"`, `"-3.0"`). */
+/** Wire form of a scaled integer. Trailing zeros are removed, but one decimal stays (`"1.0"`, `"0.25"`, `"-3.0"`). */
 export function fromScaled(scaled: bigint): string {
   const negative = scaled < 0n
   const digits = (negative ? -scaled : scaled).toString().padStart(SCALE_DECIMALS + 1, '0')

@@ -1,6 +1,6 @@
 // Limits where customer URLs may lead. Cloudflare lets Worker requests past firewall rules, so the operator's hosts are
 // protected here. Invariants: a non-public address is rejected in any notation; a name is rejected if any of its
-// addresses is, or if it has none; hosts in the operator's own domains are rejected.
+// addresses is rejected, or if it has no address; hosts in the operator's own domains are rejected.
 
 import * as z from 'zod'
 import { holdsAddress } from './address-range.ts'

@@ -55,7 +55,7 @@ type FailureKind =
       /** Credits the key may still spend, if known. */
       readonly remainingMicro?: number
     }
-  /** Concurrency limit of the plan. Waiting helps only when one of the open items ends. */
+  /** Concurrency limit of the plan. A retry helps only after one of the open items has ended. */
   | { readonly kind: 'limit_reached'; readonly limit: string; readonly most: number }
   | { readonly kind: 'not_json' }
   | { readonly kind: 'unsupported_media_type' }

@@ -1,5 +1,5 @@
 // Runs a task every second inside `waitUntil`. The platform silently ends such work 30 s after the response, so the
-// loop hands over to a new one in time, and a loop that stops beating counts as ended. Invariant: a loop that is alive
+// loop hands over to a new loop in time, and a loop that stops beating counts as ended. Invariant: a loop that is alive
 // keeps running for at least HEARTBEAT_COVERAGE_MS.
 
 export interface HeartbeatClock {

@@ -1,4 +1,4 @@
-// Branded string ids: the compiler rejects one id in place of another.
+// Branded string ids: the compiler rejects one kind of id where a different kind is expected.
 
 import * as z from 'zod'
 

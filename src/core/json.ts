@@ -1,6 +1,6 @@
 // Limits the depth of external JSON. Deep nesting is cheap to send and overflows the stack of recursive code.
 
-/** Deeper than any legitimate request or response. */
+/** Maximum depth. It exceeds the depth of any legitimate request or response. */
 export const JSON_MAX_DEPTH = 64
 
 /** True if brackets outside strings nest deeper than `maxDepth`. One pass, no allocation. */

@@ -1,11 +1,11 @@
-// Suggests the intended name for an unknown one. Invariants: only names from the list are suggested; names with little
-// in common are not.
+// Suggests the intended name for an unknown one. Invariants: only names from the list are suggested; names that
+// have little in common with the unknown name are not suggested.
 // biome-ignore-all lint/style/noNonNullAssertion: rows of the distance are as long as the strings; this is the inner
 // loop.
 
 import type { Coin } from './coin.ts'
 
-/** Synonyms used by other APIs. The first one that exists is suggested. */
+/** Synonyms used by other APIs. The first synonym that exists is suggested. */
 const SYNONYMS = [
   ['coin', 'coins', 'symbol', 'market', 'ticker', 'asset', 'instrument', 'pair'],
   ['user', 'account', 'wallet', 'address', 'owner', 'users', 'addresses'],
@@ -47,7 +47,7 @@ export function nearestCoin(sent: string, coins: readonly string[]): string | un
     const same = coins.find((coin) => lower(coin) === name) ?? coins.find((coin) => lower(coin).endsWith(`:${name}`))
     if (same !== undefined) return same
   }
-  // Numeric names are not misspellings: each number is another market.
+  // Numeric names are not misspellings: each number is a different market.
   return /^[@#]/.test(target) ? undefined : closestSpelling(target, coins, lower)
 }
 

@@ -1,4 +1,4 @@
-// Request rate per caller. Invariants: the map is bounded; a flood of other callers does not reset an active one.
+// Request rate per caller. Invariants: the map is bounded; a flood of other callers does not reset an active caller.
 
 import { BoundedMap } from './bounded-map.ts'
 import type { RequestLimit } from './failure.ts'

@@ -6,7 +6,7 @@ import type { KeyHash } from '../core/ids.ts'
 import { type Bucket, fullBucket, oneSecondBurst, takeTokens, wholeTokens } from '../core/token-bucket.ts'
 import type { RateTokenRequest, RateTokenResponse } from './lease-api.ts'
 
-/** An isolate takes at most this fraction of a second's tokens ahead. A slow key asks for each request. */
+/** An isolate takes at most this fraction of a second's tokens ahead. A slow key needs an exchange for each request. */
 const AHEAD_SHARE = 4
 const BUCKETS_MAX = 10_000
 

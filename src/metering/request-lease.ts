@@ -9,7 +9,7 @@ import { tokensAhead } from './request-buckets.ts'
 /** Tokens fetched ahead expire this long after the request for them. */
 export const TOKENS_TTL_MS = 2_500
 
-/** A 64th of a second's tokens lasts longer, so that a slow caller need not ask for each call. */
+/** A 64th of a second's tokens lasts longer, so that a slow caller does not need an exchange for each call. */
 const FEW_SHARE = 64
 export const FEW_TTL_MS = 15_000
 
@@ -66,7 +66,7 @@ export class RequestLease {
     this.#remainingAtMs = nowMs
   }
 
-  /** The meter did not respond: ration locally for one second. */
+  /** The meter did not respond, so the isolate limits requests locally for one second. */
   rationLocally(nowMs: number): void {
     this.#tokens = Math.max(1, Math.floor(this.perSecond))
     this.#requestedMs = nowMs + 1_000 - TOKENS_TTL_MS

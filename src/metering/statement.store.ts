@@ -8,7 +8,7 @@ import { pairs } from '../core/pairs.ts'
 import { Tables } from '../core/tables.store.ts'
 import type { Statement, StatementGrant, StatementLine, StatementSums } from './statement.ts'
 
-/** Lines of a statement; further ones are merged into one. */
+/** Maximum number of lines in a statement. Further lines are merged into one. */
 const LINES_MAX = 5_000
 const GIVEN_MAX = 1_000
 

@@ -21,9 +21,9 @@ import {
 
 /** An hour's cost is final after this time: relays refund unserved minutes within an hour. */
 const SETTLED_MS = 2 * 3_600_000
-/** Days whose final part is cached. */
+/** Maximum number of days whose final part is cached. */
 const CACHED_DAYS = 16
-/** Maximum keys in a report; the number of types is naturally bounded. */
+/** Maximum number of keys in a report. The number of types is naturally bounded. */
 const KEYS_MAX = 1_000
 
 const SUMS = `sum(iif(product IN ('stream', 'pipeline'), 0, calls)) AS calls, sum(iif(product = 'stream', calls, 0)) AS minutes,
@@ -46,7 +46,7 @@ export class UsageReports extends Tables {
       const endMs = day + DAY_MS
       const known = this.#settled.get(day) ?? { untilMs: day, amount: 0 }
       const untilMs = Math.min(Math.max(hourOf(nowMs) - SETTLED_MS, known.untilMs), endMs)
-      // Hours of a finished day may have been merged into its first one.
+      // Hours of a finished day may have been merged into its first hour.
       const before = untilMs === endMs && known.untilMs < endMs ? { untilMs: day, amount: 0 } : known
       const amount = before.amount + this.#spentIn(before.untilMs, untilMs)
       this.#settled.set(day, { untilMs, amount })

@@ -1,6 +1,6 @@
-// Budget of /live visitors without a key, paid by one account. Invariants: spending in any hour is at most the budget;
-// a sixth may be spent in a burst and the rest refills evenly, so that one heavy visitor does not block others for
-// long. Amounts are integers, rounded down.
+// Budget of /live visitors who have no key, paid by one account. Invariants: spending in any hour is at most the
+// budget; a sixth may be spent in a burst and the rest refills evenly, so that one heavy visitor does not block others
+// for long. Amounts are integers, rounded down.
 
 import type { MicroCredits } from '../core/amount.ts'
 

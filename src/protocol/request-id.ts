@@ -1,4 +1,5 @@
-// Id that identifies a reply in logs. Always generated here: a caller's id could carry a key into the logs.
+// Id that identifies a reply in logs. It is always generated here, because a caller's id could carry a key into the
+// logs.
 
 import { randomBase58 } from '../core/base58.ts'
 

@@ -1,5 +1,5 @@
 // Parses a JSON-RPC body into calls with ids and parameters as strings, so the caller's exact bytes are forwarded and
-// echoed. Invariants: a body is rejected as a whole, or each call individually; an id is never converted to a number.
+// echoed. Invariants: either the whole body is rejected, or individual calls are; an id is never converted to a number.
 
 import { isDeeperThan, JSON_MAX_DEPTH, parseJson } from '../core/json.ts'
 import { err, ok, type Result } from '../core/result.ts'

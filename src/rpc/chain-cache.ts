@@ -1,4 +1,4 @@
-// Response cache of one chain and isolate: immutable responses are stored, and responses about the newest block are
+// Response cache of one chain in one isolate: immutable responses are stored, and responses about the newest block are
 // shared by concurrent callers. Invariants: memory is bounded; a shared response is never older than the newest block
 // or the last transaction seen by this isolate, nor than `shareMs`; null and errors are not stored.
 
@@ -21,7 +21,7 @@ export interface ChainCacheDeps {
   readonly upstream: Pick<RpcUpstream, 'request' | 'view'>
   readonly now: () => number
   readonly after: After
-  /** Characters of all stored responses. */
+  /** Maximum total length of all stored responses. */
   readonly memoryMax: number
 }
 
@@ -51,9 +51,11 @@ const KEY_MAX_LENGTH = 4_096
 const FLIGHTS_MAX = 2_000
 /** A chain restarted at the same address is accepted after this time. */
 const ENTRY_TTL_MS = 3_600_000
-/** A height not reached again for this long may have been wrong: a faulty node or a restarted chain. */
+/**
+ * A height that is not reached again for this long may have been wrong, because of a faulty node or a restarted chain.
+ */
 const HEAD_MS = 60_000
-/** Longer than any request can take. */
+/** Maximum age of a shared call. It exceeds the time of any request. */
 const FLIGHT_MAX_MS = 65_000
 
 export class ChainCache {

@@ -10,9 +10,9 @@ import { parseWith } from '../core/validation-errors.ts'
 import type { Price } from '../metering/charging.ts'
 import { ONE_CREDIT } from '../metering/tariff.ts'
 
-/** Calls per batch. */
+/** Maximum number of calls per batch. */
 export const BATCH_MAX = 100
-/** Methods with cached prices. */
+/** Maximum number of methods with cached prices. */
 const METHODS_MAX = 500
 
 /** Reads, and transactions signed by their owner. */
@@ -51,7 +51,7 @@ const RpcChain = z
     urls: z.array(NodeUrl).max(8).default([]),
     /** Limit of one attempt: connect, headers and body together. */
     timeoutMs: z.int().min(50).max(30_000).default(10_000),
-    /** Calls per request to a node; 1 for nodes without batch support. */
+    /** Calls per request to a node; 1 for nodes that do not support batches. */
     batchMax: z.int().min(1).max(BATCH_MAX).default(BATCH_MAX),
     allow: Patterns.prefault(ALLOWED),
     deny: Patterns.prefault(DENIED),
@@ -89,7 +89,7 @@ export function parseChains(text: string): Result<readonly RpcChain[], string> {
   return names.size < parsed.value.length ? err('RPC_CHAINS has two chains with the same name') : parsed
 }
 
-/** The variable. */
+/** Schema of the RPC_CHAINS variable. */
 export const RpcChains = z.string("must be a string: JSON in triple quotes, '''[…]'''").transform((text, context) => {
   const chains = parseChains(text)
   if (chains.ok) return chains.value

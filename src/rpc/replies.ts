@@ -14,7 +14,7 @@ export interface RpcAnswer {
 }
 
 export interface RpcReply extends RpcAnswer {
-  /** Undefined for an error. */
+  /** The result; undefined for an error. */
   readonly result: unknown
 }
 

@@ -52,7 +52,7 @@ interface CallOutcome {
   readonly left: MicroCredits | null
 }
 
-/** Price of calls that reach no node: revoked keys and rate limits still apply. */
+/** Price of calls that reach no node. Revoked keys and rate limits still apply. */
 const NO_PRICE: Price = { product: 'rpc', type: 'refused', amount: 0 }
 const NO_HOLD: HoldResult = err({ kind: 'internal' })
 

@@ -197,7 +197,7 @@ export class RpcUpstream {
   }
 }
 
-/** Some nodes send errors with a status other than 200. A server error that names no call belongs to none. */
+/** Some nodes send errors with a status other than 200. A server error that names no call belongs to no call. */
 function repliesIn({ status, text }: Extract<SourceReply, { readonly status: number }>, count: number): Replies | null {
   return ACCESS_DENIED.includes(status) ? null : readReplies(text, count, status < 500)
 }

@@ -1,4 +1,4 @@
-// JSON-RPC service of an isolate, using fetch. One per Worker process, because breakers and caches have state.
+// JSON-RPC service of an isolate, using fetch. There is one per Worker process, because breakers and caches have state.
 
 import { after, sleep } from '../core/timers.client.ts'
 import type { WaitUntil } from '../core/wait-until.ts'
@@ -13,7 +13,7 @@ export interface RpcPlatform extends Pick<RpcServiceDeps, 'report'> {
 }
 
 const now = () => Date.now()
-/** Characters of stored responses of all chains. */
+/** Maximum total length of the stored responses of all chains. */
 const MEMORY_MAX = 8 * 1024 * 1024
 
 /** Serves all chains with nodes. */

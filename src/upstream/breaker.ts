@@ -4,17 +4,17 @@
 //   one probe ──success──▶ closed, ──failure──▶ open for twice as long
 //
 // The failing request itself may be at fault. So repeating the same request does not count, and before a pause starts
-// or grows the owner sends a known-good request (`tryClaimJudgment`, then `open` or `recordSuccess`). No caller can
-// thus block a source for others. Time is an argument. A probe without an outcome (its isolate died) is replaced.
+// or grows the owner sends a known-good request (`tryClaimJudgment`, then `open` or `recordSuccess`). So no caller can
+// block a source for others. Callers pass the time. A probe that has no outcome (its isolate died) is replaced.
 // Requests in flight when the breaker opened are not probes: their failures extend no pause, and only their success
 // ends one.
 
 const FAILURES_TO_OPEN = 5
 const FIRST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 30_000
-/** Longest pause a source may request. A later time was set before the clock was set back. */
+/** Longest pause that a source may request. A longer remaining pause means that the clock was set back. */
 export const LONGEST_REST_MS = 60_000
-/** Longer than any attempt can take. */
+/** Maximum age of a probe. It exceeds the time of any attempt. */
 const PROBE_LOST_MS = 10_000
 
 export class Breaker {
@@ -86,7 +86,7 @@ export class Breaker {
     return true
   }
 
-  /** The source is at fault, unless it has succeeded meanwhile. */
+  /** The source is at fault, unless a request has succeeded meanwhile. */
   open(now: number): void {
     if (!this.#isSuspect) return
     this.#endJudgment()
@@ -95,7 +95,7 @@ export class Breaker {
     this.#closedFrom = now + this.#pauseMs
   }
 
-  /** Pauses the source at its own request. Says nothing about its health. */
+  /** Pauses the source at its own request. The pause does not affect its health. */
   rest(until: number): void {
     this.#restUntil = Math.max(this.#restUntil, until)
     this.abandonJudgment()

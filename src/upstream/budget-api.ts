@@ -21,9 +21,9 @@ export interface BudgetRequest {
   readonly perMinute: number
   /** Longest time between a grant and the arrival of a request paid from it. */
   readonly spreadMs: number
-  /** Weight of the request at the head of the queue; 0: none waits. */
+  /** Weight of the request at the head of the queue; 0: no request waits. */
   readonly weight: number
-  /** Minimum for that request, and total for all waiting ones; 0: none waits. */
+  /** Minimum for that request, and total for all waiting requests; 0: no request waits. */
   readonly least: number
   readonly need: number
   /** Additional weight desired by recent usage. */

@@ -198,7 +198,7 @@ const FLIGHT_MAX_MS = 2 * EXCHANGE_TIMEOUT_MS + DOWN_MS
 const ROUNDS_MAX = 10
 /** Upper bound on a request's wait for a grant. */
 const WAIT_MAX_MS = ROUNDS_MAX * FLIGHT_MAX_MS
-/** Callers whose last service is remembered. */
+/** Maximum number of callers whose last service is remembered. */
 const CALLERS_MAX = 1_000
 
 interface Waiter {
@@ -274,7 +274,7 @@ export class LeasedBudget implements Budget {
     }
   }
 
-  /** Among requests lighter than `weight`, the first one of the caller served longest ago. */
+  /** Among requests lighter than `weight`, the first request of the caller that was served longest ago. */
   #next(weight: number): Waiter | null {
     let next: Waiter | null = null
     let least = Number.POSITIVE_INFINITY
@@ -316,7 +316,7 @@ export class LeasedBudget implements Budget {
     this.#exchanges.markFailed(this.#deps.now())
   }
 
-  /** Null if the response is late: its grant is lost. */
+  /** Null if the response is late, because its grant is lost then. */
   async #send(ask: BudgetRequest): Promise<{ readonly ask: BudgetRequest; readonly answer: BudgetResponse } | null> {
     const answer = await orFallback(this.#deps.api().exchange(ask), EXCHANGE_TIMEOUT_MS, null, this.#deps.after)
     return answer === null ? null : { ask, answer }

@@ -3,7 +3,9 @@
 import { parseJson } from '../core/json.ts'
 import { LONGEST_REST_MS } from './breaker.ts'
 
-/** A complete reply, or the reason for none. `cut`: the body ended early. `oversized`: it exceeded our limit. */
+/**
+ * A complete reply, or the reason why there is none. `cut`: the body ended early. `oversized`: it exceeded our limit.
+ */
 export type SourceReply =
   | { readonly status: number; readonly retryAfter: string | null; readonly text: string }
   | { readonly failed: 'timeout' | 'unreachable' | 'cut' | 'oversized' }

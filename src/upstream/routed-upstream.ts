@@ -140,7 +140,7 @@ export class RoutedUpstream implements Upstream {
     const sent = await this.#deps.send(config.url, body, timeoutMs)
     const now = this.#deps.now()
     const outcome = outcomeOf(sent, body, now)
-    // Without a complete reply, the source's count is unknown and the reservation stays.
+    // If there is no complete reply, the source's count is unknown and the reservation stays.
     if ('status' in sent) payment?.settle(weightOf(type, outcome.kind === 'answer' ? outcome.rows : 0))
     health.record(type, body, outcome, now - sentAtMs, now, isProbe)
     if (type === LAG_TYPE) source.lag.record(outcome, now)
@@ -218,7 +218,7 @@ export interface RoutedSource {
 /**
  * Configured order, except that lagging and doubtful sources come last: those later than the freshest by more than
  * `maxLagMs`, and those that seem not to serve the type. If all lag (the exchange has stalled, or our clock is wrong),
- * none is moved. An unknown lag counts as none.
+ * none is moved. An unknown lag counts as no lag.
  */
 function routeOf(sources: readonly RoutedSource[], type: string, nowMs: number): readonly RoutedSource[] {
   if (sources.length < 2) return sources
@@ -229,7 +229,7 @@ function routeOf(sources: readonly RoutedSource[], type: string, nowMs: number):
   return last.length === 0 ? sources : [...sources.filter((source) => !isLast(source)), ...last]
 }
 
-/** Lag to report with a response: none within the source's limit. */
+/** Lag to report with a response. Lag within the source's limit is not reported. */
 function latenessOf({ config, lag }: RoutedSource, nowMs: number): Pick<UpstreamResponse, 'lagMs'> {
   const lagMs = lag.lagMs(nowMs)
   return lagMs !== null && lagMs > config.maxLagMs ? { lagMs } : {}

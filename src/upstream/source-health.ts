@@ -1,5 +1,5 @@
-// Health of one source in an isolate. A source that fails for one type is paused for that type; one that is down, or
-// asked for a pause, is paused completely. If requests themselves may be at fault, known-good requests decide.
+// Health of one source in an isolate. A source that fails for one type is paused for that type. A source that is
+// down, or requested a pause, is paused completely. If requests themselves may be at fault, known-good requests decide.
 
 import { Breaker } from './breaker.ts'
 import type { Outcome } from './outcome.ts'
@@ -12,7 +12,7 @@ export interface HealthView {
   readonly failingTypes: readonly string[]
   readonly lastSuccessMs: number | null
   readonly lastFailure: { readonly atMs: number; readonly type: string; readonly reason: FailureReason } | null
-  /** Of recent responses. */
+  /** Median latency of recent responses. */
   readonly medianMs: number | null
 }
 

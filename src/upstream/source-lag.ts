@@ -1,5 +1,5 @@
-// Clock lag of a source, from its `exchangeStatus`. Checked in the background and only under traffic. A source without
-// this type never lags.
+// Clock lag of a source, from its `exchangeStatus`. Checked in the background and only under traffic. A source that
+// does not serve this type never lags.
 
 import type { Outcome } from './outcome.ts'
 

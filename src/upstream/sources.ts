@@ -1,5 +1,5 @@
-// Upstream sources: the UPSTREAMS variable, parsed and routed per type. In order of preference: the first source that
-// serves a type is used first, the next is its failover.
+// Upstream sources: the UPSTREAMS variable, parsed and routed per type. Sources are in order of preference: the first
+// source that serves a type is used first, and the next is its failover.
 
 import * as z from 'zod'
 import { parseJson } from '../core/json.ts'

@@ -25,7 +25,7 @@ export interface UpstreamPlatform {
 
 const clock = { now: () => Date.now(), sleep, after }
 
-/** Upstream of an isolate. One per Worker process, because breakers and leases have state. */
+/** Upstream of an isolate. There is one per Worker process, because breakers and leases have state. */
 export function fetchUpstream(configs: readonly UpstreamSource[], platform: UpstreamPlatform): RoutedUpstream {
   const sources = configs.map((config) => routedSource(config, platform))
   return new RoutedUpstream({

@@ -25,7 +25,7 @@ const RETURN_MS = 1_000
 /** An isolate may take at most this fraction of a full bucket beyond its current need. */
 const AHEAD_SHARE = 4
 const BURST_SHARE = 8
-/** How late a refused request may retry and keep its claim. */
+/** How late a refused request may retry and still keep its claim. */
 const CLAIM_GRACE_MS = 5_000
 
 /** State that must survive a restart. */

@@ -6,7 +6,7 @@ import { LIMITS_SQL } from '../../accounts/key-records.store.ts'
 import { Limits } from '../../accounts/limits.ts'
 import type { AccountTerms, ListedPlan, Plan } from './plan.ts'
 
-/** Stored with an account; absent fields come from its plan. */
+/** Terms that are stored with an account. Absent fields come from its plan. */
 const StoredTerms = Limits.extend({ micro: z.number() }).partial()
 
 const PlanRow = z

@@ -75,7 +75,7 @@ export const PLANS = {
   },
 } as const satisfies Record<string, Plan>
 
-/** Limits of a caller. Without limits in its record, the plan's initial ones apply, or the narrowest. */
+/** Limits of a caller. If its record has no limits, the plan's initial limits apply, or else the narrowest limits. */
 export function limitsOf({ limits, plan }: Pick<Identity, 'limits' | 'plan'>): Limits {
   if (limits !== undefined) return limits
   return Object.hasOwn(PLANS, plan) ? PLANS[plan as keyof typeof PLANS].limits : PLANS.trial.limits

@@ -31,7 +31,7 @@ export interface VisitorsBusy {
   readonly busyMs: number
 }
 
-/** The account, or the key under its `cap`, has too little. */
+/** The account, or the key under its `cap`, has too few credits. */
 export interface Exhausted {
   readonly ok: false
   readonly reason: 'exhausted'
@@ -91,7 +91,7 @@ export interface StreamResponse {
   readonly minutes: readonly MinuteResult[]
   /** Reported keys that were revoked. */
   readonly revoked: readonly KeyHash[]
-  /** Credits available to streams, and including leases. */
+  /** Credits available to streams, without and with leased credits. */
   readonly available: MicroCredits
   readonly left: MicroCredits
   /** A tenth or less of the period's credits is left. */

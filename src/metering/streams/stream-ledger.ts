@@ -26,7 +26,7 @@ import type {
 const REST_TTL_MS = 60_000
 /** A relay repeats an end for this long, and the meter recognizes it for longer, so that it is processed once. */
 export const END_REPORTS_MS = 3_600_000
-/** A relay reports three times within this period; a silent one no longer counts. */
+/** A relay reports three times within this period; a silent relay no longer counts. */
 const PRESENCE_MS = 90_000
 
 /** A subscription with its last paid minute. */
@@ -37,7 +37,7 @@ export interface StreamRow {
   readonly ordinal: number
   /** End of the paid minute by the meter's clock. */
   readonly untilMs: number
-  /** The minute is the rest of another one, which serves only once. */
+  /** The minute is the rest of an earlier minute. A rest serves only once. */
   readonly borrowed: boolean
   /** Null while active. Afterwards the rest for a resubscribe until `keptUntilMs`, 0 once used. */
   readonly restMs: number | null
@@ -136,7 +136,7 @@ export class StreamLedger {
     }
   }
 
-  /** A caller without credits may still return for a paid rest. */
+  /** A caller that has no credits may still return for a paid rest. */
   #connects({ connects, sockets, limits }: StreamReport, elsewhere: number, nowMs: number): ConnectVerdict[] {
     const { available, held } = this.#payer.account()
     let room = limits.connections - elsewhere - sockets
@@ -216,7 +216,7 @@ export class StreamLedger {
     this.#table.putStream({ ...row, restMs, keptUntilMs: nowMs + REST_TTL_MS })
   }
 
-  /** Writes only changes, or an entry about to expire, because most reports repeat the last one. */
+  /** Writes only changes, or an entry that is about to expire, because most reports repeat the last report. */
   #storePresence(known: RelayPresence | null, next: RelayPresence, nowMs: number): void {
     if ((known === null && next.sockets === 0) || (known !== null && known.life > next.life)) return
     const isSame =

@@ -4,7 +4,7 @@ import type { AccountId } from '../../core/ids.ts'
 import type { Threshold } from './low-balance.ts'
 
 export interface WebhookInput {
-  /** Included in events: an object does not know its own name. */
+  /** The account is included in events, because an object does not know its own name. */
   readonly account: AccountId
   /** First key of the rotation chain of the key that sets it; null: set by the operator. */
   readonly by: string | null
@@ -39,7 +39,7 @@ export interface WebhookEvent {
 
 export interface Delivery {
   readonly delivered: boolean
-  /** HTTP status for the operator, or why there is none. */
+  /** HTTP status for the operator, or why there is no status. */
   readonly answer: string
 }
 

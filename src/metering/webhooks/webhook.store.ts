@@ -109,7 +109,7 @@ export class WebhookStore extends Tables {
     return had
   }
 
-  /** Runs after every balance change. Accounts without a webhook have no cost. */
+  /** Runs after every balance change. An account that has no webhook has no cost. */
   onBalanceChange(left: MicroCredits, isNewPeriod: boolean, nowMs: number): void {
     const row = this.#has ? this.#row() : null
     if (row === null) return
@@ -144,7 +144,7 @@ export class WebhookStore extends Tables {
     this.run('DELETE FROM webhook_events WHERE number <= (SELECT max(number) FROM webhook_events) - ?', EVENTS_MAX)
   }
 
-  /** Claims due attempts and counts them; expired events are given up. `random` is uniform from 0 to 1. */
+  /** Claims due attempts and counts them; expired events are dropped. `random` is uniform from 0 to 1. */
   claim(nowMs: number, random: () => number): Attempt[] {
     const target = this.#row()
     this.run(

@@ -9,9 +9,9 @@ import { DEFAULT_THRESHOLDS, parseThreshold, THRESHOLDS_MAX, type Threshold } fr
 
 const SECRET_PREFIX = 'whsec_'
 const URL_CHARS = 2_048
-/** Jitter of half the delay: receivers that come back up are spared simultaneous and immediate retries. */
+/** The jitter is half the delay, so that a recovering receiver does not get simultaneous or immediate retries. */
 export const RETRY: Backoff = { firstMs: 30_000, capMs: 2 * 3_600_000, jitter: 0.5 }
-/** Undelivered events are given up after this time. */
+/** Undelivered events are dropped after this time. */
 export const GIVE_UP_MS = 24 * 3_600_000
 
 /** Destination of events. Errors do not repeat the URL, because it may contain a secret. */

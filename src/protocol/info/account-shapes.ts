@@ -33,7 +33,8 @@ export const EXAMPLE_ACTIVE_ASSET = {
   markPx: '81307.0',
 }
 
-// Funding paid (negative) or received by a user. An old row covers `nSamples` hours with their mean size.
+// Funding paid (negative) or received by a user. An old row covers `nSamples` hours and shows the mean size over these
+// hours.
 export const FUNDING_AMOUNTS = {
   coin: z.string(),
   usdc: Decimal.describe('Amount in USDC'),

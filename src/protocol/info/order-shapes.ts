@@ -82,7 +82,7 @@ export const OrderStatus = openEnum(
   'tooManyOpenOrdersRejected',
 )
 
-/** An order with its latest status and the time of it. */
+/** An order with its latest status and the time of that status. */
 export const OrderWithStatus = z
   .looseObject({
     order: FrontendOrder,

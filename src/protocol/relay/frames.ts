@@ -3,7 +3,7 @@
 
 import { formatCredits } from '../../core/amount.ts'
 
-/** Longest echo in an error. Real frames are far shorter; 1,000 addresses would take 90 KB. */
+/** Maximum length of an echo in an error. Real frames are far shorter; 1,000 addresses would take 90 KB. */
 export const ECHO_CHARS = 4096
 
 export const PONG = '{"channel":"pong"}'
@@ -106,7 +106,7 @@ export function replayFrame(echo: string, event: string, more: Readonly<Record<s
   return `{"channel":"replay","data":{"event":"${event}","subscription":${echo}${fields.join('')}}}`
 }
 
-/** The whole echo or none: SDKs parse the braces and crash on half an object. */
+/** Returns the whole echo or nothing, because SDKs parse the braces and crash on half an object. */
 function bounded(before: string, echo: string): string {
   return echo.length > ECHO_CHARS ? '' : before + echo
 }

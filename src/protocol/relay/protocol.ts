@@ -18,7 +18,10 @@ export const PingFrame = z.object({
 const START_FIELDS = { fromTime: Millis.optional(), fromBlock: Height.optional() }
 const START_MESSAGE = 'send exactly one of fromTime (Unix milliseconds) and fromBlock (a height)'
 const SPEED_MESSAGE = 'must be 1 to 300, or "max"'
-/** Range of a replay. Strict, because a misspelled end would replay, and charge, without one. */
+/**
+ * Range of a replay. Strict, because a misspelled end would be ignored, and the replay would run, and charge, without
+ * an end.
+ */
 export const ReplayRange = z
   .strictObject({
     ...START_FIELDS,
