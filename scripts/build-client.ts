@@ -69,7 +69,7 @@ function manifest(): void {
   const own = {
     name: 'weir-client',
     version,
-    description: 'Client of a Weir gateway: typed questions, streams, books that check themselves, history, replay',
+    description: 'Client for a Weir gateway: typed queries, streams, self-checking order books, history and replay',
     license,
     type: 'module',
     engines: { node: '>=22' },

@@ -87,7 +87,7 @@ export function keyCommands(admin: Command, act: CommandAction, now: () => numbe
       'how long the old key keeps working (default: 1 day; 0: not at all)',
       valueParser(GraceValue),
     )
-    .option('--id <text>', 'idempotency key: a retry with the same text creates no second key')
+    .option('--id <text>', 'idempotency key: a retry with the same id creates no second key')
     .action(
       act((gateway, name, { grace, id }) =>
         issueKey(gateway, { grace_seconds: grace, idempotency_key: id }, `${keyPath(name)}/rotate`),

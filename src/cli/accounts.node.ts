@@ -17,7 +17,9 @@ const ID_HELP = 'account id: 1 to 64 letters, digits, "_" or "-"'
 /** Adds the commands of `account` to the operator's program. */
 export function accountCommands(admin: Command, act: CommandAction, now: () => number): void {
   const group = describeCommand(admin.command('account'), 'manage accounts, their plans and credits')
-  describeCommand(group.command('create'), 'create an account; an existing one stays unchanged', ['acme --plan entry'])
+  describeCommand(group.command('create'), 'create an account; an existing account stays unchanged', [
+    'acme --plan entry',
+  ])
     .argument('<account>', ID_HELP)
     .option('--plan <name>', 'plan (default: trial)')
     .option('--terms <terms>', 'terms for this account, if its plan allows them', valueParser(TermsValue))
@@ -65,7 +67,7 @@ export function accountCommands(admin: Command, act: CommandAction, now: () => n
   ])
     .argument('<account>', ID_HELP)
     .argument('<credits>', 'such as 500 or 0.25', valueParser(CreditsValue))
-    .requiredOption('--id <text>', 'idempotency key: a retry with the same text adds nothing more')
+    .requiredOption('--id <text>', 'idempotency key: a retry with the same id adds nothing more')
     .action(
       act(async (gateway, account, credits, { id }) => {
         const body = { credits, idempotency_key: id }

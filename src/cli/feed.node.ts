@@ -26,7 +26,7 @@ export function feedCommands(admin: Command, act: CommandAction): void {
   )
   describeCommand(
     group.command('reset'),
-    'start a new log after the node started over: books and heights restart; accounts and keys stay',
+    'start a new log after the node has started over: books and heights restart; accounts and keys stay',
     [''],
   ).action(
     act(async (gateway) => {
@@ -154,7 +154,7 @@ export function historyCommands(admin: Command, act: CommandAction): void {
         if (dryRun) return showPlan(gateway, new URLSearchParams(given))
         if (given.length === 0) return removeAll(gateway)
         return err(
-          'Pass --dry-run to try other numbers of days. Removal always uses the variables ARCHIVE_KEEP_…_DAYS.',
+          'Pass --dry-run to preview a different number of days. Removal always uses the variables ARCHIVE_KEEP_…_DAYS.',
         )
       }),
     )

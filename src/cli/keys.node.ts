@@ -27,7 +27,7 @@ export function keysProgram(shell: Shell): Command {
   ])
     .option(
       '--account <id>',
-      'account, created if missing (default: demo; with --credits a new one with a generated name)',
+      'account, created if missing (default: demo; with --credits, a new account with a generated name)',
     )
     .option('--credits <n>', 'credits of a new account, instead of those of its plan', valueParser(CreditsValue))
     .option('--plan <name>', 'plan of a new account (default: trial)')

@@ -1,5 +1,5 @@
-// Queries as signals: response, error and loading state; and lists loaded page by page. Invariant: the response of an older
-// request never replaces, or is added to, that of a newer one.
+// Queries as signals: response, error and loading state; and lists loaded page by page. Invariant: the response of an
+// older request never replaces, and is never added to, the response of a newer request.
 
 import { type Signal, useSignal, useSignalEffect } from '@preact/signals'
 import { useRef } from 'preact/hooks'

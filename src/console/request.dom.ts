@@ -6,7 +6,7 @@ import { signal } from '@preact/signals'
 import { RequestPacer } from './request-pacer.ts'
 import { REQUEST } from './request-strings.ts'
 
-/** `status` is 0 where the gateway was not reached. */
+/** `status` is 0 if the gateway was not reached. */
 export interface RequestError {
   readonly status: number
   readonly message: string

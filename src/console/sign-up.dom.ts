@@ -5,9 +5,9 @@ import { signal } from '@preact/signals'
 import { type RequestResult, request } from './request.dom.ts'
 import { SIGN_UP } from './strings.ts'
 
-/** How links are delivered; null where this gateway has no sign-up. */
+/** How links are delivered; null if this gateway has no sign-up. */
 export const linkDelivery = signal<'log' | 'mail' | null>(null)
-/** Null where no Turnstile check is required. */
+/** Null if no Turnstile check is required. */
 export const turnstileSiteKey = signal<string | null>(null)
 export const linkToken = signal(tokenIn(location.hash))
 if (linkToken.value !== null) history.replaceState(null, '', location.pathname + location.search)
@@ -23,7 +23,7 @@ function tokenIn(hash: string): string | null {
   return /^#join=(.+)$/.exec(hash)?.[1] ?? null
 }
 
-/** `key` is present once; null where it was shown before. */
+/** `key` is present once; null if it was already shown. */
 export interface SignUpResult {
   readonly account: string
   readonly key: string | null
@@ -36,7 +36,7 @@ export async function loadSignUpSettings(): Promise<void> {
   turnstileSiteKey.value = result.value.turnstile
 }
 
-/** `challenge`: the Turnstile token, or null where none is required. */
+/** `challenge`: the Turnstile token, or null if none is required. */
 export const requestLink = (email: string, challenge: string | null) =>
   request<{ message: string }>('POST', '/signup', { email, ...(challenge !== null && { challenge }) })
 
@@ -69,7 +69,7 @@ function loadTurnstile(): Promise<Turnstile> {
 }
 
 export interface Challenge {
-  /** Requests a new token, because each works once. */
+  /** Requests a new token, because each token works only once. */
   reset(): void
   remove(): void
 }

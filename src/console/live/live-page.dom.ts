@@ -24,7 +24,7 @@ import { CONNECTION } from './strings.ts'
 const INFO_TIMEOUT_MS = 15_000
 const MARKETS_REFRESH_MS = 60_000
 const MARKETS_RETRY_MS = 5_000
-/** Brief disconnects end sooner and need no polling. */
+/** Shorter disconnects need no polling. */
 const GLANCE_AFTER_MS = 3_000
 /** A token for some coins follows at most this many of them in the list. */
 const FOLLOWED_MAX = 8

@@ -1,5 +1,5 @@
 // The time of the gateway, independent of the clock of the device, and drawing once per animation frame. Invariants: the
-// page clock is monotonic; of several readings the one with the shortest round trip counts; no block has a future time.
+// page clock is monotonic; of several readings, the reading with the shortest round trip counts; no block has a future time.
 
 import * as strings from './strings.ts'
 
@@ -7,7 +7,7 @@ export class ServerClock {
   #offsetMs: number | null = null
   #tripMs = Number.POSITIVE_INFINITY
 
-  /** Takes the time in a response, with the page times of request and response. */
+  /** Records the time in a response, with the page times of request and response. */
   sync(serverMs: number, sentMs: number, receivedMs: number): void {
     const trip = receivedMs - sentMs
     if (!Number.isFinite(serverMs) || trip > this.#tripMs) return

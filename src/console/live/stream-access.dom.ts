@@ -61,7 +61,7 @@ export async function fetchStreamAccess(
   return { ok: true, endpoint: { url: location.origin, key: cachedToken.token } }
 }
 
-/** Browsers hide why a socket did not open, so this asks the same over HTTP. Null if the token works. */
+/** Browsers hide why a socket did not open, so this sends the same request over HTTP. Null if the token works. */
 async function checkToken(token: string): Promise<StreamAccess | null> {
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
   const result = await fetch('/info', { method: 'POST', headers, body: '{"type":"perpDexs"}' }).catch(() => null)

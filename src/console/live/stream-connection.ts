@@ -1,12 +1,12 @@
-// The one connection of the page to the gateway, with a token that is replaced when it expires or is rejected. Invariant: a
-// page whose access is rejected for good does not retry by itself.
+// The one connection of the page to the gateway, with a token that is replaced when it expires or is rejected.
+// Invariant: a page whose access is rejected for good does not retry automatically.
 
 import { Connection } from '../../client/connection.ts'
 import type { ConnectionOptions } from '../../client/connection-options.ts'
 import type { ClientRuntime, Endpoint } from '../../client/runtime.ts'
 import { CONNECTION } from './strings.ts'
 
-/** Where to connect; or why not, whether a retry may help, and the shortest wait before it. */
+/** Where to connect, or why connecting is not possible, whether a retry may help, and the minimum wait before it. */
 export type StreamAccess =
   | { readonly ok: true; readonly endpoint: Endpoint }
   | { readonly ok: false; readonly reason: string; readonly isTransient: boolean; readonly waitMs?: number }

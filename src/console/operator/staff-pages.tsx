@@ -1,5 +1,5 @@
-// The staff page, the audit log and the search. Invariants: a new token is shown once and never stored; of a searched key
-// only the prefix reaches the URL.
+// The staff page, the audit log and the search. Invariants: a new token is shown once and never stored; only the prefix
+// of a searched key appears in the URL.
 
 import { navigate, params } from '../address.dom.ts'
 import { useQuery } from '../queries.dom.ts'

@@ -104,7 +104,7 @@ interface KeyFields {
   readonly expires: string
 }
 
-/** The body for /platform/keys/. For an existing key only changed fields, null where emptied; amounts are sent as typed. */
+/** The body for /platform/keys/. For an existing key, it has only changed fields, with null for emptied fields; amounts are sent as typed. */
 export function keyInput(
   { label, cap, ranges, expires, pipelines }: KeyFields,
   products: readonly string[],

@@ -10,7 +10,7 @@ import type { Account, BalanceDay } from './responses.ts'
 const FORECAST_MAX = 1
 
 export interface BurnDown {
-  /** SVG paths; `forecast` is null where credits do not run out. */
+  /** SVG paths; `forecast` is null if credits do not run out. */
   readonly history: string
   readonly forecast: string | null
   readonly nowX: number

@@ -139,7 +139,7 @@ export function TopUp({ account }: { account: Account | null }) {
   const offers = useAccountQuery<Offers>(() => '/platform/checkout')
   const value = offers.value.value
   const shown = value?.orders.find(({ number }) => number === params.value.get('order'))
-  // Hidden where this gateway does not sell credits and never did.
+  // Hidden if this gateway does not sell credits and never did.
   if (value && value.provider === null && value.orders.length === 0) return null
   return (
     <section>

@@ -34,7 +34,7 @@ const COLUMNS: readonly Column<Key>[] = [
   { name: strings.keysColumnsRanges, text: ({ ranges }) => ranges?.join(' ') ?? '' },
 ]
 
-/** Loads all keys page by page and shows those that have arrived. */
+/** Loads all keys page by page and shows the keys that have arrived. */
 function useKeys() {
   const keys = useSignal<readonly Key[] | null>(null)
   const counted = useSignal<KeysPage | null>(null)
@@ -54,7 +54,7 @@ function useKeys() {
         got = [...got, ...result.value.keys]
         counted.value = result.value
         after = result.value.next
-        // During a reload the old list stays until the new one is as long.
+        // During a reload, the old list stays until the new list is as long.
         if (after === null || keys.peek() === null || got.length >= (keys.peek()?.length ?? 0)) keys.value = got
       }
     }

@@ -100,7 +100,7 @@ export function ConfirmDialog({ action, name, children, onConfirm, onClose }: Co
 
 interface ConfirmButtonProps extends Omit<ConfirmDialogProps, 'onClose'> {
   readonly buttonLabel: string
-  /** Accessible name where the text alone is ambiguous. */
+  /** Accessible name, needed if the text alone is ambiguous. */
   readonly label?: string
   readonly kind?: 'plain' | 'danger'
 }

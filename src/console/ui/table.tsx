@@ -31,7 +31,7 @@ export interface TableProps<Row> {
   readonly caption: string
   readonly columns: readonly Column<Row>[]
   readonly rows: readonly Row[]
-  /** Needed where cells have state. Default: the index of the row. */
+  /** Needed if cells have state. Default: the index of the row. */
   readonly rowKey?: (row: Row) => string
   readonly empty: ComponentChildren
   /** File name without extension. If omitted, there is no export. */

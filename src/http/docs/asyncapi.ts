@@ -18,11 +18,11 @@ const CLOSES: readonly (readonly [code: number, why: string, next: string])[] = 
     'The network failed, a part of the gateway restarted, or the upgrade was rejected (WS-2)',
     'Reconnect with backoff. If it never opens, see the rejection with curl',
   ],
-  [1002, 'You closed it with a code that may not be sent (WS-45)', 'Close with 1000, or one from 3000 to 4999'],
+  [1002, 'You closed it with a code that may not be sent (WS-45)', 'Close with 1000, or a code from 3000 to 4999'],
   [1008, 'Too many frames above the limit (WS-8)', 'Send less, then reconnect'],
   [
     1009,
-    'A frame exceeds a limit: that of your library (Python’s `websockets`: 1 MiB), or 64 KiB from you (WS-6)',
+    'A frame exceeds the limit of your library (Python’s `websockets`: 1 MiB), or a frame from you exceeds 64 KiB (WS-6)',
     'Raise the limit of your library (`max_size=None`) or send less, then reconnect',
   ],
   [1011, 'A bug in the gateway', 'Reconnect with backoff'],
@@ -32,7 +32,11 @@ const CLOSES: readonly (readonly [code: number, why: string, next: string])[] = 
     'Too much unacknowledged data (WS-12), unavailable Snapshots (WS-48), or an unreachable credit meter (WS-41)',
     'Acknowledge what you read (WS-60), and reconnect with backoff',
   ],
-  [4401, 'The key was revoked, replaced, expired or lost the product (WS-40)', 'Do not retry with this key'],
+  [
+    4401,
+    'The key was revoked or replaced, has expired, or no longer includes the product (WS-40)',
+    'Do not retry with this key',
+  ],
   [4402, 'Credits are exhausted (WS-39)', 'Top up, then reconnect'],
   [4408, 'No frame in either direction for 60 s (WS-11)', 'Ping at least every 30 s, and reconnect'],
   [4410, 'The stream token expired (WS-163)', 'Get a new token, reconnect and resubscribe'],
@@ -52,7 +56,7 @@ const Body = z.looseObject({ type: z.string() })
 /** Client frames that belong to no channel, by message name. */
 const CLIENT_FRAMES: Readonly<Record<string, Json>> = {
   ping: message(
-    'Keeps the connection open; with the nonce of the last pong it confirms that you read everything before it',
+    'Keeps the connection open; with the nonce of the last pong, it confirms that you have read all frames up to that pong',
     PingFrame,
     {
       method: 'ping',

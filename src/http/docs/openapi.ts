@@ -46,7 +46,7 @@ const HEADERS: Readonly<Record<string, string>> = {
   'x-credits-remaining': 'Credits that this key can still spend, as known to the serving isolate',
   'x-block-height': 'Block height that the response reflects, if known',
   'x-history-from-height':
-    'For responses from our own history: height from which it is complete up to `x-block-height`',
+    'For responses from our own history: first height of the complete range up to `x-block-height`',
   'x-history-from-time': 'Time of that block, Unix milliseconds',
   'x-ignored-fields': 'Unknown request fields, with suggestions',
   age: 'Age of a cached response, in seconds',

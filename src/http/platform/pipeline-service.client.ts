@@ -146,7 +146,7 @@ export class PipelineService implements Pipelines {
     return this.change(name, {}, 'adopts')
   }
 
-  /** `takes`: the caller pays from now on, even without other changes; `adopts` also resumes a waiting pipeline. */
+  /** `takes`: the caller starts to pay, even if nothing else changes; `adopts` also resumes a waiting pipeline. */
   async change(
     name: PipelineRef,
     change: PipelineChange,

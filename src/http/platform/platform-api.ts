@@ -236,7 +236,7 @@ export interface Pipelines {
   show(name: PipelineRef): Promise<Result<PipelineRow, Refusal>>
   /** Fails with `unavailable` if the change is recorded but not synced to the Sink; safe to retry. */
   change(name: PipelineRef, change: PipelineChange): Promise<Result<PipelineRow, Refusal>>
-  /** Charges the pipeline to the caller from now on; resumes it if it was paused because its key ended. */
+  /** Charges the pipeline to the caller, starting now. Resumes it if it was paused because its key was revoked or expired. */
   adopt(name: PipelineRef): Promise<Result<PipelineRow, Refusal>>
   reach(key: Pick<KeyRow, 'account' | 'hash' | 'root'>): Promise<readonly Reach[]>
   /** Removes the record immediately, and the Sink's data once the Sink responds. */

@@ -63,7 +63,8 @@ export function linkRefusal({ all, area, domain }: DailyLinks, bounds: LinkBound
 
 /** Log line for the operator when a threshold of the day's links is reached; null: none. */
 export function signUpAlert(all: number, perDay: number): string | null {
-  if (all === perDay) return `sign-up: all ${perDay} links of the day are used; only existing accounts still get links`
+  if (all === perDay)
+    return `sign-up: all ${perDay} links of the day are used; only existing accounts still receive links`
   if (all !== beforeReserve(perDay)) return null
   return `sign-up: ${all} of ${perDay} links of the day are used; the rest is reserved for networks without a link today`
 }

@@ -35,7 +35,7 @@ export function typeList(queries: readonly AnyQuery[]): Page {
     title: 'All types',
     summary: 'Every type of POST /info, with its price and freshness',
     section: 'info',
-    markdown: `# All types\n\n\`POST /info\` takes a \`type\`. [Info endpoint](/docs/reference/info) explains requests, headers and history.\n\n${table(['Type', 'Content', 'Credits', 'Freshness'], rows)}`,
+    markdown: `# All types\n\n\`POST /info\` requires a \`type\`. [Info endpoint](/docs/reference/info) explains requests, headers and history.\n\n${table(['Type', 'Content', 'Credits', 'Freshness'], rows)}`,
   }
 }
 
@@ -49,9 +49,9 @@ export function endpointList(endpoints: readonly Page[]): Page {
   return {
     address: '/docs/rest',
     title: 'All REST calls',
-    summary: 'Every REST call, by audience',
+    summary: 'Every REST call, grouped by audience',
     section: 'platform',
-    markdown: `# All REST calls\n\nSend keys and tokens as \`Authorization: Bearer\`. [Authentication](/docs/reference/authentication) lists kinds of keys.\n\n${parts.join('\n\n')}`,
+    markdown: `# All REST calls\n\nSend keys and tokens as \`Authorization: Bearer\`. [Authentication](/docs/reference/authentication) lists the kinds of keys.\n\n${parts.join('\n\n')}`,
   }
 }
 
@@ -128,7 +128,7 @@ export function webhooksPage(): Page {
   }
 }
 
-/** All fields of /status; the operators' docs say what to do about them. */
+/** All fields of /status; the operators' docs explain what to do about them. */
 export function statusPage(): Page {
   return {
     address: '/docs/rest/status',

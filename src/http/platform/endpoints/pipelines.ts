@@ -251,7 +251,7 @@ const removePipeline = defineEndpoint({
 const adoptPipeline = defineEndpoint({
   id: 'adoptPipeline',
   route: `POST ${PIPELINE_PATH}adopt/`,
-  summary: 'Charge a pipeline to the calling key from now on',
+  summary: 'Charge a pipeline to the calling key, starting now',
   description:
     'The pipeline then depends on this key instead of the previous one. It resumes if it was paused because the previous key was revoked or expired. Idempotent.',
   auth: 'service',

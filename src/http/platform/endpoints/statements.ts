@@ -67,7 +67,7 @@ const Invoice = z
         z.object({
           product: z
             .string()
-            .describe('Product: `info`, `stream`, `rpc`, `data`, `pipeline`, …; `other`: sum of further lines'),
+            .describe('Product: `info`, `stream`, `rpc`, `data`, `pipeline`, …; `other`: sum of the remaining lines'),
           type: z.string().describe('Type, channel, method or topic'),
           prefix: z.string().nullable().describe('First 12 characters of the key'),
           label: Label,
@@ -191,7 +191,7 @@ const ownInvoices = defineEndpoint({
   id: 'ownInvoices',
   route: 'GET /platform/invoices/',
   summary: 'List invoices by UTC month',
-  description: `${READ_ACCESS_TEXT} Newest first, at most 13 months; the first one is the current month so far.`,
+  description: `${READ_ACCESS_TEXT} Newest first, at most 13 months; the first entry is the current month so far.`,
   auth: 'key',
   responses: okResponse('The months', z.object({ invoices: z.array(InvoiceSums).describe('Invoices, newest first') }), {
     invoices: [MONTH_EXAMPLE],
@@ -247,7 +247,7 @@ const ownBalances = defineEndpoint({
   id: 'ownBalances',
   route: 'GET /platform/balances/',
   summary: 'List daily balances and their changes',
-  description: `${READ_ACCESS_TEXT} Default: the last month. Days before the account’s first credits or over 400 days ago are omitted; the last one is today so far.`,
+  description: `${READ_ACCESS_TEXT} Default: the last month. Days before the account’s first credits or over 400 days ago are omitted; the last entry is today so far.`,
   auth: 'key',
   query: usageQuery({}),
   responses: okResponse('The days', z.object({ days: z.array(BalanceDay).describe('Days, oldest first') }), {
