@@ -195,6 +195,6 @@ async function writeAssets(root: string, outDir: string): Promise<{ style: strin
   const named = (ending: string) => written.output.find(({ fileName }) => fileName.endsWith(ending))?.fileName
   const style = named('.css')
   const script = named('.js')
-  if (style === undefined || script === undefined) throw new Error('Vite did not write a style sheet and a script')
+  if (style === undefined || script === undefined) throw new Error('Vite did not write both a style sheet and a script')
   return { style: `/${style}`, script: `/${script}` }
 }
