@@ -8,7 +8,7 @@ import type { Exchange } from './exchange/exchange.ts'
 import type { Market } from './exchange/market.ts'
 import { OrderBook } from './exchange/order-book.ts'
 
-/** Furthest height ahead that a request may name, and the most that may wait. */
+/** How far ahead the height of a request may be, and the maximum number of requests that may wait. */
 const MAX_AHEAD = 1_000
 const MAX_WAITING = 16
 

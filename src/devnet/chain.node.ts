@@ -36,7 +36,7 @@ export interface ChainOptions {
   readonly oracle: string | null
 }
 
-/** An error that the user can fix; its message is one sentence. */
+/** An error that the user can fix. Its message is one sentence. */
 export class ChainError extends Error {}
 
 interface Output {
@@ -104,7 +104,7 @@ export class Chain {
     return this.#delayed.nextNs
   }
 
-  /** Pauses writing until then. Afterwards, `rewritten` heights are written again before the waiting ones. */
+  /** Pauses writing until the given time. Afterwards, `rewritten` heights are written again before the waiting ones. */
   hold(untilNs: bigint, rewritten: number): void {
     this.#delayed.hold(untilNs, rewritten)
   }
@@ -128,7 +128,7 @@ export class Chain {
     renameSync(`${path}.next`, path)
   }
 
-  /** The stream gets no lines until then; they are never written later. */
+  /** The stream gets no lines until the given time. The skipped lines are never written. */
   cut(stream: Stream, untilNs: bigint): void {
     for (const output of this.#outputs) if (output.stream === stream) output.cutUntilNs = untilNs
   }
@@ -169,7 +169,7 @@ export class Chain {
     if (timeNs > this.#localNs) this.#localNs = timeNs
   }
 
-  /** `again`: existing heights to write once more. */
+  /** `again`: existing heights to write again. */
   #write(block: DevnetBlock, nowNs: bigint, again = 0): void {
     for (const output of this.#outputs) {
       // Each stream has its own rising local time, so that no line belongs to an earlier hour.

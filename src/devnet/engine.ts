@@ -17,7 +17,7 @@ import { type Scale, SMALL } from './exchange/scale.ts'
 import { runTwaps } from './exchange/twap.ts'
 import { BlockHistory } from './info/block-history.ts'
 
-/** Time of block n without a clock: this plus n times 70 ms. */
+/** If no clock is used, the time of block n is this plus n times 70 ms. */
 const EPOCH_NS = 1_777_000_000_000_000_000n
 const BLOCK_NS = 70_000_000n
 /** Every wallet is checked for liquidation once in this many blocks. */
@@ -39,20 +39,22 @@ export interface Engine {
 }
 
 interface EngineOptions {
-  /** Blocks between two fundings; default: the scale's. */
+  /** Blocks between two fundings. The default is that of the scale. */
   readonly fundingBlocks?: number
   /** Default: small. */
   readonly scale?: Scale
 }
 
-/** An exchange at height 0. Its wallets are funded and its books filled from block 1 on. */
+/** An exchange at height 0. Its wallets are funded and its books filled starting with block 1. */
 export function createEngine(seed: number, options: EngineOptions = {}): Engine {
   const exchange = emptyExchange(seed, options.fundingBlocks, options.scale)
   openWallets(exchange)
   return engineOf(exchange)
 }
 
-/** Restores a copy of checkpoint(); blocks continue as if it had never stopped. Throws on anything else. */
+/**
+ * Restores a copy of checkpoint(); blocks continue as if it had never stopped. Throws if the value is not a checkpoint.
+ */
 export function restoreEngine(checkpoint: unknown, scale = SMALL): Engine {
   return engineOf(exchangeOf(checkpoint, scale))
 }

@@ -29,15 +29,15 @@ export const DisturbRequest = z.discriminatedUnion('what', [
     for_ms: z.int().min(1).max(MAX_HOLD_MS).default(2_000),
     rewrite: z.int().min(0).max(20).default(5),
   }),
-  /** The same without writing anything again. */
+  /** The same, but no heights are written again. */
   z.strictObject({ what: z.literal('pause'), for_ms: z.int().min(1).max(MAX_HOLD_MS).default(2_000) }),
-  /** The stream gets no lines for a while; they are never written later. */
+  /** The stream gets no lines for a while. The skipped lines are never written. */
   z.strictObject({
     what: z.literal('cut'),
     stream: z.enum(OPTIONAL),
     for_ms: z.int().min(1).max(600_000).default(10_000),
   }),
-  /** Trims the older half of a stream's files. */
+  /** Deletes the older half of a stream's files. */
   z.strictObject({ what: z.literal('rotate'), stream: z.enum(STREAMS) }),
   /** The next blocks have no events. */
   z.strictObject({ what: z.literal('quiet'), blocks: z.int().min(0).max(20_000) }),
@@ -160,7 +160,10 @@ function readBody(request: IncomingMessage): Promise<string | null> {
   return promise
 }
 
-/** Writes the file under another name first, so that a reader never sees a part of it. Blocks continue meanwhile. */
+/**
+ * Writes the file under a temporary name first, so that a reader never sees an incomplete file. Blocks continue during
+ * the write.
+ */
 async function writeSnapshot(
   engine: Engine,
   data: string,

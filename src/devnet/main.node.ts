@@ -30,7 +30,7 @@ export const DEVNET = program('npm run devnet --', 'run only the simulated excha
     valueParser(wholeNumber(1, 1_000_000)),
   )
   .option('--keep-hours <n>', 'hours for which files are kept', valueParser(wholeNumber(1, 10_000)), 2)
-  // Less would not keep the blocks after a checkpoint.
+  // A smaller limit would not keep the blocks after a checkpoint.
   .option(
     '--keep-mb <n>',
     'megabytes kept per stream (default: small 64, mainnet 256)',

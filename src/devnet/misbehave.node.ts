@@ -36,7 +36,7 @@ export interface Fault {
   remaining: number
 }
 
-/** The faults of one server. Times are of a monotonic clock. */
+/** The faults of one server. Times are those of a monotonic clock. */
 export class Faults {
   #faults: Fault[] = []
 
@@ -59,7 +59,7 @@ export class Faults {
     return true
   }
 
-  /** The fault for a query of this type, which it counts; null if there is none. */
+  /** The fault for a query of this type. Counts the query. Null if there is none. */
   next(type: string, nowMs: number): Fault | null {
     this.#drop(nowMs)
     const fault = this.#faults.findLast(({ types }) => types === null || types.includes(type)) ?? null
@@ -94,7 +94,7 @@ const MAX_HANGING = 500
 const GARBAGE = '<html>{"type": \u0000'
 let hanging = 0
 
-/** A lagging clock needs no change of the connection. */
+/** A lagging clock requires no change to the connection. */
 export type OpenFault = Fault & { readonly how: Exclude<Fault['how'], 'lag'> }
 
 /** Ends the response with a fault. `text`: the normal body. */

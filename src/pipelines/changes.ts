@@ -15,7 +15,7 @@ import { selectTopic } from './topics/catalogue.ts'
 /** A pipeline that may be stored. Its fields contain no secret. */
 export interface ValidatedPipeline {
   readonly fields: PipelineFields
-  /** Empty: no secret; null: the stored one stays. */
+  /** Empty: no secret; null: the stored secret is kept. */
   readonly secret: string | null
 }
 type Validation = Result<ValidatedPipeline, readonly Issue[]>
@@ -79,7 +79,7 @@ export function validateChange(id: string, current: PipelineFields, input: Pipel
 /** Fields that affect neither the rows nor their delivery. */
 const NO_EFFECT_FIELDS = ['name', 'project', 'description', 'status'] as const
 
-/** Which parts of a pipeline a change affects: anything at all, the rows that are sent, the destination. */
+/** Which parts of a pipeline a change affects: any part at all, the rows that are sent, or the destination. */
 export function differences(before: PipelineFields, { fields, secret }: ValidatedPipeline) {
   const isSecretNew = secret !== null && (secret !== '' || secretOf(before.destination_config) !== '')
   // Transforms read the results of earlier ones, so their order matters.

@@ -18,7 +18,7 @@ export function hyperdriveOf(url: string): string | null {
   return /^hyperdrive:\/\/(.*)$/i.exec(url)?.[1] ?? null
 }
 
-/** Checks that servers have credentials and Hyperdrives have none. */
+/** Checks that servers have credentials and that Hyperdrives have none. */
 export function postgresIssues(config: PostgresConfig): Issue[] {
   const name = hyperdriveOf(config.url)
   const issue = (field: string, message: string) => ({ path: `destination_config.${field}`, message })

@@ -3,13 +3,13 @@
 import type { AccountId, KeyHash } from '../core/ids.ts'
 import type { PipelineFields } from './pipeline.ts'
 
-/** Per account. Deleted pipelines count until their objects are known to be empty. */
+/** Maximum pipelines per account. Deleted ones count until their objects are known to be empty. */
 export const MAX_PIPELINES = 50
 
 export interface PipelineRow {
   readonly id: string
   readonly account: AccountId
-  /** Without a secret. */
+  /** The record, which contains no secret. */
   readonly fields: PipelineFields
   readonly sealed: string | null
   readonly creator: string

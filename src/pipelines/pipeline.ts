@@ -29,11 +29,11 @@ export const FILTERS: Readonly<Record<Topic, readonly string[]>> = {
 
 export const STATUSES = ['running', 'paused'] as const
 const MAX_TRANSFORMS = 16
-/** UTF-16 units of one transform. */
+/** Maximum length of one transform, in UTF-16 units. */
 const MAX_TRANSFORM_CHARS = 65_536
 const TRANSFORM_NAME = /^[A-Za-z]\w{0,62}$/
 const MAX_ADDRESSES = 1_000
-/** Together these limits fit a D1 row even if every character takes three bytes. */
+/** With all of these limits reached, the record fits in a D1 row even if every character takes three bytes. */
 const MAX_FILTER_CHARS = 65_536
 const MAX_ABI_CHARS = 196_608
 
@@ -259,7 +259,7 @@ export const Pipeline = z.object({
   ...PIPELINE_FIELDS,
   id: z.string(),
   account: z.string(),
-  /** Hash of the key that pays and under which usage is recorded. */
+  /** Hash of the key that pays, under which usage is recorded. */
   payer: KeyHash,
   /** Display name of that key. */
   payer_name: z.string(),

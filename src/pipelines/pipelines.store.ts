@@ -6,14 +6,14 @@ import { batchOf } from '../core/d1.store.ts'
 import type { AccountId } from '../core/ids.ts'
 import { MAX_PIPELINES, type PipelineRow, type RawPipelineRow, ROW_COLUMNS, rowOf } from './pipeline-row.ts'
 
-/** Total of an account. */
+/** Maximum total size of an account's pipelines, in bytes. */
 export const MAX_BYTES = 8_000_000
 /**
- * Wallets whose orders the pipelines of an account need, paused ones included. Feeders watch a limited number of
- * wallets.
+ * Maximum wallets whose orders the pipelines of an account need, including paused pipelines. Feeders watch a limited
+ * number of wallets.
  */
 export const MAX_WALLETS = 5_000
-/** Share for the rotation chain of a key that is restricted to its own pipelines. */
+/** Share of the account's limits for the rotation chain of a key that is restricted to its own pipelines. */
 export const KEY_SHARE = { pipelines: MAX_PIPELINES / 5, bytes: MAX_BYTES / 5, wallets: MAX_WALLETS / 5 }
 const walletCount = (fields: string) => `CASE json_extract(${fields}, '$.topic') WHEN 'order_updates'
   THEN coalesce(json_array_length(${fields}, '$.filter.addresses'), 1) ELSE 0 END`
@@ -114,7 +114,7 @@ export class PipelineStore {
     return this.#hasChanged(update, id, revision)
   }
 
-  /** Marks the pipeline as deleted; the row stays until `purge`. */
+  /** Marks the pipeline as deleted; the row is kept until `purge`. */
   async remove(id: string, nowMs: number): Promise<void> {
     await this.#hasChanged('UPDATE pipelines SET removed = coalesce(removed, ?2) WHERE id = ?1', id, nowMs)
   }

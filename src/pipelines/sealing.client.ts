@@ -1,5 +1,5 @@
 // Encrypts secrets at rest with AES-256-GCM. HKDF derives the key from the operator's KEY_SECRET; each secret has a
-// fresh nonce and the record's id as additional data. Invariant: a sealed secret opens only for its record and with the
+// fresh nonce and the record's ID as additional data. Invariant: a sealed secret opens only for its record and with the
 // same KEY_SECRET.
 
 const text = new TextEncoder()

@@ -87,8 +87,8 @@ export interface SinkApi {
   }): Promise<{ v: number; lines: readonly SinkLogLine[] }>
   metrics(request: { v: number; minutes: number }): Promise<{ v: number; minutes: readonly SinkMinute[] }>
   /**
-   * Sends one batch of the newest rows to the destination of this possibly unsaved pipeline, and commits nothing. Not
-   * named `test`, which the platform reserves.
+   * Sends one batch of the newest rows to the destination of this possibly unsaved pipeline, and commits nothing. The
+   * method is not named `test`, because the platform reserves that name.
    */
   trial(request: { v: number; pipeline: Pipeline }): Promise<SinkTest>
   /** Checks transforms for the gateway, which cannot reach the SQL Worker. */

@@ -49,7 +49,7 @@ export class SinkLink {
       pipeline !== null &&
       (await this.call(row.id, async (sink) => {
         await sink.apply({ v: SINK_API_VERSION, pipeline, sealed: row.sealed })
-        // The pipeline was deleted meanwhile, perhaps after its object had been emptied.
+        // The pipeline was deleted in the meantime, and its object may have been emptied before this call.
         if (!(await this.#ports.store.setSentRevision(row.id, row.revision))) await sink.drop()
         return true
       }))

@@ -12,7 +12,7 @@ import { type Market, marketAt } from '../exchange/market.ts'
 import { eventHash } from '../exchange/node-block.ts'
 import { type CrowdScale, quantile } from '../exchange/scale.ts'
 
-/** Orders from the top of a side that account for nearly all changes. */
+/** Number of orders at the top of a side that account for nearly all changes. */
 const LIVELY = 300
 /** Chance, in millionths, that an order is placed deep in the book. */
 const DEEP_PPM = 50_000
@@ -68,7 +68,7 @@ function nearTop({ rng }: Crowd, length: number): number {
 }
 
 /**
- * Price of a new order, in ticks: next to a resting one, so that the book keeps its shape, or now and then better than
+ * Price of a new order, in ticks: next to a resting one, so that the book keeps its shape, or occasionally better than
  * the best.
  */
 function nextPx(x: Exchange, crowd: Crowd, market: Market, book: number): number {
@@ -102,7 +102,7 @@ function freePx({ rng, orders }: Crowd, book: number, near: number, bound: typeo
 
 function place(x: Exchange, crowd: Crowd, market: Market, book: number, px: number): void {
   const { rng, orders } = crowd
-  // Never crosses the other agents' orders.
+  // It never crosses the other agents' orders.
   const other = x.books[market.id]!.bestPx(book % 2 === 0 ? 'A' : 'B')
   if (other !== undefined && (book % 2 === 0 ? BigInt(px) * market.tick >= other : BigInt(px) * market.tick <= other))
     return

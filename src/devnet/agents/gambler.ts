@@ -1,5 +1,5 @@
-// Gamblers put everything on one coin at the highest leverage and deposit again when it is lost. Invalid orders, each
-// rejected for another reason, come from takers.
+// Gamblers put everything on one coin at the highest leverage and deposit again when it is lost. Takers send invalid
+// orders, each rejected for a different reason.
 
 import { beyondFair, type Exchange, marginOf, onTick, sizeFor } from '../exchange/exchange.ts'
 import { abs, units } from '../exchange/fixed-point.ts'
@@ -13,7 +13,7 @@ import { deposit } from '../exchange/transfers.ts'
 const ACT_PPM = 6_000
 const BROKE = units(100)
 const INVALID_PPM = 400_000
-/** A market of which the takers of the main DEX have no tokens. */
+/** A market whose tokens the takers of the main DEX do not have. */
 const SPOT = MARKETS.find(({ kind }) => kind === 'spot')!.id
 
 /** A few gamblers act in each block. */

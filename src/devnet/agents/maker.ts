@@ -17,7 +17,7 @@ interface Plan {
   readonly target: number
   /** Ticks from the center to the farthest order. */
   readonly width: number
-  /** Chance per side and block of renewing an order, in millionths. */
+  /** Chance per side per block of renewing an order, in millionths. */
   readonly renewPpm: number
   /** Maximum orders per side placed or canceled in one block. */
   readonly pace: number
@@ -64,7 +64,7 @@ function tend(x: Exchange, plan: Plan, side: Side, center: bigint): void {
   const { rng } = x
   const orders = ordersOf(x.accounts[plan.maker]!, plan.market.id, side)
   const span = plan.market.tick * BigInt(plan.width)
-  // A few orders per block find those out of place soon enough, at constant cost.
+  // Checking a few orders per block finds misplaced ones soon enough, at constant cost.
   for (let i = 0; i < plan.pace && orders.length > 0; i++) {
     const order = rng.pick(orders)
     const away = side === 'B' ? center - order.px : order.px - center

@@ -1,5 +1,5 @@
 // The fair price of every market: a random walk that reverts to its base, with bursts and jumps that cause
-// liquidations. Stays between 0.7 and 1.4 of the base, where ticks fit.
+// liquidations. It stays between 0.7 and 1.4 times the base, where ticks fit.
 
 import { type Exchange, marginOf, type Quote } from '../exchange/exchange.ts'
 import { min, UNIT } from '../exchange/fixed-point.ts'
@@ -8,7 +8,10 @@ import { GAMBLERS } from '../exchange/roles.ts'
 
 const MILLION = 1_000_000n
 const BURST_BLOCKS = 60
-/** Millionths: a burst moves a price by up to 60 times 12 times the first, a jump by up to 50 times the second. */
+/**
+ * In millionths. A burst moves a price by up to 60 times 12 times the first number, a jump by up to 50 times the
+ * second.
+ */
 const WILD = { burst: 80, jump: 1_000 }
 const CALM = { burst: 10, jump: 60 }
 
@@ -47,7 +50,7 @@ function walk(x: Exchange, market: Market, quote: Quote): void {
   quote.fair = bounded(moved, market.base)
 }
 
-/** Costs a gambler half to nearly all of its margin, which causes most liquidations. */
+/** Moves the price so that a gambler loses half to nearly all of its margin, which causes most liquidations. */
 function squeeze(x: Exchange, gambler: number): void {
   const margin = x.accounts[gambler]!.margin[0]!
   const { value, ntl } = marginOf(x, margin)

@@ -22,7 +22,7 @@ export function takersAct(x: Exchange): void {
 function takerOf(x: Exchange, market: Market): number {
   if (market.kind !== 'perp') return x.rng.pick(SPOT_TAKERS)
   if (market.dex > 0) return x.rng.pick(DEX_TAKERS)
-  // The vaults after the first trade too.
+  // The vaults after the first one trade too.
   const vaults = x.vaults.length - 1
   const choice = x.rng.below(TAKERS.length + vaults)
   return choice < TAKERS.length ? TAKERS[choice]! : x.vaults[1 + choice - TAKERS.length]!.account

@@ -1,6 +1,6 @@
-// Money movements without trades: random deposits, withdrawals, transfers and vault moves, rarer ledger events,
+// Money movements that are not trades: random deposits, withdrawals, transfers and vault moves, rarer ledger events,
 // staking, and a regular rebalancing that keeps every wallet's wealth within bounds. The randomness of the rarer moves
-// comes from seed and height only, not from the exchange's generator.
+// depends on seed and height only, not on the exchange's generator.
 
 import { type Exchange, freeUsd, markPxs, type Vault } from '../exchange/exchange.ts'
 import { abs, formatAmount, min, UNIT, units } from '../exchange/fixed-point.ts'
@@ -195,7 +195,7 @@ function sweep(x: Exchange, rng: Prng): void {
   if (freeSpot(x, account, market.token) >= market.lot) transfers.convertDust(x, account, market)
 }
 
-/** Lenders withdraw and borrowers repay; the others lend, or borrow what is lent. */
+/** Lenders withdraw and borrowers repay; the other wallets lend, or borrow what others lend. */
 function lend(x: Exchange, rng: Prng, hash: string): void {
   const account = rng.pick(roles.SPOT_TAKERS)
   const held = x.pools.lent.get(account) ?? 0n
@@ -215,7 +215,7 @@ const STAKE_BLOCKS = 20
 
 /**
  * Stakers deposit, delegate, undelegate and withdraw in turn, always the same amount. No state is kept, because the
- * tokens come from outside the spot balances. Validators, run by builders, get rewards with each funding.
+ * tokens are not part of the spot balances. Validators, run by builders, get rewards with each funding.
  */
 export function stakersAct(x: Exchange): void {
   const record = (hash: string, inner: NodeMiscEvent['inner']) =>

@@ -1,5 +1,5 @@
 // Blocks, transactions, receipts and logs of the simulated EVM, as nodes write them. Invariants: one block per second
-// since the exchange started, computed from seed and number on demand; every third block has one transaction with one
+// since the exchange started, computed on demand from seed and number; every third block has one transaction with one
 // log.
 
 import { Prng, seedState } from '../exchange/prng.ts'
@@ -43,7 +43,7 @@ export class EvmBlocks {
     this.head = Math.floor(timeMs / 1_000) - this.#startS
   }
 
-  /** Finds a block by its hash or its transaction's hash, which starts with the number. Null for none. */
+  /** Finds a block by its hash or its transaction's hash, which starts with the number. Null if there is none. */
   find<T>(hash: string, of: 'block' | 'transaction', read: (number: number) => T): T | null {
     const number = Number.parseInt(hash.slice(2, 12), 16)
     const exists = number <= this.head && (of === 'block' || hasTransaction(number))
@@ -123,7 +123,7 @@ export class EvmBlocks {
     }
   }
 
-  /** Logs of a range of existing blocks, ends included. */
+  /** Logs of an inclusive range of existing blocks. */
   *logs(from: number, to: number) {
     for (let number = from; number <= to; number++) if (hasTransaction(number)) yield this.#log(number)
   }

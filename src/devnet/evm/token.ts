@@ -1,5 +1,5 @@
-// The EVM's one contract, an ERC-20 token. Invariants: everything follows from seed and number, without state; the
-// transfers from the first on add up to the balances.
+// The EVM's only contract, an ERC-20 token. Invariants: everything is derived from seed and number, with no stored
+// state; all transfers, starting with the first, add up to the balances.
 
 import { Prng, seedState } from '../exchange/prng.ts'
 
@@ -26,8 +26,8 @@ export interface Transfer {
 }
 
 /**
- * Transfers go around: in each round every holder passes the same amount to the next. After a round all have their
- * initial amount again; in between, a balance differs by at most one amount.
+ * Transfers go around in a circle: in each round, every holder passes the same amount to the next. After a round, all
+ * have their initial amount again; in between, a balance differs by at most that amount.
  */
 export class Token {
   readonly #seed: number

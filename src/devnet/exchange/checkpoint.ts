@@ -1,6 +1,7 @@
 // The state of the exchange as one clonable value. Books are rebuilt from their owners' orders: ids are assigned when
 // an order rests, so time priority is id order. The crowd's amounts and orders are columns, because writing objects
-// would take a quarter of a second. Byte order is the machine's: a checkpoint stays on it.
+// would take a quarter of a second. Byte order is that of the machine, so a checkpoint cannot be moved to a machine
+// with a different one.
 
 import * as z from 'zod'
 import { isCrowd } from './crowd.ts'
@@ -12,12 +13,12 @@ import { emptyWallet, type Wallet } from './wallet.ts'
 
 const VERSION = 5
 
-/** Checked before anything else of a checkpoint is trusted. */
+/** Version, checked before anything else in a checkpoint is trusted. */
 const Header = z.looseObject({ version: z.literal(VERSION), scale: ScaleName })
 
 export type ExchangeState = ReturnType<typeof exchangeState>
 
-/** Shares parts with the exchange: write or copy it before the next block. */
+/** It shares data with the exchange, so write or copy it before the next block. */
 export function exchangeState(x: Exchange) {
   const { scale, rng, block, byAddress: _byAddress, books: _books, crowd, accounts, ...state } = x
   return {

@@ -45,7 +45,10 @@ interface BookDepth {
   readonly asks: SideDepth
 }
 
-/** Depth falls with a market's rank to this power. Made up, between the thin and deep books of one exchange. */
+/**
+ * Depth falls with a market's rank to this power. The value is made up. It lies between those of the thin and the deep
+ * books of one exchange.
+ */
 const POWER = -0.6
 /** An outcome has at most a thousand prices. */
 const OUTCOME_LEVELS = 120

@@ -17,7 +17,7 @@ function cloidOf(oid: number): string | null {
     .padStart(16, '0')}${oid.toString(16).padStart(16, '0')}`
 }
 
-/** A crowd order, in the columns or about to be. */
+/** A crowd order that is in the columns or about to be added. */
 export interface CrowdOrder {
   readonly market: Market
   readonly side: 'B' | 'A'
@@ -74,7 +74,7 @@ export function diffText({ user, oid, market, side, px, sz }: CrowdOrder, isNew:
   return `{"user":"${user}","oid":${oid},"coin":"${market.coin}","side":"${side}","px":"${px}","raw_book_diff":${isNew ? `{"new":{"sz":"${sz}"}}` : '"remove"'}}`
 }
 
-/** An order in the columns. Without `accounts` it has no user. */
+/** An order in the columns. It has no user if `accounts` is omitted. */
 export function crowdOrderAt(orders: CrowdOrders, slot: number, accounts: readonly Wallet[] = []): CrowdOrder {
   const book = orders.book[slot]!
   const market = marketAt(book >> 1)

@@ -1,5 +1,5 @@
 // The crowd of a large exchange: wallets with a position in every perp, and the orders that make books deep. It existed
-// before block 1: its first orders come without events, so only a node snapshot shows them.
+// before block 1: its first orders have no events, so only a node snapshot shows them.
 
 import { sideOf } from './crowd-orders.ts'
 import type { Crowd, SideDepth } from './crowd-state.ts'

@@ -12,7 +12,7 @@ import { type Scale, SMALL } from './scale.ts'
 import { type MarginAccount, type MarginState, marginState, type Wallet } from './wallet.ts'
 
 export interface Quote {
-  /** The value that agents assume; also the oracle price. */
+  /** The value that agents assume, which is also the oracle price. */
   fair: bigint
   /** Remaining blocks of a burst, and its step per block in millionths. */
   burst: number
@@ -88,7 +88,7 @@ export interface Exchange {
   readonly twaps: Twap[]
   readonly vaults: Vault[]
   readonly pools: Pools
-  /** Null if the scale has none. */
+  /** Null if the scale has no crowd. */
   readonly crowd: Crowd | null
 }
 

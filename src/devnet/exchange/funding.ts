@@ -9,7 +9,7 @@ import { ZERO_HASH } from './node-block.ts'
 
 /** Hourly interest, 0.00125 percent, as an amount. */
 const INTEREST = 1_250n
-/** A rate is at most 4 percent either way. */
+/** A rate is between -4 and 4 percent. */
 const CAP = 4_000_000n
 
 /** Premium of mark over oracle, as an amount. */

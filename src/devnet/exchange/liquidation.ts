@@ -73,7 +73,7 @@ function takeOver(x: Exchange, wallet: Wallet, id: number, szi: bigint, mark: bi
   recordTrade(x, given, taken, { px, sz, tid: newTid(x), hash: ZERO_HASH, free: true })
 }
 
-/** The rest of the wallet's margin, even if negative, goes to the vault. */
+/** The vault gets the rest of the wallet's margin, even if it is negative. */
 function seize(x: Exchange, margin: MarginAccount, dex: number): void {
   x.accounts[x.vaults[0]!.account]!.margin[dex]!.rawUsd += margin.rawUsd
   margin.rawUsd = 0n

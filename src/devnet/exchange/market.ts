@@ -1,6 +1,6 @@
 // The markets of the simulated exchange. A market's id is its index everywhere in this folder. Markets of the small
-// scale come first, so that they have the same ids at every scale. Ticks keep prices at five significant figures within
-// the range of the price walk.
+// scale are listed first, so that they have the same IDs at every scale. Ticks keep prices at five significant figures
+// within the range of the price walk.
 
 import { amountOf } from './fixed-point.ts'
 import { type MarketRow, MORE_DEXES, type MoreMarkets, moreMarkets } from './more-markets.ts'
@@ -31,7 +31,7 @@ export interface Market {
   readonly maxLeverage: number
   /** Index in TOKEN_NAMES of the token that a spot or outcome trade moves; -1 for perps. */
   readonly token: number
-  /** Deep books and frequent trades. */
+  /** True for a market with deep books and frequent trades. */
   readonly big: boolean
   /** Standard step of the fair price per block, in millionths. */
   readonly volatility: number
@@ -118,7 +118,7 @@ export const TOKEN_NAMES: readonly string[] = [
 /** The two sides of the outcome market; their fair prices add up to 1. */
 export const OUTCOME_SIDES = [MARKETS.length - 2, MARKETS.length - 1] as const
 
-/** The market with an id known to exist. */
+/** The market with this ID, which must exist. */
 export function marketAt(id: number): Market {
   return ALL_MARKETS[id]!
 }

@@ -1,5 +1,5 @@
-// Price-time matching: takes orders, returns fills, statuses and raw book diffs in the node's order. A taker's own
-// resting orders are canceled, never traded with.
+// Price-time matching: takes orders, returns fills, statuses and raw book diffs in the node's order. A taker never
+// trades with its own resting orders; they are canceled.
 
 import { type Exchange, newHash } from './exchange.ts'
 import { abs, formatAmount, min, notional } from './fixed-point.ts'
@@ -10,7 +10,7 @@ import { crosses, positionOf, refusal } from './order-check.ts'
 import { settle, type Trade } from './settle.ts'
 import { listOrder, unlistOrder } from './wallet.ts'
 
-/** Processes an order: it is rejected, traded, rested or canceled. Returns it with `sz` as the untraded rest. */
+/** Processes an order, which is rejected, trades, rests or is canceled. Returns it with the untraded rest as `sz`. */
 export function placeOrder(x: Exchange, request: OrderRequest): Order {
   const order = orderOf(capReduceOnly(x, request), x.nextOid++, x.block.timeMs)
   const rejection = refusal(x, order)
@@ -68,7 +68,7 @@ function trade(x: Exchange, taker: Order, maker: Order, hash: string): void {
   taker.sz -= sz
   // Both sides of a liquidation's trade name it.
   recordTrade(x, taker, taker.liquidation === null ? maker : { ...maker, liquidation: taker.liquidation }, terms)
-  // The node shows a filled maker in either of two ways.
+  // The node shows a filled maker in one of two ways.
   if (maker.sz > 0n || maker.oid % 4 === 0)
     recordDiff(x, maker, { update: { origSz: formatAmount(before), newSz: formatAmount(maker.sz) } })
   if (maker.sz > 0n) return

@@ -1,5 +1,5 @@
-// Markets beyond the small scale, up to the real exchange's 300 coins. Prices are made up; names are well known. A pure
-// function of the tables here: every seed has the same markets.
+// Markets beyond the small scale, up to the real exchange's 300 coins. Prices are made up; the names are those of
+// well-known assets. A pure function of the tables here: every seed has the same markets.
 
 import { Prng, seedState } from './prng.ts'
 

@@ -151,7 +151,7 @@ export function recordLedger(block: OpenBlock, hash: string, users: string[], de
   block.miscEvents.push({ time: block.time, hash, inner: { LedgerUpdate: { users, delta } } })
 }
 
-/** Streams without a line for a block without events. */
+/** Streams that get no line for a block that has no events. */
 export const SPARSE_STREAMS = ['misc_events_by_block', 'node_twap_statuses_by_block'] as const
 /** The node's folder names, in writing order. */
 export const STREAMS = [

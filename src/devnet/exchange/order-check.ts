@@ -67,7 +67,7 @@ function reduces(x: Exchange, order: Order, market: Market): boolean {
   return order.sz > 0n && (order.side === 'B' ? szi < 0n : szi > 0n)
 }
 
-/** At the cap an order may rest or close; one that would trade immediately may not open. */
+/** At the cap, an order may rest, or close a position; an order that would trade immediately may not open one. */
 function capRefusal(x: Exchange, order: Order, market: Market): OrderStatus | null {
   if (!crosses(x, order) || !isFull(x, market)) return null
   const szi = positionOf(x, order.owner, market)

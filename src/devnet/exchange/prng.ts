@@ -53,12 +53,12 @@ export class Prng {
     return low + this.below(high - low + 1)
   }
 
-  /** True in `ppm` of a million draws. */
+  /** True with a chance of `ppm` in a million. */
   chance(ppm: number): boolean {
     return this.below(1_000_000) < ppm
   }
 
-  /** An element of a list that is not empty. */
+  /** A random element of a list, which must not be empty. */
   pick<T>(list: readonly T[]): T {
     return list[this.below(list.length)]!
   }

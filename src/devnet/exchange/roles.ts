@@ -1,4 +1,5 @@
-// Roles of the wallets: ranges of account indexes, the same for every seed. Vaults' own wallets come after them.
+// Roles of the wallets: ranges of account indexes, the same for every seed. The vaults' own wallets have the indexes
+// after them.
 
 import type { Builder } from './order.ts'
 
@@ -20,7 +21,7 @@ export const SUB_ACCOUNTS = [
 ] as const
 /** Takers who stake as well. */
 export const STAKERS = range(15, 8)
-/** All their money in one isolated position at the highest leverage. */
+/** They have all their money in one isolated position at the highest leverage. */
 export const GAMBLERS = range(47, 10)
 export const TWAPPERS = range(57, 3)
 /** Leads the backstop vault, which is the first vault. */

@@ -44,9 +44,9 @@ export interface Scale {
   readonly keepMb: number
   /** Delay from a block's time to its lines, in ms; null if there is none. */
   readonly writeDelayMs: Quantiles | null
-  /** True if fills without a counterparty occur: remainders of a token are converted to USDC. */
+  /** True if fills that have no counterparty occur: remainders of a token are converted to USDC. */
   readonly dusting: boolean
-  /** Heights written again by a restart after a kill. */
+  /** Heights that are written again by a restart after a kill. */
   readonly rewritten: number
   /** Market makers with ladders on both sides; the large exchange has the crowd instead. */
   readonly makers: boolean
@@ -63,7 +63,7 @@ export interface Scale {
   readonly crowd: CrowdScale | null
 }
 
-/** The exchange of `npm start`. Funding comes about every minute, often enough to be seen. */
+/** The exchange of `npm start`. Funding is paid about every minute, often enough to be observed. */
 export const SMALL: Scale = {
   name: 'small',
   markets: MARKETS,

@@ -1,4 +1,5 @@
-// Settles a trade for one of its two wallets: position or balances, fee, and the node's fill.
+// Settles a trade for one of its two wallets: updates the position or balances, charges the fee, and creates the node's
+// fill.
 
 import type { Exchange } from './exchange.ts'
 import { abs, formatAmount, min, notional, toMicro } from './fixed-point.ts'
@@ -160,7 +161,7 @@ const PERP_MAKER = 1_500n
 const PERP_REBATE = -300n
 const SPOT_TAKER = 7_000n
 const SPOT_MAKER = 4_000n
-/** Builder-deployed markets cost twice as much; half of a positive fee goes to the deployer. */
+/** Builder-deployed markets cost twice as much; the deployer gets half of a positive fee. */
 const DEPLOYED = 2n
 /** Tenths of a basis point. */
 const BUILDER_UNIT = 100_000n

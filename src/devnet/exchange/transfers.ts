@@ -1,4 +1,4 @@
-// Movements of USDC and tokens without a trade, each with the node's ledger update. Callers check that a wallet has
+// Movements of USDC and tokens that are not trades, each with the node's ledger update. Callers check that a wallet has
 // enough; a negative balance is a bug and throws.
 
 import { type Exchange, newHash, onTick, type Vault } from './exchange.ts'
@@ -30,13 +30,13 @@ export function move(x: Exchange, moves: readonly Move[], delta: LedgerDelta, ha
   recordLedger(x.block, hash, [...new Set(moves.map(([account]) => addressOf(x, account)))], delta)
 }
 
-/** From outside into the main DEX. */
+/** Moves USDC from outside into the main DEX. */
 export function deposit(x: Exchange, account: number, usdc: bigint): void {
   x.pools.deposited += usdc
   move(x, [[account, 0, usdc]], { type: 'deposit', usdc: formatAmount(usdc) })
 }
 
-/** From the main DEX to outside; `usdc` includes the fee of 1 USDC, which stays on the exchange. */
+/** Moves USDC from the main DEX to outside; `usdc` includes the fee of 1 USDC, which stays on the exchange. */
 export function withdraw(x: Exchange, account: number, usdc: bigint): void {
   const paid = usdc - WITHDRAW_FEE
   x.pools.withdrawn += paid
@@ -45,13 +45,13 @@ export function withdraw(x: Exchange, account: number, usdc: bigint): void {
   move(x, [[account, 0, -usdc]], { type: 'withdraw', usdc: formatAmount(paid), nonce: x.block.timeMs, fee })
 }
 
-/** Between the main DEXes of two wallets. */
+/** Moves USDC between the main DEXes of two wallets. */
 export function internalTransfer(x: Exchange, from: number, to: number, usdc: bigint): void {
   const delta = { type: 'internalTransfer', usdc: formatAmount(usdc), ...parties(x, from, to), fee: '0.0' }
   move(x, betweenMain(from, to, usdc), delta)
 }
 
-/** Between the main DEXes of a master and its sub-account, either way. */
+/** Moves USDC between the main DEXes of a master and its sub-account, in either direction. */
 export function subAccountTransfer(x: Exchange, hash: string, from: number, to: number, usdc: bigint): void {
   const delta = { type: 'subAccountTransfer', usdc: formatAmount(usdc), ...parties(x, from, to) }
   move(x, betweenMain(from, to, usdc), delta, hash)
@@ -62,19 +62,19 @@ const betweenMain = (from: number, to: number, usdc: bigint): Move[] => [
   [from, 0, -usdc],
   [to, 0, usdc],
 ]
-/** From the spot balance to a DEX if `usdc` is positive. */
+/** Moves USDC from the spot balance to a DEX if `usdc` is positive, otherwise back. */
 const fromSpot = (account: number, dex: number, usdc: bigint): Move[] => [
   [account, 'spot', -usdc],
   [account, dex, usdc],
 ]
 
-/** Between a wallet's spot balance and its main DEX. */
+/** Moves USDC between a wallet's spot balance and its main DEX. */
 export function classTransfer(x: Exchange, account: number, usdc: bigint, toPerp: boolean): void {
   const delta = { type: 'accountClassTransfer', usdc: formatAmount(usdc), toPerp }
   move(x, fromSpot(account, 0, toPerp ? usdc : -usdc), delta)
 }
 
-/** Between a wallet's spot balance and a builder-deployed DEX: onto it if `usdc` is positive. */
+/** Moves USDC between a wallet's spot balance and a builder-deployed DEX: to the DEX if `usdc` is positive. */
 export function dexClassTransfer(x: Exchange, hash: string, account: number, dex: number, usdc: bigint): void {
   const toPerp = usdc > 0n
   const amount = formatAmount(toPerp ? usdc : -usdc)
@@ -82,7 +82,7 @@ export function dexClassTransfer(x: Exchange, hash: string, account: number, dex
   move(x, fromSpot(account, dex, usdc), delta, hash)
 }
 
-/** USDC between any two balances of any two wallets. */
+/** Moves USDC between any two balances of any two wallets. */
 export function send(
   x: Exchange,
   from: number,
@@ -110,7 +110,7 @@ export function send(
   })
 }
 
-/** A token between two wallets; its cost moves along in proportion. */
+/** Moves a token between two wallets. Its cost moves with it in proportion. */
 export function spotTransfer(x: Exchange, from: number, to: number, token: number, amount: bigint): void {
   const giver = x.accounts[from]!.spot[token]!
   const taker = x.accounts[to]!.spot[token]!
@@ -169,7 +169,7 @@ export function claimRewards(x: Exchange, builder: number): void {
   move(x, [[builder, 'spot', amount]], { type: 'rewardsClaim', amount: formatAmount(amount), token: 'USDC' })
 }
 
-/** A fee from the spot balance: for activating a wallet, or for the right to deploy. */
+/** Charges a fee to the spot balance, for activating a wallet or for the right to deploy. */
 export function payGas(
   x: Exchange,
   hash: string,
@@ -194,7 +194,9 @@ export function distribute(x: Exchange, hash: string, vault: Vault, usdc: bigint
   }
 }
 
-/** Converts one lot of a spot token, too little to trade, to USDC: a one-sided fill, as the node writes it. */
+/**
+ * Converts one lot of a spot token, which is too little to trade, to USDC. The node writes this as a one-sided fill.
+ */
 export function convertDust(x: Exchange, account: number, market: Market): void {
   const px = onTick(market.id, x.quotes[market.id]!.fair, 'B')
   const request = { owner: account, market: market.id, side: 'A', px, sz: market.lot, tif: 'Ioc' } as const
@@ -207,8 +209,8 @@ export function convertDust(x: Exchange, account: number, market: Market): void 
 }
 
 /**
- * Lends USDC of the spot balance to the exchange and takes it back, or borrows and repays. `interest` is added to a
- * withdrawal or repayment.
+ * Lends USDC of the spot balance to the exchange and takes it back, or borrows USDC and repays it. `interest` is added
+ * to a withdrawal or repayment.
  */
 export function borrowLend(
   x: Exchange,

@@ -15,7 +15,7 @@ const BLOCKS_PER_SLICE = 14
 /** Half a minute, rounded up to whole minutes. */
 const MINUTES = 1
 
-/** Starts a TWAP now and then, and sends the slices that are due. */
+/** Starts a TWAP order occasionally, and sends the slices that are due. */
 export function runTwaps(x: Exchange): void {
   if (x.twaps.length < MAX_ACTIVE && x.rng.chance(START_PPM)) start(x)
   for (let i = x.twaps.length - 1; i >= 0; i--) {
@@ -32,7 +32,7 @@ function start(x: Exchange): void {
   const owner = x.rng.pick(TWAPPERS)
   const market = x.rng.pick(perpsOf(0, x.scale.markets))
   const szi = positionOf(x, owner, market)
-  // Against the current position, so that positions stay bounded.
+  // The order goes against the current position, so that positions stay bounded.
   const side = szi === 0n ? (x.rng.chance(500_000) ? 'B' : 'A') : szi > 0n ? 'A' : 'B'
   const sliceSz = sizeFor(x, market.id, units(x.rng.between(50, 3_000)))
   const id = x.nextTwapId++

@@ -52,7 +52,7 @@ export interface Wallet {
   readonly orders: readonly (readonly [Order[], Order[]])[]
 }
 
-/** A wallet without money; `index`: its account index. */
+/** A wallet that has no money; `index`: its account index. */
 export function emptyWallet(index: number, address: string, { dexes, tokens, markets }: Scale): Wallet {
   return {
     index,
@@ -75,7 +75,7 @@ export function listOrder(wallet: Wallet, order: Order): void {
   list.push(order)
 }
 
-/** Removes a resting order from the list; the last one takes its slot. */
+/** Removes a resting order from the list. The last order moves into its slot. */
 export function unlistOrder(wallet: Wallet, order: Order): void {
   const list = ordersOf(wallet, order.market, order.side)
   const last = list.pop()!

@@ -1,5 +1,5 @@
-// Blocks between their creation and their writing: a real node writes a block a few hundred milliseconds after its
-// time, and nothing while it is stopped. Invariant: blocks are released in order, each once, except those that a
+// Blocks that were created but not yet written: a real node writes a block a few hundred milliseconds after its time,
+// and writes nothing while it is stopped. Invariant: blocks are released in order, each once, except those that a
 // restarted node writes again.
 
 import type { DevnetBlock } from '../exchange/node-block.ts'
@@ -22,7 +22,7 @@ export class DelayedBlocks {
   #heldUntilNs = 0n
   #rewritten = 0
 
-  /** `delayMs`: null if there is none. Delays follow from seed and height. */
+  /** `delayMs`: null for no delay. Delays are derived from seed and height. */
   constructor(seed: number, delayMs: Quantiles | null) {
     this.#seed = seed
     this.#delayMs = delayMs

@@ -35,8 +35,8 @@ function nameOf(hour: number): [date: string, hour: string] {
 }
 
 /**
- * Bytes to keep at the end of each file, oldest first as in `sizes`: all while within `maxBytes`, otherwise half of
- * that, so that trimming is rare.
+ * Bytes to keep at the end of each file, oldest first as in `sizes`: everything while the total is within `maxBytes`,
+ * otherwise half of `maxBytes`, so that trimming is rare.
  */
 export function retainedBytes(sizes: readonly number[], maxBytes: number): number[] {
   const total = sizes.reduce((sum, size) => sum + size, 0)
@@ -63,7 +63,7 @@ export class HourlyFile {
   #copy: TailCopy | null = null
 
   /**
-   * `keepHours`: older files are deleted when a new hour starts, the current one never. `keepBytes`: limit of all
+   * `keepHours`: older files are deleted when a new hour starts; the current file never is. `keepBytes`: limit of all
    * files, exceeded only by lines written while one is trimmed.
    */
   constructor(dir: string, keepHours: number, keepBytes: number) {
@@ -74,7 +74,7 @@ export class HourlyFile {
     this.#bytes = this.#measure()
   }
 
-  /** Appends one line (without line feed) to the file of its hour. Throws if the disk cannot be written. */
+  /** Appends one line (without line feed) to the file of its hour. Throws if the disk cannot be written to. */
   append(line: string, timeNs: bigint): void {
     const hour = hourOf(timeNs)
     if (hour !== this.#hour) this.#open(hour)

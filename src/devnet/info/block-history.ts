@@ -10,9 +10,9 @@ import { ALL_MARKETS, marketOf } from '../exchange/market.ts'
 import { type DevnetBlock, type NodeFill, type NodeMiscEvent, ZERO_HASH } from '../exchange/node-block.ts'
 import type { FrontendOrder } from '../exchange/order.ts'
 
-/** Rows kept per wallet of rare events: as many as the public API returns at most. */
+/** Rows of rare events kept per wallet. The public API returns at most this many. */
 const MAX_RARE_ROWS = 500
-/** Kept per coin; candles per interval, as many as the public API returns at most. */
+/** Maximum candles per coin per interval, which is the public API's limit, and maximum trades per coin. */
 const MAX_CANDLES = 5_000
 const MAX_TRADES = 10
 
@@ -114,7 +114,7 @@ export class BlockHistory {
     }
   }
 
-  /** Blocks only name wallets of the exchange, whose number is bounded. */
+  /** Blocks name only wallets of the exchange, whose number is bounded. */
   #of(address: string): WalletHistory {
     return entryOf(this.#wallets, address, () => emptyHistory(this.#rows))
   }
@@ -150,7 +150,7 @@ export class Tail<T> {
     return this.#items.at(this.#start - 1)
   }
 
-  /** Oldest first; a copy. */
+  /** A copy, oldest first. */
   toArray(): T[] {
     return [...this.#items.slice(this.#start), ...this.#items.slice(0, this.#start)]
   }

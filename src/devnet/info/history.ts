@@ -17,7 +17,7 @@ import { walletOf } from './wallet.ts'
 const MAX_ROWS = 2_000
 const MAX_UPDATES = 500
 
-/** Fills in the requested window, oldest first, without fields that only the node shows. */
+/** Fills in the requested window, oldest first, excluding fields that only the node shows. */
 function fillsOf({ history }: InfoContext, { user, aggregateByTime, ...window }: RequestFields) {
   const fills = history.wallet(user)?.fills.toArray() ?? []
   const blocks = Map.groupBy(fills.filter(isWithin(window)), ({ time }) => time)
@@ -60,7 +60,8 @@ function orderStatus(context: InfoContext, { user, oid }: RequestFields) {
 }
 
 /**
- * Orders, fills and trades newest first unless by time; funding and ledger oldest first. An unknown coin is NOT_FOUND.
+ * Orders, fills and trades are newest first unless requested by time; funding and ledger are oldest first. An unknown
+ * coin is NOT_FOUND.
  */
 export const HISTORY_HANDLERS: InfoHandlers = {
   historicalOrders: (context, { user }) => historicalOrders(context, user),

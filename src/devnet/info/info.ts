@@ -23,7 +23,7 @@ export type InfoResponse =
 
 const PERIODS = ['day', 'week', 'month', 'allTime', 'perpDay', 'perpWeek', 'perpMonth', 'perpAllTime']
 
-/** One point, the present, in every period. */
+/** Every period has one point: the current value. */
 function portfolio(x: InfoContext['exchange'], user: string) {
   const marks = markPxs(x)
   const value = walletOf(x, user).margin.reduce((sum, margin) => sum + marginState(margin, marks).value, 0n)

@@ -1,5 +1,5 @@
-// The content of the node's snapshot file: every resting order of every coin at one height, hundreds of megabytes on a
-// large exchange. Mutable state is copied first, within milliseconds; the JSON follows in pieces.
+// The content of the node's snapshot file: every resting order of every coin at one height. It has hundreds of
+// megabytes on a large exchange. Mutable state is copied first, within milliseconds; the JSON follows in pieces.
 
 import { sideOf } from '../exchange/crowd-orders.ts'
 import { crowdOrderAt, orderText } from '../exchange/crowd-text.ts'
@@ -11,7 +11,7 @@ import { INACTIVE_PXS } from './listing.ts'
 const PIECE = 2_000
 
 interface Line {
-  /** As in CrowdOrders: later to trade is lower. */
+  /** As in CrowdOrders: an order that trades later has a lower value. */
   readonly px: number
   readonly oid: number
   readonly text: string

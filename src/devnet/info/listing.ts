@@ -1,6 +1,6 @@
-// Listed markets, as in `meta` and similar queries: those that trade, and inactive ones: a delisted perp, a perp just
-// deployed without quotes, and the fallback outcome of a question. Inactive ones have empty books and no holders, so
-// the exchange's state does not contain them. No scale trades a coin with their names.
+// Listed markets, as in `meta` and similar queries: those that trade, and inactive ones: a delisted perp, a newly
+// deployed perp that has no quotes, and the fallback outcome of a question. Inactive ones have empty books and no
+// holders, so the exchange's state does not contain them. No scale trades a coin with their names.
 
 import { type Exchange, midPx } from '../exchange/exchange.ts'
 import { formatAmount, units } from '../exchange/fixed-point.ts'
@@ -29,7 +29,7 @@ export const inactivePerp = (coin: string) => INACTIVE_PERPS.find((perp) => perp
 /** Every perp of a DEX in universe order. */
 const listedOn = ({ scale }: Exchange, dex: number) => [...perpsOf(dex, scale.markets), ...inactivePerpsOf(dex)]
 
-/** A market without orders, trades and positions. */
+/** A market that has no orders, trades or positions. */
 export function inactiveContext({ px }: InactivePerp) {
   const nothing = { funding: '0.0', openInterest: '0.0', prevDayPx: px, dayNtlVlm: '0.0' }
   return { ...nothing, premium: null, oraclePx: px, markPx: px, midPx: null, impactPxs: null, dayBaseVlm: '0.0' }
@@ -45,7 +45,7 @@ const FLAGS: Readonly<Record<string, object>> = {
   'flx:OIL': { ...SCALED, lastFeeScaleChangeTime: null },
 }
 
-/** By table id: leverage, and a lower one beyond a notional that no position reaches, USDC. */
+/** By table ID: leverage, and a lower leverage beyond a notional (in USDC) that no position reaches. */
 const TIERS: Readonly<
   Record<number, readonly [description: string, from: number, beyond: number, lowerBound: number]>
 > = {
@@ -148,7 +148,7 @@ export function perpDexs(x: Exchange, [, example]: Example) {
   )
 }
 
-/** Tokens without outcome shares, and the pairs in index order. */
+/** Tokens except outcome shares, and the pairs in index order. */
 export function spotMeta({ scale }: Pick<Exchange, 'scale'>) {
   const spots = scale.markets.filter(({ kind }) => kind === 'spot')
   return {

@@ -61,7 +61,7 @@ function spotContext(context: InfoContext, market: Market) {
   const total = tokenSupply[market.token]!
   return {
     ...contextOf(context, market),
-    // Fees taken in the token belong to no wallet, so they do not circulate.
+    // Fees charged in the token belong to no wallet, so they do not circulate.
     circulatingSupply: formatAmount(total - tokenFees[market.token]!),
     coin: market.coin,
     totalSupply: formatAmount(total),
@@ -116,7 +116,7 @@ function merge(book: OrderBook, side: Side, round: (px: bigint) => bigint): Leve
   return merged.map(({ px, sz, n }) => ({ px: formatAmount(px), sz: formatAmount(sz), n }))
 }
 
-/** History rows oldest first. An unknown coin has a null book; an unknown table is NOT_FOUND. */
+/** History rows are oldest first. An unknown coin has a null book; an unknown table is NOT_FOUND. */
 export const MARKET_HANDLERS: InfoHandlers = {
   meta: forDex(({ exchange }, dex) => listing.meta(exchange, dex)),
   allPerpMetas: ({ exchange }) => exchange.scale.dexes.map((_name, dex) => listing.meta(exchange, dex)),

@@ -73,7 +73,7 @@ function positionView(market: Market, position: Position, mark: bigint, spare: b
   }
 }
 
-/** Price of this coin at which the account has no spare margin; null if it is not positive. */
+/** Price of this coin at which the account has no spare margin left; null if it is not positive. */
 function liquidationPx(market: Market, { szi }: Position, mark: bigint, spare: bigint): string | null {
   const parts = BigInt(2 * market.maxLeverage)
   const perUnit = (spare * UNIT) / abs(szi)

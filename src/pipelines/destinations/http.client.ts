@@ -1,6 +1,6 @@
-// Destinations that take a batch as one HTTP request: webhooks signed by the Standard Webhooks scheme, and Kafka topics
-// behind a Confluent REST v2 bridge. Invariant: requests are bounded in time and response size, and redirects are never
-// followed.
+// Destinations that take a batch as one HTTP request: webhooks signed according to the Standard Webhooks scheme, and
+// Kafka topics behind a Confluent REST v2 bridge. Invariant: requests are bounded in time and response size, and
+// redirects are never followed.
 
 import { orFallback } from '../../core/deadline.ts'
 import type { Egress } from '../../core/egress.client.ts'
@@ -28,7 +28,7 @@ export type HttpResult =
   | { readonly status: number; readonly text: string; readonly retryAfterMs: number | null }
   | { readonly failed: string }
 
-/** Never rejects: failures are returned. `mostBytes`: maximum bytes read of the response. */
+/** Never rejects: failures are returned. `mostBytes`: maximum bytes of the response to read. */
 export async function sendRequest(
   request: HttpRequest,
   egress: Egress,

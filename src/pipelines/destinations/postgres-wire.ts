@@ -1,4 +1,4 @@
-// PostgreSQL wire protocol version 3, as far as one statement with text parameters needs it: encoding, decoding and
+// PostgreSQL wire protocol version 3, limited to what one statement with text parameters needs: encoding, decoding and
 // password messages. Pure: hashes are computed elsewhere.
 // biome-ignore-all lint/style/noNonNullAssertion: bytes are read within the length of their frame.
 

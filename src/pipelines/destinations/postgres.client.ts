@@ -1,7 +1,7 @@
 // Writes a batch into a PostgreSQL table with one INSERT that skips existing keys. The rows are one JSON parameter,
-// which the server maps to the table's columns. Own protocol code instead of a driver: drivers need `nodejs_compat`,
-// which would affect every object of this Worker. Invariant: a server that starts SCRAM must prove that it knows the
-// password, too.
+// which the server maps to the table's columns. It uses its own protocol code instead of a driver, because drivers need
+// `nodejs_compat`, which would affect every object of this Worker. Invariant: a server that starts SCRAM must prove
+// that it knows the password, too.
 
 import { orFallback } from '../../core/deadline.ts'
 import type { Egress } from '../../core/egress.client.ts'
@@ -53,7 +53,7 @@ export interface Wire {
 export type Connect = (to: { readonly hostname: string; readonly port: number }) => Wire
 
 /**
- * A server and its credentials. `tls`: `must` requires TLS; `may` allows plain connections; `none` needs none, because
+ * A server and its credentials. `tls`: `must` requires TLS; `may` allows plain connections; `none` uses no TLS, because
  * the connection stays within the platform.
  */
 export interface PostgresServer {
@@ -64,7 +64,7 @@ export interface PostgresServer {
   open(): Wire
 }
 
-/** `isPlainAllowed`: accepts a server without TLS. The error says why the server may not be used. */
+/** `isPlainAllowed`: accepts a server that does not support TLS. The error says why the server may not be used. */
 export async function serverOf(
   { url, user = '', password = '', database = '' }: PostgresConfig,
   egress: Egress,
@@ -120,7 +120,7 @@ async function insertBatch(
   const ddl = missingDdl(POSTGRES, name, required, there)
   if (there.length === 0 && !createsTable) return { ok: false, message: missingTableMessage(name, ddl) }
   if (ddl !== null && createsTable) await session.run(ddl, [])
-  // A Hyperdrive may return cached columns from before the change.
+  // A Hyperdrive may return cached columns that predate the change.
   const columns = createsTable ? [...new Set([...there, ...required.map((column) => column.name)])] : there
   if (!columns.includes(KEY_COLUMN))
     return { ok: false, message: `Table ${name} has no column "${KEY_COLUMN}". Add it with a unique index` }
@@ -214,11 +214,11 @@ class Session {
       await this.#writer.write(sslRequest())
       return this.#reader.read()
     }
-    // The platform's own message mentions proxies, which would confuse the owner.
+    // The platform's own message mentions proxies, which would confuse the pipeline's owner.
     const { value } = await read().catch(() => {
       throw new Error('The destination could not be reached')
     })
-    // Extra bytes before encryption could come from a man in the middle.
+    // Extra bytes before encryption could have been inserted by a man in the middle.
     const [answer, ...more] = value ?? []
     if (answer === undefined || more.length > 0) throw new Error('The server does not speak the PostgreSQL protocol')
     return answer
@@ -280,7 +280,8 @@ class Login {
   }
 
   /**
-   * Response to an `R` frame; null: none. Throws if the server requests an unsupported method or fails its own proof.
+   * Response to an `R` frame; null if none is needed. Throws if the server requests an unsupported method or fails its
+   * own proof.
    */
   async respond({ body }: Frame): Promise<Uint8Array | null> {
     const kind = int32At(body, 0)

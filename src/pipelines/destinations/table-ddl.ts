@@ -72,7 +72,7 @@ const topicColumn = ({ name, type }: Column): TableColumn => ({
   type: type === 'text' && DECIMALS.has(name) ? 'decimal' : type,
 })
 
-/** Numbers are not integers: the next batch may have fractions. */
+/** Numbers are not mapped to integers, because the next batch may have fractions. */
 function selectedColumns(rows: Batch['rows']): TableColumn[] {
   const names = new Set(rows.flatMap((row) => Object.keys(row)))
   return [...names].map((name) => {

@@ -75,7 +75,7 @@ function inputsOf(inputs: unknown, path: string, depth: number): readonly AbiInp
 function inputOf(input: unknown, path: string, at: number, depth: number): AbiInput {
   const { name = '', type, indexed = false, components = [] } = recordOf(input, path)
   const own = name === '' ? `_${at}` : name
-  // `__proto__` is not an ordinary property of an object.
+  // `__proto__` would not become an ordinary property of an object.
   if (typeof own !== 'string' || !NAME.test(own) || own === '__proto__')
     throw new AbiError(`${path}.name`, 'must be an identifier')
   if (typeof indexed !== 'boolean') throw new AbiError(`${path}.indexed`, 'must be true or false')
@@ -86,7 +86,7 @@ function inputOf(input: unknown, path: string, at: number, depth: number): AbiIn
   const isTuple = base === 'tuple'
   if (isTuple && depth >= MAX_DEPTH) throw new AbiError(path, `must not nest tuples more than ${MAX_DEPTH} deep`)
   const parts = isTuple ? inputsOf(components, `${path}.components`, depth + 1) : []
-  // Empty elements take no data, so a list could claim any number of them.
+  // Empty elements have no data, so a list could claim any number of them.
   if (isTuple && parts.length === 0) throw new AbiError(`${path}.components`, 'must not be empty')
   const one = { name: own, type: type as string, indexed, components: parts }
   if (pointerLists(one) > 1)

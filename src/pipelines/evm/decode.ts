@@ -1,5 +1,5 @@
-// Decodes contract logs by an ABI. Invariants: a log that does not match decodes to null, never to a guess; the result
-// is bounded JSON that every destination accepts.
+// Decodes contract logs according to an ABI. Invariants: a log that does not match decodes to null, never to a guess;
+// the result is bounded JSON that every destination accepts.
 
 import { decodeEventLog, toEventSelector, toEventSignature } from 'viem/utils'
 import { type AbiEvent, type AbiInput, listsOf } from './abi.ts'
@@ -25,7 +25,7 @@ const MAX_DATA_CHARS = 65_536
 const MAX_ARGS_BYTES = 60_000
 
 export class AbiDecoder {
-  /** By topic 0. Events that differ only in indexed inputs share one. */
+  /** By topic 0. Events that differ only in indexed inputs share a topic 0. */
   readonly #bySelector: ReadonlyMap<string, readonly KnownEvent[]>
 
   constructor(events: readonly AbiEvent[]) {

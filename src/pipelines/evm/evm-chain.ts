@@ -61,7 +61,7 @@ export class EvmChain {
     return this.#head
   }
 
-  /** The newest final block, at most two seconds old; null: none yet. */
+  /** The newest final block, at most two seconds old; null if there is none yet. */
   async head(): Promise<EvmHeader | null> {
     if (this.#nowMs() - this.#headMs < HEAD_CACHE_MS) return this.#head
     const below = this.#finalityBlocks
@@ -72,7 +72,7 @@ export class EvmChain {
       )
     let head: EvmHeader | null = tagged
     if (below) head = tagged.height < below ? null : await this.header(tagged.height - below)
-    // Nodes differ in progress; a final block stays final.
+    // Nodes differ in progress, but a final block stays final.
     if (head !== null && head.height >= (this.#head?.height ?? 0)) this.#head = head
     this.#headMs = this.#nowMs()
     return this.#head
@@ -97,7 +97,7 @@ export class EvmChain {
     return replies.map((reply, at) => readHeader(this.#resultOf(reply), heights[at] ?? null))
   }
 
-  /** Logs from a height up to at most another, as many blocks as a node accepts. */
+  /** Logs from one height up to at most another, for as many blocks as a node accepts. */
   async logs(from: number, most: number, query: LogQuery, anchor: number | null): Promise<LogPage> {
     for (;;) {
       const range = { from, to: Math.min(most, from + this.#rangeBlocks - 1) }
@@ -153,7 +153,7 @@ export class EvmChain {
     )
   }
 
-  /** The first block at or after a time; the height above the head if there is none. */
+  /** The first block at or after a time; if there is none, the height above the head. */
   async firstSince(timeMs: number): Promise<number> {
     const head = await this.head()
     if (head === null) return 0

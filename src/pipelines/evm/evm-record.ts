@@ -26,7 +26,7 @@ export function chainOf({ filter }: Pick<PipelineFields, 'filter'>, chains: read
   return chains.includes(chain) ? ok(chain) : err({ path: 'filter.chain', message: `must be one of: ${all}` })
 }
 
-/** Nodes may refuse a filter with more topics; then all logs are read. */
+/** Nodes may refuse a filter with more topics than this. All logs are read then. */
 const MAX_TOPICS = 100
 
 /** Log filter sent to the nodes. */

@@ -1,5 +1,5 @@
-// Assembles the next batch: the rows of whole blocks, up to the limits. Invariants: batches follow one another without
-// a hole; reassembling a batch from its start yields the same rows; missing data is reported inside the batch.
+// Assembles the next batch: the rows of whole blocks, up to the limits. Invariants: batches follow one another and skip
+// no block; reassembling a batch from its start yields the same rows; missing data is reported inside the batch.
 
 import { FatalPipelineError } from '../pipeline.ts'
 import { gapRow, type Row, resetRow, type TopicBlock, type TopicFold } from '../topics/topic.ts'
@@ -40,9 +40,9 @@ export interface AssembledBatch {
   readonly texts: readonly string[]
   readonly chars: number
   readonly after: ReaderState
-  /** The pipeline ends with this batch. */
+  /** True if the pipeline ends with this batch. */
   readonly isEnd: boolean
-  /** No more blocks are available yet. */
+  /** True if no more blocks are available yet. */
   readonly isHead: boolean
 }
 
@@ -87,7 +87,7 @@ export class Assembler {
     return this.#source.retryMs
   }
 
-  /** Height from which order statuses were known for the last batch; null: the topic does not use them. */
+  /** First height whose order statuses were known for the last batch; null: the topic does not use them. */
   get ordersFrom(): number | null {
     return this.#source.ordersFrom ?? null
   }
@@ -155,7 +155,7 @@ export class Assembler {
     return { last: this.#isPastEnd(end), rest: null }
   }
 
-  /** Does not change the fold. */
+  /** This does not change the state of the fold. */
   #parse({ height, line, orders }: Extract<SourceItem, { line: string }>): TopicBlock | Error {
     try {
       const block = this.#fold.parse(line, orders)
@@ -189,7 +189,7 @@ export class Assembler {
     return { last: this.#isPastEnd(end), rest: to < gap.to ? { ...gap, from: to + 1 } : null }
   }
 
-  /** All heights up to the end have been read. */
+  /** True if all heights up to the end have been read. */
   #isPastEnd(end: EndPosition | null): boolean {
     return end !== null && 'height' in end && 'height' in this.#state.place && this.#state.place.height > end.height
   }

@@ -1,5 +1,5 @@
-// Stores undeliverable batches in the operator's bucket until they are sent again. Invariant: a dead letter holds the
-// rows before transforms, so that fixed transforms apply to it.
+// Stores undeliverable batches in the operator's bucket until they are sent again. Invariant: a dead letter contains
+// the rows as they were before transforms, so that corrected transforms apply to it.
 
 import { padded } from '../../archive/archive/archive-keys.ts'
 import { pack, unpack } from '../../archive/archive/gzip-lines.client.ts'

@@ -45,7 +45,7 @@ export interface BillingState extends Usage {
   readonly needs?: number
   /** Unreported debts in order. Everything above the last one is owed by the current payer. */
   readonly debts?: readonly Debt[]
-  /** The paying key is revoked or expired: delivery is paused. */
+  /** Set if the paying key is revoked or expired. Delivery is then paused. */
   readonly ended?: { readonly atMs: number; readonly words: string }
 }
 
@@ -61,12 +61,12 @@ export interface DeliveryState {
   readonly batches: number
   /** Number of dead letters. */
   readonly deadLetters: number
-  /** Dead letters are being sent again. */
+  /** True while dead letters are being sent again. */
   readonly isRedelivering: boolean
   /** Key of a dead letter that was delivered and counted, but may still be in storage. */
   readonly arrivedLetter: string | null
   readonly owed: BillingState
-  /** Delivery has stopped after the last failed attempt. */
+  /** True if delivery has stopped after the last failed attempt. */
   readonly isFailed: boolean
   readonly isFinished: boolean
   /** First and last failure, Unix ms; null: no error. `isOfBatch`: only a confirmed batch clears it. */
@@ -125,7 +125,7 @@ export function addRows(owed: BillingState, rows: number, rowMicro: MicroCredits
   return rowMicro === 0 ? owed : { ...owed, rows: owed.rows + rows, spent: owed.spent + rows * rowMicro }
 }
 
-/** Unreported debts in order, the current payer's last. */
+/** Unreported debts in order. The current payer's debt is the last. */
 export function pendingDebts({ rows, spent, told, debts = [] }: BillingState, by: KeyHash): readonly Debt[] {
   return [...debts, { by, rows, spent }].filter((debt, at, all) => debt.spent > Math.max(told, all[at - 1]?.spent ?? 0))
 }

@@ -1,5 +1,5 @@
-// Delivers a pipeline's rows and bills them. One file, because a batch and its billing are one state, stored in one write. Each
-// turn runs the next of these steps:
+// Delivers a pipeline's rows and bills them. This is one file, because a batch and its billing are one state, stored in
+// one write. Each turn runs the next of these steps:
 //
 //   log ─► #read ─► store range ─► canAfford ─► send ─► #acknowledge ─► #settle ─► log
 //                        ▲                       │ failed: retry the same batch after a delay
@@ -50,7 +50,7 @@ const READ_RETRY_MS = 5_000
 const SAME_ERROR_MS = 60_000
 /** Maximum lag of a live pipeline, in addition to `gatherMs`. */
 const LIVE_LAG_MS = 10_000
-/** Empty blocks skipped before the progress is stored. */
+/** Number of empty blocks to skip before the progress is stored. */
 const MAX_UNSAVED_BLOCKS = 1_024
 const MAX_BLOCKS = 20_000
 const MAX_RETRY_AFTER_MS = 600_000
@@ -76,7 +76,7 @@ export class Delivery {
   #unsavedBlocks = 0
   /** Maximum blocks of the next batch; reduced if the balance did not cover more. */
   #maxBlocks = MAX_BLOCKS
-  /** The batch in flight has never been sent, so it may still be cut. */
+  /** True if the batch in flight has never been sent, so it may still be cut. */
   #isUnsent = false
   /** Key of the last dead letter that failed. */
   #failedLetterKey: string | null = null
@@ -87,7 +87,7 @@ export class Delivery {
   /** Last response of the meter and its key; null: none yet, or the meter did not respond. */
   #meter: (MeterResponse & { readonly of: string }) | null = null
   #settledMs = Number.NEGATIVE_INFINITY
-  /** The meter did not respond to the last call. */
+  /** True if the meter did not respond to the last call. */
   #isMeterDown = false
 
   constructor(ports: DeliveryPorts, state: DeliveryState, order: DesiredState) {
@@ -123,7 +123,7 @@ export class Delivery {
     return this.#isMeterDown && unreported(owed) >= MAX_UNREPORTED ? 'meter' : null
   }
 
-  /** The pipeline is running and has something to send. */
+  /** True if the pipeline is running and has something to send. */
   get #isWorking(): boolean {
     const { isFailed, isFinished, isRedelivering } = this.#state
     return this.#desired.isRunning && ((!isFailed && !isFinished) || isRedelivering)
