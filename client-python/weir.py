@@ -25,7 +25,7 @@ import httpx
 import websockets
 
 PING_EVERY_S = 10
-# Proves that it has read its data after this many characters (WS-60 of the protocol).
+# The client confirms that it has read its data after this many characters (WS-60 of the protocol).
 PROVE_EVERY_CHARS = 32 * 1024
 # The gateway answers pings, so a connection that is silent for this long is lost.
 SILENT_S = 25
@@ -33,7 +33,7 @@ SILENT_S = 25
 CLOSE_S = 0.5
 ACK_S = 15
 STEADY_S = 5
-# A longer `Retry-After` fails at once.
+# A request with a longer `Retry-After` fails at once.
 MAX_RETRY_WAIT_S = 30
 TRANSIENT = {"rate_limited", "unavailable", "upstream_failed", "upstream_timeout", "internal", "network", "timeout"}
 CODES = {401: "unauthorized", 402: "credits_exhausted", 403: "forbidden", 404: "not_found", 429: "rate_limited"}
@@ -44,7 +44,7 @@ FINAL |= {4401: "unauthorized", 4402: "credits_exhausted", 4403: "forbidden"}
 
 
 class WeirError(Exception):
-    """Error of a request or stream. Branch on `code`. `retry_after` is in seconds, None if the gateway sends none."""
+    """Error of a request or stream. Branch on `code`. `retry_after` is in seconds, None if the gateway does not send it."""
 
     def __init__(self, code: str, message: str, status=None, retry_after=None, request_id=None):
         super().__init__(f"{code}: {message}")
@@ -66,7 +66,7 @@ class Answer:
 
 @dataclasses.dataclass(frozen=True)
 class Gap:
-    """Events may be missing from block `start` to block `end`, both inclusive. None: unknown, or not over yet."""
+    """Events may be missing from block `start` to block `end`, both inclusive. None: unknown, or the gap has not ended."""
 
     reason: str
     start: int | None = None
@@ -137,7 +137,7 @@ class Book:
 
 
 class Client:
-    """Client for one gateway. Each stream has its own socket, which lives as long as its loop."""
+    """Client for one gateway. Each stream has its own socket, which stays open as long as its loop runs."""
 
     def __init__(self, url: str, key: str, *, timeout_s: float = 10, retries: int = 3):
         self._url, self._key, self._retries = url.rstrip("/"), key, retries
@@ -211,7 +211,7 @@ class Client:
             yield frame
 
     async def books(self, *coins: str) -> AsyncIterator[Book]:
-        """Yields a coin's book whenever it changes in step or gets out of step (see `step` and `why`)."""
+        """Yields a coin's book whenever it changes while in step, or gets out of step (see `step` and `why`)."""
         books = {coin: Book(coin) for coin in coins}
         body = {"type": "l2BookDiff2", "coin": coins[0] if len(coins) == 1 else list(coins), "checksum": True}
         waiting: dict[str, asyncio.Task] = {}
@@ -458,7 +458,7 @@ class _Seen:
         return True
 
     def lost(self) -> bool:
-        """The socket ended. Returns True if the next one cannot continue from what was received."""
+        """The socket ended. Returns True if the next socket cannot continue from the received data."""
         self._first = None
         if not self._is_known:
             return True

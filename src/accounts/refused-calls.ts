@@ -50,7 +50,9 @@ export interface RefusalBatch {
 /** Callback given to every surface that rejects calls. The work continues in the background. */
 export type RecordRefusal = (call: RefusedCall, waitUntil: WaitUntil) => void
 
-/** Rows of one account: enough for a person to inspect, then enough to show that it continues. */
+/**
+ * Rows per account. The burst is enough for a person to inspect, and the later rate shows that the refusals continue.
+ */
 const ROWS_OF_ACCOUNT: Rate = { perSecond: 1, burst: 50 }
 const ACCOUNTS_MAX = 1_000
 const ROWS_MAX = 500

@@ -1,5 +1,5 @@
 // Staff in D1. Invariants: only the hash of a token is stored; an invented token is never looked up; a revoked member
-// is rejected from the next request on and stays listed.
+// is rejected starting with the next request, and stays listed.
 
 import { isCheckValid, sha256, withCheck } from './digest.client.ts'
 import { type Operator, parseStaffToken, randomStaffTokenBody, type StaffRole, type StaffRow } from './staff.ts'
@@ -17,14 +17,14 @@ export class StaffStore {
     this.#keySecret = keySecret
   }
 
-  /** Current owner of this token; null: none. */
+  /** Current owner of this token; null if there is none. */
   async byToken(token: string): Promise<Operator | null> {
     const parsed = parseStaffToken(token)
     if (parsed === null || this.#keySecret === '' || !(await isCheckValid(parsed, this.#keySecret))) return null
     return this.byHash(await sha256(token))
   }
 
-  /** Current owner of this token hash; null: none. */
+  /** Current owner of this token hash; null if there is none. */
   async byHash(tokenHash: string): Promise<Operator | null> {
     const select = 'SELECT name, role FROM staff WHERE hash = ? AND revoked IS NULL'
     return this.#db.prepare(select).bind(tokenHash).first<Operator>()

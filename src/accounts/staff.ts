@@ -1,5 +1,5 @@
-// Operators and their roles. Invariants: each role includes the rights of those before it; the holder of ADMIN_TOKEN is
-// an owner with a reserved name.
+// Operators and their roles. Invariants: each role includes the rights of the roles before it; the holder of
+// ADMIN_TOKEN is an owner with a reserved name.
 
 import { randomBase58 } from '../core/base58.ts'
 
@@ -18,7 +18,7 @@ export interface StaffRow extends Operator {
   readonly revoked: number | null
 }
 
-/** Current staff member of a token or token hash; null: none. */
+/** Current staff member of a token or token hash; null if there is none. */
 export interface StaffLookup {
   byToken(token: string): Promise<Operator | null>
   byHash(tokenHash: string): Promise<Operator | null>

@@ -20,7 +20,7 @@ const MALFORMED: Failure = {
 }
 
 type MacKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>
-/** One entry in practice; bounded for tests that use many secrets. */
+/** Has one entry in practice. It is bounded for tests that use many secrets. */
 const macKeys = new BoundedMap<string, Promise<MacKey>>(8)
 
 export async function sealStreamToken(token: SignedStreamToken, secret: string): Promise<string> {
@@ -28,7 +28,7 @@ export async function sealStreamToken(token: SignedStreamToken, secret: string):
   return `${head}.${base64url(await macOf(head, secret))}`
 }
 
-/** Payload of a token issued by this gateway and not expired. */
+/** Payload of a token that this gateway issued and that has not expired. */
 export async function openStreamToken(
   sent: string,
   secret: string,

@@ -19,7 +19,7 @@ export const TOKEN_CALLS = { name: 'token-calls', quota: 60, windowSeconds: 60 }
 /** Replay speed limit; minutes are charged as they elapse. */
 export const TOKEN_SPEED_MAX = 60
 const FRAMES_PER_MINUTE = 240
-/** Stream minutes one visitor without a key may start. */
+/** Limit on the stream minutes that a visitor who has no key may start. */
 export const VISITOR_MINUTES = { name: 'visitor-minutes', quota: 90, windowSeconds: 60 } as const
 
 export const TOKEN_CHANNELS = [
@@ -36,7 +36,7 @@ export const TOKEN_CHANNELS = [
 ] as const
 
 /**
- * Info types for a single coin; types for all coins, which need a token for all coins; and types that only list
+ * Info types for an individual coin; types for all coins, which need a token for all coins; and types that only list
  * markets.
  */
 const SINGLE_COIN_TYPES = ['l2BookDiffSnapshot', 'l2Book', 'candleSnapshot', 'recentTrades']
@@ -105,7 +105,7 @@ const coinScope = (coins: readonly string[]) =>
   `this stream token is only for ${coins.slice(0, 8).join(', ')}${coins.length > 8 ? ' …' : ''}.`
 const refusal = (why: string): Failure => ({ kind: 'not_entitled', why })
 
-/** Failure for visitors without a key once the operator's budget for them is spent. */
+/** Failure for visitors who have no key, after the operator's budget for them is spent. */
 export function visitorsBusy(retryAfterMs: number): Failure {
   const hint = `Visitor limit reached: the free budget for visitors without a key is used up for now. Try again in ${Math.ceil(retryAfterMs / 1_000)} s, or sign in at /console.`
   return { kind: 'rate_limited', retryAfterMs, hint }

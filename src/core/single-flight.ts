@@ -10,7 +10,7 @@ export class SingleFlight<T> {
   #result: Promise<T> | null = null
   #startedMs = 0
 
-  /** Without a bound, the time arguments may be omitted. */
+  /** If there is no bound, the time arguments may be omitted. */
   constructor(maxMs = Number.POSITIVE_INFINITY) {
     this.#maxMs = maxMs
   }
@@ -25,12 +25,12 @@ export class SingleFlight<T> {
     return this.#startedMs
   }
 
-  /** Result of the current flight; null if there is none to join. */
+  /** Result of the current flight; null if there is no flight to join. */
   current(nowMs = 0): Promise<T> | null {
     return nowMs - this.#startedMs < this.#maxMs ? this.#result : null
   }
 
-  /** Starts a flight in place of any other. The flight ends before its result is delivered. */
+  /** Starts a flight that replaces any other flight. The flight ends before its result is delivered. */
   start(start: () => Promise<T>, nowMs = 0): Promise<T> {
     const result = start()
     const over = () => {
@@ -54,7 +54,7 @@ export interface JoinedFlight<T> {
   readonly isLeader: boolean
 }
 
-/** Flights by key. At most `most`; the oldest are forgotten. */
+/** Flights by key. There are at most `most` flights; the oldest are dropped. */
 export class SingleFlights<T> {
   readonly maxMs: number
   readonly #byKey: BoundedMap<string, SingleFlight<T>>

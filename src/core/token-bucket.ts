@@ -9,7 +9,7 @@ export interface Rate {
   readonly burst: number
 }
 
-/** `milliTokens` is an integer if the rate is; negative while tokens are borrowed. */
+/** `milliTokens` is an integer if the rate is an integer, and negative while tokens are borrowed. */
 export interface Bucket {
   readonly milliTokens: number
   readonly atMs: number

@@ -1,7 +1,7 @@
 // Limits unbilled responses (rejected bodies, failed sources) per key, in each isolate or relay. Invariants: in any t
 // seconds a key gets at most 20 × (t + 1) unbilled responses, whatever its concurrency; upstream work for invalid
-// requests beyond that becomes debt; a call that succeeds and is charged is never rejected here, unless it needs a
-// source and the key has just wasted 100 upstream attempts.
+// requests beyond this limit becomes debt; a call that succeeds and is charged is never rejected here, unless it needs
+// a source and the key has just wasted 100 upstream attempts.
 
 import { BoundedMap } from './bounded-map.ts'
 import type { Failure, RequestLimit } from './failure.ts'
@@ -15,7 +15,7 @@ const KEYS_MAX = 10_000
 /** Maximum debt in thousandths: half a minute of waiting. */
 const DEBT_MAX = UNBILLED_LIMIT.quota * 30 * 1_000
 
-/** Failure sent instead of one unbilled response too many. */
+/** Failure that is sent when a key has too many unbilled responses. */
 export function unbilledLimitFailure(retryAfterMs: number): Failure {
   const hint = `Too many unbilled error responses (limit ${UNBILLED_LIMIT.quota} per second per key). Fix the requests, then retry after ${Math.ceil(retryAfterMs / 1000)} s.`
   return { kind: 'rate_limited', retryAfterMs, limit: UNBILLED_LIMIT, hint }
@@ -39,7 +39,9 @@ export class UnbilledLimiter {
     return taken > 0 ? 0 : Math.max(1, waitMs)
   }
 
-  /** Like `take`, for work already done upstream for an invalid request. Work beyond the limit becomes debt. */
+  /**
+   * Like `take`, for work that was already done upstream for an invalid request. Work beyond the limit becomes debt.
+   */
   takeOrOwe(keyHash: string, now: number): number {
     if (this.take(keyHash, now) === 0) return 0
     const { bucket } = borrowTokens(this.#buckets.get(keyHash) ?? fullBucket(RATE, now), RATE, 1, now)

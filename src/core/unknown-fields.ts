@@ -11,7 +11,7 @@ const NAME_CHARS = 64
 export interface UnknownField {
   /** Path of the containing object with a trailing dot; empty for the request itself. */
   readonly prefix: string
-  /** Truncated. */
+  /** The name of the field, truncated. */
   readonly name: string
   /** Known fields of the object that were not sent; one may have been intended. */
   readonly unsent: readonly string[]

@@ -52,9 +52,9 @@ function lacksDiscriminator(issue: RawIssue): boolean {
 
 const unitOf = (origin: string): string => (origin === 'string' ? ' characters' : origin === 'array' ? ' entries' : '')
 
-/** Longest echo of an unknown field name: recognizable without amplifying the input. */
+/** Maximum length of an echoed unknown field name. It is recognizable, but does not amplify the input. */
 const KEY_CHARS = 64
-/** Unknown fields reported per object; each suggestion takes time to compute. */
+/** Maximum number of unknown fields reported per object, because each suggestion takes time to compute. */
 const KEYS_MAX = 16
 
 /**

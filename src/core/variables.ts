@@ -37,17 +37,17 @@ const ZONES_MESSAGE = 'must be domains separated by commas, such as "example.com
 export const LiveSettings = z.object({
   /** Part of the name of every object of the chain. */
   CHAIN: z.string().min(1).max(32),
-  /** Coin shards, one hub each. */
+  /** Number of coin shards. Each has one hub. */
   BOOK_HUBS: Count(64),
   /** Client sockets per relay; the platform's maximum for an object. */
   RELAY_SOCKETS: Count(32_768),
-  /** Location of log and hubs, ideally near the node. Null: wherever they are first accessed. */
+  /** Location of the log and the hubs, ideally near the node. Null: wherever they are first accessed. */
   FEED_REGION: z
     .enum([...REGIONS, ''], `must be one of ${REGIONS.join(', ')}, or empty for none`)
     .transform((region) => region || null),
   /** On: pipelines and webhooks may use private addresses and plain http. */
   PIPELINE_PRIVATE: Switch,
-  /** Operator domains, in addition to that of PUBLIC_URL, that pipelines and webhooks must not reach. */
+  /** Operator domains, in addition to the domain of PUBLIC_URL, that pipelines and webhooks must not reach. */
   OWN_ZONES: z
     .string(ZONES_MESSAGE)
     .max(2_048, ZONES_MESSAGE)

@@ -51,7 +51,7 @@ export async function sessionOf(
   return session === null ? err(NOT_SIGNED_IN) : ok(session)
 }
 
-/** Current operator of a token hash; null: none. */
+/** Current operator of a token hash; null if there is none. */
 export async function operatorOf(
   { ADMIN_TOKEN: token }: SessionEnv,
   { kind, tokenHash }: SessionOrigin,
@@ -95,7 +95,7 @@ export async function sessionOwner(
 
 type IdentityResult = Result<Identity, Failure>
 
-/** Owner of the request's session if it carries no key. `byKey` is the result of key authentication. */
+/** Owner of the request's session if the request carries no key. `byKey` is the result of key authentication. */
 export function orSession(
   env: SessionEnv & { readonly TRUST_PROXY: boolean },
   request: Request,

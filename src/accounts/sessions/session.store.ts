@@ -16,7 +16,7 @@ interface Session extends SessionOrigin {
 
 /** Operators return every working day, owners every day. */
 const LIFE_MS = { admin: 12 * 3_600_000, staff: 12 * 3_600_000, key: 24 * 3_600_000 }
-/** Per token or key. */
+/** Maximum number of sessions per token or key. */
 const SESSIONS_MAX = 50
 
 /** Creates a session. The token is stored only in the cookie. */

@@ -1,5 +1,5 @@
 // HTTP form of a console session. Invariants: the cookie goes only to this host, over TLS, and is hidden from scripts;
-// a request from a page of another origin never uses a session.
+// a request from a page of a different origin never uses a session.
 
 import type { AccountId } from '../../core/ids.ts'
 import type { StaffRole } from '../staff.ts'

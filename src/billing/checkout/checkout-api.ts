@@ -16,7 +16,7 @@ export interface Provider {
   readonly name: (typeof PROVIDERS)[number]
   /** Called once per purchase. Repeating it with the same purchase yields the same payment. */
   start(order: Purchase): Promise<Result<PaymentSession, string>>
-  /** Ensures that the purchase can no longer be paid; an error if it still may be. */
+  /** Ensures that the purchase can no longer be paid. Returns an error if it may still be paid. */
   cancel(order: Purchase): Promise<Result<void, string>>
 }
 

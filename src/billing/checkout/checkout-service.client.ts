@@ -1,6 +1,6 @@
 // Sells credits through D1, the meters and a payment provider. Invariants: a purchase is stored before it can be paid;
 // payment is recorded before the grant, and an event is done only after both, so the next delivery completes an
-// interrupted one; the purchase number is the grant id.
+// interrupted delivery; the purchase number is the grant id.
 
 import type { MicroCredits } from '../../core/amount.ts'
 import { randomBase58 } from '../../core/base58.ts'
@@ -57,7 +57,7 @@ export interface CheckoutPorts {
 /** Maximum number of unpaid purchases per account per day. */
 const UNPAID_MAX = 20
 const SUFFIX_LENGTH = 4
-/** Conflicting concurrent events; beyond that, the provider resends. */
+/** Maximum number of attempts if concurrent events conflict. After that, the provider resends the event. */
 const TRIES = 3
 
 const NOT_SOLD: Failure = {

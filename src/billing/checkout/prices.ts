@@ -49,7 +49,7 @@ export const CheckoutPrices = z
   })
 export type CheckoutPrices = z.infer<typeof CheckoutPrices>
 
-/** Exactly one of the two. */
+/** Exactly one of the two fields is present. */
 export interface PurchaseInput {
   readonly package?: string | undefined
   readonly credits?: MicroCredits | undefined

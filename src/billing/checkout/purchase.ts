@@ -1,6 +1,6 @@
-// A purchase of credits and its transitions on payment updates. Invariants: a payment with another amount, currency or
-// order grants nothing; updates may be repeated, late or reordered and lead to the same result; a paid purchase stays
-// paid; cases that need an operator are recorded and not acted on.
+// A purchase of credits and its transitions on payment updates. Invariants: a payment with a different amount, currency
+// or order grants nothing; updates may be repeated, late or reordered and lead to the same result; a paid purchase
+// stays paid; cases that need an operator are recorded and not acted on.
 
 import type { MicroCredits } from '../../core/amount.ts'
 import type { AccountId } from '../../core/ids.ts'

@@ -18,7 +18,7 @@ const L4Order = z.looseObject({
   sz: Decimal,
   oid: z.int().describe('Order id'),
   timestamp: Millis.describe('Placement time in Unix milliseconds'),
-  triggerCondition: z.string().describe('Trigger condition as text; `N/A` without a trigger'),
+  triggerCondition: z.string().describe('Trigger condition as a string; `N/A` if there is no trigger'),
   isTrigger: z.boolean().describe('Whether this is a trigger order'),
   triggerPx: Decimal,
   isPositionTpsl: z.boolean().describe('Whether this is a take-profit or stop-loss order for the full position'),

@@ -112,7 +112,7 @@ const SequencedUpdates = z.object({
   time: Millis,
   block_height: Height.describe('Block height of this state'),
   epoch: z.string().describe('Id of a continuous chain of books. Sequence numbers restart when it changes'),
-  cursor: z.string().describe('Block height as text'),
+  cursor: z.string().describe('Block height as a string'),
   book_diffs: z
     .array(
       z.object({

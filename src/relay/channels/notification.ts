@@ -24,7 +24,7 @@ function plain(decimal: string): string {
 
 export const notification = defineEventChannel({
   type: TYPE,
-  summary: "Text notifications for fills of a user's resting orders",
+  summary: "Notifications for fills of a user's resting orders",
   example: {
     request: { user: EXAMPLE_FILL[0] },
     frame: { channel: TYPE, data: { notification: 'Resting order filled: Bought 0.01 BTC at $81307' } },

@@ -96,7 +96,7 @@ const RESPONSE_ROWS = 500
 
 export const userFundings = userRowsChannel({
   type: 'userFundings',
-  summary: 'Funding payments of a user',
+  summary: "A user's funding payments",
   list: 'fundings',
   row: z.looseObject({ time: z.int(), ...FUNDING_AMOUNTS }),
   example: { user: USER, row: { time: TIME, ...EXAMPLE_FUNDING } },

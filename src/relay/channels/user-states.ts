@@ -49,7 +49,7 @@ function userStateChannel<
 
 export const clearinghouseState = userStateChannel({
   type: 'clearinghouseState',
-  summary: 'Perp account of a user on one DEX',
+  summary: "A user's perp account on one DEX",
   request: z.strictObject({ type: z.literal('clearinghouseState'), user: WalletAddress, dex: StateDex }),
   dataSchema: z.object({ dex: z.string(), user: Address, clearinghouseState: PerpState.describe('Perp account') }),
   example: { request: { user: USER, dex: '' }, data: { dex: '', user: USER, clearinghouseState: PERP_STATE } },
@@ -60,7 +60,7 @@ export const clearinghouseState = userStateChannel({
 /** Includes trigger and attached orders. Spot orders come with the main DEX. */
 export const openOrders = userStateChannel({
   type: 'openOrders',
-  summary: 'Resting orders of a user on one perp DEX',
+  summary: "A user's resting orders on one perp DEX",
   request: z.strictObject({ type: z.literal('openOrders'), user: WalletAddress, dex: StateDex }),
   dataSchema: z.object({ dex: z.string(), user: Address, orders: z.array(FrontendOrder) }),
   example: { request: { user: USER, dex: '' }, data: { dex: '', user: USER, orders: [FRONTEND_ORDER] } },
@@ -72,7 +72,7 @@ const NO_EFFECT = z.boolean().optional().describe('Accepted but has no effect')
 
 export const spotState = userStateChannel({
   type: 'spotState',
-  summary: 'Spot balances of a user',
+  summary: "A user's spot balances",
   request: z
     .strictObject({
       type: z.literal('spotState'),
@@ -94,7 +94,7 @@ export const spotState = userStateChannel({
 
 export const activeAssetData = userStateChannel({
   type: 'activeAssetData',
-  summary: 'Maximum buy and sell sizes of a user in a perp',
+  summary: "A user's maximum buy and sell sizes in a perp",
   request: z.strictObject({
     type: z.literal('activeAssetData'),
     user: WalletAddress,
@@ -110,7 +110,7 @@ export const activeAssetData = userStateChannel({
 /** Includes the markets of the main DEX. The public server no longer has it, but SDKs still request it. */
 export const webData2 = userStateChannel({
   type: 'webData2',
-  summary: 'A user’s account, and all markets, in one frame (deprecated)',
+  summary: "A user's account, and all markets, in one frame (deprecated)",
   request: z.strictObject({ type: z.literal('webData2'), user: WalletAddress }),
   dataSchema: WebData2,
   example: { request: { user: USER }, data: EXAMPLE_WEB_DATA },
@@ -124,7 +124,7 @@ export const webData2 = userStateChannel({
  */
 export const twapStates = userStateChannel({
   type: 'twapStates',
-  summary: 'Active TWAP orders of a user',
+  summary: "A user's active TWAP orders",
   request: z.strictObject({
     type: z.literal('twapStates'),
     user: WalletAddress,
@@ -143,7 +143,7 @@ const MAIN_DEX = 'native'
 /** The main DEX first. */
 export const allDexsClearinghouseState = userStateChannel({
   type: 'allDexsClearinghouseState',
-  summary: 'Perp accounts of a user on every DEX',
+  summary: "A user's perp accounts on every DEX",
   request: z.strictObject({ type: z.literal('allDexsClearinghouseState'), user: WalletAddress }),
   dataSchema: z.object({
     user: Address,

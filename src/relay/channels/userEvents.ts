@@ -60,7 +60,7 @@ const frameOf = <Schema extends z.ZodType>(fill: Schema) =>
       z.object({
         nonUserCancel: z
           .array(z.object({ coin: z.string(), oid: z.int().describe('Order id') }))
-          .describe('Orders not canceled by the user'),
+          .describe('Canceled orders that the user did not cancel'),
       }),
       z.object({
         funding: z.looseObject({ time: z.int(), ...FUNDING_AMOUNTS }).describe('Funding payment'),
@@ -72,7 +72,7 @@ const frameOf = <Schema extends z.ZodType>(fill: Schema) =>
 export const userEvents = defineEventChannel({
   type: TYPE,
   frameName: 'user',
-  summary: 'Fills, TWAP orders, non-user cancels and funding of a user',
+  summary: "A user's fills, TWAP orders, funding, and cancels that the user did not request",
   example: { request: { user: USER }, frame: { channel: 'user', data: { fills: [FILL] } } },
   ...userBody(TYPE),
   frame: frameOf(Fill),

@@ -33,7 +33,7 @@ const example = { order: FRONTEND_ORDER, status: 'filled', statusTimestamp: TIME
 
 export const userHistoricalOrders = defineStateChannel({
   type: TYPE,
-  summary: 'Order status history of a user',
+  summary: "A user's order status history",
   example: { request: { user: USER }, data: { isSnapshot: true, user: USER, orderHistory: [example] } },
   request: z.strictObject({ type: z.literal(TYPE), user: WalletAddress }),
   dataSchema: z.object({

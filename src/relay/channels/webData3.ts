@@ -34,7 +34,7 @@ function accountOf(value: unknown): WebData {
 
 export const webData3 = defineStateChannel({
   type: TYPE,
-  summary: 'A user’s settings, and the state on each perp DEX',
+  summary: "A user's settings, and the state on each perp DEX",
   example: {
     request: { user: USER },
     data: {

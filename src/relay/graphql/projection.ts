@@ -141,7 +141,7 @@ class Reader {
   #skipValue(): void {
     const text = this.#text
     const first = text.charCodeAt(this.#skipSpace())
-    if (Number.isNaN(first)) throw new Error('the text of a frame is not JSON')
+    if (Number.isNaN(first)) throw new Error('the frame is not JSON')
     if (first === QUOTE) return this.#skipString()
     if (first !== OBJECT && first !== ARRAY) {
       for (let code = first; code > SPACE && code !== COMMA && code !== ARRAY_END && code !== OBJECT_END; )
@@ -151,7 +151,7 @@ class Reader {
     let depth = 0
     do {
       const code = text.charCodeAt(this.#at)
-      if (Number.isNaN(code)) throw new Error('the text of a frame is not JSON')
+      if (Number.isNaN(code)) throw new Error('the frame is not JSON')
       if (code === QUOTE) this.#skipString()
       else {
         if (code === OBJECT || code === ARRAY) depth++

@@ -1,6 +1,6 @@
-// POST /checkout/stripe: receives payment events from Stripe. Invariants: a body without a recent signature is not
-// parsed; a 2xx means that the event is done, anything else makes Stripe resend it; only a few fields are read, and an
-// incomplete event is no update.
+// POST /checkout/stripe: receives payment events from Stripe. Invariants: a body that has no recent signature is
+// not parsed; a 2xx means that the event is done, and any other status makes Stripe resend it; only a few fields are
+// read, and an incomplete event causes no update.
 
 import { Hono } from 'hono'
 import * as z from 'zod'
