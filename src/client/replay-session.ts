@@ -12,7 +12,10 @@ export interface ReplayListener {
   /** Acknowledged, or continued live. */
   live?(): void
   frame(frame: DataFrame): void
-  /** Blocks `from` to `to` are missing. Without `to`: books are unknown from that block on, until new snapshots. */
+  /**
+   * Blocks `from` to `to` are missing. Without `to`, books are unknown starting at block `from`, until new snapshots
+   * arrive.
+   */
   missing(from: number, to?: number): void
   /** The end: `reason` is null if the replay finished. */
   ended(reason: string | null, code?: string): void

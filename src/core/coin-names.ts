@@ -40,7 +40,7 @@ export class CoinNames {
     return [...new Set((await this.#currentNames()).map(dexOf))]
   }
 
-  /** The closest coin name. Undefined if none is close, if the coin exists, or if names are unavailable. */
+  /** The closest coin name. Undefined if no name is close, if the coin exists, or if names are unavailable. */
   async nearest(coin: Coin): Promise<string | undefined> {
     const { bucket, taken } = takeTokens(this.#comparisons, COMPARISONS, 1, this.#deps.nowMs())
     this.#comparisons = bucket

@@ -98,7 +98,7 @@ export class KeyChanges extends Tables {
     this.#lastMs = nowMs
   }
 
-  /** Unix ms of the last change of this key; null if none is recent. Reads nothing while nothing has changed. */
+  /** Unix ms of the last change of this key; null if no change is recent. Reads nothing while nothing has changed. */
   last(keyHash: KeyHash, nowMs: number): number | null {
     if (nowMs - this.#lastMs > CHANGE_TTL_MS) return null
     return this.one<{ at: number | null }>('SELECT max(at) AS at FROM changes WHERE key_hash IN (?, ?)', keyHash, ALL)

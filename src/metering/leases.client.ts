@@ -261,7 +261,10 @@ export class LeasePool {
     return local
   }
 
-  /** Evicts the oldest tenth of idle accounts. If none is idle, evicts the oldest, whose leases the meter reclaims. */
+  /**
+   * Evicts the oldest tenth of idle accounts. If no account is idle, evicts the oldest account, whose leases the meter
+   * reclaims.
+   */
   #makeRoom(): void {
     let oldest: string | undefined
     let room = 0

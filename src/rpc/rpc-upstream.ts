@@ -160,7 +160,7 @@ export class RpcUpstream {
     return failure ?? { kind: 'unavailable', what: `The chain ${source} is unavailable`, retryAfterMs: shortestMs }
   }
 
-  /** Returns the node's replies, or why there are none, and records its health. */
+  /** Returns the node's replies, or why there are no replies, and records its health. */
   #readReply(node: Node, sent: SourceReply, count: number, body: string) {
     const { url, breaker } = node
     const now = this.#deps.now()

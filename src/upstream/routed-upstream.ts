@@ -218,7 +218,7 @@ export interface RoutedSource {
 /**
  * Configured order, except that lagging and doubtful sources come last: those later than the freshest by more than
  * `maxLagMs`, and those that seem not to serve the type. If all lag (the exchange has stalled, or our clock is wrong),
- * none is moved. An unknown lag counts as no lag.
+ * no source is moved. An unknown lag counts as no lag.
  */
 function routeOf(sources: readonly RoutedSource[], type: string, nowMs: number): readonly RoutedSource[] {
   if (sources.length < 2) return sources

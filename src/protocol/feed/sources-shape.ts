@@ -36,7 +36,7 @@ export const SourcesShape = z.object({
             type: describeField(z.string(), 'requested info type'),
             reason: describeField(
               z.enum(['timeout', 'unreachable', 'busy', 'failed']),
-              '`timeout`: no response in time; `unreachable`: no connection; `busy`: asked for a pause; `failed`: returned an error',
+              '`timeout`: no response in time; `unreachable`: no connection; `busy`: it requested a pause; `failed`: it returned an error',
             ),
           })
           .nullable()
@@ -64,7 +64,7 @@ export const SourcesShape = z.object({
             ),
           })
           .nullable()
-          .describe('budget; null: none.'),
+          .describe('budget; null if the source has no budget.'),
       }),
     )
     .describe('sources as seen by the responding isolate; budgets are shared by all isolates.'),
@@ -110,7 +110,7 @@ export const SourcesShape = z.object({
                   atMs: describeField(z.number(), 'time of the failure, Unix ms'),
                   reason: describeField(
                     z.enum(['timeout', 'unreachable', 'busy', 'failed']),
-                    '`timeout`: no response in time; `unreachable`: no connection; `busy`: asked for a pause; `failed`: returned an invalid response, or rejected our key',
+                    '`timeout`: no response in time; `unreachable`: no connection; `busy`: it requested a pause; `failed`: it returned an invalid response, or rejected our key',
                   ),
                 })
                 .nullable()

@@ -67,9 +67,9 @@ const FeederShape = z.object({
   ),
   head: describeField(
     Height.nullable(),
-    'newest height it reported; null: none',
+    'newest height that it reported; null if it reported none',
     'grows, near `height`',
-    'if it stays ahead, a height in between is missing',
+    'if it stays ahead of `height`, a height in between is missing',
   ),
   time: describeField(
     Millis.nullable(),
@@ -104,7 +104,7 @@ const FeederShape = z.object({
       stalls: describeField(Count, 'seconds with a stall', 'rarely grows', SEE_FEEDER_LOG),
     })
     .nullable()
-    .describe('counters since its start; null: it sends no pulses.'),
+    .describe('counters since its start; null if it sends no pulses.'),
 })
 export type FeederView = Frozen<z.infer<typeof FeederShape>>
 
@@ -123,7 +123,7 @@ const ArchiveShape = z.object({
   ),
   lagMs: describeField(
     Count.nullable(),
-    'the same as time between blocks, ms',
+    'the same lag as time between blocks, ms',
     'under 90 s',
     'see `archive.failure`; after hours the log fills up: see "The archive falls behind"',
   ),
@@ -163,7 +163,7 @@ const LogShape = z.object({
   chain: describeField(z.string(), 'chain name'),
   feedRegion: describeField(
     z.enum(REGIONS).nullable(),
-    'location hint of log and hubs (`FEED_REGION`); null: wherever they are first accessed',
+    'location hint of the log and the hubs (`FEED_REGION`); null: wherever they are first accessed',
     'near the node',
     'see "Choose a region"',
   ),
@@ -194,7 +194,7 @@ const LogShape = z.object({
   ),
   booksKnown: describeField(
     z.boolean(),
-    'false from a block with unknown changes until the next full books',
+    'false after a block with unknown changes, until the next full books arrive',
     '`true`',
     'see "Books are not known"',
   ),
@@ -225,7 +225,7 @@ const LogShape = z.object({
         sockets: describeField(Count, 'open client sockets'),
         p50Ms: describeField(
           Count,
-          'median age of blocks when sent, ms; up to a tenth too high',
+          'median age of blocks when they are sent, ms; the value may be up to a tenth too high',
           'near the feeders’ `lagMs` plus network latency',
           'see "Choose a region"',
         ),
@@ -242,7 +242,7 @@ const LogShape = z.object({
   gaps: z.array(GapShape).describe('last 20 ranges of missing heights, newest first.'),
   disagreements: describeField(
     Count,
-    'conflicting copies of a stored height since the log object started',
+    'number of conflicting copies of stored blocks since the log object started',
     '0',
     'two nodes disagree: compare them',
   ),

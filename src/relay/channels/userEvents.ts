@@ -60,7 +60,7 @@ const frameOf = <Schema extends z.ZodType>(fill: Schema) =>
       z.object({
         nonUserCancel: z
           .array(z.object({ coin: z.string(), oid: z.int().describe('Order id') }))
-          .describe('Canceled orders that the user did not cancel'),
+          .describe('Orders that were canceled, but not by the user'),
       }),
       z.object({
         funding: z.looseObject({ time: z.int(), ...FUNDING_AMOUNTS }).describe('Funding payment'),

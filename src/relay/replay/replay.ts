@@ -328,7 +328,7 @@ export function bookReplayer({ channel, body }: BooksTarget) {
   return {
     read: (line: string) => {
       const block = readBooksLine(line, coins)
-      // A trimmed line only keeps its coins.
+      // A trimmed line keeps only its coins.
       return toReadBlock(
         block,
         200 + 60 * (block.books ?? []).reduce((sum, { levels }) => sum + levels.flat().length, 0),
