@@ -13,7 +13,7 @@ export interface CandleHistory {
   readonly isIncomplete: (candle: Pick<Candle, 't' | 'T'>) => boolean
   /** Span that contains all incomplete candles; null if there are none. */
   readonly incomplete: TimeSpan | null
-  /** Candles that end before this time were read; null: all. */
+  /** Candles that end before this time were read; null if all were. */
   readonly untilMs: number | null
   /** True if the log was needed but is unavailable. */
   readonly isLogUnavailable: boolean

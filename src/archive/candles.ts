@@ -150,7 +150,7 @@ export interface CandlesRequest extends TimeSpan {
 export interface FileCandles {
   /** In any order. Applies to longer candles too. */
   readonly parts: readonly CandleParts[]
-  /** Candles that end before this time are included; null: all. */
+  /** Candles that end before this time are included; null if all are. */
   readonly untilMs: number | null
   /** First and last block of the files. */
   readonly from: HeightAndTime

@@ -60,7 +60,7 @@ export class PipelineService {
     for (const [other, { atMs }] of this.#requested) if (nowMs - atMs > INTEREST_MS) this.#requested.delete(other)
     const before = this.#requested.get(name)
     this.#interests.onAttached({ v: LOG_API_VERSION, name, reader: { kind: 'relay' }, cursor: null, orders })
-    // A pipeline has no link, so it counts as a reader that may come back.
+    // A pipeline has no link, so it counts as a reader that may return.
     this.#interests.onLeft(name, nowMs)
     const known = before && orders.every((one) => before.wallets.has(one)) ? before.knownFrom : null
     if (known === null) this.#interests.notifyFeeders()

@@ -17,7 +17,7 @@ import { searchPayments } from './retained-payments.ts'
 import { SegmentStore } from './segment.store.ts'
 import { type BlockTexts, type BooksTexts, readBooksLine, SEGMENT_MS, type SegmentKind } from './segment.ts'
 
-/** How long books and events are retained for readers that come back: five minutes of blocks. */
+/** How long books and events are retained for readers that return: five minutes of blocks. */
 const WINDOW_MS = 5 * 60_000
 
 /** Maximum time that the log stalls while another feeder claims to have the missing block. */

@@ -241,7 +241,7 @@ export class RecentDiffs {
     this.#limit = limit
   }
 
-  /** Adds the next block. Any other height clears the rest, because a run with a hole is useless. */
+  /** Adds the next block. Any other height clears the rest, because a run that lacks a block is useless. */
   push(height: number, diffs: readonly RawDiff[], before: ReadonlyMap<string, number>): void {
     if (this.#last === null || height !== this.#last + 1) this.clear()
     this.#last = height

@@ -69,7 +69,7 @@ export class SnapshotFetcher {
     this.#host.snapshots.onFailed("the node's snapshot is too old to use", nowMs)
   }
 
-  /** Reads a snapshot. With `ours`, only the coins that differ from these books or are suspect; null: all. */
+  /** Reads a snapshot. With `ours`, only the coins that differ from these books or are suspect; null: all coins. */
   #read(ours: OrderBooks | null): Promise<SnapshotBooks | null> {
     return this.#host.snapshots.read('books', (exchange) => this.#receive(exchange, ours))
   }

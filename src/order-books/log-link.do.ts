@@ -111,7 +111,7 @@ export class LogLink {
     for (const text of early) this.#host.onFrame(text)
   }
 
-  /** Closes a link whose attach answer did not come: the repairs and coins in it are unknown. */
+  /** Closes a link whose attach answer did not arrive, because the repairs and coins in that answer are unknown. */
   #onAttachFailed(error: unknown): never {
     const isDialed = this.#earlyFrames !== null
     this.#attaching = null

@@ -39,7 +39,7 @@ function aggregateSide(side: Iterable<Level>, how: Aggregation, up: boolean) {
     if (px !== undefined) levels.push({ px, sz: fromScaled(sz.scaled), n })
   }
   for (const level of side) {
-    // Levels come best first, so one within the merged price belongs to it. Comparing is far cheaper than rounding.
+    // Levels arrive best first, so one within the merged price belongs to it. Comparing is far cheaper than rounding.
     const beyond = px === undefined || (up ? compareDecimals(level.px, px) > 0 : compareDecimals(level.px, px) < 0)
     if (beyond) {
       close()

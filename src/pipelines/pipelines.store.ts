@@ -84,7 +84,7 @@ export class PipelineStore {
     return row === null ? null : rowOf(row)
   }
 
-  /** Newest first. `root`: only pipelines paid by keys of this rotation chain; null: all. */
+  /** Newest first. `root`: only pipelines paid by keys of this rotation chain; null: all pipelines. */
   async list(
     account: AccountId,
     root: string | null,

@@ -15,7 +15,7 @@ export type SinkPhase =
 export interface SinkStatus {
   readonly v: number
   readonly phase: SinkPhase
-  /** The last height that the destination confirmed; null: none yet. */
+  /** The last height that the destination confirmed; null if there is none yet. */
   readonly height: number | null
   readonly timeMs: number | null
   /** Lag behind the newest block; null: unknown. */
@@ -30,11 +30,11 @@ export interface SinkStatus {
   /** Attempts of the batch in flight. */
   readonly attempts: number
   readonly nextTryMs: number | null
-  /** Null: no current error. */
+  /** Null if there is no current error. */
   readonly lastError: { readonly sinceMs: number; readonly atMs: number; readonly words: string } | null
-  /** The last error that was resolved; null: none. */
+  /** The last error that was resolved; null if there is none. */
   readonly lastIncident: { readonly sinceMs: number; readonly untilMs: number; readonly words: string } | null
-  /** Reason for a pause that the owner did not request; null: none. */
+  /** Reason for a pause that the owner did not request; null if there is none. */
   readonly pauseReason: string | null
 }
 export interface SinkLogLine {

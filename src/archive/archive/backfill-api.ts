@@ -30,6 +30,6 @@ export interface BackfillState {
   readonly before: HeightAndTime | null
   /** Below `before`, in order. */
   readonly gaps: readonly CutGap[]
-  /** Height of the next page of gaps; null: no more. */
+  /** Height of the next page of gaps; null if there are no more. */
   readonly next: number | null
 }

@@ -48,7 +48,7 @@ export class SegmentCutter {
   #next: number | null
   #lastMs: number
 
-  /** `last`: the last archived block, or the end of a gap with the time before it; null: none. */
+  /** `last`: the last archived block, or the end of a gap with the time before it; null if there is none. */
   constructor(last: { readonly height: number; readonly time: number } | null, maxChars = MAX_CHARS) {
     this.#maxChars = maxChars
     this.#next = last && last.height + 1

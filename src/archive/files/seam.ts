@@ -22,14 +22,14 @@ export interface Seam {
 }
 
 /**
- * Coverage limited to known funding; null: none. The boundary of two ranges counts as a gap, even an empty one; funding
- * of a damaged file stays known.
+ * Coverage limited to known funding; null if there is none. The boundary of two ranges counts as a gap, even an empty
+ * one; funding of a damaged file stays known.
  */
 export function fundedCoverage(cover: FileCoverage): FileCoverage | null {
   return coverageWithin(cover, cover.funded)
 }
 
-/** Coverage limited to known payments per wallet; null: none. Touching ranges are joined. */
+/** Coverage limited to known payments per wallet; null if there is none. Touching ranges are joined. */
 export function paidCoverage(cover: FileCoverage): FileCoverage | null {
   const joined: FundedRange[] = []
   for (const stretch of cover.paid ?? []) {

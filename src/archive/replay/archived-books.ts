@@ -106,7 +106,7 @@ async function* segmentsFrom(archive: BooksArchive, from: number): AsyncGenerato
   }
 }
 
-/** A coin's book after block `height`; null: none. */
+/** A coin's book as of block `height`; null if there is none. */
 export async function bookAt(
   archive: BooksArchive,
   coin: Coin,

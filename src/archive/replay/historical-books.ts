@@ -88,7 +88,7 @@ export class HistoricalBooks {
     return this.#shard.get(coin)?.book
   }
 
-  /** A coin's book after the last block; null: none, or unknown. */
+  /** A coin's book as of the last block; null if there is none or it is unknown. */
   snapshot(coin: Coin): BookSnapshot | null {
     const encoded = this.#loss === null && this.completeAt === this.#height ? this.#shard.encode(coin) : null
     return encoded && { coin, time: this.#time, height: this.#height, epoch: this.#epoch, ...encoded }

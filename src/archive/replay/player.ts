@@ -1,4 +1,4 @@
-// Schedules historical blocks for replay, without a clock of its own. Invariants: each block of the range once and in
+// Schedules historical blocks for replay, but has no clock of its own. Invariants: each block of the range once and in
 // order; a block of time t is due at start + (t - t0) / speed, possibly late but never early; gaps are reported, take
 // no time, and restart the schedule; a seek restarts there; without an end, live begins after the last archived block.
 

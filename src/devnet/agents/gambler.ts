@@ -48,7 +48,7 @@ function take(x: Exchange, owner: number, market: number, side: Side, sz: bigint
   placeOrder(x, { owner, market, side, px, sz, tif: 'FrontendMarket', orderType: 'Market', reduceOnly })
 }
 
-/** Sends an invalid order now and then, mostly a post-only order that would trade, as on the real exchange. */
+/** Occasionally sends an invalid order, mostly a post-only order that would trade, as on the real exchange. */
 export function sendInvalidOrders(x: Exchange): void {
   if (!x.rng.chance(INVALID_PPM)) return
   const owner = x.rng.pick(TAKERS)

@@ -53,7 +53,7 @@ const MOVES: readonly Move[] = [
   (x) => transfers.claimRewards(x, x.rng.pick(roles.BUILDERS)),
 ]
 
-/** Makes a random movement now and then, and rebalances when due. */
+/** Occasionally makes a random movement, and rebalances when due. */
 export function treasurerActs(x: Exchange): void {
   if (x.rng.chance(ACT_PPM)) x.rng.pick(MOVES)(x)
   if (x.vaults.length < roles.MAX_VAULTS && x.rng.chance(1_500)) foundVault(x)

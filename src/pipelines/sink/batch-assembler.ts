@@ -27,7 +27,7 @@ export interface ReaderState {
   readonly fold: string | null
 }
 
-/** The last block that was read; null: none. */
+/** The last block that was read; null if there is none. */
 export function lastReadBlock({ timed: height, timeMs: time, epoch }: ReaderState): ReadBlock | null {
   return height === undefined ? null : { height, time, epoch }
 }

@@ -27,7 +27,7 @@ export class DeadLetters {
     await orReject(this.#bucket.put(key, body), TIMEOUT_MS, after)
   }
 
-  /** Key of the oldest dead letter, or of the first after `after`; null: none. */
+  /** Key of the oldest dead letter, or of the first after `after`; null if there is none. */
   async next(after: string | null): Promise<string | null> {
     const startAfter = after ?? this.#prefix
     const { objects } = await this.#bucket.list({ prefix: this.#prefix, limit: 1, startAfter })

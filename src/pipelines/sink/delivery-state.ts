@@ -76,7 +76,7 @@ export interface DeliveryState {
     readonly words: string
     readonly isOfBatch: boolean
   } | null
-  /** The last resolved error, Unix ms; null: none. */
+  /** The last resolved error, Unix ms; null if there is none. */
   readonly lastIncident: { readonly sinceMs: number; readonly words: string; readonly untilMs: number } | null
 }
 

@@ -34,7 +34,7 @@ const HEAD_CACHE_MS = 2_000
 export interface PipelineReader {
   /** Throws FatalPipelineError if the record is invalid. */
   assembler(pipeline: Pipeline, at: ReaderState, flight: Pick<BatchInFlight, 'to' | 'ordersFrom'> | null): Assembler
-  /** The newest available block, slightly cached; null: none. */
+  /** The newest available block, cached briefly; null if there is none. */
   head(pipeline: Pipeline): Promise<HeightAndTime | null>
   /** Position after the newest block; null: unknown. */
   newest(pipeline: Pipeline): Promise<StartPosition | null>
@@ -97,7 +97,7 @@ export class LogReader implements PipelineReader {
     return this.#head
   }
 
-  /** An empty log is new or was reset; then the archive may hold an older chain. */
+  /** An empty log is new or was reset. In that case, the archive may contain an older chain. */
   async newest(pipeline: Pipeline): Promise<StartPosition | null> {
     const head = await this.head(pipeline)
     if (head) return { height: head.height + 1 }
@@ -122,7 +122,7 @@ export class LogReader implements PipelineReader {
   }
 }
 
-/** Wallets whose order statuses are read; null: none. */
+/** Wallets whose order statuses are read; null if none are. */
 function walletsOf({ definition, interest }: TopicSelection): readonly string[] | null {
   if (definition.lines !== 'orders' || !interest) return null
   const { channel, body } = interest as EventsTarget

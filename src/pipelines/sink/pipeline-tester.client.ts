@@ -27,9 +27,9 @@ const waiting = ({ waitMs, words }: SqlWait): TestOutcome => ({ ...failure(words
 interface TesterHost {
   readonly sender: Pick<BatchSender, 'send' | 'sql'>
   readonly rowMicro: MicroCredits
-  /** Delivery of the stored pipeline; null: deleted, or never applied. */
+  /** Delivery of the stored pipeline; null if it was deleted or never applied. */
   delivery(): Delivery | null
-  /** Wakes the Sink to report billing. */
+  /** Asks the Sink to report billing. */
   wake(): Promise<void>
 }
 
@@ -86,7 +86,7 @@ export class PipelineTester {
     if (!sent.ok) return failure(sent.message)
     const delivery = this.#host.delivery()
     delivery?.chargeRows(beyondPrice(sent.billedRows), pipeline.payer)
-    // Also after the test timed out and while the pipeline is paused.
+    // This also runs after the test timed out and while the pipeline is paused.
     if (delivery) await this.#host.wake()
     return { ok: true, rows: parcel.rows.length, words: 'confirmed' }
   }

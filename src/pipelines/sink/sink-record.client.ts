@@ -1,6 +1,6 @@
 // The pipeline record of a Sink, and which parts of a delivery a change affects. Invariants: the stored record contains
-// no clear secret; only the gateway decrypts it, on first use; the clear secret stays in memory, together with the
-// encrypted value it belongs to.
+// no unencrypted secret; only the gateway decrypts the secret, on first use; the decrypted secret stays in memory,
+// together with the encrypted value it belongs to.
 
 import { orReject } from '../../core/deadline.ts'
 import { after } from '../../core/timers.client.ts'
@@ -22,7 +22,7 @@ const ROW_FIELDS = [
 export function changesOf(before: StoredPipeline, after: StoredPipeline): readonly RecordChange[] {
   const differs = (names: readonly (keyof StoredPipeline)[]) =>
     names.some((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]))
-  // Another chain has other heights. A restart covers all other changes.
+  // A different chain has different heights. A restart covers all other changes.
   if (differs(START_FIELDS) || (after.topic === 'evm_logs' && differs(['filter']))) return ['start']
   return [...(differs(END_FIELDS) ? (['end'] as const) : []), ...(differs(ROW_FIELDS) ? (['rows'] as const) : [])]
 }
@@ -32,7 +32,7 @@ type BatchSettings = Omit<DesiredState, 'isRunning' | 'onFailure'>
 const TABLE_SETTINGS: BatchSettings = { maxRows: 5_000, maxChars: 4 * 1024 * 1024, readMs: 3_000, gatherMs: 0 }
 /** HTTP servers commonly accept bodies up to 1 MB. */
 const POST_SETTINGS: BatchSettings = { ...TABLE_SETTINGS, maxChars: 512 * 1024 }
-/** Every object costs, to write and to open. */
+/** Every object has a cost, for writing and for opening it. */
 const FILE_SETTINGS: BatchSettings = { ...TABLE_SETTINGS, maxRows: 20_000, readMs: 10_000, gatherMs: 60_000 }
 const BATCH_SETTINGS: Readonly<Record<Pipeline['destination_type'], BatchSettings>> = {
   webhook: POST_SETTINGS,

@@ -7,7 +7,7 @@ import { ONE_CREDIT } from '../../metering/tariff.ts'
 import { RpcChains } from '../../rpc/chains.ts'
 import { HyperdriveVariable } from '../hyperdrive.ts'
 
-/** Keeps totals of any number of rows exact. */
+/** Maximum price, which keeps totals of any number of rows exact. */
 const MAX_ROW_CREDITS = ONE_CREDIT
 
 const RowCredits = z.string('must be a string such as "0.0001"').transform((text, context) => {

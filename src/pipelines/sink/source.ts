@@ -1,6 +1,6 @@
 // Reads a pipeline's blocks from the archive, then from the durable part of the log. Invariants: each height once and
-// in order, as a line or within a gap; the log continues where the archive ends, and blocks that the log has dropped
-// meanwhile come from the archive.
+// in order, as a line or within a gap; the log continues where the archive ends, and blocks that the log has dropped in
+// the meantime are read from the archive.
 
 import type { ArchivedSegment, ArchiveReader } from '../../archive/archive/archive-read.ts'
 import { ArchiveDamage } from '../../archive/archive/archive-read.ts'
@@ -47,7 +47,7 @@ export type SourceItem =
   | { readonly height: number; readonly line: string; readonly orders?: string; readonly isArchived?: true }
   | { readonly from: number; readonly to: number; readonly why: string }
 
-/** Height from which order statuses were known when the blocks up to `to` were first read. */
+/** First height whose order statuses were known when the blocks up to `to` were first read. */
 export interface KnownOrders {
   readonly to: number
   readonly ordersFrom: number
@@ -112,9 +112,9 @@ export class Source {
   #isReadingLog = false
   /** Delay that the log requested. */
   retryMs = 0
-  /** Reading ended before the newest durable block. */
+  /** True if reading ended before the newest durable block. */
   isBehind = false
-  /** Height from which order statuses are known for the current read; null: not used. */
+  /** First height whose order statuses are known for the current read; null if they are not used. */
   ordersFrom: number | null = null
 
   constructor(ports: SourcePorts, kind: LineKind, known: KnownOrders | null = null, read: ReadBlock | null = null) {
@@ -254,13 +254,13 @@ export class Source {
     if (now !== time) throw feedReset(null, height)
   }
 
-  /** After a reset to lower heights, the archive holds the old chain until the log passes its end. */
+  /** After a reset to lower heights, the archive contains the old chain until the log passes the end of that chain. */
   async #isArchiveStale(archive: Archive): Promise<boolean> {
     const [last, head] = await Promise.all([archive.last(), this.#ports.head()])
     return last !== null && head !== null && head.height < last
   }
 
-  /** Segments of an old chain have another epoch and earlier times. */
+  /** Segments of an old chain have a different epoch and earlier times. */
   async #segmentFrom(archive: Archive, at: Parameters<Archive['segmentsFrom']>[0]): Promise<ArchivedSegment | null> {
     const [segment = null] = await archive.segmentsFrom(at, 1)
     const read = this.#lastRead

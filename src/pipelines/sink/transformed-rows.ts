@@ -1,6 +1,6 @@
 // Checks the output of transforms. Invariants: transforms cannot invent `_kind`, `_key`, `_height` or `_time`, which
 // tell a destination its position: values must come from the batch, keys may have a suffix and are unique; gap and
-// reset rows bypass transforms and come first.
+// reset rows bypass transforms and are sent first.
 
 import { err, ok, type Result } from '../../core/result.ts'
 import { visible } from '../../core/visible.ts'

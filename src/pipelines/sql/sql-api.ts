@@ -1,6 +1,6 @@
 // HTTP protocol between Sinks and the SQL Worker, as text, because on a single machine the Worker is a separate
-// process. A request is a line of JSON and, for a run, a second line with the rows as one JSON list. The caller is in
-// headers, so that a queued request is not read before its turn.
+// process. A request is a line of JSON and, for a run, a second line with the rows as one JSON list. The caller is
+// named in headers, so that a queued request is not read before its turn.
 
 import * as z from 'zod'
 import type { Column } from '../../archive/files/columns.ts'
@@ -50,7 +50,7 @@ export interface TransformFault {
   readonly over?: 'steps' | 'time' | 'memory'
 }
 
-/** Not started; try again in `waitMs`. */
+/** The run was not started; try again in `waitMs`. */
 export interface SqlWait {
   readonly waitMs: number
   readonly words: string

@@ -1,6 +1,7 @@
 // Decides whose SQL runs next in an object that runs one batch at a time. Invariants: an account that has used up its
-// CPU time waits for a refill; the account with the most CPU time left goes first, so that light users never wait for
-// heavy ones; a pipeline that exceeds its limits waits longer each time; the queue is bounded; every wait has a reason.
+// CPU time waits for a refill; the account with the most CPU time left is served first, so that light users never wait
+// for heavy ones; a pipeline that exceeds its limits waits longer each time; the queue is bounded; every wait has a
+// reason.
 
 import { backoffMs } from '../../core/backoff.ts'
 import { BoundedMap } from '../../core/bounded-map.ts'
@@ -18,7 +19,7 @@ const MAX_QUEUED_PER_ACCOUNT = 8
 const MAX_QUEUED = 32
 /** Concurrent tests and checks of all accounts. */
 const MAX_SLOTS = 4
-/** Longer than any test: the slot of a vanished caller expires. */
+/** Longer than any test. After this time, the slot of a caller that disappeared expires. */
 const SLOT_MS = 70_000
 /** After a quicker run, the next one starts without storing a strike first. */
 const QUICK_MS = 500
@@ -135,7 +136,7 @@ export class SqlQueue<Go extends (refused: SqlWait | null) => void> {
 
   #requiredWait({ account, pipeline, kind }: SqlCaller, nowMs: number): SqlWait | null {
     const strikes = kind === 'check' ? null : this.#strikes.get(pipeline)
-    // A longer wait means that the clock went back.
+    // A longer wait means that the clock was set back.
     const restMs = Math.min(PENALTY.capMs, (strikes?.untilMs ?? 0) - nowMs)
     if (strikes !== null && restMs > 0) return wait(restMs, strikeMessage(strikes.count))
     return this.#cpuWait(account, nowMs)

@@ -22,7 +22,7 @@ const RECURSIVE = 33
  */
 const FORBIDDEN = [
   ...['random', 'randomblob', 'current_timestamp', 'current_date', 'current_time'],
-  // Without an argument, or with 'now', these return the current time.
+  // If called with no argument or with 'now', these return the current time.
   ...['date', 'time', 'datetime', 'julianday', 'unixepoch', 'strftime', 'timediff'],
   ...['load_extension', 'fts3_tokenizer', 'writefile', 'readfile', 'edit'],
   ...['zeroblob', 'printf', 'format', 'replace', 'hex'],
@@ -38,7 +38,7 @@ function isAllowed(code: number, one: string | null, two: string | null): boolea
   return code === FUNCTION && !FORBIDDEN.includes((two ?? '').toLowerCase())
 }
 
-/** For all databases together: the isolate has 128 MiB and also holds the rows. */
+/** Memory limit for all databases together. The isolate has 128 MiB, which must also hold the rows. */
 const MAX_MEMORY_BYTES = 48 * 1024 * 1024
 const PAGE_BYTES = 65_536
 /** SQLite steps for all transforms of a batch, and between two checks; fewer if a step may scan a long string. */
@@ -47,9 +47,9 @@ const CHECK_STEPS = 1_000
 const JSON_CHECK_STEPS = 100
 /** Time limit where clocks advance during execution. Cloudflare has its own CPU limit. */
 const MAX_RUN_MS = 2_000
-/** SQLite's numbers of its limits. */
+/** SQLite's own numbers for its limits. */
 const LIMIT_LENGTH = 0
-/** SQLite takes null to remove a handler; the library's types lack that. */
+/** SQLite accepts null to remove a handler, which the library's types do not allow. */
 const NO_HANDLER = null as unknown as () => number
 const LIMIT_SQL = 1
 const LIMIT_ATTACHED = 7
@@ -183,7 +183,7 @@ class Database {
       [LIMIT_PATTERN, MAX_PATTERN_CHARS],
     ] as const)
       opened.api.limit(db, limit, most)
-    // Otherwise sorting uses files, which are unbounded memory of the object.
+    // Otherwise, sorting would use files, which take an unbounded amount of the object's memory.
     await opened.api.exec(db, 'PRAGMA temp_store = MEMORY')
     database.#limitSteps(CHECK_STEPS, Date.now() + MAX_RUN_MS)
     return database
@@ -232,7 +232,8 @@ class Database {
   }
 
   /**
-   * Each transform becomes a table for later ones. Without `make`, transforms are only planned, and tables stay empty.
+   * Each transform becomes a table for later ones. If `make` is omitted, transforms are only planned, and tables stay
+   * empty.
    */
   async chain(transforms: Transforms, make: RowFactory | null): Promise<RunResult['outcome']> {
     const all = Object.entries(transforms)

@@ -1,5 +1,6 @@
-// candles: each candle once, when a block shows that it has closed. One-minute candles of every coin, or what the
-// filter names. Invariant: candles that touch a gap, or that were open when the pipeline started, are omitted.
+// candles: each candle once, when a block shows that it has closed. These are one-minute candles of every coin, or the
+// candles that the filter names. Invariant: candles that touch a gap, or that were open when the pipeline started, are
+// omitted.
 
 import { type CandlePart, candleOf, mergeParts, partOf, spanOf, validTrades } from '../../archive/candles.ts'
 import type { Interval } from '../../core/candle-interval.ts'
@@ -10,9 +11,9 @@ import { keyedRows, type TopicDefinition, type TopicFold } from './topic.ts'
 
 interface State {
   readonly interval: Interval
-  /** Null: all coins. */
+  /** Null for all coins. */
   readonly coin: Coin | null
-  /** Candles from this time on are complete; null: set by the next block. */
+  /** Candles that start at or after this time are complete; null until the next block sets it. */
   readonly wholeMs: number | null
   readonly open: Readonly<Record<string, CandlePart>>
 }
@@ -43,7 +44,7 @@ export const candles: TopicDefinition = {
         for (const [name] of over) running.delete(name)
         for (const trade of validTrades(block.fills)) {
           const part = partOf(trade, interval)
-          // A trade of a closed minute means that the clock went back.
+          // A trade in a closed minute means that the clock was set back.
           if (part.t < now || part.t < whole || (coin !== null && trade.coin !== coin)) continue
           const known = running.get(trade.coin)
           running.set(trade.coin, known?.t === part.t ? mergeParts(known, part) : part)

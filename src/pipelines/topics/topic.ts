@@ -5,7 +5,9 @@ import type { Column } from '../../archive/files/columns.ts'
 import type { Coin } from '../../core/coin.ts'
 import type { BlockEvents, EventsTarget, EventView, Target } from '../../relay/channel.ts'
 
-/** `row`: data. `gap`: rows of these heights are unknown. `reset`: the books of these coins, or all, start again. */
+/**
+ * `row`: data. `gap`: rows of these heights are unknown. `reset`: the books of these coins, or all books, start over.
+ */
 type RowKind = 'row' | 'gap' | 'reset'
 
 /** Head of every row. Topic columns start with a letter. */
@@ -19,7 +21,7 @@ interface RowHead {
 }
 export type Row = RowHead & Readonly<Record<string, unknown>>
 
-/** A log line, parsed as far as the topic needs it. */
+/** A log line, of which only the parts that the topic needs are parsed. */
 export interface TopicBlock {
   readonly height: number
   readonly time: number
@@ -32,9 +34,9 @@ export interface TopicFold<Block extends TopicBlock = TopicBlock> {
   /** `orders`: the line of order statuses, if the topic uses them. */
   parse(line: string, orders?: string): Block
   rows(block: Block): readonly Row[]
-  /** The next heights are missing. */
+  /** Call when the next heights are missing. */
   onGap?(): void
-  /** JSON state that later rows depend on; null or omitted: none. */
+  /** JSON state that later rows depend on; null or omitted if there is none. */
   state?(): string | null
 }
 
