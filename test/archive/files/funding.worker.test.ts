@@ -231,8 +231,8 @@ describe('what wallets paid', () => {
       after: () => () => {},
     })
     const upstream = {
-      ask: async (_: string, asked: string) => {
-        const { startTime = 0, endTime } = JSON.parse(asked) as { startTime?: number; endTime: number }
+      request: async (_: string, text: string) => {
+        const { startTime = 0, endTime } = JSON.parse(text) as { startTime?: number; endTime: number }
         if (theirs === null) return err({ kind: 'unavailable', what: 'nobody' } as const)
         const rows = (theirs as { time: number }[]).filter(({ time }) => time >= startTime && time <= endTime)
         return ok({ text: JSON.stringify(rows) })
