@@ -61,7 +61,7 @@ In another terminal, set the variables that all examples and guides use, and try
   export WEIR_URL=${url} WEIR_KEY=${key} WEIR_SERVICE_KEY=${serviceKey}
   curl -s $WEIR_URL/info -H "Authorization: Bearer $WEIR_KEY" -H 'Content-Type: application/json' -d '{"type":"l2Book","coin":"BTC"}'
   npm run watch -- BTC${stateOption}
-  npm run keys -- create --credits 1000${stateOption}
+  npm run keys -- create --label mine${stateOption}
 
 These keys belong to the account "demo" on the plan "professional". It is refilled to ${dailyCredits.toLocaleString('en')} credits each UTC day. To add more:
   npm run admin -- account grant demo 5000 --id more-1${stateOption}
