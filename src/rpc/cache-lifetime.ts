@@ -1,4 +1,4 @@
-// How long a response stays valid: forever, once its block is final, while its block is the newest, or not at all.
+// How long a response stays valid: forever, forever once its block is final, only while its block is the newest, or not at all.
 
 import type { RpcCall } from './calls.ts'
 

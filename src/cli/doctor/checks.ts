@@ -108,7 +108,7 @@ export function withLaunchFix({ part: at, ...check }: Check, { folder, processes
   const part = NODE_CHECKS.includes(check.name) ? 'devnet' : at
   if (part === undefined || check.state === 'ok') return check
   const process = processes?.find(({ name, runs }) => name === part && runs)
-  if (process === undefined) return { ...check, fix: 'See the check "npm start".' }
+  if (process === undefined) return { ...check, fix: 'See the "npm start" check.' }
   const { pid } = process
   return {
     ...check,

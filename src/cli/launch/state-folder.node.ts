@@ -270,7 +270,7 @@ export function checkDatabases(folder: string, reset: string, hasKeys: boolean):
   }
 }
 
-/** SQLite treats an empty file as a new database, but the accounts database has tables since the first start. */
+/** SQLite treats an empty file as a new database, but the accounts database has had tables since the first start. */
 function isEmptied(folder: string, path: string): boolean {
   return path.startsWith(join(folder, 'v3/d1/')) && existsSync(join(folder, 'migrated')) && statSync(path).size === 0
 }

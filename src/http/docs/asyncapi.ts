@@ -11,12 +11,16 @@ import { mapped, schemaOf } from './json-schema.ts'
 /** WS-n are rules of the protocol page. For any other code: reconnect with backoff. */
 const CLOSES: readonly (readonly [code: number, why: string, next: string])[] = [
   [1000, 'You closed the socket (WS-45)', 'None needed'],
-  [1001, 'You closed it, for example a browser that left the page, or a proxy restarts', 'Reconnect with backoff'],
+  [
+    1001,
+    'Your side closed it, for example because the user left the page, or a proxy restarted',
+    'Reconnect with backoff',
+  ],
   [1005, 'You closed it without a code (WS-45)', 'None needed'],
   [
     1006,
     'The network failed, a part of the gateway restarted, or the upgrade was rejected (WS-2)',
-    'Reconnect with backoff. If it never opens, see the rejection with curl',
+    'Reconnect with backoff. If it never opens, use curl to see why',
   ],
   [1002, 'You closed it with a code that may not be sent (WS-45)', 'Close with 1000, or a code from 3000 to 4999'],
   [1008, 'Too many frames above the limit (WS-8)', 'Send less, then reconnect'],
@@ -29,7 +33,7 @@ const CLOSES: readonly (readonly [code: number, why: string, next: string])[] = 
   [1012, 'Books restart (WS-33), or a replay was interrupted (WS-157)', 'Reconnect and resubscribe'],
   [
     1013,
-    'Too much unacknowledged data (WS-12), unavailable Snapshots (WS-48), or an unreachable credit meter (WS-41)',
+    'Too much unacknowledged data (WS-12), unavailable snapshots (WS-48), or an unreachable credit meter (WS-41)',
     'Acknowledge what you read (WS-60), and reconnect with backoff',
   ],
   [

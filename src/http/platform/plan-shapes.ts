@@ -19,8 +19,8 @@ const limit = (max: number, orElse = '') => {
 
 const LIMITS_TEXT = {
   rest_requests_per_second:
-    'Requests per second and key to `/platform` and `/v1` together, JSON-RPC included; null: no limit',
-  info_requests_per_second: 'Requests per second and key to `POST /info`, including `post` over sockets',
+    'Requests per second per key to `/platform` and `/v1` combined, JSON-RPC included; null: no limit',
+  info_requests_per_second: 'Requests per second per key to `POST /info`, including `post` over sockets',
   stream_connections: 'Maximum open sockets of the account, over all its keys',
   stream_subscriptions: 'Maximum subscriptions of the account, over all its sockets; at most 1,000 per socket',
   stream_messages_per_minute: 'Maximum frames per minute that each socket may send',

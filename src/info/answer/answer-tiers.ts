@@ -27,7 +27,7 @@ export interface AnswerTiersDeps {
 const READ_MAX_MS = 300
 /** KV rejects more frequent writes of one key. */
 const WRITE_EVERY_MS = 1_000
-/** An unchanged copy is rewritten at this age, so that it stays well below the limit of its class. */
+/** An unchanged copy is rewritten at this age, so that it stays well below the maximum age of its freshness class. */
 const CONFIRM_MS = 5 * 60_000
 /** KV writes per isolate. Limited, because callers choose parts of the keys and each write costs money. */
 const WRITES = oneSecondBurst(2)

@@ -109,7 +109,7 @@ export class WebhookStore extends Tables {
     return had
   }
 
-  /** Runs after every balance change. An account that has no webhook has no cost. */
+  /** Runs after every balance change. Costs nothing for accounts without a webhook. */
   onBalanceChange(left: MicroCredits, isNewPeriod: boolean, nowMs: number): void {
     const row = this.#has ? this.#row() : null
     if (row === null) return

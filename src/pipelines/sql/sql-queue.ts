@@ -50,7 +50,7 @@ interface QueuedRun<Go> {
 const wait = (waitMs: number, words: string): SqlWait => ({ waitMs: Math.max(1, Math.ceil(waitMs)), words })
 
 const SLOT_TAKEN_MESSAGE = 'Another test or check of this account is running. Try again when it has finished'
-const NO_SLOT_MESSAGE = 'The maximum number of tests is running. Try again in a few seconds'
+const NO_SLOT_MESSAGE = 'Too many tests are running. Try again in a few seconds'
 const QUEUED_MESSAGE = 'The SQL runner is busy. This run is waiting for its turn'
 const CPU_SPENT_MESSAGE = `The transforms of this account have used their CPU time (${CPU.burst.toLocaleString('en-US')} ms burst, ${CPU.perSecond} ms per second). Select less, or wait`
 const strikeMessage = (count: number) =>

@@ -102,7 +102,7 @@ it('an account tests one at a time, and four do in all; whose caller vanished is
   expect(turns.acquireSlot('a', 0)).toBeNull()
   expect(turns.acquireSlot('a', 0)).toEqual(words(/test or check of this account/))
   for (const account of ['b', 'c', 'd']) expect(turns.acquireSlot(account, 0)).toBeNull()
-  expect(turns.acquireSlot('e', 0)).toEqual(words(/maximum number of tests/))
+  expect(turns.acquireSlot('e', 0)).toEqual(words(/Too many tests/))
   turns.releaseSlot('b')
   expect(turns.acquireSlot('e', 0)).toBeNull()
   expect(turns.acquireSlot('a', 70_000)).toBeNull()
