@@ -195,7 +195,7 @@ describe('a folder', () => {
 
   it('is not read where the gateway has archived nothing, or refuses', async () => {
     before = null
-    expect((await run(`--from 0 ${ROOT}/n`)).notes[0]).toMatch(/not archived a block of its own/)
+    expect((await run(`--from 0 ${ROOT}/n`)).notes[0]).toMatch(/not archived any block/)
     before = BEFORE
     refusals = [400]
     const { notes, failed } = await run(`--from 0 ${ROOT}/n`)
