@@ -1,5 +1,5 @@
-// The English of everything that people read: comments, messages and labels in the code, the documents, and the subjects
-// of commits. `npm run check -- english` runs it; paths after it check only files below them.
+// Checks the English of comments, messages and labels in the code, of documents, and of commit subjects. It is a step of
+// `npm run check`. `node scripts/english.ts PATH…` checks only the files whose path starts with one of the arguments.
 
 import { execFileSync } from 'node:child_process'
 import { globSync, readFileSync } from 'node:fs'
@@ -22,7 +22,7 @@ export interface Finding {
 const SENTENCE_WORDS = 32
 const SUBJECT_CHARACTERS = 120
 
-/** Words of no technical English, each with the word to use. */
+/** Words that technical English does not use, each with a replacement. */
 const WORDS: Readonly<Record<string, string>> = {
   anew: 'again',
   begun: 'started',
@@ -46,7 +46,7 @@ const WORDS: Readonly<Record<string, string>> = {
 }
 
 const BRITISH: Readonly<Record<string, string>> = {
-  'cancelled|cancelling|cancels? off': 'canceled, canceling',
+  'cancelled|cancelling': 'canceled, canceling',
   'colours?|coloured': 'color',
   'behaviours?': 'behavior',
   'honours?|honoured': 'honor',

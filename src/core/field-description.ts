@@ -12,7 +12,7 @@ interface FieldDescription {
   readonly otherwise: string
 }
 
-const EXPECTED = '. Well: '
+const EXPECTED = '. Healthy: '
 const OTHERWISE = '. Otherwise: '
 
 /** Adds a description to the schema. The parts end without a full stop. */
