@@ -110,8 +110,8 @@ export class RefusalBuffer {
 }
 
 /** Truncates first, so a long string costs no more than a short one. Redacts keys that were sent in the wrong field. */
-function sanitized(text: string, most: number): string {
-  const whole = visible(withoutKeys(text.slice(0, most))).slice(0, most)
+function sanitized(text: string, max: number): string {
+  const whole = visible(withoutKeys(text.slice(0, max))).slice(0, max)
   // Drops half of a surrogate pair.
   return whole.replace(/[\uD800-\uDBFF]$/, '')
 }

@@ -24,8 +24,8 @@ export class InterestCounts {
   /** Names that may differ from what was sent. */
   readonly #changed = new Set<string>()
 
-  constructor(most: number) {
-    this.#max = most
+  constructor(max: number) {
+    this.#max = max
   }
 
   get sent(): ReadonlySet<string> {

@@ -27,13 +27,13 @@ export interface EventsSource {
 export function eventsPage(
   from: number,
   held: EventsSource,
-  mostChars = PAGE_CHARS,
+  maxChars = PAGE_CHARS,
 ): Pick<EventsResponse, 'frames' | 'first' | 'head'> {
   const { waiting, height: head } = held
   const first = held.first ?? waiting[0]?.height ?? null
   const frames: string[] = []
   let chars = 0
-  for (let next = from; chars < mostChars; ) {
+  for (let next = from; chars < maxChars; ) {
     const found = held.segmentWith(next)
     const last = found?.last ?? held.gapAt(next)
     if (last === null) {
@@ -95,11 +95,11 @@ export interface DurableSource {
   readonly gapAt: GapLookup
 }
 
-/** Parts starting at height `from`: at most `mostBytes`, plus one more segment. */
-export function archivePage(from: number, held: DurableSource, mostBytes = PAGE_BYTES): ArchivePart[] {
+/** Parts starting at height `from`: at most `maxBytes`, plus one more segment. */
+export function archivePage(from: number, held: DurableSource, maxBytes = PAGE_BYTES): ArchivePart[] {
   const parts: ArchivePart[] = []
   let bytes = 0
-  for (let next = from; next <= held.durable && bytes < mostBytes && parts.length < MAX_PARTS; ) {
+  for (let next = from; next <= held.durable && bytes < maxBytes && parts.length < MAX_PARTS; ) {
     const found = held.blocksWith(next)
     const last = found ? found.last : lastMissing(next, held)
     if (last === null || last > held.durable) break

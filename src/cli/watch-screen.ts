@@ -205,11 +205,11 @@ function panelOf({ coin, book, note, step, verdict }: CoinState, { depth, hasBar
   ]
   const header = `${margin}${'n'.padStart(4)}${'size'.padStart(13)}${'bid'.padStart(11)}   ${'ask'.padEnd(11)}${'size'.padEnd(13)}n`
   const sums = [summed(bids.slice(0, depth)), summed(asks.slice(0, depth))] as const
-  const most = Math.max(...sums[0], ...sums[1])
+  const max = Math.max(...sums[0], ...sums[1])
   const rows = Array.from({ length: depth }, (_, i): Line => {
     const bid = bids[i]
     const ask = asks[i]
-    const barOf = (side: 0 | 1) => bar((sums[side][i] ?? 0) / most)
+    const barOf = (side: 0 | 1) => bar((sums[side][i] ?? 0) / max)
     return [
       { text: hasBars ? `${barOf(0).padStart(BAR_WIDTH)} ` : '', color: 'good' },
       { text: bidText(bid) },

@@ -18,8 +18,8 @@ export class EventQueue<Event> implements AsyncIterableIterator<Event> {
   #isEnded = false
   #reader: ((result: IteratorResult<Event, undefined>) => void) | null = null
 
-  constructor(most: number, dropped: () => Event, leave: () => void) {
-    this.#capacity = Math.max(1, most)
+  constructor(max: number, dropped: () => Event, leave: () => void) {
+    this.#capacity = Math.max(1, max)
     this.#dropEvent = dropped
     this.#onLeave = leave
   }

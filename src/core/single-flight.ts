@@ -59,9 +59,9 @@ export class SingleFlights<T> {
   readonly maxMs: number
   readonly #byKey: BoundedMap<string, SingleFlight<T>>
 
-  constructor(maxMs: number, most = 10_000) {
+  constructor(maxMs: number, max = 10_000) {
     this.maxMs = maxMs
-    this.#byKey = new BoundedMap(most)
+    this.#byKey = new BoundedMap(max)
   }
 
   current(key: string, nowMs: number): Promise<T> | null {

@@ -13,7 +13,7 @@ type Shard = Pick<ShardBooks, 'coins' | 'suspects' | 'checkpoint'>
 export function bookPage(
   shard: Shard,
   after: string | null,
-  mostChars = PAGE_CHARS,
+  maxChars = PAGE_CHARS,
 ): Pick<HubBooks, 'books' | 'left' | 'next'> {
   const names = [...shard.coins()].sort().filter((coin) => after === null || coin > after)
   const books: HubBooks['books'][number][] = []
@@ -21,7 +21,7 @@ export function bookPage(
   let chars = 0
   let last: string | null = null
   for (const coin of names) {
-    if (chars >= mostChars) return { books, left, next: last }
+    if (chars >= maxChars) return { books, left, next: last }
     last = coin
     const certain = shard.checkpoint(coin)
     if (!certain) left++

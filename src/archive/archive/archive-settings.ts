@@ -7,10 +7,10 @@ import type { RetentionLimits } from './retention.ts'
 const MB = 1_000_000
 
 /** A whole number from 1 to `most`, or empty (null) for no limit. */
-function Bound(most: number, unit: string) {
+function Bound(max: number, unit: string) {
   const more = ` (${unit}), or empty to keep all`
   const nothing = z.literal('').transform(() => null)
-  return z.union([nothing, Count(most, more)], countMessage(most, more))
+  return z.union([nothing, Count(max, more)], countMessage(max, more))
 }
 
 /** A century, which is practically unlimited. */
@@ -29,6 +29,6 @@ export const ArchiveSettings = LiveSettings.extend({
 export type ArchiveSettings = z.infer<typeof ArchiveSettings>
 
 export function retentionOf(settings: ArchiveSettings): RetentionLimits {
-  const { ARCHIVE_KEEP_EVENTS_DAYS: events, ARCHIVE_KEEP_BOOKS_DAYS: books, ARCHIVE_KEEP_MB: mostBytes } = settings
-  return { days: { events, books, checkpoints: settings.ARCHIVE_KEEP_CHECKPOINTS_DAYS }, mostBytes }
+  const { ARCHIVE_KEEP_EVENTS_DAYS: events, ARCHIVE_KEEP_BOOKS_DAYS: books, ARCHIVE_KEEP_MB: maxBytes } = settings
+  return { days: { events, books, checkpoints: settings.ARCHIVE_KEEP_CHECKPOINTS_DAYS }, maxBytes }
 }

@@ -17,7 +17,7 @@ export type BackfillResult =
    */
   | { readonly blocks: number; readonly segments: number; readonly bytes: number; readonly next: number | null }
   | { readonly refused: 'empty' }
-  | { readonly refused: 'full'; readonly bytes: number; readonly mostBytes: number }
+  | { readonly refused: 'full'; readonly bytes: number; readonly maxBytes: number }
 
 /** Backfill state: all heights starting at `from` exist, except the gaps. */
 export interface BackfillState {

@@ -91,9 +91,9 @@ export function readBackfill(text: string): Result<readonly BackfillBlock[], Lin
     const before = blocks.at(-1)?.height ?? -1
     if (block.value.height <= before)
       return err({ line: at + 1, field: 'height', message: `must be above ${before}, the height of the previous line` })
-    const most = (blocks[0]?.height ?? block.value.height) + MAX_BACKFILL_SPAN
-    if (block.value.height > most)
-      return err({ line: at + 1, field: 'height', message: `must be at most ${most}; send it in the next request` })
+    const max = (blocks[0]?.height ?? block.value.height) + MAX_BACKFILL_SPAN
+    if (block.value.height > max)
+      return err({ line: at + 1, field: 'height', message: `must be at most ${max}; send it in the next request` })
     blocks.push(block.value)
   }
   return ok(blocks)

@@ -42,7 +42,7 @@ export class BackfillQueue {
     const before = await this.#ports.logStart()
     if (before === null) return { refused: 'empty' }
     const { bytes, maxBytes } = this.#ports
-    if (maxBytes !== null && bytes > maxBytes * MAX_FILL_RATIO) return { refused: 'full', bytes, mostBytes: maxBytes }
+    if (maxBytes !== null && bytes > maxBytes * MAX_FILL_RATIO) return { refused: 'full', bytes, maxBytes }
     const first = blocks[0]?.height ?? 0
     const last = blocks.at(-1)?.height ?? 0
     const around = await this.#ports.neighbors(first, last)

@@ -46,10 +46,10 @@ export class Retention {
   }
 
   /** Removes by age once, and by size if the limit is exceeded. Returns the new totals; null: nothing was removed. */
-  async trim({ days, mostBytes }: RetentionLimits, sums: ArchiveSums, at: RetentionClock): Promise<ArchiveSums | null> {
+  async trim({ days, maxBytes }: RetentionLimits, sums: ArchiveSums, at: RetentionClock): Promise<ArchiveSums | null> {
     const freed = await this.removeExpired(days, at)
     const left = { segments: sums.segments - freed.segments, bytes: sums.bytes - freed.bytes }
-    if (mostBytes !== null && left.bytes > mostBytes) return this.trimToBytes(mostBytes)
+    if (maxBytes !== null && left.bytes > maxBytes) return this.trimToBytes(maxBytes)
     if (freed.objects === 0) return null
     // After an interrupted removal the freed size is unknown, so it is summed again.
     return freed.bytes > 0 ? left : this.#sums()
@@ -72,14 +72,14 @@ export class Retention {
   }
 
   /** Removes the oldest data above a size, up to one turn's limit; returns the new totals. */
-  async trimToBytes(mostBytes: number): Promise<ArchiveSums> {
+  async trimToBytes(maxBytes: number): Promise<ArchiveSums> {
     const { bytes } = await this.#sums()
     const { results } = await this.#storage.db
       .prepare(`SELECT ${SEGMENT} FROM segments WHERE chain = ?1 AND ${NOT_NEWEST} ORDER BY first LIMIT ?2`)
       .bind(this.#storage.chain, SEGMENTS_PER_TURN)
       .all<SegmentRow>()
     const oldest = results.map((row) => ({ ...row, bytes: row.events + row.books }))
-    const due = excessSegments(oldest, bytes, mostBytes * TRIM_RATIO)
+    const due = excessSegments(oldest, bytes, maxBytes * TRIM_RATIO)
     const last = due.at(-1)
     const first = last ? await this.#firstBooks(last.first) : 0
     const checkpoints = (await this.#oldestCheckpoints()).filter(({ height }) => isCheckpointUnused(height, first))
@@ -177,10 +177,10 @@ interface Removal {
 }
 
 /** Finishes interrupted removals; returns the number of objects. */
-async function finishRemovals(place: ArchiveStorage, most: number): Promise<number> {
+async function finishRemovals(place: ArchiveStorage, max: number): Promise<number> {
   const { results } = await place.db
     .prepare(`SELECT key FROM removals WHERE chain = ? ORDER BY key LIMIT ?`)
-    .bind(place.chain, most)
+    .bind(place.chain, max)
     .all<{ key: string }>()
   await drop(
     place,

@@ -11,7 +11,7 @@ type ArchiveProduct = (typeof ARCHIVE_PRODUCTS)[number]
 
 export interface RetentionLimits {
   readonly days: RetentionDays
-  readonly mostBytes: number | null
+  readonly maxBytes: number | null
 }
 
 export interface SizedSegment {
@@ -63,12 +63,12 @@ export function cutoffMs(days: number | null, nowMs: number, newestMs: number): 
 export function excessSegments<Segment extends SizedSegment>(
   segments: readonly Segment[],
   bytes: number,
-  mostBytes: number,
+  maxBytes: number,
 ): Segment[] {
   let rest = bytes
   const due: Segment[] = []
   for (const segment of segments) {
-    if (rest <= mostBytes) break
+    if (rest <= maxBytes) break
     due.push(segment)
     rest -= segment.bytes
   }

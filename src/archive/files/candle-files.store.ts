@@ -62,7 +62,7 @@ export async function readCandles(place: ArchiveStorage, request: CandlesRequest
   const { chain, db } = place
   const { coin, interval, fromMs, toMs } = request
   const blocks = blockSpan(request)
-  const { base, parts: most } = baseOf(interval)
+  const { base, parts: max } = baseOf(interval)
   const key = candleKey(coin)
   const recent = ([0, 1] as const).map((level) =>
     db.prepare(RECENT).bind(chain, level, bucketOf(level, key), key, blocks.fromMs, blocks.toMs),
@@ -72,7 +72,7 @@ export async function readCandles(place: ArchiveStorage, request: CandlesRequest
       ? dayRangesQuery(place, { key, order: 'oldest', ...blocks, from: 0, upTo: Number.MAX_SAFE_INTEGER })
       : db
           .prepare(DAYS)
-          .bind(chain, coin, base, fromMs - MAX_ROW_SPAN_MS, toMs, fromMs, 2 * most * request.limit, MAX_DAY_ROWS)
+          .bind(chain, coin, base, fromMs - MAX_ROW_SPAN_MS, toMs, fromMs, 2 * max * request.limit, MAX_DAY_ROWS)
   const lost = `SELECT from_height AS "from", to_height AS "to", after_ms AS afterMs, before_ms AS beforeMs FROM file_gaps
     WHERE chain = ? AND known IS NULL ORDER BY from_height`
   const statements = [...endsOfFiles(place), db.prepare(lost).bind(chain), ...recent, days]

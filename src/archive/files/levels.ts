@@ -90,11 +90,11 @@ export function bucketsOf(level: BucketLevel): number[] {
 }
 
 /** Number of lines for the next file. */
-export function sliceLength(lines: readonly string[], most = SLICE_CHARS): number {
+export function sliceLength(lines: readonly string[], max = SLICE_CHARS): number {
   let chars = 0
   const end = lines.findIndex((line) => {
     chars += line.length
-    return chars > most
+    return chars > max
   })
   return end < 0 ? lines.length : Math.max(1, end)
 }

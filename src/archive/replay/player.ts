@@ -81,9 +81,9 @@ export class Player<B> {
   /** Marks unreadable blocks, and everything before them, as missing. */
   skip(position: ReplayPosition, { first, last }: { readonly first: number; readonly last: number }): void {
     if (position !== this.#readFrom) return
-    const most = this.#to && 'height' in this.#to ? this.#to.height : last
+    const max = this.#to && 'height' in this.#to ? this.#to.height : last
     const from = 'height' in position ? position.height : first
-    this.#queue.push({ kind: 'gap', from, to: Math.min(last, most) })
+    this.#queue.push({ kind: 'gap', from, to: Math.min(last, max) })
     this.#readFrom = { height: last + 1 }
     // A start time within a gap is found after it.
     if (this.#startAt && 'height' in this.#startAt) this.#startAt = null
@@ -152,8 +152,8 @@ export class Player<B> {
     if (!('height' in this.#readFrom) || this.#readFrom.height >= height) return
     // With a start time, it is unknown whether it lies in the gap.
     if (this.#startAt && 'timeMs' in this.#startAt) return
-    const most = this.#to && 'height' in this.#to ? this.#to.height + 1 : height
-    const to = Math.min(height, most) - 1
+    const max = this.#to && 'height' in this.#to ? this.#to.height + 1 : height
+    const to = Math.min(height, max) - 1
     if (to >= this.#readFrom.height) this.#queue.push({ kind: 'gap', from: this.#readFrom.height, to })
   }
 

@@ -29,13 +29,13 @@ export class PurchaseStore {
     { micro, minor, currency }: Quote,
     provider: NonNullable<Checkout['provider']>,
     suffix: string,
-    most: number,
+    max: number,
     nowMs: number,
   ): Promise<Purchase | null> {
     const insert = `INSERT INTO orders (number, account, micro, minor, currency, provider, state, created)
       SELECT 'W-' || (coalesce((SELECT max(seq) FROM orders), 0) + 1) || '-' || ?1, ?2, ?3, ?4, ?5, ?6, 'open', ?7
       WHERE (SELECT count(*) FROM orders WHERE account = ?2 AND state <> 'paid' AND created > ?8) < ?9 RETURNING *`
-    const values = [suffix, account, micro, minor, currency, provider, nowMs, nowMs - DAY_MS, most]
+    const values = [suffix, account, micro, minor, currency, provider, nowMs, nowMs - DAY_MS, max]
     return this.#db
       .prepare(insert)
       .bind(...values)

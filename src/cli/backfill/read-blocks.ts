@@ -121,7 +121,7 @@ interface TextLine {
 }
 
 /** The non-empty lines of a file. Invalid UTF-8 is an error and never replaced. */
-export async function* textLines(chunks: AsyncIterable<Uint8Array>, mostChars: number): AsyncGenerator<TextLine> {
+export async function* textLines(chunks: AsyncIterable<Uint8Array>, maxChars: number): AsyncGenerator<TextLine> {
   const decode = utf8()
   let rest = ''
   let number = 0
@@ -132,7 +132,7 @@ export async function* textLines(chunks: AsyncIterable<Uint8Array>, mostChars: n
       rest = lines.pop() ?? ''
       for (const text of lines) if (++number && text !== '') yield { text, number, isEnded: true }
     } else rest += part
-    if (rest.length > mostChars) throw new FileError(`has a line (${number + 1}) of more than ${mostChars} characters`)
+    if (rest.length > maxChars) throw new FileError(`has a line (${number + 1}) of more than ${maxChars} characters`)
   }
   rest += decoded(decode, number)
   if (rest !== '') yield { text: rest, number: number + 1, isEnded: false }

@@ -109,7 +109,7 @@ export function DepthPanel() {
       </svg>
       <p class="foot number">
         <span>{shown ? priceText(shown.low) : ''}</span>
-        <span>{shown ? strings.depthMost(compactText(shown.maxTotal)) : ''}</span>
+        <span>{shown ? strings.depthMax(compactText(shown.maxTotal)) : ''}</span>
         <span>{shown ? priceText(shown.high) : ''}</span>
       </p>
     </Panel>
@@ -139,9 +139,9 @@ export function BookPanel() {
   const spread = spreadOf(bids[0], asks[0])
   if (spread) updateSteps(spread.middle)
   const step = steps.value.includes(chosenStep.value) ? chosenStep.value : (steps.value[0] ?? 0)
-  const most = rowsShown.value
-  const below = groupedRows(bids, 'bid', step, most)
-  const above = groupedRows(asks, 'ask', step, most)
+  const max = rowsShown.value
+  const below = groupedRows(bids, 'bid', step, max)
+  const above = groupedRows(asks, 'ask', step, max)
   const deepest = Math.max(below.at(-1)?.total ?? 0, above.at(-1)?.total ?? 0)
   const decimals = step > 0 ? stepDecimals(step) : priceDecimals(spread?.middle ?? 1)
   return (
@@ -159,7 +159,7 @@ export function BookPanel() {
           />
           <PanelSelect
             label={screenReaderText(strings.bookRowsPerSide)}
-            value={most}
+            value={max}
             options={DEPTHS}
             text={strings.bookRows}
             onSelect={(one) => (rowsShown.value = one)}

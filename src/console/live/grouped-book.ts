@@ -95,9 +95,9 @@ export function depthChart(
   const high = middle * (1 + share)
   const below = cumulativeSizes(bids, low, high)
   const above = cumulativeSizes(asks, low, high)
-  const most = Math.max(below.at(-1)?.[1] ?? 0, above.at(-1)?.[1] ?? 0)
-  const outline = (sums: DepthPoints, edge: number) => pathOf(sums, edge, { width, height, low, high, maxTotal: most })
-  return { bids: outline(below, 0), asks: outline(above, width), low, high, maxTotal: most }
+  const max = Math.max(below.at(-1)?.[1] ?? 0, above.at(-1)?.[1] ?? 0)
+  const outline = (sums: DepthPoints, edge: number) => pathOf(sums, edge, { width, height, low, high, maxTotal: max })
+  return { bids: outline(below, 0), asks: outline(above, width), low, high, maxTotal: max }
 }
 
 function cumulativeSizes(levels: readonly BookLevel[], low: number, high: number): DepthPoints {

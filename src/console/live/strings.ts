@@ -110,9 +110,9 @@ export const tradesEmpty = 'No trades yet.'
 export const depthTitle = 'Depth'
 export const depthRange = 'Distance from the mid price'
 export const depthPercent = (share: number) => `±${share * 100}%`
-export const depthChart = (low: string, high: string, most: string) => `Depth from ${low} to ${high}, up to ${most}`
+export const depthChart = (low: string, high: string, max: string) => `Depth from ${low} to ${high}, up to ${max}`
 export const depthNone = 'No depth data'
-export const depthMost = (size: string) => `up to ${size}`
+export const depthMax = (size: string) => `up to ${size}`
 
 export const chartTitle = 'Candles'
 export const chartLive = ' live'

@@ -157,11 +157,10 @@ export const businessAssumptions = 'Assumptions of the cost estimate'
 export const businessNoPrice = 'Set a credit price to see the value of credits in dollars: '
 export const businessNoPriceIn = ' in '
 
-export const signUpWarningNetworks = (count: number, most: number) =>
-  `${count} networks, at most ${most} links from one`
+export const signUpWarningNetworks = (count: number, max: number) => `${count} networks, at most ${max} links from one`
 export const signUpWarningUnknownNetworks = 'unknown networks'
-export const signUpWarningUsed = (links: number, perDay: number, by: string, domains: number, most: number) =>
-  `${links} of ${perDay} sign-up links in the last 24 hours are used: by ${by}; to ${domains} e-mail domains, at most ${most} to one.`
+export const signUpWarningUsed = (links: number, perDay: number, by: string, domains: number, max: number) =>
+  `${links} of ${perDay} sign-up links in the last 24 hours are used: by ${by}; to ${domains} e-mail domains, at most ${max} to one.`
 export const signUpWarningReserved = 'The rest is reserved for networks that have not used any.'
 export const signUpWarningExhausted =
   'Only existing account owners get links now. Raise "perDay" in SIGNUP_SETTINGS, or set "turnstileSiteKey" there.'

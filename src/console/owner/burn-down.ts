@@ -41,9 +41,9 @@ export function burnDown(
       { atMs: Math.min(atMs + DAY_MS, nowMs), micro: ended },
     ]
   })
-  const most = Math.max(...points.map(({ micro }) => micro), 1)
+  const max = Math.max(...points.map(({ micro }) => micro), 1)
   const x = (atMs: number) => roundToTenth(((atMs - fromMs) / Math.max(1, untilMs - fromMs)) * width)
-  const y = (micro: number) => roundToTenth(height - (Math.max(0, micro) / most) * height)
+  const y = (micro: number) => roundToTenth(height - (Math.max(0, micro) / max) * height)
   const path = (line: readonly { readonly atMs: number; readonly micro: number }[]) =>
     line.map(({ atMs, micro }, i) => `${i === 0 ? 'M' : 'L'}${x(atMs)} ${y(micro)}`).join('')
   const fallen = left - (Number(microOf(perDay)) * (untilMs - nowMs)) / DAY_MS
@@ -53,7 +53,7 @@ export function burnDown(
     forecast: ends === null ? null : path([{ atMs: nowMs, micro: left }, end]),
     nowX: x(nowMs),
     endMs: untilMs,
-    maxMicro: most,
+    maxMicro: max,
   }
 }
 

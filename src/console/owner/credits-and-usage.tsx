@@ -147,7 +147,7 @@ const shareText = (limit: Limit) => {
 const LIMIT_COLUMNS: readonly Column<Limit>[] = [
   { name: strings.limitsColumnsLimit, text: ({ limit }) => labelOf(limit) },
   amountColumn(strings.limitsColumnsNow, ({ now }) => now ?? strings.limitsPerConnection),
-  amountColumn(strings.limitsColumnsMost, ({ most }) => most ?? strings.limitsUnlimited),
+  amountColumn(strings.limitsColumnsMax, ({ most }) => most ?? strings.limitsUnlimited),
   {
     name: strings.limitsColumnsUsed,
     text: shareText,

@@ -17,7 +17,7 @@ export const creditsRenewal = (credits: string) => ` It renews with ${credits} c
 export const creditsChart = (since: string | undefined, now: string) =>
   `Credit balance per day since ${since} UTC; now ${now}`
 export const creditsChartForecast = (until: string) => `; forecast until ${until}`
-export const creditsCaption = (most: string) => `Credit balance, up to ${most}`
+export const creditsCaption = (max: string) => `Credit balance, up to ${max}`
 export const creditsCaptionForecast = ' · dashed: forecast'
 export const creditsShowDays = 'Show daily data'
 export const creditsTable = 'Credit balance by day'
@@ -67,7 +67,7 @@ export const limitsTitle = 'Limits'
 export const limitsTable = 'Current use of each limit'
 export const limitsColumnsLimit = 'Limit'
 export const limitsColumnsNow = 'Current'
-export const limitsColumnsMost = 'Maximum'
+export const limitsColumnsMax = 'Maximum'
 export const limitsColumnsUsed = 'Used'
 export const limitsPerConnection = 'per connection'
 export const limitsUnlimited = 'No limit'

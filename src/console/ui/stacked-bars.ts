@@ -19,14 +19,14 @@ export interface Bar {
 /** Bars from the bottom up in the order of `parts`; y is 0 at the top. */
 export function stackedBars(columns: readonly StackedColumn[], parts: readonly string[], height: number): Bar[] {
   const sums = columns.map((column) => parts.reduce((sum, part) => sum + (column.parts[part] ?? 0), 0))
-  const most = Math.max(...sums, 0)
-  if (most === 0) return []
+  const max = Math.max(...sums, 0)
+  if (max === 0) return []
   return columns.flatMap(({ parts: values }, column) => {
     let below = 0
     return parts.flatMap((part) => {
       const value = values[part] ?? 0
       if (value <= 0) return []
-      const size = Math.min(Math.max((value / most) * height, 1), height - below)
+      const size = Math.min(Math.max((value / max) * height, 1), height - below)
       below += size
       return size <= 0 ? [] : [{ column, part, y: height - below, height: size }]
     })

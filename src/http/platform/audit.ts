@@ -21,8 +21,8 @@ const SECRET_NAME = /secret|token|password|authorization/i
 const ADDRESS = /\b([a-z][a-z0-9+.-]*:\/\/)(?:[^\s/?#"@]*@)?([^\s/?#"]+)([/?#][^\s"]*)?/gi
 
 /** Truncates before escaping, because escapes make invisible characters longer. */
-const bounded = (text: string, most: number) =>
-  visible(text.length > most ? `${text.slice(0, most)}…` : text).slice(0, most * 2)
+const bounded = (text: string, max: number) =>
+  visible(text.length > max ? `${text.slice(0, max)}…` : text).slice(0, max * 2)
 
 const redacted = (text: string) =>
   withoutKeys(text).replace(ADDRESS, (_, scheme, host, rest) => `${scheme}${host}${rest === undefined ? '' : '/…'}`)

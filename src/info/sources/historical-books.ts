@@ -20,14 +20,14 @@ const READ_MAX_MS = 10_000
 /** Maximum delay until a block is archived. */
 const ARCHIVED_MS = 90_000
 /** Concurrent reads; each holds an hour of blocks, and more would exhaust the isolate's memory. */
-const READS_MOST = 2
+const MAX_READS = 2
 
 export function archivedBooks({ archive, live, after }: HistoricalBooksDeps): HistoricalBooks {
   let reads = 0
   return {
     async at(coin, height) {
       if (archive === null) return err({ kind: 'unavailable', what: 'This gateway has no archive of order books' })
-      if (reads >= READS_MOST) return unavailable('Too many reads of past order books', 1_000)
+      if (reads >= MAX_READS) return unavailable('Too many reads of past order books', 1_000)
       reads++
       let isLate = false
       const rest = async () => {

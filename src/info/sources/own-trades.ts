@@ -13,9 +13,9 @@ import type { EventRead, OpenEventHistory, Sources, TimeWindow } from '../ports.
 import { EVER, UNREADABLE, WINDOW_TOO_LONG } from './own-history.ts'
 
 /** Number of fills of the first read, and of the second read if the first does not suffice. */
-const [ROWS, ROWS_MOST] = [2_000, 10_000] as const
+const [ROWS, MAX_ROWS] = [2_000, 10_000] as const
 /** Maximum fills for one page, including those before it. */
-const PAGE_ROWS_MOST = 20_000
+const MAX_PAGE_ROWS = 20_000
 
 /** Trades, oldest first, and their fills. */
 export interface OwnTrades {
@@ -37,11 +37,11 @@ export async function lastTrades(
   rows: number = ROWS,
 ): Promise<Result<OwnTrades, Failure>> {
   const own = await tradesUpTo({ user, toMs: EVER }, from, rows)
-  if (!own.ok || rows === ROWS_MOST) return own
+  if (!own.ok || rows === MAX_ROWS) return own
   const { trades, missedMs, read } = own.value
   const oldest = filterTrades(trades, filter).at(-limit)
   const isWhole = read.ended !== 'enough' || (oldest !== undefined && missedMs < oldest.close_time)
-  const more = isWhole ? own : await lastTrades({ user, filter, limit }, from, ROWS_MOST)
+  const more = isWhole ? own : await lastTrades({ user, filter, limit }, from, MAX_ROWS)
   return more.ok ? more : own
 }
 
@@ -49,7 +49,7 @@ export async function lastTrades(
 export async function tradesUpTo(
   { user, toMs }: { readonly user: Address; readonly toMs: number },
   { events }: Pick<Sources, 'events'>,
-  rows: number = ROWS_MOST,
+  rows: number = MAX_ROWS,
 ): Promise<Result<Folded, Failure>> {
   const open = await openFills(user, events)
   if (!open.ok) return open
@@ -66,7 +66,7 @@ export async function tradesFrom(
   if (!open.ok) return open
   const few = await tradesAfter(open.value, { user, filter, limit }, ROWS)
   const isWhole = !few.ok || few.value.isFromFirst || few.value.missedMs < filter.startTime
-  const more = isWhole ? few : await tradesAfter(open.value, { user, filter, limit }, ROWS_MOST)
+  const more = isWhole ? few : await tradesAfter(open.value, { user, filter, limit }, MAX_ROWS)
   return more.ok ? more : few
 }
 
@@ -104,7 +104,7 @@ function enoughFills(rows: number): IsEnough {
 
 /** Stops after a number of trades; funding does not affect the filter. */
 function enoughTrades(user: Address, filter: TradeFilter, limit: number): IsEnough {
-  const isFilled = enoughFills(PAGE_ROWS_MOST)
+  const isFilled = enoughFills(MAX_PAGE_ROWS)
   let state = emptyTradeState(user)
   let trades = 0
   return (block, isAfterHole) => {

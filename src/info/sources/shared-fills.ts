@@ -9,7 +9,7 @@ import type { History } from '../ports.ts'
 /** In addition to the second for which a response may be cached. */
 const SHARED_MS = 500
 /** Maximum number of coins; a few minutes of a busy coin take 1 to 2 MB. */
-const COINS_MOST = 8
+const MAX_COINS = 8
 
 interface SharedFills {
   readonly atMs: number
@@ -21,7 +21,7 @@ const isShared = (readMs: number, nowMs: number) => nowMs >= readMs && nowMs - r
 
 /** Scopes other than coins are not shared. */
 export function sharedFills(history: Pick<History, 'stored'>, now: () => number): Pick<History, 'stored'> {
-  const coins = new BoundedMap<string, SharedFills>(COINS_MOST)
+  const coins = new BoundedMap<string, SharedFills>(MAX_COINS)
   return {
     async stored(scope, kind, downTo = -1) {
       if (scope.by !== 'coin' || kind === 'ledger') return history.stored(scope, kind, downTo)

@@ -28,18 +28,18 @@ export type HttpResult =
   | { readonly status: number; readonly text: string; readonly retryAfterMs: number | null }
   | { readonly failed: string }
 
-/** Never rejects: failures are returned. `mostBytes`: maximum bytes of the response to read. */
+/** Never rejects: failures are returned. `maxBytes`: maximum bytes of the response to read. */
 export async function sendRequest(
   request: HttpRequest,
   egress: Egress,
-  { mostBytes = MAX_RESPONSE_BYTES, patienceMs = TIMEOUT_MS } = {},
+  { maxBytes = MAX_RESPONSE_BYTES, patienceMs = TIMEOUT_MS } = {},
 ): Promise<HttpResult> {
   const url = new URL(request.url)
   const refusal = await egress.refusal(url.hostname, url.protocol === 'https:')
   if (refusal !== null) return { failed: refusal }
   // On some platforms an abort signal does not stop reading a body, hence the race.
   const late = new AbortController()
-  const answer = await orFallback(fetchText(url, request, late.signal, mostBytes), patienceMs, null, after)
+  const answer = await orFallback(fetchText(url, request, late.signal, maxBytes), patienceMs, null, after)
   late.abort()
   return answer ?? { failed: `The destination did not respond within ${patienceMs / 1000} s` }
 }
@@ -48,12 +48,12 @@ async function fetchText(
   url: URL,
   { method = 'POST', headers, body }: HttpRequest,
   signal: AbortSignal,
-  mostBytes: number,
+  maxBytes: number,
 ): Promise<HttpResult> {
   try {
     const response = await fetch(url, { method, headers, body, redirect: 'manual', signal })
     const { status } = response
-    const text = await textOf(response, mostBytes)
+    const text = await textOf(response, maxBytes)
     return { status, text, retryAfterMs: retryAfterMs(response.headers.get('retry-after'), Date.now()) }
   } catch {
     return { failed: 'The destination could not be reached' }
@@ -86,12 +86,12 @@ export function basicAuth(user: string, password: string): string {
   return `Basic ${btoa(String.fromCharCode(...new TextEncoder().encode(`${user}:${password}`)))}`
 }
 
-async function textOf(response: Response, mostBytes: number): Promise<string> {
+async function textOf(response: Response, maxBytes: number): Promise<string> {
   const reader = response.body?.getReader()
   if (!reader) return ''
   const decoder = new TextDecoder()
   let text = ''
-  for (let bytes = 0; bytes < mostBytes; ) {
+  for (let bytes = 0; bytes < maxBytes; ) {
     const { value, done } = await reader.read()
     if (done) return text
     bytes += value.byteLength
@@ -149,7 +149,7 @@ export async function sendToKafka(
     ...(user !== undefined && { authorization }),
   }
   const target = `${url.replace(/\/+$/, '')}/topics/${encodeURIComponent(topic)}`
-  const answer = await sendRequest({ url: target, headers, body }, egress, { mostBytes: MAX_RECORDS_RESPONSE_BYTES })
+  const answer = await sendRequest({ url: target, headers, body }, egress, { maxBytes: MAX_RECORDS_RESPONSE_BYTES })
   const secrets = [password ?? '', authorization.slice('Basic '.length)]
   const outcome = attemptResult(answer, body.length, secrets)
   return outcome.ok && 'text' in answer ? (recordFailure(answer.text, rows.length, secrets) ?? outcome) : outcome

@@ -22,7 +22,7 @@ export interface Minutes {
   /** Paid minutes, counted from `sinceMs`. */
   paid: number
   /** Set while the paid data has not arrived, which pauses the minute. */
-  paused?: { readonly sinceMs: number; readonly mostMs: number } | undefined
+  paused?: { readonly sinceMs: number; readonly maxMs: number } | undefined
   /** Shortened body for the account's owner; sent once. */
   readonly preview?: string
   /** Hourly limit of all visitors who have no key together, if this visitor has no key. */
@@ -32,10 +32,10 @@ export interface Minutes {
 /** Length of a body in a list of running subscriptions. */
 export const PREVIEW_CHARS = 200
 
-/** Pauses the minute until its data arrives, for at most `mostMs`. */
-export function pauseMinute(minutes: Minutes, nowMs: number, mostMs: number): void {
+/** Pauses the minute until its data arrives, for at most `maxMs`. */
+export function pauseMinute(minutes: Minutes, nowMs: number, maxMs: number): void {
   resumeMinute(minutes, nowMs)
-  minutes.paused = { sinceMs: nowMs, mostMs }
+  minutes.paused = { sinceMs: nowMs, maxMs }
 }
 
 /** Resumes a paused minute. */
@@ -45,7 +45,7 @@ export function resumeMinute(minutes: Minutes, nowMs: number): void {
 }
 
 function pausedMs({ paused }: Minutes, nowMs: number): number {
-  return paused === undefined ? 0 : Math.min(paused.mostMs, nowMs - paused.sinceMs)
+  return paused === undefined ? 0 : Math.min(paused.maxMs, nowMs - paused.sinceMs)
 }
 
 /** The charge of the first minute, before the ack. */

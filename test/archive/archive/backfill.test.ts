@@ -137,7 +137,7 @@ describe('segments', () => {
 
 describe('bodies', () => {
   const holes = Array.from({ length: 250 }, (_, at) => stored(at * 2, at))
-  const filling = (bytes: number, mostBytes: number | null, before: number | null = 900) => {
+  const filling = (bytes: number, maxBytes: number | null, before: number | null = 900) => {
     const held: SegmentSpan[] = []
     const filling = new BackfillQueue({
       logStart: async () => (before === null ? null : { height: before }),
@@ -147,7 +147,7 @@ describe('bodies', () => {
         return segments.length
       },
       bytes,
-      maxBytes: mostBytes,
+      maxBytes: maxBytes,
       addWritten: () => {},
     })
     return { held, filling }
@@ -166,7 +166,7 @@ describe('bodies', () => {
   })
 
   it('are refused where the archive is at its bound, or has not begun, and others go on', async () => {
-    expect(await filling(91, 100).filling.write(holes)).toEqual({ refused: 'full', bytes: 91, mostBytes: 100 })
+    expect(await filling(91, 100).filling.write(holes)).toEqual({ refused: 'full', bytes: 91, maxBytes: 100 })
     expect(await filling(0, 100, null).filling.write(holes)).toEqual({ refused: 'empty' })
     expect(await filling(89, 100).filling.write(holes.slice(0, 2))).toMatchObject({ blocks: 2 })
   })

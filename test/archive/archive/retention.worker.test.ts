@@ -101,7 +101,7 @@ describe('by age', () => {
     const days = { events: null, books: 1, checkpoints: 2 }
     const { place, retention } = await archived('told')
     const before = await held(place)
-    const plan = await retention.plan({ days, mostBytes: null }, AT)
+    const plan = await retention.plan({ days, maxBytes: null }, AT)
     expect(await held(place)).toEqual(before)
     expect(plan.due).toMatchObject([
       { product: 'events', objects: 0, bytes: 0, first: null },
@@ -113,7 +113,7 @@ describe('by age', () => {
       bytes: 0,
     })
     expect(await drain(retention, days)).toEqual(told)
-    expect((await retention.plan({ days, mostBytes: null }, AT)).bytes).toBe(plan.bytes - told.bytes)
+    expect((await retention.plan({ days, maxBytes: null }, AT)).bytes).toBe(plan.bytes - told.bytes)
   })
 
   it('a turn is bounded, however much is due', async () => {
@@ -128,12 +128,12 @@ describe('by age', () => {
 
   it('what is left is told after each turn', async () => {
     const { place, retention } = await archived('sums')
-    const { bytes } = await retention.plan({ days: FOR_GOOD, mostBytes: null }, AT)
+    const { bytes } = await retention.plan({ days: FOR_GOOD, maxBytes: null }, AT)
     const sums = { segments: 4, bytes }
-    expect(await retention.trim({ days: FOR_GOOD, mostBytes: bytes }, sums, AT)).toBeNull()
-    const left = await retention.trim({ days: { events: 2, books: 2, checkpoints: null }, mostBytes: null }, sums, AT)
+    expect(await retention.trim({ days: FOR_GOOD, maxBytes: bytes }, sums, AT)).toBeNull()
+    const left = await retention.trim({ days: { events: 2, books: 2, checkpoints: null }, maxBytes: null }, sums, AT)
     expect(left).toEqual({ segments: 3, bytes: (await new Retention(place).trimToBytes(1e9)).bytes })
-    const bounded = await retention.trim({ days: FOR_GOOD, mostBytes: 1 }, left!, AT)
+    const bounded = await retention.trim({ days: FOR_GOOD, maxBytes: 1 }, left!, AT)
     expect(bounded).toMatchObject({ segments: 1 })
   })
 })

@@ -257,11 +257,11 @@ function listText(kind: Schema, defs: Defs): string {
 /** Bounds in words; the limits of safe integers are not shown. */
 function boundsText(low: number | undefined, high: number | undefined, unit: string): string {
   const least = low !== undefined && low > Number.MIN_SAFE_INTEGER ? low : undefined
-  const most = high !== undefined && high < Number.MAX_SAFE_INTEGER ? high : undefined
+  const max = high !== undefined && high < Number.MAX_SAFE_INTEGER ? high : undefined
   const shown = (bound: number) => bound.toLocaleString('en')
   if (least === undefined || (least === 0 && unit !== ''))
-    return most === undefined ? '' : `, at most ${shown(most)}${unit}`
-  return most === undefined ? `, at least ${shown(least)}${unit}` : `, ${shown(least)} to ${shown(most)}${unit}`
+    return max === undefined ? '' : `, at most ${shown(max)}${unit}`
+  return max === undefined ? `, at least ${shown(least)}${unit}` : `, ${shown(least)} to ${shown(max)}${unit}`
 }
 
 function isSchema(value: unknown): value is Schema {

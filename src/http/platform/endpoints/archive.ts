@@ -106,16 +106,16 @@ const backfill = defineEndpoint({
     if (archive === null) return err(NO_ARCHIVE)
     const result = await archive.backfill(blocks)
     if (!('refused' in result)) return reply(200, result)
-    const message = result.refused === 'empty' ? NO_ARCHIVED_BLOCK : archiveFull(result.bytes, result.mostBytes)
+    const message = result.refused === 'empty' ? NO_ARCHIVED_BLOCK : archiveFull(result.bytes, result.maxBytes)
     return err({ kind: 'conflict', message })
   },
 })
 
-const DAYS_MOST = 36_500
+const MAX_DAYS = 36_500
 const Days = z
   .union(
-    [z.literal('none').transform(() => null), wholeNumber(1, DAYS_MOST)],
-    `must be an integer from 1 to ${DAYS_MOST.toLocaleString('en')}, or none`,
+    [z.literal('none').transform(() => null), wholeNumber(1, MAX_DAYS)],
+    `must be an integer from 1 to ${MAX_DAYS.toLocaleString('en')}, or none`,
   )
   .optional()
 const daysOverride = (variable: string) => Days.describe(`Days instead of \`${variable}\`; \`none\`: no limit`)
@@ -174,7 +174,7 @@ const showRetention = defineEndpoint({
       from_ms: firstMs,
       to_ms: lastMs,
     }))
-    return reply(200, { bytes: plan.bytes, most_bytes: plan.kept.mostBytes, due })
+    return reply(200, { bytes: plan.bytes, most_bytes: plan.kept.maxBytes, due })
   },
 })
 

@@ -171,7 +171,7 @@ const historyFiles = defineEndpoint({
 })
 
 /** A normal day has about 3,000 files; a wrong clock could produce more. */
-const FILES_MOST = 20_000
+const MAX_FILES = 20_000
 
 const historySums = defineEndpoint({
   id: 'historySums',
@@ -193,10 +193,10 @@ const historySums = defineEndpoint({
     if (!history.ok) return history
     const range = rangeOf(query, 0, true)
     if (!range.ok) return range
-    const { files, next } = await filePage(history.value.sources, range.value, null, FILES_MOST)
+    const { files, next } = await filePage(history.value.sources, range.value, null, MAX_FILES)
     if (next !== null)
       return err(
-        badField('day', `has more than ${FILES_MOST.toLocaleString('en')} files. List them page by page instead`),
+        badField('day', `has more than ${MAX_FILES.toLocaleString('en')} files. List them page by page instead`),
       )
     return reply(200, checksumsText(files))
   },

@@ -61,10 +61,10 @@ export const PRODUCTS = {
 }
 
 /** Parameter for the page size. */
-export const limitOf = (most: number, usual: number) =>
-  wholeNumber(1, most)
+export const limitOf = (max: number, usual: number) =>
+  wholeNumber(1, max)
     .default(usual)
-    .describe(`Maximum rows per page, up to ${most.toLocaleString('en')}; default ${usual}`)
+    .describe(`Maximum rows per page, up to ${max.toLocaleString('en')}; default ${usual}`)
 
 interface RangeQuery {
   readonly day?: string | undefined
@@ -116,7 +116,7 @@ const SUMS = {
   checkpoints_bytes: Bytes.describe('Compressed bytes of checkpoints'),
 }
 const BlockPosition = z.object({ height: BlockHeight, time_ms: UnixMs }).nullable()
-const HOLES_MOST = 1_000
+const MAX_HOLES = 1_000
 const Hole = z.object({
   from_height: BlockHeight.describe('First block'),
   to_height: BlockHeight.describe('Last block'),
@@ -134,7 +134,7 @@ const Coverage = z
         to: BlockPosition.describe('Last block in files; null: none yet'),
         holes: z
           .array(Hole)
-          .describe(`Missing or incomplete blocks in between: the newest ${HOLES_MOST.toLocaleString('en')}, in order`),
+          .describe(`Missing or incomplete blocks in between: the newest ${MAX_HOLES.toLocaleString('en')}, in order`),
       })
       .describe('Coverage of the files from which `POST /info` serves users, builders and coins'),
     totals: z.object(SUMS).describe('Totals of the days below'),
@@ -184,7 +184,7 @@ const historyCoverage = defineEndpoint({
       ...endsOf(ends),
       files: {
         ...endsOf(files),
-        holes: (files?.gaps ?? []).slice(-HOLES_MOST).map(({ from, to, known }) => {
+        holes: (files?.gaps ?? []).slice(-MAX_HOLES).map(({ from, to, known }) => {
           return { from_height: from, to_height: to, known: known ?? ('nothing' as const) }
         }),
       },
@@ -215,7 +215,7 @@ function endsOf(ends: { readonly from: HeightAndTime; readonly to: HeightAndTime
   return { from: position('from'), to: position('to') }
 }
 
-const PAGE_MOST = 1_000
+const MAX_PAGE = 1_000
 const Gap = z
   .object({
     from_height: BlockHeight.describe('First missing block'),
@@ -236,7 +236,7 @@ const historyGaps = defineEndpoint({
   params: CHAIN_PARAMS,
   query: z.strictObject({
     after: wholeNumber(0, Number.MAX_SAFE_INTEGER).optional().describe('Value of `next` from the previous page'),
-    limit: limitOf(PAGE_MOST, 100),
+    limit: limitOf(MAX_PAGE, 100),
   }),
   responses: okResponse('A page of gaps', z.object({ gaps: z.array(Gap).describe('Gaps in order'), next: NEXT }), {
     gaps: [{ from_height: 925001000, to_height: 925001004, after_ms: 1790000000000, before_ms: 1790000000420 }],
