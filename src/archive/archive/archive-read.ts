@@ -47,7 +47,10 @@ export interface ArchiveReader {
   last(): Promise<number | null>
   /** Streams lines in order. Throws ArchiveDamage before the first if the object does not match its row. */
   lines(segment: ArchivedSegment, kind: 'events' | 'books'): AsyncIterable<string>
+  /** The last checkpoint at or below `height`. */
   checkpointAt(height: number): Promise<ArchivedCheckpoint | null>
+  /** The first checkpoint above `height`. */
+  checkpointAfter(height: number): Promise<ArchivedCheckpoint | null>
   /** Streams the books of a checkpoint, for these coins or all. */
   books(height: number, coins: ReadonlySet<string> | null): AsyncIterable<ArchivedBook>
   gaps(from: number, to: number): Promise<readonly { readonly from: number; readonly to: number }[]>

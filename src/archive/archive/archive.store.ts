@@ -66,6 +66,14 @@ export class StoredArchive implements ArchiveReader {
       .first<ArchivedCheckpoint>()
   }
 
+  async checkpointAfter(height: number): Promise<ArchivedCheckpoint | null> {
+    return this.#storage.db
+      .prepare(`SELECT epoch, height, time_ms AS time FROM checkpoints WHERE chain = ? AND height > ?
+        ORDER BY height LIMIT 1`)
+      .bind(this.#storage.chain, height)
+      .first<ArchivedCheckpoint>()
+  }
+
   async *books(height: number, coins: ReadonlySet<string> | null): AsyncGenerator<ArchivedBook> {
     const { chain, db } = this.#storage
     const sum = await db

@@ -64,8 +64,10 @@ export class Replay {
   readonly #player: Player<never>
   #books: HistoricalBooks | null = null
   #minute = -1
-  /** Minute in which no books were found. */
+  /** Minute in which no books were found. They are looked for again in the next one, or at `#retryHeight`. */
   #unknownMinute = -1
+  /** Height of the next checkpoint. */
+  #retryHeight = Number.POSITIVE_INFINITY
   #reading: Promise<void> | null = null
   #nextPollMs = 0
   #idleMs: number
@@ -239,20 +241,21 @@ export class Replay {
     const { height } = block
     const continued = this.#books && count.texts(block, this.#books)
     if (continued) return continued
-    const wasUnknown = this.#books?.loss?.kind === 'unknown'
+    const isLost = this.#books?.loss?.kind === 'unknown'
     this.#books = null
-    if (wasUnknown) {
-      this.#unknownMinute = minute
-      this.#notify('unknown', { from: height })
-    }
-    if (this.#unknownMinute === minute) return []
+    if (!isLost && this.#unknownMinute === minute && height < this.#retryHeight) return []
     const seeks = this.#seeks
-    const books = block.epoch === null ? null : await this.#findBooks(height, block.epoch).catch(() => null)
+    const books = isLost || block.epoch === null ? null : await this.#findBooks(height, block.epoch).catch(() => null)
+    const next = books ? null : await this.#ports.archive.checkpointAfter(height).catch(() => null)
     if (seeks !== this.#seeks) return []
     this.#books = books
-    if (this.#books) return [...count.snapshots(this.#books), ...(count.texts(block, this.#books) ?? [])]
-    if (this.#unknownMinute < 0) this.#notify('unknown', { from: height })
+    if (books) {
+      this.#unknownMinute = -1
+      return [...count.snapshots(books), ...(count.texts(block, books) ?? [])]
+    }
+    if (this.#unknownMinute < 0 || isLost) this.#notify('unknown', { from: height })
     this.#unknownMinute = minute
+    this.#retryHeight = next?.height ?? Number.POSITIVE_INFINITY
     return []
   }
 

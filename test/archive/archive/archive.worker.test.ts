@@ -59,6 +59,8 @@ describe('what was written', () => {
   it('has all books at some heights, of which some are asked for', async () => {
     expect(await archive.checkpointAt(11)).toBeNull()
     expect(await archive.checkpointAt(24)).toEqual({ epoch: 'a', height: 12, time: 12_000 })
+    expect((await archive.checkpointAfter(12))?.height).toBe(25)
+    expect(await archive.checkpointAfter(25)).toBeNull()
     const coins = async (wanted: ReadonlySet<string> | null) =>
       (await Array.fromAsync(archive.books(25, wanted))).map(({ coin }) => coin)
     expect([await coins(null), await coins(new Set(['flx:"x"']))]).toEqual([['BTC', 'flx:"x"'], ['flx:"x"']])

@@ -18,6 +18,8 @@ class Archive implements ArchiveReader {
   readonly damaged = new Set<number>()
   /** Only the fills of this segment are known. */
   partly = -1
+  /** Height of the only checkpoint. */
+  checkpoint = FIRST
   /** R2 does not respond. */
   isAway = false
   reads = 0
@@ -57,10 +59,14 @@ class Archive implements ArchiveReader {
     }
   }
   async checkpointAt(height: number) {
-    return height >= FIRST ? { epoch: 'e', height: FIRST, time: timeOf(FIRST) } : null
+    const at = this.checkpoint
+    return height >= at ? { epoch: 'e', height: at, time: timeOf(at) } : null
   }
-  async *books(): AsyncGenerator<ArchivedBook> {
-    yield { coin: 'BTC', height: FIRST, seq: FIRST, levels: [bid(FIRST), []] }
+  async checkpointAfter(height: number) {
+    return height < this.checkpoint ? this.checkpointAt(this.checkpoint) : null
+  }
+  async *books(height: number): AsyncGenerator<ArchivedBook> {
+    yield { coin: 'BTC', height, seq: height, levels: [bid(height), []] }
   }
   async gaps() {
     return []
@@ -224,6 +230,21 @@ it.each([
     expect(world.frames[1].data.Snapshot.levels[0].length).toBe(5)
     expect(world.frames.slice(2, -1).map(({ data }: Frame) => data.Updates.block_height)).toEqual([105, 106])
   }
+})
+
+// WS-158
+it('starts books at the first checkpoint, in the same minute of data', async () => {
+  const archive = new Archive()
+  archive.checkpoint = FIRST + 2
+  const world = new World(archive)
+  await play(world, { fromBlock: FIRST, toBlock: FIRST + 4, speed: 'max' }, {
+    type: 'l2BookDiff',
+    coin: 'BTC',
+  } as never)
+  await done(world)
+  expect(outputs(world).slice(0, 3)).toEqual(['subscriptionResponse', 'unknown 100', FIRST + 2])
+  expect(world.frames.slice(3, -1).map(({ data }: Frame) => data.Updates.block_height)).toEqual([103, 104])
+  expect(Math.floor(timeOf(FIRST) / 60_000)).toBe(Math.floor(timeOf(FIRST + 4) / 60_000))
 })
 
 // WS-155, WS-156
