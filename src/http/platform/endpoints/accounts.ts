@@ -34,7 +34,7 @@ export const SUMS = {
 export const Period = z
   .object({
     since: UnixMs.describe('Start, Unix milliseconds'),
-    until: UnixMs.nullable().describe('End, Unix milliseconds; null: no end, or the trial is over'),
+    until: UnixMs.nullable().describe('End, Unix milliseconds; null: the period has no end, or the trial is over'),
     credits: CreditsText.describe('Credits granted for this period'),
     renews_with: CreditsText.describe('Credits granted for each later period'),
   })
@@ -112,7 +112,8 @@ const ensureAccount = defineEndpoint({
   id: 'ensureAccount',
   route: 'PUT /admin/accounts/{id}',
   summary: 'Create an account; an existing account stays unchanged',
-  description: '`credits` replace those of the first period and do not expire. `terms` need a custom plan.',
+  description:
+    '`credits` replaces the credits of the first period; they do not expire. `terms` is accepted only with a custom plan.',
   params: ACCOUNT_PARAMS,
   body: {
     schema: z.strictObject({
@@ -152,7 +153,7 @@ const showAccount = defineEndpoint({
       ...SUMS,
       held: CreditsText.describe('Part of the balance that is leased to serving isolates and not yet settled'),
       written_off: CreditsText.describe(
-        'Usage reported only after the balance was used up: never charged, not part of `spent`',
+        'Credits of usage that was reported after the balance was used up; never charged and not part of `spent`',
       ),
       period: Period.nullable().describe('Current period; null: the account predates plan periods'),
       keys: z.array(KeyViewWithCap).describe('Keys, newest first, at most 1,000'),
@@ -183,7 +184,7 @@ const changePlan = defineEndpoint({
   route: 'PUT /admin/accounts/{id}/plan',
   summary: 'Move an account to a plan immediately',
   description:
-    'Remaining credits of the old plan expire; those of the new plan are granted in full. The same plan with the same terms changes nothing. Limits follow within a minute.',
+    'Remaining credits of the old plan expire; those of the new plan are granted in full. If the account already has this plan and these terms, nothing changes. New limits apply within a minute.',
   role: 'billing',
   params: ACCOUNT_PARAMS,
   body: {
@@ -214,7 +215,7 @@ const grantCredits = defineEndpoint({
   route: 'POST /admin/accounts/{id}/grants',
   summary: 'Add credits that do not expire, once per idempotency key',
   description:
-    'Idempotency keys never expire, so each payment needs a new one. `repeated` is true if an earlier call made the same grant. The same key with a different amount is rejected with 409.',
+    'Idempotency keys never expire, so use a new key for each payment. `repeated` is true if an earlier call made the same grant. The same key with a different amount is rejected with 409.',
   role: 'billing',
   params: ACCOUNT_PARAMS,
   body: {
@@ -226,7 +227,7 @@ const grantCredits = defineEndpoint({
     example: { credits: '500.25', idempotency_key: 'invoice-4711' },
   },
   responses: okResponse(
-    'The sums after the grant',
+    'The credit sums after the grant',
     z.object({
       account: AccountId,
       repeated: z.boolean().describe('Whether an earlier call with this idempotency key made the grant'),
@@ -254,7 +255,7 @@ const Grant = z
 const listGrants = defineEndpoint({
   id: 'listGrants',
   route: 'GET /admin/grants',
-  summary: 'List grants, except credits from plans, newest first',
+  summary: 'List grants, newest first, without the credits granted by plans',
   query: z.strictObject({
     account: AccountId.optional().describe('Only grants to this account'),
     before: Before,

@@ -43,7 +43,8 @@ const showBackfill = defineEndpoint({
   id: 'showBackfill',
   route: 'GET /admin/history/backfill',
   summary: 'Show the archived range and its gaps, to plan a backfill',
-  description: 'The archive has all heights from `from` up to `before`, except those in `gaps` (1,000 per page).',
+  description:
+    'The archive has every height from `from` up to, but not including, `before`, except those in `gaps` (1,000 per page).',
   query: z.strictObject({
     after: HeightText.optional().describe(
       'Only gaps at or above this height; the value of `next` from the previous page',
@@ -76,14 +77,14 @@ const NO_ARCHIVED_BLOCK =
   'the log has not archived a block yet, so nothing can be older. Start a feeder and retry a minute later'
 
 const archiveFull = (bytes: number, most: number) =>
-  `the archive uses ${Math.round(bytes / 1e6)} of ${Math.round(most / 1e6)} MB (ARCHIVE_KEEP_MB), and old blocks would be removed first. Raise ARCHIVE_KEEP_MB, deploy and retry`
+  `the archive uses ${Math.round(bytes / 1e6)} of ${Math.round(most / 1e6)} MB (ARCHIVE_KEEP_MB) and would remove the imported blocks first, because they are the oldest. Raise ARCHIVE_KEEP_MB, deploy and retry`
 
 const backfill = defineEndpoint({
   id: 'backfill',
   route: 'POST /admin/history/backfill',
   summary: 'Import blocks older than the archive',
   description:
-    'The body is gzip of event lines in archive format, one block per line, ordered by height: at most 20 MiB unpacked and 100,000 heights from first to last. Archived heights are skipped; missing heights become gaps. If any line is invalid, the entire body is rejected.',
+    'The body is gzipped event lines in archive format, one block per line, ordered by height. The limits are 20 MiB unpacked, and 100,000 heights from first to last. Archived heights are skipped; missing heights become gaps. If any line is invalid, the entire body is rejected.',
   body: {
     schema: BackfillText,
     optional: false,
@@ -97,7 +98,7 @@ const backfill = defineEndpoint({
       blocks: z.int().describe('New blocks'),
       segments: z.int().describe('New segments'),
       bytes: z.int().describe('Bytes of the new segments'),
-      next: Height.nullable().describe('Send the blocks again, starting at this height; null: none'),
+      next: Height.nullable().describe('Height from which the blocks must be sent again; null: none'),
     }),
     { blocks: 888, segments: 1, bytes: 210000 },
   ),
@@ -118,12 +119,13 @@ const Days = z
     `must be an integer from 1 to ${MAX_DAYS.toLocaleString('en')}, or none`,
   )
   .optional()
-const daysOverride = (variable: string) => Days.describe(`Days instead of \`${variable}\`; \`none\`: no limit`)
+const daysOverride = (variable: string) =>
+  Days.describe(`Retention in days to preview instead of \`${variable}\`; \`none\`: no limit`)
 const DaysView = z.int().nullable().describe('Retention in days; null: no limit')
 
 const OverdueProduct = z
   .object({
-    product: z.enum(ARCHIVE_PRODUCTS).describe('Data to remove: lines of segments, or checkpoints'),
+    product: z.enum(ARCHIVE_PRODUCTS).describe('Data to remove: event or book lines of segments, or checkpoints'),
     days: DaysView,
     objects: Objects.describe('Files to remove'),
     bytes: Bytes,
@@ -139,7 +141,7 @@ const showRetention = defineEndpoint({
   route: 'GET /admin/history/retention',
   summary: 'Preview what retention would remove',
   description:
-    'Ages count back from the newest archived block. The parameters preview different retention periods without changing the settings. Beyond `ARCHIVE_KEEP_MB` the oldest segments are removed as well.',
+    'Age is measured from the newest archived block. The parameters preview different retention periods without changing the settings. If the archive exceeds `ARCHIVE_KEEP_MB`, its oldest segments are removed too.',
   query: z.strictObject({
     events_days: daysOverride('ARCHIVE_KEEP_EVENTS_DAYS'),
     books_days: daysOverride('ARCHIVE_KEEP_BOOKS_DAYS'),

@@ -25,8 +25,8 @@ const PerpAccount = z.object({
 type PerpAccount = z.infer<typeof PerpAccount>
 
 /**
- * Part of `portfolioState`. Parsing fails if a DEX has an error instead of an account, because omitting it would read
- * as an empty account.
+ * Part of `portfolioState`. Parsing fails if a DEX has an error instead of an account, because leaving the DEX out
+ * would look like an empty account.
  */
 const PortfolioParts = z.object({
   /** Perp accounts by DEX name; the main DEX is `native`. */
@@ -139,9 +139,9 @@ const Row = z
     token: z.int().nullable().describe('Token index; null for DEX accounts and outcome shares'),
     dex: z.string().nullable().describe('DEX name, empty for the main DEX; null for tokens'),
     balance: Amount.describe(
-      'Decimal string. For a DEX account, this is its equity. With a unified account or portfolio margin, it is only the unrealized profit, because the tokens include the collateral',
+      'Decimal string. For a DEX account, this is its equity. If the account is unified or uses portfolio margin, it is only the unrealized profit, because the collateral is part of the token balances',
     ),
-    hold: Amount.describe('Part locked by orders or positions'),
+    hold: Amount.describe('Part of the balance that is locked by orders or positions'),
     quote_rate: Amount.nullable().describe('Price in US dollars (mid price); null: unknown'),
     quote: Amount.nullable().describe('Balance in US dollars; null: price unknown'),
   })
@@ -154,7 +154,7 @@ const Data = z
     quote_currency: z.string().describe('Quote currency, always `USD`'),
     updated_at: z.string().describe('Time of the response, ISO 8601'),
     account_mode: z.string().describe('Account mode as in `userAbstraction`'),
-    total_quote: Amount.describe('Total in US dollars over all pages, without tokens of unknown price'),
+    total_quote: Amount.describe('Total in US dollars over all pages; does not include tokens whose price is unknown'),
     items: z.array(Row).describe('Tokens, then DEX accounts'),
     pagination: z
       .object({
@@ -178,7 +178,7 @@ export const balances = defineEndpoint({
   route: 'GET /v1/{chain}/address/{address}/balances_v2/',
   summary: 'Get the balances of a wallet in US dollars',
   description:
-    'For the exchange’s own chain: spot balances and the equity on every perp DEX. For a chain with a data service, the response comes from that service and has its fields.',
+    'For the exchange’s own chain, the response has the spot balances and the equity on every perp DEX. For a chain with a data service, the response comes from that service, with the service’s own fields.',
   auth: 'key',
   product: 'data',
   price: ONE_CREDIT,
@@ -256,7 +256,7 @@ async function holdingsOf(
   return ok({ rows: balanceRows({ spot, perps, abstraction }, prices), mode: abstraction })
 }
 
-/** Null if missing or in a different form. */
+/** Returns null if the text is missing or does not match the schema. */
 function parsedJson<T>(schema: z.ZodType<T>, text: string | null): T | null {
   return text === null ? null : (schema.safeParse(JSON.parse(text)).data ?? null)
 }

@@ -41,16 +41,16 @@ const COUNTS_NOW = `SELECT (SELECT count(*) FROM accounts) AS accounts,
   (SELECT count(*) FROM orders WHERE state = 'open') AS open_orders`
 const largest = (column: 'area' | 'domain') =>
   `coalesce((SELECT count(*) FROM day WHERE ${column} IS NOT NULL GROUP BY ${column} ORDER BY 1 DESC LIMIT 1), 0)`
-/** Excludes links of existing accounts beyond the limits. */
+/** Excludes the links that existing accounts received beyond the limits. */
 export const SIGN_UP_LINKS = `WITH day AS (SELECT area, domain FROM signup_links WHERE created > ? AND domain IS NOT NULL)
   SELECT count(*) AS links, count(DISTINCT area) AS networks, ${largest('area')} AS most_of_network,
     count(DISTINCT domain) AS domains, ${largest('domain')} AS most_of_domain FROM day`
 
 const ZERO_COUNTS = { accounts: 0, keys: 0, open_orders: 0 }
-/** Count field of a product; default: calls. */
+/** Count field of each product; all other products use `calls`. */
 const COUNT_FIELDS: Readonly<Record<string, keyof Sums>> = { stream: 'stream_minutes', pipeline: 'pipeline_rows' }
 
-/** Days oldest first; codes by count, descending. */
+/** Returns the days, oldest first, and the error codes, most frequent first. */
 export function businessDays(
   used: readonly z.infer<typeof UsageDayRow>[],
   granted: readonly z.infer<typeof GrantDayRow>[],
@@ -111,7 +111,9 @@ export const PER_MILLION = {
   objectRowWritten: 1,
   kvRead: 0.5,
   kvWrite: 5,
-  /** Price of a written row, the more expensive kind; our statements read or write only a few rows. */
+  /**
+   * Every statement is priced as one written row. Written rows cost more than read rows, and our statements touch few.
+   */
   d1Statement: 1,
 } as const
 
@@ -120,13 +122,13 @@ export const OBJECT_GB = 0.128
 /** Incoming WebSocket frames per billed request. */
 export const FRAMES_PER_REQUEST = 20
 
-/** Included in the paid plan per month. */
+/** Monthly usage that the paid plan includes. */
 const INCLUDED = { gbSeconds: 400_000, objectRequests: 1_000_000, rowsWritten: 50_000_000 } as const
 const PLAN = 5
 const MONTH_S = 30 * 24 * 3600
-/** Rows written by the log per second: two segments written, two removed, and the chain. */
+/** Rows that the log writes per second: two for added segments, two for removed segments, and one for the chain. */
 const LOG_ROWS_PER_SECOND = 5
-/** A checkpoint replaces the row of its coin, which counts as two rows. */
+/** A checkpoint replaces the row of its coin, and a replacement counts as two rows. */
 const CHECKPOINT_ROWS = 2
 
 export interface DeploymentSize {
@@ -138,10 +140,11 @@ export interface DeploymentSize {
   readonly coins: number
 }
 
-/** Monthly base cost in dollars, with a connected feeder and objects that never sleep, before any call. */
+/** Monthly base cost in dollars without any calls. Assumes a connected feeder, and objects that never sleep. */
 export function dollarsPerMonth({ blocksPerSecond, hubs, relays, coins }: DeploymentSize): number {
   const above = (used: number, included: number) => Math.max(0, used - included)
-  // Each block causes one frame to the log, one to each hub, and, for each relay, one from the log and one from each hub.
+  // Each block causes one frame to the log, one to each hub, and, for each relay, one from the log and one from each
+  // hub.
   const framesPerBlock = 1 + hubs + relays * (1 + hubs)
   const requests = (MONTH_S * blocksPerSecond * framesPerBlock) / FRAMES_PER_REQUEST
   const rows = MONTH_S * (LOG_ROWS_PER_SECOND + (coins * CHECKPOINT_ROWS * 1000) / ROTATION_MS)
@@ -153,7 +156,7 @@ export function dollarsPerMonth({ blocksPerSecond, hubs, relays, coins }: Deploy
   )
 }
 
-/** Resource usage of 1,000 calls of a key that calls once per second (docs/internals/benchmarks.md#cost-of-a-call). */
+/** Resource usage of 1,000 calls by a key that calls once per second (docs/internals/benchmarks.md#cost-of-a-call). */
 const PER_1000_CALLS = { meter: 105, rowsWritten: 402, kv: 34, d1: 22, cpuMs: 1_000 } as const
 /** Values of the real exchange and a default gateway. */
 const ASSUMED = { blocksPerSecond: 14.5, coins: 300 } as const
@@ -179,7 +182,7 @@ export function dollarsOfPeriod(
 
 const COST_ASSUMPTIONS = [
   `The log, the hubs and the relays that serve clients now never sleep, at ${ASSUMED.blocksPerSecond} blocks per second and ${ASSUMED.coins} coins.`,
-  'The cost of a call is that of a key that calls once per second.',
+  'The cost per call assumes a key that calls once per second.',
   'Not included: stream traffic beyond the base cost of a relay, pipeline rows, files and upstream traffic.',
 ] as const
 
@@ -187,7 +190,7 @@ const DAYS_MAX = 92
 
 const Usd = z.string().regex(/^\d+\.\d{2,6}$/)
 const SUMS = {
-  granted: CreditsText.describe('Credits granted, without those of plans'),
+  granted: CreditsText.describe('Credits granted, not including plan credits'),
   spent: CreditsText.describe('Credits used by calls, stream minutes and pipeline rows'),
   ...COUNTS,
   refusals: z.int().describe('Rejected requests with a known key'),
@@ -201,8 +204,8 @@ const Counts = z.object({
 })
 export const SignUpLinks = z.object({
   links: z.int().describe('Links sent in the last 24 hours'),
-  networks: z.int().describe('Networks (/24 or /48) that requested them; 0: client addresses are unknown'),
-  most_of_network: z.int().describe('Largest number of links of one network'),
+  networks: z.int().describe('Number of networks (/24 or /48) that requested links; 0: client addresses are unknown'),
+  most_of_network: z.int().describe('Largest number of links requested by one network'),
   domains: z.int().describe('Number of recipient domains'),
   most_of_domain: z.int().describe('Largest number of links to one domain'),
 })
@@ -243,7 +246,7 @@ const Business = z.object({
     .describe('Rejected requests by code, most frequent first'),
   million_usd: Usd.nullable().describe('Price of a million credits (`MILLION_CREDITS_USD`); null: not set'),
   sold_usd: Usd.nullable().describe(
-    'Value of the granted credits at that price, paid or not, rounded down; null: price not set',
+    'Value of the granted credits at that price, rounded down, even if nobody paid for them; null: price not set',
   ),
   spent_usd: Usd.nullable().describe('Value of the spent credits at that price; null: price not set'),
   cost: z
@@ -251,7 +254,7 @@ const Business = z.object({
       standing_usd: Usd.describe('Base cost of the period'),
       calls_usd: Usd.describe('Cost of the calls'),
       total_usd: Usd.describe('Total cost'),
-      relays: z.int().describe('Relays that serve clients now, assumed for the whole period'),
+      relays: z.int().describe('Number of relays that serve clients now; the estimate assumes it for the whole period'),
       assumptions: z.array(z.string()).describe('Assumptions of the estimate'),
     })
     .nullable()

@@ -41,7 +41,11 @@ const Cost = z
     from_ms: UnixMs.describe('Start of the range, Unix milliseconds'),
     to_ms: UnixMs.describe('End of the range, inclusive, Unix milliseconds'),
     ...SUMS,
-    replay_minutes: z.int().describe('Maximum minutes of a replay of the range; each costs one minute of its channel'),
+    replay_minutes: z
+      .int()
+      .describe(
+        'Maximum number of data minutes in a replay of the range; each costs the per-minute price of the channel',
+      ),
     by_product: z.array(z.object({ product: FileProduct, ...SUMS })).describe('Files and price by product'),
   })
   .meta({ id: 'HistoryCost' })
@@ -50,7 +54,7 @@ const historyCost = defineEndpoint({
   id: 'historyCost',
   route: 'GET /v1/{chain}/history/cost',
   summary: 'Estimate the price of an export or replay',
-  description: `Free of charge. A range includes the files whose first block lies in it, at most 92 days. Links cost ${FILE_PRICE}; files archived later are added. The price of \`POST /info\` does not depend on the range.`,
+  description: `Free of charge. The range can cover up to 92 days and includes the files whose first block lies in it. Links cost ${FILE_PRICE}. Files that are archived after this estimate add to the price. The price of \`POST /info\` does not depend on the range.`,
   auth: 'key',
   product: 'data',
   params: CHAIN_PARAMS,
@@ -103,7 +107,7 @@ const historyFiles = defineEndpoint({
   route: 'GET /v1/{chain}/history/files',
   summary: 'List the history files of a range, with signed links',
   description:
-    'Files whose first block lies in the range, by product and time; `schemas/storage.md` describes their content. Links are valid for an hour and can be fetched repeatedly, including in parts (`Range`). During the current hour, Parquet files cover one minute each; a file for the hour, then for the day, replaces them. A file replaces the files of its product whose heights it covers. Without the replaced files each row appears once, even if files were merged between two pages. A trade is two fill rows, one per side. If `next` is not null, request the next page with the same range and `after` = `next`.',
+    'Lists the files whose first block lies in the range, sorted by product and time; `schemas/storage.md` describes their content. A link is valid for an hour and can be fetched repeatedly, including in parts (`Range`). For the current hour, each Parquet file covers one minute. Later, one file for the hour replaces them, then one file for the day. A file replaces all files of its product whose heights it covers. If you drop the replaced files, each row appears once, even if files were merged between two pages. A trade has two fill rows, one per side. If `next` is not null, request the next page with the same range and `after` = `next`.',
   auth: 'key',
   product: 'data',
   priceText: FILE_PRICE,
@@ -170,7 +174,7 @@ const historyFiles = defineEndpoint({
   },
 })
 
-/** A normal day has about 3,000 files; a wrong clock could produce more. */
+/** A normal day has about 3,000 files, but a wrong clock could produce many more. */
 const MAX_FILES = 20_000
 
 const historySums = defineEndpoint({
@@ -184,7 +188,7 @@ const historySums = defineEndpoint({
   params: CHAIN_PARAMS,
   query: z.strictObject({ day: Day }),
   responses: okResponse(
-    'One line per file',
+    'A line for each file',
     z.string(),
     `${'a1'.repeat(32)}  archive/hyperliquid/2026-11-21/000925000000-000925000869.events.gz\n`,
   ),

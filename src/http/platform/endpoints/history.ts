@@ -72,7 +72,10 @@ interface RangeQuery {
   readonly to?: number | undefined
 }
 
-/** Time range of a request. If `from` is absent, it is the last month, or an error if `isNeeded`. */
+/**
+ * Time range of a request. If `from` is absent, the range is the last month. If `isNeeded`, the request is rejected
+ * instead.
+ */
 export function rangeOf({ day, from, to }: RangeQuery, nowMs: number, isNeeded: boolean): Result<TimeRange, Failure> {
   if (day !== undefined) {
     if (from !== undefined || to !== undefined) return err(badField('day', 'cannot be combined with "from" and "to"'))
@@ -108,12 +111,14 @@ export const SPAN = {
 }
 
 const SUMS = {
-  segments: z.int().describe('Number of segments, about a minute each, by first block'),
+  segments: z
+    .int()
+    .describe('Number of segments, each about a minute long; a segment belongs to the day of its first block'),
   blocks: z.int().describe('Number of blocks'),
-  events_bytes: Bytes.describe('Compressed bytes of events, without removed ones'),
-  books_bytes: Bytes.describe('Compressed bytes of order book changes, without removed ones'),
+  events_bytes: Bytes.describe('Compressed size of the events that are still archived'),
+  books_bytes: Bytes.describe('Compressed size of the order book changes that are still archived'),
   checkpoints: z.int().describe('Number of checkpoints, each with all order books at one height'),
-  checkpoints_bytes: Bytes.describe('Compressed bytes of checkpoints'),
+  checkpoints_bytes: Bytes.describe('Compressed size of the checkpoints'),
 }
 const BlockPosition = z.object({ height: BlockHeight, time_ms: UnixMs }).nullable()
 const MAX_HOLES = 1_000
@@ -134,9 +139,11 @@ const Coverage = z
         to: BlockPosition.describe('Last block in files; null: none yet'),
         holes: z
           .array(Hole)
-          .describe(`Missing or incomplete blocks in between: the newest ${MAX_HOLES.toLocaleString('en')}, in order`),
+          .describe(
+            `Missing or incomplete blocks between \`from\` and \`to\`: the newest ${MAX_HOLES.toLocaleString('en')}, in ascending order`,
+          ),
       })
-      .describe('Coverage of the files from which `POST /info` serves users, builders and coins'),
+      .describe('Coverage of the files that `POST /info` reads for users, builders and coins'),
     totals: z.object(SUMS).describe('Totals of the days below'),
     days: z
       .array(
@@ -155,7 +162,7 @@ const historyCoverage = defineEndpoint({
   id: 'historyCoverage',
   route: 'GET /v1/{chain}/history/coverage',
   summary: 'Show the archived history of a chain by UTC day',
-  description: 'Default: the last 31 days; at most 92.',
+  description: 'The default range is the last 31 days; the maximum is 92 days.',
   auth: 'key',
   product: 'data',
   price: ONE_CREDIT,
@@ -229,7 +236,7 @@ const historyGaps = defineEndpoint({
   id: 'historyGaps',
   route: 'GET /v1/{chain}/history/gaps',
   summary: 'List missing blocks, sorted by height',
-  description: 'Heights within the coverage that are in no gap are archived, or were removed by retention.',
+  description: 'Each height of the coverage that is not in a gap is archived, or was removed by retention.',
   auth: 'key',
   product: 'data',
   price: ONE_CREDIT,

@@ -73,10 +73,12 @@ const KeyReach = z
             .describe(
               'Whether revoking the key pauses the pipeline, because the pipeline is running and is charged to this key',
             ),
-          destination_set: z.boolean().describe('Whether this key or its rotation chain last set the destination'),
+          destination_set: z
+            .boolean()
+            .describe('Whether this key, or another key of its rotation chain, was the last to set the destination'),
         }),
       )
-      .describe('Pipelines charged to the key or with a destination set by it'),
+      .describe('Pipelines that are charged to the key, or whose destination it set'),
     keys: z
       .array(
         z.object({
@@ -94,7 +96,9 @@ const KeyReach = z
 
 const REACH_TEXT = 'Pipelines, destinations and keys that depend on the key'
 
-/** Finds what depends on a key's rotation chain. Revoking a replaced key stops nothing, because its successor continues. */
+/**
+ * Finds what depends on a key's rotation chain. Revoking a replaced key stops nothing, because its successor continues.
+ */
 async function reachOf(
   key: Pick<KeyRow, 'account' | 'hash' | 'root' | 'replaced_by'>,
   { pipelines, keys, meterOf }: Pick<Platform, 'pipelines' | 'keys' | 'meterOf'>,
@@ -175,7 +179,7 @@ const createOwnKey = defineEndpoint({
   id: 'createOwnKey',
   route: 'POST /platform/keys/',
   summary: 'Create a key',
-  description: `${MANAGE_ACCESS_TEXT} A retry with the same \`idempotency_key\` returns the same key without its text; with a different kind or label it is rejected (409). An account can have 10,000 keys that are active or were created in the last 24 hours (409).`,
+  description: `${MANAGE_ACCESS_TEXT} A retry with the same \`idempotency_key\` creates no second key and does not show the key again. It is rejected if the kind or label differs (409). An account can have 10,000 keys that are active or were created in the last 24 hours (409).`,
   auth: 'service',
   body: {
     schema: z.strictObject({ ...KEY_INPUT, idempotency_key: IdempotencyKey.optional() }),
@@ -274,13 +278,13 @@ const [changeKey, changeOwnKey] = adminAndOwnEndpoints(KEY, {
     id: 'changeKey',
     route: 'PATCH /admin/keys/{key}',
     summary: 'Change the label, restrictions or expiry of a key; absent fields stay unchanged, null removes a value',
-    description: 'Takes effect within a minute. New IP ranges apply to calls and new sockets; open sockets stay.',
+    description: 'Takes effect within a minute. New IP ranges apply to calls and new sockets; open sockets stay open.',
   },
   own: {
     id: 'changeOwnKey',
     route: 'PATCH /platform/keys/{key}',
     summary: 'Change the label, restrictions or expiry of a key; absent fields stay unchanged, null removes a value',
-    description: 'Takes effect within a minute; open sockets stay.',
+    description: 'Takes effect within a minute; open sockets stay open.',
     body: { schema: KeyChanges, optional: false, example: { label: 'bot 2', cap: '500' } },
   },
   handle: async ({ key, body }, { keys, now, isProxied }) => {
@@ -294,7 +298,7 @@ const [changeKey, changeOwnKey] = adminAndOwnEndpoints(KEY, {
 })
 
 const ROTATION_TEXT =
-  'The new key has the label, products, ranges and expiry of the old one, and both share one cap. A key can be replaced once: a retry with the same `idempotency_key` creates no second key; any other request is rejected.'
+  'The new key has the label, products, ranges and expiry of the old one, and both share one cap. A key can be replaced only once. A retry with the same `idempotency_key` creates no second key; any other request to rotate the old key is rejected.'
 
 const [rotateKey, rotateOwnKey] = adminAndOwnEndpoints(KEY, {
   body: { schema: RotateKey, optional: true, example: { grace_seconds: 3600, idempotency_key: 'spring' } },
@@ -306,7 +310,7 @@ const [rotateKey, rotateOwnKey] = adminAndOwnEndpoints(KEY, {
     id: 'rotateKey',
     route: 'POST /admin/keys/{key}/rotate',
     summary: 'Rotate a key; both keys work during the grace period',
-    description: `${ROTATION_TEXT} If the response with the key was lost, rotate the new key, using the \`hash\` from the retry.`,
+    description: `${ROTATION_TEXT} If you lost the response with the new key, retry to get the new key’s \`hash\`, then rotate the new key.`,
     refusals: [409],
   },
   own: {

@@ -127,7 +127,7 @@ const checkout = defineEndpoint({
   id: 'checkout',
   route: 'POST /platform/checkout',
   summary: 'Order credits',
-  description: `${MANAGE_ACCESS_TEXT} Returns the order. Pay at its \`url\`, or manually as \`instructions\` say. Credits are granted after payment and do not expire. An account can create 20 unpaid orders per day (429).`,
+  description: `${MANAGE_ACCESS_TEXT} Returns the order. Pay at its \`url\`, or manually as described in \`instructions\` of \`GET /platform/checkout\`. Credits are granted after payment and do not expire. An account can create 20 unpaid orders per day (429).`,
   auth: 'service',
   body: { schema: NewOrder, optional: false, example: { package: 'small' } },
   responses: createdResponse('The order', z.object({ order: OrderView.describe('The order') }), {
@@ -201,7 +201,7 @@ const voidOrder = defineEndpoint({
   id: 'voidOrder',
   route: 'POST /admin/orders/{number}/void',
   summary: 'Cancel an order',
-  description: 'Ends the session of the payment provider first. A paid order is rejected with 409.',
+  description: 'First ends the order’s session at the payment provider. A paid order is rejected with 409.',
   role: 'billing',
   params: ORDER_PARAMS,
   responses: okResponse('The canceled order', OrderView, {

@@ -79,7 +79,7 @@ const ownKey = defineEndpoint({
       period: state === null ? null : periodView(state),
       limits: limitsView(limitsOf(identity)),
     }
-    // For a key with a cap the headers already report the remaining cap.
+    // For a key with a cap, the headers already report the remaining cap.
     return reply(200, report, key?.cap == null ? { remaining: remainingOf(sums) } : {})
   },
 })
@@ -90,20 +90,24 @@ const AVERAGED_DAYS = 7
 const LimitUse = z.object({
   limit: z
     .string()
-    .describe('Name of the limit as in plans and errors; `keys` counts those active or created in the last 24 hours'),
-  most: z.int().nullable().describe('Limit; null: no limit'),
+    .describe(
+      'Name of the limit, as in plans and errors; `keys` counts keys that are active or were created in the last 24 hours',
+    ),
+  most: z.int().nullable().describe('Value of the limit; null: no limit'),
   now: z
     .int()
     .nullable()
-    .describe('Current usage; for requests, the last second of the busiest key; null: counted per socket'),
+    .describe(
+      'Current usage. For request limits: number of requests by the busiest key in the last second; null: counted per socket',
+    ),
 })
 
 const Forecast = z.object({
-  ends: UnixMs.nullable().describe('Time at which credits run out at the current rate; null: they do not'),
+  ends: UnixMs.nullable().describe('Time at which the credits run out at the current rate; null: they do not run out'),
   why: z
     .enum(['spent', 'used_up', 'unused', 'renewed', 'far'])
     .describe(
-      'Reason: `spent`: no credits left; `used_up`: they run out at `ends`; `unused`: no recent usage; `renewed`: the plan grants more than is used; `far`: not within ten years',
+      'Reason for the forecast. `spent`: no credits left; `used_up`: the credits run out at `ends`; `unused`: no recent usage; `renewed`: the plan grants more than is used; `far`: the credits last over ten years',
     ),
 })
 
@@ -116,12 +120,12 @@ const OwnAccount = z
     of_plan: CreditsText.describe('Part of the balance that expires with the plan’s period'),
     period: Period.nullable().describe('Current period; null: the account predates plan periods'),
     credits_a_day: CreditsText.describe(
-      'Average daily usage over the last seven full UTC days, starting with the first day with usage; on the first day, the usage of today so far',
+      'Average daily usage over the last seven full UTC days, not counting days before the first usage. Without a full day: usage so far today',
     ),
-    forecast: Forecast.describe('Forecast at that rate'),
+    forecast: Forecast.describe('Forecast at the rate of `credits_a_day`'),
     limits: z.array(LimitUse).describe('Current usage of each limit'),
     manages: z.boolean().describe('Whether this key can manage the account'),
-    why_not: z.string().nullable().describe('Why it cannot; null: it can'),
+    why_not: z.string().nullable().describe('Why this key cannot manage the account; null: it can'),
   })
   .meta({ id: 'OwnAccount' })
 
@@ -152,7 +156,7 @@ const ownAccount = defineEndpoint({
     const over = averageDay(spent.slice(0, AVERAGED_DAYS))
     // On its first day, an account does not have a full day yet.
     const perDay = over > 0 ? over : (spent.at(-1) ?? 0)
-    // Leased credits are not spent yet, and belong to the plan as long as it has credits.
+    // Leased credits are not spent yet. They count as plan credits as long as the plan has credits left.
     const ofPlan = state === null ? 0 : unspentOfPlan({ ...sums, available: remainingOf(sums), held: 0 }, state)
     const period = { untilMs: state?.untilMs ?? null, anchorMs: state?.anchorMs ?? nowMs }
     const standing = { left: remainingOf(sums), ofPlan, ...period, everyMicro: state?.everyMicro ?? 0 }

@@ -26,18 +26,24 @@ const Status = z
     phase: z
       .enum(PHASES)
       .describe(
-        'Actual phase: `unpaid`: waits for credits; `unknown`: the worker did not respond, and the fields below are null',
+        'Actual phase. `unpaid`: waiting for credits; `unknown`: the worker did not respond, and the fields below are null',
       ),
     height: z.int().nullable().describe('Last block confirmed by the destination; null: none yet'),
     time: IsoTime.nullable().describe('Time of that block, ISO 8601'),
-    lag_blocks: z.int().nullable().describe('Blocks behind the newest; null: unknown, or `finished`'),
-    lag_ms: z.number().nullable().describe('Milliseconds behind the newest block; null: unknown, or `finished`'),
+    lag_blocks: z
+      .int()
+      .nullable()
+      .describe('Number of blocks behind the newest block; null: unknown, or the phase is `finished`'),
+    lag_ms: z
+      .number()
+      .nullable()
+      .describe('Milliseconds behind the newest block; null: unknown, or the phase is `finished`'),
     rows: z.int().nullable().describe('Rows delivered and confirmed'),
     bytes: z.int().nullable().describe('Bytes delivered and confirmed'),
     batches: z.int().nullable().describe('Batches delivered and confirmed'),
     dead_letters: z.int().nullable().describe('Batches in the dead-letter queue'),
     row_credits: CreditsText.nullable().describe(
-      'Price of a delivered row of up to 1 KiB; longer rows cost this per KiB',
+      'Price of a delivered row of up to 1 KiB; a longer row costs this price per KiB',
     ),
     attempts: z.int().nullable().describe('Delivery attempts of the current batch'),
     next_try: IsoTime.nullable().describe('Next retry, ISO 8601; null: not waiting'),
@@ -45,7 +51,7 @@ const Status = z
       .string()
       .nullable()
       .describe(
-        'Why the phase is `paused` although `status` is `running`: the key was revoked or expired; null: not paused',
+        'Why the phase is `paused` although `status` is `running` (the key was revoked or expired); null: not paused',
       ),
     last_error: z
       .object({
@@ -206,7 +212,7 @@ const testPipeline = defineEndpoint({
   route: `POST ${PIPELINE_PATH}test/`,
   summary: 'Test a pipeline with one batch of the newest rows',
   description:
-    'Tests the pipeline as it is, or with the changes of the body (same fields as `PATCH`), which are not saved. The position of the pipeline stays unchanged. A test costs 1 credit, plus the price of its rows (at most 100) above that. An account can run one test at a time, and transforms have a CPU budget; otherwise the call is rejected with 409, or with 429 and `Retry-After`. To test a pipeline before it runs, create it with `status` `paused`.',
+    'Tests the pipeline as it is, or with the changes in the body (same fields as `PATCH`). Neither the changes nor a new position is saved. A test costs 1 credit, or the price of its rows (at most 100) if that is higher. A second test of the account at the same time is rejected with 409. If the transforms have used up their CPU budget, the call is rejected with 429 and `Retry-After`. To test a pipeline before it runs, create it with `status` `paused`.',
   auth: 'service',
   price: TEST_PRICE,
   params: PIPELINE_PARAMS,

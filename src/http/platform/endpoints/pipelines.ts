@@ -27,15 +27,15 @@ export function isoTime(ms: number | null): string | null {
 }
 
 const Creator = z.object({
-  id: z.string().describe('`user_` and the start of the hash of the creating service key'),
+  id: z.string().describe('`user_` and the start of the hash of the service key that created the pipeline'),
   email: z.string().describe('Always empty: keys have no e-mail address'),
-  display_name: z.string().describe('Label of that key at the time'),
+  display_name: z.string().describe('Label of that key when the pipeline was created'),
   full_name: z.string().describe('Same as `display_name`'),
 })
 
 const ChargedTo = z.object({
   id: z.string().describe('`user_` and the start of the hash of the service key'),
-  display_name: z.string().describe('Label of that key at the time'),
+  display_name: z.string().describe('Label of that key when the pipeline was charged to it'),
 })
 
 const Group = z.object({
@@ -55,7 +55,7 @@ const PipelineView = z
     destination_config: DestinationView.describe('Destination; secrets are shown as `******`'),
     created_by: Creator.describe('Creator'),
     charged_to: ChargedTo.describe(
-      'Key that pays for the rows and whose end pauses the pipeline: the last key that started it, changed its output or adopted it',
+      'Key that pays for the rows: the last key that started the pipeline, changed its output or adopted it. If the key ends, the pipeline is paused',
     ),
     group: Group.describe('Owning account'),
     created_at: IsoTime.describe('Creation time, ISO 8601'),
@@ -174,7 +174,7 @@ const createPipeline = defineEndpoint({
   route: `POST ${PIPELINES_PATH}`,
   summary: 'Create a pipeline',
   description:
-    'Starts immediately unless `status` is `paused`. Only `name`, `topic` and `destination_config` are required. Each delivered row costs `row_credits` (see the status), 0.0001 credits by default. The maximum body size is 1 MiB. An account can have at most 50 pipelines, whose definitions total at most 8 MB (409).',
+    'Starts immediately unless `status` is `paused`. Only `name`, `topic` and `destination_config` are required. Each delivered row costs `row_credits` (see the status), 0.0001 credits by default. The maximum body size is 1 MiB. An account can have at most 50 pipelines, with definitions of at most 8 MB in total (409).',
   auth: 'service',
   body: { schema: NewPipeline, optional: false, example: NEW_EXAMPLE, maxBytes: PIPELINE_BODY_BYTES },
   responses: createdResponse('The pipeline', PipelineView, PIPELINE_EXAMPLE),
@@ -238,7 +238,7 @@ const removePipeline = defineEndpoint({
   id: 'removePipeline',
   route: `DELETE ${PIPELINE_PATH}`,
   summary: 'Delete a pipeline and its data',
-  description: 'Delivered rows stay at the destination. Retry a 503 until you get 200 or 404.',
+  description: 'Delivered rows stay at the destination. If you get a 503, retry until you get 200 or 404.',
   auth: 'service',
   params: PIPELINE_PARAMS,
   responses: okResponse('The deleted pipeline', z.object({ id: PIPELINE_PARAMS.id })),

@@ -40,12 +40,12 @@ const applyPlan = defineEndpoint({
   description:
     'Updates ten accounts per call: limits change immediately, credits starting with the next period. Repeat with `after` = `next` until `next` is null. Idempotent.',
   params: { name: PlanName },
-  query: z.strictObject({ after: AccountId.optional().describe('`next` of the previous call') }),
+  query: z.strictObject({ after: AccountId.optional().describe('Value of `next` from the previous call') }),
   responses: okResponse(
     'The progress',
     z.object({
       told: z.int().describe('Number of accounts updated by this call'),
-      next: z.string().nullable().describe('Cursor of the next call; null: all accounts are updated'),
+      next: z.string().nullable().describe('Cursor for the next call; null: all accounts are updated'),
     }),
     { told: 10, next: 'acct_7YwRzDGpQk2m' },
   ),

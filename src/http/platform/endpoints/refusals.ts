@@ -15,13 +15,15 @@ export const RefusalRow = z
     account: AccountId,
     prefix: z.string().describe('First 12 characters of the key'),
     product: z.string().describe('Product'),
-    type: z.string().describe('Type, method, channel or endpoint; empty if it was not read'),
+    type: z
+      .string()
+      .describe('Type, method, channel or endpoint; empty if the request was rejected before this was read'),
     code: z.string().describe('Error code'),
     message: z.string().describe('Error message, truncated'),
   })
   .meta({ id: 'Refused' })
 
-/** SELECT without WHERE and ORDER BY. */
+/** The SELECT statement, without its WHERE and ORDER BY clauses. */
 export const REFUSAL_ROWS =
   'SELECT number, at, request_id, account, key_prefix AS prefix, product, type, code, message FROM refusals'
 
@@ -30,7 +32,7 @@ const listRefusals = defineEndpoint({
   route: 'GET /admin/refusals',
   summary: 'List rejected requests that had a key, newest first',
   description:
-    'The list is a few seconds late. It keeps the newest 500 per account and only a sample of bursts; `business` counts all.',
+    'The list is a few seconds late. It keeps the newest 500 rejections per account, and only a sample of each burst. `GET /admin/business` counts all rejections.',
   query: z.strictObject({
     account: AccountId.optional().describe('Only rejections of this account'),
     code: z.string().max(64).optional().describe('Only this error code'),

@@ -33,7 +33,7 @@ export const search = defineEndpoint({
   id: 'search',
   route: 'GET /admin/search',
   summary: 'Search accounts, keys and requests',
-  description: `Finds accounts by part of their name, keys by prefix or hash, and rejected requests and audit log lines by request id. At most ${MATCHES_MAX} matches each.`,
+  description: `Finds accounts by part of their name, keys by prefix or hash, and rejected requests and audit log lines by request id. Each list has at most ${MATCHES_MAX} matches.`,
   query: z.strictObject({ q: SearchText.describe('Search text; for keys, the first 12 characters or the hash') }),
   responses: okResponse(
     'The matches',

@@ -55,7 +55,7 @@ const createStaff = defineEndpoint({
   route: 'POST /admin/staff',
   summary: 'Create a staff token with a role',
   description:
-    'The token replaces `ADMIN_TOKEN` in this API and for console sign-in. A person can have one token at a time; revoke it to create a new one.',
+    'The token is used instead of `ADMIN_TOKEN`, in this API and to sign in to the console. A person can have one token at a time; revoke it to create a new one.',
   body: {
     schema: z.strictObject({ name: StaffName, role: Role }),
     optional: false,
@@ -106,7 +106,9 @@ export const AuditLine = z
     action: z.string().describe('Operation id, as in this document'),
     target: z.string().describe('Path parameters of the call; empty: none'),
     account: z.string().nullable().describe('Account concerned; null: none or unknown'),
-    sent: z.string().describe('Query and body as JSON, without secrets, truncated, invisible characters escaped'),
+    sent: z
+      .string()
+      .describe('Query and body as truncated JSON, without secrets and with invisible characters escaped'),
     request_id: z.string().describe('Request id of the response'),
     status: z
       .int()
@@ -125,7 +127,7 @@ export const AUDIT_EXAMPLE = {
   status: 200,
 }
 
-/** SELECT without WHERE and ORDER BY. */
+/** The SELECT statement, without its WHERE and ORDER BY clauses. */
 export const AUDIT_ROWS = `SELECT a.number, a.at, a.actor, a.role, a.action, a.target,
   coalesce(a.account, o.account) AS account, a.sent, a.request_id, o.status
   FROM audit a LEFT JOIN audit_outcomes o ON o.number = a.number`

@@ -34,7 +34,7 @@ const AMOUNTS = {
   expired: CreditsText.describe('Unused plan credits that expired'),
   charged: CreditsText.describe('Credits used by calls, stream minutes and pipeline rows'),
   written_off: CreditsText.describe(
-    'Usage reported only after the balance was used up: part of the lines, never charged',
+    'Credits of usage that was reported after the balance was used up; part of the invoice lines, but never charged',
   ),
   closing: CreditsText.describe('Closing or current balance: opening + granted − expired − charged'),
 }
@@ -43,7 +43,7 @@ const SUMS = {
   month: Month,
   from: Day.describe('First UTC day'),
   to: Day.describe('Last UTC day, inclusive'),
-  is_final: z.boolean().describe('Whether the invoice is final: the month ended over an hour ago'),
+  is_final: z.boolean().describe('Whether the invoice is final (the month ended over an hour ago)'),
   ...AMOUNTS,
 }
 
@@ -57,7 +57,7 @@ const Invoice = z
       .array(
         z.object({
           at: UnixMs.describe('Time, Unix milliseconds'),
-          plan: z.string().nullable().describe('Plan of the period; null: a grant'),
+          plan: z.string().nullable().describe('Plan that granted the credits; null: an individual grant'),
           credits: CreditsText.describe('Granted credits'),
         }),
       )
@@ -88,7 +88,7 @@ const INVOICE_EXAMPLE = {
 
 type KeyNames = ReadonlyMap<string, { readonly prefix: string; readonly label: string }>
 
-/** Start times of the last months, oldest first, and the end of the current one, Unix milliseconds. */
+/** Start times of the last months, oldest first, then the end of the current month; in Unix milliseconds. */
 export function monthTimes(nowMs: number): number[] {
   const now = new Date(nowMs)
   const monthIndex = now.getUTCFullYear() * 12 + now.getUTCMonth()
@@ -143,7 +143,7 @@ function invoiceOf(
   }
 }
 
-/** The whole invoice as one table; the first column is the kind of row. */
+/** The invoice as one CSV table. The first column names the kind of row. */
 function invoiceCsv(invoice: z.infer<typeof Invoice>): string {
   const { month, opening, expired, written_off: writtenOff, charged, closing } = invoice
   const sum = (what: string, credits: string) => [what, month, '', '', '', '', '', credits]
@@ -230,7 +230,7 @@ const ownInvoiceCsv = defineEndpoint({
   auth: 'key',
   params: { month: Month },
   responses: okResponse(
-    'One row per sum and line',
+    'A row for each sum and each line',
     z.string(),
     invoiceCsv(Invoice.parse(exampleOf(Invoice, INVOICE_EXAMPLE))),
   ),
@@ -247,7 +247,7 @@ const ownBalances = defineEndpoint({
   id: 'ownBalances',
   route: 'GET /platform/balances/',
   summary: 'List daily balances and their changes',
-  description: `${READ_ACCESS_TEXT} Default: the last month. Days before the account’s first credits or over 400 days ago are omitted; the last entry is today so far.`,
+  description: `${READ_ACCESS_TEXT} Default: the last month. Days before the account’s first credits and days over 400 days ago are omitted. The last entry covers today so far.`,
   auth: 'key',
   query: usageQuery({}),
   responses: okResponse('The days', z.object({ days: z.array(BalanceDay).describe('Days, oldest first') }), {
@@ -260,7 +260,7 @@ const ownBalances = defineEndpoint({
     const times = Array.from({ length: (toMs - fromMs) / DAY_MS + 1 }, (_, i) => fromMs + i * DAY_MS)
     const { sinceMs, sums } = await meterOf(account).statementSums(times)
     const nowMs = now()
-    // For older days grants are known, but not all usage.
+    // Omits older days: their grants are known, but part of their usage is not.
     const keptMs = nowMs - RETENTION_DAYS * DAY_MS
     const days = pairs(times).flatMap(([beginMs, endMs], i) => {
       const each = sums[i]

@@ -30,7 +30,7 @@ const ownStreams = defineEndpoint({
   responses: okResponse(
     'The open streams',
     z.object({
-      sockets: z.int().describe('Number of open sockets over all keys and relays'),
+      sockets: z.int().describe('Number of open sockets across all keys and relays'),
       subscriptions: z.int().describe('Number of active subscriptions'),
       credits_a_minute: CreditsText.describe('Price of the next minute of all subscriptions'),
       streams: z.array(Stream).describe('Subscriptions by price, most expensive first, at most 500'),
@@ -96,7 +96,7 @@ const createStreamToken = defineEndpoint({
   description:
     'Free of charge. Requires an API key for streams. The token is valid for `/ws` and these market types of `/info`, for at most an hour: ' +
     `${TOKEN_INFO_TYPES.map((type) => `\`${type}\``).join(', ')}. ` +
-    'Its usage is charged to the creating key, and it ends with that key.',
+    'Usage is charged to the key that created the token. The token ends with that key.',
   auth: 'key',
   product: 'stream',
   body: { schema: StreamTokenInput, optional: true, example: { coins: ['BTC', 'ETH'], minutes: 15 } },

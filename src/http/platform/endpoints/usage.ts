@@ -161,7 +161,7 @@ const CompatUsage = z
         premium_credits: Premium,
         free_credits: Free,
         max_credits: CreditsNumber.nullable().describe(
-          'Credits of the current plan period, independent of the report; null: no period',
+          'Credits of the current plan period, whatever days the report covers; null: no period',
         ),
         plan: z.string().describe('Current plan of the account'),
         flex_credits: z
@@ -184,9 +184,9 @@ const CompatUsage = z
 const compatUsage = defineEndpoint({
   id: 'compatUsage',
   route: 'GET /platform/compat/usage/',
-  summary: 'Report the account’s usage in a compatible format',
+  summary: 'Report the account’s usage in the format of a different API',
   description:
-    'For reports that were built for a different usage API. `GET /platform/usage/` has more fields and exact amounts. Free of charge. Accepts API keys and service keys. The trailing slash is optional.',
+    'Use this for reports that were built for a different usage API. `GET /platform/usage/` has more fields and exact amounts. Free of charge. Accepts API keys and service keys. The trailing slash is optional.',
   auth: 'key',
   query: usageQuery({}),
   responses: okResponse('The report', CompatUsage, { aggregate: { max_credits: 10000, flex_credits: { limit: 0 } } }),

@@ -18,14 +18,16 @@ const OWN_PATH = '/platform/webhook/'
 const OWNERS_TEST_EVERY_MS = 10_000
 
 const THRESHOLDS_TEXT =
-  'Balances below which an event is sent: credits, or a percentage of the highest balance in the plan’s period'
+  'Balances below which an event is sent. Each is a number of credits, or a percentage of the highest balance in the plan’s period'
 
 const Webhook = z
   .object({
     account: AccountId,
     url: z.string().describe('Webhook URL'),
     thresholds: z.array(z.string()).describe(THRESHOLDS_TEXT),
-    armed: z.array(z.string()).describe('Thresholds below the current balance, which will trigger next'),
+    armed: z
+      .array(z.string())
+      .describe('Thresholds below the current balance, each of which sends an event when the balance falls below it'),
     events: z
       .array(
         z.object({
@@ -57,7 +59,7 @@ const SetWebhook = z.strictObject({
   new_secret: z.boolean().default(false).describe('Whether to generate a new secret'),
 })
 const WEBHOOK_TEXT =
-  'Sends one event per threshold, immediately if the balance is already below it, and again after a top-up or renewal has raised the balance above it. Failed deliveries are retried for one day. Events are signed as defined by Standard Webhooks 1.0.0 (`webhook-id`, `webhook-timestamp`, `webhook-signature`); its libraries verify them. The secret is shown only when it is generated.'
+  'The webhook receives one event per threshold, immediately if the balance is already below it. After a top-up or renewal raises the balance above the threshold, the next fall below it sends a new event. Failed deliveries are retried for one day. Events are signed as defined by Standard Webhooks 1.0.0 (`webhook-id`, `webhook-timestamp`, `webhook-signature`); its libraries verify them. The secret is shown only when it is generated.'
 
 const TestResult = z.object({
   account: AccountId,
