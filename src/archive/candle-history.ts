@@ -1,5 +1,5 @@
-// A coin's candles within a window, from files and the log. Invariants: a returned candle misses no trade of the
-// available blocks; any other candle is reported as incomplete, or had no trade.
+// A coin's candles within a window, from files and the log. Invariants: a returned candle contains every trade of the
+// available blocks; a candle that may lack trades is reported as incomplete.
 
 import type { Interval } from '../core/candle-interval.ts'
 import type { HeightAndTime } from '../protocol/feed/durable-api.ts'
@@ -11,15 +11,15 @@ export interface CandleHistory {
   readonly candles: readonly Candle[]
   /** Whether the candle may miss trades. */
   readonly isIncomplete: (candle: Pick<Candle, 't' | 'T'>) => boolean
-  /** Span that contains all incomplete candles; null if there are none. */
+  /** The span that contains all incomplete candles; null if there are none. */
   readonly incomplete: TimeSpan | null
-  /** Candles that end before this time were read; null if all were. */
+  /** Only candles that end before this time were read; null if all were read. */
   readonly untilMs: number | null
   /** True if the log was needed but is unavailable. */
   readonly isLogUnavailable: boolean
-  /** Last included block; null: the newest candles may be incomplete. */
+  /** The last block that was read; null if it is unknown, and then the newest candles may be incomplete. */
   readonly head: HeightAndTime | null
-  /** No data is missing from this block onward. */
+  /** The first block after the last missing data. */
   readonly since: HeightAndTime
 }
 
@@ -28,12 +28,12 @@ export function candlesWithin(interval: Interval, { fromMs, toMs }: TimeSpan): T
   return { fromMs: spanOf(interval, fromMs).t, toMs: spanOf(interval, toMs).T }
 }
 
-/** Whether blocks of the log are needed, after the last of the files. */
+/** Whether the window needs blocks of the log, which follow the last block of the files. */
 export function needsLog({ to, untilMs }: FileCandles, { toMs }: TimeSpan): boolean {
   return untilMs === null && toMs >= to.time
 }
 
-/** `held`: fills of the coin from the log; null: not requested, or unavailable. */
+/** `held`: the coin's fills from the log; null if they were not requested or are unavailable. */
 export function candleHistory(filed: FileCandles, held: FillHistory | null, request: CandlesRequest): CandleHistory {
   const { coin, interval, fromMs } = request
   const toMs = Math.min(request.toMs, (filed.untilMs ?? Number.POSITIVE_INFINITY) - 1)
@@ -56,7 +56,7 @@ export function candleHistory(filed: FileCandles, held: FillHistory | null, requ
 
 interface LogCandles extends Pick<CandleHistory, 'head' | 'since'>, Pick<FileCandles, 'parts' | 'holes'> {}
 
-/** Candle parts of the log, if the window extends beyond the files. */
+/** Candle parts from the log, if the window extends beyond the files. */
 function candlesFromLog(filed: FileCandles, held: FillHistory | null, request: CandlesRequest): LogCandles {
   const { to, since } = filed
   if (!needsLog(filed, request)) return { parts: [], holes: [], head: to, since }
@@ -70,7 +70,7 @@ function candlesFromLog(filed: FileCandles, held: FillHistory | null, request: C
   return { parts, holes: [{ fromMs: to.time, toMs: held.since.time }], head, since: held.since }
 }
 
-/** Span from the first to the last incomplete candle of a window. */
+/** The span from the first to the last incomplete candle of a window. */
 function incompleteWithin(holes: readonly TimeSpan[], { fromMs, toMs }: TimeSpan, interval: Interval): TimeSpan | null {
   const inside = holes.filter((hole) => hole.fromMs <= toMs && hole.toMs >= fromMs)
   if (inside.length === 0) return null

@@ -1,5 +1,5 @@
-// Builds candles from trades; each trade counts once, however many fills it has. Periods without trades have no candle.
-// Weeks start on Thursdays (days since 1970) and months are calendar months, both in UTC.
+// Builds candles from trades. Each trade counts once, however many fills it has. Periods without trades have no candle.
+// Weeks start on Thursdays, because days are counted from 1970-01-01. Months are calendar months. Both are in UTC.
 
 import { INTERVAL_MS, type Interval } from '../core/candle-interval.ts'
 import type { Coin } from '../core/coin.ts'
@@ -11,18 +11,18 @@ import { type Trade, tradesOf } from '../protocol/feed/trades.ts'
 
 const MAX_MONTH_MS = 31 * DAY_MS
 
-/** Stored intervals. All other intervals are made of whole candles of these. */
+/** Stored intervals. Every other interval consists of whole candles of one of these. */
 export const BASE_INTERVALS = ['1m', '15m', '1h', '4h', '1d'] as const
 export type BaseInterval = (typeof BASE_INTERVALS)[number]
 
-/** The longest base interval that divides an interval, and the maximum number of parts. */
+/** The longest base interval that divides an interval, and the maximum number of base candles in one candle. */
 export function baseOf(interval: Interval): { readonly base: BaseInterval; readonly parts: number } {
   const length = INTERVAL_MS[interval] ?? DAY_MS
   const base = BASE_INTERVALS.findLast((one) => length % INTERVAL_MS[one] === 0) ?? BASE_INTERVALS[0]
   return { base, parts: (INTERVAL_MS[interval] ?? MAX_MONTH_MS) / INTERVAL_MS[base] }
 }
 
-/** In the exchange's format: first and last ms, coin, interval, prices, base volume, number of trades. */
+/** A candle in the exchange's format: first and last ms, coin, interval, prices, base volume, number of trades. */
 export interface Candle {
   readonly t: number
   readonly T: number
@@ -49,7 +49,7 @@ export function spanOf(interval: Interval, timeMs: number): { readonly t: number
   return { t: Date.UTC(year, month), T: Date.UTC(year, month + 1) - 1 }
 }
 
-/** Partial candle of some trades, which can be merged with other parts. `t`: start of the candle. */
+/** A candle of some of its trades, which can be merged with other parts. `t`: start of the candle. */
 export type CandlePart = Omit<Candle, 'T' | 's' | 'i'>
 
 export function partOf({ px, sz, time }: Pick<Trade, 'px' | 'sz' | 'time'>, interval: Interval): CandlePart {
@@ -81,10 +81,10 @@ export function withTrade(candle: Candle | null, interval: Interval, trade: Trad
   return candleOf(candle?.t === part.t ? mergeParts(candle, part) : part, trade.coin, interval)
 }
 
-// Folds parts into candles. Invariants: any split of the parts yields the same candles; within a candle, parts of lower
-// blocks come first.
+// Combines candle parts into candles. Invariants: the candles do not depend on how the trades are split into parts;
+// within a candle, parts of lower blocks come first.
 
-/** Parts of candles. `height`: block of the first trade. */
+/** Consecutive candle parts. `height`: block of the first trade. */
 export interface CandleParts {
   readonly height: number
   readonly parts: readonly CandlePart[]
@@ -110,14 +110,14 @@ export class CandleFold {
   }
 }
 
-/** Folds parts in any order. */
+/** Combines parts that may be in any order. */
 export function foldCandles(parts: readonly CandleParts[], interval: Interval): CandlePart[] {
   const fold = new CandleFold(interval)
   for (const some of [...parts].sort((a, b) => a.height - b.height)) for (const part of some.parts) fold.add(part)
   return fold.candles
 }
 
-/** Trades with valid amounts. */
+/** Returns the trades whose amounts are valid. */
 export function validTrades(fills: readonly UserFill[]): readonly Trade[] {
   return tradesOf(fills).filter(({ px, sz }) => UNSIGNED_DECIMAL.test(px) && UNSIGNED_DECIMAL.test(sz))
 }
@@ -143,20 +143,20 @@ export interface TimeSpan {
 export interface CandlesRequest extends TimeSpan {
   readonly coin: Coin
   readonly interval: Interval
-  /** Reading stops after this many complete candles. */
+  /** Reading stops once this many complete candles have been read. */
   readonly limit: number
 }
 
 export interface FileCandles {
-  /** In any order. Applies to longer candles too. */
+  /** Parts in any order. They may be shorter than the requested interval. */
   readonly parts: readonly CandleParts[]
-  /** Candles that end before this time are included; null if all are. */
+  /** Only candles that end before this time are included; null if all are. */
   readonly untilMs: number | null
-  /** First and last block of the files. */
+  /** The first and last block of the files. */
   readonly from: HeightAndTime
   readonly to: HeightAndTime
-  /** Periods with possibly missing trades. */
+  /** Periods in which trades may be missing. */
   readonly holes: readonly TimeSpan[]
-  /** The first block after the last height that no file has. */
+  /** The first block after the last height that is missing from the files. */
   readonly since: HeightAndTime
 }

@@ -1,9 +1,11 @@
-// Completed trades: round trips of one wallet in perps, from no position back to none, rebuilt from its fills.
+// Completed trades of one wallet, rebuilt from its fills. A completed trade is a round trip in a perp: from no position
+// to a position, and back to none.
 //
-// Invariants: every fill's size, fee and profit goes to one trade, or is split exactly between two if the fill flips
-// the position; continuing from a state gives the same result as processing everything at once; a position is never
-// reported if its opening was not seen, or if a gap or an unexplained change of size affects it. The funding of a block
-// applies to the positions that remain after the block.
+// Invariants: the size, fee and profit of a fill belong to one trade. If the fill flips the position, they are split
+// exactly between two trades. Continuing from a saved state gives the same result as processing everything at once. A
+// position is not reported if its opening was not seen, or if a gap or an unexplained change of its size affects it.
+//
+// The funding of a block applies to the positions that remain after the block.
 
 import { type Coin, marketTypeOf } from '../core/coin.ts'
 import { DECIMAL } from '../core/decimal.ts'
@@ -25,23 +27,23 @@ interface TradeState {
   /** Positions whose opening was seen, by coin. */
   readonly open: ReadonlyMap<string, OpenTrade>
   /**
-   * Number of closes at the latest close time. Closes of unseen positions count too, because an ordinal must not depend
-   * on the window.
+   * Number of closes at the latest close time. Positions whose opening was not seen count too, because an ordinal must
+   * not depend on the requested window.
    */
   readonly closes: { readonly time: number; readonly count: number }
 }
 
-/** State of a wallet before its first fill. */
+/** The state of a wallet before its first fill. */
 export function emptyTradeState(user: Address): TradeState {
   return { user, open: new Map(), closes: { time: -1, count: 0 } }
 }
 
-/** The state after a gap, in which open positions may have changed. */
+/** The state after a gap. Open positions are dropped, because they may have changed in the gap. */
 export function afterGap(state: TradeState): TradeState {
   return { ...state, open: new Map() }
 }
 
-/** `missedMs`: time of the last close of a position whose opening was not seen; -1: none. */
+/** `missedMs`: time of the last close of a position whose opening was not seen; -1 if there is none. */
 interface FoldResult {
   readonly state: TradeState
   readonly trades: readonly CompletedTrade[]

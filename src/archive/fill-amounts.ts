@@ -1,25 +1,25 @@
-// Exact amounts of a perp fill, split in two if the fill flips the position.
+// Exact amounts of a perp fill. If the fill flips the position, it has a closing and an opening part.
 
 import Big from 'big.js'
 import { DECIMAL, UNSIGNED_DECIMAL } from '../core/decimal.ts'
 import type { Fill } from '../protocol/feed/block.ts'
 
-/** Decimals of the fee's closing share; the opening share is the exact rest. */
+/** Decimals to which the closing part's share of the fee is rounded. The opening part gets the exact remainder. */
 const SHARE_DECIMALS = 10
 
 export interface FillPart {
-  /** Unsigned. */
+  /** Unsigned size. */
   readonly sz: Big
   readonly fee: Big
 }
 
 export interface FillAmounts {
-  /** Signed position before and after the fill. */
+  /** Signed position before the fill; `end` is the position after it. */
   readonly start: Big
   readonly end: Big
   readonly px: Big
   readonly closedPnl: Big
-  /** Parts that reduce and that open or extend the position; null: no such part. */
+  /** The part that reduces the position, and the part that opens or extends it; null if there is no such part. */
   readonly closing: FillPart | null
   readonly opening: FillPart | null
 }

@@ -3,10 +3,10 @@
 import { DECIMAL, fromScaled, SCALE_DECIMALS, toScaled } from '../core/decimal.ts'
 import type { Fill, UserFill } from '../protocol/feed/block.ts'
 
-/** Fields that only the node's files and the streams include. */
+/** Fields that appear only in the node's files and in streams. */
 export const NODE_ONLY = ['builder', 'deployerFee', 'priorityGas'] as const
 
-/** A fill of a TWAP order with its id. */
+/** A fill of a TWAP order, with the ID of the order. */
 interface SliceRow {
   readonly fill: Fill
   readonly twapId: number
@@ -38,15 +38,15 @@ export function omitFields(fill: Fill, fields: readonly string[]): Fill {
   return own
 }
 
-// `aggregateByTime`: the partial fills of one order within one block, merged into one. Invariants: the merged sizes,
-// fees and profits are exact sums; a group of one fill is passed on unchanged.
+// Implements `aggregateByTime`: merges the partial fills of one order within one block. Invariants: the merged sizes,
+// fees and profits are exact sums; a group with one fill is returned unchanged.
 //
-// Fills belong together when wallet, coin, order, side, crossed, dir and feeToken agree: amounts in two tokens cannot
-// be added, and an order that flips a position keeps its closing part separate from its opening part. The merged fill
-// takes the place of the first one and keeps its startPosition, time, hash, tid and every field not named here.
+// Fills are merged if they agree in wallet, coin, order, side, crossed, dir and feeToken. Amounts in different tokens
+// cannot be added. An order that flips a position keeps its closing part separate from its opening part. The merged
+// fill replaces the first one and keeps its startPosition, time, hash, tid and every field not named here.
 
 const SUMMED = ['sz', 'closedPnl', 'fee', 'builderFee'] as const
-/** Decimals that a merged price has in addition to those of its longest price. */
+/** A merged price has this many more decimals than the longest price in its group. */
 const EXTRA_PX_DECIMALS = 4
 
 /** Groups keep their order of first appearance. Fills with amounts that are not decimals are left unchanged. */
@@ -84,8 +84,8 @@ function merge(group: readonly [UserFill, ...UserFill[]]): UserFill {
 }
 
 /**
- * The volume-weighted price, rounded half up to EXTRA_PX_DECIMALS more decimals than the longest price has. It is exact
- * if all prices are equal.
+ * The volume-weighted price, rounded half up to EXTRA_PX_DECIMALS more decimals than the longest price. It is exact if
+ * all prices are equal.
  */
 function averagePx(fills: readonly Fill[]): string {
   let value = 0n

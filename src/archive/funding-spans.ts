@@ -1,5 +1,6 @@
-// Attaches separately stored funding to fills. Invariants: only the fields that a fold needs are kept, since thousands
-// of fills are held at once; funding between two fills applies to one position, so one number is enough.
+// Attaches separately stored funding to fills. Invariants: only the fields needed to rebuild trades are kept, because
+// thousands of fills are in memory at once; between two fills the position is constant, so one number is enough for the
+// funding.
 
 import { type Coin, marketTypeOf } from '../core/coin.ts'
 import type { CoinFunding, Fill } from '../protocol/feed/block.ts'
@@ -11,7 +12,7 @@ const TRADE_FIELDS = [
   ...(['closedPnl', 'fee', 'crossed', 'builder'] as const),
 ]
 
-/** Blocks during which a coin's position is constant, inclusive. */
+/** A range of blocks, inclusive, during which a coin's position is constant. */
 export interface FundingSpan {
   readonly coin: Coin
   readonly from: number
@@ -21,13 +22,13 @@ export interface FundingSpan {
 /** Total funding of the span that starts at `from`. */
 export type SpanFunding = CoinFunding & Pick<FundingSpan, 'from'>
 
-/** A block whose fills have only the fields that trades need. */
+/** Returns a block whose fills have only the fields that are needed to rebuild trades. */
 export function withTradeFields({ fills, ...block }: EventBlock): EventBlock {
   const partOf = (fill: Fill) => Object.fromEntries(TRADE_FIELDS.map((field) => [field, fill[field]])) as Fill
   return { ...block, fills: fills.map(([user, fill]) => [user, partOf(fill)]) }
 }
 
-/** Spans between fills during which a wallet held a position; none crosses a gap. */
+/** Spans between fills during which a wallet held a position. No span crosses a gap. */
 export function positionSpans(runs: readonly (readonly EventBlock[])[]): FundingSpan[] {
   return runs.flatMap((run) => {
     const spans: FundingSpan[] = []
@@ -49,7 +50,7 @@ function isOpenAfter(fill: Fill): boolean {
   return amounts !== null && !amounts.end.eq(0)
 }
 
-/** Adds the funding of spans to runs. */
+/** Adds the funding of each span to the block at which the span starts. */
 export function withFunding(
   runs: readonly (readonly EventBlock[])[],
   paid: readonly SpanFunding[],
@@ -66,13 +67,13 @@ export function withFunding(
 export interface FillHistory {
   /** The last block that was searched. */
   readonly head: HeightAndTime
-  /** Data is complete from this block to the head; older data may be partial. */
+  /** Data is complete from this block to `head`. Older data may be incomplete. */
   readonly since: HeightAndTime
-  /** Oldest first; heights between runs are missing. */
+  /** Runs of consecutive blocks, oldest first. The heights between two runs are missing. */
   readonly runs: readonly (readonly EventBlock[])[]
 }
 
-/** Joins at least one stretch, newest first, where heights touch. */
+/** Joins one or more block ranges, given newest first, where their heights are adjacent. */
 export function joinStretches(head: HeightAndTime, stretches: readonly [BlockRange, ...BlockRange[]]): FillHistory {
   const [newest, ...older] = stretches
   let run = { first: newest.first, stretches: [newest] }

@@ -1,4 +1,4 @@
-// An open round trip, and its summary once it is complete.
+// An open round trip, and its summary once it is closed.
 
 import Big from 'big.js'
 import type { Coin } from '../core/coin.ts'
@@ -94,7 +94,7 @@ export function applyFunding(trade: OpenTrade, perUnit: string): OpenTrade {
   return { ...trade, funding: trade.funding.minus(trade.size.times(perUnit)) }
 }
 
-/** Summary of a closed trade. `index`: its ordinal among the wallet's closes at that time. */
+/** Summary of a closed trade. `index`: its ordinal among the wallet's closes at the same time. */
 export function completeTrade(user: Address, fill: Fill, trade: OpenTrade, index: number): CompletedTrade {
   const { grossPnl, fees, openTime } = trade
   const funding = trade.funding.round(USDC_DECIMALS)
@@ -102,7 +102,7 @@ export function completeTrade(user: Address, fill: Fill, trade: OpenTrade, index
   return {
     user,
     coin: fill.coin,
-    // The closing fill is on the opposite side.
+    // The fill that closes a trade is on the opposite side.
     position_type: fill.side === 'A' ? 'Long' : 'Short',
     gross_pnl: amountText(grossPnl),
     net_pnl: amountText(grossPnl.minus(fees).plus(funding)),

@@ -1,5 +1,5 @@
-// PnL summary of a wallet: profits from completed trades, volume and activity from fills. The time window applies to
-// both; coins and account age cover all known data. A DEX filter applies only to trades and coins.
+// PnL summary of a wallet. Profits come from completed trades; volume and activity come from fills. The time window
+// applies to both, but coins and account age cover all known data. A DEX filter applies only to trades and coins.
 
 import Big from 'big.js'
 import { type Coin, marketTypeOf } from '../core/coin.ts'
@@ -24,7 +24,7 @@ export interface PnlSummary {
   readonly tradedPairs: readonly string[]
 }
 
-/** Known data of a wallet, oldest first, up to `nowMs`. */
+/** Known data of a wallet up to `nowMs`, oldest first. */
 interface TradingHistory {
   readonly user: Address
   readonly trades: readonly CompletedTrade[]
@@ -61,7 +61,7 @@ function sumOf(amounts: readonly string[]): string {
   return amountText(amounts.reduce((sum, amount) => sum.plus(amount), new Big(0)))
 }
 
-/** Rates that add up to one. */
+/** Win and loss rates, which add up to one. */
 function ratesOf(wins: number, all: number): { winRate: number; lossRate: number } {
   if (all === 0) return { winRate: 0, lossRate: 0 }
   const winRate = new Big(wins).div(all).round(RATE_DECIMALS)
@@ -73,7 +73,7 @@ function volumeOf(fills: readonly Fill[]): string {
   return amountText(known.reduce((sum, { px, sz }) => sum.plus(new Big(px).times(sz)), new Big(0)))
 }
 
-/** Sorted. A DEX has only perps. */
+/** Coins in sorted order. A DEX has only perps. */
 function coinsOf(fills: readonly Fill[], dex: string | undefined): string[] {
   const isAsked = (coin: Coin) => dex === undefined || (marketTypeOf(coin) === 'perp' && isOnDex(coin, dex))
   return [...new Set(fills.map(({ coin }) => coin).filter(isAsked))].sort()

@@ -11,17 +11,17 @@ export interface Window {
 }
 
 export interface TradeFilter extends Window {
-  /** `<close_time>_<tx_index>`: only later rows. */
+  /** A cursor, `<close_time>_<tx_index>`: only later rows match. */
   readonly cursor?: string | undefined
   readonly builder?: string | undefined
-  /** A DEX name or MAIN_DEX; absent: all. */
+  /** A DEX name or MAIN_DEX; all DEXes if absent. */
   readonly dex?: string | undefined
 }
 
-/** `<close_time>_<tx_index>`. */
+/** `<close_time>_<tx_index>`, the position of a trade. */
 export const TRADE_CURSOR = /^\d{1,15}_\d{1,9}$/
 
-/** Close time of a cursor; 0: no cursor. */
+/** Close time of a cursor; 0 if there is no cursor. */
 export function cursorTime(cursor: string | undefined): number {
   return Number(cursor?.split('_')[0] ?? 0)
 }
@@ -30,7 +30,7 @@ export function isWithin(time: number, { startTime = 0, endTime = Number.POSITIV
   return time >= startTime && time <= endTime
 }
 
-/** Whether a perp coin belongs to a DEX; true without a DEX. */
+/** Whether a perp coin belongs to a DEX; true if no DEX is given. */
 export function isOnDex(coin: Coin, dex: string | undefined): boolean {
   return dex === undefined || dexOf(coin) === (dex === MAIN_DEX ? '' : dex)
 }

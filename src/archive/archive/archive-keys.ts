@@ -1,6 +1,6 @@
-// Names of archive objects. Invariant: names sort by height, and a name always has the same content.
+// Names of archive objects. Invariants: names sort by height; the object of a given name always has the same content.
 
-/** Last millisecond of a four-digit year; later blocks do not exist. */
+/** The last millisecond of the year 9999, because names contain four-digit years. */
 const LAST_MS = 253_402_300_799_999
 
 export type LineKind = 'events' | 'books'

@@ -3,7 +3,7 @@
 import type { Coin } from '../../core/coin.ts'
 import type { Levels } from '../../protocol/feed/block.ts'
 
-/** Contiguous heights. `epoch`: epoch of the books; null: unknown. */
+/** A range of consecutive heights. `epoch`: epoch of the books; null if it is unknown. */
 export interface ArchivedSegment {
   readonly chain: string
   readonly first: number
@@ -11,11 +11,11 @@ export interface ArchivedSegment {
   readonly firstMs: number
   readonly lastMs: number
   readonly epoch: string | null
-  /** Time of the block after the last one, if it was known when the segment was written. */
+  /** Time of the block after the last one, if that block was known when the segment was written. */
   readonly nextMs?: number | null
 }
 
-/** Heights from `next` to `to` that the archive may have. They are written to files if no file has them. */
+/** Heights that are written to files if no file has them. The archive may have the heights from `next` to `to`. */
 export interface UnfiledRange {
   readonly from: number
   readonly to: number
@@ -24,7 +24,7 @@ export interface UnfiledRange {
 
 export interface ArchivedCheckpoint {
   readonly epoch: string
-  /** The lowest height of its books. */
+  /** The lowest height among its books. */
   readonly height: number
   readonly time: number
 }
@@ -38,25 +38,25 @@ export interface ArchivedBook {
 }
 
 export interface ArchiveReader {
-  /** In height order, starting with the segment that contains or follows a height or time; at most `limit`. */
+  /** Returns at most `limit` segments in height order. The first one contains or follows the given height or time. */
   segmentsFrom(
     at: { readonly height: number } | { readonly timeMs: number },
     limit: number,
   ): Promise<readonly ArchivedSegment[]>
   /** The last archived block; null if there is none. */
   last(): Promise<number | null>
-  /** Streams lines in order. Throws ArchiveDamage before the first if the object does not match its row. */
+  /** Streams lines in order. If the object does not match its row, throws ArchiveDamage before the first line. */
   lines(segment: ArchivedSegment, kind: 'events' | 'books'): AsyncIterable<string>
   /** The last checkpoint at or below `height`. */
   checkpointAt(height: number): Promise<ArchivedCheckpoint | null>
   /** The first checkpoint above `height`. */
   checkpointAfter(height: number): Promise<ArchivedCheckpoint | null>
-  /** Streams the books of a checkpoint, for these coins or all. */
+  /** Streams the books of a checkpoint, either for these coins or, if null, for all. */
   books(height: number, coins: ReadonlySet<string> | null): AsyncIterable<ArchivedBook>
   gaps(from: number, to: number): Promise<readonly { readonly from: number; readonly to: number }[]>
 }
 
-/** An archived object that does not match its row. Invariant: nothing of such an object is used. */
+/** An archived object that does not match its row. Invariant: no data of such an object is used. */
 export class ArchiveDamage extends Error {
   readonly key: string
 

@@ -1,6 +1,6 @@
-// Runs rounds of the Archiver: log blocks into segments, and periodic checkpoints of all books. Invariants: whatever
-// counts as archived has its objects and row; an interrupted round restarts from the saved state and writes the same
-// names and bytes; heights are neither lost nor repeated.
+// Runs the Archiver's rounds. A round writes blocks of the log into segments and, periodically, a checkpoint of all
+// books. Invariants: everything that counts as archived has its objects and its row; an interrupted round restarts from
+// the saved state and writes the same names and bytes; heights are neither lost nor repeated.
 
 import type { Backoff } from '../../core/backoff.ts'
 import { fromChunks } from '../../core/chunks.ts'
@@ -11,17 +11,17 @@ import { withPayments } from '../../protocol/feed/payments.ts'
 import type { HubBooks } from '../../protocol/hub/hub-api.ts'
 import { type ArchiveLine, type Cut, type CutGap, type CutSegment, SegmentCutter } from './segment-cutter.ts'
 
-/** Segments per round, a few seconds of work. */
+/** Maximum segments per round, which take a few seconds. */
 const MAX_CUTS = 16
-/** Rounds to wait for unverified books … */
+/** Maximum attempts to collect books while some are unverified. */
 const MAX_BOOK_ATTEMPTS = 12
-/** … and the delay between them. */
+/** Delay between these attempts. */
 const BOOK_RETRY_MS = 5_000
-/** Books are written once their blocks are durable. */
+/** Delay until the blocks of collected books are checked for durability again. */
 const DURABLE_MS = 2_000
 
 export interface ArchiveState {
-  /** The last archived block, or the end of a gap with the time of the block before the gap. */
+  /** The last archived block. After a gap, the last missing height with the time of the block before the gap. */
   readonly last: HeightAndTime | null
   readonly segments: number
   readonly bytes: number
@@ -32,9 +32,9 @@ export interface ArchiveState {
 export const EMPTY_ARCHIVE_STATE: ArchiveState = { last: null, segments: 0, bytes: 0, checkpoint: null, failure: null }
 
 export interface ArchiveRunnerPorts {
-  /** Blocks of the log, starting at a height; null if there are none; also reports the state to the log. */
+  /** Returns blocks of the log from a height (null: no blocks), and reports the state to the log. */
   page(from: number | null, state: ArchiveState): Promise<ArchivePage>
-  /** Both return the bytes written. */
+  /** `putSegment` and `putCheckpoint` return the bytes written. */
   putSegment(cut: CutSegment): Promise<number>
   putCheckpoint(books: CheckpointBooks): Promise<number>
   putGap(gap: CutGap): Promise<void>
@@ -43,17 +43,17 @@ export interface ArchiveRunnerPorts {
   trim(state: ArchiveState): Promise<Pick<ArchiveState, 'segments' | 'bytes'> | null>
   /** The last block of the last segment that has a row; null if there is none. */
   lastBlock(): Promise<HeightAndTime | null>
-  /** Stores the state. Stored states are never rolled back. */
+  /** Stores the state. A stored state is never rolled back. */
   save(state: ArchiveState): void
 }
 
 export class ArchiveRunner {
   readonly #ports: ArchiveRunnerPorts
   #state: ArchiveState
-  /** Books whose blocks are not durable yet. */
+  /** Collected books whose blocks are not durable yet. */
   #pendingBooks: CheckpointBooks | null = null
   #bookAttempts = 0
-  /** Last height seen by the previous round. */
+  /** The last height that the previous round saw. */
   #lastSeen: number | null = null
 
   constructor(ports: ArchiveRunnerPorts, state: ArchiveState) {
@@ -80,7 +80,7 @@ export class ArchiveRunner {
     this.#save({ failure: { atMs, words } })
   }
 
-  /** Returns the delay before the next round; null: wait for blocks. */
+  /** Returns the delay before the next round; null if it must wait for blocks. */
   async round(): Promise<number | null> {
     // A segment may have been written before the first state was saved.
     if (this.#state.last === null) this.#save({ last: await this.#ports.lastBlock() })
@@ -125,7 +125,7 @@ export class ArchiveRunner {
     this.#save({ last, segments: segments + 1, bytes: before + bytes })
   }
 
-  /** Handles a due checkpoint; returns the delay before the next attempt, null if none is needed. */
+  /** Writes a checkpoint if one is due. Returns the delay before the next attempt; null if none is needed. */
   async #books(page: ArchivePage): Promise<number | null> {
     if (this.#pendingBooks) return this.#putBooks(this.#pendingBooks, page)
     if (page.epoch === null || !isCheckpointDue(this.#state.checkpoint, page)) return null
@@ -142,7 +142,8 @@ export class ArchiveRunner {
     const isDurable = head !== null && head.height >= taken.through
     if (epoch === taken.epoch && !isDurable) return DURABLE_MS
     this.#pendingBooks = null
-    // Collect again after an epoch change, or if a checkpoint of that height exists: a name has only one content.
+    // Collect the books again after an epoch change, or if a checkpoint of that height exists, because a name has only
+    // one content.
     if (epoch !== taken.epoch || taken.height <= (this.#state.checkpoint?.height ?? -1)) return BOOK_RETRY_MS
     const bytes = (await this.#ports.putCheckpoint(taken)) + this.#state.bytes
     const { height, time } = taken
@@ -161,14 +162,17 @@ function* cutsOf(cutter: SegmentCutter, part: ArchivePart): Generator<Cut> {
   else for (const line of linesOf(part)) yield* cutter.addBlock(line)
 }
 
-/** Interval of checkpoints. A historical book reads the blocks in between, about 13,000 lines. */
+/**
+ * Interval of checkpoints. To restore a book, a reader applies the blocks since a checkpoint: at most about 13,000
+ * lines.
+ */
 const CHECKPOINT_EVERY_MS = 15 * MINUTE_MS
-/** Delay until a block is durable in the log. */
+/** Delay until a block in the log is durable. */
 const LOG_DURABLE_MS = 1_500
 /** Minimum interval between checkpoints after repairs. */
 const REPAIR_INTERVAL_MS = MINUTE_MS
 
-/** Retry after failures; the log keeps unarchived blocks for hours. */
+/** Backoff after failures. The log keeps unarchived blocks for hours. */
 export const RETRY: Backoff = { firstMs: 1_000, capMs: MINUTE_MS, jitter: 0.5 }
 
 export interface LastCheckpoint {
@@ -177,26 +181,26 @@ export interface LastCheckpoint {
   readonly time: number
 }
 
-/** Delay until the segment that ends at `endMs` can be complete, given the newest block time `headMs`. */
+/** Delay until the segment that ends at `endMs` can be complete, if the newest block has time `headMs`. */
 export function waitMs(endMs: number, headMs: number): number {
   return Math.min(MINUTE_MS, Math.max(1_000, endMs - headMs + LOG_DURABLE_MS))
 }
 
-/** Whether a checkpoint is due: every 15 minutes, in each epoch, and after repairs. */
+/** Whether a checkpoint is due: every 15 minutes, after an epoch change, and after repairs. */
 export function isCheckpointDue(
   last: LastCheckpoint | null,
   { head, epoch, repairedAt }: Pick<ArchivePage, 'head' | 'epoch' | 'repairedAt'>,
 ): boolean {
   if (head === null || epoch === null) return false
   if (last === null || last.epoch !== epoch) return true
-  // Block times may decrease, for example after a clock was ahead.
+  // Block times may decrease, for example after a clock ran ahead.
   if (Math.floor(head.time / CHECKPOINT_EVERY_MS) !== Math.floor(last.time / CHECKPOINT_EVERY_MS)) return true
   return repairedAt !== null && repairedAt >= last.height && Math.abs(head.time - last.time) >= REPAIR_INTERVAL_MS
 }
 
-// Splits blocks of the log into lines. Invariant: both kinds have one line per height.
+// Splits blocks of the log into lines. Invariant: there is one books line and one events line per height.
 
-/** Ends the head of a stored books line (block-log/segment.ts); the large rest is not parsed. */
+/** Marks the end of the head of a stored books line (block-log/segment.ts). The rest is large and is not parsed. */
 const AFTER_HEAD = ',"px":{'
 
 type Head = Pick<ArchiveLine, 'height' | 'time' | 'epoch'>
@@ -212,20 +216,20 @@ export function linesOf({ first, last, books, events, payments }: StoredBlocks):
     throw new Error(`the log has ${counts.join(', ')} lines of the ${count} blocks from ${first} on`)
   return ofBooks.map((line, at) => {
     const { height, time, epoch } = JSON.parse(`${line.slice(0, line.indexOf(AFTER_HEAD))}}`) as Head
-    if (height !== first + at) throw new Error(`the log has block ${height} in the place of ${first + at}`)
+    if (height !== first + at) throw new Error(`the log has block ${height} instead of block ${first + at}`)
     return { height, time, epoch, books: line, events: withPayments(ofEvents[at] ?? '', paid[at] ?? '') }
   })
 }
 
-// Collects all books of a chain from its hubs as checkpoint lines. Invariant: books of one epoch or none; each states
-// its height, because hubs advance during the collection.
+// Collects all books of a chain from its hubs as checkpoint lines. Invariants: all books are of one epoch, or none is
+// returned; each book states its height, because hubs advance during the collection.
 
-/** Maximum length of all books together, in characters. An object has memory for only one copy of them. */
+/** Maximum length of all books together, in characters. The object's memory has room for only one copy of them. */
 const MAX_BOOK_CHARS = 40 * 1024 * 1024
 
 export interface CheckpointBooks {
   readonly epoch: string
-  /** Lowest and highest height of the books. */
+  /** The lowest height of the books; `through` is the highest. */
   readonly height: number
   readonly through: number
   readonly time: number
@@ -235,7 +239,7 @@ export interface CheckpointBooks {
   readonly lines: readonly string[]
 }
 
-/** Null if not every hub has books of `epoch`. `fetchPage` fetches one page of a hub. */
+/** Returns null if a hub has no books of `epoch`. `fetchPage` fetches one page of a hub. */
 export async function collectBooks(
   hubs: number,
   epoch: string,
@@ -255,7 +259,8 @@ export async function collectBooks(
       }
       if (page.books.length > 0) taken.time = Math.min(taken.time, page.time)
       taken.left += page.left
-      if (taken.chars > MAX_BOOK_CHARS) throw new Error(`all books have more than ${MAX_BOOK_CHARS} characters`)
+      if (taken.chars > MAX_BOOK_CHARS)
+        throw new Error(`all books together have more than ${MAX_BOOK_CHARS} characters`)
       if (page.next === null) break
       after = page.next
     }

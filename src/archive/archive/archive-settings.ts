@@ -1,4 +1,4 @@
-// Environment variables of the archiving Worker: the shared ones, and retention limits.
+// Environment variables of the archiving Worker: the shared ones and the retention limits.
 
 import * as z from 'zod'
 import { Count, countMessage, LiveSettings } from '../../core/variables.ts'
@@ -6,18 +6,18 @@ import type { RetentionLimits } from './retention.ts'
 
 const MB = 1_000_000
 
-/** A whole number from 1 to `most`, or empty (null) for no limit. */
+/** A whole number from 1 to `max`, or empty (null) for no limit. */
 function Bound(max: number, unit: string) {
   const more = ` (${unit}), or empty to keep all`
   const nothing = z.literal('').transform(() => null)
   return z.union([nothing, Count(max, more)], countMessage(max, more))
 }
 
-/** A century, which is practically unlimited. */
+/** 100 years, which is practically unlimited. */
 const Days = Bound(36_500, 'days')
 
 export const ArchiveSettings = LiveSettings.extend({
-  /** Size limit in MB, above which the oldest data is removed; null if there is no limit. */
+  /** Size limit in MB. Above it, the oldest data is removed; null if there is no limit. */
   ARCHIVE_KEEP_MB: Bound(1_000_000_000, 'MB')
     .transform((mb) => mb && mb * MB)
     .describe('Parsed to bytes'),

@@ -1,4 +1,4 @@
-// Writes the archive: objects into R2 first, then their rows into D1. Invariant: a row always refers to an existing
+// Writes the archive: objects into R2 first, then their rows into D1. Invariants: a row always refers to an existing
 // object; rewriting produces the same bytes under the same name.
 
 import type { HeightAndTime } from '../../protocol/feed/durable-api.ts'
@@ -18,7 +18,7 @@ interface StoredObject {
   readonly sha256: string
 }
 
-/** Writes lines under a key. */
+/** Writes lines as an object under a key. */
 export async function putLines(
   { bucket }: Pick<ArchiveStorage, 'bucket'>,
   key: string,

@@ -1,5 +1,5 @@
-// Reads the archive: rows in D1 locate objects in R2. Invariant: a missing, truncated or altered object is an
-// ArchiveDamage and none of it is returned.
+// Reads the archive: rows in D1 locate objects in R2. Invariant: a missing, truncated or altered object causes an
+// ArchiveDamage error, and none of its data is returned.
 
 import { checkpointKey, type LineKind, segmentKey } from './archive-keys.ts'
 import type { ArchivedBook, ArchivedCheckpoint, ArchivedSegment, ArchiveReader } from './archive-read.ts'
@@ -29,8 +29,8 @@ export class StoredArchive implements ArchiveReader {
   ): Promise<readonly ArchivedSegment[]> {
     const [name, value] = 'height' in at ? ['', at.height] : ['_ms', at.timeMs]
     const { chain, db } = this.#storage
-    // The subquery finds the starting row by index and the rest follows by height, so that a block with a wrong time
-    // hides no other.
+    // The subquery finds the first row by its index. The rows after it are selected by height, so that a block with a
+    // wrong time hides no other block.
     const { results } = await db
       .prepare(`SELECT ${SEGMENT} FROM segments WHERE chain = ?1 AND last${name} >= ?2 AND first >= COALESCE(
         (SELECT first FROM segments WHERE chain = ?1 AND first${name} <= ?2 ORDER BY first${name} DESC LIMIT 1), 0)
@@ -117,6 +117,6 @@ export function archiveOf(
   return bucket && db ? new StoredArchive({ chain, bucket, db }) : null
 }
 
-/** Lines of books start with the coin, so other coins need no parsing. */
+/** Offset of the coin in a books line. Lines of other coins are skipped without parsing. */
 const COIN_AT = '{"coin":'.length
 const AFTER_COIN = ',"height":'

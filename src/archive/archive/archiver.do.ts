@@ -1,6 +1,6 @@
-// Archiver: archives the history of a chain, one object per chain. A thin shell around archive-runner.ts: each round,
-// once a minute, reads durable blocks from the log, writes them to R2 and D1, and reports its progress to the log.
-// Invariant: live traffic never waits for it, and failures are retried.
+// The Archiver archives the history of a chain, with one object per chain. It is a thin shell around archive-runner.ts.
+// Once a minute, a round reads durable blocks from the log, writes them to R2 and D1, and reports its progress to the
+// log. Invariants: live traffic never waits for it; failures are retried.
 
 import { DurableObject } from 'cloudflare:workers'
 import { backoffMs } from '../../core/backoff.ts'
@@ -27,7 +27,7 @@ import { Retention } from './retention.store.ts'
 import type { RemovalTotals, RetentionApi, RetentionDays, RetentionPlan } from './retention.ts'
 
 const TIMEOUT_MS = 30_000
-/** After this time, a round that was lost, for example with its machine, is started again. */
+/** After this time, a lost round is started again. A round is lost if its machine fails, for example. */
 const GUARD_MS = 90_000
 const MAX_MESSAGE_CHARS = 300
 
@@ -38,7 +38,7 @@ export class Archiver extends DurableObject<Cloudflare.Env> implements Retention
   readonly #backfillQueue: BackfillQueue | null
   readonly #retention: Retention | null
   #failures = 0
-  /** True if notified during a round, which may have read too early. */
+  /** True if a notification arrived during a round, which may have read the log too early. */
   #hasPendingWake = false
 
   constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
@@ -130,7 +130,7 @@ export class Archiver extends DurableObject<Cloudflare.Env> implements Retention
   }
 
   #backfillPorts(store: BackfillStore, archiving: ArchiveRunner): BackfillPorts {
-    // Cached, because the search covers all backfilled segments and the result only grows.
+    // Cached, because the search covers all backfilled segments, and the resulting height only grows.
     let before: HeightAndTime | null = null
     return {
       logStart: async () => {

@@ -12,24 +12,24 @@ export interface BackfillRequest {
 /** The additions, or the reason for a refusal: the log has archived nothing yet, or the archive is full. */
 export type BackfillResult =
   /**
-   * `next`: the blocks starting at this height exceeded the segment limit and must be sent again; null: all were
-   * stored.
+   * `next`: the first height that did not fit within the segment limit. The blocks from there must be sent again. Null
+   * if all were stored.
    */
   | { readonly blocks: number; readonly segments: number; readonly bytes: number; readonly next: number | null }
   | { readonly refused: 'empty' }
   | { readonly refused: 'full'; readonly bytes: number; readonly maxBytes: number }
 
-/** Backfill state: all heights starting at `from` exist, except the gaps. */
+/** Backfill state. All heights from `from` upward exist, except the gaps. */
 export interface BackfillState {
-  /** Null: the archive is empty. */
+  /** The first archived block; null if the archive is empty. */
   readonly from: HeightAndTime | null
   /**
-   * The log archives the heights starting here, so no backfill is accepted for them; null: it has not started, and
-   * nothing is accepted.
+   * The first block that the log archives. Backfill is not accepted from this height upward. Null if the log has
+   * archived nothing yet; then no backfill is accepted.
    */
   readonly before: HeightAndTime | null
-  /** Below `before`, in order. */
+  /** Gaps below `before`, in height order. */
   readonly gaps: readonly CutGap[]
-  /** Height of the next page of gaps; null if there are no more. */
+  /** Height at which the next page of gaps starts; null if there are no more. */
   readonly next: number | null
 }

@@ -1,6 +1,6 @@
-// Parses blocks from before the archive that an operator sends, one archive line per block. Invariants: lines are
-// validated like the feed and re-encoded, so that only what the log would store is stored; errors name line number and
-// field; heights increase and may skip.
+// Parses blocks older than the archive, which an operator sends as one archive line per block. Invariants: lines are
+// validated like the feed and re-encoded, so that they are stored exactly as the log would store them; errors name the
+// line number and the field; heights increase but need not be consecutive.
 
 import * as z from 'zod'
 import { encodeBlock, hubBlockText } from '../../block-log/segment.ts'
@@ -13,14 +13,14 @@ import { withPayments } from '../../protocol/feed/payments.ts'
 import type { ArchiveLine } from './segment-cutter.ts'
 
 /**
- * Maximum uncompressed size of a body. It has room for a few minutes of the real exchange, or for the payments of an
- * hour's funding.
+ * Maximum uncompressed size of a body. This is enough for a few minutes of the real exchange, or for the payments of
+ * one hourly funding.
  */
 export const MAX_BACKFILL_BYTES = 20 * 1024 * 1024
-/** Maximum height range of a body, since all heights in between are examined. */
+/** Maximum height range of a body. It is limited because every height in the range is examined. */
 export const MAX_BACKFILL_SPAN = 100_000
 
-/** Known data of backfilled blocks: only fills, or all events. Books are never known. */
+/** The known data of backfilled blocks: only fills, or all events. Their books are never known. */
 export type KnownEvents = 'fills' | 'events'
 
 export interface BackfillBlock extends ArchiveLine {
@@ -52,12 +52,12 @@ interface LineFault {
   readonly message: string
 }
 
-/** The line of a block with only its fills. */
+/** The line of a block that has only fills. */
 export function fillsLine(block: Pick<Block, 'height' | 'time' | 'fills'>): string {
   return `{"only":"fills",${encodeBlock({ ...block, ledger: [], funding: [], books: null }, null).events.slice(1)}`
 }
 
-/** Parses one line into its stored form. */
+/** Parses one line and returns it in its stored form. */
 export function readBackfillLine(text: string): Result<BackfillBlock, Omit<LineFault, 'line'>> {
   const bad = (message: string, field = '') => err({ field, message })
   if (isDeeperThan(text)) return bad(`nests deeper than ${JSON_MAX_DEPTH} levels`)
@@ -81,7 +81,7 @@ function encodeLine(line: Line, known: KnownEvents): BackfillBlock {
   return { height, time, epoch: null, known, events: whole, books: hubBlockText(texts, () => true) }
 }
 
-/** All lines of a body, or the first error. */
+/** Returns all lines of a body, or the first error. */
 export function readBackfill(text: string): Result<readonly BackfillBlock[], LineFault> {
   const lines = text.endsWith('\n') ? text.slice(0, -1).split('\n') : text.split('\n')
   const blocks: BackfillBlock[] = []
@@ -99,7 +99,7 @@ export function readBackfill(text: string): Result<readonly BackfillBlock[], Lin
   return ok(blocks)
 }
 
-/** Schema for a request body. */
+/** Schema of a request body. */
 export const BackfillText = z.string().transform((text, { addIssue }) => {
   const blocks = readBackfill(text)
   if (blocks.ok) return blocks.value

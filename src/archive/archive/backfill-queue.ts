@@ -1,4 +1,4 @@
-// Writes backfill requests one after the other. Invariants: requests never overlap; a refused request writes nothing; a
+// Writes backfill requests one after another. Invariants: requests never overlap; a refused request writes nothing; a
 // repeated request writes nothing again.
 
 import { pairs } from '../../core/pairs.ts'
@@ -6,17 +6,20 @@ import type { BackfillResult } from './backfill-api.ts'
 import type { BackfillBlock, KnownEvents } from './backfill-lines.ts'
 import { type CutGap, type CutSegment, SegmentCutter } from './segment-cutter.ts'
 
-/** Retention removes the oldest data at the limit, which would be the backfilled blocks. */
+/**
+ * Backfill is refused above this share of the size limit. At the limit, retention removes the oldest data, which is the
+ * backfilled data.
+ */
 const MAX_FILL_RATIO = 0.9
 
-/** Segments per request: a body with many gaps makes many objects. */
+/** Maximum segments per request. A body with many gaps needs many objects. */
 const MAX_SEGMENTS = 100
 
 export interface BackfillPorts {
   logStart(): Promise<{ readonly height: number } | null>
   neighbors(first: number, last: number): Promise<SegmentSpan[]>
   write(segments: readonly BackfillSegment[], around: readonly SegmentSpan[]): Promise<number>
-  /** Size of the archive and its limit; null: no limit. */
+  /** Size of the archive. `maxBytes`: its limit; null if there is no limit. */
   readonly bytes: number
   readonly maxBytes: number | null
   /** Adds to the archive's totals. */
@@ -57,8 +60,8 @@ export class BackfillQueue {
   }
 }
 
-// Cuts blocks into segments and gaps. Invariants: existing heights are not written again; segments stay below the log's
-// archive; consecutive segments touch or have one gap between them.
+// Cuts blocks into segments and gaps. Invariants: heights that exist are not written again; segments end below the
+// first block that the log archived; consecutive segments touch or have one gap between them.
 
 export interface BackfillSegment extends CutSegment {
   readonly known: KnownEvents
@@ -66,7 +69,7 @@ export interface BackfillSegment extends CutSegment {
 
 export type SegmentSpan = Pick<CutSegment, 'first' | 'last' | 'firstMs' | 'lastMs'>
 
-/** Segments of blocks below height `before` that are in none of `held`. */
+/** Segments of the blocks below height `before` that are in none of the `held` segments. */
 export function backfillCuts(
   blocks: readonly BackfillBlock[],
   held: readonly Pick<SegmentSpan, 'first' | 'last'>[],
@@ -93,7 +96,7 @@ function runsOf(blocks: readonly BackfillBlock[]): [KnownEvents, BackfillBlock[]
   return runs
 }
 
-/** Gaps between the spans, in any order. */
+/** The gaps between the spans, which may be in any order. */
 export function gapsBetween(spans: readonly SegmentSpan[]): CutGap[] {
   return pairs(spans.toSorted((a, b) => a.first - b.first)).flatMap(([{ last, lastMs }, next]) =>
     next.first === last + 1 ? [] : [{ from: last + 1, to: next.first - 1, afterMs: lastMs, beforeMs: next.firstMs }],

@@ -1,6 +1,6 @@
-// Writes backfilled segments below the start of the log's archive. Invariants: objects are written before rows; the
-// rows of one request body, the gaps around them and the request to build files from them are written together or not
-// at all.
+// Writes backfilled segments below the first block that the log archived. Invariants: objects are written before rows;
+// the rows of one request body are written in one batch, together with the gaps around them and the request to build
+// files from them.
 
 import type { HeightAndTime } from '../../protocol/feed/durable-api.ts'
 import { segmentKey } from './archive-keys.ts'
@@ -11,7 +11,7 @@ import { type BackfillSegment, gapsBetween, type SegmentSpan } from './backfill-
 import type { CutGap } from './segment-cutter.ts'
 import { unfiledRow } from './unfiled.store.ts'
 
-/** Gaps of one page. */
+/** Maximum gaps per page. */
 const GAPS_PER_PAGE = 1_000
 
 const SPAN_COLUMNS = `first, last, first_ms AS firstMs, last_ms AS lastMs`
@@ -23,7 +23,7 @@ export class BackfillStore {
     this.#storage = place
   }
 
-  /** Lists gaps from height `after`. */
+  /** Lists the gaps above height `after`. */
   async state(after: number): Promise<BackfillState> {
     const from = await this.#first('')
     const before = await this.logStart()
@@ -49,7 +49,7 @@ export class BackfillStore {
       .first<HeightAndTime>()
   }
 
-  /** Segments that overlap these heights, and their neighbors. */
+  /** Segments that overlap these heights, and the segments next to them. */
   async neighbors(first: number, last: number): Promise<SegmentSpan[]> {
     const { chain, db } = this.#storage
     const { results } = await db
@@ -62,7 +62,7 @@ export class BackfillStore {
     return results
   }
 
-  /** Writes segments and the gaps between them and `around`, their neighbors. Returns the bytes written. */
+  /** Writes segments, and the gaps between them and their neighbors in `around`. Returns the bytes written. */
   async write(segments: readonly BackfillSegment[], around: readonly SegmentSpan[], nowMs: number): Promise<number> {
     const { chain, db } = this.#storage
     const [begin] = segments

@@ -1,6 +1,6 @@
-// Lines as gzip objects, and back. Invariant: the same lines always produce the same bytes.
+// Compresses lines into gzip objects and decompresses them. Invariant: the same lines always produce the same bytes.
 
-/** Characters per write to the compressor; constant, because the output may depend on it. */
+/** Characters per write to the compressor. The size is constant, because the output may depend on it. */
 const SLICE_CHARS = 256 * 1024
 const NEWLINE = 10
 
@@ -33,8 +33,8 @@ export async function sha256Of(body: Uint8Array): Promise<string> {
 }
 
 /**
- * Yields lines one by one. The whole text is in memory, because reading the stream in small chunks takes three times as
- * long.
+ * Yields lines one by one. The whole string is in memory, because reading the stream in small chunks takes three times
+ * as long.
  */
 export async function* unpack(body: Uint8Array): AsyncGenerator<string> {
   const stream = new Blob([body]).stream().pipeThrough(new DecompressionStream('gzip'))

@@ -1,4 +1,4 @@
-// Removes old archive data that its D1 rows list. Invariants: one turn removes at most 64 objects; the plan and the
+// Removes old archive data, using its rows in D1. Invariants: one turn removes at most 64 objects; the plan and the
 // removal use the same rules.
 
 import { oneRow } from '../../core/d1.store.ts'
@@ -16,9 +16,9 @@ import {
   type RetentionPlan,
 } from './retention.ts'
 
-/** Data is trimmed to this share of the limit, so that not every run has something to remove. */
+/** Data is trimmed to this share of the limit, so that not every run has to remove something. */
 const TRIM_RATIO = 0.98
-/** Maximum objects that one turn removes, by kind. */
+/** Maximum objects of each kind that one turn removes. */
 const SEGMENTS_PER_TURN = 24
 const CHECKPOINTS_PER_TURN = 16
 const OBJECTS_PER_TURN = 2 * SEGMENTS_PER_TURN + CHECKPOINTS_PER_TURN
@@ -34,7 +34,7 @@ export interface ArchiveSums {
 
 interface RetentionClock {
   readonly nowMs: number
-  /** Time of the last archived block. */
+  /** Block time of the last archived block. */
   readonly newestMs: number
 }
 
@@ -45,13 +45,16 @@ export class Retention {
     this.#storage = place
   }
 
-  /** Removes by age once, and by size if the limit is exceeded. Returns the new totals; null: nothing was removed. */
+  /**
+   * Removes expired data once and, if the size limit is exceeded, the oldest data. Returns the new totals; null if
+   * nothing was removed.
+   */
   async trim({ days, maxBytes }: RetentionLimits, sums: ArchiveSums, at: RetentionClock): Promise<ArchiveSums | null> {
     const freed = await this.removeExpired(days, at)
     const left = { segments: sums.segments - freed.segments, bytes: sums.bytes - freed.bytes }
     if (maxBytes !== null && left.bytes > maxBytes) return this.trimToBytes(maxBytes)
     if (freed.objects === 0) return null
-    // After an interrupted removal the freed size is unknown, so it is summed again.
+    // After an interrupted removal, the freed size is unknown, so the remaining sizes are summed again.
     return freed.bytes > 0 ? left : this.#sums()
   }
 
@@ -71,7 +74,7 @@ export class Retention {
     return remove(this.#storage, { events, books, checkpoints })
   }
 
-  /** Removes the oldest data above a size, up to one turn's limit; returns the new totals. */
+  /** Removes the oldest data until the size is below a limit, up to one turn's maximum. Returns the new totals. */
   async trimToBytes(maxBytes: number): Promise<ArchiveSums> {
     const { bytes } = await this.#sums()
     const { results } = await this.#storage.db
@@ -88,7 +91,7 @@ export class Retention {
     return this.#sums()
   }
 
-  /** Everything that turns would remove because of its age. */
+  /** Lists everything that will be removed because of its age. */
   async plan(kept: RetentionLimits, { nowMs, newestMs }: RetentionClock): Promise<RetentionPlan> {
     const { days } = kept
     const from = (product: keyof RetentionDays) => cutoffMs(days[product], nowMs, newestMs) ?? Number.MIN_SAFE_INTEGER
@@ -125,7 +128,7 @@ export class Retention {
     return results
   }
 
-  /** The first segment with books after a height; 0: none. */
+  /** The first segment with books above a height; 0 if there is none. */
   async #firstBooks(behind: number): Promise<number> {
     const found = await this.#storage.db
       .prepare(`SELECT first FROM segments INDEXED BY segments_with_books
@@ -151,10 +154,10 @@ export class Retention {
   }
 }
 
-// Removal of archive objects. Invariant: rows change first and record the keys to delete in the same batch, so that an
-// interrupted removal leaves no row whose object is missing, and no object that is never deleted.
+// Removal of archive objects. Invariant: the batch that changes the rows also records the keys to delete. An
+// interrupted removal therefore leaves no row whose object is missing, and no object that is never deleted.
 
-/** Bytes by kind; 0: already removed. */
+/** A segment with its bytes by kind; 0 if that kind is already removed. */
 interface SegmentRow {
   readonly first: number
   readonly last: number
@@ -176,7 +179,7 @@ interface Removal {
   readonly checkpoints: readonly CheckpointRow[]
 }
 
-/** Finishes interrupted removals; returns the number of objects. */
+/** Finishes interrupted removals; returns the number of removed objects. */
 async function finishRemovals(place: ArchiveStorage, max: number): Promise<number> {
   const { results } = await place.db
     .prepare(`SELECT key FROM removals WHERE chain = ? ORDER BY key LIMIT ?`)

@@ -1,10 +1,10 @@
-// Retention rules: data older than its product's limit, and the oldest segments above a size limit, but never the
-// newest segment; checkpoints are removed together with the changes that follow them. Pure, so that a plan can be shown
-// first.
+// Retention rules. Data older than its product's limit is removed, and so are the oldest segments above a size limit.
+// The newest segment is never removed. A checkpoint is removed together with the changes that follow it. The rules are
+// pure functions, so that a plan can be shown first.
 
 import { DAY_MS } from '../../core/time.ts'
 
-/** Days of block time; null: forever. */
+/** Age limit in days of block time; null to keep data forever. */
 export type RetentionDays = Readonly<Record<ArchiveProduct, number | null>>
 export const ARCHIVE_PRODUCTS = ['events', 'books', 'checkpoints'] as const
 type ArchiveProduct = (typeof ARCHIVE_PRODUCTS)[number]
@@ -20,7 +20,7 @@ export interface SizedSegment {
   readonly bytes: number
 }
 
-/** Expired data of a product. Its bounds are null if there are no objects. */
+/** Expired data of a product. The bounds are null if no objects have expired. */
 export interface DueProduct {
   readonly product: ArchiveProduct
   readonly objects: number
@@ -39,27 +39,29 @@ export interface RetentionPlan {
 
 export interface RemovalTotals {
   readonly objects: number
-  /** Segments that have no data left. */
+  /** Number of segments that have no data left. */
   readonly segments: number
   readonly bytes: number
 }
 
 /** Retention calls of the Archiver; null if nothing is archived. */
 export interface RetentionApi {
-  /** The removal plan, with these days instead of the configured ones. */
+  /** The removal plan; `days` replaces the configured limits. */
   overdue(days: Partial<RetentionDays>): Promise<RetentionPlan | null>
   retain(): Promise<RemovalTotals | null>
 }
 
 /**
- * Data that ended before this time is expired. Uses the earlier of clock and newest block, so that a fast clock removes
- * nothing. Null: no limit.
+ * Data that ended before this time is expired. The current time is the earlier of the clock and the newest block, so
+ * that a fast clock removes nothing. Null if there is no limit.
  */
 export function cutoffMs(days: number | null, nowMs: number, newestMs: number): number | null {
   return days === null ? null : Math.min(nowMs, newestMs) - days * DAY_MS
 }
 
-/** The oldest segments to remove. `segments`: oldest first; `bytes`: size of all segments. */
+/**
+ * The oldest segments that exceed the size limit. `segments`: all segments, oldest first; `bytes`: their total size.
+ */
 export function excessSegments<Segment extends SizedSegment>(
   segments: readonly Segment[],
   bytes: number,
@@ -75,7 +77,7 @@ export function excessSegments<Segment extends SizedSegment>(
   return due
 }
 
-/** Whether no changes of books follow the checkpoint. `first`: first height with changes. */
+/** Whether no changes of books directly follow the checkpoint. `first`: the first height that has changes. */
 export function isCheckpointUnused(height: number, first: number): boolean {
   return height < first - 1
 }

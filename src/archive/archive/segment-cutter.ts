@@ -1,12 +1,12 @@
-// Cuts blocks into segments: at the UTC minute of block time, at gaps, at epoch changes, and at size limits.
-// Invariants: paging does not affect segments; a segment is complete once its successor arrives; a height that neither
-// arrives nor is named as missing is an error.
+// Cuts blocks into segments: when the UTC minute of the block time changes, at gaps, at epoch changes, and at size
+// limits. Invariants: segments do not depend on how blocks are paged; a segment is complete once the next block or gap
+// arrives; a height that neither arrives nor is reported as missing is an error.
 
 import { MINUTE_MS } from '../../core/time.ts'
 
 /** Maximum length of a segment's lines, in characters. */
 const MAX_CHARS = 32 * 1024 * 1024
-/** Maximum blocks, in case block times do not advance. */
+/** Maximum blocks of a segment, in case block times do not advance. */
 const MAX_BLOCKS = 4_096
 
 export interface ArchiveLine {
@@ -23,13 +23,13 @@ export interface CutSegment {
   readonly firstMs: number
   readonly lastMs: number
   readonly epoch: string | null
-  /** Time of the block after the last one; null: that block is missing. */
+  /** Time of the block after the last one; null if that block is missing. */
   readonly nextMs?: number | null
   readonly events: readonly string[]
   readonly books: readonly string[]
 }
 
-/** Missing heights, with the times of the blocks around them. */
+/** A range of missing heights, with the times of the blocks around it. */
 export interface CutGap {
   readonly from: number
   readonly to: number
@@ -48,14 +48,17 @@ export class SegmentCutter {
   #next: number | null
   #lastMs: number
 
-  /** `last`: the last archived block, or the end of a gap with the time before it; null if there is none. */
+  /**
+   * `last`: the last archived block. After a gap, the last missing height with the time of the block before the gap.
+   * Null if nothing is archived.
+   */
   constructor(last: { readonly height: number; readonly time: number } | null, maxChars = MAX_CHARS) {
     this.#maxChars = maxChars
     this.#next = last && last.height + 1
     this.#lastMs = last?.time ?? 0
   }
 
-  /** Latest end of the open segment by block time; null: none is open. */
+  /** The latest block time at which the open segment can end; null if no segment is open. */
   get endMs(): number | null {
     const first = this.#open[0]
     return first ? (minuteOf(first) + 1) * MINUTE_MS : null
@@ -65,7 +68,7 @@ export class SegmentCutter {
     return this.#next === null ? null : this.#next - 1
   }
 
-  /** Adds the next block; returns completed cuts. Known blocks are ignored. */
+  /** Adds the next block and returns the completed cuts. Blocks that were already added are ignored. */
   addBlock(line: ArchiveLine): Cut[] {
     if (this.#next !== null && line.height < this.#next) return []
     if (this.#next !== null && line.height > this.#next)
@@ -80,7 +83,7 @@ export class SegmentCutter {
     return cuts
   }
 
-  /** Adds missing heights. Nothing can be missing before the first block. */
+  /** Adds missing heights. Heights before the first block cannot be missing. */
   addGap(from: number, to: number): Cut[] {
     const missing = Math.max(from, this.#next ?? to + 1)
     if (missing > to) return []

@@ -1,14 +1,14 @@
-// Archived heights that must still be written to files out of order: backfilled blocks, and blocks of damaged files. A
+// Archived heights that must still be written to files out of order: backfilled blocks and blocks of damaged files. A
 // finished row is kept for a while, because adjacent heights may follow.
 
 import type { UnfiledRange } from './archive-read.ts'
 
 type UnfiledStorage = { readonly chain: string; readonly db: Pick<D1Database, 'prepare'> }
 
-/** Backfill arrives in several requests: heights that do not follow within this time are not expected. */
+/** One backfill needs several requests. If no adjacent heights arrive within this time, none are expected. */
 const SETTLED_MS = 600_000
 
-/** The row of these heights, merged with a directly preceding row. */
+/** A row for these heights. It is merged with the row that ends directly below them. */
 export function unfiledRow(
   { chain, db }: UnfiledStorage,
   from: number,
@@ -38,7 +38,7 @@ export function lowestUnfiled({ chain, db }: UnfiledStorage): Promise<UnfiledRan
     .first<UnfiledRange>()
 }
 
-/** The height below which more files may appear, and the ranges that are still pending. */
+/** The height below which more files may appear, and the ranges that still have to be written. */
 export async function unsettledHeights({ chain, db }: UnfiledStorage, nowMs: number) {
   const { results } = await db
     .prepare(`SELECT next_height AS "from", to_height AS "to" FROM unfiled WHERE chain = ?

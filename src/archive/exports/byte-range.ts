@@ -1,11 +1,11 @@
-// Parses a `Range` header for an object. Only a single range is supported; anything else is refused instead of
-// returning a whole large object.
+// Parses a `Range` header for an object. Only a single range is supported. Any other header is refused, because the
+// alternative would be to return a whole large object.
 
 type ByteRange = { readonly offset: number; readonly length: number }
 
 const ONE = /^bytes=(\d{0,15})-(\d{0,15})$/
 
-/** Null: the whole object; `refused`: no valid range. */
+/** Null: the whole object is requested; `refused`: the header contains no valid range. */
 export function byteRange(header: string | null, size: number): ByteRange | null | 'refused' {
   if (header === null) return null
   const [, from, to] = ONE.exec(header.trim()) ?? []
@@ -20,7 +20,7 @@ export function byteRange(header: string | null, size: number): ByteRange | null
   return { offset, length: last - offset + 1 }
 }
 
-/** `Content-Range` header. */
+/** Value of a `Content-Range` header. */
 export function contentRange({ offset, length }: ByteRange, size: number): string {
   return `bytes ${offset}-${offset + length - 1}/${size}`
 }

@@ -1,11 +1,11 @@
-// Types of the exports of a chain's history.
+// Types for the exports of a chain's history.
 
 import type { HeightAndTime } from '../../protocol/feed/durable-api.ts'
 import type { FileCoverage } from '../files/files-read.ts'
 import type { FileLink } from './file-links.ts'
 import type { FileSource, TimeRange } from './file-list.ts'
 
-/** Data of a UTC day, by the first blocks of segments. */
+/** Data of one UTC day. A segment belongs to the day of its first block. */
 export interface CoveredDay {
   readonly dayMs: number
   readonly segments: number
@@ -28,13 +28,13 @@ export interface HistoryGap {
 
 export interface Exports {
   readonly sources: readonly FileSource[]
-  /** First and last block; null if there are none. */
+  /** The first and the last block; null if there are none. */
   ends(): Promise<{ readonly from: HeightAndTime; readonly to: HeightAndTime } | null>
-  /** Coverage of the files, with missing and partial heights; null: no files. */
+  /** Coverage of the files, including missing and partial heights; null if there are no files. */
   files(): Promise<FileCoverage | null>
   days(range: TimeRange): Promise<readonly CoveredDay[]>
-  /** In order, after the gap that starts at height `after`; null: no gap starts there. */
+  /** At most `limit` gaps in height order, after the gap that starts at height `after`. Null if no gap starts there. */
   gaps(after: number | null, limit: number): Promise<readonly HistoryGap[] | null>
-  /** Returns a signed path; null: no signing secret is configured. */
+  /** Returns a signed path. Null if no signing secret is configured. */
   readonly sign: ((file: FileLink) => Promise<string>) | null
 }

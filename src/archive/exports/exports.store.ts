@@ -1,5 +1,5 @@
-// Exports of a chain's history, from the rows of D1 HISTORY. Invariant: a query reads no more rows than its range
-// contains.
+// Exports of a chain's history, from the rows of the D1 database HISTORY. Invariant: a query reads no more rows than
+// its range contains.
 
 import { batchOf, oneRow } from '../../core/d1.store.ts'
 import { signatureOf } from '../../core/signature.client.ts'
@@ -68,7 +68,7 @@ export class StoredExports implements Exports {
     return results[0]?.from === after ? results.slice(1) : null
   }
 
-  /** Results of two queries with the same parameters. */
+  /** Returns the results of two queries that have the same parameters. */
   async #batchTwo<A, B>(one: string, other: string, ...values: number[]): Promise<[A[], B[]]> {
     const statements = [one, other].map((sql) => this.#db.prepare(sql).bind(this.#chain, ...values))
     const [first, second] = await batchOf<[A, B]>(this.#db, statements)
@@ -87,7 +87,7 @@ export function exportsOf(
 
 type ArchiveRow = Omit<StoredFile, 'key' | 'position'>
 
-/** Table and columns of a product. */
+/** The table and columns that describe a product. */
 interface Columns {
   readonly table: string
   readonly first: string
@@ -125,7 +125,7 @@ const PRODUCTS: Readonly<Record<string, Columns>> = {
 
 function archiveFiles(db: Database, chain: string): FileSource[] {
   return Object.entries(PRODUCTS).map(([product, { table, first, last, firstMs, lastMs, bytes, sha256, key }]) => {
-    // Removed products have 0 bytes.
+    // Segments without data of this product have 0 bytes.
     const from = `FROM ${table} WHERE chain = ?1 AND ${firstMs} BETWEEN ?2 AND ?3 AND ${bytes} > 0`
     return {
       product,
@@ -149,14 +149,14 @@ function archiveFiles(db: Database, chain: string): FileSource[] {
   })
 }
 
-// Downloadable Parquet files, from their rows in D1. Invariants: only files of complete data are listed, and never two
-// with the same rows; paging while hours are merged into a day misses no row.
+// Downloadable Parquet files, from their rows in D1. Invariants: only files whose data is complete are listed; no two
+// listed files have the same rows; paging misses no row while hours are merged into a day.
 
 type TableRow = FileSpan & Pick<StoredFile, 'bytes' | 'sha256'> & { readonly level: Level; readonly number: number }
 
 const HOUR = 1
 const DAY = 2
-/** Level whose tables are permanent; tables of lower levels are merged into it. */
+/** The level whose tables are permanent. Tables of lower levels are merged into it. */
 const LAST_LEVEL: Readonly<Record<TableName, Level>> = {
   'fills-by-user': DAY,
   'fills-by-time': HOUR,
@@ -165,14 +165,17 @@ const LAST_LEVEL: Readonly<Record<TableName, Level>> = {
   'funding-by-user': DAY,
 }
 
-/** A merged file sorts after the files it replaces; file numbers have four digits. */
+/**
+ * Sort order of files at the same height. A merged file sorts after the files that it replaces. File numbers
+ * have up to four digits.
+ */
 const PART = `t.level * 10000 + t.number`
 const OF_FILE = `SELECT 1 FROM files f WHERE f.chain = t.chain AND f.level = t.level AND f.first = t.first AND f.state`
 
 export function tableFiles(db: Database, chain: string): FileSource[] {
   return (Object.keys(LAST_LEVEL) as TableName[]).map((name) => {
     const isWhole = `NOT EXISTS (${OF_FILE} = 'open')`
-    // The file may be gone, because months use the tables of their days.
+    // The files row of a day may be gone, because months reuse the tables of their days.
     const isForGood = `(t.level = ${LAST_LEVEL[name]} AND ${isWhole})`
     const isListed = `(${isForGood} OR EXISTS (${OF_FILE} = 'live'))`
     const from = `FROM file_tables t WHERE t.chain = ?1 AND t.name = ?2 AND t.first_ms BETWEEN ?3 AND ?4 AND ${isListed}`

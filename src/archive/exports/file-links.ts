@@ -1,16 +1,16 @@
-// Signed links to files, which give access without a key until they expire. Pure: builds the string to sign and parses
-// links; the signature is in core/signature.client.ts.
+// Signed links to files, which work without an API key until they expire. This file is pure: it builds the string to
+// sign and parses links. core/signature.client.ts computes the signature.
 
 export const LINK_MS = 60 * 60_000
 
-/** A file of a chain and the expiry, Unix ms. */
+/** A file of a chain, and the expiry time in Unix ms. */
 export interface FileLink {
   readonly chain: string
   readonly key: string
   readonly expires: number
 }
 
-/** Prefix that is unique among all strings signed with this secret. */
+/** The string to sign. Its prefix is unique among all strings signed with this secret. */
 export function signedText({ chain, key, expires }: FileLink): string {
   return `weir file link\n${chain}\n${key}\n${expires}`
 }
@@ -23,7 +23,7 @@ export function linkPath({ chain, key, expires }: FileLink, signature: string): 
 
 type ReadLink = { readonly expires: number; readonly signature: string }
 
-/** Parses the query; returns the name of an invalid parameter. */
+/** Parses the query string. Returns the name of a parameter that is invalid. */
 export function readLink(valuesOf: (name: string) => readonly string[]): ReadLink | 'expires' | 'sig' {
   const [expires, ...others] = valuesOf('expires')
   const [signature, ...more] = valuesOf('sig')

@@ -1,9 +1,9 @@
 // Lists the history as downloadable files. Invariants: a file belongs to the time of its first block, so that adjacent
-// ranges share none; the pages together are the list; a range costs the sum of its pages.
+// ranges share no file; all pages together are the complete list; the price of a range is the sum of its pages' prices.
 
 import type { MicroCredits } from '../../core/amount.ts'
 
-/** Times of first blocks, Unix ms, inclusive. */
+/** Range of first-block times, in Unix ms, inclusive. */
 export interface TimeRange {
   readonly fromMs: number
   readonly toMs: number
@@ -13,7 +13,7 @@ export interface TimeRange {
 export interface FilePosition {
   readonly timeMs: number
   readonly height: number
-  /** Distinguishes files of one height. */
+  /** Distinguishes files at the same height. */
   readonly part: number
 }
 
@@ -34,9 +34,9 @@ export interface FileTotals {
 }
 
 export interface FileSource {
-  /** Product name for callers: lower-case letters and `_`. Positions are unique within a product. */
+  /** Public product name: lower-case letters and `_`. A position is unique within a product. */
   readonly product: string
-  /** In order of position. */
+  /** At most `limit` files in order of position. */
   files(range: TimeRange, after: FilePosition | null, limit: number): Promise<readonly StoredFile[]>
   totals(range: TimeRange): Promise<FileTotals>
 }
@@ -54,7 +54,7 @@ interface FilePage {
   readonly next: string | null
 }
 
-/** Price of a link: an object costs a few reads; bytes are priced below competitors. */
+/** Price of a link. The price per object covers a few reads. The price per byte is below that of competitors. */
 const MICRO_PER_OBJECT = 1_000
 const MICRO_PER_BYTE = 1
 export const FILE_PRICE = '1 per MB (1,000,000 bytes, charged per byte) plus 0.001 per object'
@@ -68,7 +68,7 @@ export function totalsOf(files: readonly FileTotals[]): FileTotals {
   return { objects: add('objects'), bytes: add('bytes') }
 }
 
-/** At most `limit` files after a cursor, source by source. */
+/** At most `limit` files after a cursor, one source after another. */
 export async function filePage(
   sources: readonly FileSource[],
   range: TimeRange,
@@ -93,7 +93,7 @@ function cursorText({ product, position: { timeMs, height, part } }: ListedFile)
 
 const CURSOR = /^([a-z_]{1,32})\.(0|[1-9]\d{0,14})\.(0|[1-9]\d{0,14})\.(0|[1-9]\d{0,5})$/
 
-/** Null if the cursor does not belong to these sources and range. */
+/** Parses a cursor. Null if it does not belong to these sources and this range. */
 export function readCursor(text: string, sources: readonly FileSource[], range: TimeRange): FileCursor | null {
   const [, product = '', ...numbers] = CURSOR.exec(text) ?? []
   const [timeMs = -1, height = -1, part = -1] = numbers.map(Number)
@@ -102,7 +102,7 @@ export function readCursor(text: string, sources: readonly FileSource[], range: 
   return place.timeMs >= range.fromMs && place.timeMs <= range.toMs ? { product, position: place } : null
 }
 
-/** Format of `sha256sum --check`. */
+/** The list in the format of `sha256sum --check`. */
 export function checksumsText(files: readonly StoredFile[]): string {
   return files.map(({ sha256, key }) => `${sha256}  ${key}\n`).join('')
 }

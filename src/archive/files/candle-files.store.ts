@@ -1,6 +1,6 @@
-// Reads candles from files: parts of minutes and hours, and longer candles of days and months, are in D1; one-minute
-// candles of days and months are pages in R2. Invariants: one D1 batch, so that all rows are from the same moment; R2
-// reads are bounded; an unreadable page is reported as a hole.
+// Reads candles from files. One-minute candles of days and months are pages in R2. All other candles are in D1.
+// Invariants: one D1 batch reads all rows, so that they are from the same moment; the number of R2 reads is limited; an
+// unreadable page is reported as a hole.
 
 import { MINUTE_MS } from '../../core/time.ts'
 import type { HeightAndTime } from '../../protocol/feed/durable-api.ts'
@@ -16,13 +16,16 @@ import { bytesRange } from './object-range.store.ts'
 import { decodePages } from './page.ts'
 import { unpackPage } from './page-text.client.ts'
 
-/** Parallel reads: a Worker has six connections. */
+/** Maximum parallel reads: a Worker has six connections. */
 const PARALLEL_READS = 6
-/** Maximum reads of a response, in whole rounds and fewer than are listed: 5,000 five-minute candles are 18 days. */
+/**
+ * Maximum reads per response, in full rounds of parallel reads. A window may need more; then the response is shorter.
+ * 5,000 five-minute candles span 18 days.
+ */
 const MAX_READS = 60
-/** Maximum rows of days and months per response. */
+/** Maximum rows per response from files of days and months. */
 const MAX_DAY_ROWS = 10_000
-/** A row may span a month, so the first may start before the window. */
+/** A row may span a month, so the first row may start before the window. */
 const MAX_ROW_SPAN_MS = 32 * 86_400_000
 const [SHORTEST] = BASE_INTERVALS
 
@@ -42,7 +45,10 @@ const RECENT = `SELECT f.first, e.value->>8 AS parts FROM file_buckets k
   JOIN files f ON f.chain = k.chain AND f.level = k.level AND f.first = k.first, json_each(k.entries) e
   WHERE k.chain = ?1 AND k.level = ?2 AND k.bucket = ?3 AND f.state = 'live' AND e.value->>0 = ?4 AND f.last_ms >= ?5
   AND f.first_ms <= ?6 AND e.value->>8 IS NOT NULL ORDER BY f.first, k.number`
-/** Rows until all but the last contain enough candles of the window; the last may be partial. */
+/**
+ * Selects rows in time order until they contain enough candles of the window. The last candle of a row may be partial,
+ * so each row is followed by one more.
+ */
 const DAYS = `WITH day AS (SELECT k.min_ms, k.level, k.first, k.number, COALESCE(SUM(CASE WHEN k.min_ms >= ?6 THEN k.candles ELSE 0 END)
   OVER (ORDER BY k.min_ms, k.first, k.number ROWS BETWEEN UNBOUNDED PRECEDING AND 2 PRECEDING), 0) AS before FROM file_candles k JOIN files f ON f.chain = k.chain AND f.level = k.level AND f.first = k.first
   WHERE k.chain = ?1 AND k.coin = ?2 AND k.base = ?3 AND k.min_ms BETWEEN ?4 AND ?5 AND k.max_ms >= ?6 AND f.state = 'live')
@@ -51,11 +57,11 @@ const DAYS = `WITH day AS (SELECT k.min_ms, k.level, k.first, k.number, COALESCE
   AND k.number = day.number
   WHERE day.before < ?7 ORDER BY k.min_ms, k.first, k.number LIMIT ?8`
 
-/** Candles of the part of the day files that was read. */
+/** Candles of those day files that were read. */
 interface DayCandles extends Pick<FileCandles, 'parts' | 'untilMs'> {
   readonly damaged: readonly DamagedSpan[]
 }
-/** Period of unreadable pages. `last`: their last block. */
+/** The period of an unreadable run of pages. `last`: the last block of the run. */
 type DamagedSpan = TimeSpan & { readonly last: number }
 
 export async function readCandles(place: ArchiveStorage, request: CandlesRequest): Promise<FileCandles | null> {
@@ -132,7 +138,7 @@ async function daysOfPages(
   }
 }
 
-/** Number of complete candles in the window. */
+/** The number of complete candles in the window. */
 function countComplete(
   parts: readonly CandleParts[],
   { interval, fromMs }: CandlesRequest,
@@ -145,7 +151,7 @@ function countComplete(
   return [...begins].filter((t) => isWhole(spanOf(interval, t))).length
 }
 
-/** Returns the period if the pages are unreadable. */
+/** Reads the candles of a run of pages. If the pages are unreadable, returns their period. */
 async function readParts(
   { bucket }: ArchiveStorage,
   request: CandlesRequest,
@@ -164,7 +170,7 @@ async function readParts(
   }
 }
 
-/** Block times whose trades may be in the window: a line has the time of its first block. */
+/** Block times whose trades may be in the window. A line has the time of its first block, which may be earlier. */
 function blockSpan({ fromMs, toMs }: TimeSpan): TimeSpan {
   return { fromMs: fromMs - MINUTE_MS, toMs: toMs + MINUTE_MS }
 }

@@ -1,6 +1,6 @@
-// Candles in files: one-minute candles as lines per coin, and longer candles built with day files for large queries.
-// Invariant: a file contains the candle parts of its own blocks, so that merged files yield the same candles however
-// they are cut.
+// Candles in files. One-minute candles are lines, sorted by coin. Longer candles are computed when day files are
+// written, so that queries for long periods read few rows. Invariant: a file contains the candle parts of its own
+// blocks. Merged files therefore yield the same candles, however the blocks were divided into files.
 
 import type { Coin } from '../../core/coin.ts'
 import {
@@ -19,7 +19,7 @@ import { type BlockEvents, lineText } from './rows.ts'
 
 const KEY_PREFIX = 'k:'
 const SHORTEST = BASE_INTERVALS[0]
-/** One-minute candles of days and months are only in pages. */
+/** Intervals that the database has for day and month files, whose one-minute candles are only in pages. */
 const LONGER_INTERVALS = BASE_INTERVALS.slice(1)
 const INTERVALS_OF_LEVEL: Readonly<Record<Level, readonly BaseInterval[]>> = {
   0: [SHORTEST],
@@ -28,7 +28,7 @@ const INTERVALS_OF_LEVEL: Readonly<Record<Level, readonly BaseInterval[]>> = {
   3: LONGER_INTERVALS,
 }
 
-/** A coin's candles for the database, oldest first. */
+/** A coin's candles in the database, oldest first. */
 export interface CandleSeries {
   readonly coin: Coin
   readonly base: BaseInterval
@@ -45,7 +45,7 @@ interface Line {
   readonly fold: CandleFold
 }
 
-/** Lines by key: one per minute of consecutive blocks, at the first block with a trade. */
+/** Lines by key: one line per minute within a run of consecutive blocks, at the first block with a trade. */
 export function candleLines(blocks: Iterable<BlockEvents>): Map<string, string[]> {
   const byCoin = new Map<string, Line[]>()
   for (const { height, time, fills } of blocks)
@@ -65,7 +65,7 @@ export function candleLines(blocks: Iterable<BlockEvents>): Map<string, string[]
   return new Map([...byCoin].map(([coin, lines]) => [candleKey(coin), textsOf(lines)]))
 }
 
-/** Coin of a candle key; null for other keys. */
+/** The coin of a candle key; null for other keys. */
 export function candleCoinOf(key: string): string | null {
   return key.startsWith(KEY_PREFIX) ? key.slice(KEY_PREFIX.length) : null
 }
@@ -74,7 +74,7 @@ export function partsOf(line: string): CandlePart[] {
   return partsOfRows(line.slice(line.indexOf('\t[')))
 }
 
-/** Collects the candles of an object's lines for the database. */
+/** Collects candles for the database from an object's lines. */
 export class CandleRollup {
   readonly #bases: readonly BaseInterval[]
   readonly #coins = new Map<string, readonly (readonly [BaseInterval, CandleFold])[]>()
@@ -83,7 +83,7 @@ export class CandleRollup {
     this.#bases = INTERVALS_OF_LEVEL[level]
   }
 
-  /** Adds lines in height order; ignores other keys. */
+  /** Adds lines, which must be in height order. Keys other than candle keys are ignored. */
   add(key: string, lines: readonly string[]): void {
     const coin = candleCoinOf(key)
     if (coin === null) return

@@ -1,5 +1,5 @@
 // Table columns of fills, ledger events, funding and candles, and the cells of a row. Invariants: prices, sizes and
-// amounts stay the node's strings; fields without a column go into `other`.
+// amounts remain the strings that the node sent; fields without a column are stored in the column `other`.
 
 import type { Coin } from '../../core/coin.ts'
 import type { Address, LedgerEvent, UserFill } from '../../protocol/feed/block.ts'
@@ -94,7 +94,7 @@ export function fillCells({ height, time }: LineHead, [user, { time: own, ...fil
   return [height, time, own, user, ...cells, Object.keys(other).length > 0 ? other : null]
 }
 
-/** The row of a ledger event for one of its users. */
+/** The cells of a ledger event for one of its users. */
 export function ledgerCells(
   { height, time }: LineHead,
   user: Address,
@@ -107,7 +107,10 @@ export function fundingCells({ height, time }: LineHead, user: Address, [paidMs,
   return [height, time, paidMs, user, ...row]
 }
 
-/** A one-minute candle of the blocks starting at `height`. `isComplete`: the file has every block of the minute. */
+/**
+ * The cells of a one-minute candle whose blocks start at `height`. `isComplete`: the file has every block of the
+ * minute.
+ */
 export function candleCells(
   { height }: LineHead,
   coin: Coin,

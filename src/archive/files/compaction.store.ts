@@ -1,7 +1,7 @@
 // One turn of the Compactor: writes a file for one minute of the archive, or merges lower files into one object of an
 // hour, day or month. Invariants: a turn depends only on stored state; objects are written before their rows, and all
-// rows of a turn at once, so that an interrupted turn repeats with the same names and bytes; a row is in exactly one
-// live file; a damaged file blocks only what is built from its heights.
+// rows of a turn are written together, so that an interrupted turn writes the same names and bytes again; a row is in
+// exactly one live file; a damaged file blocks only files that are built from its heights.
 
 import { ArchiveDamage, type ArchivedSegment, type ArchiveReader, type UnfiledRange } from '../archive/archive-read.ts'
 import type { ArchiveStorage } from '../archive/archive-writer.store.ts'
@@ -19,12 +19,15 @@ import type { BlockEvents } from './rows.ts'
 import { ParquetTables } from './tables.client.ts'
 
 const EMPTY_OBJECT: ObjectContent = { pages: [], bytes: 0, entries: [], candles: [] }
-/** Files examined for due groups: earlier ones may wait for missing heights. */
+/** Maximum files searched for a group that can be merged. Groups with missing heights are skipped. */
 const MAX_FILES = 1_024
-/** Sweep also during long merges, since a month takes hours. */
+/**
+ * Number of turns between sweeps while there is other work. Merging a month takes hours, and sweeps must not wait for
+ * it.
+ */
 const SWEEP_TURNS = 64
 const SEGMENTS_PER_READ = 1_000
-/** Maximum segments of an hour, unless they are cut short. */
+/** Number of one-minute segments that are read ahead, to see whether the next hour has started. */
 const HOUR_SEGMENTS = 61
 
 interface HeightRange {
@@ -41,7 +44,7 @@ const blockOf = (line: string) => JSON.parse(line) as BlockEvents
 
 interface CompactionOptions {
   readonly now: () => number
-  /** Files are removed together with their heights in the archive. */
+  /** Whether files are removed when the archive removes their heights. */
   readonly isBounded: boolean
   readonly objectBytes?: number | undefined
 }
@@ -52,7 +55,7 @@ export class Compaction {
   readonly #options: CompactionOptions
   readonly #writer: FilesWriter
   #turns = 0
-  /** First heights of damaged days that cannot be rebuilt: they stay readable, but are not merged into months. */
+  /** First heights of damaged days that cannot be rebuilt. These days stay readable but are not merged into months. */
   readonly #damagedDays = new Set<number>()
 
   constructor(archive: Pick<ArchiveReader, 'segmentsFrom' | 'lines'>, place: ArchiveStorage, terms: CompactionOptions) {
@@ -62,7 +65,10 @@ export class Compaction {
     this.#writer = new FilesWriter(place, terms.now)
   }
 
-  /** Returns true if work was done and more may follow. The kinds of work alternate, so that none of them starves. */
+  /**
+   * Performs one unit of work. Returns true if it did, because more may follow. The kinds of work take turns, so that
+   * none starves.
+   */
   async turn(): Promise<boolean> {
     const works = [() => this.#merge(), () => this.#fileNextMinute(), () => this.#refile()]
     const first = this.#turns++ % works.length
@@ -83,13 +89,13 @@ export class Compaction {
     const segment = segments[0]
     const newest = segments.at(-1)
     if (!segment || !newest) return false
-    // Tables of a finished hour are made when it is merged.
+    // The tables of an hour that has ended are written when the hour is merged.
     const isRunning = isSameHour(segment, newest)
     await this.#writeMinute(segment, { from: Math.max(from, segment.first), to: segment.last }, null, isRunning)
     return true
   }
 
-  /** Writes a file for one minute of missing heights that the archive has. */
+  /** Writes a file for one minute of heights that are in the archive but in no file. */
   async #refile(): Promise<boolean> {
     const unfiled = await lowestUnfiled(this.#storage)
     if (!unfiled) return false
@@ -103,7 +109,7 @@ export class Compaction {
     return true
   }
 
-  /** Writes a file with heights of a segment, up to its limit. */
+  /** Writes a file with heights of a segment, up to the size limit of a file. */
   async #writeMinute(
     segment: ArchivedSegment,
     { from, to }: HeightRange,
@@ -120,7 +126,7 @@ export class Compaction {
     const { blocks, nextMs } = found
     const [first] = blocks
     const end = blocks.at(-1)
-    if (!first || !end) throw new Error(`the archive has no line of block ${from}`)
+    if (!first || !end) throw new Error(`the archive has no line for block ${from}`)
     const file = { first: first.height, last: end.height, firstMs: first.time, lastMs: end.time }
     const tables = isRunning ? new ParquetTables(await holesOf(this.#storage, file, nextMs)) : null
     const writer = new PageWriter(packPage)
@@ -138,7 +144,7 @@ export class Compaction {
     await this.#writer.putMinute({ file, content: made, tables: tables?.finish() ?? [], ...known, payments, unfiled })
   }
 
-  /** Blocks for one file and the time of the next block; null: the archive has lost them. */
+  /** The blocks for one file, and the time of the next block. Null if the archive no longer has them. */
   async #blocksOf(segment: ArchivedSegment, { from, to }: HeightRange): Promise<BlockSlice | null> {
     const lines = (await this.#linesOf(segment))?.slice(from - segment.first)
     if (!lines) return null
@@ -147,7 +153,7 @@ export class Compaction {
     return { blocks: lines.slice(0, end).map(blockOf), nextMs: next?.time ?? segment.nextMs ?? null }
   }
 
-  /** Null: the archive has lost them. */
+  /** The lines of a segment. Null if the archive no longer has them. */
   async #linesOf(segment: ArchivedSegment): Promise<readonly string[] | null> {
     try {
       const lines: string[] = []
@@ -181,7 +187,7 @@ export class Compaction {
     }
     const file = { first: first.first, last: last.last, firstMs: first.firstMs, lastMs: last.lastMs }
     const sources = await Promise.all(group.map((one) => writer.source(below, one)))
-    // Months use the tables of their days.
+    // Months reuse the tables of their days.
     const tables = level === 3 ? null : new ParquetTables(await holesOf(this.#storage, file, null))
     const candles = new CandleRollup(level)
     const add = (key: string, lines: readonly string[]) => {
@@ -197,11 +203,11 @@ export class Compaction {
       if (below === 2 && !(await this.#isArchived(damaged))) {
         this.#damagedDays.add(damaged.first)
         throw new Error(
-          `${error.message}. The archive lacks part of its day, so the day stays as it is and is not merged`,
+          `${error.message}. The archive no longer has all blocks of this day. The damaged file is kept and not merged`,
         )
       }
       await dropFile(this.#storage, below, damaged, this.#options.now())
-      throw new Error(`${error.message}. Its blocks are filed again from the archive, as far as available`)
+      throw new Error(`${error.message}. The file is rebuilt from the blocks that the archive still has`)
     })
     const made = { ...pages, candles: candles.finish() }
     await writer.putPart({
@@ -215,7 +221,7 @@ export class Compaction {
     return true
   }
 
-  /** Whether the archive still has the events of all heights of a file. */
+  /** Whether the archive still has the events of every height of a file. */
   async #isArchived({ first, last }: FileSpan): Promise<boolean> {
     for (let next = first; next <= last; ) {
       const segments = await this.#archive.segmentsFrom({ height: next }, SEGMENTS_PER_READ)

@@ -1,6 +1,6 @@
-// Compactor: builds files from the archive, one object per chain. A thin shell around compaction.store.ts, triggered by
-// the Archiver after each segment. It stores only its alarm; progress is in D1. Invariant: live traffic never waits for
-// it, and failures are retried.
+// The Compactor builds files from the archive, with one object per chain. It is a thin shell around
+// compaction.store.ts. The Archiver triggers it after each segment. It stores only its alarm, because progress is in
+// D1. Invariants: live traffic never waits for it; failures are retried.
 
 import { DurableObject } from 'cloudflare:workers'
 import { backoffMs } from '../../core/backoff.ts'
@@ -18,10 +18,10 @@ import { Compaction } from './compaction.store.ts'
 import { filesOf } from './files.store.ts'
 import type { FilesReader } from './files-read.ts'
 
-/** After this time, a turn that was lost, for example with its machine, is started again. */
+/** After this time, a lost turn is started again. A turn is lost if its machine fails, for example. */
 const GUARD_MS = 90_000
 const TURN_TIMEOUT_MS = 60_000
-/** A turn that runs longer than this is assumed to never end. */
+/** A turn that takes longer than this is assumed to be stuck. */
 const STUCK_TURN_MS = 600_000
 const REPORT_TURNS = 32
 const MAX_MESSAGE_CHARS = 300
@@ -32,9 +32,9 @@ export class Compactor extends DurableObject<Cloudflare.Env> {
   readonly #objects: Objects
   #failure: FilesReport['failure'] = null
   #failures = 0
-  /** True if notified during a turn, which may have read too early. */
+  /** True if a notification arrived during a turn, which may have read the archive too early. */
   #hasPendingWake = false
-  /** Start of the running turn. If two turns ran at once, one could write what the other has removed. */
+  /** Start time of the running turn. Turns must not overlap: one could write what the other has removed. */
   #sinceMs: number | null = null
   #turns = 0
 
@@ -66,7 +66,7 @@ export class Compactor extends DurableObject<Cloudflare.Env> {
     else await this.ctx.storage.setAlarm(Date.now() + nextMs)
   }
 
-  /** Returns the delay before the next turn; null: wait for work. */
+  /** Returns the delay before the next turn; null if it must wait for work. */
   async #turn(compaction: Compaction): Promise<number | null> {
     try {
       const isMore = await withTimeout(this.#runOnce(compaction))
@@ -75,7 +75,7 @@ export class Compactor extends DurableObject<Cloudflare.Env> {
       return isMore ? 0 : null
     } catch (error) {
       const words = visible(error instanceof Error ? error.message : String(error)).slice(0, MAX_MESSAGE_CHARS)
-      console.warn(`Filing failed and will be retried: ${words}`)
+      console.warn(`Writing files failed and will be retried: ${words}`)
       this.#failure = { atMs: Date.now(), words }
       await this.#report().catch(() => undefined)
       return backoffMs(RETRY, this.#failures++, Math.random())
@@ -84,7 +84,7 @@ export class Compactor extends DurableObject<Cloudflare.Env> {
 
   async #runOnce(compaction: Compaction): Promise<boolean> {
     if (this.#sinceMs !== null) {
-      if (Date.now() - this.#sinceMs > STUCK_TURN_MS) this.ctx.abort('a turn of the Compactor is stuck')
+      if (Date.now() - this.#sinceMs > STUCK_TURN_MS) this.ctx.abort('A turn of the Compactor is stuck')
       throw new Error('The previous turn is still running')
     }
     this.#sinceMs = Date.now()

@@ -1,11 +1,11 @@
-// Heights that the files cover. Invariant: the cost is one row per level plus the gaps, regardless of age.
+// Heights that the files cover. Invariant: a query reads one row per level plus the gaps, however old the archive is.
 
 import { batchOf } from '../../core/d1.store.ts'
 import type { HeightAndTime } from '../../protocol/feed/durable-api.ts'
 import type { CoverageNeed, FileCoverage, FileGap } from './files-read.ts'
 import { LEVELS } from './levels.ts'
 
-/** The first or last file of each level; the overall first or last is one of them. */
+/** The first or the last file of each level. The first or last file of all levels is one of these. */
 const ends = (order: 'ASC' | 'DESC') =>
   LEVELS.map(
     (_, level) => `SELECT * FROM (SELECT first, first_ms, last, last_ms FROM files

@@ -1,5 +1,5 @@
-// Rows for heights that no file has, or of which only the fills are known. Invariant: two adjacent live files touch or
-// have one gap row between them; a gap without any data has the times that enclose its blocks.
+// Rows for heights that no file has, or of which files have only the fills. Invariants: two adjacent live files touch
+// or have one gap row between them; a gap without any data has two times between which its blocks lie.
 
 import { batchOf } from '../../core/d1.store.ts'
 import type { ArchiveStorage } from '../archive/archive-writer.store.ts'
@@ -19,20 +19,23 @@ const BELOW = nearest('<=', 'DESC')
 const ABOVE = nearest('>', 'ASC')
 const NO_HEIGHT = Number.MAX_SAFE_INTEGER
 const lower = (what: 'last' | 'lastMs') => `COALESCE((SELECT ${what} FROM (${nearest('<', 'DESC')})), -1)`
-/** Last height of the file below, or -1; first height of the file above, or a maximum. */
+/**
+ * SQL for the last height of the file below (-1 if there is none) and the first height of the file above (a maximum if
+ * there is none).
+ */
 const LOWER = lower('last')
 const UPPER = `COALESCE((SELECT first FROM (${ABOVE})), ${NO_HEIGHT})`
 const PUT = `INSERT OR REPLACE INTO file_gaps (chain, from_height, to_height, known, after_ms, before_ms)`
-/** The times of partial gaps are never queried. */
+/** Placeholder times of partial gaps, whose times are never queried. */
 const ANY_TIME = `0, ${Number.MAX_SAFE_INTEGER}`
 
-/** Unix ms that enclose the blocks of a gap, inclusive. */
+/** A gap. All its blocks are within these times, Unix ms, inclusive. */
 interface TimedGap extends FileGap {
   readonly afterMs: number
   readonly beforeMs: number
 }
 
-/** The last live file that starts at or below a height, and the first above. */
+/** The last live file that starts at or below a height, and the first file above it. */
 export async function filesAround({ chain, db }: ArchiveStorage, height: number) {
   const statements = [BELOW, ABOVE].map((sql) => db.prepare(sql).bind(chain, height))
   const [below, above] = await batchOf<[FileSpan, FileSpan]>(db, statements)
@@ -40,8 +43,8 @@ export async function filesAround({ chain, db }: ArchiveStorage, height: number)
 }
 
 /**
- * Periods in which a file may lack trades: before its first block, after its last, and within lost heights. `nextMs`:
- * time of the block after the file, if no file has it yet.
+ * Periods in which a file may lack trades: before its first block, after its last, and at missing heights. `nextMs`:
+ * time of the block after the file, if no file has that block yet.
  */
 export async function holesOf(
   { chain, db }: ArchiveStorage,
@@ -66,7 +69,7 @@ export async function holesOf(
   ]
 }
 
-/** Gap changes for a new file, evaluated against its neighbors at write time. */
+/** Gap rows to change for a new file. They depend on the neighbors that exist when the file is written. */
 export function gapsAround(
   place: ArchiveStorage,
   { first, last, firstMs, lastMs }: FileSpan,
@@ -92,7 +95,7 @@ export function gapsAround(
   return known === 'fills' ? [...changes, ...partialGapRows(place, first, last)] : changes
 }
 
-/** One row for consecutive partial heights: one row per minute would be half a million rows a year. */
+/** Merges adjacent partial gaps into one row. One row per minute would be half a million rows a year. */
 function partialGapRows({ chain, db }: ArchiveStorage, first: number, last: number): D1PreparedStatement[] {
   const below = `SELECT from_height FROM (SELECT * FROM file_gaps WHERE chain = ?1 AND from_height < ?2
     ORDER BY from_height DESC LIMIT 1) WHERE known = 'fills' AND to_height = ?2 - 1`
@@ -105,7 +108,7 @@ function partialGapRows({ chain, db }: ArchiveStorage, first: number, last: numb
   ]
 }
 
-/** Gap changes for a removed file. */
+/** Gap rows to change for a removed file. */
 export async function replaceFileWithGap(
   place: ArchiveStorage,
   { first, last, firstMs, lastMs }: FileSpan,

@@ -11,7 +11,7 @@ export function objectKey(chain: string, level: Level, file: Omit<FileSpan, 'las
   return `${stem(chain, level, file)}.${String(number).padStart(NUMBER_DIGITS, '0')}.pages`
 }
 
-/** Parquet file of the same part. */
+/** Object name of the Parquet file that belongs to the same part. */
 export function tableKey(
   chain: string,
   level: Level,

@@ -1,71 +1,77 @@
-// Read interface of the files: rows of a user or builder, block by block. Types only.
+// Read interface of the files, which return rows of a user or builder block by block. This file contains only types.
 
 import type { Block } from '../../protocol/feed/block.ts'
 import type { EventBlock, HeightAndTime, LedgerKind, OwnerScope } from '../../protocol/feed/durable-api.ts'
 import type { CandlesRequest, FileCandles } from '../candles.ts'
 import type { FundingSpan, SpanFunding } from '../funding-spans.ts'
 
-/** Heights that no file has, or of which only the fills are `known`. */
+/** Heights that no file has. If `known` is `fills`, files have the fills of these heights but nothing else. */
 export interface FileGap {
   readonly from: number
   readonly to: number
   readonly known?: 'fills' | null
 }
 
-/** Heights whose events are in files, except `gaps`. */
+/** The heights from `from` to `to`. Files have their events, except in `gaps`. */
 export interface FileCoverage {
   readonly from: HeightAndTime
   readonly to: HeightAndTime
   readonly gaps: readonly FileGap[]
-  /** Ranges with known funding, in order; touching ranges stay separate. */
+  /** Ranges whose funding is known, in height order. Adjacent ranges are not joined. */
   readonly funded: readonly FundedRange[]
-  /** Ranges with known funding payments per wallet, in order; omitted if not requested. */
+  /** Ranges whose funding payments per wallet are known, in height order. Omitted if not requested. */
   readonly paid?: readonly FundedRange[]
 }
 
-/** Heights with known funding. */
+/** A range of heights whose funding is known. */
 export interface FundedRange {
   readonly from: number
   readonly fromMs: number
   readonly to: number
 }
 
-/** Data that must be known of a height outside gaps. */
+/** The kind of data that is required. A height without this data counts as a gap. */
 export type CoverageNeed = 'fills' | 'events' | 'payments'
 
 export interface FilesRequest {
-  /** `fills` of a user or builder; other kinds only of a user. */
+  /** `fills` can be read for a user or a builder; other kinds only for a user. */
   readonly kind: 'fills' | LedgerKind
   readonly scope: OwnerScope
   readonly fromMs: number
   readonly toMs: number
-  /** Lowest height; all heights by default. */
+  /** Lowest height to read. By default, reading starts at the lowest height that exists. */
   readonly from?: number
-  /** Highest height. Newer blocks come from the log. */
+  /** Highest height to read. Newer blocks come from the log. */
   readonly upTo: number
   readonly order: 'newest' | 'oldest'
-  /** Blocks are returned whole: reading stops after the block that reaches this many rows. */
+  /** Reading stops after the block that reaches this number of rows, because blocks are always returned whole. */
   readonly limit: number
 }
 
-/** `fills` requests have an empty ledger and all others have empty fills; funding is requested separately. */
+/**
+ * A block with only the requested kind of rows: `ledger` is empty if `fills` were requested, otherwise `fills` is
+ * empty. Funding is requested separately.
+ */
 export type FilesBlock = EventBlock & Pick<Block, 'ledger'>
 
 export interface FilesRows {
-  /** In the requested order; rows of a block in block order. */
+  /** Blocks in the requested order. The rows within a block are always in block order. */
   readonly blocks: readonly FilesBlock[]
-  /** True if the files contain nothing more of the range. */
+  /** True if the files have no more blocks in the requested range. */
   readonly isEnd: boolean
 }
 
 export interface FilesReader {
   coverage(need: CoverageNeed): Promise<FileCoverage | null>
   rows(request: FilesRequest): Promise<FilesRows>
-  /** Funding paid per span, each within a funded range; spans without payments are omitted. */
+  /**
+   * Returns the funding that was paid during each span. A span must be within one funded range. Spans without payments
+   * are omitted.
+   */
   funding(spans: readonly FundingSpan[]): Promise<readonly SpanFunding[]>
 }
 
 export interface CandleFiles extends FilesReader {
-  /** Null if there are no files yet. Omitted by files without candles. */
+  /** Returns null if there are no files yet. The method is absent if the files have no candles. */
   candles?(request: CandlesRequest): Promise<FileCandles | null>
 }

@@ -1,6 +1,6 @@
-// Removes files that have been merged into a higher level and, if the archive is bounded, files of heights that it no
-// longer keeps. Invariant: objects are removed before rows, so that an interrupted sweep repeats and leaves no object
-// that has no row.
+// Removes files that have been merged into a higher level. If the archive is bounded, it also removes files of heights
+// that the archive no longer keeps. Invariant: objects are removed before rows, so that an interrupted sweep is
+// repeated and leaves no object without a row.
 
 import type { ArchiveStorage } from '../archive/archive-writer.store.ts'
 import { sweepUnfiled, unfiledRow } from '../archive/unfiled.store.ts'
@@ -10,11 +10,13 @@ import { sweepFunding } from './funding.store.ts'
 import { bucketsOf, type FileSpan, isBucketLevel, KEY_TABLES, type Level } from './levels.ts'
 import type { TableName } from './table.ts'
 
-/** Readers that looked up an object have this long to read it. */
+/** A reader that looked up an object has this much time to read it. */
 const GRACE_MS = 600_000
-/** Links to tables are valid for an hour, so their files stay that much longer. */
+/** A link to a table is valid for an hour, so its file is kept for that much longer. */
 const LINK_GRACE_MS = 3_600_000 + GRACE_MS
-/** Files per turn (one if it has a row per key), and objects per call. */
+/**
+ * Maximum files per turn, and maximum objects per call. A turn removes only one file if that file has a row per key.
+ */
 const FILES_PER_TURN = 16
 const KEYS_PER_DELETE = 1_000
 
@@ -25,7 +27,7 @@ type RemovedTable = Omit<FileSpan, 'lastMs'> & {
   readonly name: TableName
 }
 
-/** `isBounded`: files are removed together with their heights in the archive. */
+/** `isBounded`: files are removed when the archive removes their heights. */
 export async function sweepFiles(place: ArchiveStorage, nowMs: number, isBounded: boolean): Promise<void> {
   const { chain, db } = place
   await sweepUnfiled(place, nowMs)
@@ -82,19 +84,22 @@ function deleteFileRows({ chain, db }: ArchiveStorage, { level, first }: Removed
 }
 
 const ARCHIVE_START = `(SELECT MIN(first) FROM segments WHERE chain = ?1)`
-/** Files of heights that the archive no longer keeps, except those being merged. */
+/** Files of heights that the archive no longer keeps, except files that are being merged. */
 const EXPIRE_FILES = `UPDATE files SET state = 'merged', merged_ms = ?1 WHERE chain = ?2 AND state = 'live'
   AND last < (SELECT MIN(first) FROM segments WHERE chain = ?2) AND NOT EXISTS (SELECT 1 FROM files o WHERE o.chain = ?2
   AND o.state = 'open' AND o.level = files.level + 1 AND o.first <= files.first AND o.last >= files.last)`
-/** Tables of merged minutes and hours; `fills-by-time` has no day table, so its hours stay. */
+/**
+ * Tables of merged minutes and hours. Hour tables of `fills-by-time` are kept, because that product has no day tables.
+ */
 const EXPIRED_TABLES = `SELECT level, first, last, first_ms AS firstMs, number, name FROM file_tables WHERE chain = ?1
   AND (level < 2 AND (level, first) IN (SELECT value->>0, value->>1 FROM json_each(?2))
   AND (level = 0 OR name <> 'fills-by-time')`
 
-// Removes a damaged file, its sources, and the unfinished file above. Invariant: objects before rows, so that an
-// interrupted removal repeats; the heights become a gap and are written to files again from the archive.
+// Removes a damaged file, the files it was built from, and the unfinished file that is built from it. Invariant:
+// objects are removed before rows, so that an interrupted removal is repeated. The heights become a gap and are written
+// to files again from the archive.
 
-/** The file and lower files of its heights, and the unfinished file above. */
+/** SQL condition for the file, all files of lower levels within its heights, and the unfinished file built from it. */
 const FILE_AND_RELATED = `((level <= ?2 AND first >= ?3 AND last <= ?4) OR (level, first) IN (SELECT level, first FROM files
   WHERE chain = ?1 AND level = ?2 + 1 AND state = 'open' AND first <= ?3 AND last >= ?4))`
 const FILE_ONLY = `level = ?2 AND first = ?3 AND last = ?4`
@@ -108,12 +113,12 @@ export async function dropFile(place: ArchiveStorage, level: Level, file: FileSp
   ])
 }
 
-/** Removes an unfinished file; its sources stay. */
+/** Removes an unfinished file. The files that it was built from are kept. */
 export async function abandonFile(place: ArchiveStorage, level: Level, file: FileSpan): Promise<void> {
   await place.db.batch(await removeFiles(place, level, file, FILE_ONLY))
 }
 
-/** Removes objects; returns the statements that remove their rows. */
+/** Removes objects and returns the statements that remove their rows. */
 async function removeFiles(
   place: ArchiveStorage,
   level: Level,
@@ -129,7 +134,7 @@ async function removeFiles(
   const files = await found<RemovedFile>('objects', 'files')
   const tables = await found<RemovedTable>('number, name', 'file_tables')
   await removeObjects(place, [
-    // The next object may exist even if it has no row.
+    // The next object may already exist without a row.
     ...files.flatMap((one) =>
       Array.from({ length: one.objects + 1 }, (_, number) => objectKey(chain, one.level, one, number)),
     ),

@@ -1,5 +1,5 @@
-// Writes files: an object into R2, then all of its rows into D1 at once. Invariant: a row always refers to an existing
-// object, and rewriting produces the same bytes.
+// Writes files: an object into R2, then all of its rows into D1 at once. Invariants: a row always refers to an existing
+// object; rewriting produces the same bytes.
 
 import type { HeightAndTime } from '../../protocol/feed/durable-api.ts'
 import type { UnfiledRange } from '../archive/archive-read.ts'
@@ -28,12 +28,12 @@ import type { PagePosition, SourceFile } from './page-source.ts'
 import { concatPages, type IndexEntry } from './page-writer.ts'
 import type { Table } from './table.ts'
 
-/** D1 accepts strings of up to 2 MB. */
+/** Maximum length of a string parameter. D1 accepts up to 2 MB. */
 const MAX_TEXT_CHARS = 500_000
 
 type State = 'open' | 'live'
 
-/** Content of an object; no object is written without pages. */
+/** Content of an object. An object without pages is not written. */
 export interface ObjectContent {
   readonly pages: readonly Uint8Array[]
   readonly bytes: number
@@ -43,7 +43,7 @@ export interface ObjectContent {
 
 export interface OpenFile extends FileSpan {
   readonly objects: number
-  /** Positions from which its sources continue. */
+  /** Positions in the source files from which merging continues. */
   readonly next: readonly PagePosition[]
 }
 
@@ -52,24 +52,24 @@ export interface FilePart {
   readonly file: FileSpan
   readonly number: number
   readonly content: ObjectContent
-  /** Tables of the same rows. */
+  /** Tables with the same rows as the pages. */
   readonly tables: readonly Table[]
-  /** Null: the last part; the file now replaces its sources. */
+  /** Positions from which merging continues. Null for the last part: the file then replaces its sources. */
   readonly next: readonly PagePosition[] | null
 }
 
 export interface MinuteFile {
   readonly file: FileSpan
   readonly content: ObjectContent
-  /** Tables of the same rows, while the hour is running. */
+  /** Tables with the same rows as the pages; empty if the hour of the file has ended. */
   readonly tables: readonly Table[]
-  /** Known data of its blocks; null: the archive has lost them. */
+  /** Known data of the blocks; null if the archive no longer has them. */
   readonly known: KnownEvents | null
-  /** Null: not known for all blocks. */
+  /** Funding payments; null if they are not known for all blocks. */
   readonly payments: readonly Payment[] | null
-  /** Payments per wallet are known for all blocks. */
+  /** Whether payments per wallet are known for all blocks. */
   readonly isPaidKnown: boolean
-  /** The range without files that this file covers. */
+  /** The range from `unfiled` to which this file belongs; null if the file is written in order. */
   readonly unfiled: UnfiledRange | null
 }
 
@@ -82,7 +82,7 @@ export class FilesWriter {
     this.#now = now
   }
 
-  /** The last block that any file covers. */
+  /** The last block in any file. */
   async last(): Promise<HeightAndTime | null> {
     return this.#storage.db
       .prepare(`SELECT last AS height, last_ms AS time FROM files WHERE chain = ? ORDER BY last DESC LIMIT 1`)
@@ -117,7 +117,7 @@ export class FilesWriter {
     return row && { ...row, next: JSON.parse(row.next) as readonly PagePosition[] }
   }
 
-  /** Live files from a height, in order. */
+  /** Live files from a height, in height order. */
   async live(level: Level, from: number, limit: number): Promise<readonly LiveFile[]> {
     const { results } = await this.#storage.db
       .prepare(`SELECT first, last, first_ms AS firstMs, last_ms AS lastMs, EXISTS (SELECT 1 FROM files n
@@ -156,7 +156,7 @@ export class FilesWriter {
     await db.batch([...rows, fileRow, ...(next ? [] : [merged])])
   }
 
-  /** Writes an object unless it is empty; returns its rows. */
+  /** Writes an object unless it is empty, and returns its rows. */
   async #putObject(level: Level, file: FileSpan, number: number, { pages, bytes, entries, candles }: ObjectContent) {
     if (bytes === 0) return []
     const { chain, bucket, db } = this.#storage
@@ -210,7 +210,7 @@ export class FilesWriter {
     const { first, last, firstMs, lastMs } = file
     const rows = made.entries.reduce((sum, entry) => sum + entry.rows, 0)
     const objects = number + 1
-    // Earlier objects are counted only once, even if this one is written again.
+    // The counts include an object only once, even if it is written again.
     return this.#storage.db
       .prepare(`INSERT INTO files (chain, level, first, last, first_ms, last_ms, objects, rows, bytes, state, next)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) ON CONFLICT DO UPDATE SET rows = rows + ?8, bytes = bytes + ?9,
@@ -232,7 +232,7 @@ export class FilesWriter {
   }
 }
 
-/** Permanent objects use cheaper storage with a charge per read and a minimum of one month. */
+/** Permanent objects use a cheaper storage class, which charges per read and has a minimum duration of one month. */
 const putOptions = (isForGood: boolean): R2PutOptions => (isForGood ? { storageClass: 'InfrequentAccess' } : {})
 
 const keysInto = (table: string) => `INSERT OR REPLACE INTO ${table}
@@ -250,7 +250,7 @@ const rowOfCandles = ({ coin, base, parts }: CandleSeries): readonly unknown[] =
   ...[parts.length, rowsOfParts(parts)],
 ]
 
-/** Adds each coin's candles to its first row. */
+/** Adds each coin's candles to the first row of that coin. */
 function withCandles(rows: readonly (readonly unknown[])[], candles: readonly CandleSeries[]): (readonly unknown[])[] {
   const left = new Map(candles.map(({ coin, parts }) => [candleKey(coin), rowsOfParts(parts)]))
   return rows.map((row) => {
@@ -261,7 +261,7 @@ function withCandles(rows: readonly (readonly unknown[])[], candles: readonly Ca
   })
 }
 
-/** Groups entries by bucket, in order. */
+/** Groups index entries by bucket, in order of bucket. */
 function groupByBucket(level: BucketLevel, rows: readonly (readonly unknown[])[]): (readonly [number, unknown[]])[] {
   const buckets = new Map<number, unknown[]>()
   for (const row of rows) {

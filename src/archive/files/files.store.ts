@@ -1,5 +1,5 @@
-// Reads files: D1 locates the rows of a key, R2 has them. Invariants: a block is returned whole and once; a missing,
-// truncated or altered object is an ArchiveDamage.
+// Reads files: D1 locates the rows of a key, and R2 stores them. Invariants: each block is returned whole and only
+// once; a missing, truncated or altered object causes an ArchiveDamage error.
 
 import type { Coin } from '../../core/coin.ts'
 import { ArchiveDamage } from '../archive/archive-read.ts'
@@ -17,7 +17,7 @@ import { decodePages, type Page } from './page.ts'
 import { unpackPage } from './page-text.client.ts'
 import { blockOf, headOf, keyOf } from './rows.ts'
 
-/** Parallel reads: a Worker has six connections. */
+/** Maximum parallel reads: a Worker has six connections. */
 const PARALLEL_READS = 6
 
 export class StoredFiles implements CandleFiles {
@@ -83,7 +83,7 @@ export class StoredFiles implements CandleFiles {
   }
 }
 
-/** Number of page ranges that surely do not exceed the wanted rows, plus one. */
+/** Number of page ranges to read until they contain the wanted rows. */
 function rangesNeeded(stretches: readonly PageRange[], wantedRows: number): number {
   let rows = 0
   const end = stretches.findIndex((stretch) => {
@@ -93,7 +93,7 @@ function rangesNeeded(stretches: readonly PageRange[], wantedRows: number): numb
   return end < 0 ? stretches.length : end + 1
 }
 
-/** Matching lines in the requested order; skips pages outside the range. */
+/** Matching lines in the requested order. Pages outside the requested range are skipped. */
 async function linesOf(pages: readonly Page[], query: RowsQuery, limit: number): Promise<string[]> {
   const { order, from, upTo, fromMs, toMs } = query
   const lines: string[] = []

@@ -1,5 +1,5 @@
-// Cumulative funding per coin, so that the funding of a position over any period is the difference of two rows.
-// Invariant: a difference is exact if everything between its two rows is known, regardless of earlier rows.
+// Cumulative funding per coin. The funding of a position over any period is the difference of two rows. Invariant: a
+// difference is exact if all funding between its two rows is known, whatever happened earlier.
 
 import Big from 'big.js'
 import type { Coin } from '../../core/coin.ts'
@@ -13,12 +13,12 @@ export interface Payment {
   readonly perUnit: string
 }
 
-/** `sum`: cumulative, including this payment. */
+/** `sum`: cumulative funding, including this payment. */
 export interface SummedPayment extends Payment {
   readonly sum: string
 }
 
-/** One payment per coin per block; null if a block has only fills, or an amount is invalid. */
+/** One payment per coin per block. Null if a block has only fills or an amount is invalid. */
 export function paymentsIn(blocks: readonly BlockEvents[]): Payment[] | null {
   const isKnown = ({ only, funding = [] }: BlockEvents) =>
     only === undefined && funding.every(({ perUnit }) => DECIMAL.test(perUnit))
@@ -38,7 +38,7 @@ export function isPaidKnown(blocks: readonly BlockEvents[]): boolean {
   )
 }
 
-/** Payments must be in height order. `before`: last lower sums by coin. */
+/** Adds cumulative sums to payments, which must be in height order. `before`: last earlier sum of each coin. */
 export function addSums(payments: readonly Payment[], before: ReadonlyMap<string, string>): SummedPayment[] {
   const sums = new Map(before)
   return payments.map((payment) => {
@@ -48,7 +48,7 @@ export function addSums(payments: readonly Payment[], before: ReadonlyMap<string
   })
 }
 
-/** Funding from one payment to another, inclusive. */
+/** Funding from the first payment to the last, both included. */
 export function paidBetween(first: Pick<SummedPayment, 'perUnit' | 'sum'>, last: Pick<SummedPayment, 'sum'>): string {
   return new Big(last.sum).minus(first.sum).plus(first.perUnit).toFixed()
 }

@@ -1,5 +1,5 @@
-// Funding of files in D1, written with its minute and read by spans in one batch. Invariant: known funding is never
-// rewritten, because higher sums are based on it.
+// Stores the funding of files in D1. A minute's funding is written together with its file, and one batch reads the
+// funding of many spans. Invariant: known funding is never rewritten, because later sums are based on it.
 
 import type { Coin } from '../../core/coin.ts'
 import type { ArchiveStorage } from '../archive/archive-writer.store.ts'
@@ -7,10 +7,10 @@ import type { FundingSpan, SpanFunding } from '../funding-spans.ts'
 import { addSums, type Payment, paidBetween } from './funding-sums.ts'
 import type { FileSpan } from './levels.ts'
 
-/** Rows per statement. D1 accepts strings of up to 2 MB. */
+/** Maximum rows per statement, because D1 accepts strings of up to 2 MB. */
 const ROWS_PER_STATEMENT = 5_000
 
-/** Rows of a minute's funding: one that marks it as known, and its sums. */
+/** Rows for a minute's funding: one row that marks it as known, and its sums. */
 export async function fundingRows(
   { chain, db }: ArchiveStorage,
   { first, last, firstMs }: FileSpan,
@@ -29,12 +29,12 @@ export async function fundingRows(
   return [known, ...jsonChunks(rows).map((text) => db.prepare(PUT).bind(chain, text))]
 }
 
-/** Row that marks payments per wallet as known for a file. */
+/** The row that marks payments per wallet as known for a file. */
 export function paidRow({ chain, db }: ArchiveStorage, { first, last, firstMs }: FileSpan): D1PreparedStatement {
   return db.prepare(insertRange('file_paid')).bind(chain, first, last, firstMs)
 }
 
-/** Funding paid per span; spans without payments are omitted. */
+/** Returns the funding that was paid during each span. Spans without payments are omitted. */
 export async function fundingOver(
   { chain, db }: ArchiveStorage,
   spans: readonly FundingSpan[],
@@ -49,7 +49,7 @@ export async function fundingOver(
   )
 }
 
-/** Removes funding below all files. */
+/** Removes funding of heights below all files. */
 export function sweepFunding({ chain, db }: Pick<ArchiveStorage, 'chain' | 'db'>): D1PreparedStatement[] {
   return SWEEP.map((statement) => db.prepare(statement).bind(chain))
 }
@@ -62,7 +62,7 @@ function jsonChunks(rows: readonly unknown[]): string[] {
 }
 
 const IS_KNOWN = `SELECT 1 FROM file_funded WHERE chain = ?1 AND from_height <= ?2 AND to_height >= ?3 LIMIT 1`
-/** Extends the range that ends before it; a range above stays separate. */
+/** Extends the range that ends directly before it. A range that follows stays separate. */
 const insertRange = (
   table: 'file_funded' | 'file_paid',
 ) => `INSERT INTO ${table} (chain, from_height, to_height, from_ms)
@@ -70,7 +70,7 @@ const insertRange = (
   (SELECT from_height, from_ms FROM ${table} WHERE chain = ?1 AND from_height <= ?2 AND to_height >= ?2 - 1
     ORDER BY from_height DESC LIMIT 1) k ON TRUE WHERE TRUE
   ON CONFLICT DO UPDATE SET to_height = MAX(to_height, excluded.to_height)`
-// CROSS JOIN fixes the join order: otherwise SQLite scans all rows of the chain.
+// CROSS JOIN fixes the join order. Otherwise SQLite scans all rows of the chain.
 const BEFORE = `SELECT k.value AS coin, f.sum FROM json_each(?3) k CROSS JOIN file_funding f ON f.chain = ?1 AND f.coin = k.value
   AND f.height = (SELECT MAX(height) FROM file_funding WHERE chain = ?1 AND coin = k.value AND height < ?2)`
 const PUT = `INSERT OR REPLACE INTO file_funding (chain, coin, height, per_unit, sum)
@@ -82,14 +82,14 @@ const OVER = `SELECT s.value->>0 AS coin, s.value->>1 AS "from", a.per_unit AS p
   CROSS JOIN file_funding b ON b.chain = ?1 AND b.coin = s.value->>0 AND b.height =
     (SELECT MAX(height) FROM file_funding WHERE chain = ?1 AND coin = s.value->>0 AND height <= s.value->>2)
   WHERE a.height <= s.value->>2`
-/** Lowest height of files and pending ranges. */
+/** The lowest height among files and pending ranges. */
 const LOWEST = `(SELECT MIN(height) FROM (SELECT MIN(first) AS height FROM files WHERE chain = ?1
   UNION ALL SELECT MIN(from_height) FROM unfiled WHERE chain = ?1))`
 const SWEEP = [
   `DELETE FROM file_funding WHERE chain = ?1 AND height < ${LOWEST}`,
   ...['file_funded', 'file_paid'].flatMap((table) => [
     `DELETE FROM ${table} WHERE chain = ?1 AND to_height < ${LOWEST}`,
-    // Later backfill below must not count as known.
+    // A later backfill below this height must not count as known.
     `UPDATE ${table} SET (from_height, from_ms) = (SELECT first, first_ms FROM files WHERE chain = ?1 ORDER BY first LIMIT 1)
     WHERE chain = ?1 AND from_height < ${LOWEST} AND ${LOWEST} = (SELECT MIN(first) FROM files WHERE chain = ?1)`,
   ]),

@@ -1,6 +1,6 @@
-// Levels of files: minute, hour, day and month, each built from the level below. Invariants: a file covers all heights
-// from first to last, so that missing heights can be filed between files later; merging depends only on heights and
-// times, and a file is merged once its period is over.
+// Levels of files: minute, hour, day and month. A file of one level is built from files of the level below. Invariants:
+// a file covers all heights from first to last, so that files for missing heights can be added between files later;
+// merging depends only on heights and times; a file is merged once its period has ended.
 
 import { hash32 } from '../../core/hash.ts'
 import { HOUR_MS } from '../../core/time.ts'
@@ -11,7 +11,7 @@ export type MergedLevel = Exclude<Level, 0>
 /** Levels whose index groups keys into buckets. */
 export type BucketLevel = 0 | 1
 
-/** Period of a merged file, by its level. */
+/** The period that a merged file of each level covers. */
 const PERIOD_OF: Readonly<Record<MergedLevel, (ms: number) => number>> = {
   1: (ms) => Math.floor(ms / HOUR_MS),
   2: (ms) => Math.floor(ms / (24 * HOUR_MS)),
@@ -22,9 +22,9 @@ export function isSameHour(a: { readonly firstMs: number }, b: { readonly firstM
   return PERIOD_OF[1](a.firstMs) === PERIOD_OF[1](b.firstMs)
 }
 
-/** Maximum files per merge. The limit matters after many gaps, for example. */
+/** Maximum files per merge. Many gaps can make a group longer than this. */
 export const MAX_GROUP = 128
-/** Buckets per index: a row per key would be a million a day. */
+/** Buckets per index. A row per key would be a million rows a day. */
 const BUCKETS: Readonly<Record<BucketLevel, number>> = { 0: 128, 1: 1_024 }
 /** Maximum length of a file, in characters. Files are built in memory. */
 const SLICE_CHARS = 4 * 1024 * 1024
@@ -37,20 +37,21 @@ export interface FileSpan {
 }
 
 export interface LiveFile extends FileSpan {
-  /** Another file of its level or higher starts at the next height. */
+  /** Whether another file of the same level or a higher one starts at the next height. */
   readonly isFollowed: boolean
 }
 
-/** Heights where more files may appear. */
+/** Heights at which more files may appear. */
 export interface UnsettledHeights {
   /** More files may appear below this height. */
   readonly below: number
-  /** Ranges that will be written to files. */
+  /** Ranges that still have to be written to files. */
   readonly pending: readonly { readonly from: number; readonly to: number }[]
 }
 
 /**
- * The first group of consecutive files that forms a file of `level`, in height order; null: more files may be added.
+ * The first group of consecutive files, in height order, that can be merged into a file of `level`. Null if every group
+ * may still grow.
  */
 export function dueGroup(
   level: MergedLevel,
@@ -73,7 +74,7 @@ export function dueGroup(
   return null
 }
 
-/** Other levels have one index row per key, in their own tables. */
+/** Tables of the levels whose index has one row per key. */
 export const KEY_TABLES: Readonly<Record<Exclude<Level, BucketLevel>, string>> = {
   2: 'file_keys',
   3: 'file_month_keys',
@@ -89,7 +90,7 @@ export function bucketsOf(level: BucketLevel): number[] {
   return [...Array(BUCKETS[level]).keys()]
 }
 
-/** Number of lines for the next file. */
+/** Number of lines to put into the next file. */
 export function sliceLength(lines: readonly string[], max = SLICE_CHARS): number {
   let chars = 0
   const end = lines.findIndex((line) => {

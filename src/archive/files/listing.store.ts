@@ -1,14 +1,14 @@
-// Locates the rows of a key with one D1 batch, regardless of age. A key that has no rows on a day has no entry for it.
+// Locates the rows of a key with one D1 batch, whatever their age. On a day without rows, a key has no entry.
 
 import type { ArchiveStorage } from '../archive/archive-writer.store.ts'
 import { objectKey } from './file-keys.ts'
 import { bucketOf, type FileSpan, KEY_TABLES, type Level } from './levels.ts'
 import type { PageSpan } from './page.ts'
 
-/** Page ranges of days and months per query; recent ones are added. */
+/** Maximum page ranges of days and months per query. Recent page ranges are added to them. */
 const MAX_DAY_RANGES = 64
 
-/** Consecutive pages of a key in an object. */
+/** Consecutive pages of a key within one object. */
 export interface PageRange extends PageSpan {
   readonly object: { readonly key: string; readonly etag: string }
   readonly offset: number
@@ -18,7 +18,7 @@ export interface PageRange extends PageSpan {
 export interface RowsQuery {
   readonly key: string
   readonly order: 'newest' | 'oldest'
-  /** Block times, inclusive. */
+  /** Block times from and to, inclusive. */
   readonly fromMs: number
   readonly toMs: number
   readonly from: number
@@ -45,9 +45,9 @@ const BUCKET = `SELECT ${FILE}, e.value->>1 AS firstHeight, e.value->>2 AS lastH
   FROM file_buckets k JOIN files f ON f.chain = k.chain AND f.level = k.level AND f.first = k.first JOIN ${OBJECT},
   json_each(k.entries) e
   WHERE k.chain = ?1 AND k.level = ?2 AND k.bucket = ?3 AND f.state = 'live' AND e.value->>0 = ?4`
-/** Tolerance for block times that decrease. */
+/** Tolerance for decreasing block times. */
 const SLACK_MS = 3_600_000
-/** The height bounds avoid a scan of all rows of a key. */
+/** Without the height bounds, the query would scan all rows of a key. */
 const keyRows = (level: 2 | 3) => `SELECT ${FILE}, k.first_height AS firstHeight, k.last_height AS lastHeight,
   k.min_ms AS minMs, k.max_ms AS maxMs, k.rows, k.offset, k.bytes
   FROM ${KEY_TABLES[level]} k CROSS JOIN files f ON f.chain = k.chain AND f.level = ${level} AND f.first = k.first
@@ -63,7 +63,7 @@ const keyRows = (level: 2 | 3) => `SELECT ${FILE}, k.first_height AS firstHeight
 const dayRows = (direction: 'ASC' | 'DESC') =>
   `${keyRows(2)} UNION ALL ${keyRows(3)} ORDER BY firstHeight ${direction} LIMIT ${MAX_DAY_RANGES}`
 
-/** Page ranges in the requested order. `isAll`: there are no more ranges. */
+/** Page ranges in the requested order. `isAll`: whether these are all of them. */
 export async function pageRanges(
   { chain, db }: ArchiveStorage,
   { key, order, fromMs, toMs, from, upTo }: RowsQuery,
@@ -76,7 +76,7 @@ export async function pageRanges(
   const [ofDays, ...recent] = (await db.batch<Row>(queries)).map(({ results }) => results) as [Row[], ...Row[][]]
   const isAll = ofDays.length < MAX_DAY_RANGES
   const edge = ofDays.at(-1)?.firstHeight ?? 0
-  // Omit recent ranges beyond the last listed day.
+  // If more days follow, omit recent ranges beyond the last day in this list.
   const isTold = ({ firstHeight }: Row) => isAll || (isNewest ? firstHeight > edge : firstHeight < edge)
   const isWanted = ({ firstHeight, lastHeight, minMs, maxMs }: Row) =>
     firstHeight <= upTo && lastHeight >= from && maxMs >= fromMs && minMs <= toMs
@@ -86,7 +86,7 @@ export async function pageRanges(
   return { stretches: isNewest ? stretches.reverse() : stretches, isAll }
 }
 
-/** Query for day and month rows only. */
+/** The query that selects only rows of days and months. */
 export function dayRangesQuery(
   { chain, db }: Pick<ArchiveStorage, 'chain' | 'db'>,
   { key, order, fromMs, toMs, from, upTo }: RowsQuery,
@@ -94,7 +94,7 @@ export function dayRangesQuery(
   return db.prepare(dayRows(order === 'newest' ? 'DESC' : 'ASC')).bind(chain, key, upTo, from, fromMs, toMs)
 }
 
-/** Page ranges of that query's rows. */
+/** Page ranges of the rows that `dayRangesQuery` selects. */
 export function pageRangesOfRows(chain: string, rows: readonly unknown[]): PageRange[] {
   return rows.map((row) => pageRangeOf(chain, row as Row))
 }

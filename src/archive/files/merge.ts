@@ -1,6 +1,6 @@
-// Merges consecutive files into one object and returns where to continue. Invariants: each page is read once; lines of
-// a key keep their order; an object ends at a page boundary, so that repeating from there writes the same objects; a
-// coin's lines of one minute stay in one object.
+// Merges consecutive files into one object, and returns the positions from which to continue. Invariants: each page is
+// read once; lines of a key keep their order; an object ends at a page boundary, so that continuing from there again
+// writes the same objects; a coin's lines of one minute stay in one object.
 
 import { BASE_INTERVALS, spanOf } from '../candles.ts'
 import { candleCoinOf, candleLines } from './candle-lines.ts'
@@ -9,13 +9,13 @@ import { type PagePosition, PageSource, type SourceFile } from './page-source.ts
 import { type IndexEntry, type Pack, PageWriter } from './page-writer.ts'
 import { ALL_FILLS, type BlockEvents, FUNDING_PREFIX, fundingLines, linesOf } from './rows.ts'
 
-/** Bytes to read per object, which is built in memory. */
+/** Bytes to read per object. The object is built in memory. */
 const OBJECT_BYTES = 8 * 1024 * 1024
-/** Read-ahead for all files together. */
+/** Bytes to read ahead, for all files together. */
 const READ_AHEAD_BYTES = 16 * 1024 * 1024
 const MAX_READ_BYTES = 1024 * 1024
 
-/** Lines sorted by key. */
+/** Yields lines sorted by key. */
 export function* sortedLines(blocks: readonly BlockEvents[]): Generator<readonly [key: string, line: string]> {
   const byKey = candleLines(blocks)
   for (const block of blocks)
@@ -41,11 +41,14 @@ export interface MergeResult {
   readonly pages: readonly Uint8Array[]
   readonly bytes: number
   readonly entries: readonly IndexEntry[]
-  /** Position in each file; null: the merge is complete. */
+  /** The position in each file from which to continue; null if the merge is complete. */
   readonly next: readonly PagePosition[] | null
 }
 
-/** `from`: positions in the files; null: the start. Lines go to `tables` and, except ALL_FILLS, into pages. */
+/**
+ * `from`: positions in the files; null to start at the beginning. All lines go to `tables`. All except ALL_FILLS also
+ * go into pages.
+ */
 export async function mergeObject(
   files: readonly SourceFile[],
   from: readonly PagePosition[] | null,
@@ -80,13 +83,13 @@ export async function mergeObject(
   return { pages, bytes, entries, next: isEnd ? null : sources.map(({ position }) => position) }
 }
 
-/** Whether a candle continues on the next page. */
+/** Whether the next page continues a minute's candle. */
 function isSameMinute(page: PageHead | null, next: PageHead): boolean {
   if (page?.key !== next.key || candleCoinOf(page.key) === null) return false
   return spanOf(BASE_INTERVALS[0], next.minMs).t <= spanOf(BASE_INTERVALS[0], page.maxMs).t
 }
 
-/** Index of the first file with the smallest key; -1: all files are exhausted. */
+/** Index of the file that has the smallest key, the first if several have it; -1 if all files are exhausted. */
 function indexOfLeast(keys: readonly (string | null)[]): number {
   let least: string | null = null
   for (const key of keys) if (key !== null && (least === null || key < least)) least = key

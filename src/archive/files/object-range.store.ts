@@ -1,10 +1,10 @@
-// Reads a byte range of a file object. Invariant: a missing, short or altered object is an ArchiveDamage.
+// Reads a byte range of a file's object. Invariant: a missing, short or altered object causes an ArchiveDamage error.
 
 import { ArchiveDamage } from '../archive/archive-read.ts'
 
 export interface ObjectRange {
   readonly key: string
-  /** ETag from when the rows were written. */
+  /** The object's ETag when its rows were written. */
   readonly etag: string
   readonly offset: number
   readonly length: number

@@ -1,5 +1,5 @@
-// Reads the pages of a file, object by object, from a given position. Invariant: a missing, short or altered object is
-// an ArchiveDamage.
+// Reads the pages of a file from a given position, object by object. Invariant: a missing, short or altered object
+// causes an ArchiveDamage error.
 
 import { ArchiveDamage } from '../archive/archive-read.ts'
 import { decodePage, type Page, pageBytes } from './page.ts'
@@ -28,7 +28,7 @@ export class PageSource {
   #buffer: Uint8Array<ArrayBuffer> = new Uint8Array(0)
   #page: Page | null = null
 
-  /** `stretch`: bytes per read, unless a page is longer. */
+  /** `stretch`: bytes per read. A longer page is read whole. */
   constructor(file: SourceFile, { object, offset }: PagePosition, stretch: number) {
     this.#file = file
     this.#readBytes = stretch
@@ -40,7 +40,7 @@ export class PageSource {
     return { object: this.#object, offset: this.#offset }
   }
 
-  /** The next page; null: end of file. */
+  /** The next page; null at the end of the file. */
   async peek(): Promise<Page | null> {
     if (this.#page) return this.#page
     const object = this.#file.objects[this.#object]
@@ -64,7 +64,7 @@ export class PageSource {
     this.#page = null
   }
 
-  /** Runs work on the current page; failures count as damage of its object. */
+  /** Processes the current page. A failure is reported as damage of the page's object. */
   async orDamage<T>(work: () => T | Promise<T>): Promise<T> {
     try {
       return await work()

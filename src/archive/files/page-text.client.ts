@@ -4,9 +4,9 @@
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { sleep } from '../../core/timers.client.ts'
 
-/** Yields to other work after this many characters, about 5 ms. */
+/** Yields to other work after this many characters, which take about 5 ms. */
 const TURN_CHARS = 128 * 1024
-/** Fixed cost of a page in characters. */
+/** Fixed cost of a page, expressed in characters. */
 const PAGE_CHARS = 512
 
 const decoder = new TextDecoder()

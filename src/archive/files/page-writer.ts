@@ -1,18 +1,18 @@
-// Writes lines of sorted keys into pages and builds their index. Invariant: the same lines produce the same bytes,
-// regardless of earlier paging.
+// Writes lines into pages and builds an index of the pages. The lines must be sorted by key. Invariant: the same lines
+// produce the same bytes, however they were paged before.
 
 import { encodePage, mergeSpans, type PageHead, type PageSpan } from './page.ts'
 import { headOf } from './rows.ts'
 
-/** Maximum length of a page, in characters: about 180 fills, or 12 KB after gzip. */
+/** Maximum length of a page in characters, which is about 180 fills, or 12 KB after gzip. */
 const PAGE_CHARS = 64 * 1024
-/** Maximum size of what an index entry covers, in bytes: about 2,000 fills, which are read at once. */
+/** Maximum bytes that one index entry covers. They contain about 2,000 fills and are read at once. */
 const ENTRY_BYTES = 128 * 1024
 
-/** Short pages are concatenated: 60,000 separate arrays would double the memory. */
+/** Short pages are concatenated into chunks of this size. 60,000 separate arrays would need twice the memory. */
 const CHUNK_BYTES = 1024 * 1024
 
-/** Index entry: location of a key's pages. */
+/** An index entry, which locates the pages of a key. */
 export interface IndexEntry extends PageHead {
   readonly offset: number
   readonly bytes: number
@@ -48,12 +48,12 @@ export class PageWriter {
     return this.#entries
   }
 
-  /** Keys must be sorted, and lines of a key in height order. */
+  /** Keys must be in sorted order, and the lines of a key in height order. */
   async add(key: string, line: string): Promise<void> {
     if (key !== this.#key) await this.flush()
     const { height, time, rows } = headOf(line)
     if (key < this.#key || height <= (this.#span?.last ?? -1))
-      throw new Error(`a line of ${key} at ${height} came behind ${this.#key} at ${this.#span?.last}`)
+      throw new Error(`a line of ${key} at ${height} came after ${this.#key} at ${this.#span?.last}`)
     this.#key = key
     const reach = { rows, first: height, last: height, minMs: time, maxMs: time }
     this.#span = this.#span ? mergeSpans(this.#span, reach) : reach
@@ -87,7 +87,7 @@ export class PageWriter {
   }
 }
 
-/** `bytes`: total length. */
+/** `bytes`: total length of the pages. */
 export function concatPages(pages: readonly Uint8Array[], bytes: number): Uint8Array {
   const all = new Uint8Array(bytes)
   let at = 0

@@ -1,7 +1,7 @@
-// Binary format of a page: lengths, a head with key and block range, and gzipped lines. Objects consist only of pages,
-// so they can be read from any page and without the database.
+// Binary format of a page: two lengths, a head with the key and block range, and gzipped lines. An object consists only
+// of pages, so it can be read from any page and without the database.
 
-/** Inclusive; block times may decrease. */
+/** Range of blocks, inclusive. Block times may decrease. */
 export interface PageSpan {
   readonly rows: number
   readonly first: number
@@ -19,7 +19,7 @@ export interface Page extends PageHead {
   readonly body: Uint8Array<ArrayBuffer>
 }
 
-/** Length of the page and of its head. */
+/** Bytes that store the length of the page and the length of its head. */
 const LENGTHS = 8
 
 export function encodePage({ key, rows, first, last, minMs, maxMs }: PageHead, body: Uint8Array): Uint8Array {
@@ -33,13 +33,13 @@ export function encodePage({ key, rows, first, last, minMs, maxMs }: PageHead, b
   return page
 }
 
-/** Length of the page at `at`; null: too few bytes to tell. */
+/** Length of the page that starts at offset `at`; null if too few bytes are available. */
 export function pageBytes(bytes: Uint8Array, at: number): number | null {
   if (at + LENGTHS > bytes.length) return null
   return new DataView(bytes.buffer, bytes.byteOffset + at).getUint32(0)
 }
 
-/** Decodes the complete page at `at`. */
+/** Decodes the complete page that starts at offset `at`. */
 export function decodePage(bytes: Uint8Array<ArrayBuffer>, at: number): Page {
   const view = new DataView(bytes.buffer, bytes.byteOffset + at)
   const length = view.getUint32(0)
@@ -50,7 +50,7 @@ export function decodePage(bytes: Uint8Array<ArrayBuffer>, at: number): Page {
   return { key, rows, first, last, minMs, maxMs, bytes: length, body: bytes.subarray(bodyAt, at + length) }
 }
 
-/** All pages of a range; null: it does not end at a page boundary. */
+/** All pages in a byte range; null if the range does not end at a page boundary. */
 export function decodePages(bytes: Uint8Array<ArrayBuffer>): Page[] | null {
   const pages: Page[] = []
   for (let at = 0; at < bytes.length; ) {

@@ -1,5 +1,5 @@
-// Splits a block's rows by owner. Invariant: a key has one line per block, with its rows in block order; the lines of a
-// key in height order are all of its rows, each once.
+// Splits a block's rows by owner. Invariants: a key has at most one line per block, which contains its rows in block
+// order; the lines of a key in height order contain each of its rows once.
 
 import { fundingEvents } from '../../block-log/retained-payments.ts'
 import type { Address, LedgerEvent, UserFill } from '../../protocol/feed/block.ts'
@@ -8,7 +8,7 @@ import { type PaymentRow, readPayments } from '../../protocol/feed/payments.ts'
 import { stakingEvents } from '../../protocol/feed/staking-events.ts'
 import type { FilesBlock, FilesRequest } from './files-read.ts'
 
-/** The used fields of an events line. */
+/** The fields of an events line that are used here. */
 export type BlockEvents = Pick<
   RelayEvents,
   'height' | 'time' | 'fills' | 'ledger' | 'funding' | 'only' | 'payments'
@@ -16,18 +16,18 @@ export type BlockEvents = Pick<
   readonly events?: readonly unknown[]
 }
 
-/** All fills in chain order: minute files have them, and hour files make tables of them. */
+/** Key of all fills in chain order. Minute files have these lines, and hour files turn them into tables. */
 export const ALL_FILLS = 't:'
 
 const USER_PREFIXES = { fills: 'u', ledger: 'l', staking: 's', funding: 'f' } as const
-/** Prefix of payment keys. */
+/** Prefix of the keys of funding payments. */
 export const FUNDING_PREFIX = `${USER_PREFIXES.funding}:`
 const ADDRESS_UNITS = 42
 const ADDRESS = /^0x[0-9a-f]{40}$/
-/** Tab-separated fields before the rows. */
+/** Number of tab-separated fields before the rows. */
 const HEAD_FIELDS = 3
 
-/** Head of a line. */
+/** The head of a line. */
 export interface LineHead {
   readonly height: number
   readonly time: number
@@ -37,13 +37,13 @@ export interface LineHead {
 /** A funding payment. */
 export type FundingRow = readonly [timeMs: number, ...PaymentRow]
 
-/** Keys sort in this order: builders, funding, ledgers, staking, users. */
+/** Keys sort by kind: builders, funding, ledgers, staking, users. */
 export function keyOf({ kind, scope }: Pick<FilesRequest, 'kind' | 'scope'>): string {
   if (scope.by === 'builder') return `b:${scope.address}`
   return `${USER_PREFIXES[kind]}:${scope.address}`
 }
 
-/** Lines of a block by key, except payments. An invalid builder address gets no rows. */
+/** The lines of a block by key, except payments. Rows with an invalid builder address are omitted. */
 export function linesOf({ height, time, fills, ledger, events }: BlockEvents): Map<string, string> {
   const texts = new Map<string, string[]>()
   const put = (key: string, text: string) => {
@@ -67,7 +67,7 @@ export function linesOf({ height, time, fills, ledger, events }: BlockEvents): M
   return new Map([...texts].map(([key, rows]) => [key, lineOf(rows)]))
 }
 
-/** Payment lines in key and height order, generated lazily because an hour has 60,000. */
+/** Payment lines, sorted by key and height. They are generated lazily, because an hour has 60,000 of them. */
 export function* fundingLines(blocks: readonly BlockEvents[]): Generator<readonly [key: string, line: string]> {
   const entries = blocks.flatMap(({ height, time, payments }) =>
     (payments ?? []).map((text) => ({ height, time, text, user: text.slice(0, ADDRESS_UNITS) })),
@@ -94,12 +94,12 @@ export function headOf(line: string): LineHead {
   return { height: Number(height), time: Number(time), rows: Number(rows) }
 }
 
-/** Rows of a line: fills, ledger events or payments. */
+/** The rows of a line: fills, ledger events or payments. */
 export function rowsOf(line: string): readonly (UserFill | LedgerEvent | FundingRow)[] {
   return JSON.parse(line.slice(line.indexOf('\t['))) as readonly (UserFill | LedgerEvent | FundingRow)[]
 }
 
-/** `user`: owner of the line, if it is a user's. */
+/** `user`: the owner of the line, if the owner is a user. */
 export function blockOf(line: string, kind: FilesRequest['kind'], user: Address): FilesBlock {
   const { height, time } = headOf(line)
   const rows = kind === 'funding' ? ledgerEventsOf(user, rowsOf(line) as readonly FundingRow[]) : rowsOf(line)

@@ -1,5 +1,5 @@
-// Combines log and files. Invariants: each height comes from one of them; a hole is reported between two blocks
-// whenever heights in between may be missing.
+// Combines the log and the files. Invariants: each height comes from either the log or the files; a hole is reported
+// between two blocks whenever heights between them may be missing.
 
 import { pairs } from '../../core/pairs.ts'
 import type { EventBlock, HeightAndTime } from '../../protocol/feed/durable-api.ts'
@@ -7,9 +7,9 @@ import type { FillHistory } from '../funding-spans.ts'
 import type { FileCoverage, FileGap, FundedRange } from './files-read.ts'
 
 export interface Seam {
-  /** First height that the files cover … */
+  /** The first height that the files cover. */
   readonly from: number
-  /** … and the last one; the log covers those above. -1 if there are no files. */
+  /** The last height that the files cover; -1 if there are no files. The log covers heights above it. */
   readonly upTo: number
   /** Blocks of the log, oldest first. */
   readonly tail: readonly EventBlock[]
@@ -17,19 +17,19 @@ export interface Seam {
   readonly since: HeightAndTime | { readonly above: number }
   /** Whether heights between two consecutive blocks may be missing. */
   readonly isHole: (lower: number, upper: number) => boolean
-  /** Whether a height lies in a gap, so that file data of it is ignored. */
+  /** Whether a height lies in a gap, so that its file data must be ignored. */
   readonly isMissing: (height: number) => boolean
 }
 
 /**
- * Coverage limited to known funding; null if there is none. The boundary of two ranges counts as a gap, even an empty
- * one; funding of a damaged file stays known.
+ * Coverage limited to known funding; null if no funding is known. The boundary between two ranges counts as a gap, even
+ * if no height is missing. The funding of a damaged file remains known.
  */
 export function fundedCoverage(cover: FileCoverage): FileCoverage | null {
   return coverageWithin(cover, cover.funded)
 }
 
-/** Coverage limited to known payments per wallet; null if there is none. Touching ranges are joined. */
+/** Coverage limited to known payments per wallet; null if none are known. Adjacent ranges are joined. */
 export function paidCoverage(cover: FileCoverage): FileCoverage | null {
   const joined: FundedRange[] = []
   for (const stretch of cover.paid ?? []) {
@@ -63,7 +63,7 @@ export function seamOf({ since, runs }: FillHistory, cover: FileCoverage | null)
     upTo === below &&
     cover.from.height <= below &&
     !gaps.some(({ to, from }) => from <= below && to >= below)
-  // The log lacks the heights between two runs; the older run is still valid.
+  // The log has no heights between two runs. The older run is still valid.
   const starts = runs.slice(1).flatMap((run) => run.slice(0, 1).map(({ height }) => height))
   if (!isJoined) starts.push(upTo + 1)
   const above = Math.max(...gaps.map(({ to }) => (to < below ? to : -1)), -1)

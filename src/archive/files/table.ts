@@ -1,6 +1,6 @@
-// Parquet tables written in addition to the pages. Types only.
+// Parquet tables, which are written in addition to the pages. This file contains only types.
 
-/** Sorted by user or coin, or in chain order. */
+/** A table is sorted by user, by coin, or in chain order. */
 export type TableName = 'candles-by-coin' | 'fills-by-user' | 'fills-by-time' | 'funding-by-user' | 'ledger-by-user'
 
 export interface Table {

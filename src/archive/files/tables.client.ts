@@ -1,4 +1,4 @@
-// Writes tables as Parquet. Invariant: the same rows produce the same bytes, and only one row group is held in memory.
+// Writes tables as Parquet files. Invariants: the same rows produce the same bytes; only one row group is in memory.
 
 import { gzipSync } from 'node:zlib'
 import { ByteWriter, type ColumnSource, ParquetWriter, type SchemaElement } from 'hyparquet-writer'
@@ -23,9 +23,9 @@ import {
 import { ALL_FILLS, FUNDING_PREFIX, type FundingRow, headOf, type LineHead, rowsOf } from './rows.ts'
 import type { Table, TableName } from './table.ts'
 
-/** gzip, because snappy does not compress hexadecimal hashes, which are half of a table. */
+/** gzip, because snappy does not compress hexadecimal hashes, which are half of a table's data. */
 const CODEC = { codec: 'GZIP', compressors: { GZIP: (bytes: Uint8Array) => gzipSync(bytes) } } as const
-/** Rows per group, about 600 KB: readers skip groups by user or time. */
+/** Rows per group, about 600 KB. Readers can skip groups by user or by time. */
 const GROUP_ROWS = 8_192
 
 const TYPES: Readonly<Record<ColumnType, Omit<SchemaElement, 'name'>>> = {
@@ -81,7 +81,7 @@ export class Parquet {
   }
 }
 
-/** Builds the tables from lines in key order: candles, fills by user and by time, funding, and ledger events. */
+/** Builds the tables from lines in key order: candles, fills by user, fills by time, funding, and ledger events. */
 export class ParquetTables {
   readonly #tables = {
     'candles-by-coin': new Parquet(CANDLE_COLUMNS),
@@ -94,7 +94,7 @@ export class ParquetTables {
   readonly #holes: readonly TimeSpan[]
   #candle: { readonly head: LineHead; readonly coin: Coin; readonly part: CandlePart } | null = null
 
-  /** `holes`: periods whose trades may be in other files or missing. */
+  /** `holes`: periods whose trades may be missing or in other files. */
   constructor(holes: readonly TimeSpan[]) {
     this.#holes = holes
   }
@@ -120,7 +120,7 @@ export class ParquetTables {
     }
   }
 
-  /** A minute that is split across files is one row. */
+  /** Adds candle lines. A minute that is split across files becomes one row. */
   #candles(coin: Coin, lines: readonly string[]): void {
     for (const line of lines)
       for (const part of partsOf(line)) {

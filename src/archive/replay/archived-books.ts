@@ -1,5 +1,6 @@
-// Restores books from the archive: nearest checkpoint, then block by block. Invariant: books are of exactly the
-// requested height; an obstacle between it and every lower checkpoint is reported; a damaged checkpoint is skipped.
+// Restores books from the archive: starts with the nearest checkpoint and applies block after block. Invariants: the
+// books are those of exactly the requested height; if an obstacle lies between that height and every lower checkpoint,
+// the obstacle is reported; a damaged checkpoint is skipped.
 
 import type { Coin } from '../../core/coin.ts'
 import type { BookSnapshot } from '../../protocol/hub/hub-api.ts'
@@ -12,7 +13,7 @@ export type BooksArchive = Pick<ArchiveReader, 'segmentsFrom' | 'lines' | 'check
 
 export type BooksUnavailable =
   | BooksLoss
-  /** No readable checkpoint is at or below the height. */
+  /** There is no readable checkpoint at or below the height. */
   | { readonly kind: 'before' | 'damaged' }
   /** The height is not archived yet. */
   | { readonly kind: 'ahead' }
@@ -21,17 +22,17 @@ export type BooksResult =
   | { readonly ok: true; readonly books: HistoricalBooks }
   | ({ readonly ok: false } & BooksUnavailable)
 
-/** Segments per query. */
+/** Segments per query to D1. */
 const SEGMENTS_PER_READ = 64
-/** Lines per turn, about 4 ms, before yielding to other work. */
+/** Lines to process, in about 4 ms, before yielding to other work. */
 const LINES_PER_TURN = 64
 
 export interface Yielder {
-  /** Resolves after other work has had a turn; rejects if the request was abandoned. */
+  /** Resolves after other work has run. Rejects if the request was abandoned. */
   yield(): Promise<void>
 }
 
-/** Books of these coins, or all, after block `height`. */
+/** The books after block `height`, of these coins or, if null, of all. */
 export async function booksAt(
   archive: BooksArchive,
   coins: ReadonlySet<string> | null,
@@ -43,7 +44,7 @@ export async function booksAt(
   let isDamaged = false
   for (let at = await archive.checkpointAt(height); at !== null; at = await archive.checkpointAt(at.height - 1)) {
     const books = await fromCheckpoint(archive, coins, at).catch(nullIfDamaged)
-    // Checkpoints are written coin by coin, so some books may be newer than the height.
+    // Checkpoints are written coin by coin, so some of their books may be newer than the requested height.
     if (books && books.completeAt <= height) return rollForward(archive, coins, books, height, resting)
     isDamaged ||= books === null
     await resting.yield()
@@ -51,13 +52,13 @@ export async function booksAt(
   return { ok: false, kind: isDamaged ? 'damaged' : 'before' }
 }
 
-/** The previous checkpoint is used instead. */
+/** Makes the caller use the previous checkpoint instead. */
 function nullIfDamaged(error: unknown): null {
   if (error instanceof ArchiveDamage) return null
   throw error
 }
 
-/** Books of a checkpoint; null: no checkpoint. */
+/** Reads the books of a checkpoint. Returns null if there is no checkpoint. */
 export async function fromCheckpoint(
   archive: BooksArchive,
   coins: ReadonlySet<string> | null,
@@ -94,7 +95,7 @@ async function rollForward(
   return { ok: false, kind: 'ahead' }
 }
 
-/** Segments from the one with this height. */
+/** Yields segments, starting with the one that contains this height. */
 async function* segmentsFrom(archive: BooksArchive, from: number): AsyncGenerator<ArchivedSegment> {
   let next = from
   for (;;) {
@@ -106,7 +107,7 @@ async function* segmentsFrom(archive: BooksArchive, from: number): AsyncGenerato
   }
 }
 
-/** A coin's book as of block `height`; null if there is none. */
+/** A coin's book after block `height`; null if there is none. */
 export async function bookAt(
   archive: BooksArchive,
   coin: Coin,

@@ -1,20 +1,20 @@
-// Parses a books line only as far as needed: a line has the changes of every coin, about 16 KB, and replaying a few
-// coins should not parse the others.
+// Parses only the needed part of a books line. A line has the changes of every coin, about 16 KB, and a replay of a few
+// coins does not need the others.
 
 import type { Coin } from '../../core/coin.ts'
 import type { BookChange } from '../../protocol/feed/block.ts'
 import type { HubBlock } from '../../protocol/feed/log-api.ts'
 
-/** Above this number of coins, parsing the whole line is faster. */
+/** For more coins than this, parsing the whole line is faster. */
 export const MAX_CUT_COINS = 16
 const BOOKS = ',"books":'
 const LEVELS = ',"levels":'
 const NEW = ',"new":true}'
 const FIRST = /^\[\{"coin":"(?:[^"\\]|\\.)*","levels":\[\[/
 
-/** The block with the changes of these coins, or all, without `px`. */
+/** The block with the changes of these coins (null: all coins), without `px`. */
 export function readBooksLine(line: string, coins: ReadonlySet<string> | null): HubBlock {
-  // Unambiguous, because quotes within a JSON string are escaped.
+  // The match is unambiguous, because quotes within a JSON string are escaped.
   const at = line.indexOf(BOOKS)
   const books = line.slice(at + BOOKS.length, -1)
   const isCut = coins !== null && coins.size <= MAX_CUT_COINS && at > 0 && (books === '[]' || FIRST.test(books))
@@ -45,7 +45,10 @@ function withoutPrices(
   return { ...head, px: {}, books, ...(own.length > 0 && { repaired: own }) }
 }
 
-/** Levels are the only arrays of an entry and contain decimals, so they end at the first `]]`. */
+/**
+ * Levels are the only arrays of an entry, and they contain only decimals. The levels of an entry therefore end at the
+ * first `]]`.
+ */
 function changeOf(books: string, coin: Coin): { at: number; change: BookChange } | null {
   const start = `{"coin":${JSON.stringify(coin)}${LEVELS}`
   const at = books.indexOf(start)

@@ -1,6 +1,6 @@
-// Books at any height: a checkpoint plus the following blocks. Invariants: books have the same `seq` and `prev_seq` as
-// in a hub that processed the same data; after a missing block, unknown changes or an epoch change, no book is returned
-// until another checkpoint.
+// Order books at any height, restored from a checkpoint and the blocks after it. Invariants: a book has the same `seq`
+// and `prev_seq` as in a hub that processed the same data. After a missing block, unknown changes or an epoch change,
+// no book is returned until another checkpoint is used.
 
 import type { Coin } from '../../core/coin.ts'
 import type { LevelBook } from '../../order-books/level-book.ts'
@@ -10,13 +10,13 @@ import type { BookSnapshot } from '../../protocol/hub/hub-api.ts'
 import type { CoinFragment } from '../../protocol/hub/hub-link.ts'
 import type { ArchivedBook, ArchivedCheckpoint } from '../archive/archive-read.ts'
 
-/** Why no book is known from here onward. */
+/** The reason why the books are unknown from a height onward. */
 export type BooksLoss =
-  /** Blocks `from` to `to` are missing. */
+  /** The blocks from `from` to `to` are missing. */
   | { readonly kind: 'gap'; readonly from: number; readonly to: number }
-  /** The changes of this block, or repairs before it, are unknown. */
+  /** The changes of this block are unknown, or books were repaired before it. */
   | { readonly kind: 'unknown'; readonly height: number }
-  /** The books of this block have another epoch. */
+  /** The books of this block are of a different epoch. */
   | { readonly kind: 'epoch'; readonly height: number; readonly epoch: string }
 
 export class HistoricalBooks {
@@ -26,7 +26,7 @@ export class HistoricalBooks {
   #time: number
   #loss: BooksLoss | null = null
 
-  /** `books`: books of the checkpoint for all wanted coins. */
+  /** `books`: the books of the checkpoint for all requested coins. */
   constructor({ epoch, height, time }: ArchivedCheckpoint, books: readonly ArchivedBook[]) {
     this.#epoch = epoch
     this.#height = height
@@ -38,14 +38,14 @@ export class HistoricalBooks {
   get epoch(): string {
     return this.#epoch
   }
-  /** Height of the last applied block, or the checkpoint. */
+  /** Height of the last applied block, or of the checkpoint if none was applied. */
   get height(): number {
     return this.#height
   }
   get time(): number {
     return this.#time
   }
-  /** From this height on all books are known: each coin of a checkpoint has its own height. */
+  /** The height from which all books are known. The books of a checkpoint have different heights. */
   get completeAt(): number {
     return Math.max(this.#height, this.#shard.completeAt)
   }
@@ -53,7 +53,9 @@ export class HistoricalBooks {
     return this.#loss
   }
 
-  /** Changes of a block, empty if already applied; null: no book is known any more. */
+  /**
+   * Applies a block and returns its changes; empty if the block was already applied. Null if books are no longer known.
+   */
   apply(block: HubBlock): readonly CoinFragment[] | null {
     if (this.#loss !== null) return null
     if (block.height <= this.#height) return []
@@ -69,7 +71,7 @@ export class HistoricalBooks {
     this.#height = block.height
     this.#time = block.time
     if (outcome.kind !== 'applied') return []
-    // A changed coin that the checkpoint lacks was unverified at that time.
+    // A changed coin that is missing from the checkpoint was unverified when the checkpoint was written.
     if (this.#shard.suspects.length > 0) {
       this.#loss = { kind: 'unknown', height: block.height }
       return null
@@ -88,7 +90,7 @@ export class HistoricalBooks {
     return this.#shard.get(coin)?.book
   }
 
-  /** A coin's book as of the last block; null if there is none or it is unknown. */
+  /** A coin's book after the last applied block; null if there is no book or it is unknown. */
   snapshot(coin: Coin): BookSnapshot | null {
     const encoded = this.#loss === null && this.completeAt === this.#height ? this.#shard.encode(coin) : null
     return encoded && { coin, time: this.#time, height: this.#height, epoch: this.#epoch, ...encoded }

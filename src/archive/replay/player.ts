@@ -1,22 +1,23 @@
-// Schedules historical blocks for replay, but has no clock of its own. Invariants: each block of the range once and in
-// order; a block of time t is due at start + (t - t0) / speed, possibly late but never early; gaps are reported, take
-// no time, and restart the schedule; a seek restarts there; without an end, live begins after the last archived block.
+// Schedules historical blocks for replay. It has no clock of its own. Invariants: each block of the range is replayed
+// once and in order; a block of time t is due at start + (t - t0) / speed and may be late but never early; gaps are
+// reported, take no time, and restart the schedule; a seek restarts the schedule at the new position; without an end,
+// live data begins after the last archived block.
 
 /** A height, or the first block at or after a time. */
 export type ReplayPosition = { readonly height: number } | { readonly timeMs: number }
 
 export interface ReplayPlan {
   readonly from: ReplayPosition
-  /** Inclusive; null: continue live. */
+  /** The last position, inclusive; null to continue live. */
   readonly to: ReplayPosition | null
-  /** Infinity: as fast as possible. */
+  /** Speed factor; Infinity to replay as fast as possible. */
   readonly speed: number
 }
 
 export interface ReplayBlock<B> {
   readonly height: number
   readonly time: number
-  /** Memory used while queued. */
+  /** Memory that the block uses in the queue. */
   readonly bytes: number
   readonly block: B
 }
@@ -25,10 +26,10 @@ export type ReplayItem<B> =
   | ({ readonly kind: 'block' } & ReplayBlock<B>)
   | { readonly kind: 'gap'; readonly from: number; readonly to: number }
   | { readonly kind: 'end' }
-  /** Everything before this height was replayed; nothing follows. */
+  /** Everything below this height was replayed. No further item follows. */
   | { readonly kind: 'live'; readonly from: number }
 
-/** Maximum read-ahead. */
+/** Maximum size of the queue of blocks read ahead. */
 export const MAX_AHEAD_BYTES = 2 * 1024 * 1024
 const MAX_AHEAD_BLOCKS = 4096
 
@@ -54,14 +55,17 @@ export class Player<B> {
     return this.#pausedMs !== null
   }
 
-  /** Position to read from; null: enough is queued. Pass it back to `put` and `endOfArchive`. */
+  /**
+   * The position from which to read; null if the queue is full enough. Pass it back to `put`, `skip` or `endOfArchive`.
+   */
   get nextRead(): ReplayPosition | null {
     const isFull = this.#bytes >= MAX_AHEAD_BYTES || this.#queue.length >= MAX_AHEAD_BLOCKS
     return this.#isFullyRead || isFull ? null : this.#readFrom
   }
 
   /**
-   * Adds blocks in order, the first of which may precede the position. Results for an outdated position are ignored.
+   * Adds blocks in order. The first blocks may precede the position. Blocks that were read for an outdated position are
+   * ignored.
    */
   put(position: ReplayPosition, blocks: readonly ReplayBlock<B>[]): void {
     if (position !== this.#readFrom) return
@@ -78,19 +82,19 @@ export class Player<B> {
     }
   }
 
-  /** Marks unreadable blocks, and everything before them, as missing. */
+  /** Reports the heights from the position to `last` as a gap, because the blocks `first` to `last` cannot be read. */
   skip(position: ReplayPosition, { first, last }: { readonly first: number; readonly last: number }): void {
     if (position !== this.#readFrom) return
     const max = this.#to && 'height' in this.#to ? this.#to.height : last
     const from = 'height' in position ? position.height : first
     this.#queue.push({ kind: 'gap', from, to: Math.min(last, max) })
     this.#readFrom = { height: last + 1 }
-    // A start time within a gap is found after it.
+    // If the start is a time within the gap, replay starts at the first block after the gap.
     if (this.#startAt && 'height' in this.#startAt) this.#startAt = null
     if (isLast(last, this.#to)) this.#finish()
   }
 
-  /** The archive has nothing at the position yet. `last`: its last block. */
+  /** Reports that the archive has no blocks at the position yet. `last`: the last archived block. */
   endOfArchive(position: ReplayPosition, last: number): void {
     if (position !== this.#readFrom || this.#to !== null) return
     // The archive may have grown by the time the queue is replayed.
@@ -99,7 +103,7 @@ export class Player<B> {
     this.#queue.push({ kind: 'live', from: 'height' in position ? position.height : last + 1 })
   }
 
-  /** Ms until `take` returns an item; null: time alone is not enough. */
+  /** Milliseconds until `take` returns an item; null if it waits for something other than time. */
   waitMs(nowMs: number): number | null {
     const [next] = this.#queue
     if (!next || this.isPaused) return null
@@ -109,7 +113,7 @@ export class Player<B> {
     return Math.max(0, dueMs - nowMs)
   }
 
-  /** The next item, if it is due. */
+  /** Returns the next item if it is due. */
   take(nowMs: number): ReplayItem<B> | null {
     const next = this.waitMs(nowMs) === 0 ? this.#queue.shift() : undefined
     if (!next) return null
@@ -124,14 +128,14 @@ export class Player<B> {
     this.#pausedMs ??= nowMs
   }
 
-  /** Excludes the pause from the schedule. */
+  /** Resumes and excludes the pause from the schedule. */
   resume(nowMs: number): void {
     if (this.#pausedMs === null) return
     if (this.#anchor) this.#anchor = { ...this.#anchor, atMs: this.#anchor.atMs + nowMs - this.#pausedMs }
     this.#pausedMs = null
   }
 
-  /** Continues from another position; a paused replay stays paused. */
+  /** Continues from a different position. A paused replay stays paused. */
   seek(place: ReplayPosition): void {
     this.#queue = []
     this.#bytes = 0
@@ -147,10 +151,10 @@ export class Player<B> {
     return height < next || time < timeMs
   }
 
-  /** Reports the heights before this one as missing. */
+  /** Reports the heights below this one as missing. */
   #skipTo(height: number): void {
     if (!('height' in this.#readFrom) || this.#readFrom.height >= height) return
-    // With a start time, it is unknown whether it lies in the gap.
+    // If the start is a time, it is unknown whether the start lies in the gap.
     if (this.#startAt && 'timeMs' in this.#startAt) return
     const max = this.#to && 'height' in this.#to ? this.#to.height + 1 : height
     const to = Math.min(height, max) - 1

@@ -137,7 +137,7 @@ describe('lines', () => {
       { first: 4, last: 5, books: bytes(books(4)), events: bytes('{}\n{}') },
       'the log has 1, 2, 2 lines of the 2',
     ],
-    ['others', { first: 4, last: 4, books: bytes(books(9)), events: bytes('{}') }, 'block 9 in the place of 4'],
+    ['others', { first: 4, last: 4, books: bytes(books(9)), events: bytes('{}') }, 'block 9 instead of block 4'],
   ])('that are %s are refused', (_, stored, words) => {
     expect(() => linesOf(stored)).toThrow(words)
   })

@@ -156,8 +156,8 @@ describe('files', () => {
   it('are refused lines out of order', async () => {
     const writer = new PageWriter(pack)
     await writer.add('u:2', '5\t50\t1\t[1]')
-    await expect(writer.add('u:2', '5\t50\t1\t[1]')).rejects.toThrow('a line of u:2 at 5 came behind u:2 at 5')
-    await expect(writer.add('u:1', '6\t50\t1\t[1]')).rejects.toThrow('a line of u:1 at 6 came behind u:2')
+    await expect(writer.add('u:2', '5\t50\t1\t[1]')).rejects.toThrow('a line of u:2 at 5 came after u:2 at 5')
+    await expect(writer.add('u:1', '6\t50\t1\t[1]')).rejects.toThrow('a line of u:1 at 6 came after u:2')
   })
 
   it('that end amid a page are an error', async () => {

@@ -155,7 +155,7 @@ describe('a file that is damaged', () => {
       await damages[damage](key)
       await world.log(range(72, 80))
       await world.turns()
-      expect(world.failures).toEqual([expect.stringMatching(/\.pages .*filed again/)])
+      expect(world.failures).toEqual([expect.stringMatching(/\.pages .*rebuilt from/)])
       expect([await world.rows('fills'), await world.gaps()]).toEqual([range(0, 80), []])
       expect(await world.live()).toEqual(['2 0-71', '1 72-74', '1 75-77', '0 78-78', '0 79-79', '0 80-80'])
       expect(await world.tableRows()).toBe(2 * 78)
@@ -207,7 +207,7 @@ describe('a file that is damaged', () => {
       await world.log(range(796, 868))
       world.nowMs = SETTLED_MS
       await world.turns()
-      expect(world.failures).toEqual([expect.stringContaining(isKept ? 'filed again' : 'stays')])
+      expect(world.failures).toEqual([expect.stringContaining(isKept ? 'rebuilt from' : 'kept and not merged')])
       expect((await world.live()).filter((file) => /^[23]/.test(file))).toEqual(
         isKept ? ['3 648-791', '2 792-863'] : ['3 648-719', '2 720-791', '2 792-863'],
       )
