@@ -60,7 +60,7 @@ export interface ArchiveReader {
 export class ArchiveDamage extends Error {
   readonly key: string
 
-  constructor(key: string, what: 'missing' | 'truncated' | 'another one' | 'removed') {
+  constructor(key: string, what: 'missing' | 'truncated' | 'altered' | 'removed') {
     super(`${key} is ${what}`)
     this.name = 'ArchiveDamage'
     this.key = key

@@ -103,7 +103,7 @@ export class StoredArchive implements ArchiveReader {
     if (!object) throw new ArchiveDamage(key, 'missing')
     const body = new Uint8Array(await object.arrayBuffer())
     if (body.byteLength < sum.bytes) throw new ArchiveDamage(key, 'truncated')
-    if ((await sha256Of(body)) !== sum.sha256) throw new ArchiveDamage(key, 'another one')
+    if ((await sha256Of(body)) !== sum.sha256) throw new ArchiveDamage(key, 'altered')
     return body
   }
 }

@@ -160,7 +160,7 @@ async function readParts(
   const { fromMs, toMs } = blockSpan(request)
   try {
     const pages = decodePages(await bytesRange(bucket, { ...object, offset, length }))
-    if (!pages?.every(({ key }) => key === candleKey(request.coin))) throw new ArchiveDamage(object.key, 'another one')
+    if (!pages?.every(({ key }) => key === candleKey(request.coin))) throw new ArchiveDamage(object.key, 'altered')
     const matching = pages.filter((page) => page.maxMs >= fromMs && page.minMs <= toMs)
     const texts = await Promise.all(matching.map(({ body }) => unpackPage(body)))
     return { height: first, parts: texts.flatMap((text) => text.split('\n').flatMap(partsOf)) }

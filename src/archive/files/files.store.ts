@@ -76,7 +76,7 @@ export class StoredFiles implements CandleFiles {
     return Promise.all(
       stretches.map(async ({ object, offset, bytes: length }) => {
         const pages = decodePages(await bytesRange(bucket, { ...object, offset, length }))
-        if (!pages?.every((page) => page.key === key)) throw new ArchiveDamage(object.key, 'another one')
+        if (!pages?.every((page) => page.key === key)) throw new ArchiveDamage(object.key, 'altered')
         return pages
       }),
     )

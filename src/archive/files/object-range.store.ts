@@ -16,7 +16,7 @@ export async function bytesRange(
 ): Promise<Uint8Array<ArrayBuffer>> {
   const object = await bucket.get(key, { range: { offset, length }, onlyIf: { etagMatches: etag } })
   if (!object) throw new ArchiveDamage(key, 'missing')
-  if (!('body' in object)) throw new ArchiveDamage(key, 'another one')
+  if (!('body' in object)) throw new ArchiveDamage(key, 'altered')
   const bytes = new Uint8Array(await object.arrayBuffer())
   if (bytes.length !== length) throw new ArchiveDamage(key, 'truncated')
   return bytes

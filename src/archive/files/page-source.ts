@@ -74,7 +74,7 @@ export class PageSource {
   }
 
   #damage(): ArchiveDamage {
-    return new ArchiveDamage(this.#file.objects[this.#object]?.key ?? '', 'another one')
+    return new ArchiveDamage(this.#file.objects[this.#object]?.key ?? '', 'altered')
   }
 
   #hasPage(): boolean {

@@ -69,7 +69,7 @@ describe('what was written', () => {
   it.each([
     ['missing', null],
     ['truncated', new Uint8Array(9)],
-    ['another one', new Uint8Array(9_999)],
+    ['altered', new Uint8Array(9_999)],
   ] as const)('and is %s is told as damage, and nothing of it', async (what, body) => {
     const damaged = segment(60)
     await writer.putSegment(damaged)

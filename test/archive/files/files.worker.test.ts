@@ -195,7 +195,7 @@ describe('an archive of three days', () => {
 
   it.each([
     ['missing', null],
-    ['another one', new Uint8Array(99_999)],
+    ['altered', new Uint8Array(99_999)],
   ] as const)('of which an object is %s tells no row of it, and the rest as it is', async (what, body) => {
     const key = (await objectsOf('days')).find((one) => one.includes('/day/2026-11-20/'))!
     const good = await (await env.ARCHIVE.get(key))!.arrayBuffer()

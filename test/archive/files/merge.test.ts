@@ -164,7 +164,7 @@ describe('files', () => {
     const { objects } = await written([{ height: 1, time: 1, fills: [fillOf(USER, 'BTC', 1)], ledger: [] }])
     const { key, bytes, read } = objects[0]!
     const short = { objects: [{ key, bytes: bytes - 1, read }] }
-    await expect(merged([short], 1_000)).rejects.toThrow(new ArchiveDamage(key, 'another one'))
+    await expect(merged([short], 1_000)).rejects.toThrow(new ArchiveDamage(key, 'altered'))
     expect(decodePages(await read(0, bytes - 1))).toBeNull()
   })
 })

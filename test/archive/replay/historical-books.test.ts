@@ -248,7 +248,7 @@ describe('the book of a coin at a height', () => {
     const world = new World(Array(20).fill([{ coin: 'BTC', levels: [[{ px: '1', sz: '2', n: 1 }], []] }]), 5)
     const damaged = new Set<number>()
     const books = (height: number, coins: ReadonlySet<string> | null) => {
-      if (damaged.has(height)) throw new ArchiveDamage('checkpoint', 'another one')
+      if (damaged.has(height)) throw new ArchiveDamage('checkpoint', 'altered')
       return world.books(height, coins)
     }
     const lines = (segment: ArchivedSegment) => {

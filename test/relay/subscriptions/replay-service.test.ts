@@ -43,7 +43,7 @@ class Archive implements ArchiveReader {
   async *lines({ first, last }: ArchivedSegment, kind: 'events' | 'books'): AsyncGenerator<string> {
     this.reads++
     if (this.isAway) throw new Error('no answer')
-    if (this.damaged.has(first)) throw new ArchiveDamage('key', 'another one')
+    if (this.damaged.has(first)) throw new ArchiveDamage('key', 'altered')
     for (let height = first; height <= last; height++) {
       if (this.missing.has(height)) continue
       const head = { v: 1, epoch: 'e', height, time: timeOf(height) }
