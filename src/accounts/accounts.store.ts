@@ -205,7 +205,10 @@ export class AccountStore {
     await this.#db.batch(cap === undefined ? [changed] : [changed, capped.bind(hash, cap)])
   }
 
-  /** Keys with this hash or display prefix, of one account or all. Two rows mean that the prefix is ambiguous. */
+  /**
+   * Keys with this hash or display prefix, in one account or in all accounts. Two rows mean that the prefix is
+   * ambiguous.
+   */
   async keysNamed(hashOrPrefix: string, account: AccountId | null = null): Promise<KeyRow[]> {
     const select = `${SELECT_KEYS} WHERE (k.hash = ?1 OR k.prefix = ?1) AND (?2 IS NULL OR k.account = ?2) LIMIT 2`
     const { results } = await this.#db.prepare(select).bind(hashOrPrefix, account).all()

@@ -70,7 +70,7 @@ export interface LocationLimit {
 /** Period set in wrangler.toml. The binding does not report when it resets. */
 export const LOCATION_PERIOD_MS = 10_000
 
-/** True within the limit. Also true if there is no binding or no known address, or if the binding fails. */
+/** True if the address is within the limit, if it is unknown, or if the binding is missing or fails. */
 export async function isWithinLocation(binding: LocationLimit | undefined, address: string | null): Promise<boolean> {
   if (binding === undefined || address === null) return true
   try {

@@ -17,14 +17,17 @@ export const KINDS_TEXT =
   '`api`: reads market data; `service`: reads `/platform` and manages pipelines and keys of the account'
 
 export const StreamToken = z.object({
-  /** Groups sockets and calls for limits: one visitor, or one token. */
+  /** Identifies a visitor or a token. Limits count the sockets and calls of each holder. */
   holder: z.string(),
   /** Null: all coins. */
   coins: z.array(z.string()).nullable(),
   channels: z.array(z.string()),
   /** Unix ms. */
   expires: z.number(),
-  /** Visitors who have no key: hourly spending limit of all of them (micro-credits), and their sockets per relay. */
+  /**
+   * Only for visitors who have no key: hourly spending limit of all visitors together (micro-credits), and their
+   * maximum sockets per relay.
+   */
   visitors: z.object({ perHour: z.number(), sockets: z.number() }).optional(),
 })
 export type StreamToken = Readonly<z.infer<typeof StreamToken>>
@@ -41,7 +44,7 @@ export const Identity = z.object({
   limits: Limits.optional(),
   /** Unix ms; null or absent: never. */
   expires: z.number().nullable().optional(),
-  /** A successor key exists and must be used when this one ends. Absent: no. */
+  /** Whether a successor key exists, which must be used when this key ends. Absent: no. */
   replaced: z.boolean().optional(),
   /** The caller used a stream token of the key and is restricted to its scope. */
   token: StreamToken.optional(),
@@ -49,8 +52,8 @@ export const Identity = z.object({
 export type Identity = z.infer<typeof Identity>
 
 /**
- * Key of the limiter for unbilled responses and connects. One token visitor is limited separately from other visitors
- * of the same key.
+ * Key of the limiter for unbilled responses and connects. Each visitor with a token is limited separately from other
+ * visitors who use the same key.
  */
 export const limiterKey = ({ keyHash, token }: Identity) => token?.holder ?? keyHash
 

@@ -1,4 +1,5 @@
-// Key cache of an isolate: existing keys for 30 s, missing ones for 5 s, at most `capacity` together. Invariants:
+// Key cache of an isolate: existing keys for 30 s, missing ones for 5 s, at most `capacity` entries in total.
+// Invariants:
 // expired entries are never returned; the oldest entry is evicted first; a flood of missing keys evicts no existing
 // key.
 

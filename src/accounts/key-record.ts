@@ -29,9 +29,9 @@ export const KeyRecord = z.object({
 })
 export type KeyRecord = z.infer<typeof KeyRecord>
 
-/** Requirements of a surface. `any` accepts both kinds of keys. */
+/** What a surface requires of a key. `any` accepts both kinds of keys. */
 export interface KeyRequirement {
-  /** Null: any key is accepted. */
+  /** Null: keys of all products are accepted. */
   readonly product: Product | null
   readonly kind: 'api' | 'service' | 'any'
   readonly acceptsTokens?: boolean
@@ -57,8 +57,8 @@ const ADDRESS_UNSURE = `${RESTRICTED}, and this gateway cannot verify yours (TRU
 const ADDRESS_ELSEWHERE = `${RESTRICTED}, and yours is not one of them. Call from an allowed address, or ask the operator to add yours.`
 
 /**
- * Decides whether a known key is accepted. `address` belongs to the caller; null if unknown or forgeable. The most
- * useful reason comes first: a successor key, then revoked before expired.
+ * Decides whether a known key is accepted. `address` belongs to the caller; null if unknown or forgeable. If several
+ * reasons apply, the error gives the most useful: replaced, then revoked, then expired.
  */
 export function admit(
   record: KeyRecord,

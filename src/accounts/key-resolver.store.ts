@@ -68,7 +68,7 @@ const CHECK_MISMATCH =
 /** A shared lookup may be lost when the request that started it ends. */
 const LOOKUP_MAX_MS = 3_000
 const LOOKUPS_MAX = 1_000
-/** Revoked and changed keys remembered by an isolate. */
+/** Maximum number of revoked keys, and of changed keys, that an isolate remembers. */
 const NOTICES_MAX = 10_000
 /** Maximum clock difference between readers and writers of records. */
 const SKEW_MS = 5_000
@@ -76,13 +76,13 @@ const SKEW_MS = 5_000
 /** One per isolate. */
 export class KeyResolver {
   readonly #cache = new KeyCache()
-  /** Keyed by hash and separate from keys. Otherwise the hash inside a token could be sent as a key. */
+  /** Keyed by the hash inside a token. Separate from `#cache`, because the hash could otherwise be sent as a key. */
   readonly #tokenKeys = new KeyCache()
   readonly #limiter = new AddressLimiter(KEY_LOOKUPS)
   readonly #lookups = new SingleFlights<LookupResult>(LOOKUP_MAX_MS, LOOKUPS_MAX)
-  /** Hashes reported as revoked by the meter. Cache and KV may not know yet. */
+  /** Hashes of keys that the meter reported as revoked. The cache and KV may still contain the old records. */
   readonly #revoked = new BoundedMap<string, true>(NOTICES_MAX)
-  /** Keys reported as changed by the meter, and the time from which a record is fresh. */
+  /** Keys that the meter reported as changed. A record is fresh if it was read at `newEnoughMs` or later. */
   readonly #changed = new BoundedMap<string, { readonly changedMs: number; newEnoughMs: number }>(NOTICES_MAX)
   readonly #nowMs: () => number
   readonly #report: (error: unknown) => void
@@ -253,7 +253,7 @@ export class KeyResolver {
     const record = await keyFromD1(env.ACCOUNTS, old.hash).catch(() => old)
     const change = this.#changed.get(old.hash)
     if (record === null || record === old || change === undefined) return record
-    // It was read after the notice and so after the change, whatever the clocks say.
+    // The record was read after the notice and therefore after the change, whatever the clocks say.
     change.newEnoughMs = Math.min(change.newEnoughMs, record.at)
     waitUntil(putKeyHint(env.KEYS, record))
     return record

@@ -11,12 +11,12 @@ export const TOKEN_PREFIX = 'cqe_'
 /** Bounded by URL length and by the size of a socket's attachment. */
 export const TOKEN_COINS_MAX = 64
 export const TOKEN_MINUTES_MAX = 60
-/** Open sockets of one holder per relay. */
+/** Maximum open sockets per holder on each relay. */
 export const TOKEN_SOCKETS = 4
 export const TOKEN_SUBSCRIPTIONS = 16
 /** A page needs a few requests when it opens, and one for each book that restarts. */
 export const TOKEN_CALLS = { name: 'token-calls', quota: 60, windowSeconds: 60 } as const
-/** Replay speed limit; minutes are charged as they elapse. */
+/** Maximum replay speed, as a multiple of real time. Each minute is charged when it is played. */
 export const TOKEN_SPEED_MAX = 60
 const FRAMES_PER_MINUTE = 240
 /** Limit on the stream minutes that a visitor who has no key may start. */

@@ -1,5 +1,5 @@
-// Adds what every HTTP reply needs: a request id, a cost header and CORS headers. Also JSON errors for unknown paths
-// (404), wrong methods (405) and bugs (500).
+// Adds what every HTTP reply needs: a request id, a cost header and CORS headers. It also returns JSON errors for
+// unknown paths (404), wrong methods (405) and bugs (500).
 
 import type { Context, Hono, Env as HonoEnv, MiddlewareHandler } from 'hono'
 import { type AddressLimiter, callerAddress } from '../accounts/address-limiter.ts'
@@ -72,7 +72,7 @@ function setReplyHeaders(c: Context, headers: Readonly<Record<string, string>>):
   try {
     for (const [name, value] of Object.entries(headers)) c.res.headers.set(name, value)
   } catch {
-    // Responses of other Workers and objects are immutable; Hono copies them.
+    // Responses from other Workers and objects are immutable, but Hono copies them.
     for (const [name, value] of Object.entries(headers)) c.header(name, value)
   }
 }

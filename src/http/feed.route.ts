@@ -15,7 +15,9 @@ export interface FeedEnv {
 
 export type LogStub = Pick<BlockLogApi, 'status'> & Pick<Fetcher, 'fetch'>
 
-/** Counts a request with a wrong token. `waitMs` is 0 until there were too many; the right token never waits. */
+/**
+ * Counts a request with a wrong token. `waitMs` is 0 until the address has sent too many. The right token never waits.
+ */
 type WrongToken = (request: Request) => { readonly waitMs: number }
 
 const WRONG_TOKEN_TEXT = 'The feed token is missing or wrong. Send "Authorization: Bearer <FEED_TOKEN>".'
@@ -66,7 +68,7 @@ export function feedRoutes<Env extends FeedEnv>(
     let latest = seen
     if (latest === null || now - latest.at >= STATUS_MS) {
       const flight = flights.join('', readStatus, now)
-      // Other requests may wait for it after this caller disconnects.
+      // Other requests may still wait for this read after the caller disconnects.
       if (flight.isLeader) c.executionCtx.waitUntil(flight.result.catch(() => undefined))
       latest = await flights.result(flight, null, after)
     }

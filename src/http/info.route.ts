@@ -47,7 +47,7 @@ async function bodyOf(request: Request): Promise<Result<string, Failure>> {
   if (!isJson(request.headers.get('content-type'))) return err({ kind: 'unsupported_media_type' })
   const contentLength = request.headers.get('content-length')
   try {
-    // The HTTP layer enforces a declared length; only a body without one must be counted.
+    // The HTTP layer enforces a declared length; only a body without a declared length must be counted here.
     if (contentLength !== null && Number(contentLength) <= INFO_BODY_MAX_BYTES) return ok(await request.text())
     return await readText({ chunks: request.body, contentLength }, INFO_BODY_MAX_BYTES)
   } catch {

@@ -50,11 +50,11 @@ export interface Surface {
   readonly refusal: (failure: Failure, requestId: string) => Reply
   /** Limit that applies before the price is held. */
   readonly limit?: (identity: Identity, request: Request) => Failure | null | Promise<Failure | null>
-  /** Plan limits are announced in headers when at most this fraction remains; absent: never. */
+  /** Plan limits are announced in headers when at most this fraction of a limit remains; absent: never. */
   readonly announceLimitsBelow?: number
 }
 
-/** Call of an authenticated caller. `type`: for rejections before the type was read. */
+/** Call of an authenticated caller. The refusal log shows `type` if the call is rejected before its type was read. */
 export function meteredCall(
   access: Access,
   product: Product,
@@ -105,7 +105,7 @@ export async function metered(
       ? null
       : call.charging.limitHeaders?.(authenticated.value, product, announceLimitsBelow)
   if (!limits) return respond(request, reply)
-  // A rejection may already carry a limit of its own.
+  // A rejection may already have limit headers of its own.
   const joined = reply.headers.ratelimit === undefined ? limits : joinedLimits(reply.headers, limits)
   return respond(request, { ...reply, headers: { ...reply.headers, ...joined } })
 }

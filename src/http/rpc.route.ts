@@ -16,7 +16,7 @@ const RPC: Surface = {
   announceLimitsBelow: 1 / 4,
 }
 
-/** A transaction has up to 128 KB, twice that as hex; a call may override whole contracts. */
+/** A transaction has up to 128 KB, which is twice as long in hex. A call may override entire contracts. */
 const BODY_MAX_BYTES = 1024 * 1024
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
@@ -60,7 +60,7 @@ async function bodyOf(request: Request): Promise<Result<string, Failure>> {
   if (!isJson(request.headers.get('content-type'))) return err({ kind: 'unsupported_media_type' })
   const contentLength = request.headers.get('content-length')
   try {
-    // The HTTP layer enforces a declared length; only a body without one must be counted.
+    // The HTTP layer enforces a declared length; only a body without a declared length must be counted here.
     if (contentLength !== null && Number(contentLength) <= BODY_MAX_BYTES) return textOf(await request.arrayBuffer())
     return await readText({ chunks: request.body, contentLength }, BODY_MAX_BYTES)
   } catch {

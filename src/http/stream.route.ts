@@ -127,7 +127,7 @@ export function graphqlRoutes(deps: GraphqlRouteDeps, relaysPerRegion: number): 
       const to = { upgrade: 'websocket', [GUEST_HEADER]: address ?? '' }
       const answer = await deps.relay(region, index).fetch('http://relay/graphql', { headers: to })
       if (answer.status === 101) return answer
-      // Only `full` concerns every caller; other reasons concern this address.
+      // Only the reason `full` applies to every caller; other reasons apply to this address.
       if (Refusal.parse(await answer.json()).why === 'full') refusals.markFull(region, index, deps.nowMs())
     }
     return toResponse(

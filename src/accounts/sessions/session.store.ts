@@ -14,7 +14,7 @@ interface Session extends SessionOrigin {
   readonly expires: number
 }
 
-/** Operators return every working day, owners every day. */
+/** An operator signs in once per working day, an owner once per day. */
 const LIFE_MS = { admin: 12 * 3_600_000, staff: 12 * 3_600_000, key: 24 * 3_600_000 }
 /** Maximum number of sessions per token or key. */
 const SESSIONS_MAX = 50

@@ -1,4 +1,5 @@
-// Builds the AsyncAPI 3 document of /ws from the definitions that the gateway parses and sends with. Each channel of
+// Builds the AsyncAPI 3 document of /ws from the definitions that the gateway uses to parse and send frames. Each
+// channel of
 // the catalog is a subscription within the one WebSocket, so it appears as two messages: subscribe and data.
 
 import * as z from 'zod'
@@ -8,7 +9,7 @@ import { Ack, ErrorFrame, Notification, Pong, PostReply, ReplayEvent } from '../
 import { channelSourceText, minutePriceText, snapshotText } from './definition-text.ts'
 import { mapped, schemaOf } from './json-schema.ts'
 
-/** WS-n are rules of the protocol page. For any other code: reconnect with backoff. */
+/** WS-n refers to a rule of the protocol page. After any code that is not listed, clients reconnect with backoff. */
 const CLOSES: readonly (readonly [code: number, why: string, next: string])[] = [
   [1000, 'You closed the socket (WS-45)', 'None needed'],
   [
@@ -16,17 +17,21 @@ const CLOSES: readonly (readonly [code: number, why: string, next: string])[] = 
     'Your side closed it, for example because the user left the page, or a proxy restarted',
     'Reconnect with backoff',
   ],
-  [1005, 'You closed it without a code (WS-45)', 'None needed'],
+  [1005, 'You closed the socket without a code (WS-45)', 'None needed'],
   [
     1006,
     'The network failed, a part of the gateway restarted, or the upgrade was rejected (WS-2)',
-    'Reconnect with backoff. If it never opens, use curl to see why',
+    'Reconnect with backoff. If the socket never opens, use curl to see why',
   ],
-  [1002, 'You closed it with a code that may not be sent (WS-45)', 'Close with 1000, or a code from 3000 to 4999'],
+  [
+    1002,
+    'You closed the socket with a code that is not allowed (WS-45)',
+    'Close with 1000, or a code from 3000 to 4999',
+  ],
   [1008, 'Too many frames above the limit (WS-8)', 'Send less, then reconnect'],
   [
     1009,
-    'A frame exceeds the limit of your library (Python’s `websockets`: 1 MiB), or a frame from you exceeds 64 KiB (WS-6)',
+    'A frame is larger than your library allows (Python’s `websockets`: 1 MiB), or you sent a frame over 64 KiB (WS-6)',
     'Raise the limit of your library (`max_size=None`) or send less, then reconnect',
   ],
   [1011, 'A bug in the gateway', 'Reconnect with backoff'],
@@ -60,14 +65,14 @@ const Body = z.looseObject({ type: z.string() })
 /** Client frames that belong to no channel, by message name. */
 const CLIENT_FRAMES: Readonly<Record<string, Json>> = {
   ping: message(
-    'Keeps the connection open; with the nonce of the last pong, it confirms that you have read all frames up to that pong',
+    'Keeps the connection open. With the nonce of the last pong, a ping also confirms that you have read all frames up to that pong',
     PingFrame,
     {
       method: 'ping',
     },
   ),
   unsubscribe: message(
-    'Ends a subscription; its body must equal the subscribed one',
+    'Ends a subscription; the body must equal the body with which you subscribed',
     UnsubscribeFrame.extend({ subscription: Body }),
     { method: 'unsubscribe', subscription: { type: 'allFills' } },
   ),
@@ -134,7 +139,7 @@ export function asyncApiDocument(channels: readonly AnyChannel[]): Json {
       version: '1',
       license: { name: 'MIT', url: 'https://spdx.org/licenses/MIT.html' },
       description:
-        'One WebSocket carries every subscription of a client. Frames are JSON texts; prices and sizes are decimal strings, times are Unix milliseconds. A subscription with an unknown field is rejected. Unknown fields next to `subscription` are ignored and listed in a notification, or rejected if they belong inside it. Frames may gain fields.',
+        'One WebSocket carries every subscription of a client. Frames are JSON; prices and sizes are decimal strings, and times are Unix milliseconds. A subscription with an unknown field is rejected. Unknown fields next to `subscription` are ignored and listed in a notification; fields that belong inside `subscription` are rejected there. New fields may be added to frames.',
     },
     defaultContentType: 'application/json',
     servers: {

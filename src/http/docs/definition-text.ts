@@ -1,4 +1,5 @@
-// Strings about queries and channels for the published documents and tables, derived from their definitions.
+// Describes queries and channels in the published documents and tables. The descriptions are derived from the
+// definitions.
 
 import * as z from 'zod'
 import { formatCredits } from '../../core/amount.ts'
@@ -15,7 +16,7 @@ const EXAMPLE_BOOK = {
 
 const EXAMPLE_POSITION = { height: 700000000, time: 1789999999930, epoch: '5f0c1d9e-3a52-4c39-9d5f-0b8d6f7a1c11' }
 
-/** Price per minute, with the wildcard price if there is one. */
+/** Price per minute, including the price without `coin` if that is different. */
 export function minutePriceText(channel: AnyChannel): string {
   if (typeof channel.price !== 'function') return `${priceAt(channel, channel.example.request)} per minute`
   return `${priceAt(channel, { coin: 'BTC' })} per coin per minute, ${priceAt(channel, {})} per minute without \`coin\``
@@ -85,13 +86,16 @@ function fieldsOf({ properties = {}, required = [] }: z.core.JSONSchema.BaseSche
     .join(', ')
 }
 
-/** Request fields that can change the price, with the value and the words for the higher price. */
+/**
+ * Request fields that can raise the price. For each: a value that raises it, and the text that follows the higher
+ * price.
+ */
 const PRICED_FIELDS: Readonly<Record<string, readonly [value: unknown, words: string]>> = {
   dex: ['ALL_DEXES', 'flat for `dex` `*` or `ALL_DEXES`'],
   block_height: [1, 'with `block_height`'],
 }
 
-/** Price in credits, with the prices of request fields that change it. */
+/** Price in credits, including the higher prices that request fields cause. */
 export function priceText(query: AnyQuery): string {
   if (typeof query.price === 'number') return formatCredits(query.price)
   const priceAt = (more: object) =>

@@ -4,8 +4,8 @@
 import * as z from 'zod'
 
 /**
- * Uses the input side for responses too: they do not transform, and the output side would close their objects. Parts
- * that exist only in code (pipes to another type) stay open.
+ * Uses the input side of a schema, for responses too. Responses transform nothing, and the output side would forbid
+ * unknown fields in objects. The output type of a pipe exists only in code and is not described.
  */
 export function schemaOf(
   schema: z.ZodType,
@@ -23,7 +23,10 @@ export function schemaOf(
   return withSharedRefs(own)
 }
 
-/** `maxItems` already ends a tuple; with `items: false` as well, generators produce an array of `never`. */
+/**
+ * `maxItems` already limits the length of a tuple. If `items: false` is present too, generators produce an array of
+ * `never`.
+ */
 function withoutEnd({ jsonSchema }: { readonly jsonSchema: z.core.JSONSchema.BaseSchema }): void {
   if (jsonSchema.prefixItems !== undefined && jsonSchema.items === false) delete jsonSchema.items
 }

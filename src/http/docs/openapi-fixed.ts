@@ -84,12 +84,12 @@ const rpcReply = {
 const orBatch = (schema: object) => ({ oneOf: [schema, { type: 'array', items: schema, maxItems: 100 }] })
 const content = (schema: object, example?: object) => jsonContent({ schema, ...(example && { example }) })
 
-/** Methods and results are those of the node. */
+/** The node defines the methods and their results. */
 export function rpcOperation(): Json {
   return {
     operationId: 'rpc',
     tags: ['rpc'],
-    summary: 'Calls JSON-RPC 2.0 of a chain',
+    summary: 'Calls the JSON-RPC 2.0 API of a chain',
     description:
       'A single call or a batch. A call is charged at the price of its method (1 credit by default) if the node returns a result or a revert; other errors are free. The key must be sent in the header.',
     parameters: [parameter('chain', 'path', 'Name of the chain')],
@@ -99,10 +99,10 @@ export function rpcOperation(): Json {
     },
     responses: {
       200: {
-        description: 'The response, or one per call of a batch, without notifications',
+        description: 'The response. For a batch: a list with a response to each call, but none to notifications',
         content: content(orBatch(rpcReply), { jsonrpc: '2.0', id: 1, result: '0x3722ab40' }),
       },
-      204: { description: 'The request held only notifications' },
+      204: { description: 'The request contained only notifications' },
       ...mapped(RPC_REFUSALS, (description) => ({ description, content: content(rpcReply) })),
     },
   }
@@ -120,7 +120,7 @@ export function downloadOperation(): Json {
     tags: ['data'],
     summary: 'Downloads a history file by its signed link',
     description:
-      '`GET /v1/{chain}/history/files` creates the links. No key, free of charge: the link was already paid for.',
+      '`GET /v1/{chain}/history/files` creates the links. Needs no key and is free of charge, because the link was already paid for.',
     security: [],
     parameters: [
       parameter('chain', 'path', 'Name of the chain'),
@@ -146,7 +146,7 @@ export function statusOperation(shared: Map<string, unknown>): Json {
     tags: ['operator'],
     summary: 'Status of the feed and the upstream sources',
     description:
-      'No key, free of charge, at most one second old. Monitors should check that `state` is `live`, and show `advice`.',
+      'Needs no key and is free of charge. The response is at most one second old. Monitors should check that `state` is `live`, and show `advice`.',
     security: [],
     responses: {
       200: {

@@ -46,7 +46,7 @@ const HEADERS: Readonly<Record<string, string>> = {
   'x-credits-remaining': 'Credits that this key can still spend, as known to the serving isolate',
   'x-block-height': 'Block height that the response reflects, if known',
   'x-history-from-height':
-    'For responses from our own history: first height of the complete range up to `x-block-height`',
+    'For responses from the gateway’s own history: first height of the range that is complete up to `x-block-height`',
   'x-history-from-time': 'Time of that block, Unix milliseconds',
   'x-ignored-fields': 'Unknown request fields, with suggestions',
   age: 'Age of a cached response, in seconds',
@@ -90,7 +90,12 @@ export function openApiDocument(queries: readonly AnyQuery[], operations: readon
     components: {
       securitySchemes: {
         key: BEARER,
-        queryKey: { type: 'apiKey', in: 'query', name: 'key', description: 'The same API key, only on `/ws`' },
+        queryKey: {
+          type: 'apiKey',
+          in: 'query',
+          name: 'key',
+          description: 'The same API key, accepted in the URL only on `/ws`',
+        },
         service: { type: 'http', scheme: 'bearer', description: 'Service key (`cqs_…`)' },
         admin: { type: 'http', scheme: 'bearer', description: 'The operator’s `ADMIN_TOKEN`' },
       },

@@ -1,4 +1,5 @@
-// Each endpoint on account resources exists twice: below /admin for the operator and below /platform for the account's own
+// Each endpoint on account resources exists twice: below /admin for the operator and below /platform for the account's
+// own
 // keys. Invariants (test/http/platform/own-account.worker.test.ts): only an unrestricted service key can create,
 // change, rotate or revoke keys, set a webhook or order credits, so that no key can extend its own rights; every
 // service key can revoke itself; no key reaches another account.
@@ -37,7 +38,7 @@ export function managementRefusal(key: KeyRow | null): Failure | null {
   if (key.replaced_by !== null) return keyCannotManage('was replaced by a newer one')
   const restriction = restrictionOf(key)
   if (restriction !== null) return keyCannotManage(restriction)
-  // Otherwise it could create a key with more rights than its own.
+  // Such a key could otherwise create a key with more rights than its own.
   return pipelineRight(key) === 'own' ? keyCannotManage('is limited to its own pipelines') : null
 }
 

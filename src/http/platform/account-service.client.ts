@@ -1,6 +1,6 @@
 // Account and plan management for the operator, over D1 and the credit meters. Invariants: retries are idempotent; a
 // plan change is one statement, and applying it to accounts is repeatable, page by page, and never shortens a running
-// period; invalid input changes nothing; accounts keep the kind of plan they were put on.
+// period; invalid input changes nothing; a plan never switches between monthly and one-time while accounts use it.
 
 import { type AccountRow, AccountStore } from '../../accounts/accounts.store.ts'
 import { activeKeysFromD1, putKeyHint } from '../../accounts/key-records.store.ts'
@@ -126,7 +126,8 @@ function unknownAccount(id: string, meant?: string): Failure {
 
 const PLANS_MAX = 100
 /**
- * Accounts per `apply` call, and keys per account whose records are refreshed immediately; the rest follow within an hour.
+ * Accounts per `apply` call, and keys per account whose records are refreshed immediately; the rest follow within an
+ * hour.
  */
 const APPLY_PAGE_SIZE = 10
 const HINT_REFRESH_MAX = 50

@@ -95,8 +95,8 @@ interface AuditedAction {
 }
 
 /**
- * Handles a call between two audit rows: the attempt before, the outcome after. If the outcome is missing, the gateway
- * stopped before it could write it.
+ * Writes the attempt to the audit log, handles the call, then writes the outcome. If the outcome is missing, the
+ * gateway stopped before it could write the outcome.
  */
 async function audited(
   c: Context,

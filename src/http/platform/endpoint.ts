@@ -77,7 +77,8 @@ export const okResponse = responseWith(200)
 export const createdResponse = responseWith(201)
 
 /**
- * Checks an endpoint with its own types, then erases them for the catalog. An endpoint without `auth` belongs to the operator.
+ * Checks an endpoint with its own types, then erases them for the catalog. An endpoint without `auth` belongs to the
+ * operator.
  */
 export function defineEndpoint<
   const Named extends Params = Record<never, never>,
@@ -130,7 +131,7 @@ const envelopeSchema = (data: z.ZodType) =>
     data: data.describe('Result'),
     error: z.literal(false).describe('Always false here; true in errors'),
     error_message: z.null().describe('Always null here; a message in errors'),
-    error_code: z.null().describe('Always null here; the HTTP status as text in errors'),
+    error_code: z.null().describe('Always null here; in errors, the HTTP status as a string'),
   })
 
 const envelope = (data: unknown) => ({ data, error: false, error_message: null, error_code: null })

@@ -30,7 +30,7 @@ export interface PipelinePorts extends Omit<SinkLinkPorts, 'store'> {
   readonly keys: Pick<Keys, 'findByHash'>
   /** Names of chains in RPC_CHAINS that have nodes. */
   readonly chains: readonly string[]
-  /** Why a customer URL is not allowed; null: the URL itself shows no problem. */
+  /** Why a customer URL is not allowed; null: nothing is wrong with the URL itself. */
   readonly urlRefusal: (url: string) => string | null
   readonly nowMs: () => number
 }
@@ -38,10 +38,13 @@ export interface PipelinePorts extends Omit<SinkLinkPorts, 'store'> {
 const v = SINK_API_VERSION
 /** Timeout of calls that involve destinations or SQL. */
 const TEST_MS = 45_000
-/** Attempts of a change that conflicts with concurrent ones. */
+/** Maximum attempts for a change that conflicts with concurrent changes. */
 const TRIES = 3
 const ID_CHARS = 22
-/** Phases that end when the pipeline is set to run; a finished pipeline continues with its dead letters or a new end. */
+/**
+ * Phases that the pipeline leaves when its status is set to `running`. A finished pipeline then delivers its dead
+ * letters or continues to a new end.
+ */
 const WAITING_PHASES: readonly SinkPhase[] = ['failed', 'finished', 'unpaid', 'paused', 'retrying']
 
 const unavailable = (what: string): Failure => ({
@@ -146,7 +149,7 @@ export class PipelineService implements Pipelines {
     return this.change(name, {}, 'adopts')
   }
 
-  /** `takes`: the caller starts to pay, even if nothing else changes; `adopts` also resumes a waiting pipeline. */
+  /** With `pays`, the caller starts to pay, even if nothing else changes. `adopts` also resumes a waiting pipeline. */
   async change(
     name: PipelineRef,
     change: PipelineChange,

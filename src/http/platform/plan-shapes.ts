@@ -13,16 +13,17 @@ export const PlanName = z
 
 /** Field of a limit; the bounds are far above real use. */
 const limit = (max: number, orElse = '') => {
-  const words = `must be an integer from 1 to ${max.toLocaleString('en')}${orElse}`
-  return z.int(words).min(1, words).max(max, words)
+  const message = `must be an integer from 1 to ${max.toLocaleString('en')}${orElse}`
+  return z.int(message).min(1, message).max(max, message)
 }
 
 const LIMITS_TEXT = {
   rest_requests_per_second:
-    'Requests per second per key to `/platform` and `/v1` combined, JSON-RPC included; null: no limit',
-  info_requests_per_second: 'Requests per second per key to `POST /info`, including `post` over sockets',
-  stream_connections: 'Maximum open sockets of the account, over all its keys',
-  stream_subscriptions: 'Maximum subscriptions of the account, over all its sockets; at most 1,000 per socket',
+    'Maximum requests per second for each key to `/platform` and `/v1` combined, including JSON-RPC; null: no limit',
+  info_requests_per_second: 'Maximum requests per second for each key to `POST /info`, including `post` over sockets',
+  stream_connections: 'Maximum open sockets of the account, across all its keys',
+  stream_subscriptions:
+    'Maximum subscriptions of the account, across all its sockets; each socket can have at most 1,000',
   stream_messages_per_minute: 'Maximum frames per minute that each socket may send',
 } as const satisfies Record<(typeof LIMIT_FIELDS)[keyof Limits], string>
 
@@ -54,7 +55,7 @@ export const SetPlan = z.strictObject({
 })
 export type PlanChange = z.infer<typeof SetPlan>
 
-/** Terms of one account; missing fields are those of its plan. */
+/** Terms of one account. The plan's values apply to missing fields. */
 export const AgreedTerms = z
   .strictObject({ credits: Credits.optional().describe('Credits per period'), ...LIMIT_INPUTS })
   .transform(({ credits, ...limits }): AccountTerms => {

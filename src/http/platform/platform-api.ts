@@ -57,9 +57,9 @@ export interface Platform {
   readonly millionMicroUsd: number | null
   /** Sign-up links per day; null: sign-up is off. */
   readonly signUpsPerDay: number | null
-  /** BOOK_HUBS. */
+  /** Number of book hubs (BOOK_HUBS). */
   readonly hubs: number
-  /** Why a customer URL is not allowed; null: the URL itself shows no problem. */
+  /** Why a customer URL is not allowed; null: nothing is wrong with the URL itself. */
   readonly urlRefusal: (url: string) => string | null
   /** TRUST_PROXY: client addresses are known. */
   readonly isProxied: boolean
@@ -107,8 +107,8 @@ export interface Accounts {
   /** Account, sums and current plan period. */
   account(id: string): Promise<Result<AccountView, Failure>>
   /**
-   * Moves the account to a plan immediately: remaining credits of the old plan expire, those of the new plan are granted in
-   * full.
+   * Moves the account to a plan immediately: remaining credits of the old plan expire, those of the new plan are
+   * granted in full.
    */
   changePlan(id: string, choice: PlanChoice): Promise<Result<PlanState, Failure>>
   /** Adds credits once per `id`; the same id with a different amount is rejected. */
@@ -147,7 +147,7 @@ export interface IssuedKey {
 /** `id`: idempotency key, if sent. `maker`: root of the key that requests the rotation; absent: the operator. */
 export type RotationInput = Pick<Rotation, 'id' | 'graceMs'> & { readonly maker?: string }
 
-/** `key` is absent if an earlier call already rotated it. */
+/** `key` is absent if an earlier call already rotated the old key. */
 export type RotatedKey = (IssuedKey | Omit<IssuedKey, 'key'>) & { readonly oldEndsMs: number }
 
 /** Reference to a key by hash or visible prefix; with `account`, keys of other accounts are not found. */
@@ -219,7 +219,7 @@ export interface Reach {
   readonly hasSetDestination: boolean
 }
 
-/** `inSync`: the Sink is known to have the recorded state. `status` null: no response from the Sink. */
+/** `inSync`: whether the Sink is known to have the recorded state. `status` is null if the Sink did not respond. */
 export interface PipelineState {
   readonly row: PipelineRow
   readonly inSync: boolean
@@ -236,7 +236,10 @@ export interface Pipelines {
   show(name: PipelineRef): Promise<Result<PipelineRow, Refusal>>
   /** Fails with `unavailable` if the change is recorded but not synced to the Sink; safe to retry. */
   change(name: PipelineRef, change: PipelineChange): Promise<Result<PipelineRow, Refusal>>
-  /** Charges the pipeline to the caller, starting now. Resumes it if it was paused because its key was revoked or expired. */
+  /**
+   * Charges the pipeline to the caller, starting now. Resumes it if it was paused because its key was revoked or
+   * expired.
+   */
   adopt(name: PipelineRef): Promise<Result<PipelineRow, Refusal>>
   reach(key: Pick<KeyRow, 'account' | 'hash' | 'root'>): Promise<readonly Reach[]>
   /** Removes the record immediately, and the Sink's data once the Sink responds. */

@@ -9,7 +9,9 @@ const SENT = `SELECT value ->> 'keyHash' AS key_hash, value ->> 'hour' AS hour, 
   value ->> 'type' AS type, value ->> 'calls' AS calls, value ->> 'amount' AS micro, max(value ->> 'changes') AS changes
   FROM json_each(?) GROUP BY 1, 2, 3, 4`
 
-/** Runs before the rows are copied: adds their difference to the stored rows. */
+/**
+ * Adds the difference between the received and the stored rows to the daily sums. Must run before the rows are copied.
+ */
 const ADD_TO_DAYS = `INSERT INTO usage_days
   SELECT hour - hour % 86400000, product, sum(sent.calls - coalesce(kept.calls, 0)) AS added_calls,
     sum(sent.micro - coalesce(kept.micro, 0)) AS added_micro

@@ -23,7 +23,7 @@ const FIELDS = {
   duration: z
     .enum(DURATIONS, `must be ${DURATIONS.join(', ')} (months)`)
     .optional()
-    .describe('Months back from today; cannot be combined with `from` and `to`'),
+    .describe('Length of the period in months, back from today; cannot be combined with `from` and `to`'),
   from: Day.optional().describe('First UTC day'),
   to: Day.optional().describe('Last UTC day, inclusive; default today; at most 400 days after `from`'),
 }

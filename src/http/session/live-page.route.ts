@@ -1,6 +1,8 @@
-// POST /live/token issues a stream token to visitors to /live who have no key; an account named by the operator pays. GET
-// /live/glance returns a book and mid prices, a few seconds old and free, for pages without a token or data.
-// Invariants: both exist only with such an account; all visitors share an hourly credit budget; tokens and glances are
+// POST /live/token issues a stream token to visitors to /live who have no key; an account named by the operator pays.
+// GET /live/glance returns an order book and mid prices for pages that have no token or no data yet; they are free and
+// a few seconds old.
+// Invariants: both routes exist only if the operator named an account; all visitors share an hourly credit budget;
+// tokens and glances are
 // rate limited per address; other sites get neither.
 
 import { Hono } from 'hono'
@@ -56,7 +58,8 @@ const FOREIGN: Failure = {
 }
 const NO_KEY: Failure = {
   kind: 'unavailable',
-  what: 'The account in LIVE_ACCOUNT has no API key for info and streams without IP ranges',
+  what: 'The live page',
+  hint: 'The account in LIVE_ACCOUNT has no suitable API key. Its operator must create one for info and streams, without IP ranges.',
 }
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: each step is a separate function.

@@ -1,5 +1,6 @@
 // POST, GET and DELETE /session: exchanges a token or key for a session cookie. Invariants: the token never appears in
-// a URL, log or response; guesses are rate limited like elsewhere; only a page of this host may sign in or out, so that
+// a URL, log or response; guesses are rate limited as on other endpoints; only a page of this host may sign in or out,
+// so that
 // other sites cannot sign a visitor in as somebody else.
 
 import { Hono } from 'hono'

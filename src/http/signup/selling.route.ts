@@ -1,5 +1,5 @@
 // Routes of a gateway that sells credits: the payment provider's webhook and sign-up. Invariant: a feature that is off
-// or lacks its secret does not exist.
+// or lacks its secret has no routes.
 
 import { Hono } from 'hono'
 import { AddressLimiter, SIGN_UPS } from '../../accounts/address-limiter.ts'

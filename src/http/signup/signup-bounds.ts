@@ -7,14 +7,14 @@
 import * as z from 'zod'
 import { err, ok, type Result } from '../../core/result.ts'
 
-/** Links of the last 24 hours: in total, of the caller's network and of the mail domain. */
+/** Number of links sent in the last 24 hours: in total, to the caller's network and to the mail domain. */
 export interface DailyLinks {
   readonly all: number
   readonly area: number
   readonly domain: number
 }
 
-/** Limits; a count at the limit rejects the next link. */
+/** Maximum counts. If a count has reached its maximum, the next link is rejected. */
 export interface LinkBounds {
   readonly day: number
   readonly area: number
@@ -29,7 +29,7 @@ export type LinkRefusal = 'day' | 'reserve' | 'area' | 'domain'
 const AREA_PART = 1 / 10
 const DOMAIN_PART = 1 / 4
 const RESERVE_PART = 1 / 4
-/** Lower bound, so that a small gateway can still serve an office. */
+/** Minimum for the limits of a network and a domain, so that a small gateway can still serve an office. */
 const MIN_LINKS = 5
 
 /** Providers without a domain limit: most honest users have a mailbox there. */
@@ -81,7 +81,7 @@ const GMAIL = ['gmail.com', 'googlemail.com']
 export interface SignUpAddress {
   /** Address that receives the link and owns the account. */
   readonly address: string
-  /** Normalized form, equal for all variants of an address; one trial each. */
+  /** Normalized form, equal for all variants of an address. Each normalized form gets one trial. */
   readonly base: string
 }
 

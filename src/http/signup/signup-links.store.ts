@@ -9,11 +9,11 @@ import type { DailyLinks, LinkBounds } from './signup-bounds.ts'
 
 /** Validity of a link. */
 export const LINK_LIFE_MS = 30 * 60_000
-/** Links per day for all variants of an address, and for a network. */
+/** Maximum links per day: for all variants of an address, and for a network. */
 const PER_BASE_MAX = 5
 const PER_NETWORK_MAX = 20
 
-/** HMACs of the requester's networks and the mail domain; null: unknown address. */
+/** HMACs of the requester's networks and of the mail domain. The networks are null if the client address is unknown. */
 export interface LinkOrigin {
   readonly network: string | null
   readonly area: string | null
@@ -80,7 +80,7 @@ export class SignUpLinks {
     return added.meta.changes > 0
   }
 
-  /** Null: unknown, or older than a day. */
+  /** Returns null if the link is unknown or older than a day. */
   async find(hash: string): Promise<(LinkOwner & { readonly created: number; readonly used: number | null }) | null> {
     const select = 'SELECT address, base, created, used FROM signup_links WHERE hash = ?'
     return this.#db.prepare(select).bind(hash).first()

@@ -48,7 +48,7 @@ export interface SignUpResult {
 const PLAN = 'trial'
 const LABEL = 'console sign-up'
 const PURPOSE = 'weir/sign-up-addresses/1'
-/** 43 of 58 characters are 251 bits. */
+/** 43 base58 characters are 251 bits. */
 const TOKEN_LENGTH = 43
 const LINK_TOKEN = /^[1-9A-HJ-NP-Za-km-z]{43}$/
 

@@ -1,5 +1,5 @@
-// A page for each type of `POST /info`, each channel of /ws and each REST endpoint. Sources are the definition, the comment
-// of its file, and the paragraphs of docs/ that name it.
+// Writes a page for each type of `POST /info`, each channel of /ws and each REST endpoint. The sources of a page are
+// the definition, the comment of its file, and the paragraphs of docs/ that name it.
 
 import { type GraphQLOutputType, getNamedType, isObjectType } from 'graphql'
 import { parseWith } from '../../../core/validation-errors.ts'
@@ -23,7 +23,7 @@ import { fieldRows, fieldTable, typeOf } from './field-table.ts'
 import { block, code, facts, joinParts, jsonText, notesPart, type Page, type Section, table } from './page.ts'
 
 export interface InfoProse {
-  /** By type: the comment of its own file. */
+  /** The comment of the file that defines the type, by type. */
   readonly notes: ReadonlyMap<string, string | null>
   /** Paragraphs and points of docs/reference/info.md. */
   readonly paragraphs: readonly string[]

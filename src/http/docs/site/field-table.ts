@@ -16,7 +16,7 @@ export interface FieldRow {
   readonly description: string | null
 }
 
-/** Known patterns of strings, by name. */
+/** Names of known string patterns. */
 const PATTERN_NAMES: readonly (readonly [pattern: RegExp, words: string])[] = [
   [/^\^-\?\\d/, 'decimal number as text'],
   [/^\^\\d\{1,38\}/, 'decimal number as text, 0 or more'],
@@ -121,13 +121,13 @@ function kindsOf(schema: Schema, defs: Defs): Schema[] {
   return kinds === undefined ? [own] : (kinds as Schema[]).flatMap((kind) => kindsOf(kind, defs))
 }
 
-/** State of the descent: first paths of large objects, and the objects above. */
+/** State of the walk: the path where each large object is first described, and the enclosing objects. */
 interface Walk {
   readonly defs: Defs
   readonly firstPaths: Map<string, string>
   readonly ancestors: readonly Schema[]
 }
-/** An object with this many fields is described only once. */
+/** An object with at least this many fields is described only once. */
 const SHARED_SHAPE_MIN_FIELDS = 3
 
 function* rowsBelow(schema: Schema, path: string, walk: Walk): Generator<FieldRow> {
@@ -166,29 +166,32 @@ function descriptionOf(field: Schema, defs: Defs): string | null {
   return field.description ?? kindsOf(field, defs).find(({ description }) => description)?.description ?? null
 }
 
-/** The path where its fields, or those of its entries, were described. */
+/** The path where the fields of this object, or of this list's entries, were described earlier; null: not yet. */
 function sameAs(field: Schema, path: string, walk: Walk): string | null {
   for (const kind of kindsOf(field, walk.defs)) {
     const isList = isSchema(kind.items)
     const at = isList ? `${path}[]` : path
     for (const inner of isList ? kindsOf(kind.items as Schema, walk.defs) : [kind]) {
-      const place = walk.firstPaths.get(shapeText(inner))
-      if (place !== undefined && place !== at) return place
+      const firstPath = walk.firstPaths.get(shapeText(inner))
+      if (firstPath !== undefined && firstPath !== at) return firstPath
     }
   }
   return null
 }
 
-/** The path that describes its fields: this path, unless there are many fields and a different path came first. */
+/**
+ * The path where the fields of `kind` are described. It differs from `path` only if `kind` has many fields and an
+ * earlier path describes them.
+ */
 function firstPathOf(kind: Schema, path: string, { firstPaths }: Walk): string {
   if (Object.keys(kind.properties ?? {}).length < SHARED_SHAPE_MIN_FIELDS) return path
   const text = shapeText(kind)
-  const place = firstPaths.get(text) ?? path
-  firstPaths.set(text, place)
-  return place
+  const firstPath = firstPaths.get(text) ?? path
+  firstPaths.set(text, firstPath)
+  return firstPath
 }
 
-/** Identity of a shape, without its description. */
+/** Equal for schemas that differ only in their description. */
 const shapeText = (kind: Schema) => JSON.stringify({ ...kind, description: undefined })
 
 /** Fields of the same name in several kinds of an object become one row. */

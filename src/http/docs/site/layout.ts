@@ -1,4 +1,5 @@
-// The HTML around a page’s text. Invariants: no inline style or script; every string is escaped here or by the renderer;
+// The HTML around a page’s text. Invariants: no inline style or script; every string is escaped here or by the
+// renderer;
 // every page can be reached without JavaScript.
 
 import { headingsOf, type Page, SECTIONS, type Section, type TryRequest } from './page.ts'
@@ -84,7 +85,7 @@ function contentsHtml({ markdown, request }: Page): string {
   return `<nav class="contents" aria-label="On this page"><p>On this page</p><ul>${links.join('')}${last}</ul></nav>`
 }
 
-/** Sends with the visitor’s session; without JavaScript it points to the curl sample. */
+/** A form that sends the request with the visitor’s session. Without JavaScript, a note points to the curl sample. */
 function tryHtml({ method, path, body }: TryRequest): string {
   const field =
     body === null
@@ -120,7 +121,7 @@ export function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
 }
 
-/** A closed section with more pages lists only its first ones in the menu. */
+/** Maximum number of pages that the menu lists for a closed section. */
 const MENU_MAX = 14
 
 interface MenuPart {

@@ -1,4 +1,5 @@
-// Pages without a single definition: lists of types, channels and calls, JSON-RPC methods, webhook events, /status.
+// Pages that are not generated from one definition: lists of types, channels and calls, JSON-RPC methods, webhook
+// events, /status.
 
 import type { AnyQuery } from '../../../info/query.ts'
 import { StatusShape } from '../../../protocol/feed/status-shape.ts'
@@ -56,7 +57,7 @@ export function endpointList(endpoints: readonly Page[]): Page {
 }
 
 const BLOCK = 'block: hex number, `latest`, `earliest`, `pending`, `safe` or `finalized`'
-/** Common EVM methods with parameters and results; the chain's rules decide which are served. */
+/** Common EVM methods with parameters and results. The settings of the chain decide which of them are served. */
 const RPC_METHODS: readonly (readonly [method: string, params: string, result: string])[] = [
   ['eth_blockNumber', 'none', 'number of the latest block'],
   ['eth_chainId', 'none', 'chain id'],
@@ -80,14 +81,18 @@ const RPC_METHODS: readonly (readonly [method: string, params: string, result: s
   ['eth_getTransactionByHash', 'hash', 'transaction, or null'],
   ['eth_getTransactionReceipt', 'hash', 'receipt, or null'],
   ['eth_getLogs', 'filter: `fromBlock`, `toBlock` or `blockHash`, `address`, `topics`', 'matching logs'],
-  ['eth_sendRawTransaction', 'signed transaction', 'transaction hash; sent to one node, once'],
+  [
+    'eth_sendRawTransaction',
+    'signed transaction',
+    'transaction hash; the gateway sends the transaction only once, to one node',
+  ],
   ['eth_syncing', 'none', 'sync status of the node'],
   ['net_version', 'none', 'network id'],
   ['web3_clientVersion', 'none', 'client version of the node'],
   ['eth_subscribe', 'event type', 'not available over HTTP; use [streams](/docs/reference/websocket)'],
-  ['eth_newFilter', 'filter', 'filter id; needs state on one node'],
+  ['eth_newFilter', 'filter', 'filter id; the filter would exist on one node only'],
   ['eth_accounts', 'none', 'accounts of the node'],
-  ['eth_sendTransaction', 'transaction', 'transaction hash; the node would sign it'],
+  ['eth_sendTransaction', 'transaction', 'transaction hash; the node would have to sign the transaction'],
   ['debug_traceTransaction', 'hash; options', 'execution trace'],
 ]
 
@@ -137,7 +142,7 @@ export function statusPage(): Page {
     section: 'operator',
     keywords: ['status', 'monitor', 'health'],
     request: { method: 'GET', path: '/status', body: null },
-    markdown: `# GET /status\n\nState of the feed and the data sources. It needs no key, is free, and is at most one second old. Monitor \`state\`, which is \`live\` in normal operation, and display \`advice\`: [what each field says and what to do](/docs/operators/reference/status).\n\n## Code\n\n${block('bash', 'curl -s "$WEIR_URL/status"')}\n\n## Response\n\n${fieldTable(
+    markdown: `# GET /status\n\nState of the feed and the data sources. The call needs no key and is free. The response is at most one second old. Monitor \`state\`, which is \`live\` in normal operation, and display \`advice\`. [Status fields](/docs/operators/reference/status) explains each field and what to do.\n\n## Code\n\n${block('bash', 'curl -s "$WEIR_URL/status"')}\n\n## Response\n\n${fieldTable(
       fieldRows(StatusShape).map((row) => ({ ...row, description: row.description?.split('\n')[0] ?? null })),
       false,
     )}`,

@@ -1,4 +1,5 @@
-// Pages from Markdown documents: links between files become links between addresses, and names in generated tables link to
+// Pages from Markdown documents: links between files become links between addresses, and names in generated tables link
+// to
 // their pages.
 
 import { ENDPOINTS } from '../../platform/catalogue.ts'
@@ -79,7 +80,7 @@ const SECTION_OF_PATH: readonly (readonly [path: RegExp, section: Section])[] = 
   [/^(docs\/internals\/[\w-]+|schemas\/storage|CONTRIBUTING|SECURITY|CHANGELOG)\.md$/, 'inside'],
 ]
 
-/** Files with a separate address elsewhere. */
+/** Addresses of files that are not published as a page of their own. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   'README.md': '/docs',
   'schemas/openapi.json': '/openapi.json',
@@ -88,7 +89,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'schemas/graphql/schema.graphql': '/graphql/schema.graphql',
 }
 
-/** Address of a file of the repository; null if it has none. */
+/** Address of a file in the repository; null if it has none. */
 function addressOf(path: string): string | null {
   const own = ELSEWHERE[path]
   if (own !== undefined) return own
@@ -141,7 +142,7 @@ function programPage(path: string, text: string): Page {
     title: name,
     summary,
     section: 'guides',
-    markdown: `# ${name}\n\nA program to copy: [how it is run](/docs/examples).\n\n\`\`\`${language}\n${text.trimEnd()}\n\`\`\`\n`,
+    markdown: `# ${name}\n\nA program to copy: [how to run it](/docs/examples).\n\n\`\`\`${language}\n${text.trimEnd()}\n\`\`\`\n`,
   }
 }
 
@@ -177,7 +178,7 @@ function linked(line: string, path: string): string {
   })
 }
 
-/** A line for use on a different page: links within its own page get the address of that page. */
+/** Prepares a line for use on a different page: links within its own page get the page's address. */
 function quoted(line: string, path: string): string {
   return linked(line, path).replaceAll('](#', `](${addressOf(path)}#`)
 }
@@ -221,7 +222,9 @@ export function paragraphsOf(markdown: string): string[] {
     .map((part) => part.replace(/^- /, '').replaceAll(/\n +/g, '\n'))
 }
 
-/** Numbered rules, each with its paragraphs up to the next rule or heading; tables and code are left to the document. */
+/**
+ * Numbered rules, each with its paragraphs up to the next rule or heading; tables and code are left to the document.
+ */
 export function rulesOf(markdown: string): string[] {
   const text = rewriteLines(withoutParts(markdown), (line) => quoted(line, 'docs/reference/websocket.md'))
   return [...text.matchAll(/^\*\*WS-\d+\.\*\* [\s\S]*?(?=\n\n)/gm)].map(([rule]) => rule)

@@ -1,5 +1,6 @@
 // Writes the documentation as files at build time: HTML and Markdown of every page, the search index, llms.txt. Workers
-// serve the files. Invariants: HTML within Markdown is text; headings have the anchors of common forges; code samples of one
+// serve the files. Invariants: HTML within Markdown is text; headings have the same anchors as on GitHub; code samples
+// of one
 // call in several languages are tabs that work without JavaScript.
 
 import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -143,7 +144,10 @@ export function docsPages(root: string): Page[] {
   return [...pages, allPage(pages)]
 }
 
-/** The first comment of a definition's own file, or the one above it in a shared file; without the name. */
+/**
+ * The comment at the top of a definition's own file, or above the definition in a shared file; without the leading
+ * name.
+ */
 function noteOf(type: string, codes: ReadonlyMap<string, string>): string | null {
   const [head = ''] = /^(?:\/\/.*\n)+/.exec(codes.get(type) ?? '') ?? []
   const above = new RegExp(`/\\*\\*((?:(?!\\*/)[^])*)\\*/\\nexport const ${type}\\b`)

@@ -212,7 +212,7 @@ const testPipeline = defineEndpoint({
   route: `POST ${PIPELINE_PATH}test/`,
   summary: 'Test a pipeline with one batch of the newest rows',
   description:
-    'Tests the pipeline as it is, or with the changes in the body (same fields as `PATCH`). Neither the changes nor a new position is saved. A test costs 1 credit, or the price of its rows (at most 100) if that is higher. A second test of the account at the same time is rejected with 409. If the transforms have used up their CPU budget, the call is rejected with 429 and `Retry-After`. To test a pipeline before it runs, create it with `status` `paused`.',
+    'Tests the pipeline as it is, or with the changes in the body (same fields as `PATCH`). Neither the changes nor a new position is saved. A test costs 1 credit, or the price of its rows (at most 100) if that is higher. While a test of the pipeline runs, another is rejected with 409. If another pipeline of the account is being tested, or the transforms’ CPU budget is used up, the call is rejected with 429 and `Retry-After`. To test a pipeline before it runs, create it with `status` `paused`.',
   auth: 'service',
   price: TEST_PRICE,
   params: PIPELINE_PARAMS,
