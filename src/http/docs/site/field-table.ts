@@ -136,7 +136,7 @@ function* rowsBelow(schema: Schema, path: string, walk: Walk): Generator<FieldRo
   for (const kind of kinds) {
     // A recursive object is described once.
     if (walk.ancestors.includes(kind) || firstPathOf(kind, path, walk) !== path) continue
-    const inside = { ...walk, within: [...walk.ancestors, kind] }
+    const inside = { ...walk, ancestors: [...walk.ancestors, kind] }
     for (const [name, field] of Object.entries(kind.properties ?? {})) {
       const isRequired = objects.every(({ required }) => required?.includes(name))
       yield* rowAndBelow(path === '' ? name : `${path}.${name}`, field as Schema, isRequired, inside)
