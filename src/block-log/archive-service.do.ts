@@ -1,5 +1,5 @@
-// The log's side of the archive: wakes the Archiver, serves it pages of durable blocks, and keeps its last report. A
-// Worker without the bucket or the database has no archive, and the log then retains nothing for it.
+// The log's side of the archive: it wakes the Archiver, serves it pages of durable blocks, and keeps its last report. A
+// Worker without the bucket or the database has no archive, so the log retains nothing for it.
 
 import type { Objects } from '../core/objects.client.ts'
 import type { ArchivePage, ArchiveReport, ArchiveRequest, FilesReport } from '../protocol/feed/archive-api.ts'
@@ -9,7 +9,7 @@ import type { ArchiveView } from '../protocol/feed/status-shape.ts'
 import type { BookSeeds } from './book-seeds.do.ts'
 import type { RetainedBlocks } from './retained-blocks.do.ts'
 
-/** A running Archiver asks at least once a minute. */
+/** A running Archiver makes a request at least once a minute. */
 const CONTACT_TIMEOUT_MS = 70_000
 
 interface ArchiveServicePorts {
@@ -24,7 +24,7 @@ export class ArchiveService {
   readonly #isConfigured: boolean
   #report: ArchiveReport | null = null
   #files: FilesReport | null = null
-  /** When the Archiver last asked or was notified. */
+  /** When the Archiver last made a request or was notified. */
   #lastContactMs = 0
   /** The epoch that the Archiver knows. */
   #knownEpoch: string | null = null
@@ -37,7 +37,7 @@ export class ArchiveService {
   }
 
   /**
-   * Wakes an Archiver that is silent, or that has not yet written the books of the current epoch. Called when blocks
+   * Wakes the Archiver if it is silent, or if it has not yet written the books of the current epoch. Called when blocks
    * arrive.
    */
   wake(nowMs: number): void {
@@ -66,7 +66,7 @@ export class ArchiveService {
     const { blocks } = this.#ports
     this.#lastContactMs = nowMs
     this.#report = report
-    // Nothing is retained for an Archiver that has archived nothing yet: its setup may be wrong.
+    // Nothing is retained for an Archiver that has never archived anything, because its setup may be wrong.
     if (archived !== null) blocks.setArchived(archived)
     const { epoch, booksKnown } = blocks.chain
     this.#knownEpoch = booksKnown ? epoch : null
@@ -83,7 +83,7 @@ export class ArchiveService {
     const { chain, time } = this.#ports.blocks
     const { last = null, segments = null, checkpoint = null, failure = null } = this.#report ?? {}
     const lagMs = (at: HeightAndTime | null) => {
-      // After a reset to lower heights, the log is archived again once it passes the old heights.
+      // After a reset to lower heights, the log is archived again once it is above the old heights.
       const isBehind = at !== null && chain.height !== null && time !== null && chain.height >= at.height
       return isBehind ? Math.max(0, time - at.time) : null
     }

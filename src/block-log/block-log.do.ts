@@ -1,6 +1,6 @@
-// BlockLog: decides the order of blocks, and is the only object that acknowledges them. A thin shell: chain.ts judges
-// frames, retained-blocks.do.ts stores them, book-seeds.do.ts takes snapshots, feeder-trust.do.ts decides which feeder
-// to believe. Blocks are sent first, then stored, then acknowledged, so no write delays a frame.
+// BlockLog decides the order of blocks, and is the only object that acknowledges them. It is a thin shell: chain.ts
+// judges frames, retained-blocks.do.ts stores them, book-seeds.do.ts accepts snapshots, and feeder-trust.do.ts decides
+// which feeder to believe. A block is sent first, then stored, then acknowledged, so that no write delays a frame.
 
 import { DurableObject } from 'cloudflare:workers'
 import type { Coin } from '../core/coin.ts'
@@ -36,7 +36,7 @@ import { RetainedBlocks } from './retained-blocks.do.ts'
 import { encodeBlock, gapText } from './segment.ts'
 import { verdict } from './verdict.ts'
 
-/** Longest wait for hubs before the welcome: a feeder considers the connection dead after 5 s. */
+/** Maximum wait for hubs before the welcome. After 5 s, a feeder considers the connection dead. */
 const HUBS_WAIT_MS = 2000
 
 export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogApi {
@@ -85,11 +85,11 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
       trust: this.#trust,
       recordGap: (gap) => this.#recordGap(gap, 'seeded_above'),
     })
-    // Notifying the hubs of an empty log creates them.
+    // If the log is empty, notify the hubs, which creates them.
     if (this.#blocks.durable === null) this.ctx.waitUntil(this.#objects.wakeHubs(this.#settings.BOOK_HUBS))
   }
 
-  /** `GET /feed`, already authorized by the gateway: one feeder's socket. */
+  /** `GET /feed`, which the gateway has already authorized: opens the socket of one feeder. */
   override fetch(request: Request): Response {
     if (request.headers.get('upgrade') !== 'websocket')
       return new Response('Send a WebSocket upgrade request.', { status: 426 })
@@ -99,7 +99,7 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
   }
 
   override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): void {
-    // Frames still in flight on a closed connection may predate a reset.
+    // Frames that were in flight when the connection closed may be from before a reset.
     if (socket.readyState !== WebSocket.OPEN) return
     const feeder = this.#feeders.feederOf(socket)
     feeder.recordActivity({ heardMs: Date.now() })
@@ -153,10 +153,12 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
   }
 
   /**
-   * Hubs attach before the welcome: one that attached during a snapshot would miss parts of it and request it again.
+   * Sends the welcome after hubs have attached. A hub that attaches during a snapshot misses parts of it and has to
+   * request it again.
    */
   async #sendWelcome(feeder: FeederSocket, hello: Hello, woken: Promise<unknown>): Promise<void> {
-    // Blocks that are not durable may be lost with this object, so the welcome names the durable height.
+    // If this object is lost, blocks that are not durable may be lost with it. The welcome therefore names the durable
+    // height.
     this.#blocks.flush()
     await this.#blocks.awaitDurable()
     if (!this.#blocks.chain.booksKnown) await Promise.race([woken, scheduler.wait(HUBS_WAIT_MS)])
@@ -174,11 +176,11 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
     feeder.update({ first })
   }
 
-  /** Records heights that will never arrive. The books are unknown from here to the next seed. */
+  /** Records heights that will never arrive. The books are unknown from there to the next seed. */
   #recordGap(gap: SkippedHeights, why: GapReason): void {
     this.#blocks.skip(gap, why)
     const text = gapText(gap.from, gap.to)
-    // A reader that is behind gets the gap once it reaches it.
+    // Readers that are up to date get the gap now. A reader that is behind gets it when it reaches these heights.
     for (const reader of this.#readers) if (reader.height === gap.from - 1) reader.sendFrame(text, gap.to + 1)
   }
 
@@ -201,7 +203,7 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
     const { type: _, part: __, parts: ___, ...block } = frame
     if (frame.height >= (feeder.state?.awaiting ?? 0)) feeder.update({ awaiting: null })
     if (decision.do === 'acknowledge') return this.#trust.compare(feeder, block)
-    // If no other feeder sends the block, it is requested from this one again.
+    // The block is skipped for now. If no other feeder sends it, it is requested from this feeder again.
     if (this.#bookSeeds.areArriving(feeder, now) || this.#trust.shouldWaitForOther(feeder, block, now)) return
     if (this.#applyBackpressure(feeder, now) > FULL_CHARS) return
     this.#feeders.leader = feeder.name
@@ -224,7 +226,7 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
     this.#blocks.append(texts, booksKnown)
   }
 
-  /** Returns the unread characters of the slowest reader, and pauses the feeder when there are too many. */
+  /** Returns the unread characters of the slowest reader. Pauses the feeder if there are too many. */
   #applyBackpressure(feeder: FeederSocket, now: number): number {
     const unread = this.#archive.isFull(now) ? Number.POSITIVE_INFINITY : maxUnread(this.#readers, now)
     if (unread > SLOW_CHARS) feeder.pause(SLOW_MS, now)
@@ -233,7 +235,7 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
 
   async attach(request: AttachRequest): Promise<AttachResponse> {
     const socket = await this.#readers.dial(request)
-    // Do not await below: the link begins where the response says.
+    // Do not await below: the link must begin at the position that the response names.
     const { epoch, height, booksKnown } = this.#blocks.chain
     const { cursor, reader: kind } = request
     const head = height ?? -1
@@ -256,7 +258,7 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
   }
 
   async reseedL4(coin: Coin, isWrong: boolean): Promise<void> {
-    // Feeders only answer for coins that they know are wanted.
+    // Tell the feeders about the interests now: a feeder answers a request only for coins that it knows are wanted.
     this.#interests.notifyFeeders()
     this.#l4Seeds.request(coin, isWrong)
   }

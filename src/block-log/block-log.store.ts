@@ -1,5 +1,5 @@
-// The BlockLog's tables, all rarely written: its feeders, the coins of the epoch, and gaps. Blocks are in
-// segment.store.ts, whose writes do not delay frames. See schemas/storage.md.
+// The tables of BlockLog, which are rarely written: its feeders, the coins of the epoch, and gaps. segment.store.ts
+// stores the blocks, in a way that does not delay frames. See schemas/storage.md.
 
 import type { Coin } from '../core/coin.ts'
 import { migrate } from '../core/migrate.store.ts'
@@ -22,7 +22,7 @@ export class BlockLogStore extends Tables {
     migrate(storage, [SCHEMA])
   }
 
-  /** Feeders as last saved. */
+  /** The list of feeders as last saved. */
   feederList(): FeederList {
     return this.#meta<FeederList>('feeders') ?? []
   }
@@ -61,9 +61,9 @@ export class BlockLogStore extends Tables {
     this.run(`INSERT OR REPLACE INTO gaps VALUES (?, ?, ?, ?)`, from, to, why, atMs)
   }
 
-  /** Last height of the gap that contains `height` in the current chain; null when there is none. */
+  /** Last height of the gap that contains `height` in the current chain; null if there is none. */
   gapAt(height: number): number | null {
-    // Gaps before a reset belong to a different chain and may cover heights that this one has.
+    // Gaps from before a reset belong to a different chain and may cover heights of this chain.
     const [found] = this.all<{ last: number }>(
       `SELECT last FROM gaps WHERE first <= ?1 AND last >= ?1 AND why <> 'reset'
          AND at >= COALESCE((SELECT MAX(at) FROM gaps WHERE why = 'reset'), 0) LIMIT 1`,
@@ -72,7 +72,7 @@ export class BlockLogStore extends Tables {
     return found?.last ?? null
   }
 
-  /** The newest gaps, newest first, at most `limit`. */
+  /** Up to `limit` of the newest gaps, newest first. */
   gaps(limit: number): Gap[] {
     return this.all<{ [Name in keyof Gap]: Gap[Name] }>(
       `SELECT first AS "from", last AS "to", why, at AS atMs FROM gaps ORDER BY at DESC, first DESC LIMIT ?`,

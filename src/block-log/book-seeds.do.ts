@@ -1,6 +1,6 @@
-// Snapshots of books from feeders: which one is accepted, which coins have a book, and which feeder is asked for more.
-// Each part goes to the hubs as it arrives (seed-relay.ts). Only one snapshot is accepted at a time, or hubs would mix
-// two.
+// Snapshots of books from feeders. Decides which snapshot to accept, which coins have a book, and which feeder to ask
+// for more. Each part is forwarded to the hubs as it arrives (seed-relay.ts). Only one snapshot is accepted at a time;
+// otherwise hubs would mix two.
 
 import type { Coin } from '../core/coin.ts'
 import type { BookChange } from '../protocol/feed/block.ts'
@@ -16,9 +16,9 @@ import type { ReaderLinks } from './reader-links.do.ts'
 import type { RetainedBlocks } from './retained-blocks.do.ts'
 import { SeedRelay } from './seed-relay.ts'
 
-/** Time after which a snapshot that did not arrive is requested again. */
+/** A snapshot that does not arrive within this time is requested again. */
 const SEED_RETRY_MS = 5000
-/** Requests of several hubs for one coin within this time count as one. */
+/** If several hubs request the same coin within this time, only one request is sent. */
 const DEDUPE_MS = 1000
 
 interface BookSeedsPorts {
@@ -35,10 +35,11 @@ export class BookSeeds {
   readonly #ports: BookSeedsPorts
   readonly #coins: Set<string>
   /**
-   * Height at which a coin of this epoch was last repaired. Kept in memory only, like the links that missed the repair.
+   * Height at which a coin of this epoch was last repaired. Kept only in memory: the links that missed the repair do
+   * not outlive this object either.
    */
   readonly #repairs = new Map<string, number>()
-  /** When a coin's book was last requested; the key '' means all books. */
+  /** When a coin's book was last requested. The key '' stands for all books. */
   readonly #requestedMs = new Map<string, number>()
   #seedRequestedMs = 0
 
@@ -63,18 +64,18 @@ export class BookSeeds {
     seed.forward(frame, (this.#ports.blocks.chain.height ?? -1) + 1)
   }
 
-  /** The later parts of a rejected snapshot are ignored: the first one was already answered. */
+  /** Starts a snapshot. If it is rejected, its later parts are ignored, because the first part was already answered. */
   #beginRelay(feeder: FeederSocket, frame: SnapshotFrame): SeedRelay {
     const { blocks, feeders, readers, trust } = this.#ports
     const now = Date.now()
     const incoming = feeders.incomingSeed(feeder, now)
     const isLate = incoming !== null && incoming.height >= (blocks.chain.height ?? 0)
-    // A snapshot from a feeder that joins while the books are known would only start another epoch.
+    // While the books are known, a snapshot from a feeder that has just joined would only start another epoch.
     const isNeedless = frame.scope === 'all' && blocks.chain.booksKnown && feeder.name !== feeders.leader
     const isUnwanted =
       isLate || (isNeedless && feeders.hasOtherFlowing(feeder, now, () => true)) || trust.isDistrusted(feeder, now)
     if (isUnwanted)
-      feeder.reject('height', 'the log is taking the books of another feeder. Send these after the next block')
+      feeder.reject('height', 'the log is receiving the books of another feeder. Send these after the next block')
     const decision = isUnwanted ? null : this.#judge(feeder, frame)
     if (decision) feeders.supersede(feeder)
     const epoch = (decision?.do === 'repair' ? blocks.chain.epoch : null) ?? crypto.randomUUID()
@@ -91,7 +92,7 @@ export class BookSeeds {
     return decision.do === 'seed' || decision.do === 'repair' ? decision : null
   }
 
-  /** Completes a snapshot: starts an epoch, or repairs coins within the current one. */
+  /** Completes a snapshot. It starts an epoch, or repairs coins within the current one. */
   #complete(seed: SeedRelay, last: SnapshotFrame, gap: SkippedHeights | null): void {
     const { blocks, readers, store, recordGap } = this.#ports
     const { scope, height, time } = last
@@ -110,11 +111,14 @@ export class BookSeeds {
     }
     this.#requestedMs.clear()
     seed.forward(last, height + 1)
-    // A hub that attached during the snapshot lacks its first parts. It attaches again and requests what it lacks.
+    // A hub that attached during the snapshot did not get its first parts. Its link is closed, so that it attaches
+    // again and requests what it lacks.
     for (const reader of readers) if (seed.isIncompleteFor(reader)) reader.close()
   }
 
-  /** True while another feeder sends the missing books: the next block would make that snapshot useless. */
+  /**
+   * True while another feeder is sending the missing books. Accepting the next block would make that snapshot useless.
+   */
   areArriving(feeder: FeederSocket, nowMs: number): boolean {
     const { booksKnown, height } = this.#ports.blocks.chain
     const incoming = booksKnown ? null : this.#ports.feeders.incomingSeed(feeder, nowMs)
@@ -130,7 +134,8 @@ export class BookSeeds {
   }
 
   /**
-   * Coins and repairs of a reader's shard, for its attach answer. `height`: where the reader is, null for a new reader.
+   * Returns coins and repairs of a reader's shard, for its attach response. `height`: last height of the reader; null
+   * for a new reader.
    */
   attachInfo(hub: Pick<ReaderLink, 'hasCoin'>, height: number | null): Pick<AttachResponse, 'coins' | 'repaired'> {
     const from = height ?? Number.POSITIVE_INFINITY
@@ -141,14 +146,14 @@ export class BookSeeds {
     }
   }
 
-  /** The height at which a coin of this epoch was last repaired, null when none was. */
+  /** The last height at which a coin of this epoch was repaired; null if none was. */
   get repairedAt(): number | null {
     return this.#repairs.size === 0 ? null : Math.max(...this.#repairs.values())
   }
 
   /**
-   * Requests all books: the feeder knows them and the log does not, for example after another feeder left before its
-   * snapshot.
+   * Requests all books, because the feeder knows them and the log does not. This happens, for example, if another
+   * feeder left before its snapshot was complete.
    */
   requestAll(): void {
     const now = Date.now()
@@ -160,7 +165,8 @@ export class BookSeeds {
   }
 
   /**
-   * Requests the books of these coins (null: of all coins) from the leading feeder, unless they were just requested.
+   * Requests the books of these coins (null: of all coins) from the leading feeder, unless they were requested a moment
+   * ago.
    */
   request(coins: readonly string[] | null, reason: string): void {
     const now = Date.now()

@@ -1,5 +1,5 @@
-// The builders of open positions. One part is stored with each segment. Parts differ in age; the retained segments
-// bring them up to date.
+// Stores the builders of open positions, one part with each segment. The stored parts differ in age, so the fills of
+// the retained segments bring them up to date.
 
 import type { BuilderFill, RelayEvents } from '../protocol/feed/log-api.ts'
 import { PositionBuilders } from './position-builders.ts'
@@ -7,7 +7,7 @@ import type { SegmentStore } from './segment.store.ts'
 
 export class BuilderStore {
   readonly #builders: PositionBuilders
-  /** Nothing was stored since this object restarted or dropped its state, so all changed parts are stored at once. */
+  /** True until something is stored after a restart or a reset. All changed parts are then stored at once. */
   #isFirst = true
 
   constructor(kv: Pick<SyncKvStorage, 'get'>, segments: SegmentStore) {
@@ -17,7 +17,7 @@ export class BuilderStore {
       for (const line of text.split('\n')) this.#builders.apply((JSON.parse(line) as RelayEvents).fills)
   }
 
-  /** Applies the fills of the next block. Returns the builder that each liquidation belongs to. */
+  /** Applies the fills of the next block. Returns the builder of each liquidation. */
   onFills(fills: RelayEvents['fills']): BuilderFill[] {
     return this.#builders.apply(fills)
   }
@@ -28,7 +28,7 @@ export class BuilderStore {
     this.#isFirst = true
   }
 
-  /** Parts to store with the next segment, by storage key. */
+  /** The parts to store with the next segment, by storage key. */
   takeChanged(): Record<string, string> {
     const puts: Record<string, string> = {}
     do {

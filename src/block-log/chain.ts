@@ -1,9 +1,10 @@
-// The rules of order: which frames of a feeder are accepted, and how the others are answered. Pure: the shell stores
-// and sends. Heights number the chain of events and never skip silently; epochs number the chain of books.
+// The rules of order: which frames of a feeder are accepted, and how other frames are answered. They are pure; the
+// shell stores and sends. Heights number the chain of events and are never skipped silently. Epochs number the chain of
+// books.
 //
-//   block:    ≤ last duplicate   = last+1 taken   > last+1 resend (once, then nothing until it comes)
-//   snapshot: scope all starts an epoch at `last`; scope coins repairs books within it
-//   gone:     crosses a gap, as does a snapshot of all books above the log; the gap is recorded
+//   block:    ≤ last: duplicate; last+1: accepted; > last+1: one resend, then blocks are ignored until it arrives
+//   snapshot: scope all starts an epoch at `last`; scope coins repairs books within the epoch
+//   gone:     records a gap, after which the log continues; so does a snapshot of all books above the log
 
 import type { BlockFrame, SnapshotFrame } from '../protocol/feed/protocol.ts'
 import type { GapReason, SkippedHeights } from '../protocol/feed/status-shape.ts'
@@ -13,20 +14,20 @@ export interface ChainState {
   readonly epoch: string | null
   /** Last accepted height; null while the log is empty. */
   readonly height: number | null
-  /** False between a block with unknown book changes and the next `scope: 'all'` snapshot. */
+  /** False from a block with unknown book changes until the next `scope: 'all'` snapshot. */
   readonly booksKnown: boolean
 }
 
 export const EMPTY_CHAIN: ChainState = { epoch: null, height: null, booksKnown: false }
 
-/** A connected feeder, as it reports itself. */
+/** The state of a connected feeder, which it reports itself. */
 export interface FeederState {
   readonly name: string
   readonly first: number | null
   readonly head: number | null
-  /** Height requested with `resend`; other blocks of this feeder are ignored until that block arrives. */
+  /** Height that was requested with `resend`. Other blocks of this feeder are ignored until that block arrives. */
   readonly awaiting: number | null
-  /** Set for good when the feeder's node does not continue this log. */
+  /** Set permanently if the feeder's node does not continue this log. */
   readonly conflict: string | null
 }
 
@@ -49,7 +50,7 @@ export function judgeBlock(
   return { do: 'resend', from: chain.height + 1 }
 }
 
-/** `gap`: heights that no feeder can send any more. It is recorded before the seed. */
+/** `gap`: heights that no feeder can send any more. The gap is recorded before the seed. */
 export type SeedDecision = { readonly do: 'seed'; readonly gap: SkippedHeights | null } | { readonly do: 'repair' }
 
 type SnapshotDecision =
@@ -58,10 +59,7 @@ type SnapshotDecision =
   | { readonly do: 'refuse'; readonly field: string; readonly message: string }
   | { readonly do: 'ignore' }
 
-/**
- * Decides what to do with a feeder's snapshot. Called with its first and its last part; `others` are the other
- * connected feeders.
- */
+/** Decides what to do with a feeder's snapshot. It is called for each part. `others`: the other active feeders. */
 export function judgeSnapshot(
   chain: ChainState,
   feeder: FeederState | null,
@@ -89,26 +87,26 @@ const refuse = (message: string): SnapshotDecision => ({ do: 'refuse', field: 'h
 const hasHeight = (feeder: FeederState, height: number): boolean =>
   feeder.conflict === null && feeder.first !== null && feeder.first <= height
 
-/** The gap that `gone {first}` leaves; null when there is none or another feeder still has the heights. */
+/** The gap that `gone {first}` leaves. Null if there is no gap, or if another feeder still has the heights. */
 export function gapAfterGone(chain: ChainState, others: readonly FeederState[], first: number): SkippedHeights | null {
   if (chain.height === null || first <= chain.height + 1) return null
   const from = chain.height + 1
   return others.some((one) => hasHeight(one, from)) ? null : { from, to: first - 1 }
 }
 
-/** Why a feeder declares a gap that starts at `from`. `refused`: its last frames were rejected. */
+/** The reason for a gap that a feeder declares at `from`. `refused`: its last frames were rejected. */
 export function gapReason(feeder: Pick<FeederState, 'first'>, from: number, refused: boolean): GapReason {
   if (refused) return 'refused'
   return feeder.first !== null && feeder.first <= from ? 'lines_missing' : 'files_gone'
 }
 
 /**
- * How far below the log a node may be and still count as lagging: one hour of blocks at 14.5/s. A node that started
- * over is near height 0, or the digests of stored heights expose it.
+ * Maximum number of heights below the log at which a node still counts as lagging: one hour of blocks at 14.5/s. A node
+ * that started over is near height 0, or the digests of stored heights reveal it.
  */
 export const LAG_BLOCKS = 52_200
 
-/** Why this feeder's node does not continue the log; null if it may. */
+/** The reason why this feeder's node does not continue the log; null if it may continue it. */
 export function conflictAtHello(chain: ChainState, head: number | null): string | null {
   if (chain.height === null || head === null || head + LAG_BLOCKS >= chain.height) return null
   return startedOverMessage(head, chain.height)

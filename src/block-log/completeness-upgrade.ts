@@ -1,26 +1,28 @@
-// Chooses the fuller of two copies of a block: a node may write no order statuses, and feeders learn at different times
-// which rows are wanted. Invariants: a copy waits for a fuller one for at most NEAR_MS; order statuses that the
-// accepted copy lacked are sent once, with the next block.
+// Chooses the more complete of two copies of a block. Copies differ because a node may not write order statuses, and
+// because feeders learn at different times which rows are wanted. Invariants: the log waits for a fuller copy for at
+// most NEAR_MS; order statuses that were missing from the accepted copy are sent once, with the next block.
 
 import { BoundedMap } from '../core/bounded-map.ts'
 import type { Block } from '../protocol/feed/block.ts'
 
-/** Longest wait for a fuller copy; the log does not wait for a feeder whose last copy was later than this. */
+/** Maximum wait for a fuller copy. The log does not wait for a feeder whose last copy was later than this. */
 export const NEAR_MS = 100
-/** About 20 seconds of blocks: older order statuses are not sent. */
+/** Heights to remember: about 20 seconds of blocks. Order statuses of older blocks are not sent. */
 const MAX_HEIGHTS = 256
 const MAX_LATE_ROWS = 10_000
 
-/** A feeder's newest copy. */
+/** Summary of a feeder's newest copy. */
 export interface CopySummary {
   readonly height: number
-  /** Coins with all rows. Empty when the copy lacks the books, which makes it less useful. */
+  /** Coins for which the copy has all rows. Empty if the copy has no books, because it is then less useful. */
   readonly coins: ReadonlySet<string>
-  /** How long after the first copy of the block it arrived; infinite when the first copy is no longer remembered. */
+  /**
+   * How long after the first copy of the block this copy arrived; infinite if the first copy is no longer remembered.
+   */
   readonly behindMs: number
 }
 
-/** `hasStatuses`: the feeder has sent rows of orders, so its node writes them. */
+/** `hasStatuses`: the feeder has sent order rows, so its node writes them. */
 interface Feeder {
   copy: CopySummary | null
   hasStatuses: boolean
@@ -28,18 +30,20 @@ interface Feeder {
 
 export class CompletenessUpgrade {
   readonly #firstMs = new BoundedMap<number, number>(MAX_HEIGHTS)
-  /** Heights accepted from feeders whose nodes seem to write no order statuses, with the feeder. */
+  /** Heights whose accepted copy came from a feeder whose node seems to write no order statuses, with that feeder. */
   readonly #takenWithoutStatuses = new BoundedMap<number, Feeder>(MAX_HEIGHTS)
   #lateRows: unknown[] = []
-  /** Late rows that were sent, as strings. The feeder that seemed to have none may yet send them after their block. */
+  /**
+   * Late rows that were sent, as strings. The feeder that seemed to have no rows may still send them after their block.
+   */
   readonly #sentRows = new BoundedMap<string, true>(MAX_LATE_ROWS)
-  /** Highest height with a copy. */
+  /** Highest height of any copy. */
   #newest = -1
 
   /** Records a copy of a block, whether or not it is the first. */
   onCopy(feeder: Feeder, { height, books, orders = [], l4 = [] }: Block, nowMs: number): CopySummary {
     const firstMs = this.#firstMs.get(height)
-    // A feeder that lags by more heights than are remembered did not send the first copy.
+    // If the height is no longer remembered, a lagging feeder sent this copy, and it is not the first one.
     const isOld = firstMs === undefined && height < this.#newest
     if (firstMs === undefined && !isOld) this.#firstMs.set(height, nowMs)
     this.#newest = Math.max(this.#newest, height)
@@ -49,7 +53,7 @@ export class CompletenessUpgrade {
     return feeder.copy
   }
 
-  /** True when it is worth waiting for another feeder's copy instead of accepting this one. */
+  /** Whether it is worth waiting for another feeder's copy instead of accepting this one. */
   isFuller(other: CopySummary | null, own: CopySummary, nowMs: number): boolean {
     if (!other || other.height >= own.height) return false
     const dueMs = this.#firstMs.get(other.height + 1) ?? Number.NEGATIVE_INFINITY
@@ -57,7 +61,7 @@ export class CompletenessUpgrade {
     return [...other.coins].some((coin) => !own.coins.has(coin))
   }
 
-  /** Records an accepted copy. Returns the order statuses to send with it. */
+  /** Records an accepted copy. Returns the order statuses to send with the copy. */
   onTaken(feeder: Feeder, { height, orders = [] }: Pick<Block, 'height' | 'orders'>): unknown[] {
     if (!feeder.hasStatuses) this.#takenWithoutStatuses.set(height, feeder)
     const late = this.#lateRows.splice(0)
@@ -66,17 +70,17 @@ export class CompletenessUpgrade {
     return [...late, ...own]
   }
 
-  /** Records a further copy of an already accepted block. */
+  /** Records another copy of a block that is already accepted. */
   onCompared({ hasStatuses }: Feeder, { height, orders = [] }: Pick<Block, 'height' | 'orders'>): void {
     const bare = this.#takenWithoutStatuses.get(height)
     if (!hasStatuses || !bare) return
     this.#takenWithoutStatuses.delete(height)
-    // The feeder has statuses after all and sends those of this block later.
+    // The feeder has statuses after all, and sends those of this block later.
     if (bare.hasStatuses) return
     if (this.#lateRows.length + orders.length <= MAX_LATE_ROWS) this.#lateRows.push(...orders)
   }
 
-  /** Clears everything when a different chain starts. */
+  /** Clears everything. Called when a different chain starts. */
   clear(): void {
     for (const map of [this.#firstMs, this.#takenWithoutStatuses, this.#sentRows]) while (map.size > 0) map.dropOldest()
     this.#lateRows = []

@@ -1,15 +1,15 @@
 // Compares the copies of a block that different feeders send. The first copy is kept. A later copy with different
-// events is counted; one with different books is compared coin by coin. Which of them was wrong becomes known when a
-// feeder verifies its books later.
+// events is counted. A later copy with different books is compared coin by coin. When a feeder verifies its books, it
+// becomes known which copy was wrong.
 
 import { BoundedMap } from '../core/bounded-map.ts'
 import type { Coin } from '../core/coin.ts'
 import type { LogStatus } from '../protocol/feed/status-shape.ts'
 import { type BlockTexts, type BooksTexts, differingCoins } from './segment.ts'
 
-/** Maximum digests kept, one per height. They cover about five minutes of blocks. */
+/** Maximum number of digests to keep, one per height: about five minutes of blocks. */
 const MAX_DIGESTS = 4500
-/** Shortest time between two comparisons by coin, which have to read stored segments. */
+/** Minimum interval between two comparisons by coin, because they read stored segments. */
 const COMPARE_EVERY_MS = 1000
 
 /** A copy of a block, with the feeder that sent it. */
@@ -35,8 +35,8 @@ export class CopyComparison {
   }
 
   /**
-   * Compares a later copy with the accepted one, whose books `stored` reads. Returns false when a feeder contradicts
-   * its own events: its node started over or belongs to a different chain.
+   * Compares a later copy with the accepted one. `stored` reads the books of the accepted copy. Returns false if a
+   * feeder contradicts its own events, because its node started over or belongs to a different chain.
    */
   compare({ texts, feeder }: BlockCopy, nowMs: number, stored: () => BooksTexts | undefined): boolean {
     const first = this.#digests.get(texts.height)
@@ -55,7 +55,7 @@ export class CopyComparison {
     return true
   }
 
-  /** Clears everything when a different chain starts. */
+  /** Clears everything. Called when a different chain starts. */
   clear(): void {
     this.#digests.clear()
     this.wrong.clear()
@@ -66,33 +66,33 @@ export type WrongBook = LogStatus['wrongBooks'][number]
 
 /** Maximum entries that `/status` lists. */
 const MAX_LISTED = 64
-/** Maximum coins for which two copies differ and the right one is not known yet. */
+/** Maximum number of coins for which two copies differ and it is not known yet which one is right. */
 const MAX_DISPUTES = 1024
-/** A feeder that sent wrong books is avoided for this long if another feeder is available. */
+/** After sending wrong books, a feeder is avoided for this long if another feeder is available. */
 const DISTRUST_MS = 3_600_000
 
 /**
- * Feeders that may have sent wrong books: their copy of a block differs from the accepted one, or a verified book
- * contradicts it. The list is bounded, newest first.
+ * Lists feeders that may have sent wrong books: their copy of a block differs from the accepted one, or a verified book
+ * contradicts their copy. The list is bounded and sorted newest first.
  */
 export class WrongBooks {
   #list: readonly WrongBook[] = []
-  /** By coin, the feeder whose copy was accepted when two copies differed. */
+  /** By coin, the feeder whose copy was accepted although another copy differed. */
   #disputes = new BoundedMap<string, string>(MAX_DISPUTES)
 
   get list(): readonly WrongBook[] {
     return this.#list
   }
 
-  /** `other` sent a copy of the block whose changes of `coin` differ from those that `taken` sent. */
+  /** Records that `other` sent a copy of the block whose changes of `coin` differ from those that `taken` sent. */
   onDispute(coin: Coin, taken: string, other: string, height: number, atMs: number): void {
     this.#record(other, coin, height, atMs, 'other_copy')
     this.#disputes.set(coin, taken)
   }
 
   /**
-   * The book of `coin` differs from the verified one. The feeder whose disputed copy was accepted is at fault; if there
-   * was no dispute, the leader is.
+   * Records that the book of `coin` differs from the verified one. The feeder whose disputed copy was accepted is at
+   * fault. If there was no dispute, the leader is at fault.
    */
   onWrongBook(coin: Coin, leader: string | null, height: number, atMs: number): void {
     const fault = this.#disputes.get(coin) ?? leader
@@ -112,7 +112,7 @@ export class WrongBooks {
     this.#list = [{ feeder, coin, height, count, atMs, why }, ...others].slice(0, MAX_LISTED)
   }
 
-  /** True for a feeder that recently sent a wrong book that was accepted. */
+  /** Whether a feeder recently sent a wrong book that was accepted. */
   isDistrusted(feeder: string, nowMs: number): boolean {
     return this.#list.some((one) => one.feeder === feeder && one.why === 'wrong_book' && nowMs - one.atMs < DISTRUST_MS)
   }

@@ -1,10 +1,10 @@
-// Queues dials. The platform lets few connections of an object wait for their headers (six since April 2026) and
-// silently blocks the seventh. Invariants: at most MAX_DIALS are active; urgent requests come first, then the oldest; a
-// request that was repeated or has waited PATIENCE_MS is not dialed; the queue is bounded. A dial must end by itself to
-// free its slot.
+// Queues dials. The platform lets only a few of an object's connections wait for response headers at once (six since
+// April 2026), and silently blocks further ones. Invariants: at most MAX_DIALS dials are active; urgent requests come
+// first, then the oldest; a request that was repeated or has waited PATIENCE_MS is not dialed; the queue is bounded.
+// Each dial must end by itself, because only then is its slot free again.
 
 export const MAX_DIALS = 6
-/** A caller stops waiting for a link after this time, and asks again later. */
+/** A caller stops waiting for a link after this time and requests it again later. */
 export const PATIENCE_MS = 5000
 const MAX_WAITING = 1000
 
@@ -27,8 +27,8 @@ export class DialQueue<T> {
   }
 
   /**
-   * Resolves with the result of `dial`. Rejects if `dial` is never called; a later request with the same name replaces
-   * this one.
+   * Resolves with the result of `dial`. Rejects if `dial` is never called. A later request with the same name replaces
+   * this one, which then rejects.
    */
   enqueue(name: string, isUrgent: boolean, dial: () => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {

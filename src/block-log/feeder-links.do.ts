@@ -1,5 +1,6 @@
-// The feeders' sockets: state, the snapshot in progress, and replies. A feeder's state is in its socket's attachment,
-// so that a restarted object still knows it. Joins and departures are stored, one row each; pulses are not.
+// The sockets of feeders: their state, the snapshot in progress, and replies. A feeder's state is stored in its
+// socket's attachment, so that it survives a restart of this object. Joins and departures are stored as one row each.
+// Pulses are not stored.
 
 import type { Coin } from '../core/coin.ts'
 import { PartJoiner } from '../protocol/feed/parts.ts'
@@ -20,12 +21,12 @@ import {
 import type { SeedIntake, SeedRelay } from './seed-relay.ts'
 import { SILENT_MS } from './verdict.ts'
 
-/** Longest wait for a feeder that stops in the middle of a snapshot. */
+/** Maximum wait for a feeder that stops in the middle of a snapshot. */
 const SEEDING_MS = 5000
-/** A feeder is flowing when its last block is no older than this. */
+/** Blocks count as flowing while a feeder's last block is not older than this. */
 const FLOWING_MS = 2000
 
-/** The keys of a socket's attachment do not change: it outlives this object's memory. */
+/** The attachment of a socket. Its keys must not change, because it outlives this object's memory. */
 interface SocketAttachment {
   readonly state: FeederState
   readonly heard: FeederActivity
@@ -36,17 +37,17 @@ export class FeederSocket {
   readonly joiner = new PartJoiner()
   /** The snapshot in progress. */
   seed: SeedRelay | null = null
-  /** Null before the feeder's hello. */
+  /** The feeder's state; null before its hello. */
   state: FeederState | null
-  /** When its last frame that was not a pulse arrived. */
+  /** When the last frame that was not a pulse arrived from the feeder. */
   lastFrameMs = 0
-  /** A frame of this feeder was rejected after its last block was accepted. */
+  /** Whether a frame of this feeder was rejected after its last block was accepted. */
   wasRejected = false
-  /** Height of its last block with unknown book changes. */
+  /** Height of its last block whose book changes were unknown. */
   booksUnknownAt = -1
-  /** Its newest copy of a block. */
+  /** Summary of its newest copy of a block. */
   copy: CopySummary | null = null
-  /** It has sent rows of orders. */
+  /** Whether it has sent order rows. */
   hasStatuses = false
   #activity: FeederActivity
   #pausedMs = 0
@@ -67,7 +68,7 @@ export class FeederSocket {
     return this.state && viewOf(this.state, this.#activity)
   }
 
-  /** Records the time of a frame, and what the frame reported. */
+  /** Records when a frame arrived and what it reported. */
   recordActivity(now: Partial<FeederActivity> & { readonly heardMs: number }): void {
     this.#activity = { ...this.#activity, ...now }
     if (now.pulse) this.#saveAttachment()
@@ -77,7 +78,8 @@ export class FeederSocket {
     try {
       this.#socket.send(JSON.stringify(frame))
     } catch {
-      // A feeder whose socket is closing gets the rest at its next hello; the other feeders must still get the frame.
+      // If a feeder's socket is closing, the feeder gets the missed state at its next hello. The other feeders must
+      // still get the frame.
     }
   }
 
@@ -116,7 +118,7 @@ export class FeederSocket {
     this.send({ type: 'conflict', reason })
   }
 
-  /** Requests a pause, at most once per `retryMs`. */
+  /** Asks the feeder to pause, at most once per `retryMs`. */
   pause(retryMs: number, nowMs: number): void {
     if (nowMs - this.#pausedMs < retryMs) return
     this.#pausedMs = nowMs
@@ -148,7 +150,7 @@ export class FeederLinks {
   readonly #store: FeederListStore
   readonly #sockets = new Map<WebSocket, FeederSocket>()
   #list: FeederList
-  /** Name of the feeder whose block was accepted last; null if none was since this object restarted. */
+  /** Name of the feeder whose block was accepted last; null if no block was accepted since this object restarted. */
   leader: string | null = null
 
   constructor(ctx: DurableObjectState, store: FeederListStore, nowMs: number) {
@@ -157,14 +159,14 @@ export class FeederLinks {
     for (const socket of ctx.getWebSockets()) this.#sockets.set(socket, new FeederSocket(socket))
     const before = store.feederList()
     this.#list = afterRestart(before, this.#names(), nowMs)
-    // The list is stored now. Otherwise, a feeder that left with this restart would seem to leave again with each later
-    // one.
+    // Store the changed list now. Otherwise a feeder that left during this restart would seem to leave again at each
+    // later restart.
     if (this.#list.some((view, index) => view !== before[index])) store.saveFeederList(this.#list)
   }
 
   /**
-   * Feeders that said hello, by name. If two connections have the same name, the newer one counts: the older one may be
-   * dead, so it must not be asked for anything or delay anything.
+   * Feeders that sent a hello, by name. If two connections have the same name, only the newer one is included. The
+   * older one may be dead, so nothing is requested from it and nothing waits for it.
    */
   #greetedByName(): Map<string, FeederSocket> {
     return new Map([...this.#sockets.values()].flatMap((one) => (one.state ? [[one.name, one]] : [])))
@@ -174,7 +176,7 @@ export class FeederLinks {
     return [...this.#greetedByName().keys()]
   }
 
-  /** Feeders that have no conflict, except `but`. */
+  /** All feeders without a conflict, except `but`. */
   #others(but: FeederSocket): FeederSocket[] {
     return [...this.#greetedByName().values()].filter((one) => one.name !== but.name && one.state?.conflict === null)
   }
@@ -196,14 +198,14 @@ export class FeederLinks {
     return known
   }
 
-  /** Does nothing if the connection has ended. */
+  /** Sends the welcome, unless the connection has ended. */
   greet(feeder: FeederSocket, hello: Hello, chain: ChainState, nowMs: number): void {
     if (![...this.#sockets.values()].includes(feeder)) return
     feeder.greet(hello, chain, nowMs)
     this.#saveInList(feeder.view)
   }
 
-  /** Connected feeders, then departed ones. */
+  /** All feeders as `/status` shows them: connected ones first, then departed ones. */
   views(nowMs: number): FeederView[] {
     const connected = [...this.#greetedByName().values()].flatMap((one) => one.view ?? [])
     return [...connected, ...departed(this.#list, this.#names(), nowMs)]
@@ -216,29 +218,29 @@ export class FeederLinks {
     if (view && !this.#names().includes(view.name)) this.#saveInList(asEnded(view, nowMs, why))
   }
 
-  /** Answers a close. Otherwise the other side would wait ten seconds and see code 1006. */
+  /** Closes our side of a closing socket. Otherwise the other side would wait ten seconds and see code 1006. */
   onClose(socket: WebSocket, code: number, reason: string, nowMs: number): void {
     this.#onEnded(socket, nowMs, closeReason(code))
-    // The other feeder may now have to send blocks that it left to this one, or to declare them gone.
+    // Another feeder may have skipped blocks because this feeder had them. It must now send them or declare them gone.
     for (const other of this.#sockets.values()) other.update({ awaiting: null })
     if (code === 1005 || code === 1006) socket.close()
     else socket.close(code, reason)
   }
 
-  /** Other feeders that sent something recently. Blocks that they have are left to them. */
+  /** Other feeders that recently sent something. If one of them has a missing block, no gap is declared. */
   activeOthers(but: FeederSocket, nowMs: number): FeederState[] {
     return this.#others(but)
       .filter(({ heardMs }) => nowMs - heardMs < SILENT_MS)
       .flatMap((one) => one.state ?? [])
   }
 
-  /** The feeder to ask for books: the leader, because another feeder's books would arrive too late. */
+  /** The feeder to ask for books. This is the leader, because the books of other feeders would arrive too late. */
   preferred(): FeederSocket | undefined {
     const candidates = [...this.#greetedByName().values()].filter((one) => one.state?.conflict === null)
     return candidates.find(({ name }) => name === this.leader) ?? candidates[0]
   }
 
-  /** The feeder to ask for the orders of a coin: the one that sends its rows, or all if it has left. */
+  /** The feeders to ask for the orders of a coin: the one that sends its rows. If that one has left, all feeders. */
   rowSenders(coin: Coin): FeederSocket[] {
     const candidates = [...this.#greetedByName().values()].filter((one) => one.state?.conflict === null)
     const newest = candidates.sort((a, b) => (b.copy?.height ?? -1) - (a.copy?.height ?? -1))
@@ -252,7 +254,7 @@ export class FeederLinks {
     return one?.state?.conflict === null ? one : undefined
   }
 
-  /** True when another feeder that passes `isAble` sends blocks that continue the log. */
+  /** Whether another feeder that passes `isAble` is sending blocks that continue the log. */
   hasOtherFlowing(but: FeederSocket, nowMs: number, isAble: (one: FeederSocket) => boolean): boolean {
     const isFlowing = ({ state, blockMs }: FeederSocket) =>
       state?.awaiting === null && nowMs - (blockMs ?? 0) < FLOWING_MS
@@ -260,8 +262,8 @@ export class FeederLinks {
   }
 
   /**
-   * True when another feeder that passes `isAble` was active, or left, after a certain time and may take the lead.
-   * False for the leader.
+   * Whether another feeder that passes `isAble` may take the lead: it was active after `sinceMs`, or a feeder left
+   * after `sinceMs` and may return. Always false if `but` is the leader.
    */
   mayArrive(but: FeederSocket, sinceMs: number, nowMs: number, isAble: (one: FeederSocket) => boolean): boolean {
     if (this.leader === but.name) return false
@@ -269,19 +271,19 @@ export class FeederLinks {
     return departed(this.#list, this.#names(), nowMs).some(({ endedMs }) => endedMs !== null && endedMs >= sinceMs)
   }
 
-  /** The snapshot that another feeder is sending; null when none is. */
+  /** The snapshot that another feeder is sending; null if there is none. */
   incomingSeed(but: FeederSocket, nowMs: number): Pick<SeedIntake, 'scope' | 'height'> | null {
     const isIncoming = ({ seed, lastFrameMs }: FeederSocket) =>
       seed?.isSuperseded === false && nowMs - lastFrameMs < SEEDING_MS
     return this.#others(but).find(isIncoming)?.seed?.intake ?? null
   }
 
-  /** Supersedes other snapshots in progress and tells their senders. */
+  /** Supersedes the snapshots of all other feeders and informs those feeders. */
   supersede(but: FeederSocket): void {
     for (const one of this.#sockets.values()) {
       if (one === but || one.seed?.isSuperseded !== false) continue
       one.seed.supersede()
-      one.reject('part', 'the log is taking the books of another feeder. Send these after the next block')
+      one.reject('part', 'the log is receiving the books of another feeder. Send these after the next block')
     }
   }
 

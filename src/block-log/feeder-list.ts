@@ -1,17 +1,17 @@
-// Feeders by name, as last seen, so that `/status` still shows one that left. Newest first, one entry per name, at most
-// MAX_LISTED_FEEDERS. Pure: the shell stores it.
+// Feeders by name, as last seen. With this list, `/status` also shows feeders that have left. It is sorted newest first
+// and has one entry per name, at most MAX_LISTED_FEEDERS. This file is pure: the shell stores the list.
 
 import type { Pulse } from '../protocol/feed/protocol.ts'
 import type { FeederView } from '../protocol/feed/status-shape.ts'
 import type { FeederState } from './chain.ts'
 
 export const MAX_LISTED_FEEDERS = 8
-/** How long a departed feeder is listed. */
+/** How long a departed feeder remains in the list. */
 const LISTED_MS = 24 * 3_600_000
 
 export type FeederList = readonly FeederView[]
 
-/** The list with a feeder's current state. */
+/** Returns the list with a feeder's current state. */
 export function withFeeder(list: FeederList, view: FeederView): FeederList {
   return [view, ...list.filter(({ name }) => name !== view.name)].slice(0, MAX_LISTED_FEEDERS)
 }
@@ -20,20 +20,23 @@ export function asEnded(view: FeederView, endedMs: number, why: string): FeederV
   return { ...view, connected: false, endedMs, why }
 }
 
-/** The list after a restart of the log: a feeder that was connected, but no longer is, has lost its connection. */
+/**
+ * Returns the list after a restart of the log. Feeders that were connected but no longer are have lost their
+ * connection.
+ */
 export function afterRestart(list: FeederList, connected: readonly string[], nowMs: number): FeederList {
   const hasLeft = (view: FeederView) => view.connected && !connected.includes(view.name)
   return list.map((view) => (hasLeft(view) ? asEnded(view, nowMs, 'the log restarted') : view))
 }
 
-/** Feeders that left recently and are not back. */
+/** Feeders that left recently and have not returned. */
 export function departed(list: FeederList, connected: readonly string[], nowMs: number): FeederView[] {
   return list.filter(
     ({ name, endedMs }) => !connected.includes(name) && endedMs !== null && nowMs - endedMs < LISTED_MS,
   )
 }
 
-/** Why a connection ended, by its close code. The other side's own reason is not repeated. */
+/** The reason why a connection ended, from its close code. The reason that the other side sent is not repeated. */
 export function closeReason(code: number): string {
   if (code === 1000 || code === 1001) return 'the feeder was stopped'
   if (code === 1005 || code === 1006)
@@ -42,12 +45,15 @@ export function closeReason(code: number): string {
   return `the connection closed with code ${code}`
 }
 
-/** When frames arrived from a feeder, according to our clock. Part of the socket's attachment: keys do not change. */
+/**
+ * When frames arrived from a feeder, by our clock. This is part of the socket's attachment, so its keys must not
+ * change.
+ */
 export interface FeederActivity {
   readonly sinceMs: number
   readonly heardMs: number
   readonly blockMs: number | null
-  /** Its last pulse and when it arrived; null before the first. */
+  /** The feeder's last pulse and when it arrived; null before the first pulse. */
   readonly pulse: { readonly atMs: number; readonly said: Pulse } | null
 }
 

@@ -1,5 +1,6 @@
-// Decides which feeder to trust. Further copies of a block are compared with the accepted one, and books with those
-// that a feeder verified against its node. A feeder that sent wrong books is avoided if another feeder is available.
+// Decides which feeder to trust. Later copies of a block are compared with the accepted one. Books are compared with
+// those that a feeder verified against its node. A feeder that sent wrong books is avoided if another feeder is
+// available.
 
 import type { Block } from '../protocol/feed/block.ts'
 import { type BookMismatch, type HubVerified, LOG_API_VERSION } from '../protocol/feed/log-api.ts'
@@ -13,7 +14,9 @@ import type { ReaderLinks } from './reader-links.do.ts'
 import type { RetainedBlocks } from './retained-blocks.do.ts'
 import { type BlockTexts, encodeBlock } from './segment.ts'
 
-/** Longest wait for a feeder that knows the books. A feeder that stalled or lost its link is usually back by then. */
+/**
+ * Maximum wait for a feeder that knows the books. A feeder that stalled or lost its link has usually returned by then.
+ */
 const BOOKS_WAIT_MS = 8_000
 
 export class FeederTrust {
@@ -23,7 +26,7 @@ export class FeederTrust {
   readonly #comparison = new CopyComparison()
   readonly #completeness = new CompletenessUpgrade()
   readonly #startedMs = Date.now()
-  /** Height of the block that waits because its book changes are unknown. */
+  /** Height of a block that was skipped for now, because its book changes are unknown. */
   #deferredHeight: number | null = null
 
   constructor(held: RetainedBlocks, feeders: FeederLinks, readers: ReaderLinks) {
@@ -41,20 +44,20 @@ export class FeederTrust {
     this.#comparison.onTaken({ texts, feeder: feeder.name })
   }
 
-  /** Order statuses to send with an accepted block. */
+  /** Returns the order statuses to send with an accepted block. */
   orderStatusesFor(feeder: FeederSocket, block: Block): unknown[] {
     return this.#completeness.onTaken(feeder, block)
   }
 
   /**
-   * Compares a further copy of an already accepted block; the first copy is kept. A feeder that contradicts its own
-   * copy is on a different chain.
+   * Compares another copy of a block that is already accepted. The first copy is kept. A feeder that contradicts its
+   * own copy is on a different chain.
    */
   compare(feeder: FeederSocket, block: Block): void {
     const { height } = block
     this.#completeness.onCopy(feeder, block, Date.now())
     this.#completeness.onCompared(feeder, block)
-    // Order rows are not compared, and there may be many.
+    // Order rows are removed, because they are not compared and there may be many.
     const bare = { ...block, orders: [], l4: [], payments: undefined }
     const copy = { texts: encodeBlock(bare, null), feeder: feeder.name }
     const { durable, chain } = this.#blocks
@@ -64,8 +67,8 @@ export class FeederTrust {
   }
 
   /**
-   * True when another feeder's copy of the block is preferred: this feeder is not trusted, or its copy lacks books or
-   * rows that other feeders may have.
+   * Whether to wait for another feeder's copy of the block. This is the case if this feeder is not trusted, or if its
+   * copy lacks books or rows that other feeders may have.
    */
   shouldWaitForOther(feeder: FeederSocket, block: Block, nowMs: number): boolean {
     const { height, books } = block
@@ -78,8 +81,8 @@ export class FeederTrust {
   }
 
   /**
-   * A block without book changes would make all books unknown. The log therefore waits for a feeder that knows the
-   * changes, and then requests the block again.
+   * A block without book changes would make all books unknown. The log therefore skips it and waits for a feeder that
+   * knows the changes. If none sends the block in time, it is requested again.
    */
   #isDeferred(feeder: FeederSocket, height: number, nowMs: number, isAble: (one: FeederSocket) => boolean): boolean {
     const remainingMs = (this.#blocks.blockMs ?? this.#startedMs) + BOOKS_WAIT_MS - nowMs
@@ -111,15 +114,15 @@ export class FeederTrust {
   }
 
   /**
-   * Requests the blocks starting at `from`, unless the feeder's own copy of that block is waiting or was skipped for a
-   * fuller one.
+   * Requests the blocks from `from` onward. Does nothing if the feeder's own copy of that block was deferred or skipped
+   * for a fuller one.
    */
   requestResend(feeder: FeederSocket, from: number): void {
     if (this.#deferredHeight === from && feeder.booksUnknownAt === from) return
     if (feeder.copy?.height !== from || !this.#hasFullerNearby(feeder, Date.now())) feeder.requestResend(from)
   }
 
-  /** True for a feeder that recently sent a wrong book, while blocks come from one that did not. */
+  /** Whether to avoid a feeder: it recently sent a wrong book, and blocks come from another feeder that did not. */
   isDistrusted(feeder: FeederSocket, nowMs: number): boolean {
     if (!this.#hasWrongBooks(feeder, nowMs)) return false
     return this.#feeders.hasOtherFlowing(feeder, nowMs, (one) => !this.#hasWrongBooks(one, nowMs))
@@ -129,7 +132,7 @@ export class FeederTrust {
     return this.#comparison.wrong.isDistrusted(name, nowMs)
   }
 
-  /** Asks the hubs to compare their books at that height with the ones that a feeder verified. */
+  /** Asks the hubs to compare their books at a height with those that a feeder verified. */
   onVerified(feeder: FeederSocket, { height, books }: Verified): void {
     const { chain } = this.#blocks
     if (feeder.state?.conflict !== null || !chain.booksKnown || height > (chain.height ?? -1)) return
@@ -145,7 +148,8 @@ export class FeederTrust {
   }
 
   /**
-   * Requests a repair from the feeder that verified its books. The feeder at fault is avoided if another one can lead.
+   * Requests a repair from the feeder that verified its books. The feeder at fault is avoided if another feeder can
+   * lead.
    */
   onDiffering({ feeder, height, coins }: BookMismatch): void {
     const now = Date.now()
@@ -154,7 +158,7 @@ export class FeederTrust {
     this.#feeders.find(feeder)?.send({ type: 'reseed', coins: [...coins], reason })
   }
 
-  /** Clears everything when a different chain starts. */
+  /** Clears everything. Called when a different chain starts. */
   clear(): void {
     this.#deferredHeight = null
     this.#comparison.clear()

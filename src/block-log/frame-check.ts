@@ -1,6 +1,6 @@
-// Reads a feeder's frame. A block has about 300 levels. Zod would take longer to check them than JSON.parse takes to
-// parse them, so the books are checked by hand. Zod checks the rest, and the whole frame if the books look odd.
-// Invariant: the result equals FeederFrame.safeParse, issues included.
+// Reads a feeder's frame. A block has about 300 levels, and zod would take longer to check them than JSON.parse takes
+// to parse them. The books are therefore checked by hand. Zod checks the rest, and the whole frame if the books look
+// unusual. Invariant: the result equals that of FeederFrame.safeParse, including the issues.
 
 import { COIN_MAX_LENGTH } from '../core/coin.ts'
 import { UNSIGNED_DECIMAL } from '../core/decimal.ts'
@@ -10,12 +10,18 @@ import type { BookChange } from '../protocol/feed/block.ts'
 import { FeederFrame } from '../protocol/feed/protocol.ts'
 
 const NAME = /^[\x21-\x7e]+$/
-/** Hard limit of a frame: twice what the protocol allows, so that a longer frame still gets a clear error. */
+/**
+ * Hard limit of a frame's length. It is twice the limit of the protocol, so that a frame that is somewhat too long
+ * still gets a clear error.
+ */
 const FRAME_LIMIT_CHARS = 1024 * 1024
-/** Maximum length of the part of a rejected frame that an error repeats. */
+/** Maximum number of characters of a rejected frame that an error repeats. */
 const ECHO_CHARS = 256
 
-/** Returns the frame, or the wrong field (empty for the frame itself) and what to do about it. */
+/**
+ * Returns the frame. If it is invalid, returns the name of the wrong field (empty for the whole frame) and what to do
+ * about it.
+ */
 export function readFeederFrame(message: string | ArrayBuffer): Result<FeederFrame, readonly [string, string]> {
   if (typeof message !== 'string') return err(['', 'send JSON as text frames, not binary'])
   if (message.length > FRAME_LIMIT_CHARS) return err(['', 'the frame is longer than 512 KiB. Split it into parts'])
@@ -37,7 +43,7 @@ export function parseFeederFrame(value: unknown): ReturnType<typeof FeederFrame.
   return { success: true, data: { ...rest.data, books } as FeederFrame }
 }
 
-/** The books of a block or snapshot if all are certainly valid; null leaves them to zod. */
+/** Returns the books of a block or snapshot if all of them are certainly valid. Null: zod must check them. */
 function plainBooks(value: unknown): BookChange[] | null {
   if (typeof value !== 'object' || value === null) return null
   const { type, books } = value as { type?: unknown; books?: unknown }

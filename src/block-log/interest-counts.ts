@@ -1,16 +1,16 @@
-// Counts the readers interested in each name, such as a wallet whose order statuses they want. Invariant: after
-// takeChange(), the sent names are those that at least one reader wants, up to a limit; the rest are sent when there is
-// room.
+// Counts the readers that are interested in each name, for example in a wallet whose order statuses they want.
+// Invariant: after takeChange(), the sent names are names that at least one reader wants, up to a limit. The other
+// wanted names are sent when there is room.
 
 import { WALLETS_PER_FRAME } from '../protocol/feed/protocol.ts'
 
-/** Users whose order statuses a reader wants, and coins whose rows it wants. */
+/** Users whose order statuses a reader wants, and coins whose order rows it wants. */
 export interface Interests {
   readonly orders: ReadonlySet<unknown>
   readonly l4: ReadonlySet<unknown>
 }
 
-/** Disjoint lists. */
+/** Names to add and names to drop. No name is in both lists. */
 interface NamesChange {
   readonly add: readonly string[]
   readonly drop: readonly string[]
@@ -21,7 +21,7 @@ export class InterestCounts {
   /** Number of interested readers by name. */
   readonly #counts = new Map<string, number>()
   readonly #sent = new Set<string>()
-  /** Names that may differ from what was sent. */
+  /** Names whose state may differ from what was sent. */
   readonly #changed = new Set<string>()
 
   constructor(max: number) {
@@ -32,7 +32,7 @@ export class InterestCounts {
     return this.#sent
   }
 
-  /** Adds one reader's interest in names that it did not want already. */
+  /** Adds a reader's interest in these names. The reader must not be interested in them yet. */
   add(names: Iterable<string>): void {
     for (const name of names) {
       this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1)
@@ -40,7 +40,7 @@ export class InterestCounts {
     }
   }
 
-  /** Removes one reader's interest in names. */
+  /** Removes a reader's interest in these names. */
   remove(names: Iterable<string>): void {
     for (const name of names) {
       const remaining = (this.#counts.get(name) ?? 0) - 1
@@ -50,7 +50,7 @@ export class InterestCounts {
     }
   }
 
-  /** Returns the change to send now and marks it as sent; null if nothing changed. */
+  /** Returns the change to send now, and marks it as sent. Null if nothing changed. */
   takeChange(): NamesChange | null {
     const drop = [...this.#changed].filter((name) => this.#sent.has(name) && !this.#counts.has(name))
     for (const name of drop) this.#sent.delete(name)
@@ -67,12 +67,13 @@ const NO_CHANGE: NamesChange = { add: [], drop: [] }
 
 interface InterestChange {
   readonly orders: NamesChange | null | undefined
-  /** Few enough to fit one part. */
+  /** A change of coins; there are few enough for one part. */
   readonly l4: NamesChange | null | undefined
 }
 
 /**
- * Splits a change into parts that fit frames, at least one. `isWhole`: the first part replaces everything sent earlier.
+ * Splits a change into one or more parts that fit into frames. `isWhole`: the first part replaces everything that was
+ * sent earlier.
  */
 export function* wantFrameParts({ orders, l4 }: InterestChange, isWhole: boolean) {
   const { add, drop } = orders ?? NO_CHANGE

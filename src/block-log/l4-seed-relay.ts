@@ -1,6 +1,6 @@
-// Relays all resting orders of a coin from a feeder to the object of its order-level book. Invariants: parts are
-// forwarded as they arrive, from one feeder at a time; a request stays open, even if the feeder changes, until its last
-// part has arrived; nothing is requested while blocks lack the rows that must follow it.
+// Relays all resting orders of a coin from a feeder to the object of the coin's order-level book. Invariants: parts are
+// forwarded as they arrive, from one feeder at a time; a request stays open until its last part has arrived, even if
+// the feeder changes; a coin is not requested while blocks lack its rows, because those must follow the orders.
 
 import type { Coin } from '../core/coin.ts'
 import type { L4Rows } from '../protocol/feed/block.ts'
@@ -15,22 +15,22 @@ interface Feeder {
 export class L4SeedRelay {
   readonly #forward: (coin: Coin, text: string) => void
   readonly #feeders: (coin: Coin) => readonly Feeder[]
-  /** Requested coins, with the feeder whose parts are arriving; null before the first part. */
+  /** Requested coins, with the feeder whose parts are arriving; the feeder is null before the first part. */
   readonly #requested = new Map<string, string | null>()
 
-  /** Coins whose rows do not fit the orders. */
+  /** Coins whose rows do not match the orders. */
   readonly #wrong = new Set<string>()
-  /** Coins that had rows in the last block, and coins to request once a block has their rows. */
+  /** Coins that had rows in the last block. */
   #known: ReadonlySet<string> = new Set()
   readonly #due = new Set<string>()
 
-  /** `forward` sends a part to the reader of the coin; `feeders` returns the feeders to ask for it. */
+  /** `forward` sends a part to the reader of the coin. `feeders` returns the feeders to ask for the coin. */
   constructor(forward: (coin: Coin, text: string) => void, feeders: (coin: Coin) => readonly Feeder[]) {
     this.#forward = forward
     this.#feeders = feeders
   }
 
-  /** Requests a coin, even if it was already requested. Only wanted coins are requested, which are few. */
+  /** Requests a coin, even if it was already requested. Requests are few, because readers want only few coins. */
   request(coin: Coin, isWrong: boolean): void {
     if (isWrong) this.#wrong.add(coin)
     this.#requested.set(coin, null)
@@ -46,7 +46,7 @@ export class L4SeedRelay {
     }
   }
 
-  /** Rows of the next block, except those of coins whose rows did not fit. */
+  /** Returns the rows of the next block, except those of coins whose rows did not match. */
   acceptRows(rows: readonly L4Rows[] = []): L4Rows[] {
     const accepted = rows.filter(({ coin }) => !this.#wrong.has(coin))
     this.#wrong.clear()
@@ -60,12 +60,12 @@ export class L4SeedRelay {
     if (this.#requested.size > 0) feeder.send({ type: 'l4Reseed', coins: [...this.#requested.keys()] })
   }
 
-  /** Requests the parts that a departed feeder did not send from the other feeders. */
+  /** Requests the parts that a departed feeder has not sent from the other feeders. */
   onFeederLeft({ name }: Pick<Feeder, 'name'>): void {
     for (const [coin, from] of this.#requested) if (from === null || from === name) this.request(coin, false)
   }
 
-  /** Forwards a part. `text`: its frame as a string. */
+  /** Forwards a part. `text`: the part's frame as a string. */
   onPart({ name }: Pick<Feeder, 'name'>, { coin, part, parts }: L4Book, text: string): void {
     const from = this.#requested.get(coin)
     if (from === undefined || (from ?? name) !== name || (from === null && part > 0)) return

@@ -1,17 +1,18 @@
-// One number for the levels of a book, updated level by level. Equal books have equal digests; books that differ by
-// accident do not (52 bits). Invariant: a book's digest is the sum of its levels' hashes modulo 2^52, in any order.
+// A number that represents the levels of a book and is updated level by level. Equal books have equal digests. Books
+// that differ by accident have different digests, because a digest has 52 bits. Invariant: a book's digest is the sum
+// of its levels' hashes modulo 2^52, in any order.
 
-/** Digest of a book without levels. */
+/** Digest of a book that has no levels. */
 export const EMPTY_DIGEST = 0
 const MODULUS = 2 ** 52
 const LOW = 2 ** 32
 
-/** Digest with a level added: its price and size as sent, and its number of orders. */
+/** Returns the digest after a level is added. The price and size are strings as sent; `n` is the number of orders. */
 export function withLevel(digest: number, side: 0 | 1, px: string, sz: string, n: number): number {
   return (digest + levelHash(side, px, sz, n)) % MODULUS
 }
 
-/** Digest with a level removed. */
+/** Returns the digest after a level is removed. */
 export function withoutLevel(digest: number, side: 0 | 1, px: string, sz: string, n: number): number {
   return (digest - levelHash(side, px, sz, n) + MODULUS) % MODULUS
 }
@@ -31,7 +32,7 @@ function levelHash(side: 0 | 1, px: string, sz: string, n: number): number {
   return (high >>> 12) * LOW + (low >>> 0)
 }
 
-/** The finalizer of MurmurHash3, applied to the hash so far and the next word. */
+/** Mixes the next word into the hash, with the finalizer of MurmurHash3. */
 function mix(hash: number, word: number): number {
   let h = Math.imul(hash ^ word, 0x9e3779b1)
   h = Math.imul(h ^ (h >>> 16), 0x85ebca6b)

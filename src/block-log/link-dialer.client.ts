@@ -1,5 +1,6 @@
-// Dials the readers of the log or of a hub. Frames then arrive at the reader as incoming messages, which start it and
-// keep it alive. Messages on an outgoing socket of its own would not do that.
+// Dials the readers of the log or of a hub. The frames that are sent on such a link reach the reader as incoming
+// messages, which start the reader and keep it alive. If the reader had dialed, messages on its outgoing socket would
+// not do that.
 
 import { orReject } from '../core/deadline.ts'
 import type { Objects } from '../core/objects.client.ts'
@@ -7,7 +8,7 @@ import { after } from '../core/timers.client.ts'
 import { LINK_HEADER, type LinkHeader, type ReaderKind } from '../protocol/feed/log-api.ts'
 import { DialQueue } from './dial-queue.ts'
 
-/** A reader accepts a link without waiting, so one that takes longer hangs. */
+/** Maximum time for a dial. A reader accepts a link without waiting, so a reader that takes longer hangs. */
 export const DIAL_MS = 3000
 
 export class LinkDialer {
@@ -21,8 +22,8 @@ export class LinkDialer {
   }
 
   /**
-   * Returns the accepted socket; nothing has been sent on it. Hubs come first, because relays have nothing to send
-   * until hubs are linked.
+   * Returns the accepted socket, on which nothing has been sent yet. Hubs are dialed first, because relays have nothing
+   * to send until hubs are linked.
    */
   async dial(kind: ReaderKind['kind'], name: string): Promise<WebSocket> {
     const socket = await this.#queue.enqueue(name, kind === 'hub', () => this.#open(kind, name))

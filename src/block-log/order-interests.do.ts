@@ -1,6 +1,7 @@
-// Wallets and coins whose order rows the readers want, and the part that feeders know. Invariants: an interest outlives
-// its reader's link for a while, because the reader returns for the blocks it missed; a log that restarted withdraws
-// nothing until readers had time to report. An order-level book's object wants its own coin.
+// Wallets and coins whose order rows the readers want, and the subset that feeders know. Invariants: an interest
+// outlives its reader's link for a while, because the reader will return for the blocks that it missed; after a
+// restart, the log withdraws no interest until readers have had time to report theirs. The object of an order-level
+// book is interested in its own coin.
 
 import type { AttachRequest, RelayInterest } from '../protocol/feed/log-api.ts'
 import { L4_COINS_MAX, WATCHED_WALLETS_MAX, type WantFrame } from '../protocol/feed/protocol.ts'
@@ -8,13 +9,13 @@ import { InterestCounts, type Interests, wantFrameParts } from './interest-count
 
 /** Changes within this time are sent together. */
 const NOTIFY_MS = 250
-/** A relay that is not back by then has lost its sockets. */
+/** How long an interest outlives a link. A relay that has not returned by then has lost its clients' sockets. */
 const LINGER_MS = 30_000
 
 const KINDS = ['orders', 'l4'] as const
 type Kind = (typeof KINDS)[number]
 
-/** One reader's interests, and the time since which its link has been down. */
+/** The interests of one reader, and the time at which its link ended. */
 interface ReaderInterest {
   readonly names: Readonly<Record<Kind, Set<string>>>
   leftMs: number | null
@@ -24,7 +25,7 @@ export class OrderInterests {
   readonly #broadcast: (frame: WantFrame) => void
   readonly #names = { orders: new InterestCounts(WATCHED_WALLETS_MAX), l4: new InterestCounts(L4_COINS_MAX) }
   readonly #readers = new Map<string, ReaderInterest>()
-  /** Null once readers have had time to return. */
+  /** When the log started; null once readers have had time to return. */
   #wokeMs: number | null
   #isScheduled = false
 
@@ -34,7 +35,7 @@ export class OrderInterests {
     this.#wokeMs = nowMs
   }
 
-  /** Registers a reader's new link. Returns its interests, a live view. */
+  /** Registers a reader's new link. Returns the reader's interests, which are updated in place. */
   onAttached({ name, reader, orders = [], l4 = [] }: AttachRequest): Interests {
     const coins = reader.kind === 'l4' ? [reader.coin] : l4
     return this.#update(name, { whole: true, orders: { add: orders, drop: [] }, l4: { add: coins, drop: [] } })
@@ -70,7 +71,7 @@ export class OrderInterests {
     if (interest) interest.leftMs = nowMs
   }
 
-  /** Drops readers that do not return. Call every few seconds while feeders are connected. */
+  /** Drops readers that have not returned. Call this every few seconds while feeders are connected. */
   tick(nowMs: number): void {
     for (const [relay, { names, leftMs }] of this.#readers) {
       if (leftMs === null || nowMs - leftMs < LINGER_MS) continue
@@ -83,7 +84,7 @@ export class OrderInterests {
     for (const frame of this.initialFrames()) this.#broadcast(frame)
   }
 
-  /** Frames a feeder gets before its welcome. */
+  /** The frames that a feeder gets before its welcome. */
   *initialFrames(): Generator<WantFrame, void> {
     yield { type: 'want', orders: { add: [], drop: [] }, payments: true }
     const isWhole = this.#wokeMs === null
@@ -102,12 +103,12 @@ export class OrderInterests {
     }, NOTIFY_MS)
   }
 
-  /** True when feeders know all of these users. Feeders accept users only up to a limit. */
+  /** Whether feeders know all of these users. Feeders accept only a limited number of users. */
   areSent(orders: readonly string[]): boolean {
     return orders.every((name) => this.#names.orders.sent.has(name))
   }
 
-  /** Sends pending changes to feeders now. */
+  /** Sends pending changes to the feeders now. */
   notifyFeeders(): void {
     const change = { orders: this.#names.orders.takeChange(), l4: this.#names.l4.takeChange() }
     if (!change.orders && !change.l4) return

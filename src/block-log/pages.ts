@@ -1,6 +1,6 @@
-// Pages of the log: frames of events for relays, stored segments for the Archiver. Invariants: frames and heights
-// follow without a missing height; a height that the log will never have is part of a named gap; a page ends where the
-// next height is neither stored nor a gap, and the next page says so.
+// Pages of the log: frames of events for relays, and stored segments for the Archiver. Invariants: a page skips no
+// height; a height that the log will never have is part of a gap in the page; a page ends before the first height that
+// is neither stored nor in a gap, and the next page reports that height.
 
 import type { ArchivePart, StoredBlocks } from '../protocol/feed/archive-api.ts'
 import type { EventsResponse } from '../protocol/feed/log-api.ts'
@@ -8,22 +8,22 @@ import type { GapLookup } from './reader-link.ts'
 import { type EventsSegment, ReadBudget } from './retained-fills.ts'
 import { type BlockTexts, gapText } from './segment.ts'
 
-/** A page ends with the segment in which it reaches this size. */
+/** Maximum length of a page before its last segment, in characters. The page ends with the segment that reaches it. */
 export const PAGE_CHARS = 512 * 1024
 
 export interface EventsSource {
-  /** Height of the log; null while it is empty. */
+  /** Last height of the log; null while the log is empty. */
   readonly height: number | null
-  /** First stored height. */
+  /** First stored height; null if there is none. */
   readonly first: number | null
   /** The stored segment that contains a height. */
   readonly segmentWith: (height: number) => EventsSegment | null
   readonly gapAt: GapLookup
-  /** Blocks that wait for storage. */
+  /** Blocks that are not stored yet. */
   readonly waiting: readonly Pick<BlockTexts, 'height' | 'events'>[]
 }
 
-/** Frames of events, starting at a height, as readers that want no order statuses got them (EventsAnswer). */
+/** Returns frames of events from a height onward, without order statuses. See EventsResponse. */
 export function eventsPage(
   from: number,
   held: EventsSource,
@@ -50,18 +50,18 @@ export function eventsPage(
   return { frames, first, head }
 }
 
-/** How long a relay keeps its place in the queue after the time at which it should have asked again. */
+/** After the time at which a relay should have asked again, it keeps its place in the queue for this long. */
 const SLOT_MS = 1_000
-/** Maximum number of places, more than there are relays. Beyond it, a relay gets no place. */
+/** Maximum number of places in the queue, which is more than there are relays. A relay beyond it gets no place. */
 const MAX_WAITING = 1_024
 
 /**
- * Limits replays to a number of characters per second. A relay that had to wait is served before later ones. It waits
- * one second for every thirty relays ahead of it.
+ * Limits replays to a number of characters per second. A relay that had to wait is served before relays that came
+ * later. It waits one second for every thirty relays ahead of it.
  */
 export class ReplayQueue {
   readonly #budget = new ReadBudget()
-  /** Relays that have to ask again, longest waiting first, and until when they keep their place. */
+  /** Relays that have to ask again, in order of arrival, each with the time until which it keeps its place. */
   readonly #queue = new Map<string, number>()
 
   /** Milliseconds until this relay may ask again; 0 if it may read now. */
@@ -80,9 +80,12 @@ export class ReplayQueue {
   }
 }
 
-/** A page ends with the segment in which it reaches this size. A page takes about 2 ms. */
+/**
+ * Maximum size of a page before its last segment. The page ends with the segment that reaches it. Reading a page takes
+ * about 2 ms.
+ */
 const PAGE_BYTES = 1024 * 1024
-/** A page also ends with this many parts. */
+/** Maximum number of parts in a page. */
 const MAX_PARTS = 64
 
 export interface DurableSource {
@@ -95,7 +98,7 @@ export interface DurableSource {
   readonly gapAt: GapLookup
 }
 
-/** Parts starting at height `from`: at most `maxBytes`, plus one more segment. */
+/** Returns parts from height `from` onward. Their size exceeds `maxBytes` by at most one segment. */
 export function archivePage(from: number, held: DurableSource, maxBytes = PAGE_BYTES): ArchivePart[] {
   const parts: ArchivePart[] = []
   let bytes = 0
@@ -111,7 +114,9 @@ export function archivePage(from: number, held: DurableSource, maxBytes = PAGE_B
   return parts
 }
 
-/** The log started above this height, or has dropped it. */
+/**
+ * The last height of the missing range that contains `height`: a gap, or heights that the log never had or has dropped.
+ */
 function lastMissing(height: number, { gapAt, firstAbove }: DurableSource): number | null {
   const gapTo = gapAt(height)
   if (gapTo !== null) return gapTo

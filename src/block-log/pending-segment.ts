@@ -1,4 +1,4 @@
-// The segment being filled: blocks that readers have, but storage does not.
+// The segment that is being filled: blocks that were sent to readers but are not stored yet.
 
 import {
   type BlockTexts,
@@ -11,12 +11,12 @@ import {
   type SegmentKind,
 } from './segment.ts'
 
-/** A segment to store: its lines, and the heights and block time they end with. */
+/** A segment to store: its lines, its first and last height, and the block time of its last block. */
 export interface NewSegment {
   readonly first: number
   readonly last: number
   readonly time: number
-  /** A kind may be missing if no block has lines of it. */
+  /** Lines by kind. A kind is absent if no block has lines of it. */
   readonly lines: Readonly<Partial<Record<SegmentKind, string>>>
 }
 
@@ -25,11 +25,11 @@ export class PendingSegment {
   #chars = 0
   #l4Chars = 0
   #startedMs = 0
-  /** Coins repaired after the last block, and coins repaired earlier, by height. */
+  /** Coins that were repaired after the last block, and coins that were repaired earlier, by height. */
   #repairedCoins: readonly string[] = []
   #repairs = new Map<number, readonly string[]>()
 
-  /** Adds the next block. Returns true when the segment should be stored now. */
+  /** Adds the next block. Returns true if the segment should be stored now. */
   push(texts: BlockTexts, nowMs: number): boolean {
     if (this.#blocks.length === 0) this.#startedMs = nowMs
     this.#blocks.push(texts)
@@ -42,7 +42,7 @@ export class PendingSegment {
     return isFull || nowMs - this.#startedMs >= SEGMENT_MS
   }
 
-  /** Records repaired books: no block leads to their current state, so the next block's line names them. */
+  /** Records repaired books. No block leads to their current state, so the line of the next block names them. */
   addRepaired(coins: Iterable<string>): void {
     this.#repairedCoins = [...new Set([...this.#repairedCoins, ...coins])]
   }
@@ -52,7 +52,7 @@ export class PendingSegment {
     return this.#repairedCoins
   }
 
-  /** Forgets the repairs: all books start over. */
+  /** Discards the repairs, because all books start over. */
   forgetRepairs(): void {
     this.#repairedCoins = []
   }
@@ -62,7 +62,7 @@ export class PendingSegment {
     return this.#blocks
   }
 
-  /** Removes everything as one segment; null if nothing waits. */
+  /** Removes all blocks and returns them as one segment; null if there are none. */
   take(): NewSegment | null {
     const blocks = this.#blocks
     const first = blocks[0]

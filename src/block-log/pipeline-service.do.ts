@@ -1,6 +1,6 @@
-// The log's side of pipelines: serves durable blocks a page at a time, and registers the wallets whose order statuses a
-// pipeline wants. Invariant: statuses are not reported as complete for blocks that feeders may have sent before they
-// knew of the interest.
+// The log's side of pipelines: serves durable blocks page by page, and registers the wallets whose order statuses a
+// pipeline wants. Invariant: the statuses of a block are not reported as complete if feeders may have sent the block
+// before they knew of the interest.
 
 import { toChunks } from '../core/chunks.ts'
 import type { ArchivePart } from '../protocol/feed/archive-api.ts'
@@ -10,14 +10,14 @@ import type { OrderInterests } from './order-interests.do.ts'
 import { ReplayQueue } from './pages.ts'
 import type { RetainedBlocks } from './retained-blocks.do.ts'
 
-/** Blocks that may be in flight when an interest reaches the feeders. They cover a few seconds. */
+/** Number of blocks that may be in flight when an interest reaches the feeders. They cover a few seconds. */
 const IN_FLIGHT_BLOCKS = 100
-/** An interest lasts 30 seconds; a pipeline that asks later than this registers again. */
+/** A pipeline that asks later than this registers its interest again. An interest lasts 30 seconds. */
 const INTEREST_MS = 20_000
 
 interface PipelineInterest {
   readonly wallets: ReadonlySet<string>
-  /** Null: feeders do not know it. */
+  /** First height with all statuses of these wallets; null if feeders do not know the interest. */
   readonly knownFrom: number | null
   readonly atMs: number
 }
@@ -49,18 +49,18 @@ export class PipelineService {
     const { first, last } = part
     if (!hasOrders) return { first, last, lines: part[kind] }
     const orders = this.#blocks.backlog.lookUp('orders', first)
-    // Nothing is retained beyond the window.
+    // If the order statuses are no longer retained, report a gap.
     return orders
       ? { first, last, lines: part[kind], orders: toChunks(orders.join('\n')) }
       : { gap: { from: first, to: last } }
   }
 
-  /** First height whose statuses of these wallets are all known; null when feeders have no room for more wallets. */
+  /** Returns the first height with all statuses of these wallets; null if feeders have no room for more wallets. */
   #register(name: string, orders: readonly string[], nowMs: number): number | null {
     for (const [other, { atMs }] of this.#requested) if (nowMs - atMs > INTEREST_MS) this.#requested.delete(other)
     const before = this.#requested.get(name)
     this.#interests.onAttached({ v: LOG_API_VERSION, name, reader: { kind: 'relay' }, cursor: null, orders })
-    // A pipeline has no link, so it counts as a reader that may return.
+    // A pipeline has no link, so it is treated like a reader whose link has just ended.
     this.#interests.onLeft(name, nowMs)
     const known = before && orders.every((one) => before.wallets.has(one)) ? before.knownFrom : null
     if (known === null) this.#interests.notifyFeeders()

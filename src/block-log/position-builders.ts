@@ -1,5 +1,5 @@
-// The builder through which each open position was last traded. A liquidation has no builder of its own and is
-// attributed to that builder. Invariants: for each wallet and perp, the last fill that is not a liquidation decides;
+// Remembers the builder through which each open position was last traded. A liquidation has no builder of its own and
+// is attributed to that builder. Invariants: for each wallet and perp, the last fill that is not a liquidation decides;
 // TWAP slices and closed positions have no builder; after missing blocks, nothing is guessed.
 
 import { BoundedMap } from '../core/bounded-map.ts'
@@ -9,25 +9,25 @@ import { hash32 } from '../core/hash.ts'
 import type { Address, Fill, UserFill } from '../protocol/feed/block.ts'
 import type { BuilderFill } from '../protocol/feed/log-api.ts'
 
-/** Stored in parts, one at a time. */
+/** Number of parts. Only one part is stored at a time. */
 const PARTS = 64
-/** Positions per part, at about 200 bytes each; the oldest are dropped. */
+/** Maximum positions per part, at about 200 bytes each. The oldest are dropped. */
 const MAX_PER_PART = 1_024
 const BUILDER_LENGTH = '0x'.length + 40
 
 export class PositionBuilders {
-  /** Key and value by wallet and coin: `wallet coin builder`. */
+  /** By wallet and coin. Each string is used as key and value: `wallet coin builder`. */
   readonly #parts = Array.from({ length: PARTS }, () => new BoundedMap<string, string>(MAX_PER_PART))
-  /** Parts changed since they were last stored, longest waiting first. */
+  /** Parts that changed since they were last stored. The part that has waited longest comes first. */
   readonly #changed = new Set<number>()
 
-  /** `stored`: the string of a part from `takeChanged`. */
+  /** `stored`: returns the stored string of a part, which came from `takeChanged`. */
   constructor(stored: (part: number) => string | undefined) {
     for (const [part, positions] of this.#parts.entries())
       for (const line of stored(part)?.match(/.+/g) ?? []) positions.set(line.slice(0, -BUILDER_LENGTH), line)
   }
 
-  /** Applies the fills of the next block. Returns the builder of each liquidation, by the fill's index. */
+  /** Applies the fills of the next block. Returns the builder of each liquidation, with the fill's index. */
   apply(fills: readonly UserFill[]): BuilderFill[] {
     return fills.flatMap(([user, fill], index): BuilderFill[] => {
       if (marketTypeOf(fill.coin) !== 'perp') return []
@@ -46,7 +46,7 @@ export class PositionBuilders {
     })
   }
 
-  /** The part that has waited longest to be stored; undefined when nothing has changed. */
+  /** Returns the part that has waited longest to be stored; undefined if nothing has changed. */
   takeChanged(): { readonly part: number; readonly text: string } | undefined {
     const [part] = this.#changed
     if (part === undefined) return undefined
@@ -63,7 +63,7 @@ export class PositionBuilders {
   }
 }
 
-/** The counterparty's fill names the liquidated user too. */
+/** Whether a fill is the user's own side of a liquidation. The counterparty's fill also names the liquidated user. */
 function isLiquidationOf(user: Address, { liquidation }: Fill): boolean {
   if (!liquidation) return false
   const { liquidatedUser = user } = liquidation as { liquidatedUser?: unknown }

@@ -1,5 +1,5 @@
-// The log's side of one reader: its position and the next frames. Pure: the shell sends and reads storage. A reader
-// that is behind is served from storage, a slice at a time, and joins the live blocks once it has caught up. It never
+// The log's side of one reader: its position and the next frames. It is pure: the shell sends frames and reads storage.
+// A reader that is behind is served from storage in slices and, once it has caught up, gets live blocks. It never
 // misses a height and never gets one twice.
 
 import type { Coin } from '../core/coin.ts'
@@ -17,22 +17,24 @@ import {
   type SegmentKind,
 } from './segment.ts'
 
-/** Lines of the stored segment that contains a height, or null. */
+/** Returns the lines of the stored segment that contains a height; null if there is none. */
 export type SegmentLookup = (kind: SegmentKind, height: number) => readonly string[] | null
 
-/** Last height of the recorded gap that contains a height, or null. */
+/** Returns the last height of the recorded gap that contains a height; null if there is none. */
 export type GapLookup = (height: number) => number | null
 
 /**
- * A relay gets rows of coins again for this many blocks: its clients could not keep up with more, and starting over is
- * faster.
+ * A returning relay gets the order rows of at most this many missed blocks. Its clients could not keep up with more,
+ * and starting over from a snapshot is faster.
  */
 const ROWS_BLOCKS = 50
-/** A relay with more unread characters than this gets no rows, which are by far the largest frames. */
+/**
+ * A relay that has more unread characters than this gets no order rows, which are by far the largest part of frames.
+ */
 const ROWS_AHEAD_CHARS = 24 * 1024 * 1024
 const NO_INTERESTS: Interests = { orders: new Set(), l4: new Set() }
 
-/** The dialed socket. A failed send closes it, and the reader attaches again. */
+/** The dialed socket. If a send fails, the socket closes and the reader attaches again. */
 interface ReaderSocket {
   send(text: string): void
   close(): void
@@ -43,17 +45,20 @@ export class ReaderLink {
   readonly kind: ReaderKind
   readonly #accepts: (coin: Coin) => boolean
   readonly #interests: Interests
-  /** Rows of coins are left out below this height. */
+  /** Order rows of blocks below this height are left out. */
   readonly #rowsFrom: number
   readonly #socket: ReaderSocket
   readonly #follows: boolean
   #next: number
   #sent = 0
   #read = 0
-  /** When it last reported progress, or last had nothing unread. */
+  /** When the reader last reported progress, or last had nothing unread. */
   readMs = 0
 
-  /** `next`: the first height to send. `interests`: live interests in order rows. `head`: height of the log. */
+  /**
+   * `next`: the first height to send. `interests`: the reader's interests in order rows, updated in place. `head`: last
+   * height of the log.
+   */
   constructor(
     request: AttachRequest,
     next: number,
@@ -63,7 +68,7 @@ export class ReaderLink {
     head = next - 1,
   ) {
     this.#rowsFrom = request.reader.kind === 'relay' ? head - ROWS_BLOCKS : 0
-    // Rows of blocks are useless before it has a snapshot of the orders.
+    // Order rows are useless to a new reader until it has a snapshot of the orders.
     this.#interests = request.reader.kind === 'l4' && request.cursor === null ? NO_INTERESTS : interests
     this.#socket = socket
     this.#follows = request.follows === true
@@ -74,24 +79,24 @@ export class ReaderLink {
     this.#accepts = reader.kind === 'hub' ? (coin) => shardOf(coin, reader.shards) === reader.index : () => false
   }
 
-  /** Characters sent but not yet reported as read; 0 for a reader that does not report. */
+  /** Characters that were sent but not yet reported as read; 0 for a reader that does not report. */
   get unread(): number {
     return this.#follows ? this.#sent - this.#read : 0
   }
 
-  /** True for a reader that knows ticks and verified digests. */
+  /** Whether the reader understands ticks and verified digests. */
   get follows(): boolean {
     return this.#follows
   }
 
-  /** The reader reports the total characters it has read on this link. */
+  /** Handles a report of the total characters that the reader has read on this link. */
   onRead(chars: number, nowMs: number): void {
     if (!(chars > this.#read && chars <= this.#sent)) return
     this.#read = chars
     this.readMs = nowMs
   }
 
-  /** A relay reports characters it has read since its last report. */
+  /** Handles a relay's report of the characters that it has read since its last report. */
   onReadMore(chars: number): void {
     this.#read = Math.min(this.#sent, this.#read + chars)
   }
@@ -101,12 +106,15 @@ export class ReaderLink {
     this.#socket.send(text)
   }
 
-  /** Last height sent; -1 before the first block of an empty log. */
+  /** Last height that was sent; -1 before the first block of an empty log. */
   get height(): number {
     return this.#next - 1
   }
 
-  /** Sends a live block if it is this reader's next. Otherwise the reader is behind, and `catchUp` sends it. */
+  /**
+   * Sends a live block if it is the next one for this reader. Otherwise the reader is behind, and `catchUp` sends the
+   * block.
+   */
   offer(block: BlockTexts): void {
     if (block.height !== this.#next) return
     this.#next++
@@ -119,13 +127,13 @@ export class ReaderLink {
     return eventsText(block, orders, this.#sent - this.#read > ROWS_AHEAD_CHARS ? NO_INTERESTS.l4 : l4)
   }
 
-  /** Sends a frame other than a block (a seed, a gap) and skips the heights it replaces. */
+  /** Sends a frame that is not a block (a seed or a gap) and skips the heights that it replaces. */
   sendFrame(text: string, next?: number): void {
     if (next !== undefined) this.#next = Math.max(this.#next, next)
     this.#send(text)
   }
 
-  /** The log was empty and starts at this height. */
+  /** Sets the first height of a log that was empty. */
   beginAt(height: number): void {
     this.#next = height
   }
@@ -135,14 +143,14 @@ export class ReaderLink {
     this.#socket.close()
   }
 
-  /** True for a coin of this reader's shard. */
+  /** Whether a coin belongs to this reader's shard. */
   hasCoin(coin: Coin): boolean {
     return this.#accepts(coin)
   }
 
   /**
-   * Sends the next stored lines, up to one segment, or the gap in their place. Returns the characters read from
-   * storage; 0 when it holds nothing more for this reader.
+   * Sends the next stored lines, up to one segment, or the gap in their place. Returns the number of characters read
+   * from storage; 0 if storage has nothing more for this reader.
    */
   catchUp(lookUp: SegmentLookup, gapAt: GapLookup): number {
     const kind: SegmentKind = this.kind.kind === 'hub' ? 'books' : 'events'
@@ -181,25 +189,29 @@ export class ReaderLink {
   }
 }
 
-// Backpressure. The platform does not report what a socket has yet to send, so hubs report what they read. When one
-// lags, feeders are asked to pause; if they do not, no further block is accepted. A stalled hub is disconnected.
+// Backpressure. The platform does not report how much of a socket's data is still unsent, so hubs report what they have
+// read. If a hub lags, feeders are asked to pause. If they do not pause, no further block is accepted. A stalled hub is
+// disconnected.
 
-/** Unread characters of one reader at which feeders are asked to pause: twice one second of the fastest catch-up. */
+/**
+ * If a reader has more unread characters than this, feeders are asked to pause. It is twice what a reader can read per
+ * second during the fastest catch-up.
+ */
 export const SLOW_CHARS = 16 * 1024 * 1024
-/** Number of unread characters at which no further block is accepted. */
+/** If a reader has more unread characters than this, no further block is accepted. */
 export const FULL_CHARS = 2 * SLOW_CHARS
-/** Length of the pause. */
+/** Duration of the pause. */
 export const SLOW_MS = 250
-/** A reader that makes no progress for this long is disconnected; it attaches again if it is alive. */
+/** A reader without progress for this long is disconnected. If it is alive, it attaches again. */
 const STUCK_MS = 10_000
 
 type Reader = Pick<ReaderLink, 'kind' | 'unread' | 'readMs' | 'close'>
 
-/** Unread characters of the slowest reader. Closes stalled readers and leaves them out. */
+/** Unread characters of the slowest reader. Closes stalled readers, which do not count. */
 export function maxUnread(readers: Iterable<Reader>, nowMs: number): number {
   let slowest = 0
   for (const reader of readers) {
-    // An order-level book never delays others: it resumes from stored blocks.
+    // An order-level book never delays other readers, because it can resume from stored blocks.
     if (reader.kind.kind === 'l4') {
       if (reader.unread > FULL_CHARS) reader.close()
     } else if (reader.unread > SLOW_CHARS && nowMs - reader.readMs > STUCK_MS) reader.close()

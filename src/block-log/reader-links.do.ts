@@ -1,4 +1,4 @@
-// The readers that the log has dialed.
+// The links to the readers that the log has dialed.
 
 import { shardOf } from '../core/coin.ts'
 import type { Objects } from '../core/objects.client.ts'
@@ -9,14 +9,14 @@ import { ReaderLink } from './reader-link.ts'
 import type { Backlog } from './retained-blocks.do.ts'
 import { SEGMENT_CHARS } from './segment.ts'
 
-/** Maximum number of characters in flight to a reader that is catching up. Live blocks do not wait for it. */
+/** Maximum characters in flight to a reader that is catching up. Live blocks are sent without this limit. */
 const AHEAD_CHARS = 4 * 1024 * 1024
 /**
- * Characters served per turn: as many as the longest segment has. One segment per turn would be slow when turns take
- * hundreds of milliseconds, as when a whole gateway starts on one machine.
+ * Characters to serve per turn: the length of the longest segment. One segment per turn would be slow if turns take
+ * hundreds of milliseconds, for example when a whole gateway starts on one machine.
  */
 const TURN_CHARS = SEGMENT_CHARS
-/** Interval of ticks on an idle link: a third of the silence after which it counts as dead. */
+/** Interval of ticks on an idle link: a third of the silence after which a link counts as dead. */
 const TICK_MS = 3000
 
 export class ReaderLinks {
@@ -27,7 +27,7 @@ export class ReaderLinks {
   readonly #readers = new Map<string, ReaderLink>()
   #sentMs = 0
 
-  /** `lost` is called when a link ends and no other replaced it. */
+  /** `lost` is called when a link ends and no other link replaced it. */
   constructor(objects: Objects, backlog: Backlog, wants: OrderInterests, lost: (reader: ReaderLink) => void) {
     this.#dialer = new LinkDialer(objects, { v: LOG_API_VERSION, from: 'log', index: 0 })
     this.#onLost = lost
@@ -48,7 +48,7 @@ export class ReaderLinks {
   }
 
   /**
-   * Serves a dialed reader, starting at a height, and replaces an older link of the same name. `head`: height of the
+   * Serves a dialed reader from a height onward. Replaces an older link of the same name. `head`: last height of the
    * log.
    */
   open(request: AttachRequest, from: number, socket: WebSocket, head = from - 1): ReaderLink {
@@ -70,8 +70,8 @@ export class ReaderLinks {
     const reader: ReaderLink = new ReaderLink(request, from, { send, close }, shardOf, interests, head)
     reader.readMs = Date.now()
     let isPaused = false
-    // Serves a reader that is behind in bounded turns, so that live blocks are not delayed, and no faster than it
-    // reads.
+    // Serves a reader that is behind in limited turns, so that live blocks are not delayed, and no faster than the
+    // reader reads.
     const pump = () => {
       for (let chars = 0; chars < TURN_CHARS; ) {
         isPaused = reader.unread > AHEAD_CHARS
@@ -86,11 +86,11 @@ export class ReaderLinks {
       setTimeout(pump, 0)
     }
     socket.addEventListener('message', ({ data }) => {
-      // A replaced link's message is repeated on the new one.
+      // Ignore messages on a link that was replaced, because they are repeated on the new link.
       if (request.reader.kind === 'relay' && this.#readers.get(request.name) === reader) {
         const chars = Number(data)
         if (chars > 0) return reader.onReadMore(chars)
-        // A relay that restarted has lost its count and has read everything.
+        // A relay that restarted has lost its count. Everything sent so far counts as read.
         if (this.#interests.onMessage(request.name, String(data))) reader.onReadMore(Number.POSITIVE_INFINITY)
         return
       }
@@ -109,17 +109,17 @@ export class ReaderLinks {
     this.#sentMs = nowMs
   }
 
-  /** Keeps idle links alive, called with feeders' pulses. `height` and `time` are those of the newest block. */
+  /** Keeps idle links alive. Called with the pulses of feeders. `height` and `time` are those of the newest block. */
   tick(height: number | null, time: number, nowMs: number): void {
     if (nowMs - this.#sentMs < TICK_MS) return
     this.#sentMs = nowMs
     const toHub = JSON.stringify({ v: LOG_API_VERSION, t: 'tick' } satisfies LinkTick)
-    // A relay ignores a height it has, but sees that the link is alive.
+    // A relay ignores a height that it already has, but sees that the link is alive.
     const again = { v: LOG_API_VERSION, t: 'events', height: height ?? -1, time, fills: [], ledger: [] } as const
     const toRelay = JSON.stringify(again satisfies RelayEvents)
     for (const reader of this.#readers.values()) {
       if (reader.follows) reader.sendFrame(toHub)
-      // A relay that is behind would take it for blocks it has yet to get.
+      // A relay that is behind would mistake the frame for blocks that it has yet to get.
       else if (reader.kind.kind === 'relay' && reader.height === height) reader.sendFrame(toRelay)
     }
   }

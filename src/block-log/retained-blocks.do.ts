@@ -1,5 +1,5 @@
-// The blocks that the log retains, and their state: pending, stored or durable. Invariants: nothing is durable before
-// storage has confirmed it, and nothing saved before a reset ever becomes durable; no write delays a frame.
+// The blocks that the log retains, and their state: pending, stored or durable. Invariants: a block is durable only
+// after storage has confirmed it; nothing that was saved before a reset ever becomes durable; no write delays a frame.
 
 import type { ArchivePage } from '../protocol/feed/archive-api.ts'
 import type { Block } from '../protocol/feed/block.ts'
@@ -17,24 +17,27 @@ import { searchPayments } from './retained-payments.ts'
 import { SegmentStore } from './segment.store.ts'
 import { type BlockTexts, type BooksTexts, readBooksLine, SEGMENT_MS, type SegmentKind } from './segment.ts'
 
-/** How long books and events are retained for readers that return: five minutes of blocks. */
+/** How long books and events are retained for readers that return, in block time. */
 const WINDOW_MS = 5 * 60_000
 
-/** Maximum time that the log stalls while another feeder claims to have the missing block. */
+/** Maximum time that the log waits for a missing block because another feeder claims to have it. */
 const STALLED_MS = 30_000
 
-/** Stored text read per request for fills. Reading it takes a few milliseconds, during which blocks wait. */
+/**
+ * Characters of stored text to read per request for fills. Reading them takes a few milliseconds, during which blocks
+ * wait.
+ */
 const READ_CHARS = 1024 * 1024
 
-/** Sources for readers that are behind. */
+/** Where a reader that is behind finds its blocks. */
 export interface Backlog {
   readonly lookUp: SegmentLookup
-  /** Blocks that wait for storage. */
+  /** Blocks that are not stored yet. */
   readonly pending: () => readonly BlockTexts[]
   readonly gapAt: GapLookup
 }
 
-/** Distributes over the union. */
+/** Omits `v` from each member of a union. */
 type Unversioned<T> = T extends unknown ? Omit<T, 'v'> : never
 
 export class RetainedBlocks {
@@ -53,19 +56,19 @@ export class RetainedBlocks {
   }
   #chain: ChainState
   #time: number | null
-  /** Last height passed to storage. */
+  /** Last height that was passed to storage. */
   #savedHeight: number | null
   #durable: number | null
-  /** When the chain last changed. */
+  /** When the chain last advanced or was reset. */
   #movedMs = Date.now()
-  /** When the last block was accepted; null if none was since this object restarted. */
+  /** When the last block was accepted; null if none was accepted since this object restarted. */
   blockMs: number | null = null
-  /** Number of resets. */
+  /** Number of resets since this object started. */
   #era = 0
   #flushTimer: ReturnType<typeof setTimeout> | null = null
   #rowsTimer: ReturnType<typeof setTimeout> | null = null
 
-  /** `onDurable` is called with each height up to which everything is durable. */
+  /** `onDurable` is called with each height up to which all blocks are durable. */
   constructor(
     ctx: DurableObjectState,
     gaps: Pick<BlockLogStore, 'addGap' | 'gapAt'>,
@@ -94,12 +97,12 @@ export class RetainedBlocks {
     return this.#durable
   }
 
-  /** The node's time of the last block or snapshot; null while the log is empty. */
+  /** Block time of the last block or snapshot; null while the log is empty. */
   get time(): number | null {
     return this.#time
   }
 
-  /** True when no block was accepted for so long that the log no longer waits for other feeders. */
+  /** Whether no block was accepted for so long that the log no longer waits for other feeders. */
   isStalled(nowMs: number): boolean {
     return nowMs - this.#movedMs > STALLED_MS
   }
@@ -109,7 +112,7 @@ export class RetainedBlocks {
     return this.#builders.onFills(fills)
   }
 
-  /** Appends the next block, which readers already have. */
+  /** Appends the next block, which has already been sent to readers. */
   append(texts: BlockTexts, booksKnown: boolean): void {
     this.#moveTo({ ...this.#chain, height: texts.height, booksKnown }, texts.time)
     this.blockMs = this.#movedMs
@@ -117,7 +120,7 @@ export class RetainedBlocks {
     this.#flushTimer ??= setTimeout(() => this.flush(), SEGMENT_MS)
   }
 
-  /** Records heights that will never arrive. The books are unknown from here to the next seed. */
+  /** Records heights that will never arrive. The books are unknown from there to the next seed. */
   skip(gap: SkippedHeights, why: GapReason): void {
     this.flush()
     this.#builders.forget()
@@ -126,14 +129,14 @@ export class RetainedBlocks {
     this.#save(null)
   }
 
-  /** Records repairs after the last block. The next line names them, even after a restart. */
+  /** Records books that were repaired after the last block. The next line names them, even after a restart. */
   recordRepairs(coins: Iterable<string>): void {
     this.flush()
     this.#pending.addRepaired(coins)
     this.#save(null)
   }
 
-  /** Starts an epoch with the books after `height`. */
+  /** Starts an epoch with the books as of `height`. */
   beginEpoch(epoch: string, height: number, time: number): void {
     this.flush()
     this.#pending.forgetRepairs()
@@ -157,7 +160,7 @@ export class RetainedBlocks {
 
   #save(segment: NewSegment | null): void {
     const state = { chain: this.#chain, time: this.#time, repaired: this.#pending.unrecordedRepairs }
-    // A block whose time is far off must not empty the window.
+    // The clock limits the block time, so that a block whose time is far in the future does not empty the window.
     const newestMs = Math.min(segment?.time ?? this.#time ?? 0, Date.now())
     this.#segments.save(segment, state, newestMs - WINDOW_MS, this.#builders.takeChanged())
     this.#savedHeight = this.#chain.height
@@ -165,7 +168,7 @@ export class RetainedBlocks {
     if (segment?.lines.l4 !== undefined) this.#storeRows()
   }
 
-  /** Stores one piece per turn, with blocks in between. */
+  /** Stores one piece of order rows per turn, so that blocks can arrive in between. */
   #storeRows(): void {
     this.#rowsTimer ??= setTimeout(() => {
       this.#rowsTimer = null
@@ -173,14 +176,14 @@ export class RetainedBlocks {
     }, 0)
   }
 
-  /** Waits until everything saved is durable. */
+  /** Waits until everything that was saved is durable. */
   async awaitDurable(): Promise<void> {
     const era = this.#era
     const saved = this.#savedHeight
     try {
       await this.#segments.untilDurable()
     } catch (error) {
-      // The next instance resumes from what is stored, and feeders send the rest again.
+      // The next instance resumes from what is stored, and feeders send the other blocks again.
       this.#ctx.abort(`cannot store blocks: ${String(error)}`)
       throw error
     }
@@ -189,7 +192,7 @@ export class RetainedBlocks {
     this.#onDurable(saved)
   }
 
-  /** True when the heights starting at `next` are retained or part of a gap. */
+  /** Whether the heights from `next` onward are retained or part of a gap. */
   has(kind: SegmentKind, next: number): boolean {
     if (next > (this.#chain.height ?? -1)) return true
     const oldest = this.#pending.blocks[0]
@@ -197,7 +200,7 @@ export class RetainedBlocks {
     return this.#gaps.gapAt(next) !== null || this.#segments.segmentWith(kind, next) !== null
   }
 
-  /** Frames of events for a relay, starting at a height, or the time until the relay's turn. */
+  /** Returns frames of events for a relay from a height onward, or the time until the relay may read. */
   eventsFrom({ from, relay = '' }: EventsRequest, nowMs: number): Omit<EventsResponse, 'v'> {
     const { height } = this.#chain
     const retryMs = this.#replayQueue.waitMs(relay, nowMs)
@@ -206,12 +209,12 @@ export class RetainedBlocks {
     const segmentWith = (at: number) => this.#segments.eventsWith(at)
     const held = { height, first: this.#segments.first, segmentWith, gapAt, waiting: this.#pending.blocks }
     const page = eventsPage(from, held)
-    // Counted in characters, because relays parse all of it.
+    // The cost is the number of characters, because relays parse all of them.
     this.#replayQueue.spend(page.frames?.reduce((sum, { length }) => sum + length, 0) ?? 0, nowMs)
     return page
   }
 
-  /** Durable blocks for the archive, starting at a height. `only`: return only lines of this kind. */
+  /** Returns durable blocks for the archive from a height onward. `only`: the only kind of lines to return. */
   archivePage(from: number | null, only?: SegmentKind): Pick<ArchivePage, 'head' | 'parts'> {
     const time = this.#segments.newest()?.time ?? this.#time
     const durable = this.#durable
@@ -222,24 +225,24 @@ export class RetainedBlocks {
     return { head: { height: durable, time }, parts: from === null ? [] : archivePage(from, held) }
   }
 
-  /** The archive has everything up to this height; null: there is no archive. */
+  /** Sets the height up to which everything is archived; null if there is no archive. */
   setArchived(height: number | null): void {
     this.#segments.setArchived(height)
   }
 
-  /** True when the archive's backlog is full, so no block can be accepted. */
+  /** Whether the archive's backlog is full, so that no block can be accepted. */
   get isFull(): boolean {
     return this.#segments.isFull
   }
 
-  /** Book changes of a retained height. */
+  /** The book changes of a retained height. */
   booksAt(height: number): BooksTexts | undefined {
     const isHeight = (one: BooksTexts) => one.height === height
     const stored = () => this.#segments.segmentWith('books', height)?.map(readBooksLine).find(isHeight)
     return this.#pending.blocks.find(isHeight) ?? stored()
   }
 
-  /** A page of what is stored for a scope below `before`, or the time until the next read. */
+  /** A page of the stored data for a scope below height `before`, or the time until the next read is possible. */
   fillsBefore({ scope, before, kind }: FillsRequest, nowMs: number): Unversioned<FillsResponse> {
     const retryMs = this.#readBudget.waitMs(nowMs)
     if (retryMs > 0) return { retryMs }
@@ -255,7 +258,7 @@ export class RetainedBlocks {
     return { head: this.#segments.newest(), stretches, next }
   }
 
-  /** Forgets the chain and its blocks, and records that what follows does not continue it. */
+  /** Discards the chain and its blocks, and records that later blocks do not continue it. */
   async reset(): Promise<void> {
     const last = this.#chain.height
     this.#era++

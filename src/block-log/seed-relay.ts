@@ -1,5 +1,5 @@
-// Forwards a snapshot: each part goes straight to the hubs, which get the coins of their shards, so a snapshot of any
-// size passes through. Every hub gets every part, even an empty one, because a hub counts them.
+// Forwards a snapshot. Each part is forwarded to the hubs at once, so a snapshot of any size passes through. A hub gets
+// only the coins of its shard. It gets every part, even an empty one, because hubs count the parts.
 
 import { type HubSeed, LOG_API_VERSION } from '../protocol/feed/log-api.ts'
 import type { SnapshotFrame } from '../protocol/feed/protocol.ts'
@@ -10,14 +10,14 @@ type Hub = Pick<ReaderLink, 'kind' | 'height' | 'hasCoin' | 'sendFrame'>
 export class SeedRelay {
   readonly intake: SeedIntake
   readonly epoch: string
-  /** Hubs that have every part so far; null when the snapshot is not accepted. */
+  /** Hubs that have every part so far; null if the snapshot is not accepted. */
   #hubs: ReadonlySet<Hub> | null
 
-  /** `hubs`: the attached ones; null when the snapshot is not accepted. */
+  /** `hubs`: the attached hubs; null if the snapshot is not accepted. */
   constructor(first: SnapshotFrame, epoch: string, hubs: readonly Hub[] | null) {
     this.intake = new SeedIntake(first)
     this.epoch = epoch
-    // A repair is valid at one height only: a hub that is behind would apply older changes on top of it.
+    // A repair is valid at only one height. A hub that is behind would apply older changes to the repaired books.
     const isFit = (hub: Hub) => first.scope === 'all' || hub.height === first.height
     this.#hubs = hubs && new Set(hubs.filter(isFit))
   }
@@ -26,12 +26,12 @@ export class SeedRelay {
     return this.#hubs === null
   }
 
-  /** The remaining parts are ignored. */
+  /** Ignores the remaining parts. */
   supersede(): void {
     this.#hubs = null
   }
 
-  /** Sends a part to the hubs and skips their blocks below `next`, which would be older than the books. */
+  /** Sends a part to the hubs. Their blocks below `next` are skipped, because those are older than the books. */
   forward({ scope, height, time, books, part = 0, parts = 1 }: SnapshotFrame, next: number): void {
     for (const hub of this.#hubs ?? []) {
       const ofHub = books.filter(({ coin }) => hub.hasCoin(coin))
@@ -41,24 +41,25 @@ export class SeedRelay {
     }
   }
 
-  /**
-   * True for a hub that did not get every part of a finished snapshot, if that snapshot includes a coin of its shard.
-   */
+  /** Whether a hub did not get every part of a finished snapshot that includes a coin of its shard. */
   isIncompleteFor(reader: Hub): boolean {
     if (reader.kind.kind !== 'hub' || this.#hubs === null || this.#hubs.has(reader)) return false
     return this.intake.scope === 'all' || [...this.intake.coins].some((coin) => reader.hasCoin(coin))
   }
 }
 
-/** Six times the levels of the whole exchange: hubs can hold this many in addition to their books. */
+/**
+ * Maximum number of levels in a snapshot: six times as many as the exchange has. Hubs have memory for this many in
+ * addition to their books.
+ */
 const MAX_LEVELS = 4_000_000
-/** The log keeps only the coin names of a snapshot, which take up to two megabytes. */
+/** Maximum number of coins in a snapshot. The log keeps only their names, which take up to two megabytes. */
 const MAX_COINS = 20_000
 
 export type SeedPart = Pick<SnapshotFrame, 'part' | 'parts' | 'books' | 'scope' | 'height'>
 type Rejection = { readonly field: string; readonly message: string }
 
-/** Checks the parts of a snapshot. Keeps only the names of the coins. */
+/** Checks the parts of a snapshot. It keeps only the names of the coins. */
 export class SeedIntake {
   readonly scope: SnapshotFrame['scope']
   readonly height: number
@@ -75,12 +76,12 @@ export class SeedIntake {
     this.parts = parts
   }
 
-  /** True once the last part has been accepted. */
+  /** Whether the last part has been accepted. */
   get isComplete(): boolean {
     return this.#next === this.parts
   }
 
-  /** Accepts the next part. Returns the reason if the part does not belong to the snapshot, or null. */
+  /** Accepts the next part and returns null. If the part does not belong to the snapshot, returns the reason. */
   push({ part = 0, parts = 1, scope, height, books }: SeedPart): Rejection | null {
     const isNext = part === this.#next && parts === this.parts
     if (!isNext || scope !== this.scope || height !== this.height)

@@ -1,10 +1,13 @@
-// Segments of blocks and the state of the chain, in the key-value API of the log's SQLite. See schemas/storage.md.
+// Stores segments of blocks and the state of the chain in the key-value API of the log's SQLite database. See
+// schemas/storage.md.
 //
-// An SQL write holds back every later frame until other machines confirm it, with no way to opt out; a key put can
-// (workerd, actor-sqlite.c++, onWrite). A put may be lost with the object, always from the end, until untilDurable()
-// resolves: nothing may be acknowledged until then. Readers see a segment at once. Rows of order-level books are put
-// one piece per turn, after the rest of their segment, because blocks wait for each. Rows that were lost or dropped
-// read as unknown, and their reader starts from a snapshot.
+// After an SQL write, the platform holds back every later frame until other machines confirm the write, and this cannot
+// be turned off. For a key-value put, it can be turned off (workerd, actor-sqlite.c++, onWrite). If the object is lost,
+// its last puts may be lost with it, until untilDurable() resolves. Nothing may be acknowledged until then. Readers see
+// a segment at once.
+//
+// Rows of order-level books are stored after the rest of their segment, one piece per turn, because blocks wait for
+// each put. Rows that were lost or dropped are read as unknown. Their reader then starts from a snapshot.
 
 import { fromChunks, toChunks } from '../core/chunks.ts'
 import type { StoredBlocks } from '../protocol/feed/archive-api.ts'
@@ -17,23 +20,26 @@ import { PaymentsCache } from './retained-payments.ts'
 import type { SegmentKind } from './segment.ts'
 import { keyOf, keysOf, keysOfKind, type SegmentEntry, segmentAt, UnarchivedSegments } from './unarchived-segments.ts'
 
-/** Maximum segments read in one turn, however small they are. */
+/** Maximum segments to read in one turn, however small they are. */
 const MAX_SEGMENTS_PER_READ = 64
-/** Maximum segments, whatever the block times say: four times five minutes of them. */
+/**
+ * Maximum number of segments in the window, whatever the block times are. This is four times as many as five minutes
+ * need.
+ */
 const MAX_SEGMENTS = 1200
-/** Maximum pieces of rows retained, which take 256 MiB. */
+/** Maximum number of retained pieces of order rows. They take 256 MiB. */
 const MAX_ROW_PIECES = 512
-/** Rows are dropped this much earlier than the rest: a snapshot serves a slow reader faster. */
+/** Order rows are dropped this much earlier than other data, because a slow reader gets a snapshot faster. */
 const ROWS_YOUNGER_MS = 3 * 60_000
-/** Maximum pieces that wait for their turn; beyond that, the oldest are stored at once. */
+/** Maximum number of pieces that wait for their turn. If there are more, the oldest are stored at once. */
 const MAX_PENDING_PIECES = 64
-/** The platform's limit of keys per call. */
+/** Maximum number of keys per call of the platform's API. */
 const MAX_KEYS_PER_CALL = 128
 const UNCONFIRMED = { allowUnconfirmed: true } as const
 
 /**
- * The log's position: its chain, the time of its last block or snapshot, and coins repaired since. Stored: keys do not
- * change.
+ * The log's position: its chain, the time of its last block or snapshot, and the coins that were repaired since. It is
+ * stored, so its keys must not change.
  */
 interface LogState {
   readonly chain: ChainState
@@ -41,13 +47,13 @@ interface LogState {
   readonly repaired: readonly string[]
 }
 
-/** The value under `log`, written with each segment so that both are lost or kept together. */
+/** The value under the key `log`. It is written together with each segment, so that both are lost or both are kept. */
 interface StoredLog extends LogState {
   readonly segments: readonly SegmentEntry[]
 }
 const EMPTY_LOG: StoredLog = { chain: EMPTY_CHAIN, time: null, repaired: [], segments: [] }
 
-/** Rows of the segment that starts at `first`, and the pieces still to be stored. */
+/** Order rows of the segment that starts at `first`, and the pieces that are not stored yet. */
 interface PendingRows {
   readonly first: number
   readonly text: string
@@ -63,7 +69,7 @@ export class SegmentStore {
   readonly #unarchived: UnarchivedSegments
   /** The log's position when this object restarted. */
   readonly state: LogState
-  /** Resolves once all writes so far are done. Once a write has failed, it always rejects. */
+  /** Resolves once all writes so far are done. After a write has failed, it always rejects. */
   #writes: Promise<unknown> = Promise.resolve()
 
   constructor(storage: DurableObjectStorage) {
@@ -76,8 +82,8 @@ export class SegmentStore {
   }
 
   /**
-   * Stores a segment (null: none) without its rows (storeRows), the log's state after it, and `more`. Drops what is
-   * older than `oldestMs`, except books and events that are not archived.
+   * Stores a segment (null: none), the log's state after it, and the values in `more`. The segment's order rows are
+   * stored later (storeRows). Drops data older than `oldestMs`, except books and events that are not archived yet.
    */
   save(
     segment: NewSegment | null,
@@ -103,7 +109,7 @@ export class SegmentStore {
       this.storeRows()
   }
 
-  /** Adds the chunks of a segment to `puts`, without its rows. */
+  /** Adds the chunks of a segment to `puts`, except its order rows. */
   #encodeSegment(
     { first, last, time, lines: { l4, ...lines } }: NewSegment,
     puts: Record<string, unknown>,
@@ -122,7 +128,7 @@ export class SegmentStore {
     return { first, last, time, chunks: { ...chunks, l4: rows.pieces.length }, bytes }
   }
 
-  /** Puts the next piece of rows. Returns true while more are left. */
+  /** Stores the next piece of order rows. Returns true if more pieces remain. */
   storeRows(): boolean {
     const rows = this.#pendingRows[0]
     if (!rows) return false
@@ -152,27 +158,27 @@ export class SegmentStore {
   }
 
   /**
-   * Resolves once everything saved so far survives the loss of this machine. Rejects, now and later, if a write was
-   * lost: storage then differs from this object's state.
+   * Resolves once everything that was saved so far would survive the loss of this machine. If a write was lost, it
+   * rejects now and in all later calls, because storage then differs from this object's state.
    */
   async untilDurable(): Promise<void> {
     await this.#writes
     await this.#storage.sync()
   }
 
-  /** Lines of the segment that contains `height`, or null. They may start before it. */
+  /** Lines of the segment that contains `height`; null if there is none. The segment may start below `height`. */
   segmentWith(kind: SegmentKind, height: number): readonly string[] | null {
     const found = this.#find(height)
     return found && this.#text(kind, found).split('\n')
   }
 
-  /** The segment of events that contains `height`, or null. */
+  /** The segment of events that contains `height`; null if there is none. */
   eventsWith(height: number): EventsSegment | null {
     const found = this.#find(height)
     return found && { last: found.last, text: this.#text('events', found) }
   }
 
-  /** Payments of each block in the segment that contains `height`; empty when no block has any. */
+  /** Payments of each block in the segment that contains `height`; an empty list if no block has payments. */
   paymentsWith(height: number): readonly string[] {
     const found = this.#find(height)
     if (found?.chunks.payments === undefined) return []
@@ -203,8 +209,8 @@ export class SegmentStore {
   }
 
   /**
-   * Stored blocks at a height for the archive (`only`: of one kind), from the window or from older segments that are
-   * not archived yet; null if there are none.
+   * Stored blocks for the archive, starting at `height`: from the window, or from older segments that are not archived
+   * yet. Null if there are none. `only`: the only kind of lines to return.
    */
   blocksWith(height: number, only?: SegmentKind): StoredBlocks | null {
     const found = this.#unarchived.at(height) ?? this.#find(height)
@@ -222,7 +228,7 @@ export class SegmentStore {
     return found.length === 0 ? null : Math.min(...found)
   }
 
-  /** The archive has everything up to this height; null: there is no archive. */
+  /** Sets the height up to which everything is archived; null if there is no archive. */
   setArchived(height: number | null): void {
     if (height === this.#unarchived.archivedTo) return
     const { segments, keys } = this.#unarchived.release(height)
@@ -230,7 +236,7 @@ export class SegmentStore {
     this.#delete([...segments.flatMap(keysOf), ...keys, ...(height === null ? ['archived'] : [])])
   }
 
-  /** True when the archive's backlog is full. */
+  /** Whether the archive's backlog is full. */
   get isFull(): boolean {
     return this.#unarchived.isFull
   }
@@ -241,7 +247,7 @@ export class SegmentStore {
     return last ? { height: last.last, time: last.time } : null
   }
 
-  /** Segments of events that start below `before`, newest first, until they reach `minChars`. */
+  /** Segments of events that start below `before`, newest first. Reading stops when they have `minChars` characters. */
   eventsBefore(before: number, minChars: number): { segments: EventsSegment[]; next: number | null } {
     const below = this.#segments.filter(({ first }) => first < before).reverse()
     const segments: EventsSegment[] = []
@@ -255,7 +261,7 @@ export class SegmentStore {
     return { segments, next: segments.length < below.length ? (below[segments.length - 1]?.first ?? null) : null }
   }
 
-  /** Forgets the chain and its segments, and stores `more`. */
+  /** Discards the chain and its segments, and stores the values in `more`. */
   reset(more: Readonly<Record<string, string>> = {}): void {
     const { segments, keys } = this.#unarchived.clear()
     this.#delete([...[...this.#segments, ...segments].flatMap(keysOf), ...keys])
@@ -266,7 +272,7 @@ export class SegmentStore {
   }
 }
 
-/** The segments, without rows that are too old or too many. */
+/** Returns the segments without order rows that are too old or too many. */
 function withRecentRows(segments: readonly SegmentEntry[], oldestMs: number): SegmentEntry[] {
   let pieces = 0
   return segments

@@ -1,9 +1,8 @@
-// Stored blocks: segments of about a second, one JSON line per block per kind. Order statuses are a kind of their own,
-// because they can be a hundred times as large as everything else and few readers need them. So are rows of order-level
-// books, whose JSON string per coin goes unchanged to the client, and payments, ten megabytes once an hour for the
-// archive. A storage row per block would cost 38 dollars a month in writes; one segment per second costs under 3
-// dollars.
-// biome-ignore-all lint/style/noNonNullAssertion: lines that were written here are read in inner loops.
+// Stored blocks. A segment has about a second of blocks, with one JSON line per block per kind. Order statuses are a
+// separate kind, because they can be a hundred times as large as everything else and few readers need them. Rows of
+// order-level books are another kind: their JSON string per coin is passed to clients unchanged. Payments are another
+// kind: once an hour, they are ten megabytes, and only the archive needs them. One storage row per block would cost 38
+// dollars a month in writes. One segment per second costs less than 3 dollars.
 
 import type { Coin } from '../core/coin.ts'
 import type { Block, BookChange, L4Rows } from '../protocol/feed/block.ts'
@@ -11,17 +10,17 @@ import type { BuilderFill, HubBlock, L4BlockHead, LinkGap, RelayEvents, RelayFra
 import { LOG_API_VERSION } from '../protocol/feed/log-api.ts'
 import { paymentsText } from '../protocol/feed/payments.ts'
 
-/** A segment ends after this time, */
+/** A segment ends after this time. */
 export const SEGMENT_MS = 1000
-/** or with this many characters, whichever comes first, */
+/** A segment also ends when it has this many characters. */
 export const SEGMENT_CHARS = 1024 * 1024
 /**
- * or with this many characters of order-level rows. One second may have many of these, and more segments would shorten
- * the window.
+ * A segment also ends when it has this many characters of order-level rows. One second may have many of these, and shorter segments
+ * would shorten the window.
  */
 export const L4_CHARS = 8 * SEGMENT_CHARS
 
-/** A sum of two numbers below this is exact. */
+/** The sum of two numbers below this is exact. */
 const SUM_MODULUS = 2 ** 52
 
 export type SegmentKind = 'books' | 'events' | 'orders' | 'l4' | 'payments'
@@ -31,34 +30,35 @@ export interface BlockTexts {
   readonly height: number
   readonly time: number
   readonly epoch: string | null
-  /** JSON string of each changed coin; null when the changes are unknown. */
+  /** JSON string of each changed coin; null if the changes are unknown. */
   readonly books: readonly { readonly coin: Coin; readonly text: string }[] | null
   readonly px: Readonly<Record<string, string>>
-  /** JSON string of RelayEvents that has funding and other events, but no order statuses. */
+  /** JSON string of RelayEvents, which has funding and other events but no order statuses. */
   readonly events: string
-  /** Order statuses, in order. */
+  /** Order statuses, in block order. */
   readonly orders: readonly { readonly user: unknown; readonly text: string }[]
-  /** By coin, the members of a JSON object of its rows (l4Text); '' for none. */
+  /** By coin, the members of a JSON object that contains its rows (l4Text); '' if there are none. */
   readonly l4: ReadonlyMap<string, string>
-  /** JSON of the wallets' payments, which readers do not get; '' for none. */
+  /** JSON string of the wallets' payments, which are not sent to readers; '' if there are none. */
   readonly payments: string
   /**
-   * Digests for comparing copies of a block: one of the events, and one of the books, whatever the order of the coins.
+   * Digests for comparing copies of a block: one of the events, and one of the books. The order of the coins does not
+   * affect the digest of the books.
    */
   readonly digests: { readonly events: number; readonly books: number | null }
 }
 
-/** Parts of a block for readers of events and rows. */
+/** The parts of a block that readers of events and order rows get. */
 export type EventsTexts = Omit<BlockTexts, 'books' | 'px' | 'payments' | 'digests'>
 
 type NameSet = Pick<ReadonlySet<unknown>, 'has'>
 
-/** Parts of a block for hubs. */
+/** The parts of a block that hubs get. */
 export type BooksTexts = Omit<BlockTexts, 'events' | 'orders' | 'l4' | 'payments' | 'digests'>
 
 /**
- * Encodes a block once. `epoch`: that of the books at this height, null when unknown. `through`: builders that the log
- * attributes to fills; it is not used to compare copies of a block.
+ * Encodes a block once. `epoch`: epoch of the books at this height; null if it is unknown. `through`: builders that the
+ * log attributes to fills. They are not used to compare copies of a block.
  */
 export function encodeBlock(block: Block, epoch: string | null, through: readonly BuilderFill[] = []): BlockTexts {
   const px: Record<string, string> = {}
@@ -73,7 +73,7 @@ export function encodeBlock(block: Block, epoch: string | null, through: readonl
     ...(twaps && { twaps }),
   })
   const digests = { events: digest(bare), books: books && digestOf(books) }
-  // Copies of one block may differ in requested rows, so these are not part of the digest.
+  // Requested rows are not part of the digest, because copies of a block may differ in them.
   const beside = { epoch, ...(through.length > 0 && { through }) }
   return {
     height,
@@ -89,7 +89,7 @@ export function encodeBlock(block: Block, epoch: string | null, through: readonl
   }
 }
 
-/** Encoded as clients get it, so that no relay has to encode it again. */
+/** Encodes rows as clients get them, so that relays do not have to encode them again. */
 function l4Text({ statuses, diffs }: L4Rows): string {
   if (statuses.length + diffs.length === 0) return ''
   return `"order_statuses":${JSON.stringify(statuses)},"book_diffs":${JSON.stringify(diffs)}`
@@ -97,21 +97,21 @@ function l4Text({ statuses, diffs }: L4Rows): string {
 
 const userOf = (row: unknown) => (row as { readonly user?: unknown } | null)?.user
 
-/** JSON string of RelayEvents for a relay that wants the statuses of these users and the rows of these coins. */
+/** JSON string of RelayEvents for a relay, with the statuses of these users and the rows of these coins. */
 export function eventsText({ events, orders, l4 }: EventsTexts, users: NameSet, coins: NameSet): string {
   const own = orders.filter(({ user }) => users.has(user))
   const texts = own.map(({ text }) => text)
   return withOrders(events, texts) + rowLines(l4, coins)
 }
 
-/** The part of a frame after its JSON: a line for each of these coins with known rows. */
+/** The part of a frame that follows its JSON: a line for each of these coins whose rows are known. */
 function rowLines(l4: BlockTexts['l4'], coins: NameSet): string {
   let lines = ''
   for (const [coin, text] of l4) if (coins.has(coin)) lines += `\n${coin}\t${text}`
   return lines
 }
 
-/** The frame of an order-level book's reader. */
+/** The frame for the reader of an order-level book. */
 export function l4BlockText({ epoch, height, time, l4 }: EventsTexts, coins: NameSet): string {
   return (
     JSON.stringify({ v: LOG_API_VERSION, t: 'l4', epoch, height, time } satisfies L4BlockHead) + rowLines(l4, coins)
@@ -128,7 +128,7 @@ function readL4Line(line = ''): Map<string, string> {
   return new Map(Array.from({ length: cells.length / 2 }, (_, at) => [cells[2 * at]!, cells[2 * at + 1]!]))
 }
 
-/** Splits a frame into its JSON and the rows by coin that rowLines wrote. The strings are slices of the frame. */
+/** Splits a frame into its JSON and the rows by coin that `rowLines` appended. The strings are slices of the frame. */
 export function readRows(frame: string): { head: string; rows: ReadonlyMap<string, string> } {
   const end = frame.indexOf('\n')
   if (end < 0) return { head: frame, rows: NO_ROWS }
@@ -154,7 +154,7 @@ export function ordersLine({ orders }: BlockTexts): string {
   return orders.length === 0 ? '' : `[${orders.map(({ text }) => text).join(',')}]`
 }
 
-/** Reads the stored lines of events, statuses and rows into what readers of events and rows need. */
+/** Parses stored lines of events, statuses and rows into the form that readers of events and rows need. */
 export function readEventsLine(events: string, orders?: string, l4?: string): EventsTexts {
   const { height, time, epoch = null } = JSON.parse(events) as RelayEvents
   const rows = orders ? (JSON.parse(orders) as unknown[]) : []
@@ -165,14 +165,14 @@ export function readEventsLine(events: string, orders?: string, l4?: string): Ev
 const withOrders = (events: string, rows: readonly string[]): string =>
   rows.length === 0 ? events : `${events.slice(0, -1)},"orders":[${rows.join(',')}]}`
 
-/** A sum, because feeders may list the coins of a block in any order. */
+/** The digest is a sum, because feeders may list the coins of a block in any order. */
 function digestOf(books: readonly { readonly text: string }[]): number {
   return books.reduce((sum, { text }) => (sum + (digest(text) % SUM_MODULUS)) % SUM_MODULUS, 0)
 }
 
 /**
- * JSON string of HubBlock for the coins that `wants` accepts: a hub's frame, or the stored line if all coins are
- * accepted.
+ * JSON string of HubBlock with the coins that `wants` accepts. This is a hub's frame or, if all coins are accepted, the
+ * stored line.
  */
 export function hubBlockText(
   texts: BooksTexts,
@@ -189,7 +189,7 @@ export function hubBlockText(
   return `${head.slice(0, -1)},"books":${texts.books ? `[${books}]` : 'null'}}`
 }
 
-/** JSON string of LinkGap, for heights that never arrived. */
+/** JSON string of LinkGap for heights that will never arrive. */
 export function gapText(from: number, to: number): string {
   return JSON.stringify({ v: LOG_API_VERSION, t: 'gap', from, to } satisfies LinkGap)
 }
@@ -203,8 +203,8 @@ export function readBooksLine(line: string): BooksTexts {
 }
 
 /**
- * Coins that two copies of a block change differently. Only one feeder may know that a coin is new, so `new` is
- * ignored.
+ * Coins whose changes differ between two copies of a block. `new` is ignored, because possibly only one feeder knows
+ * that a coin is new.
  */
 export function differingCoins(
   taken: NonNullable<BooksTexts['books']>,
@@ -220,7 +220,7 @@ export function differingCoins(
   })
 }
 
-/** Digest for comparing two copies of a block. Its 53 bits detect accidents, not attacks. */
+/** Digest for comparing two copies of a block. It has 53 bits, which detect accidents but not attacks. */
 export function digest(text: string): number {
   let a = 0xdeadbeef
   let b = 0x41c6ce57

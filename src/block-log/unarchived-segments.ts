@@ -1,16 +1,16 @@
-// Segments that readers no longer need and the archive does not have yet. Each is listed under its own key, because
-// after hours of outage one list would exceed the size of a value. Invariants: nothing is retained until the archive
-// has stored something; the backlog is bounded, and while it is full, the log accepts no block.
+// Segments that readers no longer need and that are not archived yet. Each is listed under its own key, because after
+// an outage of hours, one list would exceed the maximum size of a value. Invariants: nothing is retained until the
+// archive has stored something; the backlog is limited; while it is full, the log accepts no block.
 
 import type { SegmentKind } from './segment.ts'
 
-/** A few hours of the real exchange, */
+/** Maximum size of the backlog: a few hours of the real exchange. */
 const MAX_BYTES = 4 * 1024 ** 3
-/** or half a day of an exchange with hardly any events. */
+/** Maximum segments in the backlog: half a day of an exchange with hardly any events. */
 const MAX_SEGMENTS = 43_200
 
 const PREFIX = 'kept/'
-/** Zero-padded: keys are listed in lexicographic order. */
+/** The height is padded with zeros, because keys are listed in lexicographic order. */
 const entryKey = ({ first }: SegmentEntry): string => PREFIX + String(first).padStart(16, '0')
 
 export class UnarchivedSegments {
@@ -20,8 +20,8 @@ export class UnarchivedSegments {
   #bytes: number
 
   /**
-   * Restores the stored state. `archived`: height up to which the archive has everything, null when it never stored
-   * anything.
+   * Restores the stored state. `archived`: height up to which everything is archived; null if nothing was ever
+   * archived.
    */
   constructor(archived: number | null, segments: readonly SegmentEntry[]) {
     this.#archivedTo = archived
@@ -33,7 +33,7 @@ export class UnarchivedSegments {
     return this.#bytes > MAX_BYTES || this.#segments.length > MAX_SEGMENTS
   }
 
-  /** Height up to which the archive has everything; null when it never stored anything or there is no archive. */
+  /** Height up to which everything is archived; null if nothing was ever archived or there is no archive. */
   get archivedTo(): number | null {
     return this.#archivedTo
   }
@@ -46,7 +46,7 @@ export class UnarchivedSegments {
     return this.#segments.find(({ first }) => first > height)?.first ?? null
   }
 
-  /** Adds segments that left the window. Returns those that are kept, and their index entries by key. */
+  /** Adds segments that left the window. Returns those that are retained, and their index entries by key. */
   retain(left: readonly SegmentEntry[]): {
     readonly spared: readonly SegmentEntry[]
     readonly puts: Record<string, SegmentEntry>
@@ -54,7 +54,7 @@ export class UnarchivedSegments {
     const spared = left
       .filter(({ last }) => this.#archivedTo !== null && last > this.#archivedTo)
       .map(withoutRecentKinds)
-    // Block times may fall, so segments need not leave the window in order of height.
+    // Block times may decrease, so segments may leave the window in a different order than that of their heights.
     this.#segments = [...this.#segments, ...spared].toSorted((a, b) => a.first - b.first)
     this.#bytes += bytesOf(spared)
     return { spared, puts: Object.fromEntries(spared.map((one) => [entryKey(one), one])) }
@@ -66,7 +66,7 @@ export class UnarchivedSegments {
     return this.#remove(({ last }) => archived === null || last <= archived)
   }
 
-  /** Call when a different chain starts. Segments that are not archived by then never will be. */
+  /** Releases all segments. Called when a different chain starts, because they will then never be archived. */
   clear(): ReleasedSegments {
     return this.#remove(() => true)
   }
@@ -79,26 +79,26 @@ export class UnarchivedSegments {
   }
 }
 
-/** Released segments, and the keys that list them. */
+/** The released segments, and the keys of their index entries. */
 interface ReleasedSegments {
   readonly segments: readonly SegmentEntry[]
   readonly keys: readonly string[]
 }
 
-/** A segment without the kinds of lines that only live readers need. */
+/** Returns a segment without the kinds of lines that only live readers need. */
 function withoutRecentKinds({ chunks: { books = 0, events = 0, payments }, ...one }: SegmentEntry): SegmentEntry {
   return { ...one, chunks: { books, events, ...(payments !== undefined && { payments }) } }
 }
 
 const bytesOf = (segments: readonly SegmentEntry[]): number => segments.reduce((sum, { bytes }) => sum + bytes, 0)
 
-/** Index entry of a stored segment. Stored: keys do not change (schemas/storage.md). */
+/** Index entry of a stored segment. It is stored, so its keys must not change (schemas/storage.md). */
 export interface SegmentEntry {
   readonly first: number
   readonly last: number
   readonly time: number
   readonly chunks: Readonly<Partial<Record<SegmentKind, number>>>
-  /** Bytes of its books, events and payments. */
+  /** Size of its books, events and payments in bytes. */
   readonly bytes: number
 }
 

@@ -1,24 +1,26 @@
-// Finds the part at fault: the node, the feeder, or the link between feeder and log. Pure;
-// docs/operators/guides/recover.md presents the same as a how-to guide. Invariant: only `live` is healthy, and every
-// other state says what to do.
+// Finds the part at fault: the node, the feeder, or the link between feeder and log. This file is pure.
+// docs/operators/guides/recover.md explains the same states as a how-to guide. Invariants: only `live` is healthy;
+// every other state says what to do.
 
 import { PULSE_MS, STATE_POSITIONING } from '../protocol/feed/protocol.ts'
 import type { FeederView, LogStatus } from '../protocol/feed/status-shape.ts'
 
-/** Without a block for this long, the feed is stalled. */
+/** If no block arrives for this long, the feed is stalled. */
 export const STALLED_MS = 10_000
-/** A feeder without a frame for this long is silent: three pulses and some network delay. */
+/**
+ * If no frame arrives from a feeder for this long, the feeder is silent. This is three pulses and some network delay.
+ */
 export const SILENT_MS = 3 * PULSE_MS + 1_000
-/** Blocks later than this are late. */
+/** If a block arrives later than this after its block time, it is late. */
 const LATE_MS = 10_000
 
 type LogPosition = Pick<LogStatus, 'height' | 'time' | 'blockMs' | 'booksKnown'> & {
-  /** The archive's backlog is full, so no block is accepted. */
+  /** Whether the archive's backlog is full, so that no block is accepted. */
   readonly isFull?: boolean
 }
 type Verdict = Pick<LogStatus, 'state' | 'advice'>
 
-/** The state of the feed, with advice. `feeders`: connected and departed ones. */
+/** The state of the feed, with advice. `feeders`: connected and departed feeders. */
 export function verdict(log: LogPosition, feeders: readonly FeederView[], nowMs: number): Verdict {
   if (log.isFull)
     return {
@@ -59,7 +61,7 @@ function flowing({ time, booksKnown }: LogPosition, nowMs: number): Verdict {
     return {
       state: 'books_unknown',
       advice:
-        "Blocks arrive, but the order books are unknown. If this lasts longer than a minute, read the feeder's status line: it needs the node's HTTP (--info) and a snapshot folder that both can use.",
+        "Blocks arrive, but the order books are unknown. If this lasts longer than a minute, read the feeder's status line. The feeder needs the HTTP API of the node (--info) and a snapshot folder that it shares with the node.",
     }
   if (time !== null && nowMs - time > LATE_MS)
     return {
@@ -80,12 +82,12 @@ function stalled({ height }: LogPosition, feeder: FeederView, nowMs: number): Ve
   if (feeder.head !== null && feeder.head > height)
     return {
       state: 'feeder_stuck',
-      advice: `Feeder ${name} has read up to height ${feeder.head}, but the log is at ${height}${report}: a height in between does not arrive. Read its status line, then restart it.`,
+      advice: `Feeder ${name} has read up to height ${feeder.head}, but the log is at ${height}${report}. It does not send the blocks in between. Read its status line, then restart it.`,
     }
   if (feeder.head !== null && feeder.head < height)
     return {
       state: 'node_still',
-      advice: `The node of feeder ${name} is at height ${feeder.head}, below the log's ${height}. Wait until it catches up. If the node started over, or replaces the old one, run: npm run admin -- feed reset.`,
+      advice: `The node of feeder ${name} is at height ${feeder.head}, below the log's ${height}. Wait until it catches up. If the node started over or replaced another node, run: npm run admin -- feed reset.`,
     }
   return {
     state: 'node_still',
@@ -94,10 +96,10 @@ function stalled({ height }: LogPosition, feeder: FeederView, nowMs: number): Ve
 }
 
 function silent(feeder: FeederView): Verdict {
-  const what = feeder.counters === null ? 'it or its node has stalled' : 'it or its host has stalled'
+  const what = feeder.counters === null ? 'The feeder or its node has stalled' : 'The feeder or its host has stalled'
   return {
     state: 'feeder_silent',
-    advice: `Feeder ${quoted(feeder)} is connected but was last heard from at ${iso(feeder.heardMs)}: ${what}. Check its host, then restart it.`,
+    advice: `Feeder ${quoted(feeder)} is connected but was last heard from at ${iso(feeder.heardMs)}. ${what}. Check its host, then restart it.`,
   }
 }
 
