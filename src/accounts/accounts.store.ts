@@ -193,12 +193,12 @@ export class AccountStore {
     const change = `UPDATE keys SET label = coalesce(?2, label), products = coalesce(?3, products),
       expires = iif(?4, ?5, expires), ranges = iif(?6, ?7, ranges),
       pipelines = iif(?8, ?9, pipelines) WHERE hash = ?1`
-    const isSaid = (value: unknown) => (value === undefined ? 0 : 1)
+    const isPresent = (value: unknown) => (value === undefined ? 0 : 1)
     const changed = this.#db
       .prepare(change)
       .bind(
-        ...[hash, label ?? null, json(products), isSaid(expires), expires ?? null, isSaid(ranges), json(ranges)],
-        ...[isSaid(pipelines), pipelines ?? null],
+        ...[hash, label ?? null, json(products), isPresent(expires), expires ?? null, isPresent(ranges), json(ranges)],
+        ...[isPresent(pipelines), pipelines ?? null],
       )
     const root = '(SELECT coalesce(root, hash) FROM keys WHERE hash = ?1)'
     const capped = this.#db.prepare(`UPDATE keys SET cap = ?2 WHERE hash = ${root} OR root = ${root}`)

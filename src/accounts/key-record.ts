@@ -29,7 +29,7 @@ export const KeyRecord = z.object({
 })
 export type KeyRecord = z.infer<typeof KeyRecord>
 
-/** What a surface requires of a key. `any` accepts both kinds of keys. */
+/** The key that a surface requires. `any` accepts both kinds of keys. */
 export interface KeyRequirement {
   /** Null: keys of all products are accepted. */
   readonly product: Product | null

@@ -17,8 +17,8 @@ export interface KeyCarriers {
 
 /** The unverified key. It comes from the first location that is not empty. */
 export function presentedKey(carriers: KeyCarriers, locations: readonly KeyLocation[]): Result<string, Failure> {
-  for (const place of locations) {
-    const found = READERS[place](carriers, locations)
+  for (const location of locations) {
+    const found = READERS[location](carriers, locations)
     if (found !== null) return found
   }
   return err({ kind: 'key_missing' })
@@ -55,7 +55,8 @@ const DESCRIPTIONS: Partial<Record<KeyLocation, string>> = {
   basic: 'basic credentials with the key as user name and an empty password',
   bearer: '"Authorization: Bearer <key>"',
 }
-const describeLocations = (locations: readonly KeyLocation[]) => locations.flatMap((place) => DESCRIPTIONS[place] ?? [])
+const describeLocations = (locations: readonly KeyLocation[]) =>
+  locations.flatMap((location) => DESCRIPTIONS[location] ?? [])
 const OTHER_HEADERS = ['x-api-key', 'api-key', 'apikey', 'x-auth-token', 'x-access-token']
 const OTHER_PARAMETERS = ['key', 'api_key', 'apikey', 'api-key', 'token', 'access_token']
 

@@ -90,7 +90,7 @@ function fieldsOf({ properties = {}, required = [] }: z.core.JSONSchema.BaseSche
  * Request fields that can raise the price. For each: a value that raises it, and the text that follows the higher
  * price.
  */
-const PRICED_FIELDS: Readonly<Record<string, readonly [value: unknown, words: string]>> = {
+const PRICED_FIELDS: Readonly<Record<string, readonly [value: unknown, text: string]>> = {
   dex: ['ALL_DEXES', 'flat for `dex` `*` or `ALL_DEXES`'],
   block_height: [1, 'with `block_height`'],
 }
@@ -103,6 +103,6 @@ export function priceText(query: AnyQuery): string {
   const { properties = {} } = z.toJSONSchema(query.request, { io: 'input' })
   const higher = Object.entries(PRICED_FIELDS)
     .filter(([field]) => field in properties)
-    .map(([field, [value, words]]) => `${priceAt({ [field]: value })} ${words}`)
+    .map(([field, [value, text]]) => `${priceAt({ [field]: value })} ${text}`)
   return [priceAt({}), ...higher].join(', ')
 }

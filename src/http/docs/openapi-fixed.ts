@@ -108,8 +108,8 @@ export function rpcOperation(): Json {
   }
 }
 
-const parameter = (name: string, place: 'path' | 'query' | 'header', description: string, required = true) => {
-  return { name, in: place, required, description, schema: { type: 'string' } }
+const parameter = (name: string, location: 'path' | 'query' | 'header', description: string, required = true) => {
+  return { name, in: location, required, description, schema: { type: 'string' } }
 }
 const bytes = { 'application/gzip': {} }
 

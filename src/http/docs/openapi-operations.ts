@@ -92,8 +92,8 @@ function queryParameters(query: z.ZodType, shared: Shared): Json[] {
   return Object.entries(properties).map(([name, schema]) => parameter(name, 'query', schema, required.includes(name)))
 }
 
-function parameter(name: string, place: 'path' | 'query', schema: Json, required: boolean): Json {
-  return { name, in: place, required, schema }
+function parameter(name: string, location: 'path' | 'query', schema: Json, required: boolean): Json {
+  return { name, in: location, required, schema }
 }
 
 function content(schema: z.ZodType, example: unknown, shared: Shared, media?: string | number): Json {

@@ -30,8 +30,8 @@ export interface LinkOwner {
 const DAY_COUNTS = `SELECT count(*) AS "all", coalesce(sum(domain = ?2), 0) AS domain,
   iif(?3 IS NULL, coalesce(max(domain = ?2), 0), coalesce(sum(area = ?3), 0)) AS area
   FROM signup_links WHERE created > ?1 AND domain IS NOT NULL`
-const baseHasRoom = (place: number) =>
-  `(SELECT count(*) FROM signup_links WHERE base = ?${place} AND created > ?1) < ${PER_BASE_MAX}`
+const baseHasRoom = (parameter: number) =>
+  `(SELECT count(*) FROM signup_links WHERE base = ?${parameter} AND created > ?1) < ${PER_BASE_MAX}`
 
 export class SignUpLinks {
   readonly #db: D1Database

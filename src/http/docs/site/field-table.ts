@@ -17,7 +17,7 @@ export interface FieldRow {
 }
 
 /** Names of known string patterns. */
-const PATTERN_NAMES: readonly (readonly [pattern: RegExp, words: string])[] = [
+const PATTERN_NAMES: readonly (readonly [pattern: RegExp, name: string])[] = [
   [/^\^-\?\\d/, 'decimal number as text'],
   [/^\^\\d\{1,38\}/, 'decimal number as text, 0 or more'],
   [/^\^0x\[0-9a-f(?:A-F)?\]\{40\}\$$/, 'address: `0x` and 40 hex digits'],
@@ -71,10 +71,10 @@ export function meaningOf({ path, type, description }: FieldRow): string {
   const [name = ''] = /[^.[\]]*$/.exec(path.replaceAll('[]', '')) ?? []
   if (name === '') return ''
   if (name === '*') return 'Entry by name'
-  const words = name
+  const parts = name
     .split(/_|(?<=[a-z0-9])(?=[A-Z])/)
     .map((word) => NAME_WORDS[word.toLowerCase()] ?? word.toLowerCase())
-  const meaning = words.join(' ').replace(/^./, (letter) => letter.toUpperCase())
+  const meaning = parts.join(' ').replace(/^./, (letter) => letter.toUpperCase())
   return type.startsWith('integer') && /time$|timestamp$/i.test(meaning) ? `${meaning}, Unix milliseconds` : meaning
 }
 
@@ -207,10 +207,10 @@ function merged(rows: readonly FieldRow[]): FieldRow[] {
 
 function typeText(schema: Schema, defs: Defs): string {
   const kinds = kindsOf(schema, defs)
-  const words = [...new Set(kinds.filter(({ type }) => type !== 'null').map((kind) => kindText(kind, defs)))]
+  const texts = [...new Set(kinds.filter(({ type }) => type !== 'null').map((kind) => kindText(kind, defs)))]
   // Open enumerations: known values first, then any other string.
-  const isOpen = words.includes('text') && words.some((word) => word.startsWith('`'))
-  const labels = isOpen ? [...words.filter((word) => word !== 'text'), 'another text'] : words
+  const isOpen = texts.includes('text') && texts.some((word) => word.startsWith('`'))
+  const labels = isOpen ? [...texts.filter((word) => word !== 'text'), 'another text'] : texts
   return [...labels, ...(kinds.some(({ type }) => type === 'null') ? ['null'] : [])].join(' or ')
 }
 

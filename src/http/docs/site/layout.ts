@@ -105,8 +105,8 @@ ${field}
 
 function neighborsHtml(page: Page, pages: readonly Page[]): string {
   const [before, after] = neighborsOf(pages, page)
-  const link = (to: Page | undefined, rel: string, words: string) =>
-    to === undefined ? '' : `<a rel="${rel}" href="${to.address}"><span>${words}</span>${inlineCode(to.title)}</a>`
+  const link = (to: Page | undefined, rel: string, label: string) =>
+    to === undefined ? '' : `<a rel="${rel}" href="${to.address}"><span>${label}</span>${inlineCode(to.title)}</a>`
   return `<nav class="neighbors" aria-label="Previous and next page">${link(before, 'prev', 'Previous')}${link(after, 'next', 'Next')}</nav>`
 }
 
