@@ -129,7 +129,7 @@ describe('the audit log', () => {
     await ask('POST', '/accounts/traced/grants', { credits: -5, idempotency_key: 'g' })
     await ask('POST', '/keys', 'no JSON')
     await ask('GET', '/keys', undefined, { token })
-    const lent = { accounts: { missing: () => Promise.reject(new Error('D1 is away')) } as never }
+    const lent = { accounts: { missingFailure: () => Promise.reject(new Error('D1 is away')) } as never }
     await ask('PUT', '/accounts/traced/webhook', { url: 'https://x.example/secret-path' }, { lent })
     const [webhook, keys, negative, refused, made] = await lines()
     expect(webhook).toMatchObject({
