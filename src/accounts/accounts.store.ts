@@ -53,7 +53,7 @@ export interface AccountRow {
   readonly id: string
   readonly plan: string
   readonly created: number
-  /** JSON of terms agreed for this account, which override its plan. */
+  /** Terms agreed for this account, as JSON. They override the plan's values. */
   readonly terms: string | null
 }
 

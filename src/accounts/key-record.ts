@@ -8,7 +8,7 @@ import { err, ok, type Result } from '../core/result.ts'
 import { type Identity, PRODUCTS, type Product, productNotAllowed } from './identity.ts'
 import { Limits } from './limits.ts'
 
-/** Another version in KV counts as a miss: an older one may lack a restriction. */
+/** A record of a different version in KV counts as a miss, because an older record may lack a restriction. */
 export const KeyRecord = z.object({
   v: z.literal(2),
   hash: KeyHash,
@@ -43,7 +43,7 @@ export const PRODUCTS_OF_KIND: Record<'api' | 'service', readonly Product[]> = {
   service: ['platform'],
 }
 
-/** Data access for the owner's pages and stream tokens, even with a service key. */
+/** Gives the owner's pages and stream tokens access to data, even with a service key. */
 export function withDataAccess(record: KeyRecord): KeyRecord {
   return record.kind === 'service' ? { ...record, kind: 'api', products: [...PRODUCTS_OF_KIND.api] } : record
 }

@@ -1,4 +1,4 @@
-// Reads and caches key records. Invariants: D1 is authoritative and KV only a hint; a miss in KV proves nothing (KV
+// Reads and caches key records. Invariants: D1 is authoritative, and KV is only a hint; a miss in KV proves nothing (KV
 // caches misses), so D1 is read; a revoked key is overwritten in KV, not deleted, so that no stale copy returns.
 
 import type { AccountId, KeyHash } from '../core/ids.ts'

@@ -24,7 +24,7 @@ export const KeyRow = z.object({
     .nullable()
     .transform((text): string[] | null => JSON.parse(text ?? 'null')),
   replaced_by: z.string().nullable(),
-  /** Start of the last hour with charges, as far as copied from the meter. */
+  /** Start of the last hour with charges, according to the usage copied from the meter so far. */
   last_used: z.number().nullable(),
   /** Total spending limit in micro-credits. */
   cap: z.number().nullable(),

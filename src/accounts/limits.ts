@@ -5,9 +5,12 @@
 import * as z from 'zod'
 
 export const Limits = z.object({
-  /** REST data API, JSON-RPC and platform together, per key; info is separate. Null: unlimited. */
+  /**
+   * Each key's requests to the REST data API, JSON-RPC and the platform combined. Info has a separate limit. Null:
+   * unlimited.
+   */
   requestsPerSecond: z.number().nullable(),
-  /** Per key. The specification has no limit for info; this is a generous bound against accidents. */
+  /** Each key's requests to info. The specification has no such limit; this is a generous bound against accidents. */
   infoRequestsPerSecond: z.number(),
   streamConnections: z.number(),
   /** Subscriptions of an account across all its sockets. */

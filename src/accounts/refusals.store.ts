@@ -1,5 +1,5 @@
 // D1 tables of refusals. Invariants: a batch is stored completely or not at all; each account keeps only its newest
-// rows, so a flood takes no more space than a day of mistakes.
+// rows, so a flood of rejections takes bounded space.
 
 import type { RefusalBatch } from './refused-calls.ts'
 

@@ -17,14 +17,14 @@ export class StaffStore {
     this.#keySecret = keySecret
   }
 
-  /** Current owner of this token; null if there is none. */
+  /** The staff member who holds this token; null if there is none. */
   async byToken(token: string): Promise<Operator | null> {
     const parsed = parseStaffToken(token)
     if (parsed === null || this.#keySecret === '' || !(await isCheckValid(parsed, this.#keySecret))) return null
     return this.byHash(await sha256(token))
   }
 
-  /** Current owner of this token hash; null if there is none. */
+  /** The staff member who holds the token with this hash; null if there is none. */
   async byHash(tokenHash: string): Promise<Operator | null> {
     const select = 'SELECT name, role FROM staff WHERE hash = ? AND revoked IS NULL'
     return this.#db.prepare(select).bind(tokenHash).first<Operator>()

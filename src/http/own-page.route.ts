@@ -51,7 +51,7 @@ export async function ownPageBody<T>(
   return read.ok ? ok(read.value) : err({ kind: 'bad_field', issues: read.error })
 }
 
-/** Starts a session, replacing the one of the request. */
+/** Starts a session that replaces the request's session. */
 export async function startSession(db: D1Database, request: Request, origin: SessionOrigin, nowMs: number) {
   const before = sessionToken(request.headers.get('cookie'))
   if (before !== null) await endSession(db, before)

@@ -1,7 +1,7 @@
 // Authenticates a session on each use: its operator token or key must still be valid. Invariants: an invented session
 // costs an address few lookups; a request from a foreign page has no session; a changed token or revoked key ends its
-// sessions; a session created with a service key manages its account and reads its data, one created with an API key
-// can do what the key can.
+// sessions; a session created with a service key can manage the account and read its data; a session created with an
+// API key can do what the key can.
 
 import { type Failure, KEY_ENDED } from '../../core/failure.ts'
 import { keyHashOf } from '../../core/ids.ts'

@@ -36,7 +36,8 @@ interface PageRequest {
 
 /**
  * True for a request from a page of this host or from the address bar. Browsers send `Origin` with every method except
- * GET and HEAD, and `Sec-Fetch-Site` always. The scheme is left to the cookie, because a proxy may terminate TLS.
+ * GET and HEAD, and `Sec-Fetch-Site` always. The scheme is not compared, because a proxy may terminate TLS. The cookie
+ * itself requires TLS.
  */
 export function isSameOrigin({ method, url, headers }: PageRequest): boolean {
   const site = headers.get('sec-fetch-site')

@@ -1,6 +1,5 @@
-// Builds the AsyncAPI 3 document of /ws from the definitions that the gateway uses to parse and send frames. Each
-// channel of
-// the catalog is a subscription within the one WebSocket, so it appears as two messages: subscribe and data.
+// Builds the AsyncAPI 3 document of /ws from the definitions that the gateway uses to parse and send frames. All
+// channels of the catalog share one WebSocket, so each channel appears as two messages: subscribe and data.
 
 import * as z from 'zod'
 import { PingFrame, PostFrame, ReplayFrame, SubscribeFrame, UnsubscribeFrame } from '../../protocol/relay/protocol.ts'

@@ -1,6 +1,7 @@
 // Account and plan management for the operator, over D1 and the credit meters. Invariants: retries are idempotent; a
-// plan change is one statement, and applying it to accounts is repeatable, page by page, and never shortens a running
-// period; invalid input changes nothing; a plan never switches between monthly and one-time while accounts use it.
+// plan change is one statement; applying it to accounts is repeatable, proceeds page by page and never shortens a
+// current period; invalid input changes nothing; a plan never switches between monthly and one-time while accounts use
+// it.
 
 import { type AccountRow, AccountStore } from '../../accounts/accounts.store.ts'
 import { activeKeysFromD1, putKeyHint } from '../../accounts/key-records.store.ts'

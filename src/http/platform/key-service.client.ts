@@ -239,7 +239,8 @@ export class KeyService implements Keys {
     if (!found.ok) return found
     const row = found.value
     const meter = this.#ports.meterOf(row.account)
-    // An interrupted rotation may not have reached the meter, and pipelines of the old key end with this key.
+    // If the rotation was interrupted, the meter may not know the successor, with which the old key's pipelines must
+    // end.
     if (row.replaces !== null) await meter.replaceKey(row.replaces, row.hash)
     await meter.revokeKey(row.hash)
     const now = this.#ports.nowMs()

@@ -131,7 +131,10 @@ export interface OwnKeyInput extends KeyTerms {
   readonly maker?: string
 }
 
-/** A key with its spending in 30 days and its remaining cap; null if the meter did not respond or there is no cap. */
+/**
+ * A key with its spending in 30 days and its remaining cap. Both are null if the meter did not respond; `capLeft` is
+ * also null without a cap.
+ */
 export type OwnKeyRow = KeyRow & { readonly spent: MicroCredits | null; readonly capLeft: MicroCredits | null }
 
 export interface IssuedKey {
@@ -160,7 +163,10 @@ export interface Keys {
   create(order: KeyInput): Promise<Result<IssuedKey, Failure>>
   /** Changes label, restrictions or expiry; isolates see it within a minute. */
   change(key: KeyRef, change: KeyChange): Promise<Result<KeyRow, Failure>>
-  /** Replaces a key with a new one that shares its cap; the old key works until the grace period ends. Once per key. */
+  /**
+   * Replaces a key with a new one that shares its cap; the old key works until the grace period ends. Each key can be
+   * replaced once.
+   */
   rotate(key: KeyRef, order: RotationInput): Promise<Result<RotatedKey, Refusal>>
   /** Revokes by hash or visible prefix; idempotent. */
   revoke(key: KeyRef): Promise<Result<KeyRow & { readonly revoked: number }, Failure>>
@@ -213,9 +219,9 @@ export interface PipelineRef extends PipelineCaller {
 /** A pipeline affected by a key. */
 export interface Reach {
   readonly row: PipelineRow
-  /** Charged to this key or its rotation chain; pauses when the chain ends. */
+  /** Whether the pipeline is charged to this key or its rotation chain. Such a pipeline pauses when the chain ends. */
   readonly isCharged: boolean
-  /** This key or its rotation chain set the destination. */
+  /** Whether this key or its rotation chain set the destination. */
   readonly hasSetDestination: boolean
 }
 

@@ -4,7 +4,7 @@
 
 import type { UsageRow } from '../../metering/usage.ts'
 
-/** The newest version of each received row; SQLite takes the other columns from the row with the maximum. */
+/** The newest version of each received row. SQLite takes the other columns from the row that has the maximum. */
 const SENT = `SELECT value ->> 'keyHash' AS key_hash, value ->> 'hour' AS hour, value ->> 'product' AS product,
   value ->> 'type' AS type, value ->> 'calls' AS calls, value ->> 'amount' AS micro, max(value ->> 'changes') AS changes
   FROM json_each(?) GROUP BY 1, 2, 3, 4`

@@ -155,7 +155,8 @@ export class SignUp {
     const { keys } = this.#ports
     // Only the key created at sign-up counts: the owner may have restricted keys with the same label.
     const known = await keys.signUpKeys(account, LABEL)
-    // The idempotency key makes concurrent links create one key. Owners cannot send its space, so it cannot collide.
+    // The idempotency key makes concurrent links create one key. It contains a space, which owners cannot send, so it
+    // never collides with theirs.
     const made = (kind: KeyKind, label: string) =>
       keys.createOwn({ account, label, kind, request: `sign-up ${kind} ${known[kind]}` })
     const first = known.api > 0 ? null : await made('api', PLAN)

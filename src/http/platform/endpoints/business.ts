@@ -112,7 +112,8 @@ export const PER_MILLION = {
   kvRead: 0.5,
   kvWrite: 5,
   /**
-   * Every statement is priced as one written row. Written rows cost more than read rows, and our statements touch few.
+   * Every statement is priced as one written row: our statements touch few rows, and written rows cost more than read
+   * rows.
    */
   d1Statement: 1,
 } as const

@@ -107,7 +107,7 @@ const historyFiles = defineEndpoint({
   route: 'GET /v1/{chain}/history/files',
   summary: 'List the history files of a range, with signed links',
   description:
-    'Lists the files whose first block lies in the range, sorted by product and time; `schemas/storage.md` describes their content. A link is valid for an hour and can be fetched repeatedly, including in parts (`Range`). For the current hour, each Parquet file covers one minute. Later, one file for the hour replaces them, then one file for the day. A file replaces all files of its product whose heights it covers. If you drop the replaced files, each row appears once, even if files were merged between two pages. A trade has two fill rows, one per side. If `next` is not null, request the next page with the same range and `after` = `next`.',
+    'Lists the files whose first block lies in the range, sorted by product and time; `schemas/storage.md` describes their content. A link is valid for an hour and can be fetched repeatedly, including in parts (`Range`). For the current hour, there is a Parquet file for each minute. These are later replaced with one file for the hour, and the files of all hours with one file for the day. A file replaces all files of its product whose heights it covers. If you drop the replaced files, each row appears once, even if files were merged between two pages. A trade has two fill rows, one per side. If `next` is not null, request the next page with the same range and `after` = `next`.',
   auth: 'key',
   product: 'data',
   priceText: FILE_PRICE,

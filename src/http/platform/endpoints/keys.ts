@@ -340,7 +340,7 @@ const revokeKey = defineEndpoint({
   route: 'DELETE /admin/keys/{key}',
   summary: 'Revoke a key permanently; idempotent',
   description:
-    'HTTP calls are rejected within 30 s; calls that change something are rejected immediately. Sockets are closed with 4401 within 60 s. Pipelines charged to the key are paused within 30 s, unless it was replaced. Usage data stays.',
+    'HTTP calls are rejected within 30 s; calls that change something are rejected immediately. Sockets are closed with 4401 within 60 s. Pipelines charged to the key are paused within 30 s, unless the key was replaced. Usage data is kept.',
   params: KEY_PARAMS,
   query: AccountFilter,
   responses: okResponse('Revoked', RevokedKeyWithReach, { revoked: 1790000000000 }),
@@ -356,7 +356,7 @@ const revokeOwnKey = defineEndpoint({
   id: 'revokeOwnKey',
   route: 'DELETE /platform/keys/{key}',
   summary: 'Revoke a key permanently; idempotent',
-  description: `${MANAGE_ACCESS_TEXT} Every service key can revoke itself. HTTP calls are rejected within 30 s; calls that change something are rejected immediately. Sockets are closed with 4401 within 60 s. Pipelines charged to the key are paused within 30 s, unless it was replaced. Usage data stays.`,
+  description: `${MANAGE_ACCESS_TEXT} Every service key can revoke itself. HTTP calls are rejected within 30 s; calls that change something are rejected immediately. Sockets are closed with 4401 within 60 s. Pipelines charged to the key are paused within 30 s, unless the key was replaced. Usage data is kept.`,
   auth: 'service',
   params: KEY_PARAMS,
   responses: okResponse(

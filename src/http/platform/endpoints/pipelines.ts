@@ -253,7 +253,7 @@ const adoptPipeline = defineEndpoint({
   route: `POST ${PIPELINE_PATH}adopt/`,
   summary: 'Charge a pipeline to the calling key, starting now',
   description:
-    'The pipeline then depends on this key instead of the previous one. It resumes if it was paused because the previous key was revoked or expired. Idempotent.',
+    'The pipeline then depends on this key instead of the previous one. If it was paused because the previous key was revoked or expired, it resumes. Idempotent.',
   auth: 'service',
   params: PIPELINE_PARAMS,
   responses: okResponse('The updated pipeline', PipelineView, PIPELINE_EXAMPLE),
