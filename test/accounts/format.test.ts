@@ -11,7 +11,7 @@ import { keyHashOf } from '../../src/core/ids.ts'
 const SECRET = 'an operator secret of forty characters!!'
 
 describe('key format', () => {
-  it('generates keys that parse and that only its own secret verifies', async () => {
+  it('generates keys that parse and that only the same secret verifies', async () => {
     for (const kind of ['api', 'service'] as const) {
       const key = await mintKey(kind, SECRET)
       expect(key).toMatch(kind === 'api' ? /^cqt_.{26}$/ : /^cqs_.{26}$/)
@@ -38,7 +38,7 @@ describe('key format', () => {
     (text) => expect(parseKey(text)).toEqual({ ok: false, error: expect.not.stringContaining(text) }),
   )
 
-  it.each(['', 'cqt_'])('refuses %j', (text) => expect(parseKey(text).ok).toBe(false))
+  it.each(['', 'cqt_'])('rejects %j', (text) => expect(parseKey(text).ok).toBe(false))
 
   it('rejects whitespace, which only ?key= can carry', async () => {
     const key = await mintKey('api', SECRET)
@@ -134,7 +134,7 @@ describe('key admission', () => {
 })
 
 describe('key cache', () => {
-  it('forgets existing keys after 30 s and missing ones after 5 s', () => {
+  it('forgets existing keys after 30 s and missing keys after 5 s', () => {
     const memory = new KeyCache(10)
     memory.set('present', record, 0)
     memory.set('absent', null, 0)
@@ -142,7 +142,7 @@ describe('key cache', () => {
     expect([memory.get('present', 30_000), memory.get('absent', 5_000)]).toEqual([undefined, undefined])
   })
 
-  it('keeps existing keys during a flood of missing ones', () => {
+  it('keeps existing keys during a flood of missing keys', () => {
     const memory = new KeyCache(10)
     for (let i = 0; i < 5; i++) memory.set(`present ${i}`, record, 0)
     for (let i = 0; i < 1_000; i++) memory.set(`absent ${i}`, null, 0)
@@ -150,7 +150,7 @@ describe('key cache', () => {
     expect(memory.size).toBeLessThanOrEqual(10)
   })
 
-  it('remembers existing keys, evicts the oldest first, and counts a rewritten one as new', () => {
+  it('remembers existing keys, evicts the oldest first, and counts a rewritten key as new', () => {
     const memory = new KeyCache(2)
     for (const id of ['a', 'b', 'a', 'c']) memory.set(id, record, 0)
     expect(['a', 'b', 'c'].map((id) => memory.has(id))).toEqual([true, false, true])

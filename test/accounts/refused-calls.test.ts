@@ -19,7 +19,7 @@ const call = (account: string, failure: Failure = TOO_MANY, type = 'l2Book'): Re
 })
 
 describe('refused calls', () => {
-  it('become rows and counts, and are taken once', () => {
+  it('become rows and counts, and are returned only once', () => {
     const calls = new RefusalBuffer()
     expect(calls.take()).toBeNull()
     calls.record(call('acme'), NOW)
@@ -56,7 +56,7 @@ describe('refused calls', () => {
     expect(calls.take()?.rows).toHaveLength(10)
   })
 
-  it('are bounded over all accounts, and return after a failed save', () => {
+  it('are bounded across all accounts, and are put back after a failed save', () => {
     const calls = new RefusalBuffer()
     for (let i = 0; i < 20_000; i++) calls.record(call(`account${i}`), NOW)
     const batch = calls.take()!
@@ -78,7 +78,7 @@ describe('refused calls', () => {
     expect(row.message).toContain('"cqt_9fKxWq2T…"')
   })
 
-  it('contain no control or bidirectional characters, and nothing long', () => {
+  it('contain no control or bidirectional characters, and no long strings', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 2_000 }), (text) => {
         const calls = new RefusalBuffer()

@@ -75,7 +75,7 @@ describe('stream token', () => {
 })
 
 describe('token scope', () => {
-  it('contains existing channels and types, and none of a wallet', () => {
+  it('contains only existing channels and types, and none about a wallet', () => {
     for (const type of TOKEN_CHANNELS) {
       const channel = channelOf(type)!
       expect(channel, type).toBeDefined()

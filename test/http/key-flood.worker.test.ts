@@ -84,7 +84,7 @@ async function location(isolates: number, { binding = true } = {}) {
 }
 
 describe('stores that fail', () => {
-  it('do not block callers: KV is optional, and without D1 callers retry later', async () => {
+  it('do not block callers: KV is optional, and callers retry later while D1 fails', async () => {
     const { away, send, known, pass } = await location(1)
     away.kv = away.d1 = true
     const refused = await send(0, known, '192.0.2.1')
@@ -128,7 +128,7 @@ describe('a flood from one address', () => {
     })
   })
 
-  it('over many isolates is limited by the count of the location', async () => {
+  it('across many isolates is limited by the count of the location', async () => {
     const { counts, send } = await location(20)
     const keys = await Promise.all(Array.from({ length: 1_000 }, wellFormed))
     const answers = new Map<string, number>()

@@ -112,7 +112,7 @@ describe('a session', () => {
     expect(await enters(manager, PLATFORM)).toMatchObject({ ok: false, error: { kind: 'key_revoked' } })
   })
 
-  it('ends by sign-out, expiry or a new sign-in', async () => {
+  it('ends with sign-out, expiry or a new sign-in', async () => {
     const { world, ask, signIn } = desk()
     const first = await signIn(ADMIN_TOKEN)
     const second = await signIn(ADMIN_TOKEN, first)
@@ -138,7 +138,7 @@ describe('a session', () => {
     expect(results.filter(({ kind }) => kind === 'admin')).toHaveLength(50)
   })
 
-  it('is ignored on other sites, with a forged cookie, or next to a key', async () => {
+  it('is ignored on other sites, with a forged cookie, or if the request has a key', async () => {
     const { ask, signIn, request, visitorEnv, staff } = desk()
     const cookie = await signIn(ADMIN_TOKEN)
     const enters = (asked: Request) => sessionOperator(visitorEnv(), asked, staff, 1_001)

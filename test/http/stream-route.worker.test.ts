@@ -110,7 +110,7 @@ it('tries relays in the order of the account, and skips full ones for two second
 })
 
 // WS-62
-it('sends a redirected account to the heavy relays, directly for a minute', async () => {
+it('sends a redirected account directly to the heavy relays for a minute', async () => {
   const { clock, connect } = gateway((index) => (relayOrder('', 'light', 3).includes(index) ? 'heavy' : 'limit'))
   const [first] = relayOrder('a', 'light', 3)
   const [heavy] = relayOrder('a', 'heavy', 3)
@@ -128,7 +128,7 @@ it('reports an account with too much unread data at a heavy relay', async () => 
 })
 
 // WS-3
-it('limits connects per key and 10 s to the plan’s sockets, without calling a relay beyond that', async () => {
+it('limits connects per key in 10 s to the plan’s sockets, and calls no relay for further ones', async () => {
   let asked = 0
   let nowMs = 0
   const ask = connecting(
@@ -163,7 +163,7 @@ it('limits connects per key and 10 s to the plan’s sockets, without calling a 
 })
 
 // WS-3
-it('reports the same limit if the relay counted', async () => {
+it('reports the same limit if the relay did the counting', async () => {
   const response = await connecting(() => async () => full({ why: 'limit', left: 0, retryAfterMs: 3_500 }))('/ws')
   expect([response.status, response.headers.get('retry-after')]).toEqual([429, '4'])
   expect(await response.json()).toMatchObject({ code: 'rate_limited' })
@@ -203,7 +203,7 @@ it.each([
 })
 
 // GQL-1
-it('rejects other protocols and too many sockets of one address', async () => {
+it('rejects other protocols, and too many sockets from one address', async () => {
   const { get } = routes('full')
   const other = await get('192.0.2.1', { 'sec-websocket-protocol': 'graphql-ws' })
   expect(other.status).toBe(400)

@@ -114,7 +114,7 @@ function page(account: string | null, { keySecret = KEY_SECRET, address = null a
 }
 
 describe('visitors of the live page', () => {
-  it('spend at most the hourly budget over leases and minutes, and get a retry time', async () => {
+  it('spend at most the hourly budget, across leases and minutes, and get a retry time', async () => {
     const key = await newKey({ credits: '10000' })
     const { get } = page(key.account)
     const { token } = (await (await get()).json()) as { token: string }

@@ -72,7 +72,7 @@ describe('a deploy', () => {
     ])
   })
 
-  it('reports unreachable chain nodes without possible keys in their URLs', () => {
+  it('reports unreachable chain nodes, without the parts of their URLs that may be keys', () => {
     const chains = [{ name: 'evm', urls: ['https://rpc.example.com/key', 'http://127.0.0.1:8545/secret'] }]
     const lines = saidOf({ vars: { ...gateway.vars, RPC_CHAINS: JSON.stringify(chains) } })
     expect(lines).toEqual([
@@ -98,7 +98,7 @@ describe('a deploy', () => {
     ])
   })
 
-  it('requires the bindings by the names in the code', () => {
+  it('requires the bindings under the names that the code uses', () => {
     const [database, history] = gateway.d1_databases
     expect(saidOf({ d1_databases: [{ ...database!, binding: 'weir_accounts' }, history!] })).toEqual([
       expect.stringMatching(/^error: wrangler.toml .*\[\[d1_databases\]\] .*"ACCOUNTS".*weir_accounts, HISTORY/),

@@ -162,7 +162,7 @@ describe('openapi.json', () => {
   })
 })
 
-describe('the documents for programs', () => {
+describe('the machine-readable documents', () => {
   const SDL = 'type Query'
   const routes = docsRoutes(ENDPOINTS, SDL)
 

@@ -51,7 +51,7 @@ it('has every code of frames on a socket', () => {
   expect(firstCells('WebSocket error frames').sort()).toEqual(distinct(own))
 })
 
-it('has the table of close codes as the code says it', () => {
+it('has the same close codes as the code', () => {
   expect(withPart(page, 'close codes', closeCodesTable())).toBe(page)
 })
 

@@ -5,7 +5,7 @@ import { addressOf, firstRequest } from '../../../scripts/first-request.ts'
 
 const deploy = (worker: string, targets: string[]) => JSON.stringify({ type: 'deploy', worker_name: worker, targets })
 
-it('finds the address in the output of wrangler, the newest one or a bare name', () => {
+it('finds the newest address, or a bare name, in the output of wrangler', () => {
   const lines = [
     '{"type":"wrangler-session"}',
     deploy('weir', ['https://old.example']),

@@ -160,14 +160,14 @@ describe('page content', () => {
   })
 })
 
-describe('for programs', () => {
-  it('the search index has every page and its terms', () => {
+describe('the machine-readable indexes', () => {
+  it('include a search index with every page and its terms', () => {
     const index = searchIndex(pages)
     expect(index.map(({ address }) => address)).toEqual(addresses)
     expect(index.find(({ address }) => address === '/docs/info/l2Book')!.words).toContain('nsigfigs')
   })
 
-  it('llms.txt leads to the Markdown of every page but the list of all', () => {
+  it('include llms.txt, with links to the Markdown of every page except the list of all pages', () => {
     const links = [...llmsText(pages).matchAll(/^- \[[^\]]+\]\((\/[^)]+)\): \S/gm)].map(([, link]) => link!)
     expect(links).toHaveLength(pages.length - 1)
     expect(links.filter((link) => !files.has(link.slice(1)))).toEqual([])

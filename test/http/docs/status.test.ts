@@ -46,7 +46,7 @@ describe.each([
     expect(fields.filter(({ description }) => parseFieldDescription(description).meaning.length < 3)).toEqual([])
   })
 
-  it('with a healthy value states what to do otherwise', () => {
+  it('with a healthy value says what to do about other values', () => {
     const told = fields.map(({ description }) => parseFieldDescription(description))
     expect(
       told.filter(({ expected, otherwise }) => otherwise !== '' && expected === '').map(({ meaning }) => meaning),

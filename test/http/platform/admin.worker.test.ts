@@ -40,7 +40,7 @@ describe('the operator’s API', () => {
 })
 
 describe('expired archive files', () => {
-  it('are previewed, also with other settings, and removed step by step', async () => {
+  it('are previewed, even with different settings, and removed step by step', async () => {
     const told = await ask('GET', '/history/retention?books_days=30&events_days=none')
     expect(told.status).toBe(200)
     expect(
@@ -63,7 +63,7 @@ describe('expired archive files', () => {
 })
 
 describe('wrong tokens', () => {
-  it('are rate limited after twenty per minute, the right one never', async () => {
+  it('are rate limited after twenty per minute; the right token is never limited', async () => {
     const gate = new AddressLimiter(WRONG_TOKENS)
     const attempt = (token: string, atMs = 0) => ask('GET', '/keys', undefined, { token, gate, atMs })
     for (let i = 0; i < 20; i++) expect((await attempt(`guess ${i}`)).status).toBe(401)
@@ -265,7 +265,7 @@ describe('revoking', () => {
 })
 
 describe('the key ring', () => {
-  it('distinguishes invalid keys, without lookups of invented ones', async () => {
+  it('distinguishes kinds of invalid keys, and never looks up an invented key', async () => {
     const ring = new KeyResolver()
     const dead = {
       ...settings,

@@ -84,7 +84,7 @@ describe('below the first block that the log archived', () => {
     ])
   })
 
-  it('repeats a write interrupted between objects and rows', async () => {
+  it('repeats a write that was interrupted between objects and rows', async () => {
     const blocks = readBackfill([line(10_000), line(10_001)].join('\n'))
     if (!blocks.ok) throw new Error('the lines are good')
     const cuts = backfillCuts(blocks.value, [], 20_000)
@@ -115,7 +115,7 @@ describe('below the first block that the log archived', () => {
     expect([await rows('segments'), await rows('gaps')]).toEqual(before)
   })
 
-  it('rejects a too large body', async () => {
+  it('rejects a body that is too large', async () => {
     const long = ' '.repeat(MAX_BACKFILL_BYTES + 1)
     expect((await send([long])).status).toBe(413)
   })

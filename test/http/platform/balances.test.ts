@@ -60,14 +60,17 @@ it('a DEX is valued at its equity and omitted if empty', () => {
   ])
 })
 
-it.each(['unifiedAccount', 'portfolioMargin'])('with %s the money is among the tokens, and counted once', (mode) => {
-  const found = rows([spot('USDC', 0, '100')], { native: account('100.0', '5.5', '-2.0'), xyz: account('7.0') }, mode)
-  expect(found.map(({ type, balance }) => [type, balance])).toEqual([
-    ['spot', '100.0'],
-    ['perp', '3.5'],
-  ])
-  expect(totalQuote(found)).toBe('103.5')
-})
+it.each(['unifiedAccount', 'portfolioMargin'])(
+  'with %s, the collateral is part of the token balances and is counted once',
+  (mode) => {
+    const found = rows([spot('USDC', 0, '100')], { native: account('100.0', '5.5', '-2.0'), xyz: account('7.0') }, mode)
+    expect(found.map(({ type, balance }) => [type, balance])).toEqual([
+      ['spot', '100.0'],
+      ['perp', '3.5'],
+    ])
+    expect(totalQuote(found)).toBe('103.5')
+  },
+)
 
 const USER = `0x${'ab'.repeat(20)}`
 const STATE = {
@@ -108,13 +111,13 @@ it('requests use the lower-case wallet and the account’s queue', async () => {
   expect(new Set((read as [unknown, string][]).map(([, account]) => account))).toEqual(new Set(['acme']))
 })
 
-it('pages report whether another follows', async () => {
+it('pages report whether another page follows', async () => {
   const page = async (at: number) => (await ask(KNOWN, { 'page-number': at, 'page-size': 2 })).data
   expect(await page(0)).toMatchObject({ items: [{ coin: 'HYPE' }, { coin: 'USDC' }], pagination: { has_more: true } })
   expect(await page(1)).toMatchObject({ items: [{ type: 'perp' }], pagination: { has_more: false } })
 })
 
-it('balances work without prices, but not without a DEX state', async () => {
+it('balances do not need prices, but need the state of each DEX', async () => {
   const { allMids: _, ...unpriced } = KNOWN
   expect((await ask(unpriced)).data!.items.map(({ quote }) => quote)).toEqual([null, '2.0', '10.0'])
   const broken = { ...STATE, clearinghouseState: { native: account('10'), xyz: { error: 'away' } } }

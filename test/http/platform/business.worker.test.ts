@@ -45,7 +45,7 @@ beforeAll(async () => {
 })
 
 describe('accounts', () => {
-  it('are listed by name, page by page, each once', async () => {
+  it('are listed once each, by name, page by page', async () => {
     const names = (await pages('/accounts', 'accounts')).map(({ account }) => account)
     expect(names).toEqual([...names].sort())
     expect(names).toEqual(expect.arrayContaining(['100-percent', 'Acme-1', 'acme-2', 'other', 'zeta']))
@@ -67,7 +67,7 @@ describe('accounts', () => {
     expect(acme).toMatchObject({ plan: 'trial', keys: 2, last_used: hour, balance: '25000' })
   })
 
-  it('are listed quickly with ten thousand of them', async () => {
+  it('are listed quickly even if there are ten thousand', async () => {
     const insert = `INSERT INTO accounts (id, plan, created) SELECT 'many-' || value, 'entry', 1
       FROM (WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n WHERE value < 10000) SELECT value FROM n)`
     await db.prepare(insert).run()
@@ -167,7 +167,7 @@ describe('daily sums', () => {
     expect(await db.prepare(kept).bind(day, 'stream').first()).toEqual({ calls: 4, micro: 4_000_000 })
   })
 
-  it('count a repeated row once, and nothing of a failed copy', async () => {
+  it('count a repeated row once, and no row of a failed copy', async () => {
     const day = hour - (hour % (24 * HOUR)) - 50 * 24 * HOUR
     const used = { calls: 2, amount: 2_000_000, changes: 2 }
     const row = { keyHash: key.hash, hour: day, product: 'info' as const, type: 'meta', ...used }

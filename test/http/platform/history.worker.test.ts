@@ -80,7 +80,7 @@ describe('coverage', () => {
     expect(one.json.data.days.map(({ day }: { day: string }) => day)).toEqual(['2026-11-21'])
   })
 
-  it('offers both authentication schemes, other surfaces only bearer tokens', async () => {
+  it('offers both authentication schemes; other surfaces offer only bearer tokens', async () => {
     const asks = gateway()
     const challenge = async (path: string) => {
       const { status, headers } = await asks(path, '', '')
@@ -155,7 +155,7 @@ describe('an export', () => {
     expect((await meterOf(account).balance()).spent).toBe(Math.round(cost * 1e6))
   })
 
-  it('of some products has only those', async () => {
+  it('of some products has only their files', async () => {
     const { key } = await newKey(rich)
     const { json } = await gateway()(`${ROOT}/cost?day=2026-11-20&products=checkpoints,events`, key)
     expect(json.data.by_product.map(({ product, objects }: Record<string, unknown>) => [product, objects])).toEqual([

@@ -73,7 +73,7 @@ describe('a restricted service key', () => {
     expect([chargedTo(id), sinks.held.get(id)?.destination_config]).toEqual([wide.hash, CONFIG])
   })
 
-  it('manages its own pipelines, except those taken over by an unrestricted key', async () => {
+  it('manages its own pipelines, except those that an unrestricted key adopted', async () => {
     const { wide, key, as, create, chargedTo } = await account()
     const narrow = await key(CAPPED)
     const id = await create(narrow)

@@ -59,7 +59,7 @@ describe('an order', () => {
     }
   })
 
-  it('that does not exist is not found, and pages continue', async () => {
+  it('is not found if it does not exist, and the list continues page by page', async () => {
     expect((await admin('POST', '/orders/W-999999-aaaa/paid')).status).toBe(404)
     expect((await admin('POST', '/orders/none/void')).status).toBe(400)
     expect((await admin('GET', '/orders?before=x')).status).toBe(400)

@@ -128,7 +128,7 @@ describe('keys of an account', () => {
     expect((await ask(gate, heir.key, 'POST', '/keys/', {})).status).toBe(201)
   })
 
-  it('are limited to the account, also with equal prefixes', async () => {
+  it('are limited to the account, even with equal prefixes', async () => {
     const own = await owner()
     const other = await owner()
     const gate = gateway()
@@ -310,7 +310,7 @@ describe('account status', () => {
 })
 
 describe('rejections', () => {
-  it('are counted with the account index', async () => {
+  it('are counted with the index on the account', async () => {
     const plan = bindings.ACCOUNTS.prepare(`EXPLAIN QUERY PLAN ${COUNTS_SINCE}`).bind(1, 'acme')
     expect(JSON.stringify((await plan.all()).results)).toContain('(account=? AND hour>?)')
   })
@@ -336,7 +336,7 @@ describe('rejections', () => {
     ])
   })
 
-  it('of a revoked key belong to its account, of an invented one to nobody', async () => {
+  it('of a revoked key belong to its account, and those of an invented key to nobody', async () => {
     const own = await owner()
     const gate = gateway()
     await ask(gate, own.key, 'DELETE', `/keys/${own.hash}`)

@@ -17,7 +17,7 @@ describe('the table of plans', () => {
     expect(json.plans[3]).toMatchObject({ name: 'trial', credits: '25000', period: 'once', days: 14 })
   })
 
-  it('accepts a new plan and changes of single fields', async () => {
+  it('accepts a new plan and changes of individual fields', async () => {
     expect(await ask('PUT', '/plans/team', { credits: '50000.5', rest_requests_per_second: null })).toMatchObject({
       status: 200,
       json: {
@@ -41,7 +41,7 @@ describe('the table of plans', () => {
     expect((await ask('DELETE', '/plans/team')).status).toBe(404)
   })
 
-  it('keeps a plan with accounts and its period', async () => {
+  it('keeps a plan that accounts use, and its period', async () => {
     await ask('PUT', '/plans/kept', { credits: 5, rest_requests_per_second: 1 })
     await ask('PUT', '/accounts/keeper', { plan: 'kept' })
     const removed = await ask('DELETE', '/plans/kept')
@@ -57,7 +57,7 @@ describe('the table of plans', () => {
 })
 
 describe('a changed plan', () => {
-  it('is applied to its accounts page by page: credits with their next period, limits at once', async () => {
+  it('is applied to its accounts page by page: credits from the next period, limits at once', async () => {
     await ask('PUT', '/plans/growing', { credits: 100, rest_requests_per_second: 2, custom: true })
     const ids = Array.from({ length: 12 }, (_, i) => `growing-${String.fromCharCode(97 + i)}`)
     for (const id of ids) await ask('PUT', `/accounts/${id}`, { plan: 'growing' })

@@ -16,7 +16,7 @@ const gateway = (sinks?: FakeSinks) => keyed({ platform: platformOf(false, false
 const get = (ask: Gateway, path: string, key?: string) => ask('GET', path, key)
 
 describe('information about the calling key', () => {
-  it('has the same balance in headers and body, also during concurrent calls', async () => {
+  it('has the same balance in headers and body, even during concurrent calls', async () => {
     const { key, hash, account } = await newKey({ credits: 1_000, plan: 'enterprise' })
     const charging = chargingOf()
     const app = keyed({ charging })
@@ -49,7 +49,7 @@ describe('information about the calling key', () => {
     })
   })
 
-  it('has exact usage per day, key and type, with both kinds of keys', async () => {
+  it('has exact usage per day, key and type, for both kinds of keys', async () => {
     const one = await newKey({ credits: 100, label: 'one' })
     const two = await newKey({ account: one.account, label: 'two', kind: 'service' })
     await newKey({ credits: 100, label: 'a stranger' })
@@ -214,7 +214,7 @@ describe('pipelines', () => {
     expect(await rowsOf(account)).toHaveLength(1)
   })
 
-  it('are started and paused by PUT, idempotently and without other changes', async () => {
+  it('are started and paused by PUT, which is idempotent and changes nothing else', async () => {
     const { call, create, sinks } = await manager()
     const id = await create()
     const before = (await call('GET', id)).json.data
@@ -231,7 +231,7 @@ describe('pipelines', () => {
   })
 
   // PIPE-12, PIPE-27
-  it('resume from waiting when set to run again', async () => {
+  it('stop waiting when they are set to run again', async () => {
     const { call, create, sinks } = await manager()
     const id = await create()
     const calls = () => sinks.calls.filter(([name]) => name === 'apply').length
@@ -421,7 +421,7 @@ describe('pipelines', () => {
     expect(sinks.held.size).toBe(0)
   })
 
-  it('ignore a late older sync', async () => {
+  it('ignore an older sync that arrives late', async () => {
     const { call, create, sinks } = await manager()
     const id = await create()
     sinks.onApplied = async () => {

@@ -24,7 +24,7 @@ const termsOf = async (account: string) => {
 const keysOf = async (account: string) => (await ask('GET', `/keys?account=${account}`)).json.keys
 
 describe('rotating a key', () => {
-  it('keeps both keys valid during the grace period, then only the new one, with all restrictions', async () => {
+  it('keeps both keys valid during the grace period, then only the new key, with all restrictions', async () => {
     const expires = Date.now() + 86_400_000
     const order = { label: 'turning', products: ['info'], expires, cap: 5, ranges: ['192.0.2.0/24'] }
     const old = await newKey({ credits: 2, ...order })
@@ -76,7 +76,7 @@ describe('rotating a key', () => {
     expect(await termsOf(old.account)).toBeGreaterThan(before)
   })
 
-  it('without grace ends the old key at once, also after an interrupted attempt', async () => {
+  it('without a grace period ends the old key at once, even after an interrupted attempt', async () => {
     const old = await newKey({ credits: 1 })
     const order = { grace_seconds: 0, idempotency_key: 'now' }
     const { json } = await rotate(old.hash, order)
@@ -88,7 +88,7 @@ describe('rotating a key', () => {
     expect((await rotate(gone.hash, {})).json.error_message).toContain('key: ')
   })
 
-  it('shares cap and spending over any number of rotations', async () => {
+  it('shares cap and spending across any number of rotations', async () => {
     const first = await newKey({ credits: 100, cap: 3 })
     const spends = async (keyHash: string) => (await spend(meterOf(first.account), keyHash, CREDIT)).ok
     expect(await spends(first.hash)).toBe(true)
@@ -148,7 +148,7 @@ describe('IP ranges', () => {
     expect(await from(null, key)).toBe('ok')
   })
 
-  it('reject everyone if addresses are untrusted, without naming them', async () => {
+  it('reject everyone if addresses are untrusted, without naming the ranges', async () => {
     const { key } = await newKey({ credits: 1, ranges: ['192.0.2.0/24'] })
     expect(await from('192.0.2.1', key, 0, false)).toBe('not_entitled')
     const entry = { product: 'info', kind: 'api' } as const

@@ -52,7 +52,7 @@ it('is listed by day, key and type, with separate calls and stream minutes', asy
   expect([year.rows.length, year.totals.calls]).toEqual([5, 1_007])
 })
 
-it('has each row once over several pages, and the same totals on each', async () => {
+it('has each row once across several pages, and the same totals on each page', async () => {
   const { account, hash } = await newKey({ credits: 1 })
   const types = Array.from({ length: 30 }, (_, i) => `type${i}`)
   const rows = types.flatMap((type, i) =>
@@ -94,7 +94,7 @@ it('has no page after the last row', async () => {
   expect([json.rows.length, json.next]).toEqual([1_000, null])
 })
 
-it('lists the largest keys if there are too many, with sums over all', async () => {
+it('lists the largest keys if there are too many, with the sums of all keys', async () => {
   const { account } = await newKey({ credits: 1 })
   const hashOf = (i: number) => i.toString(16).padStart(64, '0')
   await used(
@@ -148,7 +148,7 @@ it('fails for an unknown account', async () => {
   expect((await ask('GET', `/accounts/${account}/usage`)).json).toMatchObject(none)
 })
 
-it('of past days is rolled up after copying, with the same result', async () => {
+it('of past days is merged after copying, and reports stay the same', async () => {
   const { account, hash } = await newKey({ credits: 1 })
   const hours = Array.from({ length: 50 * 24 }, (_, i) => TODAY + 2 * HOUR - i * HOUR)
   await used(

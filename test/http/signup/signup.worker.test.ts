@@ -84,7 +84,7 @@ beforeEach(async () => {
 })
 
 describe('signing up', () => {
-  it('creates a trial account, a managing session and shows the key once', async () => {
+  it('creates a trial account and a managing session, and shows the key once', async () => {
     const { world, ask, confirm } = gateway()
     expect(await ask('New@example.com')).toMatchObject({ status: 202 })
     expect(world.mails).toEqual([
@@ -148,7 +148,7 @@ describe('signing up', () => {
     expect(await db.prepare(stands).bind(account).first()).toEqual({ revoked: null, label: 'console sign-up' })
   })
 
-  it('opens a link once, also in two tabs', async () => {
+  it('opens a link once, even in two tabs', async () => {
     const { ask, confirm, token } = gateway()
     await ask('tabs@example.com')
     const tabs = await Promise.all([confirm(), confirm()])
@@ -274,7 +274,7 @@ describe('the requester', () => {
     expect((await ask('next@example.com')).status).toBe(202)
   })
 
-  it('cannot block a domain for new networks, or a public provider', async () => {
+  it('cannot block a domain for new networks, and cannot block a public provider', async () => {
     const { world, ask } = gateway({ perDay: 80 })
     const from = (network: number, i: number) => {
       world.nowMs += 60_000
@@ -375,7 +375,7 @@ describe('failures', () => {
     expect((await confirm()).status).toBe(200)
   })
 
-  it('of a missing trial plan keep the link valid, and existing accounts work', async () => {
+  it('because of a missing trial plan keep the link valid, and existing accounts still work', async () => {
     const { ask, confirm } = gateway()
     await ask('before@example.com')
     await confirm()

@@ -51,7 +51,7 @@ it('rejects unsolved, reused and foreign tokens', async () => {
   expect([seen.length, told]).toEqual([4, []])
 })
 
-it('fails closed and reports to the operator without a clear verdict', async () => {
+it('fails closed and alerts the operator if there is no clear verdict', async () => {
   expect(await outcome({ success: false, 'error-codes': ['invalid-input-secret'] })).toBe('unavailable')
   expect(await outcome('<html>', 502)).toBe('unavailable')
   expect(await outcome(`{"success":true,"more":"${'x'.repeat(20_000)}"}`)).toBe('unavailable')
