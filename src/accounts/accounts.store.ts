@@ -109,7 +109,7 @@ export class AccountStore {
     return (await this.#db.prepare(select).bind(account, nowMs).first<{ count: number }>())?.count ?? 0
   }
 
-  /** Key created by this request of its owner. */
+  /** The key that this request of its owner created. */
   async keyOfRequest(account: AccountId, request: string): Promise<KeyRow | null> {
     const select = `${SELECT_KEYS} WHERE k.account = ? AND k.request = ?`
     const row = await this.#db.prepare(select).bind(account, request).first()

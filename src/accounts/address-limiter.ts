@@ -5,7 +5,7 @@ import type { RequestLimit } from '../core/failure.ts'
 import { networkOf } from '../core/network.ts'
 import { RateLimiter, type RateVerdict } from '../core/rate-limiter.ts'
 
-/** Limit of one address, and the shared limit of all callers with an unknown address. */
+/** The limit of each address, and the limit that all callers with an unknown address share. */
 export interface AddressRates {
   readonly each: RequestLimit
   readonly unknown: RequestLimit

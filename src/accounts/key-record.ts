@@ -22,7 +22,7 @@ export const KeyRecord = z.object({
   /** Unix ms; null: never. */
   expires: z.number().nullable(),
   revoked: z.number().nullable(),
-  /** A successor key exists. Unknown in older copies. */
+  /** Whether a successor key exists; unknown in older copies. */
   replaced: z.boolean().default(false),
   /** Unix ms of the D1 read. Unknown in older copies. */
   at: z.number().default(0),

@@ -87,7 +87,7 @@ export const PlanView = z
   })
   .meta({ id: 'Plan' })
 
-/** Limits present in these fields. */
+/** The limits that these fields set. */
 export function limitsIn(fields: LimitFields): Partial<Limits> {
   const present = LIMIT_NAMES.filter((name) => fields[LIMIT_FIELDS[name]] !== undefined)
   return Object.fromEntries(present.map((name) => [name, fields[LIMIT_FIELDS[name]]]))

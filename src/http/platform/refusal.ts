@@ -5,7 +5,7 @@ import type { Failure } from '../../core/failure.ts'
 /** A failure of these APIs; `conflict` exists only here, and its message names the conflicting field. */
 export type Refusal = Failure | { readonly kind: 'conflict'; readonly message: string }
 
-/** Failure of a single field. */
+/** Failure caused by one field. */
 export function badField(path: string, message: string): Failure {
   return { kind: 'bad_field', issues: [{ path, message }] }
 }

@@ -29,7 +29,7 @@ export interface LivePageDeps {
   readonly account: AccountId | null
   readonly coins: readonly string[] | null
   readonly visitors: NonNullable<StreamToken['visitors']>
-  /** Milliseconds until visitors may spend again, from the meter of the account; 0: now. */
+  /** Milliseconds until visitors may spend again, according to the account's meter; 0: now. */
   readonly busyMs: (account: AccountId) => Promise<number>
   /** An uncharged info response; null if unavailable. */
   readonly read: (request: { readonly type: string; readonly coin?: Coin }) => Promise<string | null>

@@ -102,7 +102,7 @@ export function signUpAddress(sent: string, refused: readonly string[]): Result<
 }
 
 export const SignUpSettings = z.strictObject({
-  /** Links per day, over all recipients. */
+  /** Maximum links per day, across all recipients. */
   perDay: z.int().min(1).max(100_000).default(200),
   /** Blocked mail domains, such as disposable ones. */
   refusedDomains: z

@@ -68,7 +68,6 @@ export class SignUp {
     this.#links = new SignUpLinks(ports.db)
   }
 
-  /** Parses the address. */
   address(email: string): Result<SignUpAddress, Failure> {
     const read = signUpAddress(email, this.#ports.settings.refusedDomains)
     return read.ok ? read : err({ kind: 'bad_field', issues: [{ path: 'email', message: read.error }] })

@@ -135,7 +135,7 @@ const CHECKPOINT_ROWS = 2
 export interface DeploymentSize {
   readonly blocksPerSecond: number
   readonly hubs: number
-  /** Relays with subscribers. */
+  /** Number of relays that have subscribers. */
   readonly relays: number
   /** Coins whose order books change at least every 30 s. */
   readonly coins: number

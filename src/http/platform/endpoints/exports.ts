@@ -181,7 +181,7 @@ const historySums = defineEndpoint({
   id: 'historySums',
   route: 'GET /v1/{chain}/history/SHA256SUMS',
   summary: 'Get the SHA-256 checksums of a UTC day',
-  description: 'Text for `sha256sum --check`: one line per file whose first block is on that day.',
+  description: 'Returns text for `sha256sum --check`, with one line for each file whose first block is on that day.',
   auth: 'key',
   product: 'data',
   price: ONE_CREDIT,

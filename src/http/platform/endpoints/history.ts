@@ -154,7 +154,7 @@ const Coverage = z
           ...SUMS,
         }),
       )
-      .describe('Days of the range with data'),
+      .describe('Days of the range that have data'),
   })
   .meta({ id: 'HistoryCoverage' })
 

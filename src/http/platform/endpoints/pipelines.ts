@@ -44,7 +44,7 @@ const Group = z.object({
   slug: z.string().describe('Account name in lower case'),
   is_paid: z.boolean().describe('Whether the plan grants credits every month'),
   is_over_limit: z.boolean().describe('Whether the account has no credits left'),
-  is_free_trial_expired: z.boolean().describe('Whether a one-time plan has ended'),
+  is_free_trial_expired: z.boolean().describe('Whether the account’s one-time plan has ended'),
 })
 type Group = z.infer<typeof Group>
 
