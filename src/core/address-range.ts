@@ -6,7 +6,7 @@ import { err, ok, type Result } from './result.ts'
 /** Maximum number of ranges per key. */
 export const RANGES_MAX = 32
 
-/** 16-bit groups of an address: two for IPv4, eight for IPv6. */
+/** The 16-bit groups of an address: two for IPv4, eight for IPv6. */
 type Groups = readonly number[]
 
 interface Range {
@@ -14,19 +14,19 @@ interface Range {
   readonly prefix: number
 }
 
-/** The range in stored form: lower case, with a prefix. An individual address is also a range. */
+/** Returns a range in stored form: lower case, with a prefix. A single address is also a range. */
 export function parseRange(text: string): Result<string, string> {
   const range = readRange(text)
   if (range === null) return err('must be an address or a range such as 192.0.2.0/24 or 2001:db8::/32')
   const { network, prefix } = range
   const bare = network.map((group, i) => group & maskOf(prefix, i))
   if (bare.some((group, i) => group !== network[i])) {
-    return err(`has bits beyond its prefix: write ${textOf(bare)}/${prefix}`)
+    return err(`has bits beyond its prefix. Write ${textOf(bare)}/${prefix}`)
   }
   return ok(`${textOf(network)}/${prefix}`)
 }
 
-/** Checks an address against ranges in the form that `parseRange` returns. */
+/** Whether an address is in one of the ranges, which must be in the form that `parseRange` returns. */
 export function holdsAddress(ranges: readonly string[], address: string): boolean {
   const groups = readAddress(address)
   if (groups === null) return false
@@ -43,7 +43,7 @@ function readRange(text: string): Range | null {
   if (network === null || more !== undefined) return null
   const bits = network.length * 16
   if (prefix === undefined) return { network, prefix: bits }
-  // The prefix of an IPv4 address written as IPv6 counts from the first of 128 bits.
+  // If an IPv4 address is written as IPv6, its prefix length counts from the first of 128 bits.
   const before = address.includes(':') ? 128 - bits : 0
   const length = /^(0|[1-9]\d{0,2})$/.test(prefix) ? Number(prefix) - before : -1
   return length < 0 || length > bits ? null : { network, prefix: length }
@@ -73,7 +73,7 @@ function readIpv6(text: string): Groups | null {
   return [...front, ...Array.from({ length: missing }, () => 0), ...back]
 }
 
-/** Groups between colons. The last group may be an IPv4 address if the string ends there. */
+/** Parses the groups between colons. If the string is the end of the address, its last group may be an IPv4 address. */
 function readGroups(text: string, isEnd: boolean): number[] | null {
   if (text === '') return []
   const words = text.split(':')
@@ -99,7 +99,7 @@ function maskOf(prefix: number, place: number): number {
 function textOf(groups: Groups): string {
   if (groups.length === 2) return groups.flatMap((group) => [group >> 8, group & 255]).join('.')
   const text = groups.map((group) => group.toString(16)).join(':')
-  // RFC 5952: shorten the first longest run of zeros.
+  // RFC 5952: shorten the first of the longest runs of zeros.
   const runs = [...text.matchAll(/(?:^|(?<=:))0(?::0)+(?=:|$)/g)].map(([run]) => run)
   const longest = runs.reduce((best, run) => (run.length > best.length ? run : best), '')
   return longest === '' ? text : text.replace(new RegExp(`(^|:)${longest}(:|$)`), '::')

@@ -6,12 +6,12 @@ import { err, ok, type Result } from './result.ts'
 
 /** Integer millionths of a credit. Accepts plain numbers, but not amounts in another unit. */
 export type MicroCredits = number & { readonly unit?: 'micro-credits' }
-/** Credits as people write them. */
+/** Credits as a person writes them. */
 export type Credits = number & { readonly unit?: 'credits' }
 
 export const MICRO_PER_CREDIT = 1_000_000
 
-/** Largest single grant: a billion credits. Sums remain exact integers up to nine billion. */
+/** Maximum of a single grant: a billion credits. Sums of up to nine billion credits are exact integers. */
 const MAX_GRANT_CREDITS = 1_000_000_000
 
 const CREDITS = /^\d{1,10}(?:\.\d+)?$/
@@ -32,7 +32,8 @@ export function parseCredits(credits: string | Credits): Result<MicroCredits, st
 export function formatCredits(micro: MicroCredits): string {
   const whole = Math.floor(micro / MICRO_PER_CREDIT)
   const rest = micro % MICRO_PER_CREDIT
-  // Integer arithmetic instead of big.js: every reply has this header, and a big.js division takes 2 µs.
+  // This uses integer arithmetic instead of big.js, because every response has this header and a big.js division takes
+  // 2 µs.
   return rest === 0 ? String(whole) : `${whole}.${String(rest).padStart(6, '0').replace(/0+$/, '')}`
 }
 

@@ -2,7 +2,7 @@
 
 export const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 
-/** `count` uniform base58 characters. Bytes that would favor some characters are discarded. */
+/** Returns `count` uniformly distributed base58 characters. Bytes that would favor some characters are discarded. */
 export function randomBase58(count: number, random: (bytes: number) => Uint8Array): string {
   const limit = 256 - (256 % BASE58.length)
   let text = ''

@@ -1,17 +1,17 @@
-// Reads a JSON body with bounds: bytes are counted while they arrive (the platform allows 100 MB), nesting depth is
-// limited, and invalid UTF-8 is rejected.
+// Reads a JSON body with limits. Bytes are counted as they arrive, because the platform allows 100 MB. The nesting
+// depth is limited. Invalid UTF-8 is rejected.
 
 import { readBoundedText } from './bounded-text.ts'
 import type { Failure } from './failure.ts'
 import { isDeeperThan, JSON_MAX_DEPTH, parseJson } from './json.ts'
 import { err, ok, type Result } from './result.ts'
 
-/** Typical info requests have a few hundred bytes; one with fifty wallets has about 3 KB. */
+/** A typical info request has a few hundred bytes. A request with fifty wallets has about 3 KB. */
 export const INFO_BODY_MAX_BYTES = 64 * 1024
 
 /**
- * A client whose connection closes during its upload never reads the response. So oversized bodies are drained up to
- * this size.
+ * Oversized bodies are read to their end up to this size, and discarded. If the connection closed during the upload,
+ * the client would never read the response.
  */
 const DRAINED_MAX_BYTES = 4 * 1024 * 1024
 
@@ -22,8 +22,8 @@ export interface BodySource {
 }
 
 /**
- * The parsed body, or `not_json`, `body_too_large`, or `bad_field` if nested too deeply. `empty` is the value of an
- * empty body.
+ * Returns the parsed body. Fails with `not_json`, with `body_too_large`, or with `bad_field` if the nesting is too
+ * deep. `empty`: the value to return for an empty body.
  */
 export async function readJsonBody(
   source: BodySource,
@@ -55,7 +55,7 @@ export async function readText(source: BodySource, limitBytes: number): Promise<
     : err({ kind: 'not_json', hint: 'The request body is not valid UTF-8.' })
 }
 
-/** Checks for a JSON Content-Type. */
+/** Whether a Content-Type is JSON. */
 export function isJson(contentType: string | null): boolean {
   if (contentType === 'application/json') return true
   return contentType !== null && /^application\/json\s*(;|$)/i.test(contentType)

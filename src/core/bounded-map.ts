@@ -1,12 +1,12 @@
-// Map with bounded total weight that evicts the entry set longest ago. Invariants (test/core/bounded-map.test.ts): the
-// bound holds after every call; an entry heavier than the bound is not stored; setting refreshes an entry, reading does
-// not.
+// A map whose total weight is bounded. It evicts the entry that was set longest ago. Invariants
+// (test/core/bounded-map.test.ts): the bound holds after every call; an entry heavier than the bound is not stored;
+// setting an entry makes it the newest, but reading it does not.
 
 export class BoundedMap<K, V> {
   readonly #entries = new Map<K, V>()
   /**
-   * Eviction continues at this iterator: starting at the front each time would walk over deleted slots again. A paused
-   * iterator retains every table the map has outgrown, so any other deletion discards it.
+   * Eviction continues at this iterator, because an iterator that starts at the front would pass all deleted slots
+   * again. A paused iterator keeps old tables of the map in memory, so any other deletion discards it.
    */
   #oldest: Iterator<K> | null = null
   readonly #maxWeight: number
@@ -14,8 +14,8 @@ export class BoundedMap<K, V> {
   #weight = 0
 
   /**
-   * Bounds the sum of `weigh`, by default the number of entries. `weigh` must return the same weight for an entry each
-   * time.
+   * Bounds the sum of all weights. By default each entry has weight 1. `weigh` must always return the same weight for
+   * an entry.
    */
   constructor(maxWeight: number, weigh: (value: V, key: K) => number = () => 1) {
     this.#maxWeight = maxWeight

@@ -1,14 +1,13 @@
-// Reads an external stream as a string, with a byte limit. Bytes are counted because a declared length cannot be
+// Reads an external stream as a string, with a byte limit. The bytes are counted, because a declared length cannot be
 // trusted.
 
 import { joinedBytes } from './chunks.ts'
 
-/** `too_large` is returned at the first byte over the limit, `not_utf8` after the last byte. */
+/** `too_large` is returned when the first byte over the limit arrives; `not_utf8` only at the end of the stream. */
 type BoundedText = { readonly text: string } | { readonly refused: 'too_large' | 'not_utf8' }
 
 /**
- * Cancels the stream at the limit and rejects if the stream does. Keep the `byteOrderMark` when bytes are passed
- * through.
+ * Cancels the stream at the limit. Rejects if the stream fails. Keep the `byteOrderMark` if the bytes are passed on.
  */
 export async function readBoundedText(
   chunks: AsyncIterable<Uint8Array> | null,

@@ -2,7 +2,7 @@
 
 import { DAY_MS, HOUR_MS, MINUTE_MS } from './time.ts'
 
-/** Interval lengths in ms. Null: a calendar month, UTC. */
+/** Interval lengths in ms. Null stands for a calendar month in UTC. */
 export const INTERVAL_MS = {
   '1m': MINUTE_MS,
   '3m': 3 * MINUTE_MS,
@@ -21,5 +21,5 @@ export const INTERVAL_MS = {
 } as const
 
 export type Interval = keyof typeof INTERVAL_MS
-/** Shortest first. */
+/** All intervals, shortest first. */
 export const INTERVALS = Object.keys(INTERVAL_MS) as [Interval, ...Interval[]]

@@ -1,5 +1,5 @@
-// Canonical JSON of a value, used to compare subscriptions and requests. Invariant: only key order is ignored.
-// List order, address case and alternative spellings of a field all matter.
+// Canonical JSON of a value, for comparing subscriptions and requests. Invariant: only the order of keys is ignored.
+// The order of lists, the case of addresses and the spelling of fields matter.
 
 /** JSON string with sorted object keys. Equal strings mean equal values. `value` must come from JSON.parse. */
 export function canonicalJson(value: unknown): string {

@@ -1,9 +1,9 @@
-// Splits stored blobs at 1 MiB. Production rejects rows over 2 MB; local storage accepts them silently.
+// Splits stored data into chunks of 1 MiB. Production rejects rows over 2 MB, although local storage accepts them.
 
-/** Bytes per stored row. */
+/** Bytes per chunk, each of which is stored as a row. */
 const CHUNK_BYTES = 1024 * 1024
 
-/** UTF-8 chunks of at most `chunkBytes`; an empty string yields one empty chunk. */
+/** Returns UTF-8 chunks of at most `chunkBytes`. An empty string yields one empty chunk. */
 export function toChunks(text: string, chunkBytes: number = CHUNK_BYTES): Uint8Array<ArrayBuffer>[] {
   const bytes = new TextEncoder().encode(text)
   const chunks: Uint8Array<ArrayBuffer>[] = []
@@ -11,7 +11,7 @@ export function toChunks(text: string, chunkBytes: number = CHUNK_BYTES): Uint8A
   return chunks
 }
 
-/** Inverse of toChunks. Chunks must be in order. */
+/** The inverse of `toChunks`. Chunks must be in order. */
 export function fromChunks(chunks: readonly (ArrayBuffer | Uint8Array)[]): string {
   return new TextDecoder().decode(joinedBytes(chunks))
 }

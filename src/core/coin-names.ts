@@ -1,6 +1,6 @@
-// Names of all coins, used to reject unknown names with a suggestion. Comparing takes milliseconds on an object that
-// many callers share, and rejected requests are free. Invariants: names are fetched at most once per ten seconds; a
-// rejection waits at most a second for them; comparisons per second are limited.
+// The names of all coins, for rejecting unknown names with a suggestion. A comparison takes milliseconds on an object
+// that many callers share, and rejected requests are free. Invariants: names are fetched at most once per ten seconds;
+// a rejection waits at most a second for the names; the number of comparisons per second is limited.
 
 import { type Coin, dexOf } from './coin.ts'
 import { type After, orFallback } from './deadline.ts'
@@ -13,7 +13,7 @@ const WAIT_MS = 1_000
 const COMPARISONS = oneSecondBurst(20)
 
 export interface CoinNamesDeps {
-  /** All names that are available now. */
+  /** Reads all names that are available now. */
   readonly read: () => Promise<readonly string[]>
   readonly nowMs: () => number
   readonly after: After
@@ -30,17 +30,20 @@ export class CoinNames {
     this.#deps = deps
   }
 
-  /** True if the coin existed when the names were fetched. A missing coin may be new. */
+  /** Whether the coin existed when the names were fetched. A coin that is not in the list may be new. */
   async has(coin: Coin): Promise<boolean> {
     return (await this.#currentNames()).includes(coin)
   }
 
-  /** DEXes of all coins; `''` is the main one. Empty if the names are unavailable. */
+  /** The DEXes of all coins. `''` is the main DEX. Empty if the names are unavailable. */
   async dexes(): Promise<readonly string[]> {
     return [...new Set((await this.#currentNames()).map(dexOf))]
   }
 
-  /** The closest coin name. Undefined if no name is close, if the coin exists, or if names are unavailable. */
+  /**
+   * The closest coin name. Undefined if no name is close, if the coin exists, if the names are unavailable, or above
+   * the limit of comparisons.
+   */
   async nearest(coin: Coin): Promise<string | undefined> {
     const { bucket, taken } = takeTokens(this.#comparisons, COMPARISONS, 1, this.#deps.nowMs())
     this.#comparisons = bucket
@@ -57,7 +60,7 @@ export class CoinNames {
     if (flight === null) {
       this.#fetchedMs = now
       flight = this.#fetch.start(async () => {
-        // After a failure, use older names: coins are rarely removed.
+        // After a failure, keep the previous names, because coins are rarely removed.
         this.#names = await read().catch(() => this.#names)
         return this.#names
       }, now)

@@ -1,6 +1,6 @@
-// Commander setup shared by every program. Invariants: an invalid command line prints a sentence and the usage of that
-// command to stderr and exits with 2 before doing anything; help goes to stdout and exits with 0; a reader may close
-// the pipe at any time.
+// The commander setup that all programs share. Invariants: for an invalid command line, a program prints an error
+// message and the command's usage to stderr, does nothing else and exits with 2; help is printed to stdout, and the
+// program exits with 0; a reader may close the pipe at any time.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,10 +18,12 @@ import { visibleLines } from './visible.ts'
 
 export type { CommandUnknownOpts as AnyCommand } from '@commander-js/extra-typings'
 
-/** An unset shell variable expands to an empty argument. */
+/** Rejects empty arguments. A quoted shell variable that is not set expands to an empty argument. */
 const NonEmpty = z.string().min(1, 'must not be empty')
-/** Prevents an option without a value from consuming the next option. */
-const OptionValue = NonEmpty.regex(/^(?!--)/, 'looks like an option: give the value first')
+/**
+ * Rejects a value that starts with `--`. Otherwise an option whose value was forgotten would consume the next option.
+ */
+const OptionValue = NonEmpty.regex(/^(?!--)/, 'looks like an option, so the value is missing')
 
 const HINTS = new WeakMap<CommandUnknownOpts, readonly [refusal: RegExp, hint: string]>()
 const EXAMPLES = new WeakMap<CommandUnknownOpts, readonly string[]>()
@@ -55,8 +57,8 @@ class ProgramCommand extends Command {
 }
 
 /**
- * Creates a program named as it is started (`npm run keys --`). Examples are the text after the name; subcommands have
- * their own.
+ * Creates a program. `name`: the command that starts it, such as `npm run keys --`. `examples`: the arguments of
+ * example command lines. Subcommands have their own examples.
  */
 export function program(name: string, description: string, examples: readonly string[] = []): Command {
   const command = new ProgramCommand(name).exitOverride().configureHelp({ showGlobalOptions: true })
@@ -64,7 +66,7 @@ export function program(name: string, description: string, examples: readonly st
   return describeCommand(command as Command, description, examples)
 }
 
-/** Sets the description of a command. Each example is the text after the command name. */
+/** Sets the description of a command. Each example contains the arguments after the command name. */
 export function describeCommand<C extends CommandUnknownOpts>(
   command: C,
   description: string,
@@ -81,7 +83,7 @@ export function withHint<C extends CommandUnknownOpts>(command: C, refusal: RegE
   return command
 }
 
-/** Complete example lines. A group shows the first example of each subcommand. */
+/** The complete example command lines. For a group, this is the first example of each subcommand. */
 export function examplesOf(command: CommandUnknownOpts): string[] {
   const own = EXAMPLES.get(command)
   if (own === undefined) return command.commands.flatMap((each) => examplesOf(each).slice(0, 1))
@@ -92,7 +94,7 @@ function pathOf(command: CommandUnknownOpts): string {
   return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`
 }
 
-/** Adapts a schema to commander. The schema's message says what the value must be. */
+/** Turns a schema into a parser for commander. The schema's message says what the value must be. */
 export function valueParser<T>(schema: z.ZodType<T>): (text: string) => T {
   return (text) => {
     const read = schema.safeParse(text)
@@ -101,7 +103,7 @@ export function valueParser<T>(schema: z.ZodType<T>): (text: string) => T {
   }
 }
 
-/** Parses the command line of a program without subcommands. Exits on errors and after help. */
+/** Parses the command line of a program that has no subcommands. Exits after errors and after help. */
 export function commandLine<C extends CommandUnknownOpts>(command: C): C {
   exitOnClosedPipe()
   try {
@@ -111,7 +113,7 @@ export function commandLine<C extends CommandUnknownOpts>(command: C): C {
   }
 }
 
-/** Runs the selected subcommand. On errors and after help it only sets the exit code. */
+/** Runs the selected subcommand. After errors and help, it only sets the exit code. */
 export async function runProgram(command: CommandUnknownOpts, line: readonly string[]): Promise<void> {
   try {
     await command.parseAsync(effectiveArguments(command, line), { from: 'user' })
@@ -120,7 +122,7 @@ export async function runProgram(command: CommandUnknownOpts, line: readonly str
   }
 }
 
-/** Exits with a usage error that commander itself did not detect. */
+/** Exits with a usage error that commander did not detect. */
 export function failUsage(command: CommandUnknownOpts, sentence: string): never {
   try {
     return command.error(`error: ${sentence}`)
@@ -146,7 +148,7 @@ function optionsOf(command: CommandUnknownOpts): string[] {
   return [...new Set(names)]
 }
 
-/** Text of the npm configuration files in effect. */
+/** The content of all npm configuration files that apply. */
 function npmSettings(): string {
   const { npm_config_userconfig: user, npm_config_globalconfig: all, npm_config_local_prefix: project } = process.env
   const paths = [user, all, project && join(project, '.npmrc')].filter((path) => path !== undefined)
@@ -166,7 +168,7 @@ function exitCodeOf(error: unknown): number {
   return error.exitCode === 0 ? 0 : 2
 }
 
-/** A reader such as `head` closes the pipe early. */
+/** Exits without an error if a reader, such as `head`, closes the pipe early. */
 export function exitOnClosedPipe(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error

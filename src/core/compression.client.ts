@@ -1,13 +1,14 @@
-// Compresses long responses when the platform does not: Cloudflare compresses Worker responses, a standalone workerd
-// does not. Uses the fastest level: better ones take three times as long for a megabyte and save 15 %. Invariants: a
-// remembered response is compressed once; memory is bounded; short responses cost one comparison.
+// Compresses long responses if the platform does not. Cloudflare compresses Worker responses, but a standalone workerd
+// does not. The fastest level is used, because better levels take three times as long for a megabyte and save only 15
+// %. Invariants: a cached response is compressed only once; memory is bounded; a short response costs only one
+// comparison.
 
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { BoundedMap } from './bounded-map.ts'
 
-/** A response that fits the initial TCP window (about 14 KB) does not arrive sooner when compressed. */
+/** A response that fits into the initial TCP window (about 14 KB) does not arrive sooner if it is compressed. */
 export const COMPRESS_FROM_CHARACTERS = 16 * 1024
-/** Limit on the characters of the responses plus the bytes of their compressed forms. */
+/** Maximum cache size: the characters of the responses plus the bytes of their compressed forms. */
 const MEMORY_MAX = 8 * 1024 * 1024
 
 const ENCODERS: Record<Encoding, (text: string) => Uint8Array<ArrayBuffer>> = {
@@ -17,7 +18,7 @@ const ENCODERS: Record<Encoding, (text: string) => Uint8Array<ArrayBuffer>> = {
 
 type CompressedForms = Readonly<Partial<Record<Encoding, Uint8Array<ArrayBuffer>>>>
 
-/** Keyed by the full response, so entries never collide. */
+/** The key is the full response, so that entries never collide. */
 const cache = new BoundedMap<string, CompressedForms>(
   MEMORY_MAX,
   ({ br, gzip }, text) => text.length + (br?.byteLength ?? 0) + (gzip?.byteLength ?? 0),
@@ -30,13 +31,13 @@ function compressedText(text: string, encoding: Encoding): Uint8Array<ArrayBuffe
   return bytes
 }
 
-/** Request fields that decide about compression. `cf` exists only on Cloudflare. */
+/** The parts of a request that decide about compression. `cf` exists only on Cloudflare. */
 export interface CompressibleRequest {
   readonly headers: { get(name: string): string | null }
   readonly cf?: unknown
 }
 
-/** The response, compressed if that pays off and the caller accepts it. */
+/** Returns the response. It is compressed if it is long enough and the caller accepts an encoding. */
 export function compressedResponse(request: CompressibleRequest, body: string, init: ResponseInit): Response {
   if (body.length < COMPRESS_FROM_CHARACTERS || request.cf !== undefined) return new Response(body, init)
   const encoding = acceptedEncoding(request.headers.get('accept-encoding'))
@@ -47,11 +48,11 @@ export function compressedResponse(request: CompressibleRequest, body: string, i
   return new Response(compressedText(body, encoding), { ...init, headers, encodeBody: 'manual' } as ResponseInit)
 }
 
-/** Supported encodings in order of preference, which decides ties. */
+/** Supported encodings. If the caller has no preference, the first one is used. */
 const ENCODINGS = ['br', 'gzip'] as const
 export type Encoding = (typeof ENCODINGS)[number]
 
-/** The encoding with the highest quality. Null if the header is missing or accepts none. */
+/** The accepted encoding with the highest quality. Null if the header is missing or accepts no supported encoding. */
 export function acceptedEncoding(header: string | null): Encoding | null {
   if (header === null) return null
   const qualities = new Map(header.toLowerCase().split(',').map(qualityOf))

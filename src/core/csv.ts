@@ -1,6 +1,7 @@
-// Rows as CSV (RFC 4180). Invariant: cells that a spreadsheet would run as a formula are prefixed with an apostrophe.
+// Formats rows as CSV (RFC 4180). Invariant: a cell that a spreadsheet would run as a formula gets a leading
+// apostrophe.
 
-/** Formula prefixes; signed numbers are excluded. */
+/** Matches the first character of a formula. Signed numbers are not treated as formulas. */
 const FORMULA = /^[=+\-@\t\r]/
 const NUMBER = /^[+-]?\d+(\.\d+)?$/
 
@@ -9,7 +10,7 @@ const cellOf = (value: string) => {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-/** The first line contains the column names. */
+/** Returns the CSV text. Its first line contains the column names. */
 export function csvText(names: readonly string[], rows: readonly (readonly string[])[]): string {
   return [names, ...rows].map((row) => `${row.map(cellOf).join(',')}\r\n`).join('')
 }

@@ -1,6 +1,6 @@
-// D1 results with the row types of their statements.
+// Returns results of D1 statements with their row types.
 
-/** The row of a statement that always returns one row, such as a sum. */
+/** Returns the row of a statement that always returns exactly one row, such as a sum. */
 export async function oneRow<Row>(statement: D1PreparedStatement): Promise<Row> {
   const row = await statement.first<Row>()
   if (row === null) throw new Error('statement returned no row, expected exactly one')

@@ -1,15 +1,18 @@
-// Two ways to await work that may never finish: with a fallback value or with a rejection. Invariants: only the first
-// outcome counts; no timer stays behind. The work itself is not canceled.
+// Two ways to await work that may never finish: with a fallback value, or with a rejection. Invariants: only the first
+// outcome counts; no timer is left running. The work itself is not canceled.
 
 /** Runs a callback once after `ms`. The returned function cancels it. */
 export type After = (ms: number, run: () => void) => () => void
 
-/** The result of `work`, or `fallback` after `ms`. Rejects only if the work rejects in time. */
+/**
+ * Returns the result of `work`, or `fallback` if it takes longer than `ms`. Rejects only if the work rejects before
+ * that.
+ */
 export function orFallback<T, L>(work: Promise<T>, ms: number, fallback: L, after: After): Promise<T | L> {
   return raceTimer<T | L>(work, ms, (resolve) => resolve(fallback), after)
 }
 
-/** The result of `work`. Rejects after `ms`. */
+/** Returns the result of `work`. Rejects if it takes longer than `ms`. */
 export function orReject<T>(work: Promise<T>, ms: number, after: After): Promise<T> {
   return raceTimer(work, ms, (_, reject) => reject(new Error(`no answer within ${ms} ms`)), after)
 }

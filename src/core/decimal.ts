@@ -1,17 +1,17 @@
-// Exact decimals as wire strings. Prices and sizes are never floats; a float serves only as a sort hint.
+// Exact decimals as wire strings. Prices and sizes are never floats. A float is used only to sort faster.
 
-/** A plain decimal: optional sign, digits, optional fraction with at most 18 decimals, the exchange's maximum. */
+/** A plain decimal: an optional sign, digits, and up to 18 decimals, which is the maximum of the exchange. */
 export const DECIMAL = /^-?\d{1,38}(?:\.\d{1,18})?$/
 /** A decimal without a sign, for prices and sizes. */
 export const UNSIGNED_DECIMAL = /^\d{1,38}(?:\.\d{1,18})?$/
 /** Matches a value that is already in wire form, as almost all values are. */
 const TRIMMED = /^(?:0|[1-9]\d*)\.(?:0|\d*[1-9])$/
 
-/** Decimals of a scaled integer. The exchange's most precise tokens have 18. */
+/** Number of decimals of a scaled integer. The exchange's most precise tokens have 18 decimals. */
 export const SCALE_DECIMALS = 18
 const ZEROS = '0'.repeat(SCALE_DECIMALS)
 
-/** Parses a decimal string into an integer scaled by 10^18. The caller has validated the syntax. */
+/** Parses a decimal string into an integer scaled by 10^18. The caller must have validated the syntax. */
 export function toScaled(text: string): bigint {
   const dot = text.indexOf('.')
   if (dot < 0) return BigInt(text + ZEROS)
@@ -19,7 +19,10 @@ export function toScaled(text: string): bigint {
   return BigInt(text.slice(0, dot) + text.slice(dot + 1) + ZEROS.slice(fraction))
 }
 
-/** Wire form of a scaled integer. Trailing zeros are removed, but one decimal stays (`"1.0"`, `"0.25"`, `"-3.0"`). */
+/**
+ * Wire form of a scaled integer. Trailing zeros are removed, but at least one decimal remains (`"1.0"`, `"0.25"`,
+ * `"-3.0"`).
+ */
 export function fromScaled(scaled: bigint): string {
   const negative = scaled < 0n
   const digits = (negative ? -scaled : scaled).toString().padStart(SCALE_DECIMALS + 1, '0')
@@ -30,7 +33,10 @@ export function fromScaled(scaled: bigint): string {
   return `${negative ? '-' : ''}${whole}.${digits.slice(first, end)}`
 }
 
-/** Exact comparison for sorting. `Number()` rounds monotonically, so only equal floats need the exact comparison. */
+/**
+ * Compares exactly, for sorting. `Number()` preserves the order of different floats, so only equal floats need the
+ * exact comparison.
+ */
 export function compareDecimals(a: string, b: string): number {
   const hint = Number(a) - Number(b)
   if (hint !== 0) return hint

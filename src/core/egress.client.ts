@@ -1,6 +1,6 @@
-// Decides whether data may be sent to a host. A Worker has no resolver, so names are resolved by DNS over HTTPS. The
-// name may resolve differently when the connection is made. Cloudflare blocks private addresses then too; a self-hosted
-// workerd must be configured to block them.
+// Decides whether data may be sent to a host. A Worker has no resolver, so names are resolved with DNS over HTTPS. A
+// name may resolve to a different address when the connection is made. Cloudflare blocks private addresses then too. A
+// self-hosted workerd must be configured to block them.
 
 import * as z from 'zod'
 import { BoundedMap } from './bounded-map.ts'
@@ -19,16 +19,17 @@ const TIMEOUT_MS = 5_000
 const NAMES_MAX = 256
 const RESPONSE_MAX_BYTES = 16 * 1024
 const TYPES = ['A', 'AAAA'] as const
-/** Record types of IPv4 and IPv6 addresses; other answers are intermediate names. */
+/** DNS record types of IPv4 and IPv6 addresses. Answers of other types are intermediate names. */
 const CODES = [1, 28]
 const DnsResponse = z.object({ Answer: z.array(z.object({ type: z.number(), data: z.string() })).default([]) })
 
 const OWN_HOST_MESSAGE = 'the destination is a host of this service'
 const PRIVATE_MESSAGE = 'the destination is a private address; the operator can allow those with PIPELINE_PRIVATE=on'
 
-/** Reason to reject a destination or webhook URL without resolving its name. Null: accepted. */
+/** The reason to reject a destination or webhook URL, without resolving its name. Null if the URL is accepted. */
 export function urlRefusal(url: string, settings: UrlSettings): string | null {
-  // The parser recognizes numeric addresses in other bases only in web schemes, as most connecting clients do.
+  // URL.parse recognizes numeric addresses in other bases only for web schemes. Most clients recognize them when they
+  // connect.
   const host = URL.parse(url.replace(/^postgres(?:ql)?:/i, 'https:'))?.hostname
   if (host !== undefined && isWithin(host, ownDomains(settings))) return 'must not be a host of this service'
   if (settings.PIPELINE_PRIVATE) return null
@@ -49,7 +50,7 @@ export class Egress {
     this.#fetch = fetcher
   }
 
-  /** Reason to reject the destination, or null. `isSafe`: the connection is encrypted. */
+  /** The reason to reject the destination; null if it is accepted. `isSafe`: the connection is encrypted. */
   async refusal(hostname: string, isSafe: boolean): Promise<string | null> {
     if (isWithin(hostname, this.#ownDomains)) return OWN_HOST_MESSAGE
     if (this.#settings.PIPELINE_PRIVATE) return null

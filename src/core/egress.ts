@@ -1,6 +1,6 @@
-// Limits where customer URLs may lead. Cloudflare lets Worker requests past firewall rules, so the operator's hosts are
-// protected here. Invariants: a non-public address is rejected in any notation; a name is rejected if any of its
-// addresses is rejected, or if it has no address; hosts in the operator's own domains are rejected.
+// Limits which hosts customer URLs may reach. Cloudflare does not apply firewall rules to requests of Workers, so this
+// file protects the operator's hosts. Invariants: a non-public address is rejected in any notation; a name is rejected
+// if one of its addresses is rejected, or if it has no address; hosts in the operator's own domains are rejected.
 
 import * as z from 'zod'
 import { holdsAddress } from './address-range.ts'
@@ -15,7 +15,7 @@ const PRIVATE_RANGES: readonly string[] = [
   ...['2002::/16', '3fff::/20', 'fc00::/7', 'fe80::/10', 'fec0::/10', 'ff00::/8'],
 ]
 
-/** A string that is not an address is in neither range. */
+/** All addresses. A string that is not an address is in neither range. */
 const ALL_RANGES: readonly string[] = ['0.0.0.0/0', '::/0']
 const ADDRESS = /^(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f:.]*:[0-9a-f:.]*)$/
 /** Names that public DNS does not resolve. */
@@ -23,14 +23,17 @@ const LOCAL_NAME = /(?:^|\.)(?:localhost|local|internal|intranet|lan|home|corp|p
 
 export type HostKind = 'public' | 'private' | 'name'
 
-/** Expects the host of a parsed URL, where addresses in other number bases are already normalized. */
+/**
+ * The kind of a host. The argument must be the host of a parsed URL, because parsing normalizes addresses in other
+ * number bases.
+ */
 export function hostKind(hostname: string): HostKind {
   const host = bareHost(hostname)
   if (ADDRESS.test(host)) return isPublicAddress(host) ? 'public' : 'private'
   return LOCAL_NAME.test(host) || !host.includes('.') ? 'private' : 'name'
 }
 
-/** Strips IPv6 brackets and trailing dots. */
+/** Removes IPv6 brackets and trailing dots. */
 export function bareHost(hostname: string): string {
   return hostname
     .toLowerCase()
@@ -43,31 +46,31 @@ export function isPublicAddress(address: string): boolean {
   return holdsAddress(ALL_RANGES, lower) && !holdsAddress(PRIVATE_RANGES, lower)
 }
 
-/** Suffixes under which anyone can register a name. */
+/** Suffixes below which anyone can register a name. */
 const SHARED_ENDING = /^(?:workers\.dev|pages\.dev|(?:ac|co|com|edu|gob|gov|go|gr|ne|net|nom|or|org)\.[a-z]{2})$/
 
-/** The registrable domain, judged by its form. Null: an address or a private name. */
+/** The registrable domain, derived from the form of the name. Null for an address or a private name. */
 export function registeredDomain(hostname: string): string | null {
   if (hostKind(hostname) !== 'name') return null
   const labels = bareHost(hostname).split('.')
   return labels.slice(SHARED_ENDING.test(labels.slice(-2).join('.')) ? -3 : -2).join('.')
 }
 
-/** True if the host equals one of the domains or is a subdomain. */
+/** Whether the host equals one of the domains or is a subdomain of one. */
 export function isWithin(hostname: string, domains: readonly string[]): boolean {
   const host = bareHost(hostname)
   return domains.some((domain) => host === domain || host.endsWith(`.${domain}`))
 }
 
 export const EgressSettings = LiveSettings.extend({
-  /** DNS-over-HTTPS resolver with JSON responses. */
+  /** A DNS-over-HTTPS resolver that returns JSON. */
   PIPELINE_RESOLVER: z.url('must be a URL such as https://cloudflare-dns.com/dns-query'),
 })
 export type EgressSettings = Pick<
   z.infer<typeof EgressSettings>,
   'PIPELINE_PRIVATE' | 'PIPELINE_RESOLVER' | 'PUBLIC_URL' | 'OWN_ZONES'
 >
-/** Settings known to the gateway, which does not resolve names. */
+/** The settings that the gateway needs. The gateway does not resolve names. */
 export type UrlSettings = Readonly<Omit<EgressSettings, 'PIPELINE_RESOLVER'>>
 
 /** Domains whose hosts belong to the operator. */

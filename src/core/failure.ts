@@ -1,15 +1,15 @@
-// Every refusal and failure of Weir: one closed union, and one table with its form on each surface.
-// protocol/failure-wire.ts (HTTP) and protocol/relay/failure-frame.ts (sockets) write the bytes.
+// All refusals and failures of Weir: one closed union of failure kinds, and one table with the form of each kind on
+// each surface. protocol/failure-wire.ts (HTTP) and protocol/relay/failure-frame.ts (sockets) encode them.
 
 import type { AccountId, KeyHash } from './ids.ts'
 
-/** An invalid input field. `path` is dotted (`req.coin`); `message` says what to send instead. */
+/** An invalid input field. `path` is dotted, such as `req.coin`. `message` says what to send instead. */
 export interface Issue {
   readonly path: string
   readonly message: string
 }
 
-/** Request quota per time window, with the name shown to callers. */
+/** Maximum number of requests per time window, and the name of the limit for callers. */
 export interface RequestLimit {
   readonly name: string
   readonly quota: number
@@ -17,8 +17,8 @@ export interface RequestLimit {
 }
 
 /**
- * `hint` replaces the default message when the failing code knows a better remedy. `caller` identifies the rejected key
- * for the account's refusal log; it is never sent to clients.
+ * `hint` replaces the default message if the code that fails knows a better remedy. `caller` identifies the rejected
+ * key for the account's refusal log. It is never sent to clients.
  */
 export type Failure = FailureKind & {
   readonly hint?: string
@@ -27,18 +27,18 @@ export type Failure = FailureKind & {
 
 type FailureKind =
   | { readonly kind: 'key_missing' }
-  /** Wrong format or checksum. */
+  /** The key has a wrong format or checksum. */
   | { readonly kind: 'key_malformed' }
   | { readonly kind: 'key_unknown' }
   | { readonly kind: 'key_revoked' }
-  /** Revoked or expired, with a successor key. */
+  /** The key was revoked or has expired, and it has a successor. */
   | { readonly kind: 'key_replaced' }
   | { readonly kind: 'key_expired' }
-  /** `why` is a sentence. */
+  /** `why`: the reason, as a complete sentence. */
   | { readonly kind: 'not_entitled'; readonly why: string }
   /**
-   * `capMicro`: the key's spending limit, if that is the cause. `byToken`: the caller used a stream token and cannot
-   * read balances.
+   * `capMicro`: the key's spending limit, if it caused the failure. `byToken`: the caller used a stream token, which
+   * cannot read balances.
    */
   | {
       readonly kind: 'credits_exhausted'
@@ -47,20 +47,20 @@ type FailureKind =
       readonly capMicro?: number | undefined
       readonly byToken?: boolean | undefined
     }
-  /** `limit`: the exceeded limit, unless the surface implies it. */
+  /** `limit`: the limit that was exceeded, unless the surface has only one. */
   | {
       readonly kind: 'rate_limited'
       readonly retryAfterMs: number
       readonly limit?: RequestLimit
-      /** Credits the key may still spend, if known. */
+      /** Credits that the key may still spend, if known. */
       readonly remainingMicro?: number
     }
-  /** Concurrency limit of the plan. A retry helps only after one of the open items has ended. */
+  /** A concurrency limit of the plan. A retry can succeed only after one of the open items has ended. */
   | { readonly kind: 'limit_reached'; readonly limit: string; readonly most: number }
   | { readonly kind: 'not_json' }
   | { readonly kind: 'unsupported_media_type' }
   | { readonly kind: 'body_too_large'; readonly limitBytes: number }
-  /** `meant`: the likely intended type. `types`: all supported types, on surfaces that list them. */
+  /** `meant`: the type that was probably intended. `types`: all supported types, on surfaces that list them. */
   | {
       readonly kind: 'unknown_type'
       readonly type: string
@@ -68,7 +68,7 @@ type FailureKind =
       readonly types?: readonly string[]
     }
   | { readonly kind: 'not_found'; readonly what: string }
-  /** `allow`: supported methods, at least one. */
+  /** `allow`: the supported methods, at least one. */
   | { readonly kind: 'method_not_allowed'; readonly allow: readonly string[] }
   | { readonly kind: 'bad_field'; readonly issues: readonly Issue[] }
   | { readonly kind: 'upstream_failed'; readonly source: string }
@@ -76,7 +76,7 @@ type FailureKind =
   | { readonly kind: 'unavailable'; readonly what: string; readonly retryAfterMs?: number }
   | { readonly kind: 'internal' }
 
-/** Codes sent in `code` and `error`. */
+/** Codes that are sent in the fields `code` and `error`. */
 export type FailureCode =
   | 'unauthorized'
   | 'forbidden'
@@ -94,22 +94,22 @@ export type FailureCode =
   | 'unavailable'
   | 'internal'
 
-/** Used when the meter reports a key as revoked. The meter does not know whether a successor exists. */
+/** The failure for a key that the meter reports as revoked. The meter does not know whether the key has a successor. */
 export const KEY_ENDED: Failure = {
   kind: 'key_revoked',
   hint: 'This API key was revoked or replaced. Use its replacement, or ask the operator for a new key.',
 }
 
-/** Pointer to the documentation for unknown endpoints. */
+/** Refers callers of unknown endpoints to the documentation. */
 export const SEE_DOCS = 'See GET /docs for all endpoints.'
 
-/** Failure for an unknown path. `meant` is the likely intended request, such as `POST /info`. */
+/** The failure for an unknown path. `meant`: the request that was probably intended, such as `POST /info`. */
 export function endpointNotFound(meant?: string): Failure {
   const question = meant === undefined ? '.' : `; did you mean ${meant}?`
   return { kind: 'not_found', what: 'This endpoint', hint: `This endpoint does not exist${question} ${SEE_DOCS}` }
 }
 
-/** Cost, balance and the remedy: a top-up by the account, or a higher limit for the key. */
+/** Describes the cost, the balance and the remedy: a top-up of the account, or a higher limit of the key. */
 export function insufficientCredits(what: string, short: FailureKind & { readonly kind: 'credits_exhausted' }): string {
   const { neededMicro, remainingMicro, capMicro, byToken } = short
   const sums = `${what} costs ${neededMicro / 1e6}, ${remainingMicro / 1e6} remaining`
@@ -120,19 +120,19 @@ export function insufficientCredits(what: string, short: FailureKind & { readonl
   return `${sums} under this key's spending limit of ${capMicro / 1e6}. ${remedy}`
 }
 
-/** Form of one failure kind on each surface. */
+/** The form of one failure kind on each surface. */
 interface FailureRow<Kind extends Failure['kind']> {
-  /** Error code on every surface that has one. */
+  /** Error code, for every surface that has error codes. */
   readonly code: FailureCode
-  /** Default HTTP status (`/info` responds to a bad field with 422). */
+  /** Default HTTP status. (`/info` responds to a bad field with 422.) */
   readonly http: number
   /** JSON-RPC error code. */
   readonly rpc: number
-  /** Close code of a socket that this failure ends. */
+  /** Close code of a socket that is closed because of this failure. */
   readonly close: number
-  /** Close reason, at most 123 bytes. For `unavailable` it is the failure's `what`. */
+  /** Close reason, at most 123 bytes. For `unavailable`, the failure's `what` is used instead. */
   readonly reason: string
-  /** Message for a person: what is wrong and what to do. Never contains an internal message. */
+  /** Message for a person, which says what is wrong and what to do. It never contains an internal message. */
   readonly message: (failure: Extract<FailureKind, { readonly kind: Kind }>) => string
 }
 
@@ -299,7 +299,7 @@ export const FAILURES: { readonly [Kind in Failure['kind']]: FailureRow<Kind> } 
 
 export const failureCode = ({ kind }: Failure): FailureCode => FAILURES[kind].code
 
-/** The failure's hint, or the default message of its kind. */
+/** The failure's hint. If it has none, the default message of its kind. */
 export function failureMessage(failure: Failure): string {
   const row = FAILURES[failure.kind] as FailureRow<Failure['kind']>
   return failure.hint ?? row.message(failure)

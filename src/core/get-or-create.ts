@@ -1,6 +1,6 @@
-// Creates map values on first access.
+// Creates the values of a map on first access.
 
-/** The value of a key. Creates and stores a missing value; `create` must not return undefined. */
+/** Returns the value of a key. If there is none, creates and stores it. `create` must not return undefined. */
 export function getOrCreate<K, V>(map: Map<K, V>, key: K, create: () => V): V {
   let value = map.get(key)
   if (value === undefined) {

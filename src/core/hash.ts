@@ -1,6 +1,9 @@
-// Stable hash of short strings, for sharding. It is not for secrets.
+// A stable hash of short strings, for sharding. It must not be used for secrets.
 
-/** 32 bits, identical in every release: FNV-1a over UTF-16 units, then murmur3's finalizer to mix the low bits. */
+/**
+ * A 32-bit hash, identical in every release. It is FNV-1a over UTF-16 units, followed by the finalizer of MurmurHash3,
+ * which mixes the low bits.
+ */
 export function hash32(text: string): number {
   let hash = 0x811c9dc5
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)

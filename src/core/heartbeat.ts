@@ -1,5 +1,5 @@
-// Runs a task every second inside `waitUntil`. The platform silently ends such work 30 s after the response, so the
-// loop hands over to a new loop in time, and a loop that stops beating counts as ended. Invariant: a loop that is alive
+// Runs a task every second inside `waitUntil`. The platform silently ends such work 30 s after the response, so a loop
+// hands over to a new loop before that. A loop that misses its beats counts as ended. Invariant: a loop that is alive
 // keeps running for at least HEARTBEAT_COVERAGE_MS.
 
 export interface HeartbeatClock {
@@ -9,7 +9,7 @@ export interface HeartbeatClock {
 
 export const HEARTBEAT_MS = 1_000
 export const HEARTBEAT_ROUNDS = 20
-/** After this many rounds the next caller starts a new loop, which replaces this one. */
+/** After this many rounds, the next caller starts a new loop that replaces the current one. */
 const HAND_OVER_ROUNDS = 4
 export const HEARTBEAT_COVERAGE_MS = (HEARTBEAT_ROUNDS - HAND_OVER_ROUNDS) * HEARTBEAT_MS
 /** A heartbeat may be late by up to this time, because a round may wait for a network request. */
@@ -20,7 +20,7 @@ export class Heartbeat {
   #rounds = 0
   #generation = 0
 
-  /** False: the caller must start a new loop. */
+  /** If false, the caller must start a new loop. */
   isAlive(nowMs: number): boolean {
     return this.#rounds < HAND_OVER_ROUNDS && nowMs - this.#beatMs < HEARTBEAT_DEAD_MS
   }

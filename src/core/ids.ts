@@ -1,8 +1,8 @@
-// Branded string ids: the compiler rejects one kind of id where a different kind is expected.
+// Branded string IDs. The compiler rejects one kind of ID where another kind is expected.
 
 import * as z from 'zod'
 
-/** Account name, chosen by an operator or generated at sign-up. */
+/** An account name, chosen by an operator or generated at sign-up. */
 export const AccountId = z
   .string()
   .regex(
@@ -10,12 +10,12 @@ export const AccountId = z
     'must be 1 to 64 letters, digits, "_" or "-", starting with a letter or digit',
   )
   .describe('Account name')
-/** Accepts a plain string, but not another kind of id. */
+/** The type accepts a plain string, but not a different kind of ID. */
 export type AccountId = string & { readonly unit?: 'account id' }
 
-/** SHA-256 of a key in hex. The key itself never leaves the edge. */
+/** The SHA-256 hash of a key in hex. The key itself never leaves the edge. */
 export const KeyHash = z.string().brand<'KeyHash'>()
 export type KeyHash = z.infer<typeof KeyHash>
 
-/** Brands a string that is known to be a key hash, such as a stored hash. */
+/** Marks a string as a key hash. The string must be known to be one, such as a stored hash. */
 export const keyHashOf = (text: string) => text as KeyHash

@@ -1,9 +1,9 @@
-// Limits the depth of external JSON. Deep nesting is cheap to send and overflows the stack of recursive code.
+// Limits the depth of external JSON. Deeply nested JSON is cheap to send but overflows the stack of recursive code.
 
-/** Maximum depth. It exceeds the depth of any legitimate request or response. */
+/** Maximum depth. No legitimate request or response is nested this deep. */
 export const JSON_MAX_DEPTH = 64
 
-/** True if brackets outside strings nest deeper than `maxDepth`. One pass, no allocation. */
+/** Whether brackets outside of strings are nested deeper than `maxDepth`. It needs one pass and allocates nothing. */
 export function isDeeperThan(text: string, maxDepth: number = JSON_MAX_DEPTH): boolean {
   let depth = 0
   let inString = false
@@ -20,7 +20,7 @@ export function isDeeperThan(text: string, maxDepth: number = JSON_MAX_DEPTH): b
   return false
 }
 
-/** The parsed value; undefined for invalid JSON. */
+/** Returns the parsed value; undefined if the JSON is invalid. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -1,14 +1,15 @@
-// Local side of a lease: credits of an account, requests of a key, or weight of a source, granted ahead of use.
+// The local side of a lease. A lease grants credits of an account, requests of a key, or weight of a source before they
+// are used.
 
 import { type After, orFallback } from './deadline.ts'
 import { SingleFlight } from './single-flight.ts'
 
 /**
- * Spending that is accounted for elsewhere. Invariant: sums are cumulative, so reports may be lost, repeated or late.
+ * Spending that is reported to another side. Invariant: sums are cumulative, so reports may be lost, repeated or late.
  */
 export class ReportedSpending {
   spent: number
-  /** Spending acknowledged by the other side. */
+  /** The sum that the other side has acknowledged. */
   reported: number
 
   constructor(spent = 0, reported = 0) {
@@ -20,19 +21,19 @@ export class ReportedSpending {
     return this.spent - this.reported
   }
 
-  /** The other side has acknowledged this sum. */
+  /** Records that the other side has acknowledged this sum. */
   acknowledge(spent: number): void {
     this.reported = Math.max(this.reported, spent)
   }
 }
 
-/** One grant. Invariant: granted ≥ spent + reserved. */
+/** The lease of one grant. Invariant: granted ≥ spent + reserved. */
 export class LocalLease extends ReportedSpending {
   readonly id: string
   granted: number
-  /** Reservations end at this time. */
+  /** Nothing can be reserved after this time. */
   untilMs: number
-  /** Reserved by work in flight. */
+  /** The amount that is reserved by work in progress. */
   reserved = 0
 
   constructor(id: string, granted = 0, untilMs = 0) {
@@ -42,19 +43,22 @@ export class LocalLease extends ReportedSpending {
     this.untilMs = untilMs
   }
 
-  /** Amount that can still be reserved. */
+  /** The amount that can still be reserved. */
   get free(): number {
     return this.granted - this.spent - this.reserved
   }
 
-  /** Reserves `amount`. Returns false if less is free or the lease has expired. Even 0 needs a live lease. */
+  /**
+   * Reserves `amount`. Returns false if less is free or the lease has expired. An expired lease rejects even an amount
+   * of 0.
+   */
   reserve(amount: number, nowMs: number): boolean {
     if (nowMs >= this.untilMs || this.free < amount) return false
     this.reserved += amount
     return true
   }
 
-  /** The work has finished and cost `spent` of its reservation; the rest is free again. */
+  /** Ends a reservation of `held`. The finished work cost `spent`. The rest is free again. */
   settle(held: number, spent = held): void {
     this.reserved -= held
     this.spent += spent
@@ -64,35 +68,35 @@ export class LocalLease extends ReportedSpending {
     this.reserved -= held
   }
 
-  /** The other side has granted this total. */
+  /** Records that the other side has granted this total. */
   grant(total: number, untilMs: number): void {
     this.granted = Math.max(this.granted, total)
     this.untilMs = Math.max(this.untilMs, untilMs)
   }
 
-  /** Returns free weight to the other side. */
+  /** Returns a free amount to the other side. */
   giveBack(amount: number): void {
     this.granted -= amount
   }
 }
 
-/** Recent usage, for forecasts. */
+/** Measures recent usage, for forecasts. */
 export class UsageRate {
   readonly #minWindowMs: number
   #used = 0
   #startedMs = 0
 
-  /** Shorter measurement windows count as `minWindowMs`. */
+  /** A measurement that is shorter than `minWindowMs` is treated as if it had taken that long. */
   constructor(minWindowMs = 100) {
     this.#minWindowMs = minWindowMs
   }
 
-  /** A negative amount corrects earlier counts. */
+  /** Counts usage. A negative amount corrects earlier counts. */
   count(amount: number): void {
     this.#used = Math.max(0, this.#used + amount)
   }
 
-  /** Expected usage in the next `ms`, at the rate since `reset`. 0 if the measurement is too old. */
+  /** Expected usage in the next `ms`, at the rate since the last `reset`; 0 if that was too long ago. */
   forecast(ms: number, nowMs: number, forgetMs = 2 * ms): number {
     const elapsedMs = Math.max(this.#minWindowMs, nowMs - this.#startedMs)
     return elapsedMs > forgetMs ? 0 : Math.ceil((this.#used * ms) / elapsedMs)
@@ -104,24 +108,30 @@ export class UsageRate {
   }
 }
 
-/** After a failed exchange, calls get an immediate result for this time instead of waiting one after another. */
+/**
+ * After an exchange has failed, calls fail at once for this time. Otherwise they would wait for a failing exchange one
+ * after another.
+ */
 export const DOWN_MS = 250
 
-/** Runs exchanges with the granting side one at a time, so that each response fits the state that requested it. */
+/** Runs exchanges with the granting side one at a time, so that a response always matches the state in its request. */
 export class SerialExchanges {
   readonly #flight: SingleFlight<void>
   readonly #maxMs: number
   readonly #after: After
   #downUntilMs = 0
 
-  /** An exchange older than `maxMs` was ended together with its request. */
+  /**
+   * `maxMs`: maximum age of an exchange. The platform may end an exchange together with the request that started it, so
+   * an older exchange counts as dead.
+   */
   constructor(maxMs: number, after: After) {
     this.#flight = new SingleFlight(maxMs)
     this.#maxMs = maxMs
     this.#after = after
   }
 
-  /** True until the last exchange has settled, however old it is. */
+  /** True until the last exchange has settled, whatever its age. */
   get isPending(): boolean {
     return this.#flight.isPending
   }
@@ -130,13 +140,13 @@ export class SerialExchanges {
     return this.#flight.current(nowMs) !== null
   }
 
-  /** Waits for the exchange in flight, if any. */
+  /** Waits for the exchange in progress, if there is one. */
   async wait(nowMs: number): Promise<void> {
     const flight = this.#flight.current(nowMs)
     if (flight !== null) await orFallback(flight, this.#maxMs, undefined, this.#after)
   }
 
-  /** `run` must not reject. */
+  /** Starts an exchange. `run` must not reject. */
   start(run: () => Promise<void>, nowMs: number): Promise<void> {
     return this.#flight.start(run, nowMs)
   }
@@ -145,7 +155,7 @@ export class SerialExchanges {
     this.#downUntilMs = nowMs + DOWN_MS
   }
 
-  /** Remaining pause in ms after a failure; 0: an exchange may start. */
+  /** Remaining ms of the pause after a failure. If 0, an exchange may start. */
   downMs(nowMs: number): number {
     return Math.max(0, this.#downUntilMs - nowMs)
   }

@@ -1,8 +1,9 @@
-// Values that are usually available synchronously. Awaiting a microtask takes longer than a response from memory.
+// Handles values that are usually available synchronously. Awaiting a microtask would take longer than producing a
+// response from memory.
 
 export type MaybePromise<T> = T | Promise<T>
 
-/** All values in order, synchronously if none is a promise. */
+/** Returns all values in order, synchronously if none of them is a promise. */
 export function all<T>(values: readonly MaybePromise<T>[]): MaybePromise<readonly T[]> {
   return values.every((each): each is T => !(each instanceof Promise)) ? values : Promise.all(values)
 }

@@ -1,7 +1,7 @@
-// Numbered schema migrations for Durable Object SQLite. `schema_version` records the applied steps. A released step is
-// never edited; changes are new steps.
+// Numbered schema migrations for the SQLite database of a Durable Object. The table `schema_version` records how many
+// steps were applied. A released step is never edited. A schema change is always a new step.
 
-/** Applies the missing steps. Steps applied by a newer release stay. */
+/** Applies the steps that were not applied yet. Steps that a newer release applied are not undone. */
 export function migrate(storage: DurableObjectStorage, steps: readonly string[]): void {
   const { sql } = storage
   sql.exec(

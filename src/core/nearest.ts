@@ -5,7 +5,7 @@
 
 import type { Coin } from './coin.ts'
 
-/** Synonyms used by other APIs. The first synonym that exists is suggested. */
+/** Synonyms that other APIs use. The first synonym that exists is suggested. */
 const SYNONYMS = [
   ['coin', 'coins', 'symbol', 'market', 'ticker', 'asset', 'instrument', 'pair'],
   ['user', 'account', 'wallet', 'address', 'owner', 'users', 'addresses'],
@@ -18,13 +18,16 @@ const SYNONYMS = [
   ['candleSnapshot', 'klines', 'ohlcv', 'bars'],
   ['userFills', 'fills', 'myTrades'],
 ]
-/** Longer names are not compared. */
+/** Names longer than this are not compared. */
 const NAME_MAX_LENGTH = 64
 const DISTANCE_MAX = 3
 /** Suffixes that other exchanges append to perps. */
 const PERP_SUFFIX = /[-_]?(?:usd[cth]?)?[-_]?(?:perp|swap)?$/
 
-/** The closest name: same letters in another case or form, a synonym, a misspelling, or a longer or shorter form. */
+/**
+ * The closest name: the same letters in a different case or form, a synonym, a corrected misspelling, or a longer or
+ * shorter name.
+ */
 export function nearestName(sent: string, names: readonly string[]): string | undefined {
   const target = normalizedName(sent)
   if (target === '' || sent.length > NAME_MAX_LENGTH) return undefined
@@ -37,7 +40,10 @@ export function nearestName(sent: string, names: readonly string[]): string | un
   )
 }
 
-/** The closest coin: another case, missing DEX prefix, another exchange's notation, or a misspelling. */
+/**
+ * The closest coin. The sent name may have a different case, no DEX prefix, another exchange's notation, or a
+ * misspelling.
+ */
 export function nearestCoin(sent: string, coins: readonly string[]): string | undefined {
   if (sent.length > NAME_MAX_LENGTH) return undefined
   const lower = (coin: Coin) => coin.toLowerCase()
@@ -51,7 +57,7 @@ export function nearestCoin(sent: string, coins: readonly string[]): string | un
   return /^[@#]/.test(target) ? undefined : closestSpelling(target, coins, lower)
 }
 
-/** Name without case and separators. */
+/** The name in lower case and without separators. */
 export function normalizedName(name: string): string {
   return name.toLowerCase().replaceAll(/[-_ .]/g, '')
 }
@@ -60,7 +66,7 @@ function isPrefix(short: string, long: string): boolean {
   return short.length >= 4 && long.startsWith(short)
 }
 
-/** Allows one edit per four letters. */
+/** Finds the closest spelling. One edit per four letters is allowed. */
 function closestSpelling(target: string, names: readonly string[], form: (name: string) => string): string | undefined {
   let best: string | undefined
   let bound = DISTANCE_MAX + 1
@@ -77,8 +83,8 @@ function closestSpelling(target: string, names: readonly string[], form: (name: 
 }
 
 /**
- * Optimal string alignment distance: insert, delete, replace, or swap neighbors. Above `most` the result is only a
- * lower bound.
+ * Optimal string alignment distance, which counts insertions, deletions, replacements and swaps of neighbors. If the
+ * result is above `max`, it is only a lower bound.
  */
 function editDistance(a: string, b: string, max: number): number {
   let last = Array.from({ length: b.length + 1 }, (_, j) => j)
@@ -92,7 +98,8 @@ function editDistance(a: string, b: string, max: number): number {
       row[j] = Math.min(last[j]! + 1, row[j - 1]! + 1, change, isSwap ? before[j - 2]! + 1 : change)
       min = Math.min(min, row[j]!)
     }
-    // No later row can be smaller: a swap reaches back over this row to one that is smaller by at most 1.
+    // No later row can have a smaller value. A swap refers to the row before this one, whose values are smaller by at
+    // most 1.
     if (min > max) return min
     ;[before, last] = [last, row]
   }

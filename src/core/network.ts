@@ -1,12 +1,12 @@
-// Groups caller addresses by network.
+// Groups the addresses of callers by network.
 
-/** Network that one owner typically controls: /24 for IPv4, /48 for IPv6. */
+/** The network that typically belongs to one owner: a /24 for IPv4, a /48 for IPv6. */
 export function areaOf(address: string): string {
   const network = networkOf(address)
   return network.includes(':') ? network.split(':').slice(0, 3).join(':') : network.split('.').slice(0, 3).join('.')
 }
 
-/** Network counted as one caller: an IPv4 address (also IPv4-mapped), or the /64 of an IPv6 address. */
+/** The network that counts as one caller: a single IPv4 address (possibly IPv4-mapped), or a /64 for IPv6. */
 export function networkOf(address: string): string {
   const mapped = /^::ffff:([\d.]+)$/i.exec(address)?.[1]
   if (mapped !== undefined) return mapped

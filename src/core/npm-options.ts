@@ -1,9 +1,10 @@
-// Detects options that npm consumed because `--` was missing. npm passes them only as `npm_config_*`, and their values
-// as plain arguments. Invariant: reports only options of this command line, not npm's own configuration.
+// Detects options that npm consumed because `--` was missing. npm passes such options only as `npm_config_*` variables,
+// and their values as plain arguments. Invariant: only options of this command line are reported, not npm's own
+// configuration.
 
 /**
- * Program options (such as `dry-run`) that npm consumed. `settings` is the text of npm's config files, whose entries
- * look the same.
+ * Options of the program, such as `dry-run`, that npm consumed. `settings`: the content of npm's configuration files,
+ * whose settings appear in the same variables.
  */
 export function optionsTakenByNpm(
   program: string,

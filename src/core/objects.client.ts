@@ -1,7 +1,8 @@
-// Stubs of the Durable Objects and of the gateway: the only file with their names and stub types. It lives in core so
-// that every folder can import it, and imports none itself, because the binding types know the classes. The platform's
-// stub type wraps return values so that they match no interface. Stubs are therefore typed as the async methods of
-// their class, and the compiler checks those against the caller's interface.
+// Stubs of the Durable Objects and of the gateway. No other file has their names and stub types. This file is in core
+// so that every folder can import it. It imports no other folder, because the binding types know the classes.
+//
+// The stub type of the platform wraps return values so that they match no interface. Stubs are therefore typed as the
+// async methods of their class, which the compiler checks against the caller's interface.
 
 import type { DurableObject } from 'cloudflare:workers'
 import type { Coin } from './coin.ts'
@@ -14,7 +15,7 @@ type Internal = Env['GATEWAY'] extends Fetcher<infer Entrypoint> ? Entrypoint : 
 type FetchStub = Pick<Fetcher, 'fetch'>
 type LocationOptions = Pick<DurableObjectNamespaceGetDurableObjectOptions, 'locationHint'>
 
-/** RPC methods of a class. */
+/** The RPC methods of a class. */
 type RpcMethods<Class> = {
   readonly [Name in keyof Class as Name extends keyof DurableObject
     ? never
@@ -23,7 +24,7 @@ type RpcMethods<Class> = {
       : never]: Class[Name]
 }
 
-/** A new stub per call: calls on one stub are ordered, and a failed stub stays broken. */
+/** Creates a new stub for each call, because calls on one stub are ordered and a failed stub remains broken. */
 function stubOf<Class extends Rpc.DurableObjectBranded>(
   namespace: DurableObjectNamespace<Class>,
   name: string,
@@ -32,7 +33,10 @@ function stubOf<Class extends Rpc.DurableObjectBranded>(
   return namespace.getByName(name, place) as RpcMethods<Class> & FetchStub
 }
 
-/** Objects of one chain. The first access determines where an object is created, so log and hubs pass a location. */
+/**
+ * The objects of one chain. An object is created where it is first accessed, so the log and the hubs are accessed with
+ * a location.
+ */
 export class Objects {
   readonly #env: Env
   readonly #chain: string
@@ -56,7 +60,7 @@ export class Objects {
     return stubOf(this.#env.COMPACTOR, this.#chain, this.#feedLocation)
   }
 
-  /** Object that delivers a pipeline's rows. */
+  /** The object that delivers the rows of a pipeline. */
   sink(pipeline: string) {
     return stubOf(this.#env.SINK, `${this.#chain}/${pipeline}`, this.#feedLocation)
   }
@@ -65,7 +69,7 @@ export class Objects {
     return stubOf(this.#env.BOOK_HUB, `${this.#chain}/${index}`, this.#feedLocation)
   }
 
-  /** A hub that lost its link re-attaches on any call. */
+  /** Calls a hub. On any call, a hub without a link attaches again. */
   async wakeHub(index: number): Promise<void> {
     await this.hub(index)
       .wake()
@@ -80,22 +84,25 @@ export class Objects {
     return stubOf(this.#env.ORDER_BOOK, this.orderBookName(coin), this.#feedLocation)
   }
 
-  /** The log distinguishes readers by name, so a coin must not collide with a hub or relay. */
+  /**
+   * Name of a coin's order-level book. The log distinguishes readers by name, so this name must differ from those of
+   * hubs and relays.
+   */
   orderBookName(coin: Coin): string {
     return `${this.#chain}/l4/${coin}`
   }
 
-  /** Coin of an order-level book by object name. */
+  /** The coin of an order-level book, from the name of its object. */
   coinOfOrderBook(name: string): string {
     return name.slice(this.orderBookName('').length)
   }
 
-  /** Relay in a region, created there. `local` is wherever it is first accessed. */
+  /** A relay, which is created in its region. A `local` relay is created wherever it is first accessed. */
   relay(region: DurableObjectLocationHint | 'local', index: number): FetchStub {
     return this.reader('relay', `${this.#chain}/${region}/${index}`)
   }
 
-  /** Reader of the log or of a hub, by its own name. */
+  /** A reader of the log or of a hub, by the reader's name. */
   reader(kind: 'hub' | 'relay' | 'l4', name: string): FetchStub {
     if (kind === 'hub') return this.#env.BOOK_HUB.getByName(name, this.#feedLocation)
     if (kind === 'l4') return this.#env.ORDER_BOOK.getByName(name, this.#feedLocation)
@@ -107,27 +114,27 @@ export class Objects {
   }
 }
 
-/** Meter of an account, for all chains. */
+/** The meter of an account, which all chains share. */
 export function meterOf(env: Pick<Env, 'CREDIT_METER'>, account: AccountId) {
   return stubOf(env.CREDIT_METER, account)
 }
 
-/** SQL runner of an account, always the same one. */
+/** The SQL runner of an account, which is always the same one. */
 export function sqlRunnerOf(env: Pick<Env, 'SQL_RUNNER'>, account: AccountId, runners: number): FetchStub {
   return env.SQL_RUNNER.getByName(`${hash32(account) % runners}`)
 }
 
-/** Gateway entry point for objects; only the gateway has the account tables. */
+/** The gateway's entry point for objects. Only the gateway has the account tables. */
 export function gatewayOf(env: Pick<Env, 'GATEWAY'>) {
   return env.GATEWAY as RpcMethods<Internal>
 }
 
-/** Shard of a hub by name; NaN for other names. */
+/** The shard of a hub, from its name; NaN for other names. */
 export function shardOfHub(name: string): number {
   return Number(/\/(\d+)$/.exec(name)?.[1])
 }
 
-/** Region of a relay, from its name `<chain>/<region>/<number>`. */
+/** The region of a relay, from its name `<chain>/<region>/<number>`. */
 export function regionOfRelay(name: string): string {
   return name.split('/').at(-2) ?? ''
 }

@@ -1,16 +1,19 @@
-// Schemas for sets that the exchange extends without notice. Known kinds must match their shape; unknown kinds pass.
-// Used for published schemas and tests only, never at run time.
+// Schemas for sets of kinds that the exchange extends without notice. A known kind must match its shape. An unknown
+// kind is accepted. They are used only for published schemas and tests, never at run time.
 
 import * as z from 'zod'
 
-/** A string with these known values. New values may appear. */
+/** A string that usually has one of these values. New values may appear. */
 export function openEnum<const Values extends readonly [string, ...string[]]>(...values: Values) {
   return z.union([z.enum(values), z.string()])
 }
 
 const otherThan = (known: readonly string[]) => z.string().regex(new RegExp(`^(?!(?:${known.join('|')})$)`))
 
-/** Union discriminated by the string at `key`, each kind with its own fields. Kind names are words. */
+/**
+ * A union whose kinds are distinguished by the string at `key`. Each kind has its own fields. The name of a kind must
+ * be a word.
+ */
 export function kindsBy<const Key extends string>(
   key: Key,
   kinds: Readonly<Record<string, z.ZodRawShape>>,
@@ -19,7 +22,7 @@ export function kindsBy<const Key extends string>(
   return z.union([...known, z.looseObject({ [key]: otherThan(Object.keys(kinds)) })]) as never
 }
 
-/** Union discriminated by which key is present; the value at the key has its own shape. */
+/** A union whose kinds are distinguished by the key that is present. The value at that key has its own shape. */
 export function kindsByKey(kinds: Readonly<Record<string, z.ZodType>>): z.ZodType<Readonly<Record<string, unknown>>> {
   const known = Object.entries(kinds).map(([kind, value]) => z.looseObject({ [kind]: value }))
   const other = z

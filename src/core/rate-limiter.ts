@@ -1,4 +1,5 @@
-// Request rate per caller. Invariants: the map is bounded; a flood of other callers does not reset an active caller.
+// Limits the request rate per caller. Invariants: the map is bounded; a flood of other callers does not reset the
+// counter of an active caller.
 
 import { BoundedMap } from './bounded-map.ts'
 import type { RequestLimit } from './failure.ts'
@@ -6,7 +7,7 @@ import { type Bucket, fullBucket, takeTokens, wholeTokens } from './token-bucket
 
 const CALLERS_MAX = 10_000
 
-/** `waitMs`: 0 if allowed. `remaining`: quota left afterwards. */
+/** `waitMs`: 0 if the request is allowed. `remaining`: the quota that is left after it. */
 export interface RateVerdict {
   readonly waitMs: number
   readonly remaining: number
@@ -20,7 +21,7 @@ export class RateLimiter {
     const rate = { perSecond: quota / windowSeconds, burst: quota }
     const before = this.#buckets.get(caller) ?? fullBucket(rate, nowMs)
     const { bucket, taken, waitMs } = takeTokens(before, rate, 1, nowMs)
-    // Setting moves the caller to the end; the least recently seen are evicted first.
+    // Setting moves the caller to the end, so that the callers seen longest ago are evicted first.
     this.#buckets.set(caller, bucket)
     return { waitMs: taken > 0 ? 0 : Math.max(1, waitMs), remaining: wholeTokens(bucket) }
   }

@@ -1,4 +1,4 @@
-// Expected refusals are values; an exception means a bug.
+// Expected refusals are returned as values. An exception indicates a bug.
 
 type Ok<T> = { readonly ok: true; readonly value: T }
 type Err<E> = { readonly ok: false; readonly error: E }

@@ -1,10 +1,10 @@
-// Inspects schemas: the fields that a schema defines at a path of the input.
+// Inspects schemas: finds the fields that a schema defines at a path of the input.
 
 import type * as z from 'zod'
 
 export type Shape = Readonly<Record<string, z.core.$ZodType>>
 
-/** Fields of the object that the schema expects at this path. */
+/** The fields of the object that the schema expects at this path. */
 export function shapeAt(schema: z.core.$ZodType, value: unknown, path: readonly PropertyKey[]): Shape {
   const { def } = (schema as z.core.$ZodTypes)._zod
   switch (def.type) {
@@ -33,7 +33,7 @@ export function shapeAt(schema: z.core.$ZodType, value: unknown, path: readonly 
   }
 }
 
-/** True if the discriminator has this option's value. */
+/** Whether the discriminator of the value selects this option. */
 function isChosen(option: z.core.$ZodType, name: string, value: unknown): boolean {
   const field = shapeAt(option, value, [])[name]
   return field !== undefined && (field as z.ZodType).safeParse(valueAt(value, [name])).success
@@ -43,7 +43,7 @@ function isTransform(schema: z.core.$ZodType): boolean {
   return (schema as z.core.$ZodTypes)._zod.def.type === 'transform'
 }
 
-/** Input value at a path. */
+/** The input value at a path. */
 export function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce<unknown>(
     (at, name) => (at as Readonly<Record<PropertyKey, unknown>> | null | undefined)?.[name],

@@ -1,15 +1,15 @@
-// Reads and compares operator secrets (ADMIN_TOKEN, FEED_TOKEN). Invariants: timing reveals nothing about a secret; a
-// surface with an unset or short secret is disabled.
+// Reads and compares operator secrets (ADMIN_TOKEN, FEED_TOKEN). Invariants: response times reveal nothing about a
+// secret; a surface whose secret is unset or short is disabled.
 
-/** Shorter operator tokens count as unset. */
+/** Minimum length of an operator token. A shorter token counts as unset. */
 export const SECRET_MIN_LENGTH = 32
 
-/** Characters that fit a header and are visible in a terminal. */
+/** Characters that are allowed in a header and visible in a terminal. */
 export const TOKEN = /^[\x21-\x7e]+$/
-/** Message after the name of an invalid token. */
-export const INVALID_TOKEN_MESSAGE = 'contains a space, a line break or a non-ASCII character: copy it again'
+/** The message for an invalid token, to follow the token's name. */
+export const INVALID_TOKEN_MESSAGE = 'contains a space, a line break or a non-ASCII character. Copy it again'
 
-/** Compares in time that depends only on the length of `presented`. */
+/** Compares two strings. The time depends only on the length of `presented`. */
 export function constantTimeEqual(presented: string, secret: string): boolean {
   const a = new TextEncoder().encode(presented)
   const b = new TextEncoder().encode(secret)
@@ -18,13 +18,16 @@ export function constantTimeEqual(presented: string, secret: string): boolean {
   return difference === 0
 }
 
-/** Token of `Authorization: Bearer <token>`, scheme in any case. Null for a missing header or another scheme. */
+/**
+ * The token of `Authorization: Bearer <token>`. The case of the scheme does not matter. Null if the header is missing
+ * or has another scheme.
+ */
 export function bearerToken(authorization: string | null | undefined): string | null {
   const match = /^bearer +(.+)$/i.exec(authorization ?? '')
   return match?.[1] ?? null
 }
 
-/** `closed`: the secret is unset or short. `refused`: wrong or missing token. `granted`: the token matches. */
+/** `closed`: the secret is unset or short. `refused`: the token is wrong or missing. `granted`: the token matches. */
 export function checkBearerSecret(
   authorization: string | null | undefined,
   secret: string | undefined,

@@ -1,21 +1,21 @@
-// Single-flight: callers that need a fetch already in progress share its result. Invariant: a flight older than its
-// bound is not joined, because its request may have been killed silently on Workers.
+// Single-flight: callers that need the same fetch share the one in progress. Invariant: no caller joins a flight that
+// is older than the limit, because Workers may have killed its request silently.
 
 import { BoundedMap } from './bounded-map.ts'
 import { type After, orFallback } from './deadline.ts'
 
-/** One task that runs at most once at a time. */
+/** A task that runs at most once at a time. */
 export class SingleFlight<T> {
   readonly #maxMs: number
   #result: Promise<T> | null = null
   #startedMs = 0
 
-  /** If there is no bound, the time arguments may be omitted. */
+  /** `maxMs`: maximum age of a flight. Without this limit, callers may omit the time arguments. */
   constructor(maxMs = Number.POSITIVE_INFINITY) {
     this.#maxMs = maxMs
   }
 
-  /** True until the task settles, however long that takes. */
+  /** True until the task settles, however long it takes. */
   get isPending(): boolean {
     return this.#result !== null
   }
@@ -25,12 +25,12 @@ export class SingleFlight<T> {
     return this.#startedMs
   }
 
-  /** Result of the current flight; null if there is no flight to join. */
+  /** The result of the current flight; null if there is no flight that can be joined. */
   current(nowMs = 0): Promise<T> | null {
     return nowMs - this.#startedMs < this.#maxMs ? this.#result : null
   }
 
-  /** Starts a flight that replaces any other flight. The flight ends before its result is delivered. */
+  /** Starts a flight, which replaces any other flight. The flight ends before its result is delivered. */
   start(start: () => Promise<T>, nowMs = 0): Promise<T> {
     const result = start()
     const over = () => {
@@ -42,19 +42,19 @@ export class SingleFlight<T> {
     return result
   }
 
-  /** Result of the current flight, or of a new one. */
+  /** Returns the result of the current flight, or else of a new one. */
   join(start: () => Promise<T>, nowMs = 0): Promise<T> {
     return this.current(nowMs) ?? this.start(start, nowMs)
   }
 }
 
-/** `isLeader`: `start` runs for this caller and in its context. */
+/** `isLeader`: whether `start` runs for this caller and in its context. */
 export interface JoinedFlight<T> {
   readonly result: Promise<T>
   readonly isLeader: boolean
 }
 
-/** Flights by key. There are at most `most` flights; the oldest are dropped. */
+/** Flights by key. There are at most `max` flights; the oldest are dropped. */
 export class SingleFlights<T> {
   readonly maxMs: number
   readonly #byKey: BoundedMap<string, SingleFlight<T>>
@@ -89,12 +89,12 @@ export class SingleFlights<T> {
     return result === null ? { result: this.start(key, start, nowMs), isLeader: true } : { result, isLeader: false }
   }
 
-  /** Result of a flight. Returns `lost` if another caller led it and vanished. */
+  /** The result of a flight, or `lost` if another caller started it and its request ended. */
   result({ result, isLeader }: JoinedFlight<T>, lost: T, after: After): Promise<T> {
     return isLeader ? result : orFallback(result, this.maxMs, lost, after)
   }
 
-  /** The next caller starts a new flight. */
+  /** Makes the next caller start a new flight. */
   forget(key: string): void {
     this.#byKey.delete(key)
   }

@@ -1,4 +1,5 @@
-// Base class for stores over Durable Object SQLite. Row types are asserted by each statement; tables are STRICT.
+// Base class of stores that use the SQLite database of a Durable Object. Each statement asserts its row type. Tables
+// are STRICT.
 
 export class Tables {
   readonly #sql: Pick<SqlStorage, 'exec'>
@@ -15,12 +16,12 @@ export class Tables {
     return this.#sql.exec<{ [Name in keyof Row]: Row[Name] & SqlStorageValue }>(select, ...values).toArray()
   }
 
-  /** Undefined: no row. */
+  /** The first row; undefined if there is none. */
   protected first<Row extends object>(select: string, ...values: SqlStorageValue[]): Row | undefined {
     return this.all<Row>(select, ...values)[0]
   }
 
-  /** For a statement that always returns one row. */
+  /** The row of a statement that always returns exactly one row. */
   protected one<Row extends object>(select: string, ...values: SqlStorageValue[]): Row {
     return this.#sql.exec<{ [Name in keyof Row]: Row[Name] & SqlStorageValue }>(select, ...values).one()
   }

@@ -1,4 +1,4 @@
-// Platform timers, identical in Workers, browsers and Node. Pure files receive them as arguments.
+// Timers of the platform, which are the same in Workers, browsers and Node. Pure files receive them as arguments.
 
 import type { After } from './deadline.ts'
 

@@ -1,9 +1,9 @@
-// Rejects an unknown DEX, with a suggestion.
+// Rejects an unknown DEX and suggests a name.
 
 import type { Failure } from './failure.ts'
 import { nearestName } from './nearest.ts'
 
-/** Failure for a `dex` that is not in `names`, with a suggestion. */
+/** The failure for a `dex` that is not in `names`. It suggests the closest name. */
 export function unknownDex(dex: string, names: readonly string[]): Failure {
   const meant = nearestName(dex, names)
   const question = meant === undefined ? '' : `; did you mean ${JSON.stringify(meant)}?`

@@ -1,23 +1,23 @@
-// Request fields unknown to the schema. They are ignored and reported to the caller.
+// Request fields that the schema does not know. They are ignored and reported to the caller.
 
 import type * as z from 'zod'
 import { nearestName } from './nearest.ts'
 import { shapeAt } from './schema-shape.ts'
 
-/** Limits on reported names and their length, so that a notice does not amplify the request. */
+/** Limits the number and the length of reported names, so that the report is not larger than the request. */
 const NAMES_MAX = 16
 const NAME_CHARS = 64
 
 export interface UnknownField {
-  /** Path of the containing object with a trailing dot; empty for the request itself. */
+  /** Path of the object that contains the field, with a trailing dot; empty for the request itself. */
   readonly prefix: string
-  /** The name of the field, truncated. */
+  /** Name of the field, possibly truncated. */
   readonly name: string
-  /** Known fields of the object that were not sent; one may have been intended. */
+  /** Known fields of the object that were not sent. One of them may have been intended. */
   readonly unsent: readonly string[]
 }
 
-/** An empty `known` accepts every field. */
+/** The unknown fields of an object. If `known` is empty, every field is accepted. */
 export function unknownFieldsIn(sent: object, known: readonly string[], prefix: string): UnknownField[] {
   const unsent = known.filter((name) => !Object.hasOwn(sent, name))
   const names = Object.keys(sent)
@@ -26,7 +26,9 @@ export function unknownFieldsIn(sent: object, known: readonly string[], prefix: 
   return unknown.map((name) => ({ prefix, name: name.slice(0, NAME_CHARS), unsent }))
 }
 
-/** Header value listing the ignored fields, including those one level down. Null: none. */
+/**
+ * Header value that lists the ignored fields of the request and of the objects directly in it. Null if there are none.
+ */
 export function ignoredFields(schema: z.core.$ZodType, sent: object): string | null {
   const knownAt = (path: readonly string[]) => Object.keys(shapeAt(schema, sent, path))
   const inner = Object.entries(sent).flatMap(([name, value]) =>
@@ -38,7 +40,7 @@ export function ignoredFields(schema: z.core.$ZodType, sent: object): string | n
   return unknown.length === 0 ? null : unknown.slice(0, NAMES_MAX).map(headerText).join(', ')
 }
 
-/** Characters that a header cannot contain become question marks. */
+/** Replaces characters that a header cannot contain with question marks. */
 function headerText({ prefix, name, unsent }: UnknownField): string {
   const meant = nearestName(name, unsent)
   return prefix + name.replaceAll(/[^\w.-]/g, '?') + (meant === undefined ? '' : ` (did you mean ${prefix}${meant}?)`)

@@ -1,4 +1,4 @@
-// Turns schema errors into fields and sentences for API callers. A schema's own message takes precedence.
+// Turns schema errors into field paths and messages for API callers. A schema's own message takes precedence.
 
 import type * as z from 'zod'
 import type { Issue } from './failure.ts'
@@ -19,7 +19,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
 
 type RawIssue = Parameters<z.core.$ZodErrorMap>[0]
 
-/** Message for an issue; undefined keeps zod's own. */
+/** The message for an issue; undefined to keep zod's message. */
 function messageOf(issue: RawIssue): string | undefined {
   if (issue.input === undefined && (issue.code === 'invalid_type' || issue.code === 'invalid_value'))
     return 'is required'
@@ -44,7 +44,7 @@ function messageOf(issue: RawIssue): string | undefined {
   }
 }
 
-/** True if the discriminator field is missing. */
+/** Whether the discriminator field is missing. */
 function lacksDiscriminator(issue: RawIssue): boolean {
   if (issue.code !== 'invalid_union' || typeof issue.discriminator !== 'string') return false
   return (issue.input as Readonly<Record<string, unknown>>)[issue.discriminator] === undefined
@@ -52,14 +52,14 @@ function lacksDiscriminator(issue: RawIssue): boolean {
 
 const unitOf = (origin: string): string => (origin === 'string' ? ' characters' : origin === 'array' ? ' entries' : '')
 
-/** Maximum length of an echoed unknown field name. It is recognizable, but does not amplify the input. */
+/** Maximum length of an unknown field name in a message. The name remains recognizable, but the message stays short. */
 const KEY_CHARS = 64
-/** Maximum number of unknown fields reported per object, because each suggestion takes time to compute. */
+/** Maximum number of unknown fields to report per object, because each suggestion takes time to compute. */
 const KEYS_MAX = 16
 
 /**
- * Null if zod itself throws. If an object is sent instead of a string, zod reads its `length`, which may not be a
- * number.
+ * Parses the value. Null if zod itself throws: if an object is sent instead of a string, zod reads its `length`, which
+ * may not be a number.
  */
 function safeParse<T>(schema: z.ZodType<T>, value: unknown) {
   try {
@@ -70,13 +70,13 @@ function safeParse<T>(schema: z.ZodType<T>, value: unknown) {
   }
 }
 
-/** Top-level field with such a `length`. */
+/** The top-level field whose `length` is not a number. */
 function fieldWithLength(value: unknown): string {
   const isSuch = (one: unknown) => typeof one === 'object' && one !== null && !Array.isArray(one) && 'length' in one
   return Object.entries(value as object).find(([, one]) => isSuch(one))?.[0] ?? ''
 }
 
-/** The parsed value, or at least one issue with the dotted path of its field. */
+/** Returns the parsed value. If it is invalid, returns at least one issue with the dotted path of its field. */
 export function parseWith<T>(schema: z.ZodType<T>, value: unknown): Result<T, readonly [Issue, ...Issue[]]> {
   const parsed = safeParse(schema, value)
   if (parsed === null) return err([{ path: fieldWithLength(value), message: 'must not be an object with a "length"' }])
@@ -98,7 +98,7 @@ function issuesOf(issue: z.core.$ZodIssue, schema: z.ZodType, value: unknown): I
   }))
 }
 
-/** Suggests the intended field. Suggests removal only if no other field is possible. */
+/** Suggests the field that was probably intended. If no other field is possible, suggests to remove the field. */
 function fieldSuggestion(key: string, shape: Shape, sent: object): string {
   const unsent = Object.keys(shape).filter((name) => !Object.hasOwn(sent, name))
   const name = nearestName(key, unsent)
@@ -114,7 +114,7 @@ function expectedForm(field: z.core.$ZodType): string {
   return form === undefined ? '' : ` (${form})`
 }
 
-/** The closest allowed value in parentheses; undefined if the issue has no list of values. */
+/** The closest allowed value in parentheses; undefined if the issue does not list the allowed values. */
 function valueSuggestion(issue: z.core.$ZodIssue, value: unknown): string | undefined {
   const values = valuesOf(issue)
   const sent = valueAt(value, issue.path)
@@ -123,13 +123,13 @@ function valueSuggestion(issue: z.core.$ZodIssue, value: unknown): string | unde
   return name === undefined ? '' : ` (did you mean "${name}"?)`
 }
 
-/** Allowed values, if the issue lists them. */
+/** The allowed values, if the issue lists them. */
 function valuesOf(issue: RawIssue | z.core.$ZodIssue): readonly unknown[] | undefined {
   if (issue.code === 'invalid_value') return issue.values as readonly unknown[]
   return issue.code === 'invalid_union' && 'options' in issue ? (issue.options as readonly unknown[]) : undefined
 }
 
-/** For a missing field: the similar field that was sent, or the expected fields. */
+/** A hint for a missing field: a similar field that was sent, or the expected fields. */
 function missingFieldHint({ path }: z.core.$ZodIssue, schema: z.ZodType, value: unknown): string {
   const parent = valueAt(value, path.slice(0, -1))
   const name = path.at(-1)

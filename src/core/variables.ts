@@ -1,5 +1,5 @@
-// Parses Worker variables, including those shared by the gateway and the objects (env.ts has the rest). Invariant: a
-// missing or invalid variable stops the start and is named; no value is guessed.
+// Parses Worker variables, including those that the gateway and the objects share (env.ts has the rest). Invariants: if
+// a variable is missing or invalid, the Worker does not start and the error names the variable; no value is guessed.
 
 import * as z from 'zod'
 import { parseJson } from './json.ts'
@@ -7,7 +7,7 @@ import { parseWith } from './validation-errors.ts'
 
 export const Switch = z.enum(['on', 'off'], 'must be "on" or "off"').transform((value) => value === 'on')
 
-/** Message for an invalid count. `more` names an alternative value. */
+/** The message for an invalid count. `more` describes an alternative value. */
 export const countMessage = (max: number, more = '') =>
   `must be a whole number from 1 to ${max.toLocaleString('en-US')}${more}`
 
@@ -17,7 +17,7 @@ export function Count(max: number, more = '') {
   return z.coerce.number(words).int(words).min(1, words).max(max, words)
 }
 
-/** A JSON string that matches the schema. Errors include the path. */
+/** A JSON string that matches the schema. An error includes the path of the invalid value. */
 export function JsonText<T>(schema: z.ZodType<T>) {
   return z.string("must be a string: JSON in triple quotes, '''{…}'''").transform((text, context): T => {
     const read = parseWith(schema, parseJson(text))
@@ -28,39 +28,42 @@ export function JsonText<T>(schema: z.ZodType<T>) {
   })
 }
 
-/** Location hints of the platform: where a Durable Object can be created. */
+/** The location hints of the platform, which determine where a Durable Object is created. */
 export const REGIONS = ['wnam', 'enam', 'sam', 'weur', 'eeur', 'apac', 'apac-ne', 'apac-se', 'oc', 'afr', 'me'] as const
 
 const ZONES_MESSAGE = 'must be domains separated by commas, such as "example.com,example.net", or empty'
 
-/** Variables that both Workers share. `npm run check` compares the two files. */
+/** The variables that both Workers share. `npm run check` compares the two configuration files. */
 export const LiveSettings = z.object({
-  /** Part of the name of every object of the chain. */
+  /** The name of the chain, which is part of the name of each of its objects. */
   CHAIN: z.string().min(1).max(32),
-  /** Number of coin shards. Each has one hub. */
+  /** The number of coin shards. Each shard has one hub. */
   BOOK_HUBS: Count(64),
-  /** Client sockets per relay; the platform's maximum for an object. */
+  /** Client sockets per relay. The maximum is the platform's limit for an object. */
   RELAY_SOCKETS: Count(32_768),
-  /** Location of the log and the hubs, ideally near the node. Null: wherever they are first accessed. */
+  /**
+   * The location of the log and the hubs, which should be near the node. Null: each is created where it is first
+   * accessed.
+   */
   FEED_REGION: z
     .enum([...REGIONS, ''], `must be one of ${REGIONS.join(', ')}, or empty for none`)
     .transform((region) => region || null),
-  /** On: pipelines and webhooks may use private addresses and plain http. */
+  /** If on, pipelines and webhooks may use private addresses and plain HTTP. */
   PIPELINE_PRIVATE: Switch,
-  /** Operator domains, in addition to the domain of PUBLIC_URL, that pipelines and webhooks must not reach. */
+  /** Domains of the operator, in addition to that of PUBLIC_URL. Pipelines and webhooks must not reach them. */
   OWN_ZONES: z
     .string(ZONES_MESSAGE)
     .max(2_048, ZONES_MESSAGE)
     .regex(/^(?:(?:[a-z0-9-]+\.)+[a-z0-9-]+(?:,(?!$)|$))*$/, ZONES_MESSAGE)
     .transform((list) => (list === '' ? [] : list.split(','))),
-  /** Public URL of the console. */
+  /** The public URL of the console. */
   PUBLIC_URL: z
     .string()
     .regex(/^(?:https?:\/\/[a-z0-9.-]+(?::\d+)?)?$/, 'must be like "https://api.example.com", or empty'),
 })
 export type LiveSettings = z.infer<typeof LiveSettings>
 
-/** Throws with the names of all invalid variables, so that a misconfigured Worker does not run partially. */
+/** Throws an error that names all invalid variables, so that a misconfigured Worker does not start at all. */
 export function readVariables<T>(schema: z.ZodType<T>, env: object): T {
   const parsed = schema.safeParse(env)
   if (parsed.success) return parsed.data

@@ -1,15 +1,15 @@
-// Escapes external strings for a terminal. Invariants: no string moves the cursor, clears the screen or reverses
-// reading order; lone surrogates and invisible characters appear as JSON escapes.
+// Escapes external strings for a terminal. Invariants: no string moves the cursor, clears the screen or reverses the
+// reading order; lone surrogates and invisible characters are shown as JSON escapes.
 
 const UNSEEN = /[\p{C}\p{Zl}\p{Zp}]/gu
 const UNSEEN_IN_LINES = /[^\P{C}\n]|[\p{Zl}\p{Zp}]/gu
 
-/** For a single line: line feeds are escaped too. */
+/** Escapes a string that must stay on one line. Line feeds are escaped too. */
 export function visible(text: string): string {
   return text.replace(UNSEEN, escaped)
 }
 
-/** For strings whose line breaks are our own. JSON remains the same JSON. */
+/** Escapes a string with our own line breaks, which are kept. JSON remains equal JSON. */
 export function visibleLines(text: string): string {
   return text.replace(UNSEEN_IN_LINES, escaped)
 }

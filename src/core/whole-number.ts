@@ -1,8 +1,9 @@
-// A whole number typed by a person. Invariant: decimal digits only, so 0x50, 1e3 or 080 are never misread.
+// A whole number that a person types. Invariant: only decimal digits are accepted, so that 0x50, 1e3 or 080 are never
+// misread.
 
 import * as z from 'zod'
 
-/** Parses a string into a number from `min` to `max`. The error follows the name of the field. */
+/** Parses a string into a number from `min` to `max`. The error message is written to follow the name of the field. */
 export function wholeNumber(min: number, max: number) {
   const words = `must be a whole number from ${min.toLocaleString('en-US')} to ${max.toLocaleString('en-US')}, digits only`
   return z

@@ -143,7 +143,7 @@ describe('the operator’s commands', () => {
     expect([failed, notes, stub.seen]).toEqual([
       true,
       [
-        'The admin token (from ADMIN_TOKEN in the environment) contains a space, a line break or a non-ASCII character: copy it again.',
+        'The admin token (from ADMIN_TOKEN in the environment) contains a space, a line break or a non-ASCII character. Copy it again.',
       ],
       [],
     ])
