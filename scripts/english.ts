@@ -166,6 +166,15 @@ export function proseOf(source: string, isJsx: boolean): Prose[] {
   return prose.sort((a, b) => a.line - b.line)
 }
 
+/** Returns the comments of an SQL or TOML file. */
+export function proseOfLineComments(source: string): Prose[] {
+  return [...source.matchAll(/(?:^[ \t]*(?:--|#) .*\n)+/gm)].map(({ 0: comment, index }) => ({
+    line: source.slice(0, index).split('\n').length,
+    kind: 'comment',
+    text: comment.replaceAll(/^[ \t]*(?:--|#) /gm, ''),
+  }))
+}
+
 /** Without the comment's marks, directives and code that is shown in it. */
 const commentText = (comment: string) =>
   /^\/\/ (?:biome-ignore|@ts-|#)/.test(comment)
@@ -260,6 +269,8 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     '*.md',
     'examples/*.{md,ts}',
     'client-python/**/*.md',
+    'schemas/d1/**/*.sql',
+    'wrangler*.toml',
   ])
     .filter(
       (path) => path !== 'scripts/english.ts' && (below.length === 0 || below.some((part) => path.startsWith(part))),
@@ -267,7 +278,11 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     .sort()
   const findings = files.flatMap((path) => {
     const text = readFileSync(path, 'utf8')
-    const prose = path.endsWith('.md') ? proseOfDocument(text) : proseOf(text, path.endsWith('x'))
+    const prose = path.endsWith('.md')
+      ? proseOfDocument(text)
+      : /\.(?:sql|toml)$/.test(path)
+        ? proseOfLineComments(text)
+        : proseOf(text, path.endsWith('x'))
     return prose.flatMap(findingsOf).map((finding) => ({ path, ...finding }))
   })
   if (below.length === 0)

@@ -1,6 +1,6 @@
 // The check of English finds what it is for, in comments, strings, labels, documents and subjects of commits.
 import { expect, it } from 'vitest'
-import { findingsOf, type Prose, proseOf, proseOfDocument } from '../../scripts/english.ts'
+import { findingsOf, type Prose, proseOf, proseOfDocument, proseOfLineComments } from '../../scripts/english.ts'
 
 const rules = (prose: readonly Prose[]) =>
   prose.flatMap(findingsOf).map(({ line, rule }) => `${line} ${rule.split(':')[0]}`)
@@ -59,4 +59,23 @@ it.each([
   ['docs(relay): mend what clients are told', 2],
 ])('counts in the subject “%s” %i findings', (text, count) => {
   expect(findingsOf({ kind: 'subject', line: 0, text })).toHaveLength(count)
+})
+
+it('finds them in comments of SQL and TOML', () => {
+  const lines = [
+    '-- Whoever signed up.',
+    'CREATE TABLE t (',
+    '  -- What was told.',
+    '  -- The rest.',
+    '  a TEXT',
+    ');',
+    '# mend',
+  ]
+  expect(rules(proseOfLineComments(`${lines.join('\n')}\n`))).toEqual([
+    '1 word',
+    '1 subject',
+    '3 word',
+    '3 subject',
+    '7 word',
+  ])
 })

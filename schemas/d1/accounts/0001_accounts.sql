@@ -1,20 +1,19 @@
 -- The initial schema of D1 ACCOUNTS. Times are Unix ms, amounts are integer micro-credits. See schemas/storage.md.
 
--- Accounts, their keys and what was granted to them: the truth about who exists. The balance itself lives in the CreditMeter of
--- the account.
+-- The authoritative list of accounts, keys and grants. The CreditMeter of the account stores the balance.
 
 CREATE TABLE accounts (
   id TEXT PRIMARY KEY,
   plan TEXT NOT NULL,
   created INTEGER NOT NULL,
-  -- What was agreed with it in place of the terms of its plan, as a JSON object. NULL: nothing.
+  -- JSON object of terms that replace those of the plan. NULL: none.
   terms TEXT
 ) STRICT;
 
 CREATE TABLE keys (
-  -- SHA-256 of the key, hex: the key itself is stored nowhere.
+  -- SHA-256 of the key in hex. The key itself is not stored.
   hash TEXT PRIMARY KEY,
-  -- First 12 characters of the key, for people.
+  -- First 12 characters of the key, for display.
   prefix TEXT NOT NULL,
   label TEXT NOT NULL,
   account TEXT NOT NULL REFERENCES accounts (id),
@@ -24,22 +23,22 @@ CREATE TABLE keys (
   created INTEGER NOT NULL,
   expires INTEGER,
   revoked INTEGER,
-  -- Micro-credits that it may spend in all. NULL: as much as its account has. A copy for lists of what the CreditMeter enforces.
+  -- Maximum micro-credits that the key may spend. NULL: no limit. A copy for lists, because the CreditMeter enforces it.
   cap INTEGER,
-  -- JSON array of ranges of addresses that it may be used from. NULL: from anywhere.
+  -- JSON array of IP ranges from which the key may be used. NULL: any address.
   ranges TEXT,
-  -- Hash of the key that this one replaced: once only, so that a rotation that is asked for twice makes one key.
+  -- Hash of the key that this one replaced. Unique, so that a repeated rotation creates one key.
   replaces TEXT,
-  -- Hash of the first key of a row of rotations, which share one cap. NULL: this one.
+  -- Hash of the first key in a chain of rotations, whose keys share one cap. NULL: this key.
   root TEXT,
-  -- JSON of the rotation that made this key: its idempotency key, its grace in ms, when the old key ends.
+  -- JSON of the rotation that created this key: idempotency key, grace in ms, and end of the old key.
   rotation TEXT,
-  -- Idempotency key under which the owner of the account made it: the same one makes no second key.
+  -- Idempotency key of the request that created this key.
   request TEXT,
-  -- Pipelines that a service key may touch. NULL: own where anything restricts the key, and all elsewhere.
+  -- Pipelines that a service key may change. NULL: own for a restricted key, otherwise all.
   pipelines TEXT CHECK (pipelines IN ('own', 'all')),
-  -- First key in the chain of rotations of the key that made this one, or rotated the key before it. NULL: the operator or the
-  -- sign-up did.
+  -- First key in the rotation chain of the key that created this one or rotated its predecessor. NULL: the operator or the
+  -- sign-up created it.
   maker TEXT
 ) STRICT;
 
@@ -53,7 +52,7 @@ CREATE INDEX keys_by_maker ON keys (maker) WHERE maker IS NOT NULL;
 
 CREATE TABLE grants (
   account TEXT NOT NULL REFERENCES accounts (id),
-  -- The idempotency key of the caller: the same one never grants twice.
+  -- Idempotency key of the caller.
   id TEXT NOT NULL,
   micro INTEGER NOT NULL,
   created INTEGER NOT NULL,
@@ -63,8 +62,8 @@ CREATE TABLE grants (
 CREATE INDEX accounts_by_plan ON accounts (plan, id);
 CREATE INDEX grants_by_time ON grants (created);
 
--- What keys used, per hour and type: copies of the rows of the CreditMeters, for reports over all accounts and for the
--- last use of a key. A meter sends whole sums of an hour, again and again. Those of the most changes are the newest.
+-- Usage by key, hour, product and type, copied from the CreditMeters for reports across accounts and for the last use of
+-- a key. A meter sends the sums of an hour repeatedly. The row with the highest `changes` is the newest.
 
 CREATE TABLE usage (
   key_hash TEXT NOT NULL,
@@ -75,13 +74,13 @@ CREATE TABLE usage (
   calls INTEGER NOT NULL,
   -- Micro-credits.
   micro INTEGER NOT NULL,
-  -- How often the meter has changed the sums: a minute that is refunded lowers them.
+  -- Number of changes to the sums, which a refund can lower.
   changes INTEGER NOT NULL,
   PRIMARY KEY (key_hash, hour, product, type)
 ) STRICT, WITHOUT ROWID;
 
--- Sums of usage over the keys, hours and types of a UTC day, kept by whoever copies usage, in the same transaction:
--- a month of all accounts is read of these, and not of millions of hours.
+-- Daily sums of usage (UTC), written in the transaction that copies usage. Reports of a month read these rows instead of
+-- millions of hours.
 CREATE TABLE usage_days (
   -- Unix ms of the start of the day.
   day INTEGER NOT NULL,
@@ -92,21 +91,20 @@ CREATE TABLE usage_days (
   PRIMARY KEY (day, product)
 ) STRICT, WITHOUT ROWID;
 
--- Plans as data, beginning with those of the specification. Credits are integer micro-credits. A limit per second, per
--- minute or at once that is empty does not exist.
+-- Plans, initially those of the specification. A limit that is NULL is not enforced.
 
 CREATE TABLE plans (
   name TEXT PRIMARY KEY,
   micro INTEGER NOT NULL CHECK (micro >= 0),
   period TEXT NOT NULL CHECK (period IN ('once', 'month')),
-  -- Days after which a plan of the period once ends. NULL: never.
+  -- Days until a plan with the period `once` ends. NULL: it does not end.
   days INTEGER CHECK (days IS NULL OR (days > 0 AND period = 'once')),
   requests_per_second INTEGER,
   info_requests_per_second INTEGER NOT NULL,
   stream_connections INTEGER NOT NULL,
   stream_subscriptions INTEGER NOT NULL,
   stream_messages_per_minute INTEGER NOT NULL,
-  -- 1: terms may be agreed per account.
+  -- 1: accounts may have terms of their own.
   custom INTEGER NOT NULL CHECK (custom IN (0, 1))
 ) STRICT;
 
@@ -116,44 +114,44 @@ INSERT INTO plans VALUES
   ('professional', 300000000000, 'month', NULL, 50, 5000, 1000, 10000, 2000, 0),
   ('enterprise', 0, 'month', NULL, NULL, 50000, 10000, 100000, 10000, 1);
 
--- Pipelines of accounts: what their owners want. What runs one, and how far it is, is known to its Sink object.
+-- Pipelines as configured by their owners. The Sink object stores their progress.
 
 CREATE TABLE pipelines (
   id TEXT PRIMARY KEY,
   account TEXT NOT NULL REFERENCES accounts (id),
-  -- JSON of every field that its owner writes, with asterisks in the place of a secret.
+  -- JSON of all fields that the owner sets. Asterisks replace a secret.
   fields TEXT NOT NULL,
-  -- The secret of its destination, encrypted for this row alone. NULL: it has none.
+  -- Secret of the destination, encrypted for this row. NULL: no secret.
   sealed TEXT,
-  -- Of fields and sealed.
+  -- Size of `fields` and `sealed`.
   bytes INTEGER NOT NULL,
-  -- Hash and label of the service key that made it.
+  -- Hash and label of the service key that created it.
   creator TEXT NOT NULL,
   creator_name TEXT NOT NULL,
-  -- Grows with every change. told is the last one that its Sink object is known to have.
+  -- `revision` increases with every change. `told`: last revision that the Sink object confirmed.
   revision INTEGER NOT NULL,
   told INTEGER NOT NULL,
   created INTEGER NOT NULL,
   updated INTEGER NOT NULL,
-  -- When it was deleted. The row goes when its object is known to be empty.
+  -- Time of deletion. The row is removed after the Sink object has confirmed that it is empty.
   removed INTEGER,
-  -- Hash and label of the key that it is charged to: the last one that set it to run, changed what it sends, or adopted it.
+  -- Hash and label of the key that pays: the last one that started it, changed its output, or adopted it.
   payer TEXT NOT NULL DEFAULT '',
   payer_name TEXT NOT NULL DEFAULT '',
-  -- The first key in the chain of rotations of the payer, and in that of the key that last set the destination.
+  -- First keys in the rotation chains of the payer and of the key that last set the destination.
   payer_root TEXT NOT NULL DEFAULT '',
   destination_root TEXT NOT NULL DEFAULT ''
 ) STRICT;
 
 CREATE INDEX pipelines_by_account ON pipelines (account, created);
 
--- Who is signed in to the console. What a session may do is read, at each use, of the token or key that it was begun with.
+-- Console sessions. At each use, the rights are read from the token or key that started the session.
 
 CREATE TABLE sessions (
-  -- SHA-256 of the cookie, hex: the cookie itself is stored nowhere.
+  -- SHA-256 of the cookie in hex. The cookie itself is not stored.
   hash TEXT PRIMARY KEY,
   kind TEXT NOT NULL CHECK (kind IN ('admin', 'staff', 'key')),
-  -- SHA-256 of the token or key that it was begun with, hex.
+  -- SHA-256 in hex of the token or key that started the session.
   token_hash TEXT NOT NULL,
   created INTEGER NOT NULL,
   expires INTEGER NOT NULL
@@ -162,10 +160,10 @@ CREATE TABLE sessions (
 CREATE INDEX sessions_by_token ON sessions (token_hash, created);
 CREATE INDEX sessions_by_end ON sessions (expires);
 
--- Who administers beside the holder of ADMIN_TOKEN, and what all of them did. Times are Unix ms.
+-- Administrators other than the holder of ADMIN_TOKEN, and the audit log of all administrators.
 
 CREATE TABLE staff (
-  -- SHA-256 of the token, hex: the token itself is stored nowhere.
+  -- SHA-256 of the token in hex. The token itself is not stored.
   hash TEXT PRIMARY KEY,
   name TEXT NOT NULL,
   role TEXT NOT NULL CHECK (role IN ('support', 'billing', 'owner')),
@@ -173,10 +171,10 @@ CREATE TABLE staff (
   revoked INTEGER
 ) STRICT, WITHOUT ROWID;
 
--- One token at a time for each person.
+-- One active token per person.
 CREATE UNIQUE INDEX staff_by_name ON staff (name) WHERE revoked IS NULL;
 
--- A row before anything is done, so that nothing done is without one. What came of it is a row of its own, after.
+-- Each row is written before its action, so that no action is missing. The outcome is written afterwards.
 CREATE TABLE audit (
   number INTEGER PRIMARY KEY,
   at INTEGER NOT NULL,
@@ -184,11 +182,11 @@ CREATE TABLE audit (
   role TEXT NOT NULL,
   -- Id of the endpoint.
   action TEXT NOT NULL,
-  -- What it was done to, as the path names it. Empty: the gateway.
+  -- Target of the action, as in the path. Empty: the gateway.
   target TEXT NOT NULL,
-  -- Whose that is, where the request says it.
+  -- Account of the target, if the request names it.
   account TEXT,
-  -- JSON of query and body, cut short, without secrets.
+  -- JSON of the query and the body, truncated, without secrets.
   sent TEXT NOT NULL,
   request_id TEXT NOT NULL
 ) STRICT;
@@ -201,16 +199,16 @@ CREATE INDEX audit_by_request ON audit (request_id);
 CREATE TABLE audit_outcomes (
   number INTEGER PRIMARY KEY REFERENCES audit (number),
   at INTEGER NOT NULL,
-  -- HTTP status that was answered.
+  -- HTTP status of the response.
   status INTEGER NOT NULL,
-  -- Whose it was, where only the answer says it.
+  -- Account of the target, if only the response names it.
   account TEXT
 ) STRICT;
 
 CREATE INDEX audit_outcomes_by_account ON audit_outcomes (account, number);
 
--- What callers with a key were refused: the newest of each account to look at, and how many of each hour beside, which
--- are right also where rows were too many to keep. Written in batches, some seconds late. Times are Unix ms.
+-- Rejected requests: the newest of each account, and hourly counts that include removed rows. Written in batches, some
+-- seconds late.
 
 CREATE TABLE refusals (
   number INTEGER PRIMARY KEY,
@@ -218,12 +216,12 @@ CREATE TABLE refusals (
   request_id TEXT NOT NULL,
   account TEXT NOT NULL,
   key_hash TEXT NOT NULL,
-  -- First 12 characters of the key, for people.
+  -- First 12 characters of the key, for display.
   key_prefix TEXT NOT NULL,
-  -- What was asked for: the product, and the type, method or endpoint. Empty where that was not read.
+  -- Product, and the type, method or endpoint. Empty if the request was rejected before they were read.
   product TEXT NOT NULL,
   type TEXT NOT NULL,
-  -- As on the wire, and its sentence with what is unseen escaped.
+  -- Code and message of the response. Invisible characters are escaped.
   code TEXT NOT NULL,
   message TEXT NOT NULL
 ) STRICT;
@@ -242,13 +240,13 @@ CREATE TABLE refusal_counts (
 
 CREATE INDEX refusal_counts_by_account ON refusal_counts (account, hour);
 
--- Orders of credits and what payment providers said of them, and links of the sign-up by e-mail. Times are Unix ms, money is
--- whole minor units of its currency, credits are integer micro-credits.
+-- Purchases of credits, events of payment providers, and sign-ups by e-mail. Money is an integer in minor units of its
+-- currency.
 
 CREATE TABLE orders (
   seq INTEGER PRIMARY KEY AUTOINCREMENT,
-  -- What people and providers call it, and the id of its grant: with some random characters, since gateways may share an
-  -- account at a provider.
+  -- Number for people and providers, and id of the grant. It contains random characters, because gateways can share a
+  -- provider account.
   number TEXT NOT NULL UNIQUE,
   account TEXT NOT NULL REFERENCES accounts (id),
   micro INTEGER NOT NULL CHECK (micro > 0),
@@ -256,22 +254,22 @@ CREATE TABLE orders (
   currency TEXT NOT NULL,
   provider TEXT NOT NULL CHECK (provider IN ('manual', 'stripe')),
   state TEXT NOT NULL CHECK (state IN ('open', 'paid', 'failed', 'void')),
-  -- What the provider calls it, and where it is paid. NULL: paid by hand, or never begun.
+  -- Id at the provider, and payment URL. NULL: paid manually, or checkout not started.
   reference TEXT,
   url TEXT,
   created INTEGER NOT NULL,
   paid INTEGER,
-  -- When its credits were granted. NULL although it is paid: they are not yet, or are withheld (see note).
+  -- Time of the grant. NULL in a paid order: the grant is pending or withheld, see `note`.
   granted INTEGER,
   refunded INTEGER NOT NULL DEFAULT 0,
-  -- What an operator should know of it.
+  -- Note for the operator.
   note TEXT
 ) STRICT;
 
 CREATE INDEX orders_by_account ON orders (account, seq);
 CREATE INDEX orders_by_state ON orders (state, paid);
 
--- What came of each event of a provider.
+-- Outcome of each provider event.
 CREATE TABLE checkout_events (
   id TEXT PRIMARY KEY,
   type TEXT NOT NULL,
@@ -282,25 +280,25 @@ CREATE TABLE checkout_events (
 
 CREATE INDEX checkout_events_by_time ON checkout_events (seen);
 
--- Who signed up. An address stands nowhere: these are HMACs of it, under a key that is derived from KEY_SECRET.
+-- Sign-ups. Addresses are stored only as HMACs under a key derived from KEY_SECRET.
 CREATE TABLE signups (
   address TEXT PRIMARY KEY,
-  -- Of the address without what makes variants of it: one trial each.
+  -- HMAC of the normalized address. Each one gets one trial.
   base TEXT NOT NULL UNIQUE,
   account TEXT NOT NULL,
   created INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE signup_links (
-  -- SHA-256 of the token, hex.
+  -- SHA-256 of the token in hex.
   hash TEXT PRIMARY KEY,
   address TEXT NOT NULL,
   base TEXT NOT NULL,
-  -- HMAC of the network that asked. NULL: it is not known.
+  -- HMAC of the requesting network. NULL: unknown.
   network TEXT,
   created INTEGER NOT NULL,
   used INTEGER,
-  -- HMACs of the /24 or /48 of the address that asked, and of the domain of the mailbox.
+  -- HMACs of the /24 or /48 network of the requesting address, and of the mailbox domain.
   area TEXT,
   domain TEXT
 ) STRICT, WITHOUT ROWID;

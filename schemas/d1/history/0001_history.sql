@@ -1,6 +1,6 @@
 -- The initial schema of D1 HISTORY. Times are Unix ms. See schemas/storage.md.
 
--- What the archive has in R2.
+-- Archived segments in R2.
 CREATE TABLE segments (
   chain TEXT NOT NULL,
   first INTEGER NOT NULL,
@@ -13,14 +13,14 @@ CREATE TABLE segments (
   books_bytes INTEGER NOT NULL,
   events_sha256 TEXT NOT NULL,
   books_sha256 TEXT NOT NULL,
-  -- What is known of blocks that the log never had. NULL: the segment is of the log.
+  -- Known parts of backfilled blocks: `fills` or `events`. NULL: the segment was written by the log.
   backfilled TEXT,
-  -- When the block behind it was, so that files know whether its last minute is whole. NULL: not known.
+  -- Time of the next block, which shows whether the last minute is complete. NULL: unknown.
   next_ms INTEGER,
   PRIMARY KEY (chain, first)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX segments_by_time ON segments (chain, first_ms);
--- Of a kind that was removed a segment has 0 bytes: the oldest that is there is found without reading those.
+-- A removed object has 0 bytes. The indexes find the oldest remaining one without reading removed rows.
 CREATE INDEX segments_with_events ON segments (chain, first) WHERE events_bytes > 0;
 CREATE INDEX segments_with_books ON segments (chain, first) WHERE books_bytes > 0;
 
@@ -34,7 +34,7 @@ CREATE TABLE checkpoints (
   sha256 TEXT NOT NULL,
   PRIMARY KEY (chain, height)
 ) STRICT, WITHOUT ROWID;
--- Checkpoints of a day are listed without reading those of all years.
+-- Lists the checkpoints of a day without a scan.
 CREATE INDEX checkpoints_by_time ON checkpoints (chain, time_ms);
 
 CREATE TABLE gaps (
@@ -46,15 +46,15 @@ CREATE TABLE gaps (
   PRIMARY KEY (chain, from_height)
 ) STRICT, WITHOUT ROWID;
 
--- Objects that are about to go: their rows are gone in the same step, so that no row outlives its object, and whatever breaks
--- off then is known.
+-- Objects to remove. Their rows were removed in the same transaction, so that no row outlives its object and an interrupted
+-- removal continues.
 CREATE TABLE removals (
   chain TEXT NOT NULL,
   key TEXT NOT NULL,
   PRIMARY KEY (chain, key)
 ) STRICT, WITHOUT ROWID;
 
--- Files that are made of the archive, and whose rows are where in them.
+-- Files built from the archive, and the positions of their rows.
 CREATE TABLE files (
   chain TEXT NOT NULL,
   level INTEGER NOT NULL,
@@ -95,11 +95,11 @@ CREATE TABLE file_keys (
   bytes INTEGER NOT NULL,
   PRIMARY KEY (chain, key, first_height)
 ) STRICT, WITHOUT ROWID;
--- Rows of a file go without those of all others being read.
+-- Removes the rows of a file without a scan.
 CREATE INDEX file_keys_by_file ON file_keys (chain, first);
 
--- Of months what file_keys is of days: until a month is whole its days are read, and both have rows of the same keys and
--- heights.
+-- Like file_keys, for months. Both tables can have rows of the same keys and heights, because the days are read until the
+-- month is complete.
 CREATE TABLE file_month_keys (
   chain TEXT NOT NULL,
   key TEXT NOT NULL,
@@ -140,22 +140,22 @@ CREATE TABLE file_tables (
   sha256 TEXT NOT NULL,
   PRIMARY KEY (chain, level, first, number, name)
 ) STRICT, WITHOUT ROWID;
--- Tables of a range are listed without reading those of all years.
+-- Lists the tables of a range without a scan.
 CREATE INDEX file_tables_by_time ON file_tables (chain, name, first_ms);
 
 CREATE TABLE file_gaps (
   chain TEXT NOT NULL,
   from_height INTEGER NOT NULL,
   to_height INTEGER NOT NULL,
-  -- Times around it.
+  -- Times of the blocks around the gap.
   after_ms INTEGER NOT NULL DEFAULT 0,
   before_ms INTEGER NOT NULL DEFAULT 9007199254740991,
-  -- What files know of such heights: fills alone, or nothing.
+  -- Known parts of these blocks: `fills`. NULL: nothing.
   known TEXT,
   PRIMARY KEY (chain, from_height)
 ) STRICT, WITHOUT ROWID;
 
--- Heights that are in the archive and are to come into files beside the newest: backfilled, or of a file that was damaged.
+-- Archived heights without files that are not the newest: backfilled, or part of a damaged file.
 CREATE TABLE unfiled (
   chain TEXT NOT NULL,
   from_height INTEGER NOT NULL,
@@ -165,7 +165,7 @@ CREATE TABLE unfiled (
   PRIMARY KEY (chain, from_height)
 ) STRICT, WITHOUT ROWID;
 
--- Funding of the blocks of files, as sums that run on, and where it is known.
+-- Cumulative funding of blocks in files, and the heights for which it is known.
 CREATE TABLE file_funding (
   chain TEXT NOT NULL,
   coin TEXT NOT NULL,
@@ -183,7 +183,7 @@ CREATE TABLE file_funded (
   PRIMARY KEY (chain, from_height)
 ) STRICT, WITHOUT ROWID;
 
--- Heights of files of which is known what each wallet paid and got as funding.
+-- Heights in files for which the funding payments of each wallet are known.
 CREATE TABLE file_paid (
   chain TEXT NOT NULL,
   from_height INTEGER NOT NULL,
@@ -192,7 +192,7 @@ CREATE TABLE file_paid (
   PRIMARY KEY (chain, from_height)
 ) STRICT, WITHOUT ROWID;
 
--- Candles of files of days and longer.
+-- Candles of daily and monthly files.
 CREATE TABLE file_candles (
   chain TEXT NOT NULL,
   level INTEGER NOT NULL,
@@ -206,5 +206,5 @@ CREATE TABLE file_candles (
   parts TEXT NOT NULL,
   PRIMARY KEY (chain, coin, base, min_ms, level, first, number)
 ) STRICT, WITHOUT ROWID;
--- Rows of a file go without those of all others being read.
+-- Removes the rows of a file without a scan.
 CREATE INDEX file_candles_by_file ON file_candles (chain, level, first);
