@@ -1,4 +1,4 @@
-// Public types of the client package, as users read them in their editor. They depend only on the wire types.
+// Public types of the client package, written for users who read them in an editor. They depend only on the wire types.
 
 import type { ChannelTypes, InfoTypes } from './wire.ts'
 
@@ -24,7 +24,7 @@ export type ConnectionStatus =
   | { readonly state: 'connecting'; readonly attempt: number }
   | { readonly state: 'open' }
   | { readonly state: 'waiting'; readonly retryMs: number; readonly reason: string }
-  /** The key was rejected or has no credits, so the connection does not retry. */
+  /** The key was rejected or has no credits, so the client does not reconnect. */
   | { readonly state: 'fatal'; readonly reason: string; readonly status: number }
   | { readonly state: 'closed' }
 
@@ -40,7 +40,7 @@ export interface Answer<T> {
 }
 
 /**
- * Error codes of the gateway, and of this package: `network`, `timeout`, `aborted`, `closed`, `unreadable`,
+ * Error codes of the gateway, and codes of this package: `network`, `timeout`, `aborted`, `closed`, `unreadable`,
  * `already_subscribed`, `page_too_dense`.
  */
 export type FailureCode =
@@ -65,7 +65,8 @@ export type FailureCode =
   | (string & {})
 
 /**
- * Missing events between the heights `from` and `to`, both inclusive; null if unknown, or if the gap has not ended yet.
+ * Events are missing from height `from` to height `to`, both inclusive. A height is null if it is unknown or if the gap
+ * has not ended yet.
  */
 export interface Gap {
   readonly from: number | null
@@ -73,14 +74,14 @@ export interface Gap {
   readonly reason: string
 }
 
-/** The end of a stream. `closed` and `aborted` were requested by the caller; `finished`: a replay reached its end. */
+/** The end of a stream. `closed` and `aborted`: the caller ended it. `finished`: a replay reached its end. */
 export interface End {
   readonly code: FailureCode | 'finished'
   readonly message: string
 }
 
 export type StreamEvent<T extends ChannelType = ChannelType> =
-  /** The gateway acknowledged the subscription, either the first time or after a reconnect. */
+  /** The gateway acknowledged the subscription, for the first time or after a reconnect. */
   | { readonly type: 'live' }
   | { readonly type: 'data'; readonly frame: Frame<T> }
   | { readonly type: 'gap'; readonly gap: Gap }
@@ -89,8 +90,8 @@ export type StreamEvent<T extends ChannelType = ChannelType> =
 
 export interface Subscription<T extends ChannelType = ChannelType> extends AsyncIterable<StreamEvent<T>> {
   /**
-   * All events up to this block are in the queue. Pass the next height as `fromBlock` to continue later. Null while
-   * unknown.
+   * All events up to this block are in the queue. To continue later, pass the next height as `fromBlock`. Null while
+   * the height is unknown.
    */
   readonly height: number | null
   /** Unsubscribes and ends the iteration. Leaving a `for await` loop does the same. */
@@ -98,19 +99,19 @@ export interface Subscription<T extends ChannelType = ChannelType> extends Async
 }
 
 /**
- * `in step`: the book matches the server's. `out of step`: the book cannot be trusted. `syncing`: it is being fetched.
- * For several books together: the worst state, `syncing` at first.
+ * `in step`: the book matches the server's book. `out of step`: the book cannot be trusted. `syncing`: the book is
+ * being fetched. For several books together, this is the worst of their states, and `syncing` at first.
  */
 export type Step = 'in step' | 'syncing' | 'out of step'
 
-/** A book that verifies itself by sequence numbers and checksums. It has levels only while it is in step. */
+/** A book that verifies itself with sequence numbers and checksums. It has levels only while it is in step. */
 export interface Book {
   readonly coin: string
   readonly step: Step
-  /** Why it is not in step; empty if it is. */
+  /** The reason why the book is not in step; empty if it is in step. */
   readonly why: string
   readonly epoch: string
-  /** Height up to which the book is current. */
+  /** The height up to which the book is current. */
   readonly height: number
   /** Time of the block at `height`, in Unix milliseconds. */
   readonly time: number
@@ -122,7 +123,7 @@ export interface Book {
 }
 
 export type BookEvent =
-  /** A book in step just changed. Only the latest event of a coin is queued. */
+  /** A book that is in step has changed. Only the latest event of each coin is queued. */
   | { readonly type: 'book'; readonly book: Book }
   | { readonly type: 'step'; readonly coin: string; readonly step: Step; readonly why: string }
   | { readonly type: 'gap'; readonly coin: string; readonly gap: Gap }
@@ -137,7 +138,7 @@ export interface Books extends AsyncIterable<BookEvent> {
   close(): void
 }
 
-/** Range of a replay. Send exactly one of `fromTime` (Unix milliseconds) and `fromBlock`. */
+/** The range of a replay. Set exactly one of `fromTime` (Unix milliseconds) and `fromBlock`. */
 export interface Range {
   readonly fromTime?: number
   readonly fromBlock?: number
@@ -154,7 +155,7 @@ export interface Replay<T extends ChannelType = ChannelType> extends AsyncIterab
   close(): void
 }
 
-/** Info types with paged responses. */
+/** Info types whose responses have several pages. */
 export type HistoryType =
   | 'builderFills'
   | 'builderFillsByTime'
@@ -166,5 +167,5 @@ export type HistoryType =
   | 'userNonFundingLedgerUpdates'
   | 'userTwapSliceFillsByTime'
 export type HistoryRow<T extends HistoryType> = InfoTypes[T]['answer'][number]
-/** A page of new rows. */
+/** A page of rows that earlier pages did not contain. */
 export interface Page<Row> extends Answer<readonly Row[]> {}

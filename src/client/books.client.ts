@@ -1,4 +1,5 @@
-// The books of the client package: one per coin, with levels only while it is in step, and events for every change.
+// The books of the client package. Each coin has one book, which has levels only while it is in step. Every change is
+// an event.
 
 import type { Book, BookEvent, BookLevels, Books, Gap, Step } from './api.ts'
 import type { Abortable, WeirClient } from './create-client.client.ts'
@@ -8,7 +9,7 @@ import { internalsOf, type OpenHandle, rejectDuplicate, safeCall } from './inter
 import { bookBody } from './subscription.ts'
 import { refusalOf } from './weir-error.ts'
 
-/** Maximum number of queued events, not counting the latest event of each coin. */
+/** Maximum number of queued events. The latest event of each coin does not count. */
 const MAX_EVENTS = 1_000
 const NO_LEVELS: BookLevels = [[], []]
 
@@ -16,7 +17,7 @@ class PublicBook implements Book {
   readonly coin: string
   readonly #books: () => DiffBooks
   why = 'not fetched yet'
-  /** Height up to which it was in step; -1 before the first time. */
+  /** Height up to which the book was in step; -1 before the first time. */
   syncedHeight = -1
 
   constructor(coin: string, books: () => DiffBooks) {
@@ -91,7 +92,7 @@ export function openBooks(
   const lost: BookEvent = {
     type: 'gap',
     coin: '',
-    gap: { from: null, to: null, reason: 'the buffer was full, read the current books' },
+    gap: { from: null, to: null, reason: 'the buffer was full; read the books again' },
   }
   const open: OpenHandle = handles.add((end) => {
     books.close()
@@ -100,7 +101,7 @@ export function openBooks(
   }, signal)
   const queue = new EventQueue<BookEvent>(MAX_EVENTS + distinct.length, () => lost, open.close)
   const emit = (event: BookEvent, key: string | null = null) => {
-    // Closing is not an event of the books.
+    // Closing the books may cause further events, which are ignored.
     if (open.isEnded() && event.type !== 'end') return
     if (listener) safeCall(listener, event)
     else if (event.type !== 'end') queue.push(event, key)

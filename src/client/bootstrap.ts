@@ -1,6 +1,7 @@
-// The specification's book bootstrap (rules 1 to 6) for one coin as a state machine without I/O: buffer batches, apply
-// the snapshot, drop what it includes, and require one epoch, continuous `prev_seq` values and matching checksums.
-// Invariant: a live book equals the server's book at (epoch, seq). A doubtful book is fetched again.
+// The book bootstrap of the specification (rules 1 to 6) for one coin, as a state machine without I/O. It buffers
+// batches, applies the snapshot, and drops batches that the snapshot includes. It requires a constant epoch, continuous
+// `prev_seq` values and matching checksums. Invariants: a live book equals the server's book at (epoch, seq); a book
+// that may be wrong is fetched again.
 
 import { bookChecksum } from '../order-books/checksum.ts'
 import { LevelBook } from '../order-books/level-book.ts'
@@ -16,7 +17,7 @@ export interface CoinChange {
   readonly seq: number
   readonly prevSeq: number
   readonly levels: Levels
-  /** Checksum of the book after this change; undefined if the stream has none. */
+  /** Checksum of the book after this change; undefined if the stream has no checksums. */
   readonly checksum?: number | undefined
 }
 
@@ -30,14 +31,14 @@ export interface Snapshot {
 }
 
 /**
- * `refetch`: the book is out of step and needs a new snapshot. `differs`: the same, because of a
- * checksum mismatch.
+ * `refetch`: the book is out of step and needs a new snapshot. `differs`: the same, but because a checksum did not
+ * match.
  */
 export type BatchOutcome = 'applied' | 'buffered' | 'dropped' | 'refetch' | 'differs'
 
 /**
- * Enough for more than a minute of the busiest coin. Beyond this, the oldest batches are dropped, and rule 5 detects if
- * they were needed.
+ * Maximum number of buffered batches: more than a minute of the busiest coin. Beyond it, the oldest batches are
+ * dropped. If they were needed, rule 5 detects it.
  */
 const BUFFER_MAX = 1_024
 
@@ -50,15 +51,15 @@ export class CoinBook {
   readonly coin: string
   #book: LevelBook | null = null
   epoch = ''
-  /** Height of the block that last changed the coin. */
+  /** Height of the last block that changed the coin. */
   seq = -1
-  /** Height up to which the book is current: the height of the snapshot or the last change. */
+  /** Height up to which the book is current: that of the snapshot or of the last change. */
   height = -1
   /** Time of the block at `height`, in Unix ms. */
   time = 0
-  /** Only batches of the stream's latest epoch, because a replaced epoch never returns. */
+  /** Buffered batches, all of the stream's latest epoch. A replaced epoch never returns. */
   #buffer: BufferedBatch[] = []
-  /** Number of buffered batches that came before the snapshot request. */
+  /** Number of buffered batches that arrived before the snapshot was requested. */
   #beforeFetch = 0
   why = 'not fetched yet'
   /** Number of matching checksums. */
@@ -68,27 +69,27 @@ export class CoinBook {
     this.coin = coin
   }
 
-  /** False if there is no book, or if it is out of step. `why` has the reason. */
+  /** Whether the book is in step. If not, `why` has the reason. */
   get live(): boolean {
     return this.#book !== null
   }
-  /** Best first, `depth` levels per side; both sides are empty while not live. */
+  /** `depth` levels per side, best first. Both sides are empty while the book is not live. */
   levels(depth?: number): Levels {
     return this.#book?.levels(depth) ?? [[], []]
   }
 
-  /** The stream was lost, so all known data is discontinuous. */
+  /** Handles the loss of the stream, after which all earlier data is discontinuous. */
   lost(why: string): void {
     this.#forget(why)
     this.#buffer = []
   }
 
-  /** A snapshot is requested now. The batches buffered so far came before it. */
+  /** Records that a snapshot is requested now. The batches in the buffer arrived before this request. */
   fetchStarted(): void {
     this.#beforeFetch = this.#buffer.length
   }
 
-  /** Handles a batch of the stream; `change` is null if it does not include this coin. */
+  /** Handles a batch of the stream. `change` is null if the batch does not include this coin. */
   batch(head: BatchHead, change: CoinChange | null): BatchOutcome {
     const book = this.#book
     if (!book) return this.#bufferBatch(head, change)
@@ -102,7 +103,7 @@ export class CoinBook {
     return 'differs'
   }
 
-  /** Applies the requested snapshot. `refetch` and `differs`: the rules reject it. */
+  /** Applies the requested snapshot. Returns `refetch` or `differs` if the rules reject it. */
   snapshot(snapshot: Snapshot): 'live' | 'refetch' | 'differs' {
     const later = this.#buffer.filter(
       (batch, index) =>
@@ -133,7 +134,7 @@ export class CoinBook {
     this.time = snapshot.time
   }
 
-  /** Why the book does not match the server's; null if it matches. */
+  /** Applies a change. Returns the reason why the book does not match the server's book; null if it matches. */
   #apply(book: LevelBook, head: BatchHead, { seq, levels, checksum }: CoinChange): string | null {
     book.apply(levels)
     this.seq = seq
@@ -150,7 +151,7 @@ export class CoinBook {
   #bufferBatch(head: BatchHead, change: CoinChange | null): 'buffered' {
     const last = this.#buffer.at(-1)
     if (last && last.head.epoch !== head.epoch) this.#buffer = []
-    // Of the batches without this coin only the latest matters, for its epoch.
+    // Of the batches without this coin, only the latest is kept, because its epoch matters.
     else if (last && last.change === null && change === null) this.#buffer.pop()
     this.#beforeFetch = Math.min(this.#beforeFetch, this.#buffer.length)
     this.#buffer.push({ head, change })

@@ -1,23 +1,23 @@
-// How each channel's bodies and frames name coins and users. Written by hand, because the schemas would make
-// up most of a browser bundle. test/client/channels.test.ts compares it with the catalogue.
+// For each channel, how its bodies and frames name coins and users. This is written by hand, because the schemas would
+// take up most of a browser bundle. test/client/channels.test.ts compares it with the catalogue.
 
 import { dexOf } from '../core/coin.ts'
 
 export interface ChannelFacts {
   readonly source: 'events' | 'books' | 'views' | 'states' | 'l4'
-  /** Values of `channel` in its frames if they differ from its type. */
+  /** The values of `channel` in its frames, if they differ from the type of the channel. */
   readonly frameNames?: readonly string[]
-  /** Earlier blocks can be requested with `fromBlock`. */
+  /** Whether a body can request earlier blocks with `fromBlock`. */
   readonly canReplay?: true
-  /** Only frames of a body with `user` have `data`. */
+  /** Whether frames have `data` only if their body has a `user`. */
   readonly hasUserForm?: true
-  /** One frame shows all coins of a body. */
+  /** Whether one frame contains all coins of a body. */
   readonly isJoint?: true
-  /** Index names of a row. Bodies that want every row use `EVERY`. */
+  /** Returns the index names of a row. A body that wants every row has the name `EVERY`. */
   readonly namesOf?: (row: unknown) => readonly string[]
 }
 
-/** Index name of bodies that want every row. */
+/** The index name of bodies that want every row. */
 const EVERY = ''
 const MAIN_DEX = 'main'
 
@@ -28,7 +28,7 @@ interface Row {
   readonly builder?: unknown
 }
 const fieldsOf = (row: unknown): Row => Object(row) as Row
-/** Parts of a `[user, fill]` row. */
+/** The user and the fill of a `[user, fill]` row. */
 const userIn = (row: unknown): string => String((row as unknown[] | null)?.[0])
 const fillIn = (row: unknown): Row => fieldsOf((row as unknown[] | null)?.[1])
 const everyRow = (): readonly string[] => [EVERY]
@@ -36,7 +36,7 @@ const everyRow = (): readonly string[] => [EVERY]
 const STATE: ChannelFacts = { source: 'states' }
 const REPLAYABLE = { source: 'events', canReplay: true } as const
 
-/** By subscription type. */
+/** The facts of each channel, by subscription type. */
 const FACTS: Readonly<Record<string, ChannelFacts>> = {
   userFills: { ...REPLAYABLE, hasUserForm: true, namesOf: (row) => [userIn(row)] },
   userNonFundingLedgerUpdates: REPLAYABLE,
@@ -85,22 +85,22 @@ const TYPES: ReadonlyMap<string, string> = new Map(
   Object.entries(FACTS).flatMap(([type, { frameNames = [type] }]) => frameNames.map((name) => [name, type] as const)),
 )
 
-/** Undefined for a channel that only a newer gateway knows. */
+/** The facts of a channel; undefined if only a newer gateway knows the channel. */
 export function factsOf(type: string): ChannelFacts | undefined {
   return Object.hasOwn(FACTS, type) ? FACTS[type] : undefined
 }
 
-/** The body type of frames with this name; undefined if unknown. */
+/** The subscription type of frames with this channel name; undefined if unknown. */
 export function typeOfFrame(name: string): string | undefined {
   return TYPES.get(name)
 }
 
-/** True if the gateway can resend earlier blocks of the channel (`fromBlock`). */
+/** Whether the gateway can resend earlier blocks of the channel (`fromBlock`). */
 export function canResume(type: string): boolean {
   return factsOf(type)?.canReplay === true
 }
 
-/** Index names of an event body. */
+/** The index names of a body that subscribes to events. */
 export function namesOfEvents(body: Readonly<Record<string, unknown>>): readonly string[] {
   const { addresses, users, user, builder, dex, coin } = body
   if (builder !== undefined && dex !== undefined) return [`${builder} ${dex}`]

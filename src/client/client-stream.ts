@@ -1,5 +1,5 @@
-// Subscriptions and replays as users of the package see them: events in order, including gaps, with the end last. A
-// replay with a slow reader is paused, so that at most one buffer of frames waits.
+// Subscriptions and replays in the form that users of the package see: events in order, with gaps, and the end as the
+// last event. If a reader is slow, its replay is paused, so that only a limited number of frames is queued.
 
 import type { ChannelType, Gap, Replay, StreamEvent, Subscription } from './api.ts'
 import type { Connection } from './connection.ts'
@@ -18,7 +18,7 @@ export interface StreamOptions {
   readonly fromBlock?: number | undefined
 }
 
-/** Opens a stream for a listener, or for `for await` if there is no listener. */
+/** Opens a stream for a listener. Without a listener, it is for `for await`. */
 export function openStream(
   opened: OpenHandles,
   connection: Connection,
@@ -59,7 +59,7 @@ export function openStream(
   }
 }
 
-/** Parses the range of missing blocks, or its first block, from the gateway's message. */
+/** Parses the missing blocks from the gateway's message: a range, or only its first block. */
 function gapOf(reason: string, known: number | null): Gap {
   const [, from, to] = /\bblocks? (\d{1,15})(?: to (\d{1,15}))?/i.exec(reason) ?? []
   return { from: from === undefined ? known : Number(from), to: to === undefined ? null : Number(to), reason }
@@ -83,7 +83,8 @@ export function openReplay(
     session.close()
     queue.end({ type: 'end', end })
   }, signal)
-  // The data in flight at a pause is bounded by the gateway's limit on unread data (WS-12).
+  // When a replay is paused, the amount of data still in flight is bounded by the gateway's limit on unread data
+  // (WS-12).
   const lost: StreamEvent = { type: 'gap', gap: { from: null, to: null, reason: 'the buffer was full' } }
   const queue = new EventQueue<StreamEvent>(100 * PAUSE_AT, () => lost, open.close)
   const push = (event: StreamEvent) => {

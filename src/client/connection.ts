@@ -1,7 +1,7 @@
-// A WebSocket to a gateway that stays up: pings, detects a dead socket, reconnects with backoff and subscribes to every
-// body again. A listener gets `live` when its body is acknowledged on the current socket, then every frame of the body
-// in order, and `lost` when that socket ends. When a gateway resends events after an interruption (WS-23), only `lost`
-// means that events are missing.
+// A permanent WebSocket connection to a gateway. It sends pings, detects a dead socket, reconnects with backoff and
+// subscribes to every body again. A listener gets `live` when its body is acknowledged on the current socket, then
+// every frame of the body in order. It gets `lost` when that socket ends, unless the gateway can resend the missed
+// events on the next socket (WS-23).
 //
 //   idle ──start──▶ connecting ──opened──▶ open
 //                    ▲      │               │
@@ -23,25 +23,28 @@ import { type DataFrame, decodeFrame, type KnownFrame, type ReplayEvent } from '
 import { bodyKey, embeddedBody, embeddedKey, type ReplayRange, type SubscriptionBody } from './subscription.ts'
 
 export interface Listener {
-  /** Acknowledged on this socket. After `lost`, the data is not continuous with the earlier data. */
+  /** The body is acknowledged on this socket. After `lost`, the data does not continue the earlier data. */
   live?(): void
-  /** `from`: the first block that may be missing, if known. */
+  /** Events are missing. `from`: the first block that may be missing, if known. */
   lost?(reason: string, from?: number): void
-  /** A frame of this body, or of another body of its channel that cannot be distinguished (listener-index.ts). */
+  /**
+   * A frame of this body. It may also belong to another body of the channel that cannot be distinguished
+   * (listener-index.ts).
+   */
   frame(frame: DataFrame): void
-  /** The gateway rejected this body. It is not requested again. */
+  /** The gateway rejected this body, which is not requested again. */
   refused(reason: string, code?: string): void
-  /** Progress of a replayed body: pauses, gaps and end. */
+  /** Progress of a replayed body: a pause, a gap or the end. */
   replay?(event: ReplayEvent): void
 }
 
-/** Where a body starts: at a block that the gateway still has, or as a replay, which ends when it is lost. */
+/** Where a body starts: at a block that the gateway still has, or as a replay. A replay ends when its socket ends. */
 export interface SubscribeStart {
   readonly fromBlock?: number | undefined
   readonly replay?: ReplayRange | undefined
 }
 
-/** One subscription, across sockets. */
+/** One subscription, which outlives sockets. */
 interface SubscriptionEntry {
   readonly key: string
   readonly body: SubscriptionBody
@@ -50,11 +53,11 @@ interface SubscriptionEntry {
   readonly listener: Listener
   readonly replay: ReplayRange | undefined
   phase: 'queued' | 'requested' | 'live'
-  /** It was live on the previous socket and continues where that socket ended. */
+  /** Whether it was live on the previous socket and continues where that socket ended. */
   isResuming: boolean
-  /** A pong confirmed its height since it started or last missed events. */
+  /** Whether a pong has confirmed its height since it started or last missed events. */
   isKnown: boolean
-  /** First block to request, until the acknowledgement. */
+  /** The first block to request, until the body is acknowledged. */
   fromBlock: number | undefined
   stopAckTimer: () => void
 }
@@ -65,8 +68,8 @@ interface OpenSession {
   readonly openedAt: number
   readonly receipts: ReadReceipts
   /**
-   * Unsubscribes sent but not yet acknowledged, by key. The protocol matches replies by the body's JSON, so a
-   * re-subscribe must ignore replies that belong to the earlier one.
+   * Unsubscribe messages that are sent but not acknowledged, by key. The protocol matches replies by the body's JSON,
+   * so a new subscription to the same body must ignore replies that belong to the earlier one.
    */
   readonly pendingUnsubscribes: Map<string, { readonly body: SubscriptionBody; times: number }>
   lastFrameAt: number
@@ -92,7 +95,7 @@ export class Connection {
   readonly #deadMs: number
   #session: Session = IDLE
   #attempt = 0
-  /** First block that the next socket must resend. */
+  /** The first block that the next socket must resend. */
   #fromBlock: number | undefined
 
   constructor(runtime: ClientRuntime, options: ConnectionOptions) {
@@ -101,13 +104,13 @@ export class Connection {
     this.#deadMs = options.deadMs ?? LIMITS.deadMs
   }
 
-  /** Connects now, and reconnects until `close` or a fatal rejection. */
+  /** Connects now. Reconnects until `close` or a fatal rejection. */
   start(): void {
     if (this.#session.state === 'waiting') this.#session.stop()
     if (this.#session.state === 'waiting' || this.#session.state === 'idle') this.#connect()
   }
 
-  /** The endpoint for HTTP requests; null while unknown. */
+  /** The endpoint for HTTP requests; null while it is unknown. */
   endpoint(): Endpoint | null {
     return this.#options.endpoint()
   }
@@ -116,12 +119,15 @@ export class Connection {
     return this.#session.state === 'open'
   }
 
-  /** True if this body or an equivalent one is subscribed. */
+  /** Whether this body or an equivalent one is subscribed. */
   has(body: SubscriptionBody): boolean {
     return this.#entries.has(bodyKey(body))
   }
 
-  /** Subscribes to a body, now and after every reconnect, once at a time. Returns a function that unsubscribes. */
+  /**
+   * Subscribes to a body now and after every reconnect. A body can be subscribed only once at a time. Returns a
+   * function that unsubscribes.
+   */
   subscribe(body: SubscriptionBody, listener: Listener, { fromBlock, replay }: SubscribeStart = {}): () => void {
     const key = bodyKey(body)
     if (this.#entries.has(key)) throw new Error(`already subscribed: ${key}`)
@@ -149,19 +155,19 @@ export class Connection {
     this.#send({ method: 'replay', action, subscription: body, ...to })
   }
 
-  /** Height up to which all events of a body arrived; null while unknown. */
+  /** The height up to which all events of a body have arrived; null while unknown. */
   heightOf(body: SubscriptionBody): number | null {
     return this.#entries.get(bodyKey(body))?.isKnown ? this.#seen.height : null
   }
 
-  /** Drops the current socket as dead and reconnects. */
+  /** Treats the current socket as dead and reconnects. */
   interrupt(reason: string): void {
     const { socket } = this.#session
     if (socket) this.#onEnd({ status: null, code: null, reason })
     socket?.drop()
   }
 
-  /** Ends the socket permanently. */
+  /** Closes the connection permanently. */
   close(): void {
     this.#finish({ state: 'closed' })
   }
@@ -221,7 +227,7 @@ export class Connection {
     })
   }
 
-  /** Requests queued bodies in order, as far as the limit allows. */
+  /** Requests queued bodies in order until the limit of waiting bodies is reached. */
   #requestQueued(): void {
     if (this.#session.state !== 'open') return
     let waitingChars = 0
@@ -239,7 +245,7 @@ export class Connection {
     const fromBlock = entry.isResuming ? this.#fromBlock : entry.fromBlock
     this.#send({ method: 'subscribe', subscription: body, fromBlock, replay })
     entry.stopAckTimer()
-    // A replay of recent blocks waits until they are archived.
+    // A replay has no timeout, because a replay of recent blocks waits until they are archived.
     if (replay) return
     const ackMs = body.type === 'l2BookDiff' ? LIMITS.turnMs : LIMITS.ackMs
     entry.stopAckTimer = this.#runtime.after(ackMs, () => this.interrupt(`no response to subscribe ${body.type}`))
@@ -289,7 +295,7 @@ export class Connection {
         return
       }
       case 'notification':
-        // The gateway's own notifications have the same shape.
+        // Notifications of the gateway itself have the same form.
         this.#dispatch(frame, text)
         this.#options.onNotice?.(frame.data.notification, null)
         return
@@ -310,7 +316,10 @@ export class Connection {
     for (const { listener } of this.#index.of(frame)) listener.frame(frame)
   }
 
-  /** A height does not cover bodies that this socket has not resumed yet. */
+  /**
+   * Handles a reported height. It is ignored while there are bodies that this socket has not resumed yet, because it
+   * does not cover them.
+   */
   #onHeight(height: number): void {
     const entries = [...this.#entries.values()]
     if (entries.some((entry) => entry.isResuming)) return
@@ -318,7 +327,7 @@ export class Connection {
     for (const entry of entries) entry.isKnown = entry.phase === 'live'
   }
 
-  /** The sooner the height is known, the fewer events an interruption can cost. */
+  /** Requests the height again if it is unknown. The sooner it is known, the fewer events an interruption can lose. */
   #requestHeight({ openedAt, receipts }: OpenSession): void {
     const isOld = this.#runtime.now() - openedAt > LIMITS.heightsMs
     const isUnknown = ({ phase, isKnown, body }: SubscriptionEntry) =>
@@ -335,7 +344,7 @@ export class Connection {
     this.#requestQueued()
     entry.isResuming = false
     entry.listener.live?.()
-    // Its pong makes the seen height known.
+    // The pong of this ping reports the height.
     if (canResume(entry.body.type) && session.receipts.isPonged) session.receipts.ping()
   }
 
@@ -345,7 +354,7 @@ export class Connection {
     const key = entry?.key ?? embeddedKey(text)
     if (code === 'already_unsubscribed') return onUnsubscribed(session, key)
     const isDuplicate = entry !== undefined && code === 'already_subscribed'
-    // The gateway still has the earlier subscription, so further replies belong to the new one.
+    // The gateway still has the earlier subscription. Further replies therefore belong to the new one.
     if (isDuplicate) session.pendingUnsubscribes.delete(key)
     if (session.pendingUnsubscribes.has(key)) return
     if (!entry || code === 'replay_unavailable') {
@@ -368,7 +377,10 @@ export class Connection {
     entry.listener.refused(text, code)
   }
 
-  /** The subscription that an error refers to. A long body is not echoed, but then no other body is waiting. */
+  /**
+   * The subscription to which an error refers. If the body is too long to be repeated in the error, it is the only one
+   * that is waiting.
+   */
   #entryOfError(text: string): SubscriptionEntry | undefined {
     const key = embeddedKey(text)
     if (key !== '') return this.#entries.get(key)
@@ -377,7 +389,9 @@ export class Connection {
     return waiting.length === 1 ? waiting[0] : undefined
   }
 
-  /** Events are missing for the body in the message, or for all bodies. Those subscriptions restart. */
+  /**
+   * Handles missing events of the body in the message or, if it names none, of all bodies. These subscriptions restart.
+   */
   #onGap(text: string): void {
     const named = embeddedBody(text)?.type
     const types = new Set<string>()
@@ -392,7 +406,10 @@ export class Connection {
     this.#seen.forget(types)
   }
 
-  /** A frame was rejected by the rate limit. It may have been an unsubscribe, because the error does not say. */
+  /**
+   * Repeats unsubscribe messages after a frame was rejected by the rate limit. The error does not say which frame it
+   * was.
+   */
   #resendUnsubscribes(session: OpenSession): void {
     if (session.pendingUnsubscribes.size === 0) return
     session.stopResend ??= this.#runtime.after(LIMITS.againMs, () => {
@@ -404,7 +421,7 @@ export class Connection {
           continue
         }
         session.pendingUnsubscribes.delete(key)
-        // Its reply may be among those that were matched to the earlier subscription.
+        // Its reply may have been mistaken for one that belongs to the earlier subscription.
         if (entry.phase === 'requested') this.#request(entry)
       }
     })
@@ -445,8 +462,8 @@ export class Connection {
   }
 
   /**
-   * The socket of all entries ended. Returns the types that restart on the next socket. Frames do not name their body,
-   * so either all bodies of a type resume, or no body does.
+   * Resets all entries after their socket ended. Returns the types that restart on the next socket. Frames do not name
+   * their body, so either all bodies of a type resume or none of them does.
    */
   #resetEntries(reason: string, from: number | undefined): Set<string> {
     const entries = [...this.#entries.values()]
@@ -486,7 +503,7 @@ export class Connection {
   }
 }
 
-/** `key` is empty for a long body, which is not echoed. */
+/** `key` is empty for a long body, because the gateway does not repeat it. */
 function onUnsubscribed({ pendingUnsubscribes }: OpenSession, key: string): void {
   const matchingKey = key || [...pendingUnsubscribes.keys()].find(({ length }) => length > LIMITS.echoChars) || ''
   const pending = pendingUnsubscribes.get(matchingKey)

@@ -1,5 +1,5 @@
-// Entry point of the client package: a client for one gateway and one key. It connects with the first subscription and
-// stays connected until it is closed.
+// The entry point of the client package: a client for one gateway and one key. It connects on the first subscription
+// and stays connected until it is closed.
 
 import { after } from '../core/timers.client.ts'
 import type {
@@ -42,26 +42,27 @@ export interface WebSocketLike {
 export interface ClientOptions {
   /** Gateway URL, such as `https://weir.example.com`. */
   readonly url: string
-  /** API key. Keep it on servers. */
+  /** API key. Use it only on servers. */
   readonly key?: string
-  /** Short-lived stream token for browsers, instead of `key`. */
+  /** Short-lived stream token, which browsers use instead of `key`. */
   readonly token?: string
   readonly fetch?: typeof fetch
   readonly WebSocket?: new (url: string) => WebSocketLike
-  /** Closes the client when aborted. */
+  /** Signal that closes the client when it is aborted. */
   readonly signal?: AbortSignal
   /** Timeout of one attempt at an info request, in milliseconds. Default: 10,000. */
   readonly timeoutMs?: number
-  /** Retries after a temporary failure. Default: 3. */
+  /** Maximum number of retries after temporary failures. Default: 3. */
   readonly retries?: number
   /**
-   * Maximum `Retry-After` to wait for, in milliseconds. A request with a longer wait fails at once. Default: 30,000.
+   * Maximum `Retry-After` to wait for, in milliseconds. If the gateway asks for a longer wait, the request fails at
+   * once. Default: 30,000.
    */
   readonly maxRetryWaitMs?: number
   readonly onState?: (state: ConnectionStatus) => void
   /**
-   * Called for gateway notices that belong to no subscription, such as low credits or stalled blocks (`code` `stale`,
-   * `fresh`).
+   * Receives gateway notices that belong to no subscription, such as low credits, or stalled blocks (`code` is `stale`
+   * or `fresh`).
    */
   readonly onNotice?: (text: string, code: string | null) => void
 }
@@ -72,12 +73,13 @@ export interface Abortable {
 
 export interface SubscribeOptions extends Abortable {
   /**
-   * Maximum number of events queued for a slow `for await`. Beyond this, the oldest events are dropped and a gap is
+   * Maximum number of events queued for a slow `for await`. If there are more, the oldest are dropped and a gap is
    * reported. Default: 10,000.
    */
   readonly buffer?: number
   /**
-   * First block to receive, such as `Subscription.height` plus one. If the gateway no longer has it, a gap is reported.
+   * First block to receive, for example `Subscription.height` plus one. If the gateway no longer has it, a gap is
+   * reported.
    */
   readonly fromBlock?: number
 }
@@ -163,7 +165,7 @@ export function createClient(options: ClientOptions): WeirClient {
   if (!key) throw new TypeError('createClient: key or token is required')
   if (!/^https?:\/\//.test(url)) throw new TypeError('createClient: url must start with http:// or https://')
   const endpoint = { url, key }
-  // Wrapped, because platforms reject their fetch with another `this`.
+  // Wrapped, because platforms reject a call of their `fetch` with a different `this`.
   const runtime = webRuntime({
     ...(options as ClientOptions & WebGlobals),
     fetch: (...request) => fetchOption(...request),

@@ -1,5 +1,5 @@
-// Books from `l2BookDiff2` and `l2BookDiffSnapshot`. Feeds the bootstrap of each coin of a subscription. Fetches its
-// snapshots, a few at a time, and again after every gap and checksum mismatch.
+// Keeps the books of one subscription current with `l2BookDiff2`. Fetches a snapshot of each coin with
+// `l2BookDiffSnapshot`, a few at a time, and fetches it again after every gap and checksum mismatch.
 
 import { type Backoff, backoffMs } from '../core/backoff.ts'
 import { getOrCreate } from '../core/get-or-create.ts'
@@ -15,29 +15,29 @@ import { BY_STATUS } from './weir-error.ts'
 import type { ChannelTypes } from './wire.ts'
 
 export interface BookListener {
-  /** The book is live and just changed or was seeded. */
+  /** The book is live and has changed or was just fetched. */
   changed?(book: CoinBook): void
   /** The book is out of step and is being fetched again. */
   gap?(coin: string, reason: string): void
-  /** The sync state of a book changed, or of all books (coin null). `why` is empty if in step. */
+  /** The sync state of a book changed or, if coin is null, that of all books together. `why` is empty if in step. */
   step?: (coin: string | null, step: Step, why: string) => void
   /** The gateway does not have this coin. */
   unknown?(coin: string): void
-  /** A block of the stream arrived, whether it changed a book or not. */
+  /** A block of the stream arrived. It may have changed no book. */
   block?(head: BatchHead): void
   /** The gateway rejected this subscription or its snapshots. */
   refused?(reason: string, code?: string): void
 }
 
-/** Concurrent snapshot requests. */
+/** Maximum number of concurrent snapshot requests. */
 const MAX_FETCHES = 4
-/** A coin that does not exist may be listed later. */
+/** Delay before an unknown coin is requested again, because it may be listed later. */
 const UNKNOWN_RETRY_MS = 5_000
-/** Delay after repeated checksum mismatches. Snapshots cost credits, and the next snapshot would rarely help. */
+/** Delay after repeated checksum mismatches. Snapshots cost credits, and the next one would rarely help. */
 const MISMATCH_RETRY: Backoff = { firstMs: 1_000, capMs: 60_000, jitter: 0.5 }
 
 interface Fetch {
-  /** Attempts since the coin was last live. */
+  /** Number of attempts since the coin was last live. */
   attempt: number
   /** Cancels the wait before the next attempt. */
   stop: () => void
@@ -53,9 +53,9 @@ export class DiffBooks {
   readonly #fetches = new Map<string, Fetch>()
   readonly #queue: string[] = []
   #running = 0
-  /** Counts stream losses. A snapshot requested before one is useless after it. */
+  /** Number of times that the stream was lost. A snapshot that was requested before the last loss is useless. */
   #generation = 0
-  /** Consecutive checksum mismatches per coin. */
+  /** Number of consecutive checksum mismatches per coin. */
   readonly #mismatches = new Map<string, number>()
   readonly #unsubscribe: () => void
 
@@ -78,14 +78,14 @@ export class DiffBooks {
     this.#onLost('closed')
   }
 
-  /** The book of a coin, live or not; undefined before its first batch. */
+  /** The book of a coin, whether it is live or not; undefined before its first batch. */
   get(coin: string): CoinBook | undefined {
     return this.#books.get(coin)
   }
 
   /**
-   * Sync state of a coin or of all. Undefined if the server does not have the coin, or nothing arrived on this
-   * connection.
+   * The sync state of a coin, or of all coins together. Undefined if the server does not have the coin, or if nothing
+   * has arrived on this connection.
    */
   step(coin: string): Step | undefined
   step(coin?: null): Step
@@ -144,7 +144,7 @@ export class DiffBooks {
     })
   }
 
-  /** Ensures that a snapshot of the coin is being fetched, starting after `waitMs`. */
+  /** Makes sure that a snapshot of the coin is being fetched, or will be after `waitMs`. */
   #scheduleFetch(book: CoinBook, waitMs: number): void {
     if (waitMs === 0 && this.#fetches.has(book.coin)) return
     const fetch = getOrCreate(this.#fetches, book.coin, () => ({ attempt: 0, stop: () => {} }))
@@ -189,7 +189,7 @@ export class DiffBooks {
         this.#retryFetch(book, UNKNOWN_RETRY_MS)
         break
       case 'refused':
-        // The fetch stays registered, so that no diff triggers another before the next connection.
+        // The fetch stays registered, so that no diff starts another fetch before the next connection.
         this.#status.set(book.coin, 'out of step', outcome.reason)
         this.#listener.refused?.(outcome.reason, BY_STATUS[outcome.status])
     }
@@ -231,7 +231,7 @@ function changesOf(
   return changes
 }
 
-/** Sync state per coin and overall. Reports changes. */
+/** The sync state of each coin and of all coins together. Reports changes. */
 class SyncStatus {
   readonly #onChange: NonNullable<BookListener['step']>
   readonly #steps = new Map<string, Step>()
@@ -241,7 +241,7 @@ class SyncStatus {
     this.#onChange = onChange
   }
 
-  /** Undefined for an unknown coin. */
+  /** The state of a coin; undefined if the coin is unknown. */
   of(coin: string): Step | undefined {
     return this.#steps.get(coin)
   }

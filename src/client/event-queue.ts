@@ -1,5 +1,5 @@
-// Queue between an event source and a `for await` loop. Invariants: the queue is bounded, an end is the last event, and
-// leaving the loop frees everything at once.
+// A queue between an event source and a `for await` loop. Invariants: the queue is bounded; an end is the last event;
+// leaving the loop frees all resources at once.
 
 interface QueuedEvent<Event> {
   readonly event: Event
@@ -8,7 +8,7 @@ interface QueuedEvent<Event> {
 
 export class EventQueue<Event> implements AsyncIterableIterator<Event> {
   readonly #capacity: number
-  /** The event that replaces dropped events. */
+  /** Returns the event that replaces dropped events. */
   readonly #dropEvent: () => Event
   readonly #onLeave: () => void
   #events: QueuedEvent<Event>[] = []
@@ -28,7 +28,7 @@ export class EventQueue<Event> implements AsyncIterableIterator<Event> {
     return this.#events.length - this.#next
   }
 
-  /** Only the latest event of a `key` is queued. */
+  /** Queues an event. Of the events with the same `key`, only the latest is queued. */
   push(event: Event, key: string | null = null): void {
     if (this.#isEnded) return
     if (this.#reader) return this.#deliver(event)
@@ -42,7 +42,7 @@ export class EventQueue<Event> implements AsyncIterableIterator<Event> {
     this.#hasDropped = true
   }
 
-  /** Pushes the last event. */
+  /** Queues the last event. */
   end(event: Event): void {
     if (this.#isEnded) return
     this.push(event)
@@ -57,7 +57,7 @@ export class EventQueue<Event> implements AsyncIterableIterator<Event> {
     if (this.size > 0) return Promise.resolve({ done: false, value: this.#take() })
     if (this.#isEnded) return Promise.resolve({ done: true, value: undefined })
     return new Promise((resolve) => {
-      // If there were two readers, the first would wait forever.
+      // If a second reader appears, the first would wait forever, so it ends here.
       this.#reader?.({ done: true, value: undefined })
       this.#reader = resolve
     })
@@ -88,7 +88,7 @@ export class EventQueue<Event> implements AsyncIterableIterator<Event> {
   #take(): Event {
     // biome-ignore lint/style/noNonNullAssertion: called where one waits
     const { event } = this.#events[this.#next++]!
-    // Shifting each event would copy thousands of events.
+    // Shifting the array for each event would copy thousands of events.
     if (this.#next > 64 && this.#next * 2 > this.#events.length) {
       this.#events = this.#events.slice(this.#next)
       this.#next = 0

@@ -1,5 +1,5 @@
-// Reads paged info responses to their end, by the last row's cursor or time. Invariant: no row is repeated or missed.
-// If one time has more rows than a page, its end cannot be detected, which is an error.
+// Reads all pages of paged info responses. The next page starts at the last row's cursor or time. Invariant: no row is
+// repeated or missed. If more rows have the same time than fit on a page, the rest cannot be read, which is an error.
 
 import type { Answer, HistoryType, Page } from './api.ts'
 import { WeirError } from './weir-error.ts'
@@ -11,17 +11,17 @@ interface Fields {
   readonly [field: string]: unknown
 }
 interface Paging {
-  /** Field with a row's time, at which the next page starts. */
+  /** Field with the time of a row. The next page starts at the time of the last row. */
   readonly time?: string
-  /** Each time has one row, and the last row may still change. */
+  /** Whether each time has only one row, and the last row may still change. */
   readonly isRunning?: true
-  /** Field that contains the request's fields. */
+  /** The field that contains the other fields of the request. */
   readonly within?: string
-  /** Cursor of the next page. */
+  /** Returns the cursor of the next page. */
   readonly cursor?: (last: Row) => string
 }
 
-/** The exchange never returns fewer rows than this while more rows follow. */
+/** As long as more rows follow, a page of the exchange has at least this many rows. */
 const FULL_PAGE = 500
 
 const byTime: Paging = { time: 'time' }
@@ -48,7 +48,7 @@ export async function* pagesOf(
   if (paging === null) throw new TypeError(`history: ${String(type)} is not paged. Use info`)
   const { time, isRunning, within, cursor } = paging
   let next: Fields = fields
-  /** JSON strings of the rows that have the last time of the previous page. */
+  /** JSON strings of those rows on the previous page that have its last time. */
   let seen = new Set<string>()
   let last = Number.NEGATIVE_INFINITY
   for (;;) {

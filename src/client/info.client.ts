@@ -1,5 +1,5 @@
-// Sends `POST /info` requests. Retries temporary failures if the requested wait is acceptable. The timeout applies to
-// each attempt.
+// Sends `POST /info` requests. After a temporary failure, a request is retried, unless the gateway asks for too long a
+// wait. The timeout applies to each attempt.
 
 import { type Backoff, backoffMs } from '../core/backoff.ts'
 import type { After } from '../core/deadline.ts'
@@ -20,7 +20,7 @@ export interface InfoSettings {
 }
 
 const BACKOFF: Backoff = { firstMs: 250, capMs: 10_000, jitter: 0.5 }
-/** Codes after which the same request may succeed later. */
+/** Error codes after which the same request may succeed later. */
 const TRANSIENT_CODES = new Set([
   'rate_limited',
   'unavailable',
@@ -30,7 +30,7 @@ const TRANSIENT_CODES = new Set([
   'timeout',
 ])
 
-/** Rejects with a `WeirError`. */
+/** Sends a request. Rejects with a `WeirError`. */
 export async function sendInfo<T>(settings: InfoSettings, request: object, signal?: AbortSignal): Promise<Answer<T>> {
   const body = JSON.stringify(request)
   for (let attempt = 0; ; attempt++) {

@@ -1,6 +1,6 @@
-// Internals shared by the parts of the client package: the open handles of a client. Its user, the gateway or the
-// client ends each handle once. Separately loaded parts find them by a registered symbol, which is the same in every
-// copy of the package.
+// Internals that the parts of the client package share: the open handles of a client. Each handle is ended once, by the
+// user, by the gateway or by the client. Parts that are loaded separately find the internals with a registered symbol,
+// which is the same in every copy of the package.
 
 import type { End } from './api.ts'
 import type { Connection } from './connection.ts'
@@ -8,7 +8,7 @@ import type { ClientRuntime, Endpoint } from './runtime.ts'
 import type { SubscriptionBody } from './subscription.ts'
 import { ABORTED, CLOSED, WeirError } from './weir-error.ts'
 
-/** The part of an AbortSignal that is used. */
+/** The part of an AbortSignal that the client uses. */
 export interface Signal {
   readonly aborted: boolean
   addEventListener(type: 'abort', listener: () => void): void
@@ -17,7 +17,7 @@ export interface Signal {
 
 export interface OpenHandle {
   readonly isEnded: () => boolean
-  /** Ends it for this reason. */
+  /** Ends the handle for this reason. */
   readonly end: (end: End) => void
   readonly close: () => void
 }
@@ -30,7 +30,7 @@ export class OpenHandles {
     return this.#all.size
   }
 
-  /** Adds a handle. `free` is called once. If everything has ended already, it is called soon. */
+  /** Adds a handle. `free` is called once. If the client has already ended, it is called soon after. */
   add(free: (end: End) => void, signal?: Signal | undefined): OpenHandle {
     let isOver = false
     const abort = () => handle.end(ABORTED)
@@ -47,13 +47,13 @@ export class OpenHandles {
     }
     this.#all.add(handle)
     const finished = this.#end ?? (signal?.aborted ? ABORTED : null)
-    // Deferred, so that the caller has the handle first.
+    // Deferred, so that the caller gets the handle before it ends.
     if (finished) void Promise.resolve().then(() => handle.end(finished))
     else signal?.addEventListener('abort', abort)
     return handle
   }
 
-  /** Ends all handles, and those opened later. */
+  /** Ends all handles, including those that are opened later. */
   endAll(end: End): void {
     if (this.#end) return
     this.#end = end
@@ -65,7 +65,7 @@ export interface ClientInternals {
   readonly handles: OpenHandles
   readonly runtime: ClientRuntime
   readonly endpoint: Endpoint
-  /** Returns the connection, connecting it on first use. */
+  /** Returns the connection, which connects on first use. */
   readonly connected: () => Connection
 }
 
@@ -77,7 +77,7 @@ export function internalsOf(client: object): ClientInternals {
   return internals
 }
 
-/** Rejects a duplicate body, because its frames could not be distinguished. */
+/** Rejects a body that is already subscribed, because the frames of the two could not be distinguished. */
 export function rejectDuplicate(connection: Connection, body: SubscriptionBody): void {
   if (!connection.has(body)) return
   throw new WeirError(
@@ -86,12 +86,15 @@ export function rejectDuplicate(connection: Connection, body: SubscriptionBody):
   )
 }
 
-/** Calls a user's listener. Invariant: its exceptions reach the user and leave our state consistent. */
+/**
+ * Calls a user's listener. Invariant: an exception in it is reported to the user and does not affect the client's
+ * state.
+ */
 export function safeCall<Event>(listener: (event: Event) => void, event: Event): void {
   try {
     listener(event)
   } catch (error) {
-    // Left unhandled, so that the platform reports it.
+    // This rejection is left unhandled, so that the platform reports it.
     void Promise.reject(error)
   }
 }

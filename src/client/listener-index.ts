@@ -1,22 +1,23 @@
-// Finds the subscriptions that a frame may belong to, by the names in it. Two bodies of a channel with the same wallet
-// or coin, or with options that frames do not show (such as `aggregateByTime`), get each other's frames. Invariant: the
-// cost per frame does not grow with the number of single-coin or single-wallet subscriptions.
+// Finds the subscriptions to which a frame may belong, by the names in the frame. If two bodies of a channel have the
+// same wallet or coin, or differ only in options that frames do not show (such as `aggregateByTime`), each gets the
+// frames of both. Invariant: the cost per frame does not grow with the number of subscriptions to a single coin or
+// wallet.
 
 import { getOrCreate } from '../core/get-or-create.ts'
 import { type ChannelFacts, factsOf, namesOfEvents, typeOfFrame } from './channels.ts'
 import type { DataFrame } from './server-frame.ts'
 import { isInScope, listedCoins, normalBody, type SubscriptionBody } from './subscription.ts'
 
-/** The selection of a body. */
+/** The selection of a subscription body. */
 export interface SubscriptionFilter {
   readonly facts: ChannelFacts
-  /** In normal form. */
+  /** The body in normal form. */
   readonly body: SubscriptionBody
-  /** Index names. A matching frame has one of them, or none at all. Null if any frame may match. */
+  /** Index names. A matching frame has one of these names, or no name. Null if any frame may match. */
   readonly names: readonly string[] | null
 }
 
-/** Frame fields, of any channel, that bodies may name. */
+/** The fields of a frame of any channel that a body may name. */
 interface FrameContent {
   readonly fills?: readonly unknown[]
   readonly updates?: readonly unknown[]
@@ -54,7 +55,7 @@ function namesOfBody({ source, isJoint }: ChannelFacts, body: SubscriptionBody):
   }
 }
 
-/** False if the frame shows something that this body does not select. */
+/** Whether a frame may belong to a body. It does not if it shows something that the body does not select. */
 export function mayMatch(frame: DataFrame, { facts, body, names }: SubscriptionFilter): boolean {
   const content = frame as FrameContent
   const { coin, dex, user, userState, Snapshot, Updates, fast, spread, levels } = content.data ?? {}
@@ -64,7 +65,7 @@ export function mayMatch(frame: DataFrame, { facts, body, names }: SubscriptionF
     case 'books': {
       const coins = Snapshot ? [Snapshot.coin] : (Updates?.book_diffs.map((diff) => diff.coin) ?? [])
       const isIn = (coin: string) => isInScope(body, coin)
-      // A wider wildcard may have taken over (WS-22), whose frames show more.
+      // A body with a wildcard may have been replaced by one with a wider wildcard, whose frames show more (WS-22).
       return names ? coins.every(isIn) : coins.some(isIn)
     }
     case 'views': {
@@ -108,7 +109,7 @@ function bookOf({ data }: FrameContent): string | undefined {
   return (Snapshot ?? Updates?.book_diffs[0] ?? Updates?.order_statuses?.[0]?.order)?.coin
 }
 
-/** Index names in a frame; null if it shows none. */
+/** The index names in a frame; null if it shows none. */
 function namesOfFrame(frame: DataFrame, { source, namesOf }: ChannelFacts): readonly string[] | null {
   const content = frame as FrameContent
   const { user, userState, coin } = content.data ?? {}
@@ -138,19 +139,19 @@ interface IndexedSubscription {
   readonly phase: 'queued' | 'requested' | 'live'
 }
 
-/** Subscriptions of one type. */
+/** All subscriptions of one type. */
 interface TypeEntry<T> {
   readonly all: Set<T>
   readonly byName: Map<string, Set<T>>
-  /** Subscriptions that frames of any name may match. */
+  /** Subscriptions that may match frames with any name. */
   readonly nameless: Set<T>
 }
 
-/** Index of subscriptions (`T`) by type and name. */
+/** An index of subscriptions (`T`) by type and name. */
 export class ListenerIndex<T extends IndexedSubscription> {
   readonly #byType = new Map<string, TypeEntry<T>>()
 
-  /** True if a body of this type is indexed. */
+  /** Whether the index has a body of this type. */
   has(type: string): boolean {
     return this.#byType.has(type)
   }
@@ -177,7 +178,7 @@ export class ListenerIndex<T extends IndexedSubscription> {
     }
   }
 
-  /** Live subscriptions that may match a frame. */
+  /** The live subscriptions that may match a frame. */
   of(frame: DataFrame): T[] {
     const type = typeOfFrame(frame.channel) ?? ''
     const kind = this.#byType.get(type)

@@ -1,4 +1,5 @@
-// Client runtime for Node. `ws` exposes the HTTP status of a rejected upgrade, which the global WebSocket hides.
+// The client runtime for Node. It uses `ws`, which reports the HTTP status of a rejected upgrade. The global WebSocket
+// hides this status.
 
 import { WebSocket } from 'ws'
 import { after } from '../core/timers.client.ts'
@@ -6,10 +7,10 @@ import type { ClientRuntime, ClientSocket, SocketHandlers } from './runtime.ts'
 import { messageOf } from './snapshot-request.ts'
 import { postJson } from './web-runtime.client.ts'
 
-/** The frame with all BTC orders has 17 MB. All other frames are much smaller. */
+/** Maximum size of a frame. The frame with all BTC orders has 17 MB; all other frames are much smaller. */
 const FRAME_MAX_BYTES = 32 * 1024 * 1024
 
-/** Runtime over `ws`, global fetch and timers. Tests replace `Socket`. */
+/** Creates a runtime with `ws` and the global fetch and timers. Tests replace `Socket`. */
 export function nodeRuntime(Socket: typeof WebSocket = WebSocket): ClientRuntime {
   return {
     now: () => performance.now(),

@@ -1,20 +1,20 @@
-// Proves to the gateway what this socket has read: each ping returns the nonce of the last pong (WS-60). Pings are sent
-// periodically, after a certain amount of data, and again after a rejection.
+// Proves to the gateway what this socket has read: each ping contains the nonce of the last pong (WS-60). A ping is
+// sent periodically, after a certain amount of data, and again after a rejection.
 
 import type { After } from '../core/deadline.ts'
 import { LIMITS } from './connection-options.ts'
 
-/** In characters. */
+/** Characters that count as a large amount of data. */
 const LARGE_CHARS = 1024 * 1024
 
 export class ReadReceipts {
   readonly #after: After
   readonly #send: (ping: { readonly method: 'ping'; readonly nonce: string }) => void
   #nonce = ''
-  /** Characters received since the last ping, and characters that the pending pong will prove. */
+  /** Characters that arrived since the last ping. `#pingedChars`: characters that the pending pong will prove. */
   #unreadChars = 0
   #pingedChars = 0
-  /** True if no pong is pending. */
+  /** Whether no pong is pending. */
   isPonged = true
   #stopNext = () => {}
   #stopResend: (() => void) | null = null
@@ -40,7 +40,7 @@ export class ReadReceipts {
     this.#unreadChars += chars
   }
 
-  /** Pings if enough unproved data arrived and no pong is pending. */
+  /** Sends a ping if enough unproved data has arrived and no pong is pending. */
   pingIfDue(): void {
     if (this.isPonged && this.#unreadChars >= LIMITS.proveEvery) this.ping()
   }
@@ -62,11 +62,14 @@ export class ReadReceipts {
   onPong(nonce = ''): void {
     this.isPonged = true
     this.#nonce = nonce
-    // After this much data the next ping is sent at once, because another large frame may wait for the confirmation.
+    // After this much data, send the next ping at once, because another large frame may wait for the proof.
     if (this.#pingedChars >= LARGE_CHARS) this.#unreadChars = LIMITS.proveEvery
   }
 
-  /** A frame was rejected by the rate limit. It may have been the last ping, because the error does not say. */
+  /**
+   * Handles the rejection of a frame by the rate limit. The error does not say which frame, so it may have been the
+   * last ping.
+   */
   onRejected(): void {
     if (this.isPonged) return
     this.#unreadChars += this.#pingedChars

@@ -1,5 +1,5 @@
-// A replay by the gateway (WS-155): one socket and one body, from the first block to the last. Gaps are reported, and
-// nothing restarts when the socket ends.
+// A replay by the gateway (WS-155). It has its own socket with one body, from the first block to the last. Gaps are
+// reported. If the socket ends, nothing is restarted.
 
 import { LIMITS } from './connection-options.ts'
 import { ReadReceipts } from './read-receipts.ts'
@@ -9,15 +9,15 @@ import { SnapshotBook } from './snapshot-book.ts'
 import type { ReplayRange, SubscriptionBody } from './subscription.ts'
 
 export interface ReplayListener {
-  /** Acknowledged, or continued live. */
+  /** The replay is acknowledged, or now continues live. */
   live?(): void
   frame(frame: DataFrame): void
   /**
-   * Blocks `from` to `to` are missing. Without `to`, books are unknown starting at block `from`, until new snapshots
-   * arrive.
+   * The blocks from `from` to `to` are missing. Without `to`, the books are unknown from block `from` until new
+   * snapshots arrive.
    */
   missing(from: number, to?: number): void
-  /** The end: `reason` is null if the replay finished. */
+  /** The replay has ended. `reason` is null if it finished. */
   ended(reason: string | null, code?: string): void
 }
 
@@ -104,7 +104,7 @@ export interface ReplayBooksListener extends Omit<ReplayListener, 'frame'> {
   changed(book: SnapshotBook): void
 }
 
-/** Replays books of these coins and reports changes. The returned session controls and ends it. */
+/** Replays the books of these coins and reports changes. Use the returned session to control or end the replay. */
 export function replayBooks(
   runtime: ClientRuntime,
   endpoint: Endpoint,

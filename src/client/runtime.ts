@@ -1,9 +1,12 @@
-// Platform services that the client needs: sockets, HTTP, a clock, timers and randomness. node-runtime.node.ts
-// implements it with `ws`, web-runtime.client.ts with browser globals.
+// The platform services that the client needs: sockets, HTTP, a clock, timers and random numbers. They are implemented
+// in node-runtime.node.ts with `ws`, and in web-runtime.client.ts with browser globals.
 
 import type { After } from '../core/deadline.ts'
 
-/** `status`: HTTP status of a rejected upgrade; null if there was none or the platform hides it (browsers). */
+/**
+ * `status`: HTTP status of a rejected upgrade; null if there was no rejection or if the platform hides the status
+ * (browsers).
+ */
 export interface SocketEnd {
   readonly status: number | null
   readonly code: number | null
@@ -32,13 +35,13 @@ export interface HttpResponse {
 export interface ClientRuntime {
   /** Monotonic clock in ms. */
   now(): number
-  /** Uniform in [0, 1). */
+  /** Returns a random number, uniform in [0, 1). */
   random(): number
   /** Runs a callback once after `ms`; the returned function cancels it. */
   readonly after: After
-  /** Never calls a handler before it returns. */
+  /** Opens a socket. It never calls a handler before it returns. */
   open(url: string, handlers: SocketHandlers): ClientSocket
-  /** POSTs a JSON body with the key as bearer token. Rejects if there is no response. */
+  /** Sends a JSON body by POST, with the key as bearer token. Rejects if there is no response. */
   post(url: string, key: string, body: string): Promise<HttpResponse>
 }
 
@@ -68,10 +71,10 @@ export function describeEnd(end: SocketEnd): string {
   return [number, end.reason].filter(Boolean).join(': ') || 'the connection ended'
 }
 
-/** One day. Longer waits exceed the timers of some platforms. */
+/** Maximum wait: one day. The timers of some platforms cannot wait much longer. */
 const RETRY_AFTER_MAX_MS = 24 * 60 * 60_000
 
-/** The bounded wait of a `Retry-After` header in seconds; null if it is missing or invalid. */
+/** The wait that a `Retry-After` header requests, in ms, up to a maximum. Null if the header is missing or invalid. */
 export function retryAfterOf(header: string | null | undefined): number | null {
   const seconds = Number(header ?? 0)
   return seconds > 0 ? Math.min(seconds * 1_000, RETRY_AFTER_MAX_MS) : null

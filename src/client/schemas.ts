@@ -1,5 +1,5 @@
-// Schemas for strict users of the client package. They are the gateway's own schemas. They need zod; the rest of the
-// package does not.
+// Schemas for users of the client package who validate strictly. They are the gateway's own schemas and need zod, which
+// the rest of the package does not use.
 
 import type * as z from 'zod'
 import { CATALOGUE } from '../info/queries/catalogue.ts'

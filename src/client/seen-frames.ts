@@ -1,11 +1,12 @@
-// Remembers received events, so that a reconnect requests only the rest and shows nothing twice. Pongs report the
-// height up to which everything was sent (WS-60). Later frames are remembered by content and count, up to a limit. A
-// restarted gateway may be behind its last height. It sends the difference again, after a pong with a lower height.
+// Remembers received events, so that a reconnect requests only missing events and no event is delivered twice. A pong
+// reports the height up to which everything was sent (WS-60). Later frames are remembered by content and count, up to a
+// limit. A gateway that restarted may be below its last height. It then reports the lower height in a pong and sends
+// the blocks above it again.
 
-/** Enough for more than five minutes of all fills. A gateway reports heights far sooner. */
+/** Maximum length of remembered frames: more than five minutes of all fills. A gateway reports a height far sooner. */
 const MAX_CHARS = 32 * 1024 * 1024
 
-/** A restarted gateway may lack the last few seconds, which were not durable. */
+/** A gateway that restarted may lack its last few seconds of blocks, because they were not durable. */
 const MAX_BLOCKS_BEHIND = 1_000
 
 interface SeenFrame {
@@ -14,22 +15,22 @@ interface SeenFrame {
 }
 
 export class SeenFrames {
-  /** All blocks up to here were received; -1 while unknown, when nothing needs to be remembered. */
+  /** The height up to which all blocks were received; -1 while unknown. Nothing is remembered before it is known. */
   #height = -1
-  /** Frames since that height, by content. */
+  /** Frames above that height, by content. */
   #since = new Map<string, SeenFrame>()
   #chars = 0
-  /** Frames that this socket will send again. */
+  /** Frames that this socket will receive again. */
   #repeats = new Map<string, SeenFrame>()
   /** The first height that was reported on this socket; -1 before the first report. */
   #firstHeight = -1
 
-  /** Null while unknown. */
+  /** The confirmed height; null while unknown. */
   get height(): number | null {
     return this.#height < 0 ? null : this.#height
   }
 
-  /** A pong confirmed everything up to this height. */
+  /** Handles a pong, which confirms everything up to this height. */
   onHeight(height: number): void {
     this.#height = height
     if (this.#firstHeight < 0) this.#firstHeight = height
@@ -38,20 +39,20 @@ export class SeenFrames {
     this.#chars = [...this.#since].reduce((sum, [text, { times }]) => sum + times * text.length, 0)
   }
 
-  /** The first height to request on another socket; undefined if it must restart. */
+  /** Prepares for another socket. Returns the first height to request on it; undefined if everything must restart. */
   resume(): number | undefined {
     this.#repeats = new Map(this.#since)
     this.#firstHeight = -1
     return this.#height < 0 ? undefined : this.#height + 1
   }
 
-  /** These channels restart, so their frames count as new. */
+  /** Forgets the frames of channels that restart, so that their next frames count as new. */
   forget(channels: ReadonlySet<string>): void {
     for (const seen of [this.#since, this.#repeats])
       for (const [text, { channel }] of seen) if (channels.has(channel)) seen.delete(text)
   }
 
-  /** False for a repeated frame. */
+  /** Records a frame. Returns false if the frame is a repetition. */
   isNew(channel: string, text: string): boolean {
     const repeat = this.#repeats.get(text)
     if (repeat === undefined) {

@@ -1,5 +1,6 @@
-// Validates gateway frames as far as this client reads them. Books are checked down to each level, because a wrong book
-// is worse than none. Unknown fields, values and channels pass, because a newer server must not break an older client.
+// Validates the parts of gateway frames that this client reads. Books are validated down to each level, because a wrong
+// book is worse than none. Unknown fields, values and channels are accepted, because a newer server must not break an
+// older client.
 
 import { UNSIGNED_DECIMAL } from '../core/decimal.ts'
 import { parseJson } from '../core/json.ts'
@@ -7,7 +8,7 @@ import type { Levels } from '../protocol/feed/block.ts'
 import { typeOfFrame } from './channels.ts'
 import type { ChannelTypes } from './wire.ts'
 
-/** Frames of channels. */
+/** Any frame of a channel. */
 export type DataFrame = ChannelTypes[keyof ChannelTypes]['frame']
 
 interface Body {
@@ -29,20 +30,20 @@ type ReplyFrame =
       readonly channel: 'subscriptionResponse'
       readonly data: { readonly method: 'subscribe' | 'unsubscribe'; readonly subscription: Body }
     }
-  /** `code` is machine-readable, `data` is for people. */
+  /** `code` is machine-readable; `data` is for people. */
   | { readonly channel: 'error'; readonly data: string; readonly code?: string }
   | { readonly channel: 'notification'; readonly data: { readonly notification: string }; readonly code?: string }
   | { readonly channel: 'pong'; readonly nonce?: string; readonly block_height?: number }
   | { readonly channel: 'replay'; readonly data: ReplayEvent }
 export type KnownFrame = DataFrame | ReplyFrame
 
-/** `unknown`: a channel this client does not know. `malformed`: invalid data, so something was missed. */
+/** `unknown`: the client does not know the channel. `malformed`: the data is invalid, so something was missed. */
 export type Decoded =
   | { readonly kind: 'frame'; readonly frame: KnownFrame }
   | { readonly kind: 'unknown'; readonly channel: string }
   | { readonly kind: 'malformed'; readonly reason: string }
 
-/** Null, or the path of the invalid value. */
+/** Returns null, or the path of the invalid value. */
 type Check = (value: unknown) => string | null
 
 const text: Check = (value) => (typeof value === 'string' ? null : '')
@@ -87,7 +88,7 @@ const levels: Check = (value) => (Array.isArray(value) && value.length === 2 ? l
 const POSITION = { time: wholeNumber, block_height: wholeNumber }
 const change = { coin: text, levels }
 const rows = list(anything)
-/** A channel that only the client's user reads further. */
+/** Accepts any `data`, which only the client's user reads. */
 const anyData: Check = object({ data: (value) => (value === undefined ? '' : null) })
 const fills: Check = object({ fills: list((pair) => (Array.isArray(pair) && text(pair[0]) === null ? null : '')) })
 
@@ -139,7 +140,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   trades: object({ data: rows }),
 }
 
-/** True if these are valid book levels. */
+/** Whether a value has the form of book levels. */
 export function isLevels(value: unknown): value is Levels {
   return levels(value) === null
 }

@@ -1,4 +1,4 @@
-// A book of `l2BookDiff`, on a connection with no other body of that channel: a snapshot and every change above it.
+// A book of `l2BookDiff`: a snapshot with all later changes. Its connection must have no other body of that channel.
 
 import { LevelBook } from '../order-books/level-book.ts'
 import type { Levels } from '../protocol/feed/block.ts'
@@ -21,7 +21,7 @@ export class SnapshotBook {
     this.#book = LevelBook.of(levels)
   }
 
-  /** False if the book already includes this block. */
+  /** Applies the changes of a block. Returns false if the book already includes the block. */
   apply(levels: Levels, height: number, time: number): boolean {
     if (height <= this.height) return false
     this.#book.apply(levels)
@@ -30,7 +30,7 @@ export class SnapshotBook {
     return true
   }
 
-  /** Best first, `depth` levels per side. */
+  /** `depth` levels per side, best first. */
   levels(depth?: number): Levels {
     return this.#book.levels(depth)
   }

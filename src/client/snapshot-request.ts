@@ -1,4 +1,4 @@
-// One `l2BookDiffSnapshot` request over HTTP, and what its response means for a book.
+// Sends an `l2BookDiffSnapshot` request over HTTP, and interprets the response for a book.
 
 import { parseJson } from '../core/json.ts'
 import type { Snapshot } from './bootstrap.ts'
@@ -6,7 +6,8 @@ import { type ClientRuntime, type Endpoint, type HttpResponse, infoUrl } from '.
 import { isLevels } from './server-frame.ts'
 
 /**
- * `later`: try again after `retryAfterMs`. `unknown`: no such coin. `refused`: the key was rejected or has no credits.
+ * `later`: try again after `retryAfterMs`. `unknown`: there is no such coin. `refused`: the key was rejected or has no
+ * credits.
  */
 export type SnapshotOutcome =
   | { readonly kind: 'snapshot'; readonly snapshot: Snapshot }
@@ -14,7 +15,7 @@ export type SnapshotOutcome =
   | { readonly kind: 'unknown' }
   | { readonly kind: 'refused'; readonly status: number; readonly reason: string }
 
-/** Sends one request; never rejects. */
+/** Sends one request. It never rejects. */
 export async function requestSnapshot(
   runtime: ClientRuntime,
   endpoint: Endpoint | null,
@@ -49,7 +50,7 @@ function isSnapshot(value: unknown): value is Snapshot {
   return isPlaced && [coin, epoch].every((text) => typeof text === 'string') && isLevels(levels)
 }
 
-/** The message of an error body. If there is no message, the status. */
+/** The message in an error body. If there is none, a message with the status. */
 export function messageOf(text: string, status: number): string {
   const message = (parseJson(text) as { msg?: unknown } | null | undefined)?.msg
   return typeof message === 'string' ? message : `HTTP ${status}`

@@ -1,5 +1,6 @@
 // Compares a live book with a server snapshot of the same `seq`, first when the book becomes live and then every 5 s.
-// The book changes while the snapshot is in flight, so recent states are kept until one has its `seq`.
+// The book changes while the snapshot is in flight. Recent states are therefore kept until one of them has the `seq` of
+// the snapshot.
 
 import { LevelBook } from '../order-books/level-book.ts'
 import type { Levels } from '../protocol/feed/block.ts'
@@ -9,30 +10,30 @@ import { requestSnapshot } from './snapshot-request.ts'
 
 export type Verdict =
   | { readonly kind: 'in_step'; readonly seq: number; readonly height: number }
-  /** `changes`: level changes that would turn the local book into the snapshot. */
+  /** `changes`: the level changes that would turn the local book into the snapshot. */
   | { readonly kind: 'differs'; readonly seq: number; readonly height: number; readonly changes: Levels }
 
-/** States kept while a snapshot is in flight: about four seconds at 14.5 blocks/s. */
+/** Maximum number of states to keep while a snapshot is in flight: about four seconds at 14.5 blocks/s. */
 const MAX_STATES = 64
 
 export class StepCheck {
   readonly #states: { readonly epoch: string; readonly seq: number; readonly levels: Levels }[] = []
   #snapshot: Snapshot | null = null
 
-  /** Starts with the book's current state. Call it before the snapshot request. */
+  /** Starts with the current state of the book. Create it before the snapshot is requested. */
   constructor(book: CoinBook) {
     this.#recordState(book)
   }
 
-  /** The book changed. Returns a verdict if the snapshot waited for this state. */
+  /** Handles a change of the book. Returns a verdict if the snapshot has arrived and waits for this state. */
   changed(book: CoinBook): Verdict | null {
     this.#recordState(book)
     return this.#verdict()
   }
 
   /**
-   * The snapshot arrived. Null: its `seq` is ahead of the book, so wait for `changed`. `stale`: no state has its epoch
-   * and `seq`, nor can any later one.
+   * Handles the snapshot. Returns null if its `seq` is ahead of the book; `changed` will then return the verdict.
+   * `stale`: no state has its epoch and `seq`, and no later state can have them.
    */
   snapshot(snapshot: Snapshot): Verdict | 'stale' | null {
     this.#snapshot = snapshot
@@ -60,9 +61,9 @@ export class StepCheck {
 }
 
 const CHECK_EVERY_MS = 5_000
-/** Delay after a comparison that failed because the book or the gateway was moving. */
+/** Delay after a comparison that failed because the book or the gateway advanced. */
 const RETRY_MS = 250
-/** If a snapshot stays ahead of the book for this long, the stream has stalled. */
+/** If a snapshot is ahead of the book for this long, the stream has stalled. */
 const WAIT_MAX_MS = 2_000
 
 export class StepChecker {
@@ -83,7 +84,7 @@ export class StepChecker {
     this.#verdict = verdict
   }
 
-  /** The book is live and changed. The first call starts the checks. */
+  /** Handles a change of a live book. The first call starts the checks. */
   changed(book: CoinBook): void {
     if (this.#book !== book) {
       this.#book = book
@@ -94,7 +95,7 @@ export class StepChecker {
     if (verdict) this.#done(book, verdict)
   }
 
-  /** The book is out of step or no longer watched. Nothing runs until `changed`. */
+  /** Stops the checks until `changed` is called, because the book is out of step or no longer watched. */
   lost(): void {
     this.#book = null
     this.#check = null

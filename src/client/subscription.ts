@@ -1,4 +1,4 @@
-// Subscription bodies and their identity: the exact JSON value, ignoring only key order.
+// Subscription bodies and their identity, which is the exact JSON value. Only the order of keys does not matter.
 
 import { type MarketType, marketTypeOf } from '../core/coin.ts'
 import { parseJson } from '../core/json.ts'
@@ -9,7 +9,10 @@ export interface SubscriptionBody {
   readonly [key: string]: Json
 }
 
-/** A replay range: exactly one of `fromTime` (Unix ms) and `fromBlock`, up to an end or continuing live. */
+/**
+ * The range of a replay. It starts at exactly one of `fromTime` (Unix ms) and `fromBlock`. It has an end or continues
+ * live.
+ */
 export interface ReplayRange {
   readonly fromTime?: number | undefined
   readonly fromBlock?: number | undefined
@@ -19,29 +22,32 @@ export interface ReplayRange {
   readonly speed?: number | 'max' | undefined
 }
 
-/** Books to follow: one coin, a list, or every coin of some market types (`*`: all, including future ones). */
+/**
+ * The books to follow: those of one coin, a list of coins, or all coins of some market types (`*`: of all types,
+ * including future ones).
+ */
 export type BookScope =
   | { readonly coin: string | readonly string[] }
   | { readonly marketTypes?: readonly (MarketType | '*')[] }
 
-/** Body of a book stream with sequence numbers and checksums. */
+/** The body of a book stream that has sequence numbers and checksums. */
 export function bookBody(scope: BookScope): SubscriptionBody {
   return { type: 'l2BookDiff2', ...scope, checksum: true }
 }
 
-/** Body for the fills of all wallets, of one coin or all coins (null). */
+/** The body for the fills of all wallets, either in one coin or, if null, in all coins. */
 export function allFillsBody(coin: string | null = null): SubscriptionBody {
   return { type: 'allFills', ...(coin !== null && { coin }) }
 }
 
-/** Coins of a book body; null for a wildcard. */
+/** The coins of a book body; null if it has a wildcard. */
 export function listedCoins(body: SubscriptionBody): readonly string[] | null {
   const coin = body.coin
   if (typeof coin === 'string') return [coin]
   return Array.isArray(coin) ? (coin as string[]) : null
 }
 
-/** True if a book body includes this coin. Without `marketTypes`, a wildcard means perps. */
+/** Whether a book body includes this coin. A wildcard without `marketTypes` includes only perps. */
 export function isInScope(body: SubscriptionBody, coin: string): boolean {
   const coins = listedCoins(body)
   if (coins) return coins.includes(coin)
@@ -51,7 +57,7 @@ export function isInScope(body: SubscriptionBody, coin: string): boolean {
 
 const ADDRESS = /^0x[0-9a-f]{40}$/i
 
-/** The form that gateways acknowledge, without defaults (WS-19). */
+/** The form in which gateways acknowledge a body. It has no fields with default values (WS-19). */
 export function normalBody(body: SubscriptionBody): SubscriptionBody {
   const present = Object.entries(body).filter(([, value]) => value !== null && value !== false && value !== undefined)
   return Object.fromEntries(present.map(([field, value]) => [field, lowered(value)])) as SubscriptionBody
@@ -62,7 +68,7 @@ function lowered(value: Json): Json {
   return typeof value === 'string' && ADDRESS.test(value) ? value.toLowerCase() : value
 }
 
-/** Identity of a body. Acknowledgements and errors use it to refer to the body. */
+/** The identity of a body, by which acknowledgements and errors refer to it. */
 export function bodyKey(body: SubscriptionBody): string {
   return sortedJson(normalBody(body))
 }
@@ -84,13 +90,13 @@ export function embeddedBody(text: string): SubscriptionBody | null {
   return null
 }
 
-/** The key of the embedded body; empty if there is none. */
+/** The key of the body in an error message; empty if there is none. */
 export function embeddedKey(text: string): string {
   const body = embeddedBody(text)
   return body ? bodyKey(body) : ''
 }
 
-/** The part of an error message after its embedded body. If there is no body, the whole message. */
+/** The part of an error message after its body. If there is no body, the whole message. */
 export function reasonOf(text: string): string {
   const after = text.slice(text.lastIndexOf('}') + 1)
   return /^: ?(?=\S)/.test(after) ? after.replace(/^: ?/, '') : text

@@ -1,5 +1,6 @@
-// Client runtime for platforms with global `WebSocket` and `fetch`: browsers, Workers, Deno, Bun, and Node 22 or later.
-// They hide the status of a rejected upgrade, so a free HTTP request with the same key reveals it.
+// The client runtime for platforms with global `WebSocket` and `fetch`: browsers, Workers, Deno, Bun, and Node 22 or
+// later. These platforms hide the status of a rejected upgrade. The runtime finds it out with a free HTTP request that
+// has the same key.
 
 import { after } from '../core/timers.client.ts'
 import {
@@ -13,18 +14,21 @@ import {
 import { messageOf } from './snapshot-request.ts'
 
 const POST_TIMEOUT_MS = 5_000
-/** A type that stream tokens may request, without its coin. An accepted key gets a free error. */
+/**
+ * A request whose type stream tokens may use, but without its coin. If the key is accepted, the response is an error
+ * that costs nothing.
+ */
 const PROBE = '{"type":"l2BookDiffSnapshot"}'
-/** Statuses that a retry cannot fix. */
+/** Statuses after which a retry is useless. */
 const REFUSED_STATUSES = [401, 402, 403]
 
-/** Replacements for the platform's globals. */
+/** Replacements for the globals of the platform. */
 export interface WebGlobals {
   readonly WebSocket?: new (url: string) => WebSocket
   readonly fetch?: typeof fetch
 }
 
-/** Runtime over global or given WebSocket and fetch, and timers. */
+/** Creates a runtime with the given or global WebSocket and fetch, and timers. */
 export function webRuntime({
   WebSocket: Socket = globalThis.WebSocket,
   fetch: fetchOption = fetch,
@@ -74,13 +78,13 @@ function openSocket(
     drop: () => {
       isDropped = true
       socket.close()
-      // A dead peer never answers the close.
+      // A dead peer never answers the close message, so end the socket here.
       over({ status: null, code: null, reason: 'dropped' })
     },
   }
 }
 
-/** Why this key is rejected. Null if it is not rejected, or if there is no response. */
+/** The reason why this key is rejected. Null if it is not rejected or if there is no response. */
 async function refusalOf(url: string, post: ClientRuntime['post']): Promise<SocketEnd | null> {
   const { protocol, host, pathname, searchParams } = new URL(url)
   const key = searchParams.get('key')
@@ -94,7 +98,7 @@ async function refusalOf(url: string, post: ClientRuntime['post']): Promise<Sock
   }
 }
 
-/** POSTs a JSON body with the key as bearer token. */
+/** Sends a JSON body by POST, with the key as bearer token. */
 export async function postJson(
   fetchOption: typeof fetch,
   url: string,

@@ -1,4 +1,4 @@
-// The error of the client package, and the reasons for the end of a stream, each with a machine-readable code and a
+// The error of the client package, and the reasons for which a stream ends. Each has a machine-readable code and a
 // message for people.
 
 import type { End, FailureCode } from './api.ts'
@@ -33,9 +33,9 @@ export class WeirError extends Error {
   readonly code: FailureCode
   /** HTTP status; null if there was no response. */
   readonly status: number | null
-  /** Minimum time before a retry. */
+  /** Minimum time before a retry, in milliseconds. */
   readonly retryAfterMs: number | null
-  /** Request id to quote to the operator. */
+  /** Request ID to quote to the operator. */
   readonly requestId: string | null
 
   constructor(code: FailureCode, message: string, details: FailureDetails = {}) {
@@ -65,14 +65,14 @@ export const BY_STATUS: Readonly<Record<number, string>> = {
   4403: 'forbidden',
 }
 
-/** End of a stream whose body was rejected. `code` comes from the gateway, or is derived from its message. */
+/** The end of a stream whose body was rejected. `code` is the gateway's code, or is derived from the message. */
 export function refusalOf(text: string, code?: string): End {
   const message = reasonOf(text)
   if (code) return { code, message }
   return { code: /not found|no such|unknown coin/i.test(message) ? 'not_found' : 'invalid_request', message }
 }
 
-/** End of a stream whose key was rejected. */
+/** The end of a stream whose key was rejected. */
 export function fatalOf(reason: string, status: number): End {
   return { code: BY_STATUS[status] ?? 'closed', message: reason }
 }
