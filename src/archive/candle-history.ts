@@ -9,7 +9,7 @@ import type { FillHistory } from './funding-spans.ts'
 
 export interface CandleHistory {
   readonly candles: readonly Candle[]
-  /** Whether the candle may miss trades. */
+  /** Whether trades may be missing from the candle. */
   readonly isIncomplete: (candle: Pick<Candle, 't' | 'T'>) => boolean
   /** The span that contains all incomplete candles; null if there are none. */
   readonly incomplete: TimeSpan | null

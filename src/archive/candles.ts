@@ -49,7 +49,7 @@ export function spanOf(interval: Interval, timeMs: number): { readonly t: number
   return { t: Date.UTC(year, month), T: Date.UTC(year, month + 1) - 1 }
 }
 
-/** A candle of some of its trades, which can be merged with other parts. `t`: start of the candle. */
+/** A candle built from some of its trades. Parts of a candle can be merged. `t`: start of the candle. */
 export type CandlePart = Omit<Candle, 'T' | 's' | 'i'>
 
 export function partOf({ px, sz, time }: Pick<Trade, 'px' | 'sz' | 'time'>, interval: Interval): CandlePart {

@@ -267,12 +267,12 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
     const nowMs = Date.now()
     const { CHAIN, FEED_REGION } = this.#settings
     const { chain, durable, time, blockMs, isFull } = this.#blocks
-    const place = { ...chain, durable, time, blockMs }
+    const position = { ...chain, durable, time, blockMs }
     const feeders = this.#feeders.views(nowMs)
     return {
       v: LOG_API_VERSION,
-      ...verdict({ ...place, isFull }, feeders, nowMs),
-      ...place,
+      ...verdict({ ...position, isFull }, feeders, nowMs),
+      ...position,
       feeders,
       regions: this.#ages.view(nowMs, regionOfRelay),
       readers: [...this.#readers].map(({ name, height }) => ({ name, height: height < 0 ? null : height })),

@@ -35,8 +35,8 @@ export class BookSeeds {
   readonly #ports: BookSeedsPorts
   readonly #coins: Set<string>
   /**
-   * Height at which a coin of this epoch was last repaired. Kept only in memory: the links that missed the repair do
-   * not outlive this object either.
+   * By coin, the height at which its book was last repaired in this epoch. It is kept only in memory, because the links
+   * that missed the repair do not outlive this object either.
    */
   readonly #repairs = new Map<string, number>()
   /** When a coin's book was last requested. The key '' stands for all books. */

@@ -20,7 +20,7 @@ export interface ChainState {
 
 export const EMPTY_CHAIN: ChainState = { epoch: null, height: null, booksKnown: false }
 
-/** The state of a connected feeder, which it reports itself. */
+/** The state of a connected feeder, as the feeder reports it. */
 export interface FeederState {
   readonly name: string
   readonly first: number | null

@@ -30,7 +30,7 @@ interface Feeder {
 
 export class CompletenessUpgrade {
   readonly #firstMs = new BoundedMap<number, number>(MAX_HEIGHTS)
-  /** Heights whose accepted copy came from a feeder whose node seems to write no order statuses, with that feeder. */
+  /** By height, the feeder whose copy was accepted, if its node seems to write no order statuses. */
   readonly #takenWithoutStatuses = new BoundedMap<number, Feeder>(MAX_HEIGHTS)
   #lateRows: unknown[] = []
   /**

@@ -23,7 +23,7 @@ import { SILENT_MS } from './verdict.ts'
 
 /** Maximum wait for a feeder that stops in the middle of a snapshot. */
 const SEEDING_MS = 5000
-/** Blocks count as flowing while a feeder's last block is not older than this. */
+/** A feeder counts as sending blocks while its last block is not older than this. */
 const FLOWING_MS = 2000
 
 /** The attachment of a socket. Its keys must not change, because it outlives this object's memory. */

@@ -1,6 +1,6 @@
 // Relays all resting orders of a coin from a feeder to the object of the coin's order-level book. Invariants: parts are
 // forwarded as they arrive, from one feeder at a time; a request stays open until its last part has arrived, even if
-// the feeder changes; a coin is not requested while blocks lack its rows, because those must follow the orders.
+// the feeder changes; a coin is not requested while blocks lack its rows, because the rows must follow the orders.
 
 import type { Coin } from '../core/coin.ts'
 import type { L4Rows } from '../protocol/feed/block.ts'

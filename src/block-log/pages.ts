@@ -8,7 +8,7 @@ import type { GapLookup } from './reader-link.ts'
 import { type EventsSegment, ReadBudget } from './retained-fills.ts'
 import { type BlockTexts, gapText } from './segment.ts'
 
-/** Maximum length of a page before its last segment, in characters. The page ends with the segment that reaches it. */
+/** A page ends with the segment that brings its length to this number of characters. */
 export const PAGE_CHARS = 512 * 1024
 
 export interface EventsSource {
@@ -80,10 +80,7 @@ export class ReplayQueue {
   }
 }
 
-/**
- * Maximum size of a page before its last segment. The page ends with the segment that reaches it. Reading a page takes
- * about 2 ms.
- */
+/** A page ends with the segment that brings its size to this number of bytes. Reading a page takes about 2 ms. */
 const PAGE_BYTES = 1024 * 1024
 /** Maximum number of parts in a page. */
 const MAX_PARTS = 64

@@ -12,7 +12,7 @@ import type { RetainedBlocks } from './retained-blocks.do.ts'
 
 /** Number of blocks that may be in flight when an interest reaches the feeders. They cover a few seconds. */
 const IN_FLIGHT_BLOCKS = 100
-/** A pipeline that asks later than this registers its interest again. An interest lasts 30 seconds. */
+/** An interest lasts 30 seconds. After this time, a pipeline's next request registers its interest again. */
 const INTEREST_MS = 20_000
 
 interface PipelineInterest {

@@ -16,7 +16,7 @@ const MAX_PER_PART = 1_024
 const BUILDER_LENGTH = '0x'.length + 40
 
 export class PositionBuilders {
-  /** By wallet and coin. Each string is used as key and value: `wallet coin builder`. */
+  /** For each part, its positions by `wallet coin `. A value is the stored line: `wallet coin builder`. */
   readonly #parts = Array.from({ length: PARTS }, () => new BoundedMap<string, string>(MAX_PER_PART))
   /** Parts that changed since they were last stored. The part that has waited longest comes first. */
   readonly #changed = new Set<number>()

@@ -74,9 +74,9 @@ export class SegmentStore {
 
   constructor(storage: DurableObjectStorage) {
     this.#storage = storage
-    const { segments, ...place } = storage.kv.get<StoredLog>('log') ?? EMPTY_LOG
+    const { segments, ...state } = storage.kv.get<StoredLog>('log') ?? EMPTY_LOG
     this.#segments = segments
-    this.state = place
+    this.state = state
     const listed = [...storage.kv.list<SegmentEntry>({ prefix: UnarchivedSegments.prefix })].map(([, one]) => one)
     this.#unarchived = new UnarchivedSegments(storage.kv.get<number>('archived') ?? null, listed)
   }
@@ -87,7 +87,7 @@ export class SegmentStore {
    */
   save(
     segment: NewSegment | null,
-    place: LogState,
+    state: LogState,
     oldestMs: number,
     more: Readonly<Record<string, string>> = {},
   ): void {
@@ -97,7 +97,7 @@ export class SegmentStore {
     this.#segments = withRecentRows(all.filter(isRetained), oldestMs + ROWS_YOUNGER_MS)
     this.#payments.forget(this.first)
     const unarchived = this.#unarchived.retain(all.filter((one, at) => !isRetained(one, at)))
-    puts.log = { ...place, segments: this.#segments } satisfies StoredLog
+    puts.log = { ...state, segments: this.#segments } satisfies StoredLog
     this.#put({ ...puts, ...unarchived.puts })
     const retained = new Map([...this.#segments, ...unarchived.spared].map(({ first, chunks }) => [first, chunks]))
     for (const { first, chunks } of all) {

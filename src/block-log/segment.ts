@@ -75,14 +75,14 @@ export function encodeBlock(block: Block, epoch: string | null, through: readonl
   })
   const digests = { events: digest(bare), books: books && digestOf(books) }
   // Requested rows are not part of the digest, because copies of a block may differ in them.
-  const beside = { epoch, ...(through.length > 0 && { through }) }
+  const head = { epoch, ...(through.length > 0 && { through }) }
   return {
     height,
     time,
     epoch,
     books,
     px,
-    events: `${JSON.stringify(beside).slice(0, -1)},${bare.slice(1)}`,
+    events: `${JSON.stringify(head).slice(0, -1)},${bare.slice(1)}`,
     orders: orders.map((row) => ({ user: userOf(row), text: JSON.stringify(row) })),
     l4: new Map(l4.map((rows) => [rows.coin, l4Text(rows)])),
     payments: block.payments === undefined ? '' : paymentsText(block.payments),

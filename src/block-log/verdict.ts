@@ -11,7 +11,7 @@ export const STALLED_MS = 10_000
  * If no frame arrives from a feeder for this long, the feeder is silent. This is three pulses and some network delay.
  */
 export const SILENT_MS = 3 * PULSE_MS + 1_000
-/** If a block arrives later than this after its block time, it is late. */
+/** A block that arrives later than this after its block time is late. */
 const LATE_MS = 10_000
 
 type LogPosition = Pick<LogStatus, 'height' | 'time' | 'blockMs' | 'booksKnown'> & {

@@ -76,14 +76,14 @@ function readIpv6(text: string): Groups | null {
 /** Parses the groups between colons. If the string is the end of the address, its last group may be an IPv4 address. */
 function readGroups(text: string, isEnd: boolean): number[] | null {
   if (text === '') return []
-  const words = text.split(':')
+  const parts = text.split(':')
   const groups: number[] = []
-  for (const [i, word] of words.entries()) {
-    if (/^[0-9a-f]{1,4}$/i.test(word)) {
-      groups.push(Number.parseInt(word, 16))
+  for (const [i, part] of parts.entries()) {
+    if (/^[0-9a-f]{1,4}$/i.test(part)) {
+      groups.push(Number.parseInt(part, 16))
       continue
     }
-    const embedded = isEnd && i === words.length - 1 ? readIpv4(word) : null
+    const embedded = isEnd && i === parts.length - 1 ? readIpv4(part) : null
     if (embedded === null) return null
     groups.push(...embedded)
   }
@@ -91,8 +91,8 @@ function readGroups(text: string, isEnd: boolean): number[] | null {
 }
 
 /** Mask of the network bits in one group. */
-function maskOf(prefix: number, place: number): number {
-  const bits = Math.min(16, Math.max(0, prefix - place * 16))
+function maskOf(prefix: number, index: number): number {
+  const bits = Math.min(16, Math.max(0, prefix - index * 16))
   return (0xffff << (16 - bits)) & 0xffff
 }
 

@@ -6,9 +6,7 @@ import { joinedBytes } from './chunks.ts'
 /** `too_large` is returned when the first byte over the limit arrives; `not_utf8` only at the end of the stream. */
 type BoundedText = { readonly text: string } | { readonly refused: 'too_large' | 'not_utf8' }
 
-/**
- * Cancels the stream at the limit. Rejects if the stream fails. Keep the `byteOrderMark` if the bytes are passed on.
- */
+/** Cancels the stream at the limit. Rejects if the stream fails. Keep the `byteOrderMark` when passing the bytes on. */
 export async function readBoundedText(
   chunks: AsyncIterable<Uint8Array> | null,
   limitBytes: number,

@@ -41,8 +41,8 @@ export class CoinNames {
   }
 
   /**
-   * The closest coin name. Undefined if no name is close, if the coin exists, if the names are unavailable, or above
-   * the limit of comparisons.
+   * The closest coin name. Undefined if the coin exists, if no name is close, if the names are unavailable, or if too
+   * many names were compared within this second.
    */
   async nearest(coin: Coin): Promise<string | undefined> {
     const { bucket, taken } = takeTokens(this.#comparisons, COMPARISONS, 1, this.#deps.nowMs())

@@ -123,9 +123,9 @@ export async function runProgram(command: CommandUnknownOpts, line: readonly str
 }
 
 /** Exits with a usage error that commander did not detect. */
-export function failUsage(command: CommandUnknownOpts, sentence: string): never {
+export function failUsage(command: CommandUnknownOpts, message: string): never {
   try {
-    return command.error(`error: ${sentence}`)
+    return command.error(`error: ${message}`)
   } catch (error) {
     return process.exit(exitCodeOf(error))
   }

@@ -28,8 +28,8 @@ const PRIVATE_MESSAGE = 'the destination is a private address; the operator can 
 
 /** The reason to reject a destination or webhook URL, without resolving its name. Null if the URL is accepted. */
 export function urlRefusal(url: string, settings: UrlSettings): string | null {
-  // URL.parse recognizes numeric addresses in other bases only for web schemes. Most clients recognize them when they
-  // connect.
+  // Most clients recognize numeric addresses in other bases, but URL.parse does so only for web schemes. The scheme is
+  // therefore replaced.
   const host = URL.parse(url.replace(/^postgres(?:ql)?:/i, 'https:'))?.hostname
   if (host !== undefined && isWithin(host, ownDomains(settings))) return 'must not be a host of this service'
   if (settings.PIPELINE_PRIVATE) return null

@@ -5,7 +5,8 @@ import { type After, orFallback } from './deadline.ts'
 import { SingleFlight } from './single-flight.ts'
 
 /**
- * Spending that is reported to another side. Invariant: sums are cumulative, so reports may be lost, repeated or late.
+ * Spending that is reported to another component. Invariant: sums are cumulative, so reports may be lost, repeated or
+ * late.
  */
 export class ReportedSpending {
   spent: number

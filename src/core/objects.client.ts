@@ -28,9 +28,9 @@ type RpcMethods<Class> = {
 function stubOf<Class extends Rpc.DurableObjectBranded>(
   namespace: DurableObjectNamespace<Class>,
   name: string,
-  place: LocationOptions = {},
+  options: LocationOptions = {},
 ) {
-  return namespace.getByName(name, place) as RpcMethods<Class> & FetchStub
+  return namespace.getByName(name, options) as RpcMethods<Class> & FetchStub
 }
 
 /**

@@ -98,7 +98,7 @@ function issuesOf(issue: z.core.$ZodIssue, schema: z.ZodType, value: unknown): I
   }))
 }
 
-/** Suggests the field that was probably intended. If no other field is possible, suggests to remove the field. */
+/** Suggests the field that was probably intended. If no other field is possible, suggests removing the field. */
 function fieldSuggestion(key: string, shape: Shape, sent: object): string {
   const unsent = Object.keys(shape).filter((name) => !Object.hasOwn(sent, name))
   const name = nearestName(key, unsent)

@@ -5,10 +5,10 @@ import * as z from 'zod'
 
 /** Parses a string into a number from `min` to `max`. The error message is written to follow the name of the field. */
 export function wholeNumber(min: number, max: number) {
-  const words = `must be a whole number from ${min.toLocaleString('en-US')} to ${max.toLocaleString('en-US')}, digits only`
+  const message = `must be a whole number from ${min.toLocaleString('en-US')} to ${max.toLocaleString('en-US')}, digits only`
   return z
     .string()
-    .regex(/^(?:0|[1-9]\d{0,15})$/, words)
+    .regex(/^(?:0|[1-9]\d{0,15})$/, message)
     .transform(Number)
-    .pipe(z.number().min(min, words).max(max, words))
+    .pipe(z.number().min(min, message).max(max, message))
 }

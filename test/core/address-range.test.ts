@@ -64,7 +64,7 @@ describe('address range', () => {
         const wrong = withBitFlipped(networkOf(base, bit), bit)
         const parsed = parseRange(`${plain(wrong)}/${bit}`)
         expect(parsed.ok).toBe(false)
-        const named = parsed.ok ? '' : (/write (\S+)$/.exec(parsed.error)?.[1] ?? '')
+        const named = parsed.ok ? '' : (/Write (\S+)$/.exec(parsed.error)?.[1] ?? '')
         expect(parseRange(named)).toEqual({ ok: true, value: named })
       }),
     )

@@ -1,6 +1,6 @@
 // Names of archive objects. Invariants: names sort by height; the object of a given name always has the same content.
 
-/** The last millisecond of the year 9999, because names contain four-digit years. */
+/** The last millisecond of the year 9999. Names have four-digit years. */
 const LAST_MS = 253_402_300_799_999
 
 export type LineKind = 'events' | 'books'

@@ -76,8 +76,8 @@ export class ArchiveRunner {
     this.#save({ segments: this.#state.segments - segments, bytes: this.#state.bytes - bytes })
   }
 
-  recordFailure(atMs: number, words: string): void {
-    this.#save({ failure: { atMs, words } })
+  recordFailure(atMs: number, message: string): void {
+    this.#save({ failure: { atMs, words: message } })
   }
 
   /** Returns the delay before the next round; null if it must wait for blocks. */
@@ -142,8 +142,8 @@ export class ArchiveRunner {
     const isDurable = head !== null && head.height >= taken.through
     if (epoch === taken.epoch && !isDurable) return DURABLE_MS
     this.#pendingBooks = null
-    // Collect the books again after an epoch change, or if a checkpoint of that height exists, because a name has only
-    // one content.
+    // Collect the books again after an epoch change. Also collect them again if a checkpoint of that height exists,
+    // because a written checkpoint never changes.
     if (epoch !== taken.epoch || taken.height <= (this.#state.checkpoint?.height ?? -1)) return BOOK_RETRY_MS
     const bytes = (await this.#ports.putCheckpoint(taken)) + this.#state.bytes
     const { height, time } = taken

@@ -33,8 +33,8 @@ export async function putLines(
 export class ArchiveWriter {
   readonly #storage: ArchiveStorage
 
-  constructor(place: ArchiveStorage) {
-    this.#storage = place
+  constructor(storage: ArchiveStorage) {
+    this.#storage = storage
   }
 
   /** Returns the bytes written. */

@@ -19,8 +19,8 @@ const SEGMENT = `first, last, first_ms AS firstMs, last_ms AS lastMs, epoch, nex
 export class StoredArchive implements ArchiveReader {
   readonly #storage: ArchiveStorage
 
-  constructor(place: ArchiveStorage) {
-    this.#storage = place
+  constructor(storage: ArchiveStorage) {
+    this.#storage = storage
   }
 
   async segmentsFrom(

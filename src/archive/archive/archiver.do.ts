@@ -46,13 +46,13 @@ export class Archiver extends DurableObject<Cloudflare.Env> implements Retention
     this.#settings = readVariables(ArchiveSettings, env)
     this.#objects = new Objects(env, this.#settings)
     const { ARCHIVE: bucket, HISTORY: db }: Partial<Cloudflare.Env> = env
-    const place = bucket && db ? { chain: this.#settings.CHAIN, bucket, db } : null
-    const retention = place && new Retention(place)
+    const storage = bucket && db ? { chain: this.#settings.CHAIN, bucket, db } : null
+    const retention = storage && new Retention(storage)
     this.#retention = retention
     const state = ctx.storage.kv.get<ArchiveState>('state') ?? EMPTY_ARCHIVE_STATE
-    const archiving = retention && new ArchiveRunner(this.#ports(new ArchiveWriter(place), retention), state)
+    const archiving = retention && new ArchiveRunner(this.#ports(new ArchiveWriter(storage), retention), state)
     this.#runner = archiving
-    this.#backfillQueue = archiving && new BackfillQueue(this.#backfillPorts(new BackfillStore(place), archiving))
+    this.#backfillQueue = archiving && new BackfillQueue(this.#backfillPorts(new BackfillStore(storage), archiving))
   }
 
   async backfill({ blocks }: BackfillRequest): Promise<BackfillResult> {
@@ -106,9 +106,9 @@ export class Archiver extends DurableObject<Cloudflare.Env> implements Retention
       this.#failures = 0
       return nextMs
     } catch (error) {
-      const words = visible(error instanceof Error ? error.message : String(error)).slice(0, MAX_MESSAGE_CHARS)
-      console.warn(`Archiving failed and will be retried: ${words}`)
-      archiving.recordFailure(Date.now(), words)
+      const message = visible(error instanceof Error ? error.message : String(error)).slice(0, MAX_MESSAGE_CHARS)
+      console.warn(`Archiving failed and will be retried: ${message}`)
+      archiving.recordFailure(Date.now(), message)
       await this.#page(null, archiving.state).catch(() => undefined)
       return backoffMs(RETRY, this.#failures++, Math.random())
     }

@@ -19,8 +19,8 @@ const SPAN_COLUMNS = `first, last, first_ms AS firstMs, last_ms AS lastMs`
 export class BackfillStore {
   readonly #storage: ArchiveStorage
 
-  constructor(place: ArchiveStorage) {
-    this.#storage = place
+  constructor(storage: ArchiveStorage) {
+    this.#storage = storage
   }
 
   /** Lists the gaps above height `after`. */
@@ -91,8 +91,8 @@ export class BackfillStore {
   #gaps(spans: readonly SegmentSpan[]): D1PreparedStatement[] {
     const { chain, db } = this.#storage
     const firsts = spans.map(({ first }) => first)
-    const least = Math.min(...firsts)
-    const most = Math.max(...firsts)
+    const min = Math.min(...firsts)
+    const max = Math.max(...firsts)
     const gone = db.prepare(`DELETE FROM gaps WHERE chain = ? AND from_height > ? AND from_height < ?`)
     const put = db.prepare(
       `INSERT INTO gaps (chain, from_height, to_height, after_ms, before_ms) VALUES (?, ?, ?, ?, ?)`,
@@ -100,6 +100,6 @@ export class BackfillStore {
     const gaps = gapsBetween(spans).map(({ from, to, afterMs, beforeMs }) =>
       put.bind(chain, from, to, afterMs, beforeMs),
     )
-    return [gone.bind(chain, least, most), ...gaps]
+    return [gone.bind(chain, min, max), ...gaps]
   }
 }

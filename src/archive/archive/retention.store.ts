@@ -41,8 +41,8 @@ interface RetentionClock {
 export class Retention {
   readonly #storage: ArchiveStorage
 
-  constructor(place: ArchiveStorage) {
-    this.#storage = place
+  constructor(storage: ArchiveStorage) {
+    this.#storage = storage
   }
 
   /**
@@ -180,20 +180,20 @@ interface Removal {
 }
 
 /** Finishes interrupted removals; returns the number of removed objects. */
-async function finishRemovals(place: ArchiveStorage, max: number): Promise<number> {
-  const { results } = await place.db
+async function finishRemovals(storage: ArchiveStorage, max: number): Promise<number> {
+  const { results } = await storage.db
     .prepare(`SELECT key FROM removals WHERE chain = ? ORDER BY key LIMIT ?`)
-    .bind(place.chain, max)
+    .bind(storage.chain, max)
     .all<{ key: string }>()
   await drop(
-    place,
+    storage,
     results.map(({ key }) => key),
   )
   return results.length
 }
 
-async function remove(place: ArchiveStorage, { events, books, checkpoints }: Removal): Promise<RemovalTotals> {
-  const { chain, db } = place
+async function remove(storage: ArchiveStorage, { events, books, checkpoints }: Removal): Promise<RemovalTotals> {
+  const { chain, db } = storage
   const keys = [
     ...events.map((row) => segmentKey(chain, row, 'events')),
     ...books.map((row) => segmentKey(chain, row, 'books')),
@@ -202,32 +202,32 @@ async function remove(place: ArchiveStorage, { events, books, checkpoints }: Rem
   if (keys.length === 0) return { objects: 0, segments: 0, bytes: 0 }
   const firsts = (rows: readonly SegmentRow[]) => rows.map(({ first }) => first)
   const [, , , gone] = await db.batch([
-    forValues(place, `INSERT OR IGNORE INTO removals (chain, key) SELECT ?1, value FROM json_each(?2)`, keys),
-    forValues(place, clearBytesSql('events'), firsts(events)),
-    forValues(place, clearBytesSql('books'), firsts(books)),
+    forValues(storage, `INSERT OR IGNORE INTO removals (chain, key) SELECT ?1, value FROM json_each(?2)`, keys),
+    forValues(storage, clearBytesSql('events'), firsts(events)),
+    forValues(storage, clearBytesSql('books'), firsts(books)),
     forValues(
-      place,
+      storage,
       `DELETE FROM segments WHERE chain = ?1 AND first IN (SELECT value FROM json_each(?2))
         AND events_bytes = 0 AND books_bytes = 0`,
       firsts([...events, ...books]),
     ),
     forValues(
-      place,
+      storage,
       `DELETE FROM checkpoints WHERE chain = ?1 AND height IN (SELECT value FROM json_each(?2))`,
       checkpoints.map(({ height }) => height),
     ),
   ])
-  await drop(place, keys)
+  await drop(storage, keys)
   const bytes = [...events.map((row) => row.events), ...books.map((row) => row.books)]
   const all = [...bytes, ...checkpoints.map((row) => row.bytes)].reduce((sum, one) => sum + one, 0)
   return { objects: keys.length, segments: gone?.meta.changes ?? 0, bytes: all }
 }
 
-async function drop(place: ArchiveStorage, keys: string[]): Promise<void> {
+async function drop(storage: ArchiveStorage, keys: string[]): Promise<void> {
   if (keys.length === 0) return
-  await place.bucket.delete(keys)
+  await storage.bucket.delete(keys)
   await forValues(
-    place,
+    storage,
     `DELETE FROM removals WHERE chain = ?1 AND key IN (SELECT value FROM json_each(?2))`,
     keys,
   ).run()

@@ -137,8 +137,8 @@ function archiveFiles(db: Database, chain: string): FileSource[] {
           .bind(chain, range.fromMs, range.toMs, after?.timeMs ?? -1, after?.height ?? -1, limit)
           .all<ArchiveRow>()
         return results.map((row) => {
-          const place = { timeMs: row.firstMs, height: row.first, part: 0 }
-          return { ...row, position: place, key: key(chain, row) }
+          const position = { timeMs: row.firstMs, height: row.first, part: 0 }
+          return { ...row, position, key: key(chain, row) }
         })
       },
       totals: (range) => {
@@ -188,8 +188,8 @@ export function tableFiles(db: Database, chain: string): FileSource[] {
           .bind(chain, name, fromMs, toMs, after?.height ?? -1, after?.part ?? -1, limit)
           .all<TableRow>()
         return results.map(({ level, number, ...row }) => {
-          const place = { timeMs: row.firstMs, height: row.last, part: level * 10_000 + number }
-          return { ...row, position: place, key: tableKey(chain, level, row, number, name) }
+          const position = { timeMs: row.firstMs, height: row.last, part: level * 10_000 + number }
+          return { ...row, position, key: tableKey(chain, level, row, number, name) }
         })
       },
       totals: ({ fromMs, toMs }) => {

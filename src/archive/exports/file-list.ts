@@ -97,9 +97,9 @@ const CURSOR = /^([a-z_]{1,32})\.(0|[1-9]\d{0,14})\.(0|[1-9]\d{0,14})\.(0|[1-9]\
 export function readCursor(text: string, sources: readonly FileSource[], range: TimeRange): FileCursor | null {
   const [, product = '', ...numbers] = CURSOR.exec(text) ?? []
   const [timeMs = -1, height = -1, part = -1] = numbers.map(Number)
-  const place = { timeMs, height, part }
+  const position = { timeMs, height, part }
   if (!sources.some((source) => source.product === product)) return null
-  return place.timeMs >= range.fromMs && place.timeMs <= range.toMs ? { product, position: place } : null
+  return position.timeMs >= range.fromMs && position.timeMs <= range.toMs ? { product, position } : null
 }
 
 /** The list in the format of `sha256sum --check`. */

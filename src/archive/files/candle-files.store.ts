@@ -46,8 +46,8 @@ const RECENT = `SELECT f.first, e.value->>8 AS parts FROM file_buckets k
   WHERE k.chain = ?1 AND k.level = ?2 AND k.bucket = ?3 AND f.state = 'live' AND e.value->>0 = ?4 AND f.last_ms >= ?5
   AND f.first_ms <= ?6 AND e.value->>8 IS NOT NULL ORDER BY f.first, k.number`
 /**
- * Selects rows in time order until they contain enough candles of the window. The last candle of a row may be partial,
- * so each row is followed by one more.
+ * Selects rows in time order until all of them but the last contain enough candles of the window. The last candle of
+ * the last row may be partial.
  */
 const DAYS = `WITH day AS (SELECT k.min_ms, k.level, k.first, k.number, COALESCE(SUM(CASE WHEN k.min_ms >= ?6 THEN k.candles ELSE 0 END)
   OVER (ORDER BY k.min_ms, k.first, k.number ROWS BETWEEN UNBOUNDED PRECEDING AND 2 PRECEDING), 0) AS before FROM file_candles k JOIN files f ON f.chain = k.chain AND f.level = k.level AND f.first = k.first
@@ -64,8 +64,8 @@ interface DayCandles extends Pick<FileCandles, 'parts' | 'untilMs'> {
 /** The period of an unreadable run of pages. `last`: the last block of the run. */
 type DamagedSpan = TimeSpan & { readonly last: number }
 
-export async function readCandles(place: ArchiveStorage, request: CandlesRequest): Promise<FileCandles | null> {
-  const { chain, db } = place
+export async function readCandles(storage: ArchiveStorage, request: CandlesRequest): Promise<FileCandles | null> {
+  const { chain, db } = storage
   const { coin, interval, fromMs, toMs } = request
   const blocks = blockSpan(request)
   const { base, parts: max } = baseOf(interval)
@@ -75,13 +75,13 @@ export async function readCandles(place: ArchiveStorage, request: CandlesRequest
   )
   const days =
     base === SHORTEST
-      ? dayRangesQuery(place, { key, order: 'oldest', ...blocks, from: 0, upTo: Number.MAX_SAFE_INTEGER })
+      ? dayRangesQuery(storage, { key, order: 'oldest', ...blocks, from: 0, upTo: Number.MAX_SAFE_INTEGER })
       : db
           .prepare(DAYS)
           .bind(chain, coin, base, fromMs - MAX_ROW_SPAN_MS, toMs, fromMs, 2 * max * request.limit, MAX_DAY_ROWS)
   const lost = `SELECT from_height AS "from", to_height AS "to", after_ms AS afterMs, before_ms AS beforeMs FROM file_gaps
     WHERE chain = ? AND known IS NULL ORDER BY from_height`
-  const statements = [...endsOfFiles(place), db.prepare(lost).bind(chain), ...recent, days]
+  const statements = [...endsOfFiles(storage), db.prepare(lost).bind(chain), ...recent, days]
   const [from, to, gaps, minutes, hours, rows] = (await db.batch<unknown>(statements)).map(
     ({ results }) => results,
   ) as [HeightAndTime[], HeightAndTime[], HeightGap[], CandleRowOfFile[], CandleRowOfFile[], unknown[]]
@@ -93,7 +93,7 @@ export async function readCandles(place: ArchiveStorage, request: CandlesRequest
   const lacking = [{ fromMs: Number.NEGATIVE_INFINITY, toMs: first.time }, ...holes]
   const { parts, untilMs, damaged } =
     base === SHORTEST
-      ? await daysOfPages(place, request, pageRangesOfRows(chain, rows), lacking)
+      ? await daysOfPages(storage, request, pageRangesOfRows(chain, rows), lacking)
       : daysOfRows(rows as DayRow[])
   const starts = [
     ...inside.map(({ to: height, beforeMs }) => ({ height: height + 1, time: beforeMs })),
@@ -118,7 +118,7 @@ function daysOfRows(rows: readonly DayRow[]): DayCandles {
 }
 
 async function daysOfPages(
-  place: ArchiveStorage,
+  storage: ArchiveStorage,
   request: CandlesRequest,
   all: readonly PageRange[],
   lacking: readonly TimeSpan[],
@@ -130,7 +130,7 @@ async function daysOfPages(
     if (untilMs === null) return { parts, damaged, untilMs }
     const isPage = () => countComplete(parts, request, untilMs, [...lacking, ...damaged]) >= request.limit
     if (at >= MAX_READS || isPage()) return { parts, damaged, untilMs }
-    const read = all.slice(at, at + PARALLEL_READS).map((stretch) => readParts(place, request, stretch))
+    const read = all.slice(at, at + PARALLEL_READS).map((stretch) => readParts(storage, request, stretch))
     for (const some of await Promise.all(read)) {
       if ('parts' in some) parts.push(some)
       else damaged.push(some)

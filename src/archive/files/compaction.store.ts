@@ -58,11 +58,15 @@ export class Compaction {
   /** First heights of damaged days that cannot be rebuilt. These days stay readable but are not merged into months. */
   readonly #damagedDays = new Set<number>()
 
-  constructor(archive: Pick<ArchiveReader, 'segmentsFrom' | 'lines'>, place: ArchiveStorage, terms: CompactionOptions) {
+  constructor(
+    archive: Pick<ArchiveReader, 'segmentsFrom' | 'lines'>,
+    storage: ArchiveStorage,
+    options: CompactionOptions,
+  ) {
     this.#archive = archive
-    this.#storage = place
-    this.#options = terms
-    this.#writer = new FilesWriter(place, terms.now)
+    this.#storage = storage
+    this.#options = options
+    this.#writer = new FilesWriter(storage, options.now)
   }
 
   /**

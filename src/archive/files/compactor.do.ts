@@ -47,8 +47,8 @@ export class Compactor extends DurableObject<Cloudflare.Env> {
     const { ARCHIVE: bucket, HISTORY: db }: Partial<Cloudflare.Env> = env
     const archive = archiveOf(env, chain)
     const isBounded = settings.ARCHIVE_KEEP_MB !== null
-    const place = bucket && db ? { chain, bucket, db } : null
-    this.#compaction = archive && place && new Compaction(archive, place, { now: Date.now, isBounded })
+    const storage = bucket && db ? { chain, bucket, db } : null
+    this.#compaction = archive && storage && new Compaction(archive, storage, { now: Date.now, isBounded })
   }
 
   async wake(): Promise<void> {
@@ -74,9 +74,9 @@ export class Compactor extends DurableObject<Cloudflare.Env> {
       if (!isMore || ++this.#turns % REPORT_TURNS === 0) await this.#report()
       return isMore ? 0 : null
     } catch (error) {
-      const words = visible(error instanceof Error ? error.message : String(error)).slice(0, MAX_MESSAGE_CHARS)
-      console.warn(`Writing files failed and will be retried: ${words}`)
-      this.#failure = { atMs: Date.now(), words }
+      const message = visible(error instanceof Error ? error.message : String(error)).slice(0, MAX_MESSAGE_CHARS)
+      console.warn(`Writing files failed and will be retried: ${message}`)
+      this.#failure = { atMs: Date.now(), words: message }
       await this.#report().catch(() => undefined)
       return backoffMs(RETRY, this.#failures++, Math.random())
     }

@@ -21,8 +21,8 @@ export function endsOfFiles({ chain, db }: CoverageStorage): D1PreparedStatement
   return [FIRST, LAST].map((sql) => db.prepare(sql).bind(chain))
 }
 
-export async function coverageOf(place: CoverageStorage, need: CoverageNeed): Promise<FileCoverage | null> {
-  const { chain, db } = place
+export async function coverageOf(storage: CoverageStorage, need: CoverageNeed): Promise<FileCoverage | null> {
+  const { chain, db } = storage
   const lacking = need === 'fills' ? ' AND known IS NULL' : ''
   const stretches = (table: 'file_funded' | 'file_paid') =>
     db
@@ -32,7 +32,7 @@ export async function coverageOf(place: CoverageStorage, need: CoverageNeed): Pr
   type Paid = FileCoverage['funded'][number]
   type Rows = [HeightAndTime, HeightAndTime, FileGap, Paid, ...Paid[]]
   const [first, last, gaps, funded, paid] = await batchOf<Rows>(db, [
-    ...endsOfFiles(place),
+    ...endsOfFiles(storage),
     db
       .prepare(`SELECT from_height AS "from", to_height AS "to", known FROM file_gaps WHERE chain = ?${lacking}
         ORDER BY from_height`)

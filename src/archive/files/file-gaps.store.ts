@@ -71,11 +71,11 @@ export async function holesOf(
 
 /** Gap rows to change for a new file. They depend on the neighbors that exist when the file is written. */
 export function gapsAround(
-  place: ArchiveStorage,
+  storage: ArchiveStorage,
   { first, last, firstMs, lastMs }: FileSpan,
   known: KnownEvents | null,
 ): D1PreparedStatement[] {
-  const { chain, db } = place
+  const { chain, db } = storage
   const changes = [
     db
       .prepare(`DELETE FROM file_gaps WHERE chain = ?1 AND from_height > ${LOWER} AND to_height < ${UPPER}`)
@@ -91,8 +91,8 @@ export function gapsAround(
       .bind(chain, first, last, lastMs),
   ]
   if (known === null)
-    return [...changes, gapRow(place, { from: first, to: last, known, afterMs: firstMs, beforeMs: lastMs })]
-  return known === 'fills' ? [...changes, ...partialGapRows(place, first, last)] : changes
+    return [...changes, gapRow(storage, { from: first, to: last, known, afterMs: firstMs, beforeMs: lastMs })]
+  return known === 'fills' ? [...changes, ...partialGapRows(storage, first, last)] : changes
 }
 
 /** Merges adjacent partial gaps into one row. One row per minute would be half a million rows a year. */
@@ -110,10 +110,10 @@ function partialGapRows({ chain, db }: ArchiveStorage, first: number, last: numb
 
 /** Gap rows to change for a removed file. */
 export async function replaceFileWithGap(
-  place: ArchiveStorage,
+  storage: ArchiveStorage,
   { first, last, firstMs, lastMs }: FileSpan,
 ): Promise<D1PreparedStatement[]> {
-  const { chain, db } = place
+  const { chain, db } = storage
   const { results } = await db
     .prepare(`SELECT from_height AS "from", to_height AS "to", known, after_ms AS afterMs, before_ms AS beforeMs FROM file_gaps
       WHERE chain = ? AND from_height <= ? AND to_height >= ?`)
@@ -125,7 +125,7 @@ export async function replaceFileWithGap(
   ])
   const gone = db.prepare(`DELETE FROM file_gaps WHERE chain = ? AND from_height <= ? AND to_height >= ?`)
   const gaps = [...left, { from: first, to: last, known: null, afterMs: firstMs, beforeMs: lastMs }]
-  return [gone.bind(chain, last, first), ...gaps.map((gap) => gapRow(place, gap))]
+  return [gone.bind(chain, last, first), ...gaps.map((gap) => gapRow(storage, gap))]
 }
 
 function gapRow({ chain, db }: ArchiveStorage, gap: TimedGap): D1PreparedStatement {

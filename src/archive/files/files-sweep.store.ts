@@ -12,7 +12,7 @@ import type { TableName } from './table.ts'
 
 /** A reader that looked up an object has this much time to read it. */
 const GRACE_MS = 600_000
-/** A link to a table is valid for an hour, so its file is kept for that much longer. */
+/** A link to a table is valid for an hour, so its file is kept for another hour. */
 const LINK_GRACE_MS = 3_600_000 + GRACE_MS
 /**
  * Maximum files per turn, and maximum objects per call. A turn removes only one file if that file has a row per key.
@@ -28,9 +28,9 @@ type RemovedTable = Omit<FileSpan, 'lastMs'> & {
 }
 
 /** `isBounded`: files are removed when the archive removes their heights. */
-export async function sweepFiles(place: ArchiveStorage, nowMs: number, isBounded: boolean): Promise<void> {
-  const { chain, db } = place
-  await sweepUnfiled(place, nowMs)
+export async function sweepFiles(storage: ArchiveStorage, nowMs: number, isBounded: boolean): Promise<void> {
+  const { chain, db } = storage
+  await sweepUnfiled(storage, nowMs)
   if (isBounded) await db.prepare(EXPIRE_FILES).bind(nowMs, chain).run()
   const { results: gone } = await db
     .prepare(`SELECT level, first, last, first_ms AS firstMs, objects FROM files
@@ -51,10 +51,10 @@ export async function sweepFiles(place: ArchiveStorage, nowMs: number, isBounded
     ...tables.map((table) => tableKey(chain, table.level, table, table.number, table.name)),
   ]
   if (keys.length === 0) return
-  await removeObjects(place, keys)
-  const rows = tables.map((table) => deleteTableRow(place, table))
-  const funding = isBounded ? sweepFunding(place) : []
-  await db.batch([...files.flatMap((file) => deleteFileRows(place, file)), ...rows, ...funding])
+  await removeObjects(storage, keys)
+  const rows = tables.map((table) => deleteTableRow(storage, table))
+  const funding = isBounded ? sweepFunding(storage) : []
+  await db.batch([...files.flatMap((file) => deleteFileRows(storage, file)), ...rows, ...funding])
 }
 
 async function removeObjects({ bucket }: ArchiveStorage, keys: readonly string[]): Promise<void> {
@@ -104,28 +104,28 @@ const FILE_AND_RELATED = `((level <= ?2 AND first >= ?3 AND last <= ?4) OR (leve
   WHERE chain = ?1 AND level = ?2 + 1 AND state = 'open' AND first <= ?3 AND last >= ?4))`
 const FILE_ONLY = `level = ?2 AND first = ?3 AND last = ?4`
 
-export async function dropFile(place: ArchiveStorage, level: Level, file: FileSpan, nowMs: number): Promise<void> {
-  const rows = await removeFiles(place, level, file, FILE_AND_RELATED)
-  await place.db.batch([
+export async function dropFile(storage: ArchiveStorage, level: Level, file: FileSpan, nowMs: number): Promise<void> {
+  const rows = await removeFiles(storage, level, file, FILE_AND_RELATED)
+  await storage.db.batch([
     ...rows,
-    ...(await replaceFileWithGap(place, file)),
-    unfiledRow(place, file.first, file.last, nowMs),
+    ...(await replaceFileWithGap(storage, file)),
+    unfiledRow(storage, file.first, file.last, nowMs),
   ])
 }
 
 /** Removes an unfinished file. The files that it was built from are kept. */
-export async function abandonFile(place: ArchiveStorage, level: Level, file: FileSpan): Promise<void> {
-  await place.db.batch(await removeFiles(place, level, file, FILE_ONLY))
+export async function abandonFile(storage: ArchiveStorage, level: Level, file: FileSpan): Promise<void> {
+  await storage.db.batch(await removeFiles(storage, level, file, FILE_ONLY))
 }
 
 /** Removes objects and returns the statements that remove their rows. */
 async function removeFiles(
-  place: ArchiveStorage,
+  storage: ArchiveStorage,
   level: Level,
   file: FileSpan,
   which: typeof FILE_AND_RELATED | typeof FILE_ONLY,
 ): Promise<D1PreparedStatement[]> {
-  const { chain, db } = place
+  const { chain, db } = storage
   const found = async <Row>(columns: string, table: string) => {
     const query = db.prepare(`SELECT level, first, last, first_ms AS firstMs, ${columns} FROM ${table}
       WHERE chain = ?1 AND ${which}`)
@@ -133,12 +133,15 @@ async function removeFiles(
   }
   const files = await found<RemovedFile>('objects', 'files')
   const tables = await found<RemovedTable>('number, name', 'file_tables')
-  await removeObjects(place, [
+  await removeObjects(storage, [
     // The next object may already exist without a row.
     ...files.flatMap((one) =>
       Array.from({ length: one.objects + 1 }, (_, number) => objectKey(chain, one.level, one, number)),
     ),
     ...tables.map((table) => tableKey(chain, table.level, table, table.number, table.name)),
   ])
-  return [...files.flatMap((one) => deleteFileRows(place, one)), ...tables.map((table) => deleteTableRow(place, table))]
+  return [
+    ...files.flatMap((one) => deleteFileRows(storage, one)),
+    ...tables.map((table) => deleteTableRow(storage, table)),
+  ]
 }

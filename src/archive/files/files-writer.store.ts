@@ -77,8 +77,8 @@ export class FilesWriter {
   readonly #storage: ArchiveStorage
   readonly #now: () => number
 
-  constructor(place: ArchiveStorage, now: () => number) {
-    this.#storage = place
+  constructor(storage: ArchiveStorage, now: () => number) {
+    this.#storage = storage
     this.#now = now
   }
 

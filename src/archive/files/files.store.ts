@@ -23,8 +23,8 @@ const PARALLEL_READS = 6
 export class StoredFiles implements CandleFiles {
   readonly #storage: ArchiveStorage
 
-  constructor(place: ArchiveStorage) {
-    this.#storage = place
+  constructor(storage: ArchiveStorage) {
+    this.#storage = storage
   }
 
   coverage(need: CoverageNeed): Promise<FileCoverage | null> {

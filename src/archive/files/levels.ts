@@ -61,8 +61,8 @@ export function dueGroup(
   const periodOf = ({ firstMs }: FileSpan) => PERIOD_OF[level](firstMs)
   for (let at = 0, first = files[0]; first; first = files[at]) {
     const period = periodOf(first)
-    const isOther = (file: FileSpan, place: number) =>
-      place > at && (periodOf(file) > period || file.first - 1 !== files[place - 1]?.last)
+    const isOther = (file: FileSpan, index: number) =>
+      index > at && (periodOf(file) > period || file.first - 1 !== files[index - 1]?.last)
     const found = files.findIndex(isOther)
     const end = found < 0 ? files.length : found
     const { first: begin } = first

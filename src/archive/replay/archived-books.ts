@@ -37,7 +37,7 @@ export async function booksAt(
   archive: BooksArchive,
   coins: ReadonlySet<string> | null,
   height: number,
-  resting: Yielder,
+  yielder: Yielder,
 ): Promise<BooksResult> {
   const [held] = await archive.segmentsFrom({ height }, 1)
   if (!held) return { ok: false, kind: 'ahead' }
@@ -45,9 +45,9 @@ export async function booksAt(
   for (let at = await archive.checkpointAt(height); at !== null; at = await archive.checkpointAt(at.height - 1)) {
     const books = await fromCheckpoint(archive, coins, at).catch(nullIfDamaged)
     // Checkpoints are written coin by coin, so some of their books may be newer than the requested height.
-    if (books && books.completeAt <= height) return rollForward(archive, coins, books, height, resting)
+    if (books && books.completeAt <= height) return rollForward(archive, coins, books, height, yielder)
     isDamaged ||= books === null
-    await resting.yield()
+    await yielder.yield()
   }
   return { ok: false, kind: isDamaged ? 'damaged' : 'before' }
 }
@@ -75,7 +75,7 @@ async function rollForward(
   coins: ReadonlySet<string> | null,
   books: HistoricalBooks,
   height: number,
-  resting: Yielder,
+  yielder: Yielder,
 ): Promise<BooksResult> {
   if (books.height === height) return { ok: true, books }
   let read = 0
@@ -85,7 +85,7 @@ async function rollForward(
         books.apply(readBooksLine(line, coins))
         if (books.loss) return { ok: false, ...books.loss }
         if (books.height === height) return { ok: true, books }
-        if (++read % LINES_PER_TURN === 0) await resting.yield()
+        if (++read % LINES_PER_TURN === 0) await yielder.yield()
       }
     } catch (error) {
       if (!(error instanceof ArchiveDamage)) throw error
@@ -112,10 +112,10 @@ export async function bookAt(
   archive: BooksArchive,
   coin: Coin,
   height: number,
-  resting: Yielder,
+  yielder: Yielder,
 ): Promise<
   { readonly ok: true; readonly snapshot: BookSnapshot | null } | Exclude<BooksResult, { readonly ok: true }>
 > {
-  const answer = await booksAt(archive, new Set([coin]), height, resting)
+  const answer = await booksAt(archive, new Set([coin]), height, yielder)
   return answer.ok ? { ok: true, snapshot: answer.books.snapshot(coin) } : answer
 }

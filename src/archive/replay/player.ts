@@ -136,11 +136,11 @@ export class Player<B> {
   }
 
   /** Continues from a different position. A paused replay stays paused. */
-  seek(place: ReplayPosition): void {
+  seek(position: ReplayPosition): void {
     this.#queue = []
     this.#bytes = 0
-    this.#readFrom = place
-    this.#startAt = place
+    this.#readFrom = position
+    this.#startAt = position
     this.#isFullyRead = false
     this.#anchor = null
   }
