@@ -46,7 +46,7 @@ const cuts = fc.record({
 })
 
 describe.each(INTERVALS)('candles of %s', (interval) => {
-  it('of files cut anywhere and the log are those of all trades at once', () => {
+  it('from files, however they are cut, and from the log equal the candles of all trades', () => {
     fc.assert(
       fc.property(anyTrades(), cuts, fc.nat(99), fc.nat(99), (some, cut, from, length) => {
         const blocks = [tradedBlock(0, some[0]!.time - 40 * 86_400_000, []), ...some]
@@ -70,7 +70,7 @@ describe.each(INTERVALS)('candles of %s', (interval) => {
   })
 })
 
-it('a base makes whole candles of an interval, the longest that does', () => {
+it('the base of an interval is the longest interval that divides it', () => {
   const bases = INTERVALS.map((interval) => [interval, baseOf(interval).base])
   expect(Object.fromEntries(bases)).toEqual({
     '1m': '1m',
@@ -106,7 +106,7 @@ describe('a candle', () => {
   const minutes = (found: { candles: readonly { t: number }[] }) => found.candles.map(({ t }) => (t - T0) / MINUTE)
   const request = of('1m', { fromMs: T0, toMs: T0 + 60 * MINUTE })
 
-  it('is told where the last of its trades lies in the log, and the open one as far as blocks have come', () => {
+  it('is returned if its last trade is in the log; the open candle is returned up to the last block', () => {
     const found = ask({ files: files(16) }, heldOf(blocks.slice(0, 29), 10), request)
     expect(minutes(found)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9])
     expect(found.candles.at(-1)).toMatchObject({ o: '28.0', c: '29.0', n: 2 })
@@ -115,14 +115,14 @@ describe('a candle', () => {
     expect(closed.candles.at(-1)).toMatchObject({ o: '28.0', c: '30.0', n: 3 })
   })
 
-  it('that began before the files is none of ours', () => {
+  it('that starts before the files is incomplete', () => {
     const found = ask({ files: files(20, 4) }, heldOf(blocks, 15), request)
     expect(minutes(found)).toEqual([2, 3, 4, 5, 6, 7, 8, 9])
     expect(found.incomplete).toEqual({ fromMs: T0, toMs: T0 + 2 * MINUTE - 1 })
     expect(found.since.height).toBe(5)
   })
 
-  it('around a gap, or between files that are late and the log, is none of ours', () => {
+  it('around a gap, or between late files and the log, is incomplete', () => {
     const gaps = [{ fromMs: blocks[7]!.time, toMs: blocks[10]!.time }]
     const since = { height: 11, time: blocks[10]!.time }
     const gapped = ask({ files: files(20), gaps, since }, heldOf(blocks, 15), request)
@@ -131,7 +131,7 @@ describe('a candle', () => {
     expect([minutes(late), late.since.height, late.head?.height]).toEqual([[1, 2, 6, 7, 8, 9], 17, 30])
   })
 
-  it('behind the files is none of ours where the log does not tell, and of no block', () => {
+  it('after the files is incomplete if the log is unavailable, and the head is unknown', () => {
     const found = ask({ files: files(13) }, null, request)
     expect([minutes(found), found.head]).toEqual([[1, 2, 3], null])
     expect(found.incomplete).toEqual({ fromMs: T0, toMs: request.toMs })
@@ -140,12 +140,12 @@ describe('a candle', () => {
     expect([minutes(older), older.incomplete, older.head]).toMatchObject([[1, 2, 3], null, { height: 13 }])
   })
 
-  it('that holds the last block, but of which trades may be missing, is of no block', () => {
+  it('that contains the last block, but may lack trades, leaves the head unknown', () => {
     const found = ask({ files: files(13) }, heldOf(blocks.slice(0, 18), 12), of('1h', { fromMs: T0, toMs: T0 }))
     expect([found.candles, found.head]).toEqual([[], null])
   })
 
-  it('is told only if it ends before what was read, where that was not all', () => {
+  it('is returned only if it ends before the time up to which data was read', () => {
     const found = { ...filedCandles({ files: files(20) }, request)!, untilMs: T0 + 5 * MINUTE }
     expect(needsLog(found, request)).toBe(false)
     const kept = candleHistory(found, null, request)
@@ -156,7 +156,7 @@ describe('a candle', () => {
     ])
   })
 
-  it('counts no trade whose amounts are none', () => {
+  it('counts no trade with an invalid amount', () => {
     const bad = tradedBlock(9, T0, [
       { px: 5, sz: 100 },
       { px: 6, sz: 100 },

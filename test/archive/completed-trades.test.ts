@@ -21,7 +21,7 @@ const blocksOf = (...fills: Partial<Fill>[]): EventBlock[] =>
 const CLOSE = { side: 'A', startPosition: '1.0', px: '110.0', closedPnl: '10.0', crossed: false } as const
 
 describe('a round trip', () => {
-  it('is reported once it is flat, with everything that went into it', () => {
+  it('is reported once the position is closed, with everything that belongs to it', () => {
     const blocks = blocksOf(
       { sz: '0.5', px: '100.0' },
       { sz: '1.5', px: '102.0', startPosition: '0.5' },
@@ -54,7 +54,7 @@ describe('a round trip', () => {
     ])
   })
 
-  it('carries prices at ten decimals without trailing zeros', () => {
+  it('has prices with ten decimals and no trailing zeros', () => {
     const [trade] = fold(
       blocksOf(
         { sz: '1.0', px: '1.0' },
@@ -65,7 +65,7 @@ describe('a round trip', () => {
     expect([trade!.entry_px, trade!.exit_px]).toEqual(['1.6666666667', '110'])
   })
 
-  it('that turns over ends and begins another, its fee split by size', () => {
+  it('ends if the position flips, which starts another one and splits the fee by size', () => {
     const { trades } = fold(
       blocksOf(
         { sz: '1.0', fee: '0.0' },
@@ -87,7 +87,7 @@ describe('a round trip', () => {
     expect(trades[1]!.open_time).toBe(trades[0]!.close_time)
   })
 
-  it('shorts receive what longs pay', () => {
+  it('of a short position receives the funding that longs pay', () => {
     const blocks = blocksOf({ side: 'A' }, { side: 'B', startPosition: '-1.0' })
     blocks[0] = {
       ...blocks[0]!,
@@ -107,17 +107,17 @@ describe('funding', () => {
     return fold(blocks.map((block, at) => (at < times ? { ...block, funding } : block))).trades[0]?.funding_pnl
   }
 
-  it('is rounded once, however many payments it is of', () => {
+  it('is rounded once, however many payments it includes', () => {
     expect(paid('0.000000004', 3, '1.0')).toBe('-0.00000001')
     expect(paid('-0.000000000000000001', 2, '1000000000000.0')).toBe('0.000002')
   })
 
-  it('that is no amount leaves a position that nobody can tell of', () => {
+  it('with an invalid amount makes the position unknown', () => {
     expect(paid('x', 1, '1.0')).toBeUndefined()
   })
 })
 
-describe('what is not reported', () => {
+describe('completed trades omit', () => {
   it.each([
     ['a position whose opening was not seen', blocksOf({ ...CLOSE, startPosition: '1.0' })],
     ['the closing of a position after an unexplained change', blocksOf({ sz: '2.0' }, CLOSE)],
@@ -135,14 +135,14 @@ describe('what is not reported', () => {
     expect(fold(blocks).trades).toEqual([])
   })
 
-  it('a position across a gap, though what opens after it is', () => {
+  it('a position across a gap, but not one that opens after it', () => {
     const [open, close] = blocksOf({}, CLOSE)
     const before = fold([open!]).state
     expect(foldTrades(afterGap(before), [close!]).trades).toEqual([])
     expect(foldTrades(afterGap(before), blocksOf({}, CLOSE)).trades).toHaveLength(1)
   })
 
-  it('an unseen position that turns over; the one it becomes is', () => {
+  it('an unseen position that flips, but not the one after it', () => {
     const { trades } = fold(
       blocksOf({ ...CLOSE, sz: '3.0', fee: '0.3' }, { side: 'B', sz: '2.0', startPosition: '-2.0', fee: '0.0' }),
     )
@@ -151,7 +151,7 @@ describe('what is not reported', () => {
 })
 
 describe('the ordinal', () => {
-  it('counts the closes of a time, and those of unseen positions too', () => {
+  it('counts all closes at one time, including those of unseen positions', () => {
     const at = (fills: Partial<Fill>[]): EventBlock => ({
       height: 1,
       time: FIRST_MS,
@@ -167,11 +167,11 @@ describe('the ordinal', () => {
   })
 })
 
-describe('laws', () => {
+describe('invariants', () => {
   const law = (holds: (blocks: EventBlock[], at: number) => void) =>
     fc.assert(fc.property(trading, fc.nat(60), holds), { numRuns: 300 })
 
-  it('folding on is folding everything, and changes no state', () => {
+  it('continuing from a state equals processing everything at once, and does not change the state', () => {
     law((blocks, at) => {
       const first = fold(blocks.slice(0, at))
       const second = foldTrades(first.state, blocks.slice(at))
@@ -182,7 +182,7 @@ describe('laws', () => {
     })
   })
 
-  it('nothing is lost or counted twice: fees and profits of trades and of what is open are those of the fills', () => {
+  it('nothing is lost or counted twice: fees and profits of closed and open trades equal those of the fills', () => {
     law((blocks) => {
       const { trades, state } = fold(blocks)
       const fills = blocks.flatMap((block) => block.fills.map(([, fill]) => fill))
@@ -196,7 +196,7 @@ describe('laws', () => {
     })
   })
 
-  it('trades are those that plain counting of the position finds', () => {
+  it('trades equal those that a simple count of the position finds', () => {
     law((blocks) => {
       const { trades, state } = fold(blocks)
       const counted = ['BTC', 'ETH', 'xyz:GOLD'].map((coin) => plainTrips(coin, blocks))
@@ -211,7 +211,7 @@ describe('laws', () => {
     })
   })
 
-  it('close times never fall, and ordinals of one time rise', () => {
+  it('close times never decrease, and ordinals at one time increase', () => {
     law((blocks) => {
       const { trades } = fold(blocks)
       for (const [i, trade] of trades.slice(1).entries()) {

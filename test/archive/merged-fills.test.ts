@@ -21,14 +21,14 @@ test('partial fills of one order become one, at the volume-weighted price', () =
   expect(aggregateFills(fills)).toEqual(ofUser(merged, { oid: 8, tid: 12 }))
 })
 
-test('a field that no part has does not appear, and fills of no size are left as they are', () => {
+test('a field that no part has is omitted, and fills without size are unchanged', () => {
   const parts = ofUser({ tid: 1 }, { tid: 2 })
   expect(Object.keys(aggregateFills(parts)[0]![1])).toEqual(Object.keys(fill()))
   const empty: UserFill[] = parts.map(([user, one]) => [user, { ...one, sz: '0.0' }])
   expect(aggregateFills(empty)).toEqual(empty)
 })
 
-test('a price that does not end is rounded four decimals beyond the prices in it', () => {
+test('a price with infinite decimals is rounded to four more decimals than the prices in it', () => {
   const fills = ofUser({ px: '1.5', sz: '1.0' }, { px: '1.0', sz: '2.0' })
   expect(aggregateFills(fills)[0]![1].px).toBe('1.16667')
 })
@@ -40,18 +40,18 @@ test.each([
   ['crossed', { crossed: false }],
   ['dir', { dir: 'Long > Short' }],
   ['feeToken', { feeToken: 'HYPE' }],
-])('fills of another %s stay apart', (_, over) => {
+])('fills with a different %s are not merged', (_, over) => {
   const fills = ofUser({}, over)
   expect(aggregateFills(fills)).toEqual(fills)
 })
 
-test('fills of another wallet, or with amounts that are no decimals, are passed on untouched', () => {
+test('fills of another wallet, or with invalid amounts, are unchanged', () => {
   const odd = { fee: 'n/a' }
   const fills = ofUser({}, {}, odd, odd).with(1, [`0x${'b'.repeat(40)}`, fill()])
   expect(aggregateFills(fills)).toEqual(fills)
 })
 
-test('law: sums are exact, the price lies between the prices, equal prices stay as they are', () => {
+test('invariant: sums are exact, the price lies between the prices, and equal prices are unchanged', () => {
   const amount = fc.integer({ min: 1, max: 10 ** 9 }).map((n) => fromScaled(BigInt(n) * 10n ** 12n))
   const partial = fc.record({ px: amount, sz: amount, fee: amount, closedPnl: amount })
   fc.assert(

@@ -14,7 +14,7 @@ const DAY_MS = 86_400_000
 const tradesOf = (blocks: Parameters<typeof foldTrades>[1]) => foldTrades(emptyTradeState(USER), blocks).trades
 
 describe('completed trades', () => {
-  it('page by cursor through all of them, each once, whatever the filter', () => {
+  it('are all on the pages of a cursor, each once, whatever the filter', () => {
     const filter = fc.record(
       { dex: fc.constantFrom(MAIN_DEX, 'xyz'), builder: fc.constant(BUILDER) },
       { requiredKeys: [] },
@@ -41,7 +41,7 @@ describe('completed trades', () => {
     )
   })
 
-  it('of a window include both its ends', () => {
+  it('include both ends of a window', () => {
     fc.assert(
       fc.property(trading, fc.nat(60), fc.nat(60), (blocks, a, b) => {
         const trades = tradesOf(blocks)
@@ -63,7 +63,7 @@ describe('the summary', () => {
     nowMs,
   })
 
-  it('of a wallet that did nothing is zeros', () => {
+  it('of a wallet without activity is zeros', () => {
     expect(pnlSummary(known([]), {})).toEqual({
       user: USER,
       totalPnl: '0',
@@ -79,7 +79,7 @@ describe('the summary', () => {
     })
   })
 
-  it('adds up: profits and fees over the trades, volume over the fills, both rates to one', () => {
+  it('is consistent: profits and fees are those of trades, volume is that of fills, and rates add up to one', () => {
     fc.assert(
       fc.property(trading, (blocks) => {
         const all = known(blocks)
@@ -108,7 +108,7 @@ describe('the summary', () => {
   const fill = (coin: string, time: number): Fill =>
     ({ coin, time, px: '10.0', sz: '0.5', side: 'B', startPosition: '0.0' }) as unknown as Fill
 
-  it('counts days in UTC within the window, and age and coins over everything', () => {
+  it('counts days in UTC within the window, but age and coins over all data', () => {
     const day = DAY_MS * 20_000
     const fills = [fill('BTC', day - 1), fill('xyz:GOLD', day), fill('@107', day + 5), fill('BTC', day + 2 * DAY_MS)]
     const all = { user: USER, trades: [], fills, nowMs: day + 2 * DAY_MS }
@@ -122,12 +122,12 @@ describe('the summary', () => {
 })
 
 describe('fills of a builder', () => {
-  it('of a block that is larger than a page are cut at the older end', () => {
+  it('of a block larger than a page are cut at the older end', () => {
     const block = Array.from({ length: 5 }, (_, tid): UserFill => [USER, { tid, time: 7 } as unknown as Fill])
     expect(builderPage([block], 3).map(({ tid }) => tid)).toEqual([4, 3, 2])
   })
 
-  it('are shown with their wallet first, without what only the node tells', () => {
+  it('have their wallet first, and no fields that only the node sends', () => {
     const own = { builder: BUILDER, builderFee: '0.1', deployerFee: '0.2', twapId: null, more: 1 }
     const fill = { coin: 'BTC', time: 1, ...own }
     const [shown] = builderPage([[[USER, fill as unknown as Fill]]], 1)

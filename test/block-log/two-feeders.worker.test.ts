@@ -60,7 +60,7 @@ const height = async () => (await log().status()).height
 
 describe('whole books of two feeders at once', () => {
   // FEED-17
-  it('are taken from the first, and the other is rejected', async () => {
+  it('are accepted from the first, and the other is rejected', async () => {
     await greeted()
     one.send(part(0, BTC('100')))
     await taken(one)
@@ -92,7 +92,7 @@ describe('whole books of two feeders at once', () => {
   })
 
   // FEED-17
-  it('are taken from the other if the first stops halfway, and the first is rejected when it continues', async () => {
+  it('are accepted from the other if the first stops halfway, and the first is rejected when it continues', async () => {
     await greeted()
     one.send(part(0, BTC('100')))
     await taken(one)
@@ -190,7 +190,7 @@ async function distrusted(): Promise<void> {
 }
 
 // FEED-31
-it('a snapshot of a distrusted feeder is not taken', async () => {
+it('a snapshot of a distrusted feeder is not accepted', async () => {
   await distrusted()
   const { epoch } = await log().status()
   two.block(base + 2, [])
@@ -242,7 +242,7 @@ it('a feeder without the changes costs no books while another is briefly away', 
 })
 
 // FEED-20
-it('a block that no other feeder sends is requested again and taken', async () => {
+it('a block that no other feeder sends is requested again and accepted', async () => {
   await followed()
   await left()
   two.send({ ...BLIND, height: base + 2 })

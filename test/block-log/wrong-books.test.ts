@@ -3,7 +3,7 @@
 import { expect, it } from 'vitest'
 import { WrongBooks } from '../../src/block-log/copy-comparison.ts'
 
-it('a wrong book is blamed on the feeder whose copy was taken, else on the leader, else on nobody', () => {
+it('a wrong book is blamed on the feeder whose copy was accepted, or else on the leader, if there is one', () => {
   const wrong = new WrongBooks()
   wrong.onWrongBook('BTC', null, 7, 1)
   expect([wrong.list, wrong.isDistrusted('a', 2)]).toEqual([[], false])

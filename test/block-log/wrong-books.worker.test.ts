@@ -108,7 +108,7 @@ describe('a wrong book', () => {
 
 describe('a reader that does not read', () => {
   // FEED-24
-  it('makes the log request a pause, then take no more blocks', async () => {
+  it('makes the log request a pause, then accept no more blocks', async () => {
     // However long this takes, the reader must not count as one that stalled for ten seconds and is disconnected.
     const now = Date.now()
     const clock = vi.spyOn(Date, 'now').mockImplementation(() => now)

@@ -35,13 +35,13 @@ describe('a page of the log', () => {
   const spans = (parts: ReturnType<typeof archivePage>) =>
     parts.map((part) => ('gap' in part ? `gap ${part.gap.from}-${part.gap.to}` : `${part.first}-${part.last}`))
 
-  it('has stored segments in their order, gaps between them, and nothing that is not durable', () => {
+  it('has stored segments in order with the gaps between them, and nothing that is not durable', () => {
     const all = [blocks(1, 4), blocks(5, 7), blocks(10, 12), blocks(13, 15)]
     expect(spans(archivePage(3, held(all, 14, { 8: 9 })))).toEqual(['1-4', '5-7', 'gap 8-9', '10-12'])
     expect(archivePage(16, held(all, 15))).toEqual([])
   })
 
-  it('names what the log has let go, or never had below its first block', () => {
+  it('reports heights that the log has dropped, or never had below its first block, as a gap', () => {
     expect(spans(archivePage(0, held([blocks(100, 104)], 104)))).toEqual(['gap 0-99', '100-104'])
   })
 
@@ -51,13 +51,13 @@ describe('a page of the log', () => {
   })
 })
 
-describe('what the log keeps for the archive', () => {
-  it('is nothing before the archive has taken anything', () => {
+describe('the backlog for the archive', () => {
+  it('is empty until the archive has stored something', () => {
     const kept = new UnarchivedSegments(null, [])
     expect(kept.retain([listed(1, 9)])).toEqual({ spared: [], puts: {} })
   })
 
-  it('is what is not archived, without what readers alone need, until it is', () => {
+  it('has the segments that are not archived, without the kinds of lines that only readers need', () => {
     const kept = new UnarchivedSegments(9, [])
     const { spared, puts } = kept.retain([listed(1, 9), listed(10, 19), listed(20, 29)])
     expect(spared.map(({ first, chunks }) => [first, chunks])).toEqual([
@@ -71,14 +71,14 @@ describe('what the log keeps for the archive', () => {
     expect(kept.release(null)).toMatchObject({ segments: [{ first: 20 }] })
   })
 
-  it('is in the order of heights, whatever times said', () => {
+  it('is in height order, whatever the block times are', () => {
     const kept = new UnarchivedSegments(0, [])
     kept.retain([listed(20, 29)])
     kept.retain([listed(10, 19)])
     expect([kept.at(25)?.first, kept.at(15)?.first, kept.firstAbove(12)]).toEqual([20, 10, 20])
   })
 
-  it('is bounded: beyond hours of blocks nothing more may be taken', () => {
+  it('is bounded: after hours of blocks, no more blocks are accepted', () => {
     const kept = new UnarchivedSegments(0, [])
     kept.retain([listed(1, 9, 4 * 1024 ** 3)])
     expect(kept.isFull).toBe(false)
@@ -99,14 +99,14 @@ describe('books of a hub', () => {
         : { coin, epoch: 'a', height: 5, time: 1, seq: 3, lastPx: null, levels: [[], []] as [[], []] },
   })
 
-  it('come in pages in the order of their names, without those that are not sure', () => {
+  it('come in pages, sorted by coin, without unverified books', () => {
     const page = (after: string | null) => bookPage(shard(['c', 'a', 'b', 'd'], ['b'], ['e']) as never, after, 10)
     const first = page(null)
     expect([first.books.map(({ coin }) => coin), first.left, first.next]).toEqual([['a', 'c'], 1, 'c'])
     expect(page('c')).toMatchObject({ books: [{ coin: 'd', levels: '[[],[]]' }], left: 1, next: null })
   })
 
-  it('are lines of one epoch behind a head with the least height, or none', async () => {
+  it('are lines of one epoch after a head with the lowest height, or none', async () => {
     const page = (hub: number, epoch = 'a'): HubBooks => {
       const books = [{ coin: `C${hub}`, height: 5 + hub, seq: 1, levels: '[[],[]]' }]
       return { v: 1, epoch, time: 70 + hub, books, left: hub, next: null }
@@ -122,11 +122,11 @@ describe('books of a hub', () => {
   })
 })
 
-describe('lines', () => {
+describe('lines of an archive', () => {
   const books = (height: number) =>
     `{"v":1,"t":"block","epoch":"a","height":${height},"time":7,"px":{"BTC":"1"},"books":[]}`
 
-  it('are told apart by what they begin with', () => {
+  it('are distinguished by their first characters', () => {
     const [line] = linesOf({ first: 4, last: 5, books: bytes(`${books(4)}\n${books(5)}`), events: bytes('{}\n{}') })
     expect(line).toEqual({ height: 4, time: 7, epoch: 'a', books: books(4), events: '{}' })
   })
@@ -138,11 +138,11 @@ describe('lines', () => {
       'the log has 1, 2, 2 lines of the 2',
     ],
     ['others', { first: 4, last: 4, books: bytes(books(9)), events: bytes('{}') }, 'block 9 instead of block 4'],
-  ])('that are %s are refused', (_, stored, words) => {
+  ])('that are %s are rejected', (_, stored, words) => {
     expect(() => linesOf(stored)).toThrow(words)
   })
 
-  it('are the same bytes whenever they are packed, and come back one by one', async () => {
+  it('are packed into the same bytes each time, and unpacked one by one', async () => {
     const lines = Array.from({ length: 40_000 }, (_, at) => `{"height":${at},"text":"é${at * 7}"}`)
     const one = await pack(lines)
     const other = await pack(lines)
@@ -152,7 +152,7 @@ describe('lines', () => {
   })
 })
 
-describe('the plan', () => {
+describe('the schedule', () => {
   const page = (height: number, time: number, epoch: string | null = 'a', repairedAt: number | null = null) => {
     return { head: { height, time }, epoch, repairedAt }
   }
@@ -168,31 +168,31 @@ describe('the plan', () => {
     ['a book was repaired a minute ago', last, page(20, 1_060_000, 'a', 15), true],
     ['a book was repaired just now', last, page(20, 1_059_999, 'a', 15), false],
     ['a book was repaired before', last, page(20, 1_799_999, 'a', 9), false],
-  ])('writes all books, or not, where %s', (_, before, now, isDue) => {
+  ])('decides whether to write all books: %s', (_, before, now, isDue) => {
     expect(isCheckpointDue(before, now)).toBe(isDue)
   })
 
-  it('looks again when the open minute is over, and at least each minute', () => {
+  it('waits until the open minute has ended, but at most a minute', () => {
     expect([waitMs(60_000, 10_000), waitMs(60_000, 59_900), waitMs(60_000, 90_000), waitMs(600_000, 0)]).toEqual([
       51_500, 1_600, 1_000, 60_000,
     ])
   })
 
-  it('removes the oldest beyond a bound, and books that lead nowhere', () => {
+  it('removes the oldest segments above a limit, and unused checkpoints', () => {
     const segments = [1, 2, 3].map((first) => ({ first, last: first, bytes: 10 }))
     const overdue = (of: number, most: number) => excessSegments(segments, of, most).map(({ first }) => first)
     expect([overdue(30, 30), overdue(30, 29), overdue(30, 0), overdue(100, 5)]).toEqual([[], [1], [1, 2, 3], [1, 2, 3]])
     expect([isCheckpointUnused(8, 10), isCheckpointUnused(9, 10)]).toEqual([true, false])
   })
 
-  it('counts days back from the newest block, or from now where that is ahead', () => {
+  it('counts days back from the newest block, or from the clock if that is earlier', () => {
     const day = 86_400_000
     const newest = 900_000_000
     expect([cutoffMs(null, newest, newest), cutoffMs(2, newest + 5 * day, newest)]).toEqual([null, newest - 2 * day])
     expect(cutoffMs(2, newest - day, newest)).toBe(newest - 3 * day)
   })
 
-  it('names objects so that they sort as heights do', () => {
+  it('names objects so that names sort by height', () => {
     expect(segmentKey('c', { first: 9, last: 10, firstMs: 86_400_000 }, 'books')).toBe(
       'archive/c/1970-01-02/000000000009-000000000010.books.gz',
     )

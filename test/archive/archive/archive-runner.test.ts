@@ -128,7 +128,7 @@ function covered({ segments, gaps }: World): number[] {
 }
 
 describe('a round', () => {
-  it('writes what is whole, tells the log of it, and says when the open segment can be', async () => {
+  it('writes complete segments, reports them to the log, and returns the delay until the open segment can be complete', async () => {
     const world = new World([])
     world.head = 20
     const archiving = new ArchiveRunner(world.ports, world.state)
@@ -141,7 +141,7 @@ describe('a round', () => {
     expect(archiving.state).toMatchObject({ last: { height: 17, time: 17 * BLOCK_MS }, segments: 2 })
   })
 
-  it('is not due again while no block comes', async () => {
+  it('is not scheduled again while no block arrives', async () => {
     const world = new World([])
     world.head = 20
     const archiving = new ArchiveRunner(world.ports, world.state)
@@ -149,7 +149,7 @@ describe('a round', () => {
     expect(await archiving.round()).toBeNull()
   })
 
-  it('writes all books in each hour and epoch, once the blocks that they stand at are durable, and after repairs', async () => {
+  it('writes all books per interval and epoch once their blocks are durable, and after repairs', async () => {
     const world = new World([])
     world.head = 20
     const archiving = new ArchiveRunner(world.ports, world.state)
@@ -170,7 +170,7 @@ describe('a round', () => {
   })
 })
 
-it('whatever fails at any step, no height is missing or doubled, and nothing is told as archived that is not', async () => {
+it('after a failure at any step, no height is missing or repeated, and only archived heights are reported', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.uniqueArray(fc.integer({ min: 1, max: 60 }), { maxLength: 10 }),

@@ -18,7 +18,7 @@ const segment = (first: number): CutSegment => {
   return { ...segmentOf(blocks), books: blocks.map(({ height }) => `{"books":${height}}`) }
 }
 
-describe('what was written', () => {
+describe('the archive', () => {
   const place = placeOf('written')
   const writer = new ArchiveWriter(place)
   const archive = new StoredArchive(place)
@@ -39,7 +39,7 @@ describe('what was written', () => {
     }
   })
 
-  it('is found by height and by time, in order', async () => {
+  it('finds segments by height and by time, in order', async () => {
     expect(firsts(await archive.segmentsFrom({ height: 0 }, 9))).toEqual([10, 20, 40])
     expect(firsts(await archive.segmentsFrom({ height: 19 }, 9))).toEqual([10, 20, 40])
     expect(firsts(await archive.segmentsFrom({ height: 20 }, 1))).toEqual([20])
@@ -50,13 +50,13 @@ describe('what was written', () => {
     expect(await archive.gaps(40, 99)).toEqual([])
   })
 
-  it('is read line by line, of one kind', async () => {
+  it('streams the lines of one kind', async () => {
     const [first] = await archive.segmentsFrom({ height: 10 }, 1)
     expect(await linesOf(first!, 'events')).toEqual(segment(10).events)
     expect(await linesOf(first!, 'books')).toEqual(segment(10).books)
   })
 
-  it('has all books at some heights, of which some are asked for', async () => {
+  it('has checkpoints of all books, of which a request can read some', async () => {
     expect(await archive.checkpointAt(11)).toBeNull()
     expect(await archive.checkpointAt(24)).toEqual({ epoch: 'a', height: 12, time: 12_000 })
     expect((await archive.checkpointAfter(12))?.height).toBe(25)
@@ -70,7 +70,7 @@ describe('what was written', () => {
     ['missing', null],
     ['truncated', new Uint8Array(9)],
     ['altered', new Uint8Array(9_999)],
-  ] as const)('and is %s is told as damage, and nothing of it', async (what, body) => {
+  ] as const)('reports an object that is %s as damaged, and returns nothing of it', async (what, body) => {
     const damaged = segment(60)
     await writer.putSegment(damaged)
     const key = segmentKey('written', damaged, 'books')
@@ -85,7 +85,7 @@ describe('what was written', () => {
   })
 })
 
-it('a bound removes the oldest with their objects, and books that lead nowhere', async () => {
+it('a size limit removes the oldest segments with their objects, and unused checkpoints', async () => {
   const place = placeOf('bounded')
   const writer = new ArchiveWriter(place)
   const archive = new StoredArchive(place)
@@ -122,7 +122,7 @@ describe('behind a log', () => {
   const PAYER = `0x${'1'.repeat(40)}`
   const PAID = [`${PAYER} 7 BTC -1.0 2.0 0.1 ETH 1 2 3`, `0x${'2'.repeat(40)} 7 BTC 1 2 3`]
 
-  it('all blocks come into segments of a minute, all books into a checkpoint, and the log is told', async () => {
+  it('all blocks are archived in segments of a minute, all books in a checkpoint, and the log knows it', async () => {
     const feeder = await FakeFeeder.connect()
     feeder.hello(100, 100)
     await feeder.next('welcome')
@@ -156,7 +156,7 @@ describe('behind a log', () => {
     feeder.close()
   })
 
-  it('the log tells what one wallet paid', async () => {
+  it('the log returns the payments of one wallet', async () => {
     const log = env.BLOCK_LOG.getByName(env.CHAIN) as unknown as BlockLogApi
     const asked = { v: 1, scope: { by: 'user', address: PAYER }, before: null, kind: 'funding' } as const
     const answer = await log.fills(asked)
@@ -166,7 +166,7 @@ describe('behind a log', () => {
     expect(answer.head?.height).toBe(112)
   })
 
-  it('a bucket that fails is told on /status, and what waited is archived when it works again', async () => {
+  it('a failing bucket is reported on /status, and the backlog is archived once it works again', async () => {
     const feeder = await FakeFeeder.connect()
     feeder.hello(100, 113)
     await feeder.next('welcome')

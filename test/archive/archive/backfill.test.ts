@@ -28,8 +28,8 @@ const block = (height: number, more: Partial<Block> = {}): Block => {
 }
 const read = (...lines: string[]) => readBackfill(lines.join('\n'))
 
-describe('a line', () => {
-  it('of another archive is stored as it is, without the epoch of books that are not there', () => {
+describe('a backfilled line', () => {
+  it('of another archive is stored unchanged, except for the epoch of its missing books', () => {
     const whole = block(7, {
       ledger: [{ users: [USER], time: 6, hash: '0x', delta: { type: 'send', amount: '1' } }],
       funding: [{ coin: 'BTC', perUnit: '0.1' }],
@@ -44,7 +44,7 @@ describe('a line', () => {
     expect(JSON.parse(stored!.books)).toMatchObject({ height: 7, epoch: null, books: null, px: { BTC: '81308.0' } })
   })
 
-  it('keeps what wallets paid', () => {
+  it('keeps the payments of wallets', () => {
     const payments = [`${USER} 6 BTC 1.0 2.0 0.1`]
     const { events, payments: text } = encodeBlock(block(7, { payments }), null)
     const line = withPayments(events, text)
@@ -52,7 +52,7 @@ describe('a line', () => {
     expect(read(line.replace('BTC', 'BTC 1'))).toMatchObject({ ok: false, error: { field: 'payments.0' } })
   })
 
-  it('of fills alone says so, and stays the same', () => {
+  it('with only fills is marked as such, and is stored unchanged', () => {
     const line = fillsLine(block(7))
     const answer = read(line)
     expect(answer).toMatchObject({ ok: true, value: [{ known: 'fills', events: line }] })
@@ -63,19 +63,19 @@ describe('a line', () => {
   it.each([
     ['cut short', fillsLine(block(8)).slice(0, -9), '', /is not complete JSON/],
     ['empty', ' ', '', /is not complete JSON/],
-    ['no object', '[]', '', /must be an object/],
+    ['not an object', '[]', '', /must be an object/],
     ['without a height', line({ height: undefined }), 'height', /is required/],
     ['of a negative height', line({ height: -1 }), 'height', /at least 0/],
     ['of another version', line({ v: 2 }), 'v', /must be 1/],
     ['of books', line({ t: 'block' }), 't', /must be "events"/],
-    ['with a field more', line({ fils: [] }), 'fils', /unknown field/],
+    ['with an unknown field', line({ fils: [] }), 'fils', /unknown field/],
     ['with a bad fill', line({ fills: [[USER, { ...fill, side: 'X' }]] }), 'fills.0.1.side', /must be "B" or "A"/],
     ['with a bad wallet', line({ fills: [['0xABC', fill]] }), 'fills.0.0', /40 lower-case hex digits/],
-    ['with a builder of no fill', line({ through: [[1, USER]] }), 'through', /does not exist/],
+    ['with a builder of a missing fill', line({ through: [[1, USER]] }), 'through', /does not exist/],
     ['too deep', line({ events: [JSON.parse(`${'['.repeat(200)}${']'.repeat(200)}`)] }), '', /nests deeper/],
-    ['far above the first', fillsLine(block(100_008)), 'height', /at most 100007/],
-    ['not above the one before', fillsLine(block(7)), 'height', /must be above 7/],
-  ])('%s is refused by number and field', (_, text, field, message) => {
+    ['far above the first height', fillsLine(block(100_008)), 'height', /at most 100007/],
+    ['not above the previous height', fillsLine(block(7)), 'height', /must be above 7/],
+  ])('%s is rejected with line number and field', (_, text, field, message) => {
     const answer = read(fillsLine(block(7)), text)
     expect(answer).toEqual({ ok: false, error: { line: 2, field, message: expect.stringMatching(message) } })
   })
@@ -86,8 +86,8 @@ const stored = (height: number, time: number, known: 'fills' | 'events' = 'fills
 }
 const names = (cuts: readonly { first: number; last: number }[]) => cuts.map(({ first, last }) => `${first}-${last}`)
 
-describe('segments', () => {
-  it('end with minutes, at heights that are missing or there, and where less is known', () => {
+describe('backfilled segments', () => {
+  it('end with the minute, at missing or existing heights, and where the known data changes', () => {
     const minutes = [1, 2, 3].map((height) => stored(height, height * 30_000))
     expect(names(backfillCuts(minutes, [], 99))).toEqual(['1-1', '2-3'])
     const few = [1, 2, 5, 6, 7].map((height) => stored(height, 1))
@@ -100,7 +100,7 @@ describe('segments', () => {
     ])
   })
 
-  it('of bodies in any order and however often have each height once, and gaps have the rest', () => {
+  it('have each height once, for bodies in any order and number, and gaps have the other heights', () => {
     const bodies = fc.array(fc.uniqueArray(fc.integer({ min: 0, max: 40 }), { minLength: 1 }), { minLength: 1 })
     fc.assert(
       fc.property(bodies, fc.integer({ min: 1, max: 41 }), (sent, before) => {
@@ -125,7 +125,7 @@ describe('segments', () => {
     )
   })
 
-  it('leave gaps with the times on both sides', () => {
+  it('have gaps with the times on both sides', () => {
     const spans = [
       { first: 9, last: 12, firstMs: 90, lastMs: 120 },
       { first: 1, last: 3, firstMs: 10, lastMs: 30 },
@@ -135,7 +135,7 @@ describe('segments', () => {
   })
 })
 
-describe('bodies', () => {
+describe('backfill bodies', () => {
   const holes = Array.from({ length: 250 }, (_, at) => stored(at * 2, at))
   const filling = (bytes: number, maxBytes: number | null, before: number | null = 900) => {
     const held: SegmentSpan[] = []
@@ -153,7 +153,7 @@ describe('bodies', () => {
     return { held, filling }
   }
 
-  it('of too many pieces are taken in turns', async () => {
+  it('with too many pieces are stored over several requests', async () => {
     const { held, filling: one } = filling(0, null)
     const nexts: (number | null)[] = []
     for (let next: number | null = 0; next !== null; nexts.push(next)) {
@@ -165,7 +165,7 @@ describe('bodies', () => {
     expect(held.length).toBe(250)
   })
 
-  it('are refused where the archive is at its bound, or has not begun, and others go on', async () => {
+  it('are rejected if the archive is full or empty, and later bodies are accepted', async () => {
     expect(await filling(91, 100).filling.write(holes)).toEqual({ refused: 'full', bytes: 91, maxBytes: 100 })
     expect(await filling(0, 100, null).filling.write(holes)).toEqual({ refused: 'empty' })
     expect(await filling(89, 100).filling.write(holes.slice(0, 2))).toMatchObject({ blocks: 2 })

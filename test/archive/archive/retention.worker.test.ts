@@ -73,8 +73,8 @@ async function drain(retention: Retention, days: RetentionDays, at = AT) {
   }
 }
 
-describe('by age', () => {
-  it('each product goes for itself, and a segment with the last of it', async () => {
+describe('removal by age', () => {
+  it('removes each product by its own limit, and a segment with its last product', async () => {
     const { place, archive, retention } = await archived('by-age')
     await drain(retention, { ...FOR_GOOD, books: 2 })
     const withoutBooks = { segments: DAYS, events: DAYS, books: [1, 2, 3], checkpoints: [1, 2, 3] }
@@ -87,7 +87,7 @@ describe('by age', () => {
     expect(await held(place)).toEqual({ told: { segments: [2, 3], ...left }, stored: left })
   })
 
-  it('nothing goes that is to stay, nor by a clock that is ahead, and never the newest', async () => {
+  it('removes nothing within the limit, nothing because of a fast clock, and never the newest segment', async () => {
     const { place, retention } = await archived('stays')
     const ahead = { nowMs: 3 * DAY_MS, newestMs: 900 * DAY_MS }
     const days = { events: 4, books: 4, checkpoints: 4 }
@@ -97,7 +97,7 @@ describe('by age', () => {
     expect((await held(place)).stored).toEqual({ events: [3], books: [3], checkpoints: [3] })
   })
 
-  it('what would go is told before, and is what goes', async () => {
+  it('removes exactly what its plan lists', async () => {
     const days = { events: null, books: 1, checkpoints: 2 }
     const { place, retention } = await archived('told')
     const before = await held(place)
@@ -116,7 +116,7 @@ describe('by age', () => {
     expect((await retention.plan({ days, maxBytes: null }, AT)).bytes).toBe(plan.bytes - told.bytes)
   })
 
-  it('a turn is bounded, however much is due', async () => {
+  it('is bounded per turn, however much has expired', async () => {
     const place = placeOf('much')
     const row =
       place.db.prepare(`INSERT INTO segments (chain, first, last, first_ms, last_ms, epoch, lines, events_bytes,
@@ -126,7 +126,7 @@ describe('by age', () => {
     expect(await drain(new Retention(place), days)).toEqual({ objects: 200, bytes: 100 * 50 })
   })
 
-  it('what is left is told after each turn', async () => {
+  it('returns the remaining totals after each turn', async () => {
     const { place, retention } = await archived('sums')
     const { bytes } = await retention.plan({ days: FOR_GOOD, maxBytes: null }, AT)
     const sums = { segments: 4, bytes }
@@ -138,7 +138,7 @@ describe('by age', () => {
   })
 })
 
-describe('a removal that breaks off', () => {
+describe('an interrupted removal', () => {
   const DAYS_KEPT = { events: 2, books: 1, checkpoints: 2 }
   type Step = 'rows' | 'objects' | 'names'
   /** A place that fails at a step, before it is done or when it is. */
@@ -169,7 +169,7 @@ describe('a removal that breaks off', () => {
     ['objects', true],
     ['names', false],
     ['names', true],
-  ] as const)('at its %s (done: %s) leaves no row without its object, and is ended later', async (step, isDone) => {
+  ] as const)('at its %s (done: %s) leaves no row without its object, and is finished later', async (step, isDone) => {
     const { place } = await archived(`broken-${step}-${isDone}`)
     const broken = new Retention(failing(place, step, isDone))
     await expect(broken.removeExpired(DAYS_KEPT, AT)).rejects.toThrow('broke off')
@@ -184,7 +184,7 @@ describe('a removal that breaks off', () => {
     ).toBe(0)
   })
 
-  it('takes nothing with it that was archived again meanwhile', async () => {
+  it('does not remove a segment that was archived again in the meantime', async () => {
     const { place } = await archived('again')
     await expect(new Retention(failing(place, 'objects', false)).removeExpired(DAYS_KEPT, AT)).rejects.toThrow(
       'broke off',

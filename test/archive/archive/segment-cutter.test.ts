@@ -16,7 +16,7 @@ function cutsOf(lines: readonly ArchiveLine[], last: { height: number; time: num
 }
 
 describe('segments end', () => {
-  it('with the UTC minute of block time, and each says its times and its lines', () => {
+  it('with the UTC minute of block time, and have their times and lines', () => {
     const cuts = cutsOf([line(1, 59_000), line(2, 59_999), line(3, 60_000), line(4, 119_999), line(5, 120_000)])
     expect(cuts.map(heights)).toEqual(['1-2', '3-4'])
     const [cut] = cuts as [Extract<Cut, { segment: unknown }>]
@@ -24,18 +24,18 @@ describe('segments end', () => {
     expect([cut.segment.events.length, cut.segment.books.length]).toEqual([2, 2])
   })
 
-  it('where the epoch of books changes or is lost', () => {
+  it('when the epoch of books changes or becomes unknown', () => {
     const lines = [line(1, 1), line(2, 2, null), line(3, 3, null), line(4, 4, 'b'), line(5, MINUTE_MS)]
     expect(cutsOf(lines).map(heights)).toEqual(['1-1', '2-3', '4-4'])
   })
 
-  it('where the lines are many, before the one that would be too much', () => {
+  it('before the block that would exceed the size limit', () => {
     const cutter = new SegmentCutter(null, 100)
     const cuts = [line(1, 1, 'a', 20), line(2, 2, 'a', 20), line(3, 3, 'a', 20), line(4, 4, 'a', 60)]
     expect(cuts.flatMap((one) => cutter.addBlock(one)).map(heights)).toEqual(['1-2', '3-3'])
   })
 
-  it('at heights that never come, which are told with the times on both sides once a block has come behind them', () => {
+  it('at missing heights, which are reported with the times on both sides once a later block has arrived', () => {
     const cutter = new SegmentCutter({ height: 4, time: 40 })
     const cuts = cutter.addBlock(line(5, 50)).concat(cutter.addGap(6, 7))
     expect(cuts.map(heights)).toEqual(['5-5'])
@@ -45,7 +45,7 @@ describe('segments end', () => {
   })
 })
 
-it('blocks that were taken before are passed over, and one in the place of another is an error', () => {
+it('known blocks are ignored, and a block in the wrong order is an error', () => {
   const cutter = new SegmentCutter({ height: 4, time: 40 })
   expect(cutter.addBlock(line(4, MINUTE_MS))).toEqual([])
   expect(() => cutter.addBlock(line(6, 60))).toThrow('block 6 instead of 5')
@@ -53,13 +53,13 @@ it('blocks that were taken before are passed over, and one in the place of anoth
   expect([cutter.height, cutter.endMs]).toEqual([4, null])
 })
 
-it('before the first block nothing is missing', () => {
+it('no height is missing before the first block', () => {
   const cutter = new SegmentCutter(null)
   expect(cutter.addGap(0, 99)).toEqual([])
   expect([cutter.addBlock(line(100, 1)), cutter.height, cutter.endMs]).toEqual([[], 100, MINUTE_MS])
 })
 
-it('where a run is broken off and begun again at any block, the same segments come of it', () => {
+it('a run that is interrupted and restarted at any block yields the same segments', () => {
   const steps = fc.array(fc.record({ ms: fc.nat(25_000), epoch: fc.constantFrom('a', 'a', 'a', 'b') }), {
     minLength: 2,
   })

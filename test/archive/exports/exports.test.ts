@@ -43,7 +43,7 @@ describe('pages of files', () => {
     selector: ({ timeMs, height, part }) => `${timeMs}.${height}.${part}`,
   })
 
-  it('joined are the list, each file once, and cost what the range costs', async () => {
+  it('together are the list, with each file once, and cost as much as the range', async () => {
     const lists = fc.tuple(places, places, places)
     await fc.assert(
       fc.asyncProperty(lists, fc.integer({ min: 1, max: 9 }), async (found, limit) => {
@@ -85,21 +85,21 @@ describe('pages of files', () => {
     [`events.5.${'9'.repeat(16)}.0`, false],
     ['events.5.7.-1', false],
     ['', false],
-  ])('the cursor %j is one of theirs: %s', (text, isOne) => {
+  ])('the cursor %j belongs to the list: %s', (text, isOne) => {
     expect(readCursor(text, sources, RANGE) !== null).toBe(isOne)
   })
 
-  it('cost by the byte, and by the object', () => {
+  it('are charged per byte and per object', () => {
     expect(filesPrice({ objects: 2, bytes: 1_000_000 })).toBe(1_002_000)
   })
 
-  it('are sums that sha256sum reads', () => {
+  it('are checksums in the format of sha256sum', () => {
     const file = { key: 'archive/c/x.gz', sha256: 'ab'.repeat(32) } as StoredFile
     expect(checksumsText([file, file])).toBe(`${'ab'.repeat(32)}  archive/c/x.gz\n`.repeat(2))
   })
 })
 
-describe('a part of a file of ten bytes', () => {
+describe('a range of a file of ten bytes', () => {
   it.each([
     [null, null],
     ['bytes=0-9', '0-9'],
@@ -124,7 +124,7 @@ describe('a part of a file of ten bytes', () => {
     expect(told).toBe(part)
   })
 
-  it('of an empty one there is none', () => {
+  it('does not exist in an empty file', () => {
     expect([byteRange('bytes=0-', 0), byteRange('bytes=-1', 0), byteRange(null, 0)]).toEqual([
       'refused',
       'refused',
@@ -138,7 +138,7 @@ describe('a link', () => {
   const signature = 'x'.repeat(43)
   const read = (query: string) => readLink((name) => new URLSearchParams(query).getAll(name))
 
-  it('says its file, its end and its signature, whatever the chain is called', () => {
+  it('contains its file, its expiry and its signature, whatever the name of the chain', () => {
     const { pathname, searchParams } = new URL(linkPath(file, signature), 'http://weir')
     expect(pathname).toBe('/v1/a%2Fb/history/files/archive/a%20b/2026-11-21/1-2.gz')
     expect(readLink((name) => searchParams.getAll(name))).toEqual({ expires: file.expires, signature })
@@ -156,7 +156,7 @@ describe('a link', () => {
     [`expires=1&sig=${signature}&sig=${signature}`, 'sig'],
     [`expires=1&sig=${signature}=`, 'sig'],
     [`expires=1&sig=${'é'.repeat(43)}`, 'sig'],
-  ])('with %j is not whole: %s', (query, name) => {
+  ])('with %j is rejected because of %s', (query, name) => {
     expect(read(query)).toBe(name)
   })
 })

@@ -86,7 +86,7 @@ function drawn(seed: number): (most: number) => number {
   }
 }
 
-describe('whoever lists tables while they are made', () => {
+describe('listing tables while they are written', () => {
   /** Three blocks an hour, into the next day. */
   const blocks = Array.from({ length: 18 }, (_, at) =>
     tradedBlock(10 + at, START_MS + at * (HOUR_MS / 3), [{ px: 1 + at, sz: 100 }]),
@@ -94,7 +94,7 @@ describe('whoever lists tables while they are made', () => {
   const PRODUCTS = ['fills_by_user', 'fills_by_time', 'candles_by_coin']
 
   it.each([1, 2])(
-    'has each row once, up to the last block that is archived, and links that hold: seed %i',
+    'returns each row once, up to the last archived block, with links that remain valid: seed %i',
     { timeout: 60_000 },
     async (seed) => {
       const draw = drawn(seed)
@@ -150,7 +150,7 @@ describe('whoever lists tables while they are made', () => {
   )
 })
 
-it('of an hour that is over no files of minutes are made', async () => {
+it('an hour that has ended gets no tables of minutes', async () => {
   const chain = new Chain('backlog')
   for (let at = 0; at < 9; at++)
     await chain.take(tradedBlock(1 + at, START_MS + at * (HOUR_MS / 3), [{ px: 1, sz: 1 }]))
@@ -172,7 +172,7 @@ describe('a candle is complete', () => {
   const first = blocks[0]!
   const last = blocks.at(-1)!
 
-  it('where its file has all blocks of its minute: then it is the candle of all trades', async () => {
+  it('if its file has all blocks of its minute: it then equals the candle of all trades', async () => {
     // A segment has two blocks, and what is left of their minute.
     const chain = new Chain('complete', { linesMost: 2.5 * JSON.stringify(first).length, objectBytes: 400 })
     for (const block of blocks) await chain.take(block)
@@ -198,7 +198,7 @@ describe('a candle is complete', () => {
     expect([marks.length > 0, new Set(marks)]).toEqual([true, new Set([false])])
   })
 
-  it('in the running hour where its minute is in one file', async () => {
+  it('in the current hour, if its minute is in one file', async () => {
     const chain = new Chain('whole')
     for (const block of blocks) await chain.take(block)
     await chain.turns(10_000)

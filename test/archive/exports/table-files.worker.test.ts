@@ -53,7 +53,7 @@ const shown = (files: readonly ListedFile[]) =>
 const pageOf = (chain: string, next: string | null, limit: number) =>
   filePage(sourcesOf(chain), RANGE, next === null ? null : readCursor(next, sourcesOf(chain), RANGE), limit)
 
-it('are those of hours until their day is whole, and then those of the day; each file once, whatever the pages', async () => {
+it('tables are listed by hour until their day is complete, then by day; each file once, whatever the page size', async () => {
   const chain = 'tables'
   for (const hour of [0, 1, 2]) await put(chain, 1, hours(hour, 1), 'live', hour === 1 ? 2 : 1)
   const ofHours = (name: string) => ['0000', '0000', '0001', '0000'].map((number) => `${name} hour ${number}`)

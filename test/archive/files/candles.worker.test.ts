@@ -56,7 +56,7 @@ const LAST = BLOCK.at(-1)!.time
 describe('an archive of sixteen days', () => {
   const place = placeOf('candles')
 
-  it('has the candles of all trades, through failures at every write', { timeout: 180_000 }, async () => {
+  it('has the candles of all trades, despite failures at every write', { timeout: 180_000 }, async () => {
     expect(await new StoredFiles(place).candles({ coin: 'BTC', interval: '1m', ...EVER, limit: 9 })).toBeNull()
     await archived(place, BLOCK, SEGMENT)
     await compact(failing(place), OBJECTS)
@@ -84,7 +84,7 @@ describe('an archive of sixteen days', () => {
     expect(everything.incomplete).toEqual({ fromMs: 0, toMs: START_MS + 3_600_000 - 1 })
   })
 
-  it('tells of a window no more and no less', async () => {
+  it('returns exactly the candles of a window', async () => {
     for (const interval of INTERVALS) {
       const window = { fromMs: START_MS + 3.3 * DAY_MS, toMs: START_MS + 9.7 * DAY_MS }
       const kept = await read(place, interval, window)
@@ -93,7 +93,7 @@ describe('an archive of sixteen days', () => {
     }
   })
 
-  it('has as many of a window as are wanted, wherever in a page it begins', async () => {
+  it('returns as many candles of a window as requested, wherever in a page it starts', async () => {
     for (const hours of [1, 9, 17, 30, 71])
       for (const limit of [30, 45, 60, 100, 200]) {
         const kept = await read(place, '1m', { ...EVER, fromMs: START_MS + hours * 3_600_000 }, COINS[0], limit)
@@ -101,7 +101,7 @@ describe('an archive of sixteen days', () => {
       }
   })
 
-  it('costs one question, and reads of R2 for the shortest candles alone, as many as it has to', async () => {
+  it('needs one query, and reads R2 only for the shortest candles, as few times as possible', async () => {
     const { place: asked, calls } = counted(place)
     const cost = async (interval: Interval, limit = 5_000, coin = COINS[0]) => {
       const { candles, untilMs } = await read(asked, interval, { fromMs: 0, toMs: LAST - 3 * DAY_MS }, coin, limit)
@@ -115,13 +115,13 @@ describe('an archive of sixteen days', () => {
     expect((await cost('5m', 5_000, 'NONE')).slice(0, 3)).toEqual([1, 0, true])
   })
 
-  it('has days of longer candles up to as many as are wanted', async () => {
+  it('returns days of longer candles up to the requested number', async () => {
     const kept = await read(place, '15m', EVER, COINS[0], 50)
     expect([kept.untilMs, kept.candles.length >= 50]).toEqual([expect.any(Number), true])
     expect(kept.candles).toEqual(whole(truth(BLOCK, '15m'), kept).slice(0, kept.candles.length))
   })
 
-  it('of which an object is damaged tells no candle of it, and the rest as it is', async () => {
+  it('with a damaged object returns no candle of it, and all others', async () => {
     const { objects } = await archive.list({ prefix: 'files/candles/day/2026-10-10/' })
     const pages = objects.filter(({ key }) => key.endsWith('.pages'))
     const good = await Promise.all(
@@ -140,7 +140,7 @@ describe('an archive of sixteen days', () => {
   })
 })
 
-it('a month has the candles of its days, of whatever window', { timeout: 180_000 }, async () => {
+it('a month has the candles of its days, for any window', { timeout: 180_000 }, async () => {
   const place = placeOf('month')
   const startMs = Date.UTC(2026, 9, 29)
   const blocks = Array.from({ length: 250 }, (_, height) => blockAt(height, startMs))
@@ -160,7 +160,7 @@ it('a month has the candles of its days, of whatever window', { timeout: 180_000
     }
 })
 
-it('heights that nobody has, and segments that are lost, are holes with their times', async () => {
+it('heights that nobody has, and lost segments, are holes with their times', async () => {
   const place = placeOf('holed')
   await archived(place, [...BLOCK.slice(0, 7), ...BLOCK.slice(21, 42)], SEGMENT)
   const { objects } = await archive.list({ prefix: 'archive/holed/' })

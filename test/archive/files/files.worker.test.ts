@@ -75,7 +75,7 @@ describe('an archive of three days', () => {
   const place = placeOf('days')
   const files = new StoredFiles(place)
 
-  it('is compacted through failures at every write, and no row is missing or doubled', {
+  it('is compacted despite failures at every write, and no row is missing or repeated', {
     timeout: 120_000,
   }, async () => {
     expect(await files.coverage('fills')).toBeNull()
@@ -109,7 +109,7 @@ describe('an archive of three days', () => {
     })
   })
 
-  it('has each fill of its days once in tables by user, and each of its hours once in the order of the chain', async () => {
+  it('has each fill of a day once in its tables by user, and each fill of an hour once in chain order', async () => {
     const tidsOf = async (level: number, name: string) => {
       const { results } =
         await env.HISTORY.prepare(`SELECT first, last, first_ms AS firstMs, number, sha256 FROM file_tables
@@ -139,7 +139,7 @@ describe('an archive of three days', () => {
     }
   })
 
-  it('is read newest first, block by whole block, up to a limit', async () => {
+  it('is read newest first, in whole blocks, up to a limit', async () => {
     const newest = expected(isHeavy).reverse()
     for (const limit of [1, 3, 4, 50, 400]) {
       const { blocks, isEnd } = await files.rows({ ...all, ...of(HEAVY), order: 'newest', limit })
@@ -150,7 +150,7 @@ describe('an archive of three days', () => {
     expect(await files.rows({ ...all, ...of(UNKNOWN), order: 'newest' })).toEqual({ blocks: [], isEnd: true })
   })
 
-  it('is read within times, and up to a height', async () => {
+  it('is read within a time window, and up to a height', async () => {
     const fromMs = timeOf(20)
     const toMs = timeOf(150)
     const within = heights.filter((height) => height >= 20 && height <= 150)
@@ -163,14 +163,14 @@ describe('an archive of three days', () => {
     )
   })
 
-  it('has ledger events of a user', async () => {
+  it('returns the ledger events of a user', async () => {
     const { blocks } = await files.rows({ ...all, ...of(QUIET), kind: 'ledger' })
     expect(blocks.map(({ height, ledger, fills }) => [height, ledger, fills])).toEqual(
       heights.filter((height) => height % 50 === 0).map((height) => [height, blockAt(height).ledger, []]),
     )
   })
 
-  it('costs a quiet user one question and a read for each file that has something', async () => {
+  it('costs a quiet user one query and one read per file that has rows of the user', async () => {
     const { place: asked, calls } = counted(place)
     const read = async (address: string) => {
       await new StoredFiles(asked).rows({ ...all, ...of(address), order: 'newest', limit: 2_000 })
@@ -180,7 +180,7 @@ describe('an archive of three days', () => {
     expect(await read(UNKNOWN)).toEqual([1, 0])
   })
 
-  it('keeps what was merged for those who are about to read it, and then removes it', async () => {
+  it('keeps merged files for current readers, and removes them later', async () => {
     const before = await objectsOf('days')
     for (let turn = 0; turn < 20; turn++) await compact(place, LATER)
     const after = await objectsOf('days')
@@ -196,7 +196,7 @@ describe('an archive of three days', () => {
   it.each([
     ['missing', null],
     ['altered', new Uint8Array(99_999)],
-  ] as const)('of which an object is %s tells no row of it, and the rest as it is', async (what, body) => {
+  ] as const)('with an object that is %s returns no row of it, and all others', async (what, body) => {
     const key = (await objectsOf('days')).find((one) => one.includes('/day/2026-11-20/'))!
     const good = await (await env.ARCHIVE.get(key))!.arrayBuffer()
     if (body) await env.ARCHIVE.put(key, body)
@@ -209,7 +209,7 @@ describe('an archive of three days', () => {
   })
 })
 
-it('days are merged into their month once a day of the next is there, and are read as before', {
+it('days are merged into their month once the next month has a day, and are read as before', {
   timeout: 120_000,
 }, async () => {
   const place = placeOf('months')
@@ -276,7 +276,7 @@ it('days are merged into their month once a day of the next is there, and are re
   expect([...new Set(firsts)]).toEqual([9, 10, 11].map((day) => 72 * day))
 })
 
-it('heights that nobody has, and segments that are lost, are gaps', async () => {
+it('heights that nobody has, and lost segments, are gaps', async () => {
   const place = placeOf('gaps')
   await archived(place, blocksAt([0, 1, 5, 6, 7]))
   const lost = { first: 6, last: 6, firstMs: timeOf(6) }
@@ -294,7 +294,7 @@ it('heights that nobody has, and segments that are lost, are gaps', async () => 
   expect(await told(files, { ...all, ...of(HEAVY) })).toEqual(expected(isHeavy, [0, 1, 5, 7]))
 })
 
-it('where the archive is bounded, files of what it keeps no more go', async () => {
+it('if the archive is bounded, files of removed heights are removed', async () => {
   const place = placeOf('bounded-files')
   await archived(place, blocksAt(heights.slice(0, 100)))
   await compact(place, OBJECTS)
@@ -313,7 +313,7 @@ it('where the archive is bounded, files of what it keeps no more go', async () =
   expect(await left.first()).toEqual({ n: 0 })
 })
 
-it('the object of a chain makes files as soon as it is waked', async () => {
+it('the object of a chain writes files as soon as it is notified', async () => {
   const place = placeOf(env.CHAIN)
   await archived(place, blocksAt(heights.slice(0, 8)))
   await env.COMPACTOR.getByName(env.CHAIN).wake()

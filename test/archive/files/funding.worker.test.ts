@@ -92,11 +92,11 @@ const sumOf = (blocks: readonly EventBlock[], of: string) =>
     .flatMap(({ funding }) => funding)
     .reduce((sum, { coin, perUnit }) => (coin === of ? sum + units(perUnit, 18) : sum), 0n)
 
-describe('what was paid', () => {
+describe('paid funding', () => {
   const blocks = paying(90)
   const place = placeOf('paid')
 
-  it('in any span is one exact number, and all spans are one question to D1 and none to R2', async () => {
+  it('of any span is one exact number; all spans need one D1 query and no R2 read', async () => {
     await stored(place, { blocks, segments: every(90, 4) })
     const { place: asked, calls, batch } = counted(place)
     const files = new StoredFiles(asked)
@@ -121,7 +121,7 @@ describe('what was paid', () => {
     expect(await files.funding([])).toEqual([])
   })
 
-  it('is written alike however often', async () => {
+  it('is written identically each time', async () => {
     const rows = () => history.prepare(`SELECT * FROM file_funding WHERE chain = 'paid'`).all()
     const before = await rows()
     const payments = blocks.slice(44, 48).flatMap(({ height, funding }) => {
@@ -133,8 +133,8 @@ describe('what was paid', () => {
   })
 })
 
-describe('where it is known', () => {
-  it('are stretches without gaps, and without blocks of which nothing but fills is known', async () => {
+describe('ranges with known funding', () => {
+  it('have no gaps, and no blocks of which only the fills are known', async () => {
     const segments = [...every(40, 4), { first: 40, last: 43, only: 'fills' as const }, { first: 50, last: 60 }]
     const files = await stored(placeOf('known'), { blocks: paying(61), segments })
     expect(await files.coverage('events')).toMatchObject({
@@ -149,7 +149,7 @@ describe('where it is known', () => {
     })
   })
 
-  it('a stretch that was made after the one above it stays another', async () => {
+  it('that were written after the range above them stay separate', async () => {
     const place = placeOf('above')
     // The last is of a file that was damaged, and is made again.
     for (const first of [50, 60, 30, 40, 50])
@@ -163,7 +163,7 @@ describe('where it is known', () => {
     expect((await files.funding(spans)).map(({ perUnit }) => perUnit)).toEqual(['2', '2'])
   })
 
-  it('goes with the files where the archive is bounded', async () => {
+  it('are removed together with the files if the archive is bounded', async () => {
     const place = placeOf('bounded-funding')
     const blocks = paying(100)
     const files = await stored(place, { blocks, segments: every(100, 4) })
@@ -186,7 +186,7 @@ describe('where it is known', () => {
   })
 })
 
-describe('what wallets paid', () => {
+describe('payments of wallets', () => {
   const WALLETS = Array.from({ length: 40 }, (_, at) => `0x${at.toString(16).padStart(40, '0')}`)
   const truth = new BlockHistory(0)
   /** Each third block begins an hour; the fifth hour is of a feeder that does not tell who paid, one comes behind its time. */
@@ -246,7 +246,7 @@ describe('what wallets paid', () => {
     return { rows: JSON.parse(answer.value.body) as { time: number }[], since: answer.value.since?.height }
   }
 
-  it('is told over log and files as the exchange tells it', async () => {
+  it('are read from log and files as the exchange returns them', async () => {
     const archive = new ArchiveWriter(place)
     for (const { first, last } of every(BLOCKS, 4)) {
       const events = texts.slice(first, last + 1).map(({ events: line, payments }) => withPayments(line, payments))

@@ -26,7 +26,7 @@ const due = (level: MergedLevel, files: readonly FileSpan[], unsettled?: Unsettl
 }
 const firsts = (group: readonly FileSpan[] | null) => group?.map(({ first }) => first) ?? null
 
-it('files of an hour are merged once a later one has come, and hours of a day', () => {
+it('files of an hour are merged once a later file exists, and hours of a day likewise', () => {
   const files = [file(0, 57), file(10, 59), file(20, 59), file(30, 60), file(40, 200)]
   expect(firsts(due(1, files))).toEqual([0, 10, 20])
   expect(due(1, files.slice(0, 3))).toBeNull()
@@ -35,7 +35,7 @@ it('files of an hour are merged once a later one has come, and hours of a day', 
   expect(due(1, [])).toBeNull()
 })
 
-it('files between which heights are missing are not merged, wherever those may come from', () => {
+it('files are not merged across missing heights, wherever those may still come from', () => {
   const files = [file(0, 57), file(10, 58), file(40, 59), file(50, 59), file(60, 60), file(90, 61), file(100, 120)]
   expect(firsts(due(1, files))).toEqual([0, 10])
   expect(firsts(due(1, files.slice(2)))).toEqual([40, 50])
@@ -43,7 +43,7 @@ it('files between which heights are missing are not merged, wherever those may c
   expect(due(1, files.slice(0, 2))).toBeNull()
 })
 
-it('files beside which heights may still come wait for them, and others do not', () => {
+it('files wait for adjacent heights that may still arrive; other files do not', () => {
   const files = [file(0, 57), file(10, 58), file(40, 60), file(50, 120), file(60, 121)]
   expect(firsts(due(1, files, { below: 20, pending: [] }))).toEqual([40])
   expect(firsts(due(1, files, { below: 20, pending: [{ from: 20, to: 39 }] }))).toBeNull()
@@ -57,7 +57,7 @@ it('files whose next heights are in a file of a higher level wait for nothing', 
   expect(firsts(dueGroup(1, files, { below: 999, pending: [] }))).toEqual([0, 10])
 })
 
-it('days of a month are merged once one of a later month has come, however long the month is', () => {
+it('days of a month are merged once a day of a later month exists, however long the month is', () => {
   const of = (...date: [number, number, number]) => Date.UTC(...date) / MINUTE_MS
   const days = [of(2024, 1, 28), of(2024, 1, 29), of(2024, 2, 31), of(2025, 2, 1)].map((minute, at) =>
     file(at * 10, minute),
@@ -67,17 +67,17 @@ it('days of a month are merged once one of a later month has come, however long 
   expect(due(3, days.slice(0, 2))).toBeNull()
 })
 
-it('a time that falls ends no hour', () => {
+it('a decreasing time does not end an hour', () => {
   expect(firsts(due(1, [file(0, 60), file(10, 59), file(20, 61), file(30, 120)]))).toEqual([0, 10, 20])
 })
 
-it('so many that they cannot be read at once are merged before', () => {
+it('if a group is too large to be read at once, a part of it is merged earlier', () => {
   const files = Array.from({ length: MAX_GROUP + 5 }, (_, at) => file(at * 10, 3))
   expect(due(1, files)).toHaveLength(MAX_GROUP)
   expect(due(1, files.slice(0, MAX_GROUP - 1))).toBeNull()
 })
 
-it('what has come later changes no group', () => {
+it('later files do not change a group', () => {
   const minutes = fc.array(fc.nat(200), { minLength: 2, maxLength: 150 })
   fc.assert(
     fc.property(minutes, fc.nat(), (times, cut) => {
@@ -88,7 +88,7 @@ it('what has come later changes no group', () => {
   )
 })
 
-it('a slice has a line at least, and as many as fit', () => {
+it('a slice has at least one line, and as many as fit', () => {
   expect(sliceLength(['aaaa', 'bb', 'cc'], 6)).toBe(2)
   expect(sliceLength(['aaaa', 'bb'], 3)).toBe(1)
   expect(sliceLength(['aaaa', 'bb'])).toBe(2)

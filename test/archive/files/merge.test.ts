@@ -74,7 +74,7 @@ const cutAt = <T>(all: readonly T[], cuts: readonly number[]): T[][] => {
 }
 
 describe('rows of a block', () => {
-  it('are told to their user and builder in the order of the block, and ledger events to each user once', () => {
+  it('belong to their user and builder in block order, and each ledger event once to each of its users', () => {
     const fills = [fillOf(USER, 'BTC', 1, USERS[1]), fillOf(USER, 'ETH', 2, 'nobody'), fillOf(USERS[1]!, 'BTC', 3)]
     const ledger = [{ users: [USER, USER, USERS[2]!], time: 5, hash: '0x0', delta: { type: 'send', amount: '1' } }]
     const staked = { time: '2026-06-11T01:01:29.5', hash: '0x0', inner: { CDeposit: { user: USER, amount: '0.5' } } }
@@ -105,7 +105,7 @@ describe('rows of a block', () => {
 })
 
 describe('files', () => {
-  it('have all rows of every key in order, for any cut into files, levels and objects', async () => {
+  it('have all rows of every key in order, however blocks are cut into files, levels and objects', async () => {
     const cuts = fc.array(fc.nat(), { maxLength: 6 })
     await fc.assert(
       fc.asyncProperty(
@@ -126,7 +126,7 @@ describe('files', () => {
     )
   })
 
-  it('whose pages are longer than what is read at once are read whole', async () => {
+  it('with pages longer than one read are read whole', async () => {
     const hashes = Array.from({ length: 3_000 }, (_, at) => fillOf(USER, 'BTC', at, USERS[at % 4]))
     const blocks = [0, 1, 2].map((height) => ({ height, time: height, fills: hashes, ledger: [] }))
     const files = await Promise.all(blocks.map((block) => written([block])))
@@ -134,7 +134,7 @@ describe('files', () => {
     expect(await found(await merged(many, 1_000))).toEqual(expected(blocks))
   })
 
-  it('tell of a key that has much in stretches of some 128 KiB', async () => {
+  it('split the index of a large key into ranges of about 128 KiB', async () => {
     const random = (seed: number) => `0x${(BigInt(seed + 1) ** 50n).toString(16).slice(0, 64)}`
     const writer = new PageWriter(pack)
     for (let height = 0; height < 12_000; height++) {
@@ -153,14 +153,14 @@ describe('files', () => {
     }
   })
 
-  it('are refused lines out of order', async () => {
+  it('reject lines that are out of order', async () => {
     const writer = new PageWriter(pack)
     await writer.add('u:2', '5\t50\t1\t[1]')
     await expect(writer.add('u:2', '5\t50\t1\t[1]')).rejects.toThrow('a line of u:2 at 5 came after u:2 at 5')
     await expect(writer.add('u:1', '6\t50\t1\t[1]')).rejects.toThrow('a line of u:1 at 6 came after u:2')
   })
 
-  it('that end amid a page are an error', async () => {
+  it('that end within a page are an error', async () => {
     const { objects } = await written([{ height: 1, time: 1, fills: [fillOf(USER, 'BTC', 1)], ledger: [] }])
     const { key, bytes, read } = objects[0]!
     const short = { objects: [{ key, bytes: bytes - 1, read }] }

@@ -20,8 +20,8 @@ async function holedOf({ files }: World, heights: readonly number[]): Promise<nu
   return heights.filter((height) => isIncomplete({ t: timeOf(height), T: timeOf(height) + 59_999 }))
 }
 
-describe('blocks that were backfilled', () => {
-  it('come into files below those that are there, and what is missing between is told', async () => {
+describe('backfilled blocks', () => {
+  it('are written to files below the existing ones, and missing heights between them are reported', async () => {
     const world = new World(placeOf('below'))
     await world.log(range(100, 110))
     await world.turns()
@@ -50,7 +50,7 @@ describe('blocks that were backfilled', () => {
     expect(await unfiled.first()).toEqual({ n: 0 })
   })
 
-  it('body by body make hours and days like those of the log', async () => {
+  it('in several bodies make hours and days like those of the log', async () => {
     const world = new World(placeOf('bodies'))
     await world.log(range(144, 148))
     await world.turns()
@@ -74,7 +74,7 @@ describe('blocks that were backfilled', () => {
     expect(await world.tableRows()).toBe(2 * 147)
   })
 
-  it.each([1, 2])('in any order, through failures at every write, are there once (%i)', async (seed) => {
+  it.each([1, 2])('in any order, despite failures at every write, are in files once (%i)', async (seed) => {
     const world = new World(placeOf(`any-${seed}`), failing(seed))
     let state = seed
     const random = (most: number) => {
@@ -108,7 +108,7 @@ describe('blocks that were backfilled', () => {
     }
   })
 
-  it('of which the fills alone are known have no ledger, and the files say so', async () => {
+  it('with only fills have no ledger, and the files report it', async () => {
     const world = new World(placeOf('only'))
     await world.log(range(100, 104))
     await world.turns()
@@ -128,7 +128,7 @@ describe('blocks that were backfilled', () => {
   })
 })
 
-describe('a file that is damaged', () => {
+describe('a damaged file', () => {
   const keyOf = (world: World, level: Level, first: number, last: number, number = 0) =>
     objectKey(world.place.chain, level, { first, last, firstMs: timeOf(first) }, number)
   const damages = {
@@ -143,7 +143,7 @@ describe('a file that is damaged', () => {
     },
   }
 
-  it.each(Object.keys(damages) as (keyof typeof damages)[])('because it is %s is made again', async (damage) => {
+  it.each(Object.keys(damages) as (keyof typeof damages)[])('that is %s is written again', async (damage) => {
     const minute = [0, 70, 70] as const
     const hour = [1, 66, 68] as const
     for (const [level, first, last] of { missing: [minute, hour], truncated: [hour], corrupt: [minute] }[damage]) {
@@ -162,7 +162,7 @@ describe('a file that is damaged', () => {
     }
   })
 
-  it('amid the merge of its day is made again, and so is what was made of it', async () => {
+  it('found while its day is merged is written again, and so are the files built from it', async () => {
     const world = new World(placeOf('amid'), failing(5))
     await world.log(range(0, 80))
     for (let turns = 0; !(await world.live()).some((file) => file.startsWith('2')); turns++) {
@@ -189,7 +189,7 @@ describe('a file that is damaged', () => {
     [true, 'first'],
     [false, 'last'],
   ] as const)(
-    'of a day is met by its month: made again where the archive has it (%s), else it stays; the %s object',
+    'of a day found by the merge of its month is written again if archived (%s), and otherwise kept; the %s object',
     async (isKept, which) => {
       const world = new World(placeOf(`day-${isKept}-${which}`))
       // Two days of November.
@@ -223,7 +223,7 @@ describe('a file that is damaged', () => {
   )
 
   it.each(['object', 'row'] as const)(
-    'is left out where the archive has lost the %s, and the rest goes on',
+    'is omitted if the archive has lost the %s, and the work continues',
     async (what) => {
       const world = new World(placeOf(`lost-${what}`))
       await world.log(range(0, 71))

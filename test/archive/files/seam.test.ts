@@ -9,12 +9,12 @@ const cover = (...funded: ReturnType<typeof stretch>[]) => ({ from: at(10), to: 
 const log = (since: number) => ({ head: at(99), since: at(since), runs: [] })
 
 describe('files', () => {
-  it('of which no funding is known are none', () => {
+  it('without known funding have no coverage', () => {
     expect(fundedCoverage(cover())).toBeNull()
     expect(fundedCoverage(cover(stretch(1, 9)))).toBeNull()
   })
 
-  it('are told from where it is first known, and what is not known is a gap', () => {
+  it('are covered from the first known funding, and unknown funding is a gap', () => {
     expect(fundedCoverage(cover(stretch(1, 20), stretch(31, 50)))).toMatchObject({
       from: at(10),
       to: at(50),
@@ -24,26 +24,26 @@ describe('files', () => {
     expect(fundedCoverage(cover(stretch(10, 50)))).toMatchObject({ from: at(10), gaps: [] })
   })
 
-  it('of which is known who paid are one where stretches touch', () => {
+  it('join adjacent ranges in which payments per wallet are known', () => {
     const paid = { ...cover(), paid: [stretch(12, 20), stretch(21, 30), stretch(36, 50)] }
     expect(paidCoverage(paid)).toMatchObject({ from: at(12), gaps: [{ from: 31, to: 35 }] })
     expect(paidCoverage(cover())).toBeNull()
   })
 
-  it('lack what was in a damaged file, although its funding is known', () => {
+  it('lack the heights of a damaged file, although its funding is known', () => {
     const damaged = { ...cover(stretch(10, 50)), gaps: [{ from: 21, to: 30 }] }
     const { isHole, isMissing } = seamOf(log(51), fundedCoverage(damaged))
     expect([isHole(20, 31), isMissing(21), isMissing(31)]).toEqual([true, true, false])
   })
 
-  it('have a hole between stretches that touch, in which no height is missing', () => {
+  it('have a hole between adjacent ranges, in which no height is missing', () => {
     const { isHole, isMissing, since } = seamOf(log(51), fundedCoverage(cover(stretch(10, 20), stretch(21, 50))))
     expect([isHole(20, 21), isHole(19, 20), isHole(21, 60)]).toEqual([true, false, false])
     expect([20, 21].map(isMissing)).toEqual([false, false])
     expect(since).toEqual({ above: 20 })
   })
 
-  it('lack nothing that the log tells', () => {
+  it('do not report heights as missing that the log has', () => {
     const { isHole, isMissing, since } = seamOf(log(31), fundedCoverage(cover(stretch(10, 40))))
     expect([isHole(30, 60), isMissing(45), since]).toEqual([false, false, at(10)])
   })

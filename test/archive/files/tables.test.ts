@@ -22,7 +22,7 @@ function tablesOf(blocks: readonly BlockEvents[]) {
   )
 }
 
-it('have each fill by user and in the order of the chain, with prices as they were written and all its fields', async () => {
+it('have each fill by user and in chain order, with unchanged prices and all fields', async () => {
   const [, plain] = fillOf(OTHER, 'BTC', 5)
   const rich = {
     ...plain,
@@ -94,7 +94,7 @@ it('have each ledger event once for each of its users', async () => {
   expect(Object.keys(rows[0]!)).toEqual(LEDGER_COLUMNS.map(({ name }) => name))
 })
 
-it('have each payment of funding', async () => {
+it('have each funding payment', async () => {
   const payments = [`${OTHER} 7 BTC -1.0 2.0 0.1 ETH 1 2 3`, `${USER} 8 BTC 1.0 -2.0 0.1`]
   const { 'funding-by-user': table } = tablesOf([{ height: 9, time: 90, fills: [], ledger: [], payments }])
   const rows = await parquetReadObjects({ file: table!.file, compressors })
@@ -108,7 +108,7 @@ it('have each payment of funding', async () => {
   expect(Object.keys(rows[0]!)).toEqual(FUNDING_COLUMNS.map(({ name }) => name))
 })
 
-it('have one-minute candles of each coin, one for each minute however it is cut, and whether it is whole', async () => {
+it('have one one-minute candle per coin per minute, however files are cut, and whether it is complete', async () => {
   const at = (height: number, seconds: number, px: number, coin = 'BTC') =>
     tradedBlock(height, 1_000 * seconds, [{ px, sz: 150, coin }])
   const files = [[at(1, 60, 5), at(2, 61, 9)], [at(3, 119, 4), at(4, 120, 6)], [at(5, 121, 7, 'ETH')]]
@@ -145,7 +145,7 @@ it('have one-minute candles of each coin, one for each minute however it is cut,
   expect(Object.keys(rows[0]!)).toEqual(CANDLE_COLUMNS.map(({ name }) => name))
 })
 
-it('are groups of 8,192 rows, whose users a reader can tell', async () => {
+it('have groups of 8,192 rows whose range of users a reader can see', async () => {
   const fills = Array.from({ length: 20_000 }, (_, at) => fillOf(USERS[at % 4]!, 'BTC', at))
   const lines = new Map([...linesOf({ height: 1, time: 1, fills, ledger: [] })].sort(([a], [b]) => (a < b ? -1 : 1)))
   const tables = new ParquetTables([])

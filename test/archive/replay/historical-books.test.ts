@@ -104,7 +104,7 @@ const resting = { yield: async () => undefined }
 const last = <T>(list: readonly T[]) => list.at(-1)!
 
 describe('a books line', () => {
-  it('is read for some coins as the whole line holds them', () => {
+  it('is parsed for some coins as if it were parsed whole', () => {
     fc.assert(
       fc.property(changes, fc.subarray(COINS), fc.boolean(), (books, wanted, isNew) => {
         const line = lineOf(7, isNew ? books.map((one) => ({ ...one, new: true as const })) : books)
@@ -116,15 +116,15 @@ describe('a books line', () => {
     )
   })
 
-  it('says that changes are not known, and is read whole where its entries are written otherwise', () => {
+  it('reports unknown changes, and is parsed whole if its entries have another form', () => {
     expect(readBooksLine(lineOf(7, null), new Set(['BTC'])).books).toBeNull()
     const odd = '{"v":1,"t":"block","epoch":"e1","height":7,"time":1,"px":{},"books":[{"levels":[[],[]],"coin":"BTC"}]}'
     expect(readBooksLine(odd, new Set(['BTC'])).books).toEqual([{ coin: 'BTC', levels: [[], []] }])
   })
 })
 
-describe('books out of a checkpoint and the lines after it', () => {
-  it('are those of a hub that took every block, and change as its own do', () => {
+describe('books from a checkpoint and the lines after it', () => {
+  it('equal those of a hub that applied every block, and have the same changes', () => {
     fc.assert(
       fc.property(
         chains,
@@ -161,7 +161,7 @@ describe('books out of a checkpoint and the lines after it', () => {
     )
   })
 
-  it('are told of no coin before all that the checkpoint holds are of one height', () => {
+  it('are unavailable until the books of the checkpoint are at one height', () => {
     const world = new World([[{ coin: 'BTC', levels: [[{ px: '1.5', sz: '1', n: 1 }], []] }], [], []], 99)
     const book = {
       coin: 'BTC',
@@ -184,9 +184,9 @@ describe('books out of a checkpoint and the lines after it', () => {
 
   it.each([
     ['a block is missing', lineOf(SEED + 3, []), { kind: 'gap', from: SEED + 1, to: SEED + 2 }],
-    ['its changes are not known', lineOf(SEED + 1, null, null), { kind: 'unknown', height: SEED + 1 }],
-    ['books are of another epoch', lineOf(SEED + 1, [], 'e2'), { kind: 'epoch', height: SEED + 1, epoch: 'e2' }],
-  ])('are known no more where %s', (_, line, lost) => {
+    ['the changes of a block are unknown', lineOf(SEED + 1, null, null), { kind: 'unknown', height: SEED + 1 }],
+    ['they are of another epoch', lineOf(SEED + 1, [], 'e2'), { kind: 'epoch', height: SEED + 1, epoch: 'e2' }],
+  ])('are unavailable if %s', (_, line, lost) => {
     const { checkpoints } = new World([[]], 99)
     const books = new HistoricalBooks(checkpoints[0]!, checkpoints[0]!.of)
     expect([books.apply(readBooksLine(line, null)), books.loss, books.snapshot('BTC')]).toEqual([null, lost, null])
@@ -195,7 +195,7 @@ describe('books out of a checkpoint and the lines after it', () => {
 })
 
 describe('the book of a coin at a height', () => {
-  it('is the hub’s at every height, whatever checkpoint is near', async () => {
+  it('equals that of the hub at every height, whatever checkpoint is near', async () => {
     await fc.assert(
       fc.asyncProperty(chains, fc.integer({ min: 1, max: 9 }), async (chain, every) => {
         const world = new World(chain, every)
@@ -211,7 +211,7 @@ describe('the book of a coin at a height', () => {
     )
   })
 
-  it('is taken from an older checkpoint where a newer one holds it as it was later', async () => {
+  it('is restored from an older checkpoint if a newer one has a later state of it', async () => {
     const world = new World(Array(10).fill([]), 5)
     const { of } = last(world.checkpoints.splice(1, 1))
     world.checkpoints.splice(1, 0, {
@@ -226,7 +226,7 @@ describe('the book of a coin at a height', () => {
     })
   })
 
-  it('says what stands in the way', async () => {
+  it('reports the obstacle if it cannot be restored', async () => {
     const world = new World(Array(6).fill([]), 99)
     const refused = (height: number) => bookAt(world, 'BTC', height, resting)
     expect(await refused(SEED - 1)).toEqual({ ok: false, kind: 'before' })
@@ -244,7 +244,7 @@ describe('the book of a coin at a height', () => {
     expect(await refused(SEED + 3)).toEqual({ ok: false, kind: 'unknown', height: SEED + 3 })
   })
 
-  it('is made without a checkpoint that is damaged, and says which blocks are', async () => {
+  it('is restored without a damaged checkpoint, and damaged blocks are reported', async () => {
     const world = new World(Array(20).fill([{ coin: 'BTC', levels: [[{ px: '1', sz: '2', n: 1 }], []] }]), 5)
     const damaged = new Set<number>()
     const books = (height: number, coins: ReadonlySet<string> | null) => {
@@ -273,7 +273,7 @@ describe('the book of a coin at a height', () => {
     expect(await bookAt(archive, 'BTC', SEED + 12, resting)).toEqual({ ok: false, kind: 'damaged' })
   })
 
-  it('lets others have their turn, and ends where nobody waits any more', async () => {
+  it('yields to other work, and stops if the request was abandoned', async () => {
     const world = new World(Array(300).fill([]), 999)
     let rests = 0
     const rest = async () => {
@@ -284,7 +284,7 @@ describe('the book of a coin at a height', () => {
   })
 })
 
-it('a book that was repaired is not known from there on to the next checkpoint; others are', () => {
+it('a repaired book is unknown until the next checkpoint; others are known', () => {
   const block = encodeBlock({ height: 101, time: 1, fills: [], ledger: [], funding: [], books: [] }, EPOCH)
   const line = hubBlockText(block, () => true, ['BTC'])
   const of = (coin: string) => {

@@ -115,7 +115,7 @@ const plans = archives.chain((archive) =>
 const pieces = (told: readonly Told[]) => told.map(({ piece }) => piece)
 
 describe('a player', () => {
-  it('tells each block of its range once and in order, with what is missing, its end, and where live begins', () => {
+  it('replays each block of its range once and in order, with gaps, its end, and the start of live data', () => {
     fc.assert(
       fc.property(plans, fc.integer({ min: 0, max: 900 }), ({ archive, ...plan }, lateMs) => {
         expect(pieces(play(new Player(plan), archive, 7, lateMs))).toEqual(expected(archive, plan))
@@ -123,7 +123,7 @@ describe('a player', () => {
     )
   })
 
-  it('tells a block at start + (t - t0) / speed, and anew after what is missing', () => {
+  it('replays a block at start + (t - t0) / speed, and restarts the schedule after a gap', () => {
     fc.assert(
       fc.property(plans, ({ archive, ...plan }) => {
         let start: { atMs: number; time: number } | null = null
@@ -138,7 +138,7 @@ describe('a player', () => {
     )
   })
 
-  it('is never early after a reading that was late, and catches up with its schedule', () => {
+  it('is never early after a late read, and catches up with its schedule', () => {
     const archive = Array.from({ length: 20 }, (_, at) => block(FIRST + at, 1000 * at))
     const told = play(new Player({ from: { height: FIRST }, to: null, speed: 1 }), archive, 0, 2500)
     const lates = told.slice(0, -1).map(({ atMs, piece }) => atMs - (piece as Block).time)
@@ -146,7 +146,7 @@ describe('a player', () => {
     expect(lates.slice(4, 8)).toEqual([2500, 1500, 500, 0])
   })
 
-  it('plays from where it sought as one that begins there', () => {
+  it('continues after a seek like a replay that starts there', () => {
     const cases = plans.chain((one) =>
       fc.record({ one: fc.constant(one), place: placesIn(one.archive), after: fc.integer({ min: 0, max: 30 }) }),
     )
@@ -166,7 +166,7 @@ describe('a player', () => {
     )
   })
 
-  it('tells nothing while it is paused, and goes on as if no time had passed', () => {
+  it('replays nothing while it is paused, and excludes the pause from the schedule', () => {
     const archive = [0, 100, 200, 300].map((time, at) => block(FIRST + at, time))
     const player = new Player<number>({ from: { height: FIRST }, to: { height: FIRST + 3 }, speed: 1 })
     read(player, archive)
@@ -179,7 +179,7 @@ describe('a player', () => {
     expect([player.waitMs(1040), player.take(1099), player.take(1100)]).toMatchObject([60, null, { time: 100 }])
   })
 
-  it('reads ahead no more than its bound and a reading', () => {
+  it('reads ahead at most its limit plus one read', () => {
     const player = new Player<number>({ from: { height: FIRST }, to: null, speed: 1 })
     const big = MAX_AHEAD_BYTES / 4
     let held = 0
@@ -190,7 +190,7 @@ describe('a player', () => {
     expect(player.nextRead).toEqual({ height: FIRST + 4 })
   })
 
-  it('takes no answer to what it no longer asks for', () => {
+  it('ignores the result of an outdated read', () => {
     const player = new Player<number>({ from: { height: FIRST }, to: null, speed: 1 })
     const asked = player.nextRead!
     player.seek({ height: FIRST + 5 })
@@ -200,7 +200,7 @@ describe('a player', () => {
     expect([player.waitMs(0), player.nextRead]).toEqual([null, { height: FIRST + 5 }])
   })
 
-  it('hands over to live only when all was played that the archive holds by then', () => {
+  it('continues live only after replaying everything that is archived by then', () => {
     const player = new Player<number>({ from: { height: FIRST }, to: null, speed: 1 })
     player.put(player.nextRead!, [block(FIRST, 0), block(FIRST + 1, 50)])
     const asked = player.nextRead!
@@ -218,7 +218,7 @@ describe('a player', () => {
     expect([player.take(70), player.nextRead]).toEqual([{ kind: 'live', from: FIRST + 3 }, null])
   })
 
-  it('tells blocks that cannot be read as missing, up to its end', () => {
+  it('reports unreadable blocks as missing, up to its end', () => {
     const player = new Player<number>({ from: { height: FIRST }, to: { height: FIRST + 20 }, speed: 1 })
     player.skip(player.nextRead!, { first: FIRST, last: FIRST + 9 })
     player.put(player.nextRead!, [block(FIRST + 10, 5)])
