@@ -44,7 +44,7 @@ async function seeded(): Promise<string> {
 
 describe('the log', () => {
   // FEED-10, FEED-16
-  it('takes blocks in order, acknowledges what is durable, and hubs follow', async () => {
+  it('accepts blocks in order, acknowledges durable blocks, and hubs follow', async () => {
     const epoch = await seeded()
     feeder.block(base + 1, [{ coin: 'BTC', levels: levelsOf(['101', '3.0', 1]) }])
     feeder.block(base + 2, [])
@@ -59,7 +59,7 @@ describe('the log', () => {
   })
 
   // FEED-8, FEED-9
-  it('requests missing blocks once, ignores others until they come, and never applies a height twice', async () => {
+  it('requests missing blocks once, ignores other blocks until they arrive, and never applies a height twice', async () => {
     await seeded()
     const change = (sz: string) => [{ coin: 'BTC', levels: levelsOf(['100', sz, 1]) }]
     feeder.block(base + 3, change('9.0'))
@@ -141,7 +141,7 @@ describe('the log', () => {
   })
 })
 
-describe('fills that are held', () => {
+describe('retained fills', () => {
   const [ann, bob] = [`0x${'a'.repeat(40)}`, `0x${'b'.repeat(40)}`] as const
   const fillOf = (tid: number, more: object = {}) => fillWith({ tid, oid: tid, ...more })
   const read = async (scope: FillScope, before: number | null = null) => {
@@ -180,7 +180,7 @@ describe('fills that are held', () => {
     expect(tids((await read({ by: 'user', address: '0xnobody' })).stretches)).toEqual([])
   })
 
-  it('come in pages, newest first, each height once, and show where a gap was', async () => {
+  it('come in pages, newest first, each height once, and show gaps', async () => {
     await seeded()
     const filler = ['x'.repeat(400_000)]
     for (let i = 1; i <= 6; i++) feeder.block(base + i, [], { fills: [[ann, fillOf(i)]], events: filler })
@@ -204,7 +204,7 @@ describe('fills that are held', () => {
     for (const [i, { last }] of older.slice(1).entries()) expect(last + 1).toBe(older[i]!.first.height)
   })
 
-  it('are returned while replays have used up their budget of the second', async () => {
+  it('are returned even if replays have used up their budget for the second', async () => {
     await seeded()
     const filler = ['x'.repeat(450_000)]
     for (let i = 1; i <= 4; i++) feeder.block(base + i, [], { fills: [[ann, fillOf(i)]], events: filler })
@@ -218,14 +218,14 @@ describe('fills that are held', () => {
     expect(tids((await read({ by: 'user', address: ann })).stretches).toSorted()).toEqual([1, 2, 3, 4])
   })
 
-  it('are none in an empty log', async () => {
+  it('do not exist in an empty log', async () => {
     expect(await read({ by: 'user', address: ann })).toEqual({ v: 1, head: null, stretches: [], next: null })
   })
 })
 
 describe('two feeders', () => {
   // FEED-22
-  it('the remaining one declares the gap that the other was to fill', async () => {
+  it('the remaining one declares the gap that the other should have filled', async () => {
     await seeded()
     const late = await FakeFeeder.connect()
     late.hello(base + 5, base + 9, 'late')
@@ -263,7 +263,7 @@ describe('two feeders', () => {
   })
 
   // FEED-20
-  it('one that does not know the changes of a block leaves only that block to the other', async () => {
+  it('a feeder that does not know the changes of a block leaves only that block to the other', async () => {
     const epoch = await seeded()
     const second = await FakeFeeder.connect()
     second.hello(base, base, 'second')
@@ -292,7 +292,7 @@ describe('two feeders', () => {
     expect((await log().status()).height).toBe(base + 1)
   })
 
-  it('a log that begins with a block, not with books, serves readers that waited for it', async () => {
+  it('a log that starts with a block instead of books serves readers that waited for it', async () => {
     feeder.hello(base, base)
     await feeder.next('welcome')
     await vi.waitFor(async () => expect((await log().status()).readers).toHaveLength(Number(env.BOOK_HUBS)), WAIT)
@@ -329,7 +329,7 @@ describe('after a crash', () => {
     expect(btc.epoch).toBe(epoch)
   })
 
-  it('a hub that came back follows a log that was reset to lower heights', async () => {
+  it('a hub that reconnected follows a log that was reset to lower heights', async () => {
     await seeded()
     feeder.block(base + 1, [{ coin: 'BTC', levels: levelsOf(['101', '1.0', 1]) }])
     feeder.block(base + 2, [{ coin: 'ETH', levels: levelsOf(['11', '1.0', 1]) }])

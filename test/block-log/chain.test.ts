@@ -14,7 +14,7 @@ const feeder: FeederState = { name: 'f', first: 1, head: 20, awaiting: null, con
 
 describe('a block', () => {
   // FEED-7
-  it('is taken if it follows or is the first, acknowledged if already taken, requested again after a gap', () => {
+  it('is accepted if it is next or the first, acknowledged if already accepted, and requested again after a gap', () => {
     expect(judgeBlock(EMPTY_CHAIN, feeder, { height: 7 })).toEqual({ do: 'take' })
     expect(judgeBlock(chain, feeder, { height: 11 })).toEqual({ do: 'take' })
     expect(judgeBlock(chain, feeder, { height: 10 })).toEqual({ do: 'acknowledge' })
@@ -32,7 +32,7 @@ describe('a block', () => {
 
 describe('a snapshot', () => {
   // FEED-17
-  it('of all coins seeds the height after which it was taken, or an empty log', () => {
+  it('of all coins seeds a log that is at its height, or an empty log', () => {
     expect(judgeSnapshot(chain, feeder, [], { scope: 'all', height: 10 })).toEqual({ do: 'seed', gap: null })
     expect(judgeSnapshot(EMPTY_CHAIN, feeder, [], { scope: 'all', height: 500 })).toEqual({ do: 'seed', gap: null })
   })

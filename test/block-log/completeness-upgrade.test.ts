@@ -42,7 +42,7 @@ test('a copy waits for a fuller one of a feeder close behind, not for a late one
 })
 
 // FEED-33
-test('it waits only for rows it lacks, never for a feeder without books or one that already sent its copy', () => {
+test('the log waits only for rows that the copy lacks, and never for a feeder without books or one that already sent its copy', () => {
   const copies = new CompletenessUpgrade()
   const one = feeder()
   const other = feeder()
@@ -60,7 +60,7 @@ test('it waits only for rows it lacks, never for a feeder without books or one t
 })
 
 // FEED-33
-test('no copy waits for a feeder that lags by more than the remembered heights, nor after the log woke', () => {
+test('no copy waits for a feeder that lags by more than the remembered heights, nor after the log restarted', () => {
   const copies = new CompletenessUpgrade()
   const full = feeder()
   const bare = feeder()

@@ -104,7 +104,7 @@ test("interests outlive a relay's link for 30 seconds", () => {
 })
 
 // FEED-34
-test('a log that woke withdraws old interests only after relays had time, and sends new feeders everything', () => {
+test('a restarted log withdraws old interests only after relays had time to report, and sends new feeders everything', () => {
   const { feeder, wants, hear, say, wanted } = world()
   hear({ type: 'want', orders: { add: [1, 2].map(wallet), drop: [] } })
   say('a', [2], [], true)

@@ -59,7 +59,7 @@ test('parts are forwarded from one feeder at a time, and open requests go to lat
   expect(handed.slice(3)).toEqual(['ETH b0', 'ETH late0'])
 })
 
-test('rows that do not fit count as unknown, once', () => {
+test('rows that do not match count as unknown, once', () => {
   const seeds = new L4SeedRelay(
     () => undefined,
     () => [],
@@ -70,7 +70,7 @@ test('rows that do not fit count as unknown, once', () => {
 })
 
 // FEED-36
-test('an unfinished snapshot of a departed feeder is requested from another, from the first part on', () => {
+test('an unfinished snapshot of a departed feeder is requested from another, starting with the first part', () => {
   const handed: string[] = []
   const a = feeder('a')
   const b = feeder('b')

@@ -10,7 +10,7 @@ const wallets = (from: number, count: number) =>
   Array.from({ length: count }, (_, at) => `0x${(from + at).toString(16).padStart(40, '0')}`)
 
 // PIPE-15
-it('wallets that feeders have no room for are known from no block until there is room', () => {
+it('statuses of wallets are incomplete while feeders have no room for them', () => {
   const frames: WantFrame[] = []
   const wants = new OrderInterests((frame) => frames.push(frame), 0)
   let height = 1_000

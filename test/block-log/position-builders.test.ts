@@ -106,7 +106,7 @@ it('equals a search of all fills, whenever it is stored or restarted', () => {
   )
 })
 
-it('forgets everything after missed fills, in storage too', () => {
+it('forgets everything after missed fills, including what is stored', () => {
   const builders = fresh()
   builders.apply([through()])
   expect(builders.takeChanged()?.text).toBe(`${USER} BTC ${BUILDER}`)

@@ -90,7 +90,7 @@ describe('a reader of the log', () => {
     ])
   })
 
-  it('gets only its coins, with the same text live and from storage', () => {
+  it('gets only its coins, with the same string live and from storage', () => {
     const one = texts(3)
     const wants = (coin: string) => coin === 'BB'
     const live = hubBlockText(one, wants)
@@ -102,7 +102,7 @@ describe('a reader of the log', () => {
 })
 
 describe('the digest of a block', () => {
-  it('tells texts apart and is stable', () => {
+  it('distinguishes strings and is stable', () => {
     expect(digest('a')).not.toBe(digest('b'))
     expect(digest(texts(1).events)).toBe(digest(texts(1).events))
     expect(digest(texts(1).events)).not.toBe(digest(texts(2).events))
@@ -120,7 +120,7 @@ describe('the digest of a block', () => {
 // FEED-34
 describe('rows of order-level books', () => {
   // FEED-35
-  it("reach readers of their coin, live and from storage, as one text; old blocks' rows reach no relay", () => {
+  it('reach readers of their coin as one string, live and from storage; rows of old blocks reach no relay', () => {
     const rows = { statuses: [{ a: '\t\n' }], diffs: [{ b: 1 }] }
     const l4 = [
       { coin: 'BTC', ...rows },
@@ -165,7 +165,7 @@ describe('rows of order-level books', () => {
   })
 
   // FEED-35
-  it('are withheld from a relay with too much unread, and nothing else is', () => {
+  it('are withheld from a relay that has too much unread data; all other data is sent', () => {
     const l4 = [{ coin: 'BTC', statuses: ['x'.repeat(1024 * 1024)], diffs: [] }]
     const known: boolean[] = []
     const socket = { send: (text: string) => void known.push(readRows(text).rows.has('BTC')), close: () => undefined }
@@ -218,7 +218,7 @@ const reader = (follows: boolean) => {
 }
 
 // FEED-24
-it('unread characters are those sent and not reported as read, of the slowest reader', () => {
+it('unread characters are those that the slowest reader has not reported as read', () => {
   const fast = reader(true)
   const slow = reader(true)
   const silent = reader(false)

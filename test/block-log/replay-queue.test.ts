@@ -34,7 +34,7 @@ it.each([
   expect(meanwhile(others, fromMs).waitedMs).toBeLessThanOrEqual(1_000)
 })
 
-it('takes turns among more relays than one second has pages', () => {
+it('serves relays in turn if there are more of them than pages per second', () => {
   const { waitedMs, had } = meanwhile(80, 9_500)
   expect(waitedMs).toBeLessThanOrEqual(4_000)
   const counts = had.slice(0, 80)

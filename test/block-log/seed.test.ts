@@ -46,9 +46,9 @@ function hubs() {
   })
 }
 
-describe('whole books', () => {
+describe('books of all coins', () => {
   // FEED-6, FEED-17
-  it('reach the hubs unchanged, however they are split, with the last part', () => {
+  it('reach the hubs unchanged with the last part, however they are split', () => {
     const depths = fc.tuple(fc.nat(7000), fc.nat(5000))
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.stringMatching(/^[A-Za-z]{1,3}$/), depths), { maxLength: 6 }), (list) => {
@@ -73,7 +73,7 @@ describe('whole books', () => {
     )
   })
 
-  it('that are aborted leave the old ones unchanged', () => {
+  it('that are interrupted leave the old books unchanged', () => {
     const parts = partsOf(new Map([['BTC', bookOf([9000, 9000])]]))
     const [, hub] = hubs()
     const old = bookOf([3, 3])
@@ -86,7 +86,7 @@ describe('whole books', () => {
     expect([hub!.books.epoch, hub!.books.encode('BTC')?.levels]).toEqual(['old', JSON.stringify(old)])
   })
 
-  it('are not continued if they changed meanwhile', () => {
+  it('are not continued if they changed in the meantime', () => {
     const books = new Map([['BTC', bookOf([4000, 0])]])
     const cut = cutOf(books)
     expect(cut.next()).not.toBeNull()
@@ -129,7 +129,7 @@ describe('the log', () => {
     expect(refusals.findIndex((one) => one !== null)).toBe(40)
   })
 
-  it('sends a repair to hubs at its height, and names the ones that missed it', () => {
+  it('sends a repair to hubs at its height, and reports the hubs that missed it', () => {
     const [even, odd] = hubs()
     const relay = new SeedRelay({ ...partsOf(new Map())[0]!, scope: 'coins', parts: 2 }, 'e', [
       even!,

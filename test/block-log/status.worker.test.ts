@@ -58,7 +58,7 @@ describe('a feeder', () => {
   })
 
   // FEED-27
-  it('must say hello before a pulse, with printable texts', async () => {
+  it('must send a hello before a pulse, with printable strings', async () => {
     feeder.send(PULSE)
     expect((await feeder.next('error')).field).toBe('type')
     await seeded()
@@ -193,7 +193,7 @@ describe('a gap', () => {
   })
 })
 
-it('the ages that relays report are shown by region, with where log and hubs are', async () => {
+it('the ages that relays report are shown by region, with the locations of the log and the hubs', async () => {
   const report = {
     v: 1,
     sockets: 3,

@@ -154,7 +154,7 @@ describe('stored segments', () => {
     })
   })
 
-  it('survive a block with a far-off time', async () => {
+  it('are kept after a block with a time in the far future', async () => {
     await log().reset()
     const feeder = await FakeFeeder.connect()
     feeder.hello(3000, 3000)
