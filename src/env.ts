@@ -1,4 +1,4 @@
-// Gateway variables, parsed once per isolate. Bindings and secrets are the ambient Cloudflare.Env.
+// Gateway variables, parsed once per isolate. The ambient type Cloudflare.Env describes bindings and secrets.
 
 import * as z from 'zod'
 import { TOKEN_COINS_MAX } from './accounts/stream-token.ts'
@@ -19,14 +19,14 @@ const CoinList = z
 export const GatewaySettings = LiveSettings.extend({
   RELAYS_PER_REGION: Count(256),
   PATH_KEYS: Switch,
-  /** Off: keys are accepted without the keyed checksum, for example imported keys. */
+  /** Off: keys without the keyed checksum, for example imported ones, are accepted. */
   KEY_CHECK: Switch,
   METER_FAILURE: z.enum(['closed', 'open'], 'must be "closed" or "open"'),
   /** On: the platform or the operator's proxy sets `cf-connecting-ip`, so the caller cannot forge it. */
   TRUST_PROXY: Switch,
-  /** US dollars per million credits, exact to the millionth. Empty: operator reports show no money. */
+  /** US dollars per million credits, exact to the millionth. Empty: operator reports show no dollar amounts. */
   MILLION_CREDITS_USD: z
-    .string('must be text such as "49.5"')
+    .string('must be a string such as "49.5"')
     .regex(/^(?:\d{1,6}(?:\.\d{1,6})?)?$/, 'must be an amount in US dollars such as "49.5", or empty')
     .transform((text) => (text === '' ? null : Math.round(Number(text) * 1e6))),
   /** Account that pays for visitors to /live who have no key. Null: such visitors are not admitted. */

@@ -1,4 +1,4 @@
-// Worker 1: the routes. The two hot routes are matched before the router runs; all of them are also mounted on it.
+// Worker 1: the routes. The two busiest routes are matched before the router runs, and are also mounted on it.
 
 import { Hono } from 'hono'
 import graphqlSchema from '../schemas/graphql/schema.graphql'
@@ -106,7 +106,7 @@ function livePage({ env, settings, read, addressOf, requestId, now }: Services):
   })
 }
 
-/** True for the path `/info`. A URL object would cost more than a key lookup in memory. */
+/** True for the path `/info`. Creating a URL object would take longer than looking up a key in memory. */
 function isInfo(url: string): boolean {
   const path = url.indexOf('/', 'https://'.length)
   return url.startsWith('/info', path) && (url.length === path + 5 || url[path + 5] === '?')
@@ -122,7 +122,7 @@ export default {
     const services = servicesOf(env)
     const { access, info, rpc, requestId } = services
     const { method, url } = request
-    // The router takes a tenth of the time of a cached response.
+    // The router would add a tenth to the time of a cached response.
     if (method === 'POST' && isInfo(url))
       return handleInfo(info, access, request, (work) => ctx.waitUntil(work)).catch((error) =>
         internalErrorReply(error, '/info', requestId()),

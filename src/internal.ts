@@ -21,7 +21,7 @@ import type { GatewayInternal } from './relay/post.client.ts'
 import type { Caller, CallerDirectory } from './relay/sockets/callers.client.ts'
 import { servicesOf } from './services.ts'
 
-/** Streams read upstream data under this identity; sources share their budget fairly between accounts. */
+/** Identity under which streams read upstream data. Each source divides its budget fairly between accounts. */
 const STREAM_IDENTITY = { account: '' }
 
 export class Internal
@@ -44,7 +44,7 @@ export class Internal
   async caller(keyHash: KeyHash, product: 'stream' | 'graphql' = 'stream', isToken = false): Promise<Caller> {
     const found = await keyFromD1(this.env.ACCOUNTS, keyHash)
     const record = found && isToken ? withDataAccess(found) : found
-    // The address was checked when the socket opened.
+    // The client's address was checked when the socket opened, so it is not checked again.
     const anywhere = record === null ? null : { ...record, ranges: null }
     const admitted = anywhere && admit(anywhere, { product, kind: 'api' }, Date.now(), null)
     if (admitted?.ok) return { ok: true, identity: admitted.value }
@@ -74,7 +74,7 @@ export class Internal
     return { status, body, ignored: headers['x-ignored-fields'] }
   }
 
-  /** Serves a read for a stream without charge; the stream's minutes pay for it. */
+  /** Serves a read for a stream without charge; the stream's per-minute price covers it. */
   async read(type: string, request: Readonly<Record<string, unknown>>): Promise<HistoryResponse | null> {
     const { info, requestId } = servicesOf(this.env)
     const context = { identity: STREAM_IDENTITY, requestId: requestId(), waitUntil: this.#waitUntil }

@@ -1,5 +1,6 @@
 // Services of one gateway isolate: authentication, charging and everything behind the routes. Built on the first
-// request, when the environment becomes available, and reused by all later requests. Holds no state of a request.
+// request, when the environment becomes available, and reused by all later requests. They hold no state of individual
+// requests.
 
 import { waitUntil as keepAlive } from 'cloudflare:workers'
 import { AddressLimiter, callerAddress, KEY_LOOKUPS, WRONG_TOKENS } from './accounts/address-limiter.ts'
@@ -35,7 +36,7 @@ const refusals = new RefusalLog({ nowMs: now, sleep, report: (error) => report(e
 const wrongTokens = new AddressLimiter(WRONG_TOKENS)
 const visits = new AddressLimiter(KEY_LOOKUPS)
 
-/** Logs a bug for the operator. The message may quote a caller, so control characters are escaped. */
+/** Logs a bug for the operator. The message may contain a caller's input, so control characters are escaped. */
 export function report(error: unknown, id: string): void {
   console.error(
     JSON.stringify({ request_id: id, error: error instanceof Error ? (error.stack ?? error.message) : String(error) }),

@@ -1,5 +1,5 @@
-// BookHub: the books of one shard of coins. A thin shell around shard-books.ts: accepts frames from the log, sends each
-// relay one frame per block, and serves snapshots. Frames are sent before checkpoints are written.
+// BookHub: the books of one shard of coins. A thin shell around shard-books.ts. The hub accepts frames from the log,
+// sends each relay one frame per block, and serves snapshots. It sends a block's frames before it writes checkpoints.
 
 import { DurableObject } from 'cloudflare:workers'
 import { type Coin, type MarketType, marketTypeOf, shardOf } from '../core/coin.ts'
@@ -61,8 +61,8 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
   readonly #log: LogLink
   #reseedRequestedMs = 0
   /**
-   * Height from which the books are complete. After a restart, earlier states may never have existed, or relays may be
-   * past them.
+   * First height at which the books can be served. Below it, after a restart, coins may have books of different
+   * heights, or relays may already have later ones.
    */
   #completeFrom = -1
 
@@ -73,9 +73,9 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
     const settings = readVariables(LiveSettings, env)
     this.#index = shardOfHub(this.#name)
     this.#shards = settings.BOOK_HUBS
-    // Such a hub would know for sure that it has no coins, and callers would pay for that answer.
+    // Without this check, such a hub would report every coin as unknown, and callers would pay for that answer.
     if (!(this.#index < this.#shards))
-      throw new Error(`hub ${this.#name} has no shard: BOOK_HUBS is ${this.#shards} here`)
+      throw new Error(`hub ${this.#name} does not exist: BOOK_HUBS is ${this.#shards} here`)
     this.#objects = new Objects(env, settings)
     this.#store = new CheckpointStore(ctx.storage)
     this.#relays = new RelayLinks(this.#objects, this.#index, this.#views)
@@ -126,10 +126,10 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
     const reader = { kind: 'hub', index: this.#index, shards: this.#shards } as const
     const request = this.#objects.log().attach({ v: LOG_API_VERSION, name: this.#name, reader, cursor, follows: true })
     const answer = await orReject(request, ATTACH_MS, after)
-    // The log knows books that this hub lacks, and no seed of them is on its way.
+    // True if the log knows books that this hub lacks, and no seed with those books is on its way.
     const { ready } = this.#books
     const lacksBooks = cursor === null || (answer.epoch !== null && !ready)
-    // The previous link may meanwhile have brought the books to where this one starts, whatever the cursor was.
+    // While the attach was pending, the previous link may have brought the books up to the start of this link.
     const isCaughtUp = ready && this.#books.epoch === answer.epoch && (this.#books.height ?? -1) >= answer.from - 1
     if ((answer.lost || lacksBooks) && !isCaughtUp) {
       this.#ring.clear()
@@ -155,7 +155,7 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
   /**
    * The path of a block through the shard:
    *
-   *     log ──frame──▶ books.apply ──fragments──▶ views touched ──▶ ring (for later relays), then relays (one text
+   *     log ──frame──▶ books.apply ──fragments──▶ views touched ──▶ ring (for later relays), then relays (one string
    *                      │                                          per coin) ──▶ checkpoints that are due
    *                      ├─ duplicate: nothing
    *                      └─ heights are missing: the hub attaches again, and the log resends them
@@ -211,7 +211,8 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
   /** Requests the books of coins that have changes but no book. */
   #requestRepair(): void {
     const { suspects } = this.#books
-    // While the hub catches up, later blocks may bring what it lacks, and a repair at the log's height would not fit.
+    // While the hub is catching up, later blocks may bring the missing books, and a repair at the log's height would
+    // not fit.
     if (suspects.length === 0 || !this.#isReady || Date.now() - this.#reseedRequestedMs < RESEED_RETRY_MS) return
     this.#reseedRequestedMs = Date.now()
     this.ctx.waitUntil(
@@ -239,7 +240,7 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
   async snapshot(coin: Coin, depth?: number): Promise<SnapshotResponse> {
     // A Worker configured with a different number of shards must not conclude that the coin does not exist.
     if (shardOf(coin, this.#shards) !== this.#index)
-      throw new Error(`hub ${this.#name} does not have this coin's shard: BOOK_HUBS is ${this.#shards} here`)
+      throw new Error(`hub ${this.#name} does not serve this coin: BOOK_HUBS is ${this.#shards} here`)
     await this.#log.ensureAttached()
     const v = HUB_API_VERSION
     if (!this.#isReady) return { v, ok: false, reason: 'not_ready' }
@@ -269,7 +270,7 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
   async attach(request: RelayAttachRequest): Promise<RelayAttachResponse> {
     await this.#log.ensureAttached().catch(() => undefined)
     const link = this.#relays.open(request, await this.#relays.dial(request.relay))
-    // Do not await below: the missed part ends where the link begins.
+    // Do not await below: the missed blocks must end where the link begins.
     const missed = request.cursor === null ? [] : this.#ring.missed(request.cursor, this.#books)
     for (const { tick, fragments } of missed ?? []) link.send(tick, encodeAll(fragments))
     const { ready, epoch, height } = this.#books

@@ -1,15 +1,15 @@
-// All books of a shard for the archive, one page at a time. Invariant: a book that is uncertain, because it is being
-// repaired or was not yet sent to clients, is left out and counted. A later attempt includes it.
+// All books of a shard for the archive, one page at a time. Invariant: a book is left out and counted while it is
+// uncertain, because it is being repaired or was not yet sent to clients. A later attempt includes it.
 
 import type { HubBooks } from '../protocol/hub/hub-api.ts'
 import type { ShardBooks } from './shard-books.ts'
 
-/** A page ends with the book in which it reaches this size. A page takes the hub a few milliseconds. */
+/** Size at which a page ends, always after a whole book. The hub needs a few milliseconds per page. */
 const PAGE_CHARS = 256 * 1024
 
 type Shard = Pick<ShardBooks, 'coins' | 'suspects' | 'checkpoint'>
 
-/** The books of the coins after the name `after`. */
+/** A page of books, sorted by coin name. `after`: the last name of the previous page. */
 export function bookPage(
   shard: Shard,
   after: string | null,

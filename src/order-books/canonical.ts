@@ -5,7 +5,7 @@ import type { Levels } from '../protocol/feed/block.ts'
 
 /**
  * Returns compact JSON `[bids,asks]`: levels `{"px","sz","n"}` in this key order, best first, sizes trimmed to at least
- * one decimal. The caller passes sides best first. The book's hash is the SHA-256 (hex) of this string.
+ * one decimal. The caller passes each side best first. The book's hash is the SHA-256 (hex) of this string.
  */
 export function canonicalBook(levels: Levels): string {
   const side = (levelsOfSide: Levels[0]) =>

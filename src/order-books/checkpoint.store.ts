@@ -1,12 +1,15 @@
-// Storage of a BookHub: its shard and one checkpoint per coin, in the key-value API of its SQLite, whose writes do not
-// delay frames. Unconfirmed writes may be lost with the object, always from the end, so the rest stays consistent. See
-// schemas/storage.md.
+// Stores the shard of a BookHub and one checkpoint per coin, through the key-value API of its SQLite storage. Writes
+// are unconfirmed, so they do not delay frames. If the object dies, only the latest writes are lost, so the rest stays
+// consistent. See schemas/storage.md.
 
 import { fromChunks, toChunks } from '../core/chunks.ts'
 import type { Coin } from '../core/coin.ts'
 import type { Checkpoint } from './coin-book.ts'
 
-/** The shard of the stored coins, and the epoch and seed height that they are based on. Stored: keys do not change. */
+/**
+ * The shard of the stored coins, and the epoch and seed height that they are based on. It is stored, so its keys must
+ * not change.
+ */
 interface ShardStamp {
   readonly shards: number
   readonly index: number
@@ -14,7 +17,7 @@ interface ShardStamp {
   readonly seedHeight: number
 }
 
-/** The platform's limit of keys per call. */
+/** The platform's limit on keys per call. */
 const MAX_KEYS_PER_CALL = 128
 const UNCONFIRMED = { allowUnconfirmed: true } as const
 
@@ -23,7 +26,7 @@ export class CheckpointStore {
   /** Number of chunks of each stored coin. */
   readonly #chunks = new Map<string, number>()
   /**
-   * Set when a write failed. Nothing more is stored then, because later checkpoints imply that earlier ones are
+   * Set after a failed write. Nothing is stored from then on, because later checkpoints imply that earlier ones are
    * complete.
    */
   #isBroken = false
@@ -46,7 +49,7 @@ export class CheckpointStore {
     this.#storage.put(key, value, UNCONFIRMED).catch(() => (this.#isBroken = true))
   }
 
-  /** Stores checkpoints together. Their `clean` height must not rely on any of them. */
+  /** Stores checkpoints. Their `clean` height must be true even before they are stored. */
   save(checkpoints: readonly Checkpoint[]): void {
     if (this.#isBroken) return
     for (const checkpoint of checkpoints) {
@@ -59,7 +62,7 @@ export class CheckpointStore {
     }
   }
 
-  /** Drops the checkpoints of repaired coins: no blocks lead from them to the repaired books. */
+  /** Drops the checkpoints of repaired coins, because no blocks lead from them to the repaired books. */
   drop(coins: readonly string[]): void {
     this.#delete(coins.flatMap((coin) => keysOf(coin, 0, this.#chunks.get(coin) ?? 0)))
     for (const coin of coins) this.#chunks.delete(coin)

@@ -17,7 +17,7 @@ const TABLE = Int32Array.from({ length: 256 }, (_, byte) => {
 
 /**
  * Unsigned 32-bit CRC of the bids, best first, as `px:sz:n` joined by colons, a `/`, and the asks in the same form. The
- * string is never concatenated, which would take twice the time.
+ * whole string is never built, because that would take twice as long.
  */
 export function bookChecksum(book: LevelBook): number {
   const [bids, asks] = book.levels(DEPTH)

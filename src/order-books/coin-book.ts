@@ -6,12 +6,12 @@ import type { CoinFragment } from '../protocol/hub/hub-link.ts'
 import { ASKS, BIDS, type LevelBook } from './level-book.ts'
 
 /**
- * Number of past states that a verified book can be compared with. They cover four seconds of a coin that changes with
+ * Number of past states that a verified book can be compared with. They cover four seconds for a coin that changes with
  * every block.
  */
 const MAX_DIGESTS = 64
 
-/** A stored coin: the book, its `seq`, and the height and epoch of both. Keys do not change. */
+/** A stored coin: the book, its `seq`, and the height and epoch of both. The keys must not change. */
 export interface Checkpoint {
   readonly coin: Coin
   readonly epoch: string
@@ -20,7 +20,7 @@ export interface Checkpoint {
   readonly seq: number
   readonly lastPx: string | null
   readonly levels: Levels
-  /** Height up to which every earlier checkpoint of the shard had all changes. Only in stored checkpoints. */
+  /** Height up to which the shard's earlier checkpoints include every change. Present only in stored checkpoints. */
   readonly clean?: number
 }
 
@@ -28,12 +28,14 @@ export interface Checkpoint {
 export interface PreparedBook {
   readonly coin: Coin
   readonly book: LevelBook
-  /** The book and `seq` from which `changes` lead to it; null for a new coin. */
+  /** The old book and its `seq`, to which `changes` apply; null for a new coin. */
   readonly from: { readonly book: LevelBook; readonly seq: number } | null
   readonly changes: Levels | null
 }
 
-/** Does the costly half of a replacement, book by book, while a seed arrives. `known`: the coin's current book. */
+/**
+ * Does the expensive half of replacing a book, while the rest of the seed arrives. `known`: the coin's current book.
+ */
 export function prepareBook(coin: Coin, book: LevelBook, known?: CoinBook): PreparedBook {
   if (!known) return { coin, book, from: null, changes: null }
   return { coin, book, from: { book: known.book, seq: known.seq }, changes: known.book.changesTo(book) }
@@ -44,7 +46,7 @@ export class CoinBook {
   book: LevelBook
   /** Height of the block that last changed the book. */
   seq: number
-  /** Clients do not know about this coin yet, which a seed added to a shard in use. */
+  /** True if a seed added the coin to a shard in use and clients do not know the coin yet. */
   isUnannounced: boolean
   /** Height of the last repair within the epoch; -1 before the first. */
   repairedAt = -1
@@ -52,12 +54,13 @@ export class CoinBook {
   /** JSON string of the current book; dropped with the next change. */
   #encoded: string | null = null
   /**
-   * The book of a reseed within the epoch. With the next block it replaces the book, and clients get the difference.
+   * Book from a reseed within the epoch. The next block replaces the current book with it, and clients get the
+   * difference.
    */
   #reseeded: LevelBook | null = null
   /** Changes that clients of the old epoch need to reach the current book. They are published with the next block. */
   #owed: Levels | null = null
-  /** Digests of the book, each valid starting at its height; the newest is last. */
+  /** Digests of the book, newest last. Each is valid from its height until the height of the next. */
   readonly #digests: { readonly height: number; readonly digest: number }[]
 
   constructor(coin: Coin, book: LevelBook, seq: number, isUnheard = false) {
@@ -68,7 +71,7 @@ export class CoinBook {
     this.#digests = [{ height: seq, digest: book.digest }]
   }
 
-  /** Applies the changes of a block. `owes`: includes pending changes that clients need. */
+  /** Applies the changes of a block. If `owes` is true, the fragment includes the pending changes that clients need. */
   change(levels: Levels, height: number, owes: boolean): CoinFragment {
     const prevSeq = this.seq
     const owed = owes ? this.#takeDebt() : null
@@ -77,7 +80,7 @@ export class CoinBook {
     return this.#fragment(prevSeq, owed ? overlay(owed, changes) : changes)
   }
 
-  /** Publishes pending changes with a block that does not change the book. Returns the number of levels. */
+  /** Publishes pending changes with a block that does not change the book. Returns the number of levels published. */
   payDebt(height: number, fragments: CoinFragment[]): number {
     const owed = this.#takeDebt() ?? (this.isUnannounced ? this.book.levels() : null)
     if (!owed) return 0
@@ -86,13 +89,13 @@ export class CoinBook {
     return owed[BIDS].length + owed[ASKS].length
   }
 
-  /** Sets the book of a reseed at `height`, which replaces this one with the next block. */
+  /** Sets a reseeded book, valid at `height`. It replaces the current book with the next block. */
   repair(book: LevelBook, height: number): void {
     this.#reseeded = book
     this.repairedAt = height
   }
 
-  /** The coin in a new epoch. Clients must still get the difference to the new book. */
+  /** Returns the coin for a new epoch, with the difference between the books as a pending change. */
   inNewEpoch({ book, from, changes }: PreparedBook, seq: number): CoinBook {
     const isSame = this.book === from?.book && this.seq === from.seq
     const lacking = isSame && changes ? changes : this.book.changesTo(book)

@@ -15,11 +15,13 @@ export const ASKS: Side = 1
 /** Sorted worst first, because most changes are near the best price, and the end of an array is cheap to change. */
 interface BookSide {
   readonly levels: Level[]
-  /** Price of each level, ascending. Packed floats, because parsing 20,000 prices takes microseconds. */
+  /**
+   * Price of each level, ascending. Kept as floats, because parsing the price strings in every search would be slow.
+   */
   readonly ranks: number[]
 }
 
-/** Derives something from the levels as they change. Returns false to be removed. */
+/** Derives data from the levels as they change. `onChange` returns false to have the listener removed. */
 export interface LevelListener {
   onChange(side: Side, before: Level | null, after: Level | null): boolean
 }
@@ -59,7 +61,9 @@ export class LevelBook {
     }
   }
 
-  /** Sorts the appended levels: normally reverses them, and inserts one by one if they came unsorted. */
+  /**
+   * Sorts the appended levels. Normally, this only reverses them; levels that arrived unsorted are inserted one by one.
+   */
   settle(): void {
     for (const { levels, ranks } of this.#sides) {
       levels.reverse()
@@ -77,7 +81,8 @@ export class LevelBook {
 
   /**
    * Sets the state at each level's price. `sz` 0 removes it; removing a missing level does nothing. Returns the same
-   * changes for copies that find levels by price string: a price in a different spelling first removes the old one.
+   * changes for copies that find levels by price string: if the spelling of a price changed, the old spelling is
+   * removed first.
    */
   apply(levels: Levels): Levels {
     const bids = this.#apply(BIDS, levels[0])
@@ -151,7 +156,7 @@ export class LevelBook {
     for (let i = levels.length - 1; i >= 0; i--) yield levels[i]!
   }
 
-  /** Best price of a side as sent; null when the side is empty. */
+  /** Best price of a side, spelled as received; null when the side is empty. */
   bestPx(side: Side): string | null {
     return this.#sides[side].levels.at(-1)?.px ?? null
   }
@@ -161,7 +166,7 @@ export class LevelBook {
     return this.#sides[0].levels.length + this.#sides[1].levels.length
   }
 
-  /** Changes that turn this book into `target`: absolute states, removed levels with `sz` `"0"` and `n` 0. */
+  /** Changes that turn this book into `target`, as absolute states. A removed level has `sz` `"0"` and `n` 0. */
   changesTo(target: LevelBook): Levels {
     const changes = (side: Side) => sideChanges(this.#sides[side].levels, target.#sides[side].levels, side)
     return [changes(BIDS), changes(ASKS)]

@@ -12,7 +12,7 @@ interface LogLinkHost {
   /** Requests a link from the log and applies the answer. */
   attach(): Promise<void>
   onFrame(frame: string): void
-  /** Called when the link works and all waiting frames are applied. */
+  /** Called when the link works and all waiting frames have been applied. */
   onSettled(): void
 }
 
@@ -20,11 +20,11 @@ export class LogLink {
   readonly #ctx: DurableObjectState
   readonly #host: LogLinkHost
   #attaching: Promise<void> | null = null
-  /** Frames of a dialed link, kept until the attach answer says where they begin; null when no answer is awaited. */
+  /** Frames of a dialed link, kept until the attach answer says where they begin; null while no link is dialed. */
   #earlyFrames: string[] | null = null
   /** False in an object that just restarted, even if its link survived. */
   #isAttached = false
-  /** True after release(): the link is not dialed again by itself. */
+  /** True after release(): the link is dialed again only when a caller needs it. */
   #isReleased = false
   #lastFrameMs = 0
   /** Characters of this link's frames, and how many of them were reported as read. */
@@ -38,7 +38,7 @@ export class LogLink {
 
   /** Accepts the log's link. */
   accept(): Response {
-    // The attempt timed out, so no caller would know where its frames begin.
+    // The attach attempt has timed out, so its answer, which says where the frames begin, will not arrive.
     if (!this.#attaching) return new Response('no link is expected', { status: 409 })
     this.#earlyFrames = []
     const { 0: client, 1: server } = new WebSocketPair()
@@ -76,7 +76,7 @@ export class LogLink {
     this.#attachSoon()
   }
 
-  /** If this fails, the alarm tries again. */
+  /** Attaches in the background. If that fails, the alarm tries again. */
   #attachSoon(): void {
     this.#ctx.waitUntil(this.ensureAttached().catch(() => undefined))
   }
@@ -95,7 +95,7 @@ export class LogLink {
     this.#host.onSettled()
   }
 
-  /** Releases the link until a caller needs it. */
+  /** Closes the link until a caller needs it again. */
   release(): void {
     this.#isReleased = true
     this.#isAttached = false
@@ -121,14 +121,14 @@ export class LogLink {
   }
 
   /**
-   * Sets the alarm: unconfirmed, so that it does not delay frames, and far off, because relays detect a silent link
-   * sooner. A timer would keep the object from hibernating.
+   * Sets the alarm. The write is unconfirmed, so that it does not delay frames. The alarm is late, because relays
+   * detect a silent link sooner. A timer would keep the object from hibernating.
    */
   #armWatchdog(): void {
     void this.#ctx.storage.setAlarm(Date.now() + WATCHDOG_MS, { allowUnconfirmed: true })
   }
 
-  /** Sets the next alarm first, so that a failure cannot stop it. */
+  /** Sets the next alarm first, so that a failure does not end the checks. */
   async onAlarm(): Promise<void> {
     this.#armWatchdog()
     await this.ensureAttached().catch(() => undefined)

@@ -11,7 +11,7 @@ export function midOf(bidPx: string | null, askPx: string | null, lastPx: string
 
 /** JSON string of mids by coin, sorted by name. */
 export function midsText(mids: readonly (readonly [coin: Coin, mid: string])[]): string {
-  // Built as a string, because a coin may be named `__proto__`, or `1`, which objects would reorder.
+  // Built as a string, because an object would lose a coin named `__proto__` and reorder a coin named `1`.
   const sorted = [...mids].sort(([a], [b]) => (a < b ? -1 : 1))
   return `{${sorted.map(([coin, mid]) => `${JSON.stringify(coin)}:"${mid}"`).join(',')}}`
 }

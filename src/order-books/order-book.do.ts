@@ -1,6 +1,6 @@
 // OrderBook: the resting orders of one wanted coin, for relays that need a snapshot. A thin shell around
-// l4/followed-orders.ts. Relays get the rows of blocks from the log, not from here, so a restart goes unnoticed: this
-// object requests a snapshot from a feeder and catches up from the log.
+// l4/followed-orders.ts. Relays get the rows of blocks from the log, not from here, so they do not notice a restart of
+// this object. It then requests a snapshot from a feeder and catches up from the log.
 
 import { DurableObject } from 'cloudflare:workers'
 import { readRows } from '../block-log/segment.ts'
@@ -19,8 +19,8 @@ const ATTACH_MS = 4000
 /** A log that is this far below a feeder's snapshot has lost heights or started over. */
 const MAX_BEHIND_BLOCKS = 64
 /**
- * Time until a snapshot request is repeated. A node takes seconds to write one, and the feeder limits how often it
- * asks.
+ * Time until a snapshot request is repeated. A node takes seconds to write a snapshot, and the feeder limits how often
+ * it requests one.
  */
 const REQUEST_RETRY = { firstMs: 15_000, capMs: 30_000, jitter: 0.5 }
 const RETRY_MS = 2000
@@ -30,8 +30,8 @@ const PIECE_CHARS = 1024 * 1024
 /** How long a book's string is kept after each read of its pieces. */
 const TEXT_MS = 2_000
 /**
- * Maximum length of all kept strings together. Beyond it, no further string is created, because replacing one would
- * leave its readers with half of it.
+ * Maximum total length of the kept strings. At this length, no further string is created: dropping an old one to make
+ * room would leave its readers with half a book.
  */
 const MAX_TEXT_CHARS = 32 * 1024 * 1024
 
@@ -47,11 +47,11 @@ export class OrderBook extends DurableObject<Cloudflare.Env> implements OrderBoo
   readonly #coin: Coin
   readonly #orders = new FollowedOrders()
   readonly #log: LogLink
-  /** When a relay last asked, and how long to wait for a recovery that has started. */
+  /** When a relay last asked, and the earliest time of the next recovery step. */
   #lastUsedMs = Date.now()
   #recoverAtMs = 0
   #requests = 0
-  /** Followers of the coin have wrong orders, and the log does not know it yet. */
+  /** True if followers of the coin have wrong orders and the log does not know it yet. */
   #hasWrongOrders = false
   /** By height. */
   readonly #snapshots = new Map<number, SnapshotText>()
@@ -99,7 +99,7 @@ export class OrderBook extends DurableObject<Cloudflare.Env> implements OrderBoo
     const reader = { kind: 'l4', coin: this.#coin } as const
     const request = this.#objects.log().attach({ v: LOG_API_VERSION, name: this.#name, reader, cursor, follows: true })
     const { lost, height, epoch } = await orReject(request, ATTACH_MS, after)
-    // A log that started over has forgotten the request.
+    // The log may have started over and forgotten the snapshot request, so recover at once.
     this.#recoverAtMs = 0
     if (!cursor) return
     if (lost || (height ?? -1) < cursor.height - MAX_BEHIND_BLOCKS) return this.#orders.discard()

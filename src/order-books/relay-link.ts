@@ -29,7 +29,7 @@ export class RelayLink {
   readonly #coins = new Set<string>()
   readonly #types = new Set<MarketType>()
   views = new ViewInterests()
-  /** The relay has new interests in views, so the next block sends all of them in full. */
+  /** True if the relay has new interests in views: all its views are then sent in full with the next block. */
   needsFullViews = false
   readonly #cursor: Cursor | null
   readonly #send: (text: string) => void
@@ -59,7 +59,9 @@ export class RelayLink {
     for (const type of types) this.#types.add(type)
   }
 
-  /** Sends one block: the parts of interest, or only the tick. `pieces` is null while the books are unknown. */
+  /**
+   * Sends one block: the parts that the relay wants, or only the tick. `pieces` is null while the books are unknown.
+   */
   send(tick: HubTick, fragments: readonly EncodedFragment[], pieces: readonly ViewFragment[] | null = null): void {
     let texts = ''
     for (const { coin, text, checksum } of fragments) {
@@ -68,7 +70,7 @@ export class RelayLink {
       if (checksum !== undefined && this.views.needsChecksum(coin)) texts += encodeChecksum(checksum)
     }
     for (const piece of pieces ?? []) if (this.views.has(piece.view, piece.coin)) texts += encodeViewFragment(piece)
-    // After a restart the hub may send a height that the relay already has and drops.
+    // After a restart, the hub may send a height that the relay already has. The relay drops such a frame.
     if (pieces && !(tick.epoch === this.#cursor?.epoch && tick.height <= this.#cursor.height))
       this.needsFullViews = false
     this.#send(encodeHubFrame(tick, texts))

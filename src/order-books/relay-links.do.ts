@@ -12,10 +12,13 @@ export class RelayLinks {
   readonly #dialer: LinkDialer
   readonly #views: ShardViews
   readonly #relays = new Map<string, RelayLink>()
-  /** Until then, every change gets a checksum, because a returning relay may need them and cannot say so yet. */
+  /**
+   * Until this time, every change gets a checksum, because a reconnecting relay may need checksums and cannot say so
+   * yet.
+   */
   #checksumAllUntilMs = Date.now() + RING_MS
 
-  /** `index`: the hub's. */
+  /** `index`: index of the hub. */
   constructor(objects: Objects, index: number, views: ShardViews) {
     this.#views = views
     this.#dialer = new LinkDialer(objects, { v: HUB_API_VERSION, from: 'hub', index })
@@ -64,7 +67,8 @@ export class RelayLinks {
   /** Sends one block to all relays. `isKnown`: the books are complete, so views can be created from them. */
   publish(tick: HubTick, fragments: readonly EncodedFragment[], isKnown: boolean): void {
     const pieces = isKnown ? this.#views.due(tick.time) : null
-    // After a restart every relay needs full views; rounding whole books for each would delay blocks for seconds.
+    // After a restart, every relay needs full views. Relays share them: rounding all books once per relay would delay
+    // blocks for seconds.
     const rendered = new Map<string, string | null>()
     for (const relay of this.#relays.values())
       relay.send(

@@ -52,7 +52,7 @@ export class Ring {
     // Heights may skip a gap, so the index cannot be computed; it is usually near the end.
     let from = this.#entries.length
     while (from > this.#start && this.#entries[from - 1]!.tick.height > height) from--
-    // An unknown epoch proves nothing.
+    // An unknown epoch does not prove that the chain is different.
     const near = this.#entries[Math.max(from - 1, this.#start)]!
     const isOtherChain = epoch !== '' && near.tick.epoch !== null && near.tick.epoch !== epoch
     return isOtherChain ? null : this.#entries.slice(from)
@@ -68,7 +68,7 @@ export class Ring {
     return height !== null && cursor.height >= height ? [] : this.entriesAfter(cursor)
   }
 
-  /** Drops everything, because what follows does not continue it. */
+  /** Drops all entries, because the next one does not continue them. */
   clear(): void {
     this.#entries = []
     this.#start = 0

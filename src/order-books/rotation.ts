@@ -21,7 +21,7 @@ export class Rotation {
 
   /**
    * Coins to store now, with the height of their first change; none until CHECKPOINT_MS has passed. The caller stores
-   * them or marks them changed again. Without changes, one coin is stored again per ROTATION_MS.
+   * them or marks them changed again. If nothing changes, one coin is stored again every ROTATION_MS.
    */
   due(nowMs: number, height: number): [coin: Coin, height: number][] {
     const intervalMs = this.#changed.size > 0 ? CHECKPOINT_MS : ROTATION_MS
@@ -35,7 +35,7 @@ export class Rotation {
     return due
   }
 
-  /** Height up to which the stored checkpoints have every change; `height` is the shard's. */
+  /** Height up to which the stored checkpoints have every change. `height`: the shard's height. */
   cleanUpTo(height: number): number {
     let clean = height
     for (const changed of this.#changed.values()) clean = Math.min(clean, changed - 1)

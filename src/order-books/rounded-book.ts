@@ -6,10 +6,10 @@ import type { Level, Levels } from '../protocol/feed/block.ts'
 import { ASKS, BIDS, type LevelBook, type LevelListener } from './level-book.ts'
 import { type Aggregation, aggregateBook, roundPrice } from './rounded-levels.ts'
 
-/** Merged levels retained per side, more than are shown. When they run out, the book is read again. */
+/** Merged levels retained per side, more than clients see. When they run out, the whole book is read again. */
 const RETAINED_LEVELS = 32
 const MAX_LEVELS = 2 * RETAINED_LEVELS
-/** A book that was not read for this many changes is dropped. */
+/** A rounded book is dropped after this many changes without a read. */
 const MAX_UNREAD_CHANGES = 1024
 
 interface MergedLevel {
@@ -18,7 +18,7 @@ interface MergedLevel {
   readonly rank: number
   scaled: bigint
   n: number
-  /** The level as shown, until it changes. */
+  /** The level as clients see it; null after a change. */
   level: Level | null
 }
 
@@ -32,7 +32,7 @@ export class RoundedBook implements LevelListener {
   readonly #rounding: Omit<Aggregation, 'limit'>
   /** Best first; null before the first read. */
   #sides: readonly [MergedLevel[], MergedLevel[]] | null = null
-  /** Per side: levels exist beyond the retained ones. */
+  /** Per side: true if the book has levels beyond the retained ones. */
   #hasMore: [boolean, boolean] = [false, false]
   #unread = 0
 
@@ -75,7 +75,7 @@ export class RoundedBook implements LevelListener {
     if (isBeyond(rankOf(px, side))) return true
     const rounded = fromScaled(roundPrice(toScaled(px), this.#rounding, side === 1))
     const rank = rankOf(rounded, side)
-    // Floats cannot tell every price from the last rounded one.
+    // Checked again, because as floats, the exact price and the last rounded price can be equal.
     if (isBeyond(rank)) return true
     let at = levels.findIndex((one) => one.rank <= rank)
     if (at < 0) at = levels.length

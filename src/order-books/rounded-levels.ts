@@ -8,13 +8,13 @@ export interface Aggregation {
   readonly nSigFigs: number
   /** 1, 2 or 5: the step in units of the last significant figure. */
   readonly mantissa: number
-  /** Merged levels per side. */
+  /** Maximum number of merged levels per side. */
   readonly limit: number
 }
 
 export interface AggregatedBook {
   readonly levels: Levels
-  /** Per side: `limit` levels were certainly reached, because a further level belonged to the next one. */
+  /** Per side: true if there are `limit` merged levels and the book has a price beyond the last of them. */
   readonly complete: readonly [boolean, boolean]
 }
 
@@ -39,7 +39,8 @@ function aggregateSide(side: Iterable<Level>, how: Aggregation, up: boolean) {
     if (px !== undefined) levels.push({ px, sz: fromScaled(sz.scaled), n })
   }
   for (const level of side) {
-    // Levels arrive best first, so one within the merged price belongs to it. Comparing is far cheaper than rounding.
+    // Levels arrive best first, so a level that is not beyond the merged price belongs to it. Comparing prices is far
+    // cheaper than rounding them.
     const beyond = px === undefined || (up ? compareDecimals(level.px, px) > 0 : compareDecimals(level.px, px) < 0)
     if (beyond) {
       close()
@@ -55,10 +56,10 @@ function aggregateSide(side: Iterable<Level>, how: Aggregation, up: boolean) {
   return { levels, complete: false }
 }
 
-/** An exact sum of sizes. Floats add numbers up to 2^53 exactly, and several times faster than bigints. */
+/** An exact sum of sizes. Floats are exact up to 2^53 and several times faster than bigints. */
 class SizeSum {
   #scaled = 0n
-  /** A whole number of 10^-8, at most 2^53. */
+  /** The sum in units of 10^-8, at most 2^53. */
   #units = 0
 
   add(size: string): void {
@@ -79,7 +80,7 @@ class SizeSum {
   }
 }
 
-/** Rounds a scaled price down or up to a step of its own digits. */
+/** Rounds a scaled price down or up to a multiple of its step, which depends on its number of digits. */
 export function roundPrice(
   px: bigint,
   { nSigFigs, mantissa }: Pick<Aggregation, 'nSigFigs' | 'mantissa'>,

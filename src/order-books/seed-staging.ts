@@ -1,5 +1,5 @@
-// Collects the parts of a snapshot. Each book is prepared when its last piece arrives, which takes a few milliseconds
-// per part. With the last part, all of them replace the old books. An aborted seed leaves nothing behind.
+// Collects the parts of a snapshot. A book is prepared when its last piece arrives; this takes a few milliseconds per
+// part. After the last part, all prepared books replace the old ones. An aborted seed leaves nothing behind.
 
 import type { Coin } from '../core/coin.ts'
 import type { Levels } from '../protocol/feed/block.ts'
@@ -18,7 +18,8 @@ export class SeedStaging<Ready> {
   }
 
   /**
-   * Accepts a part. Returns all books after the last part; null while parts are missing or if the part does not belong.
+   * Accepts a part. Returns all books after the last part; null while parts are missing, or if the part does not belong
+   * to the snapshot.
    */
   push(frame: HubSeed): readonly Ready[] | null {
     if (frame.part === 0) this.clear()
@@ -51,7 +52,7 @@ export class SeedStaging<Ready> {
     this.#ready.push(this.#prepare(open.coin, open.book))
   }
 
-  /** Drops the parts. Blocks continue, but the snapshot is not applied. */
+  /** Drops the parts received so far. Blocks continue, but this snapshot will not be applied. */
   clear(): void {
     this.#first = null
     this.#next = 0

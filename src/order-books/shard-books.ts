@@ -17,10 +17,13 @@ type BlockOutcome =
   /** `fragments`: one per changed coin; empty for a tick. */
   | { readonly kind: 'applied'; readonly fragments: readonly CoinFragment[] }
   | { readonly kind: 'duplicate' }
-  /** The block does not follow: `from` is the first missing height. */
+  /** The block is not the next one: `from` is the first missing height. */
   | { readonly kind: 'missing'; readonly from: number }
 
-/** Maximum levels of pending changes that one block publishes in addition to its own. They take a few milliseconds. */
+/**
+ * Maximum levels of pending changes that one block publishes in addition to its own. Publishing them takes a few
+ * milliseconds.
+ */
 const MAX_DEBT_LEVELS = 4096
 
 export class ShardBooks {
@@ -29,7 +32,7 @@ export class ShardBooks {
   height: number | null = null
   time = 0
   #seedHeight = 0
-  /** True while the books are those of `height`. */
+  /** True while the books are known and valid at `height`. */
   ready = false
   #coins = new Map<string, CoinBook>()
   /** Height up to which a restored coin already has the changes that the log sends again. */
@@ -40,14 +43,14 @@ export class ShardBooks {
   #suspectCoins = new Set<string>()
   /** Coins with pending changes from a reseed, published with the next block. */
   #indebted = new Set<string>()
-  /** Coins whose continuity broke. The next block notifies clients. */
+  /** Coins with missing changes. The next block tells clients that their books no longer continue. */
   #interrupted = new Set<string>()
 
   /** Coins whose book is unknown although the shard is ready. */
   get suspects(): readonly string[] {
     return [...this.#suspectCoins]
   }
-  /** False while a coin's book is unknown, or while its clients have not yet received the restart. */
+  /** False while a coin's book is unknown, or while clients have not yet been notified of a new or interrupted book. */
   isSettled(coin: Coin): boolean {
     return !this.#suspectCoins.has(coin) && !this.#interrupted.has(coin) && !this.#coins.get(coin)?.isUnannounced
   }
@@ -71,7 +74,8 @@ export class ShardBooks {
   restore(epoch: string, seedHeight: number, checkpoints: readonly Checkpoint[]): number | null {
     const usable = checkpoints.filter((checkpoint) => checkpoint.epoch === epoch)
     if (usable.length === 0) return null
-    // An unchanged coin is not stored again: its checkpoint is valid up to the others' `clean` height.
+    // An unchanged coin is not stored again: its checkpoint is valid up to the highest `clean` height of all
+    // checkpoints.
     const clean = usable.reduce((height, checkpoint) => Math.max(height, checkpoint.clean ?? -1), -1)
     const from = usable.reduce((least, { height }) => Math.min(least, Math.max(height, clean)), Infinity)
     this.#beginEpoch(epoch, from)
@@ -111,7 +115,7 @@ export class ShardBooks {
     return outdated.map(({ coin }) => coin)
   }
 
-  /** Moves to a height of an epoch with no books: every coin must be reseeded. */
+  /** Moves to a height of an epoch without any books, so every coin must be reseeded. */
   resetTo(epoch: string | null, height: number | null, coins: readonly string[]): void {
     this.#beginEpoch(epoch, height)
     this.ready = epoch !== null
@@ -170,7 +174,8 @@ export class ShardBooks {
   #payDebts(height: number, fragments: CoinFragment[]): void {
     let levels = 0
     for (const coin of this.#indebted) {
-      // After an outage a shard may owe all of its levels; the rest follows with the next blocks.
+      // After an outage, the changes of a whole shard may be pending. Those beyond the limit follow with the next
+      // blocks.
       if (levels >= MAX_DEBT_LEVELS) break
       this.#indebted.delete(coin)
       levels += this.#coins.get(coin)?.payDebt(height, fragments) ?? 0
@@ -186,10 +191,10 @@ export class ShardBooks {
   }
 
   /**
-   * Accepts a part of a snapshot. The last part replaces the books. `scope: 'all'` starts `seed.epoch` (a coin that it
-   * does not list has an empty book from then on); `scope: 'coins'` repairs the listed coins within the epoch. The next
-   * block corrects the clients' books: with a change where the old book is known, with a `!` where it is not. Returns
-   * the replaced coins, or null if no book was replaced.
+   * Accepts a part of a snapshot. The last part replaces the books. `scope: 'all'` starts the epoch `seed.epoch`, in
+   * which a coin that the seed does not list has an empty book. `scope: 'coins'` repairs the listed coins within the
+   * epoch. The next block corrects the clients' books: it has a change where the old book is known, and a `!` where it
+   * is not. Returns the replaced coins, or null if no book was replaced.
    */
   seed(seed: Omit<HubSeed, 'v' | 't'>): readonly string[] | null {
     const books = this.#staging.push(seed as HubSeed)
@@ -263,7 +268,7 @@ export class ShardBooks {
       yield { coin, bidPx: book.bestPx(BIDS), askPx: book.bestPx(ASKS), lastPx }
   }
 
-  /** The state to store so that `restore` can resume from it; null while it is uncertain. */
+  /** The state to store so that `restore` can resume from it; null while the book is uncertain. */
   checkpoint(coin: Coin): Checkpoint | null {
     const known = this.#coins.get(coin)
     if (!known || !this.ready || this.epoch === null || this.height === null) return null

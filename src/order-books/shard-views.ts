@@ -1,6 +1,6 @@
 // The views of a shard's books that relays want. Invariants: a fragment is rendered once per block, however many relays
-// want it, only for changed coins, and no sooner than its view allows. It is sent only if it differs from the last one.
-// A view that is not due yet is sent with the first block after it is.
+// want it. It is rendered only for changed coins, and no sooner than its view's interval allows. It is sent only if it
+// differs from the last one. A view that is not due yet is sent with the first block for which it is.
 
 import type { Coin } from '../core/coin.ts'
 import { getOrCreate } from '../core/get-or-create.ts'
@@ -21,14 +21,14 @@ export class ShardViews {
   #interests = new ViewInterests()
   /** The fragment that was sent last, by view and coin. */
   readonly #sent = new Map<string, Map<string, SentView>>()
-  /** By view, coins that changed since it was sent. */
+  /** Coins that changed since their view was last sent, by view. */
   readonly #touched = new Map<string, Set<string>>()
 
   constructor(books: Pick<ShardBooks, 'get' | 'coins'>) {
     this.#books = books
   }
 
-  /** Adds checksums to the changes of the current block: those that are wanted, or all. */
+  /** Adds checksums to the changes of the current block: to those whose checksum is wanted, or to all. */
   withChecksums(fragments: readonly CoinFragment[], all: boolean): readonly CoinFragment[] {
     return fragments.map((fragment) => {
       if (!all && !this.#interests.needsChecksum(fragment.coin)) return fragment
@@ -67,7 +67,7 @@ export class ShardViews {
       const shown = getOrCreate(this.#sent, view, () => new Map<string, SentView>())
       for (const coin of coins) {
         const last = shown.get(coin)
-        // A newer time than the block's: the feed started over.
+        // If the last time is later than the block's, the feed started over and the view is due.
         if (last && timeMs >= last.timeMs && timeMs - last.timeMs < everyMs) continue
         coins.delete(coin)
         const piece = this.#render(view, coin, rendered)
@@ -90,7 +90,7 @@ export class ShardViews {
         return piece === null ? [] : [{ view, coin, piece }]
       }),
     )
-    // A view that returns to what other relays have is new to this one.
+    // A view may later return to the fragment that the other relays have; this relay must then get it too.
     for (const { view, coin, piece } of pieces) {
       const shown = this.#sent.get(view)
       const last = shown?.get(coin)

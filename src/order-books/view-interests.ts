@@ -1,5 +1,5 @@
-// Interests in views of coins. An interest is a string that contains a view and a coin, or a view and a market type,
-// which covers every current and future coin of that type. Interests in checksums have the same form.
+// Interests in views of coins. An interest is a string that contains a view and a coin, or a view and a market type.
+// The latter covers every current and future coin of that type. Interests in checksums have the same form.
 
 import { type Coin, type MarketType, marketTypeOf } from '../core/coin.ts'
 
@@ -51,7 +51,7 @@ export class ViewInterests {
     return this.hasChecksums && this.has(CHECKSUM, coin)
   }
 
-  /** The views wanted of a coin. */
+  /** The views of this coin that are wanted. */
   of(coin: Coin): string[] {
     return [...this.#views].filter((view) => this.has(view, coin))
   }

@@ -1,6 +1,6 @@
-// Views of a book for clients that do not follow it level by level. A view is a full state each time, so a client that
-// missed some has missed nothing. Its name describes it: `500 levels 20 5 2` is 20 levels per side, at most every 500
-// ms, rounded to 5 significant figures in steps of 2.
+// Views of a book for clients that do not follow it level by level. A view is always sent as a full state, so a client
+// that missed one needs only the next. Its name describes it: `500 levels 20 5 2` means 20 levels per side, at most
+// every 500 ms, rounded to 5 significant figures in steps of 2.
 
 import type { LevelBook } from './level-book.ts'
 import { ASKS, BIDS } from './level-book.ts'
@@ -10,10 +10,10 @@ import { type Aggregation, spreadOf } from './rounded-levels.ts'
 
 /** The best level of each side as `[bid,ask]`, sent with each block that changes it; null for an empty side. */
 export const BBO = '0 bbo'
-/** The mid price as a plain string, sent with each block that changes it; empty for none. */
+/** The mid price as a plain string, sent with each block that changes it; an empty string if there is none. */
 export const MID = '0 mid'
 
-/** Members of an object: `"levels":[bids,asks]`, and `"spread"` of the book before rounding. */
+/** Members of a JSON object: `"levels":[bids,asks]`, and `"spread"`, which is that of the book before rounding. */
 export function levelsView(everyMs: number, limit: number, rounded: Omit<Aggregation, 'limit'> | null): string {
   return `${everyMs} levels ${limit} ${rounded?.nSigFigs ?? 0} ${rounded?.mantissa ?? 1}`
 }
@@ -28,7 +28,7 @@ export function shapeOf(view: string): string {
   return view.slice(view.indexOf(' ') + 1)
 }
 
-/** A view as a string, by its shape. */
+/** Renders the view with this shape as a string. */
 export function renderView(shape: string, book: LevelBook, lastPx: string | null): string {
   const [kind, ...numbers] = shape.split(' ')
   if (kind === 'bbo') {

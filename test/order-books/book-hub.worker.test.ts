@@ -44,7 +44,7 @@ it('a hub without a shard fails, so that nobody pays for its answer', async () =
       .hub(index)
       .snapshot('BTC')
       .catch((error: Error) => error.message)
-    expect(refused).toContain(`shards/${index} has no shard`)
+    expect(refused).toContain(`shards/${index} does not exist`)
   }
   // A gateway configured with more shards than exist asks such a hub for half of the coins.
   const books = hubBooks({ shards: 1, hub: () => objects.hub(shards) })

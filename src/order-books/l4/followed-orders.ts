@@ -1,17 +1,18 @@
-// The resting orders of one coin as an object follows them: a snapshot in parts from a feeder, then the rows of each
-// block. Invariant: orders exist only while every block since the snapshot arrived with its rows, and the rows fitted.
+// The resting orders of one coin, built from a feeder's snapshot, which comes in parts, and the rows of each later
+// block. Invariant: orders are available only while every block since the snapshot has arrived with its rows, and all
+// rows have fitted.
 
 import type { L4Book } from '../../protocol/feed/protocol.ts'
 import { type L4Block, type L4Order, RestingOrders } from './resting-orders.ts'
 
-/** Position after a block. `epoch`: the log's, null while its books are unknown. */
+/** Position after a block. `epoch`: the log's epoch; null while its books are unknown. */
 export interface OrdersPosition {
   readonly height: number
   readonly time: number
   readonly epoch: string | null
 }
 
-/** `isWrong`: the rows do not fit the orders, so everyone who follows them has wrong orders. */
+/** `isWrong`: the rows do not fit the orders, so every follower has wrong orders. */
 export interface OrdersLoss {
   readonly why: string
   readonly isWrong: boolean
@@ -25,7 +26,7 @@ export class FollowedOrders {
   /** The snapshot whose parts are arriving. */
   #incoming: { readonly height: number; readonly parts: number; next: number; readonly orders: RestingOrders } | null =
     null
-  /** True while arriving blocks continue the orders. */
+  /** True while blocks arrive that follow the orders' position. */
   #isFollowing = false
 
   /** Position of the orders; null when there are none. */
@@ -48,7 +49,7 @@ export class FollowedOrders {
     this.#isFollowing = false
   }
 
-  /** From now on, blocks continue the orders. */
+  /** Call when the next blocks will continue from the orders' position. */
   follow(epoch: string | null): void {
     this.#isFollowing = this.#orders !== null
     this.#current = { ...this.#current, epoch }
@@ -75,8 +76,8 @@ export class FollowedOrders {
   }
 
   /**
-   * Applies a block. `rows`: the members of its L4Block, '' for none, undefined when unknown. Returns why the orders
-   * are lost, or null.
+   * Applies a block. `rows`: the members of its L4Block; '' if there are none, undefined if they are unknown. Returns
+   * why the orders are lost, or null.
    */
   onBlock({ height, time, epoch }: OrdersPosition, rows: string | undefined): OrdersLoss | null {
     if (!this.isReady || height <= this.#current.height) return null

@@ -7,12 +7,13 @@ export const ORDER_BOOK_VERSION = 1
 
 export interface OrderBookApi {
   /**
-   * True when there is a book at or above a height. A call keeps the book for some minutes and starts a missing one.
+   * True when the book has reached the height. Each call keeps the book for some minutes, or starts to fetch a missing
+   * one.
    */
   ready(atLeast: number): Promise<{ readonly v: number; readonly ready: boolean }>
   /**
-   * Prepares the book as a string, or reuses a recent one. Null when there is none at or above the height, or too many
-   * others are being read.
+   * Prepares the book as a string, or reuses a recent one. Null when the book has not reached the height, or when too
+   * many other strings are being read.
    */
   snapshot(atLeast: number): Promise<OrdersSnapshot | null>
   /** One piece of the JSON `[bids,asks]` at a height, best first. Null when it has expired: request a new snapshot. */

@@ -1,6 +1,6 @@
 // The resting orders of one coin. Invariants: a snapshot plus the rows of later blocks equals the next snapshot, sorted
-// by price, then time (test/order-books/l4/resting-orders.test.ts). Rows that do not fit are reported, and the book is
-// then useless.
+// by price, then time (test/order-books/l4/resting-orders.test.ts). Rows that do not fit are reported, and they make
+// the book useless.
 
 import type { Coin } from '../../core/coin.ts'
 import { compareDecimals } from '../../core/decimal.ts'
@@ -25,7 +25,7 @@ export interface L4Order {
   readonly cloid: string | null
 }
 
-/** The fields of an order status that books need; nodes leave the user out of `order`. */
+/** The fields of an order status that books need; nodes omit the user from `order`. */
 export interface L4Status {
   readonly user: Address
   readonly status: string
@@ -94,7 +94,7 @@ export class RestingOrders {
   #resize(oid: number, from: string, to: string): boolean {
     const order = this.#byOid.get(oid)
     if (!order || (order.sz !== from && compareDecimals(order.sz, from) !== 0)) return false
-    // The server itself writes everything before the size, so a string from a client cannot match.
+    // No client can choose what precedes the size in the JSON, so the first match is the size.
     const at = order.text.indexOf(SIZE) + SIZE.length
     order.text = order.text.slice(0, at) + to + order.text.slice(at + order.sz.length)
     order.sz = to
@@ -129,7 +129,7 @@ function isPlacing({ status, order: { isTrigger, tif } }: L4Status): boolean {
   return isTrigger ? status === 'triggered' : status === 'open' && tif !== 'Ioc'
 }
 
-/** The resting order. A triggered order rests like any other. */
+/** The resting order. Once triggered, a trigger order rests like any other. */
 function restingOf({ user, order }: L4Status, sz: string, time: number): L4Order {
   if (!order.isTrigger) return { ...order, user, sz }
   const triggered = { isTrigger: false, triggerPx: '0.0', triggerCondition: 'Triggered', timestamp: time, tif: 'Gtc' }
@@ -140,7 +140,7 @@ function byPrice(a: RestingOrder, b: RestingOrder): number {
   return a.key - b.key || compareDecimals(a.px, b.px)
 }
 
-/** One flat string per order: 40,000 ropes would take twice the memory. */
+/** One flat string per order: 40,000 concatenated strings would take twice the memory. */
 function textOf(order: L4Order): string {
   const { user, coin, side, limitPx, sz, oid, timestamp, triggerCondition, isTrigger, triggerPx } = order
   const { isPositionTpsl, reduceOnly, orderType, tif, cloid } = order
