@@ -1,5 +1,5 @@
-// Checkpoint files: the newest and the previous one. Each is written next to its place and renamed into it, so that one
-// is always complete. A file that cannot be used is reported and treated as missing.
+// Checkpoint files: the newest and the previous one. Each is written under a temporary name and then renamed, so that
+// one complete file always exists. An unusable file is reported and treated as missing.
 
 import { createReadStream } from 'node:fs'
 import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises'
@@ -12,9 +12,9 @@ const NEWEST = 'books.checkpoint'
 const PREVIOUS = 'books.previous.checkpoint'
 /** Name of an unfinished file, with the ID of the process that writes it. */
 const PART = /^books\.checkpoint\.(\d+)\.part$/
-/** Bytes read at once: one or two thousand orders. */
+/** Bytes read at once. They contain one or two thousand orders. */
 const READ_BYTES = 64 * 1024
-/** The closing line is shorter than this. */
+/** Upper bound on the length of the closing line. */
 const END_BYTES = 256
 
 /**
@@ -29,7 +29,9 @@ export interface StoredCheckpoint extends BlockPosition {
 /** A checkpoint being written. */
 export interface CheckpointDraft {
   write(lines: readonly string[]): Promise<void>
-  /** Makes it durable on disk and publishes it as the newest; the newest one until then becomes the previous one. */
+  /**
+   * Makes the draft durable on disk and publishes it as the newest file. The old newest file becomes the previous one.
+   */
   publish(): Promise<void>
   drop(): Promise<void>
 }
@@ -53,7 +55,7 @@ export class CheckpointFiles {
     const file = await open(path, 'w')
     return {
       write: async (lines) => {
-        // Writes everything or throws; a plain write to a full disk may write only a part and report no error.
+        // Writes everything or throws. A plain write to a full disk may write only a part and report no error.
         await file.appendFile(lines.map((line) => `${line}\n`).join(''))
       },
       publish: async () => {
@@ -79,7 +81,7 @@ export class CheckpointFiles {
     return found
   }
 
-  /** Loads the books of a checkpoint. Null if the file is unusable; it is then renamed. */
+  /** Loads the books of a checkpoint. If the file is unusable, it is renamed, and null is returned. */
   async load({ path }: StoredCheckpoint): Promise<CheckpointReader | null> {
     const reader = new CheckpointReader()
     try {
@@ -139,7 +141,10 @@ function reason(error: unknown): string {
   return error instanceof Error ? error.message.replace(/\n.*/s, '') : String(error)
 }
 
-/** The first checkpoint is written early: if there is none, a restart forces the gateway to start a new epoch. */
+/**
+ * Delay before the first checkpoint. It is short, because a restart without a checkpoint forces the gateway to start a
+ * new epoch.
+ */
 const FIRST_AFTER_MS = 2_000
 
 interface CheckpointerHost {
@@ -151,14 +156,14 @@ interface CheckpointerHost {
 }
 
 /**
- * Writes checkpoints coin by coin between blocks. A checkpoint is published once the last coin's block is durable, so
- * it is never ahead of the log.
+ * Writes checkpoints coin by coin between blocks. A checkpoint is published once the block of its last coin is durable,
+ * so it is never ahead of the log.
  */
 export class Checkpointer {
   readonly #host: CheckpointerHost
   #pass: CheckpointPass | null = null
   #draft: CheckpointDraft | null = null
-  /** All lines are written; the last block is not yet durable. */
+  /** True if all lines are written but the last block is not yet durable. */
   #isWritten = false
   #nextAt: number | null = null
   #busy: Promise<void> | null = null
@@ -207,7 +212,7 @@ export class Checkpointer {
       this.#draft = null
       return this.#discard()
     }
-    // The lines are collected now, between two blocks; writing them may take longer.
+    // The lines are collected now, between two blocks. Writing them may continue during later blocks.
     const lines = pass.step(position)
     if (lines?.length === 0) return
     if (!this.#draft) {

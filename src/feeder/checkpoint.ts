@@ -1,6 +1,6 @@
 // The content of a checkpoint: order books coin by coin, each copied after a different block, because copying all at
-// once would delay the blocks. It is written in lines, because the whole is longer than a string can be. The heights
-// are also positions in the node's files, whose lines all carry their height.
+// once would delay the blocks. It is written in lines, because a single string cannot be that long. The heights are
+// also positions in the node's files, because every line there has its height.
 //
 //   {"v":2,"chain":"…","height":9,"time":"…"}       head: the block after which the first coin was copied
 //   coin TAB known TAB height TAB side oid px sz …   one line per coin, or several in a row
@@ -19,17 +19,20 @@ import { isDecimal } from './raw-diff.ts'
 
 const VERSION = 2
 const Head = z.strictObject({ v: z.literal(VERSION), chain: z.string(), height: Height, time: z.string() })
-/** Orders per line, which take a few milliseconds. */
+/** Orders per line. Copying them takes a few milliseconds. */
 const LINE_ORDERS = 2_000
 
-/** The coin being copied. `head`: start of its lines, null while it is copied. `at`: first order not yet in a line. */
+/**
+ * The coin being copied or written. `head`: start of its first line; null until the copy is complete. `at`: index of
+ * the first order not yet written.
+ */
 interface CurrentCoin {
   readonly copy: OrderCopy
   readonly head: string | null
   readonly at: number
 }
 
-/** Creates a checkpoint step by step, while blocks continue in between. */
+/** Creates a checkpoint in steps, between which blocks continue. */
 export class CheckpointPass {
   readonly head: string
   readonly #books: OrderBooks
@@ -51,19 +54,19 @@ export class CheckpointPass {
     this.#lastPosition = place
   }
 
-  /** True if it is a checkpoint of these books, none of which was replaced since. */
+  /** True if this is a checkpoint of these books, and no copied book has been replaced since. */
   isOf(books: OrderBooks | null): boolean {
     return books === this.#books && this.#finished.every((book) => books.isCurrent(book))
   }
 
-  /** Height of the coin that was copied last. The checkpoint is usable once the reader has this block. */
+  /** Height of the coin that was copied last. The checkpoint becomes usable once this block is durable. */
   get height(): number {
     return this.#lastPosition.height
   }
 
   /**
-   * Copies a few thousand orders and returns the next lines. `position`: that of the books. Null after the last line;
-   * an empty list within a long coin, or while only suspect coins are left.
+   * Copies a few thousand orders and returns the next lines. Returns null after the last line, and an empty list within
+   * a long coin or while only suspect coins are left.
    */
   step(place: BlockPosition): string[] | null {
     const lines: string[] = []
@@ -95,7 +98,7 @@ export class CheckpointPass {
     return copy && { copy, at: 0, head: null }
   }
 
-  /** Copies more orders. Returns the room left. */
+  /** Copies up to `room` orders. Returns the remaining room. */
   #copyMore(copy: OrderCopy, room: number, place: BlockPosition): number {
     const { coin } = copy.book
     if (this.#books.suspects.has(coin) || !this.#books.isCurrent(copy.book)) {
@@ -129,14 +132,14 @@ export function decodeCheckpointHead(line: string): z.infer<typeof Head> {
   return Head.parse(value)
 }
 
-/** Reads the closing line, which has the block after which the last coin was copied. Throws on any other line. */
+/** Reads the closing line, which names the block after which the last coin was copied. Throws on any other line. */
 export function decodeCheckpointEnd(line: string): BlockPosition & { readonly coins: number; readonly orders: number } {
   const [name, coins, orders, height, time, ...rest] = line.split('\t')
   if (name !== 'end' || !time || rest.length > 0) throw new Error('the file is incomplete')
   return { coins: Number(coins), orders: Number(orders), height: Height.parse(Number(height)), time }
 }
 
-/** Accepts the lines after the head. Throws on an unreadable line. Everything is complete once `isDone` is set. */
+/** Accepts the lines after the head. Throws on an unreadable line. The books are complete once `isDone` is true. */
 export class CheckpointReader {
   readonly books = new OrderBooks()
   /** Height of each coin. */

@@ -7,7 +7,7 @@ import { fromScaled, toScaled } from '../core/decimal.ts'
 import type { Level, Levels } from '../protocol/feed/block.ts'
 import type { Side } from './raw-diff.ts'
 
-/** A price level, with its state at the start of the current block. */
+/** A price level now and at the start of the current block. */
 interface LevelState {
   readonly px: string
   /** `px` as a float, for sorting. */
@@ -19,16 +19,18 @@ interface LevelState {
   touched: boolean
 }
 
-/** `sz`: as the node last wrote it. An order of size zero waits for its `remove` and does not count in any level. */
+/**
+ * `sz`: the size as the node last wrote it. An order of size zero still waits for its `remove`, and counts in no level.
+ */
 interface RestingOrder {
   readonly side: 0 | 1
   level: LevelState
   sz: string
-  /** `sz` parsed once: parsing it again on removal would be a third of a diff's cost. */
+  /** `sz` as an integer. Parsing it again on removal would take a third of the time of a diff. */
   scaled: bigint
 }
 
-/** One side of a book whose levels are built on access, which is most of the work. */
+/** One side of a book. Its levels are built only on access, because building them is most of the work. */
 export type Ladder = Pick<readonly Level[], 'length' | 'slice'>
 
 /** An order in a snapshot or checkpoint. */
@@ -41,7 +43,7 @@ export interface SavedOrder {
 
 export class CoinOrders {
   readonly coin: string
-  /** False until an entry of this coin was emitted or its book seeded: its first entry is marked `new`. */
+  /** True once the gateway got an entry or a whole book of this coin. Until then, its next entry is marked `new`. */
   known: boolean
   readonly #orders = new Map<number, RestingOrder>()
   readonly #levels: readonly [Map<string, LevelState>, Map<string, LevelState>] = [new Map(), new Map()]
@@ -55,7 +57,7 @@ export class CoinOrders {
     this.known = known
   }
 
-  /** Adds an order. Returns false if the oid already rested; the newer one replaces it. */
+  /** Adds an order. Returns false if an order with this oid already rested; the new order replaces it. */
   add(oid: number, side: Side, px: string, sz: string): boolean {
     const fresh = this.remove(oid) === null
     const index = side === 'B' ? 0 : 1
@@ -116,8 +118,8 @@ export class CoinOrders {
   }
 
   /**
-   * All orders as a checkpoint lists them. The iteration survives changes: a changed or added order is listed at most
-   * once more.
+   * All orders as a checkpoint lists them. Orders may change during the iteration; a changed order is listed at most
+   * twice.
    */
   *texts(): Generator<readonly [oid: number, text: string]> {
     for (const [oid, order] of this.#orders) yield [oid, textOf(oid, order)]
@@ -129,7 +131,7 @@ export class CoinOrders {
     return order ? textOf(oid, order) : null
   }
 
-  /** From now on, adds to `touched` the oids of orders that are added, changed or removed. */
+  /** Starts to add the oids of added, changed and removed orders to `touched`. Null: stops. */
   watch(touched: Set<number> | null): void {
     this.#watching = touched
   }
@@ -156,7 +158,7 @@ export class CoinOrders {
   }
 
   #shrink({ side, level, scaled }: RestingOrder): void {
-    // An order of size zero does not count in any level, and its level may be gone.
+    // An order of size zero counts in no level, and its level may no longer exist.
     if (scaled === 0n) return
     this.#touch(side, level)
     level.sz -= scaled
@@ -197,7 +199,7 @@ const levelOf = ({ px, sz, n }: LevelState): Level => ({ px, sz: n === 0 ? '0' :
 function sorted(levels: LevelState[], side: 0 | 1): LevelState[] {
   if (levels.length < 2) return levels
   const sign = side === 0 ? -1 : 1
-  // Sorting plain numbers is several times faster; the exact order is only needed for equal floats.
+  // Sorting plain numbers is several times faster. Exact values are compared only where floats are equal.
   const byKey = new Map<number, LevelState>()
   const best = new Float64Array(levels.length)
   for (const [index, level] of levels.entries()) {

@@ -1,5 +1,5 @@
-// Converts the events of the node's lines into those of a feed block. An event with an unusable shape is left out and
-// counted, because one odd event must not stop the chain.
+// Converts events from the node's lines to events of a feed block. An event with an unusable shape is left out and
+// counted, because one odd event must not stop the feed.
 
 import * as z from 'zod'
 import { type Block, LedgerEvent, UserFill } from '../protocol/feed/block.ts'
@@ -7,8 +7,7 @@ import { readFunding, readPayments } from './funding.ts'
 import { nodeTimeMs } from './streams.ts'
 
 /**
- * Events of one height by stream, with the statuses of wanted wallets only; null for a stream that this node does not
- * write.
+ * Events of one height by stream. Statuses are those of wanted wallets only. Null: this node does not write the stream.
  */
 export interface BlockEvents {
   readonly fills: readonly unknown[]
@@ -19,7 +18,7 @@ export interface BlockEvents {
 
 type EventParts = Omit<Block, 'height' | 'time' | 'books'>
 
-/** Returns the event parts of a block. `refuse` is called for every event left out. */
+/** Returns the parts of a block that have events. `refuse` is called for every event left out. */
 export function convertEvents(events: BlockEvents, refuse: (reason: string) => void): EventParts {
   const parts: EventParts = { fills: [], ledger: [], funding: [] }
   for (const event of events.fills) {
@@ -41,8 +40,8 @@ const MiscEvent = z.looseObject({ time: z.string(), hash: z.string(), inner: z.r
 const LedgerPayload = LedgerEvent.pick({ users: true, delta: true }).loose()
 
 /**
- * Adds a misc event to the part it belongs to. Returns false if it belongs to none. `paid`: payments of each funding
- * event, null when unknown.
+ * Adds a misc event to its part of the block. Returns false if there is no such part. `paid`: payments of each funding
+ * event; null when unknown.
  */
 function placeMisc(
   value: unknown,

@@ -1,11 +1,10 @@
-// Messages that say why the gateway cannot be reached and what to do. Invariant: they contain nothing unescaped from
-// the other side.
+// Messages that say why the gateway cannot be reached and what to do. Invariant: text from the other side is escaped.
 
 /** How a dial failed. */
 export type DialFailure =
-  /** The other side answered the upgrade with HTTP; `retryAfter` is its header. */
+  /** The other side answered the upgrade with an HTTP response. `retryAfter`: its Retry-After header. */
   | { readonly kind: 'answered'; readonly status: number; readonly retryAfter: string | undefined }
-  /** `code`: that of the system or the TLS library; '' if there is none. */
+  /** `code`: error code of the system or the TLS library; '' if there is none. */
   | { readonly kind: 'failed'; readonly code: string; readonly message: string }
 
 /** Why there is no connection to the gateway. */
@@ -16,12 +15,12 @@ export interface LinkError {
   readonly retryMs: number | null
 }
 
-/** Retry interval of errors that the operator has to fix, */
+/** Shortest retry interval after an error that the operator has to fix. */
 const REFUSED_RETRY_MS = 5_000
-/** or the interval that the gateway asked for, up to this. */
+/** Longest retry interval that the gateway may request. */
 const RETRY_MAX_MS = 60_000
 
-/** `host`: the gateway's, with port. */
+/** `host`: host and port of the gateway. */
 export function dialError(failure: DialFailure, host: string): LinkError {
   if (failure.kind === 'failed')
     return { state: 'cannot reach the gateway', why: networkMessage(failure, host), retryMs: null }
@@ -45,7 +44,7 @@ function httpMessage(status: number): string {
     case 404:
       return "/feed was not found (404). Set FEED_TOKEN on the gateway (at least 32 characters), or check that --gateway is the gateway's URL"
     case 426:
-      return 'the WebSocket upgrade was lost (426). Configure the proxy in between to pass upgrades on'
+      return 'the WebSocket upgrade was lost (426). Configure the proxy in front of the gateway to forward upgrades'
     case 429:
       return 'too many connections with a wrong token from this address (429). Check FEED_TOKEN (or --token)'
   }
@@ -53,7 +52,7 @@ function httpMessage(status: number): string {
     return `the gateway, or a proxy in front of it, returned ${status}: it is down or restarting. If this lasts, check its log`
   if (status >= 300 && status < 400)
     return `the URL redirects (${status}). Set --gateway to the target, for example https:// instead of http://`
-  return `the URL is not a gateway's (${status}). Check --gateway, and that a proxy in between passes WebSocket upgrades on`
+  return `the URL is not a gateway's (${status}). Check --gateway, and whether a proxy in front of it forwards WebSocket upgrades`
 }
 
 const TLS_NOT_SPOKEN = new Set(['EPROTO', 'ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LENGTH_TOO_LONG'])
@@ -77,10 +76,10 @@ function networkMessage({ code, message }: Extract<DialFailure, { kind: 'failed'
       return `${host} is unreachable. Check this machine's network`
     case 'ECONNRESET':
     case 'EPIPE':
-      return `${host} closed the connection during the handshake: the gateway is restarting, or --gateway needs https://`
+      return `${host} closed the connection during the handshake. It may be restarting; otherwise, try https:// in --gateway`
   }
   if (code === 'ETIMEDOUT' || /timed out/.test(message))
-    return `${host} did not answer in time: a firewall drops the connection, or the gateway hangs`
+    return `${host} did not answer in time. Check the firewall in between, and whether the gateway hangs`
   return `${host}: ${JSON.stringify((code ? `${code}: ` : '') + message)
     .slice(1, -1)
     .slice(0, 200)}`

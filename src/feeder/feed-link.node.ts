@@ -9,16 +9,19 @@ import { FeedSocket } from './feed-socket.node.ts'
 import type { FileRange } from './resume-point.ts'
 import type { Command, FeedSession } from './session.ts'
 
-/** Maximum bytes buffered in the socket. Above that, nothing more is written to it. */
+/** Maximum bytes buffered in the socket. Nothing more is written above this. */
 const BUFFERED_MAX_BYTES = 4 * 1024 * 1024
-/** A part of an order-level book waits while more than this is buffered, so that a block waits for one part at most. */
+/**
+ * A part of an order-level book is held back while more than this is buffered, so that a block waits for at most one
+ * part.
+ */
 const L4_BUFFERED_MAX_BYTES = 64 * 1024
 /**
- * Few feeders connect, and the whole stream waits for them: with the time of a dial, this cap brings a feeder back
- * within 1.5 s of the gateway's return.
+ * Few feeders connect, and the whole stream waits for them. With this cap, a feeder reconnects within 1.5 s of the
+ * gateway's return, the time of the dial included.
  */
 const RETRY = { firstMs: 100, capMs: 1_300, jitter: 1 }
-/** Retry interval of a refused feeder. An operator may have reset the feed in the meantime. */
+/** Retry interval of a refused feeder. It retries because an operator may have reset the feed in the meantime. */
 const REJECTED_RETRY_MS = 15_000
 /** How often a feeder that said hello without files looks for them. */
 const FILES_CHECK_MS = 250
@@ -36,9 +39,9 @@ interface FeedLinkHost {
   range(): Promise<FileRange | null>
   /** The problem with the node's files when range() is null. */
   filesError(): Promise<string>
-  /** The state for a pulse. `nowMs` is wall-clock time, which may be set back; it is only reported. */
+  /** The content of a pulse. `nowMs`: wall-clock time, which is only reported, because the clock may be set back. */
   pulse(nowMs: number): Omit<Pulse, 'type'>
-  /** Called with every command that a frame leads to, after the session has handled the frame. */
+  /** Called with every command that results from a frame, after the session has handled the frame. */
   onCommand(order: Command): void
   log(sentence: string): void
   /** A random number, uniform in [0, 1). */
@@ -55,7 +58,7 @@ export class FeedLink {
   #wasConnected = false
   #pulseTimer: NodeJS.Timeout | undefined
   #lastReported: string | null = null
-  /** Connections after the first. */
+  /** Number of connections after the first. */
   reconnects = 0
   /** The problem with the node's files; null if the last dial had heights to report. */
   filesError: string | null = null
@@ -69,7 +72,7 @@ export class FeedLink {
 
   start(): void {
     void this.#dial()
-    // A separate timer: a loop that waits for the node must not look like a stalled feeder.
+    // Pulses have a separate timer, so that a main loop that waits for the node does not look like a stalled feeder.
     this.#pulseTimer = setInterval(() => this.#sendPulse(), PULSE_MS)
   }
 
@@ -80,7 +83,7 @@ export class FeedLink {
     this.#socket?.close()
   }
 
-  /** Sends what the session has ready, as much as the socket accepts. */
+  /** Sends the session's pending frames, as many as the socket accepts. */
   flush(nowMs: number): void {
     if (!this.#socket) return
     const room = BUFFERED_MAX_BYTES - this.#socket.buffered
@@ -174,7 +177,7 @@ export class FeedLink {
     this.#timer = setTimeout(() => void this.#dial(), delayMs)
   }
 
-  /** Closes a refused connection after a while, to try again. */
+  /** Closes a refused connection after REJECTED_RETRY_MS, so that the feeder dials again. */
   retryLater(): void {
     this.#timer = setTimeout(() => this.#socket?.close(), REJECTED_RETRY_MS)
   }

@@ -15,7 +15,7 @@ const FRAME_MAX_BYTES = 4 * 1024 * 1024
 interface FeedSocketEvents {
   onOpen(): void
   onFrame(frame: GatewayFrame): void
-  /** A frame that violates the protocol; it is otherwise ignored. */
+  /** Called for a frame that violates the protocol. The frame is otherwise ignored. */
   onUnreadable(why: string): void
   /** Called exactly once. `dial`: why the socket never opened. */
   onClose(why: string, dial: DialFailure | null): void
@@ -67,7 +67,7 @@ export class FeedSocket {
     this.#pingTimer = setInterval(() => this.#ping(), PING_EVERY_MS)
   }
 
-  /** Bytes that are buffered and not yet passed to the operating system. */
+  /** Buffered bytes that were not yet passed to the operating system. */
   get buffered(): number {
     return this.#socket.bufferedAmount
   }
@@ -102,7 +102,7 @@ export class FeedSocket {
   #ping(): void {
     if (this.#socket.readyState !== WebSocket.OPEN) return
     const isAlive = this.#liveness.isAlive(performance.now())
-    // A server that never replies to pings is checked only by its acknowledgements.
+    // A server that has never replied to a ping is judged by its acknowledgements only.
     if (this.#repliesToPings && !isAlive) this.drop('the gateway does not reply to pings')
     else this.#socket.ping()
   }
@@ -116,8 +116,8 @@ export class FeedSocket {
 }
 
 /**
- * Detects a dead connection. Time in which this process itself stalled does not count, because frames that arrived
- * during the stall are still unread. Milliseconds of one monotonic clock.
+ * Detects a dead connection. Time during which this process itself stalled does not count, because frames that arrived
+ * then are still unread. All times are milliseconds of one monotonic clock.
  */
 export class LivenessMonitor {
   readonly #checkEveryMs: number

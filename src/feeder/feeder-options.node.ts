@@ -10,11 +10,9 @@ import { wholeNumber } from '../core/whole-number.ts'
 import type { FeederOptions } from './feeder.node.ts'
 
 /** The command. `feederOptions` validates its options together with the environment. */
-export const FEED = program(
-  'npm run feed --',
-  "push a node's blocks to a gateway: tails the files that the node writes",
-  ['--data ~/hl/data --info http://127.0.0.1:3001 --gateway https://weir.example.workers.dev'],
-)
+export const FEED = program('npm run feed --', 'read the files that a node writes, and send its blocks to a gateway', [
+  '--data ~/hl/data --info http://127.0.0.1:3001 --gateway https://weir.example.workers.dev',
+])
   .option('--data <dir>', "the node's data folder (contains node_fills_by_block and others)")
   .option('--info <url>', "the node's HTTP URL, for order-level snapshots")
   .option('--gateway <url>', 'URL of the gateway')
@@ -85,8 +83,8 @@ export function feederOptions(
 }
 
 /**
- * The same after every restart, and different for every state folder. It reveals nothing about the host, because anyone
- * can read `/status`.
+ * The default name of a feeder. It is the same after every restart, and different for every state folder. It reveals
+ * nothing about the host, because anyone can read `/status`.
  */
 function defaultName(host: string, stateDir: string): string {
   return `feeder-${createHash('sha256').update(`${host}\0${stateDir}`).digest('hex').slice(0, 6)}`

@@ -20,7 +20,7 @@ import { type Status, stateOf } from './status.ts'
 import { nodeTimeMs } from './streams.ts'
 
 const POLL_MS = 15
-/** While catching up, sockets and signals get a turn after this time. */
+/** Longest run of work while catching up. After it, sockets and signals get a turn. */
 const TURN_MS = 5
 const RECOVER_MS = 500
 /** Without a block for this long, the node or one of its streams has stalled. */
@@ -64,10 +64,10 @@ export class Feeder {
   #blocks = 0
   #blocksPerSecond = 0
   #blockAt = Number.NEGATIVE_INFINITY
-  /** Late lines of earlier readers. */
+  /** Late lines counted by earlier readers. */
   #lateBefore = 0
 
-  /** `log` gets one sentence for everything unusual; `random` is uniform in [0, 1). */
+  /** `say` is called with one sentence for every unusual event. `random` is uniform in [0, 1). */
   constructor(options: FeederOptions, say: (sentence: string) => void, random: () => number) {
     this.#options = options
     this.#log = say
@@ -139,7 +139,7 @@ export class Feeder {
     this.#stopping.abort()
   }
 
-  /** Reports an unreachable node at the start, not only when its books are needed. */
+  /** Reports an unreachable node at the start, before its books are needed. */
   async #probeNode(): Promise<void> {
     const trouble = await infoError(this.#options.infoUrl, this.#stopping.signal)
     if (trouble !== null && !this.#stopping.signal.aborted) this.#log(trouble)
@@ -189,7 +189,7 @@ export class Feeder {
     }
   }
 
-  /** One turn of everything. Returns true if there was work. */
+  /** One turn of the loop. Returns true if there was work. */
   async #runTurn(nowMs: number): Promise<boolean> {
     if (nowMs - this.#secondAt >= SECOND_MS) await this.#onSecond(nowMs)
     if (this.#reposition && this.#link.filesError === null) await this.#moveTo(this.#reposition)
@@ -241,7 +241,7 @@ export class Feeder {
     await this.#followStreams()
   }
 
-  /** A stream may appear while we run, or be requested by the gateway. */
+  /** A stream may appear while the feeder runs, or be requested by the gateway. */
   async #followStreams(): Promise<void> {
     const { position } = this.#projector
     if (!this.#reader || !position) return
@@ -263,13 +263,13 @@ export class Feeder {
     else if (command.do === 'reposition') this.#reposition = command.to
     else {
       this.#log(`the gateway refused this feeder: ${command.reason}`)
-      // Refused at hello: the node's heights do not reach the log's.
+      // The gateway refused the hello because the node's heights do not reach those of the log.
       if (command.atGreeting) this.#exitCode = 2
       else this.#link.retryLater()
     }
   }
 
-  /** Moves to the position that the gateway's log asks for. */
+  /** Moves to the position that the gateway requested. */
   async #moveTo(target: Reposition): Promise<void> {
     const start = await this.#placement.moveTo(target)
     if (typeof start === 'string') this.#giveUp(start)
@@ -289,7 +289,7 @@ export class Feeder {
     return false
   }
 
-  /** Errors do not end the feeder: the gateway's log says where to resume. */
+  /** Errors do not end the feeder. It resumes where the gateway's log ends. */
   async #recover(error: unknown): Promise<void> {
     if (this.#stopping.signal.aborted) return
     this.#log(`an error occurred, retrying: ${error instanceof Error ? (error.stack ?? error.message) : error}`)
@@ -322,7 +322,7 @@ export class Feeder {
 
 const RESOLUTION_MS = 10
 const NANOSECONDS = 1e6
-/** No task takes longer than this on a host that is not overloaded. */
+/** On a host that is not overloaded, no task takes longer than this. */
 const STALL_MS = 20
 
 class StallMeter {

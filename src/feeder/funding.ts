@@ -1,5 +1,6 @@
-// The hourly funding event lists every open position and can exceed 20 MB. Trades need one number per coin, and each
-// wallet needs one string. The deltas are checked by hand: a schema library would take most of a second.
+// Reads the hourly funding event, which lists every open position and can exceed 20 MB. The feed needs one rate per
+// coin and one string of payments per wallet. The deltas are checked by hand, because a schema library would take most
+// of a second.
 
 import { DECIMAL, fromScaled, SCALE_DECIMALS, toScaled } from '../core/decimal.ts'
 import { parseJson } from '../core/json.ts'
@@ -8,20 +9,20 @@ import { type CoinFunding, CoinName } from '../protocol/feed/block.ts'
 import { Payments } from '../protocol/feed/payments.ts'
 import { LINE_BEGIN, nodeTimeMs } from './streams.ts'
 
-/** Maximum length of the part of a malformed entry that an error repeats. */
+/** Maximum number of characters of a malformed entry that an error quotes. */
 const ECHO_UNITS = 80
 const ONE = 10n ** BigInt(SCALE_DECIMALS)
 
-/** The payments of a coin's positions, as seen from a long, and their total size; scaled. */
+/** Scaled sums over a coin's positions: what longs paid plus what shorts received, and the size. */
 interface FundingSum {
   paid: bigint
   size: bigint
 }
 
 /**
- * Reads the `Funding` payload of a misc event as USDC per unit of size, positive when longs pay, 18 decimals. The node
- * rounds each amount, so the ratio of the sums is used: the rounding errors of thousands of positions cancel out. The
- * error names the field.
+ * Reads the `Funding` payload of a misc event as USDC per unit of size, with 18 decimals, positive when longs pay. The
+ * node rounds each amount, so the ratio of the sums is used: the rounding errors of thousands of positions cancel out.
+ * The error names the field.
  */
 export function readFunding(payload: unknown): Result<CoinFunding[], string> {
   const sums = sumsOf(payload)
@@ -29,10 +30,12 @@ export function readFunding(payload: unknown): Result<CoinFunding[], string> {
   return ok([...sums.value].map(([coin, { paid, size }]) => ({ coin, perUnit: fromScaled((paid * ONE) / size) })))
 }
 
-/** Reads the same payload as the payments of each wallet at a time in Unix ms (Payments). The error names the field. */
+/**
+ * Reads the same payload as one Payments string per wallet. `timeMs`: Unix ms of the event. The error names the field.
+ */
 export function readPayments(payload: unknown, timeMs: number): Result<string[], string> {
   const { deltas, payments } = (payload ?? {}) as { deltas?: unknown; payments?: unknown }
-  // The line was shortened.
+  // shortenLine() has already read the payments.
   if (Array.isArray(payments)) return ok(payments as string[])
   if (payments === null) return err('a user, coin or decimal is invalid')
   if (!Array.isArray(deltas) || !(timeMs >= 0)) return err('deltas must be a list with a valid time')
@@ -47,12 +50,13 @@ export function readPayments(payload: unknown, timeMs: number): Result<string[],
   const invalid = texts.find((text) => !Payments.safeParse(text).success)
   return invalid === undefined
     ? ok(texts)
-    : err(`${JSON.stringify(invalid.slice(0, ECHO_UNITS))} must be user, time, coins and decimals`)
+    : err(`${JSON.stringify(invalid.slice(0, ECHO_UNITS))} must have a user, a time, coins and decimals`)
 }
 
 /**
- * Shortens a line of misc events: funding deltas are summed per coin, with the payments of each wallet. It reads like
- * the full line, without a partial line that a killed node left before it. Unreadable parts are left to the reader.
+ * Shortens a line of misc events: replaces funding deltas with one sum per coin and the payments of each wallet.
+ * Reading the result gives the same events as the full line. A partial line that a killed node left at the start is
+ * removed. Unreadable parts stay as they are, so that the reader reports them.
  */
 export function shortenLine(text: string): string {
   const line = parseJson(text.slice(Math.max(0, text.lastIndexOf(LINE_BEGIN)))) as { events?: unknown } | undefined

@@ -1,5 +1,6 @@
-// Order-level books that the gateway wants: the block since which it has all rows of a coin, and the books it
-// requested. Invariant: a book is sent only if every block after it was sent with its rows, and after the request.
+// Coins whose order-level rows the gateway wants, and the books that it requested. Each coin has the block since which
+// every block was sent with the coin's rows. Invariant: a book is sent only if every block above its height was sent
+// with the coin's rows, and the book is not older than its request.
 
 import type { Block } from '../protocol/feed/block.ts'
 import { L4_COINS_MAX, type WantFrame } from '../protocol/feed/protocol.ts'
@@ -13,9 +14,12 @@ export interface L4Part {
 }
 
 export class L4Requests {
-  /** Wanted coins, with the first block of the unbroken run up to the last block sent; null if there is none. */
+  /**
+   * Wanted coins, each with the first block of the unbroken run of blocks with its rows, up to the last block sent.
+   * Null if there is no such run.
+   */
   readonly #since = new Map<string, number | null>()
-  /** Requested coins, with the lowest height their book may have. */
+  /** Requested coins, each with the lowest height that its book may have. */
   readonly #requested = new Map<string, number>()
   #coins: ReadonlySet<string> = new Set()
   /** The part that waits for the socket, and the callback that reports whether it was sent. */
@@ -26,12 +30,12 @@ export class L4Requests {
     return this.#coins
   }
 
-  /** True when a snapshot of the node is needed now. */
+  /** True when a snapshot from the node is needed now. */
   get isDue(): boolean {
     return [...this.#requested.keys()].some((coin) => (this.#since.get(coin) ?? null) !== null)
   }
 
-  /** Updates the wanted coins, which outlive a connection. */
+  /** Updates the wanted coins, which remain valid after a connection ends. */
   updateWanted({ whole, l4 }: Pick<WantFrame, 'whole' | 'l4'>): void {
     const drop = whole ? [...this.#since.keys()].filter((coin) => !l4?.add.includes(coin)) : (l4?.drop ?? [])
     for (const coin of drop) {
@@ -43,12 +47,15 @@ export class L4Requests {
     this.#coins = new Set(this.#since.keys())
   }
 
-  /** Requests coins; `height` is the last block. Requests end with the connection. Repeating one changes nothing. */
+  /**
+   * Requests the books of coins; `height` is the last block. Requests end with the connection. Repeating a request
+   * changes nothing.
+   */
   request(coins: readonly string[], height: number): void {
     for (const coin of coins) if (this.#since.has(coin) && !this.#requested.has(coin)) this.#requested.set(coin, height)
   }
 
-  /** Records that the next block is sent, with all rows of the coins listed. */
+  /** Records that a block was sent, with all rows of the coins in `l4`. */
   onBlock({ height, l4 }: Pick<Block, 'height' | 'l4'>): void {
     if (this.#since.size === 0) return
     const known = new Set(l4?.map(({ coin }) => coin))
@@ -81,7 +88,9 @@ export class L4Requests {
     })
   }
 
-  /** Returns the frame of the offered part, to be sent now; null if there is none or it is no longer usable. */
+  /**
+   * Returns the frame of the offered part, to be sent now; null if no part was offered or the part is no longer usable.
+   */
   take(): string | null {
     const part = this.#offered?.part
     if (!part) return null

@@ -1,12 +1,12 @@
-// Sends the order-level books that the gateway requests, from one snapshot of the node for all of them, part by part,
-// as fast as the socket accepts them.
+// Sends the order-level books that the gateway requests, part by part, as fast as the socket accepts them. One snapshot
+// from the node serves all requests.
 
 import { type NodeSnapshots, type SnapshotExchange, waitForHeight } from './node-snapshots.node.ts'
 import type { FeedSession } from './session.ts'
 import type { L4Selection } from './snapshot-thread.node.ts'
 import { nodeTimeMs } from './streams.ts'
 
-/** Twice the minimum gap between two snapshots, so that repairs get their turn. */
+/** Pause after a snapshot: twice the minimum gap between snapshots, so that a repair can get one in between. */
 const GAP_MS = 2_000
 
 interface L4SenderHost {
@@ -61,7 +61,7 @@ export class L4Sender {
     }
   }
 
-  /** The coins to read from a snapshot of this height, once its block was sent. */
+  /** Waits until the block of the snapshot's height was sent. Returns the coins to read from the snapshot. */
   async #selectionFor(height: number): Promise<L4Selection> {
     const { session, signal, timeOf } = this.#host
     await waitForHeight(height, signal, () => (session.next ?? 0) > height)

@@ -11,14 +11,16 @@ import { StreamFiles } from './stream-files.node.ts'
 import { REQUIRED_STREAMS, STREAM_FOLDER, STREAMS, type StreamName } from './streams.ts'
 import { StreamTail } from './tail.node.ts'
 
-/** A stream is not read further while this much of it waits for the other streams. */
+/** A stream is not read further while this many of its characters wait for the other streams. */
 const WAITING_MAX_UNITS = 4 * 1024 * 1024
 
 const THREAD = new URL('./long-line-thread.node.ts', import.meta.url)
-/** Enough memory to parse the longest line, which is 256 MiB. */
+/** Memory limit of the thread, enough to parse the longest line, which is 256 MiB. */
 const THREAD_HEAP_MB = 2_048
 
-/** Shortens a long line of misc events in a thread. Transfers the bytes. */
+/**
+ * Shortens a long line of misc events in a thread. The bytes are transferred to the thread and no longer usable here.
+ */
 async function shortenInThread(bytes: Uint8Array[]): Promise<string> {
   const thread = new Worker(THREAD, {
     workerData: bytes,
@@ -55,7 +57,7 @@ export class NodeFiles {
     return { first, head: Math.max(first, last.height), headTime: last.time }
   }
 
-  /** Why range() is null, as a sentence that says what to do. */
+  /** A sentence that says why range() is null and what to do. */
   async layoutError(): Promise<string> {
     const listing: FolderListing = await readdir(this.#dataDir).then(
       (entries) => ({ entries }),
@@ -71,7 +73,10 @@ export class NodeFiles {
     return (await this.#streams.diffs.headOf(height))?.time ?? null
   }
 
-  /** Streams whose folder exists. Order statuses, most of the volume, only if wanted. */
+  /**
+   * Required streams, and optional ones whose folder exists. Order statuses, most of the volume, are included only if
+   * wanted.
+   */
   async presentStreams(wantsStatuses: boolean): Promise<StreamName[]> {
     const present: StreamName[] = []
     for (const name of STREAMS) {
@@ -123,7 +128,7 @@ export class NodeReader {
     return this.#pairing.awaited
   }
 
-  /** Late lines wait for the next block and would be lost with this reader. */
+  /** True while late lines wait for the next block. They would be lost with this reader. */
   get hasLateLines(): boolean {
     return this.#pairing.hasLateLines
   }
@@ -168,7 +173,7 @@ export class NodeReader {
   }
 }
 
-/** The node's flag for each stream. */
+/** The node's option that enables each stream. */
 const FLAG: Readonly<Record<StreamName, string>> = {
   diffs: '--write-raw-book-diffs',
   fills: '--write-fills',
@@ -191,10 +196,10 @@ export function layoutError(dataDir: string, listing: FolderListing, empty: read
   )
   const missing = REQUIRED_STREAMS.filter((name) => !has(name))
   if (missing.length > 0 && unbatched.length > 0)
-    return `${dataDir} contains ${unbatched.join(', ')}, which are not grouped by block. Run the node with --batch-by-block`
+    return `${dataDir} contains ${unbatched.join(', ')}, whose events are not grouped by block. Run the node with --batch-by-block`
   if (missing.length === REQUIRED_STREAMS.length) {
     const within = entries.includes('data') ? ` It contains a folder named data; perhaps you meant that folder.` : ''
-    return `${dataDir} ${entries.length === 0 ? 'is empty' : 'contains no blocks of a node'}. Set --data to the node's data folder, and run the node with ${FLAGS} --batch-by-block.${within}`
+    return `${dataDir} ${entries.length === 0 ? 'is empty' : 'contains no block files'}. Set --data to the node's data folder, and run the node with ${FLAGS} --batch-by-block.${within}`
   }
   if (missing.length > 0)
     return `${dataDir} has no ${missing.map((name) => STREAM_FOLDER[name]).join(', ')}. Run the node with ${missing.map((name) => FLAG[name]).join(' ')}`
@@ -214,8 +219,8 @@ function unreadableMessage(dataDir: string, code: string): string {
 const STATUSES_MS = 60_000
 
 /**
- * Selects the streams to read: those that the node writes, and order statuses, most of the volume, while they are
- * wanted.
+ * Selects the streams to read: those that the node writes, except that order statuses, most of the volume, are read
+ * only while they are wanted.
  */
 export class StreamSelection {
   readonly #files: NodeFiles
@@ -223,7 +228,7 @@ export class StreamSelection {
   readonly #log: (sentence: string) => void
   /** When order statuses were last wanted. */
   #lastWantedMs = Number.NEGATIVE_INFINITY
-  /** Order statuses are wanted, but the node writes none. */
+  /** True while order statuses are wanted but the node writes none. */
   #lacksStatuses = false
 
   constructor(files: NodeFiles, session: FeedSession, say: (sentence: string) => void) {

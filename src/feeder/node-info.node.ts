@@ -1,6 +1,6 @@
 // HTTP requests to the node: a probe, and the order-level snapshot, which the node writes to a local file.
 
-/** The real exchange's snapshot is hundreds of megabytes. */
+/** Generous, because the real exchange's snapshot has hundreds of megabytes. */
 const RESPONSE_TIMEOUT_MS = 120_000
 const PROBE_TIMEOUT_MS = 5_000
 const ERROR_UNITS = 200
@@ -12,7 +12,7 @@ export async function infoError(infoUrl: string, signal: AbortSignal): Promise<s
   try {
     const response = await post(infoUrl, { type: 'exchangeStatus' }, PROBE_TIMEOUT_MS, signal)
     await response.body?.cancel()
-    // A node that does not know the type still answers, so it is up.
+    // A node that does not know this request type still answers, which shows that it is running.
     return [404, 405].includes(response.status) || response.status >= 500
       ? `${what} returned ${response.status}. ${hint}`
       : null
@@ -38,7 +38,7 @@ async function post(infoUrl: string, body: object, timeoutMs: number, signal?: A
   })
 }
 
-/** Asks the node to write its books to `outPath`, as of a height that the node chooses. Throws with a message. */
+/** Asks the node to write its books to `outPath`. The node chooses their height. Throws with a message. */
 export async function requestSnapshot(infoUrl: string, outPath: string): Promise<void> {
   const body = {
     type: 'fileSnapshot',

@@ -1,5 +1,5 @@
 // Requests order-level snapshots from the node, one at a time and not too often. A thread sends the request and reads
-// the file; its messages are handled here, even while the node writes the next snapshot.
+// the file. Its messages are handled here, even while the node already writes the next snapshot.
 
 import { on } from 'node:events'
 import { mkdir, rm } from 'node:fs/promises'
@@ -11,13 +11,13 @@ import { removeOrphans } from './orphans.node.ts'
 import type { SnapshotTask, SnapshotUse, ThreadMessage } from './snapshot-thread.node.ts'
 
 const THREAD = new URL('./snapshot-thread.node.ts', import.meta.url)
-/** Name of a snapshot file, with the ID of the process that wrote it. Such a file has hundreds of megabytes. */
+/** Name of a snapshot file, with the ID of the process that requested it. Such a file has hundreds of megabytes. */
 const SNAPSHOT = /^l4-snapshot-(\d+)-\d+\.json$/
-/** The largest coin today takes 100 MB to parse. */
+/** Memory limit of the thread. Parsing the largest coin takes 100 MB today. */
 const THREAD_HEAP_MB = 384
 /** Minimum gap between two snapshots, because they cost the node work. */
 const MIN_GAP_MS = 1_000
-/** After failures, the gap doubles up to this. */
+/** The gap doubles after each failure, up to this. */
 const MAX_GAP_MS = 15_000
 
 /** How long the node's files may take to reach the height of its snapshot. */
@@ -59,12 +59,12 @@ export class NodeSnapshots {
     this.#log = say
   }
 
-  /** True if the node may be asked now. */
+  /** True if a snapshot may be requested now. */
   isReady(nowMs: number): boolean {
     return this.#pending === null && nowMs >= this.#nextAt
   }
 
-  /** Reads a snapshot with `take`. Null on failure, which is logged. */
+  /** Requests a snapshot and passes it to `take`. A failure is logged; the result is then null. */
   async read<T>(use: SnapshotUse, take: (talk: SnapshotExchange) => Promise<T>): Promise<T | null> {
     const request = ++this.#requests
     this.#pending = request

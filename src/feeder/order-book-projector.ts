@@ -1,13 +1,13 @@
-// Maintains the order books along the chain and repairs them from the node's snapshots. Invariant: books are either
-// exactly those of `position`, or null. A snapshot of an earlier height is updated to ours with the retained diffs, a
-// few at a time, and only then adopted; a snapshot that is ahead of us waits. After a checkpoint, each coin has its own
-// height, and a coin that is ahead is left alone until we reach its height.
+// Maintains the order books block by block and repairs them from the node's snapshots. Invariant: the books are exactly
+// those at `position`, or null. A snapshot of an earlier height is brought up to `position` with the retained diffs, a
+// few at a time, and only then adopted. A snapshot of a later height waits. After a checkpoint was loaded, each coin
+// has its own height. Diffs of a coin are skipped until its height is reached.
 
 import type { BookChange } from '../protocol/feed/block.ts'
 import type { OrderBooks } from './order-books.ts'
 import { coinOf, type RawDiff, readRawDiff } from './raw-diff.ts'
 
-/** Diffs applied per turn to a snapshot that is catching up. They take a few milliseconds. */
+/** Diffs applied per turn to a snapshot that is catching up. Applying them takes a few milliseconds. */
 const DIFFS_PER_TURN = 2_000
 
 /** Diffs of a block applied per step. */
@@ -17,7 +17,7 @@ const DIFFS_PER_STEP = 400
 export interface SnapshotBooks {
   readonly height: number
   readonly books: OrderBooks
-  /** `all`, or a list: only these coins are included, because they need a repair. */
+  /** The coins included: `all`, or only those that need a repair. */
   readonly coins: 'all' | ReadonlySet<string>
 }
 
@@ -35,10 +35,10 @@ export class OrderBookProjector {
   /** Coins whose book is ahead of `position`, with their heights. */
   #ahead: ReadonlyMap<string, number> = new Map()
   #alignedAt = 0
-  /** True in the middle of a block, when the books belong to no height. */
+  /** True in the middle of a block, when the books have no valid height. */
   #isMidBlock = false
   #repaired: 'all' | Set<string> = new Set()
-  /** Coins whose books matched the node's in the last comparison and were not yet reported to the gateway. */
+  /** Coins whose books matched the node's in the last comparison, not yet reported to the gateway. */
   #confirmed: string[] = []
   #earlierMisfits = 0
   /** Number of snapshots that were too old to catch up, since the start. */
@@ -68,12 +68,12 @@ export class OrderBookProjector {
     return this.#ahead.size === 0
   }
 
-  /** True while a snapshot of the node is needed: the books are unknown, or a coin is suspect. */
+  /** True while a snapshot from the node is needed, because the books are unknown or a coin is suspect. */
   get needsSnapshot(): boolean {
     return this.#incoming === null && this.isAligned && (this.#books === null || this.#books.suspects.size > 0)
   }
 
-  /** Starts after the block `position` with `books`, or with unknown ones. `heights`: of coins that may be ahead. */
+  /** Starts after a block, with its books or with unknown ones. `heights`: heights of coins that may be ahead. */
   startAt(
     place: BlockPosition | null,
     books: OrderBooks | null,
@@ -90,7 +90,7 @@ export class OrderBookProjector {
 
   /**
    * Applies the diffs of a block. Returns its net level changes; null while books are unknown. A long block is applied
-   * in steps, between which the books must not be read. If it is abandoned, the books are unknown.
+   * in steps, between which the books must not be read. If the steps are not completed, the books are unknown.
    */
   *advance(place: BlockPosition, events: readonly unknown[]): Generator<void, BookChange[] | null> {
     const books = this.#books
@@ -133,7 +133,7 @@ export class OrderBookProjector {
     this.catchUpSnapshot()
   }
 
-  /** Whether books of `height` are ahead of us, available, or too old. */
+  /** Tells whether the books at `height` are still ahead, available, or too old. */
   availability(height: number): 'ahead' | 'available' | 'too old' {
     if (this.#current === null || height > this.#current.height) return 'ahead'
     return height === this.#current.height || this.#recent.hasAllAfter(height) ? 'available' : 'too old'
@@ -175,7 +175,7 @@ export class OrderBookProjector {
     if (incoming.height === height) this.#adopt(incoming.snapshot)
   }
 
-  /** Repairs since the last call that the gateway must get; null if there is none. */
+  /** Repairs since the last call, which the gateway must get; null if there are none. */
   takeRepaired(): 'all' | string[] | null {
     const repaired = this.#repaired
     this.#repaired = new Set()
@@ -217,18 +217,18 @@ export class OrderBookProjector {
   }
 }
 
-/** About one minute of the whole real exchange. */
+/** About one minute of all diffs of the real exchange. */
 const MAX_RECENT_DIFFS = 200_000
 
 interface RecentBlock {
   readonly diffs: readonly RawDiff[]
-  /** Digests before the block, of the coins that it changed. */
+  /** Digests of the changed coins before the block. */
   readonly before: ReadonlyMap<string, number>
 }
 
 /**
- * The raw diffs of the last blocks, with which a slightly older snapshot can catch up, and the digests they replaced,
- * from which those at an earlier height follow.
+ * The last blocks: their raw diffs, with which a slightly older snapshot can catch up, and the digests that they
+ * replaced, which give the digests at an earlier height.
  */
 export class RecentDiffs {
   readonly #blocks = new Map<number, RecentBlock>()
@@ -241,7 +241,10 @@ export class RecentDiffs {
     this.#limit = limit
   }
 
-  /** Adds the next block. Any other height clears the rest, because a run that lacks a block is useless. */
+  /**
+   * Adds the next block. If it is not the next height, the earlier blocks are dropped, because a run with a missing
+   * block is useless.
+   */
   push(height: number, diffs: readonly RawDiff[], before: ReadonlyMap<string, number>): void {
     if (this.#last === null || height !== this.#last + 1) this.clear()
     this.#last = height
@@ -270,7 +273,7 @@ export class RecentDiffs {
     return this.#blocks.get(height)?.diffs ?? []
   }
 
-  /** Digests at `height`, which is reached, of the coins that changed since. */
+  /** Digests at an earlier `height`, for the coins that have changed since. */
   digestsAt(height: number): Map<string, number> {
     const digests = new Map<string, number>()
     for (let h = this.#last ?? height; h > height; h--)

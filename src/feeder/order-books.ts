@@ -9,12 +9,12 @@ import type { BookChange, Levels } from '../protocol/feed/block.ts'
 import { CoinOrders, type Ladder, type SavedOrder } from './coin-orders.ts'
 import type { RawDiff } from './raw-diff.ts'
 
-/** Orders of one coin in a snapshot or checkpoint. `known` false: no entry of it was ever emitted. */
+/** Orders of one coin in a snapshot or checkpoint. `known`: false if the gateway never got an entry of the coin. */
 interface SavedCoin {
   readonly coin: string
   readonly known: boolean
   readonly orders: Iterable<SavedOrder>
-  /** Continues the coin that was loaded last, whose list is long. */
+  /** True if these orders continue the list of the coin that was loaded last. */
   readonly isMore?: boolean
 }
 
@@ -33,10 +33,13 @@ export class OrderBooks {
     this.#suspects.delete(coin)
   }
 
-  /** Adopts a coin's book from other books at the same height; a coin they lack becomes empty. */
+  /**
+   * Replaces a coin's book with the one in `from`, which has the same height. If `from` lacks the coin, its book
+   * becomes empty.
+   */
   adopt(coin: string, from: OrderBooks): void {
     const book = from.#coins.get(coin) ?? new CoinOrders(coin, true)
-    // The gateway gets the whole book, so its next entry is not the first.
+    // The gateway gets the whole book, so the coin's next entry is not marked `new`.
     book.known = true
     this.#coins.set(coin, book)
     this.#suspects.delete(coin)
@@ -63,7 +66,8 @@ export class OrderBooks {
   }
 
   /**
-   * Ends the current block. Returns its net level changes as absolute states, coins in the order of their first diff.
+   * Ends the current block. Returns its net level changes as absolute states. Coins are in the order of their first
+   * diff.
    */
   endBlock(): BookChange[] {
     const changes: BookChange[] = []
@@ -101,13 +105,13 @@ export class OrderBooks {
     for (const book of this.#coins.values()) book.known = true
   }
 
-  /** Starts a copy of a coin's orders; null if it has no book. Only one copy at a time. */
+  /** Starts a copy of a coin's orders; null if it has no book. A coin can have only one copy at a time. */
   copy(coin: string): OrderCopy | null {
     const book = this.#coins.get(coin)
     return book ? new OrderCopy(book) : null
   }
 
-  /** True if this is still the coin's book; a repair replaces it. */
+  /** True if this is still the coin's book, that is, no repair has replaced it. */
   isCurrent(book: CoinOrders): boolean {
     return this.#coins.get(book.coin) === book
   }
@@ -142,9 +146,9 @@ function isSameSize(a: string, b: string): boolean {
   return a === b || compareDecimals(a, b) === 0
 }
 
-// Copies a coin's orders as checkpoint strings, a few at a time while blocks continue: copying a large coin at once
-// would delay them. Invariant: the strings are the orders at the moment the last is copied, whatever has changed since
-// the first.
+// Copies a coin's orders as checkpoint strings, a few at a time while blocks continue, because copying a large coin at
+// once would delay the blocks. Invariant: the strings are the orders at the end of the copy, even if orders changed
+// while it was in progress.
 
 export class OrderCopy {
   readonly book: CoinOrders
@@ -160,12 +164,15 @@ export class OrderCopy {
     book.watch(this.#touched)
   }
 
-  /** The orders, each as `side oid px sz`, once all are copied. */
+  /** The orders, each as `side oid px sz`. Complete once step() has returned more than 0. */
   get texts(): readonly string[] {
     return this.#texts
   }
 
-  /** Copies up to `most` more orders between two blocks. Returns how many fewer it copied; 0 while more may be left. */
+  /**
+   * Copies up to `max` more orders. Call between two blocks. Returns 0 while orders may be left; after the last order,
+   * how many of `max` were not needed.
+   */
   step(max: number): number {
     for (let remaining = max; remaining > 0; remaining--) {
       const next = this.#remaining.next()

@@ -124,7 +124,7 @@ describe('misc events', () => {
     const parts = convertEvents(events({ misc }), (why) => refused.push(why))
     expect([parts.funding.length, parts.payments]).toEqual([2, null])
     expect(refused).toEqual([
-      'payments of funding: "me 1781139602896 BTC -1.0 4.0 0" must be user, time, coins and decimals',
+      'payments of funding: "me 1781139602896 BTC -1.0 4.0 0" must have a user, a time, coins and decimals',
     ])
     const unread = convertEvents(events({ misc: [funding({ ...good, szi: '1e-7' })] }), () => {})
     expect([unread.funding, unread.payments]).toEqual([[], null])
