@@ -33,23 +33,27 @@ export function needsLog({ to, untilMs }: FileCandles, { toMs }: TimeSpan): bool
   return untilMs === null && toMs >= to.time
 }
 
-/** `held`: the coin's fills from the log; null if they were not requested or are unavailable. */
-export function candleHistory(filed: FileCandles, held: FillHistory | null, request: CandlesRequest): CandleHistory {
+/** `logFills`: the coin's fills from the log; null if they were not requested or are unavailable. */
+export function candleHistory(
+  filed: FileCandles,
+  logFills: FillHistory | null,
+  request: CandlesRequest,
+): CandleHistory {
   const { coin, interval, fromMs } = request
   const toMs = Math.min(request.toMs, (filed.untilMs ?? Number.POSITIVE_INFINITY) - 1)
-  const behind = candlesFromLog(filed, held, request)
+  const behind = candlesFromLog(filed, logFills, request)
   const holes = [{ fromMs: Number.NEGATIVE_INFINITY, toMs: filed.from.time }, ...filed.holes, ...behind.holes]
   const isHoled = ({ t, T }: Pick<Candle, 't' | 'T'>) => holes.some((hole) => hole.fromMs <= T && hole.toMs >= t)
-  const isTold = (candle: Candle) => candle.t >= fromMs && candle.T <= toMs && !isHoled(candle)
+  const isIncluded = (candle: Candle) => candle.t >= fromMs && candle.T <= toMs && !isHoled(candle)
   const candles = foldCandles([...filed.parts, ...behind.parts], interval).map((part) => candleOf(part, coin, interval))
   const { head, since } = behind
   return {
-    candles: candles.filter(isTold),
+    candles: candles.filter(isIncluded),
     isIncomplete: isHoled,
     incomplete: incompleteWithin(holes, { fromMs, toMs }, interval),
     since,
     untilMs: filed.untilMs,
-    isLogUnavailable: held === null && needsLog(filed, request),
+    isLogUnavailable: logFills === null && needsLog(filed, request),
     head: head && isHoled(spanOf(interval, head.time)) ? null : head,
   }
 }
@@ -57,17 +61,17 @@ export function candleHistory(filed: FileCandles, held: FillHistory | null, requ
 interface LogCandles extends Pick<CandleHistory, 'head' | 'since'>, Pick<FileCandles, 'parts' | 'holes'> {}
 
 /** Candle parts from the log, if the window extends beyond the files. */
-function candlesFromLog(filed: FileCandles, held: FillHistory | null, request: CandlesRequest): LogCandles {
+function candlesFromLog(filed: FileCandles, logFills: FillHistory | null, request: CandlesRequest): LogCandles {
   const { to, since } = filed
   if (!needsLog(filed, request)) return { parts: [], holes: [], head: to, since }
-  if (!held) return { parts: [], holes: [{ fromMs: to.time, toMs: Number.POSITIVE_INFINITY }], head: null, since }
+  if (!logFills) return { parts: [], holes: [{ fromMs: to.time, toMs: Number.POSITIVE_INFINITY }], head: null, since }
   const { coin, interval } = request
-  const blocks = held.runs.flat().filter(({ height }) => height > to.height)
+  const blocks = logFills.runs.flat().filter(({ height }) => height > to.height)
   const trades = blocks.flatMap(({ fills }) => validTrades(fills)).filter((trade) => trade.coin === coin)
   const parts = [{ height: to.height + 1, parts: trades.map((trade) => partOf(trade, interval)) }]
-  const head = held.head.height > to.height ? held.head : to
-  if (held.since.height <= to.height + 1) return { parts, holes: [], head, since }
-  return { parts, holes: [{ fromMs: to.time, toMs: held.since.time }], head, since: held.since }
+  const head = logFills.head.height > to.height ? logFills.head : to
+  if (logFills.since.height <= to.height + 1) return { parts, holes: [], head, since }
+  return { parts, holes: [{ fromMs: to.time, toMs: logFills.since.time }], head, since: logFills.since }
 }
 
 /** The span from the first to the last incomplete candle of a window. */

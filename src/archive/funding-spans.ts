@@ -32,14 +32,14 @@ export function withTradeFields({ fills, ...block }: EventBlock): EventBlock {
 export function positionSpans(runs: readonly (readonly EventBlock[])[]): FundingSpan[] {
   return runs.flatMap((run) => {
     const spans: FundingSpan[] = []
-    const held = new Map<string, number>()
+    const lastFills = new Map<string, number>()
     for (const { height, fills } of run)
       for (const [, fill] of fills) {
         const { coin } = fill
-        const from = held.get(coin) ?? height
+        const from = lastFills.get(coin) ?? height
         if (from < height) spans.push({ coin, from, to: height - 1 })
-        if (isOpenAfter(fill)) held.set(coin, height)
-        else held.delete(coin)
+        if (isOpenAfter(fill)) lastFills.set(coin, height)
+        else lastFills.delete(coin)
       }
     return spans
   })
@@ -56,11 +56,11 @@ export function withFunding(
   paid: readonly SpanFunding[],
 ): readonly (readonly EventBlock[])[] {
   const byHeight = Map.groupBy(paid, ({ from }) => from)
-  const withIt = (block: EventBlock) => {
+  const addFunding = (block: EventBlock) => {
     const more = byHeight.get(block.height)
     return more ? { ...block, funding: [...block.funding, ...more] } : block
   }
-  return runs.map((run) => run.map(withIt))
+  return runs.map((run) => run.map(addFunding))
 }
 
 /** Stored fills of a wallet or a builder. */

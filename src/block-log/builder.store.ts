@@ -12,8 +12,8 @@ export class BuilderStore {
 
   constructor(kv: Pick<SyncKvStorage, 'get'>, segments: SegmentStore) {
     this.#builders = new PositionBuilders((part) => kv.get<string>(keyOf(part)))
-    const held = segments.eventsBefore(Number.MAX_SAFE_INTEGER, Number.POSITIVE_INFINITY).segments
-    for (const { text } of held.toReversed())
+    const retained = segments.eventsBefore(Number.MAX_SAFE_INTEGER, Number.POSITIVE_INFINITY).segments
+    for (const { text } of retained.toReversed())
       for (const line of text.split('\n')) this.#builders.apply((JSON.parse(line) as RelayEvents).fills)
   }
 

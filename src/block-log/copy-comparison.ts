@@ -84,10 +84,10 @@ export class WrongBooks {
     return this.#list
   }
 
-  /** Records that `other` sent a copy of the block whose changes of `coin` differ from those that `taken` sent. */
-  onDispute(coin: Coin, taken: string, other: string, height: number, atMs: number): void {
+  /** Records that `other` sent changes of `coin` in a block that differ from those that `acceptedFrom` sent. */
+  onDispute(coin: Coin, acceptedFrom: string, other: string, height: number, atMs: number): void {
     this.#record(other, coin, height, atMs, 'other_copy')
-    this.#disputes.set(coin, taken)
+    this.#disputes.set(coin, acceptedFrom)
   }
 
   /**

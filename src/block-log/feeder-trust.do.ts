@@ -29,8 +29,8 @@ export class FeederTrust {
   /** Height of a block that was skipped for now, because its book changes are unknown. */
   #deferredHeight: number | null = null
 
-  constructor(held: RetainedBlocks, feeders: FeederLinks, readers: ReaderLinks) {
-    this.#blocks = held
+  constructor(blocks: RetainedBlocks, feeders: FeederLinks, readers: ReaderLinks) {
+    this.#blocks = blocks
     this.#feeders = feeders
     this.#readers = readers
   }

@@ -26,16 +26,16 @@ export interface EventsSource {
 /** Returns frames of events from a height onward, without order statuses. See EventsResponse. */
 export function eventsPage(
   from: number,
-  held: EventsSource,
+  source: EventsSource,
   maxChars = PAGE_CHARS,
 ): Pick<EventsResponse, 'frames' | 'first' | 'head'> {
-  const { waiting, height: head } = held
-  const first = held.first ?? waiting[0]?.height ?? null
+  const { waiting, height: head } = source
+  const first = source.first ?? waiting[0]?.height ?? null
   const frames: string[] = []
   let chars = 0
   for (let next = from; chars < maxChars; ) {
-    const found = held.segmentWith(next)
-    const last = found?.last ?? held.gapAt(next)
+    const found = source.segmentWith(next)
+    const last = found?.last ?? source.gapAt(next)
     if (last === null) {
       const rest = waiting.filter(({ height }) => height >= next)
       const isNext = rest[0]?.height === next
@@ -96,13 +96,13 @@ export interface DurableSource {
 }
 
 /** Returns parts from height `from` onward. Their size exceeds `maxBytes` by at most one segment. */
-export function archivePage(from: number, held: DurableSource, maxBytes = PAGE_BYTES): ArchivePart[] {
+export function archivePage(from: number, source: DurableSource, maxBytes = PAGE_BYTES): ArchivePart[] {
   const parts: ArchivePart[] = []
   let bytes = 0
-  for (let next = from; next <= held.durable && bytes < maxBytes && parts.length < MAX_PARTS; ) {
-    const found = held.blocksWith(next)
-    const last = found ? found.last : lastMissing(next, held)
-    if (last === null || last > held.durable) break
+  for (let next = from; next <= source.durable && bytes < maxBytes && parts.length < MAX_PARTS; ) {
+    const found = source.blocksWith(next)
+    const last = found ? found.last : lastMissing(next, source)
+    if (last === null || last > source.durable) break
     parts.push(found ?? { gap: { from: next, to: last } })
     const { books = [], events = [], payments = [] } = found ?? {}
     for (const piece of [...books, ...events, ...payments]) bytes += piece.byteLength

@@ -28,9 +28,9 @@ export class PipelineService {
   readonly #queue = new ReplayQueue()
   readonly #requested = new Map<string, PipelineInterest>()
 
-  constructor(held: RetainedBlocks, wants: OrderInterests) {
-    this.#blocks = held
-    this.#interests = wants
+  constructor(blocks: RetainedBlocks, interests: OrderInterests) {
+    this.#blocks = blocks
+    this.#interests = interests
   }
 
   page({ reader, from, kind, orders }: DurableRequest, nowMs: number): Omit<DurablePage, 'v'> {

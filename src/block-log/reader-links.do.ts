@@ -28,11 +28,11 @@ export class ReaderLinks {
   #sentMs = 0
 
   /** `lost` is called when a link ends and no other link replaced it. */
-  constructor(objects: Objects, backlog: Backlog, wants: OrderInterests, lost: (reader: ReaderLink) => void) {
+  constructor(objects: Objects, backlog: Backlog, interests: OrderInterests, lost: (reader: ReaderLink) => void) {
     this.#dialer = new LinkDialer(objects, { v: LOG_API_VERSION, from: 'log', index: 0 })
     this.#onLost = lost
     this.#backlog = backlog
-    this.#interests = wants
+    this.#interests = interests
   }
 
   [Symbol.iterator](): Iterator<ReaderLink> {

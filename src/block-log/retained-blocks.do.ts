@@ -207,8 +207,8 @@ export class RetainedBlocks {
     if (retryMs > 0) return { frames: [], first: null, head: height, retryMs }
     const { gapAt } = this.backlog
     const segmentWith = (at: number) => this.#segments.eventsWith(at)
-    const held = { height, first: this.#segments.first, segmentWith, gapAt, waiting: this.#pending.blocks }
-    const page = eventsPage(from, held)
+    const source = { height, first: this.#segments.first, segmentWith, gapAt, waiting: this.#pending.blocks }
+    const page = eventsPage(from, source)
     // The cost is the number of characters, because relays parse all of them.
     this.#replayQueue.spend(page.frames?.reduce((sum, { length }) => sum + length, 0) ?? 0, nowMs)
     return page
@@ -221,8 +221,8 @@ export class RetainedBlocks {
     if (durable === null || time === null) return { head: null, parts: [] }
     const blocksWith = (height: number) => this.#segments.blocksWith(height, only)
     const firstAbove = (height: number) => this.#segments.firstAbove(height)
-    const held = { durable, blocksWith, firstAbove, gapAt: this.backlog.gapAt }
-    return { head: { height: durable, time }, parts: from === null ? [] : archivePage(from, held) }
+    const source = { durable, blocksWith, firstAbove, gapAt: this.backlog.gapAt }
+    return { head: { height: durable, time }, parts: from === null ? [] : archivePage(from, source) }
   }
 
   /** Sets the height up to which everything is archived; null if there is no archive. */

@@ -208,14 +208,14 @@ export function readBooksLine(line: string): BooksTexts {
  * that a coin is new.
  */
 export function differingCoins(
-  taken: NonNullable<BooksTexts['books']>,
+  accepted: NonNullable<BooksTexts['books']>,
   other: NonNullable<BooksTexts['books']>,
 ): string[] {
   const levels = (text: string | undefined) => text && JSON.stringify((JSON.parse(text) as BookChange).levels)
-  const held = new Map(taken.map(({ coin, text }) => [coin, text]))
+  const kept = new Map(accepted.map(({ coin, text }) => [coin, text]))
   const sent = new Map(other.map(({ coin, text }) => [coin, text]))
-  return [...new Set([...held.keys(), ...sent.keys()])].filter((coin) => {
-    const a = held.get(coin)
+  return [...new Set([...kept.keys(), ...sent.keys()])].filter((coin) => {
+    const a = kept.get(coin)
     const b = sent.get(coin)
     return a !== b && levels(a) !== levels(b)
   })

@@ -59,14 +59,14 @@ export class LocalLease extends ReportedSpending {
     return true
   }
 
-  /** Ends a reservation of `held`. The finished work cost `spent`. The rest is free again. */
-  settle(held: number, spent = held): void {
-    this.reserved -= held
+  /** Ends a reservation of `amount`. The finished work cost `spent`. The rest is free again. */
+  settle(amount: number, spent = amount): void {
+    this.reserved -= amount
     this.spent += spent
   }
 
-  release(held: number): void {
-    this.reserved -= held
+  release(amount: number): void {
+    this.reserved -= amount
   }
 
   /** Records that the other side has granted this total. */

@@ -67,8 +67,8 @@ export class ArchiveRunner {
 
   /** Adds data that was written outside the rounds. */
   addWritten(segments: number, bytes: number): void {
-    const { segments: before, bytes: held } = this.#state
-    this.#save({ segments: before + segments, bytes: held + bytes })
+    const { segments: before, bytes: total } = this.#state
+    this.#save({ segments: before + segments, bytes: total + bytes })
   }
 
   /** Subtracts data that was removed outside the rounds. */
@@ -130,24 +130,24 @@ export class ArchiveRunner {
     if (this.#pendingBooks) return this.#putBooks(this.#pendingBooks, page)
     if (page.epoch === null || !isCheckpointDue(this.#state.checkpoint, page)) return null
     const { hubs, hubBooks } = this.#ports
-    const taken = await collectBooks(hubs, page.epoch, hubBooks)
-    if (!taken) return BOOK_RETRY_MS
-    if (taken.unsure > 0 && ++this.#bookAttempts < MAX_BOOK_ATTEMPTS) return BOOK_RETRY_MS
+    const collected = await collectBooks(hubs, page.epoch, hubBooks)
+    if (!collected) return BOOK_RETRY_MS
+    if (collected.unsure > 0 && ++this.#bookAttempts < MAX_BOOK_ATTEMPTS) return BOOK_RETRY_MS
     this.#bookAttempts = 0
-    this.#pendingBooks = taken
+    this.#pendingBooks = collected
     return DURABLE_MS
   }
 
-  async #putBooks(taken: CheckpointBooks, { head, epoch }: ArchivePage): Promise<number | null> {
-    const isDurable = head !== null && head.height >= taken.through
-    if (epoch === taken.epoch && !isDurable) return DURABLE_MS
+  async #putBooks(collected: CheckpointBooks, { head, epoch }: ArchivePage): Promise<number | null> {
+    const isDurable = head !== null && head.height >= collected.through
+    if (epoch === collected.epoch && !isDurable) return DURABLE_MS
     this.#pendingBooks = null
     // Collect the books again after an epoch change. Also collect them again if a checkpoint of that height exists,
     // because a written checkpoint never changes.
-    if (epoch !== taken.epoch || taken.height <= (this.#state.checkpoint?.height ?? -1)) return BOOK_RETRY_MS
-    const bytes = (await this.#ports.putCheckpoint(taken)) + this.#state.bytes
-    const { height, time } = taken
-    this.#save({ bytes, checkpoint: { epoch: taken.epoch, height, time } })
+    if (epoch !== collected.epoch || collected.height <= (this.#state.checkpoint?.height ?? -1)) return BOOK_RETRY_MS
+    const bytes = (await this.#ports.putCheckpoint(collected)) + this.#state.bytes
+    const { height, time } = collected
+    this.#save({ bytes, checkpoint: { epoch: collected.epoch, height, time } })
     return null
   }
 
@@ -246,27 +246,27 @@ export async function collectBooks(
   fetchPage: (hub: number, after: string | null) => Promise<HubBooks>,
 ): Promise<CheckpointBooks | null> {
   const lines: string[] = []
-  const taken = { height: Number.POSITIVE_INFINITY, through: -1, time: Number.POSITIVE_INFINITY, left: 0, chars: 0 }
+  const totals = { height: Number.POSITIVE_INFINITY, through: -1, time: Number.POSITIVE_INFINITY, left: 0, chars: 0 }
   for (let hub = 0; hub < hubs; hub++) {
     for (let after: string | null = null; ; ) {
       const page: HubBooks = await fetchPage(hub, after)
       if (page.epoch !== epoch) return null
       for (const { coin, height, seq, levels } of page.books) {
         lines.push(`{"coin":${JSON.stringify(coin)},"height":${height},"seq":${seq},"levels":${levels}}`)
-        taken.height = Math.min(taken.height, height)
-        taken.through = Math.max(taken.through, height)
-        taken.chars += levels.length
+        totals.height = Math.min(totals.height, height)
+        totals.through = Math.max(totals.through, height)
+        totals.chars += levels.length
       }
-      if (page.books.length > 0) taken.time = Math.min(taken.time, page.time)
-      taken.left += page.left
-      if (taken.chars > MAX_BOOK_CHARS)
+      if (page.books.length > 0) totals.time = Math.min(totals.time, page.time)
+      totals.left += page.left
+      if (totals.chars > MAX_BOOK_CHARS)
         throw new Error(`all books together have more than ${MAX_BOOK_CHARS} characters`)
       if (page.next === null) break
       after = page.next
     }
   }
   if (lines.length === 0) return null
-  const { height, through, time, left } = taken
+  const { height, through, time, left } = totals
   const head = JSON.stringify({ epoch, height, time, coins: lines.length })
   return { epoch, height, through, time, unsure: left, coins: lines.length, lines: [head, ...lines] }
 }

@@ -53,10 +53,10 @@ export class BackfillQueue {
     const segments = all.slice(0, MAX_SEGMENTS)
     const next = all[MAX_SEGMENTS]?.first ?? null
     if (segments.length === 0) return { blocks: 0, segments: 0, bytes: 0, next }
-    const taken = await this.#ports.write(segments, around)
-    this.#ports.addWritten(segments.length, taken)
+    const written = await this.#ports.write(segments, around)
+    this.#ports.addWritten(segments.length, written)
     const count = segments.reduce((sum, { events }) => sum + events.length, 0)
-    return { blocks: count, segments: segments.length, bytes: taken, next }
+    return { blocks: count, segments: segments.length, bytes: written, next }
   }
 }
 
@@ -69,14 +69,14 @@ export interface BackfillSegment extends CutSegment {
 
 export type SegmentSpan = Pick<CutSegment, 'first' | 'last' | 'firstMs' | 'lastMs'>
 
-/** Segments of the blocks below height `before` that are in none of the `held` segments. */
+/** Segments of the blocks below height `before` that are in none of the `existing` segments. */
 export function backfillCuts(
   blocks: readonly BackfillBlock[],
-  held: readonly Pick<SegmentSpan, 'first' | 'last'>[],
+  existing: readonly Pick<SegmentSpan, 'first' | 'last'>[],
   before: number,
 ): BackfillSegment[] {
-  const isHeld = (height: number) => held.some(({ first, last }) => first <= height && height <= last)
-  const missing = blocks.filter(({ height }) => height < before && !isHeld(height))
+  const exists = (height: number) => existing.some(({ first, last }) => first <= height && height <= last)
+  const missing = blocks.filter(({ height }) => height < before && !exists(height))
   return runsOf(missing).flatMap(([known, run]) => {
     const cutter = new SegmentCutter(null)
     const next = (run.at(-1)?.height ?? 0) + 1

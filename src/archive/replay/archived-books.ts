@@ -39,8 +39,8 @@ export async function booksAt(
   height: number,
   yielder: Yielder,
 ): Promise<BooksResult> {
-  const [held] = await archive.segmentsFrom({ height }, 1)
-  if (!held) return { ok: false, kind: 'ahead' }
+  const [segment] = await archive.segmentsFrom({ height }, 1)
+  if (!segment) return { ok: false, kind: 'ahead' }
   let isDamaged = false
   for (let at = await archive.checkpointAt(height); at !== null; at = await archive.checkpointAt(at.height - 1)) {
     const books = await fromCheckpoint(archive, coins, at).catch(nullIfDamaged)

@@ -31,8 +31,8 @@ export class HistoricalBooks {
     this.#epoch = epoch
     this.#height = height
     this.#time = time
-    const held = books.map((book) => ({ ...book, epoch, time, lastPx: null }))
-    if (this.#shard.restore(epoch, height, held) === null) this.#shard.resetTo(epoch, height, [])
+    const states = books.map((book) => ({ ...book, epoch, time, lastPx: null }))
+    if (this.#shard.restore(epoch, height, states) === null) this.#shard.resetTo(epoch, height, [])
   }
 
   get epoch(): string {
