@@ -25,7 +25,7 @@ describe('amounts', () => {
       expect(() => wholeMicro(amount)).toThrow('non-negative integer')
   })
 
-  it('round-trips through text', () => {
+  it('survives formatting and parsing', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 1e15 }), (micro) => {
         expect(parseCredits(formatCredits(micro))).toEqual({ ok: true, value: micro })

@@ -4,7 +4,7 @@ import { fromChunks, toChunks } from '../../src/core/chunks.ts'
 import { isDeeperThan } from '../../src/core/json.ts'
 
 describe('chunks', () => {
-  it('rejoin to the same text at any size, even when cut inside a character', () => {
+  it('rejoin to the same string at any size, even when cut inside a character', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 200 }), fc.integer({ min: 1, max: 50 }), (text, size) => {
         const chunks = toChunks(text, size)

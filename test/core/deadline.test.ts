@@ -30,7 +30,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-describe('orLate', () => {
+describe('orFallback', () => {
   it('returns a timely result, or the fallback', async () => {
     const both = Promise.all([
       orFallback(

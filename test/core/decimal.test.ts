@@ -7,7 +7,7 @@ const decimal = fc
   .map(([negative, whole, fraction]) => `${negative ? '-' : ''}${whole}${fraction === undefined ? '' : `.${fraction}`}`)
 
 describe('decimals', () => {
-  it('keep their value through scaling, for any text of up to 18 decimals', () => {
+  it('keep their value through scaling, for any string of up to 18 decimals', () => {
     fc.assert(
       fc.property(decimal, (text) => {
         expect(toScaled(fromScaled(toScaled(text)))).toBe(toScaled(text))

@@ -38,7 +38,7 @@ describe('LocalLease', () => {
   })
 })
 
-describe('UseRate', () => {
+describe('UsageRate', () => {
   it('forecasts usage, and nothing from old usage', () => {
     const rate = new UsageRate()
     rate.count(10)
@@ -49,7 +49,7 @@ describe('UseRate', () => {
   })
 })
 
-describe('Exchanges', () => {
+describe('SerialExchanges', () => {
   it('run one at a time, are not awaited beyond their bound, and pause after a failure', async () => {
     const late: (() => void)[] = []
     const exchanges = new SerialExchanges(1_000, (_, run) => {
