@@ -1,15 +1,21 @@
-// Encoded frames that are not yet durable at the gateway, in sending order. Invariant: an item leaves only when
-// acknowledged. A block is acknowledged with its height; a snapshot of height s with a later height, because frames are
-// accepted in order and snapshots themselves are not acknowledged.
+// Encoded frames that are not yet durable at the gateway, in sending order. Invariant: an item leaves only when it is
+// acknowledged. A block is acknowledged by its height. Snapshots get no acknowledgement of their own, but frames are
+// accepted in order, so a snapshot is acknowledged by any later height.
 
 import type { Block } from '../protocol/feed/block.ts'
 import { encodeFrame, JOINED_MAX_UNITS, PartJoiner } from '../protocol/feed/parts.ts'
 import { BlockFrame, type Verified } from '../protocol/feed/protocol.ts'
 
-/** While this much is unsent, rows of coins, the bulk of it, are left out: all clients wait for blocks. */
+/**
+ * While more characters than this are unsent, new blocks omit the rows of coins, which are the bulk, because all
+ * clients wait for blocks.
+ */
 const MAX_UNSENT_ROW_UNITS = 8 * 1024 * 1024
 
-/** Longest block with payments. It has about 80,000 wallets, and creating its file takes 100 MB of memory. */
+/**
+ * Maximum length of a block with payments. Such a block has about 80,000 wallets, and creating its file takes 100 MB of
+ * memory.
+ */
 const PAYMENTS_MAX_UNITS = 12 * 1024 * 1024
 
 interface OutboxItem {
@@ -22,7 +28,9 @@ interface OutboxItem {
   readonly coins: readonly string[]
   readonly texts: readonly string[]
   readonly payments?: 'known' | 'unknown'
-  /** Characters of a block, which limit production; 0 for a snapshot, whose size must not stop the next block. */
+  /**
+   * Characters that count towards the limit on production. 0 for a snapshot, whose size must not stop the next block.
+   */
   readonly units: number
 }
 
@@ -34,9 +42,9 @@ interface OpenSnapshot extends OutboxItem {
 
 export class Outbox {
   #items: OutboxItem[] = []
-  /** Items sent in full, */
+  /** Number of items sent in full. */
   #sent = 0
-  /** and frames sent of the item after them. */
+  /** Number of frames sent of the next item. */
   #sentTexts = 0
   #units = 0
   #currentSnapshot: OpenSnapshot | null = null
@@ -50,7 +58,7 @@ export class Outbox {
     return this.#items.length
   }
 
-  /** Items sent and not acknowledged. */
+  /** Items that were sent, at least in part, and not acknowledged. */
   get inFlight(): readonly OutboxItem[] {
     return this.#items.slice(0, this.#sentTexts > 0 ? this.#sent + 1 : this.#sent)
   }
@@ -61,12 +69,12 @@ export class Outbox {
   }
 
   /**
-   * Adds a block and returns it as sent. Rows of coins, then payments, are left out of a block that is too long for the
-   * gateway; rows also while too much is unsent.
+   * Adds a block and returns it as it will be sent. A block that is too long for the gateway loses its rows of coins,
+   * then its payments. Rows are also left out while too much is unsent.
    */
   pushBlock(block: Block): Block {
     const { l4, ...bare } = block
-    // An hour's payments are as large but leave at once, so they do not count.
+    // The hourly payments are just as large, but they are sent at once, so they do not count.
     const unsent = this.#items.slice(this.#sent).filter(({ payments }) => payments !== 'known')
     if (l4 && unitsOf(unsent) > MAX_UNSENT_ROW_UNITS) return this.pushBlock(bare)
     const item = itemOf('block', block.height, block.height, encodeFrame({ type: 'block', ...block }))
@@ -76,7 +84,7 @@ export class Outbox {
     return block
   }
 
-  /** Digests of books after the last block. */
+  /** Adds digests of the books after the last block. */
   pushVerified(frame: Verified): void {
     this.#push(itemOf('verified', frame.height, frame.height, [JSON.stringify(frame)]))
   }
@@ -87,7 +95,7 @@ export class Outbox {
     this.#push(this.#currentSnapshot)
   }
 
-  /** Adds a part to the current snapshot and returns it; null if it was dropped. */
+  /** Adds a part to the current snapshot and returns the snapshot; null if the snapshot was dropped. */
   pushPart(text: string, isLast: boolean): OutboxItem | null {
     const open = this.#currentSnapshot
     if (!open || this.#items.at(-1) !== open) return null
@@ -99,13 +107,13 @@ export class Outbox {
     return open
   }
 
-  /** Drops a snapshot whose parts will not all arrive. */
+  /** Drops the current snapshot, because its remaining parts will not arrive. */
   dropOpenSnapshot(): void {
     this.dropSnapshots((item) => item === this.#currentSnapshot)
     this.#currentSnapshot = null
   }
 
-  /** Heights `from` to `to` will never arrive. */
+  /** Adds a notice that heights `from` to `to` will never arrive. */
   pushGone(from: number, to: number): void {
     this.#push(goneItem(from, to))
   }
@@ -123,14 +131,14 @@ export class Outbox {
     this.#sent = Math.max(0, this.#sent - done)
   }
 
-  /** True if the items continue from `height` and no height is missing. */
+  /** True if the items include `height` and every later height. */
   covers(height: number): boolean {
     const first = this.#items.find((item) => item.kind !== 'snapshot')
     const last = this.#items.findLast((item) => item.kind !== 'snapshot')
     return first !== undefined && last !== undefined && first.from <= height && last.height >= height
   }
 
-  /** Sends again from the item with `height`. */
+  /** Sends again, starting with the item of `height`. */
   rewind(height: number): void {
     const index = this.#items.findIndex((item) => item.height >= height)
     this.#sent = index < 0 ? this.#items.length : index
@@ -176,8 +184,8 @@ export class Outbox {
   }
 
   /**
-   * Makes the book changes of all blocks before the first snapshot of all books unknown: the gateway has no books to
-   * which they apply.
+   * Marks the book changes in blocks before the first snapshot of all books as unknown, because the gateway has no
+   * books to apply them to.
    */
   clearBooks(): void {
     const seed = this.#items.findIndex((item) => item.scope === 'all')
@@ -185,14 +193,14 @@ export class Outbox {
     this.#units = unitsOf(this.#items)
   }
 
-  /** Removes payments from the blocks: the gateway does not know them. */
+  /** Removes payments from the blocks, because the gateway does not support them. */
   dropPayments(): void {
     if (!this.#items.some(({ payments }) => payments)) return
     this.#items = this.#items.map((item) => (item.payments ? reencode(item, { payments: undefined }) : item))
     this.#units = unitsOf(this.#items)
   }
 
-  /** Declares the block of `height` a gap. The books after it are unknown. */
+  /** Declares the block of `height` a gap, after which the books are unknown. */
   giveUp(height: number): void {
     const index = this.#items.findIndex((item) => item.kind === 'block' && item.height === height)
     if (index < 0) return
@@ -230,7 +238,7 @@ function withPayments(item: OutboxItem, { payments }: Pick<Block, 'payments'>): 
   return payments === undefined ? item : { ...item, payments: payments ? 'known' : 'unknown' }
 }
 
-/** The block with some fields changed. */
+/** Returns a block with some fields changed. Other items are returned unchanged. */
 function reencode(item: OutboxItem, change: Partial<BlockFrame>): OutboxItem {
   if (item.kind !== 'block') return item
   const joiner = new PartJoiner()

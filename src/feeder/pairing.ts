@@ -1,24 +1,23 @@
 // Pairs the lines of the node's streams by height. The streams are written one after another, so some are ahead at any
 // moment; each is in order. The rules:
-//   both required streams have a line of the next height → the block is due
-//   a required stream's next line has a later height     → its line will never arrive: a gap, not a wait
-//   an optional stream has a line of that height or a    → it is settled; without a line it has nothing for this height
-//     later one, or was read to its end a short wait
-//     after the block was due
-//   an optional stream's line of a passed height         → it is late: it goes with the next block, and waits get longer
-//   any other line of a passed height                    → a restarted node wrote it again; with another time it is
-//                                                          a different chain (a height has one time, and times rise)
+//   - When both required streams have a line of the next height, its block is due.
+//   - When a required stream's next line has a later height, the line will never arrive, so the height is a gap.
+//   - A due block waits for an optional stream until that stream has a line of this or a later height. It also stops
+//     waiting when the stream was read to its end a short time after the block was due.
+//   - An optional stream's line of a passed height is late: it is sent with the next block, and waits get longer.
+//   - Any other line of a passed height was written again by a restarted node. If its time is different, it is of a
+//     different chain, because a height has one time, and times rise.
 
 import { nodeTimeMs, REQUIRED_STREAMS, type StreamLine, type StreamName } from './streams.ts'
 
-/** A line of an optional stream that arrived after its block. */
+/** A line of an optional stream that was read after its block was sent. */
 export interface LateLine {
   readonly stream: StreamName
   readonly height: number
   readonly text: string
 }
 
-/** Lines of one height; an optional stream without a line is absent. `late`: late lines since the previous block. */
+/** Lines of one height. An optional stream that has no line is absent. `late`: late lines since the previous block. */
 export interface PairedBlock {
   readonly kind: 'block'
   readonly height: number
@@ -29,34 +28,40 @@ export interface PairedBlock {
   readonly late: readonly LateLine[]
 }
 
-/** Heights `from` to `to` cannot be sent in full. `missing`: streams without a line; `found`: existing lines. */
+/** Heights `from` to `to` cannot be sent in full. `missing`: required streams that have no line. */
 export interface PairedGap {
   readonly kind: 'gap'
   readonly from: number
   readonly to: number
-  /** Time of a line of `to`, or of the line after it. */
+  /** Block time of `to`; if `to` has no line, the time of the next line. */
   readonly time: string
   readonly missing: readonly StreamName[]
-  /** Lines of the last height of the gap (its only one, unless all streams skipped it). */
+  /** Existing lines of `from`, by stream. */
   readonly found: ReadonlyMap<StreamName, string>
 }
 
 type PushVerdict = 'taken' | 'duplicate' | 'late' | 'started_over'
 
-/** Later than any time, so that nothing after it looks like a different chain. */
+/** Compares as later than any time, so that no line looks like one of a different chain. */
 const UNKNOWN_TIME = '~'
 /**
- * A node writes all streams of a height within a millisecond; the rest is for a busy host. Doubles with each late line.
+ * How long a block waits for optional streams. A node writes all streams of a height within a millisecond; the rest is
+ * a reserve for a busy host. The wait doubles with each late line.
  */
 const WAIT_MS = 50
 const WAIT_MAX_MS = 800
 /** A stream with a line for this many heights in a row probably has the next one too, and gets the longest wait. */
 const DENSE_RUN = 32
-/** The first block of an hour has the funding of all positions, a line of 20 MB that takes the node long to write. */
+/**
+ * Wait in the first block of an hour, whose funding line for all positions has 20 MB and takes the node long to write.
+ */
 const HOUR_WAIT_MS = 3_000
 /** Number of characters up to the hour in the node's time format. */
 const HOUR_UNITS = '2026-05-05T17'.length
-/** Heights with a remembered time: a restarted node writes up to 10,000 heights again, back to its last saved state. */
+/**
+ * Number of heights with a remembered time. A restarted node writes up to 10,000 heights again, those after its last
+ * saved state.
+ */
 const MAX_TIMES = 16_384
 
 export class Pairing {
@@ -65,7 +70,7 @@ export class Pairing {
   #next: number
   #passedTime: string
 
-  /** `next`: first height wanted. `passedTime`: time of the previous height, null if unknown. */
+  /** `next`: first height to return. `passedTime`: time of the previous height; null if unknown. */
   constructor(next: number, passedTime: string | null, streams: readonly StreamName[]) {
     this.#next = next
     this.#passedTime = passedTime ?? UNKNOWN_TIME
@@ -77,12 +82,12 @@ export class Pairing {
     return this.#next
   }
 
-  /** Characters waiting in a stream's queue: the shell reads ahead only as far as it must. */
+  /** Characters in a stream's queue, by which the shell limits how far it reads ahead. */
   waitingUnits(stream: StreamName): number {
     return this.#queues.get(stream)?.units ?? 0
   }
 
-  /** Late lines wait for the next block. */
+  /** True while late lines wait for the next block. */
   get hasLateLines(): boolean {
     return [...this.#queues.values()].some((queue) => queue.hasLateLines)
   }
@@ -111,7 +116,7 @@ export class Pairing {
     return 'late'
   }
 
-  /** Records that the stream was read to its end at `nowMs`. A line not pushed by then did not exist yet. */
+  /** Records that the stream was read to its end at `nowMs`. Lines that were not pushed by then did not exist yet. */
   onEnd(stream: StreamName, nowMs: number): void {
     const queue = this.#queues.get(stream)
     if (queue) queue.endedAt = nowMs
@@ -149,7 +154,7 @@ export class Pairing {
     return { kind: 'gap', from: height, to: last, time: lowest.time, missing, found: lines }
   }
 
-  /** True if a line is the first of an hour and the stream was active in the previous hour. */
+  /** True if a block is the first of an hour and the stream had lines in the previous hour. */
   #isFirstOfHour({ time }: StreamLine, { lastTime }: StreamQueue): boolean {
     const hourOf = (text: string) => text.slice(0, HOUR_UNITS)
     return hourOf(this.#passedTime) !== hourOf(time) && hourOf(this.#passedTime) === hourOf(lastTime)
@@ -161,7 +166,7 @@ export class Pairing {
   }
 }
 
-/** A queue without array shifts. */
+/** A stream's lines, queued without array shifts. */
 class StreamQueue {
   lastHeight: number
   lastTime = ''
@@ -169,7 +174,7 @@ class StreamQueue {
   waitMs = WAIT_MS
   /** When the stream was last read to its end. */
   endedAt = Number.NEGATIVE_INFINITY
-  /** Consecutive heights up to the last line. */
+  /** Number of consecutive heights up to the last line. */
   #run = 0
   #lines: { readonly line: StreamLine; readonly at: number }[] = []
   #at = 0
@@ -183,7 +188,7 @@ class StreamQueue {
     return this.#lines[this.#at]
   }
 
-  /** True when an optional stream can add nothing to `height`, whose block is due since `dueAt`. */
+  /** True when the block of `height`, due since `dueAt`, need not wait for this optional stream any longer. */
   isSettled(height: number, dueAt: number, isFunded: boolean): boolean {
     while (this.head && this.head.line.height < height) this.drop()
     if (this.head) return true

@@ -1,5 +1,5 @@
-// Moves production to the end of the gateway's log: starts the books there, from memory, a checkpoint or a snapshot of
-// the node.
+// Moves production to the end of the gateway's log. The books come from memory, a checkpoint or a snapshot from the
+// node.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { CheckpointFiles, StoredCheckpoint } from './checkpoint-files.node.ts'
@@ -11,7 +11,7 @@ import type { SnapshotFetcher } from './snapshot-fetcher.node.ts'
 
 const RETRY_MS = 500
 
-/** The heights to read from and to send from, both known by now. */
+/** The first heights to read and to send, both known by now. */
 interface StartPosition {
   readonly point: ResumePoint
   readonly readFrom: number
@@ -34,8 +34,8 @@ export class Placement {
   }
 
   /**
-   * Moves the books to `target`. Returns null if it should be tried again later, or a sentence that says why this node
-   * never can.
+   * Prepares the books for `target`. Returns null if the caller should try again later, or a sentence that says why
+   * this node can never continue from there.
    */
   async moveTo(target: Reposition): Promise<StartPosition | string | null> {
     const range = await this.#host.files.range()
@@ -59,7 +59,7 @@ export class Placement {
     return startedOverMessage(stored, range, time)
   }
 
-  /** Prepares the books for the resume point; null: try again later. */
+  /** Prepares the books for the resume point. Null: the caller should try again later. */
   async #prepareBooks(point: ResumePoint, checkpoints: readonly StoredCheckpoint[]): Promise<StartPosition | null> {
     const { readFrom, sendFrom } = point
     this.#host.snapshots.invalidate()

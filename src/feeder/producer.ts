@@ -1,4 +1,4 @@
-// Turns paired lines of the node into blocks of the feed: advances the books, converts events, reports gaps.
+// Turns paired lines of the node into blocks of the feed. It advances the books, converts events and reports gaps.
 
 import type { L4Rows } from '../protocol/feed/block.ts'
 import { VERIFIED_MAX } from '../protocol/feed/protocol.ts'
@@ -12,7 +12,7 @@ import { SnapshotEncoder } from './snapshot-encoder.ts'
 import { filterStatuses, type MatchedRows } from './status-filter.ts'
 import { nodeTimeMs, readEvents, type StreamName } from './streams.ts'
 
-/** A snapshot being sent, and its books. */
+/** A snapshot that is being sent, and the books that it encodes. */
 interface SnapshotInProgress {
   readonly encoder: SnapshotEncoder
   readonly books: OrderBooks
@@ -25,23 +25,23 @@ export class Producer {
   /** Number of events left out because of an unusable shape. */
   refusedEvents = 0
   #snapshot: SnapshotInProgress | null = null
-  /** From this height onward, every height was sent or is a gap; null while blocks are only applied. */
+  /** First height of the current run of sent blocks and gaps; null while blocks are only applied. */
   #sentFrom: number | null = null
   /** Late lines that wait for the next block. */
   #lateLines: LateLine[] = []
-  /** True if a line was left out that may have named payers of funding. */
+  /** True if a skipped line may have had funding payments. */
   #arePaymentsUnknown = false
   /** Heights that could not be sent in full. */
   gapHeights = 0
 
-  /** `log` gets one sentence for everything unusual. */
+  /** `log` is called with one sentence for every unusual event. */
   constructor(projector: OrderBookProjector, session: FeedSession, log: (sentence: string) => void) {
     this.#projector = projector
     this.#session = session
     this.#log = log
   }
 
-  /** Processes the next block or gap, in steps if it is long. Call once handOverBooks() has nothing left. */
+  /** Processes the next block or gap, in steps if it is long. Call only after handOverBooks() has returned false. */
   *accept(paired: PairedBlock | PairedGap): Generator<void, void> {
     if (paired.kind === 'gap') {
       const { from, to, missing } = paired
@@ -52,7 +52,7 @@ export class Producer {
     const timeMs = nodeTimeMs(time)
     const events = new Map<StreamName, unknown[]>()
     const sends = this.#session.next !== null && height >= this.#session.next
-    // The wanted coins may change between two steps.
+    // Read once, because the wanted coins may change between two steps.
     const { coins } = this.#session.l4
     const l4: L4Input = { coins, statuses: null, unknownCoins: paired.streams.includes('statuses') ? new Set() : coins }
     this.#sentFrom = sends ? (this.#sentFrom ?? height) : null
@@ -81,7 +81,7 @@ export class Producer {
 
   /**
    * Sends the books that are due, one part per call, if production is at their height. Call between blocks. Returns
-   * true while parts are left; until then no block may be accepted.
+   * true while parts are left. Until it returns false, accept() must not be called.
    */
   handOverBooks(): boolean {
     const repaired = this.#projector.takeRepaired()
@@ -101,13 +101,13 @@ export class Producer {
     return false
   }
 
-  /** Keeps late lines of blocks that were already sent. */
+  /** Keeps late lines whose blocks were already sent. */
   #retainLate(lines: readonly LateLine[]): void {
     const from = this.#sentFrom
     this.#lateLines = from === null ? [] : [...this.#lateLines, ...lines.filter(({ height }) => height >= from)]
   }
 
-  /** The wanted rows of a line of order statuses. Null if it is unreadable; no coin's rows are then known. */
+  /** The wanted rows in a line of order statuses. Null if the line is unreadable: no coin's rows are then known. */
   *#readStatuses(text: string, l4: L4Input, what: string): Generator<void, MatchedRows | null> {
     const read = yield* filterStatuses(text, { wallets: this.#session.wantedWallets, coins: l4.coins })
     if (read.ok) return read.value
@@ -127,7 +127,7 @@ export class Producer {
       const rows = yield* this.#readStatuses(text, l4, what)
       if (!rows) return
       add(rows.byWallet)
-      // Their block was sent as if it had no such rows.
+      // These coins are unknown, because the block was already sent without these rows.
       l4.unknownCoins = new Set([...l4.unknownCoins, ...rows.byCoin.keys()])
       return
     }
@@ -161,7 +161,7 @@ export class Producer {
     return this.#snapshot !== null
   }
 
-  /** Sends the digests of books that matched the node's in the last comparison. */
+  /** Sends the digests of the books that matched the node's in the last comparison. */
   #sendVerified(height: number): void {
     const { books, isAligned } = this.#projector
     if (!books || !isAligned || !this.#session.canSendVerified(height)) return
@@ -201,7 +201,7 @@ export class Producer {
       if (this.#session.addBlock(block)?.payments === null && converted.payments)
         this.#log(`skipping the funding payments of block ${position.height}: they exceed the maximum size of a block`)
     } catch (error) {
-      // An event nested too deeply to encode would fail again and again.
+      // An event that is nested too deeply cannot be encoded, so retrying would fail again.
       if (!(error instanceof RangeError)) throw error
       this.#reportGap(position.height, position.height, `it cannot be encoded (${error.message})`)
     }
@@ -228,13 +228,16 @@ export class Producer {
 /** A block's order-level input, apart from its diffs. */
 interface L4Input {
   readonly coins: ReadonlySet<string>
-  /** Order statuses by coin. Null when the block has no line of them: only coins without diffs are then known. */
+  /**
+   * Order statuses by coin. Null when the block has no line of order statuses: only coins that have no diffs are then
+   * known.
+   */
   statuses: ReadonlyMap<string, readonly unknown[]> | null
   /** Coins with unknown rows, in this block or in an earlier one that was sent without those rows. */
   unknownCoins: ReadonlySet<string>
 }
 
-/** One entry per coin with known rows, even if it has none. */
+/** One entry per coin whose rows are known, even if it has no rows. */
 function l4Rows({ coins, statuses, unknownCoins }: L4Input, diffs: readonly unknown[]): L4Rows[] {
   const entries = new Map<string, L4Rows>()
   for (const coin of coins)

@@ -1,5 +1,5 @@
-// Reads a raw book diff of the node. Checked by hand: a block has a few hundred, and a schema library would cost more
-// than the whole order book.
+// Reads a raw book diff of the node. Diffs are checked by hand: a block has a few hundred, and a schema library would
+// take longer than updating the order books.
 
 import { COIN_MAX_LENGTH } from '../core/coin.ts'
 
@@ -25,7 +25,7 @@ export type RawDiff =
     }
   | { readonly kind: 'remove'; readonly oid: number; readonly coin: string; readonly side: Side; readonly px: string }
 
-/** Eight digits fewer than a level may have, because a level adds up many orders. */
+/** Allows eight digits fewer than in a level, because a level is the sum of many orders. */
 const DECIMAL = /^\d{1,30}(?:\.\d{1,18})?$/
 const NAME = /^[\x21-\x7e]+$/
 
@@ -42,7 +42,7 @@ export function coinOf(event: unknown): string | null {
   return isCoin(coin) ? coin : null
 }
 
-/** Reads a raw book diff; null for any other shape. */
+/** Reads a raw book diff. Null if the event has a different shape. */
 export function readRawDiff(event: unknown): RawDiff | null {
   if (typeof event !== 'object' || event === null) return null
   const { oid, coin, side, px, raw_book_diff: change } = event as Record<string, unknown>

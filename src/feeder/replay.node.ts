@@ -15,9 +15,9 @@ import { readRawDiff } from './raw-diff.ts'
 import { readCoin, SnapshotScanner } from './snapshot-file.ts'
 import { nodeTimeMs, readEvents, readLineHead, STREAM_FOLDER, type StreamLine, type StreamName } from './streams.ts'
 
-/** A raw diff that contradicts the snapshot ends the replay: the recording is then useless. */
+/** A raw diff that contradicts the snapshot ends the replay, because the recording is then useless. */
 interface Replay {
-  /** The snapshot's books as a frame of the feed. */
+  /** The books of the snapshot as a frame of the feed. */
   readonly seed: SnapshotFrame
   /** The books after the last block yielded. */
   readonly books: OrderBooks
@@ -28,7 +28,7 @@ interface Replay {
 type Lines = Partial<Record<StreamName, string>> & { readonly diffs: string }
 type RecordedBlock = { readonly head: StreamLine; readonly lines: Lines }
 
-/** Opens a recorded folder. Throws with a message if it is not one. */
+/** Opens a recorded folder. Throws with a message if the folder has no recording. */
 export async function openReplay(folder: string): Promise<Replay> {
   const names = await readdir(folder)
   const snapshot = names.filter((name) => /^l4Snapshot.*\.json(?:\.gz)?$/.test(name)).sort()[0]
@@ -128,7 +128,7 @@ async function* flatRecords(
     }
 }
 
-/** Number of rounds with no block after which a finished recording counts as read. */
+/** Number of rounds without new lines after which a recording counts as read to its end. */
 const QUIET_ROUNDS = 5
 
 async function* hourlyRecords(folder: string, from: number): AsyncGenerator<RecordedBlock> {
@@ -138,7 +138,7 @@ async function* hourlyRecords(folder: string, from: number): AsyncGenerator<Reco
     throw new Error(sentence)
   })
   try {
-    // The tail waits for files that may grow; these do not, so its clock runs fast.
+    // The tail waits because files may grow. A recording does not grow, so this clock runs fast.
     for (let quiet = 0, clock = 0; quiet < QUIET_ROUNDS; clock += 1_000) {
       quiet = (await reader.pump(clock)) ? 0 : quiet + 1
       for (let paired = reader.take(); paired; paired = reader.take()) {

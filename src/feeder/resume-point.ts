@@ -1,6 +1,6 @@
-// Decides where production resumes, given the end of the gateway's log: which books to start with, and the heights to
-// read and send from. Reading starts at the books' height, and sending starts at the log's end; blocks in between are
-// only applied.
+// Decides where production resumes, given the end of the gateway's log: which books to start with, and the first
+// heights to read and to send. Reading starts after the books' height, and sending starts after the log's end. Blocks
+// in between are applied but not sent.
 
 import type { BlockPosition } from './order-book-projector.ts'
 import type { Reposition } from './session.ts'
@@ -14,18 +14,18 @@ export interface FileRange {
 }
 
 export interface ResumePoint {
-  /** `snapshot`: the books are unknown until the node's snapshot arrives, at whatever height. */
+  /** `snapshot`: the books are unknown until a snapshot from the node arrives, whose height is not known in advance. */
   readonly books: 'memory' | 'checkpoint' | 'snapshot'
   readonly checkpoint: number | null
-  /** First height to read; null: the height of the node's snapshot. */
+  /** First height to read. Null: the height of the node's snapshot. */
   readonly readFrom: number | null
-  /** First height to send; null: the one after the node's snapshot. */
+  /** First height to send. Null: the height after the node's snapshot. */
   readonly sendFrom: number | null
   readonly needsSeed: boolean
   readonly gone: { readonly from: number; readonly to: number } | null
 }
 
-/** A checkpoint whose coins were copied after the blocks from `from` to its own height. */
+/** Position of a checkpoint. Its coins were copied between `from` and its own height. */
 interface CheckpointPosition extends BlockPosition {
   readonly from: BlockPosition
 }
@@ -74,9 +74,9 @@ function newest(places: readonly CheckpointPosition[], first: number, to: number
 }
 
 /**
- * Why this node does not continue what was already sent; null if it does. `saved` was once acknowledged; the files have
- * another time for its height, or end below it with a later time. (An earlier time means that the node restarted and
- * writes heights again.) `timeInFiles` is null if the files lack the height.
+ * Why this node does not continue what was already sent; null if it does. It does not if the files have a different
+ * time for the height of `saved`, an acknowledged position, or end below that height with a later time. (An earlier
+ * time means that the node restarted and writes heights again.) `timeInFiles`: null if the files lack the height.
  */
 export function startedOverMessage(
   saved: BlockPosition,

@@ -1,7 +1,7 @@
 // The feeder's side of the feed protocol, as a pure state machine: takes frames and blocks, returns frames to send and
 // commands. Invariants: blocks are sent in height order without holes; nothing is dropped before it is acknowledged;
-// after a block with unknown book changes, or when the gateway loses its books, a snapshot of all books precedes the
-// next changes.
+// after a block with unknown book changes, or when the gateway has lost its books, a snapshot of all books is sent
+// before further changes.
 
 import type * as z from 'zod'
 import type { Block } from '../protocol/feed/block.ts'
@@ -21,15 +21,15 @@ import type { SnapshotEncoder } from './snapshot-encoder.ts'
 /** The connection counts as dead if pending blocks are not acknowledged for this long. */
 export const ACK_TIMEOUT_MS = 10_000
 export const WELCOME_TIMEOUT_MS = 5_000
-/** Number of unacknowledged characters at which reading stops. The rest stays in the node's files. */
+/** Number of unacknowledged characters at which production stops. Later blocks stay in the node's files. */
 export const OUTBOX_MAX_UNITS = 64 * 1024 * 1024
 const RESEND_PAUSE_MS = 100
 /** Number of rejections after which a block is declared a gap. */
 const MAX_BLOCK_REJECTIONS = 3
-/** Rejections of a repair in a row, such as while another feeder is ahead, after which it is dropped. */
+/** Number of consecutive rejections, for example while another feeder is ahead, after which a repair is dropped. */
 const MAX_REPAIR_REJECTIONS = 50
 
-/** Fields that reject a snapshot for its timing. */
+/** Fields named in an error if a snapshot was rejected because of its timing. */
 const TIMING_FIELDS = ['height', 'part'] as const
 
 /** Where production resumes: after `durable` (null: the log is empty). `seeded`: the gateway knows the books. */
@@ -38,11 +38,11 @@ export interface Reposition {
   readonly seeded: boolean
 }
 
-/** Action for the shell after a frame. */
+/** Action that the shell takes after a frame. */
 export type Command =
   | { readonly do: 'reposition'; readonly to: Reposition }
   | { readonly do: 'say'; readonly sentence: string }
-  /** The gateway refuses this node: nothing is sent until a later connection is welcomed. */
+  /** The gateway refuses this feeder: nothing is sent until the gateway welcomes a later connection. */
   | { readonly do: 'refused'; readonly reason: string; readonly atGreeting: boolean }
 
 type Phase = 'closed' | 'greeting' | 'flowing' | 'refused'
@@ -66,7 +66,7 @@ export class FeedSession {
   /** True if the gateway accepts payments. It says so on each connection, before its welcome. */
   #takesPayments = false
   #offersPayments = false
-  /** Wallets whose order statuses are wanted. They outlive a connection. */
+  /** Wallets whose order statuses are wanted. They remain valid after a connection ends. */
   readonly #wallets = new Set<string>()
   /** Requests for order-level books. */
   readonly l4 = new L4Requests()
@@ -162,7 +162,7 @@ export class FeedSession {
     if (gone) this.addGap(gone.from, gone.to)
   }
 
-  /** Adds a produced block and returns it as sent. Heights below `next` are ignored. */
+  /** Adds a produced block and returns it as it will be sent. Heights below `next` are ignored. */
   addBlock(block: Block): Block | null {
     if (this.#next === null || block.height < this.#next) return null
     if (block.height > this.#next) throw new Error(`block ${block.height} was produced instead of ${this.#next}`)
@@ -177,7 +177,7 @@ export class FeedSession {
     return sent
   }
 
-  /** Heights `from` to `to` will never arrive. */
+  /** Records that heights `from` to `to` will never arrive. */
   addGap(from: number, to: number): void {
     if (this.#next === null || to < this.#next) return
     this.#outbox.pushGone(Math.max(from, this.#next), to)
@@ -187,19 +187,19 @@ export class FeedSession {
     this.#dueAll = true
   }
 
-  /** The books to send now, given the position of known books; null if there is none. */
+  /** The books to send now. `height`: height of the known books. Null if no books are due. */
   dueBooks(height: number): 'all' | string[] | null {
     if (this.#next === null || height !== this.#next - 1 || this.#isBroken) return null
     if (this.#dueAll) return 'all'
     return this.#dueCoins.size > 0 ? [...this.#dueCoins] : null
   }
 
-  /** Starts a snapshot of the books from dueBooks(); parts follow. */
+  /** Starts a snapshot of the books that dueBooks() returned. Its parts follow. */
   openSnapshot({ head: { scope, height }, coins }: Pick<SnapshotEncoder, 'head' | 'coins'>): void {
     this.#outbox.openSnapshot(scope, height, scope === 'all' ? [] : coins)
   }
 
-  /** Adds a part of the snapshot. Returns false if it is no longer useful. */
+  /** Adds a part of the snapshot. Returns false if the snapshot is no longer useful. */
   addSnapshotPart(text: string, isLast: boolean): boolean {
     const item = this.#outbox.pushPart(text, isLast)
     if (item && isLast) {
@@ -209,7 +209,7 @@ export class FeedSession {
     return item !== null
   }
 
-  /** Drops the snapshot; its books stay due. */
+  /** Drops the snapshot. Its books stay due. */
   dropSnapshot(): void {
     this.#outbox.dropOpenSnapshot()
   }
@@ -225,13 +225,13 @@ export class FeedSession {
     if (this.canSendVerified(height)) this.#outbox.pushVerified({ type: 'verified', height, books })
   }
 
-  /** Coins that were repaired here and need a repair at the gateway. */
+  /** Records coins that were repaired here and need a repair at the gateway. */
   onRepaired(coins: 'all' | readonly string[]): void {
     if (coins === 'all') return
     for (const coin of coins) this.#dueCoins.add(coin)
   }
 
-  /** Frames to send now: at least one if any waits, and no more once `roomUnits` is reached. */
+  /** Frames to send now: at least one if any is pending, and no more after `roomUnits` characters. */
   drain(nowMs: number, roomUnits: number): string[] {
     if (this.#phase !== 'flowing' || nowMs < this.#pausedUntil || roomUnits <= 0) return []
     const texts: string[] = []
@@ -246,7 +246,9 @@ export class FeedSession {
     return texts
   }
 
-  /** A part of an order-level book to send now, after everything that is due and never within another frame. */
+  /**
+   * A part of an order-level book to send now. It is sent only after all other frames, never between the parts of one.
+   */
   takeL4Part(nowMs: number): string | null {
     return this.#phase === 'flowing' && nowMs >= this.#pausedUntil && this.#outbox.isAllSent ? this.l4.take() : null
   }
@@ -290,7 +292,7 @@ export class FeedSession {
     for (const wallet of add) if (this.#wallets.size < WATCHED_WALLETS_MAX) this.#wallets.add(wallet)
   }
 
-  /** Call when the gateway's books are unknown. Changes in the outbox are then useless until the next snapshot. */
+  /** Call when the gateway has no books. Changes in the outbox are then useless up to the next snapshot. */
   #unseed(): void {
     if (!this.#outbox.hasSeed) this.#dueAll = true
     this.#outbox.clearBooks()
@@ -306,7 +308,7 @@ export class FeedSession {
 
   /** Another feeder brought the gateway to `durable`; production catches up without sending. */
   #skipTo(durable: number): void {
-    // An unacknowledged snapshot is sent again at the next height reached.
+    // The coins of an unacknowledged snapshot are sent again once production has caught up.
     this.#outbox.dropSnapshots((item) => {
       for (const coin of item.coins) this.#dueCoins.add(coin)
       return true
@@ -321,7 +323,7 @@ export class FeedSession {
     const refusals = this.#rejections
     if (refusals.height !== from) this.#rejections = { height: from, resends: 1, errors: 0 }
     else refusals.resends++
-    // Another feeder has what we lack, so do not retry at full speed.
+    // Another feeder may have the block that the gateway lacks, so do not retry at full speed.
     if (this.#rejections.resends > MAX_BLOCK_REJECTIONS) this.#pausedUntil = nowMs + RESEND_PAUSE_MS
     if (this.#next === null || from > this.#next) return []
     if (from < this.#next && !this.#outbox.covers(from)) return [this.#reposition(from - 1)]
@@ -346,11 +348,12 @@ export class FeedSession {
     this.#outbox.dropSnapshots((item) => {
       if (!this.#outbox.inFlight.includes(item) || (item.scope === 'all' && !isTiming)) return false
       rejected.add(item.scope)
-      // Rejected for its timing because another feeder was faster: the repair is sent again after the next block …
+      // A snapshot is rejected for its timing when another feeder was faster. A repair is then sent again after the
+      // next block.
       if (this.#repairRejections < MAX_REPAIR_REJECTIONS) for (const coin of item.coins) this.#dueCoins.add(coin)
       return true
     })
-    // … and all books when the gateway asks. While another feeder's are known it does not need them.
+    // All books are sent again only on request: if another feeder sent its books, the gateway does not need ours.
     if (rejected.has('all')) this.#dueAll = false
     if (rejected.size === 0) this.#rejections.errors++
     this.#repairRejections = rejected.has('coins') ? this.#repairRejections + 1 : 0

@@ -4,9 +4,9 @@
 import type { SnapshotFrame } from '../protocol/feed/protocol.ts'
 import type { Ladder } from './coin-orders.ts'
 
-/** Levels per part: far below the size of a frame, even with the longest decimals. */
+/** Levels per part. The part stays far below the maximum size of a frame, even with the longest decimals. */
 const PART_LEVELS = 3072
-/** Size of a coin's name and brackets, in levels. */
+/** Size of a coin's name and brackets, counted in levels. */
 const COIN_LEVELS = 3
 
 /** The books to encode. `depths`: number of bids and asks; `side`: 0 for bids, best first. */
@@ -15,7 +15,7 @@ export interface BooksSource {
   side(coin: string, side: 0 | 1): Ladder
 }
 
-/** Levels of a side from `from` to before `to`. */
+/** Levels of a side from index `from` up to, but not including, `to`. */
 interface LevelRange {
   readonly coin: string
   readonly side: 0 | 1
@@ -32,7 +32,7 @@ export class SnapshotEncoder {
   readonly #parts: readonly (readonly LevelRange[])[]
   readonly #depths = new Map<string, readonly [number, number]>()
   #next = 0
-  /** The side being encoded; sorting one takes milliseconds. */
+  /** The side being encoded. It is kept, because sorting a side takes milliseconds. */
   #currentSide: { readonly coin: string; readonly side: 0 | 1; readonly levels: Ladder } | null = null
 
   constructor(head: SnapshotHead, coins: readonly string[], books: BooksSource) {
@@ -47,7 +47,7 @@ export class SnapshotEncoder {
     return this.#next === this.#parts.length
   }
 
-  /** Sorts the side of the next part if it is long, which needs a separate turn. Returns true if it did. */
+  /** Sorts the side of the next part if it is long, because this takes a turn of its own. Returns true if it sorted. */
   prepare(): boolean {
     const run = this.#parts[this.#next]?.[0]
     if (!run || run.from > 0 || run.to < PART_LEVELS || this.#isCurrent(run)) return false
@@ -55,7 +55,7 @@ export class SnapshotEncoder {
     return true
   }
 
-  /** Frame of the next part; null if the books have changed, which makes the snapshot useless. */
+  /** Frame of the next part. Null if the books have changed, so that the snapshot is useless. */
   next(): string | null {
     const books: SnapshotFrame['books'] = []
     for (const { coin, side, from, to } of this.#parts[this.#next] ?? []) {

@@ -42,12 +42,12 @@ export class SnapshotFetcher {
     void this.#repair()
   }
 
-  /** Invalidates a pending snapshot, which belongs to an earlier position. */
+  /** Invalidates a pending snapshot, because it was requested at an earlier position. */
   invalidate(): void {
     this.#era++
   }
 
-  /** A snapshot of all books for the caller; null on failure, which is logged. */
+  /** Returns a snapshot of all books to the caller. A failure is logged; the result is then null. */
   async fetch(): Promise<SnapshotBooks | null> {
     return this.#host.snapshots.isReady(performance.now()) ? await this.#read(null) : null
   }
@@ -69,7 +69,10 @@ export class SnapshotFetcher {
     this.#host.snapshots.onFailed("the node's snapshot is too old to use", nowMs)
   }
 
-  /** Reads a snapshot. With `ours`, only the coins that differ from these books or are suspect; null: all coins. */
+  /**
+   * Reads a snapshot. If `ours` is given, it includes only coins that differ from these books or are suspect;
+   * otherwise, all coins.
+   */
   #read(ours: OrderBooks | null): Promise<SnapshotBooks | null> {
     return this.#host.snapshots.read('books', (exchange) => this.#receive(exchange, ours))
   }
@@ -101,7 +104,7 @@ export class SnapshotFetcher {
   /** Digests of our books at the height of the node's snapshot, once we reach it. */
   async #selectionFor(ours: OrderBooks, height: number): Promise<BooksSelection> {
     await waitForHeight(height, this.#host.signal, () => {
-      if (this.#host.projector.books !== ours) throw new Error('the books to compare it with were replaced')
+      if (this.#host.projector.books !== ours) throw new Error('the books were replaced during the comparison')
       const availability = this.#host.projector.availability(height)
       if (availability === 'too old') throw new Error(`its height ${height} is too old`)
       return availability === 'available'

@@ -1,6 +1,6 @@
 // Splits the order-level snapshot that a node writes (fileSnapshot, compute-l4-snapshots) into one string per coin,
-// because the real exchange's file is longer than a string can be. The caller parses a coin when it needs it. Reads
-// both shapes: `[[coin,[bids,asks]]…]` and `[height,[[coin,[bids,asks]]…]]`.
+// because the real exchange's file is too long for a single string. The caller parses only the coins that it needs. Two
+// shapes are accepted: `[[coin,[bids,asks]]…]` and `[height,[[coin,[bids,asks]]…]]`.
 
 import * as z from 'zod'
 import { CoinName } from '../protocol/feed/block.ts'
@@ -19,16 +19,16 @@ const COMMA = 44
 const OPEN = 91
 const BACKSLASH = 92
 const CLOSE = 93
-/** Maximum length of one coin's string, in UTF-16 units. It is ten times that of the largest book today. */
+/** Maximum length of one coin's string, in UTF-16 units. Ten times the length of the largest book today. */
 const COIN_MAX_UNITS = 256 * 1024 * 1024
 
 const NAME = /^\[\s*("(?:[^"\\]|\\.)*")/
 
-/** Orders are checked by hand (there are hundreds of thousands), the shape around them with zod. */
+/** The shape around the orders. The orders themselves are checked by hand, because there are hundreds of thousands. */
 const Coin = z.tuple([CoinName, z.tuple([z.array(z.unknown()), z.array(z.unknown())])])
 
 export class SnapshotScanner {
-  /** Height in the file; null until it was read, and always null if the file has none. */
+  /** Height in the file; null until it was read, or if the file has no height. */
   height: number | null = null
   #depth = 0
   /** Depth at which a coin's string begins: 2 if the file has no height, 3 if it has one. */
@@ -39,7 +39,7 @@ export class SnapshotScanner {
   #coinText: string[] | null = null
   #coinUnits = 0
 
-  /** True once the outermost array is closed; otherwise the file is incomplete. */
+  /** True once the outermost array was closed. If it is false at the end, the file is incomplete. */
   get isComplete(): boolean {
     return this.#coinDepth > 0 && this.#depth === 0
   }
@@ -102,7 +102,7 @@ export class SnapshotScanner {
   }
 }
 
-/** The coin that a string names. Throws if it names none. */
+/** The coin that a string names. Throws if the string has no coin name. */
 export function coinNameOf(text: string): string {
   return CoinName.parse(JSON.parse(NAME.exec(text)?.[1] ?? 'null'))
 }
@@ -134,7 +134,7 @@ function readOrder(value: unknown, coin: string): SavedOrder | null {
   return { oid: oid as number, side, px: limitPx, sz }
 }
 
-/** Size of a part: a block waits for one at most, and a frame has room for twice this. */
+/** Size of a part. A block waits for at most one part, and a frame has room for twice this size. */
 const PART_UNITS = 256 * 1024
 
 /** Fields of an order other than its user. */

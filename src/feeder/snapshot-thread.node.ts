@@ -1,7 +1,7 @@
-// Thread that requests a snapshot from the node and reads the file. It has hundreds of megabytes on the real exchange,
-// which would block the feeder. For `books` it compares with the feeder's digests and sends what differs in parts of
-// some thousand orders; for `l4` it sends the orders of some coins as encoded frames. Each part waits until the feeder
-// has accepted the previous one.
+// Thread that requests a snapshot from the node and reads the file. On the real exchange, the file has hundreds of
+// megabytes, so reading it in the main thread would block the feeder. For `books`, the thread sends the coins whose
+// digests differ from the feeder's, in parts of a thousand orders. For `l4`, it sends the orders of some coins as
+// encoded frames. Each part waits until the feeder has accepted the previous part.
 
 import { once } from 'node:events'
 import { createReadStream } from 'node:fs'
@@ -38,7 +38,7 @@ class BooksComparison implements SnapshotConsumer {
     if (isNeeded) await this.#sendParts(snapshot)
   }
 
-  /** A coin that the snapshot lacks has no orders. */
+  /** Sends an empty book for a coin that the snapshot lacks, because such a coin has no orders. */
   async onEnd(): Promise<void> {
     const { digests, suspects } = this.#selection
     const ours = new Map([...[...suspects].map((coin) => [coin, EMPTY_DIGEST] as const), ...(digests ?? [])])
@@ -80,7 +80,7 @@ class L4Export implements SnapshotConsumer {
 async function readSnapshot({ infoUrl, path, use: kind }: SnapshotTask, send: SendAndWait): Promise<void> {
   await requestSnapshot(infoUrl, path)
   const scanner = new SnapshotScanner()
-  /** The feeder selects coins once it knows the height. */
+  /** The feeder selects the coins once it knows the height. */
   const start = async (): Promise<SnapshotConsumer> => {
     const { height } = scanner
     if (height === null) throw new Error("the node's snapshot has no height")
@@ -121,20 +121,20 @@ async function run(port: MessagePort): Promise<void> {
   port.close()
 }
 
-/** Orders per part: a millisecond or two of work for the feeder. */
+/** Orders per part. A part takes the feeder a millisecond or two. */
 const PART_ORDERS = 1_000
 
-/** The node's URL, the file that it writes, and the purpose. */
+/** The node's URL, the file that the node writes, and the purpose. */
 export interface SnapshotTask {
   readonly infoUrl: string
   readonly path: string
   readonly use: SnapshotUse
 }
 
-/** To compare the feeder's books, or to send the orders of some coins. */
+/** `books`: compare with the feeder's books. `l4`: send the orders of some coins. */
 export type SnapshotUse = 'books' | 'l4'
 
-/** Digests of the feeder's books at the snapshot's height; null: it has none and wants every coin. */
+/** Digests of the feeder's books at the snapshot's height. Null: the feeder has no books and wants every coin. */
 export interface BooksSelection {
   readonly digests: Map<string, number> | null
   /** Coins wanted even if their digests match: different orders can add up to equal levels. */
@@ -149,8 +149,8 @@ export interface L4Selection {
 }
 
 /**
- * Messages to the feeder. It replies to `height` with its selection, to `part` with any value once it has accepted the
- * part, to `l4` with whether it was sent.
+ * Messages to the feeder. The feeder replies to `height` with its selection, to `part` with any value once it has
+ * accepted the part, and to `l4` with whether the frame was sent.
  */
 export type ThreadMessage =
   | { readonly kind: 'height'; readonly height: number }
@@ -161,7 +161,7 @@ export type ThreadMessage =
   | { readonly kind: 'end' }
   | { readonly kind: 'failed'; readonly sentence: string }
 
-/** Orders as frames, one per part; there is at least one. */
+/** Orders as parts for the feeder, one order per line. There is at least one part. */
 export function snapshotLines(orders: readonly SavedOrder[]): string[] {
   const parts: string[] = []
   for (let at = 0; at === 0 || at < orders.length; at += PART_ORDERS)

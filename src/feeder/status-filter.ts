@@ -1,5 +1,5 @@
-// Extracts the order statuses of wanted wallets and coins from a line that has all of them: a node writes far more than
-// is wanted. Invariant: the result equals that of parsing the whole line, but only wanted rows are parsed.
+// Extracts the order statuses of wanted wallets and coins from a line that has those of all wallets. Invariant: the
+// result equals that of parsing the whole line, but only wanted rows are parsed.
 
 import { parseJson } from '../core/json.ts'
 import { ok, type Result } from '../core/result.ts'
@@ -15,7 +15,7 @@ const WALLET_UNITS = 42
 /** The string between the wallet and the coin. */
 const COIN =
   /","hash":(?:null|"\w*"),"builder":(?:null|\{"b":"\w*","f":\d+\}),"status":"\w*","order":\{"coin":"([^"\\]*)"/y
-/** Characters scanned per step: at most a few milliseconds. */
+/** Characters scanned per step. Scanning them takes at most a few milliseconds. */
 const STEP_UNITS = 512 * 1024
 
 /** Wallets (lower case) and coins whose order statuses are wanted. */
@@ -24,13 +24,13 @@ interface StatusInterests {
   readonly coins: ReadonlySet<string>
 }
 
-/** Rows in the node's order: those of wallets, and those of each wanted coin that has any. */
+/** Wanted rows in the node's order. `byCoin` has an entry for each wanted coin that has rows. */
 export interface MatchedRows {
   readonly byWallet: unknown[]
   readonly byCoin: Map<string, unknown[]>
 }
 
-/** Yields between steps. */
+/** Extracts the rows from a line. Yields between steps. */
 export function* filterStatuses(
   text: string,
   interests: StatusInterests,
@@ -47,7 +47,7 @@ export function* filterStatuses(
       return filterParsed(text, interests)
     const next = text.indexOf(NEXT, user)
     const after = next < 0 ? end : next + 1
-    // There is a second wallet before the next row, so the row has a different form.
+    // If there is a second wallet before the next row, the row has a different form.
     const another = text.indexOf(ANY_USER, user)
     if (another >= 0 && another < after) return filterParsed(text, interests)
     const coin = coins.size === 0 ? '' : coinAt(text, user + WALLET_UNITS)
@@ -67,7 +67,7 @@ export function* filterStatuses(
   return ok(found)
 }
 
-/** The coin of the row whose wallet ends there; null if the row has a different form. */
+/** The coin of the row whose wallet ends at `end`; null if the row has a different form. */
 function coinAt(text: string, end: number): string | null {
   COIN.lastIndex = end
   return COIN.exec(text)?.[1] ?? null

@@ -50,7 +50,7 @@ export const StatusShape = z.object({
     Count,
     'reconnections',
     'rarely grows',
-    'the line before says why; one per deploy of `weir-live` is normal',
+    'the log says why; one per deploy of `weir-live` is normal',
   ),
   misfits: describeField(
     Count,
@@ -108,7 +108,7 @@ interface Facts {
   /** Why the last snapshot request failed. */
   readonly snapshotError: string | null
   readonly isFull: boolean
-  /** True if no block was read for a while. */
+  /** True if no block was read for several seconds. */
   readonly isQuiet: boolean
   /** Streams that the others wait for. */
   readonly awaited: readonly StreamName[]

@@ -1,10 +1,10 @@
-// The hourly files of one stream, and the heights they start and end with.
+// The hourly files of one stream, and searches by height within them.
 
 import { type FileHandle, open, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readLineHead, type StreamLine } from './streams.ts'
 
-/** Height and time are at the start of a line, which can be 20 MB long. */
+/** Bytes read at the start of a line, which contain its height and time. A whole line can have 20 MB. */
 const HEAD_BYTES = 1024
 const STEP_BYTES = 256 * 1024
 const LINE_FEED = 10
@@ -18,7 +18,7 @@ export class StreamFiles {
     this.#root = root
   }
 
-  /** True if the node writes this stream at all. */
+  /** True if the node writes this stream. */
   async exists(): Promise<boolean> {
     return (await stat(this.#root).catch(() => null))?.isDirectory() ?? false
   }
@@ -60,7 +60,10 @@ export class StreamFiles {
     return null
   }
 
-  /** File and offset of a line start at or before the first line of `height` or more, within 256 KiB of it. */
+  /**
+   * Finds where to start reading for `height`: the start of a line at most 256 KiB before the first line of this or a
+   * later height.
+   */
   async find(height: number): Promise<{ file: HourlyFile; offset: number } | null> {
     const files = await this.list()
     for (const file of files.toReversed()) {
@@ -84,7 +87,7 @@ export class StreamFiles {
     })
   }
 
-  /** Offset after a line in a file; null if it has no such line. */
+  /** Offset after a line in a file; null if the file has no such line. */
   async offsetAfter(file: HourlyFile, { height, time }: LineHead): Promise<number | null> {
     return await this.#withFile(file, async (handle) => {
       let behind: number | null = null
@@ -149,7 +152,7 @@ async function nextLine(handle: FileHandle, offset: number): Promise<number | nu
   }
 }
 
-/** Binary search over offsets; heights rise within a file. */
+/** Binary search over offsets, which works because heights rise within a file. */
 async function searchHeight(handle: FileHandle, height: number): Promise<number> {
   let low = 0
   let high = (await handle.stat()).size
@@ -185,14 +188,14 @@ async function lastLineHead(handle: FileHandle): Promise<LineHead | null> {
   return isWhole ? await lineHeadAt(handle, 0) : null
 }
 
-/** An hourly file: its folder, its name, and a number that sorts files by time. */
+/** An hourly file: its folder, its name, and a number by which files are sorted by time. */
 export interface HourlyFile {
   readonly date: string
   readonly hour: string
   readonly order: number
 }
 
-/** The file with these two names; null if they do not fit the hourly layout. */
+/** The file with these folder and file names; null if they do not fit the hourly layout. */
 function hourlyFile(date: string, hour: string): HourlyFile | null {
   if (!/^\d{8}$/.test(date) || !/^\d{1,2}$/.test(hour)) return null
   return { date, hour, order: Number(date) * 100 + Number(hour) }

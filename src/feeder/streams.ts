@@ -20,7 +20,7 @@ export const STREAM_FOLDER: Readonly<Record<StreamName, string>> = {
 /** Required streams; a node may run without the others. */
 export const REQUIRED_STREAMS: readonly StreamName[] = ['diffs', 'fills']
 
-/** A line with its sort keys; `text` is the whole line. */
+/** A line with its height and time. `text`: the whole line. */
 export interface StreamLine {
   readonly height: number
   /** Block time as the node writes it. The same height with a different time means a different chain. */
@@ -29,14 +29,14 @@ export interface StreamLine {
 }
 
 /**
- * First key of every line. It appears nowhere else in a line, so after a partial line, it marks the start of the
- * complete line.
+ * First key of every line. It appears nowhere else in a line, so it marks the start of a complete line that follows a
+ * partial one.
  */
 export const LINE_BEGIN = '{"local_time"'
 
 const HEIGHT_FIELD = /"block_number"\s*:\s*(\d{1,15})/
 const TIME_FIELD = /"block_time"\s*:\s*"([^"]{10,40})"/
-/** Both fields precede the events, which can be 20 MB long. */
+/** Characters searched for both fields, which precede the events. The events can have 20 MB. */
 const HEAD_UNITS = 400
 
 /** Height and time from a line's first characters; null if it is not a line of a `_by_block` stream. */
@@ -49,7 +49,7 @@ export function readLineHead(text: string): StreamLine | null {
 
 const Envelope = z.looseObject({ block_number: Height, block_time: z.string(), events: z.array(z.unknown()) })
 
-/** The events of a line; the error says what is wrong. */
+/** The events of a line. The error says what is wrong. */
 export function readEvents(text: string): Result<unknown[], string> {
   const value = parseJson(text)
   if (value === undefined) return err('is not JSON')
@@ -57,7 +57,7 @@ export function readEvents(text: string): Result<unknown[], string> {
   return parsed.success ? ok(parsed.data.events) : err('has no block_number, block_time or events')
 }
 
-/** Unix ms of a node's time: UTC, nanoseconds, no `Z`. NaN if it is not one. */
+/** Unix ms of a time as nodes write it: UTC, with nanoseconds, without `Z`. NaN for any other string. */
 export function nodeTimeMs(text: string): number {
   return Date.parse(`${text.length > 23 ? text.slice(0, 23) : text}Z`)
 }

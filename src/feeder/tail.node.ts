@@ -1,5 +1,5 @@
-// Reads one stream line by line, starting at a height, across hourly files and without end. An incomplete line waits; a
-// file is read to its end before the next one is opened. Memory holds one chunk and one line.
+// Reads one stream line by line, starting at a height, across hourly files and without end. An incomplete line waits
+// for its rest. A file is read to its end before the next file is opened. At most one chunk and one line are in memory.
 
 import { type FileHandle, open, stat } from 'node:fs/promises'
 import { parseJson } from '../core/json.ts'
@@ -12,7 +12,7 @@ const LINE_MAX_BYTES = 256 * 1024 * 1024
 const LONG_LINE_BYTES = 512 * 1024
 /** How often to search for the next file at the end of a file. */
 const CHECK_MS = 50
-/** How long the partial last line of an old file may still be completed. */
+/** How long to wait for the rest of a partial last line in an old file. */
 const PARTIAL_LINE_MS = 2_000
 const LINE_FEED = 10
 
@@ -23,7 +23,7 @@ export class StreamTail {
   readonly #chunk = Buffer.allocUnsafe(CHUNK_BYTES)
   #file: HourlyFile | null = null
   #handle: FileHandle | null = null
-  /** By rank of file: how far it was read, and where its last complete line ended. */
+  /** Files that were left, by rank: how far each was read, and where its last complete line ended. */
   readonly #leftFiles = new Map<number, { readonly read: number; readonly whole: number }>()
   #inode = 0
   #offset = 0
@@ -40,14 +40,14 @@ export class StreamTail {
   #checkedAt = 0
   /** When bytes were last found. */
   #progressedAt = 0
-  /** When no later file was found; null once bytes were found again. */
+  /** Last time that the end was reached and no later file was found; null once bytes were found again. */
   #exhaustedAt: number | null = null
   /** When a newer file was first seen while this one had a partial line. */
   #sealedAt: number | null = null
 
   /**
-   * Lines starting at height `from`. `log` gets skipped lines. `shorten` returns a short string equivalent to a long
-   * line.
+   * Reads lines starting at height `from`. `say` is called with a message for each skipped line. `shorten` returns a
+   * short string that is equivalent to a long line.
    */
   constructor(
     files: StreamFiles,
@@ -61,7 +61,7 @@ export class StreamTail {
     this.#shorten = shorten
   }
 
-  /** The lines completed by this read: up to half a megabyte plus one line; may be empty. */
+  /** The lines completed by this read: up to half a megabyte plus one line, possibly none. */
   async read(nowMs: number): Promise<StreamLine[]> {
     this.progressed = false
     if (this.#shortening) return this.#takeShortened(this.#shortening)
@@ -82,8 +82,9 @@ export class StreamTail {
   }
 
   /**
-   * When it was last certain that nothing is left to read; null when something may be: the last read found bytes, or a
-   * line is partial. `order`: rank of the file that other streams are in; the end of an older file proves nothing.
+   * Last time at which certainly nothing was left to read. Null if something may be left, because the last read found
+   * bytes or a line is partial. `order`: rank of the file that other streams have reached. The end of an older file
+   * does not count, because a later file may follow.
    */
   endedAt(order: number, nowMs: number): number | null {
     if (this.progressed || this.#shortening || (this.#partialBytes > 0 && nowMs - this.#progressedAt < PARTIAL_LINE_MS))
@@ -119,7 +120,7 @@ export class StreamTail {
     this.#partialBytes = 0
     this.#isSkipping = false
     this.#sealedAt = null
-    // Its content was not read yet.
+    // The file's content has not been read yet.
     this.progressed = true
     return true
   }
@@ -130,7 +131,7 @@ export class StreamTail {
     return found?.bytesRead ?? 0
   }
 
-  /** Call at the end of the file. The file may have been replaced, or another may follow. */
+  /** Call at the end of the file. The file may have been replaced, or another file may follow. */
   async #atEnd(nowMs: number): Promise<StreamLine[]> {
     const file = this.#file
     if (!file) return []
@@ -163,7 +164,7 @@ export class StreamTail {
     return rest
   }
 
-  /** A node whose clock is set back past the start of the hour continues in the previous file. */
+  /** True if a file that was left has grown. This happens when the node's clock was set back to the previous hour. */
   async #hasGrown(file: HourlyFile): Promise<boolean> {
     const left = this.#leftFiles.get(file.order)
     const size = left && (await stat(await this.#files.path(file)).catch(() => null))?.size
@@ -203,7 +204,7 @@ export class StreamTail {
       begin = end + 1
       if (this.#shorten && !this.#isSkipping && this.#partialBytes + last.length > LONG_LINE_BYTES) {
         this.#startShortening(this.#shorten([...this.#partial, new Uint8Array(last)]))
-        // The bytes after it are read again later.
+        // The bytes after the long line are read again later.
         this.#offset -= bytes.length - begin
         return this.#fromFirst(lines)
       }
@@ -220,7 +221,7 @@ export class StreamTail {
     else if (text) this.#log(`skipping a line without height and time: ${text.slice(0, 80)}`)
   }
 
-  /** Skips lines below the first wanted height, where the search started. */
+  /** Skips lines below the first wanted height, because the search may start before it. */
   #fromFirst(lines: StreamLine[]): StreamLine[] {
     if (this.#hasArrived) return lines
     const first = lines.findIndex(({ height }) => height >= this.#from)
@@ -262,7 +263,10 @@ export class StreamTail {
     return skipped ? null : text
   }
 
-  /** A killed node continues after its partial line: the complete line starts at the last line start. */
+  /**
+   * A node that was killed leaves a partial line and continues after it, so the complete line starts at the last
+   * LINE_BEGIN.
+   */
   #wholeLine(text: string | null): string | null {
     const begin = text?.lastIndexOf(LINE_BEGIN) ?? 0
     if (text === null || begin <= 0) return text
@@ -272,7 +276,7 @@ export class StreamTail {
 
   #retain(rest: Buffer): void {
     if (rest.length === 0 || this.#isSkipping) return
-    // A copy, because it may be transferred to a thread.
+    // A copy, because the bytes may be transferred to a thread.
     this.#partial.push(new Uint8Array(rest))
     this.#partialBytes += rest.length
     if (this.#partialBytes <= LINE_MAX_BYTES) return
