@@ -1,5 +1,5 @@
-// GET /books: the hash of every coin's book at one height, for tests that compare a gateway's books with the truth.
-// Requests for a future height wait, so that the caller can hash its own books at the same height.
+// GET /books: the hash of every coin's book at one height, for tests that compare a gateway's books with those of the
+// exchange. Requests for a future height wait, so that the caller can hash its own books at the same height.
 
 import { createHash } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -8,7 +8,7 @@ import type { Exchange } from './exchange/exchange.ts'
 import type { Market } from './exchange/market.ts'
 import { OrderBook } from './exchange/order-book.ts'
 
-/** How far ahead the height of a request may be, and the maximum number of requests that may wait. */
+/** How many blocks ahead a requested height may be, and the maximum number of waiting requests. */
 const MAX_AHEAD = 1_000
 const MAX_WAITING = 16
 
@@ -38,7 +38,10 @@ export class BookHashOracle {
     return this.#pending.length
   }
 
-  /** Null: the height is past or too far ahead, or too many requests wait. `height` null: the current one. */
+  /**
+   * The hashes at `height`, by default the current height. Null if the height is past or too far ahead, or if too many
+   * requests wait.
+   */
   async hashes(x: Exchange, height: number | null): Promise<BookHashes | null> {
     if (height === null || height === x.height) return hashesOf(x.height, x.block.timeMs, booksNow(x))
     if (height < x.height || height > x.height + MAX_AHEAD || this.waiting >= MAX_WAITING) return null
@@ -60,7 +63,7 @@ async function hashesOf(height: number, time: number, books: Books): Promise<Boo
   const hashes: Record<string, string> = {}
   for (const { market, book } of books) {
     hashes[market.coin] = bookHash(book)
-    // Lets blocks be created between two coins.
+    // Pauses, so that blocks can be created between two coins.
     await nextTurn()
   }
   return { height, time, books: hashes }

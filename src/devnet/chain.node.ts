@@ -1,6 +1,6 @@
 // The exchange on disk: block files and a checkpoint, and their recovery after any stop. Invariants: no height is
-// written twice to a stream, except the few that a restarted node writes again; no stream ends without heights that
-// another one has.
+// written twice to a stream, except the few that a restarted node writes again; after a recovery, no stream lacks the
+// last heights of another stream.
 
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
@@ -30,9 +30,12 @@ export interface ChainOptions {
   readonly scale: Scale
   readonly fundingBlocks: number
   readonly keepHours: number
-  /** Bytes per stream. Must exceed the blocks after a checkpoint, or recovery after a kill is impossible. */
+  /**
+   * Bytes kept per stream. It must exceed the size of the blocks between two checkpoints, or recovery after a kill is
+   * impossible.
+   */
   readonly keepBytes: number
-  /** Folder of the book hashes per block; null if there is none. */
+  /** Folder for the book hashes of each block; null if they are not wanted. */
   readonly oracle: string | null
 }
 
@@ -69,7 +72,7 @@ export class Chain {
   }
 
   /**
-   * Opens the folder, and starts a new exchange in an empty one. Throws ChainError if the folder belongs to another
+   * Opens the folder, and starts a new exchange if it is empty. Throws ChainError if the folder belongs to a different
    * exchange.
    */
   static open(options: ChainOptions): Chain {
@@ -80,14 +83,14 @@ export class Chain {
     const outputs = openOutputs(options)
     const hasBlocks = outputs.some(({ stream, file }) => stream !== 'oracle' && file.files().length > 0)
     if (saved === null && hasBlocks)
-      throw new ChainError(`${options.data} contains block files but no devnet checkpoint. Choose an empty folder.`)
+      throw new ChainError(`${options.data} contains block files but no devnet checkpoint. Use an empty folder.`)
     const chain = new Chain(engineOf(options, path, saved), outputs, folder)
     if (saved === null) void chain.checkpoint()
     chain.#catchUp()
     return chain
   }
 
-  /** Creates the next block at a time in nanoseconds, and writes what is due. */
+  /** Creates the next block and writes the blocks that are due. `nowNs`: current time in nanoseconds. */
   advance(nowNs: bigint): DevnetBlock {
     const before = this.engine.exchange.block.timeNs
     const stamp = nowNs - this.#delayed.leastNs
@@ -104,14 +107,17 @@ export class Chain {
     return this.#delayed.nextNs
   }
 
-  /** Pauses writing until the given time. Afterwards, `rewritten` heights are written again before the waiting ones. */
+  /**
+   * Pauses writing until the given time. Afterwards, the last `rewritten` heights are written again before the waiting
+   * blocks.
+   */
   hold(untilNs: bigint, rewritten: number): void {
     this.#delayed.hold(untilNs, rewritten)
   }
 
   /**
-   * Writes the state to disk atomically, synchronously at the small scale; skipped while one is being written. Waiting
-   * blocks are written first: no stream may lack blocks before a checkpoint.
+   * Writes the state to disk atomically, and at the small scale synchronously. Does nothing while a write is in
+   * progress. Waiting blocks are written first, because every stream must have all blocks up to a checkpoint.
    */
   async checkpoint(): Promise<void> {
     if (this.#isWriting) return
@@ -128,17 +134,17 @@ export class Chain {
     renameSync(`${path}.next`, path)
   }
 
-  /** The stream gets no lines until the given time. The skipped lines are never written. */
+  /** Writes no lines to the stream until the given time. The skipped lines are never written. */
   cut(stream: Stream, untilNs: bigint): void {
     for (const output of this.#outputs) if (output.stream === stream) output.cutUntilNs = untilNs
   }
 
-  /** Deletes the older half of a stream's files. */
+  /** Deletes the older half of a stream's lines. */
   rotate(stream: Stream): void {
     this.#outputs.find((output) => output.stream === stream)?.file.rotate()
   }
 
-  /** The next blocks have no events, even if they are created again after a kill. */
+  /** Leaves the next blocks without events, even if they are created again after a kill. */
   quiet(blocks: number): void {
     const { exchange } = this.engine
     exchange.quietTo = exchange.height + blocks
@@ -169,7 +175,7 @@ export class Chain {
     if (timeNs > this.#localNs) this.#localNs = timeNs
   }
 
-  /** `again`: existing heights to write again. */
+  /** `again`: number of existing heights that are written again. */
   #write(block: DevnetBlock, nowNs: bigint, again = 0): void {
     for (const output of this.#outputs) {
       // Each stream has its own rising local time, so that no line belongs to an earlier hour.
@@ -222,7 +228,7 @@ function restoredEngine(data: string, path: string, saved: Buffer, scale: Scale)
   try {
     return restoreEngine(deserialize(saved), scale)
   } catch {
-    throw new ChainError(`${path} is not a checkpoint of this version. Delete the folder ${data} to start over.`)
+    throw new ChainError(`${path} is not a checkpoint of this devnet version. Delete the folder ${data} to start over.`)
   }
 }
 
@@ -231,7 +237,7 @@ function isEmpty(block: DevnetBlock, stream: Stream | 'oracle'): boolean {
   return SPARSE_STREAMS.some((sparse) => sparse === stream && block[EVENTS[sparse]].length === 0)
 }
 
-/** Last height of a stream. Collects the block times of the heights after `height`. */
+/** Returns the last height of a stream. Adds the block times of the heights after `height` to `times`. */
 function readTail({ stream, file }: Output, height: number, times: Map<number, bigint>): number {
   let last = 0
   for (const line of file.linesBackward()) {
@@ -252,8 +258,8 @@ interface Line {
 }
 
 /**
- * Loads a stream's events of the last blocks, up to the engine's height, into the history. The file has no partial
- * lines. History is optional, so an unreadable line just ends the loading.
+ * Loads a stream's events of the last blocks, up to the engine's height, into the history. The file must have no
+ * partial lines. History is optional, so loading ends at the first unreadable line without an error.
  */
 function loadHistory({ history, height, exchange }: Engine, stream: Stream, file: HourlyFile): void {
   const maxBlocks = exchange.scale.recalled[stream] ?? 0

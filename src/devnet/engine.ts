@@ -1,5 +1,5 @@
 // The exchange as one object: step() creates the next block. A block's content depends on seed and height only; the
-// time given to step() is just its timestamp.
+// time passed to step() only becomes its timestamp.
 
 import { crowdActs } from './agents/crowd.ts'
 import { gamblersAct, sendInvalidOrders } from './agents/gambler.ts'
@@ -17,7 +17,7 @@ import { type Scale, SMALL } from './exchange/scale.ts'
 import { runTwaps } from './exchange/twap.ts'
 import { BlockHistory } from './info/block-history.ts'
 
-/** If no clock is used, the time of block n is this plus n times 70 ms. */
+/** If step() gets no time, the time of block n is this plus n times 70 ms. */
 const EPOCH_NS = 1_777_000_000_000_000_000n
 const BLOCK_NS = 70_000_000n
 /** Every wallet is checked for liquidation once in this many blocks. */
@@ -34,18 +34,18 @@ export interface Engine {
    * block's. By default, times follow a fixed series.
    */
   step(timeNs?: bigint): DevnetBlock
-  /** The state for restoreEngine(), to be written or copied before the next step. */
+  /** Returns the state for restoreEngine(). It must be written or copied before the next step. */
   checkpoint(): ExchangeState
 }
 
 interface EngineOptions {
-  /** Blocks between two fundings. The default is that of the scale. */
+  /** Blocks between two funding payments. Default: that of the scale. */
   readonly fundingBlocks?: number
   /** Default: small. */
   readonly scale?: Scale
 }
 
-/** An exchange at height 0. Its wallets are funded and its books filled starting with block 1. */
+/** An exchange at height 0. Its wallets get their money and its books their orders in block 1 and later. */
 export function createEngine(seed: number, options: EngineOptions = {}): Engine {
   const exchange = emptyExchange(seed, options.fundingBlocks, options.scale)
   openWallets(exchange)

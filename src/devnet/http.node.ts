@@ -16,14 +16,14 @@ import { handleInfo, type InfoResponse } from './info/info.ts'
 import { l4Snapshot } from './info/l4-snapshot.ts'
 import { Faults, MisbehaveRequest, misbehave, type OpenFault, withLag } from './misbehave.node.ts'
 
-/** Longest pause. Blocks continue and wait in memory, so that all are written when it ends. */
+/** Longest pause. During a pause, new blocks wait in memory and are written when it ends. */
 const MAX_HOLD_MS = 10_000
 /** Streams that a node may run without. */
 const OPTIONAL = [...SPARSE_STREAMS, 'node_order_statuses_by_block'] as const
 
 /** Body of `POST /disturb`. Unknown fields are rejected, so that a typo is noticed. */
 export const DisturbRequest = z.discriminatedUnion('what', [
-  /** Writes nothing for a while, then some heights again, and all waiting blocks. */
+  /** Writes nothing for a while, then writes some heights again, followed by all waiting blocks. */
   z.strictObject({
     what: z.literal('restart'),
     for_ms: z.int().min(1).max(MAX_HOLD_MS).default(2_000),
@@ -31,20 +31,20 @@ export const DisturbRequest = z.discriminatedUnion('what', [
   }),
   /** The same, but no heights are written again. */
   z.strictObject({ what: z.literal('pause'), for_ms: z.int().min(1).max(MAX_HOLD_MS).default(2_000) }),
-  /** The stream gets no lines for a while. The skipped lines are never written. */
+  /** Writes no lines to the stream for a while. The skipped lines are never written. */
   z.strictObject({
     what: z.literal('cut'),
     stream: z.enum(OPTIONAL),
     for_ms: z.int().min(1).max(600_000).default(10_000),
   }),
-  /** Deletes the older half of a stream's files. */
+  /** Deletes the older half of a stream's lines. */
   z.strictObject({ what: z.literal('rotate'), stream: z.enum(STREAMS) }),
-  /** The next blocks have no events. */
+  /** Leaves the next blocks without events. */
   z.strictObject({ what: z.literal('quiet'), blocks: z.int().min(0).max(20_000) }),
 ])
 export type DisturbRequest = z.infer<typeof DisturbRequest>
 
-/** The node's own query: a file with every resting order. */
+/** A query that only nodes support. It writes a file with every resting order. */
 const FileSnapshotRequest = z.object({
   type: z.literal('fileSnapshot'),
   request: z.object({
@@ -66,11 +66,11 @@ export interface ServerState {
   readonly truth: BookHashOracle
   /** Disturbs the files. */
   readonly disturb: (request: DisturbRequest) => void
-  /** Folder of the block files; snapshots go next to it. */
+  /** Folder of the block files. Snapshots are written next to this folder. */
   readonly data: string
 }
 
-/** A server for the state of `served()`. The caller listens and closes. */
+/** Creates a server for the state that `served()` returns. The caller calls listen() and close(). */
 export function devnetServer(served: () => ServerState): Server {
   const faults = new Faults()
   return createServer((request, response) => {
@@ -122,7 +122,7 @@ async function bookHashes({ engine, truth }: ServerState, query: string): Promis
   if (hashes !== null) return { status: 200, body: hashes }
   return {
     status: 422,
-    text: 'height: must be the current height or at most 1,000 blocks ahead. Too many waiting requests are also rejected',
+    text: 'height: must be the current height or at most 1,000 blocks ahead, with at most 16 waiting requests',
   }
 }
 
@@ -141,11 +141,12 @@ const invalid = (name: string, { issues: [issue] }: z.ZodError): InfoResponse =>
 function addFault(faults: Faults, body: unknown): InfoResponse {
   const parsed = MisbehaveRequest.safeParse(body)
   if (!parsed.success) return invalid('body', parsed.error)
-  if (!faults.add(parsed.data, performance.now())) return { status: 422, text: 'too many active faults' }
+  if (!faults.add(parsed.data, performance.now()))
+    return { status: 422, text: 'too many active faults. End them with {"how": "none"}' }
   return { status: 200, body: { active: faults.active(performance.now()) } }
 }
 
-/** Null if the body is too large. The rest is read and dropped, so that the error can be delivered. */
+/** Null if the body is too large. The rest of the body is read and dropped, so that the error can be delivered. */
 function readBody(request: IncomingMessage): Promise<string | null> {
   const { promise, resolve, reject } = Promise.withResolvers<string | null>()
   const chunks: Buffer[] = []
@@ -161,8 +162,8 @@ function readBody(request: IncomingMessage): Promise<string | null> {
 }
 
 /**
- * Writes the file under a temporary name first, so that a reader never sees an incomplete file. Blocks continue during
- * the write.
+ * Writes the file under a temporary name first, so that a reader never sees an incomplete file. Blocks are created
+ * while it is written.
  */
 async function writeSnapshot(
   engine: Engine,
@@ -175,7 +176,7 @@ async function writeSnapshot(
   const pieces = l4Snapshot(engine.exchange, request.request.includeUsers, request.includeHeightInOutput)
   try {
     await using file = await open(`${path}.part`, 'w')
-    // Each piece is awaited, so that blocks can be created in between.
+    // Each write is awaited, so that blocks can be created between two pieces.
     for (const piece of pieces) await file.write(piece)
     await rename(`${path}.part`, path)
   } catch {
@@ -203,7 +204,7 @@ function reply(response: ServerResponse, result: HttpResult): void {
     const text = 'text' in result ? result.text : 'body' in result ? JSON.stringify(result.body) : ''
     misbehave(response, result.fault, text, performance.now())
   } else if ('text' in result) {
-    // The rest of an oversized body is useless: the connection closes with the response.
+    // The rest of an oversized body is useless, so the connection is closed after the response.
     if (result.status === 413) response.setHeader('connection', 'close')
     response.writeHead(result.status, { 'content-type': 'text/plain; charset=utf-8' }).end(result.text)
   } else if ('body' in result)

@@ -1,5 +1,5 @@
-// devnet: a simulated exchange that writes a node's block files and serves a node's HTTP. One process, one folder.
-// SIGTERM or SIGINT ends it after a checkpoint.
+// devnet: a simulated exchange that writes block files and serves HTTP like a node. One process uses one folder. On
+// SIGTERM or SIGINT, it writes a checkpoint and exits.
 
 import type { AddressInfo } from 'node:net'
 import { resolve } from 'node:path'
@@ -10,7 +10,7 @@ import { Chain, ChainError } from './chain.node.ts'
 import { SCALES, ScaleName, SMALL } from './exchange/scale.ts'
 import { type DisturbRequest, devnetServer } from './http.node.ts'
 
-/** Maximum blocks created in a row after a stall; the rest of the lost time is skipped. */
+/** Maximum number of blocks created in a row after a stall. The rest of the lost time is skipped. */
 const MAX_BURST = 3
 
 /** The command. */
@@ -30,7 +30,7 @@ export const DEVNET = program('npm run devnet --', 'run only the simulated excha
     valueParser(wholeNumber(1, 1_000_000)),
   )
   .option('--keep-hours <n>', 'hours for which files are kept', valueParser(wholeNumber(1, 10_000)), 2)
-  // A smaller limit would not keep the blocks after a checkpoint.
+  // With a smaller limit, blocks after a checkpoint could be lost.
   .option(
     '--keep-mb <n>',
     'megabytes kept per stream (default: small 64, mainnet 256)',
@@ -85,7 +85,8 @@ function run(options: Options): void {
         : `cannot listen on port ${options.port}: ${error.message}.`,
     )
   })
-  // Listen first: two processes with one port must not both touch the files. No request is handled until this ends.
+  // Listen before the files are opened, so that two processes with the same port cannot both touch them. No request is
+  // handled until this callback ends.
   server.listen(options.port, '127.0.0.1', () => {
     chain = openChain(options)
     const stop = pace(chain, options.blockMs ?? SCALES[options.scale].blockMs, () =>

@@ -1,7 +1,7 @@
 // Faults on demand, for tests of this server's clients: `POST /misbehave` with
 //   {"how": "hang", "types": ["meta"], "for_ms": 5000, "times": 3}
 // makes POST /info fail for the named types (default: all), for a limited time and number of queries. The newest fault
-// that matches a query applies; {"how": "none"} ends all.
+// that matches a query applies. {"how": "none"} ends all faults.
 
 import type { ServerResponse } from 'node:http'
 import * as z from 'zod'
@@ -12,8 +12,9 @@ const MAX_MS = 600_000
 /** Body of `POST /misbehave`. Unknown fields are rejected, so that a typo is noticed. */
 export const MisbehaveRequest = z.strictObject({
   /**
-   * refuse: the connection is reset · hang: no response until the fault ends, then a reset · 429, 500: that status ·
-   * cut: half of the body · garbage: 200 with a body that is not JSON · lag: `time` in the response is late by `by_ms`.
+   * refuse: resets the connection · hang: sends no response until the fault ends, then resets · 429, 500: returns this
+   * status · cut: sends half of the body · garbage: returns 200 with a body that is not JSON · lag: returns a `time`
+   * that is `by_ms` too early.
    */
   how: z.enum(['refuse', 'hang', '429', '500', 'cut', 'garbage', 'lag', 'none']),
   types: z.array(z.string().max(64)).min(1).max(64).optional(),
@@ -32,11 +33,11 @@ export interface Fault {
   readonly endMs: number
   readonly byMs: number
   readonly retryAfterS: number | null
-  /** Queries it still applies to. */
+  /** Number of queries to which it still applies. */
   remaining: number
 }
 
-/** The faults of one server. Times are those of a monotonic clock. */
+/** The faults of one server. Times are from a monotonic clock. */
 export class Faults {
   #faults: Fault[] = []
 
@@ -59,7 +60,7 @@ export class Faults {
     return true
   }
 
-  /** The fault for a query of this type. Counts the query. Null if there is none. */
+  /** The fault for a query of this type; null if there is none. Counts the query. */
   next(type: string, nowMs: number): Fault | null {
     this.#drop(nowMs)
     const fault = this.#faults.findLast(({ types }) => types === null || types.includes(type)) ?? null
@@ -83,21 +84,21 @@ export class Faults {
   }
 }
 
-/** The body with a late clock: its top-level `time`, if any. */
+/** Returns the body with an earlier top-level `time`, if it has one. */
 export function withLag(body: unknown, byMs: number): unknown {
   const time = (body as { time?: unknown } | null)?.time
   return typeof time === 'number' ? { ...(body as object), time: time - byMs } : body
 }
 
-/** Maximum hanging connections; further ones are reset immediately. */
+/** Maximum number of hanging connections. Further connections are reset immediately. */
 const MAX_HANGING = 500
 const GARBAGE = '<html>{"type": \u0000'
 let hanging = 0
 
-/** A lagging clock requires no change to the connection. */
+/** Faults that misbehave() handles: all except `lag`, which changes only the body. */
 export type OpenFault = Fault & { readonly how: Exclude<Fault['how'], 'lag'> }
 
-/** Ends the response with a fault. `text`: the normal body. */
+/** Ends the response with a fault. `text`: the body that would normally be sent. */
 export function misbehave(response: ServerResponse, fault: OpenFault, text: string, nowMs: number): void {
   switch (fault.how) {
     case 'refuse':

@@ -1,6 +1,6 @@
-// The background wallets ("crowd") of a large exchange: each block adds and removes as many orders as the scale says,
-// mostly near the top, and sends many more that are rejected. Book depth stays constant: surplus orders are canceled,
-// missing ones placed.
+// The background wallets ("crowd") of a large exchange: in each block, they add and remove as many orders as the scale
+// says, mostly near the top, and send many more that are rejected. Book depth stays constant, because surplus orders
+// are canceled and missing orders are placed.
 
 import { crowdLots } from '../exchange/crowd.ts'
 import { sideOf } from '../exchange/crowd-orders.ts'
@@ -16,10 +16,10 @@ import { type CrowdScale, quantile } from '../exchange/scale.ts'
 const LIVELY = 300
 /** Chance, in millionths, that an order is placed deep in the book. */
 const DEEP_PPM = 50_000
-/** Chance, per rejection, that the wallet places a trigger order and cancels it. */
+/** Chance per rejection, in millionths, that the wallet places a trigger order and cancels it. */
 const TRIGGER_PPM = 5_000
 
-/** Runs last in a block, because the other agents' diffs count towards the block's size. */
+/** Creates the crowd's events. Runs last in a block, because the other agents' diffs count towards the block's size. */
 export function crowdActs(x: Exchange): void {
   const { crowd } = x
   if (crowd === null) return
@@ -48,7 +48,7 @@ function someMarket({ rng, weights }: Crowd): Market {
 
 const fairTicks = (x: Exchange, { id, tick }: Market) => Number(x.quotes[id]!.fair / tick)
 
-/** Adds or removes one order. Orders that the price has crossed go first. */
+/** Adds or removes one order. Orders that the fair price has crossed are removed first. */
 function change(x: Exchange, crowd: Crowd, market: Market): void {
   const { rng, orders, depths } = crowd
   const isBid = rng.chance(500_000)
@@ -62,14 +62,14 @@ function change(x: Exchange, crowd: Crowd, market: Market): void {
   place(x, crowd, market, book, nextPx(x, crowd, market, book))
 }
 
-/** Index of an order near the end of a side; the nearer, the likelier. */
+/** Random index of an order in a side. Indexes closer to the end, which is the top of the book, are more likely. */
 function nearTop({ rng }: Crowd, length: number): number {
   return length - 1 - Math.floor(Math.min(LIVELY, length) * (rng.below(1_000_000) / 1e6) ** 2)
 }
 
 /**
- * Price of a new order, in ticks: next to a resting one, so that the book keeps its shape, or occasionally better than
- * the best.
+ * Price of a new order, in ticks. Usually it is close to a resting order, so that the book keeps its shape.
+ * Occasionally it is better than the best price.
  */
 function nextPx(x: Exchange, crowd: Crowd, market: Market, book: number): number {
   const { rng, orders } = crowd
@@ -89,7 +89,7 @@ function nextPx(x: Exchange, crowd: Crowd, market: Market, book: number): number
   return orders.levels[book]! < wantedLevels ? freePx(crowd, book, px, isBid ? Math.min : Math.max, top) : px
 }
 
-/** A nearby price without an order on this side, if there is one; not beyond `top`. */
+/** A nearby price, not beyond `top`, at which this side has no order, if such a price is found. */
 function freePx({ rng, orders }: Crowd, book: number, near: number, bound: typeof Math.min, top: number): number {
   let px = near
   for (let reach = 2; reach <= 128; reach *= 2) {
@@ -102,7 +102,7 @@ function freePx({ rng, orders }: Crowd, book: number, near: number, bound: typeo
 
 function place(x: Exchange, crowd: Crowd, market: Market, book: number, px: number): void {
   const { rng, orders } = crowd
-  // It never crosses the other agents' orders.
+  // The order must not cross the other agents' orders.
   const other = x.books[market.id]!.bestPx(book % 2 === 0 ? 'A' : 'B')
   if (other !== undefined && (book % 2 === 0 ? BigInt(px) * market.tick >= other : BigInt(px) * market.tick <= other))
     return
@@ -124,7 +124,8 @@ function pull(x: Exchange, { orders }: Crowd, slot: number): void {
 }
 
 /**
- * A rejected post-only order. The real exchange gets more of these than of anything else, mostly for its first market.
+ * Sends a post-only order that is rejected. Such orders are the most frequent on the real exchange, mostly in its first
+ * market.
  */
 function rejectOrder(x: Exchange, crowd: Crowd, { wallets }: CrowdScale): void {
   const { rng } = crowd

@@ -13,7 +13,7 @@ import { deposit } from '../exchange/transfers.ts'
 const ACT_PPM = 6_000
 const BROKE = units(100)
 const INVALID_PPM = 400_000
-/** A market whose tokens the takers of the main DEX do not have. */
+/** A spot market in whose tokens the takers of the main DEX have no balance. */
 const SPOT = MARKETS.find(({ kind }) => kind === 'spot')!.id
 
 /** A few gamblers act in each block. */

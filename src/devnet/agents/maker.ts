@@ -19,7 +19,7 @@ interface Plan {
   readonly width: number
   /** Chance per side per block of renewing an order, in millionths. */
   readonly renewPpm: number
-  /** Maximum orders per side placed or canceled in one block. */
+  /** Maximum number of orders per side that are placed or checked in one block. */
   readonly pace: number
 }
 
@@ -40,10 +40,10 @@ function plansOf(market: Market): Plan[] {
 }
 
 const PLANS = MARKETS.flatMap(plansOf)
-/** Inventory at which the ladder is shifted by 20 basis points, USDC. */
+/** Scale of the shift, in USDC: the ladder shifts by 20 basis points per this much inventory. */
 const LEAN_USD = units(4_000_000)
 
-/** Every maker updates its ladders, if the scale has makers. */
+/** Lets every maker update its ladders, if the scale has makers. */
 export function makersAct(x: Exchange): void {
   if (!x.scale.makers) return
   for (const plan of PLANS) {
@@ -64,7 +64,7 @@ function tend(x: Exchange, plan: Plan, side: Side, center: bigint): void {
   const { rng } = x
   const orders = ordersOf(x.accounts[plan.maker]!, plan.market.id, side)
   const span = plan.market.tick * BigInt(plan.width)
-  // Checking a few orders per block finds misplaced ones soon enough, at constant cost.
+  // Checking only a few orders per block has a constant cost and still finds misplaced orders soon enough.
   for (let i = 0; i < plan.pace && orders.length > 0; i++) {
     const order = rng.pick(orders)
     const away = side === 'B' ? center - order.px : order.px - center
@@ -76,7 +76,7 @@ function tend(x: Exchange, plan: Plan, side: Side, center: bigint): void {
 
 function quote(x: Exchange, { maker, market, width }: Plan, side: Side, center: bigint): Order {
   const { rng } = x
-  // The square places more orders near the top of the book.
+  // This quadratic formula places more orders near the top of the book.
   const far = rng.below(width)
   const ticks = 1 + Math.floor((far * (width + far)) / (2 * width))
   const offset = market.tick * BigInt(ticks)

@@ -1,5 +1,5 @@
 // The fair price of every market: a random walk that reverts to its base, with bursts and jumps that cause
-// liquidations. It stays between 0.7 and 1.4 times the base, where ticks fit.
+// liquidations. It stays between 0.7 and 1.4 times the base, the range for which the ticks are chosen.
 
 import { type Exchange, marginOf, type Quote } from '../exchange/exchange.ts'
 import { min, UNIT } from '../exchange/fixed-point.ts'
@@ -9,8 +9,8 @@ import { GAMBLERS } from '../exchange/roles.ts'
 const MILLION = 1_000_000n
 const BURST_BLOCKS = 60
 /**
- * In millionths. A burst moves a price by up to 60 times 12 times the first number, a jump by up to 50 times the
- * second.
+ * In millionths. Each of the 60 blocks of a burst moves a price by up to 12 times `burst`; a jump moves it by up to 50
+ * times `jump`.
  */
 const WILD = { burst: 80, jump: 1_000 }
 const CALM = { burst: 10, jump: 60 }
@@ -32,7 +32,8 @@ export function walkPrices(x: Exchange): void {
 
 function walk(x: Exchange, market: Market, quote: Quote): void {
   const { rng } = x
-  // The sum of four draws is nearly normal, with a deviation of 0.58 of its bound.
+  // The sum of four draws is nearly normally distributed. Dividing it by 1150 makes `volatility` its standard
+  // deviation.
   const draw = rng.below(2001) + rng.below(2001) + rng.below(2001) + rng.below(2001) - 4000
   let step = Math.trunc((draw * market.volatility) / 1150)
   const { burst, jump } = market.big ? CALM : WILD
@@ -57,7 +58,7 @@ function squeeze(x: Exchange, gambler: number): void {
   const percent = BigInt(x.rng.between(50, 90))
   const [id, position] = margin.positions.entries().next().value ?? []
   if (id === undefined || position === undefined || value <= 0n) return
-  // The mark price lags behind the fair price, so move a little further than the margin.
+  // The mark price lags behind the fair price, so the price moves a little further than the margin requires.
   const ppm = min((value * percent * 10_000n) / ntl + 4_000n, MAX_SQUEEZE)
   const quote = x.quotes[id]!
   const move = (quote.fair * ppm) / MILLION

@@ -1,5 +1,5 @@
 // Takers open, increase, reduce, close and flip positions, some through a builder and some with passive orders.
-// Arbitrageurs take orders that the fair price has passed. The backstop vault sells what it took over.
+// Arbitrageurs take orders that the fair price has passed. The backstop vault sells the positions that it took over.
 
 import { beyondFair, type Exchange, onTick, sizeFor } from '../exchange/exchange.ts'
 import { abs, units } from '../exchange/fixed-point.ts'
@@ -22,7 +22,7 @@ export function takersAct(x: Exchange): void {
 function takerOf(x: Exchange, market: Market): number {
   if (market.kind !== 'perp') return x.rng.pick(SPOT_TAKERS)
   if (market.dex > 0) return x.rng.pick(DEX_TAKERS)
-  // The vaults after the first one trade too.
+  // All vaults except the first also trade.
   const vaults = x.vaults.length - 1
   const choice = x.rng.below(TAKERS.length + vaults)
   return choice < TAKERS.length ? TAKERS[choice]! : x.vaults[1 + choice - TAKERS.length]!.account
@@ -72,7 +72,10 @@ function spotIntent(x: Exchange, owner: number, market: Market): Intent {
   return { side: sell ? 'A' : 'B', sz: sell && free < sz ? free : sz, reduceOnly: false }
 }
 
-/** A limit order a little away from the price. The oldest is canceled when there are several. */
+/**
+ * Places a limit order a little away from the fair price. If the wallet has several such orders, the oldest is
+ * canceled.
+ */
 function placePassive(x: Exchange, owner: number, market: Market): void {
   const side: Side = x.rng.chance(500_000) ? 'B' : 'A'
   const mine = ordersOf(x.accounts[owner]!, market.id, side)
@@ -114,7 +117,7 @@ function arbitrage(x: Exchange, market: Market, side: Side): void {
   placeOrder(x, { owner, market: market.id, side, px: onTick(market.id, fair, side), sz, tif: 'Ioc' })
 }
 
-/** The backstop vault sells a little of what it took over every few blocks. */
+/** Every few blocks, the backstop vault closes a small part of a position that it took over. */
 export function backstopActs(x: Exchange): void {
   const vault = x.vaults[0]
   if (vault === undefined || x.height % 5 !== 0) return

@@ -19,7 +19,7 @@ const HIGH_PERCENT = 300n
 
 type Move = (x: Exchange) => void
 
-/** USDC, whole cents. */
+/** A random amount of USDC in whole cents. */
 const someUsd = (rng: Prng, low: number, high: number) => units(rng.between(low * 100, high * 100)) / 100n
 
 function freeSpot(x: Exchange, account: number, token = USDC): bigint {
@@ -65,7 +65,7 @@ function other(x: Exchange, list: readonly number[], not: number): number {
   return choice === not ? list[(list.indexOf(not) + 1) % list.length]! : choice
 }
 
-/** Runs a move only if the wallet can afford it. */
+/** Makes a movement only if the wallet can afford it. */
 function spend(x: Exchange, from: number, dex: number, usd: bigint, move: (from: number, usd: bigint) => void): void {
   if (freeUsd(x, from, dex) >= 2n * usd) move(from, usd)
 }
@@ -143,7 +143,7 @@ function refillVault(x: Exchange, vault: Vault): void {
   depositToVault(x, vault, vault.leader, aim)
 }
 
-/** Blocks between two rare moves. */
+/** Blocks between two rare movements. */
 const MOVE_BLOCKS = 30
 /** Interest divisor on a borrowed amount, charged at withdrawal or repayment. */
 const INTEREST_PARTS = 10_000n
@@ -181,7 +181,7 @@ const RARE_MOVES: readonly RareMove[] = [
   lend,
 ]
 
-/** Makes a rare movement when due. */
+/** Makes a rare movement of money when one is due. */
 export function bankersAct(x: Exchange): void {
   if (x.height % MOVE_BLOCKS !== 7) return
   const rng = new Prng(seedState(x.seed + 2 ** 49 + x.height))
@@ -210,7 +210,7 @@ function lend(x: Exchange, rng: Prng, hash: string): void {
   else if (held >= 0n && free > 0n) transfers.borrowLend(x, hash, account, 'supply', min(some, free))
 }
 
-/** Blocks between two staking moves. */
+/** Blocks between two staking actions. */
 const STAKE_BLOCKS = 20
 
 /**

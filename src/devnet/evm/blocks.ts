@@ -22,7 +22,7 @@ const zeros = (bytes: number) => `0x${'0'.repeat(bytes * 2)}`
 const transfersAt = (number: number) => Math.floor(number / BLOCKS_PER_TRANSFER)
 const hasTransaction = (number: number) => number > 0 && number % BLOCKS_PER_TRANSFER === 0
 
-/** The part of the exchange that determines the blocks. */
+/** The part of the exchange's state from which the blocks are derived. */
 export interface Origin {
   readonly seed: number
   readonly vaults: readonly { readonly createdMs: number }[]
@@ -43,14 +43,14 @@ export class EvmBlocks {
     this.head = Math.floor(timeMs / 1_000) - this.#startS
   }
 
-  /** Finds a block by its hash or its transaction's hash, which starts with the number. Null if there is none. */
+  /** Finds a block by its hash or its transaction's hash. Both start with the block's number. Null if there is none. */
   find<T>(hash: string, of: 'block' | 'transaction', read: (number: number) => T): T | null {
     const number = Number.parseInt(hash.slice(2, 12), 16)
     const exists = number <= this.head && (of === 'block' || hasTransaction(number))
     return exists && this.#hashes(number)[of] === hash ? read(number) : null
   }
 
-  /** Null if it does not exist yet. */
+  /** Null if the block does not exist yet. */
   block(number: number, isWhole: boolean) {
     if (number > this.head) return null
     const { block: hash, transaction } = this.#hashes(number)
@@ -178,5 +178,5 @@ export class EvmBlocks {
   }
 }
 
-/** A full bloom filter matches everything, which is allowed. */
+/** A bloom filter with all bits set. It is valid, because false positives are allowed. */
 const bloom = (isUsed: boolean) => `0x${(isUsed ? 'f' : '0').repeat(512)}`

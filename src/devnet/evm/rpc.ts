@@ -66,7 +66,7 @@ const METHODS: Readonly<Record<string, Method>> = {
   eth_getTransactionCount: method([Address, Block], (blocks, [of, tag]) =>
     hex(blocks.nonce(of, existingBlock(blocks, tag))),
   ),
-  // The token's code marks it as a contract; it cannot run.
+  // The token's code only shows that it is a contract. It cannot be executed.
   eth_getCode: method([Address, Block], (_, [of]) => (of === TOKEN ? '0xfe' : '0x')),
   eth_call: method([Call, Block], (blocks, [{ to, data, input }, tag]) => {
     const number = existingBlock(blocks, tag)
@@ -107,7 +107,7 @@ function logs(blocks: EvmBlocks, { fromBlock, toBlock, blockHash, address, topic
   if (blockHash !== undefined && one === null) throw new EvmError(-32000, 'unknown block')
   const from = one ?? at(blocks, fromBlock)
   const to = one ?? Math.min(at(blocks, toBlock), blocks.head)
-  if (to - from >= MAX_RANGE_BLOCKS) throw new EvmError(-32602, `at most ${MAX_RANGE_BLOCKS} blocks at a time`)
+  if (to - from >= MAX_RANGE_BLOCKS) throw new EvmError(-32602, `at most ${MAX_RANGE_BLOCKS} blocks per request`)
   if (address && address.length > 0 && !address.includes(TOKEN)) return []
   const filters = topics.map((any) => (any && any.length > 0 ? any : null))
   return [...blocks.logs(from, to)].filter((log) =>
@@ -115,7 +115,7 @@ function logs(blocks: EvmBlocks, { fromBlock, toBlock, blockHash, address, topic
   )
 }
 
-/** The token's result of a call, by function selector (first four bytes of the signature's hash). */
+/** Returns the token's result for a call. The function selector is the first four bytes of the signature's hash. */
 function callToken(blocks: EvmBlocks, input: string, number: number): string {
   switch (input.slice(0, 10)) {
     case '0x70a08231':

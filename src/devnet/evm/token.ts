@@ -1,5 +1,5 @@
-// The EVM's only contract, an ERC-20 token. Invariants: everything is derived from seed and number, with no stored
-// state; all transfers, starting with the first, add up to the balances.
+// The EVM's only contract, an ERC-20 token. Invariants: everything is derived from the seed and the transfer's number,
+// with no stored state; the sums of all transfers equal the balances.
 
 import { Prng, seedState } from '../exchange/prng.ts'
 
@@ -26,8 +26,8 @@ export interface Transfer {
 }
 
 /**
- * Transfers go around in a circle: in each round, every holder passes the same amount to the next. After a round, all
- * have their initial amount again; in between, a balance differs by at most that amount.
+ * Transfers go around in a circle: in each round, every holder passes the same amount to the next holder. After a
+ * round, all have their initial amount again. Within a round, a balance differs from it by at most the amount passed.
  */
 export class Token {
   readonly #seed: number
@@ -39,7 +39,7 @@ export class Token {
     this.#holders = Array.from({ length: HOLDERS }, () => `0x${rng.hex(20)}`)
   }
 
-  /** The transfer with this number, from 0. */
+  /** The transfer with this number. Numbers start at 0. */
   transfer(number: number): Transfer {
     const [round, at] = positionOf(number)
     const holder = this.#holders[at]!
@@ -63,7 +63,7 @@ export class Token {
     return MINTED * BigInt(Math.min(transfers, HOLDERS))
   }
 
-  /** Transactions sent by an address; null if it never sends any. */
+  /** Number of transactions sent by an address; null if the address never sends any. */
   sent(address: string, transfers: number): number | null {
     if (address === MINTER) return Math.min(transfers, HOLDERS)
     const at = this.#holders.indexOf(address)

@@ -1,7 +1,7 @@
 // The state of the exchange as one clonable value. Books are rebuilt from their owners' orders: ids are assigned when
 // an order rests, so time priority is id order. The crowd's amounts and orders are columns, because writing objects
-// would take a quarter of a second. Byte order is that of the machine, so a checkpoint cannot be moved to a machine
-// with a different one.
+// would take a quarter of a second. Their byte order is that of the machine, so a checkpoint cannot be used on a
+// machine with a different byte order.
 
 import * as z from 'zod'
 import { isCrowd } from './crowd.ts'
@@ -13,12 +13,12 @@ import { emptyWallet, type Wallet } from './wallet.ts'
 
 const VERSION = 5
 
-/** Version, checked before anything else in a checkpoint is trusted. */
+/** The fields that are checked before anything else in a checkpoint is trusted. */
 const Header = z.looseObject({ version: z.literal(VERSION), scale: ScaleName })
 
 export type ExchangeState = ReturnType<typeof exchangeState>
 
-/** It shares data with the exchange, so write or copy it before the next block. */
+/** Returns the state. It shares data with the exchange, so write or copy it before the next block. */
 export function exchangeState(x: Exchange) {
   const { scale, rng, block, byAddress: _byAddress, books: _books, crowd, accounts, ...state } = x
   return {
@@ -37,8 +37,8 @@ export function exchangeState(x: Exchange) {
 }
 
 /**
- * Inverse of exchangeState(); takes ownership of `saved`. `wanted` is used if it has the name of the state's scale.
- * Throws on anything but a state of this version.
+ * Inverse of exchangeState(). Takes ownership of `saved`. `preferred`: scale to use if its name matches the saved
+ * state. Throws if `saved` is not a state of this version.
  */
 export function exchangeOf(saved: unknown, preferred: Scale): Exchange {
   Header.parse(saved)

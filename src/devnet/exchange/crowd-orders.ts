@@ -1,7 +1,7 @@
-// The crowd's resting orders. There are hundreds of thousands, so they are numbers in columns, not objects. An order is
-// a slot of the columns. Each side of a market lists its slots in order, the first to trade LAST, as in OrderBook.
-// Invariant: along a side, prices improve (bids rise, asks fall), and at one price later orders come before earlier
-// ones.
+// The crowd's resting orders. There are hundreds of thousands, so they are stored as numbers in columns, not as
+// objects. An order is a slot, that is, an index into every column. Each side of a market lists its slots in order, the
+// first to trade LAST, as in OrderBook. Invariant: along a side, prices improve (bids rise, asks fall), and at one
+// price later orders come before earlier ones.
 
 import type { Side } from './order.ts'
 
@@ -44,17 +44,17 @@ export class CrowdOrders {
     this.levels = this.sides.map(() => 0)
   }
 
-  /** Slots in use or free: the length of columns(). */
+  /** Number of slots that are or were in use, which is the length of columns(). */
   get slots(): number {
     return this.#used
   }
 
-  /** Slot of the order that trades first; undefined for an empty side. */
+  /** Slot of the order that trades first; undefined if the side is empty. */
   best(book: number): number | undefined {
     return this.sides[book]!.at(-1)
   }
 
-  /** Adds an order behind those at its price. Its id must be the highest. */
+  /** Adds an order behind the others at its price. Its id must be higher than all others. */
   add(book: number, px: number, sz: number, oid: number, timeMs: number, owner: number): number {
     const slot = this.append(book, px, sz, sz, oid, timeMs, owner)
     const at = this.#find(slot)
@@ -63,7 +63,7 @@ export class CrowdOrders {
     return slot
   }
 
-  /** Like add(), but unsorted. Call sort() after the last order. */
+  /** Like add(), but does not sort. Call sort() after the last order. */
   append(book: number, px: number, sz: number, origSz: number, oid: number, timeMs: number, owner: number): number {
     const slot = this.#free.pop() ?? this.#used++
     if (slot === this.px.length) this.#grow()
@@ -87,7 +87,7 @@ export class CrowdOrders {
     })
   }
 
-  /** Removes an order; its slot will be reused. */
+  /** Removes an order, whose slot will then be reused. */
   remove(slot: number): void {
     const book = this.book[slot]!
     const at = this.#find(slot)
@@ -97,7 +97,7 @@ export class CrowdOrders {
     this.#free.push(slot)
   }
 
-  /** Index of an order at that price within its side, or where the first one would be. */
+  /** Index of the first order at this price within its side, or the index at which it would be inserted. */
   placeOf(book: number, px: number): number {
     const side = this.sides[book]!
     const sign = book % 2 === 0 ? 1 : -1
@@ -122,7 +122,7 @@ export class CrowdOrders {
     return Object.assign(new CrowdOrders(0, 0), { ...this.columns(), sides })
   }
 
-  /** True if neither index of the side has an order at the same price. */
+  /** True if neither of the two indexes of the side has an order at the slot's price. */
   #isAlone(slot: number, above: number, below: number): boolean {
     const side = this.sides[this.book[slot]!]!
     return this.px[side[above]!] !== this.px[slot] && this.px[side[below]!] !== this.px[slot]
@@ -134,7 +134,7 @@ export class CrowdOrders {
     return px === 0 ? this.oid[b]! - this.oid[a]! : this.book[a]! % 2 === 0 ? px : -px
   }
 
-  /** Index of a slot in its side, or where it belongs. */
+  /** Index of a slot in its side, or the index at which to insert it. */
   #find(slot: number): number {
     const side = this.sides[this.book[slot]!]!
     let low = 0

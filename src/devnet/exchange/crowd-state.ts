@@ -1,5 +1,5 @@
-// The crowd: wallets that own the depth of a large exchange's books, and how deep each book is. Invariant: orders and
-// levels add up exactly to what the scale says.
+// The crowd: wallets that own most orders of a large exchange, and the depth of each book. Invariant: the orders and
+// levels of all books add up exactly to the totals of the scale.
 
 import { CrowdOrders } from './crowd-orders.ts'
 import type { Market } from './market.ts'
@@ -10,11 +10,13 @@ import type { CrowdScale, Scale } from './scale.ts'
 export interface Crowd {
   readonly orders: CrowdOrders
   readonly rng: Prng
-  /** Account indexes. */
+  /** Account index of the first crowd wallet. */
   readonly first: number
   readonly wallets: number
   readonly depths: readonly BookDepth[]
-  /** Cumulative weights of the markets by id, 0 for the first: where changes happen. */
+  /**
+   * Cumulative weights of the markets, by market id, for picking the market of a change. The first market has weight 0.
+   */
   readonly weights: readonly number[]
 }
 
@@ -46,15 +48,18 @@ interface BookDepth {
 }
 
 /**
- * Depth falls with a market's rank to this power. The value is made up. It lies between those of the thin and the deep
- * books of one exchange.
+ * A market's depth is proportional to its rank raised to this power. The value is an estimate between those for the
+ * thin and for the deep books of one exchange.
  */
 const POWER = -0.6
-/** An outcome has at most a thousand prices. */
+/** Depth of an outcome's book, which is small because an outcome has at most a thousand prices. */
 const OUTCOME_LEVELS = 120
 const OUTCOME_ORDERS = 200
 
-/** A market's share of depth and changes beyond the first market, by its rank from 2. */
+/**
+ * Weight of a market for sharing out depth and changes among the markets after the first. It falls with the market's
+ * rank.
+ */
 function weightOf({ id, kind }: Market): number {
   return kind === 'outcome' ? 0.01 : (id + 1) ** POWER
 }
@@ -78,7 +83,7 @@ export function bookDepths({ orders, levels, first }: CrowdScale, markets: reado
   })
 }
 
-/** Splits a whole number in proportion to weights; the remainder goes one by one to the first parts. */
+/** Splits an integer in proportion to weights. The first parts get one more each until the remainder is used up. */
 function spread(whole: number, weights: readonly number[]): number[] {
   const sum = weights.reduce((a, b) => a + b, 0)
   const parts = weights.map((weight) => Math.floor((whole * weight) / sum))

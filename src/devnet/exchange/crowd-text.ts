@@ -8,7 +8,7 @@ import { type Market, marketAt } from './market.ts'
 import { type Order, orderOf } from './order.ts'
 import type { Wallet } from './wallet.ts'
 
-/** Derived from the order id; every third order has none. */
+/** Client order id, derived from the order id. Every third order has none. */
 function cloidOf(oid: number): string | null {
   if (oid % 3 === 0) return null
   return `0x${Math.imul(oid % 2 ** 31, 0x9e3779b1 | 1)
@@ -32,7 +32,9 @@ export interface CrowdOrder {
   readonly user: string
 }
 
-/** Ids used by an order: some have a take-profit and a stop-loss order, with the next two ids. */
+/**
+ * Number of ids that an order uses. Some orders have a take-profit and a stop-loss order, which use the next two ids.
+ */
 export const idsOf = (oid: number): number => (oid % 97 === 0 ? 3 : 1)
 
 function childrenText(order: CrowdOrder): string {
@@ -41,7 +43,9 @@ function childrenText(order: CrowdOrder): string {
     : `[${triggerText(order, order.oid + 1, 5)},${triggerText(order, order.oid + 2, -5)}]`
 }
 
-/** FrontendOrder that closes `of` at market when the price is `percent` better, or worse if negative. */
+/**
+ * FrontendOrder that closes the position of `of` at market when the price is `percent` better, or worse if negative.
+ */
 export function triggerText(of: CrowdOrder, oid: number, percent: number): string {
   const { market, sz, timeMs } = of
   const up = of.side === 'B' ? percent : -percent
@@ -51,14 +55,14 @@ export function triggerText(of: CrowdOrder, oid: number, percent: number): strin
   return `{"coin":"${market.coin}","side":"${side}","limitPx":"${text(limit)}","sz":"${sz}","oid":${oid},"timestamp":${timeMs},"triggerCondition":"Price ${up > 0 ? 'above' : 'below'} ${text(trigger).replace(/\.0$/, '')}","isTrigger":true,"triggerPx":"${text(trigger)}","children":[],"isPositionTpsl":false,"reduceOnly":true,"orderType":"${percent > 0 ? 'Take Profit' : 'Stop'} Market","origSz":"${sz}","tif":null,"cloid":null}`
 }
 
-/** FrontendOrder. */
+/** The order as a FrontendOrder. */
 export function orderText(order: CrowdOrder): string {
   const { market, side, px, sz, origSz, oid, timeMs } = order
   const cloid = cloidOf(oid)
   return `{"coin":"${market.coin}","side":"${side}","limitPx":"${px}","sz":"${sz}","oid":${oid},"timestamp":${timeMs},"triggerCondition":"N/A","isTrigger":false,"triggerPx":"0.0","children":${childrenText(order)},"isPositionTpsl":false,"reduceOnly":false,"orderType":"Limit","origSz":"${origSz}","tif":"Alo","cloid":${cloid === null ? 'null' : `"${cloid}"`}}`
 }
 
-/** NodeOrderStatus. `time`: in the node's format; `hash`: null if the order ends. */
+/** The order as a NodeOrderStatus. `time`: block time in the node's format. `hash`: null if the order ends. */
 export function statusText(
   order: CrowdOrder,
   time: string,
@@ -69,7 +73,7 @@ export function statusText(
   return `{"time":"${time}","user":"${order.user}","hash":${hash === null ? 'null' : `"${hash}"`},"builder":null,"status":"${status}","order":${text}}`
 }
 
-/** NodeBookDiff of an order that starts to rest or is removed. */
+/** NodeBookDiff for an order that starts to rest or is removed. */
 export function diffText({ user, oid, market, side, px, sz }: CrowdOrder, isNew: boolean): string {
   return `{"user":"${user}","oid":${oid},"coin":"${market.coin}","side":"${side}","px":"${px}","raw_book_diff":${isNew ? `{"new":{"sz":"${sz}"}}` : '"remove"'}}`
 }
@@ -91,7 +95,7 @@ export function crowdOrderAt(orders: CrowdOrders, slot: number, accounts: readon
   }
 }
 
-/** The same order as an object, for matching and for /info. */
+/** An order in the columns as an object, for matching and for /info. */
 export function crowdOrderObject(orders: CrowdOrders, slot: number): Order {
   const book = orders.book[slot]!
   const { id, tick, lot } = marketAt(book >> 1)

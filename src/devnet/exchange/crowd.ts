@@ -1,5 +1,5 @@
-// The crowd of a large exchange: wallets with a position in every perp, and the orders that make books deep. It existed
-// before block 1: its first orders have no events, so only a node snapshot shows them.
+// The crowd of a large exchange: wallets with a position in every perp, and the orders that make books deep. It exists
+// before block 1. Its first orders have no events, so only a node snapshot shows them.
 
 import { sideOf } from './crowd-orders.ts'
 import type { Crowd, SideDepth } from './crowd-state.ts'
@@ -68,7 +68,7 @@ function takePositions(x: Exchange, one: number, other: number): void {
   }
 }
 
-/** One order at every level; the rest are more frequent near the top. */
+/** Places one order at every level, and the remaining orders mostly near the top. */
 function fill(x: Exchange, crowd: Crowd, market: Market, side: Side, { orders, levels }: SideDepth): void {
   const { rng } = crowd
   const book = sideOf(market.id, side)
@@ -85,15 +85,15 @@ function fill(x: Exchange, crowd: Crowd, market: Market, side: Side, { orders, l
 }
 
 /**
- * Ticks from the center to a level (from 1): consecutive at the top, then ever wider apart, to half of the price or
- * more.
+ * Ticks from the center to a level; the first level is 1. Levels are one tick apart at the top, then increasingly far
+ * apart. The last is half of the price or more away.
  */
 function distance(level: number, levels: number, base: number): number {
   const span = Math.max(Math.floor(base / 2), levels)
   return level + Math.floor((span - levels) * (level / levels) ** 3)
 }
 
-/** A size of 20 to 20,000 USDC in lots; small sizes are more frequent. */
+/** A random size in lots, worth 20 to 20,000 USDC. Small sizes are more frequent. */
 export function crowdLots(rng: Prng, market: Market, px: number): number {
   const usd = 20 + 19_980 * (rng.below(1_000_000) / 1e6) ** 4
   return Math.max(1, Math.round(usd / (px * 10 ** -market.pxDecimals * 10 ** -market.szDecimals)))

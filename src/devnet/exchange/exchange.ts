@@ -1,5 +1,5 @@
-// The whole state of the exchange, and queries that every part needs. A plain record, changed by the functions of
-// matching, transfers, vault, funding and liquidation.
+// The whole state of the exchange, and queries that every part needs. The state is a plain record, which the functions
+// in matching, transfers, vault, funding and liquidation change.
 
 import { type Crowd, emptyCrowd } from './crowd-state.ts'
 import { UNIT } from './fixed-point.ts'
@@ -12,7 +12,7 @@ import { type Scale, SMALL } from './scale.ts'
 import { type MarginAccount, type MarginState, marginState, type Wallet } from './wallet.ts'
 
 export interface Quote {
-  /** The value that agents assume, which is also the oracle price. */
+  /** The price that agents consider fair, which is also the oracle price. */
   fair: bigint
   /** Remaining blocks of a burst, and its step per block in millionths. */
   burst: number
@@ -52,18 +52,19 @@ export interface Vault {
 }
 
 /**
- * USDC outside wallets but within the exchange, and total deposits and withdrawals; token fees by TOKEN_NAMES index.
+ * USDC within the exchange that is not in wallets, and total deposits and withdrawals. Token fees and supplies are by
+ * index in TOKEN_NAMES.
  */
 interface Pools {
   fees: bigint
   deployerFees: bigint
-  /** Collateral of the outcome shares outstanding. */
+  /** Collateral for the outstanding outcome shares. */
   escrow: bigint
   deposited: bigint
   withdrawn: bigint
   /** Unclaimed builder fees by account index. */
   readonly builderFees: Map<number, bigint>
-  /** USDC lent to the exchange by account index; negative: borrowed from it. */
+  /** USDC that each account, by index, has lent to the exchange. Negative: borrowed from it. */
   readonly lent: Map<number, bigint>
   readonly tokenFees: bigint[]
   readonly tokenSupply: bigint[]
@@ -95,7 +96,10 @@ export interface Exchange {
 const FIRST_OID = 412_000_000_000
 const FIRST_TWAP = 1_790_000
 
-/** An exchange without wallets, at height 0. `fundingBlocks`: blocks between two fundings, by default the scale's. */
+/**
+ * An exchange without wallets, at height 0. `fundingBlocks`: blocks between two funding payments, by default the
+ * scale's.
+ */
 export function emptyExchange(seed: number, fundingBlocks?: number, scale: Scale = SMALL): Exchange {
   const crowd = emptyCrowd(seed, scale)
   return {
@@ -129,7 +133,7 @@ export function emptyExchange(seed: number, fundingBlocks?: number, scale: Scale
   }
 }
 
-/** Hash of one user's transaction in the current block. */
+/** A new hash for a user's transaction in the current block. */
 export function newHash(x: Exchange): string {
   return eventHash(x.height, x.rng.hex(27))
 }
@@ -141,7 +145,10 @@ export function onTick(market: number, px: bigint, side: 'B' | 'A'): bigint {
   return ticks > 0n ? ticks * tick : tick
 }
 
-/** A price `thousandths` beyond the fair one, at which an order of this side trades immediately; negative: it rests. */
+/**
+ * A price `thousandths` beyond the fair price, at which an order of this side trades immediately. If negative, the
+ * order rests.
+ */
 export function beyondFair(x: Exchange, market: number, side: Side, thousandths: bigint): bigint {
   const { fair } = x.quotes[market]!
   return onTick(market, (fair * (1000n + (side === 'B' ? thousandths : -thousandths))) / 1000n, side)
@@ -175,7 +182,7 @@ export function marginOf(x: Exchange, margin: MarginAccount): MarginState {
   return marginState(margin, marks)
 }
 
-/** The largest size in whole lots with a notional of at most `usd` at the fair price; at least one lot. */
+/** The largest size in whole lots whose notional at the fair price is at most `usd`, but at least one lot. */
 export function sizeFor(x: Exchange, market: number, usd: bigint): bigint {
   const { lot } = marketAt(market)
   const lots = (usd * UNIT) / x.quotes[market]!.fair / lot

@@ -6,7 +6,7 @@ export const UNIT = 100_000_000n
 /** Fees, realized profit and USDC movements are multiples of 10^-6. */
 const MICRO = 100n
 
-/** `units` times 10^-`decimals`, in the exchange's format. Exact below 2^53. */
+/** The number `units` times 10^-`decimals`, in the exchange's format. Exact below 2^53. */
 export function decimalText(units: number, decimals: number): string {
   if (decimals === 0) return `${units}.0`
   const scale = 10 ** decimals
@@ -39,7 +39,7 @@ export function units(n: number): bigint {
   return BigInt(n) * UNIT
 }
 
-/** Price times size; exact for prices and sizes of one market. */
+/** Price times size. Exact if both are of the same market. */
 export function notional(px: bigint, sz: bigint): bigint {
   return (px * sz) / UNIT
 }

@@ -1,5 +1,5 @@
-// Funding: every `fundingBlocks` blocks, longs pay shorts (or the reverse) an amount per unit of size. The amount has
-// few enough decimals to be exact for any size, so payments add up to zero.
+// Funding: every `fundingBlocks` blocks, longs pay shorts, or the reverse, an amount per unit of size. The amount has
+// so few decimals that its product with any size is exact, so all payments add up to zero.
 
 import { type Exchange, markPx } from './exchange.ts'
 import { formatAmount, UNIT } from './fixed-point.ts'
@@ -9,22 +9,22 @@ import { ZERO_HASH } from './node-block.ts'
 
 /** Hourly interest, 0.00125 percent, as an amount. */
 const INTEREST = 1_250n
-/** A rate is between -4 and 4 percent. */
+/** Bound of a rate: 4 percent in either direction. */
 const CAP = 4_000_000n
 
-/** Premium of mark over oracle, as an amount. */
+/** Premium of the mark price over the oracle price, as an amount. */
 export function premium(x: Exchange, market: number): bigint {
   const { fair } = x.quotes[market]!
   return ((markPx(x, market) - fair) * UNIT) / fair
 }
 
-/** Rate of one funding: interest plus an eighth of the premium. */
+/** Rate of one funding payment: interest plus an eighth of the premium. */
 export function fundingRate(x: Exchange, market: number): bigint {
   const rate = INTEREST + premium(x, market) / 8n
   return rate > CAP ? CAP : rate < -CAP ? -CAP : rate
 }
 
-/** Pays funding when due. */
+/** Pays funding when it is due. */
 export function payFunding(x: Exchange): void {
   if (x.height % x.fundingBlocks !== 0) return
   const deltas: FundingDelta[] = []

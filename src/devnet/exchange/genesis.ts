@@ -1,4 +1,5 @@
-// The initial wallets and their money, as ledger events of block 1, so that the files contain the whole history.
+// Creates the initial wallets. Their money arrives as ledger events of block 1, so that the files contain the whole
+// history.
 
 import { openCrowd } from './crowd.ts'
 import type { Exchange } from './exchange.ts'
@@ -12,13 +13,13 @@ const MAKER_USD = 20_000_000
 const DEX_USD = 5_000_000
 const VAULT_USD = 10_000_000
 
-/** Opens the empty wallets of roles.ts and those of the crowd. Call before block 1. */
+/** Opens the wallets of roles.ts, which are empty, and those of the crowd. Call before block 1. */
 export function openWallets(x: Exchange): void {
   for (let i = 0; i < roles.WALLETS; i++) openAccount(x)
   openCrowd(x)
 }
 
-/** Deposits everyone's initial money. Call in block 1. */
+/** Deposits the initial money of all wallets. Call in block 1. */
 export function payIn(x: Exchange): void {
   for (const maker of roles.MAIN_MAKERS) deposit(x, maker, units(MAKER_USD))
   for (const maker of roles.DEX_MAKERS) payIntoDexes(x, maker, DEX_USD)

@@ -1,5 +1,5 @@
-// Closes wallets below their maintenance margin: at market first, and through the backstop vault at mark price once
-// their value is below two thirds of it. Only that vault takes losses.
+// Closes the positions of wallets below their maintenance margin: normally at market, but through the backstop vault at
+// mark price if their value is below two thirds of the maintenance margin. Only that vault takes losses.
 
 import { isCrowd } from './crowd.ts'
 import { type Exchange, markPxs, onTick } from './exchange.ts'
@@ -11,7 +11,9 @@ import { type Liquidation, opposite, orderOf, type Side } from './order.ts'
 import { isIsolated } from './roles.ts'
 import { type MarginAccount, type MarginState, marginState, type Wallet } from './wallet.ts'
 
-/** Liquidates accounts that are due, except the backstop vault and the crowd. */
+/**
+ * Liquidates those of the accounts that are below their maintenance margin, except the backstop vault and the crowd.
+ */
 export function liquidate(x: Exchange, accounts: Iterable<number>): void {
   const marks = markPxs(x)
   for (const index of accounts) {

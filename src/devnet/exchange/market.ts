@@ -1,6 +1,6 @@
 // The markets of the simulated exchange. A market's id is its index everywhere in this folder. Markets of the small
-// scale are listed first, so that they have the same IDs at every scale. Ticks keep prices at five significant figures
-// within the range of the price walk.
+// scale are listed first, so that they have the same IDs at every scale. Ticks are chosen so that prices within the
+// range of the price walk have at most five significant figures.
 
 import { amountOf } from './fixed-point.ts'
 import { type MarketRow, MORE_DEXES, type MoreMarkets, moreMarkets } from './more-markets.ts'
@@ -21,7 +21,7 @@ export interface Market {
   /** Index in DEX_NAMES; 0 and meaningless for spot and outcome. */
   readonly dex: number
   readonly szDecimals: number
-  /** The smallest size. */
+  /** The smallest size, of which every size is a multiple. */
   readonly lot: bigint
   readonly tick: bigint
   /** Decimals of a price. */
@@ -35,7 +35,7 @@ export interface Market {
   readonly big: boolean
   /** Standard step of the fair price per block, in millionths. */
   readonly volatility: number
-  /** For the second side of an outcome: the id of the first, whose price is 1 minus this one's. Otherwise null. */
+  /** For the second side of an outcome, the id of the first side. The prices of both add up to 1. Otherwise null. */
   readonly complementOf: number | null
 }
 
@@ -108,7 +108,7 @@ export const MARKETS: readonly Market[] = marketsOf(
 const more = moreMarkets()
 /** Markets of every scale; the index is the id. */
 export const ALL_MARKETS: readonly Market[] = [...MARKETS, ...marketsOf(more, MARKETS.length, TOKENS.length)]
-/** Tokens of every scale; outcome sides are `+` and their number. */
+/** Tokens of every scale. The token of an outcome side is named `+` and its number. */
 export const TOKEN_NAMES: readonly string[] = [
   ...TOKENS,
   ...more.spots.map(([coin]) => `T${coin.slice(1)}`),

@@ -1,5 +1,5 @@
 // Price-time matching: takes orders, returns fills, statuses and raw book diffs in the node's order. A taker never
-// trades with its own resting orders; they are canceled.
+// trades with its own resting orders, which are canceled instead.
 
 import { type Exchange, newHash } from './exchange.ts'
 import { abs, formatAmount, min, notional } from './fixed-point.ts'
@@ -10,7 +10,9 @@ import { crosses, positionOf, refusal } from './order-check.ts'
 import { settle, type Trade } from './settle.ts'
 import { listOrder, unlistOrder } from './wallet.ts'
 
-/** Processes an order, which is rejected, trades, rests or is canceled. Returns it with the untraded rest as `sz`. */
+/**
+ * Processes an order: it is rejected, trades, rests or is canceled. Returns the order, with the untraded size as `sz`.
+ */
 export function placeOrder(x: Exchange, request: OrderRequest): Order {
   const order = orderOf(capReduceOnly(x, request), x.nextOid++, x.block.timeMs)
   const rejection = refusal(x, order)
@@ -66,9 +68,9 @@ function trade(x: Exchange, taker: Order, maker: Order, hash: string): void {
   reserve(x, maker, -sz)
   x.books[maker.market]!.reduceBest(maker, sz)
   taker.sz -= sz
-  // Both sides of a liquidation's trade name it.
+  // The fills of both sides name the liquidation.
   recordTrade(x, taker, taker.liquidation === null ? maker : { ...maker, liquidation: taker.liquidation }, terms)
-  // The node shows a filled maker in one of two ways.
+  // For a filled maker order, nodes either write an update to size zero before the removal or omit it.
   if (maker.sz > 0n || maker.oid % 4 === 0)
     recordDiff(x, maker, { update: { origSz: formatAmount(before), newSz: formatAmount(maker.sz) } })
   if (maker.sz > 0n) return
@@ -87,7 +89,7 @@ export function recordTrade(x: Exchange, taker: Order, maker: Order, terms: Trad
   else x.block.fills.push(makerFill, takerFill)
 }
 
-/** Trade ids have 50 bits. */
+/** A random trade id of 50 bits. */
 export function newTid(x: Exchange): number {
   return x.rng.word() * 2 ** 18 + x.rng.below(2 ** 18)
 }
@@ -99,7 +101,7 @@ function rest(x: Exchange, order: Order): void {
   recordDiff(x, order, { new: { sz: formatAmount(order.sz) } })
 }
 
-/** Resting spot orders reserve their cost; the crowd never runs out. */
+/** Adjusts what a resting spot order reserves. The crowd never runs out of money, so its orders reserve nothing. */
 function reserve(x: Exchange, order: Order, sz: bigint): void {
   const market = marketAt(order.market)
   if (market.kind === 'perp' || order.crowdSlot >= 0) return

@@ -3,7 +3,7 @@
 
 import { Prng, seedState } from './prng.ts'
 
-/** Price and tick as decimals. */
+/** A row of a market table. `base` and `tick` are decimal strings. */
 export type MarketRow = [
   coin: string,
   szDecimals: number,
@@ -27,7 +27,7 @@ export const MORE_DEXES = ['vntl', 'hyna', 'km', 'cash', 'para', 'mkts', 'io', '
 const STOCKS = `AAPL MSFT AMZN GOOGL META NFLX AMD INTC PLTR COIN HOOD MSTR CRCL ORCL MU BABA SNDK RIVN COST LLY XYZ100
   SILVER COPPER NATGAS PLATINUM EUR JPY GBP KR200 URNM RTX GME CRWV SMSN SKHX HYUNDAI DXY CL BRENT WHEAT`.split(/\s+/)
 
-/** Assets of each builder-deployed DEX beyond the small scale. */
+/** Number of assets that each builder-deployed DEX has beyond the small scale. */
 const BUILT_COUNTS: readonly (readonly [dex: string, assets: number])[] = [
   ['xyz', STOCKS.length],
   ['flx', 10],
@@ -53,7 +53,10 @@ export function moreMarkets(): MoreMarkets {
   }
 }
 
-/** A price with five significant figures between 0.01 and some 10,000, such that 1.4 times it needs no more digits. */
+/**
+ * A market with a random base price of five significant figures, between 0.01 and about 10,000. Prices up to 1.4 times
+ * the base need no more digits.
+ */
 function rowOf(coin: string, maxLeverage: number): MarketRow {
   const rng = new Prng(seedState([...coin].reduce((sum, c) => sum * 31 + c.charCodeAt(0), 7)))
   const pxDecimals = rng.between(1, 6)

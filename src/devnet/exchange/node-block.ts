@@ -3,7 +3,7 @@
 import type { Fill } from '../../protocol/feed/block.ts'
 import type { FrontendOrder, Liquidation, OrderStatus, Side } from './order.ts'
 
-/** Hash of the system's own actions. */
+/** Hash of actions by the system itself. */
 export const ZERO_HASH = `0x${'0'.repeat(64)}`
 
 export type NodeFill = Fill & {
@@ -49,7 +49,7 @@ export interface LedgerDelta {
   [key: string]: unknown
 }
 
-/** Staking events as the node writes them. */
+/** Staking events, as the node writes them. */
 type StakingEvent =
   | { CDeposit: { user: string; amount: string } }
   | { CWithdrawal: { user: string; amount: string; is_finalized: boolean } }
@@ -85,12 +85,12 @@ export interface NodeTwapStatus {
   status: 'activated' | 'finished'
 }
 
-/** One step of the engine. `changed`: coins with any change of their orders. */
+/** The events of one block. `changed`: coins whose orders changed. */
 export interface DevnetBlock {
   readonly height: number
   readonly timeNs: bigint
   readonly timeMs: number
-  /** ISO with nanoseconds, without zone. */
+  /** Block time in ISO format, with nanoseconds and without a zone. */
   readonly time: string
   readonly fills: [string, NodeFill][]
   readonly orderStatuses: NodeOrderStatus[]
@@ -106,7 +106,7 @@ export interface OpenBlock extends DevnetBlock {
   readonly changed: Set<string>
 }
 
-/** ISO time with nanoseconds and without zone, in the node's format. */
+/** A time in the node's format: ISO with nanoseconds and without a zone. */
 export function isoNanos(timeNs: bigint): string {
   const ms = timeNs / 1_000_000n
   const rest = (timeNs - ms * 1_000_000n).toString().padStart(6, '0')
@@ -139,19 +139,19 @@ export function openBlock(height: number, timeNs: bigint): OpenBlock {
 }
 
 /**
- * A hash that contains the height as the node's do: byte 10 is 04, bytes 11 to 14 the height. `random`: 25 bytes of
- * hex.
+ * A hash that contains the height, like the node's hashes: byte 10 is 04, and bytes 11 to 14 are the height. `random`:
+ * hex digits for the other bytes.
  */
 export function eventHash(height: number, random: string): string {
   return `0x${random.slice(0, 20)}04${height.toString(16).padStart(8, '0')}${random.slice(20, 54)}`
 }
 
-/** `users`: the wallets concerned. */
+/** Adds a ledger update to the block. `users`: addresses of the wallets that it affects. */
 export function recordLedger(block: OpenBlock, hash: string, users: string[], delta: LedgerDelta): void {
   block.miscEvents.push({ time: block.time, hash, inner: { LedgerUpdate: { users, delta } } })
 }
 
-/** Streams that get no line for a block that has no events. */
+/** Streams that get no line for a block in which they have no events. */
 export const SPARSE_STREAMS = ['misc_events_by_block', 'node_twap_statuses_by_block'] as const
 /** The node's folder names, in writing order. */
 export const STREAMS = [

@@ -1,5 +1,5 @@
-// The resting orders of one market by price, then time: agents' orders as objects, the crowd's in columns. Levels are
-// sorted best LAST, because most changes are near the top and an array is cheap to change near its end.
+// The resting orders of one market, sorted by price, then time. Agents' orders are objects; the crowd's are in columns.
+// Levels are sorted best LAST, because most changes are near the top, and an array is cheap to change near its end.
 
 import type { Level, Levels } from '../../protocol/feed/block.ts'
 import { type CrowdOrders, sideOf } from './crowd-orders.ts'
@@ -33,7 +33,7 @@ export class OrderBook {
     return side === 'B' ? this.#bids : this.#asks
   }
 
-  /** Undefined if the side is empty. */
+  /** Best price of a side; undefined if the side is empty. */
   bestPx(side: Side): bigint | undefined {
     const mine = this.side(side).at(-1)?.px
     const slot = this.#crowd?.best(sideOf(this.#market.id, side))
@@ -54,7 +54,7 @@ export class OrderBook {
     return isFirst ? crowdOrderObject(this.#crowd!, slot) : mine
   }
 
-  /** Adds an order behind those at its price. */
+  /** Adds an order behind the others at its price. */
   add(order: Order): void {
     const levels = order.side === 'B' ? this.#bids : this.#asks
     const at = find(levels, order.side, order.px)
@@ -65,7 +65,7 @@ export class OrderBook {
     } else levels.splice(at, 0, { px: order.px, pxText: order.pxText, sz: order.sz, orders: [order] })
   }
 
-  /** Removes a resting order with its remaining size. */
+  /** Removes a resting order and its remaining size. */
   remove(order: Order): void {
     if (order.crowdSlot >= 0) return this.#crowd!.remove(order.crowdSlot)
     const levels = order.side === 'B' ? this.#bids : this.#asks
@@ -140,7 +140,7 @@ export class OrderBook {
   }
 }
 
-/** Index of the level at `px`, or where it belongs. Bids rise and asks fall along the array. */
+/** Index of the level at `px`, or the index at which to insert it. Bids rise and asks fall along the array. */
 function find(levels: readonly PriceLevel[], side: Side, px: bigint): number {
   let low = 0
   let high = levels.length

@@ -9,15 +9,15 @@ import { type Order, type OrderStatus, opposite } from './order.ts'
 const MIN_NTL = units(10)
 /** Cap of open interest. */
 const CAP = units(100_000_000)
-/** Small enough to be reached, so that its effects can be observed. */
+/** Caps that are small enough to be reached, so that their effects can be observed. */
 const SMALL_CAPS: ReadonlyMap<string, bigint> = new Map([['flx:NVDA', units(5_000)]])
 
-/** In USDC. */
+/** Open-interest cap of a coin, in USDC. */
 export function oiCap(coin: string): bigint {
   return SMALL_CAPS.get(coin) ?? CAP
 }
 
-/** Size held long of a perp, which equals the size held short. */
+/** Total size of all long positions in a perp, which equals that of all short positions. */
 export function openInterest(x: Exchange, market: Market): bigint {
   let long = 0n
   for (const { margin } of x.accounts) {
@@ -31,12 +31,15 @@ export function isAtCap(x: Exchange, market: Market): boolean {
   return notional(markPx(x, market.id), openInterest(x, market)) >= oiCap(market.coin)
 }
 
-/** True if the cap is reached. Runs for every order, so it does not count markets whose cap is out of reach. */
+/**
+ * True if the cap is reached. This runs for every order, so it returns false at once for markets whose cap is out of
+ * reach.
+ */
 function isFull(x: Exchange, market: Market): boolean {
   return SMALL_CAPS.has(market.coin) && isAtCap(x, market)
 }
 
-/** Null: the order is accepted. A reduce-only order must already be limited to the position. */
+/** Reason to reject the order; null if it is accepted. A reduce-only order must already be limited to the position. */
 export function refusal(x: Exchange, order: Order): OrderStatus | null {
   const market = marketAt(order.market)
   const { fair } = x.quotes[order.market]!
@@ -67,7 +70,10 @@ function reduces(x: Exchange, order: Order, market: Market): boolean {
   return order.sz > 0n && (order.side === 'B' ? szi < 0n : szi > 0n)
 }
 
-/** At the cap, an order may rest, or close a position; an order that would trade immediately may not open one. */
+/**
+ * Reason to reject an order at the cap. At the cap, an order may rest or close a position, but an order that would
+ * trade immediately may not open a position.
+ */
 function capRefusal(x: Exchange, order: Order, market: Market): OrderStatus | null {
   if (!crosses(x, order) || !isFull(x, market)) return null
   const szi = positionOf(x, order.owner, market)

@@ -63,9 +63,9 @@ export interface Order extends Required<Omit<OrderRequest, 'sz'>> {
   readonly origSz: bigint
   /** Remaining size. */
   sz: bigint
-  /** Orders activated by its fill (FrontendOrder). */
+  /** Orders that this order's fill activates (FrontendOrder). */
   readonly children: readonly object[]
-  /** Index in its owner's list of this market and side while it rests. */
+  /** While the order rests, its index in the owner's list for this market and side. */
   slot: number
   /** Slot of a crowd order in the columns (CrowdOrders); otherwise -1. */
   crowdSlot: number
@@ -83,7 +83,7 @@ const DEFAULTS = {
   crowdSlot: -1,
 } as const
 
-/** Completes a request with defaults. */
+/** Creates an order from a request and defaults. */
 export function orderOf(request: OrderRequest, oid: number, timestampMs: number): Order {
   return { ...DEFAULTS, ...request, oid, pxText: formatAmount(request.px), origSz: request.sz, timestampMs }
 }

@@ -1,5 +1,5 @@
-// xoshiro128**: 32-bit words, full period 2^128 - 1, a state of four words that a checkpoint can store. The exchange's
-// only source of randomness, so that a block depends on seed and height only.
+// xoshiro128**: a generator of 32-bit words with the full period 2^128 - 1, and a state of four words that a checkpoint
+// can store. The exchange's only source of randomness, so that a block depends on seed and height only.
 
 export type PrngState = readonly [number, number, number, number]
 
@@ -53,7 +53,7 @@ export class Prng {
     return low + this.below(high - low + 1)
   }
 
-  /** True with a chance of `ppm` in a million. */
+  /** True with a probability of `ppm` in a million. */
   chance(ppm: number): boolean {
     return this.below(1_000_000) < ppm
   }

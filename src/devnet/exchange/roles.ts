@@ -1,5 +1,5 @@
-// Roles of the wallets: ranges of account indexes, the same for every seed. The vaults' own wallets have the indexes
-// after them.
+// Roles of the wallets. A role is a range of account indexes, which is the same for every seed. The vaults' own wallets
+// have later indexes.
 
 import type { Builder } from './order.ts'
 
@@ -19,18 +19,21 @@ export const SUB_ACCOUNTS = [
   { master: 15, account: 17 },
   { master: 21, account: 22 },
 ] as const
-/** Takers who stake as well. */
+/** Takers who also stake. */
 export const STAKERS = range(15, 8)
-/** They have all their money in one isolated position at the highest leverage. */
+/** Wallets that have all their money in one isolated position at the highest leverage. */
 export const GAMBLERS = range(47, 10)
 export const TWAPPERS = range(57, 3)
-/** Leads the backstop vault, which is the first vault. */
+/** Leader of the backstop vault, which is the first vault. */
 export const VAULT_LEADER = 60
 export const WALLETS = 61
 /** Maximum number of vaults, which limits the number of wallets. */
 export const MAX_VAULTS = 6
 
-/** How a wallet's balances are unified: makers keep perp and spot separate; arbitrageurs have them joined. */
+/**
+ * How a wallet's balances are combined: makers keep perp and spot balances separate, and arbitrageurs have them
+ * combined.
+ */
 export function abstractionOf(account: number): 'disabled' | 'portfolioMargin' | 'unifiedAccount' | 'default' {
   if (MAIN_MAKERS.includes(account)) return 'disabled'
   if (!ARBITRAGEURS.includes(account)) return 'default'

@@ -5,19 +5,19 @@ import * as z from 'zod'
 import { ALL_MARKETS, DEX_NAMES, DEXES, MARKETS, type Market, TOKEN_NAMES, TOKENS } from './market.ts'
 import type { Stream } from './node-block.ts'
 
-/** Points `[share of draws, value]` of a distribution; the share rises from 0 to 1. */
+/** A distribution as points `[share, value]`: this share of draws is at most the value. Shares rise from 0 to 1. */
 export type Quantiles = readonly (readonly [share: number, value: number])[]
 
 /** The crowd's orders, which give a large exchange its depth, and their changes. */
 export interface CrowdScale {
   /** Wallets that own the crowd's orders; each has a position in every perp. */
   readonly wallets: number
-  /** Resting orders and price levels of all coins. */
+  /** Total number of resting orders and of price levels, over all coins. */
   readonly orders: number
   readonly levels: number
-  /** Those of the first market. */
+  /** Depth of the first market, included in the totals. */
   readonly first: { readonly bids: Depth; readonly asks: Depth }
-  /** Raw book diffs per block: of all coins, and of the first market. */
+  /** Number of raw book diffs per block, of all coins and of the first market. */
   readonly diffs: Quantiles
   readonly firstDiffs: Quantiles
   /** Rejected orders per raw book diff. */
@@ -29,7 +29,7 @@ interface Depth {
   readonly levels: number
 }
 
-/** As typed on the command line. */
+/** Name of a scale on the command line. */
 export const ScaleName = z.enum(['small', 'mainnet'], 'must be small or mainnet')
 
 export interface Scale {
@@ -40,17 +40,17 @@ export interface Scale {
   /** Time between two blocks. */
   readonly blockMs: number
   readonly fundingBlocks: number
-  /** Size of the files kept per stream. */
+  /** Maximum size of a stream's files, MB. */
   readonly keepMb: number
-  /** Delay from a block's time to its lines, in ms; null if there is none. */
+  /** Delay between a block's time and the writing of its lines, in ms; null if there is none. */
   readonly writeDelayMs: Quantiles | null
-  /** True if fills that have no counterparty occur: remainders of a token are converted to USDC. */
+  /** True if small remainders of tokens are converted to USDC, which creates fills that have no counterparty. */
   readonly dusting: boolean
-  /** Heights that are written again by a restart after a kill. */
+  /** Number of heights that are written again at a restart after a kill. */
   readonly rewritten: number
-  /** Market makers with ladders on both sides; the large exchange has the crowd instead. */
+  /** True if there are market makers with ladders on both sides. The large exchange has the crowd instead. */
   readonly makers: boolean
-  /** Chance per block, in millionths, of a taker's order: by market id for the first, then for every other market. */
+  /** Chance per block, in millionths, of a taker's order: for the first markets, by id, and for every other market. */
   readonly takersPpm: readonly number[]
   readonly otherTakersPpm: number
   /** Chances per block per market, in millionths: that a burst starts, and that the price jumps. */
@@ -58,7 +58,7 @@ export interface Scale {
   readonly jumpPpm: number
   /** Rows of history kept per wallet. */
   readonly history: number
-  /** Blocks per stream loaded into the history after a restart. */
+  /** Number of blocks per stream that are loaded into the history after a restart. */
   readonly recalled: Readonly<Partial<Record<Stream, number>>>
   readonly crowd: CrowdScale | null
 }
@@ -81,15 +81,15 @@ export const SMALL: Scale = {
   burstPpm: 600,
   jumpPpm: 100,
   history: 2_000,
-  // About twelve minutes of small streams, and less of the statuses, whose lines are long.
+  // About twelve minutes of most streams, and less of the statuses, whose lines are long.
   recalled: { node_fills_by_block: 10_000, node_order_statuses_by_block: 2_000, misc_events_by_block: 10_000 },
   crowd: null,
 }
 
 /**
  * The real exchange as recorded from one node in May 2026: 51 consecutive blocks of the first market with its book, the
- * number of diffs of all coins in each, and the delay from a block to its lines. Coins and totals are those of autumn
- * 2026. The depth of the other coins has not been recorded.
+ * number of diffs of all coins in each block, and the delay between a block and its lines. The coins and totals are
+ * those of autumn 2026. The depth of the other coins was not recorded and is estimated.
  */
 export const MAINNET: Scale = {
   name: 'mainnet',

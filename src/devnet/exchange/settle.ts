@@ -14,12 +14,12 @@ export interface Trade {
   readonly sz: bigint
   readonly tid: number
   readonly hash: string
-  /** Outside the book, without a fee (backstop liquidation). */
+  /** True for a trade outside the book without a fee (backstop liquidation). */
   readonly free?: boolean
 }
 
 interface Fee {
-  /** In the fee token, including `builderFee`. Negative: a rebate. */
+  /** Fee in the fee token, including `builderFee`. Negative: a rebate. */
   readonly fee: bigint
   readonly builderFee: bigint
   readonly deployerFee: bigint
@@ -47,7 +47,7 @@ function settlePerp(x: Exchange, wallet: Wallet, market: Market, order: Order, t
   const position = margin.positions.get(market.id) ?? positionAt(market.maxLeverage)
   const delta = order.side === 'B' ? trade.sz : -trade.sz
   const change = applyFill(position, delta, trade.px)
-  // A closed position is removed; a flipped one counts as opened last.
+  // A closed position is removed. A flipped position counts as the one opened last.
   if (position.szi === 0n) margin.positions.delete(market.id)
   else margin.positions.set(market.id, position)
   const ntl = notional(trade.px, trade.sz)
@@ -73,7 +73,7 @@ function settleSpot(x: Exchange, wallet: Wallet, market: Market, order: Order, t
   const ntl = notional(trade.px, trade.sz)
   const isBuyer = order.side === 'B'
   const feeInToken = isBuyer && market.kind === 'spot'
-  // A token's buyer pays the fee in it, a seller in USDC; a buyer of outcome shares pays none.
+  // The buyer of a token pays the fee in this token, and the seller in USDC. A buyer of outcome shares pays no fee.
   const isFree = isBuyer && market.kind === 'outcome'
   const rate = isFree ? 0n : crossed ? SPOT_TAKER : SPOT_MAKER
   const fee = toMicro(((isBuyer ? trade.sz : ntl) * rate) / RATE_UNIT)
@@ -155,13 +155,13 @@ function signed(positive: boolean, size: bigint): bigint {
 
 /** Rates are in ten-millionths of the notional; fees are truncated to 10^-6. */
 const RATE_UNIT = 10_000_000n
-/** Ten-millionths: 4.5 and 1.5 basis points, and a rebate of 0.3 for market makers. */
+/** Rates in ten-millionths: 4.5 and 1.5 basis points, and for market makers a rebate of 0.3 basis points. */
 const PERP_TAKER = 4_500n
 const PERP_MAKER = 1_500n
 const PERP_REBATE = -300n
 const SPOT_TAKER = 7_000n
 const SPOT_MAKER = 4_000n
-/** Builder-deployed markets cost twice as much; the deployer gets half of a positive fee. */
+/** Fees on builder-deployed markets are multiplied by this. The deployer gets half of a positive fee. */
 const DEPLOYED = 2n
 /** Tenths of a basis point. */
 const BUILDER_UNIT = 100_000n

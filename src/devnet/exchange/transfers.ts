@@ -1,5 +1,5 @@
-// Movements of USDC and tokens that are not trades, each with the node's ledger update. Callers check that a wallet has
-// enough; a negative balance is a bug and throws.
+// Movements of USDC and tokens that are not trades, each with the node's ledger update. Callers must check that a
+// wallet has enough money. A negative balance is a bug and throws.
 
 import { type Exchange, newHash, onTick, type Vault } from './exchange.ts'
 import { formatAmount, min, notional, toMicro, UNIT } from './fixed-point.ts'
@@ -17,7 +17,7 @@ const WITHDRAW_FEE = UNIT
 const addressOf = (x: Exchange, account: number) => x.accounts[account]!.address
 const balanceName = (pocket: BalanceKind) => (pocket === 'spot' ? 'spot' : DEX_NAMES[pocket]!)
 
-/** Adds USDC to balances (negative: removes it) and records the ledger update for their wallets. */
+/** Adds USDC to balances, or removes it if negative, and records the ledger update for the wallets. */
 export function move(x: Exchange, moves: readonly Move[], delta: LedgerDelta, hash = newHash(x)): void {
   for (const [account, pocket, usdc] of moves) {
     const { margin, spot } = x.accounts[account]!
@@ -36,7 +36,7 @@ export function deposit(x: Exchange, account: number, usdc: bigint): void {
   move(x, [[account, 0, usdc]], { type: 'deposit', usdc: formatAmount(usdc) })
 }
 
-/** Moves USDC from the main DEX to outside; `usdc` includes the fee of 1 USDC, which stays on the exchange. */
+/** Moves USDC from the main DEX out of the exchange; `usdc` includes the fee of 1 USDC, which stays on the exchange. */
 export function withdraw(x: Exchange, account: number, usdc: bigint): void {
   const paid = usdc - WITHDRAW_FEE
   x.pools.withdrawn += paid
@@ -110,7 +110,7 @@ export function send(
   })
 }
 
-/** Moves a token between two wallets. Its cost moves with it in proportion. */
+/** Moves a token between two wallets, with a proportional part of its cost. */
 export function spotTransfer(x: Exchange, from: number, to: number, token: number, amount: bigint): void {
   const giver = x.accounts[from]!.spot[token]!
   const taker = x.accounts[to]!.spot[token]!
@@ -154,7 +154,10 @@ export function spotGenesis(x: Exchange, account: number, token: number, amount:
   recordLedger(x.block, newHash(x), [addressOf(x, account)], delta)
 }
 
-/** Splits USDC of the spot balance into equal shares of both outcome sides. The node writes no ledger update for it. */
+/**
+ * Converts USDC of the spot balance into the same number of shares of both outcome sides. The node writes no ledger
+ * update for this.
+ */
 export function splitOutcome(x: Exchange, account: number, sides: readonly number[], amount: bigint): void {
   x.accounts[account]!.spot[USDC]!.total -= amount
   x.pools.escrow += amount
@@ -195,7 +198,8 @@ export function distribute(x: Exchange, hash: string, vault: Vault, usdc: bigint
 }
 
 /**
- * Converts one lot of a spot token, which is too little to trade, to USDC. The node writes this as a one-sided fill.
+ * Converts one lot of a spot token, which is too little to trade, to USDC. The node writes this as a fill of one side
+ * only.
  */
 export function convertDust(x: Exchange, account: number, market: Market): void {
   const px = onTick(market.id, x.quotes[market.id]!.fair, 'B')

@@ -1,4 +1,5 @@
-// TWAP orders: a total traded in equal slices, about one per second. Slices are system actions with hash zero.
+// TWAP orders, which trade a total size in equal slices, about one per second. Slices are system actions with hash
+// zero.
 
 import { beyondFair, type Exchange, sizeFor, type Twap } from './exchange.ts'
 import { amountOf, formatAmount, notional, units } from './fixed-point.ts'
@@ -12,7 +13,7 @@ const MAX_ACTIVE = 4
 const START_PPM = 4_000
 const SLICES = 30
 const BLOCKS_PER_SLICE = 14
-/** Half a minute, rounded up to whole minutes. */
+/** Duration of a TWAP order: half a minute, rounded up to whole minutes. */
 const MINUTES = 1
 
 /** Starts a TWAP order occasionally, and sends the slices that are due. */
@@ -32,7 +33,7 @@ function start(x: Exchange): void {
   const owner = x.rng.pick(TWAPPERS)
   const market = x.rng.pick(perpsOf(0, x.scale.markets))
   const szi = positionOf(x, owner, market)
-  // The order goes against the current position, so that positions stay bounded.
+  // The order is opposite to the current position, so that positions stay bounded.
   const side = szi === 0n ? (x.rng.chance(500_000) ? 'B' : 'A') : szi > 0n ? 'A' : 'B'
   const sliceSz = sizeFor(x, market.id, units(x.rng.between(50, 3_000)))
   const id = x.nextTwapId++
@@ -56,7 +57,7 @@ function record(x: Exchange, twap: Twap, status: NodeTwapStatus['status']): void
   x.block.twapStatuses.push({ time: x.block.time, twap_id: twap.id, state: twapState(x, twap), status })
 }
 
-/** The present state of a TWAP order in the format of the node and the public API. */
+/** The current state of a TWAP order in the format of the node and the public API. */
 export function twapState(x: Exchange, twap: Twap): NodeTwapStatus['state'] {
   const { owner, market, side, sliceSz, startMs, executedSz, executedNtl } = twap
   return {

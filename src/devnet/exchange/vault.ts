@@ -1,4 +1,5 @@
-// Vaults: a wallet owned in shares, whose price follows the vault's account value on the main DEX.
+// Vaults. A vault is a wallet that its followers own in shares. The price of a share follows the vault's account value
+// on the main DEX.
 
 import { type Exchange, marginOf, newHash, type Vault } from './exchange.ts'
 import { formatAmount, min, UNIT } from './fixed-point.ts'
@@ -7,10 +8,10 @@ import { move } from './transfers.ts'
 import { emptyWallet } from './wallet.ts'
 
 const CREATION_FEE = 100n * UNIT
-/** The leader's percentage of a follower's profit. */
+/** Percentage of a follower's profit that the leader gets. */
 const COMMISSION_PERCENT = 10n
 
-/** Opens a wallet. The caller limits their number. */
+/** Opens a wallet. The caller limits the number of wallets. */
 export function openAccount(x: Exchange): number {
   const index = x.accounts.length
   const wallet = emptyWallet(index, `0x${x.rng.hex(20)}`, x.scale)
@@ -19,13 +20,13 @@ export function openAccount(x: Exchange): number {
   return index
 }
 
-/** Value of a vault at mark prices, never negative. */
+/** Value of a vault at mark prices. Never negative. */
 export function vaultEquity(x: Exchange, vault: Vault): bigint {
   const { value } = marginOf(x, x.accounts[vault.account]!.margin[0]!)
   return value > 0n ? value : 0n
 }
 
-/** The leader deposits `usdc` and pays a fee of 100 USDC, from the main DEX. */
+/** Creates a vault. The leader deposits `usdc` and pays a fee of 100 USDC, both from the main DEX. */
 export function createVault(x: Exchange, leader: number, name: string, usdc: bigint): Vault {
   const account = openAccount(x)
   const vault: Vault = { account, name, leader, createdMs: x.block.timeMs, totalShares: 0n, followers: new Map() }

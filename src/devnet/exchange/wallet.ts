@@ -6,9 +6,9 @@ import { marketAt } from './market.ts'
 import type { Order, Side } from './order.ts'
 import type { Scale } from './scale.ts'
 
-/** A perp position. The cost is a signed sum of price times size, which avoids the rounding of an average price. */
+/** A perp position. Its cost is a signed sum of price times size, because an average price would be rounded. */
 export interface Position {
-  /** Signed: positive is long. */
+  /** Signed size. Positive: long. */
   szi: bigint
   /** Signed sum of px * sz of the position. */
   cost: bigint
@@ -37,7 +37,7 @@ interface SpotBalance {
   total: bigint
   /** Reserved by resting orders. */
   hold: bigint
-  /** Cost of the tokens, USDC. */
+  /** Purchase cost of the tokens, USDC. */
   cost: bigint
 }
 
@@ -48,7 +48,7 @@ export interface Wallet {
   readonly margin: readonly MarginAccount[]
   /** By index in TOKEN_NAMES. */
   readonly spot: readonly SpotBalance[]
-  /** By market id: `[bids, asks]` in no particular order. */
+  /** By market id: `[bids, asks]`, each in no particular order. */
   readonly orders: readonly (readonly [Order[], Order[]])[]
 }
 
@@ -87,7 +87,7 @@ export function unlistOrder(wallet: Wallet, order: Order): void {
 }
 
 export interface MarginState {
-  /** Raw USD plus the positions' signed value at mark. */
+  /** Raw USD plus the positions' signed value at mark prices. */
   readonly value: bigint
   readonly ntl: bigint
   /** Initial margin of the positions. */

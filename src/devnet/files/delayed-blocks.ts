@@ -1,23 +1,23 @@
-// Blocks that were created but not yet written: a real node writes a block a few hundred milliseconds after its time,
-// and writes nothing while it is stopped. Invariant: blocks are released in order, each once, except those that a
-// restarted node writes again.
+// Blocks that were created but not yet written. They imitate a real node, which writes a block a few hundred
+// milliseconds after its time, and writes nothing while it is stopped. Invariant: blocks are released in order, and
+// each only once, except those that a restarted node writes again.
 
 import type { DevnetBlock } from '../exchange/node-block.ts'
 import { Prng, seedState } from '../exchange/prng.ts'
 import { type Quantiles, quantile } from '../exchange/scale.ts'
 
-/** Maximum blocks that can be written again. */
+/** Maximum number of blocks that can be written again. */
 export const MAX_REWRITTEN = 20
 
 const ns = (ms: number) => BigInt(Math.round(ms * 1e6))
 
 export class DelayedBlocks {
-  /** Smallest delay from a block's time to its lines. */
+  /** Smallest delay between a block's time and the writing of its lines. */
   readonly leastNs: bigint
   readonly #seed: number
   readonly #delayMs: Quantiles | null
   readonly #waiting: { readonly block: DevnetBlock; readonly dueNs: bigint }[] = []
-  /** The last blocks released. */
+  /** The blocks that were released last. */
   #written: DevnetBlock[] = []
   #heldUntilNs = 0n
   #rewritten = 0
@@ -29,7 +29,7 @@ export class DelayedBlocks {
     this.leastNs = ns(delayMs?.[0]?.[1] ?? 0)
   }
 
-  /** When the next block is due; null if there is none. */
+  /** Time at which the next block is due; null if there is none. */
   get nextNs(): bigint | null {
     const dueNs = this.#waiting[0]?.dueNs
     return dueNs === undefined ? null : this.isHeld(dueNs) ? this.#heldUntilNs : dueNs
@@ -40,27 +40,30 @@ export class DelayedBlocks {
     return nowNs < this.#heldUntilNs
   }
 
-  /** Adds a block whose smallest delay is over now. */
+  /** Adds a block. Its smallest delay must be over at `nowNs`. */
   push(block: DevnetBlock, nowNs: bigint): void {
     const share = new Prng(seedState(this.#seed + block.height * 2 ** 20)).below(1_000_000) / 1e6
     const moreNs = this.#delayMs === null ? 0n : ns(quantile(this.#delayMs, share)) - this.leastNs
     this.#waiting.push({ block, dueNs: nowNs + moreNs })
   }
 
-  /** Releases nothing before `untilNs`; then the last `rewritten` blocks again, and everything that waited. */
+  /**
+   * Releases nothing before `untilNs`. Then the last `rewritten` blocks are released again, followed by all waiting
+   * blocks.
+   */
   hold(untilNs: bigint, rewritten: number): void {
     this.#heldUntilNs = untilNs
     this.#rewritten = rewritten
   }
 
-  /** The blocks that are due. */
+  /** Releases the blocks that are due. */
   due(nowNs: bigint): DevnetBlock[] {
     if (this.isHeld(nowNs)) return []
     const waiting = this.#waiting.findIndex(({ dueNs }) => dueNs > nowNs)
     return this.#release(waiting < 0 ? this.#waiting.length : waiting)
   }
 
-  /** All blocks, due or not. */
+  /** Releases all blocks, even those that are not due yet. */
   all(): DevnetBlock[] {
     return this.#release(this.#waiting.length)
   }

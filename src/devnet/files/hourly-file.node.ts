@@ -1,6 +1,6 @@
-// Append-only lines in hourly files `<dir>/hourly/{YYYYMMDD}/{H}`, like the node's: one write per line, so that a
-// reader sees complete lines and a kill leaves at most one partial line. Limited in hours and bytes: a file is trimmed
-// by copying its end next to it, a piece with each line, and renaming the copy.
+// Append-only lines in hourly files `<dir>/hourly/{YYYYMMDD}/{H}`, like the node's. Each line is one write, so that a
+// reader sees complete lines and a kill leaves at most one partial line. Hours and bytes are limited. To trim a file,
+// its end is copied to a new file, a piece with each line written, and the copy is then renamed.
 
 import {
   closeSync,
@@ -35,8 +35,8 @@ function nameOf(hour: number): [date: string, hour: string] {
 }
 
 /**
- * Bytes to keep at the end of each file, oldest first as in `sizes`: everything while the total is within `maxBytes`,
- * otherwise half of `maxBytes`, so that trimming is rare.
+ * Bytes to keep at the end of each file, oldest file first, as in `sizes`. While the total is within `maxBytes`,
+ * everything is kept; otherwise, half of `maxBytes`, so that trimming is rare.
  */
 export function retainedBytes(sizes: readonly number[], maxBytes: number): number[] {
   const total = sizes.reduce((sum, size) => sum + size, 0)
@@ -58,13 +58,13 @@ export class HourlyFile {
   #hour = -1
   #path = ''
   #fd = -1
-  /** Size of all files. */
+  /** Total size of the files. */
   #bytes: number
   #copy: TailCopy | null = null
 
   /**
-   * `keepHours`: older files are deleted when a new hour starts; the current file never is. `keepBytes`: limit of all
-   * files, exceeded only by lines written while one is trimmed.
+   * `keepHours`: files older than this are deleted when a new hour starts, but never the current file. `keepBytes`:
+   * maximum total size, exceeded only by lines that are written while a file is trimmed.
    */
   constructor(dir: string, keepHours: number, keepBytes: number) {
     this.#root = join(dir, 'hourly')
@@ -85,7 +85,7 @@ export class HourlyFile {
     if (this.#copy?.step(COPY_BYTES)) this.#endCut()
   }
 
-  /** Deletes the older half, whatever the size. */
+  /** Deletes the older half of the lines, whatever their size. */
   rotate(): void {
     if (this.#fd >= 0 && this.#copy === null) this.#cut(this.#bytes - 1)
   }
@@ -113,7 +113,7 @@ export class HourlyFile {
     return this.files().reduce((sum, { path }) => sum + statSync(path).size, 0)
   }
 
-  /** Deletes old files, and starts to trim the one kept in part. */
+  /** Deletes old files, and starts to trim the file of which only a part is kept. */
   #cut(keepBytes: number): void {
     const files = this.files().map(({ path }) => ({ path, size: statSync(path).size }))
     const sizes = files.map(({ size }) => size)
@@ -162,13 +162,13 @@ export class HourlyFile {
     }
   }
 
-  /** Complete lines of all files, last first. */
+  /** Complete lines of all files, last line first. */
   *linesBackward(): Generator<string> {
     for (const { path } of this.files().reverse()) yield* fileLinesBackward(path)
   }
 }
 
-/** Chunks of a file, last first, with their offsets. */
+/** Chunks of a file with their offsets, last chunk first. */
 function* chunksBackward(path: string): Generator<{ readonly start: number; readonly chunk: Buffer }> {
   const fd = openSync(path, 'r')
   try {
@@ -184,7 +184,7 @@ function* chunksBackward(path: string): Generator<{ readonly start: number; read
   }
 }
 
-/** Bytes up to and including the last line feed. */
+/** Number of bytes up to and including the last line feed. */
 function wholeBytes(path: string): number {
   for (const { start, chunk } of chunksBackward(path)) {
     const at = chunk.lastIndexOf(LINE_FEED)
@@ -212,8 +212,8 @@ function lastBreak(text: Buffer): number {
 }
 
 /**
- * Copies the end of a file next to it, then replaces the file; open readers finish the old one. Works in steps, because
- * a stream of a large exchange has hundreds of megabytes.
+ * Copies the end of a file to a new file, which then replaces it. Readers that have the old file open can still finish
+ * it. The copy is made in steps, because a stream of a large exchange has hundreds of megabytes.
  */
 class TailCopy {
   readonly path: string

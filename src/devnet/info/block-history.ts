@@ -12,11 +12,11 @@ import type { FrontendOrder } from '../exchange/order.ts'
 
 /** Rows of rare events kept per wallet. The public API returns at most this many. */
 const MAX_RARE_ROWS = 500
-/** Maximum candles per coin per interval, which is the public API's limit, and maximum trades per coin. */
+/** Maximum number of candles per coin per interval, which is the public API's limit, and of trades per coin. */
 const MAX_CANDLES = 5_000
 const MAX_TRADES = 10
 
-/** A row of history as /info returns it. */
+/** A row of history in the form that /info returns. */
 interface Row {
   readonly time: number
   readonly [field: string]: unknown
@@ -40,7 +40,7 @@ const emptyHistory = (rows: number) => ({
   staking: new Tail<Delta>(MAX_RARE_ROWS),
   payments: new Tail<Delta>(MAX_RARE_ROWS),
   twaps: new Tail<Row>(MAX_RARE_ROWS),
-  /** By order id, in the order of the last status. */
+  /** By order id, sorted by the time of the last status. */
   orders: new Map<number, OrderRecord>(),
 })
 type WalletHistory = ReturnType<typeof emptyHistory>
@@ -66,7 +66,7 @@ export class BlockHistory {
     return this.#trades.get(coin)?.toArray().reverse() ?? []
   }
 
-  /** Records the events of a block, or of one of its streams. Times never fall within a stream. */
+  /** Records the events of a block, or of one of its streams. Within a stream, times must not decrease. */
   record(block: HistoryBlock): void {
     for (const [user, fill] of block.fills) this.#of(user).fills.push(fill)
     for (const trade of tradesOf(block.fills)) {
@@ -137,7 +137,7 @@ export class Tail<T> {
     this.#bound = bound
   }
 
-  /** Adds an item; beyond `bound` the oldest is dropped. */
+  /** Adds an item. When there are more than `bound` items, the oldest is dropped. */
   push(item: T): void {
     if (this.#items.length < this.#bound) this.#items.push(item)
     else {
@@ -168,7 +168,7 @@ class Candles {
     INTERVALS.map((interval) => [interval, new Tail(MAX_CANDLES)]),
   )
 
-  /** Times must not fall. */
+  /** Adds a trade. Times must not decrease. */
   trade(trade: Trade): void {
     const ntl = notional(amountOf(trade.px), amountOf(trade.sz))
     for (const [interval, series] of this.#series) {

@@ -15,7 +15,7 @@ interface Window {
   readonly endTime?: number
 }
 
-/** Fields of requests, parsed by the schemas of their queries; each query has some of them. */
+/** Fields of requests, parsed by the schemas of their queries. A query has only some of them. */
 export interface RequestFields extends Window {
   readonly user: string
   readonly coin: string
@@ -40,11 +40,13 @@ export const NOT_FOUND = Symbol('nothing')
 // biome-ignore lint/suspicious/noExplicitAny: examples of many shapes, which their schemas know
 type Example = any
 
-/** Returns a value for JSON.stringify, or NOT_FOUND. `example`: the query's, adapted to the current exchange. */
+/**
+ * Returns a value for JSON.stringify, or NOT_FOUND. `example`: the query's example, adapted to the current exchange.
+ */
 export type InfoHandler = (context: InfoContext, fields: RequestFields, example: Example) => unknown
 export type InfoHandlers = Readonly<Record<string, InfoHandler>>
 
-/** Undefined if this exchange's scale has no such coin. */
+/** The market of a coin; undefined if this exchange's scale has no such coin. */
 export function listedMarket({ scale }: Exchange, coin: string): Market | undefined {
   const market = marketOf(coin)
   return market !== undefined && market.id < scale.markets.length ? market : undefined
@@ -53,7 +55,7 @@ export function listedMarket({ scale }: Exchange, coin: string): Market | undefi
 /** Index of the requested DEX; -1 if it does not exist. */
 export const dexOf = ({ scale }: Exchange, { dex = '' }: Pick<RequestFields, 'dex'>) => scale.dexes.indexOf(dex)
 
-/** A handler for one DEX by its index; NOT_FOUND if it does not exist. */
+/** Wraps a handler that needs the index of the requested DEX. Returns NOT_FOUND if the DEX does not exist. */
 export function forDex(handler: (context: InfoContext, dex: number, fields: RequestFields) => unknown): InfoHandler {
   return (context, fields) => {
     const dex = dexOf(context.exchange, fields)

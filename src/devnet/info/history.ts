@@ -13,7 +13,7 @@ import {
 import { INACTIVE_PXS } from './listing.ts'
 import { walletOf } from './wallet.ts'
 
-/** Maximum rows per response, for fills, and for funding and ledger updates. */
+/** Maximum number of rows per response: of fills, and of funding or ledger updates. */
 const MAX_ROWS = 2_000
 const MAX_UPDATES = 500
 
@@ -29,7 +29,7 @@ function fillsOf({ history }: InfoContext, { user, aggregateByTime, ...window }:
   )
 }
 
-/** Newest first. The fill is wrapped in an object that names the TWAP, and does not name it itself. */
+/** TWAP slice fills, newest first. Each fill is wrapped in an object that has the TWAP id; the fill itself has none. */
 function slicesOf(context: InfoContext, fields: RequestFields) {
   return fillsOf(context, fields)
     .filter(({ twapId }) => twapId !== null)
@@ -37,7 +37,7 @@ function slicesOf(context: InfoContext, fields: RequestFields) {
     .map((fill) => ({ fill: { ...fill, twapId: null }, twapId: fill.twapId }))
 }
 
-/** The present state of a resting order; its first status may have a larger size. */
+/** The current state of a resting order, whose first status may have a larger size. */
 const restingRow = (order: Order) => ({
   order: frontendOrder(order),
   status: 'open',

@@ -23,7 +23,7 @@ export type InfoResponse =
 
 const PERIODS = ['day', 'week', 'month', 'allTime', 'perpDay', 'perpWeek', 'perpMonth', 'perpAllTime']
 
-/** Every period has one point: the current value. */
+/** Portfolio of a wallet. Every period has one point: the current value. */
 function portfolio(x: InfoContext['exchange'], user: string) {
   const marks = markPxs(x)
   const value = walletOf(x, user).margin.reduce((sum, margin) => sum + marginState(margin, marks).value, 0n)
@@ -32,7 +32,7 @@ function portfolio(x: InfoContext['exchange'], user: string) {
   return PERIODS.map((name) => [name, curve])
 }
 
-/** Examples that must agree with the state. */
+/** Handlers for queries whose examples must agree with the state. */
 const ADAPTED_HANDLERS: InfoHandlers = {
   liquidatable: () => [],
   outcomeTemplates: (_scene, _fields, [template]) => [template],
@@ -99,7 +99,7 @@ export function handleInfo(context: InfoContext, body: unknown): InfoResponse {
   return result === NOT_FOUND ? { status: 500, body: null } : { status: 200, body: result }
 }
 
-/** Undefined if no query matches the body. */
+/** Returns undefined if no query matches the body. */
 function resultOf(context: InfoContext, body: unknown): unknown {
   const { type } = (body ?? {}) as { readonly type?: unknown }
   const query = typeof type === 'string' ? queryOf(type) : undefined

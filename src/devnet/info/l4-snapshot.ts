@@ -1,5 +1,5 @@
-// The content of the node's snapshot file: every resting order of every coin at one height. It has hundreds of
-// megabytes on a large exchange. Mutable state is copied first, within milliseconds; the JSON follows in pieces.
+// The content of the node's snapshot file: every resting order of every coin at one height. On a large exchange, it has
+// hundreds of megabytes. Mutable state is copied first, within milliseconds; the JSON follows in pieces.
 
 import { sideOf } from '../exchange/crowd-orders.ts'
 import { crowdOrderAt, orderText } from '../exchange/crowd-text.ts'
@@ -7,7 +7,7 @@ import type { Exchange } from '../exchange/exchange.ts'
 import { frontendOrder, type Side } from '../exchange/order.ts'
 import { INACTIVE_PXS } from './listing.ts'
 
-/** Orders per piece, which take a few milliseconds. */
+/** Orders per piece. Encoding a piece takes a few milliseconds. */
 const PIECE = 2_000
 
 interface Line {
@@ -17,7 +17,10 @@ interface Line {
   readonly text: string
 }
 
-/** Pieces of the file, as of the call. Best first, then first in, first out. */
+/**
+ * Pieces of the file, for the state at the time of the call. Orders are sorted best price first, then first in, first
+ * out.
+ */
 export function l4Snapshot(x: Exchange, includeUsers: boolean, includeHeight: boolean): Iterable<string> {
   const entry = (user: string, order: string) => (includeUsers ? `["${user}",${order}]` : order)
   const crowd = x.crowd?.orders.copy() ?? null

@@ -1,6 +1,6 @@
-// Listed markets, as in `meta` and similar queries: those that trade, and inactive ones: a delisted perp, a newly
-// deployed perp that has no quotes, and the fallback outcome of a question. Inactive ones have empty books and no
-// holders, so the exchange's state does not contain them. No scale trades a coin with their names.
+// Listed markets, as in `meta` and similar queries: those that trade, and inactive ones. Inactive are a delisted perp,
+// a newly deployed perp that has no quotes, and the fallback outcome of a question. Inactive markets have empty books
+// and no holders, so the exchange's state does not contain them. No scale trades a coin with their names.
 
 import { type Exchange, midPx } from '../exchange/exchange.ts'
 import { formatAmount, units } from '../exchange/fixed-point.ts'
@@ -15,7 +15,7 @@ const INACTIVE_PERPS: readonly InactivePerp[] = [
   { coin: 'LOOM', dex: 0, szDecimals: 1, maxLeverage: 20, px: '0.37' },
   { coin: 'flx:GAS', dex: 2, szDecimals: 1, maxLeverage: 10, px: '3.1' },
 ]
-/** The fallback outcome; its shares cost as much as its complement's. */
+/** The fallback outcome. Both of its sides cost 0.5. */
 const INACTIVE_OUTCOME = 9
 
 /** Coins with an empty book, and their last prices. */
@@ -29,7 +29,7 @@ export const inactivePerp = (coin: string) => INACTIVE_PERPS.find((perp) => perp
 /** Every perp of a DEX in universe order. */
 const listedOn = ({ scale }: Exchange, dex: number) => [...perpsOf(dex, scale.markets), ...inactivePerpsOf(dex)]
 
-/** A market that has no orders, trades or positions. */
+/** Context of a market that has no orders, trades or positions. */
 export function inactiveContext({ px }: InactivePerp) {
   const nothing = { funding: '0.0', openInterest: '0.0', prevDayPx: px, dayNtlVlm: '0.0' }
   return { ...nothing, premium: null, oraclePx: px, markPx: px, midPx: null, impactPxs: null, dayBaseVlm: '0.0' }
@@ -45,7 +45,7 @@ const FLAGS: Readonly<Record<string, object>> = {
   'flx:OIL': { ...SCALED, lastFeeScaleChangeTime: null },
 }
 
-/** By table ID: leverage, and a lower leverage beyond a notional (in USDC) that no position reaches. */
+/** By table ID: the leverage, and the lower leverage beyond a notional (in USDC) that no position reaches. */
 const TIERS: Readonly<
   Record<number, readonly [description: string, from: number, beyond: number, lowerBound: number]>
 > = {
@@ -55,7 +55,7 @@ const TIERS: Readonly<
   56: ['tiered 40x', 40, 20, 150_000_000],
 }
 const TABLE_OF: Readonly<Record<string, number>> = { BTC: 56, ETH: 55, kPEPE: 51 }
-/** Lower table ids are a single tier of that leverage; the others are listed. */
+/** A table ID below this means a single tier with this number as leverage. The other tables are listed. */
 const FIRST_LISTED_TABLE = 50
 
 /** Undefined if there is no such table. */
@@ -88,7 +88,7 @@ export const TRADED_OUTCOME = Math.floor(Number(marketAt(OUTCOME_SIDES[0]).coin.
 // biome-ignore lint/suspicious/noExplicitAny: the example of a query, which its schema knows
 type Example = any
 
-/** The traded outcome, and the fallback of a question whose third outcome was settled earlier. */
+/** The outcome that trades, and the fallback outcome of a question whose third outcome was settled earlier. */
 export function outcomeMeta(example: Example) {
   const [{ deployer, venue, deployerFeeScale, ...outcome }] = example.outcomes
   const open = { ...outcome, sideSpecs: [{ name: 'Yes' }, { name: 'No' }] }
@@ -148,7 +148,7 @@ export function perpDexs(x: Exchange, [, example]: Example) {
   )
 }
 
-/** Tokens except outcome shares, and the pairs in index order. */
+/** All tokens except outcome shares, and the pairs sorted by index. */
 export function spotMeta({ scale }: Pick<Exchange, 'scale'>) {
   const spots = scale.markets.filter(({ kind }) => kind === 'spot')
   return {

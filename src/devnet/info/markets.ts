@@ -61,7 +61,7 @@ function spotContext(context: InfoContext, market: Market) {
   const total = tokenSupply[market.token]!
   return {
     ...contextOf(context, market),
-    // Fees charged in the token belong to no wallet, so they do not circulate.
+    // Fees charged in the token belong to no wallet, so they do not count as circulating.
     circulatingSupply: formatAmount(total - tokenFees[market.token]!),
     coin: market.coin,
     totalSupply: formatAmount(total),
@@ -90,7 +90,10 @@ export function atCap({ exchange: x }: InfoContext, dex: number): string[] {
 /** Levels per side in `l2Book`. */
 const DEPTH = 20
 
-/** Levels merged at `figures` significant figures (and a step of `mantissa` in the last); all prices if null. */
+/**
+ * Levels merged at `figures` significant figures, in steps of `mantissa` in the last figure. Null: levels at exact
+ * prices.
+ */
 function l2Levels(book: OrderBook, figures: number | null, mantissa: number): Levels {
   if (figures === null) return book.levels(DEPTH)
   const step = (px: bigint) => {

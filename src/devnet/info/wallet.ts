@@ -10,7 +10,7 @@ import { emptyWallet, marginState, type Position, type Wallet } from '../exchang
 import { forDex, type InfoHandlers, listedMarket, NOT_FOUND } from './handler.ts'
 import { inactivePerp, type ListedPerp } from './listing.ts'
 
-/** The wallet of an address; an unknown one is empty. */
+/** The wallet of an address. An unknown address has an empty wallet. */
 export function walletOf(x: Exchange, address: string): Wallet {
   return x.accounts[x.byAddress.get(address) ?? -1] ?? emptyWallet(-1, address, x.scale)
 }
@@ -46,7 +46,10 @@ export function perpState(x: Exchange, wallet: Wallet, dex: number) {
   }
 }
 
-/** `spare`: what the account can lose before liquidation. `rawUsd`: cash of an isolated position; otherwise null. */
+/**
+ * A position as the API shows it. `spare`: amount that the account can lose before liquidation. `rawUsd`: cash of an
+ * isolated position; otherwise null.
+ */
 function positionView(market: Market, position: Position, mark: bigint, spare: bigint, rawUsd: bigint | null) {
   const size = abs(position.szi)
   const value = (size * mark) / UNIT
@@ -83,7 +86,7 @@ function liquidationPx(market: Market, { szi }: Position, mark: bigint, spare: b
 
 const isShare = (token: number) => TOKEN_NAMES[token]!.startsWith('+')
 
-/** spotClearinghouseState of a wallet: its tokens, and always USDC. */
+/** spotClearinghouseState of a wallet: its nonzero balances, and always USDC. */
 export function spotState(x: Exchange, wallet: Wallet) {
   const abstraction = abstractionOf(wallet.index)
   const lends = abstraction === 'portfolioMargin'
@@ -142,14 +145,14 @@ function openOrders(wallet: Wallet, dex: number) {
   })
 }
 
-/** The wallet's running TWAP orders. */
+/** The wallet's active TWAP orders. */
 export function twapsOf(x: Exchange, user: string) {
   return x.twaps
     .filter(({ owner }) => x.accounts[owner]!.address === user)
     .map((twap) => [twap.id, twapState(x, twap)] as const)
 }
 
-/** Free margin, and the size it allows at the chosen leverage, for buying and selling alike. */
+/** Free margin, and the size that it allows at the chosen leverage, which is the same for buying and selling. */
 function assetData(x: Exchange, user: string, market: ListedPerp, mark: bigint) {
   const wallet = walletOf(x, user)
   const { assetPositions, withdrawable } = perpState(x, wallet, market.dex)
