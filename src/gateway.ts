@@ -54,7 +54,7 @@ function appOf(services: Services): App {
   app.route('/', infoRoutes(info, access, { pathKeys }))
   app.route('/', rpcRoutes(rpc, access))
   app.route('/', docsRoutes<Env>(ENDPOINTS, graphqlSchema))
-  const relay: Services['objects']['relay'] = (...place) => objects.relay(...place)
+  const relay: Services['objects']['relay'] = (...args) => objects.relay(...args)
   const streams = { ...access, relay, nowMs: now, isProxyTrusted }
   app.route('/', streamRoutes(streams, { pathKeys, relaysPerRegion }))
   app.route('/', graphqlRoutes(streams, relaysPerRegion))

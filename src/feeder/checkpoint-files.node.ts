@@ -39,12 +39,12 @@ export interface CheckpointDraft {
 export class CheckpointFiles {
   readonly #folder: string
   readonly #chain: string
-  readonly #log: (sentence: string) => void
+  readonly #log: (message: string) => void
 
-  constructor(folder: string, chain: string, say: (sentence: string) => void) {
+  constructor(folder: string, chain: string, log: (message: string) => void) {
     this.#folder = folder
     this.#chain = chain
-    this.#log = say
+    this.#log = log
   }
 
   /** Throws if the disk cannot be written to. The draft's methods do the same. */
@@ -152,7 +152,7 @@ interface CheckpointerHost {
   readonly projector: OrderBookProjector
   readonly chain: string
   readonly everyMs: number
-  log(sentence: string): void
+  log(message: string): void
 }
 
 /**

@@ -44,14 +44,14 @@ export class CheckpointPass {
   #orders = 0
   #lastPosition: BlockPosition
 
-  constructor(chain: string, place: BlockPosition, books: OrderBooks, lineOrders: number = LINE_ORDERS) {
-    this.head = JSON.stringify({ v: VERSION, chain, height: place.height, time: place.time } satisfies z.infer<
+  constructor(chain: string, position: BlockPosition, books: OrderBooks, lineOrders: number = LINE_ORDERS) {
+    this.head = JSON.stringify({ v: VERSION, chain, height: position.height, time: position.time } satisfies z.infer<
       typeof Head
     >)
     this.#books = books
     this.#lineOrders = lineOrders
     this.#coins = books.coins()
-    this.#lastPosition = place
+    this.#lastPosition = position
   }
 
   /** True if this is a checkpoint of these books, and no copied book has been replaced since. */
@@ -68,13 +68,13 @@ export class CheckpointPass {
    * Copies a few thousand orders and returns the next lines. Returns null after the last line, and an empty list within
    * a long coin or while only suspect coins are left.
    */
-  step(place: BlockPosition): string[] | null {
+  step(position: BlockPosition): string[] | null {
     const lines: string[] = []
     for (let room = this.#lineOrders; room > 0; ) {
       this.#current ??= this.#next()
       const taking = this.#current
       if (!taking) break
-      room = taking.head === null ? this.#copyMore(taking.copy, room, place) : this.#write(taking, room, lines)
+      room = taking.head === null ? this.#copyMore(taking.copy, room, position) : this.#write(taking, room, lines)
     }
     return lines.length === 0 && !this.#current && this.#coins.length === 0 ? null : lines
   }
@@ -99,7 +99,7 @@ export class CheckpointPass {
   }
 
   /** Copies up to `room` orders. Returns the remaining room. */
-  #copyMore(copy: OrderCopy, room: number, place: BlockPosition): number {
+  #copyMore(copy: OrderCopy, room: number, position: BlockPosition): number {
     const { coin } = copy.book
     if (this.#books.suspects.has(coin) || !this.#books.isCurrent(copy.book)) {
       this.#coins.push(coin)
@@ -109,10 +109,10 @@ export class CheckpointPass {
     const left = copy.step(room)
     if (left === 0) return 0
     // The copy is complete, so the coin counts as copied after this block.
-    this.#lastPosition = place
+    this.#lastPosition = position
     this.#finished.push(copy.book)
     this.#orders += copy.texts.length
-    this.#current = { copy, at: 0, head: `${coin}\t${copy.book.known ? 1 : 0}\t${place.height}` }
+    this.#current = { copy, at: 0, head: `${coin}\t${copy.book.known ? 1 : 0}\t${position.height}` }
     return left
   }
 

@@ -43,7 +43,7 @@ interface FeedLinkHost {
   pulse(nowMs: number): Omit<Pulse, 'type'>
   /** Called with every command that results from a frame, after the session has handled the frame. */
   onCommand(order: Command): void
-  log(sentence: string): void
+  log(message: string): void
   /** A random number, uniform in [0, 1). */
   random(): number
 }
@@ -167,8 +167,8 @@ export class FeedLink {
     if (this.#isStopped) return
     if (dial) this.error = dialError(dial, new URL(this.#options.gatewayUrl).host)
     else if (phase === 'greeting') this.error = { state: 'cannot reach the gateway', why, retryMs: null }
-    const sentence = (dial && this.error?.why) ?? `the connection to the gateway closed: ${why}`
-    if (sentence !== this.#lastReported) this.#host.log(sentence)
+    const message = (dial && this.error?.why) ?? `the connection to the gateway closed: ${why}`
+    if (message !== this.#lastReported) this.#host.log(message)
     this.#lastReported = sentence
     this.#scheduleDial(this.error?.retryMs ?? backoffMs(RETRY, this.#attempt++, this.#host.random()))
   }

@@ -43,7 +43,7 @@ export interface FeederOptions {
 
 export class Feeder {
   readonly #options: FeederOptions
-  readonly #log: (sentence: string) => void
+  readonly #log: (message: string) => void
   readonly #files: NodeFiles
   readonly #session = new FeedSession()
   readonly #projector = new OrderBookProjector()
@@ -67,20 +67,20 @@ export class Feeder {
   /** Late lines counted by earlier readers. */
   #lateBefore = 0
 
-  /** `say` is called with one sentence for every unusual event. `random` is uniform in [0, 1). */
-  constructor(options: FeederOptions, say: (sentence: string) => void, random: () => number) {
+  /** `log` is called with one sentence for every unusual event. `random` is uniform in [0, 1). */
+  constructor(options: FeederOptions, log: (message: string) => void, random: () => number) {
     this.#options = options
-    this.#log = say
+    this.#log = log
     this.#files = new NodeFiles(options.dataDir)
-    this.#streams = new StreamSelection(this.#files, this.#session, say)
-    this.#producer = new Producer(this.#projector, this.#session, say)
-    const store = new CheckpointFiles(options.stateDir, options.chain, say)
+    this.#streams = new StreamSelection(this.#files, this.#session, log)
+    this.#producer = new Producer(this.#projector, this.#session, log)
+    const store = new CheckpointFiles(options.stateDir, options.chain, log)
     this.#checkpointer = new Checkpointer({
       files: store,
       projector: this.#projector,
       chain: options.chain,
       everyMs: options.checkpointMs,
-      log: say,
+      log,
     })
     this.#link = new FeedLink(options, {
       session: this.#session,
@@ -88,17 +88,17 @@ export class Feeder {
       filesError: () => this.#files.layoutError(),
       pulse: (nowMs) => this.#pulseFields(nowMs),
       onCommand: (command) => this.#handleCommand(command),
-      log: say,
+      log,
       random,
     })
     const { signal } = this.#stopping
-    this.#snapshots = new NodeSnapshots(options, signal, say)
+    this.#snapshots = new NodeSnapshots(options, signal, log)
     this.#fetcher = new SnapshotFetcher({
       snapshots: this.#snapshots,
       verifyMs: options.verifyMs,
       projector: this.#projector,
       signal,
-      log: say,
+      log,
     })
     this.#l4 = new L4Sender({
       snapshots: this.#snapshots,
@@ -112,7 +112,7 @@ export class Feeder {
       checkpoints: store,
       projector: this.#projector,
       snapshots: this.#fetcher,
-      log: say,
+      log,
     })
   }
 
@@ -283,8 +283,8 @@ export class Feeder {
     }
   }
 
-  #giveUp(sentence: string): false {
-    this.#log(sentence)
+  #giveUp(message: string): false {
+    this.#log(message)
     this.#exitCode = 2
     return false
   }

@@ -23,7 +23,7 @@ export class L4Requests {
   readonly #requested = new Map<string, number>()
   #coins: ReadonlySet<string> = new Set()
   /** The part that waits for the socket, and the callback that reports whether it was sent. */
-  #offered: { readonly part: L4Part; readonly taken: (isTaken: boolean) => void } | null = null
+  #offered: { readonly part: L4Part; readonly resolve: (isTaken: boolean) => void } | null = null
 
   /** Wanted coins. The set is never modified. */
   get coins(): ReadonlySet<string> {
@@ -83,8 +83,8 @@ export class L4Requests {
    */
   async offer(part: L4Part): Promise<boolean> {
     if (!this.#isUsable(part)) return false
-    return await new Promise((taken) => {
-      this.#offered = { part, taken }
+    return await new Promise((resolve) => {
+      this.#offered = { part, resolve }
     })
   }
 
@@ -107,7 +107,7 @@ export class L4Requests {
   }
 
   #settle(isTaken: boolean): void {
-    this.#offered?.taken(isTaken)
+    this.#offered?.resolve(isTaken)
     this.#offered = null
   }
 }

@@ -14,8 +14,8 @@ async function main(): Promise<void> {
   const options = feederOptions(Object.fromEntries(values), process.env, hostname())
   if (!options.ok) failUsage(FEED, options.error)
   const terminal = process.stderr.isTTY === true
-  const log = (sentence: string) =>
-    process.stderr.write(terminal ? `\r\x1b[2K${visibleLines(sentence)}\n` : `${JSON.stringify({ say: sentence })}\n`)
+  const log = (message: string) =>
+    process.stderr.write(terminal ? `\r\x1b[2K${visibleLines(message)}\n` : `${JSON.stringify({ say: message })}\n`)
   const feeder = new Feeder(options.value, log, Math.random)
   const timer = setInterval(() => {
     const status = feeder.status(Date.now())

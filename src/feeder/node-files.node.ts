@@ -93,30 +93,30 @@ export class NodeFiles {
     names: readonly StreamName[],
     from: number,
     passedTime: string | null,
-    say: (sentence: string) => void,
+    log: (message: string) => void,
   ): NodeReader {
     const tails = new Map<StreamName, StreamTail>()
     for (const name of names) {
-      const logLine = (sentence: string) => say(`${STREAM_FOLDER[name]}: ${sentence}`)
+      const logLine = (message: string) => log(`${STREAM_FOLDER[name]}: ${message}`)
       tails.set(name, new StreamTail(this.#streams[name], from, logLine, name === 'misc' ? shortenInThread : null))
     }
-    return new NodeReader(tails, new Pairing(from, passedTime, names), say)
+    return new NodeReader(tails, new Pairing(from, passedTime, names), log)
   }
 }
 
 export class NodeReader {
   readonly #tails: ReadonlyMap<StreamName, StreamTail>
   readonly #pairing: Pairing
-  readonly #log: (sentence: string) => void
+  readonly #log: (message: string) => void
   /** Set when a line contradicts an earlier one: the node started over. */
   hasStartedOver = false
   /** Lines of optional streams that arrived after their block. */
   lateLines = 0
 
-  constructor(tails: ReadonlyMap<StreamName, StreamTail>, pairing: Pairing, say: (sentence: string) => void) {
+  constructor(tails: ReadonlyMap<StreamName, StreamTail>, pairing: Pairing, log: (message: string) => void) {
     this.#tails = tails
     this.#pairing = pairing
-    this.#log = say
+    this.#log = log
   }
 
   get streams(): StreamName[] {
@@ -225,16 +225,16 @@ const STATUSES_MS = 60_000
 export class StreamSelection {
   readonly #files: NodeFiles
   readonly #session: FeedSession
-  readonly #log: (sentence: string) => void
+  readonly #log: (message: string) => void
   /** When order statuses were last wanted. */
   #lastWantedMs = Number.NEGATIVE_INFINITY
   /** True while order statuses are wanted but the node writes none. */
   #lacksStatuses = false
 
-  constructor(files: NodeFiles, session: FeedSession, say: (sentence: string) => void) {
+  constructor(files: NodeFiles, session: FeedSession, log: (message: string) => void) {
     this.#files = files
     this.#session = session
-    this.#log = say
+    this.#log = log
   }
 
   async names(nowMs: number): Promise<StreamName[]> {

@@ -44,7 +44,7 @@ export interface SnapshotExchange {
 export class NodeSnapshots {
   readonly #options: NodeSnapshotsOptions
   readonly #signal: AbortSignal
-  readonly #log: (sentence: string) => void
+  readonly #log: (message: string) => void
   #requests = 0
   /** Number of the request that the node has not answered yet. */
   #pending: number | null = null
@@ -53,10 +53,10 @@ export class NodeSnapshots {
   /** Why the last request failed; null if it succeeded. */
   error: string | null = null
 
-  constructor(options: NodeSnapshotsOptions, signal: AbortSignal, say: (sentence: string) => void) {
+  constructor(options: NodeSnapshotsOptions, signal: AbortSignal, log: (message: string) => void) {
     this.#options = options
     this.#signal = signal
-    this.#log = say
+    this.#log = log
   }
 
   /** True if a snapshot may be requested now. */

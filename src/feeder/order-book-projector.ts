@@ -75,13 +75,13 @@ export class OrderBookProjector {
 
   /** Starts after a block, with its books or with unknown ones. `heights`: heights of coins that may be ahead. */
   startAt(
-    place: BlockPosition | null,
+    position: BlockPosition | null,
     books: OrderBooks | null,
     heights: ReadonlyMap<string, number> = new Map(),
   ): void {
     this.#replace(books)
-    this.#current = place
-    this.#ahead = new Map([...heights].filter(([, height]) => place && height > place.height))
+    this.#current = position
+    this.#ahead = new Map([...heights].filter(([, height]) => position && height > position.height))
     this.#alignedAt = Math.max(0, ...this.#ahead.values())
     this.#incoming = null
     this.#recent.clear()
@@ -92,7 +92,7 @@ export class OrderBookProjector {
    * Applies the diffs of a block. Returns its net level changes; null while books are unknown. A long block is applied
    * in steps, between which the books must not be read. If the steps are not completed, the books are unknown.
    */
-  *advance(place: BlockPosition, events: readonly unknown[]): Generator<void, BookChange[] | null> {
+  *advance(position: BlockPosition, events: readonly unknown[]): Generator<void, BookChange[] | null> {
     const books = this.#books
     const diffs: RawDiff[] = []
     const before = new Map<string, number>()
@@ -108,27 +108,27 @@ export class OrderBookProjector {
         diffs.push(diff)
         if (!books) continue
         if (!before.has(diff.coin)) before.set(diff.coin, books.digest(diff.coin))
-        if ((this.#ahead.get(diff.coin) ?? 0) < place.height) books.apply(diff)
+        if ((this.#ahead.get(diff.coin) ?? 0) < position.height) books.apply(diff)
       }
       if (events.length > DIFFS_PER_STEP) yield
       this.#isMidBlock = false
     } finally {
-      if (this.#isMidBlock) this.loseBooks(place)
+      if (this.#isMidBlock) this.loseBooks(position)
     }
-    this.#current = place
-    this.#recent.push(place.height, diffs, before)
+    this.#current = position
+    this.#recent.push(position.height, diffs, before)
     const changes = books?.endBlock() ?? null
-    if (!this.isAligned && place.height >= this.#alignedAt) this.#ahead = new Map()
+    if (!this.isAligned && position.height >= this.#alignedAt) this.#ahead = new Map()
     this.catchUpSnapshot()
     return changes
   }
 
   /** Skips a block with missing diffs: the books are unknown from this block onward. */
-  loseBooks(place: BlockPosition): void {
+  loseBooks(position: BlockPosition): void {
     this.#isMidBlock = false
     this.#replace(null)
     this.#ahead = new Map()
-    this.#current = place
+    this.#current = position
     this.#recent.clear()
     this.catchUpSnapshot()
   }
@@ -157,15 +157,15 @@ export class OrderBookProjector {
     const incoming = this.#incoming
     if (!incoming || this.#isMidBlock) return
     const { books, coins } = incoming.snapshot
-    const place = this.#current
+    const position = this.#current
     const availability = this.availability(incoming.height)
-    if (place === null || availability === 'ahead') return
+    if (position === null || availability === 'ahead') return
     if (availability === 'too old') {
       this.#incoming = null
       this.missedSnapshots++
       return
     }
-    const { height } = place
+    const { height } = position
     for (let remaining = DIFFS_PER_TURN; incoming.height < height && remaining > 0; incoming.height++) {
       const diffs = this.#recent.diffsOf(incoming.height + 1)
       for (const diff of diffs) if (coins === 'all' || coins.has(diff.coin)) books.apply(diff)

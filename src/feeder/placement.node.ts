@@ -23,7 +23,7 @@ interface PlacementHost {
   readonly checkpoints: CheckpointFiles
   readonly projector: OrderBookProjector
   readonly snapshots: SnapshotFetcher
-  log(sentence: string): void
+  log(message: string): void
 }
 
 export class Placement {

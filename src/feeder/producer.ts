@@ -21,7 +21,7 @@ interface SnapshotInProgress {
 export class Producer {
   readonly #projector: OrderBookProjector
   readonly #session: FeedSession
-  readonly #log: (sentence: string) => void
+  readonly #log: (message: string) => void
   /** Number of events left out because of an unusable shape. */
   refusedEvents = 0
   #snapshot: SnapshotInProgress | null = null
@@ -35,7 +35,7 @@ export class Producer {
   gapHeights = 0
 
   /** `log` is called with one sentence for every unusual event. */
-  constructor(projector: OrderBookProjector, session: FeedSession, log: (sentence: string) => void) {
+  constructor(projector: OrderBookProjector, session: FeedSession, log: (message: string) => void) {
     this.#projector = projector
     this.#session = session
     this.#log = log
@@ -87,15 +87,15 @@ export class Producer {
     const repaired = this.#projector.takeRepaired()
     if (repaired) this.#session.onRepaired(repaired)
     this.#snapshot ??= this.#startSnapshot()
-    const cut = this.#snapshot
-    if (!cut) return false
+    const snapshot = this.#snapshot
+    if (!snapshot) return false
     const { books, position } = this.#projector
-    const isCurrent = books === cut.books && position?.height === cut.encoder.head.height
-    if (isCurrent && cut.encoder.prepare()) return true
-    const text = isCurrent ? cut.encoder.next() : null
-    if (text !== null && this.#session.addSnapshotPart(text, cut.encoder.isDone)) {
-      if (!cut.encoder.isDone) return true
-      if (cut.encoder.head.scope === 'all') cut.books.markAllKnown()
+    const isCurrent = books === snapshot.books && position?.height === snapshot.encoder.head.height
+    if (isCurrent && snapshot.encoder.prepare()) return true
+    const text = isCurrent ? snapshot.encoder.next() : null
+    if (text !== null && this.#session.addSnapshotPart(text, snapshot.encoder.isDone)) {
+      if (!snapshot.encoder.isDone) return true
+      if (snapshot.encoder.head.scope === 'all') snapshot.books.markAllKnown()
     } else this.#session.dropSnapshot()
     this.#snapshot = null
     return false

@@ -134,8 +134,8 @@ const QUIET_ROUNDS = 5
 async function* hourlyRecords(folder: string, from: number): AsyncGenerator<RecordedBlock> {
   const files = new NodeFiles(folder)
   const first = (await files.range())?.first ?? from
-  const reader = files.open(await files.presentStreams(false), Math.max(from, first), null, (sentence) => {
-    throw new Error(sentence)
+  const reader = files.open(await files.presentStreams(false), Math.max(from, first), null, (message) => {
+    throw new Error(message)
   })
   try {
     // The tail waits because files may grow. A recording does not grow, so this clock runs fast.

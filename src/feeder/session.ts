@@ -168,8 +168,8 @@ export class FeedSession {
     if (block.height > this.#next) throw new Error(`block ${block.height} was produced instead of ${this.#next}`)
     const books = this.#isBroken || this.#dueAll ? null : block.books
     const { payments, ...rest } = block
-    const taken = payments !== undefined && this.#takesPayments ? block : rest
-    const sent = this.#outbox.pushBlock(books === block.books ? taken : { ...taken, books })
+    const accepted = payments !== undefined && this.#takesPayments ? block : rest
+    const sent = this.#outbox.pushBlock(books === block.books ? accepted : { ...accepted, books })
     this.l4.onBlock(sent)
     this.#isBroken = false
     if (books === null) this.#dueAll = true

@@ -79,8 +79,9 @@ export class SnapshotEncoder {
   }
 
   #sideOf(coin: string, side: 0 | 1): Ladder | null {
-    const held = this.#currentSide
-    const read = held?.coin === coin && held.side === side ? held : { coin, side, levels: this.#books.side(coin, side) }
+    const current = this.#currentSide
+    const read =
+      current?.coin === coin && current.side === side ? current : { coin, side, levels: this.#books.side(coin, side) }
     this.#currentSide = read
     return read.levels.length === this.#depths.get(coin)?.[side] ? read.levels : null
   }

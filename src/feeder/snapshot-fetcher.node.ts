@@ -15,7 +15,7 @@ interface FetcherHost {
   readonly verifyMs: number
   readonly projector: OrderBookProjector
   readonly signal: AbortSignal
-  log(sentence: string): void
+  log(message: string): void
 }
 
 export class SnapshotFetcher {

@@ -78,10 +78,10 @@ export class StreamFiles {
 
   /** The line of exactly this height; null if there is none. */
   async headOf(height: number): Promise<LineHead | null> {
-    const place = await this.find(height)
-    if (!place) return null
-    return await this.#withFile(place.file, async (handle) => {
-      for await (const { head } of headsFrom(handle, place.offset))
+    const start = await this.find(height)
+    if (!start) return null
+    return await this.#withFile(start.file, async (handle) => {
+      for await (const { head } of headsFrom(handle, start.offset))
         if (head.height >= height) return head.height === height ? head : null
       return null
     })
@@ -90,12 +90,12 @@ export class StreamFiles {
   /** Offset after a line in a file; null if the file has no such line. */
   async offsetAfter(file: HourlyFile, { height, time }: LineHead): Promise<number | null> {
     return await this.#withFile(file, async (handle) => {
-      let behind: number | null = null
+      let after: number | null = null
       for await (const { offset, head } of headsFrom(handle, await searchHeight(handle, height))) {
         if (head.height > height) break
-        if (head.height === height && head.time === time) behind = await nextLine(handle, offset)
+        if (head.height === height && head.time === time) after = await nextLine(handle, offset)
       }
-      return behind
+      return after
     })
   }
 

@@ -18,7 +18,7 @@ const LINE_FEED = 10
 
 export class StreamTail {
   readonly #files: StreamFiles
-  readonly #log: (sentence: string) => void
+  readonly #log: (message: string) => void
   readonly #shorten: ((bytes: Uint8Array[]) => Promise<string>) | null
   readonly #chunk = Buffer.allocUnsafe(CHUNK_BYTES)
   #file: HourlyFile | null = null
@@ -46,18 +46,18 @@ export class StreamTail {
   #sealedAt: number | null = null
 
   /**
-   * Reads lines starting at height `from`. `say` is called with a message for each skipped line. `shorten` returns a
+   * Reads lines starting at height `from`. `log` is called with a message for each skipped line. `shorten` returns a
    * short string that is equivalent to a long line.
    */
   constructor(
     files: StreamFiles,
     from: number,
-    say: (sentence: string) => void,
+    log: (message: string) => void,
     shorten: ((bytes: Uint8Array[]) => Promise<string>) | null = null,
   ) {
     this.#files = files
     this.#from = from
-    this.#log = say
+    this.#log = log
     this.#shorten = shorten
   }
 
@@ -100,12 +100,12 @@ export class StreamTail {
   async #start(nowMs: number): Promise<boolean> {
     if (nowMs - this.#checkedAt < CHECK_MS) return false
     this.#checkedAt = nowMs
-    const place = await this.#files.find(this.#from)
-    if (!place) {
+    const start = await this.#files.find(this.#from)
+    if (!start) {
       this.#exhaustedAt = nowMs
       return false
     }
-    return await this.#open(place.file, place.offset)
+    return await this.#open(start.file, start.offset)
   }
 
   async #open(file: HourlyFile, offset: number): Promise<boolean> {
@@ -137,11 +137,11 @@ export class StreamTail {
     if (!file) return []
     const now = await stat(await this.#files.path(file)).catch(() => null)
     if (now && (now.ino !== this.#inode || now.size < this.#offset)) {
-      const behind = this.#last && (await this.#files.offsetAfter(file, this.#last))
-      if (behind === null) this.#log(`${file.date}/${file.hour} was rewritten: reading it from the start`)
-      await this.#open(file, behind ?? 0)
+      const offset = this.#last && (await this.#files.offsetAfter(file, this.#last))
+      if (offset === null) this.#log(`${file.date}/${file.hour} was rewritten: reading it from the start`)
+      await this.#open(file, offset ?? 0)
       // All lines of a new file count, even lower heights: the node may have started over.
-      this.#hasArrived ||= behind === null
+      this.#hasArrived ||= offset === null
       return []
     }
     const files = await this.#files.list()

@@ -63,11 +63,11 @@ export class CoinBook {
   /** Digests of the book, newest last. Each is valid from its height until the height of the next. */
   readonly #digests: { readonly height: number; readonly digest: number }[]
 
-  constructor(coin: Coin, book: LevelBook, seq: number, isUnheard = false) {
+  constructor(coin: Coin, book: LevelBook, seq: number, isUnannounced = false) {
     this.coin = coin
     this.book = book
     this.seq = seq
-    this.isUnannounced = isUnheard
+    this.isUnannounced = isUnannounced
     this.#digests = [{ height: seq, digest: book.digest }]
   }
 
@@ -110,8 +110,8 @@ export class CoinBook {
    * repaired.
    */
   differsAt(height: number, digest: number): boolean {
-    const held = this.#reseeded ? undefined : this.#digests.findLast((one) => one.height <= height)
-    return held !== undefined && held.digest !== digest
+    const known = this.#reseeded ? undefined : this.#digests.findLast((one) => one.height <= height)
+    return known !== undefined && known.digest !== digest
   }
 
   /** JSON string `[bids,asks]`. The whole book is encoded once per state. */
@@ -143,10 +143,10 @@ export class CoinBook {
 
   /** The fragment for clients after a change: the whole book if they do not know the coin. */
   #fragment(prevSeq: number, levels: Levels): CoinFragment {
-    const isUnheard = this.isUnannounced
+    const isUnannounced = this.isUnannounced
     this.isUnannounced = false
-    const mark = isUnheard ? '+' : '='
-    return { mark, coin: this.coin, prevSeq, levels: JSON.stringify(isUnheard ? this.book.levels() : levels) }
+    const mark = isUnannounced ? '+' : '='
+    return { mark, coin: this.coin, prevSeq, levels: JSON.stringify(isUnannounced ? this.book.levels() : levels) }
   }
 }
 

@@ -49,12 +49,12 @@ export class LevelBook {
    */
   append(levels: Levels): void {
     for (const side of [BIDS, ASKS] as const) {
-      const { levels: held, ranks } = this.#sides[side]
+      const { levels: existing, ranks } = this.#sides[side]
       for (const level of levels[side]) {
         const rank = rankOf(level.px, side)
-        const isNext = held.length === 0 || rank < ranks.at(-1)! || isWorse(level.px, held.at(-1)!.px, side)
+        const isNext = existing.length === 0 || rank < ranks.at(-1)! || isWorse(level.px, existing.at(-1)!.px, side)
         if (isRemoval(level) || !isNext) this.#isUnsorted = true
-        held.push(level)
+        existing.push(level)
         ranks.push(rank)
         this.#digest = withLevel(this.#digest, side, level.px, level.sz, level.n)
       }

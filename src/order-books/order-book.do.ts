@@ -154,10 +154,10 @@ export class OrderBook extends DurableObject<Cloudflare.Env> implements OrderBoo
     return this.#retain(recent ?? this.#createText(position)).meta
   }
 
-  #createText(place: OrdersPosition): SnapshotText {
+  #createText(position: OrdersPosition): SnapshotText {
     const pieces = this.#orders.texts(PIECE_CHARS)
     const chars = pieces.reduce((sum, { length }) => sum + length, 0)
-    const meta = { v: ORDER_BOOK_VERSION, ...place, pieces: pieces.length, chars, first: pieces[0] ?? '' }
+    const meta = { v: ORDER_BOOK_VERSION, ...position, pieces: pieces.length, chars, first: pieces[0] ?? '' }
     return { meta, pieces, cancelExpiry: () => undefined }
   }
 

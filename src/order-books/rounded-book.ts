@@ -43,8 +43,8 @@ export class RoundedBook implements LevelListener {
   /** At most `limit` levels per side, best first. `book`: the whole book, best first. */
   levels(limit: number, book: () => readonly [Iterable<Level>, Iterable<Level>]): Levels {
     this.#unread = 0
-    const held = this.#sides?.some((side, at) => this.#hasMore[at] && side.length < limit) ? null : this.#sides
-    const sides = held ?? this.#rebuild(book(), Math.max(limit, RETAINED_LEVELS))
+    const retained = this.#sides?.some((side, at) => this.#hasMore[at] && side.length < limit) ? null : this.#sides
+    const sides = retained ?? this.#rebuild(book(), Math.max(limit, RETAINED_LEVELS))
     const shown = (side: 0 | 1) =>
       sides[side].slice(0, limit).map((one) => {
         one.level ??= { px: one.px, sz: fromScaled(one.scaled), n: one.n }

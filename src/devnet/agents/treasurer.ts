@@ -198,16 +198,16 @@ function sweep(x: Exchange, rng: Prng): void {
 /** Lenders withdraw and borrowers repay; the other wallets lend, or borrow what others lend. */
 function lend(x: Exchange, rng: Prng, hash: string): void {
   const account = rng.pick(roles.SPOT_TAKERS)
-  const held = x.pools.lent.get(account) ?? 0n
+  const lent = x.pools.lent.get(account) ?? 0n
   let pool = 0n
   for (const amount of x.pools.lent.values()) pool += amount
   const some = someUsd(rng, 50, 1_000)
-  const interest = abs(held) / INTEREST_PARTS
+  const interest = abs(lent) / INTEREST_PARTS
   const free = freeSpot(x, account)
-  if (held > 0n && pool >= held) transfers.borrowLend(x, hash, account, 'withdraw', held, interest)
-  else if (held < 0n && free >= -held + interest) transfers.borrowLend(x, hash, account, 'repay', -held, interest)
-  else if (held === 0n && pool >= some && rng.chance(500_000)) transfers.borrowLend(x, hash, account, 'borrow', some)
-  else if (held >= 0n && free > 0n) transfers.borrowLend(x, hash, account, 'supply', min(some, free))
+  if (lent > 0n && pool >= lent) transfers.borrowLend(x, hash, account, 'withdraw', lent, interest)
+  else if (lent < 0n && free >= -lent + interest) transfers.borrowLend(x, hash, account, 'repay', -lent, interest)
+  else if (lent === 0n && pool >= some && rng.chance(500_000)) transfers.borrowLend(x, hash, account, 'borrow', some)
+  else if (lent >= 0n && free > 0n) transfers.borrowLend(x, hash, account, 'supply', min(some, free))
 }
 
 /** Blocks between two staking actions. */

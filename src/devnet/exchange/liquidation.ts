@@ -70,9 +70,9 @@ function takeOver(x: Exchange, wallet: Wallet, id: number, szi: bigint, mark: bi
   const px = onTick(id, mark, side)
   const sz = abs(szi)
   const common = { market: id, px, sz, tif: 'LiquidationMarket', orderType: 'Market', liquidation: info } as const
-  const given = orderOf({ ...common, owner: wallet.index, side, reduceOnly: true }, x.nextOid++, x.block.timeMs)
-  const taken = orderOf({ ...common, owner: x.vaults[0]!.account, side: opposite(side) }, x.nextOid++, x.block.timeMs)
-  recordTrade(x, given, taken, { px, sz, tid: newTid(x), hash: ZERO_HASH, free: true })
+  const closing = orderOf({ ...common, owner: wallet.index, side, reduceOnly: true }, x.nextOid++, x.block.timeMs)
+  const opening = orderOf({ ...common, owner: x.vaults[0]!.account, side: opposite(side) }, x.nextOid++, x.block.timeMs)
+  recordTrade(x, closing, opening, { px, sz, tid: newTid(x), hash: ZERO_HASH, free: true })
 }
 
 /** The vault gets the rest of the wallet's margin, even if it is negative. */

@@ -102,11 +102,11 @@ export function marginState(margin: MarginAccount, marks: readonly bigint[]): Ma
   let used = 0n
   let maintenance = 0n
   for (const [market, position] of margin.positions) {
-    const held = notional(marks[market]!, abs(position.szi))
-    value += position.szi > 0n ? held : -held
-    ntl += held
-    used += held / BigInt(position.leverage)
-    maintenance += held / BigInt(2 * marketAt(market).maxLeverage)
+    const positionNtl = notional(marks[market]!, abs(position.szi))
+    value += position.szi > 0n ? positionNtl : -positionNtl
+    ntl += positionNtl
+    used += positionNtl / BigInt(position.leverage)
+    maintenance += positionNtl / BigInt(2 * marketAt(market).maxLeverage)
   }
   return { value, ntl, used, maintenance }
 }

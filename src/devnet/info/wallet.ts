@@ -156,8 +156,8 @@ export function twapsOf(x: Exchange, user: string) {
 function assetData(x: Exchange, user: string, market: ListedPerp, mark: bigint) {
   const wallet = walletOf(x, user)
   const { assetPositions, withdrawable } = perpState(x, wallet, market.dex)
-  const held = assetPositions.find(({ position }) => position.coin === market.coin)
-  const leverage = held?.position.leverage ?? { type: 'cross', value: market.maxLeverage }
+  const open = assetPositions.find(({ position }) => position.coin === market.coin)
+  const leverage = open?.position.leverage ?? { type: 'cross', value: market.maxLeverage }
   const lot = 10n ** BigInt(8 - market.szDecimals)
   const lots = (amountOf(withdrawable) * BigInt(leverage.value) * UNIT) / mark / lot
   const size = formatAmount(lots * lot)
