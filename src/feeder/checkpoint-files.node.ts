@@ -172,7 +172,7 @@ export class Checkpointer {
     this.#host = host
   }
 
-  /** Does the next step. Call between blocks. */
+  /** Takes the next step of the current checkpoint. Call between blocks. */
   tick(nowMs: number, durable: number | null): void {
     this.#nextAt ??= this.#host.projector.books ? nowMs + FIRST_AFTER_MS : null
     if (this.#busy || this.#nextAt === null) return

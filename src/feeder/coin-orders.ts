@@ -93,14 +93,14 @@ export class CoinOrders {
     return order.sz
   }
 
-  /** Net changes since the last call, best first; null if there is none. */
+  /** Net changes since the last call, best first; null if there are none. */
   endBlock(): Levels | null {
     const bids = this.#settleSide(0)
     const asks = this.#settleSide(1)
     return bids.length + asks.length > 0 ? [sorted(bids, 0).map(levelOf), sorted(asks, 1).map(levelOf)] : null
   }
 
-  /** Like endBlock(), without the changes. */
+  /** Like endBlock(), but does not return the changes. */
   settle(): void {
     this.#settleSide(0)
     this.#settleSide(1)

@@ -18,7 +18,7 @@ export interface BlockEvents {
 
 type EventParts = Omit<Block, 'height' | 'time' | 'books'>
 
-/** Returns the parts of a block that have events. `refuse` is called for every event left out. */
+/** Returns those parts of a block that contain events. `refuse` is called for every event left out. */
 export function convertEvents(events: BlockEvents, refuse: (reason: string) => void): EventParts {
   const parts: EventParts = { fills: [], ledger: [], funding: [] }
   for (const event of events.fills) {

@@ -35,7 +35,7 @@ interface FeedLinkOptions {
 
 interface FeedLinkHost {
   readonly session: FeedSession
-  /** Heights in the node's files; null if there is none. */
+  /** Heights in the node's files; null if there are none. */
   range(): Promise<FileRange | null>
   /** The problem with the node's files when range() is null. */
   filesError(): Promise<string>

@@ -8,7 +8,7 @@ import type { DialFailure } from './dial-error.ts'
 const HANDSHAKE_TIMEOUT_MS = 5_000
 const PING_EVERY_MS = 2_500
 const PONG_TIMEOUT_MS = 5_000
-/** The library would wait 30 s for the other side's close frame. */
+/** How long to wait for the other side's close frame. The library would wait 30 s. */
 const CLOSE_TIMEOUT_MS = 250
 const FRAME_MAX_BYTES = 4 * 1024 * 1024
 

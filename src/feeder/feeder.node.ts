@@ -23,7 +23,7 @@ const POLL_MS = 15
 /** Longest run of work while catching up. After it, sockets and signals get a turn. */
 const TURN_MS = 5
 const RECOVER_MS = 500
-/** Without a block for this long, the node or one of its streams has stalled. */
+/** If no block arrives for this long, the node or one of its streams has stalled. */
 const QUIET_MS = 5_000
 /** How long a stop waits for the acknowledgement that makes the next start seamless. */
 const LAST_ACK_MS = 1_500
@@ -134,7 +134,7 @@ export class Feeder {
     return this.#exitCode ?? 0
   }
 
-  /** Ends run() soon, with a checkpoint if the gateway still acknowledges. */
+  /** Ends run() soon. A final checkpoint is written if the gateway still acknowledges blocks. */
   stop(): void {
     this.#stopping.abort()
   }
@@ -292,7 +292,7 @@ export class Feeder {
   /** Errors do not end the feeder. It resumes where the gateway's log ends. */
   async #recover(error: unknown): Promise<void> {
     if (this.#stopping.signal.aborted) return
-    this.#log(`an error occurred, retrying: ${error instanceof Error ? (error.stack ?? error.message) : error}`)
+    this.#log(`an error occurred; retrying: ${error instanceof Error ? (error.stack ?? error.message) : error}`)
     this.#reposition ??= { durable: this.#session.durable, seeded: false }
     await sleep(RECOVER_MS)
   }

@@ -133,7 +133,7 @@ export class NodeReader {
     return this.#pairing.hasLateLines
   }
 
-  /** Continues to read every stream. Returns false if no stream had new data. */
+  /** Reads more of every stream. Returns false if no stream had new data. */
   async pump(nowMs: number): Promise<boolean> {
     let progressed = false
     for (const [name, tail] of this.#tails) {

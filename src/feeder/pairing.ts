@@ -92,7 +92,7 @@ export class Pairing {
     return [...this.#queues.values()].some((queue) => queue.hasLateLines)
   }
 
-  /** Required streams that lack the next line while another stream has it. */
+  /** Required streams that have no next line while another stream has one. */
   get awaited(): StreamName[] {
     const isAhead = [...this.#queues.values()].some((queue) => queue.head !== undefined)
     return isAhead ? REQUIRED_STREAMS.filter((name) => this.#queues.get(name)?.head === undefined) : []

@@ -94,7 +94,7 @@ export class FeedSession {
     return this.#outbox.length
   }
 
-  /** True while no more may be produced. */
+  /** True while no more blocks may be produced. */
   get isFull(): boolean {
     return this.#outbox.units >= OUTBOX_MAX_UNITS
   }
@@ -113,7 +113,7 @@ export class FeedSession {
     this.l4.onClose()
   }
 
-  /** A pulse as a frame; null when none may be sent now. */
+  /** A pulse as a frame; null when no pulse may be sent now. */
   encodePulse(fields: Omit<Pulse, 'type'>, nowMs: number): string | null {
     const isGreeted = this.#phase === 'flowing' || this.#phase === 'refused'
     return isGreeted && nowMs >= this.#pausedUntil ? JSON.stringify({ type: 'pulse', ...fields } satisfies Pulse) : null

@@ -1,5 +1,5 @@
-// Encodes books as the parts of one snapshot frame, each on demand: encoding all at once would take a second at the
-// real exchange's size. Invariant: the books must not change while parts are requested.
+// Encodes books as the parts of one snapshot frame. Each part is encoded on demand, because encoding all at once would
+// take a second at the real exchange's size. Invariant: the books must not change while parts are requested.
 
 import type { SnapshotFrame } from '../protocol/feed/protocol.ts'
 import type { Ladder } from './coin-orders.ts'

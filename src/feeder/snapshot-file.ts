@@ -69,7 +69,7 @@ export class SnapshotScanner {
     return coins
   }
 
-  /** Counts an opening bracket. Returns true if it begins a coin. */
+  /** Counts an opening bracket. Returns true if a coin begins with it. */
   #onOpenBracket(): boolean {
     this.#depth++
     if (this.#depth === 2 && this.#coinDepth === 0) this.#coinDepth = 2

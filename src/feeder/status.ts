@@ -42,7 +42,7 @@ export const StatusShape = z.object({
   ),
   unacked: describeField(
     Count,
-    'blocks, snapshots and gaps that the gateway has not yet stored',
+    'blocks, snapshots and gaps that the gateway has not stored yet',
     'under about 30',
     'the connection to the gateway is slow or down; nothing is lost',
   ),

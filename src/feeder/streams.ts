@@ -17,7 +17,7 @@ export const STREAM_FOLDER: Readonly<Record<StreamName, string>> = {
   statuses: 'node_order_statuses_by_block',
 }
 
-/** Required streams; a node may run without the others. */
+/** Required streams. A node may run without the other streams. */
 export const REQUIRED_STREAMS: readonly StreamName[] = ['diffs', 'fills']
 
 /** A line with its height and time. `text`: the whole line. */

@@ -80,9 +80,9 @@ export class LevelBook {
   }
 
   /**
-   * Sets the state at each level's price. `sz` 0 removes it; removing a missing level does nothing. Returns the same
-   * changes for copies that find levels by price string: if the spelling of a price changed, the old spelling is
-   * removed first.
+   * Sets the state at each level's price. A level with `sz` 0 is removed; removing a missing level does nothing.
+   * Returns the same changes for copies that find levels by price string: if the spelling of a price changed, the old
+   * spelling is removed first.
    */
   apply(levels: Levels): Levels {
     const bids = this.#apply(BIDS, levels[0])

@@ -1,7 +1,7 @@
 // The link of a hub or an order-level book to the log. The log dials in; frames that arrive before the attach answer
 // wait for it. Invariant: no frame is applied from a link whose starting height is unknown.
 
-/** Without a frame for this long, the link counts as dead and is dialed again. */
+/** If no frame arrives for this long, the link counts as dead and is dialed again. */
 const SILENCE_MS = 10_000
 /** Characters read between two reports to the log, which uses the reports to limit what is in flight. */
 const REPORT_CHARS = 256 * 1024
@@ -121,8 +121,8 @@ export class LogLink {
   }
 
   /**
-   * Sets the alarm. The write is unconfirmed, so that it does not delay frames. The alarm is late, because relays
-   * detect a silent link sooner. A timer would keep the object from hibernating.
+   * Sets the alarm. The write is unconfirmed, so that it does not delay frames. It goes off late, because relays detect
+   * a silent link sooner. A timer would keep the object from hibernating.
    */
   #armWatchdog(): void {
     void this.#ctx.storage.setAlarm(Date.now() + WATCHDOG_MS, { allowUnconfirmed: true })

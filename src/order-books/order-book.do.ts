@@ -53,7 +53,7 @@ export class OrderBook extends DurableObject<Cloudflare.Env> implements OrderBoo
   #requests = 0
   /** True if followers of the coin have wrong orders and the log does not know it yet. */
   #hasWrongOrders = false
-  /** By height. */
+  /** The kept strings, by height of the book. */
   readonly #snapshots = new Map<number, SnapshotText>()
 
   constructor(ctx: DurableObjectState, env: Cloudflare.Env) {

@@ -34,7 +34,7 @@ export class RelayLink {
   readonly #cursor: Cursor | null
   readonly #send: (text: string) => void
 
-  /** `cursor`: the relay's position. */
+  /** `cursor`: the last position that the relay has. */
   constructor(name: string, interest: BookInterest, cursor: Cursor | null, send: (text: string) => void) {
     this.name = name
     this.#cursor = cursor

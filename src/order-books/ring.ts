@@ -58,7 +58,7 @@ export class Ring {
     return isOtherChain ? null : this.#entries.slice(from)
   }
 
-  /** Entries that a returning relay missed; null when they are gone. */
+  /** Entries that a reconnecting relay missed; null when they are gone. */
   missed(
     cursor: Cursor,
     { height, completeAt }: Pick<ShardBooks, 'height' | 'completeAt'>,

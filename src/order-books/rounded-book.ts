@@ -14,7 +14,7 @@ const MAX_UNREAD_CHANGES = 1024
 
 interface MergedLevel {
   readonly px: string
-  /** Higher for a better price; floats can tell rounded prices apart. */
+  /** A number that is higher for a better price. Floats can tell rounded prices apart. */
   readonly rank: number
   scaled: bigint
   n: number

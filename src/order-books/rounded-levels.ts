@@ -18,7 +18,9 @@ export interface AggregatedBook {
   readonly complete: readonly [boolean, boolean]
 }
 
-/** Merges a book whose sides are best first, reading no more than `limit` needs. Bids round down, asks up. */
+/**
+ * Merges a book whose sides are best first, and reads no more levels than `limit` requires. Bids round down, asks up.
+ */
 export function aggregateBook(book: readonly [Iterable<Level>, Iterable<Level>], how: Aggregation): AggregatedBook {
   const bids = aggregateSide(book[0], how, false)
   const asks = aggregateSide(book[1], how, true)

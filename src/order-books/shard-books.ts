@@ -68,8 +68,9 @@ export class ShardBooks {
   }
 
   /**
-   * Restores checkpoints of one epoch, each at its own height. Returns the height after which blocks must follow; null
-   * (and no change) if no checkpoint has that epoch. `expectCoins` must name the coins that have no checkpoint.
+   * Restores checkpoints of one epoch, each at its own height. Returns the height after which blocks must follow; if no
+   * checkpoint has that epoch, returns null and changes nothing. `expectCoins` must name the coins that have no
+   * checkpoint.
    */
   restore(epoch: string, seedHeight: number, checkpoints: readonly Checkpoint[]): number | null {
     const usable = checkpoints.filter((checkpoint) => checkpoint.epoch === epoch)

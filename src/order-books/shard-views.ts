@@ -1,6 +1,6 @@
 // The views of a shard's books that relays want. Invariants: a fragment is rendered once per block, however many relays
 // want it. It is rendered only for changed coins, and no sooner than its view's interval allows. It is sent only if it
-// differs from the last one. A view that is not due yet is sent with the first block for which it is.
+// differs from the last one. A view that is not due yet is sent with the first block at which it is due.
 
 import type { Coin } from '../core/coin.ts'
 import { getOrCreate } from '../core/get-or-create.ts'
