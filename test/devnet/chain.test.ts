@@ -75,7 +75,7 @@ function run(chain: Chain, blocks: number, from = START): void {
 }
 
 describe('a kill', () => {
-  it('at any place loses nothing and writes nothing twice', () => {
+  it('at any moment loses nothing and writes nothing twice', () => {
     run(Chain.open(options), 60)
     // Killed between two streams, with a partial line in a third. The only checkpoint is the one of height 0.
     const [fills, statuses, diffs, misc] = STREAMS.map((stream) => filesOf(join(options.data, stream))[0]!)
@@ -189,7 +189,7 @@ describe('hours', () => {
     expect(filesOf(options.oracle!)).toHaveLength(2)
   })
 
-  it('a clock that goes back does not take block times back', () => {
+  it('block times keep rising when the clock goes back', () => {
     const chain = Chain.open(options)
     const [a, b, c] = [START, START - HOUR, START + 1n].map((at) => chain.advance(at))
     expect(b!.timeNs).toBe(a!.timeNs + 1n)
@@ -230,7 +230,7 @@ describe('bytes', { timeout: 120_000 }, () => {
     chain.close()
   })
 
-  it('are trimmed under a reading feeder, which misses nothing', async () => {
+  it('are trimmed while a feeder reads, which misses nothing', async () => {
     const chain = Chain.open({ ...options, keepBytes: 1024 * 1024 })
     // The order books fill: so many changes that only the last blocks are retained.
     run(chain, 60)
@@ -259,7 +259,7 @@ describe('bytes', { timeout: 120_000 }, () => {
 })
 
 describe('refusals', () => {
-  it('a folder of another seed', () => {
+  it('a folder with a different seed', () => {
     Chain.open(options).close()
     expect(() => Chain.open({ ...options, seed: 8 })).toThrow(/seed 7, not 8/)
     expect(() => Chain.open({ ...options, fundingBlocks: 41 })).toThrow(/every 40 blocks, not 41/)
@@ -278,7 +278,7 @@ describe('refusals', () => {
   })
 })
 
-describe('a node as it is', () => {
+describe('a realistic node', () => {
   const rewriting: ChainOptions['scale'] = { ...SMALL, rewritten: 3 }
   const diffs = () => heightsOf('node_raw_book_diffs_by_block')
   const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i)
@@ -313,7 +313,7 @@ describe('a node as it is', () => {
     }
   })
 
-  it('writes them again after a kill, and everything else once', () => {
+  it('writes some heights again after a kill, and everything else once', () => {
     const before = Chain.open({ ...options, scale: rewriting })
     run(before, 40)
     // Killed: nothing is closed. The only checkpoint is the one of height 0.
@@ -322,7 +322,7 @@ describe('a node as it is', () => {
     expect(diffs()).toEqual([...range(1, 40), ...range(38, 40)])
   })
 
-  it('leaves gaps in a cut stream, and rotates a file under its reader', () => {
+  it('leaves gaps in a cut stream, and trims a file while it is read', () => {
     const chain = Chain.open(options)
     const at = (block: number) => START + BigInt(block * 70) * MS
     run(chain, 20)

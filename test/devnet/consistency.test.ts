@@ -190,7 +190,7 @@ describe.each([2, 7, 19])('the exchange of seed %i', (seed) => {
       }
   })
 
-  it('is worth its cash and its positions at mark', () => {
+  it('is worth its cash and its positions at mark prices', () => {
     for (const dex of DEXES) {
       const [meta, contexts] = ask({ type: 'metaAndAssetCtxs', dex })
       const marks = new Map<string, string>(
@@ -252,7 +252,7 @@ describe.each([2, 7, 19])('the exchange of seed %i', (seed) => {
     }
   })
 
-  it('shows the same orders in every query, and reserves their spot cost', () => {
+  it('shows the same orders in every query, and reserves the cost of spot orders', () => {
     for (const user of users) {
       const holds = new Map<string, bigint>()
       for (const dex of DEXES) {

@@ -11,7 +11,7 @@ const BLOCK = 69n * MS
 const heights = (blocks: readonly { height: number }[]) => blocks.map(({ height }) => height)
 
 describe('delayed blocks', () => {
-  it('are released in order, each once, with the recorded delays', () => {
+  it('are released in order, each only once, with the recorded delays', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 1_000 }), fc.integer({ min: 1, max: 40 }), (seed, step) => {
         const delayed = new DelayedBlocks(seed, MAINNET.writeDelayMs)

@@ -39,7 +39,7 @@ describe('conservation', () => {
     expect(engine.exchange.accounts.length).toBeLessThanOrEqual(67)
   })
 
-  it('an audit notices what is missing', () => {
+  it('an audit notices a wrong balance', () => {
     const engine = createEngine(1)
     engine.step()
     engine.exchange.accounts[3]!.margin[0]!.rawUsd += 1n
@@ -48,7 +48,7 @@ describe('conservation', () => {
 })
 
 describe('determinism', () => {
-  it('equal seeds give equal blocks, different seeds different ones', () => {
+  it('equal seeds give equal blocks, and different seeds give different blocks', () => {
     expect(text(createEngine(5), 150)).toBe(text(createEngine(5), 150))
     expect(text(createEngine(5), 20)).not.toBe(text(createEngine(6), 20))
   })
@@ -87,7 +87,7 @@ describe('determinism', () => {
     expect(text(quiet, 50)).toBe(text(engine, 50))
   })
 
-  it('rejects a checkpoint of another version', () => {
+  it('rejects a checkpoint of a different version', () => {
     expect(() => restoreEngine({ ...createEngine(1).checkpoint(), version: 4 })).toThrow()
   })
 })

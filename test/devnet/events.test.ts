@@ -65,7 +65,7 @@ describe('the form of events', () => {
     }
   })
 
-  it('prices have at most five significant figures unless whole, and the decimals their market allows', () => {
+  it('prices have at most five significant figures unless they are integers, and only the decimals that their market allows', () => {
     const engine = createEngine(25)
     const decimals = new Map(MARKETS.map((m) => [m.coin, (m.kind === 'perp' ? 6 : 8) - m.szDecimals]))
     for (let i = 0; i < 300; i++)

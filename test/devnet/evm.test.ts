@@ -34,7 +34,7 @@ const read = (functionName: 'balanceOf' | 'totalSupply', blockNumber: bigint, ar
   client.readContract({ address: TOKEN, abi: erc20Abi, functionName, args, blockNumber } as never) as Promise<bigint>
 
 describe('the chain of the simulated exchange', () => {
-  it('has one block per second since the start, all available at any time', async () => {
+  it('has one block per second since the start, and all blocks are available at any time', async () => {
     expect(await client.getChainId()).toBe(999)
     expect([raw('net_version').result, raw('web3_clientVersion').result]).toEqual(['999', 'weir-devnet'])
     expect(await client.getBlockNumber()).toBe(BigInt(HEAD))
@@ -69,7 +69,7 @@ describe('the chain of the simulated exchange', () => {
     expect(raw('eth_getTransactionByHash', `0x00000000ff${'0'.repeat(54)}`).result).toBeNull()
   })
 
-  it('has a token whose logs from the first on add up to its balances, at every height', async () => {
+  it('has a token whose logs, starting with the first, add up to its balances at every height', async () => {
     const logs = await client.getLogs({ event: TRANSFER, address: TOKEN, fromBlock: 'earliest', toBlock: 'latest' })
     expect(logs.length).toBe(Math.floor(HEAD / 3))
     const held = new Map<Address, bigint>()
@@ -124,7 +124,7 @@ describe('the chain of the simulated exchange', () => {
     expect(raw('eth_getLogs', { fromBlock: '0x0', toBlock: '0x270f' }).result).toHaveLength(3_333)
   })
 
-  it("fits the pipeline's schemas of blocks and logs", () => {
+  it("fits the pipeline's schemas for blocks and logs", () => {
     const asked = { fromBlock: '0x0', toBlock: '0xc8', address: [TOKEN] }
     const logs = readLogs(raw('eth_getLogs', asked).result, { from: 0, to: 200 }, [TOKEN])
     expect(logs.map(({ height, time }) => [height, time])).toEqual(

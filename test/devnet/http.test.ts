@@ -70,7 +70,7 @@ describe('/info', () => {
     expect(await info({ type: 'l2Book', coin: 'NOPE' })).toBeNull()
   })
 
-  it('returns wallets, known or not, in any letter case', async () => {
+  it('returns known and unknown wallets, whose addresses may be in any letter case', async () => {
     const { address, margin } = engine.exchange.accounts[0]!
     const state = await info({ type: 'clearinghouseState', user: address.toUpperCase().replace('0X', '0x') })
     expect(state.marginSummary.totalRawUsd).toBe(formatAmount(margin[0]!.rawUsd))

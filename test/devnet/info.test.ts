@@ -122,7 +122,7 @@ describe('fills and orders', () => {
     expect(ask({ type: 'userFills', user: `0x${'9'.repeat(40)}` })).toEqual([])
   })
 
-  it('joined fills have the same size and fees', () => {
+  it('aggregated fills have the same total size and fees', () => {
     const user = address(MAIN_MAKERS[0]!)
     const whole = ask({ type: 'userFills', user })
     const joined = ask({ type: 'userFills', user, aggregateByTime: true })
@@ -133,7 +133,7 @@ describe('fills and orders', () => {
       expect(sum(joined.map(of(key)))).toBe(sum(whole.map(of(key))))
   })
 
-  it('TWAP slices name their TWAP outside the fill', () => {
+  it('TWAP slices have the TWAP id outside the fill', () => {
     const slices = TWAPPERS.flatMap((account) => ask({ type: 'userTwapSliceFills', user: address(account) }))
     expect(slices.length).toBeGreaterThan(0)
     for (const { fill, twapId } of slices) {
@@ -154,7 +154,7 @@ describe('fills and orders', () => {
     expect(ask({ type: 'orderStatus', user, oid: 1 })).toEqual({ status: 'unknownOid' })
   })
 
-  it('history has every order once, newest first, open ones in their present state', () => {
+  it('history has every order once, newest first, and open orders in their current state', () => {
     for (const account of [MAIN_MAKERS[0]!, TAKERS[3]!]) {
       const user = address(account)
       const rows = ask({ type: 'historicalOrders', user })

@@ -24,7 +24,7 @@ describe('faults', () => {
     expect(faults.next('anything', 200)).toBeNull()
   })
 
-  it('the newest of two applies; none ends all', () => {
+  it('the newest of two faults applies; `none` ends all faults', () => {
     const faults = new Faults()
     faults.add(order({ how: '500' }), 0)
     faults.add(order({ how: 'cut', types: ['meta'] }), 0)
@@ -85,7 +85,7 @@ describe('on the wire', () => {
     expect((await ask()).status).toBe(200)
   })
 
-  it('returns 429 and 500, and a late time', async () => {
+  it('returns 429 and 500, and a time that is too early', async () => {
     await misbehave({ how: '429', times: 1, retry_after_s: 7 })
     const limited = await ask()
     expect([limited.status, limited.headers.get('retry-after')]).toEqual([429, '7'])

@@ -65,7 +65,7 @@ describe('an inactive market', () => {
 })
 
 describe('margin', () => {
-  it('has listed tables with ids from 50 up, and every table of a market is there', () => {
+  it("has listed tables with ids of at least 50, and includes every market's table", () => {
     const { marginTables, universe } = ask({ type: 'meta' })
     expect(marginTables.map(([id]: [number]) => id >= 50)).toContain(true)
     for (const [id, table] of marginTables) expect(ask({ type: 'marginTable', id })).toEqual(table)
@@ -97,7 +97,7 @@ describe('margin', () => {
   })
 })
 
-describe('a cap of open interest', () => {
+describe('an open-interest cap', () => {
   it('is reached by one coin, whose positions then cannot grow', () => {
     const [coin, [meta, contexts]] = seen.get('cap')!
     const index = meta.universe.findIndex(({ name }: { name: string }) => name === coin)

@@ -4,7 +4,7 @@ import { retainedBytes } from '../../src/devnet/files/hourly-file.node.ts'
 
 const sumOf = (sizes: readonly number[]) => sizes.reduce((sum, size) => sum + size, 0)
 
-test('a stream beyond the limit keeps the newest half, and one within the limit everything', () => {
+test('a stream beyond the limit keeps the newest half, and a stream within the limit keeps everything', () => {
   fc.assert(
     fc.property(
       fc.array(fc.integer({ min: 1, max: 30 }), { maxLength: 300 }),

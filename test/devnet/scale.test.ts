@@ -108,7 +108,7 @@ describe('the crowd', () => {
     expect(Math.abs(levels / 9_000 - 1)).toBeLessThan(0.03)
   })
 
-  it('writes the same text as for objects', () => {
+  it('writes the same strings as for objects', () => {
     const engine = createEngine(5, { scale: THIN })
     const { crowd, accounts } = engine.exchange
     for (let slot = 0; slot < 2_000; slot++) {

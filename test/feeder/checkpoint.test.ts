@@ -55,7 +55,7 @@ const bookOf = (books: OrderBooks) =>
     .filter(({ levels }) => levels.flat().length > 0)
 
 describe('the text', () => {
-  test.each([1, 2, 3])('restores the books at every later height, each coin from its own (seed %i)', (seed) => {
+  test.each([1, 2, 3])('restores the books at every later height, each coin from its own height (seed %i)', (seed) => {
     const live = world(seed)
     const lines = taken(live, 5)
     const from = decodeCheckpointHead(lines[0]!)
@@ -75,7 +75,7 @@ describe('the text', () => {
     for (const coin of again.books!.coins()) expect(again.books!.digest(coin)).toBe(live.keeper.books!.digest(coin))
   })
 
-  test('keeps the coins already announced', () => {
+  test('keeps the coins that were already announced', () => {
     const fresh = new OrderBooks()
     fresh.apply({ kind: 'new', oid: 1, coin: 'A', side: 'B', px: '1', sz: '1' })
     fresh.apply({ kind: 'remove', oid: 1, coin: 'A', side: 'B', px: '1' })
@@ -95,7 +95,7 @@ describe('the text', () => {
     expect(pass.isOf(keeper.books)).toBe(false)
   })
 
-  test('copies a coin again that is repaired meanwhile', () => {
+  test('copies a coin again if it is repaired in the meantime', () => {
     const { node, keeper } = world(1)
     const pass = new CheckpointPass('c', keeper.position!, keeper.books!, 4)
     expect(pass.step(keeper.position!)).toEqual([])
@@ -143,7 +143,7 @@ describe('on disk', () => {
   })
   afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-  test('a crash after any step leaves complete ones, newest first', async () => {
+  test('a crash after any step leaves complete checkpoints, newest first', async () => {
     const live = world(5)
     const checkpointer = checkpointerOf(live.keeper)
     const crashes: string[] = []
@@ -200,7 +200,7 @@ describe('on disk', () => {
     expect(readdirSync(folder)).toEqual(['books.checkpoint'])
   })
 
-  test('partial files of killed processes are removed, those of running ones are not', async () => {
+  test('partial files of killed processes are removed, those of running processes are not', async () => {
     for (const pid of [999_999_999, process.ppid]) writeFileSync(join(folder, `books.checkpoint.${pid}.part`), 'half')
     writeFileSync(join(folder, 'notes.part'), '')
     await (await files().draft()).drop()
@@ -223,7 +223,7 @@ describe('on disk', () => {
     expect(readFileSync(join(folder, 'books.checkpoint'), 'utf8')).toBe('the old one')
   })
 
-  test('one of an older version is reported and ignored', async () => {
+  test('a checkpoint of an older version is reported and ignored', async () => {
     writeFileSync(join(folder, 'books.checkpoint'), '{"v":1,"chain":"chain","height":9,"time":"t"}\nend\t0\t0\n')
     expect(await files().list()).toEqual([])
     expect(said[0]).toMatch(/version 1/)

@@ -22,7 +22,7 @@ const never = (reason: string) => {
 
 describe('funding', () => {
   // FEED-12
-  test('is the amount a long pays per unit: rounding errors cancel out', () => {
+  test('is the amount that a long pays per unit; rounding errors cancel out', () => {
     const deltas = [
       { coin: 'BTC', funding_amount: '-1.000001', szi: '2.0' },
       { coin: 'BTC', funding_amount: '0.499999', szi: '-1.0' },
@@ -48,7 +48,7 @@ describe('funding', () => {
     expect(read.ok ? '' : read.error).toContain(why)
   })
 
-  test('invariant: a shortened line reads like the full one, whatever it contains', () => {
+  test('invariant: a shortened line gives the same events as the full line, whatever it contains', () => {
     const decimal = fc.tuple(fc.integer({ min: -1e9, max: 1e9 }), fc.nat(999999)).map(([a, b]) => `${a}.${b}`)
     const delta = fc.record({
       user: fc.constantFrom(`0x${'a'.repeat(40)}`, `0x${'b'.repeat(40)}`),
@@ -83,7 +83,7 @@ describe('funding', () => {
     expect(shortenLine('{"half')).toBe('{"half')
   })
 
-  test('a partial line of a killed node before a long one is skipped', () => {
+  test('a partial line of a killed node before a long line is skipped', () => {
     const whole = '{"local_time":"x","events":[]}'
     expect(shortenLine(`{"local_time":"w","block${whole}`)).toBe(whole)
   })
@@ -149,7 +149,7 @@ test('order statuses are sent as selected', () => {
 })
 
 describe('lines', () => {
-  test('height and time are read without parsing; other text has neither', () => {
+  test('height and time are read without parsing; other lines have neither', () => {
     expect(
       readLineHead('{"local_time":"x","block_time":"2026-05-05T17:39:13.024","block_number":12,"events":['),
     ).toMatchObject({
@@ -233,7 +233,7 @@ test('invariant: the result equals that of parsing the whole line, whatever it c
   )
 })
 
-test('an unreadable line is an error, if the unreadable part is read', () => {
+test('an unreadable line is an error if its unreadable part is read', () => {
   const wants = { wallets: new Set([wallet(1)]), coins: new Set<string>() }
   for (const text of [
     '',

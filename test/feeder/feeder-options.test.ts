@@ -8,7 +8,7 @@ const TOKEN = 'feed-token-of-thirty-two-letters'
 const GOOD = { data: 'hl/data', info: 'http://127.0.0.1:3001', gateway: 'wss://weir.example', token: TOKEN }
 const read = (more: object = {}, env = {}, host = 'my-laptop.local') => feederOptions({ ...GOOD, ...more }, env, host)
 
-it('has defaults, absolute paths, and the token of the environment', () => {
+it('has defaults, absolute paths, and the token from the environment', () => {
   expect(read({ token: undefined }, { FEED_TOKEN: TOKEN })).toEqual({
     ok: true,
     value: {
@@ -30,7 +30,7 @@ it('has defaults, absolute paths, and the token of the environment', () => {
   })
 })
 
-it('has a stable default name, different per state folder, without the host’s name', () => {
+it('has a stable default name that differs per state folder and does not contain the host’s name', () => {
   const nameOf = (more = {}, host?: string) => {
     const options = read(more, {}, host)
     return options.ok ? options.value.name : options.error
@@ -58,7 +58,7 @@ it.each([
   expect(read(wrong)).toEqual({ ok: false, error: expect.stringContaining(`${error} `) })
 })
 
-it("rejects a short token of the environment by the variable's name", () => {
+it('rejects a short token from the environment and names the variable', () => {
   const error = expect.stringMatching(/^FEED_TOKEN .*32/)
   expect(read({ token: undefined }, { FEED_TOKEN: 'x' })).toEqual({ ok: false, error })
 })

@@ -132,7 +132,7 @@ test('an empty log starts with the node’s books; then every block comes once',
   expect(readdirSync(join(folder, 'state', 'snapshots'))).toEqual([])
 })
 
-test('a clock set back by an hour delays nothing', async () => {
+test('a clock that is set back by an hour delays nothing', async () => {
   node.write(5)
   const { feeder } = await startSeeded()
   const { now } = Date
@@ -177,7 +177,7 @@ test('a damaged checkpoint is ignored with a message: events continue, books sta
   expect(heights()).toEqual(Array.from({ length: 40 }, (_, i) => 110 + i))
 })
 
-test('a gateway that dies with blocks in flight soon gets them again', async () => {
+test('a gateway that dies while blocks are in flight soon gets them again', async () => {
   node.write(10)
   await startSeeded()
   gateway.acknowledges = false
@@ -240,7 +240,7 @@ test('diffs with invalid coins or sizes cost no block and no epoch', async () =>
   expect([gaps(), gateway.model.seeds]).toEqual([[], 1])
 })
 
-test('an event nested too deeply to encode is a gap, not a crash', async () => {
+test('an event that is nested too deeply to encode causes a gap, not a crash', async () => {
   node.write(10)
   await startSeeded()
   const { height, time, lines } = node.model.step()
@@ -418,7 +418,7 @@ test('order-level books: rows while wanted, snapshots from one file, across conn
   expect(gaps()).toEqual([])
 })
 
-test('a folder that stops growing, or is empty, stalls nothing; a late line goes with the next block', async () => {
+test('a folder that stops growing, or is empty, stalls nothing; a late line is sent with the next block', async () => {
   mkdirSync(join(node.data, 'node_twap_statuses_by_block'), { recursive: true })
   node.write(60)
   const { feeder } = await startSeeded()
@@ -545,7 +545,7 @@ test('an hour’s funding of many megabytes becomes one number per coin without 
   expect(blocks().flatMap((block) => block.funding)).toEqual(funding)
 })
 
-test('a node without misc events works, and with them once they appear', async () => {
+test('a node without misc events works, and its misc events are sent once they appear', async () => {
   node.write(10, ['misc'])
   await startSeeded()
   node.write(10, ['misc'])
@@ -577,7 +577,7 @@ test('pulses report the state, with or without blocks', async () => {
 })
 
 // FEED-29
-test('without files it is connected and reports why; with files it reconnects', async () => {
+test('without files it is connected and reports what is missing; once there are files, it reconnects', async () => {
   const { feeder } = start()
   await until('the greeting', () => gateway.model.pulses.length > 0)
   expect(gateway.model.pulses.at(-1)).toMatchObject({ state: 'waiting for files', head: null, time: null })

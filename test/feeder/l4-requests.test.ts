@@ -29,7 +29,7 @@ const step = fc.oneof(
 )
 
 // FEED-36
-test('invariant: never older than the first block of the unbroken run of rows, nor than the request', () => {
+test('invariant: a book is never older than the first block of the unbroken run of rows, or than its request', () => {
   let sent = 0
   let kept = 0
   fc.assert(

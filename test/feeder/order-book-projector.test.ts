@@ -25,7 +25,7 @@ const same = (ours: OrderBooks, truth: OrderBooks) => {
   }
 }
 
-test('a snapshot of any height is brought to our height', () => {
+test('a snapshot of any height is brought up to the current height, or waits for it', () => {
   fc.assert(
     fc.property(fc.nat(99), fc.nat(50), fc.nat(50), (seed, snapshotAt, meetAt) => {
       const { keeper, pass, truth } = world(seed, 60)
@@ -61,7 +61,7 @@ test('a snapshot that is too old is dropped and counted', () => {
   expect(keeper.needsSnapshot).toBe(true)
 })
 
-test('digests of an earlier height equal those of the books then', () => {
+test('digests at an earlier height equal those of the books at that time', () => {
   const { keeper, pass, truth } = world(3, 60)
   keeper.startAt({ height: 110, time: 't' }, truth.get(110)!)
   const then = new Map<number, Map<string, number>>()

@@ -34,14 +34,14 @@ describe('net changes of a block', () => {
     ])
   })
 
-  test('a coin whose first order came and went is not announced yet', () => {
+  test('a coin whose first order was added and removed in one block is not announced yet', () => {
     const books = new OrderBooks()
     expect(block(books, add(1, '10.0', '1'), remove(1, '10.0'))).toEqual([])
     expect(block(books, add(2, '10.0', '1'))[0]!.new).toBe(true)
   })
 
   // FEED-13
-  test('an unchanged level is not emitted; one with a new count is', () => {
+  test('an unchanged level is not emitted; a level with a new count is', () => {
     const books = new OrderBooks()
     block(books, add(1, '10.0', '2.0'), add(2, '11.0', '2.0'))
     const again = [remove(1, '10.0'), add(3, '10.0', '2')]
@@ -49,7 +49,7 @@ describe('net changes of a block', () => {
     expect(changes).toEqual([{ coin: 'BTC', levels: [[{ px: '11.0', sz: '2.0', n: 2 }], []] }])
   })
 
-  test('a filled maker brought to zero and then removed leaves once', () => {
+  test('a filled maker order that is set to zero and then removed is subtracted once', () => {
     const books = new OrderBooks()
     block(books, add(1, '10.0', '2.0'))
     expect(block(books, resize(1, '10.0', '2.0', '0.0'))).toEqual([
@@ -61,7 +61,7 @@ describe('net changes of a block', () => {
     expect(books.misfits).toBe(0)
   })
 
-  test('levels are best first, exactly, also where floats are equal', () => {
+  test('levels are sorted best first, even where floats are equal', () => {
     const books = new OrderBooks()
     const low = '0.100000000000000001'
     const high = '0.100000000000000002'
@@ -93,7 +93,7 @@ describe('contradictions', () => {
   })
 })
 
-test('differently written equal sizes are the same', () => {
+test('equal sizes in different spellings are the same', () => {
   const books = new OrderBooks()
   block(books, add(1, '10.0', '1.50'), resize(1, '10.0', '1.5', '1.0'))
   expect(books.misfits).toBe(0)
@@ -118,7 +118,7 @@ test('books with a different price, size, count or side have different digests',
 })
 
 // FEED-13
-test('invariant: changes applied to the old levels give the new ones, whatever the diffs', () => {
+test('invariant: changes applied to the old levels give the new levels, whatever the diffs', () => {
   const size = fc.constantFrom('0.1', '2.5', '0.00033', '7', '1000000000000.000000000000000001')
   const diff = fc.oneof(
     fc
@@ -185,7 +185,7 @@ function apply(book: CoinOrders, truth: Map<number, string>, { do: what, oid, si
   } else if (book.resize(oid, sz) !== null) truth.set(oid, text(truth.get(oid)![0]!))
 }
 
-test('invariant: the copy equals the orders when the last one is copied, whatever changed meanwhile', () => {
+test('invariant: the copy equals the orders at its end, whatever changed in the meantime', () => {
   const blocks = fc.array(fc.tuple(fc.integer({ min: 1, max: 6 }), fc.array(change, { maxLength: 6 })))
   fc.assert(
     fc.property(fc.array(change, { maxLength: 60 }), blocks, (before, then) => {

@@ -25,7 +25,7 @@ describe('fills and diffs', () => {
     expect(p.next).toBe(6)
   })
 
-  test("a line missing in one is a gap once it has a later line, and keeps the other's line", () => {
+  test("a line missing from one stream is a gap once that stream has a later line, and the other stream's line is kept", () => {
     const p = pairing(5)
     push(p, ['diffs'], [5, 6, 7])
     push(p, ['fills'], [5, 7])
@@ -36,7 +36,7 @@ describe('fills and diffs', () => {
     expect(p.take()).toMatchObject({ kind: 'block', height: 7 })
   })
 
-  test('heights that both skip are one gap', () => {
+  test('heights that both streams skip are one gap', () => {
     const p = pairing(5)
     push(p, GATES, [9])
     expect(p.take()).toMatchObject({ kind: 'gap', from: 5, to: 8, missing: ['diffs', 'fills'] })
@@ -67,7 +67,7 @@ describe('optional streams', () => {
     ])
   })
 
-  test('the end of the stream settles it after a short wait from when the block is due', () => {
+  test('the end of the stream settles it a short time after the block was due', () => {
     const p = pairing(5, read)
     p.onEnd('misc', 0)
     push(p, ['diffs'], [5], 1_000)
@@ -78,14 +78,14 @@ describe('optional streams', () => {
     expect(p.take()).toMatchObject({ kind: 'block', height: 5 })
   })
 
-  test('a stream that was not read to its end is waited for', () => {
+  test('the block waits for a stream that was not read to its end', () => {
     const p = pairing(5, read)
     push(p, GATES, [5], 1_000)
     p.onEnd('misc', 900)
     expect(p.take()).toBeNull()
   })
 
-  test('a dense stream is waited for longer, and only once when it stops', () => {
+  test('the block waits longer for a dense stream, but only once after the stream stops', () => {
     const p = pairing(0, read)
     const heights = Array.from({ length: 100 }, (_, height) => height)
     push(p, read, heights)
@@ -100,7 +100,7 @@ describe('optional streams', () => {
     expect(p.take()).toMatchObject({ height: 102 })
   })
 
-  test('the first block of an hour waits longer for misc events with the funding', () => {
+  test('the first block of an hour waits longer for the misc events, which contain the funding', () => {
     const p = pairing(5, read)
     push(p, ['diffs', 'fills', 'misc'], [5])
     p.take()
@@ -114,7 +114,7 @@ describe('optional streams', () => {
     expect(p.take(), 'the stream said nothing for an hour').toMatchObject({ height: 7 })
   })
 
-  test('a late line goes with the next block and lengthens the wait', () => {
+  test('a late line is sent with the next block and lengthens the wait', () => {
     const p = pairing(5, read)
     push(p, GATES, [5], 1_000)
     p.onEnd('misc', 1_060)
@@ -190,7 +190,7 @@ describe('passed heights', () => {
     expect([p.take(), p.take(), p.take()]).toMatchObject([{ height: 6 }, { height: 7 }, { height: 8 }])
   })
 
-  test('belong to another chain if their time differs', () => {
+  test('belong to a different chain if their time differs', () => {
     const p = pairing(5)
     push(p, GATES, [5, 6])
     p.take()

@@ -214,7 +214,7 @@ describe('a coin with uncertain rows has no entry', () => {
     expect(step(4).l4).toHaveLength(2)
   })
 
-  test('if it became wanted during the block', () => {
+  test('if the coin became wanted during the block', () => {
     const many = Array.from({ length: 3_000 }, () => ({ ...status('BTC', 1), more: 'x'.repeat(500) }))
     push('diffs', line(1, [diff('BTC', 1), diff('SOL', 1)]))
     push('fills', line(1, []))
@@ -223,7 +223,7 @@ describe('a coin with uncertain rows has no entry', () => {
     expect(step(2).l4!.map(({ coin }) => coin)).toEqual(['BTC', 'SOL'])
   })
 
-  test('a row without a coin belongs to none', () => {
+  test('a row that names no coin belongs to no coin', () => {
     push('diffs', line(1, [null, { ...diff('BTC', 1), coin: 7 }, { coin: 'BTC', odd: 1 }]))
     push('fills', line(1, []))
     push('statuses', line(1, [null, { ...status('BTC', 1), order: null }, status('BTC', 1)]))
@@ -232,7 +232,7 @@ describe('a coin with uncertain rows has no entry', () => {
   })
 })
 
-describe('a late line of an optional stream goes once with the next block sent from here', () => {
+describe('a late line of an optional stream is sent once, with the next block sent from here', () => {
   const HASH = `0x${'0'.repeat(64)}`
   const timeOf = (height: number) => `2026-05-05T17:00:0${height}.000000000`
   const misc = (height: number, events: unknown[]) => push('misc', line(height, events))

@@ -59,7 +59,7 @@ describe('payments', () => {
     session.drain(0, ROOM).map((text) => (JSON.parse(text) as Block).payments?.length ?? 0)
 
   // FEED-38
-  test('go only to a gateway that takes them, and are removed when another connects', () => {
+  test('are sent only to a gateway that accepts them, and are removed when a different gateway connects', () => {
     const session = flowing(6, 6)
     session.addBlock(paid(7))
     expect(held(session)).toEqual([0, 0])
@@ -104,7 +104,7 @@ describe('a pulse', () => {
 
 describe('a hello', () => {
   // FEED-4
-  test('that is refused is not a connection and has a reason', () => {
+  test('that is refused does not count as a connection, and the refusal has a reason', () => {
     const session = new FeedSession()
     open(session)
     const reason = 'this gateway carries d and the feeder says "c"'
@@ -127,7 +127,7 @@ describe('sending', () => {
   })
 
   // FEED-5
-  test('a gateway that forgot its books gets unknown changes, then a seed', () => {
+  test('a gateway that lost its books gets unknown changes, then a seed', () => {
     const session = flowing(5, 7)
     reopen(session)
     session.onFrame(welcome(5, null), 1)
@@ -153,7 +153,7 @@ describe('sending', () => {
     expect(sent(session)).toEqual([])
   })
 
-  test('resend goes back, to the files if needed', () => {
+  test('resend repeats earlier blocks, from the files if needed', () => {
     const session = flowing(5, 9)
     sent(session)
     session.onFrame({ type: 'resend', from: 7 }, 0)
@@ -184,7 +184,7 @@ describe('sending', () => {
   })
 
   // FEED-24
-  test('slow pauses, conflict ends', () => {
+  test('slow pauses sending, and conflict ends it', () => {
     const session = flowing(5, 5)
     session.onFrame({ type: 'slow', retryMs: 500 }, 100)
     expect(sent(session, 599)).toEqual([])
@@ -265,7 +265,7 @@ describe('a snapshot in parts', () => {
 
 describe('repairs', () => {
   // FEED-19
-  test('are sent after the last block, and again if the gateway was at another height', () => {
+  test('are sent after the last block, and again if the gateway was at a different height', () => {
     const session = flowing(5, 6)
     session.onFrame({ type: 'reseed', coins: ['BTC', 'ETH'], reason: 'why' }, 0)
     expect(session.dueBooks(5)).toBeNull()
@@ -312,7 +312,7 @@ describe('dead connections', () => {
   })
 
   // FEED-23
-  test('no acknowledgement of pending blocks; silence is fine without any', () => {
+  test('no acknowledgement of pending blocks; without pending blocks, silence is fine', () => {
     const session = flowing(5, 5)
     expect(session.overdueReason(1e9)).toBeNull()
     sent(session, 20_000)
@@ -345,7 +345,7 @@ describe('where to resume', () => {
     expect(point).toMatchObject({ books, readFrom, sendFrom, ...more })
   })
 
-  test('a checkpoint over several blocks is read from its first one, and the log must have its last', () => {
+  test('after a checkpoint over several blocks, reading starts at its first block, and the log must have its last', () => {
     const point = (durable: number, from: number) =>
       resumePoint({ durable, seeded: true }, files, null, [taken(160, from), taken(130)])
     expect(point(170, 150)).toMatchObject({ books: 'checkpoint', checkpoint: 160, readFrom: 151, sendFrom: 171 })
@@ -368,7 +368,7 @@ describe('where to resume', () => {
 })
 
 // FEED-37
-test('a part of an order-level book waits for everything due and for a pause, and never splits a frame', async () => {
+test('a part of an order-level book waits for everything that is due and for a pause, and never splits a frame', async () => {
   const session = flowing(1, 1)
   const coins = ['BTC']
   session.onFrame({ type: 'want', orders: { add: [], drop: [] }, l4: { add: coins, drop: [] } }, 0)

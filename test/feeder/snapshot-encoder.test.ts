@@ -39,7 +39,7 @@ const isSame = (a: Levels, b: Levels) => JSON.stringify(a) === JSON.stringify(b)
 
 const depth = fc.oneof(fc.nat(20), fc.nat(9_000))
 
-test('the parts add up to the books, with a few thousand levels each at most', () => {
+test('the parts add up to the books, and each has at most a few thousand levels', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(depth, depth), { maxLength: 5 }), (depths) => {
       const { books, counted, count } = booksOf(depths)
@@ -63,7 +63,7 @@ test('the parts add up to the books, with a few thousand levels each at most', (
   )
 })
 
-test('books that changed are not continued', () => {
+test('a snapshot is not continued after its books changed', () => {
   const { books } = booksOf([[5_000, 10]])
   const cut = new SnapshotEncoder({ scope: 'all', height: 1, time: 2 }, books.coins(), books)
   expect(cut.next()).not.toBeNull()

@@ -93,7 +93,7 @@ test('a line completed after the next file started is not lost', async () => {
   expect(await heights(tail)).toEqual([2, 3])
 })
 
-test('a truncated last line is skipped with a message; one that only lacks its line feed is not', async () => {
+test('a truncated last line is skipped with a message; a line that only lacks its line feed is not', async () => {
   write('20260505/9', `${line(1)}\n${line(2)}`)
   write('20260505/10', `${line(3)}\n${line(4).slice(0, 80)}`)
   write('20260505/11', `${line(5)}\n`)
@@ -149,13 +149,13 @@ test('a pruned file is skipped', async () => {
   expect(await heights(tail)).toEqual([2])
 })
 
-test('text that is not a block line is skipped', async () => {
+test('a line that is not a block is skipped', async () => {
   write('20260505/9', `hello\n\n${line(1)}\n`)
   expect(await heights(tailFrom(1))).toEqual([1])
   expect(said).toHaveLength(1)
 })
 
-test('any height is found among many files without reading them, and the ends are known', async () => {
+test('any height is found among many files without reading all of them, and the first and last lines are known', async () => {
   for (let hour = 0; hour < 12; hour++) {
     let text = ''
     for (let i = 0; i < 500; i++) text += `${line(1000 + hour * 500 + i, 2_000)}\n`
@@ -174,7 +174,7 @@ test('any height is found among many files without reading them, and the ends ar
   expect((await files.last())?.height).toBe(6999)
 })
 
-test('a missing folder is waited for', async () => {
+test('the tail waits for a missing folder', async () => {
   const tail = tailFrom(1)
   expect(await heights(tail)).toEqual([])
   expect(await new StreamFiles(root).last()).toBeNull()

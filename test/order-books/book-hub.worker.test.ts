@@ -12,7 +12,7 @@ const HOUR = 3_600_000
 const hub = () => env.BOOK_HUB.getByName('hung/0')
 afterEach(() => vi.restoreAllMocks())
 
-it('a hub times out on a silent log, and attaches once it answers', async () => {
+it('a hub times out when the log is silent, and attaches once the log answers', async () => {
   const attach = vi.spyOn(BlockLog.prototype, 'attach').mockImplementation(async () => {
     await scheduler.wait(HOUR)
     throw new Error('an hour has passed')
@@ -29,7 +29,7 @@ it('a hub times out on a silent log, and attaches once it answers', async () => 
   expect(log.readers.map(({ name }) => name)).toContain('hung/0')
 })
 
-it('a dial of a timed-out attempt is rejected: the start of its frames is unknown', async () => {
+it('the dial of a timed-out attempt is rejected, because it is unknown where its frames begin', async () => {
   await hub().wake()
   const headers = { upgrade: 'websocket', [LINK_HEADER]: JSON.stringify({ v: 1, from: 'log', index: 0 }) }
   expect((await hub().fetch('http://reader/link', { headers })).status).toBe(409)
@@ -38,7 +38,7 @@ it('a dial of a timed-out attempt is rejected: the start of its frames is unknow
 const shards = Number(env.BOOK_HUBS)
 const objects = new Objects(env, { CHAIN: 'shards', FEED_REGION: null })
 
-it('a hub without a shard fails, so that nobody pays for its answer', async () => {
+it('a hub beyond the number of shards fails, so that nobody pays for its answer', async () => {
   for (const index of [shards, shards + 1, -1, 0.5]) {
     const refused = await objects
       .hub(index)

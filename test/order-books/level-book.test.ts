@@ -66,7 +66,7 @@ describe('a level book', () => {
     )
   })
 
-  it('knows its digest after any changes, and any wrong level changes it', () => {
+  it('has the right digest after any changes, and any wrong level changes the digest', () => {
     fc.assert(
       fc.property(fc.array(levels, { maxLength: 12 }), fc.constantFrom('px', 'sz', 'n'), (changes, field) => {
         const book = bookOf(changes)
@@ -86,7 +86,7 @@ describe('a level book', () => {
     )
   })
 
-  it('loads levels in any order, as changes would', () => {
+  it('loads levels in any order, with the same result as changes', () => {
     fc.assert(
       fc.property(fc.array(levels, { maxLength: 6 }), (runs) => {
         const loaded = new LevelBook()
@@ -114,7 +114,7 @@ describe('a level book', () => {
     expect(compared).toBeLessThan(1000 * 3)
   })
 
-  it('returns changes that keep each price once in a copy that finds levels by text', () => {
+  it('returns changes that keep each price once in a copy that finds levels by string', () => {
     fc.assert(
       fc.property(fc.array(levels, { maxLength: 12 }), (changes) => {
         const book = new LevelBook()
@@ -127,7 +127,7 @@ describe('a level book', () => {
     )
   })
 
-  it('returns the changes that turn it into another book', () => {
+  it('returns the changes that turn it into a different book', () => {
     fc.assert(
       fc.property(fc.array(levels, { maxLength: 6 }), fc.array(levels, { maxLength: 6 }), (from, to) => {
         const book = bookOf(from)

@@ -38,19 +38,19 @@ describe('the ring', () => {
     expect([ring.entriesAfter(at(5)), held(ring, 6)]).toEqual([null, 2])
   })
 
-  it('is bounded by thirty seconds, to the millisecond, also after thousands of blocks', () => {
+  it('is bounded by thirty seconds, to the millisecond, even after thousands of blocks', () => {
     const ring = new Ring()
     for (let time = 0; time <= 5 * RING_MS; time += 10) ring.push(entry(time))
     expect([ring.entriesAfter(at(4 * RING_MS - 2)), held(ring, 4 * RING_MS - 1)]).toEqual([null, RING_MS / 10 + 1])
   })
 
-  it('starts over with a height it already had', () => {
+  it('starts over with a height that it already had', () => {
     const ring = new Ring()
     for (const height of [5, 6, 20, 20]) ring.push(entry(height))
     expect([ring.entriesAfter(at(6)), held(ring, 19)]).toEqual([null, 1])
   })
 
-  it('returns entries after a height across a gap, and drops those of another chain', () => {
+  it('returns entries after a height across a gap, and drops those of a different chain', () => {
     const ring = new Ring()
     for (const height of [5, 6, 20, 21, 22]) ring.push(entry(height))
     expect(ring.entriesAfter(at(6))?.map(({ tick }) => tick.height)).toEqual([20, 21, 22])
@@ -61,14 +61,14 @@ describe('the ring', () => {
     expect(ring.entriesAfter(at(1))).toBeNull()
   })
 
-  it('does not continue an overtaken cursor of another chain', () => {
+  it('does not continue from an earlier cursor of a different chain', () => {
     const ring = new Ring()
     for (let height = 1; height <= 20; height++) ring.push(entry(height))
     expect([ring.entriesAfter(at(10, 'before')), ring.entriesAfter(at(0, 'before'))]).toEqual([null, null])
     expect([ring.entriesAfter(at(10, ''))?.length, ring.entriesAfter(at(10))?.length]).toEqual([10, 10])
   })
 
-  it('continues over a new epoch of the same chain', () => {
+  it('continues across a new epoch of the same chain', () => {
     const ring = new Ring()
     for (const [height, epoch] of [
       [1, 'e'],

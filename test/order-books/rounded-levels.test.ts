@@ -38,7 +38,7 @@ describe('aggregateBook', () => {
     expect(levels).toEqual([[{ px: '12.0', sz: '0.3', n: 5 }], []])
   })
 
-  it('counts merged levels to its limit, and knows whether the last one is whole', () => {
+  it('returns at most `limit` merged levels, and says whether the last level is complete', () => {
     const bids = ['39', '35', '29', '28', '19'].map((px) => level(px))
     const tens = (limit: number) =>
       aggregateBook([bids.map(({ px }) => level(`${px}0`)), []], { nSigFigs: 2, mantissa: 1, limit })
@@ -47,7 +47,7 @@ describe('aggregateBook', () => {
     expect(tens(4).complete[0]).toBe(true)
   })
 
-  it('keeps order and total size, bids never up and asks never down', () => {
+  it('keeps order and total size, and never rounds bids up or asks down', () => {
     const price = fc.bigInt({ min: 1n, max: 10n ** 24n }).map(fromScaled)
     const decimals = (most: bigint, unit: bigint) => fc.bigInt({ min: 1n, max: most }).map((n) => fromScaled(n * unit))
     const size = fc.oneof(decimals(10n ** 28n, 1n), decimals(10n ** 16n, 10n ** 10n), decimals(10n ** 8n, 10n ** 18n))
@@ -74,7 +74,7 @@ describe('aggregateBook', () => {
   })
 })
 
-it('spreadOf is the distance of the best prices', () => {
+it('spreadOf is the distance between the best prices', () => {
   expect(spreadOf([[level('1.1')], [level('1.25')]])).toBe('0.15')
   expect(spreadOf([[], [level('1')]])).toBeUndefined()
 })
@@ -148,7 +148,7 @@ describe('a cached rounded book', () => {
     expect(roundedLevels(book, how)).toEqual(aggregateBook([book.best(0), book.best(1)], how).levels)
   })
 
-  it('is read again only when its levels run out', () => {
+  it('reads the book again only when its levels run out', () => {
     const bids = Array.from({ length: 100 }, (_, i) => level(`${990 - i}.0`))
     const book = LevelBook.of([bids, []])
     let reads = 0
@@ -172,7 +172,7 @@ describe('a cached rounded book', () => {
     expect([shown()[0][0]!.px, reads]).toEqual(['977.0', 2])
   })
 
-  it('is dropped when unused, and read again on demand', () => {
+  it('is dropped when unused, and built again on demand', () => {
     const book = LevelBook.of([[level('99.0')], []])
     const how = { nSigFigs: 2, mantissa: 1, limit: 20 }
     roundedLevels(book, how)

@@ -64,7 +64,7 @@ const expectInStep = (client: Client, shard: ShardBooks) => {
 }
 
 describe('the books of a shard', () => {
-  it('give a coin the height of its last change as seq, and the seed height before that', () => {
+  it("have the height of a coin's last change as its seq, or the seed height if it never changed", () => {
     const shard = seeded(10, at('BTC', 5), at('ETH', 1))
     shard.apply(block(11, []))
     const outcome = shard.apply(block(12, [at('BTC', 6)]))
@@ -83,7 +83,7 @@ describe('the books of a shard', () => {
     expect(shard.height).toBe(10)
   })
 
-  it('publish pending changes over several blocks, and those of a changed coin with it', () => {
+  it('publish pending changes over several blocks, and those of a changed coin with its change', () => {
     const deep = (n: number): Levels => bids(...Array.from({ length: 3000 }, (_, i) => level(9000 - i, n)))
     const coins = ['A', 'B', 'C', 'D']
     const shard = new ShardBooks()
@@ -114,7 +114,7 @@ describe('the books of a shard', () => {
     expect([shard.suspects, shard.encode('BTC')?.seq]).toEqual([[], 7])
   })
 
-  it('knows the time of books that repair one that began without any', () => {
+  it('know their time after a repair of a shard that started without books', () => {
     const shard = new ShardBooks()
     shard.resetTo(EPOCH, 5, ['BTC'])
     shard.seed(seed(5, [at('BTC', 1)], 'coins'))
@@ -153,7 +153,7 @@ describe('the books of a shard', () => {
     expect(again.apply(block(5, [at('BTC', 7)]))).toMatchObject({ fragments: [{ mark: '=', prevSeq: 4 }] })
   })
 
-  it('accept no repair of another height', () => {
+  it('accept no repair of a different height', () => {
     const shard = seeded(1, at('BTC', 5))
     shard.seed(seed(3, [at('BTC', 7)], 'coins'))
     expect(shard.apply(block(2, [at('BTC', 6)]))).toMatchObject({
@@ -173,7 +173,7 @@ describe('the books of a shard', () => {
     expect([shard.encode('BTC'), shard.suspects, shard.isSettled('BTC')]).toEqual([null, ['BTC'], false])
   })
 
-  it('keep a just repaired book before the next block', () => {
+  it('keep a book that was just repaired until the next block', () => {
     const shard = new ShardBooks()
     shard.resetTo(EPOCH, 5, ['BTC'])
     shard.seed(seed(5, [at('BTC', 5)], 'coins'))
@@ -238,7 +238,7 @@ const step = fc.oneof(
 )
 
 describe('a client of a shard', () => {
-  it('holds the shard’s books after every block, whatever happened', () => {
+  it('has the shard’s books after every block, whatever happened', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
         const truth = new Map(['A', 'B', 'C'].map((coin) => [coin, new LevelBook()]))

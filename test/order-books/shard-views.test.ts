@@ -86,7 +86,7 @@ describe('the checksums of a shard', () => {
 
 describe('the views of a shard', () => {
   // WS-130
-  it('are of the whole book: best levels, levels with the spread of the raw book, middles or last trades', () => {
+  it('are of the whole book: best levels, levels with the spread of the raw book, mid prices or last trades', () => {
     const shard = new Shard([level(99), level(98), level(91)], [level(100)])
     const bid = '{"px":"99.0","sz":"1.0","n":1}'
     const ask = '{"px":"100.0","sz":"1.0","n":1}'
@@ -147,7 +147,7 @@ describe('the views of a shard', () => {
     expect(shard.block(3, btc([level(99, 4)]))).toEqual([])
   })
 
-  it('lead every receiver to the views of the whole book', () => {
+  it('give every receiver the views of the whole book', () => {
     const change = fc.record({ side: fc.constantFrom(0, 1), px: fc.integer({ min: 1, max: 30 }), n: fc.nat(2) })
     const changes = fc.array(change, { maxLength: 4 })
     const blocks = fc.array(fc.record({ ms: fc.nat(300), changes, isJoined: fc.boolean() }))

@@ -119,7 +119,7 @@ describe('orders that are followed', () => {
     expect([followed.isReady, followed.position, followed.texts(1)]).toEqual([false, null, []])
   })
 
-  it('start over with part 0, and are invalid if a part is missing or has another height', () => {
+  it('start over with part 0, and are invalid if a part is missing or has a different height', () => {
     const [a, b, c] = partsOf(node(), 10) as [Part, Part, Part]
     const followed = new FollowedOrders()
     expect([a, c, b, a, a, { ...b, height: 11 }, b].map((part) => followed.onPart(part))).toEqual([
