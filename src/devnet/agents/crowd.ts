@@ -33,7 +33,7 @@ export function crowdActs(x: Exchange): void {
   for (let i = 0; i < Math.round(all * scale.refusedPerDiff); i++) rejectOrder(x, crowd, scale)
 }
 
-/** Picks any market but the first, by weight. */
+/** Picks a random market except the first, by weight. */
 function someMarket({ rng, weights }: Crowd): Market {
   const threshold = (rng.below(2 ** 30) / 2 ** 30) * weights.at(-1)!
   let low = 1
@@ -76,7 +76,7 @@ function nextPx(x: Exchange, crowd: Crowd, market: Market, book: number): number
   const isBid = book % 2 === 0
   const side = orders.sides[book]!
   const fair = fairTicks(x, market)
-  // Positive: towards the other side.
+  // A positive step goes towards the other side of the book.
   const sign = isBid ? 1 : -1
   const top = fair - sign
   const best = orders.best(book)

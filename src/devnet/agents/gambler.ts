@@ -36,7 +36,7 @@ function gamble(x: Exchange, owner: number): void {
   take(x, owner, id, side, sizeFor(x, id, (value * BigInt(maxLeverage) * 94n) / 100n), false)
 }
 
-/** A resting order that closes at five percent profit. */
+/** Places a resting order that closes the position when the price is five percent better. */
 function placeTakeProfit(x: Exchange, owner: number, market: number, szi: bigint): void {
   const side: Side = szi > 0n ? 'A' : 'B'
   const px = beyondFair(x, market, side, -50n)

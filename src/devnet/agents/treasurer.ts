@@ -1,6 +1,6 @@
-// Money movements that are not trades: random deposits, withdrawals, transfers and vault moves, rarer ledger events,
-// staking, and a regular rebalancing that keeps every wallet's wealth within bounds. The randomness of the rarer moves
-// depends on seed and height only, not on the exchange's generator.
+// Money movements that are not trades: random deposits, withdrawals, transfers and vault movements, rarer ledger
+// events, staking, and a regular rebalancing that keeps every wallet's wealth within bounds. The randomness of the
+// rarer movements depends on seed and height only, not on the exchange's generator.
 
 import { type Exchange, freeUsd, markPxs, type Vault } from '../exchange/exchange.ts'
 import { abs, formatAmount, min, UNIT, units } from '../exchange/fixed-point.ts'
@@ -105,7 +105,7 @@ function foundVault(x: Exchange): void {
   )
 }
 
-/** Rebalances: poor wallets deposit and rich ones withdraw, measured against the initial amount of their role. */
+/** Rebalances: poor wallets deposit and rich wallets withdraw, measured against the initial amount of their role. */
 function evenOut(x: Exchange): void {
   const marks = markPxs(x)
   const even = (account: number, dex: number, usd: number) => {

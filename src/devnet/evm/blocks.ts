@@ -50,7 +50,7 @@ export class EvmBlocks {
     return exists && this.#hashes(number)[of] === hash ? read(number) : null
   }
 
-  /** Null if the block does not exist yet. */
+  /** The block with this number; null if it does not exist yet. */
   block(number: number, isWhole: boolean) {
     if (number > this.head) return null
     const { block: hash, transaction } = this.#hashes(number)

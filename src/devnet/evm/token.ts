@@ -1,5 +1,5 @@
 // The EVM's only contract, an ERC-20 token. Invariants: everything is derived from the seed and the transfer's number,
-// with no stored state; the sums of all transfers equal the balances.
+// with no stored state; the transfers of a holder, starting with the first, add up to its balance.
 
 import { Prng, seedState } from '../exchange/prng.ts'
 
@@ -8,7 +8,7 @@ export const TOKEN = `0x${'70'.repeat(20)}`
 export const SYMBOL = 'DEVD'
 export const DECIMALS = 6
 
-/** Mints each holder's initial amount in the first transactions. */
+/** Address that mints each holder's initial amount in the first transactions. */
 export const MINTER = `0x${'71'.repeat(20)}`
 const NOBODY = `0x${'0'.repeat(40)}`
 const HOLDERS = 16

@@ -54,7 +54,7 @@ export class CrowdOrders {
     return this.sides[book]!.at(-1)
   }
 
-  /** Adds an order behind the others at its price. Its id must be higher than all others. */
+  /** Adds an order behind the others at its price. Its id must be higher than all other ids. */
   add(book: number, px: number, sz: number, oid: number, timeMs: number, owner: number): number {
     const slot = this.append(book, px, sz, sz, oid, timeMs, owner)
     const at = this.#find(slot)

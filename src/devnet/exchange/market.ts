@@ -33,7 +33,7 @@ export interface Market {
   readonly token: number
   /** True for a market with deep books and frequent trades. */
   readonly big: boolean
-  /** Standard step of the fair price per block, in millionths. */
+  /** Standard deviation of the fair price's step per block, in millionths. */
   readonly volatility: number
   /** For the second side of an outcome, the id of the first side. The prices of both add up to 1. Otherwise null. */
   readonly complementOf: number | null
@@ -125,7 +125,7 @@ export function marketAt(id: number): Market {
 
 const byCoin = new Map(ALL_MARKETS.map((m) => [m.coin, m]))
 
-/** Undefined if no scale has this coin. */
+/** The market of a coin; undefined if no scale has it. */
 export function marketOf(coin: string): Market | undefined {
   return byCoin.get(coin)
 }

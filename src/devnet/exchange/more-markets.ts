@@ -1,5 +1,5 @@
 // Markets beyond the small scale, up to the real exchange's 300 coins. Prices are made up; the names are those of
-// well-known assets. A pure function of the tables here: every seed has the same markets.
+// well-known assets. They depend only on the tables here, so every seed has the same markets.
 
 import { Prng, seedState } from './prng.ts'
 
@@ -34,7 +34,7 @@ const BUILT_COUNTS: readonly (readonly [dex: string, assets: number])[] = [
   ...MORE_DEXES.map((dex, i) => [dex, i < 4 ? 5 : 4] as const),
 ]
 const SPOTS = 20
-/** Each has two sides. */
+/** Number of outcomes, each of which has two sides. */
 const OUTCOMES = 4
 
 export interface MoreMarkets {

@@ -43,7 +43,7 @@ export interface FundingDelta {
   funding_rate: string
 }
 
-/** Keys as on the wire. */
+/** The keys are those on the wire. */
 export interface LedgerDelta {
   type: string
   [key: string]: unknown

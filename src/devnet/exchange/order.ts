@@ -88,7 +88,7 @@ export function orderOf(request: OrderRequest, oid: number, timestampMs: number)
   return { ...DEFAULTS, ...request, oid, pxText: formatAmount(request.px), origSz: request.sz, timestampMs }
 }
 
-/** An order as in order statuses and the order-level snapshot, in the node's key order. */
+/** An order in the form of order statuses and the order-level snapshot, with its keys in the node's order. */
 export function frontendOrder(order: Order) {
   return {
     coin: marketAt(order.market).coin,

@@ -1,5 +1,5 @@
 // xoshiro128**: a generator of 32-bit words with the full period 2^128 - 1, and a state of four words that a checkpoint
-// can store. The exchange's only source of randomness, so that a block depends on seed and height only.
+// can store. It is the exchange's only source of randomness, so a block depends on seed and height only.
 
 export type PrngState = readonly [number, number, number, number]
 
@@ -30,7 +30,7 @@ export class Prng {
     ;[this.#a, this.#b, this.#c, this.#d] = state
   }
 
-  /** A word of 32 bits. */
+  /** A random word of 32 bits. */
   word(): number {
     const result = Math.imul(rotl(Math.imul(this.#b, 5) >>> 0, 7), 9) >>> 0
     const t = (this.#b << 9) >>> 0
@@ -43,12 +43,12 @@ export class Prng {
     return result
   }
 
-  /** An integer in [0, n), n at most 2^32. */
+  /** A random integer in [0, n). `n`: at most 2^32. */
   below(n: number): number {
     return Math.floor((this.word() / 2 ** 32) * n)
   }
 
-  /** An integer in [low, high], both included. */
+  /** A random integer in [low, high], both included. */
   between(low: number, high: number): number {
     return low + this.below(high - low + 1)
   }
@@ -63,7 +63,7 @@ export class Prng {
     return list[this.below(list.length)]!
   }
 
-  /** `2 * bytes` lower-case hex digits. */
+  /** A string of `2 * bytes` random hex digits in lower case. */
   hex(bytes: number): string {
     let text = ''
     for (let left = bytes * 2; left > 0; left -= 8) text += this.word().toString(16).padStart(8, '0').slice(0, left)

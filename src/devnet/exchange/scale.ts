@@ -1,5 +1,5 @@
 // The size of the exchange: its markets, the depth of its books, and the activity per block. All sizes and rates that
-// differ between the small exchange of `npm start` and a full-size one are here.
+// differ between the small exchange of `npm start` and a full-size one are defined here.
 
 import * as z from 'zod'
 import { ALL_MARKETS, DEX_NAMES, DEXES, MARKETS, type Market, TOKEN_NAMES, TOKENS } from './market.ts'

@@ -93,7 +93,7 @@ function settleSpot(x: Exchange, wallet: Wallet, market: Market, order: Order, t
   return { ...NO_FEE, start, dir: 'Sell', closedPnl: ntl - released, fee, feeToken: 'USDC' }
 }
 
-/** Keys in the node's order; those that do not apply are left out. */
+/** The fill with its keys in the node's order. Keys that do not apply are left out. */
 function fillOf(x: Exchange, market: Market, order: Order, trade: Trade, crossed: boolean, effect: Effect): NodeFill {
   const routed = order.builder !== null && effect.builderFee > 0n
   return {

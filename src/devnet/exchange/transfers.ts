@@ -213,8 +213,8 @@ export function convertDust(x: Exchange, account: number, market: Market): void 
 }
 
 /**
- * Lends USDC of the spot balance to the exchange and takes it back, or borrows USDC and repays it. `interest` is added
- * to a withdrawal or repayment.
+ * Lends USDC of the spot balance to the exchange or withdraws it, or borrows USDC or repays it, depending on
+ * `operation`. `interest` is added to a withdrawal or repayment.
  */
 export function borrowLend(
   x: Exchange,

@@ -56,7 +56,7 @@ export class BlockHistory {
     this.#rows = rows
   }
 
-  /** Undefined if nothing has happened to this wallet. */
+  /** The history of a wallet; undefined if it has none. */
   wallet(address: string): WalletHistory | undefined {
     return this.#wallets.get(address)
   }
@@ -150,7 +150,7 @@ export class Tail<T> {
     return this.#items.at(this.#start - 1)
   }
 
-  /** A copy, oldest first. */
+  /** A copy of the items, oldest first. */
   toArray(): T[] {
     return [...this.#items.slice(this.#start), ...this.#items.slice(0, this.#start)]
   }

@@ -34,7 +34,7 @@ export interface RequestFields extends Window {
   readonly req: Window & { readonly coin: string; readonly interval: Interval }
 }
 
-/** The public server returns 500 and `null` if a query names something that does not exist. */
+/** Result of a query that names something that does not exist. The public server then returns 500 and `null`. */
 export const NOT_FOUND = Symbol('nothing')
 
 // biome-ignore lint/suspicious/noExplicitAny: examples of many shapes, which their schemas know

@@ -11,7 +11,7 @@ import { INACTIVE_PXS } from './listing.ts'
 const PIECE = 2_000
 
 interface Line {
-  /** As in CrowdOrders: an order that trades later has a lower value. */
+  /** Price for sorting, as in CrowdOrders: an order that trades later has a lower value. */
   readonly px: number
   readonly oid: number
   readonly text: string

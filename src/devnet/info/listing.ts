@@ -1,6 +1,7 @@
-// Listed markets, as in `meta` and similar queries: those that trade, and inactive ones. Inactive are a delisted perp,
-// a newly deployed perp that has no quotes, and the fallback outcome of a question. Inactive markets have empty books
-// and no holders, so the exchange's state does not contain them. No scale trades a coin with their names.
+// Listed markets, as in `meta` and similar queries: those that trade, and inactive ones. The inactive markets are a
+// delisted perp, a newly deployed perp that has no quotes, and the fallback outcome of a question. Inactive markets
+// have empty books and no holders, so the exchange's state does not contain them. No scale trades a coin with their
+// names.
 
 import { type Exchange, midPx } from '../exchange/exchange.ts'
 import { formatAmount, units } from '../exchange/fixed-point.ts'
@@ -58,7 +59,7 @@ const TABLE_OF: Readonly<Record<string, number>> = { BTC: 56, ETH: 55, kPEPE: 51
 /** A table ID below this means a single tier with this number as leverage. The other tables are listed. */
 const FIRST_LISTED_TABLE = 50
 
-/** Undefined if there is no such table. */
+/** A margin table; undefined if there is none with this ID. */
 export function marginTable(id: number) {
   if (id >= 1 && id < FIRST_LISTED_TABLE)
     return { description: '', marginTiers: [{ lowerBound: '0.0', maxLeverage: id }] }
@@ -130,7 +131,7 @@ const oiCaps = (x: Exchange, dex: number) => listedOn(x, dex).map(({ coin }) => 
 
 const forEachPerp = (x: Exchange, dex: number, amount: string) => listedOn(x, dex).map(({ coin }) => [coin, amount])
 
-/** The first element, for the main DEX, is null. */
+/** `perpDexs`: all DEXes. The first element, which is for the main DEX, is null. */
 export function perpDexs(x: Exchange, [, example]: Example) {
   return x.scale.dexes.map((name, dex) =>
     dex === 0
@@ -186,7 +187,7 @@ export function allMids(x: Exchange, dex: number): Record<string, string> {
   return mids
 }
 
-/** Null for the main DEX and for unknown names. */
+/** `perpDexLimits` of a DEX; null for the main DEX and for unknown names. */
 export function perpDexLimits(x: Exchange, name: string, example: Example) {
   const dex = x.scale.dexes.indexOf(name)
   return dex <= 0 ? null : { ...example, coinToOiCap: oiCaps(x, dex) }

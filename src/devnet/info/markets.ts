@@ -15,7 +15,7 @@ import * as listing from './listing.ts'
 /** Notional that defines impact prices, USDC. */
 const IMPACT_NTL = 20_000n * UNIT
 
-/** Context of any market; volumes cover the last 24 hours, in whole hours. */
+/** The part of a market's context that all kinds have. Volumes cover the last 24 hours, counted in whole hours. */
 function contextOf({ exchange: x, history }: InfoContext, market: Market) {
   const now = x.block.timeMs
   const hours = history.candles[market.id]!.within('1h', now - DAY_MS, now)
