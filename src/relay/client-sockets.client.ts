@@ -169,7 +169,10 @@ export class ClientSockets {
   }
 }
 
-/** The exchange writes fourteen blocks a second, and a restarting feeder is back within this time. */
+/**
+ * Without new blocks for this long, the feed counts as stalled. The exchange writes fourteen blocks a second, and a
+ * feeder restarts in less time.
+ */
 export const STALL_MS = 15_000
 
 /** Detects that no blocks arrive while someone waits for them. Reports each stall once, and its end once. */

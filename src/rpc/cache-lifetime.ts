@@ -5,7 +5,7 @@ import type { RpcCall } from './calls.ts'
 /** `ever`: immutable; `final`: immutable once its block is final; `newest`: about the newest block. */
 export type CacheLifetime = 'ever' | 'final' | 'newest' | 'never'
 
-/** Index of the block parameter of methods that default to the newest block; -1: no parameters. */
+/** Position of the block parameter in methods that default to the newest block; -1 if a method has no parameters. */
 const BLOCK_PARAM: ReadonlyMap<string, number> = new Map([
   ['eth_blockNumber', -1],
   ['eth_gasPrice', -1],

@@ -55,7 +55,7 @@ const ENTRY_TTL_MS = 3_600_000
  * A height that is not reached again for this long may have been wrong, because of a faulty node or a restarted chain.
  */
 const HEAD_MS = 60_000
-/** Maximum age of a shared call. It exceeds the time of any request. */
+/** Maximum age of a shared call. It is longer than any request takes. */
 const FLIGHT_MAX_MS = 65_000
 
 export class ChainCache {
@@ -89,8 +89,8 @@ export class ChainCache {
   }
 
   /**
-   * A reply or failure for each call, synchronous if all are stored; never rejects. `waitUntil`: others may wait for
-   * the requests.
+   * Returns a reply or failure for each call, synchronously if all are stored. Never rejects. `waitUntil` keeps
+   * requests alive, because other callers may wait for them.
    */
   resolve(calls: readonly RpcCall[], waitUntil: WaitUntil): MaybePromise<readonly CallResult[]> {
     const now = this.#deps.now()
@@ -129,7 +129,7 @@ export class ChainCache {
     if (led.some(({ call }) => isWrite(call.method))) this.#writes++
   }
 
-  /** The response of a slow node belongs to the newest block at send time. */
+  /** A slow response belongs to the block that was the newest when the call was sent. */
   #isShared(flight: string, now: number): boolean {
     return now - (this.#flights.startedMs(flight) ?? now) < this.#chain.shareMs
   }
@@ -139,7 +139,10 @@ export class ChainCache {
     return kept !== undefined && this.#deps.now() < kept.untilMs ? kept.answer : undefined
   }
 
-  /** Null: not shareable. Parameters are compared as written, because two numbers may equal the same double. */
+  /**
+   * Null if the call cannot be shared. Parameters are compared as written, because two different numbers may parse to
+   * the same double.
+   */
   #keyOf({ method, params }: RpcCall, lasting: CacheLifetime): string | null {
     if (lasting === 'never' || params.length > KEY_MAX_LENGTH) return null
     const text = `${method} ${params === '' ? '[]' : params}`

@@ -27,8 +27,9 @@ export function textOf({ head, tail }: RpcAnswer, id: string): string {
 }
 
 /**
- * Replies by call number, 1 to `count`; some may be missing. Null if there are no replies, or two for one call,
- * since neither can be trusted. `mayBeUnnamed`: an error with a null id belongs to the only call.
+ * Returns the replies by call number, from 1 to `count`. Some may be missing. Returns null if there are no replies, or
+ * if a call has two replies, because then neither can be trusted. `mayBeUnnamed`: if there is only one call, an error
+ * with a null id is its reply.
  */
 export function readReplies(text: string, count: number, mayBeUnnamed: boolean): ReadonlyMap<number, RpcReply> | null {
   const value = parseJson(text)

@@ -97,7 +97,7 @@ export class RpcService {
     }
   }
 
-  /** Replies, free of charge, to an authenticated request with an unreadable body. */
+  /** Replies to an authenticated request whose body cannot be read. The reply is free. */
   async reject(request: MeteredCall, failure: Failure): Promise<Reply> {
     return this.#replyUnbilled(request, rpcFailure(failure, request.requestId), failure)
   }
@@ -207,7 +207,7 @@ function asFailure({ message }: RpcError): Failure {
   return { kind: 'bad_field', issues: [], hint: message }
 }
 
-/** Reply of a failure, which is also logged for the account's owner. */
+/** Returns the reply for a failure. The failure is also logged for the account's owner. */
 function refusal(
   { requestId, recordRefusal }: MeteredCall,
   failure: Failure,

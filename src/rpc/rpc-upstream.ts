@@ -34,7 +34,7 @@ const RETRY = { firstMs: 50, capMs: 500, jitter: 1 }
 const ATTEMPT_MIN_MS = 50
 /** Concurrent node requests per caller: the platform allows six connections in total. */
 const PARTS_AT_ONCE = 4
-/** Maximum total size of all responses to one caller, which are in memory until the last response arrives. */
+/** Maximum total size of all responses to one caller. They stay in memory until the last one arrives. */
 const RESPONSES_MAX_BYTES = 8 * 1024 * 1024
 const PROBE: readonly CallText[] = [{ method: 'eth_chainId', params: '' }]
 const PERHAPS_SENT =
@@ -108,7 +108,10 @@ export class RpcUpstream {
     return replied
   }
 
-  /** Adds replies to `found` by call number. Returns the failure of missing calls, null if none are missing. */
+  /**
+   * Adds replies to `found` by call number. Returns the failure for calls without a reply, or null if every call has
+   * one.
+   */
   async #askNodes(
     calls: readonly CallText[],
     found: Map<number, RpcReply>,
@@ -197,7 +200,10 @@ export class RpcUpstream {
   }
 }
 
-/** Some nodes send errors with a status other than 200. A server error that names no call belongs to no call. */
+/**
+ * Reads the replies in a response of any status, because some nodes send errors with a status other than 200. At status
+ * 500 or above, an error without an id is not the reply to a call.
+ */
 function repliesIn({ status, text }: Extract<SourceReply, { readonly status: number }>, count: number): Replies | null {
   return ACCESS_DENIED.includes(status) ? null : readReplies(text, count, status < 500)
 }

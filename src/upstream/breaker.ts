@@ -14,7 +14,7 @@ const FIRST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 30_000
 /** Longest pause that a source may request. A longer remaining pause means that the clock was set back. */
 export const LONGEST_REST_MS = 60_000
-/** Maximum age of a probe. It exceeds the time of any attempt. */
+/** Maximum age of a probe. It is longer than any attempt takes. */
 const PROBE_LOST_MS = 10_000
 
 export class Breaker {

@@ -26,7 +26,7 @@ export interface BudgetRequest {
   /** Minimum for that request, and total for all waiting requests; 0: no request waits. */
   readonly least: number
   readonly need: number
-  /** Additional weight desired by recent usage. */
+  /** Additional weight to lease, based on recent usage. */
   readonly forecast: number
   readonly news: readonly GrantUpdate[]
   /** Weight of responses beyond their reservation, which the source has already counted. */
@@ -38,7 +38,7 @@ export interface BudgetResponse {
   /** 0 if less than `least` is available. Usable within `ttlMs` of the send time. */
   readonly granted: number
   readonly ttlMs: number
-  /** Time until `least` is available, 0 if it was. */
+  /** Time until `least` is available; 0 if it is available now. */
   readonly waitMs: number
   readonly left: number
 }

@@ -27,7 +27,7 @@ export interface WeightReservation {
 const FORECAST_MS = 1_500
 /** Older usage does not predict the next second. */
 const FORGET_USE_MS = 4_000
-/** A grant this close to its end is returned while the return can still arrive. */
+/** A grant this close to its expiry is returned, so that the return still arrives in time. */
 const ENDING_MS = 1_300
 
 export class WeightLease {
@@ -90,8 +90,8 @@ export class WeightLease {
   }
 
   /**
-   * Builds a request for `weight`, the head of a queue that needs `waiting` in total. Both are 0 for a request ahead of
-   * use.
+   * Builds a request for `weight`, the head of a queue that needs `waiting` in total. Both are 0 if weight is requested
+   * ahead of use.
    */
   request(grant: string, weight: number, waiting: number, nowMs: number): BudgetRequest {
     const here = this.#available(nowMs)

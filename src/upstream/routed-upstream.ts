@@ -34,7 +34,7 @@ const ATTEMPT_MIN_MS = 50
 /** Maximum wait of a request for an exhausted budget. */
 const BUDGET_WAIT_MS = 1_000
 
-/** `waitMs`: nothing was sent, and the time until it could be. `unpaid`: only the budget is exhausted. */
+/** `waitMs`: nothing was sent; this is the time until it can be sent. `unpaid`: only the budget is exhausted. */
 type AttemptResult = { readonly outcome: Outcome } | { readonly waitMs: number; readonly unpaid: boolean }
 
 interface Call {

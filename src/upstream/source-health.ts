@@ -20,7 +20,7 @@ type FailureReason = 'timeout' | 'unreachable' | 'busy' | 'failed'
 
 /** Latency samples for the median. */
 const SAMPLES = 32
-/** How long a source that rejected a type served elsewhere is used last for it. */
+/** If a source rejects a type that another source serves, it is used last for that type for this long. */
 const UNSERVED_MS = 600_000
 
 export class SourceHealth {
@@ -50,7 +50,10 @@ export class SourceHealth {
     return this.#overall.restMs(nowMs)
   }
 
-  /** The source was down at the last request. The next request decides and should be a caller's. */
+  /**
+   * The source was down at the last request. The next request decides whether it is up again, and should come from a
+   * caller.
+   */
   get isHalfOpen(): boolean {
     return this.#overall.isHalfOpen
   }

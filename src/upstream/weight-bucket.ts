@@ -1,14 +1,12 @@
 // Token bucket of a source's budget, in weight per minute, shared by all isolates. Invariant, for every schedule, lost
-// response and restart: requests arriving at the source within any 60 s weigh at most the budget.
-//
-// Proof. Isolates keep a grant for a while (at most `spreadMs` until the request arrives), so the arrivals of one
-// minute were granted within a minute plus the spread. Burst plus refill over that time equals the budget. Returned
-// weight could be granted twice by a bucket that refilled meanwhile. So refilling stops while the bucket plus all
-// returnable weight is full. All amounts are integer millionths of a weight.
-//
-// A request heavier than the available weight would starve while lighter ones take each weight that flows in. So each
-// refused request has a claim, and half of the inflow is saved for the oldest claim until it is covered. Savings are
-// part of the bucket that others cannot use, so the invariant is unaffected.
+// response and restart: requests arriving at the source within any 60 s weigh at most the budget.  Proof. Isolates keep
+// a grant for a while (at most `spreadMs` until the request arrives), so the arrivals of one minute were granted within
+// a minute plus the spread. Burst plus refill over that time equals the budget. Returned weight could be granted twice
+// by a bucket that refilled meanwhile. So refilling stops while the bucket and all returnable weight together make a
+// full bucket. All amounts are integer millionths of a weight.  A request heavier than the available weight would
+// starve while lighter requests use up the inflow. So each refused request has a claim, and half of the inflow is saved
+// for the oldest claim until it is covered. Savings are part of the bucket that others cannot use, so the invariant is
+// unaffected.
 
 import { MINUTE_MS } from '../core/time.ts'
 import { BUDGET_API_VERSION, type BudgetRequest, type BudgetResponse, type GrantUpdate } from './budget-api.ts'
@@ -18,7 +16,7 @@ const MICRO = 1_000_000
 /** Leaves room for the heaviest request in burst and refill. */
 export const BUDGET_MIN = 2 * HEAVIEST_REQUEST
 export const BUDGET_MAX = 1_000_000
-/** Granted weight is used within this time of the request, or lost. */
+/** Granted weight must be used within this time after it was requested. Then it is lost. */
 export const WEIGHT_TTL_MS = 3_000
 /** A return sent in time arrives within this time. */
 const RETURN_MS = 1_000
@@ -53,13 +51,13 @@ interface OutstandingGrant {
 export class WeightBucket {
   #micro: number | null
   #atMs: number
-  /** Grants that may still be returned, oldest first. After a restart they no longer can be. */
+  /** Grants that may still be returned, oldest first. After a restart, no earlier grant can be returned. */
   readonly #outstanding = new Map<string, OutstandingGrant>()
   #outstandingWeight = 0
-  /** Oldest first. A restart forgets them. */
+  /** Claims, oldest first. They are lost in a restart. */
   #claims: Claim[] = []
 
-  /** Null: an unused bucket. */
+  /** Null if the bucket was never used. */
   constructor(stored: StoredBucket | null) {
     this.#micro = stored?.micro ?? null
     this.#atMs = stored?.atMs ?? 0
@@ -113,7 +111,7 @@ export class WeightBucket {
       oldest.saved += Math.min(Math.floor(micro), Math.max(0, oldest.least * MICRO - oldest.saved))
   }
 
-  /** As after a restart: outstanding grants cannot be returned. */
+  /** Outstanding grants can no longer be returned, as after a restart. */
   #resetClock(clockMs: number): void {
     this.#atMs = clockMs
     this.#outstanding.clear()
@@ -127,7 +125,7 @@ export class WeightBucket {
       this.#atMs = nowMs
       return room
     }
-    // Any bucket is full after two minutes; the bound keeps the product exact.
+    // Any bucket is full after two minutes. The bound keeps the product an exact integer.
     const elapsedMs = Math.min(nowMs - this.#atMs, 2 * MINUTE_MS)
     this.#atMs = nowMs
     const micro = Math.min(this.#micro, full * MICRO)

@@ -90,7 +90,7 @@ export class Joiner {
     const snapshotHeight = this.#from.get(coin)
     if (snapshotHeight !== undefined) return height > snapshotHeight
     if (this.#isSeeded || this.#isTakenOver(coin)) return true
-    // Listed after its hub named the coins, so its snapshot is fetched too.
+    // This coin was listed after its hub named the coins, so its snapshot is fetched too.
     if (mark === '+') this.expect([coin])
     return false
   }

@@ -95,7 +95,7 @@ export class SharedSnapshotScan {
   #nextWaiter(): Waiter | undefined {
     this.#isQuickTurn = !this.#isQuickTurn
     const { nowMs } = this.#ports.clock
-    // For a slow waiter, books are only read when it can be sent one.
+    // Books are read for a slow waiter only when it can receive one.
     const isReady = (waiter: Waiter) => !waiter.isSlow || this.#canSend(waiter, waiter.bytes)
     const ready = [...this.#waiters].filter((waiter) => waiter.notBeforeMs <= nowMs && isReady(waiter))
     return ready.find(({ isQuick }) => isQuick === this.#isQuickTurn) ?? ready[0]

@@ -25,7 +25,7 @@ import {
 } from '../channel.ts'
 
 interface FillsBody {
-  /** Index names of its fills. */
+  /** Index names of the fills that the body selects. */
   readonly names: readonly string[]
   readonly aggregate: boolean
   /** The body names one wallet in `user`. */

@@ -24,7 +24,8 @@ import {
 export const RECENT_BLOCKS = 256
 
 /**
- * A body whose receivers wait for their history. It covers blocks up to `since` at least; recent blocks bring the rest.
+ * A body whose receivers wait for their history. The history covers at least the blocks up to `since`. The recent
+ * blocks supply the rest.
  */
 interface WaitingTopic<R> {
   readonly topic: Topic<R>

@@ -62,7 +62,10 @@ export function pingText(nonce: string): string {
   return `{"type":"${MessageType.Ping}","payload":{"nonce":"${nonce}"}}`
 }
 
-/** As the pong of /ws: `nonce` is ours, `height` is the last block whose events were all sent, or -1 if unknown. */
+/**
+ * A pong with the same fields as on /ws. The relay generates `nonce`. `height` is the last block whose events were all
+ * sent, or -1 if unknown.
+ */
 export function pongText(nonce?: string, height = -1): string {
   if (nonce === undefined) return `{"type":"${MessageType.Pong}"}`
   return `{"type":"${MessageType.Pong}","payload":{"nonce":"${nonce}"${height < 0 ? '' : `,"block_height":${height}`}}}`
@@ -100,7 +103,7 @@ export function failurePayload({ message, code }: GraphqlFailure): string {
   return JSON.stringify({ errors: [{ message, extensions: { code } }] })
 }
 
-/** A result without data, of an operation that continues. */
+/** A result with an error instead of data. The operation continues. */
 export function failureEvent(alias: string, { message, code }: GraphqlFailure): string {
   return JSON.stringify({ data: { [alias]: null }, errors: [{ message, path: [alias], extensions: { code } }] })
 }

@@ -10,7 +10,7 @@ import { L4_COINS_MAX } from '../../protocol/feed/protocol.ts'
 import type { L4Target } from '../channel.ts'
 import type { Receiver } from '../events/event-frames.ts'
 
-/** Limit for a coin whose snapshot is in flight: three seconds of the largest coin. */
+/** Maximum length of the frames recorded while a coin's snapshot is in flight: three seconds of the largest coin. */
 const RECENT_CHARS = 16 * 1024 * 1024
 
 /** A sent frame and its height. */
@@ -126,7 +126,9 @@ export class L4Fanout<R extends Receiver> {
     if (topic) topic.recent = null
   }
 
-  /** Sends a snapshot and the frames above its height. False if the snapshot does not lead to the next block. */
+  /**
+   * Sends a snapshot and the frames above its height. Returns false if some frames above that height were not recorded.
+   */
   deliverSnapshot(coin: Coin, receiver: R, height: number, text: string): boolean {
     const topic = this.#topics.get(coin)
     if (!topic?.recent || height < topic.recordedFrom) return false

@@ -13,7 +13,7 @@ const MAX_PIECES_IN_FLIGHT = 4
 /** Timeout for all pieces. Each piece takes one turn of an object that also serves other callers. */
 const FETCH_TIMEOUT_MS = 15_000
 const READY_TIMEOUT_MS = 5000
-/** The object is as often a block behind its relays as ahead of them. */
+/** The object may be a block behind its relays, and is so about as often as it is ahead. */
 const MAX_TRIES = 10
 const RETRY_MS = 50
 

@@ -50,12 +50,12 @@ export class Account {
     })
   }
 
-  /** Nothing is left to track. */
+  /** True if nothing is left to track. */
   get isIdle(): boolean {
     return this.#connections.size + this.#admitted.size === 0 && this.#meter.isIdle
   }
 
-  /** The meter does not know of all ends yet. */
+  /** True if some ends have not been reported to the meter yet. */
   get hasPendingEnds(): boolean {
     return this.#meter.hasPendingEnds
   }

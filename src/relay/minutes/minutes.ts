@@ -25,7 +25,7 @@ export interface Minutes {
   paused?: { readonly sinceMs: number; readonly maxMs: number } | undefined
   /** Shortened body for the account's owner; sent once. */
   readonly preview?: string
-  /** Hourly limit of all visitors who have no key together, if this visitor has no key. */
+  /** Hourly limit that all visitors without a key share. Set only if this visitor has no key. */
   readonly visitorsPerHour?: MicroCredits | undefined
 }
 

@@ -64,7 +64,7 @@ export class Replay {
   readonly #player: Player<never>
   #books: HistoricalBooks | null = null
   #minute = -1
-  /** Minute in which no books were found. They are looked for again in the next one, or at `#retryHeight`. */
+  /** Minute in which no books were found. The replay looks for them again in the next minute, or at `#retryHeight`. */
   #unknownMinute = -1
   /** Height of the next checkpoint. */
   #retryHeight = Number.POSITIVE_INFINITY

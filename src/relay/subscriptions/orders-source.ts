@@ -24,7 +24,7 @@ const NOTIFY_EVERY_MS = 20_000
 /** Polling backoff. Each poll is one call per coin, of which there may be hundreds. */
 const POLL = { firstMs: 250, capMs: 1000, jitter: 0 }
 
-/** Starts with the public server's message. */
+/** This message starts with the public server's text. */
 const NO_SNAPSHOT: Failure = {
   kind: 'unavailable',
   what: 'the data',
