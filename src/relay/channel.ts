@@ -263,7 +263,8 @@ export interface L4Channel<Frame> extends Channel<L4Body, Frame> {
   /** `levels` is a JSON string in pieces. */
   readonly snapshot: (coin: Coin, place: OrdersPosition, levels: readonly string[]) => string
   /**
-   * `rows` is the inside of a JSON object: `order_statuses` and `book_diffs`. No block since `prev` had rows.
+   * `rows` is a JSON object without its braces, with `order_statuses` and `book_diffs`. No block between `prev` and
+   * this one had rows.
    */
   readonly encode: (place: OrdersPosition, prev: number, rows: string) => string
 }

@@ -47,7 +47,7 @@ const LOCATIONS: Readonly<Record<UpFrame['method'], FieldLocations>> = {
 
 export interface ClientFrame {
   readonly frame: UpFrame
-  /** Notice about its ignored unknown fields; null if it has none. */
+  /** Notice about the frame's ignored unknown fields; null if it has none. */
   readonly ignored: string | null
 }
 

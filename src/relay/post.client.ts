@@ -31,7 +31,7 @@ interface InfoResponse {
 export interface GatewayInternal {
   /** Handles the JSON body of an authenticated info request and charges it. */
   info(identity: Identity, body: string): Promise<InfoResponse>
-  /** Fetches info for a stream, paid for by the stream's minutes. Null if it is unavailable now. */
+  /** Fetches info for a stream. The stream's minutes pay for it. Null if it is unavailable now. */
   read(type: string, request: Readonly<Record<string, unknown>>): Promise<HistoryResponse | null>
 }
 

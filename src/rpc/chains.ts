@@ -58,8 +58,8 @@ const RpcChain = z
     /** Credits by method. The longest matching pattern applies; the default is one credit. */
     prices: z.record(Pattern, Credits).default({}),
     /**
-     * Depth below the newest block at which blocks are final. Absent: unknown, and only data addressed by hash is
-     * final.
+     * Blocks at least this far below the newest one are final. If absent, finality is unknown, and only data addressed
+     * by hash is final.
      */
     finalityBlocks: z.int().min(0).max(1_000_000).optional(),
     /** How long a response about the newest block is shared while no newer one is known. */

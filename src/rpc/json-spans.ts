@@ -1,5 +1,5 @@
-// Locates values in a JSON string, so they can be copied without parsing: numbers keep their digits, objects their
-// order. Precondition: the string is valid JSON; otherwise the result is undefined.
+// Locates values in a JSON string, so that they can be copied without parsing. Numbers keep their digits, and objects
+// keep their order. Precondition: the string is valid JSON; otherwise the result is undefined.
 
 /** From the first character to just after the last one. */
 export interface Span {

@@ -130,7 +130,7 @@ export class RpcService {
     })
   }
 
-  /** Wait in ms for a call that is certainly free or may fail upstream; 0: it proceeds. */
+  /** Milliseconds to wait before a call that will not be billed or may fail upstream; 0 if it may proceed now. */
   #unbilledWaitMs({ identity: { keyHash } }: MeteredCall, chain: ServedChain, call: RpcCall | null): number {
     const now = this.#deps.now()
     if (this.#unbilledLimiter.waitMs(keyHash, now) === 0) return 0
@@ -168,7 +168,7 @@ export class RpcService {
     if (found !== null && !found.ok) {
       return this.#refused(request, item, failedMs > 0 ? unbilledLimitFailure(failedMs) : found.error, left)
     }
-    // Node errors may become debt, because the work was done.
+    // An error from a node counts even above the limit, because the node has already done the work.
     const waitMs = this.#unbilledLimiter[found === null ? 'take' : 'takeOrOwe'](
       request.identity.keyHash,
       this.#deps.now(),

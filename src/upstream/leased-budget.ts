@@ -50,7 +50,7 @@ export class WeightLease {
     this.#spreadMs = spreadMs
   }
 
-  /** Reserves a request's whole weight, or returns null. */
+  /** Reserves the full weight of a request. Returns null if less is available. */
   take(weight: number, nowMs: number): WeightReservation | null {
     if (this.#available(nowMs) < weight) return null
     const parts: { lease: LocalLease; weight: number }[] = []

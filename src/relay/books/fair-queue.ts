@@ -1,4 +1,4 @@
-// Limits concurrency with fair turns, for full books and for post responses. A free slot goes to the account that was
+// Limits the concurrency of full books and of post responses, with fair turns. A free slot goes to the account that was
 // served longest ago, and within it to the longest waiting request. Invariants: accounts take turns, however many
 // sockets each has; one account never has more than half of the slots; a free slot is assigned as soon as a request may
 // have it.
@@ -67,7 +67,7 @@ export class FairQueue {
       const [first] = tickets
       if (!first || used >= this.#slots / 2) continue
       tickets.delete(first)
-      // Moved to the end, where the loop reaches it again.
+      // The account moves to the end, where the loop reaches it again.
       this.#waiting.delete(account)
       if (tickets.size > 0) this.#waiting.set(account, tickets)
       this.#usedSlots++
@@ -80,7 +80,7 @@ export class FairQueue {
 /** Bodies with few coins have their own slots, because they are served quickly. */
 const QUICK_COINS = 10
 const QUICK_SLOTS = 64
-/** Slots for full markets. Each book is read once for all of them. */
+/** Slots for full markets. Each book is read once for all bodies that hold a slot. */
 const FULL_SLOTS = 16
 export const MAX_WAIT_MS = 120_000
 const NOTIFY_EVERY_MS = 20_000

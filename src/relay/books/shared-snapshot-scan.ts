@@ -45,7 +45,7 @@ interface Waiter extends SnapshotReceiver {
   notBeforeMs: number
   /** Time of the last send to it in this scan, or the start of the scan. */
   servedMs: number
-  /** Other waiters waited for it without success. */
+  /** True if other waiters already waited for this one in vain. */
   isSlow: boolean
   /** Size of the last snapshot it was offered. */
   bytes: number

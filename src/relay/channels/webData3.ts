@@ -1,5 +1,5 @@
-// webData3: a user's settings and state on each perp DEX, combined from several info responses. As in `subAccounts2`, a
-// default `abstraction` is omitted.
+// webData3: a user's settings and state on each perp DEX, combined from several info responses. A default `abstraction`
+// is omitted, as in `subAccounts2`.
 
 import * as z from 'zod'
 import { openEnum } from '../../core/open-kinds.ts'

@@ -13,7 +13,7 @@ export interface HistoryResponse {
 }
 
 export interface FirstFramePorts {
-  /** Null if unavailable now. Returns soon. */
+  /** Resolves soon, to null if the response is unavailable now. */
   read(question: InfoRequest): Promise<HistoryResponse | null>
   wait(ms: number): Promise<void>
   /** Height of the last block; -1 before the first. */

@@ -123,7 +123,7 @@ export class LogReplays<R extends ReplayReceiver> {
     const frames = texts.map((text) => JSON.parse(text) as RelayEvents | LinkGap)
     let sentBlocks = 0
     for (const one of pending) {
-      // Earlier sends may have used up its room. Then it is selected again later.
+      // Earlier sends may have used up this reader's room. Then it is selected again later.
       if (!this.#fanout.isCatchingUp(one.catchUp) || one.receiver.snapshotWaitMs(PAGE_BYTES) > 0) continue
       this.#sendFrames(one, frames)
       sentBlocks += frames.length

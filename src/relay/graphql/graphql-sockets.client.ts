@@ -203,7 +203,7 @@ export class GraphqlSockets {
     const connection = clients.add(socket, graphqlSocket.id, found.value, 'graphql', graphqlSocket)
     this.#guests.delete(graphqlSocket)
     this.#ports.onChange()
-    // Frees the slot that it was given.
+    // If the socket has ended meanwhile, its slot is freed.
     if (graphqlSocket.isEnded) clients.onClosed(socket)
     else graphqlSocket.session = { is: 'client', connection }
     return ok(connection)

@@ -18,7 +18,7 @@ type SentText = readonly [height: number, text: string]
 
 interface Topic<R> {
   readonly channel: L4Target['channel']
-  /** Rows of all blocks since this height are known; null if nothing leads to the next block. */
+  /** The rows of all blocks above this height are known. Null if rows of the last block are unknown. */
   floor: number | null
   /** The last height with rows; `floor` before the first. */
   prev: number

@@ -1,5 +1,5 @@
-// Queue of order snapshots. A snapshot may be as large as the rest of a relay's memory, so only one large snapshot or
-// a few small ones are in memory. Invariants: accounts take turns, however many sockets each has; a snapshot serves all
+// Queue of order snapshots. A snapshot may need as much memory as the rest of a relay, so only one large snapshot or a
+// few small ones are in memory. Invariants: accounts take turns, however many sockets each has; a snapshot serves all
 // waiters of its coin that can receive it now; a waiter that cannot, or whose coin is not ready, delays nobody.
 
 import { BoundedMap } from '../../core/bounded-map.ts'
@@ -10,11 +10,11 @@ import type { OrdersPosition } from '../../order-books/l4/followed-orders.ts'
 import type { PacedReceiver } from '../events/event-frames.ts'
 import type { Clock } from '../sockets/connection.ts'
 
-/** Room or the coin's book may be available after this time. */
+/** After this time, the queue checks again for room and for the coin's book. */
 const POLL_MS = 250
 /** A snapshot is shared for this long. Later waiters get a new one. */
 const ROUND_MS = 1000
-/** Maximum number of bytes that a relay copies into its sockets per millisecond. */
+/** Maximum number of bytes per millisecond that a relay copies into its sockets. */
 const BYTES_PER_MS = 48 * 1024
 const MAX_SIZES = 1024
 /** After a gap, hundreds of coins wait. This many small ones are fetched concurrently. */

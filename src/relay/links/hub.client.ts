@@ -72,8 +72,8 @@ export class Hub {
   }
 
   /**
-   * False while the link is down. A link being reattached was requested without this interest, and the hub might add it
-   * to the link being replaced.
+   * False while the link is down. While a link is being reattached, its request lacks this interest, and the hub might
+   * add the interest to the old link.
    */
   #activate({ coins = [], types = [], views = [] }: Partial<BookInterest>): boolean {
     if (!this.link.isUp) return false

@@ -45,7 +45,7 @@ export class Link {
   #cursor: Cursor | null = null
   readonly #epochs: string[] = []
   #lastFrameMs = 0
-  /** True until the first frame after a re-attach, the only place where a jump in heights means loss. */
+  /** True until the first frame after a re-attach. Only there does a jump in heights mean loss. */
   #isResuming = false
   /** The writer had no data when attached. */
   #isEmpty = false

@@ -105,7 +105,9 @@ export class Account {
     if (this.#running.delete(minutes)) this.#meter.end(minutes, isUnserved)
   }
 
-  /** False if the meter reports less than this. The rest of an earlier minute may still pay for it. */
+  /**
+   * Returns false if the meter reports fewer credits than `amount`. The rest of an earlier minute may still pay for it.
+   */
   async canAfford(amount: MicroCredits): Promise<boolean> {
     if (this.#available >= amount) return true
     this.#meter.report()

@@ -20,7 +20,7 @@ import { dueCharges, endReport, firstCharge, type Minutes } from './minutes.ts'
 
 /** Maximum number of entries per kind per report. */
 const MAX_PER_REPORT = 500
-/** With this many unreported ends, nothing new starts, because each start would add another end to keep. */
+/** With this many unreported ends, nothing new starts, because each start leads to another end that must be kept. */
 const MAX_ENDINGS = 10_000
 
 export interface MeterPort {
@@ -181,7 +181,7 @@ export class MeterClient {
 
   #takeBatch(): ReportBatch {
     const { relay, clock } = this.#port
-    // The meter can no longer deduplicate older ones.
+    // The meter can no longer deduplicate ends that are older than this.
     this.#endings = this.#endings.filter(({ atMs }) => clock.nowMs - atMs < END_REPORTS_MS)
     const due = this.#owner
       .status()

@@ -15,9 +15,7 @@ export interface Minutes {
   readonly price: MicroCredits
   /** Digest of the body. A wildcard takeover replaces it. */
   body: string
-  /**
-   * Start of the first minute. It is before the subscription if the subscription resumed the rest of an earlier minute.
-   */
+  /** Start of the first minute. It precedes the subscription if that resumed the rest of an earlier minute. */
   sinceMs: number
   /** Paid minutes, counted from `sinceMs`. */
   paid: number
@@ -79,7 +77,10 @@ export function endReport(relay: string, ended: Minutes, nowMs: number, isUnserv
   return isUnserved ? { ...end, unserved: { type, amount } } : end
 }
 
-/** Minutes after hibernation, when only their start is known. The current one is requested again, which is harmless. */
+/**
+ * Restores minutes after hibernation, when only their start is known. The current one is requested again, which is
+ * harmless.
+ */
 export function restoredMinutes(minutes: Omit<Minutes, 'paid'>, nowMs: number): Minutes {
   return { ...minutes, paid: Math.max(0, Math.floor((nowMs - minutes.sinceMs) / MINUTE_MS)) }
 }

@@ -30,7 +30,7 @@ export interface ReplayPorts {
   wait(ms: number): Promise<void>
   /** Pays a minute of data unless it is no longer wanted. False if it was refused; the client was notified. */
   pay(isWanted: () => boolean): Promise<boolean>
-  /** Runs work one at a time, because reading a segment takes memory. */
+  /** Runs tasks one at a time, because reading a segment takes memory. */
   serialize<T>(work: () => Promise<T>): Promise<T>
 }
 
@@ -107,7 +107,7 @@ export class Replay {
     this.#wake()
   }
 
-  /** Sends nothing more. */
+  /** Stops the replay, which then sends nothing more. */
   stop(): void {
     this.#isOver = true
     this.#wake()
@@ -224,7 +224,7 @@ export class Replay {
     return null
   }
 
-  /** Slow readers are served later. */
+  /** A slow reader is served later. */
   async #waitForRoom(bytes: number): Promise<void> {
     const { receiver } = this.#request
     for (let waitMs = receiver.snapshotWaitMs(Math.max(bytes, ROOM_BYTES)); waitMs > 0 && !this.#hasEnded; ) {
@@ -259,7 +259,10 @@ export class Replay {
     return []
   }
 
-  /** Books before the block. At the start of an epoch, those of its first checkpoint. */
+  /**
+   * Returns the books before the block at `height`. If an epoch starts there, returns the books of its first
+   * checkpoint.
+   */
   async #findBooks(height: number, epoch: string): Promise<HistoricalBooks | null> {
     const { archive } = this.#ports
     const coins = this.#request.target.source === 'books' ? coinsOf(this.#request.target.body) : null
@@ -286,7 +289,7 @@ export class Replay {
 /** Memory that a waiting block needs in addition to its frames. */
 const FRAME_BYTES = 100
 
-/** Start of a line for which the archive only has fills. */
+/** First characters of a line for a block of which the archive has only the fills. */
 const ONLY_FILLS = '{"only":"fills",'
 
 /** A body whose blocks are fully archived. */

@@ -9,7 +9,7 @@ export const Attachment = z.discriminatedUnion('of', [
     id: z.string(),
     identity: Identity,
     terms: z.number().default(0),
-    /** A replay runs on the socket. Only the relay's memory has its state. */
+    /** A replay runs on the socket. Its state is only in the relay's memory. */
     isPlaying: z.boolean().default(false),
     /** The endpoint that the client connected to. */
     product: z.enum(['stream', 'graphql']).default('stream'),

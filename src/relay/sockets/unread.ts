@@ -1,11 +1,9 @@
 // Bytes that a relay sent and that clients have not proved to have read, by account. This limit bounds memory that the
 // platform hides. Invariants: the sockets of an account hold at most twice its limit, not counting bytes that are
 // presumed read; a relay holds at most its watermark plus the stranded bytes. Beyond that it closes sockets, those of
-// the largest account first.
-//
-// An honest client without proofs looks like one that never reads. So a client without proofs is presumed to read at a
-// fixed rate until it leaves a close unanswered. One that needs more moves to heavy relays, where it affects only its
-// own kind.
+// the largest account first.  An honest client without proofs looks like one that never reads. So a client without
+// proofs is presumed to read at a fixed rate until it leaves a close unanswered. A client that needs more moves to
+// heavy relays, where it affects only clients like itself.
 
 import { BoundedMap } from '../../core/bounded-map.ts'
 
@@ -21,14 +19,17 @@ export interface UnreadRules {
   readonly canMove: boolean
 }
 
-/** A full wildcard of snapshots does not fit: a client that takes one without proofs moves to heavy relays at once. */
+/**
+ * The snapshots of a full wildcard do not fit. A client that subscribes to them without sending proofs moves to heavy
+ * relays at once.
+ */
 export const LIGHT: UnreadRules = { bytes: 16 * MIB, presumedPerSecond: 32 * 1024, canMove: true }
-/** One wildcard of snapshots (25 MB) fits, and two of live changes (181 KB/s each) indefinitely. */
+/** The snapshots of one wildcard (25 MB) fit. The live changes of two wildcards (181 KB/s each) fit indefinitely. */
 export const HEAVY: UnreadRules = { bytes: 32 * MIB, presumedPerSecond: 512 * 1024, canMove: false }
 
 /** Maximum unread bytes of a relay, which has 128 MB. The relay itself needs about 25 MB. */
 export const WATERMARK_BYTES = 40 * MIB
-/** Bytes on sockets that we closed and clients did not. */
+/** Maximum number of unread bytes on sockets that we closed and whose clients have not closed them yet. */
 export const MAX_STRANDED_BYTES = 40 * MIB
 /** Share of an account's limit, and of the watermark, that snapshots may use. The rest is for live changes. */
 const SNAPSHOT_SHARE = 7 / 8
@@ -130,7 +131,7 @@ export class RelayUnread {
     this.#largeBlockedSinceMs = null
   }
 
-  /** Whether another large frame must wait for the last one. */
+  /** Whether another large frame must wait until the previous one was read. */
   isLargeBlocked(nowMs: number): boolean {
     if (!this.#large?.isLarge) return false
     this.#largeBlockedSinceMs ??= nowMs

@@ -49,9 +49,9 @@ interface Poll<R> {
   readonly key: string
   readonly request: InfoRequest
   readonly pace: Pace
-  /** Its latest queue ticket. */
+  /** The latest queue ticket of the poll. */
   ticket?: Ticket
-  /** Its topics with their intervals in ms. */
+  /** Topics that use the poll, with their intervals in ms. */
   readonly topics: Map<Topic<R>, number>
 }
 

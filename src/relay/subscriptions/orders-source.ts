@@ -158,7 +158,7 @@ export class OrdersSource implements SubscriptionSource<L4Target> {
     this.#registry.persist(waiter.subscription)
   }
 
-  /** Waits `elseMs` before returning false. */
+  /** If the result is false, it waits `elseMs` before returning. */
   #isReady(coin: Coin, elseMs: number): Promise<boolean> {
     const { l4, wait, clock } = this.#ports
     const poll = async () => (await l4.isReady(coin)) || wait(elseMs).then(() => false)

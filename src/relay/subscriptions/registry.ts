@@ -43,14 +43,14 @@ export class SubscriptionRegistry {
     return this.#ports.accounts.of(identity.account)
   }
 
-  /** Counts an unbilled response. False, with the client notified, if its key had too many. */
+  /** Counts an unbilled response. Returns false and notifies the client if its key had too many of them. */
   allowUnbilled(request: RejectedRequest): boolean {
     return this.#allow(request, 'take')
   }
 
   /**
-   * Call it before archive work that may turn out unbilled. False, with the client notified, if the key had too much of
-   * it.
+   * Call it before archive work that may turn out unbilled. Returns false and notifies the client if its key had too
+   * much of it.
    */
   allowArchiveWork(request: RejectedRequest): boolean {
     return this.#allow(request, 'tryUpstream')
@@ -108,7 +108,7 @@ export class SubscriptionRegistry {
     this.accountOf(connection).stop(minutes, true)
   }
 
-  /** False, with the client notified, if a visitor without a key starts too many minutes. */
+  /** Returns false and notifies the client if a visitor without a key starts too many minutes. */
   #allowVisitorMinute(holder: string, request: Request): boolean {
     const { waitMs: retryAfterMs } = this.#visitors.take(holder, VISITOR_MINUTES, this.#ports.clock.nowMs)
     if (retryAfterMs > 0) reject(request, { kind: 'rate_limited', retryAfterMs, limit: VISITOR_MINUTES })

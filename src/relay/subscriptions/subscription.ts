@@ -59,7 +59,7 @@ export interface Claim {
   pay(): Promise<Minutes | null>
   /** True while the client still wants the body, so that it may be attached. */
   readonly isActive: boolean
-  /** Called if it is not attached; `minutes` were paid. */
+  /** Called if the body is not attached although `minutes` were paid. */
   cancel(minutes: Minutes | null): void
 }
 
