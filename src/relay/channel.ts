@@ -261,12 +261,12 @@ interface L4Body {
 export interface L4Channel<Frame> extends Channel<L4Body, Frame> {
   readonly source: 'l4'
   /** `levels` is a JSON string in pieces. */
-  readonly snapshot: (coin: Coin, place: OrdersPosition, levels: readonly string[]) => string
+  readonly snapshot: (coin: Coin, position: OrdersPosition, levels: readonly string[]) => string
   /**
    * `rows` is a JSON object without its braces, with `order_statuses` and `book_diffs`. No block between `prev` and
    * this one had rows.
    */
-  readonly encode: (place: OrdersPosition, prev: number, rows: string) => string
+  readonly encode: (position: OrdersPosition, prev: number, rows: string) => string
 }
 
 /** Index name of bodies that want every item. */

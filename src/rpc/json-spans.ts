@@ -29,8 +29,8 @@ export function membersOf(text: string, from: number, names: readonly string[]):
     const name = text.slice(at + 1, nameEnd - 1)
     const start = afterSpace(text, afterSpace(text, nameEnd) + 1)
     const end = endOfValue(text, start)
-    const place = names.indexOf(name.includes('\\') ? JSON.parse(`"${name}"`) : name)
-    if (place >= 0) members[place] = { start, end }
+    const index = names.indexOf(name.includes('\\') ? JSON.parse(`"${name}"`) : name)
+    if (index >= 0) members[index] = { start, end }
     at = afterSpace(text, end)
     if (text[at] === ',') at = afterSpace(text, at + 1)
   }

@@ -56,13 +56,13 @@ function readReply(text: string, span: Span, value: unknown, count: number, mayB
   const isError = error !== undefined && error !== null
   if (isError ? typeof code !== 'number' : !Object.hasOwn(value, 'result')) return null
   const number = mayBeUnnamed && isError && id === null ? 1 : id
-  const [place] = membersOf(text, span.start, MEMBERS)
-  if (typeof number !== 'number' || place === undefined) return null
+  const [idSpan] = membersOf(text, span.start, MEMBERS)
+  if (typeof number !== 'number' || idSpan === undefined) return null
   if (!Number.isInteger(number) || number < 1 || number > count) return null
   return {
     number,
-    head: text.slice(span.start, place.start),
-    tail: text.slice(place.end, span.end),
+    head: text.slice(span.start, idSpan.start),
+    tail: text.slice(idSpan.end, span.end),
     isCharged: !isError || code === REVERTED,
     result: isError ? undefined : result,
   }

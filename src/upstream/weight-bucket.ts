@@ -1,12 +1,14 @@
 // Token bucket of a source's budget, in weight per minute, shared by all isolates. Invariant, for every schedule, lost
-// response and restart: requests arriving at the source within any 60 s weigh at most the budget.  Proof. Isolates keep
-// a grant for a while (at most `spreadMs` until the request arrives), so the arrivals of one minute were granted within
-// a minute plus the spread. Burst plus refill over that time equals the budget. Returned weight could be granted twice
-// by a bucket that refilled meanwhile. So refilling stops while the bucket and all returnable weight together make a
-// full bucket. All amounts are integer millionths of a weight.  A request heavier than the available weight would
-// starve while lighter requests use up the inflow. So each refused request has a claim, and half of the inflow is saved
-// for the oldest claim until it is covered. Savings are part of the bucket that others cannot use, so the invariant is
-// unaffected.
+// response and restart: requests arriving at the source within any 60 s weigh at most the budget.
+//
+// Proof. Isolates keep a grant for a while (at most `spreadMs` until the request arrives), so the arrivals of one
+// minute were granted within a minute plus the spread. Burst plus refill over that time equals the budget. Returned
+// weight could be granted twice by a bucket that refilled meanwhile. So refilling stops while the bucket and all
+// returnable weight together make a full bucket. All amounts are integer millionths of a weight.
+//
+// A request heavier than the available weight would starve while lighter requests use up the inflow. So each refused
+// request has a claim, and half of the inflow is saved for the oldest claim until it is covered. Savings are part of
+// the bucket that others cannot use, so the invariant is unaffected.
 
 import { MINUTE_MS } from '../core/time.ts'
 import { BUDGET_API_VERSION, type BudgetRequest, type BudgetResponse, type GrantUpdate } from './budget-api.ts'
@@ -16,7 +18,7 @@ const MICRO = 1_000_000
 /** Leaves room for the heaviest request in burst and refill. */
 export const BUDGET_MIN = 2 * HEAVIEST_REQUEST
 export const BUDGET_MAX = 1_000_000
-/** Granted weight must be used within this time after it was requested. Then it is lost. */
+/** Granted weight must be used within this time after it was requested. After that, it is lost. */
 export const WEIGHT_TTL_MS = 3_000
 /** A return sent in time arrives within this time. */
 const RETURN_MS = 1_000
@@ -75,11 +77,11 @@ export class WeightBucket {
     const perMs = refillPerMs(ask.perMinute, ask.spreadMs)
     for (const each of ask.news) this.#applyUpdate(each, nowMs)
     this.#expireGrants(nowMs)
-    const held = this.#micro ?? 0
-    const before = this.#refilled(full, perMs, nowMs)
-    const micro = Math.max(before - ask.owed * MICRO, -ask.perMinute * MICRO)
+    const previous = this.#micro ?? 0
+    const refilled = this.#refilled(full, perMs, nowMs)
+    const micro = Math.max(refilled - ask.owed * MICRO, -ask.perMinute * MICRO)
     this.#claims = this.#claims.filter(({ untilMs }) => untilMs > nowMs)
-    this.#save((before - held) / 2)
+    this.#save((refilled - previous) / 2)
     const free = micro - this.#claims.reduce((sum, { saved }) => sum + saved, 0)
     const claim = this.#claims.find(({ weight }) => areAlike(weight, ask.weight))
     const usable = free + (claim?.saved ?? 0)

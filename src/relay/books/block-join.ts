@@ -1,6 +1,7 @@
 // Joins the frames of several hubs into blocks: a height is sent when all hubs have reported it. Invariant: every
-// fragment is sent exactly once, and the fragments of one hub (so also of one coin) are sent in height order.  A hub
-// that is silent for LATE_MS after the first report of a height is late. The others continue without it. When it
+// fragment is sent exactly once, and the fragments of one hub (so also of one coin) are sent in height order.
+//
+// A hub that is silent for LATE_MS after the first report of a height is late. The others continue without it. When it
 // returns, its older frames are sent at once, each separately. Callers pass the current time.
 
 import type { HubFrameToRelay } from '../../protocol/hub/hub-link.ts'

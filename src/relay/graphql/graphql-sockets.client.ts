@@ -151,9 +151,9 @@ export class GraphqlSockets {
     }
   }
 
-  #add(socket: RawSocket, place: Omit<GuestAttachment, 'of' | 'isInit'>): GraphqlSocket {
+  #add(socket: RawSocket, guest: Omit<GuestAttachment, 'of' | 'isInit'>): GraphqlSocket {
     const ports = { clock: this.#ports.clock, newNonce: () => crypto.randomUUID() }
-    const graphqlSocket = new GraphqlSocket(place, socket, ports)
+    const graphqlSocket = new GraphqlSocket(guest, socket, ports)
     this.#bySocket.set(socket, graphqlSocket)
     this.#guests.add(graphqlSocket)
     return graphqlSocket

@@ -30,8 +30,8 @@ export class SharedPlan {
   readonly #onProjected: (results: ResultCache, chars: number) => void
   uses = 0
 
-  constructor(alias: string, plan: Plan, spent: (results: ResultCache, chars: number) => void) {
-    this.#onProjected = spent
+  constructor(alias: string, plan: Plan, onProjected: (results: ResultCache, chars: number) => void) {
+    this.#onProjected = onProjected
     this.#head = `{"data":{"${alias}":`
     this.#plan = plan
   }

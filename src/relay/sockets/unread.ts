@@ -1,9 +1,11 @@
 // Bytes that a relay sent and that clients have not proved to have read, by account. This limit bounds memory that the
 // platform hides. Invariants: the sockets of an account hold at most twice its limit, not counting bytes that are
 // presumed read; a relay holds at most its watermark plus the stranded bytes. Beyond that it closes sockets, those of
-// the largest account first.  An honest client without proofs looks like one that never reads. So a client without
-// proofs is presumed to read at a fixed rate until it leaves a close unanswered. A client that needs more moves to
-// heavy relays, where it affects only clients like itself.
+// the largest account first.
+//
+// An honest client without proofs looks like one that never reads. So a client without proofs is presumed to read at a
+// fixed rate until it leaves a close unanswered. A client that needs more moves to heavy relays, where it affects only
+// clients like itself.
 
 import { BoundedMap } from '../../core/bounded-map.ts'
 

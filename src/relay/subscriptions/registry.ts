@@ -167,10 +167,10 @@ function minuteFailure(reply: MinuteResult & { ok: false }, price: MicroCredits,
     case 'revoked':
       return KEY_ENDED
     case 'limit': {
-      const most = limitsOf(identity).streamSubscriptions
+      const max = limitsOf(identity).streamSubscriptions
       const limit = LIMIT_FIELDS.streamSubscriptions
-      const hint = `${limit}: this account's plan allows ${most.toLocaleString('en-US')} at a time. Unsubscribe from some, or ask for a larger plan`
-      return { kind: 'limit_reached', limit, most, hint }
+      const hint = `${limit}: this account's plan allows ${max.toLocaleString('en-US')} at a time. Unsubscribe from some, or ask for a larger plan`
+      return { kind: 'limit_reached', limit, most: max, hint }
     }
     case 'exhausted': {
       const { remaining: remainingMicro, cap: capMicro } = reply

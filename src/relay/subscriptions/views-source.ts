@@ -45,8 +45,8 @@ export class ViewsSource implements SubscriptionSource<ViewsTarget> {
     this.#views.add(topicKey(subscription), subscription.target, subscription.connection)
   }
 
-  seed({ target, connection, ...place }: Subscription<ViewsTarget>): void {
-    this.#ports.waitUntil(this.#start(topicKey(place), target, connection))
+  seed({ target, connection, ...topic }: Subscription<ViewsTarget>): void {
+    this.#ports.waitUntil(this.#start(topicKey(topic), target, connection))
   }
 
   /** Sends the current state, because frames may have been missed. */
