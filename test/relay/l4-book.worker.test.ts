@@ -154,7 +154,7 @@ it("a block without the coin's rows leads to a new snapshot for everyone", async
   }
 })
 
-it('a relay fetching a text in pieces keeps it while another needs a newer one', async () => {
+it('a relay that fetches a snapshot in pieces can finish while another relay needs a newer snapshot', async () => {
   const client = await subscribed()
   await answerReseed()
   await snapshotOf(client)

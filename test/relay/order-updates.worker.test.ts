@@ -79,7 +79,7 @@ it("interests survive the relay's hibernation and lost links", async () => {
 })
 
 // FEED-34, WS-121
-it('a restarting log gets them from relays and tells feeders', async () => {
+it('a restarting log gets the interests from relays and sends them to feeders', async () => {
   const client = await Client.connect(relay, relay)
   await client.subscribe({ type: 'orderUpdates', addresses: [A] })
   await hears(A)
@@ -92,7 +92,7 @@ it('a restarting log gets them from relays and tells feeders', async () => {
 })
 
 // FEED-32, FEED-33
-it('a late feeder gets them before its welcome; one without statuses changes nothing', async () => {
+it('a late feeder gets the interests before its welcome; a feeder without statuses changes nothing', async () => {
   const client = await Client.connect(relay, relay)
   await client.subscribe({ type: 'orderUpdates', addresses: [A] })
   await hears(A)

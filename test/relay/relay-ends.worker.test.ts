@@ -61,7 +61,7 @@ it.each([
 })
 
 // WS-10, WS-60
-it('answers a ping with a nonce by a fresh nonce, and a plain ping as before', async () => {
+it('answers a ping that has a nonce with a fresh nonce, and answers a plain ping as before', async () => {
   const client = await Client.connect(relay, relay)
   const pong = () => client.next(({ channel }) => channel === 'pong')
   client.send({ method: 'ping', nonce: '' })
@@ -131,7 +131,7 @@ it('limits the sockets of a visitor, without affecting another visitor', async (
 })
 
 // WS-163
-it('ends with 4410 when its token expires, also after hibernation', async () => {
+it('ends with 4410 when its token expires, even after hibernation', async () => {
   const relay = await relayOf('over')
   const stub = env.RELAY.getByName(relay)
   const lasting = await Client.connect(relay, relay, { token: { ...token, holder: 'lasting' } })
@@ -330,7 +330,7 @@ it('one poll after an event serves both sockets, and polling stops without subsc
 })
 
 // WS-144
-it('deflates text as the platform inflates it', async () => {
+it('deflates a string so that the platform can inflate it', async () => {
   const text = '{"BTC":{"markPx":"81307.0","midPx":null}}'.repeat(1_000)
   const bytes = Uint8Array.from(atob(await deflate(text)), (char) => char.charCodeAt(0))
   const unpacked = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate-raw'))

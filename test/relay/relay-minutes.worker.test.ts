@@ -47,7 +47,7 @@ describe('the rest of a minute', () => {
     expect(await spent()).toBe(2)
   })
 
-  it('serves a reconnect after the relay was killed, also at once and without credits', async () => {
+  it('serves a reconnect after the relay was killed, even at once and without credits', async () => {
     account = `${account}, poor`
     await meter(account).grantCredits('g', CREDIT)
     const first = await connect(0)
@@ -59,7 +59,7 @@ describe('the rest of a minute', () => {
     expect(await (await knock(relayOf(0), account)).json()).toMatchObject({ why: 'exhausted', left: 0 })
   })
 
-  it('serves a reconnect elsewhere after the killed relay woke', async () => {
+  it('serves a reconnect elsewhere after the killed relay restarted', async () => {
     const first = await connect(0)
     await first.subscribe(FILLS)
     await vi.waitFor(
@@ -90,7 +90,7 @@ describe('the rest of a minute', () => {
 
 describe('limits of a plan', () => {
   // WS-3
-  it('hold for sockets over all relays, and a closed one makes room', async () => {
+  it('hold for the sockets of all relays together, and a closed socket makes room', async () => {
     const clients = await Promise.all(Array.from({ length: 100 }, (_, i) => connect(i % 3)))
     for (const index of [0, 3]) {
       expect(await (await knock(relayOf(index), account)).json()).toMatchObject({ why: 'limit' })
@@ -128,7 +128,7 @@ describe('a revoked key', () => {
 
 describe('changed terms', () => {
   // WS-42
-  it('reach open sockets with the next report, also of a hibernated relay', async () => {
+  it('reach open sockets with the next report, even of a hibernated relay', async () => {
     const expired = await connect(0, { keyHash: 'expired key' })
     const replaced = await connect(0, { keyHash: 'replaced key' })
     const stays = await connect(0, { keyHash: 'enterprise key' })

@@ -174,7 +174,7 @@ describe('event channels', () => {
   })
 
   // WS-103
-  it('a liquidation is assigned to the builder of the previous fill, also across a log restart', async () => {
+  it('a liquidation is assigned to the builder of the previous fill, even across a log restart', async () => {
     feeder.block(base + 1, [], { fills: [[A, { ...fill('BTC', 1), builder: B }]] })
     await feeder.acked(base + 1)
     await runInDurableObject(log(), (_, state) => state.abort('test')).catch(() => undefined)

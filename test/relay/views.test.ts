@@ -62,7 +62,7 @@ it.each([
 })
 
 // WS-130
-it('a text is sent when it changes, to all its subscribers and nobody else', async () => {
+it('a view is sent when it changes, to all its subscribers and nobody else', async () => {
   await world.subscribe({ type: 'bbo', coin: 'BTC' })
   await world.subscribe({ type: 'l2Book' })
   world.frames.length = 0
@@ -183,7 +183,7 @@ it('a subscriber between two allMids frames does not stay stale', async () => {
 })
 
 // WS-130
-it('a woken relay sends the current state', async () => {
+it('a restored relay sends the current state', async () => {
   const saved = { id: 'a', echo: JSON.stringify(L2_BODY), digest: '', meta: false, sinceMs: 0 }
   world.subscriptions.restore(world.connection, saved)
   await Promise.all(world.work.splice(0))

@@ -165,7 +165,7 @@ describe('the newest block', () => {
     expect((await balance()).asked).toBe(1)
   })
 
-  it('is not one requested before a transaction was sent', async () => {
+  it('is not a response that was requested before a transaction was sent', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     const node = replyWith(() => '"result":"0xa"')
     const world = rpcWorld(async (posted) => {

@@ -77,7 +77,7 @@ describe('a failing node', () => {
     ])
   })
 
-  it('that is the only one: its batch replies are returned, and missing ones are free', async () => {
+  it('that is the only node: its batch replies are returned, and missing replies are free', async () => {
     const world = rpcWorld(() => http(200, `[${said('2', 'a')}]`), { urls: ['http://a/'] })
     const { status, body } = await world.ask(TWO)
     expect([status, asked(world.posted), world.charged.length]).toEqual([200, 'aa', 1])

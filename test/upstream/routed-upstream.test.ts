@@ -330,7 +330,7 @@ describe('lagging sources', () => {
     expect(await two.ask('meta')).toEqual({ ok: true, value: { text: '"node"', lagMs: 60_000 } })
   })
 
-  it('keep their order if all lag: the exchange has stalled, or our clock is wrong', async () => {
+  it('keep their order if all lag, because the exchange has stalled or our clock is wrong', async () => {
     const { ask } = late({ node: 90_000, public: 88_000 })
     await ask('meta')
     expect(await ask('meta')).toMatchObject({ value: { text: '"node"' } })

@@ -313,7 +313,7 @@ describe('a bucket', () => {
     expect(bucket.exchange(ask({ least: 2, need: 2 }), 99_000).granted).toBe(0)
   })
 
-  it('continues from a clock that is set back for good, and accepts no earlier returns', () => {
+  it('continues from a clock that was set back permanently, and accepts no returns of earlier grants', () => {
     const hour = 3_600_000
     const bucket = new WeightBucket(null)
     expect(bucket.exchange(ask({ grant: 'before', least: 20, need: 150 }), 2 * hour).granted).toBe(150)

@@ -64,7 +64,7 @@ test('is due a second after its oldest pending frame', () => {
   expect(brief(join.tick(100 + LATE_MS))).toEqual(['1:BTC', '2:BTC'])
 })
 
-test('waits for hubs that start at different heights from the lowest on', () => {
+test('waits for hubs that start at different heights, starting at the lowest', () => {
   const join = new BlockJoin(
     new Map([
       [0, 5],
@@ -92,7 +92,7 @@ test('keeps at most 64 pending heights; one more sends the oldest, and its hub i
   expect(join.dueMs()).toBeNull()
 })
 
-test('sends hubs in different epochs at one height apart', () => {
+test('sends separate batches for hubs in different epochs at one height', () => {
   const join = start(2)
   join.push(0, frame(1, ['BTC'], 'old'), 0)
   const emissions = join.push(1, frame(1, ['ETH'], 'new'), 0)

@@ -105,7 +105,7 @@ test('requests and encodes each coin once for all current waiters, and sends eac
   expect(pacedBytes).toBeGreaterThan(16 * COINS.length * BYTES)
 })
 
-test('serves a late waiter from the running scan, then what it missed', async () => {
+test('serves a late waiter from the running scan, then sends what it missed', async () => {
   let later: Promise<boolean> | undefined
   during = () => {
     if (handed.length === 30) later = scan.serve(waiter('later', COINS))
@@ -134,7 +134,7 @@ test('a blocked waiter delays nobody, and gets the rest later', async () => {
   expect(coinsOf('slow').sort()).toEqual([...COINS].sort())
 })
 
-test('does not read books repeatedly for a waiter that takes none', async () => {
+test('does not read books repeatedly for a waiter that cannot receive any', async () => {
   let read = 0
   const waitMs = () => {
     if (clock.nowMs >= 60_000) return 0

@@ -30,7 +30,7 @@ const fanoutWith = (...added: [body: { type: string }, send: (text: string) => v
 
 describe('fills', () => {
   // WS-25
-  test('userFills: one frame with all matching fills of a block, and one text for all receivers', () => {
+  test('userFills: one frame with all matching fills of a block, and one string for all receivers', () => {
     const body = { type: 'userFills', addresses: [USER, OTHER] }
     const own: UserFill[] = [
       [USER, bare('BTC', 1)],
@@ -217,7 +217,7 @@ describe("events of one user in the public server's shapes", () => {
     framesOf({ type, user: inCapitals(USER) }, { time: TIME, ...block }, meta)
 
   // WS-104
-  test('userEvents: one frame per kind and block on the channel `user`; slices apart from other fills', () => {
+  test('userEvents: one frame per kind per block on the channel `user`; slice fills separate from other fills', () => {
     const slice = fillOf(USER, { twapId: 3, tid: 9 })
     const fills = [fillOf(USER, { tid: 1 }), fillOf(OTHER), slice, fillOf(USER, { tid: 2 })]
     const twaps = [twapOf(USER, 'finished'), twapOf(OTHER, 'finished')]
@@ -308,7 +308,7 @@ describe("events of one user in the public server's shapes", () => {
   })
 
   // WS-106
-  test('notification: one text per filled resting order, with partial fills merged and zeros trimmed', () => {
+  test('notification: one message per filled resting order, with partial fills merged and zeros trimmed', () => {
     const resting = { crossed: false, px: '1907.60', sz: '0.0063', coin: 'ETH' }
     const fills = [
       fillOf(USER, { ...resting, side: 'B', sz: '0.0040', tid: 1 }),
@@ -331,7 +331,7 @@ describe('userNonFundingLedgerUpdates', () => {
   const movement = { time: 90, hash: '0x2', delta: { type: 'send', user: USER, destination: OTHER, amount: '1.0' } }
 
   // WS-27
-  test('one frame per affected wallet and block, without the list of wallets', () => {
+  test('one frame per affected wallet per block, without the list of wallets', () => {
     const deposit = { time: 90, hash: '0x3', delta: { type: 'deposit', usdc: '5.0' } }
     const block = {
       ledger: [

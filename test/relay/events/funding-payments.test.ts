@@ -114,7 +114,7 @@ it('retries while sources are late or down, then stops', async () => {
 })
 
 // WS-105
-it('sends a payment once to everyone, also to those who subscribe during the fetch', async () => {
+it('sends a payment once to everyone, including those who subscribe during the fetch', async () => {
   const world = new World()
   const before = world.subscribe('userFundings')
   const events = world.subscribe('userEvents')

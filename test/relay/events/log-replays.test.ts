@@ -124,7 +124,7 @@ const settled = () => new Promise((done) => setImmediate(done))
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i)
 
 // WS-23
-it('sends each block from the requested one once and in order, whatever comes between', async () => {
+it('sends each block once and in order, starting at the requested block, whatever arrives meanwhile', async () => {
   const step = fc.oneof(
     { weight: 8, arbitrary: fc.record({ do: fc.constant('go' as const), failing: fc.boolean() }) },
     { weight: 4, arbitrary: fc.record({ do: fc.constant('log' as const), missing: fc.boolean() }) },
@@ -234,7 +234,7 @@ it('a request for future blocks waits during a stall without delaying others', a
 })
 
 // WS-23
-it('retries a busy log when it says so', async () => {
+it('retries a busy log at the time that the log requests', async () => {
   const world = new World(120)
   const receiver = new Receiver()
   let refusals = 20

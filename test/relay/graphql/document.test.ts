@@ -63,7 +63,7 @@ describe('arguments', () => {
   })
 
   // GQL-8
-  it('do not decide whether frames have their block: the selection does', () => {
+  it('do not decide whether frames have their block; the selection does', () => {
     const meta = (selection: string) => parsed(`subscription { ${selection} }`).meta
     expect(meta('trades(coin: "BTC") { data { px time } }')).toBe(false)
     expect(meta('trades(coin: "BTC") { data { px } block_height }')).toBe(true)

@@ -480,7 +480,7 @@ describe('a query', () => {
   })
 
   // GQL-12
-  it('is limited to twenty a second when unbilled', async () => {
+  it('is limited to twenty per second when unbilled', async () => {
     const wire = await opened()
     await wire.say(...Array.from({ length: 30 }, (_, at) => subscribe('{ __typename }', `${at}`)))
     const limited = wire.codes().filter((code) => code === 'RATE_LIMITED')

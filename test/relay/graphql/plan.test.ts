@@ -168,7 +168,7 @@ describe('a plan', () => {
     )
   })
 
-  it('is shared by equal selections, and projects a text once', () => {
+  it('is shared by equal selections, and projects a frame once', () => {
     const plans = new SharedPlans({ nowMs: 0 })
     const one = planOf('subscription A { bbo(coin: "BTC") { data { coin bbo { px } } } }')
     const other = planOf(
@@ -182,7 +182,7 @@ describe('a plan', () => {
     expect(plans.size).toBe(0)
   })
 
-  it('projects a snapshot once for successive receivers, whatever comes between', async () => {
+  it('projects a snapshot once for successive receivers, whatever frames come in between', async () => {
     const clock = { nowMs: 0 }
     const plans = new SharedPlans(clock)
     const { alias, plan, echo } = planOf('subscription { bbo(coin: "BTC") { data { coin } } }')

@@ -158,7 +158,7 @@ class World {
 }
 
 // WS-151, WS-152, WS-153
-test('a client has the book of its height, whatever comes between, and in the end everyone has one', async () => {
+test('a client has the book of its height, whatever happens meanwhile, and in the end everyone has a book', async () => {
   const step = fc.oneof(
     fc.record({ kind: fc.constant('block' as const), moves: blocks.map(([first]) => first!), deliver: fc.nat(2) }),
     fc.record({ kind: fc.constantFrom('hole', 'gap', 'answer', 'absent', 'pass'), at: fc.nat(1) }),
@@ -214,7 +214,7 @@ async function startedWorld(): Promise<World> {
 }
 
 // WS-152
-test('a snapshot requested while blocks come is followed by what it lacks; an older one is rejected', async () => {
+test('a snapshot requested while blocks arrive is followed by the blocks that it lacks; an older snapshot is rejected', async () => {
   const world = await startedWorld()
   const client = world.join('BTC', 'a')
   for (let n = 0; n < 3; n++) {
@@ -227,7 +227,7 @@ test('a snapshot requested while blocks come is followed by what it lacks; an ol
 })
 
 // WS-154
-test('accounts take turns, one text serves all that may have it, and a blocked client delays nobody', async () => {
+test('accounts take turns, one snapshot serves all waiters that can receive it, and a blocked client delays nobody', async () => {
   const world = await startedWorld()
   const order: string[] = []
   const full = world.join('BTC', 'full')
@@ -252,7 +252,7 @@ test('accounts take turns, one text serves all that may have it, and a blocked c
 })
 
 // WS-152
-test('all current clients get the same text', async () => {
+test('all current clients get the same snapshot', async () => {
   const world = await startedWorld()
   const texts: string[] = []
   const clients = [1, 2].map(() => world.join('BTC', 'a'))

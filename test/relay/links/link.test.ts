@@ -181,7 +181,7 @@ test.each([null, 3])(
   },
 )
 
-test('a writer that does not respond is given up after five seconds', async () => {
+test('a link gives up on a writer that does not respond within five seconds', async () => {
   const link = new Link({
     attach: () => new Promise(() => undefined),
     isNeeded: () => false,

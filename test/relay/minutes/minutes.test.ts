@@ -23,7 +23,7 @@ test('a minute is due once it has started, under its number, with its remaining 
   expect(dueCharges('relay', running, 120_000)).toEqual([])
 })
 
-test('a woken relay requests the current minute again under its old number', () => {
+test('a restored relay requests the current minute again under its old number', () => {
   const { paid: _, ...started } = minutesOf('s1', 1000)
   const woken = restoredMinutes(started, 1000 + 150_000)
   expect(dueCharges('relay', woken, 1000 + 150_000)).toMatchObject([{ ordinal: 2, leftMs: 30_000 }])

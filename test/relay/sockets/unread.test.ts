@@ -307,7 +307,7 @@ test.each([
 })
 
 // WS-154
-test('a light relay moves what it can never send, with a proof too', () => {
+test('a light relay moves a client that needs more than it can ever send, even with a proof', () => {
   const { reading } = new Client(new RelayUnread(LIGHT, 0), 'a')
   prove(reading)
   expect([13 * MIB, 15 * MIB].map((bytes) => reading.snapshotWaitMs(bytes, 0))).toEqual([0, Number.POSITIVE_INFINITY])

@@ -137,7 +137,7 @@ it('a market is sent when it changed, spot and outcome markets on their own chan
 })
 
 // WS-143
-it('every DEX in one frame per round, the main one first; a failing one does not stay stale forever', async () => {
+it('every DEX in one frame per round, the main DEX first; a failing DEX does not stay stale forever', async () => {
   const world = worldOf({ perpDexs: [null, { name: 'xyz' }, { name: 'abcd' }] })
   for (const dex of ['', ' xyz', ' abcd']) world.answers[`metaAndAssetCtxs${dex}`] = contexts(['C', ctx('1.0')])
   const { frames } = await world.subscribe({ type: 'allDexsAssetCtxs' })

@@ -38,7 +38,7 @@ const subscribe = (subscription: { type: string }) =>
 const charges = () => world.meter.charges.length
 
 // WS-47
-test('some of many full-market bodies get a turn; the others are not charged, acknowledged or read for', async () => {
+test('some of many full-market bodies get a turn; the others are not charged or acknowledged, and no books are read for them', async () => {
   const open = closedGate()
   const clients = Array.from({ length: 64 }, () => clientOf('crowd'))
   for (const client of clients) await client.subscribe(PERPS)
@@ -231,7 +231,7 @@ test('a takeover is free, and so rate-limited', async () => {
   expect(world.frames.some(({ code }) => code === 'rate_limited')).toBe(true)
 })
 
-test('a wildcard that ended while its successor joined does not pay for it', async () => {
+test('a wildcard that ended while its successor joined does not pay for the successor', async () => {
   await world.subscribe(PERPS)
   world.during = () => {
     world.during = () => undefined

@@ -258,7 +258,7 @@ it.each([
   expect([outputs(world), world.meter.charges]).toEqual([[code], []])
 })
 
-it('rejects a duplicate body, too many replays, and fromBlock next to it', async () => {
+it('rejects a duplicate body, too many replays, and `fromBlock` next to `replay`', async () => {
   const world = new World(new Archive())
   await play(world, { fromBlock: FIRST }, FILLS, 7)
   for (const body of [FILLS, FILLS, { type: 'allFills' }, { type: 'liquidationFills' }])

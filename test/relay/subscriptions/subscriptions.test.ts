@@ -13,7 +13,7 @@ beforeEach(() => {
 })
 
 // WS-18
-test('the charge precedes the ack, the ack the snapshots, and these the changes that came meanwhile', async () => {
+test('the order is charge, ack, snapshots, then the changes that arrived meanwhile', async () => {
   world.during = () => world.block(['BTC', 'ETH'])
   await world.subscribe({ type: 'l2BookDiff', coin: ['BTC', 'ETH'] })
   world.during = () => undefined
@@ -136,7 +136,7 @@ test('a block reported by one hub before a takeover is sent when the others repo
 })
 
 // WS-146
-test('checksums come with every change from the acknowledgement on, only for bodies that request them', async () => {
+test('after the acknowledgement, every change has a checksum, only for bodies that request it', async () => {
   const all = { type: 'l2BookDiff2', marketTypes: ['*'] }
   const cases: [object, string[]][] = [
     [{ type: 'l2BookDiff2', coin: 'BTC', checksum: true }, ['BTC']],
@@ -164,7 +164,7 @@ test('checksums come with every change from the acknowledgement on, only for bod
   expect(world.meter.charges).toHaveLength(6)
 })
 
-test('the same body on two sockets: an unsubscribe of one leaves the other served', async () => {
+test('the same body on two sockets: after one unsubscribes, the other is still served', async () => {
   await world.subscribe({ type: 'l2BookDiff2', coin: 'BTC' })
   await world.subscribe({ type: 'l2BookDiff2', coin: ['BTC'] })
   world.unsubscribe({ type: 'l2BookDiff2', coin: 'BTC' } as { type: string })
@@ -200,7 +200,7 @@ test('further minutes are charged as they start; due ones are paid at the end, a
 })
 
 // WS-38
-test('a rest is valid for the same body, for a minute, and once', async () => {
+test('the rest of a minute is valid once, for the same body, within a minute', async () => {
   await world.subscribe({ type: 'allFills' })
   world.unsubscribe({ type: 'allFills' })
   await world.subscribe({ type: 'allFills', aggregateByTime: false })
@@ -271,7 +271,7 @@ test('with the meter down, the stream continues for less than a minute, then clo
 })
 
 // WS-40
-test('a revoked key is closed with 4401 within a minute, also without a subscription; other keys survive', async () => {
+test('sockets of a revoked key close with 4401 within a minute, even without a subscription; other keys survive', async () => {
   const other = new Client(world, { keyHash: keyHashOf('k2') })
   await other.subscribe({ type: 'allFills' })
   await world.tick()
