@@ -77,7 +77,7 @@ export const MarketTypes = z
 export interface BookBody {
   readonly coins: readonly string[] | null
   readonly types: readonly MarketType[]
-  /** Each change carries the checksum of its book. */
+  /** True if each change carries the checksum of its book. */
   readonly checksum?: boolean | undefined
 }
 

@@ -344,8 +344,9 @@ export class Relay extends DurableObject<Cloudflare.Env> {
 const RESERVED_CODES: ReadonlySet<number> = new Set([1004, 1005, 1006, 1015])
 
 /**
- * The code to answer a client's close with; undefined for none. A reserved or invalid code is a protocol error.
- * Invariant: every close is answered, because the platform keeps an unanswered socket open and uncounted.
+ * Returns the close code that answers a client's close; undefined if the answer has no code. A reserved or invalid code
+ * is a protocol error. Invariant: every close is answered, because the platform keeps an unanswered socket open and
+ * uncounted.
  */
 function closeReplyCode(code: number): number | undefined {
   if (code === 1005 || code === 1006) return undefined

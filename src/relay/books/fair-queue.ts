@@ -103,9 +103,9 @@ interface QueueEntry {
   readonly ticket: Ticket
   readonly sinceMs: number
   notifiedMs: number
-  /** Its turn has come. */
+  /** True if its turn has come. */
   isGranted: boolean
-  /** When `tick` first saw it with a slot. */
+  /** Time when `tick` first saw it with a slot. */
   slotSinceMs?: number
 }
 

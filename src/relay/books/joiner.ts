@@ -43,7 +43,7 @@ export class Joiner {
     return true
   }
 
-  /** No more snapshots are needed. */
+  /** Call it when no more snapshots are needed. */
   abandon(): void {
     this.#pending.clear()
   }

@@ -127,7 +127,7 @@ export class EventFanout<R extends Receiver> {
     return [...this.#recent, ...this.#recentFetched].some((block) => view?.items(block).some(matches))
   }
 
-  /** JSON of the recent items before the first match. A response may have had no room for them. */
+  /** Returns the JSON of the recent items before the first match. The info response may have had no room for them. */
   recentTextsBefore(key: string, ...rows: [matches: (item: unknown) => boolean, areNewer: boolean]): string[] {
     const waiting = this.#waiting.get(key)
     return waiting ? textsBefore(waiting.topic, this.#recent, waiting.since, ...rows) : []

@@ -44,7 +44,7 @@ const RETRY_MS = 500
 const MAX_BLOCKS_AHEAD = 64
 /** Maximum size of a page for one receiver. */
 const PAGE_BYTES = 512 * 1024
-/** Blocks sent without yielding. Live blocks wait about 10 ms for them. */
+/** Maximum number of blocks sent before yielding. Live blocks wait about 10 ms for them. */
 const MAX_BLOCKS_PER_TURN = 1000
 /** An archive replay is charged by the minute, so it must be requested explicitly. */
 const ARCHIVE_HINT = 'for archived blocks, send "fromBlock" inside "replay"'

@@ -44,7 +44,7 @@ export interface SubscriptionRequest {
   /** Name of the field in results. */
   readonly alias: string
   readonly plan: Plan
-  /** Frames must include their block height and time. */
+  /** True if frames must include their block height and time. */
   readonly meta: boolean
   readonly fromBlock: number | undefined
 }

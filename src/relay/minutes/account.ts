@@ -230,7 +230,7 @@ export class Accounts {
     return this.#byName.size
   }
 
-  /** Some ends are not reported yet. Only this object's memory has them. */
+  /** True if some ends are not reported yet. They are only in this object's memory. */
   get hasPendingEnds(): boolean {
     return [...this.#byName.values()].some((account) => account.hasPendingEnds)
   }

@@ -92,7 +92,7 @@ export class MeterClient {
     return this.#inFlight === null && !this.#hasMore()
   }
 
-  /** Some ends are not reported yet. */
+  /** True if some ends are not reported yet. */
   get hasPendingEnds(): boolean {
     return this.#endings.length > 0
   }

@@ -52,7 +52,7 @@ type Block = ReplayBlock<never>
 const POLL_MS = 5_000
 /** A replay that is paused, or waits for the archive, ends after this time. */
 const IDLE_MS = 5 * MINUTE_MS
-/** Lines read without yielding, because live blocks wait meanwhile. */
+/** Maximum number of lines read before yielding, because live blocks wait meanwhile. */
 const LINES_PER_TURN = 16
 /** Minimum room for a block's frames. */
 const ROOM_BYTES = 64 * 1024
@@ -122,7 +122,7 @@ export class Replay {
     if (this.#hasEnded) throw new Error('the replay ended')
   }
 
-  /** Resolves with its end; rejects only on a bug. */
+  /** Resolves with how the replay ended. Rejects only if there is a bug. */
   async run(): Promise<ReplayEnd> {
     try {
       return await this.#run()

@@ -61,7 +61,7 @@ export class Connection {
   /** `broken`: ended because the relay could not serve it. */
   #state: 'open' | 'ended' | 'broken' = 'open'
   #activeMs: number
-  /** A frame was sent since the last idle check. */
+  /** True if a frame was sent since the last idle check. */
   #isActive = false
   pendingPosts = 0
   /** Called for rejections, for the account's own list. */

@@ -156,7 +156,7 @@ export class ReplayService {
     return this.size >= MAX_PER_RELAY ? RELAY_FULL : null
   }
 
-  /** Coins that neither exist nor existed. Their replay would be silent. */
+  /** Coins that do not exist and never existed. A replay of them would send nothing. */
   async #unknownCoins(target: Target): Promise<readonly string[]> {
     const named = target.source === 'books' ? (target.body.coins ?? []) : eventCoins(target)
     const isKnown = async (coin: Coin) =>

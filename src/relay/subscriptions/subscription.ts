@@ -28,7 +28,7 @@ export interface Request<W extends Target = Target> {
 
 export interface Subscription<W extends Target = Target> extends Request<W> {
   readonly minutes: Minutes
-  /** Market types whose snapshots were sent, with the number of minutes paid by then. */
+  /** Market types whose snapshots were sent, with the number of minutes that were paid at that time. */
   sent?: Map<MarketType, number>
 }
 
