@@ -38,8 +38,8 @@ export class WeightLease {
   #owed = 0
   readonly #usage = new UsageRate(500)
   /**
-   * Requests of this weight class or a heavier one are refused until `untilMs`. A heavier class asks once, so that the
-   * bucket saves for it.
+   * Requests of this weight class or a heavier class are refused until `untilMs`. A heavier class still sends one
+   * request to the bucket, so that the bucket saves for it.
    */
   #refusals: readonly { readonly weight: number; readonly untilMs: number }[] = []
   /** Last known weight in the bucket. */

@@ -158,7 +158,7 @@ function applyResponse(
   const { candle, interval } = running
   if (!response || (candle && candle.t > response.t)) return
   const next = laterTrades.reduce((so, { trade }) => withTrade(so, interval, trade), response)
-  // If both may miss trades, the one with more trades misses fewer.
+  // If both candles may lack trades, the candle with more trades lacks fewer.
   if (candle?.t === next.t && candle.n > next.n && !isSure) return
   running.isChanged = running.isChanged || JSON.stringify(next) !== JSON.stringify(candle)
   running.candle = next

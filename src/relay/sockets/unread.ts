@@ -38,7 +38,9 @@ const SNAPSHOT_SHARE = 7 / 8
 /** If a snapshot would wait longer, another relay serves it sooner. */
 const MAX_WAIT_MS = 10_000
 const RECHECK_MS = 250
-/** A client that does not read blocks other large snapshots for at most this long. The watermark bounds the total. */
+/**
+ * A client that does not read can delay other large snapshots for at most this long. The watermark bounds the total.
+ */
 const LARGE_HOLD_MS = 30_000
 /** How long a moved account is redirected, and how many accounts are remembered. */
 const MOVED_TTL_MS = 3_600_000
@@ -46,13 +48,13 @@ const MAX_MOVED = 10_000
 
 /** A client that sent a proof within this time counts as a proving client. */
 const PROOF_TTL_MS = 60_000
-/** Outstanding nonces. A ping beyond them gets the newest nonce again, which proves less. */
+/** Maximum number of outstanding nonces. A ping beyond this limit gets the newest nonce again, which proves less. */
 const MAX_MARKS = 16
-/** Snapshot bytes in flight to a proving socket. More are sent as proofs arrive. */
+/** Maximum number of snapshot bytes in flight to a proving socket. More are sent as proofs arrive. */
 const WINDOW_BYTES = 768 * 1024
 /** At most one frame above this size is in flight per relay. */
 const LARGE_BYTES = 8 * 1024 * 1024
-/** A proof may have arrived after this time. */
+/** Time to wait before checking whether a proof has arrived. */
 const PROVING_RECHECK_MS = 50
 
 export class RelayUnread {

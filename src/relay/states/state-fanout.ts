@@ -117,7 +117,7 @@ export class StateFanout<R extends PacedReceiver> {
     topic.receivers.set(receiver, account)
     topic.newReceivers.add(receiver)
     for (const { ticket } of topic.polls) {
-      // The current ticket waits in a longer queue than necessary.
+      // If the current ticket waits in a longer queue than necessary, it is canceled.
       if (ticket && this.#queue.waitingCount(account) < this.#queue.waitingCount(ticket.account))
         this.#queue.cancel(ticket, 'canceled')
     }

@@ -298,7 +298,10 @@ function addedTypes({ body }: BooksTarget, previous: BookSubscription | undefine
   return body.types.filter((type) => !previous?.target.body.types.includes(type))
 }
 
-/** True if the paid minute covers no snapshot twice. */
+/**
+ * True if the minute already paid covers the new snapshots. It covers the snapshots of each added market type only
+ * once.
+ */
 function isCovered(target: BooksTarget, previous: BookSubscription): boolean {
   return (
     !target.channel.snapshot ||
