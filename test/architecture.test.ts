@@ -33,6 +33,8 @@ const ROOMS = [
 /** A file covers one idea. A longer file needs a reason. */
 const LONG = 500
 const LONG_FILES: Readonly<Record<string, string>> = {
+  'src/client/connection.ts':
+    'the life of a connection: every message and every timer changes the same session and entries',
   'src/pipelines/sink/delivery.ts': 'the life of a batch and of what is owed for it: one state, stored in one write',
 }
 

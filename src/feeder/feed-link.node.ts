@@ -169,7 +169,7 @@ export class FeedLink {
     else if (phase === 'greeting') this.error = { state: 'cannot reach the gateway', why, retryMs: null }
     const message = (dial && this.error?.why) ?? `the connection to the gateway closed: ${why}`
     if (message !== this.#lastReported) this.#host.log(message)
-    this.#lastReported = sentence
+    this.#lastReported = message
     this.#scheduleDial(this.error?.retryMs ?? backoffMs(RETRY, this.#attempt++, this.#host.random()))
   }
 

@@ -63,7 +63,7 @@ CREATE INDEX accounts_by_plan ON accounts (plan, id);
 CREATE INDEX grants_by_time ON grants (created);
 
 -- Usage by key, hour, product and type, copied from the CreditMeters for reports across accounts and for the last use of
--- a key. A meter sends the sums of an hour repeatedly. The row with the highest `changes` is the newest.
+-- a key. A meter sends the sums of an hour repeatedly. The row with the highest changes is the newest.
 
 CREATE TABLE usage (
   key_hash TEXT NOT NULL,
@@ -97,7 +97,7 @@ CREATE TABLE plans (
   name TEXT PRIMARY KEY,
   micro INTEGER NOT NULL CHECK (micro >= 0),
   period TEXT NOT NULL CHECK (period IN ('once', 'month')),
-  -- Days until a plan with the period `once` ends. NULL: it does not end.
+  -- Days until a plan with the period once ends. NULL: it does not end.
   days INTEGER CHECK (days IS NULL OR (days > 0 AND period = 'once')),
   requests_per_second INTEGER,
   info_requests_per_second INTEGER NOT NULL,
@@ -123,12 +123,12 @@ CREATE TABLE pipelines (
   fields TEXT NOT NULL,
   -- Secret of the destination, encrypted for this row. NULL: no secret.
   sealed TEXT,
-  -- Size of `fields` and `sealed`.
+  -- Size of fields and sealed.
   bytes INTEGER NOT NULL,
   -- Hash and label of the service key that created it.
   creator TEXT NOT NULL,
   creator_name TEXT NOT NULL,
-  -- `revision` increases with every change. `told`: last revision that the Sink object confirmed.
+  -- revision increases with every change. told: last revision that the Sink object confirmed.
   revision INTEGER NOT NULL,
   told INTEGER NOT NULL,
   created INTEGER NOT NULL,
@@ -259,7 +259,7 @@ CREATE TABLE orders (
   url TEXT,
   created INTEGER NOT NULL,
   paid INTEGER,
-  -- Time of the grant. NULL in a paid order: the grant is pending or withheld, see `note`.
+  -- Time of the grant. NULL in a paid order: the grant is pending or withheld, see note.
   granted INTEGER,
   refunded INTEGER NOT NULL DEFAULT 0,
   -- Note for the operator.

@@ -13,7 +13,7 @@ CREATE TABLE segments (
   books_bytes INTEGER NOT NULL,
   events_sha256 TEXT NOT NULL,
   books_sha256 TEXT NOT NULL,
-  -- Known parts of backfilled blocks: `fills` or `events`. NULL: the segment was written by the log.
+  -- Known parts of backfilled blocks: fills or events. NULL: the segment was written by the log.
   backfilled TEXT,
   -- Time of the next block, which shows whether the last minute is complete. NULL: unknown.
   next_ms INTEGER,
@@ -150,7 +150,7 @@ CREATE TABLE file_gaps (
   -- Times of the blocks around the gap.
   after_ms INTEGER NOT NULL DEFAULT 0,
   before_ms INTEGER NOT NULL DEFAULT 9007199254740991,
-  -- Known parts of these blocks: `fills`. NULL: nothing.
+  -- Known parts of these blocks: fills. NULL: nothing.
   known TEXT,
   PRIMARY KEY (chain, from_height)
 ) STRICT, WITHOUT ROWID;
