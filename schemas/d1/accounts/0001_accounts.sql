@@ -128,7 +128,7 @@ CREATE TABLE pipelines (
   -- Hash and label of the service key that created it.
   creator TEXT NOT NULL,
   creator_name TEXT NOT NULL,
-  -- revision increases with every change. told: last revision that the Sink object confirmed.
+  -- The revision increases with every change. The second column is the last revision that the Sink object confirmed.
   revision INTEGER NOT NULL,
   told INTEGER NOT NULL,
   created INTEGER NOT NULL,
