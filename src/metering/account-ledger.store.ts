@@ -1,5 +1,5 @@
-// Ledger of one account over its tables; all balance changes go through it. ledger.ts and plans/plan-period.ts hold the
-// rules. Invariant: changes run inside a transaction, so they apply completely or not at all.
+// Ledger of one account, stored in its tables. All balance changes go through it. ledger.ts and plans/plan-period.ts
+// hold the rules. Invariant: changes run inside a transaction, so they apply completely or not at all.
 
 import { type MicroCredits, wholeMicro } from '../core/amount.ts'
 import type { KeyHash } from '../core/ids.ts'
@@ -34,7 +34,7 @@ import type { Webhooks } from './webhooks/webhooks.do.ts'
 
 const v = METER_API_VERSION
 
-/** Tables of a meter, all for one account. */
+/** Tables of one account's meter. */
 export const tablesOf = (sql: SqlStorage) => ({
   store: new MeterStore(sql),
   plans: new PlanStore(sql),
@@ -60,7 +60,10 @@ export class AccountLedger implements StreamPayer {
     this.#periodEndMs = tables.plans.read()?.untilMs ?? Number.POSITIVE_INFINITY
   }
 
-  /** End of the plan's period, infinite if it has none. Cached so that no decision reads the plan before it is due. */
+  /**
+   * End of the plan's period; infinite if the period has no end. It is cached, so decisions do not read the plan before
+   * then.
+   */
   get periodEndMs(): number {
     return this.#periodEndMs
   }
@@ -137,7 +140,10 @@ export class AccountLedger implements StreamPayer {
     return { v, ok: true, granted: lease.granted, ttlMs: lease.untilMs - nowMs, remaining, left }
   }
 
-  /** Charges the increase in a pipeline's totals, which were delivered even if its key has ended meanwhile. */
+  /**
+   * Charges the increase in a pipeline's totals. These rows were already delivered, so they are charged even if the key
+   * has ended since.
+   */
   settlePipeline(
     { pipeline, name, type, rows, spent, hold = 0, ...report }: PipelineReport,
     nowMs: number,
@@ -189,14 +195,14 @@ export class AccountLedger implements StreamPayer {
     return decision.state
   }
 
-  /** Ends a period that is over. Runs before every decision, because an alarm may be late. */
+  /** Ends the plan's period if it is over. Runs before every decision, because an alarm may be late. */
   renewPlan(nowMs: number): void {
     const state = this.#tables.plans.read()
     const decision = state === null ? null : decideRenewal(this.#tables.store.account(), state, nowMs)
     if (decision !== null) this.#applyPeriod(decision)
   }
 
-  /** Ends leases of silent isolates. */
+  /** Reclaims the leases of isolates that stopped reporting. */
   reclaim(nowMs: number): void {
     for (const { lease, usage } of this.#tables.store.overdue(nowMs - RECLAIM_GRACE_MS)) {
       const event = decideReclaim(lease, nowMs)
@@ -230,14 +236,14 @@ interface Hold {
 }
 
 /**
- * Reserves credits for batches in transit, so that two pipelines of one account never spend the same credits. The
- * holds are in memory, so a restart forgets them. Invariants: a hold is granted completely or not at all; a
- * pipeline has at most one.
+ * Reserves credits for batches in transit, so that two pipelines of one account never spend the same credits. The holds
+ * are in memory, so a restart forgets them. Invariants: a hold is granted completely or not at all; a pipeline has at
+ * most one hold.
  */
 class PipelineHolds {
   readonly #holds = new Map<string, Hold>()
 
-  /** Held by other pipelines, in total and under this key's cap. */
+  /** Credits held by other pipelines: in total, and under this key's cap. */
   ofOthers(
     pipeline: string,
     keyHash: KeyHash,
@@ -300,7 +306,7 @@ class PlanStore extends Tables {
 
 /**
  * Remaining visitor budget, stored in the meter of the paying account. Invariants: it is written in the transaction of
- * the decision that spends it; accounts without visitors have no cost.
+ * the decision that spends it; an account that has no visitors never reads or writes it.
  */
 class VisitorBudgets extends Tables {
   /** Amount that visitors may spend now; infinite for other callers. */
@@ -308,12 +314,12 @@ class VisitorBudgets extends Tables {
     return perHour === undefined ? Number.POSITIVE_INFINITY : this.#now(perHour, nowMs).left
   }
 
-  /** Milliseconds until visitors may spend `amount`, 0 if now. */
+  /** Milliseconds until visitors may spend `amount`; 0 if they may spend it now. */
   waitMs(perHour: MicroCredits, amount: MicroCredits, nowMs: number): number {
     return budgetWaitMs(this.#now(perHour, nowMs), perHour, amount)
   }
 
-  /** Spends or leases this amount; a negative amount was returned. */
+  /** Deducts an amount that was spent or leased. A negative amount is a return. */
   spend(perHour: MicroCredits | undefined, amount: MicroCredits, nowMs: number): void {
     if (perHour === undefined || amount === 0) return
     const { left, atMs } = this.#now(perHour, nowMs)

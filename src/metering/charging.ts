@@ -18,18 +18,24 @@ export interface Price {
   readonly isCounted?: boolean
 }
 
-/** Exactly one method is called, once. It returns the remaining credits; null: unknown, and nothing is charged. */
+/**
+ * The caller calls exactly one of these methods, once. Both return the remaining credits, or null if they are unknown;
+ * then nothing is charged.
+ */
 export interface Hold {
   settle(): MicroCredits | null
   release(): MicroCredits | null
 }
 
 export interface Charging {
-  /** The result is synchronous if no exchange is needed. */
+  /** The result is synchronous if no exchange with the meter is needed. */
   hold(identity: Identity, price: Price): Result<Hold, Failure> | Promise<Result<Hold, Failure>>
   /** Reports local spending to the meter, so that its totals are current. */
   report?(identity: Identity): Promise<unknown>
-  /** Limit headers of a product for this caller. Null if it is unlimited, or if more than this fraction remains. */
+  /**
+   * Rate-limit headers of a product for this caller. Null if the product has no limit, or if more than the fraction
+   * `atMost` of it remains.
+   */
   limitHeaders?(identity: Identity, product: Product, atMost?: number): LimitHeaders | null
 }
 
@@ -54,7 +60,7 @@ export async function checkUnbilled(
   limiter: UnbilledLimiter,
   nowMs: number,
 ): Promise<Result<MicroCredits | null, Failure>> {
-  // Counted before the key is checked: otherwise many concurrent requests could slip through.
+  // The request is counted before the key is checked. Otherwise, many concurrent requests could slip through.
   const waitMs = limiter.take(limiterKey(identity), nowMs)
   if (waitMs > 0) return err(unbilledLimitFailure(waitMs))
   const hold = await charging.hold(identity, { product, type: 'refused', amount: 0 })

@@ -1,6 +1,6 @@
-// Isolate side of the credit leases of one (account, key): local spending and unreported sums. Invariants: granted
-// covers spent and reserved; a refusal comes from the meter and is at most one second old; a closed lease is never
-// spent from. Callers pass the time and lease ids.
+// The isolate's side of the credit leases of one account and key: local spending and unreported sums. Invariants: the
+// granted amount covers what is spent and reserved; a refusal comes from the meter and is at most one second old;
+// nothing is spent from a closed lease. Callers pass the time and the lease ids.
 
 import { MICRO_PER_CREDIT, type MicroCredits } from '../core/amount.ts'
 import { HEARTBEAT_COVERAGE_MS, HEARTBEAT_MS } from '../core/heartbeat.ts'
@@ -10,7 +10,9 @@ import type { LeaseRequest, LeaseResponse } from './lease-api.ts'
 import { METER_API_VERSION } from './meter-version.ts'
 import type { UsageLine } from './usage.ts'
 
-/** A lease in its isolate. Calls in flight refer to it, so they settle on the lease they reserved from. */
+/**
+ * A lease in its isolate. Calls in flight keep a reference to it, so each settles on the lease that it reserved from.
+ */
 export class IsolateLease extends LocalLease {
   /** Send time of the last exchange that reported all spending. */
   reportedMs = 0
@@ -22,12 +24,12 @@ export class IsolateLease extends LocalLease {
 type CreditDecision =
   | { readonly do: 'go'; readonly lease: IsolateLease }
   | { readonly do: 'ask' }
-  /** `cap`: the key's limit, if that is the cause. */
+  /** `cap`: the key's cap, if the cap is the reason. */
   | {
       readonly do: 'refuse'
       readonly remaining: MicroCredits
       readonly cap: MicroCredits | undefined
-      /** Set if the visitor budget is the cause: the wait in ms. */
+      /** Wait in ms, if the visitor budget is the reason. */
       readonly busyMs: number | undefined
     }
   | { readonly do: 'revoked' }
@@ -41,18 +43,19 @@ interface Denial {
 
 const DENIAL_MS = 1_000
 /**
- * Target lifetime of a grant, and the longer target if ample credits remain: it outlasts the next report, which also
- * tops up the grant.
+ * A grant should last this long. If ample credits remain, it should last longer than the time to the next report,
+ * because that report also tops up the grant.
  */
 const FORECAST_MS = 5_000
 const FORECAST_AMPLE_MS = 15_000
 /**
  * A report is due when the lease has not reported for this long, or when the unreported spending is large, either in
- * absolute terms or relative to the balance. A dying isolate loses at most that, plus the spending of about a second.
+ * absolute terms or relative to the balance. An isolate that is shut down loses at most that spending, plus about one
+ * second of it.
  */
 export const REPORT_EVERY_MS = 10_000
 export const REPORT_AT: MicroCredits = 10 * MICRO_PER_CREDIT
-/** How long an isolate remembers revoked keys; longer than any cached key record. */
+/** How long an isolate remembers a revoked key. It is longer than the lifetime of any cached key record. */
 const REVOKED_MS = 60_000
 const RETIRED_MAX = 64
 /**
@@ -61,13 +64,13 @@ const RETIRED_MAX = 64
  */
 export const LINES_MAX = 64
 const IDLE_MS = 1_000
-/** Shorter than the heartbeat's coverage, or the meter would have to reclaim the lease. */
+/** The lease must be closed while the heartbeat still runs. Otherwise, the meter would have to reclaim it. */
 const IDLE_AMPLE_MS = HEARTBEAT_COVERAGE_MS - HEARTBEAT_MS
 /** An amount is negligible if the account has this many times as much left. */
 export const AMPLE = 64
 
 /**
- * Decides whether spending must be reported. `sinceMs` is negative after a clock step back. `left` is the remaining
+ * Decides whether spending must be reported. `sinceMs` is negative if the clock was set back. `left` is the remaining
  * balance.
  */
 export function isReportDue(unreported: MicroCredits, sinceMs: number, left: MicroCredits): boolean {
@@ -76,15 +79,18 @@ export function isReportDue(unreported: MicroCredits, sinceMs: number, left: Mic
 
 export class CreditLease {
   readonly keyHash: KeyHash
-  /** Hourly limit of all visitors who have no key together. */
+  /** Common hourly limit of all visitors who have no key. */
   readonly #visitorsPerHour: MicroCredits | undefined
   #current: IsolateLease | null = null
-  /** Never spent from again: about to be closed, or ended by the meter while calls were in flight. */
+  /**
+   * Leases from which nothing more is spent. They are about to be closed, or the meter ended them while calls were in
+   * flight.
+   */
   #retired: IsolateLease[] = []
-  /** Until it expires, amounts of at least `fromMicro` are refused. */
+  /** The last denial. Until it expires, amounts of `fromMicro` and above are refused. */
   #denial: Denial | null = null
   #revokedUntilMs = 0
-  /** Balance outside all leases, and total spendable by the key, in the last response. */
+  /** Balance outside all leases, and the total that the key can spend, both from the last response. */
   #outside: MicroCredits = 0
   #left: MicroCredits = 0
   #lastUseMs = 0
@@ -95,7 +101,10 @@ export class CreditLease {
     this.#visitorsPerHour = visitorsPerHour
   }
 
-  /** Reserves `amount`, or says what to do instead. Even 0 needs a live lease, which proves the key. */
+  /**
+   * Reserves `amount`, or returns what to do instead. Even an amount of 0 needs a live lease, which proves that the key
+   * is valid.
+   */
   take(amount: MicroCredits, nowMs: number): CreditDecision {
     if (nowMs < this.#revokedUntilMs) return { do: 'revoked' }
     const lease = this.#current
@@ -189,7 +198,7 @@ export class CreditLease {
     return this.#current !== null || this.#retired.length > 0
   }
 
-  /** Credits the key may still spend, as far as known. Credits leased elsewhere count too. */
+  /** Credits the key may still spend, as of the last response. Credits leased to other isolates count too. */
   remaining(): MicroCredits {
     let left = this.#left
     for (const lease of this.#retired) left -= lease.unreported + lease.reserved
@@ -236,7 +245,7 @@ export class CreditLease {
     return { forecast: isAmple ? long : short, isAmple }
   }
 
-  /** Contains nothing new, so the meter writes nothing. */
+  /** A request that reports nothing new, so the meter writes nothing. */
   #noopRequest({ id, reported: spent }: IsolateLease): LeaseRequest {
     const { keyHash } = this
     return {

@@ -28,7 +28,7 @@ import { Webhooks } from './webhooks/webhooks.do.ts'
 
 /** Interval between prunings while prunable rows exist. */
 const PRUNE_EVERY_MS = 3_600_000
-/** Usage is copied at most this long after it was counted. */
+/** Usage is copied to D1 at most this long after it was counted. */
 const COPY_EVERY_MS = 60_000
 /** Maximum number of keys or types in a chart. */
 const STACK_PARTS = 40
@@ -196,8 +196,8 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements MeterA
   }
 
   /**
-   * Copies usage, reclaims leases of silent isolates and renews the plan. Errors are caught and the alarm is set again:
-   * the platform drops an alarm that fails six times.
+   * Copies usage, reclaims the leases of isolates that stopped reporting, and renews the plan. Errors are caught and
+   * the alarm is set again: the platform drops an alarm that fails six times.
    */
   override async alarm(): Promise<void> {
     const now = Date.now()

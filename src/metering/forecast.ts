@@ -1,12 +1,13 @@
 // Forecasts when an account's credits run out at its recent rate. Invariants (test/metering/forecast.test.ts): all
 // amounts are integer micro-credits; plan credits are spent first and expire with their period; the forecast equals the
-// day on which a ledger charged evenly runs dry; if it never does, or not within ten years, the reason is returned.
+// day on which a ledger charged evenly runs dry; if the credits last forever, or longer than ten years, the reason is
+// returned instead.
 
 import type { MicroCredits } from '../core/amount.ts'
 import { DAY_MS } from '../core/time.ts'
 import { renewalAfter } from './plans/calendar.ts'
 
-/** Balance of an account, its plan's part, and later renewals. */
+/** Balance of an account, the part of it that comes from the plan, and later renewals. */
 export interface ForecastInput {
   readonly left: MicroCredits
   /** Expires with the plan's period. */
@@ -20,8 +21,8 @@ export interface ForecastInput {
 }
 
 /**
- * A balance of 0 ends now. `unused`: no spending. `renewed`: the plan grants more than is spent. `far`: not within ten
- * years.
+ * For a balance of 0, the end is now. `unused`: no spending. `renewed`: the plan grants more than is spent. `far`: not
+ * within ten years.
  */
 export type Forecast =
   | { readonly ends: true; readonly atMs: number }
@@ -56,7 +57,7 @@ export function forecastEnd(standing: ForecastInput, perDay: MicroCredits, nowMs
 const RENEWED: Forecast = { ends: false, why: 'renewed' }
 const FAR: Forecast = { ends: false, why: 'far' }
 
-/** If there is no spending, credits end only with a plan that does not renew, and only if nothing else is left. */
+/** Without spending, the credits run out only if the plan does not renew and nothing else is left. */
 function unusedUntil({ left, ofPlan, untilMs, everyMicro }: ForecastInput): Forecast {
   if (untilMs !== null && everyMicro === 0 && left === ofPlan) return { ends: true, atMs: untilMs }
   return { ends: false, why: 'unused' }

@@ -1,15 +1,15 @@
-// Key data of an account's meter: spending caps, successors, expiry, and the last change of the edge's copies.
+// Key data of an account's meter: spending caps, successors, expiry, and the last change of each key's record.
 
 import type { MicroCredits } from '../core/amount.ts'
 import type { KeyHash } from '../core/ids.ts'
 import { Tables } from '../core/tables.store.ts'
 
-/** The root and all its successors. */
+/** A rotation chain's first key (the root) and all its successors. */
 const FAMILY = 'SELECT ?1 UNION ALL SELECT key_hash FROM heirs WHERE root = ?1'
 
 /**
  * Spending caps. Invariants: spending plus leases of a capped key never exceed its cap; a rotation chain shares one
- * cap; accounts without caps have no cost.
+ * cap; an account that has no caps never reads this table.
  */
 export class KeyCaps extends Tables {
   #hasAny: boolean
@@ -19,7 +19,7 @@ export class KeyCaps extends Tables {
     this.#hasAny = sql.exec('SELECT 1 FROM caps LIMIT 1').toArray().length > 0
   }
 
-  /** Caps a key, including earlier spending of its chain; null removes the cap. */
+  /** Caps a key's total spending, including what its chain has already spent; null removes the cap. */
   put(keyHash: KeyHash, cap: MicroCredits | null): void {
     const root = this.#rootOf(keyHash)
     if (cap === null) {
@@ -79,10 +79,13 @@ export class KeyCaps extends Tables {
 
 /** A copy in KV lives one hour, and slightly longer in an isolate's cache. */
 const CHANGE_TTL_MS = 2 * 3_600_000
-/** Represents all keys of the account, for example after a plan change. */
+/** Means all keys of the account, for example after a plan change. */
 const ALL = ''
 
-/** Last change of the edge's copy of a key. Invariant: reported for longer than any older copy can live. */
+/**
+ * Time when a key's record last changed, so that the edge can discard older copies. Invariant: the change is reported
+ * for longer than any older copy can live.
+ */
 export class KeyChanges extends Tables {
   #lastMs: number
 
@@ -115,7 +118,10 @@ export interface KeyEnd {
   readonly atMs: number
 }
 
-/** End of keys. Invariants: a rotation chain ends with its newest key; repeated and late updates change nothing. */
+/**
+ * Revocation and expiry of keys. Invariants: a rotation chain ends with its newest key; repeated and late updates
+ * change nothing.
+ */
 export class KeyEnds extends Tables {
   /** Sets the key's expiry; null: never. */
   put(keyHash: KeyHash, atMs: number | null): void {

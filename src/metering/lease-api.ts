@@ -6,8 +6,9 @@ import type { KeyHash } from '../core/ids.ts'
 import type { UsageLine } from './usage.ts'
 
 /**
- * One exchange about one lease: reports spending and, with `need`, requests more. All numbers are cumulative per lease,
- * so a lost or repeated exchange is harmless. The first exchange of an id opens the lease; a closed id is forgotten.
+ * One exchange about one lease. It reports spending and, if `need` is set, requests more credits. All numbers are
+ * cumulative per lease, so a lost or repeated exchange is harmless. The first exchange of an id opens the lease; a
+ * closed id is forgotten.
  */
 export interface LeaseRequest {
   readonly v: number
@@ -16,26 +17,29 @@ export interface LeaseRequest {
   readonly keyHash: KeyHash
   readonly spent: MicroCredits
   readonly usage: readonly UsageLine[]
-  /** Minimum for the call at the head of the queue; 0: no call waits. */
+  /** Amount that the call at the head of the queue needs; 0 if no call waits. */
   readonly need: MicroCredits
-  /** Total for all waiting calls; at least `need`. */
+  /** Total amount that all waiting calls need; at least `need`. */
   readonly waiting: MicroCredits
-  /** Additional amount desired by recent usage. The meter decides. */
+  /** Additional amount that recent usage suggests. The meter decides how much of it to grant. */
   readonly forecast: MicroCredits
   /** Returns unspent credits and ends the lease. No call may be in flight on it. */
   readonly close: boolean
   readonly requests?: RateTokenRequest
-  /** Spending by visitors who have no key, and their common hourly limit. */
+  /** Present if the spending is that of visitors who have no key: their common hourly limit. */
   readonly visitorsPerHour?: MicroCredits | undefined
 }
 
 /**
  * `requests` is present if it was requested and the lease is alive. `changedMs`: the key's record or plan changed at
  * this time, and older copies are invalid. `left`: credits the key may still spend, including all leases. `cap`: the
- * key's limit, if that is the cause. `busyMs`: wait for the visitor budget, if that is the cause.
+ * key's cap, if the cap is the reason. `busyMs`: wait for the visitor budget, if that is the reason.
  */
 export type LeaseResponse =
-  /** `granted` is cumulative. `ttlMs` counts from the isolate's send time. `remaining` lies outside all leases. */
+  /**
+   * `granted` is cumulative. `ttlMs` counts from the isolate's send time. `remaining` is the balance outside all
+   * leases.
+   */
   | {
       readonly v: number
       readonly ok: true
@@ -47,8 +51,8 @@ export type LeaseResponse =
       readonly changedMs?: number
     }
   /**
-   * `gone`: closed, reclaimed or unknown; open another lease. `exhausted`: less than `need` remains; the lease stays
-   * open.
+   * `gone`: the lease is closed, reclaimed or unknown, so the isolate opens another one. `exhausted`: less than `need`
+   * remains, and the lease stays open.
    */
   | {
       readonly v: number
@@ -67,18 +71,18 @@ export interface RateTokenRequest {
   readonly perSecond: number
   /** Calls that wait for a token. */
   readonly need: number
-  /** Additional tokens desired. */
+  /** Additional tokens that the isolate wants to hold ahead. */
   readonly forecast: number
 }
 
-/** `waitMs`: time until the next token, 0 if one is available. `remaining`: tokens left in the bucket. */
+/** `waitMs`: time until the next token; 0 if a token is available. `remaining`: tokens left in the bucket. */
 export interface RateTokenResponse {
   readonly granted: number
   readonly waitMs: number
   readonly remaining: number
 }
 
-/** The part of a meter used by the lease client. */
+/** Meter methods that the lease client uses. */
 export interface LeaseMeterApi {
   lease(request: LeaseRequest): Promise<LeaseResponse>
 }

@@ -1,6 +1,7 @@
-// Charges calls from leases held in isolate memory. credit-lease.ts has the rules; this file has calls and timers.
-// Invariants: one exchange at a time per (account, key), so each response fits the state that requested it; old or
-// large spending is reported from `waitUntil` within about a second; the meter reclaims what cannot be reported.
+// Charges calls from leases held in isolate memory. credit-lease.ts has the rules; this file makes the calls and runs
+// the timers. Invariants: each account and key has one exchange at a time, so each response fits the state that
+// requested it; old or large spending is reported from `waitUntil` within about a second; the meter reclaims what
+// cannot be reported.
 
 import type { Identity, Product } from '../accounts/identity.ts'
 import { LIMIT_FIELDS } from '../accounts/limits.ts'
@@ -55,7 +56,7 @@ interface LocalAccount {
   readonly reporter: Heartbeat
   /** Total price of calls waiting for a grant. */
   waiting: MicroCredits
-  /** Request limits of this key by bucket, and the last used one, which reports refill. */
+  /** Request limits of this key by bucket. `limit` is the one used last, which reports refill. */
   readonly limits: Map<string, Limit>
   limit: Limit | null
 }
@@ -215,7 +216,8 @@ export class LeasePool {
       if (requests !== null) limit?.lease.rationLocally(this.#clock.nowMs())
     }
     try {
-      // Repeating is harmless (all numbers are cumulative), and a restarted object fails only the first call.
+      // Repeating the call is harmless, because all numbers are cumulative. If the object restarted, only the first
+      // call fails.
       const answer = await send().catch(send)
       if (answer === null) return down()
       local.credits.applyResponse(exchange, answer)
@@ -236,7 +238,7 @@ export class LeasePool {
   /** One round of the reporter; true while there is something to report. */
   async #report(context: LeaseContext, local: LocalAccount, now: number, all = false): Promise<boolean> {
     await local.exchanges.wait(now)
-    // Another call may have started an exchange meanwhile; then reports wait one round.
+    // If another call has started an exchange meanwhile, reports wait one round.
     const exchanges = local.exchanges.isInFlight(this.#clock.nowMs()) ? [] : local.credits.due(now, all)
     if (exchanges.length > 0) await this.#startExchanges(context, local, exchanges)
     return local.credits.isBusy
@@ -278,12 +280,12 @@ export class LeasePool {
   }
 }
 
-/** Marks a refusal for a stream token, which cannot read balances. */
+/** Marks a refusal as one of a stream token, because a token cannot read balances. */
 function asTokenRefusal(held: Result<Hold, Failure>): Result<Hold, Failure> {
   return held.ok || held.error.kind !== 'credits_exhausted' ? held : err({ ...held.error, byToken: true })
 }
 
-/** The caller's plan limit for this product; null if unlimited. A changed plan starts a new bucket. */
+/** The caller's plan limit for this product; null if unlimited. If the plan changes, a new bucket starts. */
 function limitOf(local: LocalAccount, identity: Identity, product: Product): Limit | null {
   const bucket = BUCKET_OF[product]
   if (bucket === undefined) return null
@@ -310,7 +312,7 @@ const LIMIT_OF = { info: 'infoRequestsPerSecond', rest: 'requestsPerSecond' } as
 
 /** Failure for a request whose bucket is empty. */
 function rateLimited(bucket: Bucket, perSecond: number, retryAfterMs: number): Failure {
-  const most = `this account's plan allows ${perSecond.toLocaleString('en-US')} per second and key (${LIMIT_FIELDS[LIMIT_OF[bucket]]})`
-  const hint = `Too many requests: ${most}. Retry after ${Math.ceil(retryAfterMs / 1000)} s.`
+  const allowed = `this account's plan allows ${perSecond.toLocaleString('en-US')} per second per key (${LIMIT_FIELDS[LIMIT_OF[bucket]]})`
+  const hint = `Too many requests: ${allowed}. Retry after ${Math.ceil(retryAfterMs / 1000)} s.`
   return { kind: 'rate_limited', retryAfterMs, hint }
 }

@@ -7,7 +7,10 @@ import type { KeyHash } from '../core/ids.ts'
 import type { AccountState } from './account-state.ts'
 import type { LeaseRequest } from './lease-api.ts'
 
-/** A lease runs from the isolate's send time; the meter waits this much longer before it reclaims. */
+/**
+ * An isolate may spend from a lease for LEASE_TTL_MS after it sends its request. The meter waits RECLAIM_GRACE_MS
+ * longer before it reclaims the lease.
+ */
 export const LEASE_TTL_MS = 30_000
 export const RECLAIM_GRACE_MS = 30_000
 
@@ -32,11 +35,11 @@ export type LedgerEvent =
   /** Unused credits of a plan's period, removed from `granted`. */
   | { readonly type: 'expired'; readonly amount: MicroCredits }
   | { readonly type: 'charged'; readonly amount: MicroCredits }
-  /** Undoes a charge for something that could not be served. */
+  /** Refund of a charge for something that could not be served. */
   | { readonly type: 'refunded'; readonly amount: MicroCredits }
   | { readonly type: 'leased'; readonly amount: MicroCredits; readonly untilMs: number }
   | { readonly type: 'settled'; readonly amount: MicroCredits }
-  /** Spending of a reclaimed lease or a pipeline: charged up to balance and cap, the rest written off. */
+  /** Spending of a reclaimed lease or a pipeline: charged up to the balance and the cap. The rest is written off. */
   | { readonly type: 'settled_late'; readonly charged: MicroCredits; readonly writtenOff: MicroCredits }
   | { readonly type: 'returned'; readonly amount: MicroCredits }
   | { readonly type: 'reclaimed'; readonly amount: MicroCredits }
@@ -102,8 +105,9 @@ export function decideCharge(account: AccountState, amount: MicroCredits): Ledge
 }
 
 /**
- * Accounts for the increase of a cumulative sum beyond `settled`: first from `held`, then from balance and room,
- * because it was already served. The rest is written off. Repeated and late reports change nothing.
+ * Charges the spending since the last report, which is `spent` minus `settled`. It was already served, so it is taken
+ * first from `held`, then from the available balance up to `room`. The rest is written off. Repeated and late reports
+ * change nothing.
  */
 export function decideReport(
   account: AccountState,
@@ -140,7 +144,7 @@ export function decideLease(
   room: number = Number.POSITIVE_INFINITY,
 ): LeaseDecision {
   if (lease === null) {
-    // The row of an unknown lease with spending was deleted long ago: whether it was counted is unknown.
+    // The row of such a lease was deleted long ago, so nobody can tell whether its spending was counted.
     if (request.close || request.spent > 0) return { events: [], outcome: revoked ? 'revoked' : 'gone' }
     return revoked ? { events: [], outcome: 'revoked' } : decideMore(account, request, nowMs, room)
   }
@@ -155,7 +159,7 @@ export function decideLease(
   }
   if (revoked) return { events, outcome: 'revoked' }
   const after = events.reduce(evolveAccount, account)
-  // Settlements within the lease were held and already excluded from the room.
+  // Spending settled within the lease was held, so `room` already excludes it.
   const late = after.spent - account.spent - (account.held - after.held)
   const more = decideMore(after, request, nowMs, room - late)
   // An exchange without changes is not written and keeps its deadline, because request tokens are fetched every few
@@ -178,13 +182,13 @@ function decideMore(account: AccountState, request: LeaseRequest, nowMs: number,
   return { amount, events: [event], outcome: granted === null ? ('exhausted' as const) : ('ok' as const) }
 }
 
-// Size of a lease. Invariants: never more than available; near the end of a balance exactly the need of waiting calls,
-// so that the last credits are not held by an idle isolate.
+// Rules for the size of a lease. Invariants: a lease never gets more than the available credits; when the balance is
+// nearly exhausted, it gets exactly what the waiting calls need, so that no idle isolate holds the last credits.
 
-/** A forecast may take at most this fraction of the available credits, which many isolates share. */
+/** A forecast may add at most one part in this many of the available credits, because many isolates share them. */
 const FORECAST_SHARE = 16
 
-/** Below this multiple of the current call, every call goes to the meter. */
+/** If the account has less than this many times the price of the current call, every call goes to the meter. */
 const CALL_BY_CALL_BELOW = 64
 
 /** No forecasts for an account with more than 1 % of its spending written off. */

@@ -25,15 +25,18 @@ export interface AccountMeterApi {
    * Revokes a key. Later charges and leases of the key return `revoked`, and pipelines charged to it pause. Idempotent.
    */
   revokeKey(keyHash: KeyHash): Promise<void>
-  /** The D1 record of this key (null: of all keys) changed. Isolates and relays are notified and reload it. */
+  /**
+   * Announces that the D1 record of this key changed (null: the records of all keys). Isolates and relays then reload
+   * it.
+   */
   noteChange(keyHash: KeyHash | null): Promise<void>
   /** Caps the key's total spending, including earlier spending; null removes the cap. */
   capKey(keyHash: KeyHash, cap: MicroCredits | null): Promise<void>
   /** Sets the key's expiry in Unix ms; null: never. Pipelines charged to the key pause at that time. */
   endKey(keyHash: KeyHash, atMs: number | null): Promise<void>
-  /** The new key replaces the old one, including for pipelines charged to it. Idempotent. */
+  /** Replaces the old key with the new one, also for pipelines charged to the old key. Idempotent. */
   replaceKey(oldHash: KeyHash, newHash: KeyHash): Promise<void>
-  /** The new key shares the cap and spending of its predecessor. Idempotent. */
+  /** Lets the new key share the cap and spending of its predecessor. Idempotent. */
   inheritKey(oldHash: KeyHash, newHash: KeyHash): Promise<void>
   /** `capLeft`: amount the key may still spend under its cap; absent if there is no cap. */
   balance(keyHash?: KeyHash): Promise<AccountState & { readonly capLeft?: MicroCredits }>
@@ -41,7 +44,10 @@ export interface AccountMeterApi {
   beginPlan(order: PlanInput): Promise<boolean>
   /** Switches to this plan now and records the change. The same plan with the same terms grants nothing again. */
   changePlan(order: PlanInput): Promise<PlanState>
-  /** Credits of this plan's later periods; the current one stays. Has no effect on a different plan. Idempotent. */
+  /**
+   * Sets the credits of this plan's later periods; the current period does not change. Has no effect if the account has
+   * a different plan. Idempotent.
+   */
   renewWith(plan: string, everyMicro: MicroCredits): Promise<void>
   /** Null for accounts older than plan periods. */
   plan(): Promise<PlanState | null>
@@ -53,15 +59,18 @@ export interface AccountMeterApi {
   usagePage(fromMs: number, toMs: number, after: UsagePosition | null, limit: number): Promise<UsagePage>
   /** The same hours by day: the 40 keys or types with the highest total, and the sum of all others. */
   usageStack(fromMs: number, toMs: number, by: 'key' | 'type'): Promise<readonly StackedUsage[]>
-  /** In the order of the keys: spending since `fromMs`, and the rest under the cap (null: no cap). */
+  /**
+   * For each key, in the given order: its spending since `fromMs`, and what it may still spend under its cap (null: no
+   * cap).
+   */
   keySums(keyHashes: readonly string[], fromMs: number): Promise<readonly KeySums[]>
   /** Credits granted and charged between these whole UTC days. */
   statement(fromMs: number, toMs: number): Promise<Statement>
-  /** Sums between consecutive times. There are fewer sums if the account is younger. */
+  /** Sums of each window between two consecutive times. `sinceMs` is the time of the account's first row. */
   statementSums(
     times: readonly number[],
   ): Promise<{ readonly sinceMs: number | null; readonly sums: readonly StatementSums[] }>
-  /** Open streams, and the busiest key's requests of the last second by kind. */
+  /** Open streams, and the busiest key's requests in the last second, by kind. */
   streams(limit: number): Promise<StreamView & { readonly requests: Readonly<Record<string, number>> }>
 }
 

@@ -12,7 +12,7 @@ import { hourOf, type UsageLine, type UsageRow } from './usage.ts'
 const LEASE_MEMORY_MS = 3_600_000
 /** Usage retention of 400 days: a year plus a month for comparison. */
 const USAGE_MEMORY_MS = 400 * DAY_MS
-/** Days rolled up per run; the first run may find a year. */
+/** Maximum number of days merged per run. The first run may find a year of them. */
 const ROLLED_DAYS = 31
 
 type LeaseRow = {
@@ -55,7 +55,7 @@ export class MeterStore extends Tables {
     return this.first<{ micro: number }>('SELECT micro FROM most')?.micro ?? 0
   }
 
-  /** The balance grew, or a new period started with it. */
+  /** Records that the balance grew, or that a new period started with this balance. */
   recordPeak(left: number, isNewPeriod: boolean): void {
     const most = isNewPeriod ? left : Math.max(left, this.peak())
     this.run('INSERT OR REPLACE INTO most VALUES (1, ?)', most)
@@ -136,7 +136,7 @@ export class MeterStore extends Tables {
         calls,
         amount,
       )
-      // In the same transaction, so that every counted row is also copied.
+      // Runs in the same transaction, so that every counted row is also copied.
       this.run(
         'INSERT INTO usage_due VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
         hourOf(nowMs),
@@ -180,7 +180,8 @@ export class MeterStore extends Tables {
   }
 
   /**
-   * Merges hours of days that ended a day ago into one row, once copied. Reports read every row while all calls wait.
+   * Merges the hourly rows of each day that ended at least a day ago, once they are copied. Fewer rows make reports
+   * faster, and all calls wait while a report reads.
    */
   #rollUp(nowMs: number): void {
     const ended = nowMs - (nowMs % DAY_MS) - DAY_MS
@@ -202,7 +203,7 @@ export class MeterStore extends Tables {
     this.run('INSERT OR REPLACE INTO rolled VALUES (1, ?)', until)
   }
 
-  /** True while leases exist that `prune` must delete later; usage is pruned with them. */
+  /** True while there are leases that `prune` must delete later. Usage is pruned in the same run. */
   hasMortalRows(): boolean {
     return this.has('SELECT 1 FROM leases LIMIT 1')
   }

@@ -10,23 +10,29 @@ export interface PipelineReport {
   readonly pipeline: string
   /** Its cap limits new charges. Usage is recorded under the key, or under the newest key of its chain. */
   readonly keyHash: KeyHash
-  /** Pipeline name for events. Absent: a query that pauses nothing. */
+  /**
+   * Pipeline name, used in events. Absent if the key is not the pipeline's current payer. In that case, its end pauses
+   * nothing.
+   */
   readonly name?: string
   /** Topic under which usage is recorded. */
   readonly type: string
   readonly rows: number
   readonly spent: MicroCredits
-  /** Price of the batch about to be sent, reserved until it is reported or late. */
+  /** Price of the batch about to be sent. It is reserved until the batch is reported or overdue. */
   readonly hold?: MicroCredits
 }
 
 export interface PipelineResponse {
   readonly v: number
-  /** Credits that the account, or the key under its cap, may still spend, minus the holds of other pipelines. */
+  /**
+   * Credits that the account may still spend, or less if the key's cap allows less. The holds of other pipelines are
+   * subtracted.
+   */
   readonly available: MicroCredits
   /** The key's cap, if that is the limiting factor. */
   readonly cap?: MicroCredits | undefined
-  /** The key was revoked or expired without a successor: nothing may run under it. */
+  /** Set if the key was revoked or expired and has no successor. Nothing may run under it. */
   readonly ended?: 'revoked' | 'expired' | undefined
 }
 

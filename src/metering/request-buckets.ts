@@ -6,7 +6,10 @@ import type { KeyHash } from '../core/ids.ts'
 import { type Bucket, fullBucket, oneSecondBurst, takeTokens, wholeTokens } from '../core/token-bucket.ts'
 import type { RateTokenRequest, RateTokenResponse } from './lease-api.ts'
 
-/** An isolate takes at most this fraction of a second's tokens ahead. A slow key needs an exchange for each request. */
+/**
+ * An isolate holds at most one part in this many of a second's tokens ahead. A key with a low rate needs an exchange
+ * for each request.
+ */
 const AHEAD_SHARE = 4
 const BUCKETS_MAX = 10_000
 
@@ -18,13 +21,13 @@ export class RequestBuckets {
     const name = `${keyHash} ${bucket}`
     const rate = oneSecondBurst(perSecond)
     const before = this.#buckets.get(name)?.bucket ?? fullBucket(rate, nowMs)
-    const most = Math.max(need, Math.min(forecast, tokensAhead(perSecond)))
-    const { bucket: after, taken, waitMs } = takeTokens(before, rate, most, nowMs)
+    const count = Math.max(need, Math.min(forecast, tokensAhead(perSecond)))
+    const { bucket: after, taken, waitMs } = takeTokens(before, rate, count, nowMs)
     this.#buckets.set(name, { bucket: after, perSecond })
     return { granted: taken, waitMs, remaining: wholeTokens(after) }
   }
 
-  /** Requests of the busiest key in the last second, by kind, including tokens held ahead by isolates. */
+  /** Requests of the busiest key in the last second, by kind. Tokens that isolates hold ahead are included. */
   busiest(nowMs: number): Readonly<Record<string, number>> {
     const most: Record<string, number> = {}
     for (const [name, { bucket, perSecond }] of this.#buckets.entries()) {
@@ -37,7 +40,7 @@ export class RequestBuckets {
   }
 }
 
-/** Maximum tokens an isolate holds beyond the need of its waiting calls. */
+/** Maximum number of tokens that an isolate holds in addition to those that its waiting calls need. */
 export function tokensAhead(perSecond: number): number {
   return Math.max(1, Math.floor(perSecond / AHEAD_SHARE))
 }

@@ -9,7 +9,10 @@ import { tokensAhead } from './request-buckets.ts'
 /** Tokens fetched ahead expire this long after the request for them. */
 export const TOKENS_TTL_MS = 2_500
 
-/** A 64th of a second's tokens lasts longer, so that a slow caller does not need an exchange for each call. */
+/**
+ * A local stock of at most a 64th of a second's tokens lasts longer, so that a slow caller does not need an exchange
+ * for each call.
+ */
 const FEW_SHARE = 64
 export const FEW_TTL_MS = 15_000
 

@@ -1,7 +1,8 @@
 // Credits granted and charged in a window of whole UTC days, with opening and closing balance, from the meter's rows.
-// Hours contain the cost of calls even if it was reported after the balance was exhausted and never charged. Invariants
-// (test/metering/statement.worker.test.ts): opening + granted − expired − charged = closing, to the micro-credit; a
-// window's closing balance is the next one's opening balance; after the last row comes the current balance.
+// An hour's cost includes calls that were reported after the balance was exhausted and therefore never charged.
+// Invariants (test/metering/statement.worker.test.ts): opening + granted − expired − charged = closing, to the
+// micro-credit; a window's closing balance is the next one's opening balance; the closing balance after the last row is
+// the current balance.
 
 import type { MicroCredits } from '../core/amount.ts'
 import { pairs } from '../core/pairs.ts'
@@ -13,7 +14,7 @@ const LINES_MAX = 5_000
 const GIVEN_MAX = 1_000
 
 export class Statements extends Tables {
-  /** Cost of an hour that was never charged. */
+  /** Adds to the part of an hour's cost that was never charged. */
   addUncharged(hour: number, amount: MicroCredits): void {
     const insert = 'INSERT INTO uncharged VALUES (?, ?) ON CONFLICT DO UPDATE SET amount = amount + excluded.amount'
     this.run(insert, hour, amount)
@@ -26,7 +27,7 @@ export class Statements extends Tables {
     return this.one<{ at: number | null }>(select).at
   }
 
-  /** Sums between consecutive ascending times. `left` is the current balance. */
+  /** Sums of each window between two consecutive times, which ascend. `left` is the current balance. */
   sums(times: readonly number[], left: MicroCredits): StatementSums[] {
     const sums: StatementSums[] = []
     let closing = this.#openingOf(this.#moved(times.at(-1) ?? 0, Number.MAX_SAFE_INTEGER), left)

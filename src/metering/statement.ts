@@ -6,7 +6,7 @@ import type { KeyHash } from '../core/ids.ts'
 export interface StatementSums {
   readonly opening: MicroCredits
   readonly granted: MicroCredits
-  /** Unspent plan credits at the ends of periods. */
+  /** Plan credits that were unspent when their period ended. */
   readonly expired: MicroCredits
   readonly charged: MicroCredits
   /** Part of the lines' cost that was reported after the balance was exhausted. */

@@ -1,4 +1,4 @@
-// Prices used by the meter itself, and the common price. All others are in the file of their channel or query.
+// Prices used by the meter itself, and the common price. All other prices are in the file of their channel or query.
 
 import { MICRO_PER_CREDIT, type MicroCredits } from '../core/amount.ts'
 

@@ -1,7 +1,7 @@
 // Usage reports of an account, from the hourly rows of meter.store.ts. A report blocks all other calls of the account.
-// So a page reads only its days, a report reads each day once, and frequent queries read only the last few hours.
-// Invariant: `calls` counts minutes in `stream` rows, rows in `pipeline` rows, and calls in all other rows. These
-// counts are never added together.
+// A page therefore reads only its own days, a report reads each day once, and frequent queries read only the last few
+// hours. Invariant: `calls` counts minutes in `stream` rows, rows in `pipeline` rows, and calls in all other rows.
+// These counts are never added together.
 
 import type { MicroCredits } from '../core/amount.ts'
 import { BoundedMap } from '../core/bounded-map.ts'
@@ -21,16 +21,16 @@ import {
 
 /** An hour's cost is final after this time: relays refund unserved minutes within an hour. */
 const SETTLED_MS = 2 * 3_600_000
-/** Maximum number of days whose final part is cached. */
+/** Maximum number of days whose settled cost is cached. */
 const CACHED_DAYS = 16
-/** Maximum number of keys in a report. The number of types is naturally bounded. */
+/** Maximum number of keys in a report. The number of types is small by design. */
 const KEYS_MAX = 1_000
 
 const SUMS = `sum(iif(product IN ('stream', 'pipeline'), 0, calls)) AS calls, sum(iif(product = 'stream', calls, 0)) AS minutes,
   sum(iif(product = 'pipeline', calls, 0)) AS rows, sum(amount) AS amount`
 const HOURS = 'FROM usage WHERE hour >= ?1 AND hour < ?2'
 
-/** Selects rows of a day: after a cursor, up to a limit, or of one key. */
+/** Selects rows of a day: those after a cursor, at most `limit`, or those of one key. */
 interface UsageFilter {
   readonly after?: UsagePosition | null
   readonly limit?: number
@@ -38,7 +38,7 @@ interface UsageFilter {
 }
 
 export class UsageReports extends Tables {
-  /** Cost of a day up to its last final hour. */
+  /** Cost of each day up to its last hour whose cost is final. */
   readonly #settled = new BoundedMap<number, { readonly untilMs: number; readonly amount: MicroCredits }>(CACHED_DAYS)
 
   spentByDay(days: readonly number[], nowMs: number): MicroCredits[] {
@@ -46,7 +46,7 @@ export class UsageReports extends Tables {
       const endMs = day + DAY_MS
       const known = this.#settled.get(day) ?? { untilMs: day, amount: 0 }
       const untilMs = Math.min(Math.max(hourOf(nowMs) - SETTLED_MS, known.untilMs), endMs)
-      // Hours of a finished day may have been merged into its first hour.
+      // The hours of a finished day may have been merged into its first hour, so the whole day is read again.
       const before = untilMs === endMs && known.untilMs < endMs ? { untilMs: day, amount: 0 } : known
       const amount = before.amount + this.#spentIn(before.untilMs, untilMs)
       this.#settled.set(day, { untilMs, amount })
@@ -94,14 +94,14 @@ export class UsageReports extends Tables {
     return { total: total ?? sumOfUsage([]), rows }
   }
 
-  /** Daily usage of each of the `most` parts with the highest totals, and the sum of all other parts. */
-  stacked(fromMs: number, toMs: number, by: 'key' | 'type', most: number): StackedUsage[] {
+  /** Daily usage of each of the `maxParts` parts with the highest totals, and the sum of all other parts. */
+  stacked(fromMs: number, toMs: number, by: 'key' | 'type', maxParts: number): StackedUsage[] {
     const part = by === 'key' ? 'key_hash' : "product || ' ' || type"
     return this.all<StackedUsage>(
       `WITH top AS (SELECT ${part} AS part ${HOURS} GROUP BY 1 ORDER BY sum(amount) DESC, 1 LIMIT ?3)
        SELECT hour - hour % ${DAY_MS} AS day, iif(${part} IN (SELECT part FROM top), ${part}, '') AS part, sum(amount) AS amount
        ${HOURS} GROUP BY 1, 2 ORDER BY 1, 2`,
-      ...[fromMs, toMs, most],
+      ...[fromMs, toMs, maxParts],
     )
   }
 

@@ -27,7 +27,7 @@ export interface UsageSum {
   readonly amount: MicroCredits
 }
 
-/** The same hours grouped in three ways; each group has the same total. */
+/** The same hours grouped in three ways; the total is the same in each. */
 export interface UsageReport {
   /** Start of the day in Unix ms; oldest first. */
   readonly byDay: readonly (UsageSum & { readonly day: number })[]
@@ -50,7 +50,7 @@ export interface UsagePage {
   readonly rows: readonly UsageRecord[]
 }
 
-/** Usage of a key or type on a day. `part` empty: all parts outside the top ones. */
+/** Usage of a key or type on a day. An empty `part` is the sum of all parts that are not among the highest. */
 export interface StackedUsage {
   readonly day: number
   readonly part: string

@@ -9,15 +9,15 @@ export interface VisitorBudget {
   readonly atMs: number
 }
 
-/** Fraction of the hourly budget that may be spent in a burst. */
+/** One part in this many of the hourly budget may be spent in a burst. */
 const BURST_PART = 6
-/** Seconds over which five sixths of the budget refill, scaled to the whole budget. */
+/** Five sixths of the budget refill in an hour. At that rate, the whole budget would take this many seconds. */
 const SECONDS_OF_ALL = (3_600 * BURST_PART) / (BURST_PART - 1)
 
 const burstOf = (perHour: MicroCredits) => Math.floor(perHour / BURST_PART)
 const perSecondOf = (perHour: MicroCredits) => Math.floor(perHour / SECONDS_OF_ALL)
 
-/** Budget at `nowMs` after refilling. Null: unused, so it is full. */
+/** Budget at `nowMs` after refilling. If `before` is null, the budget was never used and is full. */
 export function budgetNow(before: VisitorBudget | null, perHour: MicroCredits, nowMs: number): VisitorBudget {
   const most = burstOf(perHour)
   if (before === null || nowMs < before.atMs - 60_000) return { left: most, atMs: nowMs }
@@ -27,7 +27,7 @@ export function budgetNow(before: VisitorBudget | null, perHour: MicroCredits, n
   return { left: Math.min(most, before.left + flown), atMs: before.atMs + seconds * 1_000 }
 }
 
-/** Milliseconds until `amount` is available, 0 if now. */
+/** Milliseconds until `amount` is available; 0 if it is available now. */
 export function budgetWaitMs({ left }: VisitorBudget, perHour: MicroCredits, amount: MicroCredits): number {
   if (left >= amount) return 0
   return Math.max(1, Math.ceil((amount - left) / Math.max(1, perSecondOf(perHour)))) * 1_000

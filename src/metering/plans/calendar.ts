@@ -1,5 +1,5 @@
 // Calendar of plans and reports. A plan renews monthly at 00:00 UTC on the day of the month it started, or on the last
-// day of a shorter month. Integer Unix ms in UTC throughout, so daylight saving time is irrelevant.
+// day of a shorter month. All times are integer Unix ms in UTC, so daylight saving time is irrelevant.
 
 import { DAY_MS } from '../../core/time.ts'
 

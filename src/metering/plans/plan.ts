@@ -27,7 +27,7 @@ export interface ListedPlan extends Plan {
 
 const credits = (count: Credits): MicroCredits => count * MICRO_PER_CREDIT
 
-/** Generous for small plans; heavier users need a larger plan. */
+/** Limits of the small plans. They are generous; heavier users need a larger plan. */
 const SMALL = {
   requestsPerSecond: 4,
   infoRequestsPerSecond: 1_000,
@@ -75,7 +75,10 @@ export const PLANS = {
   },
 } as const satisfies Record<string, Plan>
 
-/** Limits of a caller. If its record has no limits, the plan's initial limits apply, or else the narrowest limits. */
+/**
+ * Limits of a caller. If its record has no limits, the plan's initial limits apply. If the plan is unknown too, the
+ * trial's limits apply.
+ */
 export function limitsOf({ limits, plan }: Pick<Identity, 'limits' | 'plan'>): Limits {
   if (limits !== undefined) return limits
   return Object.hasOwn(PLANS, plan) ? PLANS[plan as keyof typeof PLANS].limits : PLANS.trial.limits

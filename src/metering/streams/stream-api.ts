@@ -4,11 +4,11 @@
 import type { MicroCredits } from '../../core/amount.ts'
 import type { KeyHash } from '../../core/ids.ts'
 
-/** A minute to charge: the first one before the acknowledgment, later ones once they have started. */
+/** A minute to charge. The first minute is charged before the acknowledgment, a later minute once it has started. */
 export interface MinuteCharge {
   /** Globally unique: relay name, slash, id. */
   readonly subscription: string
-  /** 0: first minute. Each minute is charged at most once, however often it is requested. */
+  /** Number of the minute; 0 is the first. Each minute is charged at most once, however often it is requested. */
   readonly ordinal: number
   readonly keyHash: KeyHash
   /** Wire type under which usage is recorded. */
@@ -18,9 +18,9 @@ export interface MinuteCharge {
   readonly body: string
   /** Remaining part of the minute. */
   readonly leftMs: number
-  /** Truncated body for the owner, with a first minute. */
+  /** Truncated body, shown to the owner. Sent only with a first minute. */
   readonly shown?: string | undefined
-  /** Spending by visitors who have no key, and their common hourly limit. */
+  /** Present if the spending is that of visitors who have no key: their common hourly limit. */
   readonly visitorsPerHour?: MicroCredits | undefined
 }
 
@@ -36,11 +36,11 @@ export interface Exhausted {
   readonly ok: false
   readonly reason: 'exhausted'
   readonly remaining: MicroCredits
-  /** The key's cap, if that is the cause. */
+  /** The key's cap, if the cap is the reason. */
   readonly cap?: MicroCredits | undefined
 }
 
-/** `leftMs`: usable rest of the paid minute, 0 or less if it is over. */
+/** `leftMs`: usable rest of the paid minute; 0 or less if the minute is over. */
 export type MinuteResult =
   | { readonly ok: true; readonly leftMs: number }
   | Exhausted
@@ -48,13 +48,15 @@ export type MinuteResult =
   /** `limit`: the plan's subscription limit is reached. `ended`: the meter has already recorded the end. */
   | { readonly ok: false; readonly reason: 'revoked' | 'limit' | 'ended' }
 
-/** End of a subscription. The rest of its last minute is kept for one resubscribe of the same key and body. */
+/** End of a subscription. The rest of its last minute is kept for one new subscription with the same key and body. */
 export interface StreamEnd {
   readonly subscription: string
   /** Digest of its final body. */
   readonly body: string
   readonly leftMs: number
-  /** The first minute could not be served: its charge, or the rest it used, is returned. */
+  /**
+   * Set if the first minute could not be served. The meter then refunds its charge or restores the rest that it used.
+   */
   readonly unserved?: { readonly type: string; readonly amount: MicroCredits }
 }
 
@@ -62,10 +64,11 @@ export interface StreamEnd {
 export interface StreamReport {
   readonly v: number
   readonly relay: string
-  /** Start of the relay's object by its own clock; larger after each restart. */
+  /** Start time of the relay's object by its own clock. It is larger after each restart. */
   readonly life: number
   /**
-   * Active subscriptions, in the first report after a start. The relay's other subscriptions in the meter have ended.
+   * Ids of the active subscriptions in the first report after a start, otherwise null. The meter ends all other
+   * subscriptions of this relay.
    */
   readonly alive: readonly string[] | null
   /** Current state of the account on this relay; replaces earlier reports. */
@@ -73,7 +76,7 @@ export interface StreamReport {
   readonly subscriptions: number
   readonly perMinute: MicroCredits
   readonly keys: readonly KeyHash[]
-  /** Account limits from its callers' identities. */
+  /** The account's limits, from the identities of its callers. */
   readonly limits: { readonly connections: number; readonly subscriptions: number }
   /** Keys of sockets waiting for admission. */
   readonly connects: readonly KeyHash[]
@@ -86,17 +89,17 @@ export type ConnectVerdict = 'in' | 'revoked' | 'limit' | 'exhausted'
 
 export interface StreamResponse {
   readonly v: number
-  /** In the order of the waiting sockets. */
+  /** One verdict per waiting socket, in the order of the report. */
   readonly connects: readonly ConnectVerdict[]
   readonly minutes: readonly MinuteResult[]
-  /** Reported keys that were revoked. */
+  /** Those of the reported keys that were revoked. */
   readonly revoked: readonly KeyHash[]
-  /** Credits available to streams, without and with leased credits. */
+  /** Credits available to streams. `available` excludes leased credits, `left` includes them. */
   readonly available: MicroCredits
   readonly left: MicroCredits
   /** A tenth or less of the period's credits is left. */
   readonly isLow: boolean
-  /** Price of the next minute of all the account's subscriptions on all relays. */
+  /** Total price of the next minute for all subscriptions of the account on all relays. */
   readonly nextMinute: MicroCredits
   /** Increases when the terms of the account or one of its keys change. */
   readonly terms: number
@@ -106,7 +109,7 @@ export interface StreamMeterApi {
   stream(report: StreamReport): Promise<StreamResponse>
 }
 
-/** An active subscription, for its owner. */
+/** An active subscription, as shown to its owner. */
 interface RunningStream {
   readonly keyHash: KeyHash
   readonly type: string

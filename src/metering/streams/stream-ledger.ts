@@ -1,8 +1,8 @@
-// Stream rules of a meter, over a table owned by the shell. Invariants (test/metering/streams/stream-ledger.test.ts and
-// test/relay/minutes/minutes-law.test.ts): a minute is charged at most once; the rest of a paid minute serves one
-// resubscribe of the same key and body, and a minute started from a rest leaves none; unserved minutes are refunded
-// once; an ended subscription is never charged again, whatever reports are lost, repeated or late. So the time served
-// never exceeds the time charged.
+// A meter's rules for streams. The caller owns the table that they work on. Invariants
+// (test/metering/streams/stream-ledger.test.ts and test/relay/minutes/minutes-law.test.ts): a minute is charged at most
+// once; the rest of a paid minute serves one new subscription with the same key and body, and a minute that used such a
+// rest leaves none itself; unserved minutes are refunded once; an ended subscription is never charged again, whatever
+// reports are lost, repeated or late. So the time served never exceeds the time charged.
 
 import type { MicroCredits } from '../../core/amount.ts'
 import type { KeyHash } from '../../core/ids.ts'
@@ -22,11 +22,14 @@ import type {
   VisitorsBusy,
 } from './stream-api.ts'
 
-/** How long the rest of a minute waits for its resubscribe. */
+/** How long the rest of a minute is kept for a new subscription. */
 const REST_TTL_MS = 60_000
-/** A relay repeats an end for this long, and the meter recognizes it for longer, so that it is processed once. */
+/**
+ * A relay may repeat the report of an end for this long. The meter remembers the end for longer, so it processes each
+ * end once.
+ */
 export const END_REPORTS_MS = 3_600_000
-/** A relay reports three times within this period; a silent relay no longer counts. */
+/** A relay reports three times within this period. A relay that sends no report for this long no longer counts. */
 const PRESENCE_MS = 90_000
 
 /** A subscription with its last paid minute. */
@@ -37,12 +40,15 @@ export interface StreamRow {
   readonly ordinal: number
   /** End of the paid minute by the meter's clock. */
   readonly untilMs: number
-  /** The minute is the rest of an earlier minute. A rest serves only once. */
+  /** True if the minute is the rest of an earlier minute. A rest is used only once. */
   readonly borrowed: boolean
-  /** Null while active. Afterwards the rest for a resubscribe until `keptUntilMs`, 0 once used. */
+  /**
+   * Null while the subscription is active. Afterwards, the rest that a new subscription may use until `keptUntilMs`; 0
+   * once it is used.
+   */
   readonly restMs: number | null
   readonly keptUntilMs: number
-  /** For the owner's list. */
+  /** Shown in the owner's list. */
   readonly type: string
   readonly amount: MicroCredits
   readonly sinceMs: number
@@ -62,15 +68,15 @@ export interface RelayPresence {
 export interface StreamTable {
   stream(subscription: string): StreamRow | null
   putStream(row: StreamRow): void
-  /** Longest stored rest of this key and body. */
+  /** Subscription with the longest stored rest for this key and body. */
   rest(keyHash: KeyHash, body: string, nowMs: number): StreamRow | null
   hasRest(keyHash: KeyHash, nowMs: number): boolean
   /** Active subscriptions of a relay whose minute is not over. */
   running(relay: string, nowMs: number): StreamRow[]
   presences(): RelayPresence[]
-  /** Deletes the entry if it has no sockets. */
+  /** Stores the entry, or deletes it if it has no sockets. */
   putPresence(presence: RelayPresence): void
-  /** Number of changes to the terms of the account's callers. */
+  /** Number of times that the terms of the account's callers have changed. */
   terms(): number
 }
 
@@ -103,7 +109,7 @@ export class StreamLedger {
     const known = presences.find(({ relay }) => relay === report.relay) ?? null
     const others = presences.filter((one) => one !== known && one.untilMs > nowMs)
     const elsewhere = (of: 'sockets' | 'subscriptions' | 'perMinute') => others.reduce((sum, one) => sum + one[of], 0)
-    // A late or repeated first report finds its start known and closes nothing.
+    // If the first report is late or repeated, the meter already knows its start and closes nothing.
     if (report.alive !== null && known !== null && known.life < report.life) {
       this.#closeOrphans(report.relay, new Set(report.alive), nowMs)
     }
@@ -136,7 +142,7 @@ export class StreamLedger {
     }
   }
 
-  /** A caller that has no credits may still return for a paid rest. */
+  /** A caller that has no credits may still connect to use the rest of a paid minute. */
   #connects({ connects, sockets, limits }: StreamReport, elsewhere: number, nowMs: number): ConnectVerdict[] {
     const { available, held } = this.#payer.account()
     let room = limits.connections - elsewhere - sockets
@@ -147,7 +153,10 @@ export class StreamLedger {
     })
   }
 
-  /** Order: later minutes, because an end may owe one; then ends; then first minutes, which may use a rest. */
+  /**
+   * Charges later minutes first, because a subscription that ends may still owe one. Then it processes the ends. First
+   * minutes come last, because they may use the rest that an end leaves.
+   */
   #minutes({ charges, ends, limits, subscriptions }: StreamReport, elsewhere: number, nowMs: number) {
     const room = limits.subscriptions - elsewhere - subscriptions
     const answers = new Map<MinuteCharge, MinuteResult>()
@@ -158,7 +167,7 @@ export class StreamLedger {
       answers.set(charge, answer)
       if (!answer.ok) unpaid.add(charge.subscription)
     }
-    // A refused minute leaves no rest.
+    // A minute whose charge was refused leaves no rest.
     for (const end of ends) this.#end(unpaid.has(end.subscription) ? { ...end, leftMs: 0 } : end, nowMs)
     let count = 0
     let perMinute = 0
@@ -195,15 +204,15 @@ export class StreamLedger {
   #end({ subscription, body, leftMs, unserved }: StreamEnd, nowMs: number): void {
     const row = this.#table.stream(subscription)
     if (row?.restMs === null && unserved && row.ordinal === 0) {
-      // A rest that served nothing may be used again.
+      // If the rest of an earlier minute served nothing, it may be used again.
       if (!row.borrowed) this.#payer.refund({ ...unserved, keyHash: row.keyHash }, row.untilMs - MINUTE_MS)
       this.#close({ ...row, body, borrowed: false }, row.borrowed ? leftMs : 0, nowMs)
     } else if (row !== null) this.#close({ ...row, body }, leftMs, nowMs)
-    // The end came before the first report. That report must not be charged if it arrives later.
+    // The end was reported before the first minute. If that minute's report arrives later, it must not be charged.
     else this.#table.putStream({ ...NEVER_PAID, subscription, body, keptUntilMs: nowMs })
   }
 
-  /** A restarted relay: subscriptions it no longer has ended at an unknown time. */
+  /** Ends the subscriptions that a relay no longer has after a restart. Their real end time is unknown. */
   #closeOrphans(relay: string, alive: ReadonlySet<string>, nowMs: number): void {
     for (const row of this.#table.running(relay, nowMs)) {
       if (!alive.has(row.subscription)) this.#close(row, row.untilMs - nowMs, nowMs)
@@ -216,7 +225,7 @@ export class StreamLedger {
     this.#table.putStream({ ...row, restMs, keptUntilMs: nowMs + REST_TTL_MS })
   }
 
-  /** Writes only changes, or an entry that is about to expire, because most reports repeat the last report. */
+  /** Writes the entry only if it changed or is about to expire, because most reports repeat the previous report. */
   #storePresence(known: RelayPresence | null, next: RelayPresence, nowMs: number): void {
     if ((known === null && next.sockets === 0) || (known !== null && known.life > next.life)) return
     const isSame =

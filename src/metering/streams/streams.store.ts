@@ -6,12 +6,15 @@ import { Tables } from '../../core/tables.store.ts'
 import type { StreamView } from './stream-api.ts'
 import { END_REPORTS_MS, type RelayPresence, type StreamRow, type StreamTable } from './stream-ledger.ts'
 
-/** Nothing refers to rows that ended or fell silent this long ago. */
+/** A row that ended or was last reported this long ago is no longer used by anything. */
 const STREAM_MEMORY_MS = END_REPORTS_MS + 60_000
 
 const SELECT = `SELECT id AS subscription, key_hash AS keyHash, body, ordinal, until AS untilMs, borrowed, rest AS restMs,
   kept_until AS keptUntilMs, type, amount, since AS sinceMs, shown FROM streams`
-/** A finished minute is reported with the next report. */
+/**
+ * A subscription is listed for this long after its paid minute, because the next minute is charged only with the
+ * relay's next report.
+ */
 const LATE_MS = 30_000
 
 export class StreamStore extends Tables implements StreamTable {
@@ -56,7 +59,8 @@ export class StreamStore extends Tables implements StreamTable {
   }
 
   running(relay: string, nowMs: number): StreamRow[] {
-    // All ids that start with the relay's name and a slash; '0' is the character after the slash.
+    // Selects all ids that start with the relay's name and a slash. '0' is the character that follows the slash in
+    // ASCII.
     return this.#rows(
       `${SELECT} WHERE id > ? AND id < ? AND rest IS NULL AND until > ?`,
       `${relay}/`,
@@ -97,7 +101,7 @@ export class StreamStore extends Tables implements StreamTable {
     this.run('DELETE FROM relays WHERE until < ?', nowMs)
   }
 
-  /** True while rows exist that `prune` must delete later. */
+  /** True while there are rows that `prune` must delete later. */
   hasMortalRows(): boolean {
     return this.has('SELECT 1 FROM streams LIMIT 1') || this.has('SELECT 1 FROM relays LIMIT 1')
   }

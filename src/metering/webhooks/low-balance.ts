@@ -1,6 +1,7 @@
 // Low-balance notifications for account owners. Invariants (test/metering/webhooks/low-balance.test.ts): a threshold
-// fires once when the balance falls to it or below, or when it is set above the balance. It fires again only after a
-// top-up, a renewal or a plan change raised the balance above it. The balance is available plus leased credits.
+// fires once when the balance falls to it or below, or when the owner sets it above the balance. It fires again only
+// after a top-up, a renewal or a plan change has raised the balance above it. The balance is available plus leased
+// credits.
 
 import { MICRO_PER_CREDIT, type MicroCredits, parseCredits } from '../../core/amount.ts'
 import { err, ok, type Result } from '../../core/result.ts'
@@ -14,9 +15,9 @@ export interface Threshold {
 
 /** State between decisions. */
 export interface LowBalanceWatch {
-  /** Highest balance since the period started; base of percentages. */
+  /** Highest balance since the period started. Percentages refer to it. */
   readonly mostMicro: MicroCredits
-  /** Thresholds the balance was above at the last check. */
+  /** Thresholds that were below the balance at the last check. */
   readonly armed: readonly string[]
 }
 
@@ -32,14 +33,20 @@ export function parseThreshold(name: string): Result<Threshold, string> {
   return ok({ name, of: 'micro', amount: micro.value })
 }
 
-/** The threshold fires at or below this level. "0" fires below one credit, the price of a call. */
+/**
+ * The threshold fires when the balance is at or below this level. "0" fires below one credit, which is the price of a
+ * call.
+ */
 export function levelOf({ of, amount }: Threshold, mostMicro: MicroCredits): MicroCredits {
   if (of === 'micro') return amount === 0 ? MICRO_PER_CREDIT - 1 : amount
-  // Two steps, because balance times percentage may exceed exact integers.
+  // Computed in two steps, because balance times percentage may exceed exact integers.
   return Math.floor(mostMicro / 100) * amount + Math.floor(((mostMicro % 100) * amount) / 100)
 }
 
-/** Replaces `before`; thresholds that already fired stay fired. An account that never had credits cannot run low. */
+/**
+ * State that replaces `before` when thresholds are set. Thresholds that have already fired stay fired. An account that
+ * never had credits cannot run low.
+ */
 export function startWatch(
   thresholds: readonly Threshold[],
   mostMicro: MicroCredits,

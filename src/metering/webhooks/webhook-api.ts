@@ -10,14 +10,14 @@ export interface WebhookInput {
   readonly by: string | null
   readonly url: string
   readonly thresholds: readonly Threshold[]
-  /** Generates a new secret if one exists. */
+  /** Generates a new secret even if there is already one. */
   readonly newSecret: boolean
 }
 
 export interface Webhook {
   readonly url: string
   readonly thresholds: readonly string[]
-  /** Thresholds below the current balance, which may fire next. */
+  /** Thresholds below the current balance, which can therefore still fire. */
   readonly armed: readonly string[]
   /** Newest first, at most a hundred. */
   readonly events: readonly WebhookEvent[]
@@ -26,7 +26,7 @@ export interface Webhook {
 export interface WebhookEvent {
   readonly id: string
   readonly type: 'credits.low' | 'pipeline.paused'
-  /** Null: the event is not about a balance. */
+  /** Null if the event is not about a balance. */
   readonly threshold: string | null
   readonly created: number
   readonly state: 'due' | 'delivered' | 'given_up'

@@ -1,5 +1,5 @@
 // Secret of an account's webhook in its meter. Invariants: it is stored encrypted, and only the gateway can decrypt it;
-// the decrypted secret is cached in memory for its ciphertext.
+// the decrypted secret is cached in memory under its ciphertext.
 
 import { orReject } from '../../core/deadline.ts'
 import type { AccountId } from '../../core/ids.ts'

@@ -8,7 +8,7 @@ import type { Delivery } from './webhook-api.ts'
 
 const TIMEOUT_MS = 10_000
 
-/** An event to send; `secret` is decrypted. */
+/** An event to send. `secret` is the decrypted secret. */
 interface SignedEvent {
   readonly id: string
   readonly body: string

@@ -11,7 +11,7 @@ import { GIVE_UP_MS, lowBalanceBody, type PausedPipeline, pipelinePausedBody, RE
 import type { Delivery, Webhook, WebhookEvent, WebhookInput } from './webhook-api.ts'
 
 const EVENTS_MAX = 100
-/** Marks events that are not about a balance. */
+/** Threshold column of events that are not about a balance. */
 const NO_THRESHOLD = ''
 /** Concurrent deliveries per account. */
 const CONCURRENT_MAX = 8

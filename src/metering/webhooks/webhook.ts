@@ -9,7 +9,7 @@ import { DEFAULT_THRESHOLDS, parseThreshold, THRESHOLDS_MAX, type Threshold } fr
 
 const SECRET_PREFIX = 'whsec_'
 const URL_CHARS = 2_048
-/** The jitter is half the delay, so that a recovering receiver does not get simultaneous or immediate retries. */
+/** Half of the delay is random, so that a receiver that recovers does not get all retries at once or immediately. */
 export const RETRY: Backoff = { firstMs: 30_000, capMs: 2 * 3_600_000, jitter: 0.5 }
 /** Undelivered events are dropped after this time. */
 export const GIVE_UP_MS = 24 * 3_600_000
@@ -49,7 +49,7 @@ export const LowBalanceEvent = z
     ...Event,
     type: z.literal('credits.low'),
     threshold: z.string().describe('Threshold reached, as configured'),
-    credits_left: z.string().describe('Balance at that time, exact decimal text'),
+    credits_left: z.string().describe('Balance at that time, as an exact decimal string'),
     credits_at_most: z.string().describe('Highest balance in the plan’s period'),
   })
   .meta({ id: 'LowBalanceEvent' })
@@ -61,9 +61,9 @@ export const PipelinePausedEvent = z
     type: z.literal('pipeline.paused'),
     pipeline: z.string().describe('Pipeline id, `pipe_…`'),
     name: z.string().describe('Pipeline name'),
-    reason: z.enum(['key_revoked', 'key_expired']).describe('Why the charged key ended'),
-    key_hash: z.string().describe('SHA-256 of that key, hex'),
-    key_ended: z.int().describe('End of that key, Unix milliseconds'),
+    reason: z.enum(['key_revoked', 'key_expired']).describe('Reason why the charged key ended'),
+    key_hash: z.string().describe('SHA-256 of that key, in hex'),
+    key_ended: z.int().describe('Time when that key ended, Unix milliseconds'),
   })
   .meta({ id: 'PipelinePausedEvent' })
 

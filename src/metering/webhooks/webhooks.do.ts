@@ -47,7 +47,7 @@ export class Webhooks extends WebhookStore {
     return this.#send({ id, body: testBody(id, target.account, now), target }, now)
   }
 
-  /** Starts due attempts without waiting for them. Never throws, because the caller has more to do. */
+  /** Starts due attempts without waiting for them. Never throws, because the caller still has other work to do. */
   deliver(nowMs: number): void {
     if (nowMs < this.nextMs) return
     try {

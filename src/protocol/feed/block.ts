@@ -100,8 +100,8 @@ export const Block = z.strictObject({
    */
   l4: z.array(L4Rows).optional(),
   /**
-   * Funding payments of all wallets. Absent: no funding, or, with `funding`, the payers are unknown. Null: it is
-   * unknown whether funding was paid.
+   * Funding payments of all wallets. If they are absent, the block paid no funding; but if `funding` has entries, the
+   * block paid funding and the payers are unknown. Null if it is unknown whether the block paid funding.
    */
   payments: z.array(Payments).nullable().optional(),
   /** Null: the changes are unknown, and so are all books until the next snapshot. */

@@ -202,12 +202,7 @@ const LogShape = z.object({
   readers: z
     .array(
       z.object({
-        name: describeField(
-          z.string(),
-          'hub or relay',
-          'as many hubs as `BOOK_HUBS`',
-          'see "A single hub is without books"',
-        ),
+        name: describeField(z.string(), 'hub or relay', 'as many hubs as `BOOK_HUBS`', 'see "One hub has no books"'),
         height: describeField(
           Height.nullable(),
           'last height sent to it; null before the first',
