@@ -1,22 +1,22 @@
-// Encodes failures for HTTP: info, REST, JSON-RPC, and GraphQL before its upgrade (sockets have failure-frame.ts).
-// Invariant: a reply never contains a stack trace, an internal message or a key.
+// Encodes failures for HTTP: info, REST, JSON-RPC, and GraphQL before its upgrade. failure-frame.ts encodes them for
+// sockets. Invariant: a reply never contains a stack trace, an internal message or a key.
 
 import { formatCredits } from '../core/amount.ts'
 import { FAILURES, type Failure, failureCode, failureMessage } from '../core/failure.ts'
 import { limitHeaders } from './limit-headers.ts'
 import { REQUEST_ID_HEADER } from './request-id.ts'
 
-/** Rejected requests are free. */
+/** Header of a rejected request, which is free. */
 export const NO_COST = { 'x-credits-cost': '0' } as const
 
-/** Estimated wait until another item of the account ends; nothing announces it. */
+/** Estimated wait until another stream or connection of the account ends. Nothing announces that end. */
 const LIMIT_RETRY_S = 10
 
 /** A reply in a form that every HTTP surface can send. */
 export interface Reply {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  /** Null: no body. */
+  /** Null if the reply has no body. */
   readonly body: string | null
 }
 
@@ -26,8 +26,8 @@ export interface WireFailure extends Reply {
 
 /**
  * `POST /info`, the WebSocket upgrade, and everything below `/k/`: `{error?, code, msg, message, request_id}`. Public
- * clients each read a different field, and one that finds `error` ignores the status. `error` is therefore omitted if
- * the status already implies the remedy (renew the key, wait, retry). It is present where that client would otherwise
+ * clients each read a different field. One of them ignores the status if it finds `error`, so `error` is omitted when
+ * the status alone implies the remedy (renew the key, wait, retry). It is present where that client would otherwise
  * accept the reply as data (402) or treat the gateway as down (other 4xx).
  */
 export function infoFailure(failure: Failure, requestId: string): WireFailure {
@@ -70,13 +70,13 @@ export function rpcFailure(failure: Failure, requestId: string, id = 'null'): Wi
 }
 
 export interface RpcError {
-  /** HTTP status if this is the only reply of the response. */
+  /** HTTP status if the response contains only this reply. */
   readonly status: number
   readonly code: number
   readonly message: string
 }
 
-/** A string, because an id is echoed exactly as it was written. */
+/** The id as a JSON string, because it is echoed exactly as it was written. */
 export function rpcErrorText({ code, message }: RpcError, id: string): string {
   return `{"jsonrpc":"2.0","id":${id},"error":{"code":${code},"message":${JSON.stringify(message)}}}`
 }

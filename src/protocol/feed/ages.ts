@@ -1,12 +1,12 @@
-// Age of blocks when relays send them to clients. Each relay counts ages in buckets and reports them to the log about
-// once a minute; the log aggregates them by region. Invariants (test/protocol/feed/ages.test.ts): a percentile exceeds
-// the true value by at most one bucket, or a tenth; memory is bounded; a relay that is silent for three minutes is
-// excluded.
+// Measures the age of blocks at the time relays send them to clients. Each relay counts ages in buckets and reports
+// them to the log about once a minute; the log aggregates them by region. Invariants (test/protocol/feed/ages.test.ts):
+// a reported percentile exceeds the true value by at most one bucket, which is a tenth; memory is bounded; a relay that
+// has sent no report for three minutes is excluded.
 
 import { BoundedMap } from '../../core/bounded-map.ts'
 
 const BUCKETS_PER_DOUBLING = 8
-/** The last bucket starts near one minute and counts all greater ages. */
+/** The last bucket starts near one minute and counts all higher ages. */
 const LAST_BUCKET = 16 * BUCKETS_PER_DOUBLING
 const REPORT_MS = 60_000
 const REPORT_TTL_MS = 3 * REPORT_MS

@@ -1,5 +1,5 @@
-// Types of the Archiver's requests to the log, which include a progress report. Payloads carry `v`, because an object
-// may be reset during a deploy.
+// Types of the Archiver's requests to the log. Each request includes a progress report. Payloads carry `v`, because an
+// object may be reset during a deploy.
 
 import type { HeightAndTime } from './durable-api.ts'
 import type { SkippedHeights } from './status-shape.ts'
@@ -10,7 +10,7 @@ export interface ArchiveReport {
   readonly last: HeightAndTime | null
   readonly segments: number
   readonly checkpoint: HeightAndTime | null
-  /** Last failure, with a message. */
+  /** Last failure and its message. */
   readonly failure: { readonly atMs: number; readonly words: string } | null
 }
 
@@ -26,20 +26,23 @@ export interface FilesReport {
 
 export interface ArchiveRequest {
   readonly v: number
-  /** Everything up to this height is archived and may be dropped; null: nothing yet. */
+  /** All blocks up to this height are archived and may be dropped; null: none yet. */
   readonly archived: number | null
-  /** First requested height; null: no blocks. */
+  /** First requested height; null: no blocks are requested. */
   readonly from: number | null
   readonly report: ArchiveReport
 }
 
-/** Blocks that are stored together. Each kind has the bytes of its lines, in chunks, one line per height. */
+/**
+ * Blocks that are stored together. Each field below has the bytes of its lines, in chunks. There is one line per
+ * height.
+ */
 export interface StoredBlocks {
   readonly first: number
   readonly last: number
   readonly books: readonly Uint8Array[]
   readonly events: readonly Uint8Array[]
-  /** Present if any block has payments; the lines of other blocks are empty. */
+  /** Present if any of the blocks has payments. Blocks without payments have empty lines. */
   readonly payments?: readonly Uint8Array[]
 }
 
@@ -51,8 +54,11 @@ export interface ArchivePage {
   readonly head: HeightAndTime | null
   /** Current epoch of the books; null while unknown. */
   readonly epoch: string | null
-  /** Height of the last repair of individual books within the epoch. Blocks alone do not lead to the repaired books. */
+  /**
+   * Height of the last repair of individual books within the epoch. Applying the blocks alone does not produce the
+   * repaired books.
+   */
   readonly repairedAt: number | null
-  /** In order and without gaps; the first may start below `from`. Empty if nothing more is durable. */
+  /** In order and without gaps. The first part may start below `from`. Empty if no further block is durable. */
   readonly parts: readonly ArchivePart[]
 }

@@ -7,16 +7,16 @@ import { DECIMAL, UNSIGNED_DECIMAL } from '../../core/decimal.ts'
 import { Payments } from './payments.ts'
 
 export const Address = z.string().regex(/^0x[0-9a-f]{40}$/, 'must be 0x and 40 lower-case hex digits')
-/** Accepts a plain string, but not another kind of id. */
+/** Accepts a plain string, but no id of a different kind. */
 export type Address = string & { readonly unit?: 'address' }
 /** Decimal string, signed. */
 export const Decimal = z.string().regex(DECIMAL, 'must be a decimal string')
-/** All zeros for actions of the exchange itself. */
+/** Transaction hash. It is all zeros for actions of the exchange itself. */
 export const TxHash = z
   .string()
   .regex(/^0x[0-9a-f]{64}$/, 'must be 0x and 64 lower-case hex digits')
   .describe('Transaction hash; zeros for actions of the exchange itself')
-/** No control characters: coin names appear in tab-separated frames between objects. */
+/** Coin names contain no control characters, because objects exchange them in tab-separated frames. */
 export const CoinName = z
   .string()
   .min(1)
@@ -25,7 +25,7 @@ export const CoinName = z
 export const Height = z.int().min(0)
 export const Millis = z.int().min(0)
 
-/** One price level with its absolute size at `px`. `sz` `"0"` with `n` 0 removes the level. */
+/** One price level. `sz` is its total size, not a difference. A `sz` of `"0"` with an `n` of 0 removes the level. */
 export const Level = z.strictObject({
   px: z.string().regex(UNSIGNED_DECIMAL, 'must be a decimal string'),
   sz: z.string().regex(UNSIGNED_DECIMAL, 'must be a decimal string'),
@@ -40,7 +40,10 @@ export const Levels = z.tuple([
 ])
 export type Levels = z.infer<typeof Levels>
 
-/** Net changes of one coin in one block, as absolute levels. `new`: the coin had no earlier book. */
+/**
+ * Net changes of one coin's book in one block. Each level has its new total size. `new` is set if the coin had no book
+ * earlier.
+ */
 export const BookChange = z.strictObject({ coin: CoinName, levels: Levels, new: z.literal(true).optional() })
 export type BookChange = z.infer<typeof BookChange>
 
@@ -67,7 +70,7 @@ export type Fill = z.infer<typeof Fill>
 export const UserFill = z.tuple([Address.describe('Wallet of the fill'), Fill.describe('Fill')])
 export type UserFill = z.infer<typeof UserFill>
 
-/** A balance movement and the wallets involved. `delta.type` is an open set. */
+/** A balance movement and the wallets involved. New values of `delta.type` may appear. */
 export const LedgerEvent = z.strictObject({
   users: z.array(Address),
   time: Millis,
@@ -104,7 +107,7 @@ export const Block = z.strictObject({
    * block paid funding and the payers are unknown. Null if it is unknown whether the block paid funding.
    */
   payments: z.array(Payments).nullable().optional(),
-  /** Null: the changes are unknown, and so are all books until the next snapshot. */
+  /** Null if the changes are unknown. All books are then unknown until the next snapshot. */
   books: z.array(BookChange).nullable(),
 })
 export type Block = z.infer<typeof Block>

@@ -1,16 +1,16 @@
-// Types of a pipeline's requests to the log. Payloads carry `v`.
+// Types of the requests that a pipeline sends to the log. Payloads carry `v`.
 
 import type { Coin } from '../../core/coin.ts'
 import type { Block, LedgerEvent } from './block.ts'
 import type { SkippedHeights } from './status-shape.ts'
 
-/** Fills of a wallet, or of orders placed through a builder (lower case). */
+/** Fills of a wallet, or of orders placed through a builder. The address is in lower case. */
 export interface OwnerScope {
   readonly by: 'user' | 'builder'
   readonly address: string
 }
 
-/** Additionally: all fills of a coin. */
+/** Fills of an owner, or all fills of a coin. */
 export type FillScope = OwnerScope | { readonly by: 'coin'; readonly coin: Coin }
 
 /** Wallet events other than fills: balance movements, staking, or funding payments. */
@@ -21,7 +21,7 @@ export interface FillsRequest {
   readonly scope: FillScope
   /** The value of `next` from the previous page; null: start with the newest event. */
   readonly before: number | null
-  /** Returns events of this kind of a wallet instead of fills. */
+  /** If set, the response has the wallet's events of this kind instead of fills. */
   readonly kind?: LedgerKind
 }
 
@@ -30,12 +30,15 @@ export interface HeightAndTime {
   readonly time: number
 }
 
-/** Block content within a scope: fills, and for a wallet the funding of every coin; or only ledger events. */
+/**
+ * Block content within a scope. It has either fills (and for a wallet also the funding of every coin), or only ledger
+ * events.
+ */
 export interface EventBlock extends Pick<Block, 'height' | 'time' | 'fills' | 'funding'> {
   readonly ledger?: readonly LedgerEvent[]
 }
 
-/** A contiguous range of heights with its blocks that have content in scope, oldest first. */
+/** A contiguous range of heights. `blocks` has only the blocks with content in the scope, oldest first. */
 export interface BlockRange {
   readonly first: HeightAndTime
   readonly last: number
@@ -49,7 +52,7 @@ export type FillsResponse =
       readonly head: HeightAndTime | null
       /** Newest first. */
       readonly stretches: readonly BlockRange[]
-      /** Continue with this `before`; null: nothing older is stored. */
+      /** Value of `before` for the next page; null: nothing older is stored. */
       readonly next: number | null
     }
   /** The log is at its read limit. Retry after this time. */
@@ -59,14 +62,17 @@ export interface DurableRequest {
   readonly v: number
   /** Name of the reader. */
   readonly reader: string
-  /** First requested height; null: no blocks. */
+  /** First requested height; null: no blocks are requested. */
   readonly from: number | null
   readonly kind: 'events' | 'books'
-  /** Wallets whose order statuses are requested with `events`. Feeders send them while requested. */
+  /** Wallets whose order statuses are requested with `events`. Feeders send them as long as they are requested. */
   readonly orders?: readonly string[]
 }
 
-/** Blocks stored together: bytes of their lines, in chunks, one line per height. Order statuses likewise. */
+/**
+ * Blocks that are stored together: the bytes of their lines, in chunks, with one line per height. `orders` has their
+ * order statuses in the same form.
+ */
 export interface DurableLines {
   readonly first: number
   readonly last: number
@@ -80,11 +86,11 @@ export interface DurablePage {
   readonly v: number
   /** Last durable block; null if there is none. */
   readonly head: HeightAndTime | null
-  /** In order and without gaps; the first may start below `from`. Empty if nothing more is durable. */
+  /** In order and without gaps. The first part may start below `from`. Empty if no further block is durable. */
   readonly parts: readonly DurablePart[]
   /**
-   * Below this height, some requested order statuses are unknown; null: all are unknown, because there are too many
-   * wallets.
+   * Below this height, some requested order statuses are unknown. Null if all are unknown because too many wallets are
+   * requested.
    */
   readonly ordersFrom?: number | null
   /** The log is at its read limit and read nothing. Retry after this time. */

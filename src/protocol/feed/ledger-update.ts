@@ -1,5 +1,5 @@
-// Published shape of balance movements, as the public API and the node write them. The feed itself accepts whatever a
-// node writes (`LedgerEvent`), so a changed kind never stops it.
+// Published shape of balance movements, as the public API and the node write them. The feed itself accepts any event
+// that a node writes (`LedgerEvent`), so it does not stop if a kind of event changes.
 
 import * as z from 'zod'
 import { kindsBy, openEnum } from '../../core/open-kinds.ts'
@@ -24,7 +24,10 @@ const transferFields = {
   feeToken: token,
 }
 
-/** By `type`, an open set. Amounts are in units of the token, or in USDC if there is no token. */
+/**
+ * The balance movement by `type`; new types may appear. Amounts are in units of the token, or in USDC if there is no
+ * token.
+ */
 const LedgerDelta = kindsBy('type', {
   deposit: { usdc },
   withdraw: { usdc, nonce: z.int(), fee },
@@ -55,7 +58,7 @@ const LedgerDelta = kindsBy('type', {
   vaultDistribution: { vault, usdc },
   vaultLeaderCommission: { user, usdc },
   spotGenesis: { token, amount },
-  /** Early rows have no `token`. */
+  /** Old rows have no `token`. */
   rewardsClaim: { amount, token: token.optional() },
   accountActivationGas: { amount, token },
   perpDexClassTransfer: {

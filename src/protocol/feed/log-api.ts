@@ -1,5 +1,5 @@
-// RPC interface of the BlockLog, and its frames to the readers it dials. Types and codecs only. Payloads carry `v`,
-// because the two Workers are deployed separately.
+// RPC interface of the BlockLog, and the frames that it sends to the readers it dials. Types and codecs only. Payloads
+// carry `v`, because the two Workers are deployed separately.
 
 import type { Coin } from '../../core/coin.ts'
 import type { AgeReport } from './ages.ts'
@@ -12,10 +12,10 @@ import type { LogStatus } from './status-shape.ts'
 
 export const LOG_API_VERSION = 1
 
-/** A fill, by its index in the block, and the builder notified of it. */
+/** Index of a fill in its block, and the builder to notify about it. */
 export type BuilderFill = readonly [fill: number, builder: string]
 
-/** Position of a reader, which has everything up to and including `height` of `epoch`. */
+/** Position of a reader. The reader has all blocks of `epoch` up to and including `height`. */
 export interface Cursor {
   readonly epoch: string
   readonly height: number
@@ -23,9 +23,9 @@ export interface Cursor {
 
 /**
  * A hub reads the books of its shard. A relay reads all fills and ledger events, plus the order statuses and
- * order-level rows it requests. The object of an order-level book reads all its orders, then its rows after the cursor.
- * (A block of the real exchange has about three fills. Filtering by address at the writer would save nothing and would
- * have to track every subscription.)
+ * order-level rows it requests. The object of an order-level book reads all orders of its book, then the rows after the
+ * cursor. Fills are not filtered by address here: a block of the real exchange has about three, so a filter would save
+ * nothing and would have to track every subscription.
  */
 export type ReaderKind =
   | { readonly kind: 'hub'; readonly index: number; readonly shards: number }
@@ -41,11 +41,11 @@ export interface AttachRequest {
   readonly cursor: Cursor | null
   /** Wallets whose order statuses a relay needs. Changes are sent on the link (RelayInterest). */
   readonly orders?: readonly string[]
-  /** Coins whose order-level rows a relay needs; changes likewise. */
+  /** Coins whose order-level rows a relay needs. Their changes are sent on the link too. */
   readonly l4?: readonly string[]
   /**
-   * The reader understands LinkTick and HubVerified and acknowledges the characters it has read, which bounds the data
-   * in flight. Relays do not set this: they acknowledge with RelayInterest frames.
+   * True if the reader understands LinkTick and HubVerified and acknowledges the characters it has read, so that the
+   * data in flight is bounded. Relays do not set this: they acknowledge with RelayInterest frames.
    */
   readonly follows?: boolean
 }
@@ -63,38 +63,45 @@ export interface AttachResponse {
    * epoch.
    */
   readonly lost: boolean
-  /** Every coin of a hub's shard that has a book in this epoch; empty for relays. */
+  /** All coins of a hub's shard that have a book in this epoch; empty for relays. */
   readonly coins: readonly string[]
-  /** Coins of a hub's shard repaired at or after the cursor; blocks do not lead to their books. */
+  /**
+   * Coins of a hub's shard whose books were repaired at or after the cursor. Applying the blocks does not produce these
+   * books.
+   */
   readonly repaired?: readonly { readonly coin: Coin; readonly height: number }[]
 }
 
 export interface BlockLogApi {
-  /** Dials the reader (`GET /link` with LINK_HEADER), then sends the blocks after the cursor and every new one. */
+  /** Dials the reader (`GET /link` with LINK_HEADER), then sends the blocks after the cursor and every new block. */
   attach(request: AttachRequest): Promise<AttachResponse>
   /** Requests full books of these coins from a feeder (null: all coins). Requests within a second are merged. */
   reseed(coins: readonly string[] | null, reason: string): Promise<void>
-  /** A hub found books that differ from verified ones. They are repaired, and their feeder is recorded. */
+  /**
+   * Reports books in a hub that differ from verified books. The log has them repaired and records which feeder sent
+   * them.
+   */
   reportMismatch(found: BookMismatch): Promise<void>
   /**
-   * Requests all orders of a coin from feeders; readers of its order-level book receive them in parts. `isWrong`: its
-   * rows do not match, so the rows of the next block count as unknown and all readers restart.
+   * Requests all orders of a coin from feeders. Readers of its order-level book receive them in parts. `isWrong` means
+   * that the coin's rows did not match its book. The rows of the next block then count as unknown, and all readers
+   * restart.
    */
   reseedL4(coin: Coin, isWrong: boolean): Promise<void>
   status(): Promise<LogStatus & { readonly v: number }>
-  /** Ages of blocks sent by a relay. */
+  /** Records the ages of the blocks that a relay sent. */
   ages(report: AgeReport): Promise<void>
   /** Replays the event frames that were sent to relays, starting at a height, one page at a time. */
   events(request: EventsRequest): Promise<EventsResponse>
-  /** One page of stored events of a wallet or builder, newest first. */
+  /** Returns one page of stored events of a wallet or builder, newest first. */
   fills(request: FillsRequest): Promise<FillsResponse>
-  /** Next durable blocks for the Archiver, which reports its progress. */
+  /** Returns the next durable blocks to the Archiver, which reports its progress. */
   archive(request: ArchiveRequest): Promise<ArchivePage>
-  /** Next durable blocks for a pipeline. */
+  /** Returns the next durable blocks to a pipeline. */
   durable(request: DurableRequest): Promise<DurablePage>
-  /** Progress of the archive files. */
+  /** Records the progress of the archive files. */
   files(report: FilesReport): Promise<void>
-  /** Starts a new chain of heights: the next feeder may send from any height. */
+  /** Starts a new chain of heights. The next feeder may start at any height. */
   reset(): Promise<void>
 }
 
@@ -102,15 +109,16 @@ export interface EventsRequest {
   readonly v: number
   /** First requested height. */
   readonly from: number
-  /** Name of the relay. The log serves relays fairly. */
+  /** Name of the relay, so that the log can share its reads fairly among relays. */
   readonly relay?: string
 }
 
 export interface EventsResponse {
   readonly v: number
   /**
-   * JSON of RelayEvents, without order statuses, and LinkGap, without gaps between them; the first may lie below
-   * `from`. Empty if no block of that height exists yet. Null if the log no longer holds it.
+   * RelayEvents (without order statuses) and LinkGap frames as JSON strings. Together they cover every height, and the
+   * first frame may be below `from`. Empty if the block at `from` does not exist yet. Null if the log no longer holds
+   * it.
    */
   readonly frames: readonly string[] | null
   /** First stored height; null while the log is empty. */
@@ -130,7 +138,10 @@ export interface L4BlockHead {
   readonly time: number
 }
 
-/** Dial header: JSON `{v, from: 'log' | 'hub', index}` (index of the hub). Set by objects, stripped at the edge. */
+/**
+ * Dial header: JSON `{v, from: 'log' | 'hub', index}` (index of the hub). Objects set it, and the edge removes it from
+ * outside requests.
+ */
 export const LINK_HEADER = 'x-weir-link'
 export interface LinkHeader {
   readonly v: number
@@ -145,20 +156,20 @@ export interface HubBlock {
   readonly epoch: string | null
   readonly height: number
   readonly time: number
-  /** Null: the changes are unknown, and so are the books until the next seed. */
+  /** Null if the changes are unknown. The books are then unknown until the next seed. */
   readonly books: readonly BookChange[] | null
   /** Last trade price of each coin of the shard that traded in this block. */
   readonly px: Readonly<Record<string, string>>
   /**
-   * In stored lines only: coins whose books were repaired after the previous block, so blocks do not lead to their
-   * state.
+   * Present only in stored lines: coins whose books were repaired after the previous block. Applying the blocks does
+   * not produce these books.
    */
   readonly repaired?: readonly string[]
 }
 
 /**
- * log → hub: full books of the hub's coins after block `height`. A long list comes in parts and is applied with the
- * last part.
+ * log → hub: full books of the hub's coins after block `height`. A long list is sent in parts and applied when the last
+ * part arrives.
  */
 export interface HubSeed {
   readonly v: number
@@ -178,7 +189,10 @@ export interface LinkTick {
   readonly t: 'tick'
 }
 
-/** log → hub: book digests (level-digest.ts) at `height` from a feeder that matched them with its node's snapshot. */
+/**
+ * log → hub: book digests (level-digest.ts) at `height`. Their feeder has checked these books against its node's
+ * snapshot.
+ */
 export interface HubVerified {
   readonly v: number
   readonly t: 'verified'
@@ -187,7 +201,9 @@ export interface HubVerified {
   readonly books: readonly (readonly [coin: Coin, digest: number])[]
 }
 
-/** Coins whose book in a hub differs from the book of `feeder`, which matched its own book with the node's. */
+/**
+ * Coins whose book in a hub differs from the book of `feeder`, which `feeder` has checked against its node's snapshot.
+ */
 export interface BookMismatch {
   readonly v: number
   readonly feeder: string
@@ -208,7 +224,7 @@ export interface RelayEvents {
   readonly time: number
   readonly fills: readonly UserFill[]
   readonly ledger: readonly LedgerEvent[]
-  /** Empty except in funding blocks. */
+  /** Empty unless the block paid funding. */
   readonly funding?: readonly CoinFunding[]
   /** TWAP order events, as written by the node. */
   readonly twaps?: readonly unknown[]
@@ -216,16 +232,17 @@ export interface RelayEvents {
   readonly orders?: readonly unknown[]
   /** Fills that liquidate positions last traded through a builder. */
   readonly through?: readonly BuilderFill[]
-  /** Archive only: the log never had this block, and nothing but its fills is known. */
+  /** Set only by the archive, if the log never had this block and only its fills are known. */
   readonly only?: 'fills'
-  /** Archive only, always the first field: funding payments of wallets (payments.ts). */
+  /** Set only by the archive, always as the first field: funding payments of wallets (payments.ts). */
   readonly payments?: readonly string[] | null
 }
 
 /**
- * relay → log: wallets whose order statuses it adds to or drops from its interest; `l4`: coins whose order-level rows
- * it adds or drops. `whole` replaces the interest; a restarted relay sends it first. Between these frames the relay
- * sends the number of characters read since its last acknowledgment.
+ * relay → log: changes to the relay's interest. `orders` lists wallets whose order statuses it needs or no longer
+ * needs, `l4` coins whose order-level rows it needs or no longer needs. `whole` replaces the interest; a restarted
+ * relay sends it first. Between these frames, the relay sends the number of characters it has read since its last
+ * acknowledgment.
  */
 export interface RelayInterest {
   readonly v: number
@@ -245,5 +262,5 @@ export interface LinkGap {
 
 export type HubFrame = HubBlock | HubSeed | HubVerified | LinkGap | LinkTick
 export type RelayFrame = RelayEvents | LinkGap
-/** Parts of all orders are forwarded as their feeder sent them. */
+/** An L4Book frame, which is a part of all orders, is forwarded as its feeder sent it. */
 export type L4Frame = L4BlockHead | L4Book | LinkGap | LinkTick

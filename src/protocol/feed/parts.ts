@@ -5,13 +5,16 @@ import type { BookChange, L4Rows } from './block.ts'
 import type { BlockFrame } from './protocol.ts'
 import { FRAME_MAX_BYTES } from './protocol.ts'
 
-/** Lists needed by every reader come before optional ones, which may be the largest. */
+/** Lists that every reader needs come first. Optional lists follow, because they may be the largest. */
 const LISTS = ['fills', 'ledger', 'funding', 'events', 'twaps', 'books', 'payments', 'orders', 'l4'] as const
-/** Reserved for the envelope of a part. */
+/** Bytes reserved for the envelope of a part. */
 const ENVELOPE_BYTES = 1024
-/** Maximum number of levels per part of a book. A level has about 40 bytes, so a part is far smaller than a frame. */
+/**
+ * Maximum number of levels per part of a book. A level takes about 40 bytes, so a part is far smaller than the frame
+ * limit.
+ */
 const LEVELS_PER_RUN = 4096
-/** Maximum number of rows per part of a coin. A row with attached orders may have 1,500 bytes. */
+/** Maximum number of rows per part of a coin. A row with attached orders may take 1,500 bytes. */
 const ROWS_PER_RUN = 200
 
 /**
@@ -72,8 +75,8 @@ function splitRows({ coin, statuses, diffs }: L4Rows): L4Rows[] {
 }
 
 /**
- * Limit on collected parts. If order-level rows and payments are excluded, the exchange's largest block is far below a
- * megabyte.
+ * Limit on the total size of collected parts. Without order-level rows and payments, the exchange's largest block is
+ * far below a megabyte.
  */
 export const JOINED_MAX_UNITS = 16 * 1024 * 1024
 
@@ -85,7 +88,7 @@ export class PartJoiner {
   #parts: BlockFrame[] = []
   #units = 0
 
-  /** `units` is the length of the frame's JSON string, which bounds the collection. */
+  /** `units` is the length of the frame's JSON string. It counts toward the limit on collected parts. */
   push(frame: BlockFrame, units = 0): BlockFrame | null | { readonly refused: string } {
     const { part, parts, ...whole } = frame
     if (part === undefined && parts === undefined) {
@@ -157,6 +160,7 @@ function mergeRows(runs: readonly L4Rows[]): L4Rows[] {
 
 const encoder = new TextEncoder()
 function byteLength(text: string): number {
-  // Almost all frames are ASCII, where units equal bytes. Only frames near the limit need the exact count.
+  // Almost all frames are ASCII, so their string length equals their byte count. Only frames near the limit need the
+  // exact count.
   return text.length * 3 <= FRAME_MAX_BYTES ? text.length : encoder.encode(text).length
 }

@@ -1,5 +1,6 @@
-// Funding payments of wallets (negative: paid), one string per wallet. One hour of the real exchange has 140,000
-// payments of 60,000 wallets; as objects they would take ten times as long to parse and twice the space.
+// Funding payments of wallets, one string per wallet. A negative amount was paid by the wallet. One hour of the real
+// exchange has 140,000 payments of 60,000 wallets; as objects they would take ten times as long to parse and twice the
+// space.
 
 import * as z from 'zod'
 
@@ -7,25 +8,25 @@ import * as z from 'zod'
 const LENGTH_MAX = 128 * 1024
 /** Contains only characters that JSON does not escape, so the string can be embedded unchanged. */
 const ENTRY = /^0x[0-9a-f]{40} \d{1,15}(?: [!#-[\]-~]{1,64}(?: -?\d{1,38}(?:\.\d{1,18})?){3})+$/
-/** Fields per coin, after user and time. */
+/** Number of fields per coin, after the user and the time. */
 const FIELDS_PER_COIN = 4
 const HEADER_FIELDS = 2
 
 /**
- * `user time` in Unix ms, followed by `coin usdc szi rate` per coin, separated by spaces: amount paid, position size
- * and rate, with the node's decimals.
+ * `user time` in Unix ms, followed by `coin usdc szi rate` per coin, separated by spaces. `usdc` is the payment, `szi`
+ * the position size and `rate` the funding rate, each as the node wrote it.
  */
 export const Payments = z
   .string()
   .max(LENGTH_MAX)
   .regex(ENTRY, 'must be user, time, and per coin its name and three decimals, separated by spaces')
 
-/** One coin. */
+/** Payment for one coin. */
 export type PaymentRow = readonly [coin: string, usdc: string, szi: string, rate: string]
 
 export interface UserPayments {
   readonly user: string
-  /** Unix ms. */
+  /** Time in Unix ms. */
   readonly time: number
   readonly rows: readonly PaymentRow[]
 }
@@ -41,10 +42,10 @@ export function readPayments(entry: string): UserPayments {
 }
 
 const PAYMENTS_START = '{"payments":['
-/** Every entry ends with a digit. */
+/** End of the list. It cannot occur within an entry, because every entry ends with a digit. */
 const PAYMENTS_END = '],"'
 
-/** Archived line of a block: its events, preceded by the payments string, which readers can strip cheaply. */
+/** Archived line of a block. The payments come before the events, so that readers can remove them cheaply. */
 export function withPayments(events: string, payments: string): string {
   return payments === '' ? events : `{"payments":${payments},${events.slice(1)}`
 }
@@ -54,16 +55,16 @@ export function withoutPayments(line: string): string {
   return `{${line.slice(line.indexOf(PAYMENTS_END, PAYMENTS_START.length - 1) + 2)}`
 }
 
-/** It is unknown whether the block paid funding. */
+/** Means that it is unknown whether the block paid funding. */
 export const PAYMENTS_UNKNOWN = 'null'
 
-/** Payments of a block as JSON. */
+/** Payments of a block as a JSON string. */
 export function paymentsText(payments: readonly string[] | null): string {
   if (payments === null) return PAYMENTS_UNKNOWN
   return payments.length === 0 ? '[]' : `["${payments.join('","')}"]`
 }
 
-/** Payments of one wallet in a block's payments string. */
+/** Finds one wallet's payments in a block's payments string. */
 export function paymentsOf(user: string, text: string): UserPayments[] {
   const found: UserPayments[] = []
   const mark = `"${user} `

@@ -30,7 +30,9 @@ export interface TopOfBook {
   readonly lastPx: string | null
 }
 
-/** Coins a relay needs from a hub: individual coins, and all current and future coins of these market types. */
+/**
+ * Coins that a relay needs from a hub: the listed coins, and all current and future coins of the listed market types.
+ */
 export interface BookInterest {
   readonly coins: readonly string[]
   readonly types: readonly MarketType[]
@@ -49,28 +51,31 @@ export interface RelayAttachRequest {
 
 export interface RelayAttachResponse {
   readonly v: number
-  /** Null while the hub waits for a seed; the link is up and ticks anyway. */
+  /** Null while the hub waits for a seed. The link works in the meantime and carries ticks. */
   readonly epoch: string | null
   /**
    * Current height of the hub. The first frame on the link follows the cursor, or this height if there is no cursor.
    */
   readonly height: number | null
-  /** True if frames after the cursor are no longer available: subscriptions to coins of this hub must restart. */
+  /** True if frames after the cursor are no longer available. Subscriptions to coins of this hub must then restart. */
   readonly lost: boolean
 }
 
 export interface JoinResponse {
   readonly v: number
-  /** False while the hub waits for a seed; retry. */
+  /** False while the hub waits for a seed. The relay must retry later. */
   readonly ready: boolean
   readonly snapshots: readonly BookSnapshot[]
-  /** Coins that have no book in this hub. They stay in the interest; their first frame is marked new. */
+  /**
+   * Coins that have no book in this hub. They stay in the interest. If a book appears, its first frame is marked as
+   * new.
+   */
   readonly unknown: readonly string[]
   /** Coins omitted because the response reached 1 MiB. Request them with another join. */
   readonly rest: readonly string[]
 }
 
-/** Views at a height. If `ready` is false, there are no views yet; they come on the link. */
+/** Views at a height. If `ready` is false, there are no views yet, and they are sent on the link later. */
 export interface ViewsResponse {
   readonly v: number
   readonly ready: boolean
@@ -79,24 +84,24 @@ export interface ViewsResponse {
   readonly views: readonly ViewFragment[]
 }
 
-/** Full books for the archive, in order of coin names. */
+/** One page of full books for the archive, sorted by coin name. */
 export interface HubBooks {
   readonly v: number
-  /** Null: the books are currently unknown. */
+  /** Null while the books are unknown. */
   readonly epoch: string | null
   readonly time: number
   /** Each book is the state after the block at its height. `levels` is the JSON string `[bids,asks]`. */
   readonly books: readonly Pick<BookSnapshot, 'coin' | 'height' | 'seq' | 'levels'>[]
-  /** Books skipped because they are currently uncertain. */
+  /** Number of books skipped because their state is currently uncertain. */
   readonly left: number
-  /** Continue after this name; null: no more books. */
+  /** Coin name after which the next page continues; null: there are no more books. */
   readonly next: string | null
 }
 
 export interface BookHubApi {
-  /** Ensures that the hub runs and is attached to the log. */
+  /** Ensures that the hub is running and attached to the log. */
   wake(): Promise<void>
-  /** Full depth at the hub's current height, or `depth` levels per side. */
+  /** Returns a book at the hub's current height: in full depth, or with `depth` levels per side. */
   snapshot(coin: Coin, depth?: number): Promise<SnapshotResponse>
   /** Best prices of every coin of the shard at the current height; null while the hub waits for a seed. */
   tops(): Promise<{
@@ -105,14 +110,14 @@ export interface BookHubApi {
     readonly time: number
     readonly tops: readonly TopOfBook[]
   } | null>
-  /** All books of the shard, one page at a time, starting after a coin name. */
+  /** Returns one page of the shard's books, starting after a coin name. */
   books(after: string | null): Promise<HubBooks>
   /** Dials the relay (`GET /link` with LINK_HEADER `{from: 'hub', index}`) and sends one frame per block. */
   attach(request: RelayAttachRequest): Promise<RelayAttachResponse>
   /**
-   * Adds coins to an attached relay's interest and returns their books. Atomic: after a snapshot of height s, every
-   * frame above s carries the coin. Call again for `rest`. `withBooks` false: adds the coins without sending books (a
-   * deep book is near 1 MB).
+   * Adds coins to an attached relay's interest and returns their books. The call is atomic: after a snapshot at height
+   * s, every frame above s carries the coin. Call again for `rest`. If `withBooks` is false, the coins are added but no
+   * books are returned (a deep book is nearly 1 MB).
    */
   join(relay: string, coins: readonly string[], withBooks?: boolean): Promise<JoinResponse>
   /** Adds market types to the interest and returns the names of this hub's coins of those types (no books). */

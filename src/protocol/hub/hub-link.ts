@@ -11,15 +11,15 @@
 import type { Coin } from '../../core/coin.ts'
 
 /**
- * `=` follows `prev_seq`. `+` is the coin's first full book. `!` has no levels and means that the book is lost, so
- * holders must start over.
+ * `=` follows `prev_seq`. `+` is the coin's first full book. `!` has no levels. It means that the book is lost, so
+ * every copy of it must start over.
  */
 export type CoinMark = '=' | '+' | '!'
 
 export interface CoinFragment {
   readonly mark: CoinMark
   readonly coin: Coin
-  /** -1 with `!`. */
+  /** -1 if the mark is `!`. */
   readonly prevSeq: number
   /** JSON string `[changed bids,changed asks]`. */
   readonly levels: string
