@@ -4,7 +4,7 @@
 import { MINUTE_MS, SECOND_MS } from '../core/time.ts'
 
 export type Freshness =
-  /** Changes only with exchange deployments: listings and tables. */
+  /** Listings and tables, which change only when something is deployed on the exchange. */
   | { readonly class: 'fixed' }
   /** Changes within seconds. */
   | { readonly class: 'slow'; readonly freshMs: number }
@@ -40,7 +40,7 @@ export interface FreshnessTerms {
 const SHARED_FROM_MS = 5 * SECOND_MS
 const NEVER = { freshMs: 0, revalidateMs: 0, ifErrorMs: 0, shares: 'present', tiers: [] } as const
 
-/** Terms of a class. Ages count from the start of the fetch, which is the conservative choice. */
+/** Limits of a freshness class. Ages count from the start of the fetch, so they are never too low. */
 export function termsOf(freshness: Freshness): FreshnessTerms {
   switch (freshness.class) {
     case 'fixed': {
@@ -62,10 +62,13 @@ export function termsOf(freshness: Freshness): FreshnessTerms {
   }
 }
 
-/** Use of a copy: `stale`: while a new one is fetched; `spare`: only if the source fails. */
+/**
+ * How a copy may be used. A `stale` copy is served while a new copy is fetched, and a `spare` copy only if the source
+ * fails.
+ */
 export type CopyUse = 'fresh' | 'stale' | 'spare' | 'none'
 
-/** Use of a copy of this age. */
+/** Returns how a copy of this age may be used. */
 export function useOf(ageMs: number, { freshMs, revalidateMs, ifErrorMs }: FreshnessTerms): CopyUse {
   if (ageMs < freshMs) return 'fresh'
   if (ageMs < revalidateMs) return 'stale'

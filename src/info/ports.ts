@@ -11,7 +11,7 @@ import type { EventBlock, FillScope, HeightAndTime, LedgerKind, OwnerScope } fro
 import type { BookSnapshot, TopOfBook } from '../protocol/hub/hub-api.ts'
 import type { Upstream } from '../upstream/upstream-api.ts'
 
-/** Exceeds the total time of all attempts of one query. */
+/** Maximum duration of a fetch. It exceeds the total time of all attempts of one query. */
 export const FLIGHT_MAX_MS = 12_000
 
 /** Our own order books, over all hubs. */

@@ -17,7 +17,7 @@ export const NOT_KNOWN = 'is unknown to the exchange or not accepted there'
 export interface InfoAnswer {
   readonly body: string
   readonly height?: number
-  /** Lag of the source's clock in milliseconds, if above the limit. */
+  /** Lag of the source's clock in milliseconds, if it is above the limit. */
   readonly lagMs?: number
   /** For responses from our own history: they are complete starting at this block. */
   readonly since?: HeightAndTime
@@ -42,16 +42,16 @@ export interface InfoQuery<Req extends { readonly type: string }, Needs extends 
   readonly example: Example
   /** Its output as JSON is the cache key and the upstream request: unknown fields dropped, addresses in lower case. */
   readonly request: z.ZodType<Req>
-  /** Published response schema, checked only in tests, never transforming. */
+  /** Published response schema. Only tests check it, and it never transforms values. */
   readonly response: z.ZodType
-  /** Price in micro-credits, known before any work. */
+  /** Price in micro-credits, which is computed before any work starts. */
   readonly price: MicroCredits | ((request: Req) => MicroCredits)
   readonly freshness: Freshness
   /** Sources that the resolver uses. Upstream and history are used only after the hold is granted. */
   readonly needs: readonly Needs[]
   /** Further requests that need the hold first, because they read whole order books. */
   readonly holdsFirst?: (request: Req) => boolean
-  /** Upstream types that the response is composed of, if not the query's own. */
+  /** Upstream types that the response is composed of, if they differ from the query's own type. */
   readonly upstreamTypes?: readonly string[]
   readonly resolve: (request: Req, from: Pick<Sources, Needs>) => Promise<Result<InfoAnswer, Failure>>
 }

@@ -1,5 +1,6 @@
-// Finds a response: in this isolate's memory, in shared caches, or at the source of its type. freshness.ts defines the
-// allowed ages; this file defines the order. Invariants: one fetch per key at a time; no response older than its limit.
+// Finds a response in this isolate's memory, in the shared caches, or at the source of its type. freshness.ts defines
+// the allowed ages; this file defines the order. Invariants: one fetch per key at a time; no response older than its
+// limit.
 
 import type { Identity } from '../../accounts/identity.ts'
 import { type After, orFallback } from '../../core/deadline.ts'
@@ -13,7 +14,7 @@ import type { InfoAnswer } from '../query.ts'
 import { AnswerCache, type AnswerTiers, type CachedAnswer } from './answer-tiers.ts'
 import type { InfoCall } from './call.ts'
 
-/** A response and its age when the call arrived; null: fetched for this call. */
+/** A response and its age when the call arrived. The age is null if the response was fetched for this call. */
 export interface ServedAnswer {
   readonly answer: InfoAnswer
   readonly ageMs: number | null
@@ -54,7 +55,7 @@ export class AnswerResolver {
     this.#nextFlights = new NextFlights(deps.now, deps.after)
   }
 
-  /** A fresh response from memory; the path of most calls. */
+  /** Returns a fresh response from memory, which is how most calls end. */
   fresh({ key, terms }: InfoCall, now: number): ServedAnswer | undefined {
     const kept = this.#memory.get(key, now)
     return kept && now - kept.at < terms.freshMs ? servedAnswer(kept, now) : undefined
@@ -171,14 +172,14 @@ function servedAnswer(answer: CachedAnswer, now: number): ServedAnswer {
   return { answer, ageMs: now - answer.at }
 }
 
-/** True if the source failed, not the request, so that an older response is preferable. */
+/** True if the fault is in the source and not in the request. An older response is then better than an error. */
 function isSourceFailure({ kind }: Failure): boolean {
   return kind === 'upstream_failed' || kind === 'upstream_timeout' || kind === 'unavailable'
 }
 
 // Single-flight for responses that must not be older than the request: callers share only a fetch that starts after all
-// of them arrived. Callers that arrive during a fetch wait for its end and share the next one, so two fetches serve any
-// number of concurrent callers. Fetches must not reject.
+// of them arrived. Callers that arrive during a fetch wait for its end and share the next fetch. Two fetches therefore
+// serve any number of concurrent callers. Fetches must not reject.
 
 export class NextFlights<T> {
   readonly #present = new SingleFlights<T>(FLIGHT_MAX_MS)
@@ -193,13 +194,14 @@ export class NextFlights<T> {
 
   join(key: string, start: () => Promise<T>): JoinedFlight<T> {
     const now = this.#now()
-    // Check the next fetch first: the present one may have ended before the leader of the next one notices.
+    // Check the next fetch first, because the present fetch may end before the leader of the next fetch notices.
     const next = this.#next.current(key, now)
     if (next !== null) return { result: next, isLeader: false }
     const present = this.#present.current(key, now)
     if (present === null) return { result: this.#begin(key, start), isLeader: true }
     const startNext = () => orFallback(present, FLIGHT_MAX_MS, null, this.#after).then(() => this.#begin(key, start))
-    // Uses the age of the present fetch: if that can no longer be joined, neither can this.
+    // The next fetch takes its age from the present fetch. When the present fetch is too old to join, so is the next
+    // fetch.
     return { result: this.#next.start(key, startNext, this.#present.startedMs(key) ?? now), isLeader: true }
   }
 

@@ -1,5 +1,5 @@
-// The two shared response caches. Both use the hash of chain and canonical request as key, which contains nothing about
-// the caller. The Cache API is local to a data center and does nothing on workers.dev.
+// The two shared response caches. Their key is a hash of the chain and the canonical request, and contains nothing
+// about the caller. The Cache API is local to a data center and does nothing on workers.dev.
 
 import type { AnswerStore } from './answer-tiers.ts'
 

@@ -148,7 +148,7 @@ export interface CachedAnswer extends InfoAnswer {
 }
 
 export interface StoredCopy {
-  /** Time of the write or of its fetch. */
+  /** Time of the write, or of the fetch of its response. */
   readonly at: number
   readonly body: string
 }

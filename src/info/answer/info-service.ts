@@ -1,7 +1,7 @@
 // Handles POST /info and `post` on sockets: parse, price, hold credits, find the response, settle or release, reply. It
 // is the same for every type and independent of HTTP; one instance per isolate. Invariants: failures are free; an
 // upstream is called only after the hold; each hold is settled or released exactly once; a call that needs no source is
-// served and charged even if its key may cause no more unbilled work.
+// served and charged even if its key has used up its unbilled work.
 
 import { type Identity, limiterKey } from '../../accounts/identity.ts'
 import { infoScopeRefusal, TOKEN_CALLS } from '../../accounts/stream-token.ts'

@@ -12,8 +12,8 @@ export interface InfoStatus {
 }
 
 /**
- * Own sources that precede the upstream. Without an archive, the log is too short for types that upstreams serve as
- * well.
+ * Our own sources, which are used before the upstream. If there is no archive, the log is too short for types that
+ * upstreams also serve.
  */
 function ownSources(query: AnyQuery, isArchived: boolean): readonly string[] {
   const isTooShort = !isArchived && usesUpstream(query) && query.needs.includes('events')
@@ -39,7 +39,7 @@ interface SourceStatus extends HealthView {
   readonly name: string
   /** Last known lag of its clock; null: unknown. */
   readonly lagMs: number | null
-  /** Used last, because its lag exceeds `maxLagMs`. */
+  /** True if the source is used last, because its lag exceeds `maxLagMs`. */
   readonly late: boolean
   /** Null: no budget. `left` is null if the budget object does not respond. */
   readonly budget: { readonly perMinute: number; readonly left: number | null } | null
@@ -64,7 +64,7 @@ async function sourceStatus(source: RoutedSource, nowMs: number): Promise<Source
   }
 }
 
-/** `routes`: sources of each upstream type of a response, in order of use. */
+/** `routes` lists the sources of each upstream type that a response needs, in order of use. */
 function routeStatus(
   routes: readonly (readonly [type: string, sources: readonly RoutedSource[]])[],
   nowMs: number,

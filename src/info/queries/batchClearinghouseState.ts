@@ -1,5 +1,6 @@
-// batchClearinghouseState: accounts of up to 50 users on one perp DEX, one slot per user with the bytes of
-// clearinghouseState or an error. There is no wildcard, because 50 users on every DEX would need hundreds of upstream calls for one price.
+// batchClearinghouseState: accounts of up to 50 users on one perp DEX. Each user has one slot with the bytes of
+// clearinghouseState, or with an error. There is no wildcard, because 50 users on every DEX would need hundreds of
+// upstream calls for one price.
 
 import * as z from 'zod'
 import { PerpState } from '../../protocol/info/common-shapes.ts'

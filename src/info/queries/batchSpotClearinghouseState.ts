@@ -1,5 +1,5 @@
-// batchSpotClearinghouseState: spot balances of up to 50 users, one slot per user with the bytes of
-// spotClearinghouseState or an error.
+// batchSpotClearinghouseState: spot balances of up to 50 users. Each user has one slot with the bytes of
+// spotClearinghouseState, or with an error.
 
 import * as z from 'zod'
 import { SPOT_STATE, USER } from '../../protocol/info/examples.ts'

@@ -16,7 +16,7 @@ const BorrowLendUserState = z.looseObject({
     ]),
   ),
   health: openEnum('healthy', 'atRisk', 'marketLiquidatable', 'backstopLiquidatable'),
-  healthFactor: Decimal.nullable().describe('Health factor; null without debt'),
+  healthFactor: Decimal.nullable().describe('Health factor; null if there is no debt'),
 })
 
 export const borrowLendUserState = ofUserQuery({

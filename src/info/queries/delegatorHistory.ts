@@ -11,7 +11,7 @@ import { UserAddress } from '../../protocol/info/request-fields.ts'
 import { defineQuery } from '../query.ts'
 import { rowsAnswer } from '../sources/own-rows.ts'
 
-/** Maximum number of own rows; the exchange returns all. */
+/** Maximum number of rows from our files. The exchange returns all rows. */
 const ROWS_MAX = 10_000
 
 const Delta = kindsByKey({

@@ -10,7 +10,7 @@ const ExchangeStatus = z.looseObject({
   specialStatuses: z.string().nullable().describe('Special statuses of the exchange; null: none'),
 })
 
-/** Short, because callers expect the clock to advance; caching only absorbs bursts. */
+/** The freshness limit is short, because callers expect the clock to advance. Caching only absorbs bursts. */
 const FRESH_MS = 500
 
 export const exchangeStatus = bareQuery({

@@ -15,14 +15,14 @@ import type { Books } from '../ports.ts'
 import { defineQuery, type InfoAnswer } from '../query.ts'
 
 const DEPTH = 20
-/** Raw levels that nearly always suffice for 20 aggregated ones; otherwise the whole book is read. */
+/** This many raw levels nearly always suffice for 20 aggregated levels. If they do not, the whole book is read. */
 const RAW_DEPTH: Readonly<Record<number, number>> = { 5: 500, 4: 4_000 }
 
 const L2Book = z.object({
   coin: z.string(),
   time: z.int(),
   levels: BookLevels,
-  spread: Decimal.optional().describe('Best ask less best bid, before rounding'),
+  spread: Decimal.optional().describe('Best ask minus best bid, before rounding'),
 })
 
 export const l2Book = defineQuery({

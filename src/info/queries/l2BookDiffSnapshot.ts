@@ -1,6 +1,7 @@
-// l2BookDiffSnapshot: full order book of a coin with its position in the diff stream. Never cached: a client that
-// subscribed before the request must get a book from after its subscription. So calls share a read of the hub only if
-// it started after all of them arrived. With `block_height` it returns the book after that block, from the archive.
+// l2BookDiffSnapshot: full order book of a coin with its position in the diff stream. The response is never cached,
+// because a client that subscribed before the request must get a book from after its subscription. Calls therefore
+// share a read of the hub only if the read started after all of them arrived. With `block_height` it returns the book
+// after that block, from the archive.
 
 import * as z from 'zod'
 import { ONE_CREDIT } from '../../metering/tariff.ts'

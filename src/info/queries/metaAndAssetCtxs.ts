@@ -1,5 +1,5 @@
 // metaAndAssetCtxs: markets of one perp DEX and, by index, their market data. Same response as the exchange's API.
-// Prices change with the oracle, about every three seconds; market data without a book contains nulls.
+// Prices change with the oracle, about every three seconds; the market data of a coin that has no book contains nulls.
 
 import * as z from 'zod'
 import { PerpMeta } from '../../protocol/info/common-shapes.ts'

@@ -20,7 +20,7 @@ const SubAccount = z.looseObject({
         PerpState.describe('Perp account on that DEX'),
       ]),
     )
-    .describe('Perp accounts by DEX, used ones only'),
+    .describe('Perp account on each DEX that is in use'),
   spotState: SpotState,
   abstraction: openEnum('unifiedAccount', 'portfolioMargin', 'disabled', 'dexAbstraction')
     .optional()

@@ -19,7 +19,7 @@ const TokenDetails = z.looseObject({
   circulatingSupply: Decimal,
   szDecimals: z.int(),
   weiDecimals: z.int(),
-  midPx: Decimal.describe('Mid price; null without a book'),
+  midPx: Decimal.describe('Mid price; null if there is no book'),
   markPx: Decimal,
   prevDayPx: Decimal,
   genesis: z

@@ -19,8 +19,8 @@ export const userCompletedTrades = defineQuery({
   request: z.object({
     type: z.literal('userCompletedTrades'),
     user: UserAddress,
-    builder: optional(UserAddress).describe('Builder to limit trades to'),
-    dex: TradeDex.describe('Perp DEX to limit trades to'),
+    builder: optional(UserAddress).describe('Builder whose trades are returned'),
+    dex: TradeDex.describe('Perp DEX whose trades are returned'),
     limit: TradeLimit.describe('Maximum rows per page'),
   }),
   response: z.array(CompletedTrade),

@@ -15,7 +15,7 @@ import { tradesFrom } from '../sources/own-trades.ts'
 
 const NO_SUCH_ROW: Failure = {
   kind: 'bad_field',
-  issues: [{ path: 'cursor', message: 'is after the newest block. Use the last row from the previous page' }],
+  issues: [{ path: 'cursor', message: 'is after the newest block. Use the last row of the previous page' }],
 }
 
 export const userCompletedTradesByTime = defineQuery({
@@ -31,8 +31,8 @@ export const userCompletedTradesByTime = defineQuery({
         cursor: optional(z.string().regex(TRADE_CURSOR, 'must be "<close_time>_<tx_index>" of the last row')).describe(
           'Cursor from the previous page; absent: first page',
         ),
-        builder: optional(UserAddress).describe('Builder to limit trades to'),
-        dex: TradeDex.describe('Perp DEX to limit trades to'),
+        builder: optional(UserAddress).describe('Builder whose trades are returned'),
+        dex: TradeDex.describe('Perp DEX whose trades are returned'),
         limit: TradeLimit.describe('Maximum rows per page'),
       })
       .refine(hasStart, START_REQUIRED),

@@ -18,7 +18,7 @@ export const userFillsByTime = defineQuery({
       user: UserAddress,
       ...WINDOW,
       aggregateByTime: Flag.describe('Whether partial fills of one order are merged; absent: no'),
-      reversed: Flag.describe('Whether newest come first; absent: oldest first'),
+      reversed: Flag.describe('Whether the newest fills come first; absent: no'),
     }),
   ),
   response: z.array(PublicFill),

@@ -72,7 +72,7 @@ export const userPnlSummary = defineQuery({
       type: z.literal('userPnlSummary'),
       user: UserAddress,
       ...ANY_WINDOW,
-      dex: TradeDex.describe('Perp DEX to limit the summary to'),
+      dex: TradeDex.describe('Perp DEX that the summary covers'),
     }),
   ),
   response: PnlSummary,

@@ -12,7 +12,7 @@ import { FLIGHT_MAX_MS } from '../ports.ts'
 
 const FRESH_MS = 120_000
 const STALE_MAX_MS = 60 * 60_000
-/** An unknown name may be newer than the list; minimum time between fetches for that reason. */
+/** Minimum time between fetches that an unknown name causes. Such a name may be newer than the list. */
 const RECHECK_MS = 10_000
 /** Delay after a failed fetch. */
 const RETRY_MS = 2_000

@@ -32,7 +32,7 @@ export interface EventHistoryDeps {
   readonly after: After
 }
 
-/** Time limit of each read; leaves time for an upstream request afterwards. */
+/** Time limit of each read. It leaves time for an upstream request afterwards. */
 const READ_MAX_MS = 8_000
 const UNAVAILABLE: Failure = {
   kind: 'unavailable',
@@ -107,7 +107,7 @@ async function openHistory(deps: EventHistoryDeps, events: EventQuery): Promise<
 
 async function sinceOf({ archive }: EventHistoryDeps, { since }: Seam, held: FillHistory): Promise<HeightAndTime> {
   if (!('above' in since)) return since
-  // A gap of the files may end within a segment.
+  // A gap in the files may end within a segment.
   const segments = archive ? await archiveRead(archive.segmentsFrom({ height: since.above + 1 }, 2)) : []
   const segment = segments.find(({ first }) => first > since.above)
   return segment ? { height: segment.first, time: segment.firstMs } : held.since
@@ -157,7 +157,7 @@ async function readCandles(
 
 // Reads the archive files page by page. Invariant: pages are contiguous, even if one time spans two pages.
 
-/** Rows per page: enough for a page of most types and the end of its last time. */
+/** Rows per page. One page holds enough rows for a response of most types, including all rows of its last time. */
 const PAGE_ROWS = 2_048
 /** Maximum rows that one call reads from the files. */
 const WORK_ROWS = 20_000

@@ -18,7 +18,7 @@ export interface LogHistoryDeps {
 
 /** Maximum pages per read; the window of the real exchange needs about seven. */
 const PAGES_MAX = 32
-/** Maximum waits for one page. */
+/** Maximum number of waits for one page. */
 const WAITS_MAX = 3
 /** Time limit of a read with all waits, well below FLIGHT_MAX_MS. */
 const READ_MAX_MS = 8_000

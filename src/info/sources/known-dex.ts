@@ -8,7 +8,7 @@ import type { Sources } from '../ports.ts'
 import { type AnyQuery, defineQuery, type InfoAnswer, type InfoQuery } from '../query.ts'
 import { passThrough } from './pass-through.ts'
 
-/** Failure if the DEX does not exist; null for the main DEX and possible ones. */
+/** Failure if the DEX does not exist; null for the main DEX and for a DEX that may exist. */
 export async function refusalOfDex(
   dex: string | undefined,
   { dexes }: Pick<Sources, 'dexes'>,

@@ -24,9 +24,9 @@ interface CandleSnapshotRequest {
 }
 type AnswerResult = Result<InfoAnswer, Failure>
 
-/** After all blocks, and still a valid date. */
+/** A time after all blocks that is still a valid date. */
 const EVER = 8e15
-/** Minimum JSON length of a candle; a short body certainly fits a page. */
+/** Minimum JSON length of a candle. If a body is short enough, its candles must fit on one page. */
 const CANDLE_MIN_LENGTH = 60
 /** The log rejected the read because of load. */
 const LATE: Failure = {

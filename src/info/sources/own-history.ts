@@ -4,7 +4,7 @@ import type { Failure } from '../../core/failure.ts'
 import type { EventRead } from '../ports.ts'
 import type { InfoAnswer } from '../query.ts'
 
-/** After all blocks. */
+/** A time after all blocks. */
 export const EVER = Number.MAX_SAFE_INTEGER
 
 export const WINDOW_TOO_LONG: Failure = {
@@ -12,7 +12,7 @@ export const WINDOW_TOO_LONG: Failure = {
   issues: [{ path: 'endTime', message: 'must be closer to startTime: the window has too many rows' }],
 }
 
-/** No row of the page is certain. */
+/** The failure if not even the first row of the page is known to be complete. */
 export const UNREADABLE: Failure = {
   kind: 'unavailable',
   what: 'The next rows are temporarily unavailable',

@@ -14,7 +14,7 @@ import { EVER, UNREADABLE, WINDOW_TOO_LONG } from './own-history.ts'
 
 /** Number of fills of the first read, and of the second read if the first does not suffice. */
 const [ROWS, MAX_ROWS] = [2_000, 10_000] as const
-/** Maximum fills for one page, including those before it. */
+/** Maximum number of fills read for one page, including earlier fills. */
 const MAX_PAGE_ROWS = 20_000
 
 /** Trades, oldest first, and their fills. */
@@ -30,7 +30,7 @@ interface TradesQuery {
   readonly limit: number
 }
 
-/** The last trades that pass the filter, and all in between. */
+/** The last trades that pass the filter, and all trades between them. */
 export async function lastTrades(
   { user, filter, limit }: TradesQuery,
   from: Pick<Sources, 'events'>,
@@ -45,7 +45,7 @@ export async function lastTrades(
   return more.ok ? more : own
 }
 
-/** Trades from a wallet's last fills up to a time. */
+/** Trades computed from the last fills of a wallet, up to a time. */
 export async function tradesUpTo(
   { user, toMs }: { readonly user: Address; readonly toMs: number },
   { events }: Pick<Sources, 'events'>,
@@ -179,7 +179,7 @@ async function readWithReach(
   return isShort && seen.last !== null ? ok(withSince(read.value, seen.last)) : read
 }
 
-/** The read, complete from `since` at the earliest. */
+/** Returns the read with its completeness starting no earlier than `since`. */
 function withSince(read: EventRead, since: HeightAndTime): EventRead {
   return since.height > read.since.height ? { ...read, since } : read
 }
