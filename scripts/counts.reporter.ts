@@ -7,7 +7,7 @@ interface Counts {
   readonly passed: number
   readonly failed: number
   readonly skipped: number
-  /** Test and first line of its error. */
+  /** The test and the first line of its error. */
   readonly failures: readonly string[]
 }
 

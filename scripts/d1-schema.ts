@@ -12,7 +12,10 @@ export interface SchemaRow {
 const INTERNAL_NAMES = /^(?:sqlite_|_cf_|d1_migrations$)/
 export const SCHEMA_QUERY = 'SELECT type, name, sql FROM sqlite_master'
 
-/** One line for each table, column or index of `expected` that is missing or different in `found`. Extra ones are allowed. */
+/**
+ * One line for each table, column or index of `expected` that is missing or different in `found`. Additional tables,
+ * columns and indexes are allowed.
+ */
 export function schemaFaults(expected: readonly string[], found: readonly SchemaRow[]): string[] {
   const tablesFirst = found
     .filter(({ name }) => !INTERNAL_NAMES.test(name))
@@ -33,7 +36,7 @@ function shapesOf(statements: readonly string[]): Map<string, readonly string[]>
     try {
       database.exec(sql)
     } catch {
-      // A statement that fails leaves its object out, and the comparison reports it.
+      // If a statement fails, its object is missing, and the comparison reports that.
     }
   }
   const rows = database.prepare(SCHEMA_QUERY).all() as unknown as SchemaRow[]

@@ -29,7 +29,7 @@ export interface GatewayConfig extends WorkerConfig {
   readonly routes?: readonly (string | { readonly pattern: string })[] | undefined
 }
 
-/** The Workers to deploy. `first`: all of them, and none exists yet. */
+/** The Workers to deploy. `first` means all Workers when none of them exists yet. */
 export type Scope = 'both' | 'routes' | 'first'
 
 export interface DeployFacts {

@@ -81,7 +81,7 @@ async function main(): Promise<void> {
   if (scope !== 'first') deploy(GATEWAY)
   else if (!isDryRun) console.error(await probeGateway(gateway))
   if (errors.length === 0) return
-  // Repeated here, because the output of wrangler follows the first list.
+  // The list is printed again, because the output of wrangler has followed the first one.
   printFindings(errors)
   exitWithCount(errors, 'a deploy would stop here')
 }
@@ -120,7 +120,7 @@ function exitWithCount({ length }: readonly Finding[], consequence: string): nev
   process.exit(1)
 }
 
-/** The state of the gateway in the account. Null if no one is logged in. Only reads. */
+/** The state of the gateway in the account. Null if no one is logged in. The function changes nothing. */
 async function readAccount({ d1_databases: databases }: GatewayConfig): Promise<AccountFacts | null> {
   const [login, secrets, tables] = await Promise.all([
     runWrangler('whoami', '--json'),
@@ -201,7 +201,7 @@ function deployFirst(gateway: string | undefined, withSecrets: readonly string[]
   deploy(LIVE)
 }
 
-/** Writes the secrets, given or new, to a file and returns the arguments that send it. */
+/** Writes the secrets to a file, generates those that are missing, and returns the arguments that send the file. */
 function secretsFile(given: Readonly<Record<string, string | undefined>>): string[] {
   if (isDryRun) return []
   const secrets = Object.entries(given).map(([name, value]) => [name, value ?? randomBytes(24).toString('hex')])
@@ -210,7 +210,7 @@ function secretsFile(given: Readonly<Record<string, string | undefined>>): strin
   return ['--secrets-file', SECRETS]
 }
 
-/** The secrets of an earlier try. A damaged file is a fault, because it can be the only copy. */
+/** The secrets of an earlier attempt. A damaged file is a fault, because it may be the only copy. */
 function readSecrets(): { readonly secrets: Readonly<Record<string, string>>; readonly fault: string | null } {
   if (!existsSync(SECRETS)) return { secrets: {}, fault: null }
   try {

@@ -67,13 +67,13 @@ const BRITISH: Readonly<Record<string, string>> = {
   'centred?|centres?': 'center',
 }
 
-/** Names of our own for what the field has a name for, and participles in place of a noun. */
+/** Names that we coined although an established name exists, and participles used as nouns. */
 const METAPHORS =
   /desk|purse|entrance|keeper|hearers?(?![a-z])|leavings|carousel|(?<![a-z])rider(?![a-z])|(?<![a-z])told|(?<![a-z])doors?(?![a-z])/i
 const PARTICIPLES =
   /^#?(?:asked|wanted|tell)$|^(?:Asked|Wanted|Told|Held|Kept|Answered|Entered|Made|Shown|Said|Heard|Taken|Begun|Opened|Left|Past)$/
 
-/** A clause in place of the subject. */
+/** A clause used as the subject of a sentence. */
 const CLAUSE_SUBJECT =
   /^(?:Of (?:what|which|whom|all|it|these|those)\b|Who(?:ever| (?:is|has|asks|waits|does|was))\b|Whom\b|What (?!you\b))/
 
@@ -132,7 +132,7 @@ function sentencesOf(text: string): string[] {
   return (
     text
       .replaceAll(/`[^`]*`/g, 'CODE')
-      // Diagrams are no sentences.
+      // Diagrams are not sentences.
       .replaceAll(/^.*(?:[─▶│┌└→]|\bTAB\b).*$/gm, '')
       .split(/(?<=[.!?:;]["”)]?)\s+|\n\s*\n|\n\s*(?=[-*|] )| \| /)
       .map((sentence) => sentence.replaceAll(/\s+/g, ' ').trim())
@@ -175,7 +175,7 @@ export function proseOfLineComments(source: string): Prose[] {
   }))
 }
 
-/** Without the comment's marks, directives and code that is shown in it. */
+/** Returns the text of a comment without its marks, directives and code blocks. */
 const commentText = (comment: string) =>
   /^\/\/ (?:biome-ignore|@ts-|#)/.test(comment)
     ? ''
@@ -184,7 +184,7 @@ const commentText = (comment: string) =>
         .replaceAll(/^\s*\* ?/gm, '')
         .replaceAll(/```[\s\S]*?```/g, '')
 
-/** Three words or more that are neither SQL, markup nor a list of coins. */
+/** True for a string of three or more words, unless it is SQL, markup or a list of coins. */
 const isSentence = (text: string) =>
   /\p{L}{2,}[,]? [\p{L}\d`“’']+.* \p{L}/u.test(text) &&
   /\p{Ll}{2,} \p{Ll}/u.test(text) &&
@@ -197,7 +197,7 @@ const isSentence = (text: string) =>
 const withoutGenerated = (markdown: string) =>
   markdown.replaceAll(/<!-- ([\w ]+) -->[\s\S]*?<!-- \/\1 -->/g, (part) => part.replaceAll(/[^\n]/g, ''))
 
-/** Of a Markdown document: what is neither code nor an address. */
+/** Returns the prose of a Markdown document, without code and addresses. */
 export function proseOfDocument(markdown: string): Prose[] {
   const prose: Prose[] = []
   let line = 1
@@ -243,7 +243,7 @@ function textsOf(token: Token): string[] {
   return texts
 }
 
-/** Subjects of the commits since this check exists. */
+/** Subjects of the commits since this check was added. */
 function subjects(): Prose[] {
   const git = (...args: string[]) =>
     execFileSync('git', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
@@ -255,7 +255,7 @@ function subjects(): Prose[] {
       .filter(Boolean)
       .map((text) => ({ line: 0, kind: 'subject', text }))
   } catch {
-    // A tree without its history, as a download is.
+    // The source tree has no history, for example because it was downloaded.
     return []
   }
 }

@@ -35,7 +35,7 @@ const GENERATE = program('npm run generate', 'writes schemas and the tables of d
   'writes nothing, lists what differs',
 )
 
-/** Generated folders of schemas: documents by file name. A new surface adds one line. */
+/** Generated folders of schemas, each with its documents by file name. A new surface needs one line here. */
 const FOLDERS: Readonly<Record<string, () => Readonly<Record<string, unknown>>>> = {
   'schemas/feed': () => ({ 'feeder-frame': schemaOf(FeederFrame), 'gateway-frame': schemaOf(GatewayFrame) }),
   'schemas/info': () =>
@@ -54,7 +54,7 @@ const FOLDERS: Readonly<Record<string, () => Readonly<Record<string, unknown>>>>
     ),
 }
 
-/** Generated parts of documents: the name of the markers and the text. A new table adds one line. */
+/** Generated parts of documents: the name of the markers and the text. A new table needs one line here. */
 const PARTS: readonly (readonly [path: string, name: string, text: () => string])[] = [
   ['docs/reference/info.md', 'info types', infoTable],
   ['docs/reference/websocket.md', 'channels', channelTable],

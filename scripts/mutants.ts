@@ -26,9 +26,9 @@ const EXPLAINED_OF = new Map<string, ReadonlySet<string>>(
 )
 
 const [words] = commandLine(
-  program('npm run mutants --', 'small changes to pure files, and which of them no test notices', [
+  program('npm run mutants --', 'makes small changes to pure files and lists those that no test notices', [
     'src/accounts',
-  ]).argument('[path...]', 'files and folders; all of them unless said'),
+  ]).argument('[path...]', 'files and folders (default: all)'),
 ).processedArgs
 const requested = words.length > 0 ? words : FOLDERS.map((folder) => `src/${folder}`)
 const files = requested
@@ -46,7 +46,8 @@ for (const [folder, mutate] of byFolder) {
     testRunner: 'vitest',
     plugins: ['@stryker-mutator/vitest-runner'],
     vitest: { configFile: 'vitest.mutants.ts', related: false },
-    // Error messages are for people. Schemas are created once, before any test.
+    // Strings are not changed, because error messages are for people. Schemas are skipped, because they are created
+    // once, before any test.
     mutator: { excludedMutations: ['StringLiteral'] },
     ignoreStatic: true,
     coverageAnalysis: 'perTest',
@@ -54,7 +55,7 @@ for (const [folder, mutate] of byFolder) {
     reporters: ['progress-append-only'],
     tempDirName: '.weir/mutants',
     ignorePatterns: ['dist', 'schemas', '.weir', '.wrangler'],
-    // Stryker would read it with an older TypeScript that still had an API.
+    // Stryker would need an older TypeScript to read it, because newer versions have no API.
     tsconfigFile: 'none',
     allowEmpty: true,
   }).runMutationTest()
@@ -74,7 +75,7 @@ for (const [folder, mutate] of byFolder) {
 console.log(`\n${made} mutants, ${explained} explained, ${survived} survived`)
 process.exit(survived > 0 ? 1 : 0)
 
-/** Both are one-based. */
+/** The line and the column both start at 1. */
 interface SourcePosition {
   readonly line: number
   readonly column: number

@@ -1,6 +1,7 @@
 // Checks the wrangler files. The Workers are deployed separately, so their files must agree on shared variables, the
-// compatibility date, the classes of the Durable Objects, the stores of the archive and each other's names. Each file must also
-// have the settings that keep its Worker private. Run as a program it prints each fault and exits 1.
+// compatibility date, the classes of the Durable Objects, the stores of the archive and each other's names. Each file
+// must also have the settings that keep its Worker private. When run as a program, it prints each fault and exits with
+// 1.
 
 import { fileURLToPath } from 'node:url'
 import { unstable_readConfig } from 'wrangler'

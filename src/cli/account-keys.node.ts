@@ -179,13 +179,13 @@ export async function issueKey(
       text: key,
       notes: [`account ${account}; save the key now, it is not shown again${old}`],
     })
-  // A failure, because a script that reads the key from standard output must not continue without one.
+  // This is a failure, because a script that reads the key from standard output must not continue without one.
   return err(
     `A request with this --id already created ${prefix} of account ${account}, and the key is not shown again${old}. Rotate it to get a new key.`,
   )
 }
 
-/** A table with one line per key; with a column for limits if any key has one. */
+/** A table with one line per key. It has a column for limits if any key has limits. */
 export function keyTable(keys: readonly Key[], nowMs: number): string {
   const limits = keys.map(keyLimits)
   const bounds = (text: string) => (limits.some((each) => each !== '') ? [text] : [])
@@ -223,8 +223,8 @@ function keyPath(name: string): string {
 type KeyTimes = Pick<Key, 'expires' | 'revoked' | 'replaced_by'> & Partial<Pick<Key, 'cap_remaining'>>
 
 /**
- * `active`, `active until …`, `replaced, active until …`, `replaced, expired …`, `expired …` or `revoked …`. A used-up cap
- * of an active key comes first.
+ * `active`, `active until …`, `replaced, active until …`, `replaced, expired …`, `expired …` or `revoked …`. If an
+ * active key has used up its cap, that comes first.
  */
 export function keyState(key: KeyTimes, nowMs: number): string {
   const state = stateByTime(key, nowMs)

@@ -25,7 +25,7 @@ export function accountCommands(admin: Command, act: CommandAction, now: () => n
     .option('--terms <terms>', 'terms for this account, if its plan allows them', valueParser(TermsValue))
     .option(
       '--credits <n>',
-      'credits instead of those of the first period; they do not expire',
+      'initial credits, which replace those of the first period and do not expire',
       valueParser(CreditsValue),
     )
     .addHelpText('after', TERMS_HELP)

@@ -12,12 +12,12 @@ interface Target {
   readonly url: string
   readonly token: string
   readonly tokenFrom: string
-  /** The target is the running `npm start`. */
+  /** True if the target is the running `npm start`. */
   readonly isOwn: boolean
 }
 
 const TIMEOUT_MS = 15_000
-/** For batches of lines, which are written before the gateway responds. */
+/** Timeout for batches of lines. It is longer, because the gateway stores a batch before it responds. */
 const PACKED_TIMEOUT_MS = 60_000
 const ErrorBody = z.object({ error_message: z.string() })
 const WarningBody = z.object({ warnings: z.array(z.string()) })

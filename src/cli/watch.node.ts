@@ -174,7 +174,7 @@ function startDisplay(board: WatchBoard, nowMs: () => number = Date.now): void {
   setInterval(draw, REDRAW_MS)
 }
 
-/** Prints a line to a pipe; on a terminal the screen shows the information. */
+/** Prints a line if the output is a pipe. On a terminal, the screen already shows the same information. */
 function print(line: string): void {
   if (!isTerminal) process.stdout.write(`${visible(line)}\n`)
 }

@@ -23,7 +23,7 @@ export function Link({ to, children, isHere }: { to: string; children: Component
 
 interface ShellProps {
   readonly visitor: SessionUser
-  /** Name in the URL, and title. */
+  /** The name of the page in the URL, and its title. */
   readonly pages: readonly (readonly [name: string, title: string])[]
   readonly current: string
   readonly children: ComponentChildren

@@ -90,7 +90,10 @@ async function* readFrame(bytes: ByteReader): AsyncGenerator<Uint8Array> {
 
 const checksumError = () => new FileError('is damaged: an LZ4 checksum does not match')
 
-/** The package expects the maximum size in front of a block, and the bytes that its matches may refer to. */
+/**
+ * The package expects the maximum size in front of a block. It also expects the bytes that the matches of the block may
+ * refer to.
+ */
 function decompressBlock(block: Uint8Array, max: number, before: Uint8Array): Uint8Array {
   const sized = new Uint8Array(4 + block.length)
   viewOf(sized).setUint32(0, max, true)

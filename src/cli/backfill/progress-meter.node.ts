@@ -5,7 +5,7 @@ import { visible } from '../../core/visible.ts'
 import type { BlockPosition } from './window.ts'
 
 const BAR = 20
-/** A rate over less time is meaningless. */
+/** A rate measured over less time is meaningless. */
 const KNOWN_MS = 2_000
 const HOUR_S = 3_600
 const BAR_MS = 200

@@ -76,9 +76,10 @@ function lineFaultText({ number, isEnded }: TextLine, found: string): string {
 function fileFaultText({ name, message, code }: NodeError): string {
   if (message === 'is truncated' || code === 'Z_BUF_ERROR')
     return 'is truncated; its complete part was read. Copy it again, and rerun this command.'
-  if (name === FileError.name) return `${message}; the part before was read. Copy it again, and rerun this command.`
+  if (name === FileError.name)
+    return `${message}; the part before the damage was read. Copy it again, and rerun this command.`
   if (code?.startsWith('Z_'))
-    return `is damaged (${code}); the part before was read. Copy it again, and rerun this command.`
+    return `is damaged (${code}); the part before the damage was read. Copy it again, and rerun this command.`
   return `cannot be read further (${code ?? visible(message)}). Rerun this command.`
 }
 
@@ -140,7 +141,7 @@ export async function* textLines(chunks: AsyncIterable<Uint8Array>, maxChars: nu
 
 type Decode = (chunk?: Uint8Array) => string
 
-/** Call without a chunk at the end. */
+/** Call it without a chunk after the last chunk. */
 function utf8(): Decode {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
   return (chunk) => decoder.decode(chunk, { stream: chunk !== undefined })

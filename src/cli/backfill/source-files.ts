@@ -14,7 +14,7 @@ export interface SourceFile {
 }
 
 export type FileForm =
-  /** One hour of a node by its own clock; its blocks are from that hour or slightly older. */
+  /** A file that a node wrote during one hour of its own clock. Its blocks are from that hour or slightly older. */
   | { readonly kind: 'node'; readonly fromMs: number }
   | { readonly kind: 'archive'; readonly chain: string | null; readonly first: number; readonly last: number }
 
@@ -86,7 +86,7 @@ export function isNeeded(form: FileForm, window: Window, held: ArchivedRange): b
   return first <= last && form.fromMs - FILE_LAG_MS <= liveFrom.time && !held.hasTimes(first, last)
 }
 
-/** Whether a file lies before the window: it ends where the next one starts. */
+/** Whether a file ends before the window. A file ends where the next file starts. */
 export function isBelow(next: BlockPosition | null, { from }: Window): boolean {
   return next !== null && 'height' in from && next.height <= from.height
 }

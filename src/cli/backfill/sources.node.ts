@@ -143,7 +143,7 @@ export function billText(files: number, bytes: number, lists: number): string {
   return `${files} files, ${(bytes / GIB).toFixed(2)} GiB: ${amount} billed to your AWS account (requester pays: $${DOLLARS_PER_GIB} per GiB of egress, plus requests).`
 }
 
-/** Years of hourly or per-minute files. */
+/** Maximum number of files in a folder, which is enough for years of hourly or per-minute files. */
 const FILES_MAX = 2_000_000
 
 /** All files in a folder, or why it cannot be read. */
@@ -171,7 +171,7 @@ function unreadableText(folder: string, code = 'unknown'): string {
   return `${folder} cannot be read (${code}). Give this user read access.`
 }
 
-/** Links expire after an hour, so only as many are requested as are used soon. */
+/** Links expire after an hour, so each request asks only for links that will be used soon. */
 const PAGE = 100
 const TIMEOUT_MS = 60_000
 

@@ -28,7 +28,7 @@ export function isReversed(from: Bound, to: Bound): boolean {
   return boundValue(to) < boundValue(from) && 'height' in from === 'height' in to
 }
 
-/** Where a block lies relative to the window. */
+/** The position of a block relative to the window. */
 export function sideOf(position: BlockPosition, { from, to }: Window): 'before' | 'in' | 'behind' {
   if (coordinateOf(from, position) < boundValue(from)) return 'before'
   return coordinateOf(to, position) > boundValue(to) ? 'behind' : 'in'

@@ -116,7 +116,10 @@ export function withLaunchFix({ part: at, ...check }: Check, { folder, processes
   }
 }
 
-/** `stored`: `whole`, the error of a start (what is wrong, then what to do), or null if there is no state. */
+/**
+ * `stored` is `whole` if the state is intact, and null if there is no state. Otherwise it is the error that a start
+ * would report: what is wrong, then what to do.
+ */
 export function checkStoredState(stored: 'whole' | Error | null): Check[] {
   if (stored === null) return []
   if (stored === 'whole') return [STATE.ok('tokens and databases are intact')]
@@ -301,7 +304,7 @@ const COMPONENT: Readonly<Record<string, Check['part']>> = {
   no_feeder: 'feeder',
   archive_full: 'gateway',
 }
-/** A feeder that has not sent books after this long will not. */
+/** A feeder that has not sent books within this time will not send any. */
 const NEW_MS = 60_000
 
 export function checkStatus({ url, status, text, atMs }: HttpFacts, chain: string): Check {

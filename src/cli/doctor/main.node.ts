@@ -80,7 +80,7 @@ function reasonOf(error: unknown): string {
 /** Requests a snapshot from the node as the feeder does, then removes the file and the folders created for it. */
 export async function probeSnapshot(infoUrl: string, folder: string): Promise<SnapshotFacts> {
   const path = join(folder, 'doctor.json')
-  // A leftover of an earlier run that the node completed too late.
+  // Removes the snapshot of an earlier run if the node wrote it only after that run had ended.
   await rm(path, { force: true }).catch(() => undefined)
   const made = await mkdir(folder, { recursive: true }).catch(() => undefined)
   const unwritable = await access(folder, constants.W_OK).then(() => null, reasonOf)
@@ -94,7 +94,7 @@ export async function probeSnapshot(infoUrl: string, folder: string): Promise<Sn
   return { folder, answer, bytes, unwritable }
 }
 
-/** The disks of these folders, each once. */
+/** The disks of these folders, without duplicates. */
 export async function readDisks(folders: readonly string[]): Promise<Omit<DiskFacts, 'bytesPerHour'>[]> {
   const disks = new Map<number, { folders: string; freeBytes: number }>()
   for (const folder of folders) {
@@ -198,7 +198,7 @@ const DOCTOR = program(
   .option('--info <url>', 'HTTP address of the node', valueParser(Url))
   .option(
     '--gateway <url>',
-    'gateway that receives the blocks; valueParser FEED_TOKEN and ADMIN_TOKEN from the environment',
+    'gateway that receives the blocks; its FEED_TOKEN and ADMIN_TOKEN are read from the environment',
     valueParser(Url),
   )
   .option('--state <dir>', 'state folder of "npm start", or of the feeder')

@@ -83,7 +83,9 @@ const PRICES = JSON.stringify({
   instructions: 'Nothing is paid in this trial. Sign in as operator and mark the order as paid.',
 })
 
-/** Pays for visitors to /live who have no session, so that the demo account shows only its own usage. */
+/**
+ * The account that pays for visitors to /live who have no session, so that the demo account shows only its own usage.
+ */
 export const LIVE_ACCOUNT = 'live'
 
 type Environment = Readonly<Record<string, string | undefined>>

@@ -61,7 +61,7 @@ function consoleBuild(folder: string, outDir: string): InlineConfig {
     root: folder,
     configFile: false,
     logLevel: 'error',
-    // Regardless of the environment, because development builds of some packages are a quarter larger.
+    // Always a production build, because development builds of some packages are a quarter larger.
     resolve: { conditions: ['module', 'browser', 'production'] },
     oxc: { jsx: { runtime: 'automatic', importSource: 'preact', development: false } },
     build: {

@@ -49,7 +49,7 @@ export function starterPid(): number {
   return pid
 }
 
-/** Children whose command contains this word; Linux only, empty elsewhere. */
+/** Child processes whose command contains this word. The list is always empty on systems other than Linux. */
 export function childrenOf(pid: number, word: string): number[] {
   try {
     const pids = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number)

@@ -1,5 +1,6 @@
-// The state folder of a launcher: its layout, secrets, ports and lock, and the check of its databases, because an object on a
-// damaged database never responds. Files with secrets have mode 0600 in a folder of mode 0700, and files are replaced atomically.
+// Manages the state folder of a launcher: its layout, secrets, ports and lock. It also checks the databases, because an
+// object never responds if its database is damaged. Secrets are in files of mode 0600 in a folder of mode 0700. Files
+// are replaced atomically.
 
 import { createHash, randomBytes } from 'node:crypto'
 import {
@@ -51,7 +52,7 @@ const FILES = ['secrets.json', 'ports.json', 'lock.json', 'dev.json'] as const
 const STICKY = 0o1000
 /** A launcher whose npm was killed needs a moment to end. */
 const ACQUIRE_MS = 2_000
-/** Below this, writes will soon fail. */
+/** Free space below which writes will soon fail. */
 const LOW_BYTES = 50e6
 /** Hash of KEY_SECRET, stored next to its keys, to detect a different secret. */
 const KEY_SECRET_NOTE = 'gateway/key-secret.sha256'

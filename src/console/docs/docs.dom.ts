@@ -62,7 +62,7 @@ export function setUpSearch(): void {
     event.preventDefault()
     field.focus()
   })
-  // The form without JavaScript leads here with a query.
+  // If the form was submitted before this script ran, the query is in the URL.
   const query = new URLSearchParams(location.search).get('q')
   if (query === null) return
   field.value = query
@@ -148,7 +148,7 @@ function formattedBody(text: string): string {
   try {
     shown = JSON.stringify(JSON.parse(text), null, 2)
   } catch {
-    // Not JSON: shown unchanged.
+    // The text is not JSON, so it is shown unchanged.
   }
   return shown.length <= SHOWN_CHARS ? shown : shown.slice(0, SHOWN_CHARS) + TRY_IT.more(shown.length - SHOWN_CHARS)
 }

@@ -9,7 +9,7 @@ export interface IndexedPage {
 
 const RESULTS_MAX = 12
 
-/** Pages for everyday use come first, calls of operators and internals last. The first prefix that fits counts. */
+/** Pages for everyday use come first, calls of operators and internals last. The first matching prefix applies. */
 const WEIGHTS: readonly (readonly [prefix: string, weight: number])[] = [
   ['/docs/reference/', 2],
   ['/docs/guides/', 2],
@@ -52,7 +52,7 @@ const SYNONYMS: Readonly<Record<string, readonly string[]>> = {
   ws: ['websocket'],
 }
 
-/** Pages that come first for a phrase, which their own words do not show. */
+/** Pages that come first for a phrase, although their own words would not rank them first. */
 const ALIASES: readonly (readonly [phrase: string, addresses: readonly string[]])[] = [
   ['api key', ['/docs/reference/authentication']],
   ['balance', ['/docs/rest/balances']],
@@ -77,7 +77,7 @@ export function searchPages(pages: readonly IndexedPage[], typed: string): Index
     .map(([page]) => page)
 }
 
-/** `limits` also finds `limit`; `status` stays. */
+/** `limits` also finds `limit`, but `status` is not shortened. */
 const singular = (word: string) => (word.length > 3 && /[^su]s$/.test(word) ? word.slice(0, -1) : word)
 
 function pageScore(page: IndexedPage, words: readonly string[]): number {

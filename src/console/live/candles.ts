@@ -22,7 +22,7 @@ export interface ChartCandle {
   readonly volume: number
 }
 
-/** The longest month, because a page must not be too short. */
+/** The length of the longest month, because a page must not be too short. */
 const MONTH_MS = 31 * 86_400_000
 
 export const isInterval = (text: string): text is Interval => Object.hasOwn(INTERVAL_MS, text)

@@ -26,7 +26,7 @@ const MARKETS_REFRESH_MS = 60_000
 const MARKETS_RETRY_MS = 5_000
 /** Shorter disconnects need no polling. */
 const GLANCE_AFTER_MS = 3_000
-/** A token for some coins follows at most this many of them in the list. */
+/** If a token allows only some coins, the list follows at most this many of them. */
 const FOLLOWED_MAX = 8
 
 export const clock = new ServerClock()
@@ -254,7 +254,7 @@ export function startReplay(fromTime: number, speed: number): void {
   if (name === null) return
   stopReplay()
   const toTime = Math.floor(clock.now(pageNow()))
-  // The live market is released first, because a socket can hold each subscription once.
+  // The live market is released first, because a socket can hold each subscription only once.
   isReplaying.value = true
   replay.value = new MarketReplay(
     connection,

@@ -1,6 +1,6 @@
-// Stream tokens of the live page. A signed-in owner pays for the stream; otherwise, or once the session has ended, the live
-// account of the operator pays. Invariants: tokens stay in memory; a new one is fetched before the old one expires and after
-// the gateway rejected it.
+// Fetches the stream tokens of the live page. A signed-in owner pays for the stream. If there is no session or it has
+// ended, the operator's live account pays. Invariants: tokens stay in memory; a token is replaced before it expires,
+// and after the gateway has rejected it.
 
 import { request } from '../request.dom.ts'
 import type { Responses } from '../responses.ts'

@@ -54,7 +54,7 @@ function useKeys() {
         got = [...got, ...result.value.keys]
         counted.value = result.value
         after = result.value.next
-        // During a reload, the old list stays until the new list is as long.
+        // During a reload, the old list stays visible until the new list has the same length.
         if (after === null || keys.peek() === null || got.length >= (keys.peek()?.length ?? 0)) keys.value = got
       }
     }
@@ -183,7 +183,7 @@ function KeyDialog({ pending, onDone, onClose }: KeyDialogProps) {
 const PRODUCTS = ['info', 'stream', 'rpc', 'graphql', 'data', 'platform']
 
 interface KeyFormProps {
-  /** The key to edit; omitted: create one. */
+  /** The key to edit. If it is omitted, a key is created. */
   readonly known?: Key
   readonly onDone: (issued: IssuedKey | null) => void
   readonly onClose: () => void
