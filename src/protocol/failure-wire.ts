@@ -9,7 +9,7 @@ import { REQUEST_ID_HEADER } from './request-id.ts'
 /** Header of a rejected request, which is free. */
 export const NO_COST = { 'x-credits-cost': '0' } as const
 
-/** Estimated wait until another stream or connection of the account ends. Nothing announces that end. */
+/** Estimated wait until something that counts toward the limit ends. Nothing announces that end. */
 const LIMIT_RETRY_S = 10
 
 /** A reply in a form that every HTTP surface can send. */

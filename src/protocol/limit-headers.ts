@@ -1,5 +1,5 @@
-// `RateLimit` and `RateLimit-Policy` of draft-ietf-httpapi-ratelimit-headers-11: lists with one item per applied limit,
-// where `r` is the remaining quota and `t` the seconds until it resets.
+// `RateLimit` and `RateLimit-Policy` of draft-ietf-httpapi-ratelimit-headers-11: lists with one item per applied limit.
+// `r` is the remaining quota and `t` the number of seconds until it resets.
 
 import type { RequestLimit } from '../core/failure.ts'
 

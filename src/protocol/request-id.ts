@@ -6,7 +6,10 @@ import { randomBase58 } from '../core/base58.ts'
 export const REQUEST_ID_HEADER = 'x-request-id'
 
 const ID_LENGTH = 16
-/** One call to the platform's generator serves hundreds of ids; a call per request costs more than the id. */
+/**
+ * One call to the platform's generator provides random bytes for hundreds of ids. A call per request would cost more
+ * than the rest of the id.
+ */
 const POOL_BYTES = 8192
 
 /** `req_` and 16 base58 characters. */
@@ -14,7 +17,7 @@ export function newRequestId(random: (bytes: number) => Uint8Array): string {
   return `req_${randomBase58(ID_LENGTH, random)}`
 }
 
-/** Random bytes from a pool, each handed out once. For ids, never for keys. */
+/** Returns random bytes from a pool. Each byte is returned once. Use it for ids, never for keys. */
 export function pooled(random: (bytes: number) => Uint8Array): (bytes: number) => Uint8Array {
   let pool = new Uint8Array()
   let at = 0

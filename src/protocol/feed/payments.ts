@@ -32,13 +32,13 @@ export interface UserPayments {
 }
 
 export function readPayments(entry: string): UserPayments {
-  const words = entry.split(' ')
+  const fields = entry.split(' ')
   const rows: PaymentRow[] = []
-  for (let at = HEADER_FIELDS; at < words.length; at += FIELDS_PER_COIN) {
-    const [coin = '', usdc = '', szi = '', rate = ''] = words.slice(at, at + FIELDS_PER_COIN)
+  for (let at = HEADER_FIELDS; at < fields.length; at += FIELDS_PER_COIN) {
+    const [coin = '', usdc = '', szi = '', rate = ''] = fields.slice(at, at + FIELDS_PER_COIN)
     rows.push([coin, usdc, szi, rate])
   }
-  return { user: words[0] ?? '', time: Number(words[1]), rows }
+  return { user: fields[0] ?? '', time: Number(fields[1]), rows }
 }
 
 const PAYMENTS_START = '{"payments":['

@@ -10,7 +10,7 @@ export const FRAME_MAX_BYTES = 512 * 1024
 
 const part = { part: z.int().min(0).optional(), parts: z.int().min(1).max(4096).optional() }
 
-/** Heights the feeder can send: `first` (null: none yet) to `head`. */
+/** First frame of a connection. The feeder can send the heights from `first` (null: none yet) to `head`. */
 export const Hello = z.strictObject({
   type: z.literal('hello'),
   protocol: z.literal(FEED_PROTOCOL),
@@ -22,8 +22,8 @@ export const Hello = z.strictObject({
 export type Hello = z.infer<typeof Hello>
 
 /**
- * Full books after block `height`. `scope: 'all'` seeds every coin (an unlisted coin has no book); `scope: 'coins'`
- * responds to a `reseed` and covers only the listed coins.
+ * Full books after block `height`. `scope: 'all'` seeds every coin; a coin that is not listed has no book. `scope:
+ * 'coins'` responds to a `reseed` and covers only the listed coins.
  */
 export const SnapshotFrame = z.strictObject({
   type: z.literal('snapshot'),
@@ -38,7 +38,7 @@ export type SnapshotFrame = z.infer<typeof SnapshotFrame>
 export const BlockFrame = z.strictObject({ type: z.literal('block'), ...Block.shape, ...part })
 export type BlockFrame = z.infer<typeof BlockFrame>
 
-/** Files before `first` were deleted on the node; the heights in between are a gap. */
+/** The node has deleted its files of heights below `first`. Those that were never sent are a gap. */
 const Gone = z.strictObject({ type: z.literal('gone'), first: Height })
 
 /** Interval of a feeder's pulses. */
@@ -49,8 +49,8 @@ export const STATE_POSITIONING = 'finding its place'
 const Count = z.int().min(0)
 
 /**
- * Status of a feeder, sent with or without new blocks. `now` is its clock; `head` and `time` (the node's) belong to the
- * newest block it has read, null before the first. `state` is shown on the public `/status`.
+ * Status of a feeder, sent with or without new blocks. `now` is the feeder's clock. `head` and `time` are the height
+ * and node time of the newest block it has read; null if it has read none. `state` is shown on the public `/status`.
  */
 export const Pulse = z.strictObject({
   type: z.literal('pulse'),
@@ -67,7 +67,10 @@ export const Pulse = z.strictObject({
   drifted: Count,
   gaps: Count,
   refusedEvents: Count,
-  /** Longest stall in the last second, number of seconds with a stall, and number of lines that came too late. */
+  /**
+   * `stallMs` is the longest stall in the last second, `stalls` the number of seconds with a stall, and `lateLines` the
+   * number of lines that came too late.
+   */
   stallMs: Count,
   stalls: Count,
   lateLines: Count,
@@ -78,8 +81,8 @@ export type Pulse = z.infer<typeof Pulse>
 export const VERIFIED_MAX = 4096
 
 /**
- * Book digests (level-digest.ts) after block `height`, for coins the feeder matched with its node's snapshot. Follows
- * the block of that height.
+ * Book digests (level-digest.ts) after block `height`, for coins whose books the feeder has checked against its node's
+ * snapshot. The frame follows the block of that height.
  */
 const Verified = z.strictObject({
   type: z.literal('verified'),
@@ -88,7 +91,7 @@ const Verified = z.strictObject({
 })
 export type Verified = z.infer<typeof Verified>
 
-/** An order as written by the node. Only the fields that maintain its book are listed. */
+/** An order as written by the node. Only the fields needed to maintain its book are listed. */
 const L4Order: z.ZodType<unknown> = z.looseObject({
   oid: z.int(),
   side: z.enum(['B', 'A']),
@@ -97,9 +100,9 @@ const L4Order: z.ZodType<unknown> = z.looseObject({
 })
 
 /**
- * One part of a coin's orders after block `height`, which was already sent. All bids come first, then all asks, best
- * first, and oldest first at the same price. Each has its `user` and the fields of the node's snapshot except
- * `children` and `origSz`. Blocks may come between parts; part 0 starts over.
+ * One part of a coin's orders after block `height`, which was already sent. All bids come first, then all asks. Each
+ * side has the best price first, and at each price the oldest order first. Each order has its `user` and the fields of
+ * the node's snapshot except `children` and `origSz`. Blocks may come between parts. Part 0 starts over.
  */
 const L4Book = z.strictObject({
   type: z.literal('l4'),
@@ -124,7 +127,10 @@ export const FeederFrame = z.discriminatedUnion('type', [
 ])
 export type FeederFrame = z.infer<typeof FeederFrame>
 
-/** `height`: last durable height, null while the log is empty. `epoch` null: no books are known, send a snapshot. */
+/**
+ * `height` is the last durable height; null while the log is empty. If `epoch` is null, no books are known and the
+ * feeder must send a snapshot.
+ */
 const Welcome = z.strictObject({
   type: z.literal('welcome'),
   epoch: z.string().nullable(),
@@ -141,38 +147,38 @@ export const L4_COINS_MAX = 512
 const L4Coins = z.array(CoinName).max(L4_COINS_MAX)
 
 /**
- * Adds and drops wallets whose order statuses are needed, and `l4` coins whose rows are needed. `whole` replaces both
- * selections; more frames without it may follow. The selection applies to later connections too. It precedes the
- * welcome, so that no block is created without it.
+ * Changes which wallets' order statuses and which coins' rows (`l4`) the feeder must send. `whole` replaces both
+ * selections; more frames without `whole` may follow. The selection also applies to later connections. The frame
+ * precedes the welcome, so that no block is created without the selection.
  */
 const WantFrame = z.object({
   type: z.literal('want'),
   whole: z.literal(true).optional(),
   orders: z.strictObject({ add: Wallets, drop: Wallets }),
   l4: z.strictObject({ add: L4Coins, drop: L4Coins }).optional(),
-  /** This connection accepts funding payments. Gateways without this flag reject them. */
+  /** Set if this connection accepts funding payments. A gateway that does not set it rejects them. */
   payments: z.literal(true).optional(),
 })
 export type WantFrame = z.infer<typeof WantFrame>
 
-/** Everything up to `height` is durable. */
+/** All blocks up to `height` are durable. */
 const Ack = z.strictObject({ type: z.literal('ack'), height: Height })
-/** Send again from `from`. All other frames are ignored until that block comes. */
+/** Asks the feeder to send again, starting at `from`. All other frames are ignored until that block comes. */
 const Resend = z.strictObject({ type: z.literal('resend'), from: Height })
-/** Send `snapshot {scope: 'coins'}` of these coins (`coins: null`: `scope: 'all'`) after the last sent block. */
+/** Asks for a `snapshot` with scope `coins` after the last sent block. If `coins` is null, the scope is `all`. */
 const Reseed = z.strictObject({
   type: z.literal('reseed'),
   coins: z.array(z.string()).nullable(),
   reason: z.string(),
 })
 /**
- * Send all orders (`l4`) of these selected coins. Use a node snapshot that is no older than the last sent block. All
- * rows of the coin must have been sent since that snapshot. Applies to this connection; repeating it before part
- * 0 changes nothing.
+ * Asks for all orders (`l4`) of these coins, which must be selected. The feeder uses a node snapshot that is no older
+ * than the last sent block. All rows of the coin since that snapshot must have been sent. The request applies to this
+ * connection. Repeating it before part 0 changes nothing.
  */
 const L4Reseed = z.strictObject({ type: z.literal('l4Reseed'), coins: L4Coins })
 const Slow = z.strictObject({ type: z.literal('slow'), retryMs: z.int().min(0) })
-/** The feeder's node does not continue this log. Final until an operator resets the feed. */
+/** The feeder's node does not continue this log. This is final until an operator resets the feed. */
 const Conflict = z.strictObject({ type: z.literal('conflict'), reason: z.string() })
 /** A frame was rejected and not applied. `field` is a dotted path. */
 const FeedError = z.strictObject({ type: z.literal('error'), field: z.string(), message: z.string() })

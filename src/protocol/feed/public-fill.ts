@@ -1,5 +1,5 @@
-// Published shape of fills in responses and frames. The feed itself accepts whatever a node writes (`Fill` in
-// block.ts). Recordings of 2023 lack the token and the trade id; `dir` is display text.
+// Published shape of fills in responses and frames. The feed itself accepts any fill that a node writes (`Fill` in
+// block.ts). Recordings from 2023 lack the token and the trade id. `dir` is meant for display.
 
 import * as z from 'zod'
 import { openEnum } from '../../core/open-kinds.ts'
@@ -33,12 +33,12 @@ export const PublicFill = z
     side: z.enum(['B', 'A']).describe('`B`: bid or buy; `A`: ask or sell'),
     time: z.int(),
     startPosition: Decimal.describe('Position before the fill, negative for a short'),
-    dir: Dir.describe('Direction as text, such as `Open Long`'),
+    dir: Dir.describe('Direction, such as `Open Long`'),
     closedPnl: Decimal.describe('Realized profit before fees, in the quote token'),
     hash: TxHash,
     oid: z.int().describe('Order id'),
-    crossed: z.boolean().describe('Whether it took liquidity'),
-    fee: Decimal.describe('Fee in `feeToken`; negative: rebate'),
+    crossed: z.boolean().describe('Whether the order took liquidity'),
+    fee: Decimal.describe('Fee in `feeToken`; negative for a rebate'),
     builderFee: Decimal.optional(),
     tid: z.int().optional().describe('Trade id, shared by its two fills'),
     cloid: Cloid.nullish().describe('Client order id'),

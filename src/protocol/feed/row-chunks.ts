@@ -3,7 +3,7 @@
 /** A chunk is written in about two milliseconds and has at most 1.5 MiB. */
 const CHUNK_UNITS = 512 * 1024
 
-/** Splits a string into chunks, but never within a surrogate pair. */
+/** Splits a string into chunks, never within a surrogate pair. */
 export function splitIntoChunks(text: string): string[] {
   const chunks: string[] = []
   for (let at = 0, end = 0; at === 0 || at < text.length; at = end) {

@@ -1,5 +1,5 @@
-// Source fields of `GET /status`; status-shape.ts has the rest. Sources are described as the responding isolate sees
-// them; the log does not know them.
+// Source fields of `GET /status`; status-shape.ts has the rest. The responding isolate describes its sources as it sees
+// them, because the log does not know them.
 
 import * as z from 'zod'
 import { describeField } from '../../core/field-description.ts'
@@ -24,7 +24,7 @@ export const SourcesShape = z.object({
           z.array(z.string()),
           'info types for which only this source is paused',
           'none',
-          'remove them from its `types` if it does not serve them',
+          'if the source does not serve them, remove them from its `types`',
         ),
         lastSuccessMs: describeField(
           z.number().nullable(),
@@ -52,7 +52,7 @@ export const SourcesShape = z.object({
           'below its `maxLagMs`',
           'check that node',
         ),
-        late: describeField(z.boolean(), 'used last because of `lagMs`', '`false`'),
+        late: describeField(z.boolean(), 'whether it is used last because of `lagMs`', '`false`'),
         budget: z
           .object({
             perMinute: describeField(z.number(), 'allowed weight per minute'),

@@ -7,7 +7,7 @@ import { Address, Decimal, type LedgerEvent } from './block.ts'
 const baseFields = { user: Address, amount: Decimal }
 type StakingAction = { readonly user: Address; readonly delta: LedgerEvent['delta'] }
 
-/** Event names written by the node. Other events are frequent, such as validator rewards, and are not parsed. */
+/** Event names written by the node. Other events, such as validator rewards, are frequent and are not parsed. */
 const KINDS: readonly (readonly [name: string, shape: z.ZodType<StakingAction>])[] = [
   [
     'Delegation',
@@ -32,7 +32,7 @@ const KINDS: readonly (readonly [name: string, shape: z.ZodType<StakingAction>])
 ]
 const MILLIS = 'YYYY-MM-DDTHH:MM:SS.mmm'.length
 
-/** In block order. */
+/** Staking events in block order. */
 export function stakingEvents(events: readonly unknown[] = []): LedgerEvent[] {
   return events.flatMap((event) => {
     const { time, hash, inner } = (event ?? {}) as Record<string, unknown>

@@ -8,7 +8,7 @@ import { Height, Millis } from './block.ts'
 import { FilesShape } from './files-shape.ts'
 import { type Frozen, SourcesShape } from './sources-shape.ts'
 
-/** State of the feed; verdict.ts decides. */
+/** States of the feed. verdict.ts decides which one applies. */
 export const FEED_STATES = [
   'live',
   'late',
@@ -23,13 +23,13 @@ export const FEED_STATES = [
   'archive_full',
 ] as const
 
-/** Heights that never come, both ends included. */
+/** A range of heights that will never come. Both ends are included. */
 export interface SkippedHeights {
   readonly from: number
   readonly to: number
 }
 
-/** Reason for missing heights, as shown by `/status`. */
+/** Reasons for missing heights, as shown by `/status`. */
 export const GAP_REASONS = ['files_gone', 'lines_missing', 'refused', 'seeded_above', 'reset'] as const
 export type GapReason = (typeof GAP_REASONS)[number]
 
@@ -39,7 +39,7 @@ const SEE_FEEDER_LOG = 'read the feeder’s log'
 /** A feeder connected now or within the last day. */
 const FeederShape = z.object({
   name: describeField(z.string(), 'its `--name`'),
-  connected: describeField(z.boolean(), 'whether it is connected', '`true`', 'see `why`'),
+  connected: describeField(z.boolean(), 'whether the feeder is connected', '`true`', 'see `why`'),
   state: describeField(
     z.string().nullable(),
     'state in its last pulse; null before the first pulse',
@@ -89,8 +89,8 @@ const FeederShape = z.object({
     'within a second of 0',
     'set the host’s clock',
   ),
-  endedMs: describeField(Millis.nullable(), 'end of its connection, Unix ms; null while connected'),
-  why: describeField(z.string().nullable(), 'reason for the end of its connection; null while connected'),
+  endedMs: describeField(Millis.nullable(), 'time when its connection ended, Unix ms; null while connected'),
+  why: describeField(z.string().nullable(), 'why its connection ended; null while connected'),
   counters: z
     .object({
       unacked: describeField(Count, 'blocks it retains until they are durable here', 'under about 30', SEE_FEEDER_LOG),
@@ -151,12 +151,12 @@ export type ArchiveView = Frozen<z.infer<typeof ArchiveShape>>
 const GapShape = z.object({
   from: describeField(Height, 'first missing height'),
   to: describeField(Height, 'last missing height'),
-  why: describeField(z.enum(GAP_REASONS), 'why', '', 'see "A gap was recorded"'),
+  why: describeField(z.enum(GAP_REASONS), 'reason', '', 'see "A gap was recorded"'),
   atMs: describeField(Millis, 'time when it was recorded, Unix ms'),
 })
 export type Gap = Frozen<z.infer<typeof GapShape>>
 
-/** Log part of the status. */
+/** Fields of the status that the log provides. */
 const LogShape = z.object({
   state: describeField(z.enum(FEED_STATES), 'state of the feed', '`live`', 'follow `advice`'),
   advice: describeField(z.string(), 'the state as a sentence with the next step'),

@@ -7,7 +7,10 @@ import type { Address, Fill } from './block.ts'
 type TradedFill = Pick<Fill, 'coin' | 'side' | 'px' | 'sz' | 'time' | 'hash' | 'tid' | 'crossed'>
 type UserTradedFill = readonly [user: Address, fill: TradedFill]
 
-/** `side` and `hash` are the taker's; the hash is zero for a TWAP taker. `users` are buyer and seller. */
+/**
+ * `side` and `hash` are those of the taker; the hash is zero if the taker is a TWAP order. `users` are the buyer and
+ * the seller.
+ */
 export interface Trade extends Omit<TradedFill, 'crossed'> {
   readonly users: readonly [string, string]
 }

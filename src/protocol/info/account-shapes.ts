@@ -6,7 +6,7 @@ import { Address } from '../feed/block.ts'
 import { Decimal } from './common-shapes.ts'
 import { TIME, USER } from './examples.ts'
 
-/** Buy, then sell. */
+/** Value for buying, then for selling. */
 const Pair = z.tuple([Decimal.describe('Buy'), Decimal.describe('Sell')])
 
 export const ActiveAssetData = z.looseObject({
@@ -33,14 +33,14 @@ export const EXAMPLE_ACTIVE_ASSET = {
   markPx: '81307.0',
 }
 
-// Funding paid (negative) or received by a user. An old row covers `nSamples` hours and shows the mean size over these
+// Funding paid (negative) or received by a user. An old row covers `nSamples` hours and has the mean size in those
 // hours.
 export const FUNDING_AMOUNTS = {
   coin: z.string(),
   usdc: Decimal.describe('Amount in USDC'),
   szi: Decimal.describe('Size, negative for a short'),
   fundingRate: Decimal.describe('Hourly rate, as a fraction'),
-  nSamples: z.int().nullable().describe('Hours covered by the row; null: one'),
+  nSamples: z.int().nullable().describe('Hours covered by the row; null: one hour'),
 }
 
 export const EXAMPLE_FUNDING = { coin: 'BTC', usdc: '-0.25', szi: '0.01', fundingRate: '0.0000125', nSamples: 24 }
@@ -74,7 +74,7 @@ export const EXAMPLE_RESERVE = {
 const Curve = z.array(z.tuple([z.int().describe('Unix milliseconds'), Decimal.describe('Amount')]))
 const Period = openEnum('day', 'week', 'month', 'allTime', 'perpDay', 'perpWeek', 'perpMonth', 'perpAllTime')
 
-/** All-market periods, then perp-only periods. Points are `[time, USDC]`. */
+/** Periods of all markets come first, then periods of perps only. Points are `[time, USDC]`. */
 export const Portfolio = z
   .array(
     z.tuple([

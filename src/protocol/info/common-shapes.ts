@@ -8,7 +8,7 @@ const INT = z.int()
 
 export { Decimal }
 
-/** UTC with nanoseconds and no zone suffix, as the node writes times that are not in milliseconds. */
+/** UTC time with nanoseconds and no zone suffix. The node writes times that are not in milliseconds in this form. */
 export const NanoTime = z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?$/)
 
 /** How a user's balances are unified. `dexAbstraction` is obsolete. */
@@ -49,7 +49,7 @@ const Position = z.looseObject({
   positionValue: Decimal.describe('Notional at the mark price'),
   unrealizedPnl: Decimal,
   returnOnEquity: Decimal,
-  liquidationPx: Decimal.nullable().describe('Liquidation price; null: none'),
+  liquidationPx: Decimal.nullable().describe('Liquidation price; null if there is none'),
   marginUsed: Decimal,
   maxLeverage: INT.optional(),
   cumFunding: z.looseObject({ allTime: Decimal, sinceOpen: Decimal, sinceChange: Decimal }).optional(),
@@ -75,7 +75,7 @@ export const MarginTable = z
     description: z.string(),
     marginTiers: z
       .array(z.looseObject({ lowerBound: Decimal.describe('Minimum notional of the tier'), maxLeverage: INT }))
-      .describe('Tiers of leverage by notional'),
+      .describe('Leverage tiers by notional'),
   })
   .meta({ id: 'MarginTable' })
 

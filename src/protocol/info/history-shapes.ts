@@ -6,10 +6,10 @@ import { Address } from '../feed/block.ts'
 import { Decimal } from './common-shapes.ts'
 import { DexOrAll, isAllDexes, optional } from './request-fields.ts'
 
-/** Continues strictly before a time. */
+/** Cursor of a page. The page continues strictly before this time. */
 export const TimeCursor = optional(z.string().regex(/^\d{1,15}$/, 'must be a time in Unix milliseconds, as a string'))
 
-/** True if the window has a start: its own, or the cursor's. */
+/** True if the window has a start, either `startTime` or the cursor. */
 export function hasStart({ startTime, cursor }: { startTime?: number | undefined; cursor?: string | undefined }) {
   return startTime !== undefined || cursor !== undefined
 }
@@ -20,10 +20,12 @@ export const START_REQUIRED = { path: ['startTime'], message: 'is required unles
 const LIMIT_DEFAULT = 100
 const LIMIT_MAX = 500
 
-/** Rows per page. Larger values mean the maximum. */
+/** Rows per page. A larger value than the maximum becomes the maximum. */
 export const TradeLimit = optional(z.int().min(1)).transform((limit) => Math.min(limit ?? LIMIT_DEFAULT, LIMIT_MAX))
 
-/** Absent: all DEXes; empty: the main one. The parsed value is absent, `main_dex` or a name. */
+/**
+ * DEX of the trades. If absent, all DEXes; if empty, the main DEX. The parsed value is absent, `main_dex` or a name.
+ */
 export const TradeDex = z
   .preprocess((dex) => (dex === '' ? MAIN_DEX : dex), DexOrAll)
   .transform((dex) => (isAllDexes(dex) ? undefined : dex))

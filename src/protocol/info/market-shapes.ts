@@ -16,14 +16,14 @@ export const ConciseAnnotation = z.looseObject({
 
 export const EXAMPLE_ANNOTATION = { category: 'commodities', displayName: 'Gold', keywords: ['metal', 'xau'] }
 
-/** Dutch auction of a deployment right. `currentGas` is null after the end, `endGas` before it. */
+/** Dutch auction of a deployment right. `currentGas` is null after the auction has ended, `endGas` until then. */
 export const GasAuction = z
   .looseObject({
     startTimeSeconds: z.int(),
     durationSeconds: z.int(),
     startGas: Decimal,
-    currentGas: Decimal.nullable().describe('Current price; null: auction over'),
-    endGas: Decimal.nullable().describe('Final price; null: auction running'),
+    currentGas: Decimal.nullable().describe('Current price; null after the end'),
+    endGas: Decimal.nullable().describe('Final price; null before the end'),
   })
   .meta({ id: 'GasAuction' })
 
@@ -67,7 +67,7 @@ export const PerpAssetCtx = z
     premium: Decimal.nullable(),
     oraclePx: Decimal,
     markPx: Decimal,
-    midPx: Decimal.nullable().describe('Mid price; null without a book'),
+    midPx: Decimal.nullable().describe('Mid price; null if there is no book'),
     impactPxs: z
       .tuple([Decimal.describe('Sell'), Decimal.describe('Buy')])
       .nullable()
@@ -81,7 +81,7 @@ export const SpotAssetCtx = z
     prevDayPx: Decimal,
     dayNtlVlm: Decimal,
     markPx: Decimal,
-    midPx: Decimal.nullable().describe('Mid price; null without a book'),
+    midPx: Decimal.nullable().describe('Mid price; null if there is no book'),
     circulatingSupply: Decimal,
     coin: z.string(),
     totalSupply: Decimal,
@@ -114,7 +114,9 @@ export const EXAMPLE_SPOT_CTX = {
 }
 
 // Outcome markets: possible events, traded as shares of two sides.
-/** `token` is a side's spot token if it has one. `deployer` and the fields after it belong to markets of a venue. */
+/**
+ * `token` is a side's spot token, if the side has one. Only markets of a venue have `deployer` and the fields after it.
+ */
 export const Outcome = z
   .looseObject({
     outcome: z.int().describe('Outcome market id'),
@@ -149,7 +151,7 @@ export const Question = z.looseObject({
   question: z.int().describe('Question id'),
   name: z.string(),
   description: z.string(),
-  fallbackOutcome: z.int().describe('Outcome that wins when no named one does'),
+  fallbackOutcome: z.int().describe('Outcome that wins if no named outcome wins'),
   namedOutcomes: z.array(z.int()),
   settledNamedOutcomes: z.array(z.int()),
 })

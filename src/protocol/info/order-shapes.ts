@@ -1,5 +1,5 @@
-// Orders and TWAP slice fills in responses. Loose, and open where values may be added: order types, times in force,
-// statuses.
+// Orders and TWAP slice fills in responses. The shapes accept unknown fields. Order types, times in force and statuses
+// accept new values.
 
 import * as z from 'zod'
 import { openEnum } from '../../core/open-kinds.ts'
@@ -23,7 +23,7 @@ export const OpenOrder = BareOrder.extend({ reduceOnly: z.boolean().optional() }
 /** An order with its type and trigger. `children` are the attached take-profit and stop-loss orders. */
 export const FrontendOrder = BareOrder.extend({
   origSz: Decimal,
-  triggerCondition: z.string().describe('Trigger condition as text; `N/A` without a trigger'),
+  triggerCondition: z.string().describe('Trigger condition; `N/A` if there is no trigger'),
   isTrigger: z.boolean().describe('Whether it is a trigger order'),
   triggerPx: Decimal,
   get children(): z.ZodType<readonly object[]> {

@@ -1,5 +1,5 @@
-// Fields of info requests. Lenient as SDKs need (mixed-case addresses, explicit nulls), and normalizing: equivalent
-// requests produce the same JSON, which is the cache key.
+// Fields of info requests. They are as lenient as SDKs need, with mixed-case addresses and explicit nulls. They also
+// normalize: equivalent requests produce the same JSON, which is the cache key.
 
 import * as z from 'zod'
 import { CoinName } from '../feed/block.ts'
@@ -32,7 +32,7 @@ export const Dex = DexName.nullish()
 
 const ALL_DEXES = 'ALL_DEXES'
 
-/** A DEX, or all of them: `*` and `ALL_DEXES` are equivalent and become the latter. */
+/** A DEX or all DEXes. `*` and `ALL_DEXES` are equivalent; both become `ALL_DEXES`. */
 export const DexOrAll = Dex.transform((dex) => (dex === '*' ? ALL_DEXES : dex)).describe(
   'Name of the perp DEX; absent or empty: main DEX; `*` or `ALL_DEXES`: all, at the flat price',
 )
@@ -40,7 +40,7 @@ export const DexOrAll = Dex.transform((dex) => (dex === '*' ? ALL_DEXES : dex)).
 /** True if a parsed `DexOrAll` means every DEX. */
 export const isAllDexes = (dex: string | undefined) => dex === ALL_DEXES
 
-/** A DEX without wildcard support. */
+/** A DEX; wildcards are rejected. */
 export const OneDex = Dex.refine(
   (dex) => dex !== '*' && dex !== ALL_DEXES,
   'must be one DEX: wildcards are not supported here',
@@ -67,7 +67,7 @@ export const Flag = z
   .nullish()
   .transform((value) => value || undefined)
 
-/** Fields of a window with a required start, and of one with an optional start. */
+/** Fields of a time window. The start is required in `WINDOW` and optional in `ANY_WINDOW`. */
 export const WINDOW = { startTime: StartTime, endTime: EndTime }
 export const ANY_WINDOW = { startTime: optional(StartTime), endTime: EndTime }
 
@@ -87,7 +87,10 @@ export function withOrderedWindow<T extends z.ZodType<Window>>(request: T): T {
 const BATCH_MAX = 50
 const BATCH_SIZE_MESSAGE = `must name 1 to ${BATCH_MAX} users`
 
-/** Up to 50 users, counted as sent. Normalized to lower case without duplicates, in order of first mention. */
+/**
+ * Up to 50 users, counted before duplicates are removed. The result is in lower case, without duplicates, in the order
+ * in which users first appear.
+ */
 export const UserBatch = z
   .array(UserAddress)
   .min(1, BATCH_SIZE_MESSAGE)

@@ -4,7 +4,7 @@ import * as z from 'zod'
 import { Address } from '../feed/block.ts'
 import { AmountByToken, Decimal } from './common-shapes.ts'
 
-/** `spotHold` to `supplied` exist on portfolio margin accounts. */
+/** Only portfolio margin accounts have the fields `spotHold` to `supplied`. */
 const Balance = z.looseObject({
   coin: z.string(),
   token: z.int().optional().describe('Index of the spot token'),
@@ -17,7 +17,7 @@ const Balance = z.looseObject({
   supplied: Decimal.optional(),
 })
 
-/** Balances of one user; unused features are omitted. */
+/** Balances of one user. Fields of features that the user does not use are omitted. */
 export const SpotState = z
   .looseObject({
     portfolioMarginEnabled: z.boolean().optional(),
@@ -63,7 +63,7 @@ const Token = z.looseObject({
   deployerTradingFeeShare: Decimal,
 })
 
-/** Pairs and tokens. Look them up by `index`, which differs from the list position. */
+/** Pairs and tokens. Look them up by `index`, because it differs from the position in the list. */
 export const SpotMeta = z
   .looseObject({ universe: z.array(Pair).describe('Markets in index order'), tokens: z.array(Token) })
   .meta({ id: 'SpotMeta' })

@@ -6,7 +6,7 @@ import { Address } from '../feed/block.ts'
 import { Decimal } from './common-shapes.ts'
 import { TIME, USER } from './examples.ts'
 
-/** Progress of an order. `timestamp` is its start; a price is null if the order has no such condition. */
+/** Progress of an order. `timestamp` is the order's start. A price is null if the order has no such condition. */
 export const TwapState = z
   .looseObject({
     coin: z.string(),

@@ -15,10 +15,10 @@ export const TwapStates = z.array(z.tuple([z.int().describe('Order id'), TwapSta
 /** Vaults led by a user. */
 export const LeadingVaults = z.array(z.looseObject({ address: Address, name: z.string() }))
 
-/** User fields; `cumLedger` is deposits minus withdrawals. */
+/** Fields about the user. `cumLedger` is deposits minus withdrawals. */
 export const ACCOUNT_FIELDS = {
   agentAddress: Address.nullable(),
-  agentValidUntil: z.int().nullable().describe('Expiry of the agent, Unix milliseconds'),
+  agentValidUntil: z.int().nullable().describe('Time when the agent expires, Unix milliseconds'),
   cumLedger: Decimal.describe('Sum of balance movements'),
   serverTime: z.int(),
   isVault: z.boolean(),

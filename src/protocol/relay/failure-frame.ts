@@ -5,7 +5,7 @@ import { FAILURES, type Failure, type FailureCode, failureCode, failureMessage }
 import { errorFrame, invalidSubscription } from './frames.ts'
 import type { UpFrame } from './protocol.ts'
 
-/** Error frame for a rejected frame. It contains the body of a `subscribe`, or ends with the `id` of a `post`. */
+/** Error frame for a rejected frame. For a `subscribe` it contains the body; for a `post` it ends with the `id`. */
 export function failureFrame(failure: Failure, sent: UpFrame | null = null): string {
   if (sent?.method === 'subscribe') return refusedSubscription(JSON.stringify(sent.subscription), failure)
   const end = sent?.method === 'post' ? ` id=${sent.id}` : ''
@@ -20,7 +20,7 @@ export function refusedSubscription(echo: string, failure: Failure): string {
 /** How the gateway closes a socket. */
 export interface SocketClose {
   readonly code: number
-  /** At most 123 bytes, as WebSocket requires. */
+  /** At most 123 bytes, which is WebSocket's limit. */
   readonly reason: string
   /** Sent before the close. */
   readonly lastFrame: string

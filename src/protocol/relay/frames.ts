@@ -9,8 +9,8 @@ export const ECHO_CHARS = 4096
 export const PONG = '{"channel":"pong"}'
 
 /**
- * The next ping returns the nonce, which proves that the client reads. `height` is the last sent block, or -1 if none
- * was sent.
+ * The client returns the nonce with its next ping, which proves that it reads. `height` is the last sent block, or -1
+ * if none was sent.
  */
 export function pongFrame(nonce: string, height: number): string {
   return `{"channel":"pong","nonce":"${nonce}"${height < 0 ? '' : `,"block_height":${height}`}}`
@@ -27,26 +27,26 @@ export function errorFrame(text: string, code: string): string {
  */
 export function lowCreditsFrame(left: number): string {
   return notificationFrame(
-    `Credits are low: ${formatCredits(left)} remaining, a tenth or less of the period's credits. Top up the account.`,
+    `Credits are low: ${formatCredits(left)} remain, which is a tenth or less of the period's credits. Top up the account.`,
   )
 }
 
 /** Second and last warning. */
 export function lastMinuteFrame(nextMinute: number, remaining: number): string {
-  const next = `the next minute of all subscriptions costs ${formatCredits(nextMinute)}, ${formatCredits(remaining)} remaining`
+  const next = `the next minute of all subscriptions costs ${formatCredits(nextMinute)}, but ${formatCredits(remaining)} remain`
   return notificationFrame(`Credits are low: ${next}. Top up the account, or this connection closes after this minute.`)
 }
 
 /** Sent while a subscription waits in the queue for books. */
 export function waitingFrame(type: string, waitedMs: number): string {
-  const since = `for ${Math.round(waitedMs / 1000)} s, without charge: many clients are requesting books`
-  return notificationFrame(`A subscription to ${type} is queued ${since}.`)
+  const since = `for ${Math.round(waitedMs / 1000)} s without charge, because many clients are requesting books`
+  return notificationFrame(`A subscription to ${type} has been queued ${since}.`)
 }
 
 /** Sent to a charged subscription that waits for a Snapshot. */
 export function waitingForSnapshot(type: string, waitedMs: number): string {
-  const since = `for ${Math.round(waitedMs / 1000)} s: its paid minute is paused until then`
-  return notificationFrame(`A subscription to ${type} is waiting for its Snapshot ${since}.`)
+  const since = `for ${Math.round(waitedMs / 1000)} s. Its paid minute is paused until the Snapshot arrives`
+  return notificationFrame(`A subscription to ${type} has waited for its Snapshot ${since}.`)
 }
 
 /** Sent when no block has come for `ms`. */
@@ -68,7 +68,7 @@ export function ackFrame(method: 'subscribe' | 'unsubscribe', echo: string): str
   return `{"channel":"subscriptionResponse","data":{"method":"${method}","subscription":${echo}}}`
 }
 
-/** `reason` names the field and the fix. It follows the JSON, which SDKs search for. */
+/** `reason` names the field and the fix. It comes after the JSON, because SDKs search the message for the JSON. */
 export function invalidSubscription(echo: string, reason: string, code = 'invalid_request'): string {
   return errorFrame(`Invalid subscription${bounded(' ', echo)}: ${reason}`, code)
 }
@@ -83,7 +83,7 @@ export function alreadyUnsubscribed(echo: string): string {
 
 /**
  * Rejects a malformed frame in the public server's format. `reason` names the field and the fix. `postId` is the `id`
- * of a readable `post`: SDKs match on it at the very end.
+ * of a readable `post`. SDKs look for it at the very end of the message.
  */
 export function invalidRequest(sent: string, reason: string, code: string, postId: number | null): string {
   const echo = bounded(': ', sent)
@@ -106,7 +106,7 @@ export function replayFrame(echo: string, event: string, more: Readonly<Record<s
   return `{"channel":"replay","data":{"event":"${event}","subscription":${echo}${fields.join('')}}}`
 }
 
-/** Returns the whole echo or nothing, because SDKs parse the braces and crash on half an object. */
+/** Returns the whole echo or an empty string, because SDKs parse the braces and crash on half an object. */
 function bounded(before: string, echo: string): string {
   return echo.length > ECHO_CHARS ? '' : before + echo
 }

@@ -5,22 +5,22 @@ import { Height, Millis } from '../feed/block.ts'
 
 export const UP_FRAME_MAX_BYTES = 64 * 1024
 
-/** Returns the very object that was sent, because its key order is echoed. */
+/** Returns the sent object itself, because it is echoed with its keys in the same order. */
 const subscription = z.custom<{ readonly type: string }>(
   (value) => typeof (value as { type?: unknown } | null)?.type === 'string',
   'must be an object with a "type"',
 )
 export const PingFrame = z.object({
   method: z.literal('ping'),
-  /** Nonce of the last pong, which proves that it was read. Any other value requests a first nonce. */
+  /** Nonce of the last pong, which proves that the client read it. Any other value requests a first nonce. */
   nonce: z.string().max(64).optional(),
 })
 const START_FIELDS = { fromTime: Millis.optional(), fromBlock: Height.optional() }
 const START_MESSAGE = 'send exactly one of fromTime (Unix milliseconds) and fromBlock (a height)'
 const SPEED_MESSAGE = 'must be 1 to 300, or "max"'
 /**
- * Range of a replay. Strict, because a misspelled end would be ignored, and the replay would run, and charge, without
- * an end.
+ * Range of a replay. The schema is strict. Otherwise a misspelled end would be ignored, and the replay would run and
+ * charge without end.
  */
 export const ReplayRange = z
   .strictObject({
@@ -83,7 +83,8 @@ export type PostFrame = z.infer<typeof PostFrame>
 /** True for a frame that closes the socket. */
 export function isTooLarge(message: string | ArrayBuffer): boolean {
   if (typeof message !== 'string') return message.byteLength > UP_FRAME_MAX_BYTES
-  // Units never exceed bytes, so the cheap test only passes candidates to the exact one.
+  // A string never has more UTF-16 units than bytes. So the cheap test finds most large frames, and the exact test
+  // decides the rest.
   return message.length > UP_FRAME_MAX_BYTES || byteLength(message) > UP_FRAME_MAX_BYTES
 }
 
