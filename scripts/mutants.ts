@@ -25,12 +25,12 @@ const EXPLAINED_OF = new Map<string, ReadonlySet<string>>(
   Object.entries(EXPLAINED).map(([file, changes]) => [file, new Set(Object.keys(changes))]),
 )
 
-const [words] = commandLine(
+const [paths] = commandLine(
   program('npm run mutants --', 'makes small changes to pure files and lists those that no test notices', [
     'src/accounts',
   ]).argument('[path...]', 'files and folders (default: all)'),
 ).processedArgs
-const requested = words.length > 0 ? words : FOLDERS.map((folder) => `src/${folder}`)
+const requested = paths.length > 0 ? paths : FOLDERS.map((folder) => `src/${folder}`)
 const files = requested
   .flatMap((path) => (statSync(path).isDirectory() ? globSync(`${path}/**/*.ts`) : [path]))
   .filter((path) => !SHELLS.test(path))

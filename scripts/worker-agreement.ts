@@ -29,7 +29,7 @@ export function openSettings(file: string, config: WorkerConfig): string[] {
   const lines = [
     flags.includes('global_fetch_strictly_public')
       ? null
-      : 'add "global_fetch_strictly_public" to compatibility_flags. Without it customers\' URLs can reach origins of your zone behind its firewall',
+      : 'add "global_fetch_strictly_public" to compatibility_flags. Without it, customers\' URLs can reach origins of your zone behind its firewall',
     previews === false
       ? null
       : 'preview_urls must be false. Otherwise every deployed version stays public, with access to current data',

@@ -223,8 +223,8 @@ function keyPath(name: string): string {
 type KeyTimes = Pick<Key, 'expires' | 'revoked' | 'replaced_by'> & Partial<Pick<Key, 'cap_remaining'>>
 
 /**
- * `active`, `active until …`, `replaced, active until …`, `replaced, expired …`, `expired …` or `revoked …`. If an
- * active key has used up its cap, that comes first.
+ * `active`, `active until …`, `replaced, active until …`, `replaced, expired …`, `expired …` or `revoked …`. For an
+ * active key that has used up its cap, the state begins with `cap used up`.
  */
 export function keyState(key: KeyTimes, nowMs: number): string {
   const state = stateByTime(key, nowMs)

@@ -49,7 +49,7 @@ async function readTarget(gateway: GatewayClient): Promise<Result<BackfillTarget
 async function sendBatch(
   gateway: GatewayClient,
   batch: readonly ReadBlock[],
-  note: (sentence: string) => void,
+  note: (message: string) => void,
   isStopped: () => boolean,
 ): Promise<Result<BatchResult, string>> {
   const packed = gzipSync(batch.map(({ line }) => line).join('\n'))

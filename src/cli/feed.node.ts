@@ -168,15 +168,15 @@ async function showPlan(gateway: GatewayClient, query: URLSearchParams): Promise
     query.size === 0 ? PATH : `${PATH}?${query}`,
     ['bytes', 'most_bytes', 'due'],
   )
-  return toResult(answer, ({ bytes, most_bytes: most, due }) => {
+  return toResult(answer, ({ bytes, most_bytes: maxBytes, due }) => {
     const rows = due.map((one) => [
       ...[one.product, one.days ?? 'forever', one.objects, megabytes(one.bytes)],
       ...[one.from_ms, one.to_ms].map((ms) => (ms === null ? null : timeText(ms))),
     ])
     const over =
-      most === null || bytes <= most
+      maxBytes === null || bytes <= maxBytes
         ? ''
-        : `; ${megabytes(bytes - most)} MB over ARCHIVE_KEEP_MB are removed, oldest first`
+        : `; ${megabytes(bytes - maxBytes)} MB over ARCHIVE_KEEP_MB are removed, oldest first`
     return `${headedTable([HEADER, ...rows])}\n\n${megabytes(bytes)} MB are archived${over}.`
   })
 }

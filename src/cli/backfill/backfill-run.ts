@@ -11,7 +11,7 @@ import { type BlockPosition, shareOf, sideOf, type Window } from './window.ts'
 
 /** A batch ends at the first minute boundary after this many characters. */
 const TARGET_CHARS = 1024 * 1024
-/** Upper bound of a batch; a character takes at most three bytes. */
+/** Maximum number of characters in a batch. A character takes at most three bytes. */
 const CHARS_MAX = 2.5 * 1024 * 1024
 /** Further faults of a source are only counted. */
 const FAULTS_REPORTED_MAX = 20
@@ -27,7 +27,7 @@ export interface BatchResult {
 
 export interface BackfillPorts {
   send(batch: readonly ReadBlock[]): Promise<Result<BatchResult, string>>
-  note(sentence: string): void
+  note(message: string): void
   /** Reports the share of the window and the number of blocks read. */
   progress(share: number, blocks: number, at: BlockPosition): void
   isStopped(): boolean
@@ -126,10 +126,10 @@ export class BackfillRun {
     this.#ports.progress(shareOf(position, this.#window, this.#archived.liveFrom), this.#read, position)
   }
 
-  #reportFault(sentence: string): void {
+  #reportFault(message: string): void {
     const { faults } = this.#sums
     this.#sums.faults++
-    if (faults < FAULTS_REPORTED_MAX) this.#ports.note(sentence)
+    if (faults < FAULTS_REPORTED_MAX) this.#ports.note(message)
     else if (faults === FAULTS_REPORTED_MAX) this.#ports.note('Further faults are only counted.')
   }
 

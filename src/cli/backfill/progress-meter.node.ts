@@ -15,7 +15,7 @@ export interface ProgressMeter {
   readonly isStopped: boolean
   start(note: (text: string) => void): void
   update(share: number, blocks: number, at: BlockPosition): void
-  note(sentence: string): void
+  note(message: string): void
   end(): void
 }
 
@@ -54,9 +54,9 @@ export function progressMeter(): ProgressMeter {
       process.stderr.write(`\r${line}\x1b[K`)
       isShown = true
     },
-    note(sentence) {
+    note(message) {
       clear()
-      print(visible(sentence))
+      print(visible(message))
     },
     end() {
       clear()

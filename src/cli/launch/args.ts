@@ -25,7 +25,7 @@ export interface LaunchArgs {
 export interface LaunchOptions extends LaunchArgs {
   /** The option that other commands need to find this launch. */
   readonly stateOption: string
-  /** Port of the gateway; 0 uses the previous port, or a free one. */
+  /** Port of the gateway; 0 uses the previous port, or a free port. */
   readonly port: number
   /** Size of the archive in MB. */
   readonly keep: number
@@ -61,7 +61,7 @@ export function stateOption(state: string): string {
   return state === DEFAULT_STATE ? '' : ` --state ${quoted(state)}`
 }
 
-/** Quoted as one word for a shell. */
+/** Quotes a string as one word for a shell. */
 function quoted(text: string): string {
   return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }

@@ -64,8 +64,8 @@ export async function waitUntilReady(
 }
 
 /**
- * Null: an order book is served; `key`: the key was rejected; otherwise what is missing. The book is requested only after the
- * feed reports books, because earlier rejections would appear on the page of the account.
+ * Returns null if an order book is served, `key` if the key was rejected, and otherwise what is missing. The book is
+ * requested only after the feed reports books, because earlier rejections would appear on the page of the account.
  */
 async function probe(url: string, key: string, signal: AbortSignal): Promise<string | null> {
   try {

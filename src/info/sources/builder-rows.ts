@@ -1,5 +1,5 @@
-// Pages of fills placed through a builder, from log and files. Invariant: fills of one time are on the same page, even
-// where log and files meet and while new fills arrive.
+// Reads pages of fills placed through a builder from the log and the files. Invariant: fills of one time are on the
+// same page, even where the log and the files meet and while new fills arrive.
 
 import { aggregateFills, NODE_ONLY, omitFields } from '../../archive/fill-rows.ts'
 import type { Failure } from '../../core/failure.ts'

@@ -1,5 +1,5 @@
-// Reads past order books from the archive. Invariant: gaps between a checkpoint and the height are reported, never
-// bridged.
+// Reads past order books from the archive. Invariant: gaps between a checkpoint and the requested height are reported,
+// never bridged.
 
 import { type BooksArchive, type BooksUnavailable, bookAt } from '../../archive/replay/archived-books.ts'
 import type { Coin } from '../../core/coin.ts'

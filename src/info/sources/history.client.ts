@@ -35,26 +35,26 @@ export function logHistory(deps: LogHistoryDeps): History {
 async function read(
   { log, now, sleep }: LogHistoryDeps,
   { scope, kind = 'fills' }: { readonly scope: FillScope; readonly kind?: EventKind | undefined },
-  most: { readonly pages: number; readonly waits: number; readonly downTo?: number | undefined },
+  max: { readonly pages: number; readonly waits: number; readonly downTo?: number | undefined },
 ): Promise<Result<FillHistory, Failure>> {
   let head: HeightAndTime | null = null
   let before: number | null = null
   const endMs = now() + READ_MAX_MS
   const stretches: BlockRange[] = []
   const query = kind === 'fills' ? { scope } : { scope, kind }
-  for (let pages = 0, waits = 0; pages < most.pages; ) {
+  for (let pages = 0, waits = 0; pages < max.pages; ) {
     const answer = await askObject(() => log().fills({ v: LOG_API_VERSION, ...query, before }), LOG_API_VERSION)
     if (!answer) return unavailable('The fill history is temporarily unavailable')
     if (now() > endMs) return unavailable('Reading the fill history timed out')
     if ('retryMs' in answer) {
-      if (waits++ === most.waits) return unavailable('The fill history has too many readers')
+      if (waits++ === max.waits) return unavailable('The fill history has too many readers')
       await sleep(answer.retryMs)
       continue
     }
     head ??= answer.head
     stretches.push(...answer.stretches)
     const first = stretches.at(-1)?.first.height
-    if (answer.next === null || (first !== undefined && first <= (most.downTo ?? -1) + 1)) break
+    if (answer.next === null || (first !== undefined && first <= (max.downTo ?? -1) + 1)) break
     before = answer.next
     pages++
     waits = 0

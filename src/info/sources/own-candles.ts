@@ -80,7 +80,7 @@ function windowTooLong(untilMs: number): Failure {
   return { kind: 'bad_field', issues: [{ path: 'req.endTime', message }] }
 }
 
-/** If we have no candles, only the upstream knows the missing ones and whether the coin exists. */
+/** If we have no candles, only the upstream knows which candles are missing and whether the coin exists. */
 async function withoutOwnCandles(
   query: CandleSnapshotRequest,
   limit: number,
@@ -94,8 +94,8 @@ async function withoutOwnCandles(
 }
 
 /**
- * Upstream candles, but only if they cover the start of the window: upstreams return their newest candles, and a caller
- * that pages on would miss the gap.
+ * Returns upstream candles only if they cover the start of the window. Upstreams return their newest candles, and a
+ * caller that reads the next page would not notice the gap.
  */
 async function upstreamCandlesFrom(
   fromMs: number,
@@ -111,7 +111,7 @@ async function upstreamCandlesFrom(
 }
 
 /**
- * Upstream candles, unchanged if they fit a page. Cutting is lossless, because candles contain only strings and
+ * Upstream candles, unchanged if they fit on one page. Cutting is lossless, because candles contain only strings and
  * integers.
  */
 async function upstreamCandles(

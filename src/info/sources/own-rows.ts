@@ -1,5 +1,6 @@
 // Lists of the public API: our own rows, and an upstream's for older or missing ones. Invariants: each row appears
-// once; if neither source covers a period, the response states the time at which completeness starts, or fails.
+// once; if neither source covers a period, the response states the time at which completeness starts, or the request
+// fails.
 
 import type { Failure } from '../../core/failure.ts'
 import { err, ok, type Result } from '../../core/result.ts'
@@ -10,7 +11,7 @@ import type { InfoAnswer } from '../query.ts'
 import { EVER, historyAnswer, WINDOW_TOO_LONG } from './own-history.ts'
 import { passThrough, rowsIn } from './pass-through.ts'
 
-/** Request of the caller, also sent to the upstream if needed. */
+/** Request of the caller. It is also sent to the upstream if needed. */
 export interface RowsRequest {
   readonly type: string
   readonly user: Address
@@ -20,12 +21,15 @@ export interface RowsRequest {
 
 interface RowsQuery<Row> extends Pick<EventQuery, 'kind'>, Pick<MergeRules<Row>, 'order' | 'timeOf' | 'idOf'> {
   readonly request: RowsRequest
-  /** Whether the type has a time window; then the upstream is queried only up to a time. */
+  /** Whether the type has a time window. If it has one, the upstream is queried only up to a time. */
   readonly isWindowed: boolean
   readonly limit: number
   /** Rows of one block, in block order. */
   readonly rowsOf: (block: EventBlock) => readonly Row[]
-  /** For types whose upstream rows merge several of ours: own rows starting at this time, upstream rows before it. */
+  /**
+   * Set for types whose upstream rows merge several of our rows. Rows starting at this time are ours; earlier rows come
+   * from the upstream.
+   */
   readonly ownFrom?: (known: Pick<EventRead, 'since' | 'head'>) => number
   /** Maximum delay between a row and its block. */
   readonly lateMs?: number
@@ -101,7 +105,7 @@ export function hasNoSource(failure: Failure): boolean {
 }
 
 // Merges own and upstream rows. Invariant: each row appears once, ordered by time; if both lists contain the newest
-// rows (or the oldest), so does the result, as far as the longer list reaches.
+// rows (or the oldest), the result also contains them, as far as the longer list reaches.
 
 interface MergeRules<Row> {
   readonly order: 'newest' | 'oldest'
@@ -112,7 +116,7 @@ interface MergeRules<Row> {
   readonly untilMs: number
 }
 
-/** Both lists are sorted; the upstream's possibly in reverse. */
+/** Both lists are sorted, but the upstream's list may be in reverse order. */
 function mergeRows<Row>(ours: readonly Row[], theirs: readonly Row[], rules: MergeRules<Row>): Row[] {
   const { order, timeOf, idOf, untilMs } = rules
   const sign = order === 'newest' ? -1 : 1

@@ -6,7 +6,7 @@ import type { FillHistory } from '../../archive/funding-spans.ts'
 import { BoundedMap } from '../../core/bounded-map.ts'
 import type { History } from '../ports.ts'
 
-/** In addition to the second for which a response may be cached. */
+/** How long a read is shared, in addition to the second for which a response may be cached. */
 const SHARED_MS = 500
 /** Maximum number of coins; a few minutes of a busy coin take 1 to 2 MB. */
 const MAX_COINS = 8
