@@ -8,16 +8,16 @@ import { BATCH_MAX } from './chains.ts'
 import { elementsOf, membersOf } from './json-spans.ts'
 
 export interface RpcCall {
-  /** As written; null: a notification. */
+  /** Id as written; null for a notification. */
   readonly id: string | null
   readonly method: string
-  /** As written; empty if absent. */
+  /** Parameters as written; empty if absent. */
   readonly params: string
   /** Parsed parameters. */
   readonly values: unknown
 }
 
-/** An invalid call with the id for its error; null: a notification, which gets no response. */
+/** An invalid call, with the id for its error. A null id marks a notification, which gets no response. */
 interface BadCall {
   readonly id: string | null
   readonly error: RpcError

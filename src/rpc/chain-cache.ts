@@ -30,7 +30,7 @@ interface CachedAnswer {
   readonly untilMs: number
 }
 
-/** State when a call was sent, and the time. */
+/** Time at which a call was sent, and the state at that time. */
 interface FetchContext {
   readonly atMs: number
   readonly head: number
@@ -49,7 +49,7 @@ const ENTRY_LENGTH = 256
 /** Calls with longer parameters, and further concurrent calls, are sent individually. */
 const KEY_MAX_LENGTH = 4_096
 const FLIGHTS_MAX = 2_000
-/** A chain restarted at the same address is accepted after this time. */
+/** How long a response is stored. A chain that restarts at the same address is accepted after this time. */
 const ENTRY_TTL_MS = 3_600_000
 /**
  * A height that is not reached again for this long may have been wrong, because of a faulty node or a restarted chain.
@@ -63,10 +63,10 @@ export class ChainCache {
   readonly #deps: ChainCacheDeps
   readonly #cache: BoundedMap<string, CachedAnswer>
   readonly #flights = new SingleFlights<CallResult>(FLIGHT_MAX_MS, FLIGHTS_MAX)
-  /** Newest height seen here, and the time it was last seen; -1: none yet. */
+  /** Newest height seen by this isolate, and the time at which it was last seen; -1 if none was. */
   #head = -1
   #headSeenMs = 0
-  /** Transactions sent from here. */
+  /** Number of transactions sent by this isolate. */
   #writes = 0
 
   constructor(chain: Pick<RpcChain, 'name' | 'finalityBlocks' | 'shareMs'>, deps: ChainCacheDeps) {
@@ -129,7 +129,10 @@ export class ChainCache {
     if (led.some(({ call }) => isWrite(call.method))) this.#writes++
   }
 
-  /** A slow response belongs to the block that was the newest when the call was sent. */
+  /**
+   * True if a call in flight may still be shared. A slow response belongs to the block that was the newest when the
+   * call was sent.
+   */
   #isShared(flight: string, now: number): boolean {
     return now - (this.#flights.startedMs(flight) ?? now) < this.#chain.shareMs
   }

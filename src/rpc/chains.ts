@@ -25,7 +25,9 @@ const DENIED = [
 ]
 
 const METHOD_MESSAGE = 'must be a method such as "eth_call", or a prefix followed by "*"'
-/** Lower case: some nodes ignore case, and a denied method must stay denied there. */
+/**
+ * Patterns are converted to lower case, because some nodes ignore case and a denied method must stay denied on them.
+ */
 const Pattern = z
   .string()
   .regex(/^(?:\*|[A-Za-z]\w{0,63}\*?)$/, METHOD_MESSAGE)
@@ -49,7 +51,7 @@ const RpcChain = z
     /** Name in `/v1/<name>`. */
     name: z.string().regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, 'must be lower-case letters, digits, "_" or "-"'),
     urls: z.array(NodeUrl).max(8).default([]),
-    /** Limit of one attempt: connect, headers and body together. */
+    /** Time limit of one attempt, including the connection, headers and body. */
     timeoutMs: z.int().min(50).max(30_000).default(10_000),
     /** Calls per request to a node; 1 for nodes that do not support batches. */
     batchMax: z.int().min(1).max(BATCH_MAX).default(BATCH_MAX),
@@ -100,14 +102,14 @@ export const RpcChains = z.string("must be a string: JSON in triple quotes, '''[
 /** Prices of a chain's calls. */
 export class CallPrices {
   readonly #chain: Pick<RpcChain, 'allow' | 'deny' | 'prices'>
-  /** Pattern matching takes longer than a call served from memory. */
+  /** Cached prices, because pattern matching takes longer than a call served from memory. */
   readonly #known = new BoundedMap<string, Price | null>(METHODS_MAX)
 
   constructor(chain: Pick<RpcChain, 'allow' | 'deny' | 'prices'>) {
     this.#chain = chain
   }
 
-  /** Null: not allowed. */
+  /** Price of a method; null if it is not allowed. */
   of(method: string): Price | null {
     const known = this.#known.get(method)
     if (known !== undefined) return known

@@ -1,7 +1,7 @@
 // Locates values in a JSON string, so that they can be copied without parsing. Numbers keep their digits, and objects
 // keep their order. Precondition: the string is valid JSON; otherwise the result is undefined.
 
-/** From the first character to just after the last one. */
+/** Range from the first character of a value to just after its last one. */
 export interface Span {
   readonly start: number
   readonly end: number

@@ -145,7 +145,7 @@ export class RpcService {
     holds: readonly HoldResult[],
     found: readonly CallResult[],
   ): readonly CallOutcome[] {
-    // A failed source is not the caller's fault and counts once, however many calls it had.
+    // A failed node is not the caller's fault. It counts as one unbilled response, however many calls it failed.
     const failed = found.some(({ ok }) => !ok)
       ? this.#unbilledLimiter.take(request.identity.keyHash, this.#deps.now())
       : 0

@@ -32,7 +32,7 @@ const ROUNDS = 2
 const RETRY = { firstMs: 50, capMs: 500, jitter: 1 }
 /** An attempt with less time left is not started. */
 const ATTEMPT_MIN_MS = 50
-/** Concurrent node requests per caller: the platform allows six connections in total. */
+/** Maximum number of concurrent node requests per caller. The platform allows six connections in total. */
 const PARTS_AT_ONCE = 4
 /** Maximum total size of all responses to one caller. They stay in memory until the last one arrives. */
 const RESPONSES_MAX_BYTES = 8 * 1024 * 1024
@@ -40,7 +40,7 @@ const PROBE: readonly CallText[] = [{ method: 'eth_chainId', params: '' }]
 const PERHAPS_SENT =
   'The node did not confirm this transaction, but may have received it. Look it up by its hash before you send it again.'
 const TOO_LARGE = 'The response is larger than 8 MiB. Request less, or use smaller batches.'
-/** The node rejects our key; its message is for the operator. */
+/** Statuses with which a node rejects our key. The messages of such responses are for the operator. */
 const ACCESS_DENIED = [401, 403, 407]
 
 /** Remaining budget of one caller's request. */
@@ -208,7 +208,7 @@ function repliesIn({ status, text }: Extract<SourceReply, { readonly status: num
   return ACCESS_DENIED.includes(status) ? null : readReplies(text, count, status < 500)
 }
 
-/** Renumbers calls from 1: a caller's ids may repeat or have an unsupported type. */
+/** Renumbers calls from 1, because a caller's ids may repeat or have an unsupported type. */
 function requestText(calls: readonly CallText[]): string {
   const texts = calls.map(({ method, params }, at) => {
     const rest = params === '' ? '' : `,"params":${params}`

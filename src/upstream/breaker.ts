@@ -38,12 +38,12 @@ export class Breaker {
     return true
   }
 
-  /** Open or half open: the next request decides. */
+  /** True while the breaker is open or half open. The next request then decides. */
   get isHalfOpen(): boolean {
     return this.#pauseMs > 0
   }
 
-  /** Milliseconds until the next request may pass, 0 if now. */
+  /** Milliseconds until the next request may pass; 0 if it may pass now. */
   waitMs(now: number): number {
     const pauseMs = this.#closedFrom - now
     return Math.max(this.restMs(now), pauseMs > LONGEST_PAUSE_MS ? 0 : pauseMs)
@@ -86,7 +86,7 @@ export class Breaker {
     return true
   }
 
-  /** The source is at fault, unless a request has succeeded meanwhile. */
+  /** Pauses the source, because it is at fault. Does nothing if a request has succeeded meanwhile. */
   open(now: number): void {
     if (!this.#isSuspect) return
     this.#endJudgment()
@@ -101,7 +101,7 @@ export class Breaker {
     this.abandonJudgment()
   }
 
-  /** The attempt had no result for this breaker: another caller may probe. */
+  /** Ends an attempt that had no result for this breaker. Another caller may then probe. */
   abandonJudgment(): void {
     this.#endJudgment()
     if (!this.#isProbing) return

@@ -21,9 +21,12 @@ export interface BudgetRequest {
   readonly perMinute: number
   /** Longest time between a grant and the arrival of a request paid from it. */
   readonly spreadMs: number
-  /** Weight of the request at the head of the queue; 0: no request waits. */
+  /** Weight of the request at the head of the queue; 0 if no request waits. */
   readonly weight: number
-  /** Minimum for that request, and total for all waiting requests; 0: no request waits. */
+  /**
+   * `least`: weight still missing for that request. `need`: weight still missing for all waiting requests. Both are 0
+   * if no request waits.
+   */
   readonly least: number
   readonly need: number
   /** Additional weight to lease, based on recent usage. */
@@ -35,7 +38,10 @@ export interface BudgetRequest {
 
 export interface BudgetResponse {
   readonly v: number
-  /** 0 if less than `least` is available. Usable within `ttlMs` of the send time. */
+  /**
+   * Granted weight; 0 if less than `least` is available. It may be used within `ttlMs` of the time at which the request
+   * was sent.
+   */
   readonly granted: number
   readonly ttlMs: number
   /** Time until `least` is available; 0 if it is available now. */

@@ -38,8 +38,8 @@ export class WeightLease {
   #owed = 0
   readonly #usage = new UsageRate(500)
   /**
-   * Requests of this weight class or a heavier class are refused until `untilMs`. A heavier class still sends one
-   * request to the bucket, so that the bucket saves for it.
+   * Until `untilMs`, requests of the same weight class that weigh at least `weight` are refused. All other requests may
+   * still ask the bucket, which saves for each class.
    */
   #refusals: readonly { readonly weight: number; readonly untilMs: number }[] = []
   /** Last known weight in the bucket. */
@@ -127,7 +127,7 @@ export class WeightLease {
     if (answer.waitMs > 0) this.#refusals = [...this.#refusals, { weight, untilMs: nowMs + answer.waitMs }]
   }
 
-  /** No response: returned weight is lost; owed weight is reported again. */
+  /** Handles a missing response. Returned weight is lost, and owed weight is reported again. */
   onNoResponse(ask: BudgetRequest): void {
     this.#owed += ask.owed
   }

@@ -13,11 +13,13 @@ export type SourceReply =
 export type Outcome =
   /** `rows`: number of entries if the response is a list, else 0. */
   | { readonly kind: 'answer'; readonly text: string; readonly rows: number }
-  /** The source is healthy and rejects this request. `sure`: the reply has no other meaning. */
+  /** The source is healthy and rejects this request. `sure`: the reply cannot mean anything else. */
   | { readonly kind: 'refused'; readonly sure: boolean }
   | { readonly kind: 'busy'; readonly restMs: number }
   | { readonly kind: 'timeout' }
-  /** `whole`: the source is down, not only this type. `surely`: for any request. `again`: a retry may succeed. */
+  /**
+   * `whole`: the source is down for all types. `surely`: the request cannot be at fault. `again`: a retry may succeed.
+   */
   | { readonly kind: 'broken'; readonly whole: boolean; readonly again: boolean; readonly surely?: true }
 
 /** Pause of a source that returns 429 without Retry-After. */
@@ -36,7 +38,7 @@ export function outcomeOf(sent: SourceReply, body: string, now: number): Outcome
   if (status === 429) return { kind: 'busy', restMs: restMs ?? DEFAULT_REST_MS }
   if (status === 503 && restMs !== null) return { kind: 'busy', restMs }
   if (status === 400 || status === 422) return { kind: 'refused', sure: true }
-  // The public server returns exactly this for an unknown name, but a broken one may too.
+  // The public server returns exactly this for an unknown name, but a broken server may return it, too.
   if (status === 500 && text === 'null' && hasNames(body)) return { kind: 'refused', sure: false }
   const whole = status === 401 || status === 403 || status === 502 || status === 503 || status === 504
   return { kind: 'broken', whole, again: status >= 500 }
@@ -63,14 +65,14 @@ export function restMsOf(retryAfter: string | null, now: number): number | null 
   return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), LONGEST_REST_MS) : null
 }
 
-// Finds exchange names in a canonical request: values accepted by syntax that only the exchange can verify. Invariant:
-// a request without names cannot cause a source's failure.
+// Finds exchange names in a canonical request. The gateway checks only the syntax of these values; only the exchange
+// can verify them. Invariant: a request without names cannot cause a source's failure.
 
 /** Fields whose accepted values are always valid; addresses are recognized by syntax. */
 const OWN_FIELDS: ReadonlySet<string> = new Set(['type', 'startTime', 'endTime', 'interval', 'oid'])
 const ADDRESS = /^0x[0-9a-f]{40}$/
 
-/** Dotted paths (`req.coin`), `dex` last, because it is usually verified beforehand. */
+/** Paths of the names, with dots (`req.coin`). `dex` comes last, because it is usually verified beforehand. */
 export function exchangeNames(request: object): readonly string[] {
   const names = Object.entries(request).flatMap(([field, value]: [string, unknown]) => {
     if (OWN_FIELDS.has(field)) return []

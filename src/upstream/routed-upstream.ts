@@ -34,7 +34,10 @@ const ATTEMPT_MIN_MS = 50
 /** Maximum wait of a request for an exhausted budget. */
 const BUDGET_WAIT_MS = 1_000
 
-/** `waitMs`: nothing was sent; this is the time until it can be sent. `unpaid`: only the budget is exhausted. */
+/**
+ * `waitMs`: nothing was sent, and this is the time until the request can be sent. `unpaid`: the only reason is an
+ * exhausted budget.
+ */
 type AttemptResult = { readonly outcome: Outcome } | { readonly waitMs: number; readonly unpaid: boolean }
 
 interface Call {
@@ -140,7 +143,7 @@ export class RoutedUpstream implements Upstream {
     const sent = await this.#deps.send(config.url, body, timeoutMs)
     const now = this.#deps.now()
     const outcome = outcomeOf(sent, body, now)
-    // If there is no complete reply, the source's count is unknown and the reservation stays.
+    // If there is no complete reply, the weight counted by the source is unknown, so the reservation stays.
     if ('status' in sent) payment?.settle(weightOf(type, outcome.kind === 'answer' ? outcome.rows : 0))
     health.record(type, body, outcome, now - sentAtMs, now, isProbe)
     if (type === LAG_TYPE) source.lag.record(outcome, now)
@@ -174,7 +177,10 @@ export class RoutedUpstream implements Upstream {
   }
 }
 
-/** The operator lists the type for this source, or it has served it before. Then a rejection concerns the request. */
+/**
+ * True if the operator lists types for this source, or if the source has served this type before. A rejection then
+ * concerns the request.
+ */
 function isKnownToServe({ config, health }: RoutedSource, type: string): boolean {
   return config.types !== undefined || health.hasServed(type)
 }

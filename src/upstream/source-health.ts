@@ -6,7 +6,7 @@ import type { Outcome } from './outcome.ts'
 
 export interface HealthView {
   readonly state: 'ok' | 'resting'
-  /** Time until the next request, 0 if now. */
+  /** Time until the next request may pass; 0 if it may pass now. */
   readonly retryInMs: number
   /** Types for which the source is paused. */
   readonly failingTypes: readonly string[]
@@ -40,7 +40,7 @@ export class SourceHealth {
     this.#exampleOf = exampleOf
   }
 
-  /** Milliseconds until a request of this type may pass, 0 if now. */
+  /** Milliseconds until a request of this type may pass; 0 if it may pass now. */
   waitMs(type: string, nowMs: number): number {
     return Math.max(this.#overall.waitMs(nowMs), this.#breaker(type).waitMs(nowMs))
   }
@@ -51,8 +51,8 @@ export class SourceHealth {
   }
 
   /**
-   * The source was down at the last request. The next request decides whether it is up again, and should come from a
-   * caller.
+   * True if the source was down at the last request. The next request decides whether it is up again, and should come
+   * from a caller.
    */
   get isHalfOpen(): boolean {
     return this.#overall.isHalfOpen
@@ -86,7 +86,7 @@ export class SourceHealth {
     } else if (isDoubtful) one.recordFailure(nowMs, request)
   }
 
-  /** True for one caller if failures of this type, or of all, must be judged. */
+  /** True for one caller if failures of this type, or of all types, must be judged. */
   tryClaimJudgment(type: string, nowMs: number): boolean {
     const ofAll = this.#overall.tryClaimJudgment(nowMs)
     return this.#breaker(type).tryClaimJudgment(nowMs) || ofAll
@@ -100,32 +100,33 @@ export class SourceHealth {
     return [...new Set([this.#lastGood.get(type), this.#exampleOf(type)])].filter((body) => body !== undefined)
   }
 
-  /** Known-good request of another type. */
+  /** A known-good request of another type. */
   otherProbe(type: string): readonly [type: string, body: string] | undefined {
     return [...this.#lastGood].findLast(([other]) => other !== type)
   }
 
-  /** No probe of this type succeeded. `last` is the outcome of the last probe, null if there was none. */
+  /** Call it if no probe of this type succeeded. `last` is the outcome of the last probe, null if there was none. */
   judge(type: string, last: Outcome | null, nowMs: number): void {
     const one = this.#breaker(type)
-    // An example may not exist on every chain: its rejection says nothing about a source without other successes.
+    // An example may name something that does not exist on this chain. Its rejection says nothing about a source
+    // without other successes.
     if (last?.kind === 'refused' && !this.hasServed(type)) return one.recordSuccess()
     if (last === null || isAway(last)) this.#overall.open(nowMs)
     one.open(nowMs)
   }
 
-  /** No judgment is possible now. */
+  /** Call it if no judgment is possible now. */
   abandonJudgment(type: string): void {
     this.#overall.abandonJudgment()
     this.#breaker(type).abandonJudgment()
   }
 
-  /** True if it has served this type before. */
+  /** True if the source has served this type before. */
   hasServed(type: string): boolean {
     return this.#lastGood.has(type)
   }
 
-  /** It rejected a request that another source served, so it probably does not serve this type. */
+  /** Call it if the source rejected a request that another source served. It probably does not serve this type. */
   markUnserved(type: string, nowMs: number): void {
     this.#unservedUntilMs.set(type, nowMs + UNSERVED_MS)
   }
@@ -153,7 +154,7 @@ export class SourceHealth {
   }
 
   #recordAnswer(type: string, body: string, tookMs: number, nowMs: number): void {
-    // Moves the type to the end of the map, so it holds the latest success.
+    // Moves the type to the end of the map, so that the last entry is the latest success.
     this.#lastGood.delete(type)
     this.#lastGood.set(type, body)
     this.#unservedUntilMs.delete(type)
@@ -171,7 +172,7 @@ export class SourceHealth {
   }
 }
 
-/** The source itself seems to be down. */
+/** True if the source itself seems to be down. */
 export function isAway(outcome: Outcome): boolean {
   return outcome.kind === 'timeout' || (outcome.kind === 'broken' && outcome.whole)
 }

@@ -28,7 +28,7 @@ export class SourceLag {
 
   /** True for one caller when the next check is due. */
   tryCheck(nowMs: number): boolean {
-    // A check further away was scheduled before the clock was set back.
+    // A longer wait means that the check was scheduled before the clock was set back.
     const waitMs = this.#nextMs - nowMs
     if (!this.#isRouted || (waitMs > 0 && waitMs <= CHECK_UNSUPPORTED_EVERY_MS)) return false
     this.#nextMs = nowMs + this.#everyMs

@@ -16,7 +16,7 @@ const UpstreamSource = z.strictObject({
   types: z.array(z.string()).optional(),
   /** Weight per minute allowed by the source, such as 1,200 on the public API. Absent: unlimited. */
   budget: z.int().min(BUDGET_MIN).max(BUDGET_MAX).optional(),
-  /** Limit of one attempt: connect, headers and body together. */
+  /** Time limit of one attempt, including the connection, headers and body. */
   timeoutMs: z.int().min(50).max(10_000).default(2_000),
   /** A source with a larger clock lag is used only if no fresher one serves the type. */
   maxLagMs: z.int().min(1_000).max(3_600_000).default(5_000),

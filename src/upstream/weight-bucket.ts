@@ -15,14 +15,14 @@ import { BUDGET_API_VERSION, type BudgetRequest, type BudgetResponse, type Grant
 import { areAlike, HEAVIEST_REQUEST } from './weight.ts'
 
 const MICRO = 1_000_000
-/** Leaves room for the heaviest request in burst and refill. */
+/** Minimum budget. Its burst and its refill can each cover the heaviest request. */
 export const BUDGET_MIN = 2 * HEAVIEST_REQUEST
 export const BUDGET_MAX = 1_000_000
 /** Granted weight must be used within this time after it was requested. After that, it is lost. */
 export const WEIGHT_TTL_MS = 3_000
-/** A return sent in time arrives within this time. */
+/** A return that is sent before its grant expires arrives at most this long after the expiry. */
 const RETURN_MS = 1_000
-/** An isolate may take at most this fraction of a full bucket beyond its current need. */
+/** If a grant exceeds the current need, it is at most a full bucket divided by this number. */
 const AHEAD_SHARE = 4
 const BURST_SHARE = 8
 /** How late a refused request may retry and still keep its claim. */
@@ -34,12 +34,12 @@ export interface StoredBucket {
   readonly atMs: number
 }
 
-/** Claim of refused requests of one weight class, from any isolate, until they retry. */
+/** Claim of the refused requests of one weight class, from any isolate. It ends when such a request is granted. */
 interface Claim {
   readonly weight: number
-  /** Weight needed from the bucket. */
+  /** Weight that the heaviest of these requests lacks. */
   least: number
-  /** Millionths. */
+  /** Saved weight, in millionths. */
   saved: number
   /** Expiry of an unused claim. */
   untilMs: number
@@ -59,7 +59,7 @@ export class WeightBucket {
   /** Claims, oldest first. They are lost in a restart. */
   #claims: Claim[] = []
 
-  /** Null if the bucket was never used. */
+  /** `stored` is null if the bucket was never used. */
   constructor(stored: StoredBucket | null) {
     this.#micro = stored?.micro ?? null
     this.#atMs = stored?.atMs ?? 0

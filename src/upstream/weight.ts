@@ -1,6 +1,6 @@
-// Request weights of the public API. Some types cost extra per number of returned rows, which is known only afterwards:
-// the maximum is reserved, and the rest is returned. Invariant: for a response within the documented row caps, the
-// reservation covers its weight.
+// Request weights of the public API. Some types cost extra for returned rows, whose number is known only afterwards.
+// The maximum is therefore reserved, and the rest is returned. Invariant: for a response within the documented row
+// caps, the reservation covers its weight.
 
 const OTHER_WEIGHT = 20
 
@@ -17,7 +17,7 @@ const WEIGHTS: ReadonlyMap<string, number> = new Map([
 interface Rows {
   /** Rows per additional weight. */
   readonly perWeight: number
-  /** Maximum number of rows in a response. If no cap is documented, the largest documented cap. */
+  /** Maximum number of rows in a response. Caps that are not documented are estimates. */
   readonly cap: number
 }
 
@@ -28,7 +28,7 @@ const ROWS: ReadonlyMap<string, Rows> = new Map([
   ['userTwapSliceFills', { perWeight: 20, cap: 2000 }],
   ['userTwapSliceFillsByTime', { perWeight: 20, cap: 2000 }],
   ['fundingHistory', { perWeight: 20, cap: 500 }],
-  // Ten were measured; no cap is documented.
+  // Ten rows were measured. No cap is documented.
   ['recentTrades', { perWeight: 20, cap: 100 }],
   ['userFunding', { perWeight: 20, cap: 500 }],
   ['twapHistory', { perWeight: 20, cap: 2000 }],

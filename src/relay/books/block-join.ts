@@ -1,5 +1,5 @@
 // Joins the frames of several hubs into blocks: a height is sent when all hubs have reported it. Invariant: every
-// fragment is sent exactly once, and the fragments of one hub (so also of one coin) are sent in height order.
+// fragment is sent exactly once, and the fragments of one hub (and therefore of one coin) are sent in height order.
 //
 // A hub that is silent for LATE_MS after the first report of a height is late. The others continue without it. When it
 // returns, its older frames are sent at once, each separately. Callers pass the current time.
@@ -57,14 +57,14 @@ export class BlockJoin {
     return batches
   }
 
-  /** When `tick` may return something; null while nothing waits. */
+  /** Time from which `tick` may return batches; null while no frame waits. */
   dueMs(): number | null {
     let due: number | null = null
     for (const { sinceMs } of this.#pending.values()) due = due === null ? sinceMs : Math.min(due, sinceMs)
     return due === null ? null : due + LATE_MS
   }
 
-  /** Every frame of `hub` up to this height was sent. */
+  /** Height up to which every frame of `hub` was sent. */
   clearedHeight(hub: number): number {
     return Math.min(this.#reported.get(hub) ?? -1, this.#emitted)
   }

@@ -13,7 +13,7 @@ import { BlockJoin } from './block-join.ts'
 import type { Joiner } from './joiner.ts'
 import { ViewFanout, viewInterests } from './view-fanout.ts'
 
-/** A socket with a book body. `breakBooks`: its books must restart. */
+/** A socket with a book body. `breakBooks` is called when its books must restart. */
 export interface BookReceiver extends Receiver {
   breakBooks(why: 'continuity'): void
 }
@@ -24,7 +24,7 @@ interface Topic<R> {
   readonly types: ReadonlySet<MarketType>
   /** Receivers of the shared frames. */
   readonly shared: Set<R>
-  /** Receivers served alone until settled. */
+  /** Receivers that are served individually until they can use the shared frames. */
   readonly joining: Map<R, Joiner>
   /** Updates of the batch being delivered. */
   pendingUpdates: CoinUpdate[]
@@ -51,7 +51,7 @@ export function checksumInterests(body: BookBody, hub: number, shards: number): 
 
 /** Source of the hubs' heights, and observer of sent blocks. */
 export interface BookFeed {
-  /** Highest height of a hub's current link; -1 if it starts with any height. */
+  /** Highest height of a hub's current link; -1 if its first frame may have any height. */
   heightOf(hub: number): number
   /** A block of this time (Unix ms) was sent. */
   onSent(time: number): void
@@ -63,7 +63,7 @@ export class BookFanout<R extends BookReceiver> {
   readonly #feed: BookFeed
   readonly #topics = new Map<string, Topic<R>>()
   readonly #groups = new Map<string, Group<R>>()
-  /** Batches of coins whose snapshots are in flight, since the snapshots were requested. */
+  /** Batches received since the snapshots in flight were requested, by coin. */
   readonly #recent = new Map<string, BookBatch[]>()
 
   constructor(shards: number, feed: BookFeed) {
@@ -77,7 +77,8 @@ export class BookFanout<R extends BookReceiver> {
   }
 
   /**
-   * A receiver with a joiner is served alone. Any other receiver gets the shared frames, starting with the next block.
+   * A receiver with a joiner is served individually. Any other receiver gets the shared frames, starting with the next
+   * block.
    */
   add(key: string, target: BooksTarget, receiver: R, joiner?: Joiner): void {
     let topic = this.#topics.get(key)
@@ -103,7 +104,7 @@ export class BookFanout<R extends BookReceiver> {
     this.#removeFromGroup(topic)
   }
 
-  /** The joiner of a receiver that is still served alone. */
+  /** The joiner of a receiver that is still served individually. */
   joinerOf(key: string, receiver: R): Joiner | undefined {
     return this.#topics.get(key)?.joining.get(receiver)
   }
@@ -150,7 +151,7 @@ export class BookFanout<R extends BookReceiver> {
     for (const group of this.#groups.values()) this.#deliver(group, group.join.tick(nowMs))
   }
 
-  /** When `tick` may send something; null while nothing waits. */
+  /** Time from which `tick` may send something; null while no frame waits. */
   dueMs(): number | null {
     let due: number | null = null
     for (const { join } of this.#groups.values()) {

@@ -105,7 +105,7 @@ interface QueueEntry {
   notifiedMs: number
   /** True if its turn has come. */
   isGranted: boolean
-  /** Time when `tick` first saw it with a slot. */
+  /** Time at which `tick` first found that it had a slot. */
   slotSinceMs?: number
 }
 

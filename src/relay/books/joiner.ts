@@ -1,8 +1,8 @@
-// Serves a new subscriber of a snapshot channel alone, coin by coin, until it can use the shared frames. Invariant: a
-// coin's snapshot of height s precedes its updates, which are exactly those above s, in order.
+// Serves a new subscriber of a snapshot channel individually, coin by coin, until it can use the shared frames.
+// Invariant: a coin's snapshot of height s precedes its updates, which are exactly those above s, in order.
 //
-// A coin is silent until its snapshot is sent, then its changes pass. Changes between the snapshot's request and its
-// send are sent after it (book-fanout.ts).
+// The joiner drops a coin's changes until its snapshot is sent, and passes them afterwards. Changes that arrive between
+// the request and the sending of a snapshot are recorded and follow it (book-fanout.ts).
 
 import { type Coin, shardOf } from '../../core/coin.ts'
 import { getOrCreate } from '../../core/get-or-create.ts'
@@ -16,7 +16,7 @@ export class Joiner {
   readonly #shards: number
   /** Height of each coin's snapshot. */
   readonly #from = new Map<string, number>()
-  /** Highest snapshot per hub. Below it, the shared frames could repeat the snapshot's content. */
+  /** Highest snapshot height per hub. Shared frames at or below it could repeat a snapshot's content. */
   readonly #floor = new Map<number, number>()
   /** Coins that wait for their snapshots, by hub. */
   readonly #pending = new Map<number, Set<string>>()
@@ -48,7 +48,10 @@ export class Joiner {
     this.#pending.clear()
   }
 
-  /** A snapshot is sent, or the coin has no book (height -1). From now on the changes above its height pass. */
+  /**
+   * Call it when a snapshot is sent, or when the coin has no book (height -1). Afterwards, changes above this height
+   * pass.
+   */
   onSnapshot({ coin, height }: Pick<BookSnapshot, 'coin' | 'height'>): void {
     const hub = shardOf(coin, this.#shards)
     this.#pending.get(hub)?.delete(coin)
@@ -57,8 +60,8 @@ export class Joiner {
   }
 
   /**
-   * Coins accepted by `isTakenOver` continue where another subscription of the socket, served by `previous`, leaves
-   * them.
+   * Continues the coins accepted by `isTakenOver` where another subscription of the socket stops. `previous` is that
+   * subscription's joiner, if it still has one.
    */
   takeOver(isTakenOver: (coin: Coin) => boolean, previous: Joiner | undefined): void {
     this.#isTakenOver = isTakenOver
@@ -68,7 +71,10 @@ export class Joiner {
       if (isTakenOver(coin)) this.onSnapshot({ coin, height })
   }
 
-  /** All snapshots were sent. New coins start by themselves, as in the shared frames. */
+  /**
+   * Call it when all snapshots were sent. Afterwards, the changes of new coins pass without a snapshot, as in the
+   * shared frames.
+   */
   markSeeded(): void {
     this.#isSeeded = true
   }
@@ -79,7 +85,7 @@ export class Joiner {
     return updates.length > 0 ? this.#encode({ ...block, updates }) : NO_TEXTS
   }
 
-  /** True if nothing at or below a snapshot can arrive any more. `clearedHeight`: see BlockJoin. */
+  /** True if no change at or below the height of a snapshot can still arrive. `clearedHeight`: see BlockJoin. */
   isSettled(clearedHeight: (hub: number) => number): boolean {
     if (!this.#isSeeded) return false
     for (const [hub, height] of this.#floor) if (clearedHeight(hub) < height) return false

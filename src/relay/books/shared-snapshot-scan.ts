@@ -45,9 +45,9 @@ interface Waiter extends SnapshotReceiver {
   notBeforeMs: number
   /** Time of the last send to it in this scan, or the start of the scan. */
   servedMs: number
-  /** True if other waiters already waited for this one in vain. */
+  /** True if it could not receive a snapshot within `PATIENCE_MS`. Other waiters then do not wait for it. */
   isSlow: boolean
-  /** Size of the last snapshot it was offered. */
+  /** Size of the last snapshot that was due for it. */
   bytes: number
 }
 
@@ -101,7 +101,7 @@ export class SharedSnapshotScan {
     return ready.find(({ isQuick }) => isQuick === this.#isQuickTurn) ?? ready[0]
   }
 
-  /** Bounded, so that a new waiter does not wait longer. */
+  /** Time until a waiter is ready. It is bounded, so that a new waiter is noticed in time. */
   #untilReadyMs(): number {
     return Math.min(PATIENCE_MS, Math.max(1, earliestMs([...this.#waiters]) - this.#ports.clock.nowMs))
   }
@@ -137,8 +137,8 @@ export class SharedSnapshotScan {
         if (snapshot) await this.#send(waiter, snapshot, texts.of(snapshot, waiter.encode))
       }
       const waiting = waiters.filter((waiter) => snapshots.some(({ coin }) => this.#awaits(waiter, coin)))
-      // Waits for readers that can receive more soon, so that a book is read once for all. A slow reader causes no
-      // second read.
+      // Waits for readers that can receive more soon, so that a book is read once for all of them. Slow readers are
+      // served by a later scan.
       for (const waiter of waiting) waiter.isSlow ||= waiter.notBeforeMs - waiter.servedMs > PATIENCE_MS
       const untilMs = earliestMs(waiting.filter(({ isSlow }) => !isSlow))
       if (untilMs === Number.POSITIVE_INFINITY) return
@@ -156,7 +156,7 @@ export class SharedSnapshotScan {
     await this.#ports.pace(text.length)
   }
 
-  /** Whether this many bytes may be sent now. Otherwise the waiter is skipped until they may. */
+  /** Whether this many bytes may be sent now. If not, the waiter is skipped until then. */
   #canSend(waiter: Waiter, bytes: number): boolean {
     const waitMs = waiter.connection.snapshotWaitMs(bytes)
     waiter.notBeforeMs = this.#ports.clock.nowMs + waitMs

@@ -9,13 +9,13 @@ import type { Clock, Connection } from '../sockets/connection.ts'
 import type { BookFanout } from './book-fanout.ts'
 import { SharedSnapshotScan, type SnapshotReceiver } from './shared-snapshot-scan.ts'
 
-/** How long a subscriber waits for hubs that have no books. */
+/** How long a subscriber waits for hubs that have no books yet. */
 const READY_WAIT_MS = 5000
 const READY_POLL_MS = 250
 /** Snapshot bytes that a relay sends per second, and the size of a burst. 64 snapshots of 25 MB take 35 s. */
 const PACE: Rate = { perSecond: 48 * 1024 * 1024, burst: 1024 * 1024 }
 
-/** The hubs. `ensure` resolves when the link is up; the others call hub `hub` as in BookHubApi. */
+/** Calls to the hubs. `ensure` resolves when the link to a hub is up. The other methods are those of BookHubApi. */
 export interface BookHubs {
   ensure(hub: number): Promise<void>
   join(hub: number, coins: readonly string[], withBooks: boolean): Promise<JoinResponse>

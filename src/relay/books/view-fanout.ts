@@ -14,7 +14,7 @@ interface Topic<R> {
   readonly receivers: Set<R>
   /** Receivers that wait for the current state. */
   readonly waiting: Set<R>
-  /** Every hub has reported its current state. */
+  /** True if every hub has reported its current state. */
   isComplete: boolean
   /** Request to the hubs, shared by all waiting receivers. */
   fetching: Promise<void> | null
@@ -35,7 +35,7 @@ interface View<R> {
   readonly wildcards: Set<Topic<R>>
 }
 
-/** Assumed number of stored strings of a view with a wildcard. */
+/** Assumed number of stored strings for a view with a wildcard. */
 const WILDCARD_COINS = 512
 /** Additional load of each wildcard: its own combined frame, and a check of every changed coin. */
 const WILDCARD_BODY = 32
@@ -98,7 +98,7 @@ export class ViewFanout<R extends Receiver> {
         texts.join(''),
         pieces.reduce((latest, { time }) => Math.max(latest, time), 0),
       )
-    // The receivers of this topic have different frames until the next frame.
+    // Until the next frame, the last frames of this topic's receivers differ.
     else if (texts[0] !== topic.text) topic.text = ''
     topic.receivers.add(receiver)
     for (const text of texts) receiver.send(text)
@@ -139,7 +139,7 @@ export class ViewFanout<R extends Receiver> {
     return pieces.reduce((size, { text }) => size + text.length, 0)
   }
 
-  /** Runs `fetch` once for all receivers that wait for this body. It returns whether every hub has reported. */
+  /** Runs `fetch` once for all receivers that wait for this body. `fetch` returns whether every hub has reported. */
   async fetchOnce(key: string, fetch: () => Promise<boolean>): Promise<void> {
     const topic = this.#topics.get(key)
     if (!topic) return
@@ -182,7 +182,7 @@ export class ViewFanout<R extends Receiver> {
     return text !== undefined
   }
 
-  /** Sends a joint frame when it is due. `texts` contains the view's strings by DEX. */
+  /** Sends a joint frame when it is due. `texts` caches the view's encoded frames by DEX. */
   #sendJoint(topic: Topic<R>, time: number, texts: Map<string | undefined, string>): boolean {
     const { channel, body } = topic.target
     const isEarly = time >= topic.sentMs && time - topic.sentMs < (body.everyMs ?? 0)

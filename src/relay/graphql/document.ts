@@ -1,6 +1,6 @@
-// Parses the payload of a subscribe: a channel subscription with a projection plan for its frames, or a query of the
-// schema. Invariants: a document is size-checked before validation, whose cost is quadratic in its fields; errors say
-// where and why, and cost nothing.
+// Parses the payload of a subscribe message. The result is a channel subscription with a projection plan for its
+// frames, or the response to a schema query. Invariants: the size of a document is checked before its validation, which
+// takes quadratic time in the number of fields; errors name their position and cause, and are free.
 
 import {
   type DocumentNode,
@@ -39,7 +39,7 @@ export interface SubscriptionRequest {
   /** The `subscription` of the equivalent frame on /ws. */
   readonly body: { readonly type: string } & Readonly<Record<string, unknown>>
   readonly target: Target
-  /** JSON of the body that identifies the subscription in the channel. */
+  /** JSON of the body, which identifies the subscription within its channel. */
   readonly echo: string
   /** Name of the field in results. */
   readonly alias: string
@@ -64,10 +64,11 @@ const MAX_TOKENS = 2_000
 const MAX_ERRORS = 5
 /** Variables checked for misspelled names. */
 const MAX_VARIABLES = 16
-/** Messages contain names and values from the client. */
+/** Maximum length of an error message, which may contain names and values from the client. */
 const MAX_MESSAGE_CHARS = 500
 /**
- * Total length of cached valid documents, which many clients share. Once parsed, a character takes 100 bytes or more.
+ * Total length of cached valid documents, which many clients share. A parsed document takes at least 100 bytes per
+ * character.
  */
 const CACHE_CHARS = 64 * 1024
 const VALID_DOCUMENTS = new BoundedMap<string, DocumentNode>(CACHE_CHARS, (_, query) => query.length)
@@ -97,7 +98,7 @@ export function readDocument({
     return ok({ kind: 'query', text: executeQuery(document, variables, operationName) })
   } catch (error) {
     if (error instanceof GraphQLError) return err([formatted(error)])
-    // The parser and the value checks recurse for each level.
+    // The parser and the value checks recurse once per nesting level.
     if (error instanceof RangeError) return rejected('The document is nested too deeply.')
     throw error
   }
@@ -116,8 +117,8 @@ function validDocument(query: string): Result<DocumentNode, readonly GraphQLErro
 }
 
 /**
- * Error for an undeclared variable that looks like an argument or like a declared variable that was not sent, because
- * ignoring it would change the subscription. Other undeclared variables are ignored, as GraphQL specifies.
+ * Error for an undeclared variable whose name resembles an argument or a declared variable that was not sent. Ignoring
+ * it would change the subscription. Other undeclared variables are ignored, as GraphQL specifies.
  */
 function strayVariable(
   document: DocumentNode,
@@ -137,7 +138,7 @@ function strayVariable(
   return null
 }
 
-/** Folded argument names of all subscriptions in the document. */
+/** Normalized argument names of all subscriptions in the document. */
 function argumentNames({ definitions }: DocumentNode): ReadonlySet<string> {
   const fields = definitions.flatMap((one) => ('selectionSet' in one ? (one.selectionSet?.selections ?? []) : []))
   const names = fields.flatMap((one) => (one.kind === Kind.FIELD ? (fieldOf(one.name.value)?.args ?? []) : []))
@@ -254,7 +255,7 @@ function rejected(message: string, path?: readonly string[]): Result<never, Docu
 }
 
 const MAX_FIELDS = 400
-/** Maximum number of fields per response name, because validation compares each pair. */
+/** Maximum number of fields with the same response name, because validation compares every two of them. */
 const MAX_SAME_NAME = 40
 const MAX_DEFINITIONS = 50
 const MAX_DEPTH = 16
@@ -262,13 +263,16 @@ const MAX_DEPTH = 16
 const MAX_ALIAS_CHARS = 64
 /** Maximum number of fields with all fragments expanded. */
 const MAX_EXPANDED_FIELDS = 2_000
-/** Schema lists whose sizes multiply in a query. The usual introspection query has nine. */
+/**
+ * Introspection fields that return lists. Nested lists multiply the size of the result. The usual introspection query
+ * has nine of them.
+ */
 const SCHEMA_LISTS: ReadonlySet<string> = new Set([
   ...['types', 'directives', 'fields', 'args', 'inputFields', 'interfaces', 'enumValues', 'possibleTypes'],
 ])
 const MAX_LISTS = 12
 /**
- * Limit for aliases in a query with schema lists, because each list item repeats the alias. The usual introspection
+ * Maximum number of aliases in a query with schema lists, because each list item repeats them. The usual introspection
  * query has no aliases.
  */
 const MAX_ALIASES = 12

@@ -15,7 +15,7 @@ import {
   pingText,
 } from './messages.ts'
 
-/** An operation; null before it starts. */
+/** An operation id in use. `started` is null until the operation starts. */
 export interface OperationSlot {
   started: { readonly operation: { onClosed(): void }; readonly client: Connection } | null
 }
@@ -27,15 +27,18 @@ export type Session =
   | { readonly is: 'waiting' | 'ended' }
   /** The key is being checked. */
   | { readonly is: 'entering'; readonly entered: Promise<AuthResult> }
-  /** It may not start operations. */
+  /** The key was rejected, so the socket may not start operations. */
   | { readonly is: 'refused'; readonly wrong: GraphqlFailure }
   | { readonly is: 'client'; readonly connection: Connection }
 
-/** The socket requests a proof after this many bytes and after this time. */
+/** The socket pings its client after this many bytes or this much time. The pong proves that the client reads. */
 const PING_BYTES = 32 * 1024
 const PING_MS = 20_000
 const SILENT_MS = 60_000
-/** Limit before a key is accepted. A reconnecting client restarts all its operations at once. */
+/**
+ * Message limits before a key is accepted. The second applies while the key is being checked, because a reconnecting
+ * client restarts all its operations at once.
+ */
 const MAX_GUEST_MESSAGES = 100
 const MAX_EARLY_MESSAGES = 2_000
 
@@ -57,7 +60,7 @@ export class GraphqlSocket implements Sink {
   session: Session = { is: 'waiting' }
   #guestMessages = 0
   #unpinged = 0
-  /** 0, so that a restored socket is pinged at the first check. */
+  /** Time of the last ping. It starts at 0, so that a restored socket is pinged at the first check. */
   #pingedMs = 0
   #lastMessageMs: number
 
@@ -123,7 +126,7 @@ export class GraphqlSocket implements Sink {
     else if (nowMs - this.#pingedMs >= PING_MS) this.#ping(this.connection)
   }
 
-  /** Converts a frame of the relay's final error to a failure of every operation. */
+  /** Converts the relay's final error frame into a failure of every operation. */
   send(text: string): void {
     if (!text.startsWith('{"channel":')) return this.#socket.send(text)
     const { channel, data, code } = JSON.parse(text) as { channel: string; data: string; code: string }
@@ -157,7 +160,7 @@ export class GraphqlSocket implements Sink {
     slots?.started?.client.onClosed()
   }
 
-  /** The other side may have closed. The platform reports that itself. */
+  /** Ends the operations if `run` throws, because the other side may have closed the socket. */
   #try(run: () => void): void {
     try {
       run()
@@ -173,7 +176,10 @@ export class GraphqlSocket implements Sink {
   }
 }
 
-/** Adds the data sent to its operations to the socket's counter. */
+/**
+ * Unread tracker of an operation's client. The socket counts the data of all its operations, so this tracker counts
+ * nothing itself.
+ */
 export function delegatedUnread(connection: Connection): UnreadTracker {
   const nothing = () => undefined
   return {

@@ -26,7 +26,7 @@ import {
 } from './messages.ts'
 import { Operations, type OperationsPorts } from './operations.client.ts'
 
-/** The gateway. Only the gateway knows keys. */
+/** The gateway, which alone can check keys. */
 export interface KeyService {
   /** Returns the identity of a key for GraphQL. */
   enter(key: string, address: string | null): Promise<Result<Identity, Failure>>
@@ -78,7 +78,10 @@ export class GraphqlSockets {
     return this.#guests.size
   }
 
-  /** Why another socket of this address has no room: the relay is full, or its network is at its limit. */
+  /**
+   * Why there is no room for another socket from this address: the relay is full, or the address's network is at its
+   * limit.
+   */
   noRoomReason(address: string | null): 'full' | 'limit' | null {
     if (this.#operations.isFull || !this.#ports.clients.hasRoom(this.guests + 1)) return 'full'
     if (address === null) return null
@@ -103,7 +106,7 @@ export class GraphqlSockets {
   restoreGuest(socket: RawSocket, guest: GuestAttachment): void {
     const graphqlSocket = this.#add(socket, guest)
     if (guest.wrong) graphqlSocket.session = { is: 'refused', wrong: guest.wrong }
-    // Its key and its operations are lost.
+    // The guest's key and operations did not survive hibernation.
     else if (guest.isInit) graphqlSocket.end(RECONNECT)
   }
 
@@ -116,13 +119,13 @@ export class GraphqlSockets {
     return connection
   }
 
-  /** Restores the operation of a saved subscription as a client; null if it is no longer valid. */
+  /** Restores the client of a saved subscription's operation; null if the operation is no longer valid. */
   restoreOperation(connection: Connection, saved: { operation: string; echo: string }): Connection | null {
     const graphqlSocket = this.#restored.get(connection)
     return graphqlSocket ? this.#operations.restore(graphqlSocket, connection, saved) : null
   }
 
-  /** False if the socket is not one of these. */
+  /** Handles a message. Returns false if the socket is not a GraphQL socket. */
   onMessage(socket: RawSocket, message: string | ArrayBuffer): boolean {
     const graphqlSocket = this.#bySocket.get(socket)
     if (graphqlSocket && !graphqlSocket.isEnded) this.#handle(socket, graphqlSocket, message)
@@ -210,13 +213,13 @@ export class GraphqlSockets {
   }
 }
 
-/** Takes the nonce of a client's ping or of a pong to our ping. Returns the next nonce. */
+/** Accepts the nonce from a client's ping, or from its pong to our ping. Returns the next nonce. */
 function acceptProof({ connection }: GraphqlSocket, nonce: unknown): string | undefined {
   if (!connection || typeof nonce !== 'string' || nonce.length > MAX_NONCE_CHARS) return undefined
   return connection.onPing(nonce, crypto.randomUUID())
 }
 
-/** Guest state that survives hibernation, never the key. */
+/** Saves the guest's state across hibernation, but never its key. */
 function persistGuest(socket: RawSocket, { id, address, openedMs, session }: GraphqlSocket): void {
   const guest: GuestAttachment = {
     of: 'guest',

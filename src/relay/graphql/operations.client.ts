@@ -35,7 +35,7 @@ export interface OperationsPorts {
   readonly onChange: () => void
 }
 
-/** Per socket. */
+/** Maximum number of operations per socket. */
 const MAX_OPERATIONS = 1_000
 /** A response of this length counts as one unbilled response, a longer one as several. */
 const UNBILLED_UNIT_CHARS = 16 * 1024
@@ -84,7 +84,7 @@ export class Operations {
     this.#plans.sample()
   }
 
-  /** Starts an operation with an unused id. `isAdmitted`: false if it is over the rate limit. */
+  /** Starts an operation with an unused id. `isAdmitted`: false if the message exceeded the rate limit. */
   start(socket: GraphqlSocket, id: string, payload: Payload, isAdmitted: boolean, length: number): void {
     const slot: OperationSlot = { started: null }
     socket.operations.set(id, slot)
@@ -110,7 +110,7 @@ export class Operations {
     return null
   }
 
-  /** Queues it behind earlier requests of its socket. Never rejects. */
+  /** Queues the request behind earlier requests of its socket. Never rejects. */
   async #enqueue(request: OperationRequest, length: number, releaseEarly: () => void): Promise<void> {
     const { socket, slot, id } = request
     const auth = await socket.authResult
@@ -203,8 +203,8 @@ const REJECTED_PREFIX = 'Invalid subscription'
 
 /**
  * One subscription of a GraphQL socket. To the relay it is a separate client with a body and frames as on /ws. This
- * sink converts the frames to results. Invariants: each frame of its channel is one `next`; nothing is sent under its
- * id after `complete` from either side; every rejection or end has a reason.
+ * sink converts the frames to results. Invariants: each frame of its channel becomes one `next` message; nothing is
+ * sent under its id after `complete` from either side; every rejection or end has a reason.
  */
 export class Operation {
   readonly #id: string
@@ -240,7 +240,7 @@ export class Operation {
     if (this.#isEnded) return
     if (frame.startsWith(this.#prefix)) return this.#ports.send(`${this.#head}${this.#plan.payload(frame)}}`)
     const { channel, data, code } = JSON.parse(frame) as { channel: string; data: string; code: string }
-    // An acknowledgement or a notice.
+    // Acknowledgements and notices are not passed on.
     if (channel !== 'error') return
     const failure = { message: data, code: graphqlCode(code) }
     if (NON_FATAL_CODES.has(code)) this.#ports.send(`${this.#head}${failureEvent(this.#alias, failure)}}`)

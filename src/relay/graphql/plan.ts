@@ -1,6 +1,6 @@
-// Projection plan of a selection: computed once per document and variables, applied to frames by projection.ts.
-// There are no abstract types, so a fragment always applies. Invariant: a result is at most a small multiple of its
-// frame's length.
+// Projection plan of a selection. It is computed once per document and variables, and projection.ts applies it to
+// frames. There are no abstract types, so a fragment always applies. Invariant: a result is at most a small multiple of
+// its frame's length.
 
 import {
   type FieldNode,
@@ -31,7 +31,7 @@ interface PlannedField {
   readonly label: string
   /** The `__typename` value, the same for all objects of the type. */
   readonly constant: string | null
-  /** List levels around the objects of `plan`. */
+  /** Number of list levels around the objects of `plan`. */
   readonly lists: number
   /** Null: copy the value. */
   readonly plan: Plan | null
@@ -41,17 +41,20 @@ export interface Plan {
   readonly fields: readonly PlannedField[]
   /** Index in `fields` by property name, or by position in a pair. */
   readonly positions: ReadonlyMap<string | number, number>
-  /** Objects with exactly these properties in this order are copied as they are; null if none can be. */
+  /** Objects with exactly these properties in this order are copied unchanged; null if no object can be. */
   readonly exactFields: readonly string[] | null
-  /** A canonical selection that is unique among the plans of the type. */
+  /** The canonical selection. It is unique among the plans of a type. */
   readonly key: string
   /** Number of fields, nested ones included. */
   readonly size: number
 }
 
-/** Allowed extra characters per object. Frames hold many small objects, so every character counts. */
+/**
+ * Maximum number of characters by which the labels of an object may exceed twice the length of its field names. Frames
+ * hold many small objects, so every character counts.
+ */
 const EXTRA_CHARS = 64
-/** A selection in which everything is skipped. */
+/** A selection whose only field is skipped. */
 const EMPTY_SELECTION = '{__typename@skip(if:true)}'
 
 /** Builds the plan of selections on a type. Throws if results would be much longer than frames. */

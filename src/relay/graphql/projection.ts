@@ -1,5 +1,5 @@
-// Applies a plan to the JSON of a frame without parsing: values are copied digit by digit. Frames are valid JSON,
-// because this process wrote or parsed them.
+// Applies a plan to the JSON of a frame without parsing it. Values are copied unchanged. Frames are valid JSON, because
+// this process wrote or parsed them.
 // biome-ignore-all lint/style/noNonNullAssertion: positions index the plan's own fields, in the inner loop
 
 import type { Plan } from './plan.ts'
@@ -26,7 +26,10 @@ class Reader {
     this.#text = text
   }
 
-  /** Projects the value at the current position, within `lists` list levels. Null stays null. */
+  /**
+   * Projects the value at the current position. `lists` is the number of list levels around its objects. Null stays
+   * null.
+   */
   value(plan: Plan | null, lists: number): string {
     const start = this.#skipSpace()
     const first = this.#text.charCodeAt(start)
@@ -64,7 +67,7 @@ class Reader {
     return true
   }
 
-  /** Reads past an object. False, somewhere within it, if it does not match the plan exactly. */
+  /** Reads past an object that matches the plan exactly. For any other object, stops within it and returns false. */
   #isExact({ exactFields, fields }: Plan): boolean {
     let index = 0
     const isIt = this.#everyProperty((name) => {
@@ -181,7 +184,7 @@ function isEscaped(text: string, end: number): boolean {
   return backslashes % 2 === 1
 }
 
-/** Missing values are null. */
+/** Renders the parts of an object. Missing values become null. */
 function render({ fields }: Plan, parts: readonly string[]): string {
   let text = ''
   for (let index = 0; index < fields.length; index++) {

@@ -89,7 +89,7 @@ function fieldOf(channel: AnyChannel, types: OutputTypes): GraphQLFieldConfig<un
   }
 }
 
-/** Uses the input side, before defaults and normal forms. */
+/** JSON Schema of the values that a schema accepts, before it applies defaults and transformations. */
 function jsonSchema(schema: z.ZodType): JsonSchema {
   // Schemas that differ only in descriptions become one type.
   const override = ({ jsonSchema: available }: { readonly jsonSchema: z.core.JSONSchema.BaseSchema }) => {
@@ -132,7 +132,7 @@ interface JsonSchema {
   readonly $defs?: Readonly<Record<string, JsonSchema>>
 }
 
-/** Where a type occurs, which determines its name. */
+/** Location of a type, from which its name is derived. */
 interface TypeLocation {
   readonly channel: string
   readonly property: string
@@ -158,7 +158,7 @@ const PAIRS: Readonly<Record<string, readonly [string, string]>> = {
 
 const NAME = /^(?!__)[_A-Za-z]\w*$/
 const DECIMALS = [DECIMAL.source, UNSIGNED_DECIMAL.source]
-/** Start of the pattern of a placeholder for unknown kinds. */
+/** Prefix of the patterns that mark placeholders for unknown kinds. */
 const OTHER_KIND = '^(?!'
 
 /**
@@ -192,7 +192,7 @@ class OutputTypes {
     return type === 'boolean' ? GraphQLBoolean : Json
   }
 
-  /** A recursive type holds its own kind as JSON. */
+  /** If a type contains itself, the inner value has the type JSON. */
   #ofNamed(name: string, location: TypeLocation): GraphQLOutputType {
     if (this.#within.has(name)) return Json
     this.#within.add(name)
@@ -264,7 +264,7 @@ class OutputTypes {
     return schema.$ref === undefined ? schema : (this.#defs[nameIn(schema.$ref)] ?? {})
   }
 
-  /** All properties of any of these objects. */
+  /** Union of the properties of these objects. */
   #merged(objects: readonly JsonSchema[]): Record<string, JsonSchema> {
     const names = new Set(objects.flatMap(({ properties }) => Object.keys(properties ?? {})))
     const merged = [...names].map((name) => {

@@ -13,8 +13,8 @@ import { project } from './projection.ts'
  */
 const MAX_FIELDS = 100_000
 /**
- * Frame characters times projections. The limit uses about a quarter of the processor. A wildcard produces about
- * 180 KB/s, so the limit allows about 50 of them.
+ * Maximum number of frame characters projected per second. This load uses about a quarter of the processor. A wildcard
+ * produces about 180 KB/s, so the limit allows about 50 wildcards.
  */
 const MAX_CHARS_PER_SECOND = 8 * 1024 * 1024
 /** Maximum size of the frames and results that stay cached after the turn that sends them. */
@@ -41,7 +41,7 @@ export class SharedPlan {
     const cached = this.#results.get(frame)
     if (cached !== undefined) return cached
     this.#onProjected(this.#results, frame.length)
-    // `join` makes a flat string. Sending a concatenation of thousands of pieces would walk all of them each time.
+    // `join` makes a flat string. Otherwise each send would walk a concatenation of thousands of pieces.
     const results = [this.#head, project(this.#plan, frame), '}}'].join('')
     this.#results.set(frame, results)
     return results

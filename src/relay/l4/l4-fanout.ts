@@ -1,6 +1,7 @@
 // Sends the individual orders of coins to their subscribers. Invariants: after a snapshot of height s, a subscriber
-// gets exactly the blocks above s that have rows, in order, each with a `prev` at or below its position; a block is one
-// frame for all; if the rows of a block are unknown, all subscribers restart with a new snapshot.
+// gets exactly the blocks above s that have rows, in order, each with a `prev` at or below the subscriber's position; a
+// block is encoded once for all subscribers; if the rows of a block are unknown, all subscribers restart with a new
+// snapshot.
 
 import { InterestCounts } from '../../block-log/interest-counts.ts'
 import type { Coin } from '../../core/coin.ts'
@@ -10,7 +11,10 @@ import { L4_COINS_MAX } from '../../protocol/feed/protocol.ts'
 import type { L4Target } from '../channel.ts'
 import type { Receiver } from '../events/event-frames.ts'
 
-/** Maximum length of the frames recorded while a coin's snapshot is in flight: three seconds of the largest coin. */
+/**
+ * Maximum length of the frames recorded while a coin's snapshot is in flight. The largest coin takes three seconds to
+ * reach it.
+ */
 const RECENT_CHARS = 16 * 1024 * 1024
 
 /** A sent frame and its height. */
@@ -18,9 +22,9 @@ type SentText = readonly [height: number, text: string]
 
 interface Topic<R> {
   readonly channel: L4Target['channel']
-  /** The rows of all blocks above this height are known. Null if rows of the last block are unknown. */
+  /** Rows are known for every block above this height. Null until a block with known rows arrives. */
   floor: number | null
-  /** The last height with rows; `floor` before the first. */
+  /** The last height with rows, or `floor` if no block had rows yet. */
   prev: number
   /** Receivers by the height of their snapshot. */
   readonly live: Map<R, number>
@@ -70,7 +74,7 @@ export class L4Fanout<R extends Receiver> {
     this.onChange()
   }
 
-  /** Handles a block with its rows of subscribed coins. */
+  /** Handles a block. `rows` contains its rows of subscribed coins. */
   push(position: OrdersPosition, rows: ReadonlyMap<string, string>): void {
     this.#height = position.height
     for (const [coin, topic] of this.#topics) this.#handleRows(topic, coin, position, rows.get(coin))
@@ -93,7 +97,7 @@ export class L4Fanout<R extends Receiver> {
     for (const [receiver, from] of live) if (height > from) receiver.send(text)
   }
 
-  /** Blocks are missing, or heights restarted. */
+  /** Restarts all subscribers. Call it when blocks are missing or heights restarted. */
   reset(): void {
     for (const [coin, topic] of this.#topics) this.#resetTopic(topic, coin)
   }

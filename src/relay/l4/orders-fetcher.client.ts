@@ -13,7 +13,10 @@ const MAX_PIECES_IN_FLIGHT = 4
 /** Timeout for all pieces. Each piece takes one turn of an object that also serves other callers. */
 const FETCH_TIMEOUT_MS = 15_000
 const READY_TIMEOUT_MS = 5000
-/** The object may be a block behind its relays, and is so about as often as it is ahead. */
+/**
+ * The object is about as often a block behind its relays as ahead of them. A fetch is therefore retried until it
+ * catches up.
+ */
 const MAX_TRIES = 10
 const RETRY_MS = 50
 
@@ -25,7 +28,7 @@ export class OrdersFetcher {
     this.#api = api
   }
 
-  /** Whether the orders are ready. Otherwise the object starts fetching them. */
+  /** Whether the orders are ready. If they are not, the object starts fetching them. */
   async isReady(coin: Coin): Promise<boolean> {
     const reply = orReject(this.#api(coin).ready(-1), READY_TIMEOUT_MS, after)
     return reply.then(

@@ -1,6 +1,7 @@
 // Queue of order snapshots. A snapshot may need as much memory as the rest of a relay, so only one large snapshot or a
 // few small ones are in memory. Invariants: accounts take turns, however many sockets each has; a snapshot serves all
-// waiters of its coin that can receive it now; a waiter that cannot, or whose coin is not ready, delays nobody.
+// waiters of its coin that can receive it now; a waiter that cannot receive its snapshot, or whose coin is not ready,
+// delays no other waiter.
 
 import { BoundedMap } from '../../core/bounded-map.ts'
 import type { Coin } from '../../core/coin.ts'
@@ -51,7 +52,7 @@ export class SnapshotQueue<G extends SnapshotWaiter> {
   readonly #queues = new Map<string, Map<G, (isServed: boolean) => void>>()
   /** Last snapshot size of each coin. */
   readonly #sizes = new BoundedMap<string, number>(MAX_SIZES)
-  /** Coins that are not ready, with the time of the next try. */
+  /** Coins that are not ready, with the time of the next attempt. */
   readonly #absent = new BoundedMap<string, number>(MAX_SIZES)
   #isServing = false
 
@@ -94,7 +95,7 @@ export class SnapshotQueue<G extends SnapshotWaiter> {
     if (!(await this.#round(coin))) this.#absent.set(coin, this.#ports.clock.nowMs + POLL_MS)
   }
 
-  /** The coin and, if it is small, other small ones. */
+  /** The coin and, if it is small, other small coins. */
   #withSmallCoins(coin: Coin): string[] {
     const coins = new Set([coin])
     const isNext = (one: G) => this.#isSmall(one.coin) && !coins.has(one.coin) && this.#isPresent(one)
@@ -117,7 +118,7 @@ export class SnapshotQueue<G extends SnapshotWaiter> {
 
   /** The first matching waiter that can receive its snapshot now. */
   #nextWaiter(matches: (waiter: G) => boolean): G | undefined {
-    // A waiter that can never be served leaves during this loop.
+    // A waiter that can never be served leaves the queue during this loop, so the loop uses copies.
     for (const queue of [...this.#queues.values()])
       for (const waiter of [...queue.keys()])
         if (matches(waiter) && waiter.receiver.snapshotWaitMs(this.#sizes.get(waiter.coin) ?? 0) === 0) return waiter
@@ -146,7 +147,7 @@ export class SnapshotQueue<G extends SnapshotWaiter> {
     }
   }
 
-  /** Moves its account to the end. */
+  /** Moves the account of a served waiter to the end. */
   #onServed(waiter: G): void {
     const resolve = this.#remove(waiter)
     const queue = this.#queues.get(waiter.account)

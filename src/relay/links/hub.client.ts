@@ -11,7 +11,10 @@ import type { HubTick } from '../../protocol/hub/hub-link.ts'
 import type { AttachOutcome, LinkPorts } from './link.client.ts'
 import { Link } from './link.client.ts'
 
-/** Longer than a stall of a live hub. After this time, clients that wait for books must reconnect. */
+/**
+ * Timeout of a call. It is longer than any stall of a live hub. After this time, clients that wait for books must
+ * reconnect.
+ */
 const CALL_TIMEOUT_MS = 15_000
 
 interface Interest {
@@ -72,8 +75,8 @@ export class Hub {
   }
 
   /**
-   * False while the link is down. While a link is being reattached, its request lacks this interest, and the hub might
-   * add the interest to the old link.
+   * Adds to the active interest. Returns false while the link is down: an attach request in flight would lack the new
+   * interest, and the hub might add it to the old link.
    */
   #activate({ coins = [], types = [], views = [] }: Partial<BookInterest>): boolean {
     if (!this.link.isUp) return false
@@ -91,13 +94,15 @@ export class Hub {
       const interest = this.#setActive(needed)
       await this.#call((api) => api.setInterest(this.#ports.relay, interest))
     } catch (error) {
-      // The active interest is unknown now. It is sent again while it differs from what is needed.
+      // The active interest is unknown now. It is sent again while it differs from the needed interest.
       this.#active = union(previous, this.#active)
       throw error
     }
   }
 
-  /** A stub may break while the link, a separate connection, lives. The next call then uses a fresh stub. */
+  /**
+   * A stub may break while the link, which is a separate connection, stays up. The next call then uses a fresh stub.
+   */
   async #call<T>(call: (api: BookHubApi) => Promise<T>): Promise<T> {
     const api = this.#api
     try {
@@ -149,7 +154,10 @@ export class SentHeights {
     if (isBelow && previous === this.lastSent) this.#expected = previous
   }
 
-  /** The hub reports a height, possibly again; `epoch` is null if its books are unknown. True: sent books are lost. */
+  /**
+   * The hub reports a height, possibly again; `epoch` is null if its books are unknown. Returns true if books that were
+   * sent are lost.
+   */
   isLost(height: number, epoch: string | null): boolean {
     const isElsewhere = this.#expected !== null && epoch !== this.#expected.epoch
     const isLost = isElsewhere || (epoch === null && height <= (this.lastSent?.height ?? -1))

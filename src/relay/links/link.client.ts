@@ -26,11 +26,11 @@ export interface LinkPorts {
   attach(cursor: Cursor | null): Promise<AttachOutcome>
   /** True while something uses this link. */
   isNeeded(): boolean
-  /** Data between the cursor and now is lost. */
+  /** Called when data between the cursor and now is lost. */
   onLost(): void
-  /** Heights restarted: another chain. */
+  /** Called when heights restarted, which means that this is another chain. */
   onRestart(): void
-  /** A writer that was empty when attached sends its first frame. */
+  /** Called when a writer that was empty when attached sends its first frame. */
   onFirstFrame?(): void
 }
 
@@ -45,9 +45,9 @@ export class Link {
   #cursor: Cursor | null = null
   readonly #epochs: string[] = []
   #lastFrameMs = 0
-  /** True until the first frame after a re-attach. Only there does a jump in heights mean loss. */
+  /** True until the first frame after a re-attach. Only in that frame does a jump in heights mean loss. */
   #isResuming = false
-  /** The writer had no data when attached. */
+  /** True if the writer had no data when attached. */
   #isEmpty = false
 
   /** `random`: uniform in [0, 1). */
@@ -222,6 +222,6 @@ function close(socket: WebSocket): void {
   try {
     socket.close(1000, 'replaced')
   } catch {
-    // Already closed by the other side.
+    // The other side has already closed the socket.
   }
 }

@@ -226,13 +226,13 @@ export function attachmentOf(header: LinkHeader): Attachment {
 /** Changes within this time are sent together. */
 const REPORT_DELAY_MS = 250
 
-/** Sends the log the subscribed wallets and coins: all on each new link, then changes. */
+/** Sends the subscribed wallets and coins to the log: all of them on each new link, then only the changes. */
 class InterestReporter {
   readonly #orders: InterestCounts
   readonly #l4: InterestCounts
   readonly #link: Link
   #isScheduled = false
-  /** After hibernation, the log's state is unknown. */
+  /** True if the interest stored by the log is unknown, as after hibernation. */
   #isUnknown = true
 
   /** `orders` has wallets, `l4` coins. */

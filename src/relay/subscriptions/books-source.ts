@@ -1,5 +1,6 @@
-// Starts order-book subscriptions: validate coins, queue, charge, acknowledge, send snapshots, in that order.
-// Invariant: a queued request is not charged, holds no books, and never blocks other requests of its socket.
+// Starts order-book subscriptions. The steps are, in this order: validate the coins, queue, charge, acknowledge, send
+// the snapshots. Invariant: a queued request is not charged, holds no books, and never blocks other requests of its
+// socket.
 
 import { type MarketType, marketTypeOf } from '../../core/coin.ts'
 import type { Failure } from '../../core/failure.ts'
@@ -24,7 +25,10 @@ import {
   topicKey,
 } from './subscription.ts'
 
-/** A minute starts with the last snapshot, or this long after the charge if the client reads slowly. */
+/**
+ * A paid minute starts when the last snapshot is sent. If the client reads slowly, it starts this long after the
+ * charge.
+ */
 const MAX_PAUSE_MS = 60_000
 
 const QUEUE_TIMEOUT: Failure = {
@@ -51,13 +55,15 @@ interface PendingJoin extends AdmissionWaiter {
   done: Promise<void>
 }
 
-/** A wildcard may take over from another of its channel, with its minute. */
+/**
+ * Claim of an order-book body. A wildcard may replace another wildcard of its channel and take over its paid minute.
+ */
 interface BookClaim extends Claim {
   readonly join: PendingJoin
   readonly joiner: Joiner | null
-  /** The wildcard that it takes over from. */
+  /** The wildcard that this body replaces. */
   readonly previous: BookSubscription | undefined
-  /** Coins whose snapshots it gets; null if a hub did not name its coins. */
+  /** Coins whose snapshots the subscriber gets; null if a hub did not name its coins. */
   coins: readonly string[] | null
 }
 
@@ -148,8 +154,8 @@ export class BooksSource implements SubscriptionSource<BooksTarget> {
     const { target, connection, minutes } = subscription
     const isTakeover = minutes === previous?.minutes
     if (coins) joiner?.expect(coins)
-    // Added before the previous one is removed, because removal would drop a block that some hubs have reported and
-    // others have not.
+    // The body is added before the previous one is removed, because removal would drop a block that some hubs have
+    // reported and others have not.
     if (!joiner) this.#books.add(topicKey(subscription), target, connection)
     if (previous) this.#replace(previous, joiner, isTakeover)
     subscription.sent = (isTakeover && previous?.sent) || new Map<MarketType, number>()
@@ -196,7 +202,7 @@ export class BooksSource implements SubscriptionSource<BooksTarget> {
     if (isPoor && !early) return
     if (early) pauseMinute(early, this.#ports.clock.nowMs, MAX_WAIT_MS)
     const { nowMs } = this.#ports.clock
-    // It may have been canceled meanwhile.
+    // The client may have canceled the body meanwhile.
     const isCanceled = (join.state as PendingJoin['state']) === 'canceled'
     const turn = isCanceled ? 'canceled' : await this.#admission.wait(join, nowMs, () => this.#start(join, early))
     if (turn === 'granted') return
@@ -204,14 +210,14 @@ export class BooksSource implements SubscriptionSource<BooksTarget> {
     if (turn === 'late') this.#registry.rejectUnbilled(request, QUEUE_TIMEOUT)
   }
 
-  /** Its turn has come. `early`: its minute is already paid. */
+  /** Starts a body whose turn has come. `early`: its minute, if it was paid in advance. */
   async #start(join: PendingJoin, early: Minutes | null): Promise<void> {
     const { request, start } = join
     const { connection, target } = request
     const previous = this.#previousWildcard(request)
     const joiner = target.channel.snapshot && new Joiner(target.channel, this.#ports.shards)
     const key = topicKey(request)
-    // Added before the hubs name their coins, so that a coin listed then is not missed.
+    // The body is added before the hubs name their coins, so that a coin listed meanwhile is not missed.
     if (joiner) this.#books.add(key, target, connection, joiner)
     const isOver = () => !claim.coins || join.state !== 'waiting' || connection.isEnded
     const isStale = () => previous !== undefined && this.#registry.of(connection).get(previous.identity) !== previous
@@ -251,14 +257,17 @@ export class BooksSource implements SubscriptionSource<BooksTarget> {
       : this.#registry.pay(request)
   }
 
-  /** The minute of the wildcard that it takes over from; null if the key makes too many unbilled requests. */
+  /** Takes over the minute of the previous wildcard. Returns null if the key makes too many unbilled requests. */
   async #takeOverMinute(request: Request, previous: BookSubscription): Promise<Minutes | null> {
     if (!this.#registry.allowUnbilled(request)) return null
     previous.minutes.body = await this.#ports.digest(request.identity)
     return previous.minutes
   }
 
-  /** Ends the previous wildcard without sending its snapshots again. A takeover also moves its minutes. */
+  /**
+   * Replaces the previous wildcard without sending its snapshots again. If `isTakeover`, its minutes move to the new
+   * wildcard.
+   */
   #replace(previous: BookSubscription, joiner: Joiner | null, isTakeover: boolean): void {
     const { connection, target } = previous
     const served = this.#books.joinerOf(topicKey(previous), connection)
@@ -278,7 +287,7 @@ export class BooksSource implements SubscriptionSource<BooksTarget> {
     )
   }
 
-  /** Brings up the links, and the checksums if needed. False if a hub is unreachable. */
+  /** Brings up the links, and requests checksums if the body needs them. False if a hub is unreachable. */
   #ensureHubs({ body }: BooksTarget): Promise<boolean> {
     const { shards, books } = this.#ports
     const reached = hubsOf(body, shards).map(async (hub) => {
@@ -299,8 +308,8 @@ function addedTypes({ body }: BooksTarget, previous: BookSubscription | undefine
 }
 
 /**
- * True if the minute already paid covers the new snapshots. It covers the snapshots of each added market type only
- * once.
+ * True if the minute already paid covers the snapshots of the added market types. One paid minute covers the snapshots
+ * of a market type only once.
  */
 function isCovered(target: BooksTarget, previous: BookSubscription): boolean {
   return (

@@ -14,7 +14,10 @@ import type { Connection } from '../sockets/connection.ts'
 import { coinsFailure, eventCoins, NOT_READY, WALLET_LIMIT_REACHED } from './refusals.ts'
 import { type Ports, type Subscription, type SubscriptionSource, topicKey } from './subscription.ts'
 
-/** Wallets and coins in event bodies. Each takes about 200 bytes, and a thousand cost one credit a minute. */
+/**
+ * Maximum number of wallets and coins in all event bodies. Each takes about 200 bytes, and a thousand cost one credit a
+ * minute.
+ */
 const MAX_NAMES = 250_000
 
 export class EventsSource implements SubscriptionSource<EventsTarget> {
@@ -37,7 +40,7 @@ export class EventsSource implements SubscriptionSource<EventsTarget> {
     this.#replays = new LogReplays(ports, fanout)
   }
 
-  /** A body may not fit, so new sockets should go to another relay. */
+  /** True if another body may not fit. New sockets should then go to another relay. */
   get isCrowded(): boolean {
     return this.#fanout.names > MAX_NAMES - MAX_ITEMS
   }

@@ -18,7 +18,9 @@ import { BOOK_LIMIT_REACHED, NOT_READY, noSuchBook } from './refusals.ts'
 import type { SubscriptionRegistry } from './registry.ts'
 import type { Ports, Subscription, SubscriptionSource } from './subscription.ts'
 
-/** A node writes its books within some seconds, and large books are sent one at a time. */
+/**
+ * Maximum wait for a snapshot. A node writes its books within a few seconds, and large books are sent one at a time.
+ */
 export const MAX_WAIT_MS = 180_000
 const NOTIFY_EVERY_MS = 20_000
 /** Polling backoff. Each poll is one call per coin, of which there may be hundreds. */
@@ -45,7 +47,7 @@ export class OrdersSource implements SubscriptionSource<L4Target> {
   readonly #fanout: L4Fanout<Connection>
   readonly #queue: SnapshotQueue<Waiter>
   readonly #waiters = new Set<Waiter>()
-  /** Whether a book is ready, polled once for all its waiters. */
+  /** Polls of whether a book is ready. All waiters of a coin share one poll. */
   readonly #polls = new SingleFlights<boolean>(Number.POSITIVE_INFINITY)
   /** Channel that encodes the snapshots. */
   #channel: L4Channel<unknown> | null = null
@@ -72,7 +74,7 @@ export class OrdersSource implements SubscriptionSource<L4Target> {
       () => false,
     )
     const hasBook = isUp ? await this.#ports.hasBook(body.coin) : null
-    // Each coin has its own object, which would be created for any name.
+    // Each coin has its own Durable Object. Without this check, any name would create one.
     if (hasBook === null) return NOT_READY
     return hasBook ? null : noSuchBook([body.coin], this.#ports.nearestCoin)
   }
@@ -158,7 +160,7 @@ export class OrdersSource implements SubscriptionSource<L4Target> {
     this.#registry.persist(waiter.subscription)
   }
 
-  /** If the result is false, it waits `elseMs` before returning. */
+  /** If the book is not ready, waits `elseMs` before returning false. */
   #isReady(coin: Coin, elseMs: number): Promise<boolean> {
     const { l4, wait, clock } = this.#ports
     const poll = async () => (await l4.isReady(coin)) || wait(elseMs).then(() => false)

@@ -55,7 +55,7 @@ export async function coinsFailure(
 }
 
 interface CoinPorts {
-  /** Whether the coin has a book; null if unknown now. */
+  /** Whether the coin has a book; null if this is currently unknown. */
   hasBook(coin: Coin): Promise<boolean | null>
   nearestCoin(coin: Coin): Promise<string | undefined>
 }
@@ -82,8 +82,8 @@ interface DexPorts extends Pick<FirstFramePorts, 'read'> {
 }
 
 /**
- * Failure for a `dex` that is unknown, or that cannot be checked now. Otherwise the body would be charged and receive
- * nothing.
+ * Failure for a `dex` that is unknown, or that cannot be checked now. Without this check, the body would be charged but
+ * receive nothing.
  */
 export async function dexFailure({ body }: Target, { dexes, read }: DexPorts): Promise<Failure | null> {
   const { dex } = body as { readonly dex?: string }

@@ -50,7 +50,7 @@ export class SubscriptionRegistry {
 
   /**
    * Call it before archive work that may turn out unbilled. Returns false and notifies the client if its key had too
-   * much of it.
+   * much of this work.
    */
   allowArchiveWork(request: RejectedRequest): boolean {
     return this.#allow(request, 'tryUpstream')
@@ -69,8 +69,8 @@ export class SubscriptionRegistry {
   }
 
   /**
-   * Charges the first minute, or resumes the rest of a paid minute. Null if it was refused; the client was notified. If
-   * the connection has ended meanwhile, refund the minute.
+   * Charges the first minute, or resumes the rest of a paid minute. Null if the minute was refused and the client was
+   * notified. If the connection has ended meanwhile, refund the minute.
    */
   async pay(request: Request): Promise<Minutes | null> {
     const { connection, target, identity, echo } = request
@@ -146,7 +146,7 @@ export class SubscriptionRegistry {
     this.#ports.forget(subscription)
   }
 
-  /** Detaches it. Its minutes belong to another subscription now. */
+  /** Detaches the subscription. Its minutes now belong to another subscription. */
   release(subscription: Subscription): void {
     const { source, connection, identity } = subscription
     source.detach(subscription)

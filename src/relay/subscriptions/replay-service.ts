@@ -15,7 +15,7 @@ import { eventCoins, noSuchBook } from './refusals.ts'
 import { reject, type SubscriptionRegistry } from './registry.ts'
 import type { Ports, Request, Subscription } from './subscription.ts'
 
-/** Limits on concurrent replays. Each holds a segment of lines while it reads, and some megabytes of blocks. */
+/** Limits on concurrent replays. Each replay holds a segment of lines while it reads, and a few megabytes of blocks. */
 const MAX_PER_SOCKET = 2
 const MAX_PER_ACCOUNT = 4
 const MAX_PER_RELAY = 8
@@ -105,7 +105,7 @@ export class ReplayService {
     }
   }
 
-  /** The log continues where the archive ends. The replay stays registered until then. */
+  /** Continues with the log where the archive ends. The replay stays registered until then. */
   async #goLive(request: Request, target: EventsTarget, from: number, isCurrent: () => boolean): Promise<void> {
     const { connection, echo, identity } = request
     await this.#ports.ensureLog().catch(() => undefined)
@@ -131,7 +131,7 @@ export class ReplayService {
     }
   }
 
-  /** A minute of replayed data cannot be resumed, so its rest is not kept. */
+  /** A minute of replayed data cannot be resumed, so its remainder is not saved. */
   async #pay(request: Request, isWanted: () => boolean): Promise<boolean> {
     const { connection, identity } = request
     const minutes = await this.#registry.pay({ ...request, identity: `replay ${this.#ports.newId()} ${identity}` })
@@ -156,7 +156,7 @@ export class ReplayService {
     return this.size >= MAX_PER_RELAY ? RELAY_FULL : null
   }
 
-  /** Coins that do not exist and never existed. A replay of them would send nothing. */
+  /** Coins that have no book and never had a trade. A replay of them would send nothing. */
   async #unknownCoins(target: Target): Promise<readonly string[]> {
     const named = target.source === 'books' ? (target.body.coins ?? []) : eventCoins(target)
     const isKnown = async (coin: Coin) =>

@@ -27,7 +27,7 @@ export class StatesSource implements SubscriptionSource<StatesTarget> {
 
   attach(subscription: Subscription<StatesTarget>): void {
     this.resume(subscription)
-    // Without blocks a state is only refreshed every few seconds.
+    // Without blocks, a state is refreshed only every few seconds.
     if (this.#fanout.needsBlocks) this.#ports.waitUntil(this.#ports.ensureLog().catch(() => undefined))
   }
 

@@ -39,11 +39,11 @@ export interface Subscription<W extends Target = Target> extends Request<W> {
 export interface SubscriptionSource<W extends Target = Target> {
   /** Brings up the links that a body needs. Returns why it cannot be served. Nothing is charged yet. */
   validate(target: W): Promise<Failure | null>
-  /** Calls `begin` when it is the body's turn. If omitted, it starts at once. */
+  /** Calls `begin` when it is the body's turn. If omitted, the body starts at once. */
   queue?(request: Request<W>, begin: (claim: Claim) => Promise<void>): Promise<void>
   /** Returns why no more bodies fit, or null. If omitted, there is always room. */
   capacity?(target: W): Failure | null
-  /** Starts serving the subscriber. It is acknowledged next, which may end its connection. */
+  /** Starts serving the subscriber. The acknowledgement follows, and sending it may end the connection. */
   attach(subscription: Subscription<W>, claim: Claim): void
   /** Sends the initial data after the acknowledgement. */
   seed?(subscription: Subscription<W>, claim: Claim): Promise<void> | void
@@ -55,11 +55,11 @@ export interface SubscriptionSource<W extends Target = Target> {
 
 /** How a request gets the minute that pays for it. */
 export interface Claim {
-  /** Null if it was refused; the client was notified. */
+  /** Null if the minute was refused and the client was notified. */
   pay(): Promise<Minutes | null>
   /** True while the client still wants the body, so that it may be attached. */
   readonly isActive: boolean
-  /** Called if the body is not attached although `minutes` were paid. */
+  /** Called if the body is not attached. `minutes` are its paid minutes, if any. */
   cancel(minutes: Minutes | null): void
 }
 
@@ -79,15 +79,15 @@ export interface Ports extends FirstFramePorts, LogReplayPorts, StatePorts {
   readonly archive: ArchiveReader | null
   /** Resolves when the link to the log is up; rejects if the log is unreachable. */
   ensureLog(): Promise<void>
-  /** Runs work while links stay up that no subscription needs yet. */
+  /** Runs work and keeps the links up meanwhile, even if no subscription needs them yet. */
   withLinks<T>(run: () => Promise<T>): Promise<T>
   /** Digest of a body's JSON. */
   digest(text: string): Promise<string>
-  /** Globally unique. */
+  /** Returns a globally unique id. */
   newId(): string
-  /** Whether the coin has a book; null if unknown now. */
+  /** Whether the coin has a book; null if this is currently unknown. */
   hasBook(coin: Coin): Promise<boolean | null>
-  /** Whether the files have any trade of the coin. */
+  /** Whether the archive files contain any trade of the coin. */
   hadTrades(coin: Coin): Promise<boolean>
   /** A similar coin that has a book. */
   nearestCoin(coin: Coin): Promise<string | undefined>

@@ -66,7 +66,7 @@ export class Subscriptions {
     return this.#registry.size
   }
 
-  /** A body may not fit, so new sockets should go to another relay. */
+  /** True if another body may not fit. New sockets should then go to another relay. */
   get isCrowded(): boolean {
     return this.#events.isCrowded || this.#views.capacity() !== null || this.#fanouts.states.isFull
   }
@@ -175,7 +175,7 @@ export class Subscriptions {
     return this.#books.settled()
   }
 
-  /** Resumes a subscription after hibernation where it was. */
+  /** Restores a saved subscription after hibernation. */
   restore(
     connection: Connection,
     saved: { id: string; echo: string; digest: string; meta: boolean; sinceMs: number },

@@ -12,9 +12,11 @@ import { type Ports, type Subscription, type SubscriptionSource, topicKey } from
 
 /** Maximum number of view strings that a relay stores, at about 2 KB each. */
 const MAX_LOAD = 16_384
-/** A hub that is silent for longer is late, and its coins follow later. */
+/** A hub that does not respond within this time is late. Its coins follow later. */
 const LATE_MS = 1000
-/** Retries while a hub has no books or no link. After that the hub sends them itself. */
+/**
+ * Interval and number of requests to a hub that has no books or no link. Afterwards, its views arrive with its frames.
+ */
 const RETRY_MS = 500
 const MAX_TRIES = 60
 
