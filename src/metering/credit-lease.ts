@@ -59,8 +59,8 @@ export const REPORT_AT: MicroCredits = 10 * MICRO_PER_CREDIT
 const REVOKED_MS = 60_000
 const RETIRED_MAX = 64
 /**
- * Maximum usage lines of a lease. Each takes 200 bytes in every report. Beyond this, the lease is closed and a new one
- * opens.
+ * Maximum number of usage lines in a lease. Each line takes 200 bytes in every report. A lease with more lines is
+ * closed, and a new one is opened.
  */
 export const LINES_MAX = 64
 const IDLE_MS = 1_000
@@ -175,8 +175,8 @@ export class CreditLease {
   }
 
   /**
-   * Due exchanges: old or large spending (`all`: any unreported spending), and the close of a lease that is idle or has
-   * too many usage lines.
+   * Exchanges that are due: reports of old or large spending (with `all`, of any unreported spending), and closes of
+   * leases that are idle or have too many usage lines.
    */
   due(nowMs: number, all = false): LeaseExchange[] {
     const lease = this.#current

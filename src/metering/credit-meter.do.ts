@@ -236,7 +236,7 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements MeterA
     return state
   }
 
-  /** Runs one transaction after renewing the plan, and sets the alarm to at most `wakeInMs` later. */
+  /** Runs one transaction after renewing the plan, and sets the alarm for at most `wakeInMs` from now. */
   async #decide<T>(decision: (now: number) => T, wakeInMs = Number.POSITIVE_INFINITY): Promise<T> {
     const now = Date.now()
     this.#renew(now)

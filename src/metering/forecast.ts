@@ -1,7 +1,7 @@
 // Forecasts when an account's credits run out at its recent rate. Invariants (test/metering/forecast.test.ts): all
 // amounts are integer micro-credits; plan credits are spent first and expire with their period; the forecast equals the
-// day on which a ledger charged evenly runs dry; if the credits last forever, or longer than ten years, the reason is
-// returned instead.
+// day on which a ledger that is charged evenly reaches zero; if the credits last forever, or longer than ten years, the
+// reason is returned instead.
 
 import type { MicroCredits } from '../core/amount.ts'
 import { DAY_MS } from '../core/time.ts'

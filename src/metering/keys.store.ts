@@ -9,7 +9,7 @@ const FAMILY = 'SELECT ?1 UNION ALL SELECT key_hash FROM heirs WHERE root = ?1'
 
 /**
  * Spending caps. Invariants: spending plus leases of a capped key never exceed its cap; a rotation chain shares one
- * cap; an account that has no caps never reads this table.
+ * cap; if the account has no caps, no decision reads this table.
  */
 export class KeyCaps extends Tables {
   #hasAny: boolean
@@ -109,7 +109,7 @@ export class KeyChanges extends Tables {
   }
 }
 
-/** Each rotation points older keys at the newest one, so a chain has one step, or a few after a lost message. */
+/** Each rotation points older keys at the newest one, so a chain has one step, or a few if a message was lost. */
 const STEPS_MAX = 16
 
 /** Reason and time of a key's end. */

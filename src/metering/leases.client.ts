@@ -56,7 +56,7 @@ interface LocalAccount {
   readonly reporter: Heartbeat
   /** Total price of calls waiting for a grant. */
   waiting: MicroCredits
-  /** Request limits of this key by bucket. `limit` is the one used last, which reports refill. */
+  /** Request limits of this key by bucket. `limit` is the one used last. Each report refills its tokens. */
   readonly limits: Map<string, Limit>
   limit: Limit | null
 }

@@ -49,7 +49,7 @@ export interface AccountMeterApi {
    * a different plan. Idempotent.
    */
   renewWith(plan: string, everyMicro: MicroCredits): Promise<void>
-  /** Null for accounts older than plan periods. */
+  /** Null for accounts that were created before plan periods existed. */
   plan(): Promise<PlanState | null>
   /** Usage of one key or all keys, from `fromMs` up to but excluding `toMs`. */
   usage(fromMs: number, toMs: number, keyHash?: KeyHash): Promise<UsageReport>

@@ -8,7 +8,7 @@ import { type AccountState, EMPTY_ACCOUNT } from './account-state.ts'
 import type { Lease } from './ledger.ts'
 import { hourOf, type UsageLine, type UsageRow } from './usage.ts'
 
-/** Retention of a reclaimed lease, so that late spending is counted once. */
+/** How long a reclaimed lease is kept, so that late spending is counted once. */
 const LEASE_MEMORY_MS = 3_600_000
 /** Usage retention of 400 days: a year plus a month for comparison. */
 const USAGE_MEMORY_MS = 400 * DAY_MS

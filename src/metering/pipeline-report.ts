@@ -6,7 +6,7 @@ import type { KeyHash } from '../core/ids.ts'
 /** Totals since the pipeline was created; repeated and late reports change nothing. */
 export interface PipelineReport {
   readonly v: number
-  /** Never reused. */
+  /** Pipeline id, which is never reused. */
   readonly pipeline: string
   /** Its cap limits new charges. Usage is recorded under the key, or under the newest key of its chain. */
   readonly keyHash: KeyHash

@@ -76,7 +76,9 @@ export class RequestLease {
     this.#refusedUntilMs = 0
   }
 
-  /** IETF draft headers. Null if more than the fraction `atMost` remains, as far as known. */
+  /**
+   * Rate-limit headers of the IETF draft. Null if more than the fraction `atMost` remains, as far as the isolate knows.
+   */
   headers(nowMs: number, atMost = 1): { ratelimit: string; 'ratelimit-policy': string } | null {
     const { bucket, perSecond } = this
     const here = this.#available(nowMs)

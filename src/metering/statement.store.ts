@@ -27,7 +27,9 @@ export class Statements extends Tables {
     return this.one<{ at: number | null }>(select).at
   }
 
-  /** Sums of each window between two consecutive times, which ascend. `left` is the current balance. */
+  /**
+   * Sums of each window between two consecutive times. `times` is in ascending order. `left` is the current balance.
+   */
   sums(times: readonly number[], left: MicroCredits): StatementSums[] {
     const sums: StatementSums[] = []
     let closing = this.#openingOf(this.#moved(times.at(-1) ?? 0, Number.MAX_SAFE_INTEGER), left)

@@ -14,7 +14,7 @@ export interface StatementSums {
   readonly closing: MicroCredits
 }
 
-/** Usage of one key and type. `keyHash` null: the remaining lines together. */
+/** Usage of one key and type. If `keyHash` is null, it is the sum of the remaining lines. */
 export interface StatementLine {
   readonly keyHash: KeyHash | null
   readonly product: string

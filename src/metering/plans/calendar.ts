@@ -19,7 +19,7 @@ export function daysAfter(ms: number, days: number): number {
   return ms + days * DAY_MS
 }
 
-/** 00:00 UTC of the same day `months` earlier; in a shorter month, its last day. */
+/** 00:00 UTC of the same day of the month, `months` earlier. If that month is shorter, its last day. */
 export function monthsBefore(ms: number, months: number): number {
   const date = new Date(ms)
   return dayIn(date.getUTCFullYear(), date.getUTCMonth() - months, date.getUTCDate())

@@ -14,7 +14,7 @@ export interface PlanState {
   /** Start of the plan; its day of the month is the renewal day. */
   readonly anchorMs: number
   readonly sinceMs: number
-  /** End of the period; null if it has none: an ended trial, or one-time credits. */
+  /** End of the period; null if it has none, as after a trial or for one-time credits. */
   readonly untilMs: number | null
   readonly micro: MicroCredits
   /** Credits of each later period of a renewing plan. */

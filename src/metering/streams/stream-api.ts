@@ -31,7 +31,7 @@ export interface VisitorsBusy {
   readonly busyMs: number
 }
 
-/** The account, or the key under its `cap`, has too few credits. */
+/** The account has too few credits, or the key's `cap` allows too few. */
 export interface Exhausted {
   readonly ok: false
   readonly reason: 'exhausted'

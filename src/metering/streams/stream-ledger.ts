@@ -1,7 +1,7 @@
 // A meter's rules for streams. The caller owns the table that they work on. Invariants
 // (test/metering/streams/stream-ledger.test.ts and test/relay/minutes/minutes-law.test.ts): a minute is charged at most
 // once; the rest of a paid minute serves one new subscription with the same key and body, and a minute that used such a
-// rest leaves none itself; unserved minutes are refunded once; an ended subscription is never charged again, whatever
+// rest leaves none itself; unserved minutes are refunded once; an ended subscription is never charged again, even if
 // reports are lost, repeated or late. So the time served never exceeds the time charged.
 
 import type { MicroCredits } from '../../core/amount.ts'
@@ -90,7 +90,7 @@ export interface StreamPayer {
   usedBefore(): MicroCredits
   isRevoked(keyHash: KeyHash): boolean
   charge(minute: MinuteCharge, nowMs: number): Payment
-  /** Refunds a charge made at that time. */
+  /** Refunds a charge that was made at `chargedMs`. */
   refund(minute: Pick<MinuteCharge, 'keyHash' | 'type' | 'amount'>, chargedMs: number): void
 }
 

@@ -47,7 +47,7 @@ export interface WebhookApi {
   /** `secret` is present only if it is new; it is shown once. */
   setWebhook(order: WebhookInput): Promise<Webhook & { readonly secret: string | null }>
   webhook(): Promise<Webhook | null>
-  /** Destination of events, and `by` of the input that set it. */
+  /** Returns the destination of events, and `by` from the input that set it. */
   webhookSetter(): Promise<Pick<WebhookInput, 'url' | 'by'> | null>
   /** Sends one test event, at most once per `everyMs`; null if there is no webhook. */
   testWebhook(everyMs?: number): Promise<Delivery | null>

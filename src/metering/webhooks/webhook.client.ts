@@ -23,7 +23,7 @@ export async function deliverEvent(
   nowMs: number,
 ): Promise<Delivery> {
   const seconds = Math.floor(nowMs / 1000)
-  // Not AbortSignal.timeout: its timer would keep the object in memory after the response.
+  // AbortSignal.timeout is not used, because its timer would keep the object in memory after the response.
   const late = new AbortController()
   const timer = setTimeout(() => late.abort(), TIMEOUT_MS)
   try {

@@ -1,6 +1,6 @@
 // Webhook of an account and its event outbox, in the account's meter. Invariants: an event is written in the
-// transaction that caused it; an attempt is counted before it starts, so an attempt that dies with the object is
-// repeated; at most a hundred events are stored; secrets are stored encrypted.
+// transaction that caused it; an attempt is counted before it starts, so an attempt that is lost when the object stops
+// is repeated; at most a hundred events are stored; secrets are stored encrypted.
 
 import type { MicroCredits } from '../../core/amount.ts'
 import { backoffMs } from '../../core/backoff.ts'
@@ -126,7 +126,7 @@ export class WebhookStore extends Tables {
     }
   }
 
-  /** One event per key end and pipeline, however often it is reported. */
+  /** Creates one event per pipeline for each end of a key, however often the end is reported. */
   pipelinePaused(paused: PausedPipeline, nowMs: number): void {
     const row = this.#has ? this.#row() : null
     const id = `evt_${paused.pipeline}_${paused.atMs}`
@@ -134,7 +134,7 @@ export class WebhookStore extends Tables {
     this.#add(id, NO_THRESHOLD, pipelinePausedBody(paused, { id, account: row.account, createdMs: nowMs }), nowMs)
   }
 
-  /** Drops the oldest events beyond the bound. */
+  /** Drops the oldest events if there are more than the maximum. */
   #add(id: string, threshold: string, body: string, nowMs: number): void {
     this.run(
       "INSERT INTO webhook_events VALUES (NULL, ?, ?, ?, ?, 'due', 0, ?, NULL)",

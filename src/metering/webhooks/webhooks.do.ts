@@ -1,4 +1,4 @@
-// Webhook delivery of a CreditMeter. Invariant: charging never waits for a receiver: a decision writes the event, the
+// Webhook delivery of a CreditMeter. Invariant: charging never waits for a receiver. A decision writes the event, the
 // alarm claims it, and the attempt runs in the background.
 
 import type { Egress } from '../../core/egress.client.ts'

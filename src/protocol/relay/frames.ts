@@ -33,7 +33,7 @@ export function lowCreditsFrame(left: number): string {
 
 /** Second and last warning. */
 export function lastMinuteFrame(nextMinute: number, remaining: number): string {
-  const next = `the next minute of all subscriptions costs ${formatCredits(nextMinute)}, but ${formatCredits(remaining)} remain`
+  const next = `the next minute of all subscriptions costs ${formatCredits(nextMinute)}, but only ${formatCredits(remaining)} remain`
   return notificationFrame(`Credits are low: ${next}. Top up the account, or this connection closes after this minute.`)
 }
 
