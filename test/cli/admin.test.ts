@@ -85,7 +85,7 @@ describe('the operator’s commands', () => {
     expect(stub.seen).toEqual([{ call, body, authorization: 'Bearer T' }])
   })
 
-  it('show what of the archive would go, and try days in a dry run alone', async () => {
+  it('show what would be removed from the archive, and accept days only in a dry run', async () => {
     const nothing = { objects: 0, bytes: 0, from_ms: null, to_ms: null }
     const books = { product: 'books', days: 30, objects: 1440, bytes: 4_294_967_296, from_ms: 0, to_ms: 86_399_000 }
     const due = [books, { product: 'events', days: null, ...nothing }]
@@ -104,7 +104,7 @@ describe('the operator’s commands', () => {
       expect((await admin(`history retention --dry-run --books-days ${days}`)).failed).toBe(true)
   })
 
-  it('print a new key alone, and fail where there is none to print', async () => {
+  it('print a new key alone, and fail if there is no key to print', async () => {
     answer = [201, { ...issued, old_key_ends: 60_000 }]
     expect(await admin('key rotate cqt_AAAAAAAA')).toEqual({
       out: [KEY],
@@ -132,13 +132,13 @@ describe('the operator’s commands', () => {
     ['feed status', { state: 5, feeders: 'x' }],
     ['account plan a b', { events: [{ id: 1 }, null], others: [null] }],
     ['key list', { keys: [{ ...HELD, ...TIMES, ...BOUNDS, created: -1e300 }] }],
-  ])('take any answer (%s, %j)', async (line, said) => {
+  ])('accept any response (%s, %j)', async (line, said) => {
     answer = [200, said]
     const { out, notes } = await admin(line)
     expect([...out, ...notes]).toHaveLength(1)
   })
 
-  it('send no token that no header carries, and do not show it', async () => {
+  it('neither send nor show a token that is invalid in a header', async () => {
     const { failed, notes } = await say(adminProgram, ['--url', stub.url, 'plan', 'list'], { ADMIN_TOKEN: 'T\r' })
     expect([failed, notes, stub.seen]).toEqual([
       true,
@@ -149,7 +149,7 @@ describe('the operator’s commands', () => {
     ])
   })
 
-  it('say that a grant was made before', async () => {
+  it('report that a grant was already made', async () => {
     for (const repeated of [false, true]) {
       answer = [200, { account: 'a', repeated, balance: '5' }]
       const { notes, failed } = await admin('account grant a 5 --id top-up')
@@ -160,20 +160,20 @@ describe('the operator’s commands', () => {
     }
   })
 
-  it('print a webhook’s secret alone where one was drawn', async () => {
+  it('print the secret of a webhook alone if a new one was generated', async () => {
     answer = [200, { ...webhook, secret: 'whsec_x' }]
     expect((await admin('webhook set a https://b')).out).toEqual(['whsec_x'])
     answer = [200, webhook]
     expect((await admin('webhook set a https://b')).out).toEqual([])
   })
 
-  it('refuse a change of nothing', async () => {
+  it('reject an edit without changes', async () => {
     const { out, notes, failed } = await admin('key change cqt_AAAAAAAA')
     expect([out, failed, stub.seen]).toEqual([[], true, []])
     expect(notes[0]).toContain('error: nothing to change')
   })
 
-  it('list what limits a key, where one has limits', async () => {
+  it('list the limits of keys if any key has limits', async () => {
     answer = [200, { keys: [{ ...HELD, ...TIMES, ...BOUNDS }] }]
     const [names, row] = (await admin('key list')).out[0]!.split('\n').map((line) => line.split(/ {2,}/))
     expect(names?.slice(-4)).toEqual(['last used (hour)', 'state', 'limits', 'label'])
@@ -183,14 +183,14 @@ describe('the operator’s commands', () => {
     expect(spent.slice(-4, -1)).toEqual(['never', 'cap used up, active', 'cap 3 (0.12 left); info, stream'])
   })
 
-  it('fail where a test event is not delivered', async () => {
+  it('fail if a test event is not delivered', async () => {
     answer = [200, { account: 'a', delivered: false, answer: '500\u001b' }]
     const { out, notes, failed } = await admin('webhook test a --json')
     expect([JSON.parse(out.join('')), failed]).toEqual([answer[1], true])
     expect(notes).toEqual([expect.stringContaining('(500\\u001b)')])
   })
 
-  it('show control characters as escapes, and JSON as it came', async () => {
+  it('show control characters as escapes, and JSON unchanged', async () => {
     answer = [200, { balance: '5', plan: '\u009b2J', keys: [{ ...HELD, ...TIMES, ...BOUNDS }] }]
     const shown = (await admin('account show acme')).out.join('')
     expect(shown).toContain('\\u009b2J')
@@ -199,7 +199,7 @@ describe('the operator’s commands', () => {
     expect(JSON.parse((await admin('account show acme --json')).out.join(''))).toEqual(answer[1])
   })
 
-  it('change a plan, then tell its accounts page by page', async () => {
+  it('change a plan, then apply it to its accounts page by page', async () => {
     const pages = [
       [200, { name: 'entry', warnings: ['old\u001b name'] }],
       [200, { told: 2, next: 'b' }],
@@ -251,7 +251,7 @@ describe('the operator’s commands', () => {
 })
 
 describe('a list of the keys of an account', () => {
-  it('tells one that is not there from one without keys', async () => {
+  it('distinguishes a missing account from an account without keys', async () => {
     const message = 'The account "akme" does not exist; did you mean "acme"?'
     stub.stop()
     stub = await startStub(({ call }) => {
@@ -265,7 +265,7 @@ describe('a list of the keys of an account', () => {
   })
 })
 
-describe('a refusal', () => {
+describe('an error', () => {
   it.each([
     [
       'account grant a 5 --id x',
@@ -290,7 +290,7 @@ describe('a refusal', () => {
     expect(await admin(line)).toEqual({ out: [], notes: [sentence], failed: true })
   })
 
-  it('of the token, of all of /admin, and of what is no gateway, is told apart', async () => {
+  it('distinguishes a wrong token, a missing /admin and a server that is not Weir', async () => {
     answer = refusal(401, 'The admin token is missing or wrong.')
     expect((await admin('key list')).notes[0]).toMatch(/from ADMIN_TOKEN in the environment.*secret put/)
     answer = refusal(404, 'This endpoint does not exist. See GET /docs for all endpoints.')

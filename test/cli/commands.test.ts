@@ -60,7 +60,7 @@ it.each(leaves.flatMap((leaf) => examplesOf(leaf).map((example) => [example, lea
   },
 )
 
-test('an option of another command is refused by its name', async () => {
+test('an option of a different command is rejected by name', async () => {
   const { out, notes, failed } = await say(keysProgram, 'list --credits 5')
   expect([out, failed]).toEqual([[], true])
   expect(notes.join('')).toContain("unknown option '--credits'")

@@ -55,7 +55,7 @@ const keys = (...line: string[]) => say(keysProgram, [...line, '--url', stub.url
 const calls = () => stub.seen.map(({ call }) => call)
 
 describe('keys create', () => {
-  it('prints the key alone, and what is to be known of it elsewhere', async () => {
+  it('prints the key alone, and details to standard error', async () => {
     expect(await keys('create', '--label', 'x')).toEqual({
       out: [KEY],
       notes: [expect.stringMatching(/^account demo; /)],
@@ -68,7 +68,7 @@ describe('keys create', () => {
     })
   })
 
-  it('makes the account where there is none, and says so', async () => {
+  it('creates a missing account and reports it', async () => {
     expect(await keys('create', '--account', 'acme', '--credits', '500', '--plan', 'entry')).toEqual({
       out: [KEY],
       notes: ['created account acme (plan entry, 500 credits)', expect.stringMatching(/^account acme; /)],
@@ -82,14 +82,14 @@ describe('keys create', () => {
     expect((await keys('create')).notes[0]).toBe('created account demo (plan trial, 500 credits)')
   })
 
-  it('refuses credits for an account that is there, and gives it neither key nor credits', async () => {
+  it('rejects credits for an existing account, and adds neither key nor credits', async () => {
     const { out, notes, failed } = await keys('create', '--account', 'demo', '--credits', '5')
     expect([out, failed]).toEqual([[], true])
     expect(notes[0]).toContain('npm run admin -- account grant demo 5 --id')
     expect(calls()).toEqual(['GET /admin/accounts/demo'])
   })
 
-  it('makes no account for a key that cannot be', async () => {
+  it('creates no account for an invalid key', async () => {
     refused = 'products.0: must be among info, stream; cap: must not be negative'
     expect(await keys('create', '--account', 'acme', '--products', 'gold')).toEqual({
       out: [],
@@ -99,14 +99,14 @@ describe('keys create', () => {
     expect(accounts.has('acme')).toBe(false)
   })
 
-  it('makes an account of any name for credits alone', async () => {
+  it('creates an account with a generated name if only credits are passed', async () => {
     await keys('create', '--credits', '5', '--kind', 'service')
     expect(stub.seen.map(({ call, body }) => [call, body])).toEqual([
       ['POST /admin/keys', { credits: '5', kind: 'service' }],
     ])
   })
 
-  it('sends an empty label, which takes one away, and nothing that cannot be read', async () => {
+  it('sends an empty label, which removes the label, and rejects invalid values', async () => {
     await keys('create', '--label', '')
     expect(stub.seen.at(-1)?.body).toEqual({ label: '', account: 'demo' })
     stub.seen.length = 0
@@ -125,7 +125,7 @@ describe('keys create', () => {
 })
 
 describe('keys', () => {
-  it('lists as a table, or as the gateway answered', async () => {
+  it('lists keys as a table, or as the response of the gateway', async () => {
     const { out } = await keys('list')
     expect(out[0]?.split('\n')[1]).toMatch(/^cqt_AAAAAAAA +api +demo +9\.87 +1970-01-01T00:00Z +never +active +L$/)
     expect(JSON.parse((await keys('list', '--json')).out.join(''))).toMatchObject({ keys: [ROW] })
@@ -133,14 +133,14 @@ describe('keys', () => {
     expect(calls().at(-1)).toBe('GET /admin/keys?account=demo')
   })
 
-  it('revokes by key without sending it, or by prefix', async () => {
+  it('revokes a key by its hash or prefix, without sending the key', async () => {
     expect((await keys('revoke', KEY)).out).toEqual(['revoked cqt_AAAAAAAA (L)'])
     expect(calls()).toEqual([`DELETE /admin/keys/${await hashKey(KEY)}`])
     await keys('revoke', 'cqt_AAAAAAAA')
     expect(calls().at(-1)).toBe('DELETE /admin/keys/cqt_AAAAAAAA')
   })
 
-  it('takes URL and token from dev.json, and says what to do where nothing runs', async () => {
+  it('reads URL and token from dev.json, and says what to do if nothing is running', async () => {
     const here = async () => {
       const { out, notes } = await say(keysProgram, ['list', '--state', state], { ADMIN_TOKEN: 'of another' })
       return [...out, ...notes].join('\n')
@@ -165,7 +165,7 @@ describe('keys', () => {
     expect(readDevFile(state)).toMatchObject({ ok: false, error: expect.stringContaining('damaged') })
   })
 
-  it('sends no token to another gateway than its own', async () => {
+  it('sends a token only to its own gateway', async () => {
     const { notes } = await say(keysProgram, ['list', '--url', stub.url])
     expect(notes).toEqual([expect.stringMatching(/ADMIN_TOKEN.*--token/)])
     await say(keysProgram, ['list', '--url', stub.url, '--token', 'said'], { ADMIN_TOKEN: 'T' })

@@ -66,7 +66,7 @@ describe('a value', () => {
   })
 })
 
-describe('a refusal', () => {
+describe('an error', () => {
   const taken = { options: ['id', 'grace', 'terms', 'ranges', 'new-secret'], arguments: ['account', 'credits'] }
 
   it.each([
@@ -87,7 +87,7 @@ describe('a refusal', () => {
     expect(withOptionNames(said, taken)).toBe(here)
   })
 
-  test('of the API is told without what only the API takes', () => {
+  test('of the API names the options of the command instead of API fields', () => {
     const ofKey = { options: ['expires'], arguments: ['key'] }
     const [issue] = KEY_PARAMS.key.safeParse('E').error!.issues
     expect(withOptionNames(`key: ${issue!.message}`, ofKey)).toBe(`KEY: must be ${KEY_HELP}`)
@@ -95,7 +95,7 @@ describe('a refusal', () => {
     expect(withOptionNames(failureMessage(past!), ofKey)).toMatch(/^--expires: .*2026-11-22T00:00:00.000Z/)
   })
 
-  test('of a gateway without /admin is known by the words that it has', () => {
+  test('of a gateway without /admin is recognized by its message', () => {
     const message = failureMessage({ kind: 'not_found', what: 'This endpoint' })
     expect(isAdminDisabled({ status: 404, message })).toBe(true)
     expect(isAdminDisabled({ status: 404, message: failureMessage({ kind: 'not_found', what: 'This account' }) })).toBe(
@@ -146,7 +146,7 @@ describe('a key', () => {
 })
 
 describe('a table', () => {
-  it('has numbers to the right below their names, and names to the left', () => {
+  it('aligns numbers right and text left, under their headings', () => {
     const rows = [
       ['account', 'calls', 'note'],
       ['acme', '7', '1 a'],
@@ -161,7 +161,7 @@ describe('a table', () => {
     ])
   })
 
-  test('is as wide as what is seen, and every cell is one line', () => {
+  test('is aligned by displayed width, with one line per cell', () => {
     const lines = table([
       ['name', 'n'],
       ['日本', 1],
@@ -170,7 +170,7 @@ describe('a table', () => {
     expect(lines).toEqual(['name              n', '日本              1', 'e\u0301\\u001b[2J\\u000a  -'])
   })
 
-  test('of one answer has its lists below', () => {
+  test('of one response has its lists below', () => {
     const events = [{ id: 'e1', state: 'due', next: 0 }]
     expect(
       details({ account: 'acme', created: 0, terms: null, armed: ['5%', '0'], period: { credits: '5' }, events }),
@@ -182,7 +182,7 @@ describe('a table', () => {
     )
   })
 
-  test('of things of one kind has a column for each', () => {
+  test('of objects of one kind has a column for each', () => {
     expect(
       sideBySide([
         { name: 'a', days: null },
@@ -193,7 +193,7 @@ describe('a table', () => {
 })
 
 describe('the state of the feed', () => {
-  test('is told of what there is', () => {
+  test('shows the fields that are present', () => {
     const readers = [
       { name: 'hub-0', height: 100 },
       { name: 'hub-1', height: 90 },
@@ -230,7 +230,7 @@ describe('the state of the feed', () => {
     ])
   })
 
-  test('is told of a gateway that says nothing', () => {
+  test('is shown for a gateway that returns no fields', () => {
     const lines = Object.fromEntries(feedLines({}))
     expect(lines).toMatchObject({ height: 'the log is empty', feeder: 'none connected', gaps: 'none' })
     expect(lines).not.toHaveProperty('state')

@@ -27,7 +27,7 @@ describe('screen', () => {
     fills: Array.from({ length: 30 }, (_, i) => `fill ${i}`),
   })
 
-  test('ten levels a side, spread, height, age, and the newest fill first', () => {
+  test('shows ten levels per side, spread, height and age, and the newest fill first', () => {
     const lines = renderScreen(watched(1), { ...PLAIN, columns: 70 }, 1_035)
     expect(lines[1]).toBe('C0  in step  spread 2.0  height 9  age 35 ms')
     expect(lines[4]!.split(/\s+/).filter(Boolean)).toEqual(['1', '1.25', '100.5', '102.5', '1.25', '1'])
@@ -47,12 +47,12 @@ describe('screen', () => {
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(columns)
   })
 
-  test('what a gateway says moves no cursor', () => {
+  test('text from a gateway never moves the cursor', () => {
     const lines = renderScreen({ ...watched(1), status: '\u001b[2J', fills: ['\u009b2J'] }, PLAIN, 0)
     expect([lines[0], lines.at(-1)]).toEqual(['\\u001b[2J', '\\u009b2J'])
   })
 
-  test('the depth up to each level is a bar, where no panel has to go for it', () => {
+  test('shows cumulative depth as bars if there is room for all panels', () => {
     const levelLines = (columns: number, coins = 1) =>
       renderScreen(watched(coins), { ...PLAIN, columns }, 0).filter((line) => line.includes('1.25'))
     const barred = levelLines(78)
@@ -68,7 +68,7 @@ describe('screen', () => {
     expect(renderScreen({ ...watched(1), coins: [empty] }, PLAIN, 0).join()).not.toMatch(/█|NaN/)
   })
 
-  test('colors say what is in step, and are cut with nothing of their own', () => {
+  test('colors show the sync state and do not count toward the width', () => {
     const colored = { ...PLAIN, isColored: true }
     const off = { ...watched(1).coins[0]!, step: 'out of step', verdict: 'out of step C0' }
     const lines = renderScreen({ ...watched(1), coins: [off] }, colored, 1_035)
@@ -79,14 +79,14 @@ describe('screen', () => {
     for (const line of narrow) expect(stripVTControlCharacters(line).length).toBeLessThanOrEqual(30)
   })
 
-  test('a spread is exact, and none without both sides', () => {
+  test('the spread is exact, and empty unless both sides have levels', () => {
     expect(spreadOf([side(1, 1, 1), [{ px: '1.500000000000000001', sz: '1', n: 1 }]])).toBe('0.000000000000000001')
     expect(spreadOf([[], side(1, 1, 1)])).toBe(null)
   })
 })
 
 describe('board', () => {
-  test('a line of JSON a coin: what is known, or why nothing is', () => {
+  test('prints one JSON line per coin, with the book or the reason why there is none', () => {
     const board = new WatchBoard(['BTC', 'ETH'])
     board.status = 'connected'
     board.updateBook(liveBook())

@@ -91,7 +91,7 @@ class World {
 
 const some = fc.uniqueArray(fc.integer({ min: 0, max: 220 })).map((heights) => heights.toSorted((a, b) => a - b))
 
-it('every wanted block of the source is there once, whatever failed before', async () => {
+it('every requested block of the source is archived once, whatever failed earlier', async () => {
   const windows = fc.tuple(fc.integer({ min: 0, max: 210 }), fc.integer({ min: 0, max: 210 }), fc.boolean())
   await fc.assert(
     fc.asyncProperty(some, windows, fc.array(fc.integer({ min: 0, max: 4 })), async (heights, edges, failures) => {
@@ -112,7 +112,7 @@ it('every wanted block of the source is there once, whatever failed before', asy
   )
 })
 
-it('hours that are there are not read again', async () => {
+it('archived hours are not read again', async () => {
   const world = new World()
   const all = Array.from({ length: 100 }, (_, at) => at + 50)
   const window = { from: { height: 0 }, to: { height: 199 } }
@@ -122,7 +122,7 @@ it('hours that are there are not read again', async () => {
   expect(world.opened.length).toBeLessThanOrEqual(4)
 })
 
-it('a run that is stopped sends what it has read, and the next one the rest', async () => {
+it('a stopped run sends what it has read, and the next run sends the rest', async () => {
   const world = new World()
   const all = Array.from({ length: 60 }, (_, at) => at)
   const window = { from: { timeMs: 0 }, to: { timeMs: BEFORE.time } }
@@ -135,7 +135,7 @@ it('a run that is stopped sends what it has read, and the next one the rest', as
   expect(await world.run(window, all)).toMatchObject({ ok: true, value: { blocks: 60 - there } })
 })
 
-it('blocks that a node wrote again when it was started anew are sent once', async () => {
+it('blocks that a restarted node wrote again are sent once', async () => {
   const world = new World()
   expect(await world.run({ from: { height: 0 }, to: { height: 9 } }, [0, 1, 2, 3, 1, 2, 3, 4])).toMatchObject({
     ok: true,

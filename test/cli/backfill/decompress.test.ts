@@ -26,17 +26,17 @@ async function unpacked(bytes: Uint8Array, size = 1 << 20): Promise<string> {
 }
 
 describe('frames', () => {
-  it.each(Object.entries(FRAMES))('of %s are unpacked, in pieces of any size', async (_, frame) => {
+  it.each(Object.entries(FRAMES))('of %s are decompressed from chunks of any size', async (_, frame) => {
     for (const size of [1, 2, 3, 7, 1000]) expect(await unpacked(bytesOf(frame), size)).toBe(TEXT)
   })
 
-  it('that are empty, follow each other or are to be skipped', async () => {
+  it('may be empty, consecutive or skippable', async () => {
     const skipped = Uint8Array.of(0x53, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 9, 9, 9)
     const all = [EMPTY, FRAMES.lz4, EMPTY, FRAMES.lz4].map(bytesOf)
     expect(await unpacked(Buffer.concat([skipped, ...all]))).toBe(TEXT + TEXT)
   })
 
-  it('cut anywhere are an error, and give what was whole before', async () => {
+  it('truncated anywhere are an error', async () => {
     for (const frame of Object.values(FRAMES)) {
       const bytes = bytesOf(frame)
       for (let end = 1; end < bytes.length; end++)
@@ -44,7 +44,7 @@ describe('frames', () => {
     }
   })
 
-  it('altered anywhere are an error where they have checksums of all', async () => {
+  it('altered anywhere are an error if checksums cover everything', async () => {
     const bytes = bytesOf(FRAMES['lz4 -BX -BD --content-size'])
     for (let at = 0; at < bytes.length; at++) {
       const altered = bytes.with(at, bytes[at]! ^ 0x10)
@@ -52,12 +52,12 @@ describe('frames', () => {
     }
   })
 
-  it('of other forms are named', async () => {
+  it('in unsupported formats are named', async () => {
     await expect(unpacked(plain('{"local_time"'))).rejects.toThrow('is not LZ4')
     await expect(unpacked(Uint8Array.of(2, 0x21, 0x4c, 0x18, 1))).rejects.toThrow('legacy')
   })
 
-  it('never read or write outside, whatever their blocks say', async () => {
+  it('never cause reads or writes out of bounds, whatever their blocks contain', async () => {
     const head = bytesOf(EMPTY).slice(0, 7)
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ minLength: 1, maxLength: 80 }), async (block) => {

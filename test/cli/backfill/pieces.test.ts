@@ -19,7 +19,7 @@ import {
 const bound = (text: string) => BoundValue.safeParse(text)
 
 describe('a window', () => {
-  it('is of heights or times, both included', () => {
+  it('consists of heights or times, both ends inclusive', () => {
     expect(bound('985148182').data).toEqual({ height: 985148182 })
     expect(bound('2026-11-01').data).toEqual({ timeMs: Date.UTC(2026, 10, 1) })
     expect(bound('2026-11-01T01:00+01:00').data).toEqual({ timeMs: Date.UTC(2026, 10, 1) })
@@ -30,14 +30,14 @@ describe('a window', () => {
     expect(sides).toEqual(['before', 'in', 'in', 'behind'])
   })
 
-  it('that ends before it begins is told from one that nobody knows', () => {
+  it('that ends before it starts is recognized, unless a height would be compared with a time', () => {
     expect(isReversed({ height: 5 }, { height: 4 })).toBe(true)
     expect(isReversed({ height: 5 }, { height: 5 })).toBe(false)
     expect(isReversed({ timeMs: 5 }, { timeMs: 4 })).toBe(true)
     expect(isReversed({ height: 5 }, { timeMs: 4 })).toBe(false)
   })
 
-  it('is read by a share of it', () => {
+  it('reports the position of a block as a share', () => {
     const end = { height: 1_000, time: 1_000 }
     const shares = [100, 150, 200, 300].map((height) =>
       shareOf({ height, time: 0 }, { from: { height: 100 }, to: { height: 200 } }, end),
@@ -60,10 +60,10 @@ function told(heights: readonly number[]): ArchivedRange {
   return new ArchivedRange(placeOf(all[0]!), placeOf(100), gaps)
 }
 
-describe('what is there', () => {
+describe('the archived range', () => {
   const some = fc.uniqueArray(fc.integer({ min: 0, max: 99 }))
 
-  it('is every height that the gateway has, and no other', () => {
+  it('contains every height that the gateway has, and no other', () => {
     fc.assert(
       fc.property(some, fc.integer({ min: 0, max: 99 }), fc.integer({ min: 0, max: 99 }), (heights, first, more) => {
         const held = told(heights)
@@ -88,7 +88,7 @@ describe('what is there', () => {
     expect([all.hasTimes(50, 90), all.hasTimes(0, 90), all.hasTimes(50, 331)]).toEqual([true, false, false])
   })
 
-  it('is nothing in an archive that is empty but for the log’s own', () => {
+  it('is empty if the archive has only blocks of the log', () => {
     const held = new ArchivedRange(null, { height: 9, time: 9 }, [])
     expect([held.has(3), held.hasAll(1, 2), held.hasTimes(1, 2)]).toEqual([false, false, false])
   })
@@ -120,7 +120,7 @@ describe('files', () => {
     expect(formOf(path)).toEqual(form)
   })
 
-  it('are put in order of time, not of text', () => {
+  it('are sorted by time, not alphabetically', () => {
     const paths = ['20261102/0', '20261101/10', '20261101/9'].map((name) => file(`node_fills_by_block/${name}`))
     const planned = blockFiles('S', [...paths, file('README')], 'chain')
     expect(planned.ok && planned.value.map(({ path }) => path.slice(20))).toEqual([
@@ -168,8 +168,8 @@ describe('files', () => {
   })
 })
 
-describe('bodies', () => {
-  it('have every block once, in order, and end with minutes and within bounds', () => {
+describe('batches', () => {
+  it('contain every block once and in order, and end at minute boundaries within limits', () => {
     const blocks = fc.array(fc.tuple(fc.integer({ min: 1, max: 60_000 }), fc.integer({ min: 1, max: 400_000 })))
     fc.assert(
       fc.property(blocks, (steps) => {
@@ -193,7 +193,7 @@ describe('bodies', () => {
     )
   })
 
-  it('end with the first minute that ends behind enough', () => {
+  it('end at the first minute boundary after the target size', () => {
     const bodies = new BatchBuilder()
     const line = 'x'.repeat(600_000)
     const ends = [0, 59_000, 60_000, 61_000, 119_000, 120_000].map((time, height) =>
@@ -203,7 +203,7 @@ describe('bodies', () => {
   })
 })
 
-it('progress is told with rate and time left', () => {
+it('progress shows the rate and the remaining time', () => {
   const at = { height: 985148182, time: Date.UTC(2026, 4, 5, 17, 39, 13) }
   const progress = { share: 0.3, blocks: 20_000, at, elapsedMs: 10_000 }
   expect(progressLine(progress, 0.1, true)).toBe(
@@ -217,7 +217,7 @@ it('progress is told with rate and time left', () => {
   ])
 })
 
-it('the bill of a month of fills is what it is known to be', () => {
+it('the estimate for a month of fills matches the known cost', () => {
   expect(billText(720, 24.6 * 2 ** 30, 1)).toMatch(/^720 files, 24\.60 GiB: about \$2\.21 /)
   expect(billText(1, 5, 1)).toMatch(/less than \$0\.01/)
 })

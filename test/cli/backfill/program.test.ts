@@ -134,7 +134,7 @@ const run = (line: string, env: Record<string, string> = {}) =>
   })
 
 describe('a folder', () => {
-  it('of a node is sent, within the window', async () => {
+  it('of a node is sent within the window', async () => {
     const said = await run(`--from 10 --to 2026-11-01T01:10Z ${ROOT}/n`)
     expect(said).toEqual({
       out: [expect.stringMatching(/\b61 new blocks in 1 segments \(2\.0 MB\), up to block 70 of 2026-11-01T01:10/)],
@@ -150,7 +150,7 @@ describe('a folder', () => {
     expect(taken).toEqual([300, 301, 302, 303])
   })
 
-  it('with files that were cut is sent as far as they go, and the run fails', async () => {
+  it('with truncated files is sent up to their ends, and the run fails', async () => {
     const { out, notes, failed } = await run(`--from 0 ${ROOT}/cut`)
     expect([taken, failed]).toEqual([range(0, 8), true])
     expect(out[0]).toMatch(/\b9 new blocks/)
@@ -161,7 +161,7 @@ describe('a folder', () => {
     ])
   })
 
-  it('is gone on with where the gateway was away', async () => {
+  it('is continued after the gateway was unreachable', async () => {
     refusals = [503]
     const { notes, failed } = await run(`--from 80 ${ROOT}/n`)
     expect([taken, failed]).toEqual([range(80, 90), false])
@@ -176,7 +176,7 @@ describe('a folder', () => {
     [`--from 0 nowhere`, /nowhere does not exist/],
     [`--from 0 n/node_fills_by_block/hourly/20261101/0`, /is a file/],
     [`--from 0 plain`, /holds node_fills, .*node_fills_by_block/],
-  ])('%s is refused with the fix', async (line, message) => {
+  ])('%s is rejected with a fix', async (line, message) => {
     const { out, notes, failed } = await run(line.replace(/(\S+)$/, `${ROOT}/$1`))
     expect([out, notes, failed]).toEqual([[], [expect.stringMatching(message)], true])
     expect(taken).toEqual([])
@@ -187,13 +187,13 @@ describe('a folder', () => {
     ['--from yesterday x', /must be a block height/],
     ['--from -1 x', /must be a block height/],
     ['--from 5', /missing required argument 'source'/],
-  ])('%s makes no sense', async (line, message) => {
+  ])('%s is rejected', async (line, message) => {
     const { notes, failed } = await run(line)
     expect([notes.join(''), failed]).toEqual([expect.stringMatching(message), true])
     expect(asked).toEqual([])
   })
 
-  it('is not read where the gateway has archived nothing, or refuses', async () => {
+  it('is not read if the gateway has archived nothing or rejects the request', async () => {
     before = null
     expect((await run(`--from 0 ${ROOT}/n`)).notes[0]).toMatch(/not archived any block/)
     before = BEFORE
@@ -206,7 +206,7 @@ describe('a folder', () => {
 describe('a bucket', () => {
   const SOURCE = 's3://bucket/n/node_fills_by_block'
 
-  it('tells its bill before anything is fetched', async () => {
+  it('shows its cost before anything is fetched', async () => {
     const { notes, failed } = await run(`--from 2026-11-01T00:30Z ${SOURCE}`, AWS)
     expect([notes, failed]).toEqual([[expect.stringMatching(/^3 files, 0\.00 GiB: .*--yes/)], true])
     expect(asked.filter((one) => one !== 'GET /bucket/')).toEqual(['GET /admin/history/backfill'])
@@ -224,7 +224,7 @@ describe('a bucket', () => {
     ['s3://B/x', AWS, /s3:\/\/BUCKET\/PREFIX/],
     ['s3://bucket/empty', AWS, /holds no blocks/],
     ['ftp://bucket/empty', AWS, /not a valid source/],
-  ])('%s is refused with the fix', async (source, env, message) => {
+  ])('%s is rejected with a fix', async (source, env, message) => {
     const { notes, failed } = await run(`--from 2026-11-01 --yes ${source}`, env)
     expect([notes, failed]).toEqual([[expect.stringMatching(message)], true])
   })
@@ -234,7 +234,7 @@ describe('a bucket', () => {
   })
 })
 
-describe('another gateway', () => {
+describe('a different gateway', () => {
   it('is read by its links, page by page and day by day', async () => {
     const { out, notes, failed } = await run(`--from 2026-11-01 ${url}`, { WEIR_KEY: 'K' })
     expect([taken, failed]).toEqual([[300, 301, 302, 303], false])
@@ -242,7 +242,7 @@ describe('another gateway', () => {
     expect(notes).toEqual([expect.stringMatching(/\b2 credits/)])
   })
 
-  it('whose file is another one than it lists is not believed', async () => {
+  it('is rejected if a file differs from the listing', async () => {
     forged = ARCHIVED[0]!
     const { notes, failed } = await run(`--from 2026-11-01 ${url}`, { WEIR_KEY: 'K' })
     expect([taken, failed]).toEqual([[302, 303], true])
@@ -252,7 +252,7 @@ describe('another gateway', () => {
   it.each([
     ['--from 2026-11-01', {}, /WEIR_KEY/],
     ['--from 5', { WEIR_KEY: 'K' }, /--from as a time/],
-  ])('%s is refused with the fix', async (line, env, message) => {
+  ])('%s is rejected with a fix', async (line, env, message) => {
     const { notes, failed } = await run(`${line} ${url}`, env as Record<string, string>)
     expect([notes, failed]).toEqual([[expect.stringMatching(message)], true])
   })

@@ -16,7 +16,7 @@ async function* pieces(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Arr
 describe('lines', () => {
   const lines = (bytes: Uint8Array, size: number) => Array.fromAsync(textLines(pieces(bytes, size), 100))
 
-  it('are the same however their bytes are cut', async () => {
+  it('are the same for any split of their bytes', async () => {
     const text = fc.array(fc.string({ unit: fc.constantFrom('a', 'é', '✓', '\n') }))
     await fc.assert(
       fc.asyncProperty(text, fc.integer({ min: 1, max: 5 }), async (parts, size) => {
@@ -29,7 +29,7 @@ describe('lines', () => {
     )
   })
 
-  it('that are no text or too long are an error', async () => {
+  it('that are not UTF-8 or too long are an error', async () => {
     await expect(lines(Uint8Array.of(97, 10, 0xff, 10), 9)).rejects.toThrow(/UTF-8/)
     await expect(lines(Uint8Array.of(97, 10, 0xc3), 9)).rejects.toThrow('after line 1')
     await expect(lines(new Uint8Array(200).fill(97), 50)).rejects.toThrow('more than 100 characters')
@@ -65,7 +65,7 @@ describe('blocks', () => {
     })
   }
 
-  it('of a node are lines of fills alone, of wanted heights', async () => {
+  it('of a node contain only fills, and only requested heights', async () => {
     const lines = await read([11, 12, 13].map((height) => `${nodeLine(height)}\n`).join(''), undefined, (h) => h !== 12)
     const time = Date.UTC(2026, 10, 1)
     const line = (height: number, ms: number) =>
@@ -73,12 +73,12 @@ describe('blocks', () => {
     expect(lines).toEqual([line(11, 11), 12, line(13, 13)])
   })
 
-  it('of an archive stay the lines that they are', async () => {
+  it('of an archive are passed on unchanged', async () => {
     const text = [fillsLine({ height: 5, time: 5, fills: [] }), fillsLine({ height: 6, time: 6, fills: [] })].join('\n')
     expect(await read(text, SEGMENT, (height) => height > 5)).toEqual([5, text.split('\n')[1]])
   })
 
-  it('behind a line that a killed node left half are read', async () => {
+  it('after a partial line of a killed node are read', async () => {
     const text = `${nodeLine(11).slice(0, 150)}${nodeLine(12)}\n${nodeLine(13)}\n`
     expect(await read(text, undefined, () => false)).toEqual([12, 13])
     expect((await read(text)).map((line) => JSON.parse(String(line)).height)).toEqual([12, 13])
@@ -107,15 +107,15 @@ describe('blocks', () => {
     ['events without blocks', JSON.stringify([`0x${'1'.repeat(40)}`, fill]), /node_fills_by_block/],
     ['trades without blocks', JSON.stringify({ coin: 'BTC', side: 'A' }), /node_fills_by_block/],
     ['a line an event', `${nodeLine(11)}\n${nodeLine(11, [])}\n`, /height 11, .*--stream-with-block-info/],
-  ])('%s are refused with the fix', async (_, text, message) => {
+  ])('%s are rejected with a fix', async (_, text, message) => {
     await expect(read(text, '20261101/0')).rejects.toThrow(message)
   })
 
-  it('that a node wrote again when it was started anew are the same', async () => {
+  it('that a restarted node wrote again are the same', async () => {
     expect(await read(`${nodeLine(11)}\n${nodeLine(11)}\n${nodeLine(12)}\n`, undefined, () => false)).toEqual([11, 12])
   })
 
-  it('of a file that breaks off are read up to there', async () => {
+  it('of a truncated file are read up to the end of its complete part', async () => {
     const planned = {
       path: '20261101/0',
       bytes: 1,

@@ -144,7 +144,7 @@ describe('a gateway', () => {
     expect([told(check), check.fix]).toEqual([[`${word}: http://x responds; the feed is ${state}`], 'Look.'])
   })
 
-  it('that is none, or is not there', () => {
+  it('that is not Weir or does not respond', () => {
     expect(checkStatus(answer({ text: '<html>' }), 'c').state).toBe('FAIL')
     expect(checkStatus(answer({ status: null, text: 'ENOTFOUND' }), 'c').state).toBe('FAIL')
   })
@@ -166,7 +166,7 @@ describe('a gateway', () => {
     ])
   })
 
-  it('that was asked without tokens', () => {
+  it('that was checked without tokens', () => {
     expect(checkToken('feed token', null).map(({ state }) => state)).toEqual(['warn'])
     expect(checkToken('admin token', null)).toEqual([])
   })
@@ -211,7 +211,7 @@ describe('npm start', () => {
   })
 })
 
-it("advice for a node's host is replaced where npm start runs what is at fault", () => {
+it("advice for a node's host is replaced if npm start runs the component at fault", () => {
   const devnet = { name: 'devnet', pid: 2, runs: true, isStopped: false }
   const facts: LaunchFacts = { folder: '/w', damaged: [], ports: null, processes: [devnet] }
   const feed = (state: string) => ({ ...answer(), text: JSON.stringify({ ...LOG, state, advice: 'Look.' }) })
@@ -227,7 +227,7 @@ it("advice for a node's host is replaced where npm start runs what is at fault",
   expect(withLaunchFix(refused!, facts)).not.toHaveProperty('part')
 })
 
-it('a state folder is judged as a start would', () => {
+it('a state folder is checked as a start would check it', () => {
   expect([checkStoredState(null), told(checkStoredState('whole'))]).toEqual([
     [],
     ['ok: tokens and databases are intact'],
@@ -241,7 +241,7 @@ it('a state folder is judged as a start would', () => {
 })
 
 describe('a line', () => {
-  it('holds no control characters, and not much of what others wrote', () => {
+  it('has no control characters and shortens text from others', () => {
     const { ok, warn } = checkResults('gateway')
     const line = checkLine(ok(`a\u001b[31m\r\nb\u202e${'x'.repeat(1000)}`))
     expect(line).toMatch(/^ok {4}gateway {6}a \[31m b x+…$/)
@@ -249,7 +249,7 @@ describe('a line', () => {
     expect(checkLine(warn('it is late', 'a\u001b[31m\u009bb'))).toBe('warn  gateway      it is late. a [31m b')
   })
 
-  it('tells sizes in the unit that fits', () => {
+  it('shows sizes in a suitable unit', () => {
     const texts = ['0 bytes', '999 bytes', '1.0 KB', '2.5 MB', '1.0 TB', '10000.0 TB']
     expect([0, 999, 1000, 2.5e6, 1e12, 1e16].map(bytesText)).toEqual(texts)
   })

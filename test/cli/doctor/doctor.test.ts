@@ -71,7 +71,7 @@ function doctor(args: readonly string[], FEED_TOKEN = TOKEN): Promise<{ code: nu
 const host = () => ['--data', join(folder, 'data'), '--info', url, '--gateway', url]
 const states = (lines: readonly string[]) => lines.map((line) => line.slice(0, 18).replace(/ +/, ' ').trim())
 
-it('finds a host well, and leaves nothing behind', async () => {
+it('reports a healthy host and leaves no files behind', async () => {
   writeBlock()
   const node = setInterval(writeBlock, 100)
   const { code, lines, out } = await doctor(host()).finally(() => clearInterval(node))
@@ -83,7 +83,7 @@ it('finds a host well, and leaves nothing behind', async () => {
   expect(existsSync(join(folder, 'feeder'))).toBe(false)
 })
 
-it('fails where a token is wrong, and where nobody answers', async () => {
+it('fails if a token is wrong or nothing responds', async () => {
   const wrong = await doctor(['--gateway', url, '--json'], 'a-wrong-feed-token')
   const { checks } = JSON.parse(wrong.out)
   expect(checks).toContainEqual(expect.objectContaining({ name: 'feed token', state: 'FAIL', fix: expect.any(String) }))
@@ -101,7 +101,7 @@ it.each(['a-secret\nof-two-lines', 'a-secret\r\nof-windows', 'a-secret—copied-
   },
 )
 
-it('names files of npm start that are JSON and not what they should be, or cannot be read', async () => {
+it('names files of npm start that are invalid or unreadable', async () => {
   const state = join(folder, 'odd')
   mkdirSync(join(state, 'secrets.json'), { recursive: true })
   const ran = { url, key: 'k', service_key: 's', admin_token: TOKEN, feed_token: TOKEN }
@@ -114,7 +114,7 @@ it('names files of npm start that are JSON and not what they should be, or canno
   ])
 })
 
-it('looks at the state folder of npm start', async () => {
+it('checks the state folder of npm start', async () => {
   const state = join(folder, 'state')
   mkdirSync(state)
   const ran = { url, key: 'k', service_key: 's', admin_token: 'a', feed_token: TOKEN }
@@ -140,7 +140,7 @@ it('looks at the state folder of npm start', async () => {
   expect(lines).toContainEqual(expect.stringMatching(/^FAIL +npm start +not running: feeder 4194305\. See .*log/))
 })
 
-it.each(['nonsense', 'http://me:secret@127.0.0.1:1'])('refuses an address that is none (%s)', async (address) => {
+it.each(['nonsense', 'http://me:secret@127.0.0.1:1'])('rejects an invalid address (%s)', async (address) => {
   const { code, out } = await doctor(['--info', address])
   expect([code, out]).toEqual([2, expect.stringContaining('must be a URL')])
 })

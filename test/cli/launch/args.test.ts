@@ -21,7 +21,7 @@ test('everything at once', () => {
   })
 })
 
-test('a folder of any name is one word in the commands that are shown', () => {
+test('a folder with any name is quoted as one word in displayed commands', () => {
   const shown = (state: string) => {
     const options = launchOptions({ state }, {})
     return options.ok && options.value.stateOption
@@ -37,7 +37,7 @@ test.each(['8787x', '65536', '-1', '0x50', '1e3', ' 80', '080', '8.0', '+80', 'ï
   })
 })
 
-test('variables that the gateway would not take are refused before anything starts', () => {
+test('variables that the gateway would reject are rejected before anything starts', () => {
   expect(launchOptions({ state: '.weir' }, { RPC_CHAINS: '[{' })).toEqual({
     ok: false,
     error: expect.stringMatching(/^RPC_CHAINS is not JSON: .*\.$/),
@@ -49,7 +49,7 @@ const CHAINS = JSON.stringify([{ name: 'mine', urls: ['http://127.0.0.1:8545'] }
 
 const of = (environment: NodeJS.ProcessEnv) => gatewayVariables(environment, NODE, '7')
 
-test('the simulated exchange is the node of both Workers where the environment says nothing', () => {
+test('the simulated exchange is the node of both Workers unless the environment overrides it', () => {
   for (const environment of [{}, { RPC_CHAINS: '', PIPELINE_PRIVATE: '', TRUST_PROXY: '' }]) {
     const chains = JSON.stringify([{ name: 'hyperliquid', urls: [`${NODE}/evm`] }])
     expect(of(environment)).toEqual({
@@ -72,7 +72,7 @@ test('the simulated exchange is the node of both Workers where the environment s
   }
 })
 
-test('what the environment says wins, in both Workers', () => {
+test('the environment overrides defaults in both Workers', () => {
   const said = { PIPELINE_PRIVATE: 'off', RPC_CHAINS: CHAINS }
   expect(of({ ...said, TRUST_PROXY: 'on' })).toMatchObject({
     value: { vars: { ...said, TRUST_PROXY: 'on' }, liveVars: said },
@@ -84,6 +84,6 @@ test.each([
   [{ RPC_CHAINS: '[{"name":"mine","urls":["ftp://x"]}]' }, /^RPC_CHAINS 0\.urls\.0: /],
   [{ PIPELINE_PRIVATE: 'yes' }, /^PIPELINE_PRIVATE must be "on" or "off"$/],
   [{ TRUST_PROXY: 'On' }, /^TRUST_PROXY must be "on" or "off"$/],
-])('%j is refused in one sentence', (environment, sentence) => {
+])('%j is rejected with one message', (environment, sentence) => {
   expect(of(environment)).toEqual({ ok: false, error: expect.stringMatching(sentence) })
 })

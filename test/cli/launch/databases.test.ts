@@ -44,7 +44,7 @@ function said(hasKeys = true): string {
   }
 }
 
-test('whole ones are passed, also where a process that was killed left a log of writes', () => {
+test('intact databases pass, even with a write-ahead log of a killed process', () => {
   const open = new DatabaseSync(join(folder, LOG))
   open.exec("INSERT INTO segments VALUES ('late')")
   expect(said()).toBe('ok')
@@ -56,7 +56,7 @@ test.each([
   ['cut off', (path: string) => truncateSync(path, 3 * PAGE), 'database disk image is malformed'],
   ['cut off within its first page', (path: string) => truncateSync(path, 100), 'database disk image is malformed'],
   ['with garbage inside', (path: string) => write(path, 5 * PAGE), /Tree \d+ page \d+/],
-])('one %s is named, with what to do', (_, damage, why) => {
+])('a database %s is named, with what to do', (_, damage, why) => {
   damage(join(folder, LOG))
   const words = said()
   expect(words).toContain(`The database /${LOG} is damaged (`)
@@ -64,12 +64,12 @@ test.each([
   expect(words).toMatch(/ Delete it, .*rebuilt\.$/)
 })
 
-test.each([METER, 'v3/d1/miniflare-D1DatabaseObject/9efd.sqlite'])('%s exists nowhere else', (name) => {
+test.each([METER, 'v3/d1/miniflare-D1DatabaseObject/9efd.sqlite'])('%s cannot be rebuilt', (name) => {
   write(join(folder, name), 0)
   expect(said()).toMatch(/ Restore a copy of it, or start fresh with "npm start -- --reset"/)
 })
 
-test('one without a byte is a new one, but not that of the accounts once it has its tables', () => {
+test('an empty file is a new database, except for the accounts database once it has tables', () => {
   const accounts = join(folder, 'v3/d1/miniflare-D1DatabaseObject/9efd.sqlite')
   for (const path of [accounts, join(folder, LOG)]) truncateSync(path, 0)
   expect(said()).toBe('ok')
@@ -80,7 +80,7 @@ test('one without a byte is a new one, but not that of the accounts once it has 
 test.each([
   ['v3/d1', 'accounts and keys'],
   ['v3/do/weir-live-CreditMeter', 'credits'],
-])('%s that is gone is named where keys were made', (part, what) => {
+])('a missing %s is named if keys were created', (part, what) => {
   const only = join(folder, part)
   for (const name of globSync('**/*.sqlite', { cwd: only })) rmSync(join(only, name))
   fill(join(only, 'metadata.sqlite'))
@@ -88,7 +88,7 @@ test.each([
   expect(said(false)).toBe('ok')
 })
 
-test('nothing is missing in a new folder; a database that was migrated is', () => {
+test('a new folder lacks no database, but a migrated one can', () => {
   rmSync(folder, { recursive: true })
   expect(said(false)).toBe('ok')
   mkdirSync(folder)

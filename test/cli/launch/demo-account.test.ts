@@ -6,7 +6,7 @@ import { DAY_MS } from '../../../src/core/time.ts'
 const MADE = Date.UTC(2026, 10, 27, 23)
 const day = (n: number) => MADE + n * DAY_MS
 
-test('the demo account is filled up to its daily credits, under the name of the UTC day', () => {
+test('the demo account is refilled to its daily credits, with an idempotency key of the UTC day', () => {
   expect(dailyGrant({ created: MADE, balance: '12.5' }, day(1))).toEqual({
     idempotency_key: 'npm-start-2026-11-28',
     credits: '987.5',
@@ -16,7 +16,7 @@ test('the demo account is filled up to its daily credits, under the name of the 
   expect(dailyGrant({ created: MADE, balance: '6000' }, day(1))).toBeNull()
 })
 
-test('no number of restarts gives more than the daily credits on a UTC day', () => {
+test('restarts never grant more than the daily credits on a UTC day', () => {
   const step = fc.record({ ms: fc.integer({ min: 0, max: DAY_MS }), spends: fc.integer({ min: 0, max: 3_000 }) })
   fc.assert(
     fc.property(fc.array(step, { maxLength: 30 }), (steps) => {

@@ -82,24 +82,24 @@ test('installs in two passes, once, and again when the packages change', async (
   expect(passes()).toHaveLength(4)
 })
 
-test('installs what Weir is built with, also where the environment is one of production', async () => {
+test('installs build dependencies even if NODE_ENV is production', async () => {
   expect((await install({ NODE_ENV: 'production' })).code).toBe(0)
 })
 
-test('two commands at once install once', async () => {
+test('two concurrent commands install once', async () => {
   const both = await Promise.all([install(), install()])
   expect(both.map(({ code }) => code)).toEqual([0, 0])
   expect(both.map(({ said }) => said).sort()).toEqual(['', expect.stringMatching(/^Installing packages/)])
   expect(passes()).toHaveLength(2)
 })
 
-test('what a killed install left is begun anew', async () => {
+test('an install that was killed is started again', async () => {
   leaveHalf(2 ** 22 + 1)
   expect((await install()).code).toBe(0)
   expect([isHalfThere(), passes().length]).toEqual([false, 2])
 })
 
-test('nobody waits for a lock with its own pid: pids are used again, in a container always', () => {
+test('a lock with the pid of this process is ignored, because containers reuse pids', () => {
   const bash = `mkdir -p node_modules/half; ln -s $$ node_modules/.weir-installing; exec "${process.execPath}" scripts/install.mjs`
   const env = { NODE_HERE: process.execPath, npm_execpath: join(folder, 'bin/npm-cli.cjs'), PATH: process.env.PATH }
   expect(spawnSync('sh', ['-c', bash], { cwd: folder, env, timeout: 20_000 }).status).toBe(0)
@@ -110,7 +110,7 @@ test.each([
   ['npm is killed', { STUB: 'is killed' }, false],
   ['npm fails', { STUB: 'fails' }, true],
   ['npm runs no scripts', { STUB: 'no scripts' }, false],
-])('where %s it says what to check, and begins again the next time', async (_, env, isKept) => {
+])('if %s, it says what to check, and starts again the next time', async (_, env, isKept) => {
   mkdirSync(join(folder, 'node_modules/half'), { recursive: true })
   expect(await install(env)).toEqual({
     code: 1,
@@ -121,7 +121,7 @@ test.each([
   expect(isHalfThere()).toBe(isKept)
 })
 
-test('says that a Node is too old', async () => {
+test('reports that Node is too old', async () => {
   const old = join(folder, 'bin/old.cjs')
   writeFileSync(old, "Object.defineProperty(process, 'versions', { value: { node: '16.20.2' } })")
   const { code, said } = await install({ NODE_OPTIONS: `--require "${old}"` })
@@ -129,7 +129,7 @@ test('says that a Node is too old', async () => {
   expect(existsSync(join(folder, 'node_modules'))).toBe(false)
 })
 
-test('says where it cannot write', async () => {
+test('reports where it cannot write', async () => {
   writeFileSync(join(folder, 'node_modules'), '')
   expect(await install()).toEqual({ code: 1, said: expect.stringContaining('node_modules cannot be written') })
 })

@@ -59,7 +59,7 @@ test.each<[string, Record<string, string>, RegExp]>([
   for (const [name, text] of Object.entries(files)) expect(readFileSync(join(state, name), 'utf8')).toBe(text)
 })
 
-test('another launcher has the folder', async () => {
+test('a different launcher uses the folder', async () => {
   mkdirSync(state)
   const other = new StateFolder(state)
   other.acquire()
@@ -72,7 +72,7 @@ test('another launcher has the folder', async () => {
   other.release()
 })
 
-test('a reset of a folder of somebody else', async () => {
+test('a reset of a foreign folder', async () => {
   put('gateway/precious', '')
   expect(await start('0', '--reset')).toEqual({
     code: 1,
@@ -81,7 +81,7 @@ test('a reset of a folder of somebody else', async () => {
   expect(existsSync(join(state, 'gateway/precious'))).toBe(true)
 })
 
-test('the port is in use, or no number', async () => {
+test('the port is in use or not a number', async () => {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as { port: number }
@@ -94,7 +94,7 @@ test('the port is in use, or no number', async () => {
   })
 })
 
-test('RPC_CHAINS of the environment says nothing that could be served', async () => {
+test('RPC_CHAINS in the environment is invalid', async () => {
   const { code, said } = await startIn({ PORT: '0', RPC_CHAINS: '[{"name":"Mine","urls":["http://127.0.0.1:1"]}]' })
   expect([code, said.split('\n')[0]]).toEqual([
     2,

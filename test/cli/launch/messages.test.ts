@@ -7,7 +7,7 @@ import { processInfo } from '../../../src/cli/launch/processes.node.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
 
-test('the variables, commands that exist, with the state folder where it is another, and where to read on', () => {
+test('shows variables, existing commands with a non-default state folder, and links to the docs', () => {
   const text = announce({
     url: 'http://127.0.0.1:1',
     key: 'cqt_K',
@@ -43,16 +43,16 @@ function said(...looks: Look[]): string[][] {
 const ENDED = expect.stringMatching(/^workerd ended/)
 const RUNNING = expect.stringContaining('process 3')
 
-test('a workerd that died and came back is said, once', () => {
+test('a workerd that died and restarted is reported once', () => {
   expect(said([1], [1, 2], [1, 2], [1], [1], [1, 3], [1, 3])).toEqual([...[[], [], [], [ENDED], [], [RUNNING], []]])
   expect(said([1, 2], [1, 3])).toEqual([[], [ENDED, RUNNING]])
 })
 
-test("a new gateway's own workerd is no news", () => {
+test('the workerd of a restarted gateway is not reported', () => {
   expect(said([1, 2], [4], [4, 5])).toEqual([[], [], []])
 })
 
-test('a process that is stopped is said, once, with what to do', () => {
+test('a stopped process is reported once, with what to do', () => {
   const stopped = expect.stringMatching(/^feeder .*"kill -CONT 9".*"kill -KILL 9"/)
   expect(said([1], [1, 2, ['feeder']], [1, 2, ['feeder']], [1, 2])).toEqual([
     ...[[], [stopped], [], [expect.stringMatching(/^feeder /)]],

@@ -23,7 +23,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(path, { recursive: true }))
 
-test('secrets are made once, long enough, for the owner alone', () => {
+test('secrets are created once, long enough and readable only by the owner', () => {
   const folder = new StateFolder(join(path, 'new/deep'))
   folder.prepare()
   const secrets = folder.ensureSecrets()
@@ -34,7 +34,7 @@ test('secrets are made once, long enough, for the owner alone', () => {
   expect(new StateFolder(folder.path).ensureSecrets()).toEqual({ ...secrets, key: 'k' })
 })
 
-test('the folder is its owner’s alone, also one that was there', () => {
+test('the folder is private to its owner, even if it already existed', () => {
   for (const name of ['new/deep', 'old']) {
     const folder = new StateFolder(join(path, name))
     if (name === 'old') mkdirSync(folder.path, { mode: 0o755 })
@@ -54,7 +54,7 @@ test.runIf(process.getuid?.() === 0)('a folder of somebody else’s, who lets us
   expect(statSync(path).mode & 0o777).toBe(0o777)
 })
 
-test('a reset leaves what is not ours', () => {
+test('a reset keeps foreign files', () => {
   const folder = new StateFolder(path)
   folder.prepare()
   writeFileSync(join(path, 'mine.txt'), '')
@@ -64,7 +64,7 @@ test('a reset leaves what is not ours', () => {
   expect(folder.ensureSecrets().ADMIN_TOKEN).not.toBe(before.ADMIN_TOKEN)
 })
 
-test.each(['node', 'log'])('a folder in which somebody else has a %s is none of ours, and stays as it is', (name) => {
+test.each(['node', 'log'])('a folder with a foreign subfolder %s is rejected and stays unchanged', (name) => {
   mkdirSync(join(path, name))
   writeFileSync(join(path, name, 'mine.txt'), '')
   expect(() => new StateFolder(path).prepare()).toThrow(`${join(path, name)} was not created by "npm start"`)
@@ -73,12 +73,12 @@ test.each(['node', 'log'])('a folder in which somebody else has a %s is none of 
   new StateFolder(path).prepare()
 })
 
-test('what children of a launcher left in a folder that was removed under them is ours', () => {
+test('files that children leave in a folder after its removal count as ours', () => {
   for (const name of ['node/devnet', 'feeder/snapshots', 'gateway/v3']) mkdirSync(join(path, name), { recursive: true })
   new StateFolder(path).prepare()
 })
 
-test('one launcher at a time holds a folder; the next one may once the first is done, however that ends', () => {
+test('one launcher at a time holds a folder, until it ends for any reason', () => {
   const first = new StateFolder(path)
   first.acquire()
   first.writeLock({ launcher: 7, children: {} })
@@ -94,7 +94,7 @@ test('one launcher at a time holds a folder; the next one may once the first is 
   second.release()
 })
 
-test('what a killed launcher left running is ended; strangers that got its pids are left alone', async () => {
+test('processes left by a killed launcher are ended, but not unrelated processes that reuse their pids', async () => {
   const script = 'setInterval(() => {}, 1_000)'
   const ours = spawn(process.execPath, ['-e', script, path], { detached: true })
   const workerd = spawn('sh', ['-c', `exec "${process.execPath}" -e "${script}" workerd serve`], { detached: true })
@@ -106,14 +106,14 @@ test('what a killed launcher left running is ended; strangers that got its pids 
   stranger.kill('SIGKILL')
 })
 
-test.each(['', '{', '{"ADMIN_TOKEN":"short"}'])('secrets that are damaged (%j) are refused and left alone', (text) => {
+test.each(['', '{', '{"ADMIN_TOKEN":"short"}'])('damaged secrets (%j) are rejected and stay unchanged', (text) => {
   const folder = new StateFolder(path)
   writeFileSync(folder.pathOf('secrets.json'), text)
   expect(() => folder.ensureSecrets()).toThrow('secrets.json is damaged')
   expect(readFileSync(folder.pathOf('secrets.json'), 'utf8')).toBe(text)
 })
 
-test('secrets that are missing are drawn anew only where no gateway has its state', () => {
+test('missing secrets are created only if there is no state of a gateway', () => {
   const folder = new StateFolder(path)
   const { key: _, ...first } = folder.ensureSecrets()
   mkdirSync(folder.pathOf('gateway'))
@@ -125,7 +125,7 @@ test('secrets that are missing are drawn anew only where no gateway has its stat
   expect(folder.ensureSecrets().KEY_SECRET).not.toBe(first.KEY_SECRET)
 })
 
-test("another folder's secrets are refused once keys were made with the own ones", () => {
+test('secrets of a different folder are rejected once keys exist', () => {
   const folder = new StateFolder(path)
   const own = folder.ensureSecrets()
   const other = { ...own, KEY_SECRET: 'x'.repeat(48) }
@@ -138,7 +138,7 @@ test("another folder's secrets are refused once keys were made with the own ones
   expect(folder.ensureSecrets()).toEqual(own)
 })
 
-test('damaged ports and locks are forgotten', () => {
+test('damaged port and lock files are ignored', () => {
   const folder = new StateFolder(path)
   expect([folder.readLock(), folder.readPorts()]).toEqual([null, null])
   folder.writePorts({ gateway: 1, devnet: 2 })
@@ -150,14 +150,14 @@ test('damaged ports and locks are forgotten', () => {
   }
 })
 
-test('a file that cannot be replaced stays as it was, and nothing is left beside it', () => {
+test('a file that cannot be replaced stays unchanged, and no temporary file remains', () => {
   const folder = new StateFolder(path)
   mkdirSync(join(path, 'ports.json/in'), { recursive: true })
   expect(() => folder.writePorts({ gateway: 1, devnet: 2 })).toThrow()
   expect(readdirSync(path)).toEqual(['ports.json'])
 })
 
-test('a folder that cannot be made throws', () => {
+test('a folder that cannot be created throws', () => {
   writeFileSync(join(path, 'file'), '')
   expect(() => new StateFolder(join(path, 'file/state')).prepare()).toThrow()
 })
@@ -166,7 +166,7 @@ test.skipIf(process.platform !== 'linux')('a folder below /proc throws', () => {
   expect(() => new StateFolder('/proc/weir').prepare()).toThrow()
 })
 
-test('a port that is promised is not given again', async () => {
+test('a reserved port is not assigned again', async () => {
   const port = await freePort(undefined)
   expect([await freePort(port), (await freePort(port, port)) === port]).toEqual([port, false])
 })

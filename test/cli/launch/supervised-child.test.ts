@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { exitReason, lastErrorLine, restartDelayMs, SupervisedChild } from '../../../src/cli/launch/launch.node.ts'
 
-test('a child whose log was removed with its folder is started again, with a new one', async () => {
+test('a child whose log was removed with its folder is restarted with a new log', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'weir-child-'))
   const log = join(folder, 'log/child.log')
   mkdirSync(join(folder, 'log'))
@@ -29,7 +29,7 @@ test('a child whose log was removed with its folder is started again, with a new
   rmSync(folder, { recursive: true })
 })
 
-test('200 ms, doubled up to 2 s while the child keeps dying, 200 ms again after a steady life', () => {
+test('the delay doubles from 200 ms to 2 s while the child keeps dying, and resets once the child was stable', () => {
   const delays = [0]
   for (let i = 0; i < 6; i++) delays.push(restartDelayMs(delays.at(-1)!, 50))
   expect(delays.slice(1)).toEqual([200, 400, 800, 1_600, 2_000, 2_000])
@@ -61,13 +61,13 @@ test.each([
   expect(lastErrorLine(log)).toBe(words)
 })
 
-test('no last words where the log says nothing, and never more than a line', () => {
+test('the reason has no error line if the log has none, and never more than one line', () => {
   expect(lastErrorLine('')).toBe(null)
   expect(lastErrorLine('gateway at http://127.0.0.1:1\n{"status":{}}\n')).toBe(null)
   expect(lastErrorLine(`devnet: ${'x'.repeat(5000)}`)).toHaveLength(300)
 })
 
-test('no last words of what is over: the feeder sends again, the gateway is up', () => {
+test('the reason omits errors before a healthy line of the feeder or the gateway', () => {
   const trouble = '{"say":"nothing listens at 127.0.0.1:1"}\n'
   expect(lastErrorLine(`${trouble}{"status":{"state":"sending","why":null,"height":1}}\n`)).toBe(null)
   expect(lastErrorLine(`Error: no such\ngateway at http://127.0.0.1:1\n`)).toBe(null)
