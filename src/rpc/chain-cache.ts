@@ -66,7 +66,7 @@ export class ChainCache {
   /** Newest height seen by this isolate, and the time at which it was last seen; -1 if none was. */
   #head = -1
   #headSeenMs = 0
-  /** Number of transactions sent by this isolate. */
+  /** Counter that grows when this isolate sends a transaction, and again when the response arrives. */
   #writes = 0
 
   constructor(chain: Pick<RpcChain, 'name' | 'finalityBlocks' | 'shareMs'>, deps: ChainCacheDeps) {
@@ -94,8 +94,8 @@ export class ChainCache {
    */
   resolve(calls: readonly RpcCall[], waitUntil: WaitUntil): MaybePromise<readonly CallResult[]> {
     const now = this.#deps.now()
-    const led: PendingCall[] = []
-    const finding = calls.map((call): MaybePromise<CallResult> => {
+    const pending: PendingCall[] = []
+    const results = calls.map((call): MaybePromise<CallResult> => {
       const lasting = cacheLifetimeOf(call)
       const key = this.#keyOf(call, lasting)
       const known = this.#cached(key)
@@ -104,29 +104,29 @@ export class ChainCache {
       if (isWrite(call.method)) this.#writes++
       const since = { atMs: now, head: this.#head, writes: this.#writes }
       const begin = () => {
-        const land = (replied: ReplyResult) => {
+        const settle = (replied: ReplyResult) => {
           this.#store(call, lasting, since, replied)
           resolve(replied.ok ? ok(answerOf(replied.value)) : replied)
         }
-        led.push({ call, resolve: land })
+        pending.push({ call, resolve: settle })
         return promise
       }
       if (key === null) return begin()
-      // A null or non-final response may change with later blocks.
+      // A null or non-final response may change with later blocks, so the key contains the newest height.
       const flight = `${this.#head} ${this.#writes} ${key}`
       if (!this.#isShared(flight, now)) this.#flights.forget(flight)
       const joined = this.#flights.join(flight, begin, now)
       return this.#flights.result(joined, err({ kind: 'upstream_timeout', source: this.#chain.name }), this.#deps.after)
     })
-    if (led.length > 0) waitUntil(this.#fetch(led))
-    return all(finding)
+    if (pending.length > 0) waitUntil(this.#fetch(pending))
+    return all(results)
   }
 
-  async #fetch(led: readonly PendingCall[]): Promise<void> {
-    const replies = await this.#deps.upstream.request(led.map(({ call }) => call)).catch(() => [])
-    for (const [at, { resolve }] of led.entries()) resolve(replies[at] ?? err({ kind: 'internal' }))
-    // The transaction may become visible only with the next response.
-    if (led.some(({ call }) => isWrite(call.method))) this.#writes++
+  async #fetch(pending: readonly PendingCall[]): Promise<void> {
+    const replies = await this.#deps.upstream.request(pending.map(({ call }) => call)).catch(() => [])
+    for (const [at, { resolve }] of pending.entries()) resolve(replies[at] ?? err({ kind: 'internal' }))
+    // The transaction may become visible only now, so responses requested earlier are not shared any more.
+    if (pending.some(({ call }) => isWrite(call.method))) this.#writes++
   }
 
   /**

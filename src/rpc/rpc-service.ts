@@ -123,8 +123,8 @@ export class RpcService {
     })
     return andThen(all(holding), (holds) => {
       const pendingCalls = items.flatMap(({ call }, at) => (call !== null && holds[at]?.ok ? [call] : []))
-      const finding = pendingCalls.length === 0 ? [] : chain.cache.resolve(pendingCalls, request.waitUntil)
-      return andThen(finding, (found) =>
+      const results = pendingCalls.length === 0 ? [] : chain.cache.resolve(pendingCalls, request.waitUntil)
+      return andThen(results, (found) =>
         assembleReply(request.requestId, isBatch, items, this.#finish(request, items, holds, found)),
       )
     })

@@ -141,12 +141,12 @@ export class WeightBucket {
   }
 
   #applyUpdate({ grant, returned, used }: GrantUpdate, nowMs: number): void {
-    const out = this.#outstanding.get(grant)
-    if (out === undefined || nowMs >= out.untilMs || this.#micro === null) return
-    const back = Math.min(returned, out.weight)
-    const gone = Math.min(back + used, out.weight)
-    out.weight -= gone
-    this.#outstandingWeight -= gone
+    const outstanding = this.#outstanding.get(grant)
+    if (outstanding === undefined || nowMs >= outstanding.untilMs || this.#micro === null) return
+    const back = Math.min(returned, outstanding.weight)
+    const settled = Math.min(back + used, outstanding.weight)
+    outstanding.weight -= settled
+    this.#outstandingWeight -= settled
     this.#micro += back * MICRO
   }
 

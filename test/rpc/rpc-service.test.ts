@@ -124,7 +124,7 @@ describe('a batch', () => {
     )
   })
 
-  it('of notifications only gets an empty response, and is executed and charged', async () => {
+  it('with only notifications gets an empty response, and is executed and charged', async () => {
     const world = saying(ODD)
     const quiet = '{"jsonrpc":"2.0","method":"eth_syncing"}'
     expect(await world.ask(`[${quiet},${quiet}]`)).toMatchObject({ status: 204, body: null })

@@ -65,7 +65,7 @@ describe('a failing node', () => {
     expect(JSON.parse(body!)).toMatchObject([5, 6].map((id, at) => ({ id, result: results[at] })))
   })
 
-  it('hands only its missing calls to the next node', async () => {
+  it('passes only its missing calls to the next node', async () => {
     const world = firstSays(http(200, `[${said('2', 'a')}]`))
     const { body } = await world.ask(`[${call('5', 'eth_x')},${call('6', 'eth_y')},${call('7', 'eth_z')}]`)
     const [, second] = world.posted.map((posted) => JSON.parse(posted.body) as { method: string }[])

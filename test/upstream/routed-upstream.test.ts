@@ -100,7 +100,7 @@ describe('a rejection caused by the caller', () => {
     expect(any.state.sent.slice(3)).toEqual(['a openOrders', 'a openOrders'])
   })
 
-  it('may hide behind 500 with null if a market is named: the next source decides', async () => {
+  it('may arrive as status 500 with null if a market is named; then the next source decides', async () => {
     const known = nodeAndPublic(() => NULL_500)
     expect(await known.ask('meta', { dex: 'new' })).toEqual(ok('1'))
     const unknown = nodeAndPublic(

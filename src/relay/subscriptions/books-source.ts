@@ -170,8 +170,9 @@ export class BooksSource implements SubscriptionSource<BooksTarget> {
     const { shards, clock } = this.#ports
     if (!joiner || !encode) return
     if (minutes !== previous?.minutes) pauseMinute(minutes, clock.nowMs, MAX_PAUSE_MS)
-    const seeding = { key: topicKey(subscription), connection, joiner, encode, isQuick: isQuick(target.body) }
-    if (!(await this.#snapshots.serve(seeding, hubsOf(target.body, shards)))) return connection.breakBooks('unserved')
+    const snapshotReceiver = { key: topicKey(subscription), connection, joiner, encode, isQuick: isQuick(target.body) }
+    if (!(await this.#snapshots.serve(snapshotReceiver, hubsOf(target.body, shards))))
+      return connection.breakBooks('unserved')
     resumeMinute(minutes, clock.nowMs)
     this.#registry.persist(subscription)
   }

@@ -63,8 +63,8 @@ interface CoinPorts {
 /** Failure for coins that have no book. `nearest` suggests a similar coin. */
 export async function noSuchBook(coins: readonly string[], nearest: CoinPorts['nearestCoin']): Promise<Failure> {
   const named = coins.slice(0, 5).map(async (coin) => {
-    const meant = await nearest(coin)
-    return JSON.stringify(coin) + (meant === undefined ? '' : ` (did you mean ${JSON.stringify(meant)}?)`)
+    const suggestion = await nearest(coin)
+    return JSON.stringify(coin) + (suggestion === undefined ? '' : ` (did you mean ${JSON.stringify(suggestion)}?)`)
   })
   const names = await Promise.all(named)
   const hint = `coin: no book for ${names.join(', ')}. Use coin names from "meta" and "spotMeta"`

@@ -167,7 +167,7 @@ describe('documents', () => {
   })
 
   // GQL-6
-  it('of the schema are answered completely', () => {
+  it('that query the schema are answered completely', () => {
     const read = readDocument({ query: getIntrospectionQuery() })
     if (!read.ok || read.value.kind !== 'query') throw new Error(JSON.stringify(read))
     const { data, errors } = JSON.parse(read.value.text)

@@ -284,7 +284,7 @@ describe('the protocol', () => {
   })
 
   // GQL-5
-  it('accepts a pong with our nonce as a proof', async () => {
+  it('accepts a pong with our nonce as proof that the client reads', async () => {
     const wire = await opened()
     await wire.say(subscribe('subscription { l2BookDiff2(marketTypes: ["*"]) { data { Updates { cursor } } } }'))
     for (let block = 0; block < 1_000; block++) world.block(['BTC'])
@@ -297,7 +297,7 @@ describe('the protocol', () => {
   })
 
   // GQL-11
-  it('ends a socket with too much unproved data', async () => {
+  it('ends a socket with too much data that the client has not confirmed', async () => {
     unread = new RelayUnread({ ...LIGHT, bytes: 32 * 1024 }, world.clock.nowMs)
     const wire = await opened()
     await wire.say(subscribe('subscription { l2BookDiff2(marketTypes: ["*"]) { data { Updates { cursor } } } }'))

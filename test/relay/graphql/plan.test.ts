@@ -159,7 +159,7 @@ describe('a plan', () => {
     return read.value
   }
 
-  it('copies exact matches digit by digit', () => {
+  it('copies exact matches unchanged', () => {
     const { plan } = planOf('subscription { bbo(coin: "BTC") { data { coin time bbo { px sz n } } } }')
     const data = '{"coin":"BTC","time":1.0e3,"bbo":[ {"px":"1","sz":"2","n":3}, null ]}'
     expect(project(plan, `{"channel":"bbo","data":${data}}`)).toBe(`{"data":${data}}`)

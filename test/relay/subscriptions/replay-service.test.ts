@@ -205,7 +205,7 @@ it('pauses, resumes and seeks; it ends with the unsubscribe', async () => {
 })
 
 // WS-159
-it('continues with the log and live without an end', async () => {
+it('without an end, continues with the log and then live', async () => {
   const world = new World(new Archive())
   world.eventsHeight = FIRST + 19
   await play(world, { fromBlock: FIRST + 17, speed: 'max' })
@@ -301,7 +301,7 @@ it.each([
 })
 
 // WS-157
-it('knows which connections have replays', async () => {
+it('reports which connections have replays', async () => {
   const world = new World(new Archive())
   const { id } = world.connection
   await play(world, { fromBlock: FIRST, toBlock: FIRST + 9, speed: 'max' })
