@@ -57,8 +57,8 @@ export class MeterStore extends Tables {
 
   /** Records that the balance grew, or that a new period started with this balance. */
   recordPeak(left: number, isNewPeriod: boolean): void {
-    const most = isNewPeriod ? left : Math.max(left, this.peak())
-    this.run('INSERT OR REPLACE INTO most VALUES (1, ?)', most)
+    const highest = isNewPeriod ? left : Math.max(left, this.peak())
+    this.run('INSERT OR REPLACE INTO most VALUES (1, ?)', highest)
   }
 
   lease(id: string): StoredLease | null {

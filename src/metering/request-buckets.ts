@@ -29,14 +29,14 @@ export class RequestBuckets {
 
   /** Requests of the busiest key in the last second, by kind. Tokens that isolates hold ahead are included. */
   busiest(nowMs: number): Readonly<Record<string, number>> {
-    const most: Record<string, number> = {}
+    const busiest: Record<string, number> = {}
     for (const [name, { bucket, perSecond }] of this.#buckets.entries()) {
       const kind = name.slice(name.indexOf(' ') + 1)
       const rate = oneSecondBurst(perSecond)
       const left = wholeTokens(takeTokens(bucket, rate, 0, nowMs).bucket)
-      most[kind] = Math.max(most[kind] ?? 0, rate.burst - left)
+      busiest[kind] = Math.max(busiest[kind] ?? 0, rate.burst - left)
     }
-    return most
+    return busiest
   }
 }
 

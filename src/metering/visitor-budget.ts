@@ -19,12 +19,12 @@ const perSecondOf = (perHour: MicroCredits) => Math.floor(perHour / SECONDS_OF_A
 
 /** Budget at `nowMs` after refilling. If `before` is null, the budget was never used and is full. */
 export function budgetNow(before: VisitorBudget | null, perHour: MicroCredits, nowMs: number): VisitorBudget {
-  const most = burstOf(perHour)
-  if (before === null || nowMs < before.atMs - 60_000) return { left: most, atMs: nowMs }
+  const burst = burstOf(perHour)
+  if (before === null || nowMs < before.atMs - 60_000) return { left: burst, atMs: nowMs }
   const seconds = Math.max(0, Math.floor((nowMs - before.atMs) / 1_000))
   const secondsToFull = Math.ceil(3_600 / (BURST_PART - 1)) + 1
-  const flown = seconds > 2 * secondsToFull ? most - Math.min(0, before.left) : seconds * perSecondOf(perHour)
-  return { left: Math.min(most, before.left + flown), atMs: before.atMs + seconds * 1_000 }
+  const flown = seconds > 2 * secondsToFull ? burst - Math.min(0, before.left) : seconds * perSecondOf(perHour)
+  return { left: Math.min(burst, before.left + flown), atMs: before.atMs + seconds * 1_000 }
 }
 
 /** Milliseconds until `amount` is available; 0 if it is available now. */

@@ -73,13 +73,13 @@ describe('draining an account', () => {
     expect(meter.account).toMatchObject({ spent: quotient * each * CREDIT, held: 0, writtenOff: 0 })
   })
 
-  it('calls the meter for few of many calls', async () => {
+  it('exchanges with the meter for only a few of many calls', async () => {
     const { clock, meter, charging } = account(1_000_000)
     expect(await drain(charging, 20_000, 8, 1, clock)).toBe(20_000)
     expect(meter.exchanges).toBeLessThan(200)
   })
 
-  it('finds the last credit even if three isolates share the balance', async () => {
+  it('spends the last credit even if three isolates share the balance', async () => {
     const clock = new ManualClock()
     const meter = new ModelMeter(10_000 * CREDIT, clock.nowMs)
     const isolates = [0, 1, 2].map(() => isolate(clock, meter).charging)

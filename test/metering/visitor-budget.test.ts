@@ -4,7 +4,7 @@ import { budgetNow, budgetWaitMs, type VisitorBudget } from '../../src/metering/
 
 const HOUR = 3_600_000
 
-it('is never exceeded in any hour, whatever is spent when, and refills exactly when predicted', () => {
+it('is never exceeded in any hour, however spending is distributed, and refills exactly when predicted', () => {
   const steps = fc.array(fc.record({ passMs: fc.integer({ min: 0, max: HOUR / 3 }), amount: fc.integer({ min: 1 }) }))
   fc.assert(
     fc.property(fc.integer({ min: 1_000_000, max: 1e12 }), steps, (perHour, takes) => {

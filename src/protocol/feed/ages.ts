@@ -36,13 +36,13 @@ export class AgeCounts {
   #counts = new Map<number, number>()
   #takenMs = 0
 
-  /** A negative age counts as zero: the local clock may be behind the exchange's. */
+  /** A negative age counts as zero, because the local clock may be behind the exchange's. */
   add(ageMs: number): void {
     const bucket = Math.min(LAST_BUCKET, Math.ceil(BUCKETS_PER_DOUBLING * Math.log2(1 + Math.max(0, ageMs))))
     this.#counts.set(bucket, (this.#counts.get(bucket) ?? 0) + 1)
   }
 
-  /** Counts since the last call, at most once a minute; null if there is nothing to report. */
+  /** Returns the counts since the last report, at most once a minute; null if there is nothing to report. */
   take(nowMs: number): AgeCount[] | null {
     if (this.#counts.size === 0 || nowMs - this.#takenMs < REPORT_MS) return null
     const counts = [...this.#counts]

@@ -79,11 +79,14 @@ export const LedgerEvent = z.strictObject({
 })
 export type LedgerEvent = z.infer<typeof LedgerEvent>
 
-/** Hourly funding of a coin in USDC per unit of size. Positive: longs pay. */
+/** Hourly funding of a coin in USDC per unit of size. If it is positive, longs pay. */
 export const CoinFunding = z.strictObject({ coin: CoinName, perUnit: z.string() })
 export type CoinFunding = z.infer<typeof CoinFunding>
 
-/** The node's rows for a coin's orders in one block, in order: order statuses of all wallets, and raw book diffs. */
+/**
+ * Rows that the node wrote about a coin's orders in one block, in order. `statuses` has the order statuses of all
+ * wallets, `diffs` the raw book diffs.
+ */
 export const L4Rows = z.strictObject({ coin: CoinName, statuses: z.array(z.unknown()), diffs: z.array(z.unknown()) })
 export type L4Rows = z.infer<typeof L4Rows>
 

@@ -50,7 +50,7 @@ export type FillsResponse =
       readonly v: number
       /** Last durable block; null while the log is empty. */
       readonly head: HeightAndTime | null
-      /** Newest first. */
+      /** Ranges, newest first. */
       readonly stretches: readonly BlockRange[]
       /** Value of `before` for the next page; null: nothing older is stored. */
       readonly next: number | null
@@ -60,7 +60,7 @@ export type FillsResponse =
 
 export interface DurableRequest {
   readonly v: number
-  /** Name of the reader. */
+  /** Name of the pipeline that reads. */
   readonly reader: string
   /** First requested height; null: no blocks are requested. */
   readonly from: number | null

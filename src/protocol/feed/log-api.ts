@@ -56,11 +56,11 @@ export interface AttachResponse {
   readonly epoch: string | null
   /** Last height of the log; null while empty. */
   readonly height: number | null
-  /** First height that will be sent. Blocks between the cursor and here are lost to this reader. */
+  /** First height that will be sent. This reader never gets the blocks between its cursor and this height. */
   readonly from: number
   /**
-   * True if the log no longer holds the blocks after the cursor, or if the cursor is ahead or belongs to a different
-   * epoch.
+   * True if the log no longer holds the blocks after the cursor, or if the cursor is ahead of the log or belongs to a
+   * different epoch.
    */
   readonly lost: boolean
   /** All coins of a hub's shard that have a book in this epoch; empty for relays. */
@@ -202,7 +202,8 @@ export interface HubVerified {
 }
 
 /**
- * Coins whose book in a hub differs from the book of `feeder`, which `feeder` has checked against its node's snapshot.
+ * Coins whose book in a hub differs from the book of `feeder`. The feeder has checked its book against its node's
+ * snapshot.
  */
 export interface BookMismatch {
   readonly v: number
@@ -230,7 +231,7 @@ export interface RelayEvents {
   readonly twaps?: readonly unknown[]
   /** Order statuses of the wallets requested by relays (RelayInterest), as written by the node. */
   readonly orders?: readonly unknown[]
-  /** Fills that liquidate positions last traded through a builder. */
+  /** Fills that liquidate a position which was last traded through a builder. */
   readonly through?: readonly BuilderFill[]
   /** Set only by the archive, if the log never had this block and only its fills are known. */
   readonly only?: 'fills'

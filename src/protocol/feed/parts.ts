@@ -81,8 +81,8 @@ function splitRows({ coin, statuses, diffs }: L4Rows): L4Rows[] {
 export const JOINED_MAX_UNITS = 16 * 1024 * 1024
 
 /**
- * Collects the parts of one block. `push` returns the complete block with its last part, null while parts are missing,
- * or the reason why a part does not fit. If it returns a reason, it drops all collected parts.
+ * Collects the parts of one block. `push` returns null while parts are missing and the complete block once the last
+ * part arrives. If a part does not fit, it returns the reason and drops all collected parts.
  */
 export class PartJoiner {
   #parts: BlockFrame[] = []

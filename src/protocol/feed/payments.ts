@@ -1,6 +1,6 @@
 // Funding payments of wallets, one string per wallet. A negative amount was paid by the wallet. One hour of the real
-// exchange has 140,000 payments of 60,000 wallets; as objects they would take ten times as long to parse and twice the
-// space.
+// exchange has 140,000 payments of 60,000 wallets; as objects, they would take twice the space and ten times as long to
+// parse.
 
 import * as z from 'zod'
 

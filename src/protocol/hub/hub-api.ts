@@ -22,7 +22,10 @@ export type SnapshotResponse =
   | { readonly v: number; readonly ok: true; readonly snapshot: BookSnapshot }
   | { readonly v: number; readonly ok: false; readonly reason: 'unknown_coin' | 'not_ready' }
 
-/** Best prices of one coin; null for an empty side. `lastPx` is the last trade price, null if none was seen. */
+/**
+ * Best prices of one coin; null for an empty side. `lastPx` is the price of the last trade; null if the hub has seen no
+ * trade.
+ */
 export interface TopOfBook {
   readonly coin: Coin
   readonly bidPx: string | null
@@ -103,7 +106,7 @@ export interface BookHubApi {
   wake(): Promise<void>
   /** Returns a book at the hub's current height: in full depth, or with `depth` levels per side. */
   snapshot(coin: Coin, depth?: number): Promise<SnapshotResponse>
-  /** Best prices of every coin of the shard at the current height; null while the hub waits for a seed. */
+  /** Returns the best prices of every coin of the shard at the current height; null while the hub waits for a seed. */
   tops(): Promise<{
     readonly v: number
     readonly height: number

@@ -66,7 +66,7 @@ export function encodeHubFrame(tick: HubTick, fragments: string): string {
   return JSON.stringify(tick) + fragments
 }
 
-/** Inverse of encodeHubFrame. Throws on unreadable frames; only our own objects send them. */
+/** Inverse of encodeHubFrame. Throws on unreadable frames, because only Weir's own objects send frames. */
 export function decodeHubFrame(text: string): HubFrameToRelay {
   const lines = text.split('\n')
   const tick = JSON.parse(lines.shift() ?? '') as HubTick

@@ -78,7 +78,7 @@ const Period = openEnum('day', 'week', 'month', 'allTime', 'perpDay', 'perpWeek'
 export const Portfolio = z
   .array(
     z.tuple([
-      Period.describe('Period; `perpDay` and the like for perps only'),
+      Period.describe('Period. Names with `perp` cover perps only'),
       z
         .looseObject({ accountValueHistory: Curve, pnlHistory: Curve, vlm: Decimal })
         .describe('Equity and profit in the period'),

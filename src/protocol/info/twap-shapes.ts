@@ -20,7 +20,7 @@ export const TwapState = z
     randomize: z.boolean().describe('Whether slice times are randomized'),
     timestamp: z.int().describe('Time of placement, Unix milliseconds'),
     trigger: z
-      .looseObject({ px: Decimal, above: z.boolean().describe('Whether it triggers above the price; false: below') })
+      .looseObject({ px: Decimal, above: z.boolean().describe('Whether it triggers above the price; otherwise below') })
       .nullish()
       .describe('Trigger condition'),
     stopPx: Decimal.nullish(),

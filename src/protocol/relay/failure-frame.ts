@@ -1,5 +1,5 @@
-// Encodes failures for sockets (HTTP: protocol/failure-wire.ts). Invariant: codes equal those of other surfaces, except
-// that a key failure that closes the socket is always `unauthorized`.
+// Encodes failures for sockets; protocol/failure-wire.ts encodes them for HTTP. Invariant: the codes equal those of
+// other surfaces, except that a key failure that closes the socket is always `unauthorized`.
 
 import { FAILURES, type Failure, type FailureCode, failureCode, failureMessage } from '../../core/failure.ts'
 import { errorFrame, invalidSubscription } from './frames.ts'

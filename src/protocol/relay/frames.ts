@@ -22,7 +22,7 @@ export function errorFrame(text: string, code: string): string {
 }
 
 /**
- * First low-credit warning. It is not an error, so it uses the public server's notification channel. `left` is in
+ * First low-credit warning. It is not an error, so it is sent on the public server's notification channel. `left` is in
  * micro-credits.
  */
 export function lowCreditsFrame(left: number): string {
@@ -49,7 +49,7 @@ export function waitingForSnapshot(type: string, waitedMs: number): string {
   return notificationFrame(`A subscription to ${type} has waited for its Snapshot ${since}.`)
 }
 
-/** Sent when no block has come for `ms`. */
+/** Sent when no block has come for this long. */
 export function staleFrame(ms: number): string {
   return notificationFrame(
     `No block has come for ${Math.round(ms / 1000)} s. The last data sent is the latest known.`,

@@ -43,7 +43,7 @@ describe('an unserved first minute', () => {
     expect(meter.charges).toHaveLength(2)
   })
 
-  it('is returned as the rest it used', () => {
+  it('restores the rest that it used', () => {
     const meter = new ModelStreams(CREDIT)
     meter.take(report({ charges: [charge('first', 0)] }), 0)
     meter.take(report({ ends: [end('first', 40_000)] }), 20_000)

@@ -262,7 +262,7 @@ describe('a webhook', () => {
     expect(await told('undone')).toEqual(['20%'])
   })
 
-  it('gives an event up after a day, and records it', async () => {
+  it('drops an event after a day, and records it', async () => {
     await account('given up', () => Promise.reject(new Error('no route')))
     await spend('given up', 80)
     await ring('given up')

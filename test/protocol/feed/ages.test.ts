@@ -45,7 +45,7 @@ test("separates regions with their relays and sockets, and uses only a relay's n
   expect(weur!.p99Ms).toBeLessThan(120)
 })
 
-test('excludes a relay that is silent for three minutes', () => {
+test('excludes a relay that has sent no report for three minutes', () => {
   const ages = new ReportedAges()
   told(ages, 'c/me/0', [5], NOW)
   expect(ages.view(NOW + 179_999, regionOf)).toHaveLength(1)

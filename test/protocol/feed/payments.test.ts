@@ -44,7 +44,7 @@ const shown = (deltas: readonly Delta[], wanted: string) =>
       return { time: TIME_MS, delta: { type: 'funding', coin, usdc, szi, fundingRate, nSamples: null } }
     })
 
-describe('payments text', () => {
+describe('a payments string', () => {
   it.each([
     [`${USERS[0]} 1 BTC 1 2 3`, true],
     [`${USERS[0]} 1`, false],
