@@ -44,7 +44,7 @@ export const Identity = z.object({
   limits: Limits.optional(),
   /** Unix ms; null or absent: never. */
   expires: z.number().nullable().optional(),
-  /** Whether a successor key exists, which must be used when this key ends. Absent: no. */
+  /** Whether a successor key exists. It must be used once this key has ended. Absent: no. */
   replaced: z.boolean().optional(),
   /** The caller used a stream token of the key and is restricted to its scope. */
   token: StreamToken.optional(),

@@ -56,7 +56,7 @@ export function pipelineRight(
   return key.pipelines ?? (restrictionOf(key) === null ? 'all' : 'own')
 }
 
-/** How a key was replaced. Identifies a retry. */
+/** How a key was replaced. `id` is the idempotency key of the request, if it had one. */
 export interface Rotation {
   readonly id: string | null
   readonly graceMs: number

@@ -77,7 +77,7 @@ export function missingKey(
 }
 
 /**
- * Describes an Authorization header without a bearer token. The header may contain a key, so nothing of it is echoed.
+ * Describes an Authorization header without a bearer token. The header may contain a key, so no part of it is echoed.
  */
 function wrongScheme(authorization: string): string {
   if (/^bearer *$/i.test(authorization)) return 'The Authorization header has no key after "Bearer"'

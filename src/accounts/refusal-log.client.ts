@@ -12,7 +12,7 @@ export interface RefusalLogPorts {
 }
 
 const FLUSH_MS = 2_000
-/** Maximum wait for a flush. The platform may have ended the flush without a result. */
+/** Maximum wait for a flush, because the platform may end a flush without a result. */
 const LOST_MS = 10_000
 
 /** One per isolate. */

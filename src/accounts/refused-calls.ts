@@ -56,7 +56,7 @@ export type RecordRefusal = (call: RefusedCall, waitUntil: WaitUntil) => void
 const ROWS_OF_ACCOUNT: Rate = { perSecond: 1, burst: 50 }
 const ACCOUNTS_MAX = 1_000
 const ROWS_MAX = 500
-/** Accounts × hours × codes; there are about twenty codes. */
+/** Maximum number of counters. There is one per account per hour per code, and there are about twenty codes. */
 const COUNTS_MAX = 5_000
 const TYPE_CHARS = 64
 const MESSAGE_CHARS = 300
@@ -112,6 +112,6 @@ export class RefusalBuffer {
 /** Truncates first, so a long string costs no more than a short one. Redacts keys that were sent in the wrong field. */
 function sanitized(text: string, max: number): string {
   const whole = visible(withoutKeys(text.slice(0, max))).slice(0, max)
-  // Drops half of a surrogate pair.
+  // Removes the first half of a surrogate pair if its second half was cut off.
   return whole.replace(/[\uD800-\uDBFF]$/, '')
 }

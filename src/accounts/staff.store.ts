@@ -4,7 +4,7 @@
 import { isCheckValid, sha256, withCheck } from './digest.client.ts'
 import { type Operator, parseStaffToken, randomStaffTokenBody, type StaffRole, type StaffRow } from './staff.ts'
 
-/** Upper bound on the length of the list. No gateway has that many. */
+/** Maximum length of the list. No gateway has that many staff members. */
 const STAFF_MAX = 1_000
 
 export class StaffStore {

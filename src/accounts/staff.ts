@@ -18,7 +18,7 @@ export interface StaffRow extends Operator {
   readonly revoked: number | null
 }
 
-/** Current staff member of a token or token hash; null if there is none. */
+/** The staff member who holds a token, looked up by the token or its hash; null if there is none. */
 export interface StaffLookup {
   byToken(token: string): Promise<Operator | null>
   byHash(tokenHash: string): Promise<Operator | null>

@@ -19,7 +19,7 @@ import { CORS_HEADERS, isOpenToBrowsers, preflightHeaders } from './cors.ts'
 
 export interface EveryReplyDeps {
   readonly requestId: () => string
-  /** Called for an unexpected error; the caller gets `internal` with this request id. */
+  /** Reports an unexpected error. The client gets the code `internal` with this request id. */
   readonly report: (error: unknown, requestId: string) => void
   /** Static page for a path that has no route; null: none. */
   readonly page: (request: Request) => Promise<Response | null>

@@ -1,7 +1,7 @@
-// Authenticates a session on each use: its operator token or key must still be valid. Invariants: an invented session
-// costs an address few lookups; a request from a foreign page has no session; a changed token or revoked key ends its
-// sessions; a session created with a service key can manage the account and read its data; a session created with an
-// API key can do what the key can.
+// Authenticates a session on each use: its operator token or key must still be valid. Invariants: session lookups are
+// limited per address, so guessing is slow; a request from a page of another site has no session; a changed token or
+// revoked key ends its sessions; a session created with a service key can manage the account and read its data; a
+// session created with an API key has the rights of that key.
 
 import { type Failure, KEY_ENDED } from '../../core/failure.ts'
 import { keyHashOf } from '../../core/ids.ts'
@@ -51,7 +51,7 @@ export async function sessionOf(
   return session === null ? err(NOT_SIGNED_IN) : ok(session)
 }
 
-/** Current operator of a token hash; null if there is none. */
+/** The operator who holds the token with this hash; null if there is none. */
 export async function operatorOf(
   { ADMIN_TOKEN: token }: SessionEnv,
   { kind, tokenHash }: SessionOrigin,

@@ -129,9 +129,9 @@ function inEnvelope({ responses, handle, ...operation }: Endpoint): Endpoint {
 const envelopeSchema = (data: z.ZodType) =>
   z.object({
     data: data.describe('Result'),
-    error: z.literal(false).describe('Always false here; true in errors'),
-    error_message: z.null().describe('Always null here; a message in errors'),
-    error_code: z.null().describe('Always null here; in errors, the HTTP status as a string'),
+    error: z.literal(false).describe('Whether the call failed; always false here'),
+    error_message: z.null().describe('Error message; always null here'),
+    error_code: z.null().describe('HTTP status of an error, as a string; always null here'),
   })
 
 const envelope = (data: unknown) => ({ data, error: false, error_message: null, error_code: null })

@@ -32,13 +32,13 @@ export interface AnswerResolverDeps {
   readonly tiers: AnswerTiers
   readonly now: () => number
   readonly after: After
-  /** Called for an unexpected error; the caller gets `internal`. */
+  /** Reports an unexpected error. The client gets the code `internal`. */
   readonly report: (error: unknown, requestId: string) => void
 }
 
 type AnswerResult = Result<ServedAnswer, Failure>
 
-/** Result for followers of a fetch whose request disappeared. */
+/** Result for calls that joined a fetch, if the request that started the fetch has disappeared. */
 const LOST: AnswerResult = err({ kind: 'upstream_timeout', source: 'gateway' })
 /** Delay before a failed fetch is repeated while an older response can be served. */
 const RETRY_MS = 1_000
@@ -55,7 +55,7 @@ export class AnswerResolver {
     this.#nextFlights = new NextFlights(deps.now, deps.after)
   }
 
-  /** Returns a fresh response from memory, which is how most calls end. */
+  /** Returns a fresh response from memory. Most calls need nothing else. */
   fresh({ key, terms }: InfoCall, now: number): ServedAnswer | undefined {
     const kept = this.#memory.get(key, now)
     return kept && now - kept.at < terms.freshMs ? servedAnswer(kept, now) : undefined
@@ -76,7 +76,7 @@ export class AnswerResolver {
     const kept = shouldLookUp ? this.#cached(call) : before
     if (kept?.isTried || kept?.use === 'fresh') return ok(kept.served)
     if (kept?.use === 'stale') {
-      // Do not join another request's fetch: this one responds at once and may end before the fetch does.
+      // Does not join another request's fetch: this request gets its response at once and may end before that fetch.
       if (this.#flights.current(call.key, this.#deps.now()) === null) this.#fetch(call, asking, shouldLookUp)
       return ok(kept.served)
     }

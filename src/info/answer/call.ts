@@ -28,7 +28,7 @@ export interface InfoCall {
    * True if resolving must wait for the hold; otherwise both run concurrently, which saves a round trip to the meter.
    */
   readonly holdsFirst: boolean
-  /** True if an upstream or the history is used, so that the work can fail. */
+  /** True if the call uses an upstream or the history, and can therefore fail. */
   readonly mayFail: boolean
 }
 

@@ -28,7 +28,7 @@ export interface InfoServiceDeps {
   readonly stores: Partial<Readonly<Record<Tier, AnswerStore>>>
   readonly now: () => number
   readonly after: After
-  /** Called for an unexpected error; the caller gets `internal`. */
+  /** Reports an unexpected error. The client gets the code `internal`. */
   readonly report: (error: unknown, requestId: string) => void
 }
 
@@ -114,7 +114,7 @@ export class InfoService {
   /** Holds credits and finds the response concurrently, unless the call needs the hold first. */
   async #holdAndFind(request: MeteredCall, call: InfoCall): Promise<WireFailure> {
     const holding = request.charging.hold(request.identity, call.price)
-    // A rejection that does not need the meter does not need a lookup either.
+    // If the hold is rejected without asking the meter, no response is looked up.
     if (!(holding instanceof Promise) && !holding.ok) return refusal(request, holding.error, call.price.type)
     const finding = call.holdsFirst ? null : this.#answers.find(call, request)
     const hold = await holding

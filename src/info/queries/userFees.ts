@@ -28,8 +28,8 @@ const UserFees = z.looseObject({
     }),
   ),
   feeSchedule: z.looseObject({
-    cross: Decimal.describe('Taker fee, a fraction'),
-    add: Decimal.describe('Maker fee, a fraction'),
+    cross: Decimal.describe('Taker fee as a fraction'),
+    add: Decimal.describe('Maker fee as a fraction'),
     spotCross: Decimal.describe('Taker fee on spot'),
     spotAdd: Decimal.describe('Maker fee on spot'),
     tiers: z
@@ -38,8 +38,8 @@ const UserFees = z.looseObject({
           .array(
             z.looseObject({
               ntlCutoff: Decimal.describe('Minimum volume'),
-              cross: Decimal.describe('Taker fee, a fraction'),
-              add: Decimal.describe('Maker fee, a fraction'),
+              cross: Decimal.describe('Taker fee as a fraction'),
+              add: Decimal.describe('Maker fee as a fraction'),
               spotCross: Decimal.describe('Taker fee on spot'),
               spotAdd: Decimal.describe('Maker fee on spot'),
             }),
@@ -49,7 +49,7 @@ const UserFees = z.looseObject({
           .array(
             z.looseObject({
               makerFractionCutoff: Decimal.describe('Minimum fraction of maker volume'),
-              add: Decimal.describe('Maker fee, a fraction'),
+              add: Decimal.describe('Maker fee as a fraction'),
             }),
           )
           .describe('Tiers by maker share'),
@@ -60,8 +60,8 @@ const UserFees = z.looseObject({
   }),
   userCrossRate: Decimal.describe('Taker fee of the user'),
   userAddRate: Decimal.describe('Maker fee of the user'),
-  userSpotCrossRate: Decimal.describe('User fee on spot'),
-  userSpotAddRate: Decimal.describe('User fee on spot'),
+  userSpotCrossRate: Decimal.describe('Taker fee of the user on spot'),
+  userSpotAddRate: Decimal.describe('Maker fee of the user on spot'),
   activeReferralDiscount: Decimal,
   /** No response with a value is known. */
   trial: z.unknown().describe('Fee trial; null: none'),

@@ -48,7 +48,7 @@ type BuilderFill = { readonly user: Address } & Fill
 
 const NOT_SHOWN = [...NODE_ONLY, 'twapId'] as const
 
-/** The newest `rows` fills; `blocks` are oldest first. If a single time exceeds the page, its older fills are cut. */
+/** The newest `rows` fills; `blocks` are oldest first. If fills of one time exceed a page, the older ones are cut. */
 export function builderPage(blocks: readonly (readonly UserFill[])[], rows: number): BuilderFill[] {
   const byTime = Map.groupBy(blocks.flat(), ([, { time }]) => time)
   const page: UserFill[] = []

@@ -12,7 +12,7 @@ import { FLIGHT_MAX_MS } from '../ports.ts'
 
 const FRESH_MS = 120_000
 const STALE_MAX_MS = 60 * 60_000
-/** Minimum time between fetches that an unknown name causes. Such a name may be newer than the list. */
+/** Minimum time between two fetches for unknown names. An unknown name may be newer than the list. */
 const RECHECK_MS = 10_000
 /** Delay after a failed fetch. */
 const RETRY_MS = 2_000
@@ -22,7 +22,7 @@ const PerpDexs = z.array(z.looseObject({ name: z.string().min(1) }).nullable())
 
 type DexNames = Result<readonly string[], Failure>
 
-/** Result for followers of a fetch whose request disappeared. */
+/** Result for calls that joined a fetch, if the request that started the fetch has disappeared. */
 const LOST: DexNames = err({ kind: 'upstream_timeout', source: 'gateway' })
 
 export class DexList implements Dexes {

@@ -52,7 +52,8 @@ export async function rowsAnswer<Row>(
   const untilMs = Math.min(request.endTime ?? EVER, theirsMs)
   const theirs = await passThrough(query.isWindowed ? { ...request, endTime: untilMs } : request, from)
   if (!theirs.ok) {
-    // If rows are newest first, the caller pages on to older rows later. If they are oldest first, it would never notice missing rows.
+    // If rows are newest first, the missing rows are older, and the caller requests them with a later page. If rows are
+    // oldest first, the caller would never notice missing rows.
     const isAnswer = hasNoSource(theirs.error) || (order === 'newest' && rows.length > 0)
     if (!isAnswer) return theirs
     const all = query.ownFrom ? await ownRows(past.value, query) : own
@@ -104,8 +105,8 @@ export function hasNoSource(failure: Failure): boolean {
   return failure.kind === 'unavailable' && failure.retryAfterMs === undefined
 }
 
-// Merges own and upstream rows. Invariant: each row appears once, ordered by time; if both lists contain the newest
-// rows (or the oldest), the result also contains them, as far as the longer list reaches.
+// Merges own and upstream rows. Invariants: each row appears once, and rows are ordered by time; if both lists start
+// with the newest rows (or both with the oldest), the result has no gap within the range of the longer list.
 
 interface MergeRules<Row> {
   readonly order: 'newest' | 'oldest'

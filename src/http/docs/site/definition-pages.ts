@@ -25,7 +25,7 @@ import { block, code, facts, joinParts, jsonText, notesPart, type Page, type Sec
 export interface InfoProse {
   /** The comment of the file that defines the type, by type. */
   readonly notes: ReadonlyMap<string, string | null>
-  /** Paragraphs and points of docs/reference/info.md. */
+  /** Paragraphs and list items of docs/reference/info.md. */
   readonly paragraphs: readonly string[]
 }
 

@@ -120,7 +120,7 @@ const OwnAccount = z
     of_plan: CreditsText.describe('Part of the balance that expires with the plan’s period'),
     period: Period.nullable().describe('Current period; null: the account predates plan periods'),
     credits_a_day: CreditsText.describe(
-      'Average daily usage over the last seven full UTC days, not counting days before the first usage. Without a full day: usage so far today',
+      'Average daily usage over the last seven full UTC days, without days before the first usage. If there is no full day yet, this is the usage so far today',
     ),
     forecast: Forecast.describe('Forecast at the rate of `credits_a_day`'),
     limits: z.array(LimitUse).describe('Current usage of each limit'),

@@ -28,7 +28,7 @@ export function isoTime(ms: number | null): string | null {
 
 const Creator = z.object({
   id: z.string().describe('`user_` and the start of the hash of the service key that created the pipeline'),
-  email: z.string().describe('Always empty: keys have no e-mail address'),
+  email: z.string().describe('E-mail address; always empty, because keys have none'),
   display_name: z.string().describe('Label of that key when the pipeline was created'),
   full_name: z.string().describe('Same as `display_name`'),
 })

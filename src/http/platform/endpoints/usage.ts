@@ -148,8 +148,8 @@ const CreditsNumber = z.number()
 const creditsNumber = (micro: MicroCredits): Credits => Number(formatCredits(micro))
 
 const Consumed = CreditsNumber.describe('Credits used, exact to the millionth')
-const Premium = CreditsNumber.describe('Same as `credits_consumed`: all credits are premium')
-const Free = CreditsNumber.describe('Always 0: there are no free credits')
+const Premium = CreditsNumber.describe('Premium credits used; all credits are premium')
+const Free = CreditsNumber.describe('Free credits used; always 0, because there are none')
 
 const CompatUsage = z
   .object({
@@ -165,7 +165,7 @@ const CompatUsage = z
         ),
         plan: z.string().describe('Current plan of the account'),
         flex_credits: z
-          .object({ limit: CreditsNumber.describe('Always 0: the balance cannot be overdrawn') })
+          .object({ limit: CreditsNumber.describe('Overdraft limit; always 0, because there is no overdraft') })
           .describe('Overdraft credits'),
       })
       .describe('Totals of the period'),
