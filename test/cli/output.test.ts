@@ -114,7 +114,7 @@ describe('an error', () => {
     ['UND_ERR_CONNECT_TIMEOUT', false, 'in time'],
     ['DEPTH_ZERO_SELF_SIGNED_CERT', false, 'TLS to https://g failed (DEPTH_ZERO_SELF_SIGNED_CERT)'],
     ['ERR_SSL_WRONG_VERSION_NUMBER', false, 'TLS to https://g failed'],
-  ])('for want of an answer (%s) says what to look at', (code, isOwn, words) => {
+  ])('without a response (%s) says what to check', (code, isOwn, words) => {
     expect(unreachableText('https://g', code, isOwn)).toContain(words)
   })
 })

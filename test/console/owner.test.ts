@@ -38,7 +38,7 @@ const KEY: Key = {
 }
 
 describe('amounts', () => {
-  it('are exact, from text and from numbers of JSON, up to eight billion credits', () => {
+  it('are exact, from strings and from JSON numbers, up to eight billion credits', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 8e15 }), (micro) => {
         expect(microOf(formatCredits(micro))).toBe(BigInt(micro))
@@ -133,7 +133,7 @@ describe('keys', () => {
     expect(filterKeys(keys, '(.*)', true, NOW)).toEqual([])
   })
 
-  it('are created from the typed fields, and edited by the changed ones', () => {
+  it('are created from the typed fields, and edited with the changed fields', () => {
     const typed = {
       label: 'x',
       cap: ' 0.13 ',

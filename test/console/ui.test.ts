@@ -65,7 +65,7 @@ describe('times', () => {
     expect(dayText(1790000000000)).toBe('2026-09-21')
   })
 
-  it('last in one unit', () => {
+  it('show a duration in one unit', () => {
     expect([0, 999, 59_000, 3_600_000, 200_000_000].map(durationText)).toEqual(['0 s', '0 s', '59 s', '1 h', '2 d'])
   })
 })

@@ -94,7 +94,7 @@ describe('portfolioState', () => {
     expect(world.charged).toEqual([CREDIT])
   })
 
-  it.each(['ALL_DEXES', '*'])('holds the states of every DEX for %s, for 10 credits', async (dex) => {
+  it.each(['ALL_DEXES', '*'])('returns the state on every DEX for %s, for 10 credits', async (dex) => {
     const reply = await world.send({ type: 'portfolioState', user: USER, dex })
     const states = ['native', 'xyz', 'flx'].map((name) => `"${name}":${clearinghouseState}`)
     expect(reply.body).toBe(`{"clearinghouseState":{${states.join(',')}},${rest}`)
@@ -157,7 +157,7 @@ describe('candleSnapshot', () => {
     [{ startTime: '5' }, 'startTime'],
     [{ startTime: 1e300 }, 'startTime'],
     [{ startTime: 10 }, 'endTime'],
-  ])('refuses %j', async (more, field) => {
+  ])('rejects %j', async (more, field) => {
     const reply = await send(more)
     expect([reply.status, world.asked]).toEqual([422, []])
     expect(JSON.parse(reply.body).msg).toContain(`req.${field}: `)
@@ -179,7 +179,7 @@ it.each([
   ['clearinghouseState', { user: user(2), dex: '*' }],
   ['portfolioState', { user: user(2) }],
   ['allPerpMetas', {}],
-])('%s is as late as its latest part', async (type, request) => {
+])('%s has the lag of its most delayed part', async (type, request) => {
   let answered = 0
   Object.defineProperty(world, 'lateness', { get: () => ({ lagMs: answered++ === 1 ? 61_500 : 2_000 }) })
   world.upstream = (part) =>
@@ -207,7 +207,7 @@ describe('requests of users', () => {
     },
   )
 
-  it('a false flag is equivalent to an absent one', async () => {
+  it('a false flag is equivalent to an absent flag', async () => {
     await world.send({ type: 'userFills', user: USER, aggregateByTime: false })
     await world.send({ type: 'userFills', user: USER, aggregateByTime: true })
     const bare = `{"type":"userFills","user":"${USER}"`

@@ -47,7 +47,7 @@ describe('types served by an upstream', () => {
 })
 
 describe('clearinghouseState of all DEXes', () => {
-  it.each(['*', 'ALL_DEXES'])('%s is a map of every state, for 10 credits', async (dex) => {
+  it.each(['*', 'ALL_DEXES'])('%s returns a map of all states, for 10 credits', async (dex) => {
     const state = UPSTREAM_ANSWERS.clearinghouseState
     const reply = await world.send({ type: 'clearinghouseState', user: USER, dex })
     expect(reply.body).toBe(`{"native":${state},"xyz":${state},"flx":${state}}`)
@@ -96,14 +96,14 @@ describe('clearinghouseState of all DEXes', () => {
     expect(Object.keys(JSON.parse(reply.body))).toEqual(['native', ...names])
   })
 
-  it('fails if the list has another form', async () => {
+  it('fails if the list has an unknown form', async () => {
     world.upstream = () => ok('{"dexs":[]}')
     expect((await world.send({ type: 'clearinghouseState', user: USER, dex: '*' })).status).toBe(502)
   })
 })
 
 describe('books', () => {
-  it('l2BookDiffSnapshot is the text of the hub with its position in the stream', async () => {
+  it('l2BookDiffSnapshot is the string from the hub with its position in the stream', async () => {
     expect(await bodyOf({ type: 'l2BookDiffSnapshot', coin: 'BTC' })).toBe(
       `{"coin":"BTC","time":1000,"height":42,"epoch":"${BTC.epoch}","seq":41,"levels":${BTC.levels}}`,
     )

@@ -290,7 +290,7 @@ async function runDiskChecks({ data, feederState }: Target, files: ReturnType<ty
   const disks = await readDisks([data, feederState].filter((folder) => folder !== undefined))
   // The devnet removes old files itself.
   const bytesPerHour = isHost && seen && seen.grownBytes > 0 ? (seen.grownBytes / seen.tookMs) * 3_600_000 : null
-  // The node files are on the first disk.
+  // The first disk is the one with the node files.
   return disks.map((disk, i) => checkDisk({ ...disk, bytesPerHour: i === 0 ? bytesPerHour : null }))
 }
 

@@ -56,7 +56,7 @@ export function launchOptions(
   return ok({ ...args, stateOption: stateOption(state), port: number.data, keep, devnet })
 }
 
-/** The option that selects this state folder, with a leading space; empty for the default folder. */
+/** The option that selects this state folder, with a leading space. It is empty for the default folder. */
 export function stateOption(state: string): string {
   return state === DEFAULT_STATE ? '' : ` --state ${quoted(state)}`
 }

@@ -28,7 +28,7 @@ const QUIET_WRANGLER = {
   CLOUDFLARE_API_TOKEN: '',
 } as const
 
-/** Updates `dist` below `root`; returns whether anything was built. Throws with the output of wrangler. */
+/** Updates `dist` below `root`, and returns whether anything was built. An error contains the output of wrangler. */
 export async function build(root: string): Promise<boolean> {
   const stamp = join(root, 'dist/.stamp')
   const hash = sourceHash(root)

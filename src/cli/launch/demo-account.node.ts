@@ -152,7 +152,7 @@ interface DemoBalance {
   readonly balance: string
 }
 
-/** The grant of today for the admin API; null if the account was created today or is full. */
+/** Today's grant for the admin API; null if the account was created today or has its full balance. */
 export function dailyGrant({ created, balance }: DemoBalance, nowMs: number) {
   const left = parseCredits(balance)
   const missing = left.ok ? DAILY_CREDITS * MICRO_PER_CREDIT - left.value : 0

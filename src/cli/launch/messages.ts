@@ -5,7 +5,7 @@
 export class LaunchError extends Error {}
 
 const resetText = (reset: string) => `start fresh with "${reset}", which invalidates every key issued here`
-/** Databases that exist nowhere else: accounts, keys and credits. All others can be rebuilt. */
+/** Databases of accounts, keys and credits, which cannot be rebuilt. All other databases can be rebuilt. */
 const IRREPLACEABLE = /(?:^|\/)(?:d1\/|do\/weir-live-CreditMeter\/(?!metadata\b))/
 
 const REBUILD_TEXT = 'Delete it, with its -wal and -shm files, and start again; its content is rebuilt'

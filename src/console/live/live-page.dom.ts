@@ -24,7 +24,7 @@ import { CONNECTION } from './strings.ts'
 const INFO_TIMEOUT_MS = 15_000
 const MARKETS_REFRESH_MS = 60_000
 const MARKETS_RETRY_MS = 5_000
-/** Shorter disconnects need no polling. */
+/** The page polls only if it is disconnected for longer than this. */
 const GLANCE_AFTER_MS = 3_000
 /** If a token allows only some coins, the list follows at most this many of them. */
 const FOLLOWED_MAX = 8

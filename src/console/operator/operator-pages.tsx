@@ -29,7 +29,7 @@ const PAGE_LIST: readonly (readonly [name: string, title: string, page: Page])[]
   ['audit', strings.pagesAudit, AuditPage],
   ['staff', strings.pagesStaff, StaffPage],
 ]
-/** Reached by links only. */
+/** Pages that only links lead to. */
 const LINKED_PAGES: Readonly<Record<string, Page>> = { account: AccountPage, search: SearchPage }
 
 export function OperatorPages({ visitor }: { visitor: Extract<SessionUser, { role: 'operator' }> }) {

@@ -49,7 +49,7 @@ export function failedSlot(whose: { readonly user: Address } | { readonly dex: s
   return JSON.stringify({ error: 'upstream_error', ...whose, message: failureMessage(failure) })
 }
 
-/** One slot per user with the bytes of `ask`. If all slots fail, the call fails and is free. */
+/** Returns one slot per user with the bytes of `ask`. If all slots fail, the call fails and is free. */
 export async function batch(
   users: readonly string[],
   ask: (user: Address) => Promise<Result<InfoAnswer, Failure>>,

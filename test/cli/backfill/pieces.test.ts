@@ -136,7 +136,7 @@ describe('files', () => {
     [['misc_events_by_block/hourly/20261101/7'], /no node_fills_by_block, only misc_events_by_block/],
     [['20261101/7', SEGMENT], /both node files and an archive/],
     [[`archive/testnet/${SEGMENT}`], /gateway \(chain\)/],
-  ])('%j are refused with the fix', (paths, message) => {
+  ])('%j are rejected with a fix', (paths, message) => {
     const planned = blockFiles(
       'S',
       paths.map((path) => file(path)),

@@ -98,7 +98,7 @@ describe('blocks', () => {
       `${nodeLine(11)}\n${nodeLine(12).replace('2026-11-01T00:00:00.0122', '2026-99-01T00:00:00')}\n`,
       /^line 2 .*block_time/,
     ],
-  ])('%s is named with the fix', async (_, text, message) => {
+  ])('%s is named with a fix', async (_, text, message) => {
     const [first, fault, ...more] = await read(text)
     expect([JSON.parse(String(first)).height, fault, more]).toEqual([11, expect.stringMatching(message), []])
   })

@@ -57,7 +57,7 @@ test.each([
     'error *** Uncaught exception ***\nworkerd/util/sqlite.c++:914: failed: SQLite failed; SQLITE_NOTADB\nstack: a b\n}\n',
     'workerd/util/sqlite.c++:914: failed: SQLite failed; SQLITE_NOTADB',
   ],
-])('the last words of %s', (_, log, words) => {
+])('the last error line of %s', (_, log, words) => {
   expect(lastErrorLine(log)).toBe(words)
 })
 
@@ -82,6 +82,6 @@ test.each<[number | null, string | null, string]>([
   [0, null, 'exit code 0'],
   [1, null, 'exit code 1: Error: x'],
   [null, 'SIGABRT', 'SIGABRT: Error: x'],
-])('who ended with %s, %s has no words for what came from outside', (code, signal, how) => {
+])('a child that ended with %s, %s has no error line for an external signal', (code, signal, how) => {
   expect(exitReason(code, signal, () => 'Error: x\n')).toBe(how)
 })

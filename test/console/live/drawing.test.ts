@@ -44,7 +44,7 @@ describe('a grouped book', () => {
     ])
   })
 
-  it('shows each level by itself without a step, and no more rows than asked for', () => {
+  it('shows each level separately without a step, and no more rows than requested', () => {
     const bids = Array.from({ length: 50 }, (_, at) => level(String(100 - at), '1'))
     expect(groupedRows(bids, 'bid', 0, 3).map(({ px }) => px)).toEqual([100, 99, 98])
   })

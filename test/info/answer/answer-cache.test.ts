@@ -4,7 +4,7 @@ import { CallMemo, readCall } from '../../../src/info/answer/call.ts'
 
 const answer = (length: number, at = 0) => ({ body: 'x'.repeat(length), at })
 
-it('AnswerCache rejects huge entries and never replaces a newer response by an older one', () => {
+it('AnswerCache rejects huge entries and never replaces a newer response with an older one', () => {
   const cache = new AnswerCache(10_000)
   cache.set('giant', answer(3_000))
   expect(cache.get('giant', 0)).toBeUndefined()
@@ -32,7 +32,7 @@ it('AnswerCache drops entries from the future after the clock was set back', () 
   expect(cache.get('k', 55_000)?.at).toBe(54_999)
 })
 
-it('CallMemo keeps repeated texts, evicts others and ignores long ones', () => {
+it('CallMemo keeps repeated bodies, evicts others and ignores long bodies', () => {
   const memo = new CallMemo()
   const read = readCall('{"type":"meta"}')
   if (!read.ok) throw new Error('refused')

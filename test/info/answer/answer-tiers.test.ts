@@ -226,7 +226,7 @@ describe('writes to KV', () => {
     expect(decodeStored(META_KEY, texts()[0]!, cold.now)?.body).toBe('"new"')
   })
 
-  it('happen at most once per second and key', () => {
+  it('happen at most once per second per key', () => {
     const stored = { at: 10_000, body: 'a' }
     expect(isWorthStoring('a', undefined, 10_000)).toBe(true)
     expect(isWorthStoring('b', stored, 10_999)).toBe(false)
@@ -245,7 +245,7 @@ describe('writes to KV', () => {
 })
 
 describe('a source that fails', () => {
-  it('is retried once per second and key while a copy can be served', async () => {
+  it('is retried once per second per key while a copy can be served', async () => {
     await send(warm, META)
     warm.asked.length = 0
     warm.upstream = () => FAILED

@@ -94,7 +94,7 @@ describe('rejected bodies', () => {
     expect(world.charged).toHaveLength(15)
   })
 
-  it('at a source are limited to a hundred concurrent tries; memory still serves', async () => {
+  it('at a source are limited to a hundred concurrent attempts; memory still serves', async () => {
     expect((await world.send(META)).status).toBe(200)
     world.now += 61_000
     const refuse = world.upstream
@@ -130,7 +130,7 @@ describe('rejected bodies', () => {
     })
   })
 
-  it('by a source count later if many were in flight', async () => {
+  it('by a source are counted later if many were in flight', async () => {
     const known = Promise.withResolvers<void>()
     world.upstream = async () => {
       await known.promise
@@ -321,7 +321,7 @@ describe('freshness', () => {
     expect([reply.status, codeOf(reply), world.charged.length]).toEqual([422, 'invalid_request', 1])
   })
 
-  it('suggests a coin for an unknown one, reading the books once', async () => {
+  it('suggests a coin for an unknown coin and reads the books once', async () => {
     const refused = err({ kind: 'bad_field' as const, issues: [{ path: '', message: 'is not accepted' }] })
     world.upstream = async () => refused
     const said = async (body: object) => JSON.parse((await world.send(body)).body).msg

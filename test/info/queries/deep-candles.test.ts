@@ -119,7 +119,7 @@ describe('candleSnapshot', () => {
     expect((await ask({ startTime: timeOf(12), endTime: timeOf(20) })).status).toBe(200)
   })
 
-  it('uses an upstream that covers the start of the window if the files are unavailable, else fails', async () => {
+  it('uses an upstream that covers the start of the window if the files are unavailable, and otherwise fails', async () => {
     isAway = true
     theirs('1m')
     expect((await ask({ startTime: timeOf(12) })).body).toEqual(truth(ALL.slice(11), '1m'))
@@ -168,7 +168,7 @@ describe('candleSnapshot', () => {
     expect([world.asked.length, reads, world.bookCalls]).toEqual([1, 1, 0])
   })
 
-  it('pages seamlessly from upstream candles to the open one', async () => {
+  it('pages without a gap from upstream candles to the open candle', async () => {
     const many = Array.from({ length: 12_001 }, (_, at) =>
       tradedBlock(at + 1, T0 + at * MINUTE, [{ px: 5, sz: (at % 7) + 1 }]),
     )

@@ -74,7 +74,7 @@ describe('userPnlSummary', () => {
     keep(blocks, { filesFrom: 1 })
   })
 
-  it('rejects a window with too many fills and names a possible one', async () => {
+  it('rejects a window with too many fills and names a possible window', async () => {
     const { status, shown } = await summary()
     const startTime = Number(/^startTime: must be at least (\d+):/.exec(shown.msg)?.[1])
     expect([status, startTime, world.charged]).toEqual([422, timeAt(BLOCKS - 900 + 1), []])

@@ -24,7 +24,7 @@ async function resolve(book: readonly [Level[], Level[]], nSigFigs: number) {
   return { depths, levels: answer.ok ? JSON.parse(answer.value.body).levels : null }
 }
 
-it('reads 500 levels if they fill 20 aggregated ones', async () => {
+it('reads 500 levels if they fill 20 aggregated levels', async () => {
   const { depths, levels } = await resolve([side(5_000, 90_000, -0.5), side(5_000, 90_001, 0.5)], 5)
   expect(depths).toEqual([500])
   expect(levels.map((one: Level[]) => one.length)).toEqual([20, 20])

@@ -76,7 +76,7 @@ it('returns its few own trades if no upstream responds', async () => {
   expect((await none.send(CALL)).status).toBe(502)
 })
 
-it('returns more on request, own trades followed by older upstream ones, each once', async () => {
+it('returns more on request: own trades, then older upstream trades, each once', async () => {
   const rowsOf = async (world: World, rows: number) => {
     const { body, headers } = await world.send({ ...CALL, rows })
     return [(JSON.parse(body) as { tid: number }[]).map(({ tid }) => tid), headers['x-block-height']]

@@ -38,7 +38,7 @@ async function read(
   return { ...answer.value, told, holes }
 }
 
-it('passes every block of a window once and in order, wherever log and files meet', async () => {
+it('passes every block of a window once and in order, wherever the log and the files meet', async () => {
   const cut = fc.record({ logFrom: fc.nat(60), late: fc.nat(9), fromMs: fc.nat(30), ms: fc.nat(30) })
   await fc.assert(
     fc.asyncProperty(
@@ -72,7 +72,7 @@ const keptOf = (list: readonly EventBlock[], more: Partial<Kept>): Kept => {
 const heights = (told: readonly EventBlock[]) => told.map(({ height }) => height)
 
 describe('pages of the files', () => {
-  it.each(['newest', 'oldest'] as const)('join, %s first, where one time fills more than a page', async (order) => {
+  it.each(['newest', 'oldest'] as const)('join, %s first, even if one time fills more than a page', async (order) => {
     const list = Array.from({ length: 9 }, (_, i) => blockOf(i + 1, i < 7 ? 10 : 11, 900))
     const { told } = await read(keptOf(list, {}), { order })
     expect(heights(told).sort((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9])
@@ -96,7 +96,7 @@ describe('pages of the files', () => {
     expect(asked).toHaveLength(1)
   })
 
-  it('are limited, and the result reports how far', async () => {
+  it('are limited, and the result reports how far the read got', async () => {
     const kept = keptOf(many(100, 500), { logFrom: 100 })
     const newest = await read(kept)
     expect([newest.ended, newest.since]).toEqual(['work', { height: 60, time: 69 }])

@@ -40,7 +40,7 @@ async function page(kept: Kept, cursor: string, limit: number): Promise<readonly
   return filterTrades(own.value.trades, filter).slice(0, limit)
 }
 
-it('page through all trades with their funding once, wherever log and files meet', async () => {
+it('page through all trades with their funding once, wherever the log and the files meet', async () => {
   const gap = fc.record({ from: fc.nat(130), length: fc.nat(6) })
   const gaps = fc.array(gap, { maxLength: 2 })
   const cut = fc.record({ back: fc.nat(60), late: fc.integer({ min: -3, max: 9 }), gaps, unfunded: gaps })
@@ -135,14 +135,14 @@ describe('funding', () => {
     expect(own.ok && own.value.trades.at(-1)).toMatchObject({ coin: 'BTC', funding_pnl: '-0.5', net_pnl: '-0.5' })
   })
 
-  it('missing in files limits trades to the log', async () => {
+  it('missing from the files limits trades to the log', async () => {
     const unfunded = [{ from: 1, to: 9 }]
     const own = await tradesUpTo({ user: USER, toMs: 9_999 }, from(keptOf(blocks, { unfunded, logFrom: 3 })))
     expect(own.ok && own.value.trades.map(({ coin }) => coin)).toEqual(['ETH', 'ETH'])
     expect(own.ok && own.value.read.since).toEqual({ height: 3, time: 1_002 })
   })
 
-  it('known from a height on limits trades to later ones', async () => {
+  it('known only after a height limits trades to later trades', async () => {
     const asked: FilesRequest[] = []
     const kept = keptOf(blocks, { unfunded: [{ from: 1, to: 2 }], logFrom: 5 })
     const own = await tradesUpTo({ user: USER, toMs: 9_999 }, { events: pastOfKept(() => kept, asked) })
@@ -156,7 +156,7 @@ describe('a page', () => {
   const ask = (blocks: readonly EventBlock[], more: object = {}, kept: Partial<Kept> = {}) =>
     tradesFrom({ user: USER, filter: { startTime: 0, ...more }, limit: 9 }, from(keptOf(blocks, kept)))
 
-  it('of a too long window is rejected, but its beginning is not', async () => {
+  it('of a window that is too long is rejected, but its beginning is not', async () => {
     const blocks = around(15_000)
     const other = { dex: 'xyz' }
     expect(await ask(blocks, other)).toMatchObject({
@@ -167,7 +167,7 @@ describe('a page', () => {
     expect(await ask(blocks)).toMatchObject({ ok: true })
   })
 
-  it('across damage is rejected, but one before it is not', async () => {
+  it('across damage is rejected, but an earlier page is not', async () => {
     const blocks = around(5_000)
     expect(await ask(blocks, { dex: 'xyz' }, { damaged: 2_500 })).toMatchObject({
       ok: false,
