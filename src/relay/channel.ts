@@ -139,11 +139,13 @@ export interface EventChannel<Body, Item, Frame> extends Channel<Body, Frame> {
    */
   readonly encode: (pieces: readonly string[], meta: Meta | null, name: string, body: Body) => string
   readonly history?: EventHistory<Body, Item>
-  /** It shows fetched data: funding payments (names are users), changes of outcome markets, or candles. */
+  /**
+   * Set if the channel shows fetched data: funding payments (names are users), changes of outcome markets, or candles.
+   */
   readonly fetched?: 'funding' | 'outcomes' | 'candles'
   /**
-   * `orders`: it shows order statuses, only of the users that bodies name. `events`: it shows more than fills, which
-   * may be all that the archive has of old blocks.
+   * `orders`: the channel shows order statuses, but only those of users that bodies name. `events`: the channel shows
+   * more than fills. For old blocks, the archive may have only fills.
    */
   readonly needs?: 'orders' | 'events'
 }

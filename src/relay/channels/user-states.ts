@@ -107,7 +107,7 @@ export const activeAssetData = userStateChannel({
   render: (_, { text }) => text,
 })
 
-/** Includes the markets of the main DEX. The public server no longer has it, but SDKs still request it. */
+/** Includes the main DEX's markets. The public server no longer has this channel, but SDKs still request it. */
 export const webData2 = userStateChannel({
   type: 'webData2',
   summary: "A user's account, and all markets, in one frame (deprecated)",
@@ -162,7 +162,7 @@ export const allDexsClearinghouseState = userStateChannel({
   everyMs: 2 * USER_STATE_MS,
   render: ({ user }, { value }) => {
     const states = Object.entries(value as Readonly<Record<string, object>>)
-    // A missing DEX would look like no position.
+    // If a DEX were missing, clients would assume that the user has no positions there.
     if (states.some(([, state]) => 'error' in state)) throw new Error('a DEX did not respond')
     return JSON.stringify({
       user,

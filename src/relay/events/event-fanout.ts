@@ -24,8 +24,8 @@ import {
 export const RECENT_BLOCKS = 256
 
 /**
- * A body whose receivers wait for their history. The history covers at least the blocks up to `since`. The recent
- * blocks supply the rest.
+ * A body whose receivers wait for their history. `since`: height of the last block when the first of them subscribed.
+ * The recent blocks supply what the history lacks.
  */
 interface WaitingTopic<R> {
   readonly topic: Topic<R>
@@ -95,8 +95,8 @@ export class EventFanout<R extends Receiver> {
   }
 
   /**
-   * Holds back a receiver that needs history first, until `start`. True for the first receiver of a body, whose caller
-   * must fetch the history. `height`: of the last block.
+   * Holds back a receiver that needs history first, until `start` is called. Returns true for the first receiver of a
+   * body; the caller must then fetch the history. `height`: height of the last block.
    */
   hold(key: string, target: EventsTarget, meta: boolean, receiver: R, height: number): boolean {
     const known = this.#waiting.get(key)
@@ -135,7 +135,7 @@ export class EventFanout<R extends Receiver> {
 
   /**
    * Sends the history and then the recent items that `wasSent` does not report as included. `until`: the history may
-   * include items of blocks up to this height that are still to come.
+   * include items of blocks up to this height that have not arrived yet.
    */
   start(key: string, history: string, wasSent: StartedTopic<R>['wasSent'], until = -1): void {
     const topic = this.#waiting.get(key)?.topic
@@ -280,7 +280,8 @@ export class EventFanout<R extends Receiver> {
   }
 
   #remember(block: BlockEvents): void {
-    // Each block may change candles, which no history needs. They would displace the data that histories need.
+    // Candles may change with each block, and no history needs them. If stored, they would displace the data that
+    // histories need.
     if (block.fetched?.candles) return
     const last = this.#recent.at(-1)
     if (!block.fetched && last && block.height !== last.height + 1) this.#recent.length = 0

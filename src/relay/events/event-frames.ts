@@ -80,8 +80,8 @@ export function sendBlock<R extends Receiver>(
 }
 
 /**
- * JSON of a body's items above a height, up to the first match. If there is no match: all items if `areNewer` says that
- * the matches are newer, else none.
+ * Returns the JSON of a body's items above a height, up to the first match. If nothing matches, returns all items when
+ * `areNewer` is true (the matches are newer), else none.
  */
 export function textsBefore<R>(
   { target: { channel, body } }: Topic<R>,

@@ -33,7 +33,7 @@ const MAX_WAIT_BLOCKS = RECENT_BLOCKS / 2
 const LAG_MS = 2_000
 const LAG_BLOCKS = 30
 
-/** A response may be ahead of the log's blocks. Wait for them, at most ten seconds. */
+/** A response may be ahead of the log. The missing blocks are awaited for at most ten seconds. */
 const CATCH_UP_MS = 50
 const MAX_CATCH_UP_TRIES = 200
 
@@ -79,7 +79,7 @@ export class FirstFrames<R extends Receiver> {
         responseHeight === undefined ? tries > 0 || since <= requestedAt - LAG_BLOCKS : responseHeight >= since
       const rows = response && reaches ? rowsOf(target, response) : null
       if (response && rows) {
-        // Blocks that arrive meanwhile are older than the rows, so they go before them.
+        // Blocks that arrive during the wait are older than the rows, so their items go before the rows.
         const mayWait = rows.length > 0 ? MAX_CATCH_UP_TRIES : 0
         for (let waits = 0; waits < mayWait && this.#isAhead(response, rows); waits++)
           await this.#ports.wait(CATCH_UP_MS)

@@ -95,7 +95,7 @@ export class LogReplays<R extends ReplayReceiver> {
     }
   }
 
-  /** Their blocks have not arrived yet. They wait without delaying others. */
+  /** The blocks of these replays have not arrived yet. These replays wait without delaying others. */
   async #waitForBlocks(pending: readonly PendingReplay<R>[], furthest: number): Promise<void> {
     this.#giveUp(pending, ({ nextHeight }) => nextHeight > furthest)
     this.#waiting.push(...this.#selectReadable(pending))
@@ -123,7 +123,7 @@ export class LogReplays<R extends ReplayReceiver> {
     const frames = texts.map((text) => JSON.parse(text) as RelayEvents | LinkGap)
     let sentBlocks = 0
     for (const one of pending) {
-      // Earlier sends may have used up this reader's room. Then it is selected again later.
+      // Earlier sends may have used up this reader's room. In that case, the replay is selected again later.
       if (!this.#fanout.isCatchingUp(one.catchUp) || one.receiver.snapshotWaitMs(PAGE_BYTES) > 0) continue
       this.#sendFrames(one, frames)
       sentBlocks += frames.length

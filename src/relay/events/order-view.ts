@@ -26,7 +26,7 @@ const NodeOrder = z.object({
 })
 const NodeOrderStatus = z.object({ time: z.string(), user: Address, status: z.string(), order: NodeOrder })
 
-/** Length of a node's time up to milliseconds. It is UTC in nanoseconds, without a zone. */
+/** Length of a node's timestamp when cut to milliseconds. Nodes write UTC with nanoseconds and without a time zone. */
 const MS_CHARS = '2026-05-05T17:39:13.024'.length
 
 /** Skips rows that do not match the schema. */

@@ -1,5 +1,5 @@
-// Changes of outcome markets. The node files that we read do not have them. While there are subscribers, the full list is
-// fetched every ten seconds, and the changes are sent as if they were in the block.
+// Changes of outcome markets. The node files that we read do not contain these changes. While there are subscribers,
+// the full list is fetched every ten seconds, and the changes are sent as if they were in the block.
 
 import type { RelayEvents } from '../../protocol/feed/log-api.ts'
 import type { EventFanout } from './event-fanout.ts'

@@ -15,8 +15,8 @@ import { LIGHT, RelayUnread } from './unread.ts'
 /** Consecutive rejected frames before the socket is closed, because answering them is unbilled work. */
 const MAX_CONSECUTIVE_REJECTIONS = 1000
 /**
- * A proof of this many bytes is not counted as a message, because fast readers must prove often. It is half the
- * requested amount, because frames come in bursts.
+ * A proof of this many bytes is not counted as a message, because fast readers must prove often. This is half the
+ * amount that clients are asked for, because frames come in bursts.
  */
 const FREE_PROOF_BYTES = 16 * 1024
 export const MAX_POSTS_IN_FLIGHT = 16

@@ -201,7 +201,7 @@ export class StateFanout<R extends PacedReceiver> {
     pace.onQueued()
     const ticket = await this.#acquireSlot(poll)
     pace.onSent(clock.nowMs)
-    // Its subscribers may have left meanwhile.
+    // The poll's subscribers may have left meanwhile.
     const reply = topics.size === 0 ? null : await read(request).catch(() => null)
     this.#queue.release(ticket)
     if (reply && pace.failures > 0) for (const other of this.#polls.values()) other.pace.onRecovery(clock.nowMs)
@@ -341,7 +341,7 @@ class Pace {
     this.hasten(nowMs)
   }
 
-  /** It waits in the queue. */
+  /** The request waits in the queue. */
   onQueued(): void {
     this.isInFlight = true
   }
