@@ -1,8 +1,9 @@
-// How long a response stays valid: forever, forever once its block is final, only while its block is the newest, or not at all.
+// Decides how long a response stays valid: always, always once its block is final, only while its block is the newest,
+// or never.
 
 import type { RpcCall } from './calls.ts'
 
-/** `ever`: immutable; `final`: immutable once its block is final; `newest`: about the newest block. */
+/** `ever`: immutable; `final`: immutable once its block is final; `newest`: valid while its block is the newest. */
 export type CacheLifetime = 'ever' | 'final' | 'newest' | 'never'
 
 /** Position of the block parameter in methods that default to the newest block; -1 if a method has no parameters. */
@@ -30,7 +31,7 @@ const CACHEABLE: ReadonlySet<string> = new Set([...OF_CHAIN, ...BY_HASH, ...BY_N
 const HASH = /^0x[0-9a-f]{64}$/i
 const QUANTITY = /^0x[0-9a-f]{1,13}$/i
 
-/** Methods known to change nothing. Other methods that an operator allows may write. */
+/** Methods that are known not to write. Other methods that an operator allows may write. */
 const READS = /^(?:eth_(?!(?:re)?send|submit)|net_|web3_|trace_|txpool_|debug_(?:trace|get))/i
 
 /** A write is sent once and never repeated, because the first attempt may have arrived. */

@@ -217,14 +217,14 @@ export interface RoutedSource {
   readonly config: UpstreamSource
   readonly health: SourceHealth
   readonly lag: SourceLag
-  /** Null: unlimited, without round trips. */
+  /** Null if the source has no budget. */
   readonly budget: Budget | null
 }
 
 /**
- * Configured order, except that lagging and doubtful sources come last: those later than the freshest by more than
- * `maxLagMs`, and those that seem not to serve the type. If all lag (the exchange has stalled, or our clock is wrong),
- * no source is moved. An unknown lag counts as no lag.
+ * Sources in the configured order, except that lagging and doubtful sources come last. A lagging source is behind the
+ * freshest one by more than `maxLagMs`. A doubtful source seems not to serve the type. If all sources lag alike (the
+ * exchange has stalled, or our clock is wrong), their order stays. An unknown lag counts as no lag.
  */
 function routeOf(sources: readonly RoutedSource[], type: string, nowMs: number): readonly RoutedSource[] {
   if (sources.length < 2) return sources

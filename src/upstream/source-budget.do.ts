@@ -27,7 +27,7 @@ export class SourceBudget extends DurableObject<Cloudflare.Env> implements Sourc
       if (!Number.isSafeInteger(weight) || weight < 0) throw new Error('weight must be a non-negative integer')
     }
     const answer = this.#bucket.exchange(ask, Date.now())
-    // The response is sent only after this write: granted weight stays granted after a crash.
+    // The response is sent only after this write, so that a crash does not make the bucket forget granted weight.
     if (answer.granted > 0 || ask.owed > 0 || ask.news.length > 0) {
       const { micro, atMs } = this.#bucket.stored
       this.ctx.storage.sql.exec('INSERT OR REPLACE INTO bucket (id, micro, at) VALUES (1, ?, ?)', micro, atMs)

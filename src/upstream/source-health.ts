@@ -35,7 +35,7 @@ export class SourceHealth {
   #lastSuccessMs: number | null = null
   #lastFailure: HealthView['lastFailure'] = null
 
-  /** `exampleOf`: a request of a type that every source of it should serve. */
+  /** `exampleOf` returns a request of a type that every source of that type should serve. */
   constructor(exampleOf: (type: string) => string | undefined) {
     this.#exampleOf = exampleOf
   }

@@ -19,7 +19,7 @@ export interface UpstreamPlatform {
   /** Budget object of a source. */
   readonly budgetOf: (source: string) => SourceBudgetApi
   readonly waitUntil: WaitUntil
-  /** Canonical request of a type that every source of it should serve. */
+  /** Returns a canonical request of a type that every source of that type should serve. */
   readonly exampleOf: (type: string) => string | undefined
 }
 

@@ -38,7 +38,7 @@ const ROWS: ReadonlyMap<string, Rows> = new Map([
   ['candleSnapshot', { perWeight: 60, cap: 5000 }],
 ])
 
-/** Weight of a response of this type with this many rows; `rows` 0 is the weight of a rejection. */
+/** Weight of a response of this type with this many rows; with 0 rows, this is the weight of a rejection. */
 export function weightOf(type: string, rows: number): number {
   const more = ROWS.get(type)
   return (WEIGHTS.get(type) ?? OTHER_WEIGHT) + (more === undefined ? 0 : Math.ceil(rows / more.perWeight))

@@ -76,7 +76,10 @@ export class BlockJoin {
   }
 }
 
-/** Usually one batch. If hubs have different epochs at a height, each epoch gets its own batch. */
+/**
+ * Groups frames into batches, usually into one. If hubs have different epochs at a height, each epoch gets its own
+ * batch.
+ */
 function batchesOf(frames: readonly HubFrameToRelay[]): BookBatch[] {
   const batches: { height: number; time: number; epoch: string | null; updates: CoinUpdate[] }[] = []
   for (const { height, time, epoch, coins } of frames) {

@@ -138,7 +138,7 @@ export class BookFanout<R extends BookReceiver> {
       if (block.height <= cleared) sendTexts(receiver, joiner.push(block))
   }
 
-  /** Adds a hub's frame and sends what it completes. */
+  /** Adds a hub's frame and sends the blocks that it completes. */
   push(hub: number, frame: HubFrameToRelay, nowMs: number): void {
     if (this.views.push(frame)) this.#feed.onSent(frame.time)
     for (const entry of this.#recent.size > 0 ? frame.coins : [])

@@ -79,7 +79,7 @@ export class Joiner {
     this.#isSeeded = true
   }
 
-  /** The part of a block for this subscriber. */
+  /** Encodes the part of a block that this subscriber gets. */
   push(block: BookBatch): BlockTexts {
     const updates = block.updates.filter((entry) => this.#passes(entry, block.height))
     return updates.length > 0 ? this.#encode({ ...block, updates }) : NO_TEXTS

@@ -9,7 +9,7 @@ import type { BookChannel } from '../channel.ts'
 import type { Clock, Connection } from '../sockets/connection.ts'
 import type { Joiner } from './joiner.ts'
 
-/** Coins per request. A hub returns as many as fit into 1 MiB. */
+/** Maximum number of coins per request. A hub returns as many as fit into 1 MiB. */
 const MAX_COINS = 64
 /** How long books are kept for a slow reader. */
 const PATIENCE_MS = 1000

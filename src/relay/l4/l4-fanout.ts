@@ -26,7 +26,7 @@ interface Topic<R> {
   floor: number | null
   /** The last height with rows, or `floor` if no block had rows yet. */
   prev: number
-  /** Receivers by the height of their snapshot. */
+  /** Receivers with the heights of their snapshots. */
   readonly live: Map<R, number>
   readonly waiting: Set<R>
   /**

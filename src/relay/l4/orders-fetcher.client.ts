@@ -37,7 +37,7 @@ export class OrdersFetcher {
     )
   }
 
-  /** Null if there is no state at or above the height. */
+  /** Returns null if the object has no orders at or above the height. */
   fetch(coin: Coin, atLeast: number, snapshot: L4Channel<unknown>['snapshot']): Promise<SnapshotText | null> {
     return orReject(this.#fetch(coin, atLeast, snapshot), FETCH_TIMEOUT_MS, after)
   }

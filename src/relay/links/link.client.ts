@@ -80,7 +80,7 @@ export class Link {
     return this.#ports.isNeeded()
   }
 
-  /** Resolves when frames flow; rejects if the writer is unreachable (a needed link keeps trying). */
+  /** Resolves when frames flow; rejects if the writer is unreachable. A needed link keeps trying. */
   ensure(): Promise<void> {
     return this.isUp ? Promise.resolve() : this.#attaching.join(() => this.#attach())
   }

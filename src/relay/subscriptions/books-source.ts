@@ -50,7 +50,7 @@ type BookSubscription = Subscription<BooksTarget>
 interface PendingJoin extends AdmissionWaiter {
   readonly request: BookRequest
   readonly start: (claim: Claim) => Promise<void>
-  /** `canceled`: the client unsubscribed. `started`: it is a subscription now. */
+  /** `canceled`: the client unsubscribed. `started`: the body is a subscription now. */
   state: 'waiting' | 'canceled' | 'started'
   done: Promise<void>
 }

@@ -63,14 +63,14 @@ export class SubscriptionRegistry {
     return waitMs === 0
   }
 
-  /** Rejects a request after work that nobody pays for. */
+  /** Rejects a request after unpaid work, which is rate-limited per key. */
   rejectUnbilled(request: RejectedRequest, failure: Failure): void {
     if (this.allowUnbilled(request)) reject(request, failure)
   }
 
   /**
-   * Charges the first minute, or resumes the rest of a paid minute. Null if the minute was refused and the client was
-   * notified. If the connection has ended meanwhile, refund the minute.
+   * Charges the first minute, or resumes the rest of a paid minute. Returns null if the minute was refused; the client
+   * has then been notified. If the connection has ended meanwhile, the caller must refund the minute.
    */
   async pay(request: Request): Promise<Minutes | null> {
     const { connection, target, identity, echo } = request

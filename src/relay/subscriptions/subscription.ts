@@ -55,7 +55,7 @@ export interface SubscriptionSource<W extends Target = Target> {
 
 /** How a request gets the minute that pays for it. */
 export interface Claim {
-  /** Null if the minute was refused and the client was notified. */
+  /** Returns null if the minute was refused; the client has then been notified. */
   pay(): Promise<Minutes | null>
   /** True while the client still wants the body, so that it may be attached. */
   readonly isActive: boolean
