@@ -253,7 +253,7 @@ export class KeyResolver {
     const record = await keyFromD1(env.ACCOUNTS, old.hash).catch(() => old)
     const change = this.#changed.get(old.hash)
     if (record === null || record === old || change === undefined) return record
-    // The record was read after the notice and therefore after the change, whatever the clocks say.
+    // The record was read after the notice and therefore after the change, even if the clocks differ.
     change.newEnoughMs = Math.min(change.newEnoughMs, record.at)
     waitUntil(putKeyHint(env.KEYS, record))
     return record

@@ -87,7 +87,10 @@ export function accountsOf({ db, kv, meterOf, nowMs }: AccountPorts): Accounts {
       const answer = await meterOf(account).grantCredits(`grant:${id}`, micro)
       if (!answer.ok) {
         if (answer.reason === 'conflict') {
-          return err({ kind: 'conflict', message: 'idempotency_key: was already used with a different amount' })
+          return err({
+            kind: 'conflict',
+            message: 'idempotency_key: was already used with a different amount. Send a new key for a new grant',
+          })
         }
         return err(badField('credits', 'exceeds the maximum sum of grants'))
       }

@@ -180,7 +180,10 @@ export class KeyService implements Keys {
       return err({ kind: 'conflict', message })
     }
     if (input.graceMs !== rotation.graceMs) {
-      return err({ kind: 'conflict', message: 'idempotency_key: was already used with a different grace_seconds' })
+      return err({
+        kind: 'conflict',
+        message: 'idempotency_key: was already used with a different grace_seconds. Retry with the first value',
+      })
     }
     // The first attempt may have stopped halfway.
     await this.#retireOld(old, before.key.hash, input)

@@ -1,7 +1,8 @@
 // Routes of endpoints that need a key. Invariants: only 2xx responses are charged; a call that changes something needs
 // a key that is valid in the key table at that moment. Isolates and leases may cache a revoked key for seconds, and
-// changes made with it would persist. A free call also takes a lease, which proves that the key is valid and counts
-// against the key's rate limit. The isolate reports its spending first, so that a balance in the response is current.
+// changes made with it would persist. A free call also takes a lease. The lease proves that the key is valid, and the
+// call counts against the key's rate limit. The isolate reports its spending first, so that a balance in the response
+// is current.
 
 import { type Context, Hono } from 'hono'
 import type { Identity } from '../../accounts/identity.ts'

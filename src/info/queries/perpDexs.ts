@@ -17,7 +17,7 @@ const PerpDex = z.looseObject({
   subDeployers: z
     .array(z.tuple([z.string().describe('Action'), z.array(Address).describe('Wallets allowed')]))
     .optional(),
-  /** Since September 2026 this field and its change time are on the assets of `meta`. */
+  /** Since September 2026, `meta` has this field and its change time for each asset instead. */
   deployerFeeScale: Decimal.optional(),
   lastDeployerFeeScaleChangeTime: NanoTime.optional(),
   assetToFundingMultiplier: AmountByCoin.optional(),

@@ -61,8 +61,8 @@ const OutcomeAction = kindsByKey({
 
 /** `D` and `C` are undocumented; `E` binds a token to its contract. */
 const Action = kindsByKey({
-  D: Text.describe('Undocumented action, a string'),
-  C: z.array(Text).describe('Undocumented action, a list of strings'),
+  D: Text.describe('Undocumented action, as a string'),
+  C: z.array(Text).describe('Undocumented action, as a list of strings'),
   O: OutcomeAction.describe('Action on outcome markets; its only key names the kind'),
   E: z
     .looseObject({

@@ -153,7 +153,7 @@ const showAccount = defineEndpoint({
       ...SUMS,
       held: CreditsText.describe('Part of the balance that is leased to serving isolates and not yet settled'),
       written_off: CreditsText.describe(
-        'Credits of usage that was reported after the balance was used up; never charged and not part of `spent`',
+        'Credits for usage that was reported after the balance ran out; never charged and not part of `spent`',
       ),
       period: Period.nullable().describe('Current period; null: the account predates plan periods'),
       keys: z.array(KeyViewWithCap).describe('Keys, newest first, at most 1,000'),

@@ -16,7 +16,10 @@ const resetFeed = defineEndpoint({
   route: 'POST /admin/feed/reset',
   summary: 'Reset the block log, for a node that restarted its chain',
   description: 'Order books and heights restart, and clients load new snapshots. Accounts and keys stay.',
-  responses: okResponse('The log is now empty', z.object({ reset: z.literal(true).describe('The log is now empty') })),
+  responses: okResponse(
+    'The log is now empty',
+    z.object({ reset: z.literal(true).describe('Whether the log was reset; always true') }),
+  ),
   handle: async (_, { log }) => {
     await log().reset()
     return reply(200, { reset: true })

@@ -56,7 +56,7 @@ const OldKeyEnds = UnixMs.describe('Expiry of the old key, Unix milliseconds')
 
 const RepeatedRotation = IssuedKey.omit({ key: true }).extend({
   old_key_ends: OldKeyEnds,
-  repeated: z.literal(true).describe('An earlier call already rotated the key'),
+  repeated: z.literal(true).describe('Whether an earlier call already rotated the key; always true here'),
 })
 
 const KeyReach = z
@@ -172,7 +172,7 @@ const createKey = defineEndpoint({
 })
 
 const RepeatedKey = IssuedKey.omit({ key: true }).extend({
-  repeated: z.literal(true).describe('An earlier call already created the key'),
+  repeated: z.literal(true).describe('Whether an earlier call already created the key; always true here'),
 })
 
 const createOwnKey = defineEndpoint({

@@ -27,19 +27,19 @@ export function isoTime(ms: number | null): string | null {
 }
 
 const Creator = z.object({
-  id: z.string().describe('`user_` and the start of the hash of the service key that created the pipeline'),
+  id: z.string().describe('Id of the service key that created the pipeline: `user_` and the start of its hash'),
   email: z.string().describe('E-mail address; always empty, because keys have none'),
   display_name: z.string().describe('Label of that key when the pipeline was created'),
   full_name: z.string().describe('Same as `display_name`'),
 })
 
 const ChargedTo = z.object({
-  id: z.string().describe('`user_` and the start of the hash of the service key'),
+  id: z.string().describe('Id of the service key: `user_` and the start of its hash'),
   display_name: z.string().describe('Label of that key when the pipeline was charged to it'),
 })
 
 const Group = z.object({
-  id: z.string().describe('`group_` and the account name'),
+  id: z.string().describe('Id of the group: `group_` and the account name'),
   name: z.string().describe('Account name'),
   slug: z.string().describe('Account name in lower case'),
   is_paid: z.boolean().describe('Whether the plan grants credits every month'),

@@ -34,7 +34,7 @@ const AMOUNTS = {
   expired: CreditsText.describe('Unused plan credits that expired'),
   charged: CreditsText.describe('Credits used by calls, stream minutes and pipeline rows'),
   written_off: CreditsText.describe(
-    'Credits of usage that was reported after the balance was used up; part of the invoice lines, but never charged',
+    'Credits for usage that was reported after the balance ran out; part of the invoice lines, but never charged',
   ),
   closing: CreditsText.describe('Closing or current balance: opening + granted − expired − charged'),
 }

@@ -30,7 +30,7 @@ const TYPE_FIELDS = {
   product: z
     .string()
     .describe(
-      'Product: `info`: `POST /info` and `post` over sockets; `stream`: subscriptions; `pipeline`: pipeline rows; …',
+      'Product: `info` for `POST /info` and `post` over sockets, `stream` for subscriptions, `pipeline` for pipeline rows, …',
     ),
   type: z.string().describe('Info type, channel or topic'),
 }

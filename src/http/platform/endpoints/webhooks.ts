@@ -68,7 +68,7 @@ const TestResult = z.object({
 })
 const ClearResult = z.object({
   account: AccountId,
-  cleared: z.literal(true).describe('Undelivered events are dropped'),
+  cleared: z.literal(true).describe('Whether the webhook was removed; always true'),
 })
 
 const [setWebhook, setOwnWebhook] = adminAndOwnEndpoints(ACCOUNT, {
