@@ -43,7 +43,7 @@ interface PricedCall {
 
 type HoldResult = Result<Hold, Failure>
 
-/** Outcome of a call. `paid`: its charge. */
+/** Outcome of a call. `paid` is its charge. */
 interface CallOutcome {
   readonly text: string
   readonly status: number

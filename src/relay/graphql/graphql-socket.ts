@@ -138,21 +138,21 @@ export class GraphqlSocket implements Sink {
     }
   }
 
-  /** The relay ends the socket. */
+  /** Closes the socket for the relay. */
   close(code: number, reason: string): void {
     if (this.session.is === 'ended') return
     this.onClosed()
     this.#try(() => this.#socket.close(code, reason))
   }
 
-  /** The socket closed, so its operations end. */
+  /** Ends the operations, because the socket has closed. */
   onClosed(): void {
     this.session = { is: 'ended' }
     const slots = [...this.operations.keys()]
     for (const id of slots) this.complete(id)
   }
 
-  /** The client ended an operation. */
+  /** Ends an operation for the client. */
   complete(id: string): void {
     const slots = this.operations.get(id)
     this.operations.delete(id)

@@ -80,7 +80,7 @@ export function completeText(id: string): string {
   return `{"id":${JSON.stringify(id)},"type":"${MessageType.Complete}"}`
 }
 
-/** Ends the operation. */
+/** Message that ends an operation with errors. */
 export function errorText(id: string, errors: readonly GraphQLFormattedError[]): string {
   return `{"id":${JSON.stringify(id)},"type":"${MessageType.Error}","payload":${JSON.stringify(errors)}}`
 }

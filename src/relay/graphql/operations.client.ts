@@ -74,7 +74,7 @@ export class Operations {
     this.#plans = new SharedPlans(ports.clock)
   }
 
-  /** New sockets should go to another relay. */
+  /** True if new sockets should go to another relay. */
   get isFull(): boolean {
     return this.#plans.isFull
   }
@@ -95,7 +95,9 @@ export class Operations {
     this.#ports.waitUntil(this.#enqueue({ socket, slot, id, payload }, length, release))
   }
 
-  /** Restores an operation after hibernation; null if it is no longer valid and the client was notified. */
+  /**
+   * Restores an operation after hibernation. If the operation is no longer valid, notifies the client and returns null.
+   */
   restore(
     socket: GraphqlSocket,
     connection: Connection,
@@ -192,7 +194,7 @@ export class Operations {
 /** The socket's side of an operation. */
 interface OperationPorts {
   send(text: string): void
-  /** The relay ended the operation. */
+  /** Called when the relay has ended the operation. */
   onEnd(): void
 }
 
@@ -251,14 +253,14 @@ export class Operation {
     }
   }
 
-  /** The relay ended the client. */
+  /** Ends the operation, because the relay has ended its client. */
   close(_: number, reason: string): void {
     if (this.#isEnded) return
     if (!this.#hasFailed) this.#sendFailure({ message: `${reason}.`, code: 'UNAVAILABLE' })
     this.#end()
   }
 
-  /** The client ended the operation, so nothing more is sent. */
+  /** Call it when the client has ended the operation. Nothing more is sent. */
   onClosed(): void {
     this.#isEnded = true
   }

@@ -27,13 +27,13 @@ export interface SelectionContext {
 }
 
 interface PlannedField {
-  /** `"alias":`. */
+  /** The alias with quotes and a colon: `"alias":`. */
   readonly label: string
   /** The `__typename` value, the same for all objects of the type. */
   readonly constant: string | null
   /** Number of list levels around the objects of `plan`. */
   readonly lists: number
-  /** Null: copy the value. */
+  /** Null if the value is copied. */
   readonly plan: Plan | null
 }
 

@@ -68,7 +68,7 @@ export class SharedPlans {
     return this.#byKey.size
   }
 
-  /** New plans should go to another relay. */
+  /** True if new plans should go to another relay. */
   get isFull(): boolean {
     return Math.max(this.#rate, this.#rateSince()) > MAX_CHARS_PER_SECOND || this.#fields >= MAX_FIELDS
   }
