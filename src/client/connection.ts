@@ -53,9 +53,9 @@ interface SubscriptionEntry {
   readonly listener: Listener
   readonly replay: ReplayRange | undefined
   phase: 'queued' | 'requested' | 'live'
-  /** Whether it was live on the previous socket and continues where that socket ended. */
+  /** Whether the subscription was live on the previous socket and continues where that socket ended. */
   isResuming: boolean
-  /** Whether a pong has confirmed its height since it started or last missed events. */
+  /** Whether a pong has confirmed a height since the subscription started or last missed events. */
   isKnown: boolean
   /** The first block to request, until the body is acknowledged. */
   fromBlock: number | undefined
@@ -378,8 +378,8 @@ export class Connection {
   }
 
   /**
-   * The subscription to which an error refers. If the body is too long to be repeated in the error, it is the only one
-   * that is waiting.
+   * Returns the subscription to which an error refers. The error does not repeat a body that is too long. In that case,
+   * the subscription is known only if no other one is waiting.
    */
   #entryOfError(text: string): SubscriptionEntry | undefined {
     const key = embeddedKey(text)

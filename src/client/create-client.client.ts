@@ -103,7 +103,7 @@ export interface WeirClient {
    * Reads a paged info type to its end.
    *
    * @returns Pages of new rows. No page is empty.
-   * @throws {WeirError} As `info`, and `page_too_dense` if a page is full of rows with one time.
+   * @throws {WeirError} As `info`, and `page_too_dense` if a page is full of rows with the same time.
    */
   history<T extends HistoryType>(
     type: T,

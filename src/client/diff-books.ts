@@ -1,5 +1,5 @@
-// Keeps the books of one subscription current with `l2BookDiff2`. Fetches a snapshot of each coin with
-// `l2BookDiffSnapshot`, a few at a time, and fetches it again after every gap and checksum mismatch.
+// Keeps the books of one subscription current with `l2BookDiff2`. It fetches a snapshot of each coin with
+// `l2BookDiffSnapshot`, a few at a time, and fetches that snapshot again after every gap and checksum mismatch.
 
 import { type Backoff, backoffMs } from '../core/backoff.ts'
 import { getOrCreate } from '../core/get-or-create.ts'

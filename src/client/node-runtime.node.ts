@@ -7,7 +7,7 @@ import type { ClientRuntime, ClientSocket, SocketHandlers } from './runtime.ts'
 import { messageOf } from './snapshot-request.ts'
 import { postJson } from './web-runtime.client.ts'
 
-/** Maximum size of a frame. The frame with all BTC orders has 17 MB; all other frames are much smaller. */
+/** Maximum size of a frame. The frame with all BTC orders is 17 MB; all other frames are much smaller. */
 const FRAME_MAX_BYTES = 32 * 1024 * 1024
 
 /** Creates a runtime with `ws` and the global fetch and timers. Tests replace `Socket`. */

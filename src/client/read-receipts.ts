@@ -67,8 +67,8 @@ export class ReadReceipts {
   }
 
   /**
-   * Handles the rejection of a frame by the rate limit. The error does not say which frame, so it may have been the
-   * last ping.
+   * Handles the rejection of a frame by the rate limit. The error does not name the frame, which may have been the last
+   * ping.
    */
   onRejected(): void {
     if (this.isPonged) return

@@ -3,7 +3,10 @@
 // limit. A gateway that restarted may be below its last height. It then reports the lower height in a pong and sends
 // the blocks above it again.
 
-/** Maximum length of remembered frames: more than five minutes of all fills. A gateway reports a height far sooner. */
+/**
+ * Maximum total length of the remembered frames: more than five minutes of all fills. A gateway reports a height far
+ * sooner.
+ */
 const MAX_CHARS = 32 * 1024 * 1024
 
 /** A gateway that restarted may lack its last few seconds of blocks, because they were not durable. */

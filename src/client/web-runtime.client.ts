@@ -1,6 +1,6 @@
 // The client runtime for platforms with global `WebSocket` and `fetch`: browsers, Workers, Deno, Bun, and Node 22 or
-// later. These platforms hide the status of a rejected upgrade. The runtime finds it out with a free HTTP request that
-// has the same key.
+// later. These platforms hide the status of a rejected upgrade. The runtime therefore gets the status from a free HTTP
+// request with the same key.
 
 import { after } from '../core/timers.client.ts'
 import {

@@ -83,7 +83,7 @@ export class ClientSockets {
     return refused
   }
 
-  /** Sockets of a token's holder, including those being admitted. */
+  /** Number of sockets of a token's holder, including those being admitted. */
   #socketsOf({ holder }: StreamToken): number {
     return this.#count(({ token }) => token?.holder === holder)
   }
@@ -107,7 +107,7 @@ export class ClientSockets {
     product: Connection['product'] = 'stream',
     sink: Sink = socket,
   ): Connection {
-    // The gateway may not have the latest terms yet. With 0, they are looked up at the next report.
+    // The gateway may not have the latest terms yet. Version 0 makes the relay look them up at the next report.
     const attachment = clientAttachment({ id, identity, terms: 0, isPlaying: false, product })
     socket.serializeAttachment(attachment)
     return this.restore(socket, attachment, sink)

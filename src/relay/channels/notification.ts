@@ -35,5 +35,5 @@ export const notification = defineEventChannel({
   view: () => RESTING,
   namesOf: ([user]) => [user],
   framing: 'per item',
-  encode: ([sentence], meta) => `{"channel":"${TYPE}","data":{"notification":${sentence}}${metaText(meta)}}`,
+  encode: ([message], meta) => `{"channel":"${TYPE}","data":{"notification":${message}}${metaText(meta)}}`,
 })

@@ -19,7 +19,7 @@ import {
 import { fundingRows } from '../events/funding-payments.ts'
 import { fillId, isSlice, sliceRow, twapEventId, twapEvents } from '../events/twap-view.ts'
 
-/** Maximum number of rows in the first frame. A full response would have almost a megabyte. */
+/** Maximum number of rows in the first frame. A full response would be almost a megabyte. */
 const HISTORY_ROWS = 500
 
 interface UserRowsDefinition<Type extends string, Row extends z.ZodType> {

@@ -10,7 +10,7 @@ import { USER_STATE_MS } from './user-states.ts'
 
 const TYPE = 'userHistoricalOrders'
 
-/** A full response would have almost a megabyte. */
+/** A full response would be almost a megabyte. */
 const HISTORY_ROWS = 500
 
 interface Row {

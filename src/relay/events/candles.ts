@@ -49,11 +49,14 @@ interface RunningCandle {
   includedHeight: number
   tries: number
   isFetching: boolean
-  /** The candle includes the earlier trades, or they are unavailable. */
+  /** True once the candle includes the earlier trades, or once these turned out to be unavailable. */
   hasHistory: boolean
   isChanged: boolean
   fetchedMs: number
-  /** Time of the last trade. Trades before the first subscription may have come until then. */
+  /**
+   * Time of the last trade. Initially the time of the first subscription, because there may have been trades until
+   * then.
+   */
   lastTradeMs: number
   sentMs: number
 }

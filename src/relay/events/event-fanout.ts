@@ -80,9 +80,9 @@ export class EventFanout<R extends Receiver> {
 
   /** `key` identifies the distinct body. A receiver has each key at most once. */
   add(key: string, target: EventsTarget, meta: boolean, receiver: R): void {
-    const known = this.#topics.get(key)
-    if (known) {
-      known.receivers.add(receiver)
+    const existing = this.#topics.get(key)
+    if (existing) {
+      existing.receivers.add(receiver)
       return
     }
     const topic: Topic<R> = { target, meta, receivers: new Set([receiver]) }
@@ -99,12 +99,12 @@ export class EventFanout<R extends Receiver> {
    * body; the caller must then fetch the history. `height`: height of the last block.
    */
   hold(key: string, target: EventsTarget, meta: boolean, receiver: R, height: number): boolean {
-    const known = this.#waiting.get(key)
-    known?.topic.receivers.add(receiver)
+    const waiting = this.#waiting.get(key)
+    waiting?.topic.receivers.add(receiver)
     // After a dropped link or missing blocks, the recent blocks do not lead to the next one.
     if (this.#recent.at(-1)?.height !== height) this.#recent.length = 0
-    if (!known) this.#waiting.set(key, { topic: { target, meta, receivers: new Set([receiver]) }, since: height })
-    return !known
+    if (!waiting) this.#waiting.set(key, { topic: { target, meta, receivers: new Set([receiver]) }, since: height })
+    return !waiting
   }
 
   /** Height that the history must reach; null if nobody waits. */
@@ -163,17 +163,20 @@ export class EventFanout<R extends Receiver> {
     return catchUp
   }
 
-  /** Sends it the matching items of a block. */
+  /** Sends the receiver the matching items of a block. */
   sendTo(catchUp: CatchUp<R>, block: BlockEvents): void {
     if (this.isCatchingUp(catchUp)) sendBlock(catchUp, block)
   }
 
-  /** False once it was removed or has caught up. */
+  /** False once the receiver was removed or has caught up. */
   isCatchingUp(catchUp: CatchUp<R>): boolean {
     return this.#catchingUp.get(catchUp.receiver)?.get(catchUp.key) === catchUp
   }
 
-  /** True while it waits for history or earlier blocks, or has history beyond the blocks that came. */
+  /**
+   * True while the receiver waits for history or earlier blocks, or while its history is ahead of the blocks that
+   * arrived.
+   */
   hasPending(receiver: R): boolean {
     const waiting = [...this.#waiting.values(), ...this.#started]
     return this.#catchingUp.has(receiver) || waiting.some(({ topic }) => topic.receivers.has(receiver))
@@ -188,7 +191,7 @@ export class EventFanout<R extends Receiver> {
   /** Sends the recent blocks starting at a height, then serves the subscriber like all others. */
   finishCatchUp(catchUp: CatchUp<R>, from = Number.POSITIVE_INFINITY): void {
     for (const block of this.#recent) if (block.height >= from) this.sendTo(catchUp, block)
-    // Sending may have ended it.
+    // The sends may have removed the receiver.
     if (!this.isCatchingUp(catchUp)) return
     const { key, receiver, topic } = catchUp
     this.#removeCatchUp(key, receiver)

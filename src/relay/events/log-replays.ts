@@ -104,8 +104,8 @@ export class LogReplays<R extends ReplayReceiver> {
 
   /** Replays that need a read now. The others are live, ended, or wait for their reader. */
   #selectReadable(pending: readonly PendingReplay<R>[]): PendingReplay<R>[] {
-    return pending.filter((one) => {
-      const { catchUp, receiver, nextHeight } = one
+    return pending.filter((replay) => {
+      const { catchUp, receiver, nextHeight } = replay
       if (!this.#fanout.isCatchingUp(catchUp)) return false
       const height = this.#ports.blockHeight()
       const isLed = this.#fanout.coversRange(nextHeight, height)
@@ -114,7 +114,7 @@ export class LogReplays<R extends ReplayReceiver> {
         return false
       }
       if (receiver.snapshotWaitMs(PAGE_BYTES) === 0) return true
-      if (!receiver.isEnded) this.#waiting.push(one)
+      if (!receiver.isEnded) this.#waiting.push(replay)
       return false
     })
   }
@@ -122,10 +122,10 @@ export class LogReplays<R extends ReplayReceiver> {
   async #sendPage(pending: readonly PendingReplay<R>[], texts: readonly string[]): Promise<void> {
     const frames = texts.map((text) => JSON.parse(text) as RelayEvents | LinkGap)
     let sentBlocks = 0
-    for (const one of pending) {
+    for (const replay of pending) {
       // Earlier sends may have used up this reader's room. In that case, the replay is selected again later.
-      if (!this.#fanout.isCatchingUp(one.catchUp) || one.receiver.snapshotWaitMs(PAGE_BYTES) > 0) continue
-      this.#sendFrames(one, frames)
+      if (!this.#fanout.isCatchingUp(replay.catchUp) || replay.receiver.snapshotWaitMs(PAGE_BYTES) > 0) continue
+      this.#sendFrames(replay, frames)
       sentBlocks += frames.length
       if (sentBlocks < MAX_BLOCKS_PER_TURN) continue
       sentBlocks = 0
@@ -133,21 +133,21 @@ export class LogReplays<R extends ReplayReceiver> {
     }
   }
 
-  #sendFrames(one: PendingReplay<R>, frames: readonly (RelayEvents | LinkGap)[]): void {
-    const { catchUp, receiver } = one
+  #sendFrames(replay: PendingReplay<R>, frames: readonly (RelayEvents | LinkGap)[]): void {
+    const { catchUp, receiver } = replay
     for (const frame of frames) {
-      const { nextHeight } = one
+      const { nextHeight } = replay
       const endHeight = frame.t === 'gap' ? frame.to + 1 : frame.height
       if (nextHeight > endHeight || (nextHeight === endHeight && frame.t === 'gap')) continue
       if (nextHeight < endHeight) receiver.send(errorFrame(missingBlocks(nextHeight, endHeight - 1), 'gap'))
       if (frame.t === 'events') this.#fanout.sendTo(catchUp, frame)
-      one.nextHeight = frame.t === 'gap' ? endHeight : endHeight + 1
+      replay.nextHeight = frame.t === 'gap' ? endHeight : endHeight + 1
     }
   }
 
   #giveUp(
     pending: readonly PendingReplay<R>[],
-    which: (one: PendingReplay<R>) => boolean = () => true,
+    which: (replay: PendingReplay<R>) => boolean = () => true,
     firstHeight: number | null = null,
   ): void {
     const height = this.#ports.blockHeight()

@@ -231,7 +231,8 @@ export class StateFanout<R extends PacedReceiver> {
       if (response) topic.parts.set(poll, topic.target.channel.extract(response, poll.request))
       else if (poll.pace.failures >= MAX_FAILURES) topic.parts.delete(poll)
       if (response && poll === topic.polls[0]) this.#updatePolls(topic)
-      // Of responses that arrive together, the last one triggers the send, unless one of many is always in flight.
+      // When several responses arrive together, the last one triggers the send. If some request is always in flight, a
+      // late state is sent anyway.
       const { lastShownMs, polls, parts } = topic
       const isLate = lastShownMs === Number.POSITIVE_INFINITY || this.#ports.clock.nowMs - lastShownMs >= SILENT_MS
       if (polls.every((one) => parts.has(one) && (isLate || !one.pace.isInFlight))) await this.#publish(topic)
@@ -255,7 +256,7 @@ export class StateFanout<R extends PacedReceiver> {
     topic.mark = delta?.mark
     topic.newReceivers = new Set()
     topic.lastShownMs = this.#ports.clock.nowMs
-    // A single part is never needed again and may be large.
+    // If the state has only one part, that part is never needed again, and it may be large.
     if (polls.length === 1) parts.clear()
     const firstSend = full !== null && newReceivers.size > 0 ? this.#send(topic, newReceivers, full, true) : true
     const updateSend = update !== null && others.length > 0 ? this.#send(topic, others, update) : true
