@@ -35,20 +35,20 @@ export function forecastEnd(standing: ForecastInput, perDay: MicroCredits, nowMs
   const { untilMs, anchorMs, everyMicro } = standing
   if (perDay <= 0) return unusedUntil(standing)
   let ofPlan = BigInt(standing.ofPlan)
-  let beside = BigInt(standing.left) - ofPlan
+  let granted = BigInt(standing.left) - ofPlan
   let sinceMs = nowMs
   let endMs = untilMs
   for (;;) {
-    const dryMs = sinceMs + msUntil(ofPlan + beside, perDay)
-    if (endMs === null || dryMs < endMs) return dryMs - nowMs > FAR_MS ? FAR : { ends: true, atMs: dryMs }
+    const emptyMs = sinceMs + msUntil(ofPlan + granted, perDay)
+    if (endMs === null || emptyMs < endMs) return emptyMs - nowMs > FAR_MS ? FAR : { ends: true, atMs: emptyMs }
     if (endMs - nowMs > FAR_MS) return FAR
     const used = spentIn(endMs - sinceMs, perDay)
-    const besideAfter = used > ofPlan ? beside - (used - ofPlan) : beside
-    if (everyMicro > 0 && besideAfter === beside && spentIn(31 * DAY_MS, perDay) <= BigInt(everyMicro)) return RENEWED
-    beside = besideAfter
+    const grantedAfter = used > ofPlan ? granted - (used - ofPlan) : granted
+    if (everyMicro > 0 && grantedAfter === granted && spentIn(31 * DAY_MS, perDay) <= BigInt(everyMicro)) return RENEWED
+    granted = grantedAfter
     ofPlan = BigInt(everyMicro)
     // The plan ended and nothing else is left.
-    if (ofPlan + beside <= 0n) return { ends: true, atMs: endMs }
+    if (ofPlan + granted <= 0n) return { ends: true, atMs: endMs }
     sinceMs = endMs
     endMs = everyMicro > 0 ? renewalAfter(anchorMs, sinceMs) : null
   }

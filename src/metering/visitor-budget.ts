@@ -23,8 +23,8 @@ export function budgetNow(before: VisitorBudget | null, perHour: MicroCredits, n
   if (before === null || nowMs < before.atMs - 60_000) return { left: burst, atMs: nowMs }
   const seconds = Math.max(0, Math.floor((nowMs - before.atMs) / 1_000))
   const secondsToFull = Math.ceil(3_600 / (BURST_PART - 1)) + 1
-  const flown = seconds > 2 * secondsToFull ? burst - Math.min(0, before.left) : seconds * perSecondOf(perHour)
-  return { left: Math.min(burst, before.left + flown), atMs: before.atMs + seconds * 1_000 }
+  const refilled = seconds > 2 * secondsToFull ? burst - Math.min(0, before.left) : seconds * perSecondOf(perHour)
+  return { left: Math.min(burst, before.left + refilled), atMs: before.atMs + seconds * 1_000 }
 }
 
 /** Milliseconds until `amount` is available; 0 if it is available now. */

@@ -109,7 +109,7 @@ describe('CreditMeter', () => {
     expect(await ended('a')).toBe('expired')
     await meter.endKey(keyHashOf('a'), null)
     expect(await ended('a')).toBeUndefined()
-    // In a rotation the successor continues, whichever of two messages comes first.
+    // In a rotation, the successor continues, no matter which of the two messages comes first.
     await meter.replaceKey(keyHashOf('b'), keyHashOf('c'))
     await meter.replaceKey(keyHashOf('a'), keyHashOf('b'))
     await meter.revokeKey(keyHashOf('a'))
@@ -246,7 +246,7 @@ describe('CreditMeter', () => {
     expect(await meter.balance(keyHashOf('c'))).toMatchObject({ capLeft: CREDIT })
     expect(await meter.balance(keyHashOf('d'))).not.toHaveProperty('capLeft')
     expect(await spend(meter, 'd', 9 * CREDIT)).toMatchObject({ ok: true })
-    // Returned lease credits may be spent again; spent ones count, also after a restart.
+    // Credits returned from a lease may be spent again. Spent credits count, even after a restart.
     const usage = [{ product: 'info', type: 'meta', calls: 1, amount: CREDIT / 2 }]
     await lease({ lease: 'c1', spent: CREDIT / 2, usage, close: true })
     await evictDurableObject(stubOf('capped'))
@@ -381,7 +381,8 @@ describe('CreditMeter', () => {
       await Promise.all(background.splice(0))
       return served
     }
-    // Credits held by an isolate when the other was refused return when it is idle; the second round finds them.
+    // An isolate may hold credits while the other is refused. It returns them when it is idle, so the second round can
+    // spend them.
     const served = (await spend()) + (await spend())
     expect(served).toBe(500)
     expect(await meter.balance()).toMatchObject({ available: 0, held: 0, spent: 500 * CREDIT, writtenOff: 0 })

@@ -162,7 +162,7 @@ describe('one isolate', () => {
       ;(await held(charging, each)).settle()
       spent += each * CREDIT
       ages.push({ spent, atMs: clock.now })
-      // Spending in the two seconds that a check and a report may take, in addition to the bound.
+      // In addition to the bound, there is the spending of the two seconds that a check and a report may take.
       expect(spent - meter.account.spent).toBeLessThanOrEqual(REPORT_AT + 2 * rate * each * CREDIT)
       await clock.advance(1000 / rate)
       while (ages[0] && ages[0].spent <= meter.account.spent) ages.shift()
@@ -190,7 +190,7 @@ describe('one isolate', () => {
       }
     }
     await calls()
-    // A report every ten seconds, and at most a few calls that had to wait at the start.
+    // There is one report every ten seconds, and at most a few calls had to wait at the start.
     expect(rich.exchanges).toBeLessThanOrEqual(14)
     await clock.advance(17_000)
     expect(rich.account).toMatchObject({ spent: 100 * CREDIT, held: 0 })
@@ -319,8 +319,8 @@ describe('a revoked key', () => {
   }
 
   it.each([
-    // With a dead reporter, the lease's end applies; otherwise a report is ten seconds away, or one second at ten
-    // credits per second.
+    // If the reporter has stopped, the end of the lease applies. Otherwise, the next report is at most ten seconds
+    // away, or one second at ten credits per second.
     [500, 1, true, 12_000],
     [50, 1, true, 3_000],
     [500, 0, true, 30_000],

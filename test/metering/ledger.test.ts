@@ -12,7 +12,7 @@ const OPERATIONS = Number(process.env.LEDGER_OPERATIONS ?? 200_000)
 const EACH = Math.ceil(OPERATIONS / 2)
 /** Sixteen times their duration on two idle cores, where a millisecond covers thirty operations. */
 const TIMEOUT_MS = 10_000 + EACH / 2
-/** Minimum length of a sequence, so that a number of runs implies a number of operations. */
+/** Minimum length of a sequence, so that the number of runs implies a minimum number of operations. */
 const COMMANDS_MIN = 40
 const STEPS_MIN = 80
 
@@ -209,7 +209,7 @@ describe('the size of a grant', () => {
 class World {
   now = 1_000_000
   ids = 0
-  /** Settled by isolates and reported, or still to be reported by a living one. */
+  /** Spending settled by isolates that is reported or will be reported by an isolate that still runs. */
   served = 0
   direct = 0
   readonly meter: ModelMeter

@@ -1,5 +1,5 @@
-// Daily cost as polled by an open page: equal to the report, whatever was requested before, and computed from the last
-// hours only.
+// Daily cost as polled by an open page: it equals the report, no matter what was requested earlier, and is computed
+// from the last few hours only.
 
 import { runInDurableObject } from 'cloudflare:test'
 import fc from 'fast-check'

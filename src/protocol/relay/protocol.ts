@@ -59,10 +59,10 @@ export const PostFrame = z.object({
 export const ReplayFrame = z
   .object({ method: z.literal('replay'), action: z.enum(['pause', 'resume', 'seek']), subscription, ...START_FIELDS })
   .superRefine(({ action, fromTime, fromBlock }, context) => {
-    const given = [fromTime, fromBlock].filter((from) => from !== undefined).length
-    if (action === 'seek' && given !== 1)
+    const startCount = [fromTime, fromBlock].filter((from) => from !== undefined).length
+    if (action === 'seek' && startCount !== 1)
       context.addIssue({ code: 'custom', path: ['fromTime'], message: START_MESSAGE })
-    if (action !== 'seek' && given > 0) {
+    if (action !== 'seek' && startCount > 0) {
       const path = [fromTime === undefined ? 'fromBlock' : 'fromTime']
       context.addIssue({ code: 'custom', path, message: 'valid only with action "seek"; remove it' })
     }

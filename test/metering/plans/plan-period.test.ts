@@ -75,7 +75,7 @@ describe('renewal day', () => {
 class PlannedAccount {
   account: AccountState = EMPTY_ACCOUNT
   state: PlanState | null = null
-  /** Two separate balances by the written rule: the plan's is spent first and alone expires. */
+  /** Two separate balances that follow the documented rule: the plan's balance is spent first, and only it expires. */
   plan = 0
   own = 0
 

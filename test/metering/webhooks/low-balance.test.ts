@@ -45,7 +45,7 @@ describe('threshold', () => {
 
 describe('balance watch', () => {
   const thresholds = ['1000', '20%', '0'].map(threshold)
-  /** Events of a series of balances; `period` starts a new one. */
+  /** Events of a series of balances; `period` starts a new period. */
   const told = (start: number, ...steps: (number | { period: number })[]) => {
     let { watch } = watchBalance(startWatch(thresholds, 0), thresholds, start * CREDIT, false)
     return steps.map((step) => {

@@ -33,7 +33,7 @@ type Answer = () => Promise<Response>
 const OK: Answer = async () => new Response('ok')
 const receivers = new Map<string, { readonly received: Received[]; readonly answer: Answer }>()
 
-/** For the whole file, because alarms fire on their own: nothing here may reach a network. */
+/** Applies to the whole file, because alarms fire on their own and nothing here may reach a network. */
 vi.stubGlobal('fetch', async (url: string, init: { headers: Record<string, string>; body: string }) => {
   if (url.includes('/dns-query?'))
     return Response.json({ Answer: [{ type: 1, data: url.includes('inside') ? '10.0.0.1' : '9.9.9.9' }] })
@@ -216,7 +216,7 @@ describe('a webhook', () => {
     await evictDurableObject(stubOf('retried'))
     await ring('retried')
     expect(await events('retried')).toMatchObject([{ state: 'due', attempts: 1, last: '500' }])
-    // Not before its time.
+    // It is not sent before its time.
     await runDurableObjectAlarm(stubOf('retried'))
     expect(received).toHaveLength(1)
     isUp = true
