@@ -69,7 +69,7 @@ describe('refused calls', () => {
     expect(again.rows.at(-1)?.at).toBe(NOW + 2_000)
   })
 
-  it('contain no half of a character, and only the displayable part of a key', () => {
+  it('contain no incomplete character, and only the displayable part of a key', () => {
     const calls = new RefusalBuffer()
     const type = `\u0001${'a'.repeat(57)}\u{1F980}`
     calls.record(call('acme', { kind: 'unknown_type', type: 'cqt_9fKxWq2TSecretSecretSecret', types: [] }, type), NOW)

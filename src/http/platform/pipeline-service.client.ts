@@ -223,8 +223,8 @@ export class PipelineService implements Pipelines {
 
   /** The caller pays for the redelivered batches and everything after them. */
   async redeliver(name: PipelineRef) {
-    const taken = await this.change(name, {}, 'pays')
-    if (!taken.ok) return taken
+    const changed = await this.change(name, {}, 'pays')
+    if (!changed.ok) return changed
     const answer = await this.#callSink(name, (sink) => sink.redeliver({ v }))
     return answer.ok ? ok(answer.value.batches) : answer
   }

@@ -70,14 +70,14 @@ export function livePageRoutes(deps: LivePageDeps): Hono {
   const glances = new BoundedMap<string, { readonly atMs: number; readonly text: string }>(GLANCES_MAX)
   const glancesUnderWay = new SingleFlights<string>(GLANCE_MS, GLANCES_MAX)
   const gate = new AddressLimiter(LIVE_TOKENS)
-  let known: { keyHash: KeyHash | null; untilMs: number } = { keyHash: null, untilMs: 0 }
+  let cachedKey: { keyHash: KeyHash | null; untilMs: number } = { keyHash: null, untilMs: 0 }
 
   const payingKey = async (of: string): Promise<KeyHash | null> => {
     const nowMs = now()
-    if (known.untilMs > nowMs) return known.keyHash
+    if (cachedKey.untilMs > nowMs) return cachedKey.keyHash
     // The oldest key, so that a newer key for another purpose does not start paying for visitors.
     const keyHash = await visitorsKey(env.ACCOUNTS, of, nowMs + MINUTES * 60_000)
-    if (keyHash !== null) known = { keyHash, untilMs: nowMs + KEY_MS }
+    if (keyHash !== null) cachedKey = { keyHash, untilMs: nowMs + KEY_MS }
     return keyHash
   }
 
@@ -106,8 +106,8 @@ export function livePageRoutes(deps: LivePageDeps): Hono {
 
   /** Cached glance of a coin, shared by all visitors for a few seconds. */
   const glanceOf = async (coin: Coin): Promise<string> => {
-    const known = glances.get(coin)
-    if (known && now() - known.atMs < GLANCE_MS) return known.text
+    const cached = glances.get(coin)
+    if (cached && now() - cached.atMs < GLANCE_MS) return cached.text
     const flight = glancesUnderWay.join(coin, () => newGlance(coin), now())
     return glancesUnderWay.result(flight, NO_GLANCE, after)
   }

@@ -57,15 +57,15 @@ export class AnswerResolver {
 
   /** Returns a fresh response from memory. Most calls need nothing else. */
   fresh({ key, terms }: InfoCall, now: number): ServedAnswer | undefined {
-    const kept = this.#memory.get(key, now)
-    return kept && now - kept.at < terms.freshMs ? servedAnswer(kept, now) : undefined
+    const cached = this.#memory.get(key, now)
+    return cached && now - cached.at < terms.freshMs ? servedAnswer(cached, now) : undefined
   }
 
   /** A copy that can be served without a fetch. Never rejects. */
   async findCopy(call: InfoCall, asking: CallContext): Promise<ServedAnswer | undefined> {
     if (call.terms.tiers.length > 0 && !this.#cached(call)) await this.#lookUp(call, asking)
-    const kept = this.#cached(call)
-    return kept?.use === 'spare' ? undefined : kept?.served
+    const cached = this.#cached(call)
+    return cached?.use === 'spare' ? undefined : cached?.served
   }
 
   /** The response from memory, caches or source. Never rejects. */
@@ -73,16 +73,16 @@ export class AnswerResolver {
     const before = this.#cached(call)
     const shouldLookUp = call.terms.tiers.length > 0 && !before?.isTried && (!before || before.use === 'spare')
     if (shouldLookUp) await this.#lookUp(call, asking)
-    const kept = shouldLookUp ? this.#cached(call) : before
-    if (kept?.isTried || kept?.use === 'fresh') return ok(kept.served)
-    if (kept?.use === 'stale') {
+    const cached = shouldLookUp ? this.#cached(call) : before
+    if (cached?.isTried || cached?.use === 'fresh') return ok(cached.served)
+    if (cached?.use === 'stale') {
       // Does not join another request's fetch: this request gets its response at once and may end before that fetch.
       if (this.#flights.current(call.key, this.#deps.now()) === null) this.#fetch(call, asking, shouldLookUp)
-      return ok(kept.served)
+      return ok(cached.served)
     }
-    const landed = await this.#fetch(call, asking, shouldLookUp)
-    const last = landed.ok || !isSourceFailure(landed.error) ? undefined : this.#cached(call)
-    return last ? ok(last.served) : landed
+    const fetched = await this.#fetch(call, asking, shouldLookUp)
+    const last = fetched.ok || !isSourceFailure(fetched.error) ? undefined : this.#cached(call)
+    return last ? ok(last.served) : fetched
   }
 
   /** Usable entry in memory. */
@@ -100,9 +100,9 @@ export class AnswerResolver {
     if (look.isLeader) waitUntil(look.result)
     const copy = await this.#lookups.result(look, undefined, this.#deps.after)
     if (!copy) return
-    const kept = this.#memory.get(key, this.#deps.now())
-    if (!kept || kept.at < copy.at) this.#memory.set(key, copy)
-    else if (copy.stored) this.#memory.set(key, { ...kept, stored: copy.stored })
+    const cached = this.#memory.get(key, this.#deps.now())
+    if (!cached || cached.at < copy.at) this.#memory.set(key, copy)
+    else if (copy.stored) this.#memory.set(key, { ...cached, stored: copy.stored })
   }
 
   async #fetch(call: InfoCall, asking: CallContext, looked: boolean): Promise<AnswerResult> {
@@ -130,8 +130,8 @@ export class AnswerResolver {
     try {
       if (!looked && call.terms.tiers.length > 0) {
         await this.#lookUp(call, asking)
-        const kept = this.#cached(call)
-        if (kept?.use === 'fresh') return ok(kept.served)
+        const cached = this.#cached(call)
+        if (cached?.use === 'fresh') return ok(cached.served)
       }
       const at = this.#deps.now()
       const answer = await call.query.resolve(call.request, this.#sourcesFor(asking))
@@ -150,8 +150,8 @@ export class AnswerResolver {
   }
 
   #failed<F extends { readonly error: Failure }>({ key }: InfoCall, answer: F): F {
-    const kept = this.#memory.get(key, this.#deps.now())
-    if (kept && isSourceFailure(answer.error)) this.#memory.set(key, { ...kept, failedAt: this.#deps.now() })
+    const cached = this.#memory.get(key, this.#deps.now())
+    if (cached && isSourceFailure(answer.error)) this.#memory.set(key, { ...cached, failedAt: this.#deps.now() })
     return answer
   }
 

@@ -212,7 +212,7 @@ describe.each([
     expect(listed.sort()).toEqual(catalogue.map(({ type }) => `\`${type}\``).sort())
   })
 
-  it('matches the catalogue', () => {
+  it('matches the catalog', () => {
     const document = readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8')
     expect(withPart(document, name, table)).toBe(document)
   })

@@ -157,7 +157,7 @@ describe('a key of each restricted kind', () => {
     }
   })
 
-  it('gets no hint in a stream token’s 402 that it cannot follow', async () => {
+  it('gets no advice in a stream token’s 402 that the visitor cannot follow', async () => {
     const { hash, account } = await newKey({ credits: 0.5 })
     const token = { holder: 'v', coins: null, channels: [], expires: Date.now() + 60_000 }
     const answer = await held(account, hash, { products: ['info'], token })

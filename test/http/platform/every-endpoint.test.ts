@@ -42,7 +42,7 @@ it('a field without a description is found', () => {
   ])
 })
 
-describe('the catalogue', () => {
+describe('the catalog', () => {
   it('lists every endpoint once', () => {
     const folder = new URL('../../../src/http/platform/endpoints/', import.meta.url)
     const texts = readdirSync(folder).map((file) => readFileSync(new URL(file, folder), 'utf8'))

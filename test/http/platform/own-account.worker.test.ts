@@ -181,7 +181,7 @@ describe('keys of an account', () => {
     expect((await ask(gate, own.key, 'POST', '/keys/', { label: 'one more' })).status).toBe(201)
   })
 
-  it('have a daily limit of rotations', async () => {
+  it('have a daily limit on rotations', async () => {
     const own = await owner()
     const gate = gateway()
     const insert = `INSERT INTO keys (hash, prefix, label, account, kind, products, created, revoked)

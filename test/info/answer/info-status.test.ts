@@ -88,7 +88,7 @@ describe('the documented configuration: a node with the public API as fallback',
     expect(sources).toMatchObject({ ok: true, value: [{ name: 'node' }, { name: 'public', budget: 1_200 }] })
   })
 
-  it('routes every type of the catalogue, including those of wildcards', () => {
+  it('routes every type of the catalog, including those of wildcards', () => {
     if (!sources.ok) throw new Error(sources.error)
     const types = ['perpDexs', ...CATALOGUE.flatMap(upstreamTypesOf)]
     expect(types.filter((type) => sourcesFor(sources.value, type).length === 0)).toEqual([])

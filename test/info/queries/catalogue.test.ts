@@ -18,7 +18,7 @@ const SPECIFIED_TYPES = [
   ...['validatorL1Votes', 'userNonFundingLedgerUpdates'],
 ]
 
-describe('the catalogue', () => {
+describe('the catalog', () => {
   it('has every type of the interface', () => {
     const types = CATALOGUE.map(({ type }) => type)
     expect(new Set(SPECIFIED_TYPES).size).toBe(55)
