@@ -200,8 +200,8 @@ export class NextFlights<T> {
     const present = this.#present.current(key, now)
     if (present === null) return { result: this.#begin(key, start), isLeader: true }
     const startNext = () => orFallback(present, FLIGHT_MAX_MS, null, this.#after).then(() => this.#begin(key, start))
-    // The next fetch takes its age from the present fetch. When the present fetch is too old to join, so is the next
-    // fetch.
+    // The next fetch counts as started when the present fetch started. If the present fetch is too old to join, the
+    // next fetch is too old as well.
     return { result: this.#next.start(key, startNext, this.#present.startedMs(key) ?? now), isLeader: true }
   }
 

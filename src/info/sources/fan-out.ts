@@ -1,6 +1,7 @@
-// Runs one upstream request per item with limited concurrency: a Worker has six connections, and a queued request would
-// use up its timeout. The total time is bounded, so that one hanging request does not block the rest. If only some
-// parts fail, each failed part is an object with `error`, so that it cannot be read as an empty account.
+// Runs one upstream request per item with limited concurrency. A Worker can have six open connections, and a request
+// that waits for a connection would use up its timeout. The total time is bounded, so that one hanging request does not
+// block the rest. If only some parts fail, each failed part is an object with `error`, so that it cannot be read as an
+// empty account.
 
 import * as z from 'zod'
 import { orFallback } from '../../core/deadline.ts'

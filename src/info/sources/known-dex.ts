@@ -1,5 +1,5 @@
-// Requests on one DEX. Unknown names are rejected here, because upstreams respond to them inconsistently, some with an
-// empty account. If the list of DEXes is unavailable, the upstream decides.
+// Checks the DEX that a request names. Unknown names are rejected here, because upstreams respond to them
+// inconsistently, some with an empty account. If the list of DEXes is unavailable, the upstream decides.
 
 import type { Failure } from '../../core/failure.ts'
 import { err, type Result } from '../../core/result.ts'

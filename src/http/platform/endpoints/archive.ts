@@ -15,7 +15,7 @@ const resetFeed = defineEndpoint({
   id: 'resetFeed',
   route: 'POST /admin/feed/reset',
   summary: 'Reset the block log, for a node that restarted its chain',
-  description: 'Order books and heights restart, and clients load new snapshots. Accounts and keys stay.',
+  description: 'Order books and heights restart, and clients load new snapshots. Accounts and keys are not affected.',
   responses: okResponse(
     'The log is now empty',
     z.object({ reset: z.literal(true).describe('Whether the log was reset; always true') }),
