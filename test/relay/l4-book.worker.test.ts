@@ -232,7 +232,7 @@ it('a feeder without rows that is always first costs no snapshots', async () => 
 })
 
 // FEED-33
-it('a block waits only a moment for missing rows, and the next not at all', async () => {
+it('a block waits only a moment for missing rows, and the next block does not wait', async () => {
   const client = await subscribed()
   await answerReseed()
   await snapshotOf(client)

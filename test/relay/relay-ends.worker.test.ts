@@ -213,7 +213,7 @@ it("limits a visitor's starts per minute over all sockets", async () => {
 const identity = identityOf('entry', ['stream'])
 
 // WS-3
-test("limits meter requests per key in 10 s to the plan's connections, whatever the isolates let through", async () => {
+test("limits meter requests per key in 10 s to the plan's connections, even if isolates let more through", async () => {
   const clock = { nowMs: 1_000 }
   let requests = 0
   const subscriptions = { isCrowded: false }

@@ -194,7 +194,7 @@ describe('event channels', () => {
   })
 
   // WS-23
-  it('fromBlock: the log resends what it has, then all is live; missing blocks are reported', async () => {
+  it('fromBlock: the log resends its blocks, then live blocks follow; missing blocks are reported', async () => {
     for (let tid = 1; tid <= 3; tid++) feeder.block(base + tid, [], { fills: [[A, fill('BTC', tid)]] })
     await feeder.acked(base + 3)
     const client = await Client.connect(relay, relay)

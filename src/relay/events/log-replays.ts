@@ -47,7 +47,7 @@ const PAGE_BYTES = 512 * 1024
 /** Maximum number of blocks sent before yielding. Live blocks wait about 10 ms for them. */
 const MAX_BLOCKS_PER_TURN = 1000
 /** An archive replay is charged by the minute, so it must be requested explicitly. */
-const ARCHIVE_HINT = 'for archived blocks, send "fromBlock" inside "replay"'
+const ARCHIVE_HINT = 'For archived blocks, send "fromBlock" inside "replay"'
 
 export class LogReplays<R extends ReplayReceiver> {
   readonly #ports: LogReplayPorts
@@ -155,7 +155,7 @@ export class LogReplays<R extends ReplayReceiver> {
       const reason =
         firstHeight === null
           ? 'cannot be read now'
-          : `is no longer stored, the first is ${firstHeight}. ${ARCHIVE_HINT}`
+          : `is no longer stored. The first stored block is ${firstHeight}. ${ARCHIVE_HINT}`
       receiver.send(
         replayUnavailable(echo, `block ${nextHeight} ${nextHeight > height ? 'does not exist yet' : reason}`),
       )

@@ -121,7 +121,7 @@ it.each([
 )
 
 // WS-134
-it('sends nothing without a response, whatever the retries, and restarts after lost blocks', async () => {
+it('sends nothing without a response, even after retries, and restarts after lost blocks', async () => {
   history = null
   await world.subscribe(BODY)
   for (const time of [10_000, 12_000, 14_000, 16_000, 18_000]) await block(time, '9.0')

@@ -488,7 +488,7 @@ describe('a query', () => {
   })
 
   // GQL-12
-  it('that is charged is served, whatever errors came before', async () => {
+  it('is served if it is charged, even after errors', async () => {
     const wire = await opened()
     await wire.say(...Array.from({ length: 80 }, (_, at) => subscribe('{ nothing }', `${at}`)))
     wire.next()

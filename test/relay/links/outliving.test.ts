@@ -232,7 +232,7 @@ test('the cursor of a broken link that is no longer needed', async () => {
   expect(second.why).toEqual([])
 })
 
-test('remembered epochs: a known one counts again on a new link', async () => {
+test('remembered epochs: a known epoch counts again on a new link', async () => {
   const relay = new Relay()
   const first = await joined(relay)
   relay.block(1001)

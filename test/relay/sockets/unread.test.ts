@@ -90,7 +90,7 @@ test('a client that never returns a nonce makes the relay store sixteen', () => 
   expect(reading.bytes).toBe(984)
 })
 
-test('account and relay counts equal the sums of their sockets, whatever happens', () => {
+test('account and relay counts equal the sums of their sockets after any sequence of events', () => {
   const whats = ['send', 'prove', 'forgive', 'leave', 'go', 'relieve'] as const
   const step = fc.record({ who: fc.nat(5), what: fc.constantFrom(...whats), bytes: fc.nat(8 * MIB) })
   const inTurn = (...turn: (typeof whats)[number][]) => [turn.map((what) => ({ who: 1, what, bytes: 1 }))] as const
