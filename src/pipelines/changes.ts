@@ -79,7 +79,7 @@ export function validateChange(id: string, current: PipelineFields, input: Pipel
 /** Fields that affect neither the rows nor their delivery. */
 const NO_EFFECT_FIELDS = ['name', 'project', 'description', 'status'] as const
 
-/** Which parts of a pipeline a change affects: any part at all, the rows that are sent, or the destination. */
+/** Whether a change affects anything, the rows that are sent, and the destination. */
 export function differences(before: PipelineFields, { fields, secret }: ValidatedPipeline) {
   const isSecretNew = secret !== null && (secret !== '' || secretOf(before.destination_config) !== '')
   // Transforms read the results of earlier ones, so their order matters.
@@ -165,7 +165,7 @@ function positionIssues({
 const isNewest = (position: string) => position === '' || position === 'latest'
 const isHeight = (position: string) => /^\d+$/.test(position)
 
-/** A height or Unix ms; null if the position is a word. */
+/** A height or Unix ms; null for `earliest`, `latest` or an empty position. */
 function positionValue(position: string): number | null {
   const place = isHeight(position) ? Number(position) : Date.parse(position)
   return Number.isNaN(place) ? null : place

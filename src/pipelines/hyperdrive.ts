@@ -13,7 +13,7 @@ const NAME = /^[A-Z][A-Z0-9_]{0,62}$/
 /** Accounts that may write, by binding name. */
 const Accounts = z.record(z.string().regex(NAME, 'must be a binding name such as FILLS_DB'), z.array(z.string()))
 
-/** Binding name of `hyperdrive://NAME`; null: the URL is a server. */
+/** Binding name of `hyperdrive://NAME`; null if the URL names a server. */
 export function hyperdriveOf(url: string): string | null {
   return /^hyperdrive:\/\/(.*)$/i.exec(url)?.[1] ?? null
 }

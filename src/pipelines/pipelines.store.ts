@@ -42,7 +42,7 @@ export class PipelineStore {
 
   /**
    * Returns false and stores nothing if the account, or the share of the rotation chain with root `share`, is
-   * exhausted. Null: no share applies.
+   * exhausted. `share` is null if no share applies.
    */
   async add(row: PipelineRow, share: string | null): Promise<boolean> {
     const { id, account, sealed, creator, creatorName, revision, createdMs } = row

@@ -38,7 +38,7 @@ export function masked(config: DestinationConfig): DestinationConfig {
 
 /**
  * Recipient of the secret: type, scheme, host and port as written. Different spellings of a host count as different
- * recipients. The reverse cannot happen, because URLs contain no user name, whitespace or backslash.
+ * recipients. Different hosts never count as one, because URLs contain no user name, whitespace or backslash.
  */
 export function recipientOf(config: DestinationConfig): string {
   const authority = 'url' in config ? (/^[a-z]+:\/\/[^/?#]+/i.exec(config.url)?.[0] ?? config.url) : ''

@@ -93,7 +93,7 @@ export class CheckoutService implements Checkout, CheckoutEvents {
     if (order === null)
       return err({ kind: 'limit_reached', limit: 'Unpaid purchases per day', most: UNPAID_MAX, hint: TOO_MANY })
     const session = await provider.start(order)
-    // A faster event may already have set the reference.
+    // A payment event may have arrived first and set the reference already.
     if (session.ok) return ok((await this.#store.change(order, session.value)) ?? { ...order, ...session.value })
     report(`checkout ${order.number}: ${session.error}`)
     await this.#store.change(order, { state: 'void', note: session.error })
@@ -111,7 +111,7 @@ export class CheckoutService implements Checkout, CheckoutEvents {
     const change = { state: 'paid', paid: order.paid ?? this.#ports.nowMs(), note: null } as const
     const paid = await this.#store.change(order, change)
     if (paid === null) return err(CHANGED)
-    // Prevents a second payment. If the session cannot be canceled, it is this payment.
+    // Prevents a second payment. A session that cannot be canceled may be the one that was just paid.
     await this.#ports.provider?.cancel(paid)
     return this.#grant(paid)
   }

@@ -93,7 +93,7 @@ function applyPayment(order: Purchase, sum: Sum, reference: string | null, nowMs
   return { change, isDue: true, outcome: 'granted' }
 }
 
-/** Providers report the cumulative refund; the largest reported value counts. */
+/** Providers report the total refunded so far, so the largest reported value counts. */
 function applyRefund(order: Purchase, sum: Sum): Settlement {
   if (sum.currency !== order.currency) return noted(`${sumText(sum)} refunded, which is another currency`)
   if (sum.minor <= order.refunded) return noChange('already recorded')

@@ -73,7 +73,7 @@ export class PurchaseStore {
       .first<Purchase>()
   }
 
-  /** Records the grant independently of other changes; the first time stays. */
+  /** Records the grant independently of other changes. Repeating it keeps the first grant time. */
   async noteGrant(number: string, nowMs: number): Promise<Purchase> {
     const update = 'UPDATE orders SET granted = coalesce(granted, ?) WHERE number = ? RETURNING *'
     return oneRow(this.#db.prepare(update).bind(nowMs, number))

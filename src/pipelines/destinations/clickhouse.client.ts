@@ -57,7 +57,7 @@ export interface ClickHouseTable {
 
 const CACHE_MS = 60_000
 const MAX_TABLES = 16
-/** Name and type of each column. Settings are listed too, with an empty type. */
+/** Name and type of each column. The response also lists settings, with an empty type. */
 const ColumnsResponse = z.object({ data: z.array(z.tuple([z.string(), z.string()])) })
 
 export class ClickHouseTables {

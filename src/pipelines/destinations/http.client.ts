@@ -60,7 +60,7 @@ async function fetchText(
   }
 }
 
-/** Only 2xx is success. `bytes` were sent; `secrets` are masked in the message. */
+/** Only 2xx is success. `bytes`: size of the request. `secrets` are masked in the message. */
 export function attemptResult(answer: HttpResult, bytes: number, secrets: readonly string[]): AttemptResult {
   if ('failed' in answer) return { ok: false, message: answer.failed }
   const { status, text, retryAfterMs: waitMs } = answer

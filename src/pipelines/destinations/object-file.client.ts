@@ -14,7 +14,7 @@ import { HEAD_COLUMNS, NOTE_COLUMNS, type Row } from '../topics/topic.ts'
 import { type AttemptResult, type Batch, batchId } from './batch.ts'
 import { attemptResult, sendRequest } from './http.client.ts'
 
-/** Object name of a batch, the same for every attempt. Tests of the same heights get a different name. */
+/** Object name of a batch, the same for every attempt. A test of the same heights uses a different name. */
 function fileName({ id, pipeline, from, to }: Batch, prefix: string, format: 'parquet' | 'ndjson'): string {
   const test = id.slice(batchId(pipeline, from, to).length).replace(':', '-')
   return `${prefix}${pipeline}/${padded(from)}-${padded(to)}${test}.${format === 'parquet' ? 'parquet' : 'ndjson.gz'}`
@@ -33,7 +33,7 @@ function parquetOf({ rows, columns }: Batch): Uint8Array<ArrayBuffer> {
   return new Uint8Array(file.finish())
 }
 
-/** Gap and reset rows leave topic columns empty. */
+/** Topic columns are empty in gap and reset rows. */
 const optional = ({ name, type }: Column): Column => ({ name, type, isOptional: true })
 
 /** Columns of transformed rows: integers if all values are, text otherwise. */

@@ -86,7 +86,7 @@ function inputOf(input: unknown, path: string, at: number, depth: number): AbiIn
   const isTuple = base === 'tuple'
   if (isTuple && depth >= MAX_DEPTH) throw new AbiError(path, `must not nest tuples more than ${MAX_DEPTH} deep`)
   const parts = isTuple ? inputsOf(components, `${path}.components`, depth + 1) : []
-  // Empty elements have no data, so a list could claim any number of them.
+  // An empty tuple takes no data, so a list could claim to contain any number of them.
   if (isTuple && parts.length === 0) throw new AbiError(`${path}.components`, 'must not be empty')
   const one = { name: own, type: type as string, indexed, components: parts }
   if (pointerLists(one) > 1)

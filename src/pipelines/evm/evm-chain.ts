@@ -72,7 +72,7 @@ export class EvmChain {
       )
     let head: EvmHeader | null = tagged
     if (below) head = tagged.height < below ? null : await this.header(tagged.height - below)
-    // Nodes differ in progress, but a final block stays final.
+    // Some nodes are behind others, but a final block stays final.
     if (head !== null && head.height >= (this.#head?.height ?? 0)) this.#head = head
     this.#headMs = this.#nowMs()
     return this.#head
@@ -97,10 +97,10 @@ export class EvmChain {
     return replies.map((reply, at) => readHeader(this.#resultOf(reply), heights[at] ?? null))
   }
 
-  /** Logs from one height up to at most another, for as many blocks as a node accepts. */
-  async logs(from: number, most: number, query: LogQuery, anchor: number | null): Promise<LogPage> {
+  /** Logs of blocks from `from` up to `max`, or up to an earlier block if a node limits the range. */
+  async logs(from: number, max: number, query: LogQuery, anchor: number | null): Promise<LogPage> {
     for (;;) {
-      const range = { from, to: Math.min(most, from + this.#rangeBlocks - 1) }
+      const range = { from, to: Math.min(max, from + this.#rangeBlocks - 1) }
       const page = await this.#page(range, query, anchor)
       if (page !== null) return page
     }
@@ -115,7 +115,7 @@ export class EvmChain {
       ...(addresses.length > 0 && { address: addresses }),
       ...(topics.length > 0 && { topics: [topics] }),
     }
-    // One batch, so that a node that lacks the logs also shows that it lacks the block.
+    // Logs and blocks are requested in one batch, so that a node that lacks the logs also shows that it lacks the block.
     const blocks = anchor === null ? [to] : [to, anchor]
     const logsCall = { method: 'eth_getLogs', params: JSON.stringify([filter]) }
     const [found, ...others] = await this.#request([logsCall, ...blocks.map(hex).map(blockCall)])

@@ -31,7 +31,7 @@ export interface Usage {
   readonly spent: MicroCredits
 }
 
-/** Totals up to which a key that is not the current payer owes. */
+/** A key that is not the current payer owes for deliveries up to these totals. */
 interface Debt extends Usage {
   readonly by: KeyHash
 }
@@ -183,7 +183,7 @@ export interface DesiredState {
   readonly maxChars: number
   /** Maximum time to read one batch. */
   readonly readMs: number
-  /** Pause after reading the newest block, so that rows accumulate. */
+  /** Delay after reading the newest block, so that rows accumulate. */
   readonly gatherMs: number
 }
 

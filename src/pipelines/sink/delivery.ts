@@ -282,7 +282,7 @@ export class Delivery {
     const payer = this.#payer
     const outcome = await this.#whileSending(payer, (affords) => this.#ports.send(taken, affords))
     const isAsRead = definitions === this.#definitions
-    // The pipeline was restarted, so only bill what arrived.
+    // The pipeline was restarted during the attempt, so only the delivered rows are billed.
     if (begins !== this.#restarts) {
       if (outcome.ok) this.chargeRows(outcome.billedRows, payer)
       return 0
@@ -393,7 +393,7 @@ export class Delivery {
         ...this.#countRows(outcome.rows, outcome, payer),
         deadLetters: Math.max(0, deadLetters - 1),
         arrivedLetter: outcome.key,
-        // Another failed batch keeps its error.
+        // The error of a different failed batch is kept.
         ...(!isFailed && this.#withoutError()),
       })
       return 0
@@ -437,7 +437,7 @@ export class Delivery {
   /** Whether this key can pay for these rows. Called before they are sent. */
   async #canAfford(countedRows: number, by: KeyHash): Promise<boolean> {
     const cost = countedRows * this.#ports.rowMicro
-    // While the meter is unavailable, it is asked between batches, and a bounded amount may be owed.
+    // While the meter is unavailable, batches continue up to a limited debt, and the meter is asked between them.
     if (cost === 0 || this.#isMeterDown) return true
     const { available = 0, of } = this.#meter ?? {}
     if (of === by && by === this.#payer && unreported(this.#state.owed) + cost <= available / AMPLE) return true
@@ -446,7 +446,7 @@ export class Delivery {
     return this.#meter === null || this.#meter.available >= cost
   }
 
-  /** Waits until this key can pay for this many rows: the next batch cannot have fewer. */
+  /** Waits until this key can pay for this many rows, because the next batch cannot have fewer. */
   #waitForCredits(needs: number, by: KeyHash): void {
     if (this.waitsFor !== null || by !== this.#payer) return
     this.#saveBilling({ ...this.#state.owed, needs, askAtMs: this.#ports.nowMs() + UNPAID_RETRY_MS })
@@ -551,7 +551,7 @@ export class Delivery {
       }
       this.#recordFailure(words, null)
     } catch {
-      // If the error cannot be stored, reading is retried anyway.
+      // Reading is retried even if the error cannot be stored.
     }
     return READ_RETRY_MS
   }

@@ -86,19 +86,19 @@ export class PipelineTester {
     if (!sent.ok) return failure(sent.message)
     const delivery = this.#host.delivery()
     delivery?.chargeRows(beyondPrice(sent.billedRows), pipeline.payer)
-    // This also runs after the test timed out and while the pipeline is paused.
+    // This also runs if the test has timed out or the pipeline is paused.
     if (delivery) await this.#host.wake()
     return { ok: true, rows: parcel.rows.length, words: 'confirmed' }
   }
 }
 
-/** Numbers of newest blocks to search, widened until a row is found. No block is read twice. */
+/** How many of the newest blocks to search. The search widens until a row is found and reads no block twice. */
 const BLOCK_WINDOWS = [100, 2_000, 20_000] as const
 const MAX_ROWS = 100
 /** Limits of the search. */
 const MAX_READ_MS = 10_000
 const MAX_CHARS = 8 * 1024 * 1024
-/** Sends the available order statuses without gap rows. */
+/** A test sends the order statuses that are available, without gap rows. */
 const ALL_ORDERS_KNOWN = { to: Number.POSITIVE_INFINITY, ordersFrom: 0 } as const
 
 /** Null: the newest blocks contain no rows. */

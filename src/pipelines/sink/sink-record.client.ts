@@ -22,7 +22,7 @@ const ROW_FIELDS = [
 export function changesOf(before: StoredPipeline, after: StoredPipeline): readonly RecordChange[] {
   const differs = (names: readonly (keyof StoredPipeline)[]) =>
     names.some((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]))
-  // A different chain has different heights. A restart covers all other changes.
+  // A different chain has different heights, so delivery restarts. A restart covers all other changes.
   if (differs(START_FIELDS) || (after.topic === 'evm_logs' && differs(['filter']))) return ['start']
   return [...(differs(END_FIELDS) ? (['end'] as const) : []), ...(differs(ROW_FIELDS) ? (['rows'] as const) : [])]
 }
@@ -32,7 +32,7 @@ type BatchSettings = Omit<DesiredState, 'isRunning' | 'onFailure'>
 const TABLE_SETTINGS: BatchSettings = { maxRows: 5_000, maxChars: 4 * 1024 * 1024, readMs: 3_000, gatherMs: 0 }
 /** HTTP servers commonly accept bodies up to 1 MB. */
 const POST_SETTINGS: BatchSettings = { ...TABLE_SETTINGS, maxChars: 512 * 1024 }
-/** Every object has a cost, for writing and for opening it. */
+/** Writing and opening an object each have a fixed cost, so objects should be large. */
 const FILE_SETTINGS: BatchSettings = { ...TABLE_SETTINGS, maxRows: 20_000, readMs: 10_000, gatherMs: 60_000 }
 const BATCH_SETTINGS: Readonly<Record<Pipeline['destination_type'], BatchSettings>> = {
   webhook: POST_SETTINGS,

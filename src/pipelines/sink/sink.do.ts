@@ -76,7 +76,7 @@ export class Sink extends DurableObject<Cloudflare.Env> implements SinkApi {
     this.#record = new SinkRecord(this.#store.pipeline, async (...args) => gatewayOf(env).openSecret(...args))
     if (!this.#pipeline) return
     this.#open(this.#pipeline)
-    // A call to an object that stopped mid-work restarts its alarm.
+    // A call restarts the alarm of an object that stopped in the middle of its work.
     this.ctx.waitUntil(this.ctx.storage.setAlarm(Date.now()))
   }
 
@@ -313,7 +313,7 @@ export class Sink extends DurableObject<Cloudflare.Env> implements SinkApi {
       const restMs = this.#isUnpaid ? waitMs : waitMs && Math.min(waitMs, ORDER_INTEREST_MS)
       if (restMs !== null && isLate) return this.ctx.storage.setAlarm(Date.now() + restMs)
       if (waitMs === 0) continue
-      // An interrupting call has set its own alarm.
+      // A call that interrupted this turn has set its own alarm.
       if (waitMs === null) {
         const isPoked = (await Promise.race([poked, Promise.resolve('still')])) === 'poked'
         return isPoked ? this.ctx.storage.setAlarm(Date.now()) : this.ctx.storage.deleteAlarm()

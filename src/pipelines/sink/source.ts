@@ -183,7 +183,7 @@ export class Source {
       this.#uncompared = null
       if (this.#kind === 'orders') {
         const from = ordersFrom ?? Number.POSITIVE_INFINITY
-        // All blocks of a batch must share one such height.
+        // All blocks of a batch must use the same first height with known order statuses.
         this.isBehind = from !== (this.ordersFrom ?? from)
         if (this.isBehind) return
         this.ordersFrom = from

@@ -21,7 +21,7 @@ const MAX_QUEUED = 32
 const MAX_SLOTS = 4
 /** Longer than any test. After this time, the slot of a caller that disappeared expires. */
 const SLOT_MS = 70_000
-/** After a quicker run, the next one starts without storing a strike first. */
+/** If a run was quicker than this, the pipeline's next run starts without storing a strike first. */
 const QUICK_MS = 500
 const MAX_QUICK = 10_000
 /** Maximum time in the queue. */
@@ -149,7 +149,7 @@ export class SqlQueue<Go extends (refused: SqlWait | null) => void> {
     return waitMs > 0 ? wait(waitMs, CPU_SPENT_MESSAGE) : null
   }
 
-  /** Index of the account with the most CPU time left; the earliest on a tie. */
+  /** Index of the account with the most CPU time left. On a tie, the account that queued first is chosen. */
   #nextIndex(nowMs: number): number {
     const left = this.#queued.map(({ caller: { account } }) => {
       const bucket = this.#cpu.get(account) ?? fullBucket(CPU, nowMs)

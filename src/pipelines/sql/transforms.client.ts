@@ -287,7 +287,7 @@ class Database {
         if (make !== null && ours !== undefined) throw new Error(`has a column ${ours}: ${RESERVED}`)
         if (typeof make !== 'function') continue
         while ((await api.step(statement)) === SQLite.SQLITE_ROW) {
-          // Counted before they leave SQLite's memory, where cells may share a string.
+          // Bytes are counted before the cells are copied out of SQLite's memory, where they may share a string.
           for (const [at] of names.entries()) bytes += api.column_bytes(statement, at)
           if (bytes > MAX_OUTPUT_CHARS) throw new Error(TOO_LONG)
           const cells = api.row(statement).map((cell, at) => [names[at] ?? '', jsonValue(cell)] as const)

@@ -64,7 +64,7 @@ export const candles: TopicDefinition = {
   },
 }
 
-/** State of another interval or coin cannot be reused. */
+/** State of a different interval or coin cannot be reused. */
 function restoreState(before: string | null, interval: Interval, coin: Coin | null): State {
   const state = before === null ? null : (JSON.parse(before) as State)
   const isOwn = state?.interval === interval && state.coin === coin

@@ -34,7 +34,7 @@ export interface TopicFold<Block extends TopicBlock = TopicBlock> {
   /** `orders`: the line of order statuses, if the topic uses them. */
   parse(line: string, orders?: string): Block
   rows(block: Block): readonly Row[]
-  /** Call when the next heights are missing. */
+  /** Called when the next heights are missing. */
   onGap?(): void
   /** JSON state that later rows depend on; null or omitted if there is none. */
   state?(): string | null
@@ -70,7 +70,7 @@ export function gapRow(from: number, to: number, time: number, reason: string): 
   return { _kind: 'gap', _key: `gap:${from}-${to}`, _height: to, _time: time, _from: from, _reason: reason }
 }
 
-/** Row that says that books start over: the books of all coins with an epoch, or the book of one coin. */
+/** Row that reports a reset: of the books of all coins (with an epoch), or of one coin's book. */
 export function resetRow(height: number, time: number, epoch: string | null, coin: Coin | null = null): Row {
   const key = coin === null ? `reset:${height}` : `reset:${height}:${coin}`
   return { _kind: 'reset', _key: key, _height: height, _time: time, _epoch: epoch, ...(coin !== null && { coin }) }

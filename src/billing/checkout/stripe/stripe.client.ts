@@ -9,9 +9,9 @@ import { constantTimeEqual } from '../../../core/secret.ts'
 import type { Provider } from '../checkout-api.ts'
 import type { Purchase } from '../purchase.ts'
 
-/** Maximum clock difference of an event in seconds, in both directions. */
+/** Maximum difference between an event's timestamp and our clock, in either direction. */
 const TOLERANCE_SECONDS = 300
-/** Two signatures occur while a secret is rolled. */
+/** An event has two signatures while its secret is being rotated. */
 const SIGNATURES_MAX = 8
 
 interface StripeSignature {
@@ -135,7 +135,7 @@ export async function isSigned(body: string, header: string | null, secret: stri
   ])
   const mac = new Uint8Array(await crypto.subtle.sign('HMAC', key, text.encode(`${signature.time}.${body}`)))
   const hex = Array.from(mac, (byte) => byte.toString(16).padStart(2, '0')).join('')
-  // Compares all signatures, so that timing does not reveal which one was close.
+  // Compares all signatures, so that timing does not reveal which of them matched.
   const held = signature.signatures.filter((each) => constantTimeEqual(each, hex))
   return held.length > 0 && isInTime(signature, nowMs)
 }
