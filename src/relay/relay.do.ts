@@ -65,7 +65,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
   /** A timer runs for a late hub. */
   #hasLateTimer = false
 
-  /** Each part depends on those before it. */
+  /** Each part depends on the parts above it. */
   // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a list of parts, without a decision.
   constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
     super(ctx, env)

@@ -83,7 +83,7 @@ export class Candles<R extends Receiver> {
 
   /** Resolves when the requests triggered by this block are done. Never rejects. */
   async onBlock(block: RelayEvents): Promise<void> {
-    // Trades were lost, perhaps including those of candles that started meanwhile, so all candles start over.
+    // Trades were lost, perhaps also trades of candles that started in the lost blocks. So all candles start over.
     if (this.#height !== -1 && block.height !== this.#height + 1) this.#running.clear()
     this.#height = block.height
     const candlesInUse = INTERVALS.flatMap((interval) =>
@@ -132,7 +132,7 @@ export class Candles<R extends Receiver> {
     const reply = await this.#ports.read({ type: 'candleSnapshot', req }).catch(() => null)
     this.#inFlight--
     running.isFetching = false
-    // A candle that started meanwhile has all its trades.
+    // If the next candle started during the request, all of its trades came in blocks.
     if (running.pendingTrades !== pendingTrades) return
     // A missing response differs from an empty one. The next response must include all trades until now.
     if (reply === null) return void Object.assign(running, { pendingTrades: [], firstHeight: this.#height + 1 })

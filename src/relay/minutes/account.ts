@@ -55,7 +55,7 @@ export class Account {
     return this.#connections.size + this.#admitted.size === 0 && this.#meter.isIdle
   }
 
-  /** True if some ends have not been reported to the meter yet. */
+  /** True if the ends of some subscriptions have not been reported to the meter yet. */
   get hasPendingEnds(): boolean {
     return this.#meter.hasPendingEnds
   }
@@ -230,7 +230,7 @@ export class Accounts {
     return this.#byName.size
   }
 
-  /** True if some ends are not reported yet. They are only in this object's memory. */
+  /** True if the ends of some subscriptions have not been reported yet. These ends are only in this object's memory. */
   get hasPendingEnds(): boolean {
     return [...this.#byName.values()].some((account) => account.hasPendingEnds)
   }

@@ -92,7 +92,7 @@ export class MeterClient {
     return this.#inFlight === null && !this.#hasMore()
   }
 
-  /** True if some ends are not reported yet. */
+  /** True if the ends of some subscriptions have not been reported yet. */
   get hasPendingEnds(): boolean {
     return this.#endings.length > 0
   }
@@ -233,7 +233,7 @@ export class MeterClient {
     this.#owner.onReply(reply, started, answers)
   }
 
-  /** A first minute may have been charged anyway. It ends unused, so a resubscribe can resume it. */
+  /** The meter may have charged a first minute anyway. That minute ends unused, so a resubscribe can resume it. */
   #reject({ begins, connects }: ReportBatch, error: unknown): void {
     const { relay } = this.#port
     for (const { request, reject } of begins) {

@@ -72,14 +72,14 @@ export class Replay {
   #nextPollMs = 0
   #idleMs: number
   #isOver = false
-  /** Work in progress during a seek belongs to the old position and is discarded. */
+  /** Number of seeks. Work that began before the last seek belongs to the old position and is discarded. */
   #seeks = 0
   #wake: () => void = () => undefined
 
-  constructor(ports: ReplayPorts, one: ReplayRequest, plan: ReplayPlan) {
+  constructor(ports: ReplayPorts, request: ReplayRequest, plan: ReplayPlan) {
     this.#ports = ports
-    this.#request = one
-    const { target, meta } = one
+    this.#request = request
+    const { target, meta } = request
     this.#replayer = target.source === 'events' ? eventReplayer(target, meta) : bookReplayer(target)
     this.#player = new Player(plan)
     this.#idleMs = ports.clock.nowMs

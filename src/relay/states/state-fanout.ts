@@ -331,12 +331,12 @@ class Pace {
     return !this.isInFlight && this.#dueMs <= nowMs
   }
 
-  /** Someone waits for a response. */
+  /** Makes the poll due as soon as the minimum gap allows. This has no effect during a request or after a failure. */
   hasten(nowMs: number): void {
     if (!this.isInFlight && this.failures === 0) this.#dueBy(Math.max(nowMs, this.#sentMs + GAP_MS))
   }
 
-  /** Something happened that may change the response. */
+  /** Records an event that may change the response. */
   onEvent(nowMs: number): void {
     this.#eventMs = nowMs
     this.hasten(nowMs)
