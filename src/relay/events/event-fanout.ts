@@ -237,18 +237,18 @@ export class EventFanout<R extends Receiver> {
     this.onOrdersChange()
   }
 
-  /** Every socket with an event subscription, once. */
+  /** Returns each socket with an event subscription once. */
   receivers(): Set<R> {
     return new Set(this.#all().flatMap(({ receivers }) => [...receivers]))
   }
 
-  /** Index names that need fetched data of this kind. */
+  /** Index names of the bodies that need fetched data of this kind. */
   fetchedNames(kind: AnyEventChannel['fetched']): Set<string> {
     const ofKind = this.#all().filter(({ target }) => target.channel.fetched === kind)
     return new Set(ofKind.flatMap(({ target: { channel, body } }) => channel.names(body)))
   }
 
-  /** Index names that subscribe to a view. */
+  /** Index names of the bodies that use a view. */
   namesOf<Item>(view: EventView<Item>): string[] {
     return [...(this.#views.get(view as EventView<unknown>)?.values() ?? [])].flatMap((index) => [...index.keys()])
   }

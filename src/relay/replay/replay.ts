@@ -345,9 +345,9 @@ export function bookReplayer({ channel, body }: BooksTarget) {
       if (fragments === null) return null
       const entries = fragments
         .filter(({ coin }) => isOwn(coin))
-        .map((one) => {
-          const book = body.checksum ? books.bookOf(one.coin) : undefined
-          return { ...one, ...(body.checksum && { checksum: book ? bookChecksum(book) : EMPTY_CHECKSUM }) }
+        .map((fragment) => {
+          const book = body.checksum ? books.bookOf(fragment.coin) : undefined
+          return { ...fragment, ...(body.checksum && { checksum: book ? bookChecksum(book) : EMPTY_CHECKSUM }) }
         })
       if (entries.length === 0) return []
       const { height, time, epoch } = block

@@ -110,7 +110,7 @@ export class Connection {
     return this.#terms
   }
 
-  /** The caller's terms changed. A caller with a stream token stays bound to it. */
+  /** Applies changed terms of the caller. The limits of a stream token still apply. */
   renew(identity: Identity, terms: number): void {
     const { token } = this.#identity
     this.#identity = token ? narrowIdentity(identity, token) : identity

@@ -97,7 +97,7 @@ export class RelayUnread {
     if (this.rules.canMove) this.#moved.set(name, nowMs + MOVED_TTL_MS)
   }
 
-  /** Redirected accounts with their expiry, including those with stranded bytes. */
+  /** Redirected accounts with the time at which their redirect ends, including accounts with stranded bytes. */
   movedAccounts(nowMs: number): [string, number][] {
     for (const [name, account] of this.#accounts) if (account.strandedBytes > 0) this.markMoved(name, nowMs)
     return [...this.#moved.entries()].filter(([, untilMs]) => untilMs > nowMs)
