@@ -167,8 +167,8 @@ const isHeight = (position: string) => /^\d+$/.test(position)
 
 /** A height or Unix ms; null for `earliest`, `latest` or an empty position. */
 function positionValue(position: string): number | null {
-  const place = isHeight(position) ? Number(position) : Date.parse(position)
-  return Number.isNaN(place) ? null : place
+  const value = isHeight(position) ? Number(position) : Date.parse(position)
+  return Number.isNaN(value) ? null : value
 }
 
 function filterIssues(fields: PipelineFields): readonly Issue[] {

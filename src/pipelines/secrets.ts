@@ -26,7 +26,7 @@ export function secretOf(config: DestinationConfig): string {
   return field === null ? '' : (((config as Readonly<Record<string, unknown>>)[field] as string | undefined) ?? '')
 }
 
-/** The destination with this secret; an empty secret changes nothing. */
+/** Returns the destination with this secret. An empty secret changes nothing. */
 export function withSecret(config: DestinationConfig, secret: string): DestinationConfig {
   const field = secretField(config)
   return field === null || secret === '' ? config : { ...config, [field]: secret }

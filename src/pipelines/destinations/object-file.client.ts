@@ -36,7 +36,7 @@ function parquetOf({ rows, columns }: Batch): Uint8Array<ArrayBuffer> {
 /** Topic columns are empty in gap and reset rows. */
 const optional = ({ name, type }: Column): Column => ({ name, type, isOptional: true })
 
-/** Columns of transformed rows: integers if all values are, text otherwise. */
+/** Columns of transformed rows: integers if all values are integers, otherwise text. */
 function columnsOf(rows: readonly Row[]): Column[] {
   const names = new Set(rows.flatMap((row) => Object.keys(row)))
   for (const { name } of HEAD_COLUMNS) names.delete(name)

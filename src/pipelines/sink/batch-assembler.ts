@@ -14,14 +14,14 @@ import {
   unreadableBlock,
 } from './source.ts'
 
-/** Reader state before a batch. Its rows depend on this history. */
+/** Reader state before a batch. The rows of the batch depend on it. */
 export interface ReaderState {
   readonly place: StartPosition
   /** Last known epoch of the books. */
   readonly epoch: string | null
   /** Time of the previous block; 0: none. */
   readonly timeMs: number
-  /** Height of that block. */
+  /** Height of the previous block. */
   readonly timed?: number
   /** State of the topic's fold. */
   readonly fold: string | null
@@ -93,10 +93,10 @@ export class Assembler {
   }
 
   /** `upTo`: end of a range fixed earlier. Null if no block is available yet, or the fixed range is incomplete. */
-  async take(end: EndPosition | null, upTo: number | null, most: BatchLimits): Promise<AssembledBatch | null> {
+  async take(end: EndPosition | null, upTo: number | null, limits: BatchLimits): Promise<AssembledBatch | null> {
     const batch = this.#partial ?? new BatchBuilder()
     this.#partial = null
-    const isFull = () => upTo === null && (batch.isFull(most) || this.#nowMs() >= most.untilMs)
+    const isFull = () => upTo === null && (batch.isFull(limits) || this.#nowMs() >= limits.untilMs)
     let isEnd = this.#isPastEnd(end)
     let isHead = false
     while (!isEnd && !isFull() && !batch.reaches(upTo)) {
@@ -135,13 +135,13 @@ export class Assembler {
   }
 
   #put(piece: SourceItem, batch: BatchBuilder, upTo: number | null, end: EndPosition | null): PutResult {
-    const most = lower(upTo, end)
-    if (!('line' in piece)) return this.#putGap(piece, batch, most, end)
+    const maxHeight = lower(upTo, end)
+    if (!('line' in piece)) return this.#putGap(piece, batch, maxHeight, end)
     const block = this.#parse(piece)
     // The log no longer has the block, so it will never be readable.
     if (block instanceof Error && piece.isArchived)
-      return this.#putGap({ from: piece.height, to: piece.height, why: DAMAGED_REASON }, batch, most, end)
-    // Deliver the blocks before it first.
+      return this.#putGap({ from: piece.height, to: piece.height, why: DAMAGED_REASON }, batch, maxHeight, end)
+    // The blocks before this one are delivered first.
     if (block instanceof Error && batch.to !== null && upTo === null) return { last: false, rest: piece, isCut: true }
     if (block instanceof Error) throw unreadableBlock(piece.height, block)
     const { height, time, epoch = null } = block
@@ -155,7 +155,7 @@ export class Assembler {
     return { last: this.#isPastEnd(end), rest: null }
   }
 
-  /** This does not change the state of the fold. */
+  /** Parsing does not change the state of the fold. */
   #parse({ height, line, orders }: Extract<SourceItem, { line: string }>): TopicBlock | Error {
     try {
       const block = this.#fold.parse(line, orders)
@@ -176,12 +176,12 @@ export class Assembler {
   #putGap(
     gap: Extract<SourceItem, { why: string }>,
     batch: BatchBuilder,
-    most: number | null,
+    maxHeight: number | null,
     end: EndPosition | null,
   ): PutResult {
-    // Nothing is missing before the first block unless the start is a height.
+    // A gap before the first block is reported only if the start is a height.
     if (!('height' in this.#state.place)) return { last: false, rest: null }
-    const to = most === null ? gap.to : Math.min(gap.to, most)
+    const to = maxHeight === null ? gap.to : Math.min(gap.to, maxHeight)
     if (to < gap.from) return { last: this.#isPastEnd(end), rest: gap }
     this.#fold.onGap?.()
     batch.add(gap.from, to, [gapRow(gap.from, to, this.#state.timeMs, gap.why)])

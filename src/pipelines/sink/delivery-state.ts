@@ -155,8 +155,8 @@ export interface Bill {
 type BilledPipeline = Pick<Pipeline, 'id' | 'account' | 'payer' | 'topic' | 'name'>
 
 /**
- * The report for a key. For the current payer it includes the pipeline's name, so that the meter can notify about an
- * ended key.
+ * The report for a key. For the current payer it includes the pipeline's name, so that the meter can notify the
+ * account when the key has ended.
  */
 export function billOf(
   { id, account, payer, topic, name }: BilledPipeline,
@@ -244,7 +244,7 @@ export interface DeliveryPorts {
   removeDeadLetter(key: string): Promise<void>
   /** Stores the state. Stored states are never rolled back. */
   save(state: DeliveryState): void
-  log(level: SinkLogLine['level'], words: string, batch: Pick<BatchRows, 'from' | 'to'> | null): void
+  log(level: SinkLogLine['level'], message: string, batch: Pick<BatchRows, 'from' | 'to'> | null): void
   /** Adds to the metrics of the current minute. */
   count(what: {
     readonly rows?: number

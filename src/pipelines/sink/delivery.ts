@@ -158,7 +158,7 @@ export class Delivery {
     this.#save({ isRedelivering: true })
   }
 
-  /** Bills rows that were delivered outside a batch to this key. */
+  /** Bills this key for rows that were delivered outside a batch. */
   chargeRows(countedRows: number, by: KeyHash): void {
     this.#save({ owed: this.#billingWith(countedRows, by) })
   }
@@ -240,8 +240,8 @@ export class Delivery {
     const assembler = this.#assembler ?? this.#ports.assembler(at, flight)
     this.#assembler = assembler
     const { maxRows: rows, maxChars: chars, readMs } = this.#desired
-    const most = { rows, chars, blocks: this.#maxBlocks, untilMs: this.#ports.nowMs() + readMs }
-    const taken = await assembler.take(end, flight?.to ?? null, most)
+    const limits = { rows, chars, blocks: this.#maxBlocks, untilMs: this.#ports.nowMs() + readMs }
+    const taken = await assembler.take(end, flight?.to ?? null, limits)
     if (definitions !== this.#definitions) return 0
     if (taken === null) return Math.max(POLL_MS, assembler.retryMs)
     if (taken.rows.length === 0) return this.#skipEmpty(taken)
@@ -261,7 +261,7 @@ export class Delivery {
       return null
     }
     this.#unsavedBlocks += taken.to - taken.from + 1
-    // A batch error persists: the destination has confirmed nothing.
+    // An error of a batch stays, because the destination has confirmed nothing.
     const health = this.#state.lastError?.isOfBatch ? {} : this.#withoutError()
     const isSaved =
       this.#unsavedBlocks >= MAX_UNSAVED_BLOCKS || taken.isEnd || this.#state.flight !== null || 'lastError' in health
@@ -570,7 +570,7 @@ export class Delivery {
     return { lastError: { sinceMs: this.#state.lastError?.sinceMs ?? atMs, atMs, words, isOfBatch } }
   }
 
-  /** Clears the error once rows or blocks progress, except while the meter is unavailable. */
+  /** Clears the error once delivery or reading progresses, except while the meter is unavailable. */
   #withoutError(): Partial<DeliveryState> {
     const { lastError } = this.#state
     if (this.#isMeterDown || lastError === null) return {}
@@ -579,6 +579,6 @@ export class Delivery {
   }
 }
 
-/** If the record changed since reading, the pipeline may have another end. */
+/** If the record changed since reading, the pipeline may have a different end. */
 const withKnownEnd = (isAsRead: boolean, taken: AssembledBatch): AssembledBatch =>
   isAsRead ? taken : { ...taken, isEnd: false }

@@ -1,6 +1,6 @@
 // Tests a pipeline with one batch of the newest rows. Invariants: a test leaves no trace except its billing: delivered
-// rows are billed as far as they cost more than the test; nothing is sent if no credits are left; one test at a time
-// per account, and each ends.
+// rows are billed as far as they cost more than the test; nothing is sent if no credits are left; an account
+// runs one test at a time, and every test ends.
 
 import type { MicroCredits } from '../../core/amount.ts'
 import { orReject } from '../../core/deadline.ts'

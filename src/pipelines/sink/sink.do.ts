@@ -32,7 +32,7 @@ import { changeMessage, changesOf, desiredStateOf, SinkRecord } from './sink-rec
 import { SinkSettings } from './sink-settings.ts'
 import { endOf, startOf } from './source.ts'
 
-/** After this time, a turn that was lost, for example with its machine, is started again. */
+/** A turn that was lost, for example because its machine failed, is started again after this time. */
 const GUARD_MS = 15_000
 /** Maximum time of consecutive turns within one alarm. */
 const ALARM_MS = 10_000
@@ -111,8 +111,8 @@ export class Sink extends DurableObject<Cloudflare.Env> implements SinkApi {
       settle: (sums, by, hold) => storage.sync().then(() => settle(this.env, billOf(this.#existing, sums, by, hold))),
       removeDeadLetter: (key) => storage.sync().then(() => this.#sender.deadLetters(this.#existing.id)?.remove(key)),
       begin: async () => {
-        const place = startOf(this.#existing.execution_start_from)
-        const begins = place === 'now' ? await reading().newest(this.#existing) : place
+        const start = startOf(this.#existing.execution_start_from)
+        const begins = start === 'now' ? await reading().newest(this.#existing) : start
         return begins && { place: begins, epoch: null, timeMs: 0, fold: null }
       },
       end: async () => {
@@ -159,9 +159,9 @@ export class Sink extends DurableObject<Cloudflare.Env> implements SinkApi {
       save: (state) => {
         if (isThere()) this.#store.state = state
       },
-      log: (level, words, batch) => {
+      log: (level, message, batch) => {
         if (!isThere()) return
-        this.#store.log(Date.now(), level, visible(words), batch && batchId(this.#existing.id, batch.from, batch.to))
+        this.#store.log(Date.now(), level, visible(message), batch && batchId(this.#existing.id, batch.from, batch.to))
       },
       count: (what) => {
         if (isThere()) this.#store.count(Date.now(), what, this.#lagMs())

@@ -78,9 +78,9 @@ export const DAMAGED_REASON = 'the archive of these blocks is damaged'
 
 /** Stored blocks do not change, so reading one again helps only after an update of the reader. */
 export function unreadableBlock(height: number, error: unknown): FatalPipelineError {
-  const words = visible(error instanceof Error ? error.message : String(error)).slice(0, MAX_MESSAGE_CHARS)
+  const reason = visible(error instanceof Error ? error.message : String(error)).slice(0, MAX_MESSAGE_CHARS)
   return new FatalPipelineError(
-    `Block ${height} cannot be read; the operator must investigate: ${words}. Set the pipeline to running to retry, ` +
+    `Block ${height} cannot be read; the operator must investigate: ${reason}. Set the pipeline to running to retry, ` +
       `or set "execution_start_from" to "${height + 1}" to skip the block`,
   )
 }

@@ -49,7 +49,7 @@ export class SqlLink {
     return this.#call(caller, 'POST', requestText({ v: SQL_API_VERSION, ...request }, texts))
   }
 
-  /** Acquires the account's test slot; returns a wait if there is none. */
+  /** Acquires the account's test slot; returns a wait if it is busy. */
   async acquireSlot(account: AccountId): Promise<SqlWait | null> {
     const answer = await this.#call({ account, pipeline: '', kind: 'slot' }, 'POST')
     return answer.kind === 'wait' ? answer : null

@@ -73,8 +73,8 @@ export class SqlQueue<Go extends (refused: SqlWait | null) => void> {
   acquireSlot(account: AccountId, nowMs: number): SqlWait | null {
     for (const [holder, untilMs] of this.#slots) if (untilMs <= nowMs) this.#slots.delete(holder)
     if (this.#slots.has(account)) return wait(RETRY_SOON_MS, SLOT_TAKEN_MESSAGE)
-    const spent = this.#cpuWait(account, nowMs)
-    if (spent !== null) return spent
+    const cpuWait = this.#cpuWait(account, nowMs)
+    if (cpuWait !== null) return cpuWait
     if (this.#slots.size >= MAX_SLOTS) return wait(RETRY_SOON_MS, NO_SLOT_MESSAGE)
     this.#slots.set(account, nowMs + SLOT_MS)
     return null

@@ -41,9 +41,10 @@ function isAllowed(code: number, one: string | null, two: string | null): boolea
 /** Memory limit for all databases together. The isolate has 128 MiB, which must also hold the rows. */
 const MAX_MEMORY_BYTES = 48 * 1024 * 1024
 const PAGE_BYTES = 65_536
-/** SQLite steps for all transforms of a batch, and between two checks; fewer if a step may scan a long string. */
+/** Maximum SQLite steps for all transforms of a batch, and the steps between two checks of its limits. */
 const MAX_STEPS = 20_000_000
 const CHECK_STEPS = 1_000
+/** Checks are more frequent if a step may scan a long string. */
 const JSON_CHECK_STEPS = 100
 /** Time limit where clocks advance during execution. Cloudflare has its own CPU limit. */
 const MAX_RUN_MS = 2_000
@@ -253,15 +254,16 @@ class Database {
   }
 
   #toFault(error: unknown): Omit<TransformFault, 'name'> {
-    const words = error instanceof Error ? error.message : String(error)
+    const reason = error instanceof Error ? error.message : String(error)
     if (error instanceof WebAssembly.RuntimeError) this.#engine.isBroken = true
-    if (words === 'interrupted')
+    if (reason === 'interrupted')
       return {
         message: 'exceeds the step or time limit. Select less, or limit the recursion',
         over: this.#isLate ? 'time' : 'steps',
       }
-    if (/out of memory/.test(words)) return { message: 'exceeds the memory limit. Select less at once', over: 'memory' }
-    const message = words === 'not authorized' ? 'may only read the tables of the batch' : words
+    if (/out of memory/.test(reason))
+      return { message: 'exceeds the memory limit. Select less at once', over: 'memory' }
+    const message = reason === 'not authorized' ? 'may only read the tables of the batch' : reason
     return { message: visible(message).slice(0, MAX_MESSAGE_CHARS) }
   }
 
