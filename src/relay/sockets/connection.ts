@@ -72,8 +72,8 @@ export class Connection {
   /** The product that the key must allow. */
   product: Product & ('stream' | 'graphql') = 'stream'
   /**
-   * Data that, together with the body, restarts a GraphQL operation after hibernation. Each operation is its own
-   * client.
+   * Data that, together with the body, restarts a GraphQL operation after hibernation. Each operation has its own
+   * `Connection`.
    */
   operation: { readonly id: string; readonly alias: string; readonly key: string } | null = null
   /** The last credit warning that was sent. Each warning is sent once. */
