@@ -51,7 +51,7 @@ describe('a batch', () => {
     [{ blocks: 5 }, 14],
     [{ untilMs: 0 }, null],
     [{}, 20],
-  ])('of at most %j ends with the block in which it has them', async (over, to) => {
+  ])('limited to %j ends with the block that reaches the limit', async (over, to) => {
     const taken = await assembler({ height: 10 }, blocks(10, 20)).take(null, null, most(over))
     expect(taken && [taken.from, taken.to, taken.rows.length, taken.isHead]).toEqual(
       to === null ? null : [10, to, (to - 9) * ROWS_A_BLOCK, to === 20],
@@ -59,7 +59,7 @@ describe('a batch', () => {
     expect(taken?.chars).toBe(taken?.texts.join('').length)
   })
 
-  it('that ends where the log asks to be left alone is not at the newest block', async () => {
+  it('that ends because the log requested a delay is not at the newest block', async () => {
     async function* pieces() {
       yield* blocks(10, 12)
     }
@@ -72,7 +72,7 @@ describe('a batch', () => {
     expect([taken!.to, taken!.isHead]).toEqual([12, false])
   })
 
-  it('whose range is fixed has it, whatever fits, and the next goes on behind it', async () => {
+  it('with a fixed range covers it regardless of limits, and the next batch follows it', async () => {
     const one = assembler({ height: 10 }, [...blocks(10, 12), gap(13, 18), ...blocks(19, 20)])
     const first = await one.take(null, 15, most({ rows: 1 }))
     expect([first!.from, first!.to, first!.rows.at(-1)!._key]).toEqual([10, 15, 'gap:13-15'])
@@ -81,7 +81,7 @@ describe('a batch', () => {
   })
 
   // PIPE-3
-  it('whose range is fixed is none until all of it is there again, and then what it was', async () => {
+  it('with a fixed range is returned only once all its blocks are available, and is then the same', async () => {
     const one = assembler({ height: 10 }, blocks(10, 12), [], blocks(13, 20))
     expect([await one.take(null, 15, most()), await one.take(null, 15, most())]).toEqual([null, null])
     const { from, to, rows } = (await one.take(null, 15, most()))!
@@ -89,7 +89,7 @@ describe('a batch', () => {
   })
 
   // PIPE-6
-  it('has a gap in the place of an archived block that cannot be read', async () => {
+  it('contains a gap instead of an unreadable archived block', async () => {
     const archived = (height: number, line: string): SourceItem => ({ height, line, isArchived: true })
     const lines = [archived(12, 'no JSON\n'), archived(13, 'null'), archived(14, '{"height":15,"time":1}')]
     const taken = await assembler({ height: 10 }, [...blocks(10, 11), ...lines, ...blocks(15, 15)]).take(
@@ -118,7 +118,7 @@ describe('a batch', () => {
     },
   )
 
-  it('of which rows cannot be made is none, which is said', async () => {
+  it('whose rows cannot be built is an error', async () => {
     const rows = () => {
       throw new TypeError('x of undefined')
     }
@@ -131,7 +131,7 @@ describe('a batch', () => {
   })
 
   // PIPE-6
-  it('says of neighbours that are missing once that they are', async () => {
+  it('reports adjacent missing blocks as one gap', async () => {
     const { rows } = (await assembler({ height: 1 }, [gap(1, 2), gap(3, 9), ...blocks(10, 10), gap(11, 11)]).take(
       null,
       null,
@@ -166,13 +166,13 @@ describe('a batch', () => {
     if (isEnd && 'height' in end) expect(await one.take(end, null, most())).toMatchObject({ rows: [], isEnd: true })
   })
 
-  it('is none where nothing is there yet, and goes on when there is', async () => {
+  it('is null while no block is available, and continues when one is', async () => {
     const one = assembler({ height: 10 }, [], blocks(10, 11))
     expect(await one.take(null, null, most())).toBeNull()
     expect((await one.take(null, null, most()))!.to).toBe(11)
   })
 
-  it('of another height than the one that was asked for is an error', async () => {
+  it('with a block of a different height than requested is an error', async () => {
     const wrong: SourceItem = { height: 10, line: '{"height":11,"time":1}' }
     await expect(assembler({ height: 10 }, [wrong]).take(null, null, most())).rejects.toThrow('found block 11 instead')
   })
@@ -190,7 +190,7 @@ it('positions are read as they are written', () => {
   expect(endOf({ execution_mode: 'continuous', execution_stop_from: '' })).toBeNull()
 })
 
-it('what a changed record means follows from the fields that changed', () => {
+it('the effect of a changed record follows from the changed fields', () => {
   const before = {
     topic: 'fills',
     execution_start_from: '',
@@ -208,7 +208,7 @@ it('what a changed record means follows from the fields that changed', () => {
 })
 
 // PIPE-5
-it('batches are small where a server takes small bodies', () => {
+it('batches are small for servers that accept only small bodies', () => {
   const chars = ['webhook', 'kafka', 'postgres', 's3'].map(
     (type) => desiredStateOf({ status: 'running', on_failure: 'pause', destination_type: type } as Pipeline).maxChars,
   )

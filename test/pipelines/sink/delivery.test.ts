@@ -21,7 +21,7 @@ import { BLOCK_MS, expected, FIRST, LAST, ofKind, PAUSED, RUNNING, World } from 
 
 describe('a pipeline', () => {
   // PIPE-2, PIPE-7, PIPE-8, PIPE-9
-  it('brings every row once, in order, from the archive into the log, and ends where it is to end', async () => {
+  it('delivers every row once, in order, from the archive and then the log, and stops at its end', async () => {
     const world = new World()
     world.head = LAST + 5
     world.archivedTo = 40
@@ -36,7 +36,7 @@ describe('a pipeline', () => {
   })
 
   // PIPE-6
-  it('tells of heights that nobody has, and of what the archive has lost', async () => {
+  it('reports unavailable heights and damaged archive blocks', async () => {
     const world = new World({ missing: [39, 40], damaged: [17] })
     world.head = 50
     world.archivedTo = 37
@@ -51,7 +51,7 @@ describe('a pipeline', () => {
   })
 
   // PIPE-1, PIPE-2, PIPE-3, PIPE-4
-  it('brings every row once after kills and failures at any step, in order, and is never ahead of its destination', async () => {
+  it('delivers every row once and in order despite crashes and failures, and is never ahead of its destination', async () => {
     const fault = fc.oneof(
       { weight: 12, arbitrary: fc.constant('ok' as const) },
       { weight: 2, arbitrary: fc.constant('fails' as const) },
@@ -88,7 +88,7 @@ describe('a pipeline', () => {
     expect(kills).toBeGreaterThan(1_000)
   })
 
-  it('goes on where it was, killed at any one of its steps: read, sealed, paid, sent, acknowledged or settled', async () => {
+  it('resumes at its position after a crash at any step', async () => {
     let calls = 0
     for (let at = 0; at <= calls; at++) {
       calls = 0
@@ -105,7 +105,7 @@ describe('a pipeline', () => {
 })
 
 // PIPE-12
-it('a pipeline that cannot run says so once, and waits for its record to be changed', async () => {
+it('a pipeline that cannot run reports it once, and waits for a changed record', async () => {
   const world = new World()
   let asked = 0
   const assembler: DeliveryPorts['assembler'] = () => {
@@ -122,7 +122,7 @@ it('a pipeline that cannot run says so once, and waits for its record to be chan
 })
 
 // PIPE-12
-it('a block of the log that cannot be read ends it there, before it is tried for ever', async () => {
+it('an unreadable block of the log stops the pipeline instead of being retried forever', async () => {
   const world = new World()
   const line = world.line.bind(world)
   world.line = (height) => (height === FIRST + 4 ? '{' : line(height))
@@ -249,7 +249,7 @@ describe('a bad day', () => {
   })
 
   // PIPE-11
-  it('with a clock that goes back a year waits no longer than ever', async () => {
+  it('with a clock that is set back a year causes no longer waits', async () => {
     const world = new World()
     world.answer = () => ({ ok: false, message: '500' })
     const delivery = world.delivery()
@@ -299,7 +299,7 @@ describe('a batch that fails', () => {
   const bad: DeliveryResult = { ok: false, message: '500' }
 
   // PIPE-11, PIPE-12
-  it('is tried eight times within ten minutes, the same each time, and then waits for somebody', async () => {
+  it('is attempted eight times within ten minutes, unchanged, and then the pipeline stops', async () => {
     const { world, delivery } = failing(bad)
     const begunMs = world.nowMs
     for (let waitMs = await delivery.turn(); waitMs !== null; waitMs = await delivery.turn()) world.nowMs += waitMs
@@ -315,7 +315,7 @@ describe('a batch that fails', () => {
     expect(world.applied.size).toBeGreaterThan(0)
   })
 
-  it('is an error until the destination confirms one, and then an incident', async () => {
+  it('is an error until the destination confirms a batch, and then an incident', async () => {
     const { world, delivery } = failing(bad)
     const sinceMs = world.nowMs
     for (const _ of [1, 2]) world.nowMs += (await delivery.turn())!
@@ -330,7 +330,7 @@ describe('a batch that fails', () => {
     expect(delivery.state).toMatchObject(over)
   })
 
-  it('is tried at once, from its first try, where it is set to run again', async () => {
+  it('is retried immediately, with all attempts, when the pipeline is set to running', async () => {
     const { world, delivery } = failing(bad)
     for (const _ of [1, 2, 3]) world.nowMs += (await delivery.turn())!
     const waitMs = (await delivery.turn())!
@@ -413,7 +413,7 @@ describe('a batch that fails', () => {
   })
 
   // PIPE-12, PIPE-13
-  it('is put aside where it is to be, and can be sent once more', async () => {
+  it('is stored as a dead letter if configured, and can be sent again', async () => {
     const { world, delivery } = failing({ ok: false, message: 'no such column', isFinal: true }, 'dead_letter')
     expect(await delivery.turn()).toBe(0)
     expect([world.sends, world.letters.length, delivery.state.deadLetters]).toEqual([1, 1, 1])
@@ -457,7 +457,7 @@ describe('a batch that fails', () => {
   })
 
   // PIPE-13
-  it('does not hold up live rows where dead letters cannot be read', async () => {
+  it('does not delay live rows if dead letters cannot be read', async () => {
     const world = new World()
     const unbury = async () => Promise.reject(new Error('no bucket'))
     const delivery = world.delivery({ sendDeadLetter: unbury })
@@ -472,7 +472,7 @@ describe('a batch that fails', () => {
   })
 
   // PIPE-11
-  it('waits as long as the destination says', async () => {
+  it('waits as long as the destination requests', async () => {
     const { delivery } = failing({ ok: false, message: '429', retryAfterMs: 30_000 })
     expect(await delivery.turn()).toBe(30_000)
     const { delivery: other } = failing({ ok: false, message: '429', retryAfterMs: 1e12 })
@@ -480,7 +480,7 @@ describe('a batch that fails', () => {
   })
 
   // PIPE-3, PIPE-15
-  it('is read anew with the order statuses that were known as it was read first', async () => {
+  it('is read again with the order statuses that were known at the first read', async () => {
     const { world } = failing(bad)
     const flights: unknown[] = []
     const assembler: DeliveryPorts['assembler'] = (at, flight) => {
@@ -495,7 +495,7 @@ describe('a batch that fails', () => {
   })
 
   // PIPE-10
-  it('stays where it is while the pipeline is paused, and is the same when it goes on', async () => {
+  it('is kept while the pipeline is paused, and is unchanged when it resumes', async () => {
     const { world, delivery } = failing(bad)
     await delivery.turn()
     expect(delivery.phase(0)).toBe('retrying')
@@ -693,7 +693,7 @@ describe('an account', () => {
   }
 
   // PIPE-27
-  it('without credits is sent nothing; once it has some all comes, from where it was', async () => {
+  it('without credits receives nothing; after a top-up, delivery resumes at its position', async () => {
     const { world, delivery } = of(0)
     expect([await delivery.turn(), delivery.phase(0), world.sends]).toEqual([60_000, 'unpaid', 0])
     delivery.applyDesired(PAUSED, 'none')
@@ -788,7 +788,7 @@ describe('an account', () => {
   })
 
   // PIPE-26
-  it('whose meter is away is brought rows until ten credits are owed; then it is tried again', async () => {
+  it('whose meter is unavailable receives rows until ten credits are owed; then the meter is retried', async () => {
     const { world, delivery } = of(1_000_000_000, 1_000_000)
     world.isAway = true
     world.head = LAST

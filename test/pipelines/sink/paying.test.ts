@@ -71,7 +71,7 @@ function pipeline(credits: number, rowMicro = ROW, before = INITIAL_BILLING) {
 
 // PIPE-25
 describe('rows', () => {
-  it('are counted one by one, long ones by the KiB, so that a batch in one row is no bargain', () => {
+  it('are counted individually, and long ones by size, so that merging a batch into one row saves nothing', () => {
     expect(billedRowCount(['{}', 'x'.repeat(1_024), 'x'.repeat(1_025), 'x'.repeat(10_240)])).toBe(1 + 1 + 2 + 10)
     expect(billedRowCount([])).toBe(0)
     expect(addRows({ rows: 5, spent: 500, told: 400, askAtMs: 7 }, 3, 100)).toEqual({
@@ -82,14 +82,14 @@ describe('rows', () => {
     })
   })
 
-  it('that are free are counted nowhere, and the meter is asked about their key alone', async () => {
+  it('that are free are not counted, and the meter is asked only about their key', async () => {
     const { batches, world, owed, delivery, sleep } = pipeline(0, 0)
     expect(await batches(50, 5_000, 1_000)).toBeNull()
     expect([await sleep(), await delivery.refusal(), world.asked]).toEqual([null, null, 3])
     expect(owed()).toEqual(INITIAL_BILLING)
   })
 
-  it('that have become free leave what was owed before to be paid', async () => {
+  it('that have become free do not cancel earlier debts', async () => {
     const { meter, batches } = pipeline(5, 0, { ...INITIAL_BILLING, rows: 3, spent: 300, askAtMs: 5 })
     await batches(1, 0, 0)
     expect(meter.account.spent).toBe(300)
@@ -98,7 +98,7 @@ describe('rows', () => {
 
 // PIPE-26
 describe('the meter', () => {
-  it('is asked before the first batch, then told every ten seconds', async () => {
+  it('is asked before the first batch, and then receives a report every ten seconds', async () => {
     const { batches, world, meter } = pipeline(1_000)
     expect(await batches(1, 10, 0)).toBeNull()
     expect([world.asked, meter.told]).toEqual([1, [0]])
@@ -119,7 +119,7 @@ describe('the meter', () => {
     expect(little.world.asked).toBe(10 + 9)
   })
 
-  it('is told before a sleep, again and again until it answers', async () => {
+  it('receives a report before the object sleeps, repeated until it responds', async () => {
     const { delivery, world, sleep, meter, owed } = pipeline(1)
     expect([await sleep(), world.asked]).toEqual([null, 0])
     delivery.chargeRows(7, keyHashOf('k1'))
@@ -144,7 +144,7 @@ describe('the meter', () => {
 
 // PIPE-27
 describe('without credits', () => {
-  it('no batch goes, one line says so, and the meter is asked once a minute until there are some', async () => {
+  it('no batch is sent, one log line reports it, and the meter is asked once a minute', async () => {
     const { batches, world, delivery, meter, logged } = pipeline(0)
     expect(await batches(1, 1, 0)).toEqual({ batch: 0, waitMs: 60_000 })
     for (let second = 0; second < 179; second++, world.nowMs += 1_000) await delivery.turn()
@@ -156,7 +156,7 @@ describe('without credits', () => {
     expect([await batches(1, 1, 0), logged.at(-1)]).toEqual([null, expect.stringContaining('Credits')])
   })
 
-  it('the meter is asked again also where the clock goes back', async () => {
+  it('the meter is asked again even if the clock is set back', async () => {
     const { batches, world, meter } = pipeline(0)
     await batches(1, 1, 0)
     meter.grant(100 * ONE_CREDIT)
@@ -235,7 +235,7 @@ describe('without credits', () => {
     expect([await delivery.turn(), delivery.waitsFor]).toEqual([60_000, 'credits'])
   })
 
-  it('the cap of the key is named where that is what is used up', async () => {
+  it('the message names the cap of the key if that is exhausted', async () => {
     const { batches, world, logged } = pipeline(0)
     world.cap = 2.5 * ONE_CREDIT
     await batches(1, 1, 0)

@@ -50,7 +50,7 @@ const source = (
 const told = (pieces: SourceItem[]) => pieces.map((one) => ('line' in one ? one.height : `${one.from}-${one.to}`))
 
 describe('a source', () => {
-  it('goes back to the archive for what the log has let go meanwhile', async () => {
+  it('returns to the archive for blocks that the log has dropped in the meantime', async () => {
     const archived = [[], [segment(10, 12)], [segment(10, 12)], []]
     const one = source(archived, [
       { parts: [{ gap: { from: 10, to: 12 } }, lines(13, 14)] },
@@ -77,7 +77,7 @@ describe('a source', () => {
     expect(await own.items({ height: 10 }).next()).toMatchObject({ value: { line: '{"height":10}' } })
   })
 
-  it('passes over what it has told already, and goes on behind it with the next call', async () => {
+  it('skips blocks that it has already returned, and continues after them with the next call', async () => {
     const one = source(
       [[]],
       [{ parts: [lines(8, 12)] }, {}, { parts: [lines(11, 14), { gap: { from: 15, to: 16 } }] }, {}],
@@ -88,14 +88,14 @@ describe('a source', () => {
     expect(one.asked).toEqual([10, 13, 13, 17])
   })
 
-  it('ends where the log has read enough for others, and says for how long', async () => {
+  it('ends when the log requests a delay, and reports the delay', async () => {
     const one = source([[]], [{ retryMs: 700 }])
     expect(await Array.fromAsync(one.source.items({ height: 10 }))).toEqual([])
     expect([one.source.retryMs, one.source.isBehind]).toEqual([700, true])
   })
 
   // PIPE-15
-  it('of order statuses tells what came before they were asked for as not known', async () => {
+  it('reports order statuses as unknown before they were requested', async () => {
     const parts = [lines(10, 13, { orders: toChunks('[1]\n\n[3]\n[4]') })]
     const one = source([[]], [{ parts, ordersFrom: 12 }, { ordersFrom: 12 }], 'orders')
     expect(await Array.fromAsync(one.source.items({ height: 10 }))).toEqual([
@@ -176,7 +176,7 @@ describe('a source', () => {
   const all = async (own: Source, place = { height: 10 }) => told(await Array.fromAsync(own.items(place)))
 
   // PIPE-28
-  it('reads the block before once more, and goes on where it is what it was', async () => {
+  it('reads the previous block again, and continues if it is unchanged', async () => {
     const same = opened({ parts: [blocks(9, 12)] })
     expect([await all(same.own), same.asked]).toEqual([
       [10, 11, 12],
@@ -206,7 +206,7 @@ describe('a source', () => {
     expect((await all(odd.own)).length).toBe(31)
   })
 
-  it('holds the lines of the log against its heights', async () => {
+  it('checks the lines of the log against their heights', async () => {
     const wrong = { first: 10, last: 12, lines: toChunks('block 10\nblock 11') }
     const failure = await Array.fromAsync(source([[]], [{ parts: [wrong] }]).source.items({ height: 10 })).catch(
       (error: unknown) => error,

@@ -24,7 +24,7 @@ const made = (...all: readonly object[]) =>
 
 describe('rows that transforms made', () => {
   // PIPE-17, PIPE-31
-  it('have the keys, heights and times of the batch, go on behind a key, or have one by their number', () => {
+  it('have keys, heights and times from the batch, a key with a suffix, or a numbered key', () => {
     const good = [
       row,
       { ...row, _key: '7:a:2', _height: 8 },
@@ -57,7 +57,7 @@ describe('rows that transforms made', () => {
   })
 
   // PIPE-4, PIPE-31
-  it('have no key twice', () => {
+  it('cannot repeat a key', () => {
     expect(made(row, row)).toEqual({ ok: false, error: expect.stringMatching(/^_key "7:a" /) })
   })
 })

@@ -27,7 +27,7 @@ const opened = () => {
 const words = (pattern: RegExp) => ({ waitMs: expect.any(Number), words: expect.stringMatching(pattern) })
 
 // PIPE-18
-it('who has used least goes first, and of those who came first', () => {
+it('the account that has used the least CPU time goes first; on a tie, the earliest', () => {
   const { turns, told, enter } = opened()
   turns.onEnd(of('greedy'), 3_000, false, 0)
   for (const account of ['greedy', 'greedy', 'small', 'other']) enter(of(account), 0)
@@ -41,7 +41,7 @@ it('who has used least goes first, and of those who came first', () => {
 })
 
 // PIPE-18
-it('who has used up its CPU time waits until that is refilled, also who stood in line already', () => {
+it('an account that has used up its CPU time waits for a refill, even if it was already queued', () => {
   const { turns, told, enter } = opened()
   enter(of('a'), 0)
   enter(of('a'), 0)
@@ -58,7 +58,7 @@ it('who has used up its CPU time waits until that is refilled, also who stood in
 })
 
 // PIPE-18
-it('a pipeline that exceeds its budget waits twice as long each time, ten minutes at most, and success ends that', () => {
+it('a pipeline that exceeds its limits waits twice as long each time, at most ten minutes, until a run succeeds', () => {
   const { turns, enter, strikes } = opened()
   const waits: number[] = []
   let nowMs = 0
@@ -80,7 +80,7 @@ it('a pipeline that exceeds its budget waits twice as long each time, ten minute
 })
 
 // PIPE-18
-it('a run that is known to be quick needs no strike before, and gets one where it exceeded its budget', () => {
+it('a run known to be quick stores no strike first, and gets one if it exceeds its limits', () => {
   const { turns, enter, strikes } = opened()
   expect(turns.onStart(of('a'), 0)).toBe(true)
   turns.onEnd(of('a'), 499, false, 0)
@@ -97,7 +97,7 @@ it('a run that is known to be quick needs no strike before, and gets one where i
 })
 
 // PIPE-18
-it('an account tests one at a time, and four do in all; whose caller vanished is over after a while', () => {
+it('an account runs one test at a time, and all accounts four; the slot of a lost caller expires', () => {
   const { turns } = opened()
   expect(turns.acquireSlot('a', 0)).toBeNull()
   expect(turns.acquireSlot('a', 0)).toEqual(words(/test or check of this account/))
@@ -108,7 +108,7 @@ it('an account tests one at a time, and four do in all; whose caller vanished is
   expect(turns.acquireSlot('a', 70_000)).toBeNull()
 })
 
-it('what waits is bounded, and nobody waits for good', () => {
+it('the queue is bounded, and no caller waits forever', () => {
   const { turns, told, enter } = opened()
   for (let at = 0; at < 9; at++) enter(of('a'), 0)
   expect(told).toEqual([['a', words(/waiting for its turn/)]])
@@ -118,7 +118,7 @@ it('what waits is bounded, and nobody waits for good', () => {
   expect(told.length).toBe(39)
 })
 
-it('each caller is answered once, whatever happens', () => {
+it('each caller gets exactly one response', () => {
   const step = fc.record({
     what: fc.constantFrom('enter', 'next', 'over', 'quick'),
     account: fc.constantFrom('a', 'b', 'c'),

@@ -31,13 +31,13 @@ const checked = async (transforms: Record<string, string>, tables = [TABLE]) =>
   (await checkTransforms(transforms, tables)).outcome
 
 describe('transforms', () => {
-  it('keep a column of any name, also where it is NULL', async () => {
+  it('keep a column of any name, even if it is NULL', async () => {
     const made = await run({ out: 'SELECT _key, NULL AS toString, NULL AS constructor FROM fills LIMIT 1' })
     expect(JSON.stringify(made)).toContain('"toString":null,"constructor":null')
   })
 
   // PIPE-17
-  it('select from the batch, each from those before it, and the last is delivered', async () => {
+  it('select from the batch and earlier transforms, and the last result is delivered', async () => {
     const made = await run({
       btc: `SELECT * FROM fills WHERE coin = 'BTC'`,
       out: `SELECT _key, _height, _time, coin, px, other ->> '$.a[0]' AS a FROM btc -- as it is`,
@@ -63,7 +63,7 @@ describe('transforms', () => {
     expect(outcome.ok ? outcome.value.length : outcome.error).toBe(20_500)
   })
 
-  it('that leave out the key get one of the batch: the same at each try', async () => {
+  it('that omit the key get one from the batch, the same at each attempt', async () => {
     const sums = { sums: 'SELECT coin, count(*) AS n, sum(crossed) AS taken FROM fills GROUP BY coin ORDER BY coin;' }
     const made = await run(sums)
     const head = (at: number) => ({ _kind: 'row', _key: `pipe_a:5-7:${at}`, _height: 7, _time: 490 })
@@ -159,7 +159,7 @@ describe('transforms', () => {
   })
 
   // PIPE-18
-  it('may not take longer than a bound, where clocks go on while they run', async () => {
+  it('are stopped at a time limit if clocks advance during execution', async () => {
     const counting = { n: `${endless} SELECT count(*) AS n FROM (SELECT x FROM t LIMIT 50000)` }
     expect(await run(counting)).toMatchObject([{}, { n: 50_000 }])
     let nowMs = 0
@@ -175,7 +175,7 @@ describe('transforms', () => {
   })
 
   // PIPE-18
-  it('are looked at more often where texts are long', async () => {
+  it('are checked more often if strings are long', async () => {
     const looksOf = async (topic: string, columns: readonly Column[]) => {
       const clock = vi.spyOn(Date, 'now')
       try {
@@ -190,13 +190,13 @@ describe('transforms', () => {
     expect(await looksOf('book_diffs', bookDiffs.columns)).toBeGreaterThan(5 * short)
   })
 
-  it('are not run where they are checked', async () => {
+  it('are not run by a check', async () => {
     const busy = `${endless} SELECT count(*) AS n FROM t`
     for (const first of [busy, `SELECT n FROM (${busy}) ORDER BY n -- all`, `${busy} UNION SELECT 1;`])
       expect(await checked({ first, b: 'SELECT n FROM first' })).toEqual({ ok: true, value: [] })
   })
 
-  it('are checked without rows, over the tables that there are', async () => {
+  it('are checked without rows, against the existing tables', async () => {
     const two = [TABLE, { name: 'candles', columns: candles.columns }]
     expect(
       (await checked({ a: 'SELECT * FROM fills', b: 'SELECT coin FROM a JOIN candles USING (coin)' }, two)).ok,
@@ -213,7 +213,7 @@ describe('transforms', () => {
   })
 
   // PIPE-31
-  it('name no column of their result like those that are reserved, and may do so on the way', async () => {
+  it('cannot return a reserved column, but intermediate results may contain one', async () => {
     for (const name of ['_from', '_reason', '_epoch', '_KIND', '_', '__proto__', '_key '])
       expect(await checked({ out: `SELECT 1 AS "${name}"` })).toMatchObject({
         error: {
@@ -229,7 +229,7 @@ describe('transforms', () => {
   })
 
   // PIPE-18
-  it('say which budget they exceeded', async () => {
+  it('report which limit they exceeded', async () => {
     const over = async (sql: string) => (await runTransforms({ out: sql }, TABLE, '[]', DEFAULTS)).outcome
     expect(await over(`${endless} SELECT count(*) AS n FROM t`)).toMatchObject({
       error: { over: expect.stringMatching(/steps|time/) },
