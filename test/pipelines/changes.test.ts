@@ -146,11 +146,11 @@ describe('what is created', () => {
     [{ abi_unmatched: 'ask' }, 'abi_unmatched: must be "drop" or "keep" or "fail"'],
     [{ on_failure: 'ask' }, 'on_failure: must be "pause" or "dead_letter"'],
     [{ status: 'stopped' }, 'status: must be "running" or "paused"'],
-  ])('%j is told its field', (sent, told) => {
+  ])('%j is rejected with the name of its field', (sent, told) => {
     expect(toldOf(create(sent))).toContain(told)
   })
 
-  it('one fault is told in one sentence', () => {
+  it('one problem yields one message', () => {
     for (const url of ['https://a:b@example.com', 'https:/a:b@example.com']) {
       expect(toldOf(create({ destination_config: { ...CLICKHOUSE, url } }))).toBe(
         'destination_config.url: must not contain a user name or password',
@@ -169,7 +169,7 @@ describe('what is created', () => {
     { filter: { type: 'evmLogs', chain: 'a' }, topic: 'evm_logs', abi_file: { abi: [] } },
     { abi_contract_addresses: [`0x${'aB'.repeat(20)}`], abi_file: { abi: [] } },
     { destination_config: { ...CLICKHOUSE, password: '' } },
-  ])('%j is taken', (sent) => expect(toldOf(create(sent))).toBe('ok'))
+  ])('%j is accepted', (sent) => expect(toldOf(create(sent))).toBe('ok'))
 })
 
 const Line = fc.string({ minLength: 1, maxLength: 40 }).filter((text) => !/\p{Cc}/u.test(text) && text !== MASK)
@@ -209,7 +209,7 @@ const shown = ({ fields }: ValidatedPipeline) => ({
 })
 
 describe('what is kept', () => {
-  it('never shows a secret, and is changed by nothing that was read', () => {
+  it('never shows a secret, and does not change if it is sent back as read', () => {
     fc.assert(
       fc.property(AnyOrder, (drawn) => {
         const order = JSON.parse(JSON.stringify(drawn)) as typeof drawn
@@ -244,7 +244,7 @@ describe('what is kept', () => {
     expect(toldOf(change(before, { revision: 2 }))).toContain('revision: unknown field')
   })
 
-  it('is another one where its transforms come in another order', () => {
+  it('is different if its transforms are in a different order', () => {
     const before = made({ transforms: { a: 'SELECT 1', b: 'SELECT 2' } })
     const isSameAs = (transforms: object) => {
       const after = change(before, { transforms })
@@ -254,7 +254,7 @@ describe('what is kept', () => {
     expect(isSameAs({ b: 'SELECT 2', a: 'SELECT 1' })).toBe(false)
   })
 
-  it('moves to another kind of destination with a secret of its own', () => {
+  it('moves to a different destination type with a new secret', () => {
     const before = made()
     expect(change(before, { destination_config: CONFIGS.webhook })).toMatchObject({
       value: { fields: { destination_type: 'webhook', destination_config: { secret: MASK } }, secret: WHSEC },

@@ -73,7 +73,7 @@ const clickhouse = { type: 'clickhouse', user: 'u', password: 'hush', database: 
 const kafka = { type: 'kafka', topic: 'fills', user: 'u', password: 'p' } as const
 
 describe('a webhook', () => {
-  it('is sent the batch, signed', async () => {
+  it('receives the signed batch', async () => {
     expect(await toWebhook()).toMatchObject({ ok: true })
     const [{ headers, body }] = asked as [Asked]
     expect(headers['webhook-id']).toBe('pipe_a:1-7')
@@ -110,7 +110,7 @@ describe('a webhook', () => {
     expect(asked).toHaveLength(1)
   })
 
-  it('that never ends its answer has failed after its time, whatever the platform makes of an end', async () => {
+  it('that never ends its response fails after the timeout, even if the platform ignores the abort', async () => {
     vi.stubGlobal('fetch', async () => new Response(new ReadableStream({ pull: () => new Promise(() => undefined) })))
     try {
       const answered = sendRequest({ url, headers: {}, body: '' }, open, { patienceMs: 20 })
@@ -120,7 +120,7 @@ describe('a webhook', () => {
     }
   }, 5_000)
 
-  it('that answers without end is read no further than a bound', async () => {
+  it('that sends an endless response is read up to a limit', async () => {
     answer = { body: 'endless' }
     expect(await toWebhook()).toMatchObject({ ok: true })
   })
@@ -153,7 +153,7 @@ describe('where it goes', () => {
   })
 
   // PIPE-20
-  it('is asked of the resolver, and refused where any address of the name is private', async () => {
+  it('is resolved, and refused if any address of the name is private', async () => {
     const closed = () => egressOf({ PIPELINE_RESOLVER: `${url}/dns-query` })
     answer = { body: '{"Answer":[{"type":5,"data":"other.example."},{"type":1,"data":"9.9.9.9"}]}' }
     const egress = closed()
@@ -212,7 +212,7 @@ describe('clickhouse', () => {
   }
   const inserts = () => asked.filter(({ url: path }) => path.includes('query=INSERT'))
 
-  it('is sent one INSERT, whose token is the name of the batch, where it knows that, and the same bytes each time', async () => {
+  it('receives one INSERT with the same bytes each time, and the batch ID as token if it supports tokens', async () => {
     serving(KNOWN)
     const tables = new ClickHouseTables()
     for (const _ of [1, 2]) expect(await send(tables)).toMatchObject({ ok: true })
@@ -234,7 +234,7 @@ describe('clickhouse', () => {
     expect(again.body).toEqual(body)
   })
 
-  it('is sent no setting that it does not know: old servers refuse them', async () => {
+  it('receives no unknown settings, because old servers reject them', async () => {
     serving([])
     expect(await send()).toMatchObject({ ok: true })
     const names = [...new URL(inserts()[0]!.url, url).searchParams.keys()]
@@ -271,7 +271,7 @@ describe('clickhouse', () => {
     })
   })
 
-  it('may say 200 and name an exception: that is a failure', async () => {
+  it('fails if a 200 response contains an exception', async () => {
     serving(KNOWN, { body: 'Code: 241. DB::Exception: Memory limit exceeded' })
     expect(await send()).toEqual({ ok: false, message: 'Code: 241. DB::Exception: Memory limit exceeded' })
   })
@@ -287,7 +287,7 @@ describe('kafka', () => {
     })
   })
 
-  it('is sent records whose keys are those of the rows', async () => {
+  it('receives records with the keys of the rows', async () => {
     answer = {
       body: '{"offsets":[{"partition":0,"offset":1,"error_code":null,"error":null},{"partition":0,"offset":2}]}',
     }
@@ -303,7 +303,7 @@ describe('kafka', () => {
     ['{"offsets":[null,{"error_code":50003}]}', 'The Kafka bridge rejected a record: 50003'],
     ['{"offsets":[{}]}', 'The Kafka bridge accepted 1 of 2 records'],
     ['<html>', 'The Kafka bridge returned no offsets: <html>'],
-  ])('may say 200 and %s: that is a failure', async (body, words) => {
+  ])('fails if it responds with 200 and %s', async (body, words) => {
     answer = { body }
     expect(await send()).toEqual({ ok: false, message: words })
   })
@@ -319,7 +319,7 @@ describe('s3', () => {
     secret_access_key: 'SK',
   } as const
 
-  it('is sent an object under the name of the batch, signed, the same each time', async () => {
+  it('receives a signed object with the name of the batch, the same each time', async () => {
     for (const _ of [1, 2])
       expect(await sendToS3({ ...config, url, format: 'ndjson' }, batch, open)).toMatchObject({ ok: true })
     const [first, second] = asked as [Asked, Asked]
@@ -333,13 +333,13 @@ describe('s3', () => {
   })
 
   // PIPE-14
-  it('is sent a test under another name than the batch of the same heights', async () => {
+  it('receives a test under a different name from the batch of the same heights', async () => {
     const test = { ...batch, id: `${batch.id}:test-99` }
     expect(await sendToS3({ ...config, url, format: 'ndjson' }, test, open)).toMatchObject({ ok: true })
     expect(asked[0]!.url).toMatch(/\/000000000001-000000000007-test-99\.ndjson\.gz$/)
   })
 
-  it('is sent Parquet', async () => {
+  it('receives Parquet', async () => {
     expect(await sendToS3({ ...config, url, format: 'parquet' }, batch, open)).toMatchObject({ ok: true })
     expect(asked[0]!.body.subarray(0, 4).toString()).toBe('PAR1')
   })

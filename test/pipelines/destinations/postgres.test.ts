@@ -86,7 +86,7 @@ describe.skipIf(!hasPostgres)('a table of PostgreSQL', () => {
   }, 60_000)
   afterAll(() => server.remove())
 
-  it('takes a batch once, however often it comes, in the columns that it has', async () => {
+  it('stores a batch once, however often it is sent, in the existing columns', async () => {
     for (const _ of [1, 2]) expect(await send(server)).toMatchObject({ ok: true })
     expect(
       server.query('SELECT _kind, _key, _height, _time, coin, px, crossed, other FROM fills ORDER BY _key'),
@@ -144,7 +144,7 @@ describe.skipIf(!hasPostgres)('a table of PostgreSQL', () => {
     expect(server.query(types)).toEqual(['bigint'])
   })
 
-  it('is not spoken to without TLS, unless the operator allows it', async () => {
+  it('is not used without TLS unless the operator allows it', async () => {
     expect(await send(server, {}, false)).toEqual({ ok: false, message: expect.stringContaining('TLS') })
   })
 })
@@ -168,7 +168,7 @@ const served = (wire: () => Wire, tls: PostgresTarget['tls'] = 'none'): Postgres
   open: wire,
 })
 
-it('a server that neither answers nor lets go has failed after its time', async () => {
+it('a server that neither responds nor disconnects fails after the timeout', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   const never = () => new Promise<void>(() => undefined)
   const dead = (): Wire => ({
@@ -264,7 +264,7 @@ describe('a server that means no good', () => {
     expect((await told(pieces)).words).toMatch(words)
   })
 
-  it('gets no password in clear, nor one hashed by MD5, without TLS', async () => {
+  it('gets no clear-text or MD5 password without TLS', async () => {
     for (const kind of [3, 5]) {
       const { wire, heard } = saying(() => [Uint8Array.of(78), auth(kind, 'salt')])
       const outcome = await sendToPostgres(served(wire, 'may'), 'fills', batchOf(rows))
@@ -304,7 +304,7 @@ it.each([
 })
 
 describe('frames', () => {
-  it('are read in whatever pieces they come', () => {
+  it('are parsed from chunks of any size', () => {
     const bytes = statement('SELECT $1', ['ü'])
     for (let cut = 0; cut <= bytes.length; cut++) {
       const first = parseFrames(bytes.subarray(0, cut))

@@ -14,7 +14,7 @@ const told = (file: object) => {
   return read.ok ? 'ok' : `${read.error.path}: ${read.error.message}`
 }
 
-it('reads events, names what has no name, and passes over the rest', () => {
+it('reads events, names unnamed inputs, and ignores other entries', () => {
   const inputs = [{ type: 'uint256' }, { name: 'to', type: 'address', indexed: true, internalType: 'address' }]
   const abi = [
     { type: 'function', name: 'f', inputs: 'whatever' },
@@ -64,9 +64,9 @@ it.each([
   [event({ type: 'tuple[]', components: [{ type: 'string[]' }] }), 'must not nest lists'],
 ])('refuses %#: %s', (file, words) => expect(told(file)).toContain(words))
 
-it('takes tuples of tuples to the bound', () => expect(told(event(nested(8)))).toBe('ok'))
+it('accepts nested tuples up to the limit', () => expect(told(event(nested(8)))).toBe('ok'))
 
-it('counts what is within tuples', () => {
+it('counts the components of tuples', () => {
   const parts = Array.from({ length: 40 }, (_, i) => ({ name: `a${i}`, type: 'bool' }))
   const two = ['x', 'y'].map((name) => ({ name, type: 'tuple', components: parts }))
   expect(told(event(...two))).toMatch(/^abi_file\.abi\.0\.inputs: /)

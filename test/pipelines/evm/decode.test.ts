@@ -31,7 +31,7 @@ const one = (type: string, data: string, more = {}) => {
 }
 
 describe('a log', () => {
-  it('of a known token is read, whatever its size, and of both standards', () => {
+  it('of a known token of either standard is decoded, whatever its size', () => {
     const both = decoder(COIN, THING)
     expect(both.selectors).toEqual([TRANSFER])
     expect(both.decode(sent, topic(2n ** 256n - 1n))).toEqual({
@@ -49,7 +49,7 @@ describe('a log', () => {
     ['too many topics', [...sent, topic(1)], topic(1)],
     ['another topic', [topic(1)], topic(1)],
     ['no topic', [], topic(1)],
-  ])('with %s is none of them', (_, topics, data) => expect(decoder(COIN).decode(topics, data)).toBeNull())
+  ])('with %s does not match', (_, topics, data) => expect(decoder(COIN).decode(topics, data)).toBeNull())
 
   // PIPE-24
   it('shows every type as JSON that keeps it', () => {
@@ -69,7 +69,7 @@ describe('a log', () => {
     expect(none.decode(none.selectors, '0x')?.args).toEqual({})
   })
 
-  it('that was made to be huge is not read', () => {
+  it('that would decode to a huge value is not decoded', () => {
     // Each pointer leads to the same text.
     const bomb = (pointers: number, bytes: number) =>
       `0x${word(32)}${word(pointers)}${word(pointers * 32).repeat(pointers)}${word(bytes)}${'61'.repeat(bytes)}`

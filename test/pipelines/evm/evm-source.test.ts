@@ -107,7 +107,7 @@ const logCalls = () => node.asked.filter((one) => one.startsWith('logs')).map((o
 
 describe('logs', () => {
   // PIPE-21
-  it('come from where it begins to the newest final block, once and in order', async () => {
+  it('are read from the start to the newest final block, once and in order', async () => {
     const { from, to, rows, after, isHead } = await taken(begin({ height: 7 }))
     expect([from, to, isHead]).toEqual([7, 2_500, true])
     expect(rows.map(({ _height }) => _height)).toEqual(tens(7, 2_500))
@@ -138,7 +138,7 @@ describe('logs', () => {
     expect((await taken(after)).rows.map(({ _height }) => _height)).toEqual([2_510, 2_520])
   })
 
-  it('have the times of their blocks where the node leaves them out', async () => {
+  it('get the times of their blocks if the node omits them', async () => {
     node.saysTimes = false
     const { rows } = await taken(begin({ height: 0 }))
     expect(rows.map(({ _time }) => _time)).toEqual(tens(0, 2_500).map((height) => timeOf(height) * 1_000))
@@ -158,13 +158,13 @@ describe('logs', () => {
     await expect(chain.head()).rejects.toThrow('finalityBlocks')
   })
 
-  it('begin with the first block of a time', async () => {
+  it('start with the first block at or after a time', async () => {
     const { rows, from } = await taken(begin({ timeMs: timeOf(1_234) * 1_000 }))
     expect([from, rows[0]!._height]).toEqual([1_234, 1_240])
     expect(await chain.firstSince(timeOf(9_999) * 1_000)).toBe(2_501)
   })
 
-  it('ask for the newest height every two seconds at most', async () => {
+  it('request the newest height at most every two seconds', async () => {
     const waiting = reader(begin({ height: 2_501 }))
     for (let turn = 0; turn < 9; turn++) expect(await waiting.take(null, null, MOST)).toBeNull()
     expect([node.asked, waiting.retryMs]).toEqual([['latest'], 2_000])
@@ -177,7 +177,7 @@ describe('logs', () => {
 
 describe('a node', () => {
   // PIPE-22
-  it('that refuses so many blocks is asked for fewer, and for more again', async () => {
+  it('that refuses a range is asked for fewer blocks, and later for more again', async () => {
     node.most = 70
     const { rows } = await taken(begin({ height: 0 }))
     expect(rows.map(({ _height }) => _height)).toEqual(tens(0, 2_500))
@@ -207,12 +207,12 @@ describe('a node', () => {
     ['what was not asked for', () => node.logsOf(2_500, 2_500), 'not requested'],
     ['a log twice', () => [...node.logsOf(10, 10), ...node.logsOf(10, 10)], 'block 10'],
     ['a log that was taken back', () => node.logsOf(10, 10).map((log) => ({ ...log, removed: true })), 'list of logs'],
-  ])('that answers with %s is not believed', async (_, logs, words) => {
+  ])('that responds with %s causes an error', async (_, logs, words) => {
     node.logs = logs
     await expect(taken(begin({ height: 0 }))).rejects.toThrow(words)
   })
 
-  it('that is less far than another one loses nothing', async () => {
+  it('that is behind a different node loses no rows', async () => {
     await chain.head()
     node.head = 300
     await expect(taken(begin({ height: 0 }))).rejects.toThrow('does not have block 499')
@@ -230,7 +230,7 @@ it('a chain whose newest final block is below what was read says so, and is aske
   expect((await own.take(null, null, MOST))!.to).toBe(2_510)
 })
 
-it('a batch that was under way is read whole, or not at all', async () => {
+it('a batch in flight is read completely or not at all', async () => {
   // PIPE-3
   node.head = 95
   expect(await reader(begin({ height: 0 })).take(null, 99, MOST)).toBeNull()
@@ -241,7 +241,7 @@ it('a batch that was under way is read whole, or not at all', async () => {
 
 describe('a chain that changes what was final', () => {
   // PIPE-23
-  it('is read no further, after a restart either', async () => {
+  it('is not read further, even after a restart', async () => {
     const { after } = await taken(begin({ height: 2_000 }), { ...MOST, blocks: 333 })
     // Of the last block nobody knows the hash: it is compared by the one with a log before it.
     expect([after.place, after.fold]).toEqual([{ height: 2_333 }, JSON.stringify({ height: 2_330, hash: hash(2_330) })])
@@ -269,7 +269,7 @@ describe('logs that the ABI does not have', () => {
   const block = { height: 5, time: 9, hash: hash(5), logs: [log(known!, 0), log(hash(7), 1)] }
   const rows = (unmatched: Pipeline['abi_unmatched']) => evmFold('a', decoder, unmatched, null).rows(block)
 
-  it('are kept as they are, left out, or end the pipeline', () => {
+  it('are kept undecoded, omitted, or stop the pipeline', () => {
     const own = { event: 'E', signature: 'E()', args: {} }
     const other = { event: null, args: null, topic0: hash(7) }
     expect(rows('keep')).toMatchObject([own, other])
@@ -278,7 +278,7 @@ describe('logs that the ABI does not have', () => {
     expect(() => rows('fail')).toThrow(FatalPipelineError)
   })
 
-  it('are not asked for where they are left out', () => {
+  it('are not requested if they are omitted', () => {
     const fields = { abi_contract_addresses: [`0x${'Cc'.repeat(20)}`], abi_unmatched: 'drop' as const }
     const addresses = [`0x${'cc'.repeat(20)}`]
     expect(queryOf(fields, decoder.selectors)).toEqual({ addresses, topics: [known] })
@@ -290,7 +290,7 @@ describe('logs that the ABI does not have', () => {
 describe('the chain', () => {
   const filter = (chain: string) => ({ filter: { type: 'evmLogs', chain } })
 
-  it('is the one that the filter names, or the only one', () => {
+  it('is the one in the filter, or the only one available', () => {
     expect(chainOf(filter('b'), ['a', 'b'])).toEqual({ ok: true, value: 'b' })
     expect(chainOf({ filter: null }, ['a'])).toEqual({ ok: true, value: 'a' })
     expect(chainOf({ filter: null }, ['a', 'b'])).toMatchObject({ ok: false, error: { path: 'filter' } })

@@ -222,7 +222,7 @@ it('what arrived is charged once, and nothing arrives that is not paid for, what
 
 describe('a bad day', () => {
   // PIPE-1
-  it('on which nothing can be stored ends no turn with an error, and no row is sent before its range is', async () => {
+  it('without working storage ends no turn with an error, and sends no row before its range is stored', async () => {
     const world = new World()
     let isFull = true
     const full =
@@ -359,7 +359,7 @@ describe('a batch that fails', () => {
     expect([world.sends, delivery.state.batches, delivery.state.isRedelivering]).toEqual([1, 1, false])
   })
 
-  it('is read anew where the record changes, or stops, while its secret is opened', async () => {
+  it('is read again if the record changes or stops while its secret is decrypted', async () => {
     const world = new World()
     let opened: () => void = () => undefined
     const ready = async () => opened()
@@ -371,7 +371,7 @@ describe('a batch that fails', () => {
   })
 
   // PIPE-12
-  it('is put aside, and not tried once more, where its object ended as it was put there', async () => {
+  it('is stored as a dead letter and not retried if its object crashed while storing it', async () => {
     const { world } = failing({ ok: false, message: 'no such column', isFinal: true }, 'dead_letter')
     const order = { ...RUNNING, onFailure: 'dead_letter' } as const
     const bury = async (parcel: BatchRows) => {
@@ -405,7 +405,7 @@ describe('a batch that fails', () => {
   })
 
   // PIPE-12
-  it('is put aside no more where a thousand lie there: then it waits for somebody', async () => {
+  it('is not stored if there are already a thousand dead letters; the pipeline then stops', async () => {
     const { world } = failing({ ok: false, message: 'no such column', isFinal: true }, 'dead_letter')
     const order = { ...RUNNING, onFailure: 'dead_letter' } as const
     const delivery = world.delivery({}, order, { ...world.saved, deadLetters: 1_000 })
@@ -580,7 +580,7 @@ describe('rows that gather', () => {
   })
 
   // PIPE-5
-  it('are waited for as long where there are few', async () => {
+  it('wait equally long if there are few', async () => {
     const { sent, asked } = await minutes(10, { gatherMs: 60_000 }, (height) => height % 90 === 0)
     expect(sent.length).toBeGreaterThan(4)
     expect(asked.log).toBeLessThanOrEqual(20)
@@ -600,7 +600,7 @@ describe('rows that gather', () => {
   })
 
   // PIPE-5
-  it('wait no longer for a clock that goes back', async () => {
+  it('wait no longer if the clock is set back', async () => {
     const { delivery, later, skew, sent } = await minutes(0.5, { gatherMs: 60_000 })
     skew(-31_536_000_000)
     later(60_000)
@@ -669,7 +669,7 @@ describe('a record that changes', () => {
   })
 
   // PIPE-9
-  it('to another end: one that had finished goes on', async () => {
+  it('to a different end: a finished pipeline continues', async () => {
     const world = new World()
     world.end = { height: FIRST + 3 }
     const delivery = await world.run()
@@ -754,7 +754,7 @@ describe('an account', () => {
   })
 
   // PIPE-27
-  it('without credits is sent no dead letters either, also of a pipeline that had finished', async () => {
+  it('without credits receives no dead letters, even from a finished pipeline', async () => {
     const { world, delivery } = of(1_000_000)
     world.end = { height: FIRST + 3 }
     while ((await delivery.turn()) !== null) world.head++

@@ -47,7 +47,7 @@ describe('fills', () => {
   })
 
   // PIPE-4
-  it('are rows with the columns of tables, each with a key of its own', () => {
+  it('are rows with the columns of the table and unique keys', () => {
     const rows = open('fills').rows(block)
     expect(rows[0]).toMatchObject({
       _kind: 'row',
@@ -82,7 +82,7 @@ describe('fills', () => {
 describe('ledger', () => {
   const event = { users: [ALICE, BOB], time: 5, hash: '0xh', delta: { type: 'send', amount: '1' } }
 
-  it('has a row for each wallet that it concerns, or that is named', () => {
+  it('has a row for each affected wallet, or for each wallet of the filter', () => {
     const block = events(7, { ledger: [event, event] })
     expect(keys(open('ledger').rows(block))).toEqual(
       [ALICE, BOB, ALICE, BOB].map((user, at) => `7:0xh:${user}${at > 1 ? ':2' : ''}`),
@@ -99,7 +99,7 @@ describe('ledger', () => {
     expect(rest).toHaveLength(1)
   })
 
-  it('says of blocks whose fills alone are known that it does not know', () => {
+  it('yields a gap for blocks that contain only fills', () => {
     expect(open('ledger').rows(events(7, { only: 'fills' }))).toMatchObject([{ _kind: 'gap', _from: 7, _height: 7 }])
   })
 })
@@ -119,7 +119,7 @@ describe('book_diffs', () => {
     ...over,
   })
 
-  it('are rows by coin, whose sequence number is the height', () => {
+  it('are one row per coin, with the height as sequence number', () => {
     const rows = open('book_diffs').rows(block(9))
     expect(rows).toEqual([
       {
@@ -141,7 +141,7 @@ describe('book_diffs', () => {
   })
 
   // PIPE-6, PIPE-7
-  it('say where books begin anew, and where their changes are not known', () => {
+  it('report resets of books and gaps', () => {
     const rows = open('book_diffs', { type: 'l2BookDiff2', coin: 'BTC' }).rows(
       block(9, { repaired: ['BTC', '@1'], books: null, epoch: null }),
     )
@@ -162,7 +162,7 @@ describe('candles', () => {
     })
 
   // PIPE-16
-  it('are told once, when they are over, and not where they were running at the beginning', () => {
+  it('are sent once, when they close, except those that were open at the start', () => {
     const { rows } = open('candles')
     for (const [height, px] of [
       [30, '1'],
@@ -192,7 +192,7 @@ describe('candles', () => {
     expect(rows(events(180))).toMatchObject([{ time: 120_000, open: '3', trades: 1 }])
   })
 
-  it('go on from a state, and are not told where a hole touches them', () => {
+  it('continue from a state, and are omitted if they touch a gap', () => {
     const first = open('candles', { type: 'candle', interval: '1m', coin: 'BTC' })
     first.rows(events(0))
     for (const height of [60, 61]) expect(first.rows(trade(height, '2'))).toEqual([])
@@ -218,7 +218,7 @@ describe('completed_trades', () => {
     })
 
   // PIPE-16
-  it('are told when a position is closed, over a state that was stored between', () => {
+  it('are sent when a position closes, even if the state was stored in between', () => {
     const first = open('completed_trades', filter)
     expect(first.rows(fill(1, 'B', '0.0'))).toEqual([])
     expect(first.rows(events(2, { funding: [{ coin: 'BTC', perUnit: '0.25' }] }))).toEqual([])
@@ -237,7 +237,7 @@ describe('completed_trades', () => {
     ])
   })
 
-  it('whose opening was not seen, or that a hole touched, are not told', () => {
+  it('that opened before the start or touch a gap are omitted', () => {
     const { rows, fold } = open('completed_trades', filter)
     expect(rows(fill(1, 'A', '1.0'))).toEqual([])
     rows(fill(2, 'B', '0.0'))
@@ -249,7 +249,7 @@ describe('completed_trades', () => {
   })
 })
 
-it('order_updates are of the wallets that are named', () => {
+it('order_updates contain only the wallets of the filter', () => {
   const order = { coin: 'BTC', side: 'B', limitPx: '1', sz: '1', oid: 5, timestamp: 9, origSz: '2' }
   const status = (user: string) => ({ time: '2026-11-24T00:00:00.123456789', user, status: 'open', order })
   const { rows } = open('order_updates', { type: 'orderUpdates', user: ALICE })
