@@ -15,7 +15,7 @@ import { messageOf } from './snapshot-request.ts'
 
 const POST_TIMEOUT_MS = 5_000
 /**
- * A request whose type stream tokens may use, but without its coin. If the key is accepted, the response is an error
+ * A request of a type that stream tokens may use, with its coin missing. If the key is accepted, the response is an error
  * that costs nothing.
  */
 const PROBE = '{"type":"l2BookDiffSnapshot"}'

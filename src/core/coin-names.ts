@@ -1,6 +1,6 @@
-// The names of all coins, for rejecting unknown names with a suggestion. A comparison takes milliseconds on an object
-// that many callers share, and rejected requests are free. Invariants: names are fetched at most once per ten seconds;
-// a rejection waits at most a second for the names; the number of comparisons per second is limited.
+// The names of all coins, for rejecting unknown names with a suggestion. Invariants: names are fetched at most once
+// per ten seconds; a rejection waits at most a second for the names; the number of comparisons per second is limited,
+// because a comparison takes milliseconds and rejected requests are free.
 
 import { type Coin, dexOf } from './coin.ts'
 import { type After, orFallback } from './deadline.ts'

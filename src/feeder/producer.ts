@@ -60,7 +60,7 @@ export class Producer {
     for (const [stream, text] of lines) {
       if (!sends && stream !== 'diffs') continue
       if (stream === 'statuses') {
-        const rows = yield* this.#readStatuses(text, l4, `the line of statuses of height ${height}`)
+        const rows = yield* this.#readStatuses(text, l4, `the status line of height ${height}`)
         events.set(stream, rows?.byWallet ?? [])
         l4.statuses = rows?.byCoin ?? null
         continue

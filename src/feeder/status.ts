@@ -54,7 +54,7 @@ export const StatusShape = z.object({
   ),
   misfits: describeField(
     Count,
-    'diffs that did not fit the books, such as for unknown orders',
+    'diffs that did not fit the books, such as diffs of unknown orders',
     '0',
     'the coin is repaired from the node’s snapshot; if it grows, the node’s files lack lines',
   ),

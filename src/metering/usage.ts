@@ -19,7 +19,7 @@ export interface UsageRow extends UsageLine {
   readonly keyHash: KeyHash
 }
 
-/** `calls` are successful requests, `minutes` started subscription minutes, `rows` pipeline rows. */
+/** `calls`: successful requests; `minutes`: subscription minutes that have started; `rows`: pipeline rows. */
 export interface UsageSum {
   readonly calls: number
   readonly minutes: number

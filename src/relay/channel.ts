@@ -236,7 +236,7 @@ interface StateChannel<Body, Part, Frame> extends Channel<Body, Frame> {
   readonly source: 'states'
   /** Name of a body's frames if it depends on the body. */
   readonly frameNameOf?: (body: Body) => string
-  /** The coin of a body that must have a book. */
+  /** The coin of a body, if this coin must have a book. */
   readonly coin?: (body: Body) => string
   /** `first`: extracted data of the first request, on which others may depend; undefined until it arrives. */
   readonly requests: (body: Body, first: Part | undefined) => readonly StateRequest[]

@@ -237,7 +237,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
   #acceptLink(header: LinkHeader): Response {
     const attachment = attachmentOf(header)
     const link = this.#links.linkOf(attachment)
-    if (!link?.isDialing) return new Response('unknown hub, or not expected', { status: 404 })
+    if (!link?.isDialing) return new Response('unknown or unexpected hub', { status: 404 })
     return this.#accept((server) => {
       server.serializeAttachment(attachment)
       link.accept(server, CLOCK.nowMs)

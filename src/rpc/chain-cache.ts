@@ -1,6 +1,6 @@
 // Response cache of one chain in one isolate: immutable responses are stored, and responses about the newest block are
-// shared by concurrent callers. Invariants: memory is bounded; a shared response is never older than the newest block
-// or the last transaction seen by this isolate, nor than `shareMs`; null and errors are not stored.
+// shared by concurrent callers. Invariants: memory is bounded; a shared response is newer than the newest block and
+// the last transaction seen by this isolate, and at most `shareMs` old; null and errors are not stored.
 
 import { BoundedMap } from '../core/bounded-map.ts'
 import type { After } from '../core/deadline.ts'

@@ -87,7 +87,7 @@ export class RpcUpstream {
     const replied = new Array<ReplyResult>(calls.length)
     const all = calls.map((call, at) => ({ call, at }))
     const reads = all.filter(({ call }) => !isWrite(call.method))
-    // Writes are sent individually, so that other calls neither repeat nor lose them.
+    // Writes are sent individually, so that a retry of other calls cannot repeat them.
     const parts = all.filter(({ call }) => isWrite(call.method)).map((write) => [write])
     for (let from = 0; from < reads.length; from += this.#chain.batchMax)
       parts.push(reads.slice(from, from + this.#chain.batchMax))

@@ -19,7 +19,7 @@ import { type BlockEvents, lineText } from './rows.ts'
 
 const KEY_PREFIX = 'k:'
 const SHORTEST = BASE_INTERVALS[0]
-/** Intervals that the database has for day and month files, whose one-minute candles are only in pages. */
+/** Intervals stored in D1 for day and month files. One-minute candles of these files are only in pages. */
 const LONGER_INTERVALS = BASE_INTERVALS.slice(1)
 const INTERVALS_OF_LEVEL: Readonly<Record<Level, readonly BaseInterval[]>> = {
   0: [SHORTEST],
@@ -45,7 +45,7 @@ interface Line {
   readonly fold: CandleFold
 }
 
-/** Lines by key: one line per minute within a run of consecutive blocks, at the first block with a trade. */
+/** Lines by key. Each run of consecutive blocks has one line per minute, at the minute's first block with a trade. */
 export function candleLines(blocks: Iterable<BlockEvents>): Map<string, string[]> {
   const byCoin = new Map<string, Line[]>()
   for (const { height, time, fills } of blocks)

@@ -1,6 +1,6 @@
 // Sells credits through D1, the meters and a payment provider. Invariants: a purchase is stored before it can be paid;
-// payment is recorded before the grant, and an event is done only after both, so the next delivery completes an
-// interrupted delivery; the purchase number is the grant id.
+// payment is recorded before the grant, and an event is marked as processed only after both, so the next delivery of the
+// event completes an interrupted one; the purchase number is the grant id.
 
 import type { MicroCredits } from '../../core/amount.ts'
 import { randomBase58 } from '../../core/base58.ts'

@@ -1,4 +1,4 @@
-// Funding: every `fundingBlocks` blocks, longs pay shorts, or the reverse, an amount per unit of size. The amount has
+// Funding: every `fundingBlocks` blocks, longs pay shorts an amount per unit of size, or shorts pay longs. The amount has
 // so few decimals that its product with any size is exact, so all payments add up to zero.
 
 import { type Exchange, markPx } from './exchange.ts'

@@ -175,7 +175,7 @@ function crowdEventsOf({ crowd }: DevnetBlock, stream: Stream): readonly string[
   return stream === 'node_raw_book_diffs_by_block' ? crowd.rawDiffs : []
 }
 
-/** The field of a block with a stream's events, without those of the crowd. */
+/** The block field that holds a stream's events, except those of the crowd. */
 export const EVENTS = {
   node_fills_by_block: 'fills',
   node_order_statuses_by_block: 'orderStatuses',

@@ -1,7 +1,7 @@
 // Handles POST /info and `post` on sockets: parse, price, hold credits, find the response, settle or release, reply. It
 // is the same for every type and independent of HTTP; one instance per isolate. Invariants: failures are free; an
 // upstream is called only after the hold; each hold is settled or released exactly once; a call that needs no source is
-// served and charged even if its key has used up its unbilled work.
+// served and charged even if its key has used up its allowance of unbilled work.
 
 import { type Identity, limiterKey } from '../../accounts/identity.ts'
 import { infoScopeRefusal, TOKEN_CALLS } from '../../accounts/stream-token.ts'
@@ -147,7 +147,7 @@ function refusal(
   return { ...reply, headers: { ...reply.headers, 'x-credits-remaining': formatCredits(remaining) } }
 }
 
-/** For uncacheable types, requires a fetch that starts after the call, because the reader reacts to a change. */
+/** For uncacheable types, requires a response fetched after the call, because the caller is reacting to a change. */
 function withFreshRead(call: InfoCall): InfoCall {
   return call.terms.freshMs > 0 ? call : { ...call, terms: { ...call.terms, shares: 'next' } }
 }

@@ -1,6 +1,6 @@
 // Stored history of a wallet, a builder or a coin as one list of blocks: the log, then the archive files. Invariants:
 // each block is passed once and in order, from whichever source has it; unreadable data is skipped, and the result
-// states the block at which completeness starts.
+// states the block from which the history is complete.
 
 import { ArchiveDamage, type ArchiveReader } from '../../archive/archive/archive-read.ts'
 import { type CandleHistory, candleHistory, needsLog } from '../../archive/candle-history.ts'
@@ -155,9 +155,9 @@ async function readCandles(
   return candleHistory(filed, held?.ok ? held.value : null, request)
 }
 
-// Reads the archive files page by page. Invariant: pages are contiguous, even if one time spans two pages.
+// Reads the archive files page by page. Invariant: pages are contiguous, even if rows with one timestamp span two pages.
 
-/** Rows per page. One page holds enough rows for a response of most types, including all rows of its last time. */
+/** Rows per page. One page holds enough rows for a response of most types, including all rows with its last timestamp. */
 const PAGE_ROWS = 2_048
 /** Maximum rows that one call reads from the files. */
 const WORK_ROWS = 20_000
@@ -197,7 +197,7 @@ async function readFiles(
   return 'work'
 }
 
-/** The next page starts at the last time, which may have more rows; its known rows are read again. */
+/** The next page starts at the last timestamp, because more rows may share it. Rows already read are read again. */
 function fromLast(page: FilesRequest, blocks: readonly EventBlock[], lastMs: number): FilesRequest {
   const again = countOf(blocks.filter(({ time }) => time === lastMs))
   return { ...page, fromMs: lastMs, limit: PAGE_ROWS + again }

@@ -126,7 +126,7 @@ export class WebhookStore extends Tables {
     }
   }
 
-  /** Creates one event per pipeline for each end of a key, however often the end is reported. */
+  /** Creates one event per pipeline each time a key is revoked or expires, however often this is reported. */
   pipelinePaused(paused: PausedPipeline, nowMs: number): void {
     const row = this.#has ? this.#row() : null
     const id = `evt_${paused.pipeline}_${paused.atMs}`

@@ -15,7 +15,7 @@ export interface Minutes {
   readonly price: MicroCredits
   /** Digest of the body. A wildcard takeover replaces it. */
   body: string
-  /** Start of the first minute. It precedes the subscription if that resumed the rest of an earlier minute. */
+  /** Start of the first minute. A subscription that resumed the rest of an earlier minute started later. */
   sinceMs: number
   /** Paid minutes, counted from `sinceMs`. */
   paid: number

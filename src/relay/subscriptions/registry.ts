@@ -49,8 +49,8 @@ export class SubscriptionRegistry {
   }
 
   /**
-   * Call it before archive work that may turn out unbilled. Returns false and notifies the client if its key had too
-   * much of this work.
+   * Call it before archive work that may turn out unbilled. Returns false and notifies the client if its key has
+   * caused too much of this work.
    */
   allowArchiveWork(request: RejectedRequest): boolean {
     return this.#allow(request, 'tryUpstream')

@@ -47,10 +47,10 @@ describe.each([
   })
 
   it('with a healthy value says what to do about other values', () => {
-    const told = fields.map(({ description }) => parseFieldDescription(description))
+    const parsed = fields.map(({ description }) => parseFieldDescription(description))
     expect(
-      told.filter(({ expected, otherwise }) => otherwise !== '' && expected === '').map(({ meaning }) => meaning),
-    ).toEqual(shape === StatusShape ? ['why'] : [])
+      parsed.filter(({ expected, otherwise }) => otherwise !== '' && expected === '').map(({ meaning }) => meaning),
+    ).toEqual(shape === StatusShape ? ['reason'] : [])
   })
 })
 
