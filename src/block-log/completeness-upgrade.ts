@@ -43,7 +43,7 @@ export class CompletenessUpgrade {
   /** Records a copy of a block, whether or not it is the first. */
   onCopy(feeder: Feeder, { height, books, orders = [], l4 = [] }: Block, nowMs: number): CopySummary {
     const firstMs = this.#firstMs.get(height)
-    // If the height is no longer remembered, a lagging feeder sent this copy, and it is not the first one.
+    // If the height is no longer remembered, this is a late copy from a lagging feeder, not the first one.
     const isOld = firstMs === undefined && height < this.#newest
     if (firstMs === undefined && !isOld) this.#firstMs.set(height, nowMs)
     this.#newest = Math.max(this.#newest, height)

@@ -94,8 +94,7 @@ export class SeedIntake {
       if (coin !== this.#last && this.coins.has(coin))
         return {
           field: `books.${at}.coin`,
-          message:
-            'this coin already appeared. Split a book between levels, and send its parts one directly after another',
+          message: 'this coin already appeared. Split a book between levels, and send its parts consecutively',
         }
       this.coins.add(coin)
       this.#last = coin

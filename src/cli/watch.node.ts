@@ -35,7 +35,10 @@ export const WATCH = program(
 )
   .argument('<coin...>', `up to ${COINS_MAX} coins`)
   .option('--url <url>', 'gateway URL (default: the running "npm start")', valueParser(UrlValue))
-  .option('--key <key>', 'API key for --url (default: WEIR_KEY of the environment, which process lists do not show)')
+  .option(
+    '--key <key>',
+    'API key for --url (default: the environment variable WEIR_KEY, which does not appear in process lists)',
+  )
   .option('--from <time>', 'replay from this time', valueParser(TimeValue))
   .option('--to <time>', 'end of the replay (default: now)', valueParser(TimeValue))
   .option('--speed <factor>', 'replay speed, 1 to 300, or max (default: 1)', valueParser(SpeedValue))

@@ -407,8 +407,7 @@ export class Connection {
   }
 
   /**
-   * Repeats unsubscribe messages after a frame was rejected by the rate limit. The error does not say which frame it
-   * was.
+   * Repeats unsubscribe messages after the rate limit has rejected a frame. The error does not say which frame.
    */
   #resendUnsubscribes(session: OpenSession): void {
     if (session.pendingUnsubscribes.size === 0) return

@@ -144,7 +144,7 @@ export class CheckpointReader {
   readonly books = new OrderBooks()
   /** Height of each coin. */
   readonly heights = new Map<string, number>()
-  /** True once the closing line was read and its counts matched. */
+  /** True once the closing line has been read and its counts match. */
   isDone = false
   #orders = 0
 

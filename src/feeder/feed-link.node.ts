@@ -18,12 +18,12 @@ const BUFFERED_MAX_BYTES = 4 * 1024 * 1024
 const L4_BUFFERED_MAX_BYTES = 64 * 1024
 /**
  * Few feeders connect, and the whole stream waits for them. With this cap, a feeder reconnects within 1.5 s of the
- * gateway's return, the time of the dial included.
+ * gateway's return, including the time to connect.
  */
 const RETRY = { firstMs: 100, capMs: 1_300, jitter: 1 }
 /** Retry interval of a refused feeder. It retries because an operator may have reset the feed in the meantime. */
 const REJECTED_RETRY_MS = 15_000
-/** How often a feeder that said hello without files looks for them. */
+/** How often a feeder checks for files if there were none when it sent `hello`. */
 const FILES_CHECK_MS = 250
 
 interface FeedLinkOptions {

@@ -78,7 +78,7 @@ export class L4Requests {
   }
 
   /**
-   * Offers a part. Resolves with true once it was sent, or with false if it is no longer useful. In that case, later
+   * Offers a part. Resolves with true once it has been sent, or with false if it is no longer useful. In that case, later
    * parts are not useful either.
    */
   async offer(part: L4Part): Promise<boolean> {

@@ -61,7 +61,7 @@ export class L4Sender {
     }
   }
 
-  /** Waits until the block of the snapshot's height was sent. Returns the coins to read from the snapshot. */
+  /** Waits until the block of the snapshot's height has been sent. Returns the coins to read from the snapshot. */
   async #selectionFor(height: number): Promise<L4Selection> {
     const { session, signal, timeOf } = this.#host
     await waitForHeight(height, signal, () => (session.next ?? 0) > height)

@@ -1,6 +1,6 @@
 // Maintains the order books block by block and repairs them from the node's snapshots. Invariant: the books are exactly
 // those at `position`, or null. A snapshot of an earlier height is brought up to `position` with the retained diffs, a
-// few at a time, and only then adopted. A snapshot of a later height waits. After a checkpoint was loaded, each coin
+// few at a time, and only then adopted. A snapshot of a later height waits. After a checkpoint has been loaded, each coin
 // has its own height. Diffs of a coin are skipped until its height is reached.
 
 import type { BookChange } from '../protocol/feed/block.ts'

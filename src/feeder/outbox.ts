@@ -145,7 +145,7 @@ export class Outbox {
     this.#sentTexts = 0
   }
 
-  /** True when everything was sent, including all parts of a snapshot. */
+  /** True when everything has been sent, including all parts of a snapshot. */
   get isAllSent(): boolean {
     return this.#sent === this.#items.length
   }

@@ -28,7 +28,7 @@ const NAME = /^\[\s*("(?:[^"\\]|\\.)*")/
 const Coin = z.tuple([CoinName, z.tuple([z.array(z.unknown()), z.array(z.unknown())])])
 
 export class SnapshotScanner {
-  /** Height in the file; null until it was read, or if the file has no height. */
+  /** Height in the file; null until it has been read, or if the file has no height. */
   height: number | null = null
   #depth = 0
   /** Depth at which a coin's string begins: 2 if the file has no height, 3 if it has one. */
@@ -39,7 +39,7 @@ export class SnapshotScanner {
   #coinText: string[] | null = null
   #coinUnits = 0
 
-  /** True once the outermost array was closed. If it is false at the end, the file is incomplete. */
+  /** True once the outermost array has been closed. If it is false at the end, the file is incomplete. */
   get isComplete(): boolean {
     return this.#coinDepth > 0 && this.#depth === 0
   }

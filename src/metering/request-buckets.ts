@@ -7,7 +7,7 @@ import { type Bucket, fullBucket, oneSecondBurst, takeTokens, wholeTokens } from
 import type { RateTokenRequest, RateTokenResponse } from './lease-api.ts'
 
 /**
- * An isolate holds at most one part in this many of a second's tokens ahead. A key with a low rate needs an exchange
+ * An isolate holds at most this fraction (1/n) of a second's tokens in advance. A key with a low rate needs an exchange
  * for each request.
  */
 const AHEAD_SHARE = 4
@@ -27,7 +27,7 @@ export class RequestBuckets {
     return { granted: taken, waitMs, remaining: wholeTokens(after) }
   }
 
-  /** Requests of the busiest key in the last second, by kind. Tokens that isolates hold ahead are included. */
+  /** Requests of the busiest key in the last second, by kind. Includes tokens that isolates hold in advance. */
   busiest(nowMs: number): Readonly<Record<string, number>> {
     const busiest: Record<string, number> = {}
     for (const [name, { bucket, perSecond }] of this.#buckets.entries()) {

@@ -63,7 +63,7 @@ export function seamOf({ since, runs }: FillHistory, cover: FileCoverage | null)
     upTo === below &&
     cover.from.height <= below &&
     !gaps.some(({ to, from }) => from <= below && to >= below)
-  // The log has no heights between two runs. The older run is still valid.
+  // Each later run starts after heights that the log lacks.
   const starts = runs.slice(1).flatMap((run) => run.slice(0, 1).map(({ height }) => height))
   if (!isJoined) starts.push(upTo + 1)
   const above = Math.max(...gaps.map(({ to }) => (to < below ? to : -1)), -1)

@@ -24,7 +24,7 @@ export const statusUnknownMarket = (coin: string) => `Market ${coin} not found. 
 export const statusRejected = (coin: string, reason: string) => `Order book of ${coin} rejected: ${reason}`
 export const statusBusy = 'High demand: until capacity is free, this page shows a new order book every five seconds. '
 export const statusBusySignIn = ' for live data.'
-export const statusReconnecting = 'Reconnecting: until then this page shows a new order book every five seconds.'
+export const statusReconnecting = 'Reconnecting. Meanwhile, this page shows a new order book every five seconds.'
 export const statusClock = (size: string, direction: 'fast' | 'slow') =>
   `The clock of this device is ${size} ${direction}. This page uses the gateway’s clock.`
 

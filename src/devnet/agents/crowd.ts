@@ -89,7 +89,7 @@ function nextPx(x: Exchange, crowd: Crowd, market: Market, book: number): number
   return orders.levels[book]! < wantedLevels ? freePx(crowd, book, px, isBid ? Math.min : Math.max, top) : px
 }
 
-/** A nearby price, not beyond `top`, at which this side has no order, if such a price is found. */
+/** A nearby price, not beyond `top`. This side has no order there, unless seven attempts found no such price. */
 function freePx({ rng, orders }: Crowd, book: number, near: number, bound: typeof Math.min, top: number): number {
   let px = near
   for (let reach = 2; reach <= 128; reach *= 2) {

@@ -38,7 +38,7 @@ export const l2BookDiffSnapshot = defineQuery({
     type: z.literal('l2BookDiffSnapshot'),
     coin: Market,
     block_height: optional(Height).describe(
-      'Height of a past book, from the archive at its own price; absent: current book',
+      'Height of a past book, which is read from the archive and priced separately; absent: current book',
     ),
   }),
   response: L2BookDiffSnapshot.nullable(),

@@ -1,5 +1,5 @@
-// portfolioState: perp account (on one DEX or all), spot balances and abstraction mode of a user in one response, each
-// part with the bytes of its own type. Fails if a part is missing, except that individual DEXes of a wildcard may contain
+// portfolioState: perp account (on one DEX or all), spot balances and abstraction mode of a user in one response. Each
+// part is byte-identical to the response of its own type. Fails if a part is missing, except that individual DEXes of a wildcard may contain
 // an error.
 
 import * as z from 'zod'

@@ -109,7 +109,7 @@ export class BookFanout<R extends BookReceiver> {
     return this.#topics.get(key)?.joining.get(receiver)
   }
 
-  /** Call it before requesting the snapshots of these coins, and `stopRecording` when all were sent. */
+  /** Call it before requesting the snapshots of these coins, and `stopRecording` when all have been sent. */
   startRecording(coins: readonly string[]): void {
     for (const coin of coins) this.#recent.set(coin, [])
   }

@@ -72,7 +72,7 @@ export class Joiner {
   }
 
   /**
-   * Call it when all snapshots were sent. Afterwards, the changes of new coins pass without a snapshot, as in the
+   * Call it when all snapshots have been sent. Afterwards, the changes of new coins pass without a snapshot, as in the
    * shared frames.
    */
   markSeeded(): void {

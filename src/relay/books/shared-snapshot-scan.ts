@@ -33,7 +33,7 @@ export interface ScanPorts {
   pace(bytes: number): Promise<void>
   /** Null if the hub does not respond. */
   fetch(coins: readonly string[]): Promise<JoinResponse | null>
-  /** Call these before a fetch and after its snapshots were sent. */
+  /** Call these before a fetch and after its snapshots have been sent. */
   startRecording(coins: readonly string[]): void
   stopRecording(coins: readonly string[]): void
   deliver(to: SnapshotReceiver, snapshot: BookSnapshot, text: string): void

@@ -98,7 +98,7 @@ export class ViewFanout<R extends Receiver> {
         texts.join(''),
         pieces.reduce((latest, { time }) => Math.max(latest, time), 0),
       )
-    // Until the next frame, the last frames of this topic's receivers differ.
+    // The receivers of this topic have different last frames until the next frame is sent.
     else if (texts[0] !== topic.text) topic.text = ''
     topic.receivers.add(receiver)
     for (const text of texts) receiver.send(text)

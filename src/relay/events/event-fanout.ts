@@ -127,7 +127,7 @@ export class EventFanout<R extends Receiver> {
     return [...this.#recent, ...this.#recentFetched].some((block) => view?.items(block).some(matches))
   }
 
-  /** Returns the JSON of the recent items before the first match. The info response may have had no room for them. */
+  /** Returns the JSON of the recent items that precede the first match. The info response may lack them. */
   recentTextsBefore(key: string, ...rows: [matches: (item: unknown) => boolean, areNewer: boolean]): string[] {
     const waiting = this.#waiting.get(key)
     return waiting ? textsBefore(waiting.topic, this.#recent, waiting.since, ...rows) : []
@@ -168,7 +168,7 @@ export class EventFanout<R extends Receiver> {
     if (this.isCatchingUp(catchUp)) sendBlock(catchUp, block)
   }
 
-  /** False once the receiver was removed or has caught up. */
+  /** False once the receiver has been removed or has caught up. */
   isCatchingUp(catchUp: CatchUp<R>): boolean {
     return this.#catchingUp.get(catchUp.receiver)?.get(catchUp.key) === catchUp
   }

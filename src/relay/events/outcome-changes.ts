@@ -35,7 +35,7 @@ export class OutcomeChanges<R extends Receiver> {
     this.#fanout = fanout
   }
 
-  /** Resolves when the changes triggered by this block were sent. Never rejects. */
+  /** Resolves when the changes triggered by this block have been sent. Never rejects. */
   async onBlock(block: RelayEvents): Promise<void> {
     const nowMs = this.#ports.clock.nowMs
     if (this.#isFetching || nowMs - this.#fetchedMs < FETCH_EVERY_MS) return

@@ -60,7 +60,7 @@ export class SnapshotQueue<G extends SnapshotWaiter> {
     this.#ports = ports
   }
 
-  /** Resolves when the waiter got its snapshot; false if it left earlier. */
+  /** Resolves with true when the waiter has its snapshot, or with false if it left first. */
   enter(waiter: G): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>()
     getOrCreate(this.#queues, waiter.account, () => new Map()).set(waiter, resolve)

@@ -135,7 +135,7 @@ export class RelayUnread {
     this.#largeBlockedSinceMs = null
   }
 
-  /** Whether another large frame must wait until the previous one was read. */
+  /** Whether another large frame must wait until the previous one has been read. */
   isLargeBlocked(nowMs: number): boolean {
     if (!this.#large?.isLarge) return false
     this.#largeBlockedSinceMs ??= nowMs

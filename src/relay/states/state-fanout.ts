@@ -70,7 +70,7 @@ interface Topic<R> {
   /** Frames being deflated. They are sent in order. */
   deflating: Promise<unknown>
   /**
-   * When the state was last available, or the start; infinite after subscribers were notified that it is unavailable.
+   * When the state was last available, or the start; infinite after subscribers have been notified that it is unavailable.
    */
   lastShownMs: number
 }

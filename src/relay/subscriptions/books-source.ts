@@ -103,7 +103,7 @@ export class BooksSource implements SubscriptionSource<BooksTarget> {
     this.#admission.tick(this.#ports.clock.nowMs)
   }
 
-  /** Resolves when every pending body has its books or was rejected. */
+  /** Resolves when every pending body has its books or has been rejected. */
   async settled(): Promise<void> {
     await Promise.all([...this.#joins.values()].flatMap((joins) => [...joins].map(({ done }) => done)))
   }

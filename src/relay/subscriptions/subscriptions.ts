@@ -78,7 +78,7 @@ export class Subscriptions {
    *   frame    socket,   DEX, links,  whole            of the      to the                  Snapshots
    *            token     coins        books            relay       fan-out
    *
-   * Resolves when the request was answered, or waits in the queue for full books.
+   * Resolves when the request has been answered, or waits in the queue for full books.
    */
   async subscribe(connection: Connection, frame: SubscribeFrame): Promise<void> {
     const { parsed, echo, identity } = readTarget(frame.subscription)
@@ -170,7 +170,7 @@ export class Subscriptions {
     this.#orders.tick()
   }
 
-  /** Resolves when every pending body has its books or was rejected. */
+  /** Resolves when every pending body has its books or has been rejected. */
   settled(): Promise<void> {
     return this.#books.settled()
   }
