@@ -269,6 +269,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     '*.md',
     'examples/*.{md,ts}',
     'client-python/**/*.md',
+    'schemas/storage.md',
     'schemas/d1/**/*.sql',
     'wrangler*.toml',
   ])
