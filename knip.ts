@@ -1,6 +1,6 @@
-// What `npm run check` takes for used. Two runs: whatever nothing uses, or its own file alone; and with `--production`,
-// where tests do not count as users, what only they use. There an export may be its file's own affair: what is tested
-// is often a part.
+// Settings of the unused-code check in `npm run check`. The first run reports exports that no other file uses. The run
+// with `--production` ignores tests and reports code that only tests use. In that run, an export that its own file uses
+// is allowed, because tests often cover a part of a file.
 
 import type { KnipConfig } from 'knip'
 
@@ -16,7 +16,7 @@ export default {
     'src/console/{console,live/live,status/status}.tsx!',
     'src/console/docs/docs.dom.ts!',
     'src/cli/{admin,backfill,keys,replay,watch}.node.ts!',
-    // What the client package is made of, by scripts/build-client.ts.
+    // Entry points of the client package, which scripts/build-client.ts builds.
     'src/client/{create-client.client,books.client,schemas}.ts!',
     'test/conformance/package/{contract.ts,use.mts}',
     'scripts/*.{ts,mjs}!',
@@ -24,17 +24,17 @@ export default {
     'test/pipelines/plant/gateway.{node,worker}.ts',
     'test/pipelines/destinations/sender.worker.ts',
     'test/pipelines/kills.node.ts',
-    // Named as text: by vitest.config.ts, by scripts/mutants.ts; and a program.
+    // The first two are named in strings of vitest.config.ts and scripts/mutants.ts. The others are programs.
     'test/stub-gateway.worker.ts',
     'vitest.mutants.ts',
     'test/fixtures/invent.node.ts',
     'test/browser/live-load.node.ts',
-    // In the place of `cloudflare:workers`.
+    // Replaces `cloudflare:workers`.
     'test/sim/workers-module.ts',
   ],
   project: ['src/**/*.{ts,tsx}!', 'scripts/**!', 'test/**/*.ts', '*.ts'],
   ignoreDependencies: ['weir-client', '@stryker-mutator/vitest-runner'],
-  // Of the machine, where it has them: a PostgreSQL with TLS.
+  // Installed on the machine, or missing: tests of PostgreSQL with TLS use it.
   ignoreBinaries: ['openssl'],
   ignoreExportsUsedInFile: process.argv.includes('--production'),
 } satisfies KnipConfig

@@ -11,7 +11,7 @@ process.env.WRANGLER_LOG ??= 'error'
 process.env.WRANGLER_SEND_METRICS ??= 'false'
 process.env.WRANGLER_HIDE_BANNER ??= 'true'
 
-// In the place of the gateway, which the objects call. Node says at each run that stripping types is experimental.
+// Replaces the gateway, which the objects call. Node's warning that type stripping is experimental is suppressed.
 const { emitWarning } = process
 process.emitWarning = () => {}
 const stubGateway = stripTypeScriptTypes(readFileSync('test/stub-gateway.worker.ts', 'utf8'))
@@ -23,19 +23,19 @@ const migrations = {
   HISTORY: await readD1Migrations('schemas/d1/history'),
 }
 
-// A slow machine, or a busy one, takes this many times longer than two idle cores.
+// A slow or busy machine may take this many times as long as two idle cores.
 const SLOW = 8
-/** Ceilings for a project whose longest test or hook takes so long on two idle cores. */
+/** Time limits of a project whose longest test or hook takes `longestMs` on two idle cores. */
 const within = (longestMs: number, filesPerCore = 1) => ({
   testTimeout: SLOW * longestMs,
   hookTimeout: SLOW * longestMs,
-  // What a test waits for comes within milliseconds, or with the next second.
+  // Events that a test waits for happen within milliseconds, or at the start of the next second.
   expect: { poll: { timeout: SLOW * 1_500, interval: 50 } },
-  // Left alone, vitest leaves one of two cores idle, and many tests wait.
+  // By default, vitest leaves one of two cores idle, although many tests only wait.
   maxWorkers: filesPerCore * availableParallelism(),
 })
 
-/** With a certificate in the environment, which Miniflare reads as it is loaded. */
+/** Sets a certificate in the environment, which Miniflare reads when it is loaded. */
 const LOADS_MINIFLARE = 'test/conformance/postgres.test.ts'
 
 export default defineConfig({
@@ -49,7 +49,7 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           exclude: ['test/**/*.worker.test.ts', 'test/conformance/**'],
           isolate: false,
-          // A group each, one after the other: vitest has as many workers for all of a group.
+          // Each project has its own group, because all projects of a group must have the same number of workers.
           sequence: { groupOrder: 0 },
           ...within(5_000),
         },
@@ -60,7 +60,7 @@ export default defineConfig({
             main: './test/live.worker.ts',
             wrangler: { configPath: './wrangler.live.toml' },
             miniflare: {
-              // As wrangler.sql.toml has it.
+              // The same as in wrangler.sql.toml.
               durableObjects: { SQL_RUNNER: { className: 'SqlRunner', useSQLite: true } },
               serviceBindings: { SQL: kCurrentWorker },
               bindings: { MIGRATIONS: migrations, SQL_RUNNERS: '1', SQL_TOKEN: '' },
@@ -83,7 +83,7 @@ export default defineConfig({
           include: ['test/**/*.worker.test.ts'],
           setupFiles: ['test/migrate.worker.ts'],
           isolate: false,
-          // They wait for alarms and deadlines more than they compute.
+          // These tests mostly wait for alarms and deadlines.
           ...within(6_000, 2),
           sequence: { groupOrder: 1 },
         },
@@ -94,9 +94,9 @@ export default defineConfig({
           include: ['test/conformance/**/*.test.ts'],
           exclude: [LOADS_MINIFLARE],
           globalSetup: ['test/conformance/build.ts'],
-          // Each would load Miniflare and wrangler anew, 4 s of CPU.
+          // With isolation, each file would load Miniflare and wrangler again, which takes 4 s of CPU time.
           isolate: false,
-          // Mostly they wait.
+          // These tests mostly wait.
           ...within(10_000, 2),
           sequence: { groupOrder: 2 },
         },

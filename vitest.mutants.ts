@@ -1,9 +1,9 @@
-// For `npm run mutants` alone: the pure tests of the folder whose files are changed.
+// Settings for `npm run mutants`, which runs the pure tests of one folder.
 
 import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
-  // Changed files carry every mutant at once, and are slower for it.
+  // Instrumented files are slow, because each contains all its mutants.
   test: {
     testTimeout: 60_000,
     include: [`test/${process.env.MUTANTS_OF}/**/*.test.ts`],

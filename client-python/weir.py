@@ -1,4 +1,4 @@
-"""Client for a Weir gateway in one file: info requests with their cost, streams, self-verifying books, replay.
+"""Client for a Weir gateway in one file: info requests with their cost, streams, self-verifying books, and replay.
 
 Requires websockets and httpx (Debian: python3-websockets, python3-httpx). Prices and sizes are decimal strings; use Decimal.
 
@@ -29,7 +29,7 @@ PING_EVERY_S = 10
 PROVE_EVERY_CHARS = 32 * 1024
 # The gateway answers pings, so a connection that is silent for this long is lost.
 SILENT_S = 25
-# A dead peer does not answer a close.
+# A dead peer does not answer a close frame, so the client waits only this long.
 CLOSE_S = 0.5
 ACK_S = 15
 STEADY_S = 5
@@ -44,7 +44,7 @@ FINAL |= {4401: "unauthorized", 4402: "credits_exhausted", 4403: "forbidden"}
 
 
 class WeirError(Exception):
-    """Error of a request or stream. Branch on `code`. `retry_after` is in seconds, None if the gateway does not send it."""
+    """Error of a request or stream. Branch on `code`. `retry_after` is in seconds; None if the gateway sent none."""
 
     def __init__(self, code: str, message: str, status=None, retry_after=None, request_id=None):
         super().__init__(f"{code}: {message}")
@@ -66,7 +66,7 @@ class Answer:
 
 @dataclasses.dataclass(frozen=True)
 class Gap:
-    """Events may be missing from block `start` to block `end`, both inclusive. None: unknown, or the gap has not ended."""
+    """Events may be missing from block `start` to block `end`, both inclusive. None: unknown or still open."""
 
     reason: str
     start: int | None = None
@@ -95,7 +95,7 @@ class Book:
         self.step, self.why, self._sides, self._kept = "out of step", why, ({}, {}), []
 
     def _seed(self, snapshot: dict) -> str | None:
-        """Applies a snapshot. Returns None, or why the book does not match the server's."""
+        """Applies a snapshot. Returns why the book does not match the server's book; None if it matches."""
         self.epoch, self.height, self.seq = snapshot["epoch"], snapshot["height"], snapshot["seq"]
         self.time, self.step, self.why, self._sides = snapshot["time"], "in step", "", ({}, {})
         self._put(snapshot["levels"])
@@ -195,9 +195,10 @@ class Client:
         return Answer(data, cost, remaining, number("x-block-height"), number("age"), head.get("x-request-id"))
 
     async def stream(self, type: str, *, from_block: int | None = None, **fields: Any) -> AsyncIterator[dict | Gap]:
-        """Yields frames of a channel across reconnects, and a Gap if events may be missing. Leaving the loop unsubscribes.
+        """Yields frames of a channel across reconnects, and a Gap if events may be missing.
 
-        Event channels resume where they were (the gateway stores five minutes) without duplicates.
+        After a reconnect, event channels resume without duplicates. The gateway stores five minutes of events.
+        Leaving the loop unsubscribes.
 
         Args:
             from_block: first block to receive.
@@ -211,7 +212,7 @@ class Client:
             yield frame
 
     async def books(self, *coins: str) -> AsyncIterator[Book]:
-        """Yields a coin's book whenever it changes while in step, or gets out of step (see `step` and `why`)."""
+        """Yields a coin's book after each change, and when it gets out of step (see `step` and `why`)."""
         books = {coin: Book(coin) for coin in coins}
         body = {"type": "l2BookDiff2", "coin": coins[0] if len(coins) == 1 else list(coins), "checksum": True}
         waiting: dict[str, asyncio.Task] = {}
@@ -229,7 +230,7 @@ class Client:
         def lose(book: Book, why: str) -> None:
             book._lost(why)
             wrong[book.coin] += 1
-            if book.coin not in waiting:  # One repair of a coin at a time.
+            if book.coin not in waiting:  # A coin has at most one repair at a time.
                 waiting[book.coin] = asyncio.create_task(repair(book, _backoff(wrong[book.coin] - 1, 0.2, 60)))
 
         async def read() -> None:
@@ -273,7 +274,7 @@ class Client:
                             wrong[one.coin] = 0
                         yield one
                 elif waiting.pop(book.coin, None) is None:
-                    continue  # Requested before a loss.
+                    continue  # This snapshot was requested before the connection was lost.
                 elif isinstance(event, WeirError):
                     if event.code not in TRANSIENT:
                         raise event
@@ -307,13 +308,13 @@ class Client:
                     return
                 elif channel not in ("replay", "pong", "subscriptionResponse", "notification"):
                     yield frame
-        raise WeirError("network", "the connection ended before the replay finished")
+        raise WeirError("network", "the connection closed before the replay finished")
 
     async def _sockets(self, body: dict, seen: _Seen | None, with_status: bool = False) -> AsyncIterator[Any]:
         """Yields frames of a body over successive sockets. `with_status` adds "live" after each acknowledgement."""
         attempt, was_live = 0, False
         while True:
-            started, why = time.monotonic(), "the connection ended"
+            started, why = time.monotonic(), "the connection closed"
             try:
                 async with self._socket() as link:
                     message = {"method": "subscribe", "subscription": body}
@@ -363,7 +364,7 @@ class Client:
             await asyncio.sleep(_backoff(attempt, 0.2, 15))
 
     async def _refusal(self, status: int) -> WeirError:
-        """Finds out why an upgrade was rejected: the same key gets the same error over HTTP, free of charge."""
+        """Returns why an upgrade was rejected. The same key gets the same error over HTTP, free of charge."""
         try:
             await self._post({"type": "l2BookDiffSnapshot"})
         except WeirError as error:
@@ -387,7 +388,7 @@ class Client:
 
 
 class _Link:
-    """One socket. Each ping proves what it has read."""
+    """One socket. Each ping confirms the data that it has read."""
 
     def __init__(self, socket):
         self._socket, self._nonce, self._unproved, self._pinged = socket, "", 0, False
@@ -440,7 +441,7 @@ class _Seen:
         self._first: int | None = None
 
     def complete(self, height: int) -> None:
-        """A pong confirmed everything up to this height. A restarted gateway may be behind and send some events again."""
+        """Marks the blocks up to a confirmed height as complete. A restarted gateway may be behind and repeat events."""
         self._first = height if self._first is None else self._first
         if height - self._first > self.MAX_BLOCKS_BEHIND:
             self._again = {}
@@ -458,7 +459,7 @@ class _Seen:
         return True
 
     def lost(self) -> bool:
-        """The socket ended. Returns True if the next socket cannot continue from the received data."""
+        """Handles the end of a socket. Returns True if the next socket cannot continue from the received data."""
         self._first = None
         if not self._is_known:
             return True
@@ -470,6 +471,6 @@ class _Seen:
 
 
 def _backoff(attempt: int, first_s: float, cap_s: float) -> float:
-    """Exponential backoff up to a cap, half of it random."""
+    """Returns an exponential delay of at most `cap_s`. Half of it is random."""
     longest = min(cap_s, first_s * 2 ** min(attempt, 30))
     return longest * (0.5 + 0.5 * random.random())

@@ -14,7 +14,7 @@ export type Book = { epoch: string; height: number; seq: number; sides: Sides }
 /** Errors that a retry cannot fix: an invalid key, no credits, an unknown coin. */
 const FINAL: unknown[] = [4401, 4402, 'unauthorized', 'credits_exhausted', 'not_found', 'invalid_request']
 
-/** Calls `changed` with the book after each change, and with null while no book can be trusted. */
+/** Calls `changed` with the book after each change, and with null when the book can no longer be trusted. */
 export function followBook(url: string, key: string, coin: string, changed: (book: Book | null) => void): void {
   const socket = new WebSocket(`${url.replace('http', 'ws')}/ws?key=${key}`)
   const send = (frame: object) => socket.send(JSON.stringify(frame))
@@ -25,15 +25,15 @@ export function followBook(url: string, key: string, coin: string, changed: (boo
     const { epoch, block_height: height, book_diffs } = batch
     const [{ seq, prev_seq, levels, checksum }] = book_diffs
     if (!book) return waiting.push(batch)
-    if (epoch !== book.epoch) return lost('the books began again')
+    if (epoch !== book.epoch) return lost('the server restarted its books')
     if (height <= book.height) return
     if (prev_seq !== book.seq) return lost('a change is missing')
     book = { epoch, height, seq, sides: put(book.sides, levels) }
-    if (checksumOf(book.sides) !== checksum) return lost('the book is not the server’s')
+    if (checksumOf(book.sides) !== checksum) return lost('the checksum does not match')
     changed(book)
   }
   const seed = (found?: Snapshot) => {
-    if (!found) return lost('the snapshot was refused')
+    if (!found) return lost('the server rejected the snapshot request')
     book = { ...found, sides: put([new Map(), new Map()], found.levels) }
     changed(book)
     waiting.forEach(take)
@@ -47,7 +47,7 @@ export function followBook(url: string, key: string, coin: string, changed: (boo
     if (!FINAL.includes(code)) setTimeout(followBook, 1000 + 2000 * Math.random(), url, key, coin, changed)
   }
   const pings = setInterval(() => {
-    if (!isAlive) return lost('nothing came for 20 s')
+    if (!isAlive) return lost('no data for 20 s')
     isAlive = false
     send({ method: 'ping' })
   }, 20_000)
@@ -73,7 +73,7 @@ export function followBook(url: string, key: string, coin: string, changed: (boo
   }
 }
 
-/** A WebSocket does not show why a connection was refused. The same key gets the same refusal over HTTP. */
+/** A WebSocket does not show why a connection was refused. The same key gets the same error over HTTP. */
 async function refusal(url: string, key: string, coin: string): Promise<{ msg: string; code?: string }> {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
   const body = JSON.stringify({ type: 'l2BookDiffSnapshot', coin })

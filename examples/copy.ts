@@ -1,4 +1,4 @@
-// Copies every fill into SQLite exactly once. It resumes after a reconnect or a restart, as long as the gateway still holds
+// Copies every fill into SQLite exactly once. It resumes after a reconnect or a restart, as long as the gateway still has
 // the missed blocks (five minutes). Longer interruptions become rows of `gaps`.
 // Run with WEIR_URL and WEIR_KEY set: npx node examples/copy.ts fills.sqlite
 
@@ -44,11 +44,11 @@ for await (const event of fills) {
     }
     database.exec('COMMIT')
   }
-  // Saved after the rows of the block: repeated rows are ignored, but rows that were never stored would be lost.
+  // The height is stored after the rows of its block, so that no row is lost. Repeated rows are ignored.
   if (fills.height !== null && fills.height > kept) {
     kept = fills.height
     setPlace.run(kept)
-    console.log(`all up to block ${kept}, ${added} fills added`)
+    console.log(`stored everything up to block ${kept}, ${added} fills added`)
   }
   if (event.type === 'end' && event.end.code !== 'aborted') {
     console.error(event.end.message)

@@ -1,6 +1,6 @@
-"""Prints every fill of some wallets, each once, from a minute ago on: live, and after a reconnect what was missed.
+"""Prints each fill of the given wallets once, starting one minute ago. After a reconnect, it fetches the missed fills.
 
-Needs websocket-client (pip install websocket-client), which the exchange's Python SDK brings, too.
+Requires websocket-client (pip install websocket-client), which the exchange's Python SDK also installs.
 
 Run with WEIR_URL and WEIR_KEY set: python3 examples/fills.py 0x… 0x…
 """
@@ -20,15 +20,15 @@ URL = os.environ.get("WEIR_URL", "").rstrip("/")
 KEY = os.environ.get("WEIR_KEY", "")
 PING_EVERY_S = 20
 SILENT_S = 45
-# A source may be some seconds behind the stream: what was missed is asked for at once, and once more.
-ASK_AFTER_S = (0, 10)
-MOST_ROWS = 2000
-# What no retry mends: a key that is not taken, no credits, a wrong address.
+# A source may be a few seconds behind the stream, so missed fills are requested at once and again after 10 s.
+FETCH_AFTER_S = (0, 10)
+MAX_ROWS = 2000
+# Errors that a retry cannot fix: an invalid key, no credits, an invalid address.
 FINAL = (401, 402, 403, 4401, 4402, "unauthorized", "credits_exhausted", "invalid_request")
 
 
 class Fills:
-    """The fills of some wallets, each shown once. Of each wallet nothing is missing up to `since`, ms."""
+    """Prints each fill once. `since`: for each wallet, the time in ms up to which no fill is missing."""
 
     def __init__(self, wallets, since):
         self.since = {wallet.lower(): since for wallet in wallets}
@@ -37,47 +37,47 @@ class Fills:
 
     def take(self, wallet, fill):
         if fill["time"] < self.settled.get(wallet, 0):
-            return  # Shown before: a stream that catches up is behind its source.
-        # Not by tid alone: two wallets of one trade share it, and conversions of dust have 0.
+            return  # Already printed: the stream sends older fills while it catches up with its source.
+        # The tid alone is not unique: both wallets of a trade share it, and dust conversions have 0.
         name = (wallet, fill["time"], fill["coin"], fill["tid"])
         if name not in self.seen:
             self.seen[name] = fill["time"]
             print(fill["time"], wallet, fill["coin"], fill["dir"], fill["sz"], fill["px"], fill["tid"], flush=True)
 
     def catch_up(self, ping):
-        """Takes what the info API has of each wallet since then, oldest first, page by page."""
+        """Fetches the fills of each wallet since then from the info API, oldest first, page by page."""
         for wallet, start in self.since.items():
             while True:
                 ping()
                 rows = info({"type": "userFillsByTime", "user": wallet, "startTime": start})
                 for fill in rows:
                     self.take(wallet, fill)
-                if len(rows) < MOST_ROWS or rows[-1]["time"] == start:
+                if len(rows) < MAX_ROWS or rows[-1]["time"] == start:
                     break
                 start = rows[-1]["time"]
 
     def settle(self):
-        """Nothing is missing up to the newest fills: older ones need not be known any more."""
+        """Forgets older fills, because no fill up to the newest one is missing."""
         for (wallet, *_), at in self.seen.items():
             self.settled[wallet] = self.since[wallet] = max(self.since[wallet], at)
         self.seen = {name: at for name, at in self.seen.items() if at >= self.since[name[0]]}
 
 
-def info(question):
+def info(body):
     headers = {"Authorization": f"Bearer {KEY}", "Content-Type": "application/json"}
-    request = urllib.request.Request(f"{URL}/info", json.dumps(question).encode(), headers)
+    request = urllib.request.Request(f"{URL}/info", json.dumps(body).encode(), headers)
     with urllib.request.urlopen(request, timeout=10) as answer:
         return json.load(answer)
 
 
 def follow(fills):
-    """Follows one connection to its end, and answers why it ended: a close code, or that of an error."""
+    """Reads one connection until it ends. Returns why it ended: a close code, an error code or 'silent'."""
     url = f"{URL.replace('http', 'ws', 1)}/ws?key={KEY}"
     with contextlib.closing(websocket.create_connection(url, timeout=10)) as socket:
         socket.settimeout(1)
         subscription = {"type": "userFills", "addresses": list(fills.since)}
         socket.send(json.dumps({"method": "subscribe", "subscription": subscription}))
-        asks = None
+        fetch_times = None
         pinged = heard = time.monotonic()
 
         def ping():
@@ -89,12 +89,12 @@ def follow(fills):
 
         while time.monotonic() - heard < SILENT_S:
             now = time.monotonic()
-            if ping() and asks == []:
+            if ping() and fetch_times == []:
                 fills.settle()
-            if asks and now >= asks[0]:
+            if fetch_times and now >= fetch_times[0]:
                 fills.catch_up(ping)
-                asks.pop(0)
-                # What came meanwhile is still to be read.
+                fetch_times.pop(0)
+                # Frames that arrived in the meantime are not read yet.
                 heard = time.monotonic()
             try:
                 opcode, data = socket.recv_data()
@@ -108,7 +108,7 @@ def follow(fills):
                 for wallet, fill in frame["fills"]:
                     fills.take(wallet, fill)
             elif frame["channel"] == "subscriptionResponse" or frame.get("code") == "gap":
-                asks = [now + seconds for seconds in ASK_AFTER_S]
+                fetch_times = [now + seconds for seconds in FETCH_AFTER_S]
             elif frame["channel"] == "error":
                 print(frame["data"], file=sys.stderr)
                 return frame.get("code")
@@ -120,13 +120,13 @@ def main(wallets):
     while True:
         try:
             why = follow(fills)
-        except websocket.WebSocketBadStatusException as refusal:
-            why = refusal.status_code
-        except (OSError, http.client.HTTPException, websocket.WebSocketException) as failure:
-            why = failure
+        except websocket.WebSocketBadStatusException as error:
+            why = error.status_code
+        except (OSError, http.client.HTTPException, websocket.WebSocketException) as error:
+            why = error
         if why in FINAL:
-            sys.exit(f"the gateway refuses: {why}")
-        print(f"connecting again: {why}", file=sys.stderr)
+            sys.exit(f"the gateway rejected the connection: {why}")
+        print(f"reconnecting: {why}", file=sys.stderr)
         time.sleep(random.uniform(1, 3))
 
 

@@ -19,7 +19,7 @@ const client = createClient({ url, key, signal: ended.signal })
 client.on({ type: 'liquidationFills' }, (event) => {
   if (event.type === 'live') console.log('watching')
   if (event.type === 'gap')
-    console.log(`something may be missing from block ${event.gap.from ?? '?'} on: ${event.gap.reason}`)
+    console.log(`liquidations may be missing since block ${event.gap.from ?? '?'}: ${event.gap.reason}`)
   if (event.type === 'end' && event.end.code !== 'aborted') {
     console.error(event.end.message)
     process.exitCode = 1

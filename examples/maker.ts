@@ -1,6 +1,6 @@
 // Quotes one coin only while its book is verified. It places a bid and an ask around the size-weighted mid price, and cancels
-// both when the book is out of sync or has not changed for a while. It does not trade: `quote` and `pull` are where orders
-// would be sent.
+// both when the book is out of sync or has not changed for a while. It does not trade. A real bot would
+// send its orders in `quote` and `pull`.
 // Run with WEIR_URL and WEIR_KEY set: npx node examples/maker.ts BTC
 
 import { Big } from 'big.js'
@@ -9,7 +9,7 @@ import { openBooks } from '../src/client/books.client.ts'
 import { createClient } from '../src/client/create-client.client.ts'
 
 const HALF_SPREAD_BP = 5
-/** A quiet market and a silent connection look the same. */
+/** A quiet market cannot be distinguished from a broken connection. */
 const QUIET_MS = 5_000
 
 const { WEIR_URL: url, WEIR_KEY: key } = process.env
@@ -29,7 +29,7 @@ const pull = (why: string) => quote(`pull: ${why}`)
 let quiet: ReturnType<typeof setTimeout> | undefined
 const touch = () => {
   clearTimeout(quiet)
-  quiet = setTimeout(() => pull(`nothing came for ${QUIET_MS / 1_000} s`), QUIET_MS)
+  quiet = setTimeout(() => pull(`no update for ${QUIET_MS / 1_000} s`), QUIET_MS)
 }
 
 const ended = new AbortController()
@@ -38,7 +38,7 @@ const client = createClient({ url, key, signal: ended.signal })
 
 for await (const event of openBooks(client, coin)) {
   if (event.type === 'step' && event.step !== 'in step') pull(event.why || event.step)
-  else if (event.type === 'unknown') pull(`there is no coin ${coin}`)
+  else if (event.type === 'unknown') pull(`unknown coin: ${coin}`)
   else if (event.type === 'end') {
     pull(event.end.message)
     if (!['closed', 'aborted'].includes(event.end.code)) process.exitCode = 1

@@ -1,7 +1,7 @@
 """Prints the mid and spread of coins once a second, with the exchange's public Python SDK, unmodified.
 
-Written for hyperliquid-python-sdk 0.23.0 (pip install hyperliquid-python-sdk==0.23.0), whose `Info` takes a base URL and
-no header: the key travels in the path, so the gateway needs PATH_KEYS=on (as in `npm start`).
+Written for hyperliquid-python-sdk 0.23.0 (pip install hyperliquid-python-sdk==0.23.0), whose `Info` accepts a base URL
+but no headers. The key is therefore part of the path, and the gateway needs PATH_KEYS=on (as in `npm start`).
 
 Run with WEIR_URL and WEIR_KEY set: python3 examples/mids.py BTC ETH
 """
@@ -13,7 +13,7 @@ from decimal import Decimal
 
 
 def spread_of(book):
-    """Mid and spread of an l2Book answer, exactly; None while a side is empty."""
+    """Returns the exact mid and spread of an l2Book response. None if a side is empty."""
     bids, asks = book["levels"]
     if not bids or not asks:
         return None
@@ -25,7 +25,7 @@ def main(coins):
     from hyperliquid.info import Info
     from hyperliquid.utils.error import ClientError, ServerError
 
-    # No socket: this program only asks. The constructor itself asks for `spotMeta` and `meta`.
+    # The program needs no socket. The constructor requests `spotMeta` and `meta`.
     info = Info(f"{os.environ['WEIR_URL']}/k/{os.environ['WEIR_KEY']}", skip_ws=True)
     pause = 1.0
     while True:
@@ -35,15 +35,15 @@ def main(coins):
                 if found:
                     print(f"{coin} mid {found[0]} spread {found[1]}", flush=True)
             pause = 1.0
-        except ClientError as refusal:
-            # 429 passes; a wrong key, or no credits, does not.
-            if refusal.status_code != 429:
-                sys.exit(f"the gateway refuses: {refusal.error_message}")
+        except ClientError as error:
+            # A retry can fix 429, but not an invalid key or missing credits.
+            if error.status_code != 429:
+                sys.exit(f"the gateway rejected the request: {error.error_message}")
             pause = min(pause * 2, 30)
         except KeyError as coin:
-            sys.exit(f"there is no coin {coin}")
-        except ServerError as failure:
-            print(f"{failure.status_code}: trying again in {pause} s", file=sys.stderr)
+            sys.exit(f"unknown coin: {coin}")
+        except ServerError as error:
+            print(f"{error.status_code}: retrying in {pause} s", file=sys.stderr)
             pause = min(pause * 2, 30)
         time.sleep(pause)
 

@@ -24,7 +24,7 @@ async function makeToken(): Promise<string> {
   return JSON.stringify({ url, coin, token: data.token })
 }
 
-/** Null: there is no file with this name. */
+/** Returns the content type and the content of a path. Null if there is no such file. */
 async function answerTo(path: string): Promise<[type: string, body: string | Buffer] | null> {
   if (path === '/') return ['text/html', await readFile(join(import.meta.dirname, 'page.html'))]
   if (path === '/token') return ['application/json', await makeToken()]

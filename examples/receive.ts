@@ -24,7 +24,7 @@ const database = new DatabaseSync(file)
 database.exec('CREATE TABLE IF NOT EXISTS rows (key TEXT PRIMARY KEY, topic TEXT, row TEXT)')
 const insert = database.prepare('INSERT INTO rows VALUES (?, ?, ?) ON CONFLICT DO NOTHING')
 
-/** Verifies the signature as Standard Webhooks defines it. Old requests are refused, because they may be replays. */
+/** Verifies the signature as Standard Webhooks defines it. Old requests are rejected, because they may be replays. */
 function isSigned(headers: IncomingHttpHeaders, body: Buffer): boolean {
   const { 'webhook-id': id, 'webhook-timestamp': seconds, 'webhook-signature': signatures } = headers
   if (!(Math.abs(Date.now() / 1000 - Number(seconds)) < MAX_AGE_S)) return false

@@ -1,5 +1,5 @@
-// Follows live books and prints each coin's mid and spread, at most once a second. The client package does the hard
-// part: it pings, reconnects with backoff, resubscribes, fetches a snapshot, and reports when a book is out of sync.
+// Follows live books and prints each coin's mid and spread, at most once a second. The client package
+// pings, reconnects with backoff, resubscribes, fetches a snapshot, and reports when a book is out of sync.
 // Run with WEIR_URL and WEIR_KEY set: npx node examples/spread.ts BTC ETH
 
 import { Big } from 'big.js'
@@ -28,16 +28,16 @@ const client = createClient({
   signal: ended.signal,
   onNotice: (text) => console.error(text),
   onState: (state) => {
-    if (state.state === 'waiting') console.error(`not connected: ${state.reason}; trying again`)
+    if (state.state === 'waiting') console.error(`not connected: ${state.reason}; retrying`)
   },
 })
 
 for await (const event of openBooks(client, coins)) {
   if (event.type === 'book') print(event.book)
-  else if (event.type === 'gap') console.error(`${event.coin} is out of step (${event.gap.reason})`)
-  else if (event.type === 'unknown') console.error(`there is no coin ${event.coin}`)
+  else if (event.type === 'gap') console.error(`${event.coin} is out of sync (${event.gap.reason})`)
+  else if (event.type === 'unknown') console.error(`unknown coin: ${event.coin}`)
   else if (event.type === 'end' && event.end.code !== 'aborted') {
-    console.error(`the gateway refuses: ${event.end.message}`)
+    console.error(`the gateway rejected the subscription: ${event.end.message}`)
     process.exitCode = 1
   }
 }

@@ -50,7 +50,7 @@ describe('spread.ts', () => {
 
   it('ends with an error for a wrong key', async () => {
     const bot = run('../examples/spread.ts', ['BTC'], { ...env, WEIR_KEY: 'cqt_nonsense' })
-    await expect(bot.line(() => true)).rejects.toThrow(/exit 1.*the gateway refuses: /s)
+    await expect(bot.line(() => true)).rejects.toThrow(/exit 1.*the gateway rejected the subscription: /s)
   })
 })
 
@@ -134,7 +134,7 @@ describe('copy.ts', () => {
     const stream = await Socket.open(`${world.ws}/ws?key=${env.WEIR_KEY}`)
     stream.send({ method: 'subscribe', subscription: { type: 'allFills' } })
     const copies = () => run('../examples/copy.ts', [file()], env)
-    const some = (line: string) => /^all up to block \d+, [1-9]\d* fills added$/.test(line)
+    const some = (line: string) => /^stored everything up to block \d+, [1-9]\d* fills added$/.test(line)
     const first = copies()
     await first.line(some)
     await first.end('SIGINT')
@@ -396,6 +396,6 @@ describe.skipIf(!hasPackage)('fills.py', () => {
       env: { ...process.env, ...env, WEIR_KEY: 'cqt_nonsense' },
       encoding: 'utf8',
     })
-    expect([status, stderr]).toEqual([1, 'the gateway refuses: 401\n'])
+    expect([status, stderr]).toEqual([1, 'the gateway rejected the connection: 401\n'])
   })
 })

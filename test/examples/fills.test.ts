@@ -42,7 +42,10 @@ def follow(_):
 fills.follow = follow
 fills.time.sleep = lambda _: None
 fills.main(["0xa"])`
-    expect(python(script)).toEqual([expect.stringMatching(/^connecting again: /), 'the gateway refuses: 4401'])
+    expect(python(script)).toEqual([
+      expect.stringMatching(/^reconnecting: /),
+      'the gateway rejected the connection: 4401',
+    ])
   })
 
   it('stays on a connection on which asking for many wallets takes long, and pings meanwhile', () => {
