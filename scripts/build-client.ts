@@ -10,7 +10,7 @@ import { build } from 'vite'
 const ROOT = fileURLToPath(new URL('../', import.meta.url))
 const OUT_DIR = join(ROOT, 'dist/client')
 const TYPES_DIR = join(ROOT, 'dist/client.types')
-/** Our own modules, as declarations name them. */
+/** Imports of the project's own modules in type declarations. */
 const FROM = /from ['"](\.[^'"]+)\.ts['"]/g
 /** Entry points of the package and their files in src/client. */
 const ENTRIES = { index: 'create-client.client', books: 'books.client', schemas: 'schemas' } as const

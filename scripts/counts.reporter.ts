@@ -1,5 +1,5 @@
-// Ends a test run with a list of failures and one line of counts, for .ci/run and for people. `npm test` runs vitest
-// twice; it receives both results as messages and prints them at its end.
+// Prints a list of failures and one line of counts at the end of a test run, for .ci/run and for people. `npm test` runs
+// vitest twice. It receives both results as messages and prints them at the end.
 
 import type { Reporter, SerializedError, TestModule } from 'vitest/node'
 
@@ -7,7 +7,7 @@ interface Counts {
   readonly passed: number
   readonly failed: number
   readonly skipped: number
-  /** The test and the first line of its error. */
+  /** Name of each failed test, and the first line of its error. */
   readonly failures: readonly string[]
 }
 

@@ -8,7 +8,7 @@ export interface SchemaRow {
   readonly sql: string | null
 }
 
-/** Tables of SQLite, D1 and wrangler. */
+/** Names of internal tables of SQLite, D1 and wrangler. */
 const INTERNAL_NAMES = /^(?:sqlite_|_cf_|d1_migrations$)/
 export const SCHEMA_QUERY = 'SELECT type, name, sql FROM sqlite_master'
 
@@ -29,7 +29,7 @@ export function schemaFaults(expected: readonly string[], found: readonly Schema
   })
 }
 
-/** The columns by `type name`: for tables with their types and constraints, for indexes in order. */
+/** Columns by `type name`. A table's columns have their types and constraints. An index's columns are in order. */
 function shapesOf(statements: readonly string[]): Map<string, readonly string[]> {
   const database = new DatabaseSync(':memory:')
   for (const sql of statements) {

@@ -1,5 +1,5 @@
-// Orders the test files. Small files that take the longest run first; otherwise, each would run alone at the end. For
-// the others, the order of vitest applies: the largest first.
+// Orders the test files. Small files that take long run first, because they would otherwise run alone at the end. The
+// other files follow in the order of vitest: the largest first.
 
 import { basename } from 'node:path'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'

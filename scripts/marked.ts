@@ -1,6 +1,6 @@
 // Replaces the generated parts of documents that people write: the text between `<!-- name -->` and `<!-- /name -->`.
 
-/** The text with `part` between the markers; throws if they are missing, because the part would otherwise be lost silently. */
+/** Returns the text with `part` between the markers. Throws if they are missing, so that the part is not lost silently. */
 export function withPart(text: string, name: string, part: string): string {
   const begin = `<!-- ${name} -->`
   const end = `<!-- /${name} -->`

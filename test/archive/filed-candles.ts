@@ -1,4 +1,5 @@
-// Trades as blocks, their candles counted the plain way, and files of them cut wherever a test likes.
+// Creates blocks of trades, computes their candles in a simple way, and splits them into files at positions that a
+// test chooses.
 
 import fc from 'fast-check'
 import type { CandleParts, CandlesRequest, FileCandles } from '../../src/archive/candles.ts'

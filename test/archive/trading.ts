@@ -1,5 +1,5 @@
-// A wallet's trading, made up: fills that follow from each other as the exchange's do, in blocks with funding between.
-// Sizes are whole numbers of hundredths, so that the tests can count in integers.
+// Generates a wallet's trading: consecutive fills like the exchange's, in blocks with funding in between. Sizes are
+// whole hundredths, so that tests can count in integers.
 
 import fc from 'fast-check'
 import type { Fill, UserFill } from '../../src/protocol/feed/block.ts'

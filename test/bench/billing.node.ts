@@ -1,5 +1,5 @@
-// What a thousand sockets cost at the platform's list prices, with as many relays as are deployed: operations of objects
-// while blocks go on at the exchange's rate, counted, and the time in which objects do not sleep.
+// Measures what a thousand sockets cost at the platform's list prices, with as many relays as are deployed. It
+// counts the operations of objects, and the time in which objects do not sleep, at the exchange's block rate.
 
 import { EXCHANGE_BLOCKS_PER_SECOND } from './blocks.ts'
 import { dollarsOfObjects, type Streamed } from './cost.ts'

@@ -1,4 +1,4 @@
-// One client of a target: subscribes, and proves what it reads, as those of a relay must that take much.
+// One client of a target. It subscribes, and confirms what it has read, as clients of a relay must.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Connection } from '../../src/client/connection.ts'

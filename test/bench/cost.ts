@@ -1,4 +1,5 @@
-// What Weir costs at Cloudflare's list prices: a million info calls and a stream, from counted operations.
+// Computes from counted operations what Weir costs at Cloudflare's list prices: for a million info calls, and for a
+// stream.
 
 import {
   FRAMES_PER_REQUEST,

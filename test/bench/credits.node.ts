@@ -1,5 +1,6 @@
-// What key and metering cost a cached answer: in time, against the same Worker without them and the bare Worker; in
-// calls of the meter, by rate; in dollars, by counted operations.
+// Measures what API keys and metering cost for a cached response. Time is compared with the same Worker without them
+// and with the bare Worker. Meter calls are measured by request rate, and dollars are computed from counted
+// operations.
 
 import { showAnswer } from './bare.node.ts'
 import { dollarsPerMillionCalls } from './cost.ts'

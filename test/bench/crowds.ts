@@ -1,5 +1,5 @@
-// Who the clients of a section are: what each subscribes to, and what it is sent of a block, so that the bare object can
-// send the same to as many.
+// The clients of a section: what each subscribes to, and what it receives per block. The bare object can then send
+// the same to as many clients.
 
 import { type BlockTexts, COIN, COINS, COINS_PER_BLOCK, SHALLOW, TRADER } from './blocks.ts'
 

@@ -1,4 +1,4 @@
-// The feeder's end of a target: seeds the books of Weir, and sends blocks.
+// The feeder side of a target. It seeds Weir's books and sends blocks.
 
 import { FEED_PROTOCOL, type GatewayFrame, type Pulse } from '../../src/protocol/feed/protocol.ts'
 import { seedTexts } from '../block-log/seed-texts.ts'

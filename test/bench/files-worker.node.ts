@@ -1,4 +1,4 @@
-// The Worker of files, with a bucket and a database of its own.
+// Starts the Worker of files with a separate bucket and database.
 
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,5 @@
-// Files of the archive: how fast they are made, what a page of them costs whoever asks, and what they cost a month.
+// Benchmarks the files of the archive: how fast they are written, what reading a page costs, and what they cost per
+// month.
 
 import type { Operations } from './counted/files-bench.ts'
 import { FilesWorker } from './files-worker.node.ts'

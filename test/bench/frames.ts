@@ -1,4 +1,4 @@
-// Reads WebSocket frames out of the chunks of a connection, without copying what lies whole in a chunk.
+// Reads WebSocket frames from the chunks of a connection. A frame that is complete within one chunk is not copied.
 
 /** Gets the payload of a text frame: bytes `from` to `to` of `chunk`, valid during the call alone. */
 export type OnText = (chunk: Buffer, from: number, to: number) => void

@@ -1,4 +1,4 @@
-// What files of the exchange cost a month at Cloudflare's list prices, from what turns were counted to do.
+// Computes from counted operations what files of the exchange's data cost per month at Cloudflare's list prices.
 
 import type { Compacted } from './files.node.ts'
 

@@ -1,5 +1,6 @@
-// What a hub does with a block, without the platform: changes applied, fragments written, one frame for a relay that wants
-// every coin. Once without checksums, once where that relay wants them of all.
+// Measures what a hub does with a block, without the platform: it applies changes, writes fragments, and creates one
+// frame for a relay that wants every coin. The hub runs once without checksums, and once with checksums of all
+// coins.
 
 import { RelayLink } from '../../src/order-books/relay-link.ts'
 import { ShardBooks } from '../../src/order-books/shard-books.ts'

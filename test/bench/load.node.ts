@@ -1,5 +1,5 @@
-// The load process: makes all load and takes all measurements, so that workerd has a core of its own.
-// Its parent asks over the IPC channel; it ends when its parent does.
+// The load process. It creates all load and takes all measurements, so that workerd has its own core. Its parent
+// calls it over the IPC channel. It ends when its parent ends.
 
 import { serveParent } from '../kit/worker-process.ts'
 import type { SwarmTarget } from './client.node.ts'

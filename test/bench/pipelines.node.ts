@@ -1,5 +1,6 @@
-// Pipelines at the exchange's size, to a webhook on this machine: how fast a backlog goes, out of archive and log, and how late
-// rows are while blocks come at the exchange's rate. Nothing bare does any of it: the exchange's own rate is the measure.
+// Measures pipelines at the exchange's size that send to a webhook on this machine: how fast they work through a
+// backlog from the archive and the log, and how late rows are at the exchange's block rate. There is no bare
+// baseline, because no bare target does the same. The exchange's own rate is the reference.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Block, BookChange } from '../../src/protocol/feed/block.ts'

@@ -1,4 +1,4 @@
-// A WebSocket over a bare TCP connection: the smallest client that can hold a thousand of them busy.
+// A WebSocket client over a bare TCP connection, small enough that one process can keep a thousand of them busy.
 
 import { connect, type NetConnectOpts, type Socket } from 'node:net'
 import { clientFrame, FrameReader, type OnText } from './frames.ts'

@@ -1,4 +1,5 @@
-// Requests to Weir and to what it is measured against, in turn, and the sections that consist of them: info, JSON-RPC, snapshots.
+// Sends requests to Weir and to its baselines in turn. Contains the sections that consist of such requests: info,
+// JSON-RPC and snapshots.
 
 import type { RequestListener } from 'node:http'
 import { text } from 'node:stream/consumers'

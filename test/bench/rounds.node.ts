@@ -1,5 +1,5 @@
-// Short rounds of several ways in turn, so that whatever else the machine does meets all of them, with what each round
-// took of the processors: time moves with the machine's load, CPU per operation much less.
+// Runs short rounds of several targets in turn, so that other load on the machine affects all of them. It also
+// measures the CPU time of each round, because CPU time per operation varies much less than elapsed time.
 
 import { median } from '../kit/statistics.ts'
 import { type Line, us } from './table.ts'

@@ -1,4 +1,4 @@
-// Clients that all come at once, while blocks go on, until the last of them has live data.
+// Connects many clients at the same time while blocks continue, and waits until the last client has live data.
 
 import { spreadOf } from '../kit/statistics.ts'
 import type { Kind } from './blocks.ts'

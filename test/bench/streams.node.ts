@@ -1,4 +1,4 @@
-// Sections of subscriptions, each beside the bare object, which is fed the frames that it broadcasts.
+// Sections of subscriptions. Each is compared with the bare object, which broadcasts the frames that it receives.
 
 import { median } from '../kit/statistics.ts'
 import { COINS, COINS_PER_BLOCK, EXCHANGE_BLOCKS_PER_SECOND, WORST_CHANGES } from './blocks.ts'

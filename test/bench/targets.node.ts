@@ -1,4 +1,4 @@
-// Both workerds of a bench, the load process, and what is asked of them from outside: their memory and CPU time.
+// Starts both workerd processes of a benchmark and the load process, and reads their memory and CPU time.
 
 import type { RequestListener } from 'node:http'
 import { join } from 'node:path'

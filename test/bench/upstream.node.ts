@@ -1,5 +1,6 @@
-// What an answer costs that only an upstream has, and what the upstream sees of many callers: identical requests in
-// flight, and ten times the budget of a source. The upstream is a Node server in this process.
+// Measures the cost of responses that only an upstream has, and what the upstream receives from many callers:
+// identical concurrent requests, and ten times the budget of a source. The upstream is a Node server in this
+// process.
 
 import { text } from 'node:stream/consumers'
 import { showUpstream } from './bare.node.ts'

@@ -1,4 +1,4 @@
-// A Chromium for tests: the system's, or one that travels in a package of npm. The lists of packages stand beside this.
+// A Chromium for tests: the system's, or one from an npm package. The lists of packages are in this folder.
 
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'

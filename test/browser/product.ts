@@ -1,4 +1,4 @@
-// The product as `npm start` runs it, and a browser: one of each for all suites that a test file imports.
+// The product as `npm start` runs it, and a browser. All suites that a test file imports share them.
 
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll } from 'vitest'

@@ -1,4 +1,4 @@
-// What tests of pages do with each page: look for barriers, take its picture, and see that nothing leaks.
+// Checks each page that a test visits for accessibility barriers and leaks, and takes its screenshot.
 
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// A stand-in for the admin API that keeps what it was asked, and a shell that keeps what a command said.
+// A stub of the admin API that records its requests, and a shell that records the output of a command.
 
 import { text } from 'node:stream/consumers'
 import type { Command } from '@commander-js/extra-typings'

@@ -1,4 +1,4 @@
-// Client test runtime: time moves by hand, sockets and HTTP responses are scripted.
+// A runtime for client tests. The test moves its time and scripts its sockets and HTTP responses.
 
 import type { ClientRuntime, HttpResponse, SocketEnd, SocketHandlers } from '../../src/client/runtime.ts'
 

@@ -1,4 +1,4 @@
-// Sink objects in memory, which know what they were told and fail when they are asked to.
+// Sink objects in memory. They record their calls and fail when a test tells them to.
 
 import type { Pipeline } from '../../src/pipelines/pipeline.ts'
 import type { SinkApi, SinkCheck, SinkStatus } from '../../src/pipelines/sink-api.ts'

@@ -1,4 +1,4 @@
-// Parsed bodies for the fan-outs' tests, and the frames that a block becomes for one.
+// Parsed bodies for fan-out tests, and the frames that a target gets for a block.
 
 import type { BlockEvents, Target } from '../../src/relay/channel.ts'
 import { CHANNELS, channelOf, readBody } from '../../src/relay/channels/catalogue.ts'

@@ -1,4 +1,4 @@
-// Blocks that go into an archive, and files that are made of it, for tests of what is stored.
+// Writes blocks to an archive and builds files from it, for tests of the stored data.
 
 import { env } from 'cloudflare:workers'
 import { vi } from 'vitest'

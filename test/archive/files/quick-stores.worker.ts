@@ -1,5 +1,5 @@
-// HISTORY and ARCHIVE within the isolate, for tests that read and write tens of thousands of times: D1 is an object's own
-// SQLite, R2 a map. That the platform's own say the same is shown by files.worker.test.ts, which has them.
+// HISTORY and ARCHIVE inside the isolate, for tests with tens of thousands of reads and writes. D1 is replaced with
+// an object's SQLite, and R2 with a map. files.worker.test.ts checks the same behavior on the platform's own stores.
 
 import { runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'

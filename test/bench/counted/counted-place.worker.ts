@@ -1,4 +1,4 @@
-// The bucket and the database of an archive, with what they are asked counted.
+// The bucket and the database of an archive. Their operations are counted.
 
 import type { ArchiveStorage } from '../../../src/archive/archive/archive-writer.store.ts'
 import type { Operations } from './files-bench.ts'

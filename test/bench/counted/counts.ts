@@ -1,4 +1,4 @@
-// What a gateway under load asked of the platform, in the units that it bills.
+// The platform operations of a gateway under load, in the units that the platform bills.
 
 /** Sums since the last look. */
 export interface Counts {

@@ -1,4 +1,4 @@
-// What benches and tests of files and their Worker tell each other. Types alone.
+// Types of the messages between the Worker of files and its benchmarks and tests.
 
 import type { FilesBlock, FilesRequest } from '../../../src/archive/files/files-read.ts'
 import type { FileSpan, MergedLevel } from '../../../src/archive/files/levels.ts'

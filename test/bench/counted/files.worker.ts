@@ -1,4 +1,4 @@
-// An archive, its compaction and its reading, in one Worker: what each question asked of D1 and R2 is counted.
+// A Worker with an archive, its compaction and its readers. It counts the D1 and R2 operations of each request.
 
 import { StoredArchive } from '../../../src/archive/archive/archive.store.ts'
 import { type ArchiveStorage, ArchiveWriter } from '../../../src/archive/archive/archive-writer.store.ts'

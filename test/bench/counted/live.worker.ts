@@ -1,4 +1,4 @@
-// The objects as they are, each of which also counts what it is asked and what it writes.
+// The unchanged objects, each of which also counts its calls and its writes.
 
 import { BlockLog as RealBlockLog } from '../../../src/block-log/block-log.do.ts'
 import { CreditMeter as RealCreditMeter } from '../../../src/metering/credit-meter.do.ts'

@@ -1,5 +1,5 @@
-// Counts what an object's storage is billed for: SQLite rows that it writes, of its own tables or behind keys and values,
-// and alarms that it sets.
+// Counts the billed operations of an object's storage: SQLite rows written, in tables or for keys and values, and
+// alarms set.
 
 export function countRows(storage: DurableObjectStorage, wrote: (rows: number) => void): void {
   const { sql, kv } = storage

@@ -1,4 +1,5 @@
-// Orders of one coin as a list, and the rows that a node would write of random changes to it: what folds are held against.
+// Orders of one coin as a list, and the rows that a node would write for random changes to it. Tests compare folds
+// with this list.
 
 import * as fc from 'fast-check'
 import type { L4Diff, L4Order, L4Status } from '../../../src/order-books/l4/resting-orders.ts'

@@ -1,4 +1,5 @@
-// A ClickHouse of the machine's own, for tests, where there is one: fresh, on free ports, with a user and a password.
+// Starts a new ClickHouse server for tests, if the machine has one installed. It has free ports, a user and a
+// password.
 
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

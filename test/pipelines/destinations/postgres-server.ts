@@ -1,4 +1,4 @@
-// A PostgreSQL of the machine's own, for tests, where there is one: fresh, on a free port, with passwords and TLS.
+// Starts a new PostgreSQL server for tests, if the machine has one installed. It has a free port, passwords and TLS.
 
 import { execFileSync } from 'node:child_process'
 import { chownSync, globSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// What a test asks of sender.worker.ts.
+// Types of the requests from tests to sender.worker.ts.
 
 import type { EgressSettings } from '../../../src/core/egress.ts'
 import type { Batch } from '../../../src/pipelines/destinations/batch.ts'

@@ -1,4 +1,4 @@
-// A Worker that sends one batch as a Sink does, to where it is asked to.
+// A Worker that sends one batch to a given destination, as a Sink does.
 
 import { BatchSender } from '../../../src/pipelines/sink/batch-sender.client.ts'
 import type { Order } from './sender.ts'

@@ -1,4 +1,5 @@
-// What the run tells of: blocks of the exchange, and of a chain of JSON-RPC beside it, each made of its height alone.
+// The source data of the run: blocks of the exchange, and of a JSON-RPC chain. Each block is computed from its
+// height alone.
 
 import { text } from 'node:stream/consumers'
 import { handleEvm } from '../../../src/devnet/evm/rpc.ts'

@@ -1,4 +1,4 @@
-// Where pipelines of the run bring their rows, how each is struck, and what it has in the end.
+// The destinations of the run's pipelines, the faults that affect each, and the rows that each has at the end.
 
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'

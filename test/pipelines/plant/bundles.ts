@@ -1,3 +1,3 @@
-// Where the plant's bundles lie, below the root.
+// The folder of the bundles, relative to the repository root.
 
 export const BUNDLES = 'dist/pipelines'

@@ -1,4 +1,4 @@
-// A gateway whose pipelines a test can reach, which can be killed, and a feeder that knows what it has sent.
+// A gateway whose pipelines a test can reach and that a test can kill, and a feeder that records what it has sent.
 
 import { cpSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
