@@ -1,7 +1,8 @@
-// The baselines: the least that the platform can do for the same traffic, in a workerd of its own behind the same kind
-// of socket. A Worker that echoes JSON, that gives the answer that it was shown, with all its headers, that reads and writes
-// the headers which a key and an answer need beside, or that asks an upstream; and a Durable Object that sends each line of what it is fed to every client of
-// that line; one that connected without a line is of the first as soon as it asks.
+// The baselines: the minimum work that the platform needs for the same traffic, in a separate workerd behind the
+// same kind of socket. One is a Worker that echoes JSON, returns a given response with all its headers, reads and
+// writes the headers of a key and a response, or sends a request to an upstream. The other is a Durable Object that
+// sends each line of its input to every client of that line. A client that connected without a line joins the first
+// line when it sends a request.
 
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from 'miniflare'
 

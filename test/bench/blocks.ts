@@ -1,6 +1,6 @@
-// The blocks that the bench sends, as texts with room for height and time, because building JSON is not what is measured;
-// and what Weir sends of them on each channel, which the bare object is fed.
-// Law: a text differs from block to block only in height, time and the sizes of its levels.
+// The blocks that the benchmarks send, as strings in which only height and time are filled in, because building JSON
+// is not measured. Also what Weir sends of them on each channel, which is the input of the bare object. Invariant:
+// the strings of two blocks differ only in height, time and the sizes of their levels.
 
 import type { BookChange, Fill, Level, Levels } from '../../src/protocol/feed/block.ts'
 

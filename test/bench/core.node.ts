@@ -1,6 +1,6 @@
-// The feeder's book core: raw diffs read, order books kept exactly, net level changes written, per raw diff. On recorded
-// blocks of the exchange where they are present, else on devnet's. Every block is applied to fresh books, as in life:
-// the same diff never comes twice.
+// Benchmarks the feeder's order books per raw diff: it reads raw diffs, updates exact order books, and writes net
+// level changes. It uses recorded blocks of the exchange if they are present, otherwise devnet's. Every block is
+// applied to new books, because the same diff never arrives twice in production.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
-// Requests of the load process over kept connections. Bytes of a request are made once, and of an answer only the status
-// and the length are read.
+// Sends the requests of the load process over persistent connections. The bytes of a request are created once. Only
+// the status and the length of a response are read.
 
 import { connect, type NetConnectOpts, type Socket } from 'node:net'
 import { type Spread, spreadOf } from '../kit/statistics.ts'

@@ -1,4 +1,4 @@
-// Fills as the exchange writes them, of as many digits, each of a tid's own.
+// Generates fills in the exchange's format and with as many digits. Each number determines one fill.
 
 import type { UserFill } from '../../src/protocol/feed/block.ts'
 

@@ -1,6 +1,7 @@
-// The whole product at the exchange's size, from files to clients: what a block costs, how fast a backlog goes, how long
-// clients of all books wait for them, how long the feeder stands still, and what each object keeps. Nothing bare does
-// any of it: goals are of time and memory.
+// Measures the whole product at the exchange's size, from files to clients: the cost of a block, the speed at which
+// a backlog is processed, how long clients of all books wait for them, how long the feeder pauses, and how much each
+// object stores. There is no bare baseline, because no bare target does the same. The goals are times and memory
+// sizes.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

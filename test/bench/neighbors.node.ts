@@ -1,6 +1,6 @@
-// What an account's neighbors feel while others run heavy SQL: ten attackers who test pipelines with transforms as fast as they are
-// let, each with a pipeline of such transforms besides, against one gateway with blocks at the exchange's rate. The baseline is the
-// same neighbor of the same gateway in the same run, before the attack.
+// Measures how heavy SQL of some accounts affects another account. Ten attackers test pipelines with transforms as
+// fast as they are allowed, and each also runs such a pipeline. All use one gateway at the exchange's block rate.
+// The baseline is the same account on the same gateway in the same run, before the attack.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { RunningFeeder } from '../kit/feeder.ts'

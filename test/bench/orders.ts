@@ -1,5 +1,6 @@
-// All orders of COIN, whole, and the rows of a block as many as BTC was recorded to have: 5.6 MB of order statuses and raw
-// diffs a second, 386 KB a block. Law: the rows of each block fit the orders, and leave them as they were.
+// All orders of COIN, and as many rows per block as were recorded for BTC: 5.6 MB of order statuses and raw diffs
+// per second, 386 KB per block. Invariant: the rows of each block match the orders and leave them unchanged in the
+// end.
 
 import { COIN, timeOf } from './blocks.ts'
 

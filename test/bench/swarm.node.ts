@@ -1,5 +1,6 @@
-// One target under load, seen from the load process: a feeder's socket at one end, many clients' at the other.
-// Both ends share this process's clock. Law: a round ends only when every frame it caused has arrived.
+// One target under load, as the load process sees it: the feeder's socket at one end, and the sockets of many
+// clients at the other. Both ends use this process's clock. Invariant: a round ends only when every frame that it
+// caused has arrived.
 
 import { type Spread, spreadOf } from '../kit/statistics.ts'
 import type { Kind } from './blocks.ts'

@@ -1,4 +1,4 @@
-// One line per figure, as a Markdown table for docs/internals/benchmarks.md.
+// Formats figures as a Markdown table for docs/internals/benchmarks.md, with one line per figure.
 
 import { markdown } from '../kit/statistics.ts'
 import { EXCHANGE_BLOCKS_PER_SECOND } from './blocks.ts'

@@ -1,4 +1,5 @@
-// `node test/pipelines/kills.node.ts [KILLS [SEED]]`: pipelines while everything is killed at random, by hand.
+// `node test/pipelines/kills.node.ts [KILLS [SEED]]` runs pipelines while their processes are killed at random. It
+// is started by hand.
 
 import { killsRun } from './kills/run.ts'
 

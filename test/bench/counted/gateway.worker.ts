@@ -1,5 +1,5 @@
-// The gateway as it is, which also counts what it asks of KV, D1 and meters (`GET /counts` tells and begins anew), and
-// answers `POST /free` with the same answer from the same kind of cache, without key and metering.
+// The unchanged gateway, which also counts its calls to KV, D1 and meters. `GET /counts` returns the counts and
+// resets them. `POST /free` returns the same response from the same kind of cache, without a key and metering.
 
 import { waitUntil } from 'cloudflare:workers'
 import { ok } from '../../../src/core/result.ts'

@@ -1,5 +1,6 @@
-// Pipelines of two topics to a webhook that loses answers, to objects and to tables, while the gateway, workerd and the
-// destinations are killed: every row there, once by its key, in order, and charged once.
+// Runs pipelines of two topics to a webhook that loses responses, to objects and to tables, while the gateway,
+// workerd and the destinations are killed. Invariant: every row arrives, once per key and in order, and is charged
+// once.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { RunningFeeder } from '../../kit/feeder.ts'

@@ -1,4 +1,5 @@
-// That gateway, and the objects as they are built, as a process of its own: `STATE PORT RPC_CHAINS`.
+// Runs the gateway of gateway.worker.ts and the built objects as a separate process. Arguments: `STATE PORT
+// RPC_CHAINS`.
 
 import { join } from 'node:path'
 import { startGatewayProcess } from '../../../src/cli/launch/gateway-process.node.ts'

@@ -1,5 +1,6 @@
-// The gateway as it is, which also hands on what a test asks of a pipeline's Sink: `POST /sink/<id>/<call>`, and shows what
-// objects hold: `GET /objects/<prefix>`. It seals what a pipeline is told, as its record would have it.
+// The unchanged gateway, which also passes a test's calls to a pipeline's Sink (`POST /sink/<id>/<call>`) and shows
+// the stored data of objects (`GET /objects/<prefix>`). It seals the secret in a pipeline that a call contains, as
+// its record would have it.
 
 import { Objects } from '../../../src/core/objects.client.ts'
 import { gatewaySettings } from '../../../src/env.ts'
