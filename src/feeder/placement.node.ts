@@ -1,4 +1,4 @@
-// Moves production to the end of the gateway's log. The books come from memory, a checkpoint or a snapshot from the
+// Positions the producer at the end of the gateway's log. The books come from memory, a checkpoint or a snapshot from the
 // node.
 
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -86,7 +86,7 @@ export const StatusShape = z.object({
     Count,
     'longest stall in the last second, ms; 0 if at most 20',
     '0',
-    'the host is overloaded; otherwise report it with the height',
+    'the host may be overloaded; if it is not, report the stall with the block height',
   ),
   stalls: describeField(Count, 'seconds with such a stall', 'rarely grows', 'see `stallMs`'),
   booksKnown: describeField(

@@ -280,7 +280,7 @@ export class LeasePool {
   }
 }
 
-/** Marks a refusal as one of a stream token, because a token cannot read balances. */
+/** Marks a refusal as coming from a stream token, because a token may not see balances. */
 function asTokenRefusal(held: Result<Hold, Failure>): Result<Hold, Failure> {
   return held.ok || held.error.kind !== 'credits_exhausted' ? held : err({ ...held.error, byToken: true })
 }

@@ -27,7 +27,7 @@ const FRAME_FIELDS: ReadonlyMap<string, readonly string[]> = new Map(
   UpFrame.options.map((option) => [option.shape.method.value, fieldsOf(option)]),
 )
 const REQUEST_FIELDS = fieldsOf(PostFrame.shape.request)
-/** Excludes `type`, because a `type` next to the body adds nothing to the body's own. */
+/** Excludes `type`, because a `type` next to the body does not change the body's own `type`. */
 const BODY_FIELDS = CHANNELS.flatMap(({ request }) => fieldsOf(request)).filter((name) => name !== 'type')
 
 /** Correct location of each field by its folded name, such as `"coin" inside "subscription"`. */

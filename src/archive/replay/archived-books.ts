@@ -24,7 +24,7 @@ export type BooksResult =
 
 /** Segments per query to D1. */
 const SEGMENTS_PER_READ = 64
-/** Lines to process, in about 4 ms, before yielding to other work. */
+/** Lines to process (about 4 ms of work) before yielding. */
 const LINES_PER_TURN = 64
 
 export interface Yielder {

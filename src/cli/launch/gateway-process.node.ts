@@ -32,7 +32,10 @@ export interface GatewayProcessOptions {
   readonly vars: Readonly<Record<string, string>>
   /** Overrides variables of wrangler.live.toml. */
   readonly liveVars?: Readonly<Record<string, string>>
-  /** Gateway Workers on the same objects and stores, like isolates in different places; the first uses `port`. Default 1. */
+  /**
+   * Number of gateway Workers that share the objects and stores, as isolates in different places do. The first one uses
+   * `port`. Default: 1.
+   */
   readonly instances?: number
   /** False: a deployment without an archive. */
   readonly isArchived?: boolean

@@ -44,7 +44,8 @@ function childrenText(order: CrowdOrder): string {
 }
 
 /**
- * FrontendOrder that closes the position of `of` at market when the price is `percent` better, or worse if negative.
+ * FrontendOrder that closes the position opened by the order `of`, at market, once the price is `percent` better, or worse
+ * if `percent` is negative.
  */
 export function triggerText(of: CrowdOrder, oid: number, percent: number): string {
   const { market, sz, timeMs } = of

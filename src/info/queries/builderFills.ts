@@ -1,5 +1,5 @@
 // builderFills: fills of orders placed through a builder, newest first, at most 2,000, each with its wallet. The next
-// page starts strictly before the oldest `time` of this one, so all fills of one time are on the same page.
+// page starts strictly before the oldest `time` of this one, so all fills with the same `time` are on one page.
 
 import * as z from 'zod'
 import { Address } from '../../protocol/feed/block.ts'

@@ -20,7 +20,7 @@ export interface LogHistoryDeps {
 const PAGES_MAX = 32
 /** Maximum number of waits for one page. */
 const WAITS_MAX = 3
-/** Time limit of a read with all waits, well below FLIGHT_MAX_MS. */
+/** Time limit of a read, including all waits; well below FLIGHT_MAX_MS. */
 const READ_MAX_MS = 8_000
 const RETRY_AFTER_MS = 1_000
 

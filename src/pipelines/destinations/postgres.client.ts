@@ -72,8 +72,8 @@ export async function serverOf(
   isPlainAllowed: boolean,
 ): Promise<Result<PostgresServer, string>> {
   const port = Number(new URL(url).port || DEFAULT_PORT)
-  // URL parses hosts only of special schemes such as https: otherwise numeric hosts in other bases and non-ASCII names
-  // would stay unnormalized.
+  // `URL` normalizes hosts only for special schemes such as `https`. With any other scheme, numeric hosts in other bases
+  // and non-ASCII names stay unnormalized.
   const { hostname } = new URL(url.replace(/^\w+:/, 'https:'))
   const refusal = await egress.refusal(hostname, true)
   if (refusal !== null) return err(refusal)

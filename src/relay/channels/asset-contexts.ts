@@ -126,7 +126,7 @@ const textOf = (prices: readonly (readonly [coin: Coin, prices: string])[]) =>
 /** The first frame has all markets, later ones only changes. */
 export const fastAssetCtxs = defineStateChannel({
   type: 'fastAssetCtxs',
-  summary: 'Mark and mid price of every market, as base64 of raw DEFLATE of `{coin: {markPx, midPx}}`',
+  summary: 'Mark and mid prices of every market, as base64 of raw DEFLATE of `{coin: {markPx, midPx}}`',
   // {"BTC":{"markPx":"81307.0","midPx":"81306.5"}}
   example: { request: {}, data: 'q1ZyCnFWsqpWyk0syg6oULJSsjA0NjDXM1DSUcrNTIGLmOmZKtXWAgA=' },
   request: z.strictObject({ type: z.literal('fastAssetCtxs') }),

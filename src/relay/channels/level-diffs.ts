@@ -1,4 +1,4 @@
-// Channels of full-depth books as the changed levels of each block.
+// Channels that send full-depth books as the levels changed by each block.
 
 import * as z from 'zod'
 import type { MicroCredits } from '../../core/amount.ts'
@@ -185,7 +185,7 @@ function sequencedDiffStart(update: CoinUpdate, height: number): string {
   )
 }
 
-/** Undefined until the hub knows that checksums are needed. Such a block is already part of the snapshot. */
+/** The checksum is undefined until the hub knows that it is needed. A block without one is already part of the snapshot. */
 function checksumText({ checksum: value }: CoinUpdate): string {
   return value === undefined ? '' : `,"checksum":${value}`
 }
