@@ -273,7 +273,7 @@ export interface ChannelTypes {
   assetCtxs: { body: { type: "assetCtxs"; dex?: string | undefined }; frame: { channel: "assetCtxs"; data: { dex: string; ctxs: Array<PerpAssetCtx> } } }
   /** Prices and volume of all spot markets. */
   spotAssetCtxs: { body: { type: "spotAssetCtxs" }; frame: { channel: "spotAssetCtxs"; data: Array<SpotAssetCtx> } }
-  /** Mark and mid price of every market, as base64 of raw DEFLATE of `{coin: {markPx, midPx}}`. */
+  /** Mark and mid prices of every market, as base64 of raw DEFLATE of `{coin: {markPx, midPx}}`. */
   fastAssetCtxs: { body: { type: "fastAssetCtxs" }; frame: { channel: "fastAssetCtxs"; data: string } }
   /** Prices, funding and volume of the markets of every perp DEX. */
   allDexsAssetCtxs: { body: { type: "allDexsAssetCtxs" }; frame: { channel: "allDexsAssetCtxs"; data: { ctxs: Array<[string, Array<PerpAssetCtx>]> } } }
