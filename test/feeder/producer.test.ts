@@ -207,7 +207,7 @@ describe('a coin with uncertain rows has no entry', () => {
 
   test('if a line of order statuses is unreadable', () => {
     expect(step(1, line(1, []).replace('[]', '[{]'))).not.toHaveProperty('l4')
-    expect(said).toEqual([expect.stringMatching(/statuses of height 1/)])
+    expect(said).toEqual([expect.stringMatching(/status line of height 1/)])
     expect(step(2, null).l4).toHaveLength(1)
     push('statuses', line(2, []).replace('[]', '[{]'))
     expect(step(3)).not.toHaveProperty('l4')
