@@ -10,7 +10,7 @@ export type Product = (typeof PRODUCTS)[number]
 
 export const PRODUCTS_TEXT =
   '`info`: `POST /info`, and `post` over a socket; `stream`: `/ws`; `platform`: account data of `/platform`, ' +
-  'and pipelines; `data`: balances, and history endpoints and downloads of `/v1`; ' +
+  'and pipelines; `data`: balances, history endpoints and downloads under `/v1`; ' +
   '`rpc`: JSON-RPC, `POST /v1/<chain>`; `graphql`: `/graphql`'
 
 export const KINDS_TEXT =

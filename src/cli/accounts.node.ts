@@ -71,7 +71,7 @@ export function accountCommands(admin: Command, act: CommandAction, now: () => n
     .action(
       act(async (gateway, account, credits, { id }) => {
         const body = { credits, idempotency_key: id }
-        const note = `nothing was added, because --id ${id} was already granted; use a new --id for each payment`
+        const note = `nothing was added, because --id ${id} has already been used; use a new --id for each payment`
         const granted = await gateway.request<Responses['grantCredits']>(
           'POST',
           `${accountPath(account)}/grants`,

@@ -19,7 +19,7 @@ export interface BookListener {
   changed?(book: CoinBook): void
   /** The book is out of step and is being fetched again. */
   gap?(coin: string, reason: string): void
-  /** The sync state of a book changed or, if coin is null, that of all books together. `why` is empty if in step. */
+  /** A book's sync state has changed, or that of all books together if `coin` is null. `why` is empty if in step. */
   step?: (coin: string | null, step: Step, why: string) => void
   /** The gateway does not have this coin. */
   unknown?(coin: string): void

@@ -1,7 +1,7 @@
 // Text of the sign-in page, the sign-up link page and the frame of the console.
 
 export const CONSOLE = {
-  loadFailed: 'Part of this page could not be loaded because a new version may have been deployed. ',
+  loadFailed: 'Part of this page could not be loaded. A new version may have been deployed. ',
   reload: 'Reload the page',
   signOut: 'Sign out',
 } as const

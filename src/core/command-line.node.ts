@@ -83,7 +83,7 @@ export function withHint<C extends CommandUnknownOpts>(command: C, refusal: RegE
   return command
 }
 
-/** The complete example command lines. For a group, this is the first example of each subcommand. */
+/** The complete example command lines. For a group, these are the first examples of its subcommands. */
 export function examplesOf(command: CommandUnknownOpts): string[] {
   const own = EXAMPLES.get(command)
   if (own === undefined) return command.commands.flatMap((each) => examplesOf(each).slice(0, 1))

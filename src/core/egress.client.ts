@@ -1,5 +1,5 @@
 // Decides whether data may be sent to a host. A Worker has no resolver, so names are resolved with DNS over HTTPS. A
-// name may resolve to a different address when the connection is made. Cloudflare blocks private addresses then too. A
+// name may resolve to a different address when the connection is made. Cloudflare also blocks private addresses at that point. A
 // self-hosted workerd must be configured to block them.
 
 import * as z from 'zod'

@@ -110,7 +110,7 @@ export class UsageRate {
 }
 
 /**
- * After an exchange has failed, calls fail at once for this time. Otherwise they would wait for a failing exchange one
+ * After an exchange fails, calls fail immediately for this long. Otherwise they would wait for a failing exchange one
  * after another.
  */
 export const DOWN_MS = 250

@@ -211,7 +211,7 @@ export class Feeder {
     const worked = await reader.pump(nowMs)
     if (reader.hasStartedOver)
       return this.#giveUp(
-        'the files contain one height with two times: the node started over, or two nodes write to one folder. Start a new log (feed reset).',
+        'the files contain the same height with two times: the node started over, or two nodes write to the same folder. Start a new log (feed reset).',
       )
     let blocks = 0
     let since = performance.now()

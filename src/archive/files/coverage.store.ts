@@ -5,7 +5,7 @@ import type { HeightAndTime } from '../../protocol/feed/durable-api.ts'
 import type { CoverageNeed, FileCoverage, FileGap } from './files-read.ts'
 import { LEVELS } from './levels.ts'
 
-/** The first or the last file of each level. The first or last file of all levels is one of these. */
+/** The first or the last file of each level. The overall first or last file is among these. */
 const ends = (order: 'ASC' | 'DESC') =>
   LEVELS.map(
     (_, level) => `SELECT * FROM (SELECT first, first_ms, last, last_ms FROM files

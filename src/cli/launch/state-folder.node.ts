@@ -206,7 +206,7 @@ export function writeAtomically(path: string, text: string): void {
   }
 }
 
-/** Level by level, because `recursive` of Node never returns below `/proc`. */
+/** Creates the folders level by level, because Node's `recursive` option never returns below `/proc`. */
 function makeFolder(path: string): void {
   if (existsSync(path)) return
   makeFolder(dirname(path))

@@ -1,5 +1,5 @@
-// The time of the gateway, independent of the clock of the device, and drawing once per animation frame. Invariants: the
-// page clock is monotonic; of several readings, the reading with the shortest round trip counts; no block has a future time.
+// Provides the time of the gateway, independent of the clock of the device. Draws once per animation frame. Invariants:
+// the page clock is monotonic; of several readings, the reading with the shortest round trip counts; no block has a future time.
 
 import * as strings from './strings.ts'
 

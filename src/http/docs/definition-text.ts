@@ -91,7 +91,7 @@ function fieldsOf({ properties = {}, required = [] }: z.core.JSONSchema.BaseSche
  * price.
  */
 const PRICED_FIELDS: Readonly<Record<string, readonly [value: unknown, text: string]>> = {
-  dex: ['ALL_DEXES', 'flat for `dex` `*` or `ALL_DEXES`'],
+  dex: ['ALL_DEXES', 'flat if `dex` is `*` or `ALL_DEXES`'],
   block_height: [1, 'with `block_height`'],
 }
 

@@ -12,8 +12,8 @@ export interface InfoStatus {
 }
 
 /**
- * Our own sources, which are used before the upstream. If there is no archive, the log is too short for types that
- * upstreams also serve.
+ * Our own sources, which are used before the upstream. Without an archive, the log is too short to serve types
+ * that upstreams also serve.
  */
 function ownSources(query: AnyQuery, isArchived: boolean): readonly string[] {
   const isTooShort = !isArchived && usesUpstream(query) && query.needs.includes('events')

@@ -1,4 +1,4 @@
-// Fills of a user in the two lists of the public API: plain, or those of TWAP orders with their ids.
+// A user's fills, as the two lists of the public API: plain fills, or fills of TWAP orders with their ids.
 
 import { fillIdOf, fillRows, sliceRows } from '../../archive/fill-rows.ts'
 import type { Failure } from '../../core/failure.ts'

@@ -1,5 +1,5 @@
-// trades: trades of one market in the public server's shape. The latest trades first, then all trades of each block in
-// one frame.
+// trades: trades of one market in the public server's shape. The first frame has the latest trades. After that, one
+// frame per block has all of its trades.
 
 import * as z from 'zod'
 import { Address, CoinName, Decimal, Millis, TxHash } from '../../protocol/feed/block.ts'

@@ -1,7 +1,7 @@
 // Current candles that have subscribers. Each starts from an info response and continues with the trades of blocks.
 // Invariants: nothing is sent before the history is included; a response that names its block is combined only with
-// later trades; any other response is final if no trade came around it, otherwise it may miss or repeat two seconds of
-// trades until the candle ends; a candle is sent at most once a second, and once more when the next one starts.
+// later trades; any other response is exact if no trade came close to it, otherwise the candle may miss or repeat two
+// seconds of trades until it ends; a candle is sent at most once a second, and once more when the next one starts.
 
 import { type Candle, spanOf, withTrade } from '../../archive/candles.ts'
 import { INTERVALS, type Interval } from '../../core/candle-interval.ts'

@@ -104,7 +104,7 @@ describe('openapi.json', () => {
   it('states the price of each query', () => {
     const costOf = (name: string) => /(Credits: .*?)\. /.exec(schemas[`${name}Request`]!.description)![1]
     expect(costOf('Meta')).toBe('Credits: 1')
-    expect(costOf('ClearinghouseState')).toBe('Credits: 1, 10 flat for `dex` `*` or `ALL_DEXES`')
+    expect(costOf('ClearinghouseState')).toBe('Credits: 1, 10 flat if `dex` is `*` or `ALL_DEXES`')
   })
 
   it('allows responses to gain fields', () => {

@@ -93,7 +93,7 @@ const showCheckout = defineEndpoint({
     provider: 'manual',
     packages: [{ name: 'small', credits: '100000' }],
     lots: { credits: '10000', amount: '2.00', most: 1000 },
-    instructions: 'Transfer the amount to the account on our website and give the order number.',
+    instructions: 'Transfer the amount to the bank account shown on our website and quote the order number.',
     orders: [ORDER_EXAMPLE],
   }),
   handle: async ({ identity }, { checkout }) => {

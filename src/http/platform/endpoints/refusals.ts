@@ -32,7 +32,7 @@ const listRefusals = defineEndpoint({
   route: 'GET /admin/refusals',
   summary: 'List rejected requests that had a key, newest first',
   description:
-    'The list is a few seconds late. It keeps the newest 500 rejections per account, and only a sample of each burst. `GET /admin/business` counts all rejections.',
+    'The list lags by a few seconds. It keeps the newest 500 rejections per account, and only a sample of each burst. `GET /admin/business` counts all rejections.',
   query: z.strictObject({
     account: AccountId.optional().describe('Only rejections of this account'),
     code: z.string().max(64).optional().describe('Only this error code'),
@@ -65,7 +65,7 @@ const ownRefusals = defineEndpoint({
   id: 'ownRefusals',
   route: 'GET /platform/refusals/',
   summary: 'List the account’s rejected requests and count them by code',
-  description: `${READ_ACCESS_TEXT} The list is a few seconds late. Bursts are counted but only partly listed. Rejections of unknown keys are not included.`,
+  description: `${READ_ACCESS_TEXT} The list lags by a few seconds. Bursts are counted but only partly listed. Rejections of unknown keys are not included.`,
   auth: 'key',
   query: z.strictObject({
     limit: wholeNumber(1, LISTED_MAX).default(LISTED_MAX).describe('Maximum rows, up to 50; default 50'),

@@ -94,9 +94,9 @@ const createStreamToken = defineEndpoint({
   route: 'POST /platform/stream-tokens',
   summary: 'Create a stream token for a browser',
   description:
-    'Free of charge. Requires an API key for streams. The token is valid for `/ws` and these market types of `/info`, for at most an hour: ' +
+    'Free of charge. Requires an API key for streams. The token is valid for at most an hour, for `/ws` and these types of `/info`: ' +
     `${TOKEN_INFO_TYPES.map((type) => `\`${type}\``).join(', ')}. ` +
-    'Usage is charged to the key that created the token. The token ends with that key.',
+    'Usage is charged to the key that created the token. The token becomes invalid when that key does.',
   auth: 'key',
   product: 'stream',
   body: { schema: StreamTokenInput, optional: true, example: { coins: ['BTC', 'ETH'], minutes: 15 } },
