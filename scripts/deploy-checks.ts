@@ -14,7 +14,7 @@ import { SqlSettings } from '../src/pipelines/sql/sql-api.ts'
 import { parseChains } from '../src/rpc/chains.ts'
 import { LAG_TYPE } from '../src/upstream/source-lag.ts'
 import { parseSources, sourcesFor, type UpstreamSource } from '../src/upstream/sources.ts'
-import { disagreements, openSettings, type WorkerConfig } from './worker-agreement.ts'
+import { disagreements, largeVariables, openSettings, type WorkerConfig } from './worker-agreement.ts'
 import { ROLES, WORKERS, type WorkerRole } from './workers.ts'
 
 export interface GatewayConfig extends WorkerConfig {
@@ -66,8 +66,6 @@ const warning = (text: string): Finding => ({ level: 'warning', text })
 const note = (text: string): Finding => ({ level: 'note', text })
 
 const PAID_PLAN = note('The account needs the Workers Paid plan. See docs/operators/reference/costs.md.')
-/** Cloudflare refuses a larger variable. */
-const VARIABLE_MAX_BYTES = 5 * 1024
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/
 const HEX_ID = /^[0-9a-f]{32}$/
 
@@ -86,7 +84,10 @@ export function deployFindings(facts: DeployFacts): Finding[] {
     ...variableFindings('wrangler.live.toml', ArchiveSettings.extend(SinkSettings.shape), live.vars),
     ...variableFindings(WORKERS.sql, SqlSettings, sql.vars),
     ...disagreements(gateway, live, sql).map((line) => error(`${line}. Set the same value in both files.`)),
-    ...ROLES.flatMap((role) => openSettings(WORKERS[role], facts.workers[role])).map((line) => error(`${line}.`)),
+    ...ROLES.flatMap((role) => [
+      ...openSettings(WORKERS[role], facts.workers[role]),
+      ...largeVariables(WORKERS[role], facts.workers[role]),
+    ]).map((line) => error(`${line}.`)),
     ...ownHostFindings(gateway),
     ...sourceFindings(gateway.vars.UPSTREAMS),
     ...chainFindings(gateway.vars.RPC_CHAINS),
@@ -184,12 +185,7 @@ function sourceFindings(upstreams: unknown): Finding[] {
         `UPSTREAMS is empty: only ${CATALOGUE.length - upstreamQueries.length} of ${CATALOGUE.length} info types work: those answered from Weir's own books and history.`,
       ),
     ]
-  const isLarge = new TextEncoder().encode(String(upstreams)).length > VARIABLE_MAX_BYTES
-  return [
-    ...(isLarge ? [error(`UPSTREAMS is larger than ${VARIABLE_MAX_BYTES} bytes, the limit of Cloudflare.`)] : []),
-    ...sources.flatMap(addressFindings),
-    ...typeFindings(sources, upstreamQueries.flatMap(upstreamTypesOf)),
-  ]
+  return [...sources.flatMap(addressFindings), ...typeFindings(sources, upstreamQueries.flatMap(upstreamTypesOf))]
 }
 
 function addressFindings({ name, url }: UpstreamSource): Finding[] {

@@ -13,7 +13,9 @@ export interface WorkerConfig {
   readonly compatibility_date?: string | undefined
   readonly compatibility_flags?: readonly string[] | undefined
   readonly preview_urls?: boolean | undefined
-  readonly observability?: { readonly logs?: { readonly invocation_logs?: boolean } } | undefined
+  readonly observability?:
+    | { readonly logs?: { readonly invocation_logs?: boolean }; readonly traces?: { readonly enabled?: boolean } }
+    | undefined
   readonly vars: Readonly<Record<string, unknown>>
   readonly durable_objects: {
     readonly bindings: readonly { readonly name: string; readonly class_name: string; readonly script_name?: string }[]
@@ -36,8 +38,26 @@ export function openSettings(file: string, config: WorkerConfig): string[] {
     observability?.logs?.invocation_logs === false
       ? null
       : 'observability.logs.invocation_logs must be false. Otherwise request logs store keys that are part of URLs',
+    observability?.traces?.enabled === false
+      ? null
+      : 'observability.traces.enabled must be false. Otherwise traces store keys that are part of URLs',
   ]
   return lines.filter((line) => line !== null).map((line) => `${file}: ${line}`)
+}
+
+/** Cloudflare rejects a larger variable. */
+const VARIABLE_MAX_BYTES = 5 * 1024
+
+/** One line for each variable of a file that Cloudflare would reject for its size. */
+export function largeVariables(file: string, { vars }: Pick<WorkerConfig, 'vars'>): string[] {
+  return Object.entries(vars).flatMap(([name, value]) => {
+    const bytes = new TextEncoder().encode(typeof value === 'string' ? value : JSON.stringify(value)).length
+    return bytes > VARIABLE_MAX_BYTES
+      ? [
+          `${file}: ${name} has ${bytes.toLocaleString('en')} bytes, and Cloudflare allows ${VARIABLE_MAX_BYTES.toLocaleString('en')}. Shorten it`,
+        ]
+      : []
+  })
 }
 
 /** One line for each difference between the files. `sql`: the Worker that runs SQL for the live Worker. */
@@ -106,7 +126,10 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const configs = readConfigs()
   const lines = [
     ...disagreements(configs.gateway, configs.live, configs.sql),
-    ...ROLES.flatMap((role) => openSettings(WORKERS[role], configs[role])),
+    ...ROLES.flatMap((role) => [
+      ...openSettings(WORKERS[role], configs[role]),
+      ...largeVariables(WORKERS[role], configs[role]),
+    ]),
   ]
   for (const line of lines) console.error(line)
   process.exit(lines.length > 0 ? 1 : 0)

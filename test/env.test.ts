@@ -1,7 +1,13 @@
 // Variables of both Workers: as in their files, and invalid in every way.
 
 import { describe, expect, it } from 'vitest'
-import { disagreements, openSettings, readConfigs, type WorkerConfig } from '../scripts/worker-agreement.ts'
+import {
+  disagreements,
+  largeVariables,
+  openSettings,
+  readConfigs,
+  type WorkerConfig,
+} from '../scripts/worker-agreement.ts'
 import { ROLES, WORKERS } from '../scripts/workers.ts'
 import { ArchiveSettings } from '../src/archive/archive/archive-settings.ts'
 import { LiveSettings, readVariables } from '../src/core/variables.ts'
@@ -172,9 +178,24 @@ describe('settings that must be closed', () => {
     [{ compatibility_flags: undefined }, /^x: .*compatibility_flags/],
     [{ preview_urls: undefined }, /^x: preview_urls must be false/],
     [{ preview_urls: true }, /^x: preview_urls must be false/],
-    [{ observability: {} }, /^x: observability.logs.invocation_logs must be false/],
-    [{ observability: { logs: { invocation_logs: true } } }, /^x: observability.logs.invocation_logs must be false/],
+    [{ observability: { traces: { enabled: false } } }, /^x: observability.logs.invocation_logs must be false/],
+    [
+      { observability: { logs: { invocation_logs: true }, traces: { enabled: false } } },
+      /^x: observability.logs.invocation_logs must be false/,
+    ],
+    [{ observability: { logs: { invocation_logs: false } } }, /^x: observability.traces.enabled must be false/],
   ])('are told where they are open: %j', (change, words) => {
     expect(openSettings('x', { ...gateway, ...change })).toEqual([expect.stringMatching(words)])
+  })
+})
+
+describe('variables', () => {
+  it.each(ROLES)('of the Worker %s are small enough for Cloudflare', (role) => {
+    expect(largeVariables(WORKERS[role], configs[role])).toEqual([])
+  })
+
+  it('are measured in UTF-8 bytes', () => {
+    const vars = { RPC_CHAINS: 'x'.repeat(5_120), CHECKOUT_PRICES: 'é'.repeat(2_561) }
+    expect(largeVariables('x', { vars })).toEqual([expect.stringMatching(/^x: CHECKOUT_PRICES has 5,122 bytes/)])
   })
 })

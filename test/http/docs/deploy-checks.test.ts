@@ -165,11 +165,6 @@ describe('a deploy', () => {
       /^warning: UPSTREAMS names "metaa"/,
     ],
     ['types that nobody serves', upstreams(SOURCES[0]!), /^warning: No source serves activeAssetData, .+ \d\d others/],
-    [
-      'a list that is too long',
-      upstreams(...SOURCES, { name: 'x', url: `https://a.example/${'x'.repeat(5120)}` }),
-      /^error: UPSTREAMS is larger than 5120 bytes/,
-    ],
   ])('reports errors of %s', (_, change, line) => {
     expect(saidOf(change)).toEqual([expect.stringMatching(line)])
   })
@@ -261,6 +256,14 @@ describe('a deploy', () => {
     const open = { ...facts.workers.live, preview_urls: true }
     expect(said({ workers: { ...facts.workers, live: open } })).toEqual([
       expect.stringMatching(/^error: wrangler.live.toml: preview_urls must be false/),
+    ])
+  })
+
+  it('rejects variables that are too large in every file', () => {
+    const { live } = facts.workers
+    const large = { ...live, vars: { ...live.vars, PIPELINE_HYPERDRIVE: 'x'.repeat(5_121) } }
+    expect(said({ workers: { ...facts.workers, live: large } })).toEqual([
+      expect.stringMatching(/^error: wrangler.live.toml: PIPELINE_HYPERDRIVE has 5,121 bytes/),
     ])
   })
 })
