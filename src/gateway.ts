@@ -119,9 +119,9 @@ function internalErrorReply(error: unknown, path: string, id: string): Response 
 
 export default {
   fetch(request, env, ctx) {
-    const services = servicesOf(env)
-    const { access, info, rpc, requestId } = services
     const { method, url } = request
+    const services = servicesOf(env, url)
+    const { access, info, rpc, requestId } = services
     // The router would add a tenth to the time of a cached response.
     if (method === 'POST' && isInfo(url))
       return handleInfo(info, access, request, (work) => ctx.waitUntil(work)).catch((error) =>

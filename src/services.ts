@@ -45,8 +45,13 @@ export function report(error: unknown, id: string): void {
 
 export type Services = ReturnType<typeof build>
 let built: Services | null = null
+let firstOrigin: string | null = null
+/** Origin of the first HTTP request, for cache keys. */
+const origin = () => firstOrigin
 
-export function servicesOf(env: Env): Services {
+/** `url`: URL of the request, unless an object calls. */
+export function servicesOf(env: Env, url?: string): Services {
+  if (firstOrigin === null && url !== undefined) firstOrigin = new URL(url).origin
   built ??= build(env)
   return built
 }
@@ -85,7 +90,7 @@ function build(env: Env) {
     archive,
     after,
   })
-  const info = infoService(env, settings, { objects, upstream, archive, history, events, report })
+  const info = infoService(env, settings, { objects, upstream, archive, history, events, report, origin })
   /** Reads info data without charge; null if it is unavailable. */
   const read: Platform['read'] = async (request, account) => {
     const context = { identity: { account }, requestId: requestId(), waitUntil: keepAlive }

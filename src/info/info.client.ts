@@ -28,6 +28,8 @@ export function infoUpstream(
 }
 
 interface ServiceParts extends Pick<Sources, 'history' | 'events'>, Pick<InfoServiceDeps, 'report'> {
+  /** The gateway's origin. Null before the first request. */
+  readonly origin: () => string | null
   readonly objects: Pick<Objects, 'hub'>
   readonly upstream: RoutedUpstream
   readonly archive: BooksArchive | null
@@ -36,13 +38,13 @@ interface ServiceParts extends Pick<Sources, 'history' | 'events'>, Pick<InfoSer
 export function infoService(
   { KEYS }: Pick<Cloudflare.Env, 'KEYS'>,
   { CHAIN, BOOK_HUBS }: { readonly CHAIN: string; readonly BOOK_HUBS: number },
-  { objects, upstream, archive, history, events, report }: ServiceParts,
+  { objects, upstream, archive, history, events, report, origin }: ServiceParts,
 ): InfoService {
   const books = hubBooks({ shards: BOOK_HUBS, hub: (index) => objects.hub(index) })
   const historicalBooks = archivedBooks({ archive, live: books, after })
   return new InfoService({
     sources: { books, historicalBooks, upstream, dexes: new DexList(upstream, now, after), history, events, after },
-    stores: { region: cacheStore(caches.default, CHAIN), network: kvStore(KEYS, CHAIN) },
+    stores: { region: cacheStore(caches.default, CHAIN, origin), network: kvStore(KEYS, CHAIN) },
     now,
     after,
     report,

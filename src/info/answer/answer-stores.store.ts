@@ -3,22 +3,34 @@
 
 import type { AnswerStore } from './answer-tiers.ts'
 
-/** Fictitious origin; used only as a cache key. */
-const CACHE_ORIGIN = 'https://answers.weir.invalid/1/'
+/** The gateway serves nothing at this path, so only the Worker can read these cache entries. */
+const CACHE_PATH = '/.weir/answers/1/'
 /** Minimum TTL of KV. */
 const KV_MIN_SECONDS = 60
 
-/** Cache API of the data center, for one chain. */
-export function cacheStore(cache: Pick<Cache, 'match' | 'put'>, chain: string): AnswerStore {
-  const urlOf = async (key: string) => CACHE_ORIGIN + (await nameOf(chain, key))
+/**
+ * Cache API of the data center, for one chain. `origin`: the gateway's own, as the platform requires for its cache keys;
+ * nothing is cached while it is null.
+ */
+export function cacheStore(
+  cache: Pick<Cache, 'match' | 'put'>,
+  chain: string,
+  origin: () => string | null,
+): AnswerStore {
+  const urlOf = async (key: string) => {
+    const own = origin()
+    return own === null ? null : `${own}${CACHE_PATH}${await nameOf(chain, key)}`
+  }
   return {
     async get(key) {
-      const response = await cache.match(await urlOf(key))
+      const url = await urlOf(key)
+      const response = url === null ? undefined : await cache.match(url)
       return response ? await response.text() : null
     },
     async put(key, text, seconds) {
+      const url = await urlOf(key)
       const headers = { 'cache-control': `public, max-age=${seconds}`, 'content-type': 'text/plain' }
-      await cache.put(await urlOf(key), new Response(text, { headers }))
+      if (url !== null) await cache.put(url, new Response(text, { headers }))
     },
   }
 }

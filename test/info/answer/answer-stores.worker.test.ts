@@ -5,8 +5,9 @@ import { expect, it } from 'vitest'
 import { cacheStore, kvStore } from '../../../src/info/answer/answer-stores.store.ts'
 
 const KEY = '{"type":"meta","dex":"xyz"}'
+const ORIGIN = 'https://api.example.com'
 const STORES = [
-  ['the Cache API', (chain: string) => cacheStore(caches.default, chain)],
+  ['the Cache API', (chain: string) => cacheStore(caches.default, chain, () => ORIGIN)],
   ['KV', (chain: string) => kvStore(env.KEYS, chain)],
 ] as const
 
@@ -27,4 +28,21 @@ it('KV uses only hashes as names, separate from API keys', async () => {
   const { keys } = await env.KEYS.list({ prefix: 'answer:' })
   expect(keys.length).toBeGreaterThan(0)
   for (const { name } of keys) expect(name).toMatch(/^answer:[0-9a-f]{64}$/)
+})
+
+it('the Cache API uses the origin of the gateway, and no key before it is known', async () => {
+  const urls: string[] = []
+  const cache = {
+    match: async (url: unknown) => void urls.push(String(url)) as undefined,
+    put: async (url: unknown) => void urls.push(String(url)),
+  }
+  let origin: string | null = null
+  const store = cacheStore(cache, 'c', () => origin)
+  await store.put(KEY, 'x', 60)
+  expect([await store.get(KEY), urls]).toEqual([null, []])
+  origin = ORIGIN
+  await store.put(KEY, 'x', 60)
+  await store.get(KEY)
+  expect(urls).toEqual([urls[0], urls[0]])
+  expect(urls[0]).toMatch(/^https:\/\/api\.example\.com\/\.weir\/answers\/1\/[0-9a-f]{64}$/)
 })
