@@ -81,7 +81,7 @@ function build(env: Env) {
       refusals.record(call, (batch) => storeRefusals(env.ACCOUNTS, batch, now()), waitUntil),
   }
   // Breakers, budgets and source clocks outlive the request that first uses them.
-  const upstream = infoUpstream(settings.UPSTREAMS, { objects, waitUntil: keepAlive })
+  const upstream = infoUpstream(settings.UPSTREAMS, { objects, waitUntil: keepAlive, secrets: env })
   const archive = archiveOf(env, settings.CHAIN)
   const history = logHistory({ log: () => objects.log(), now, sleep })
   const events = eventHistoryOf({
@@ -105,7 +105,7 @@ function build(env: Env) {
     upstream,
     events,
     info,
-    rpc: rpcService(settings.RPC_CHAINS, { report, waitUntil: keepAlive }),
+    rpc: rpcService(settings.RPC_CHAINS, { report, waitUntil: keepAlive, secrets: env }),
     platform: platformOf(env, settings, objects, { read, report, now }),
     read,
     /** Identifies a key that may use `/platform`. */

@@ -16,15 +16,19 @@ import { archivedBooks } from './sources/historical-books.ts'
 
 const now = () => Date.now()
 
-interface UpstreamParts extends Pick<UpstreamPlatform, 'waitUntil'> {
+interface UpstreamParts extends Pick<UpstreamPlatform, 'waitUntil' | 'secrets'> {
   readonly objects: Pick<Objects, 'budget'>
 }
 
 export function infoUpstream(
   sources: readonly UpstreamSource[],
-  { objects, waitUntil }: UpstreamParts,
+  { objects, ...platform }: UpstreamParts,
 ): RoutedUpstream {
-  return fetchUpstream(sources, { budgetOf: (source) => objects.budget(source), waitUntil, exampleOf: exampleRequest })
+  return fetchUpstream(sources, {
+    ...platform,
+    budgetOf: (source) => objects.budget(source),
+    exampleOf: exampleRequest,
+  })
 }
 
 interface ServiceParts extends Pick<Sources, 'history' | 'events'>, Pick<InfoServiceDeps, 'report'> {

@@ -9,6 +9,7 @@ import { err, type Result } from '../core/result.ts'
 import { parseWith } from '../core/validation-errors.ts'
 import type { Price } from '../metering/charging.ts'
 import { ONE_CREDIT } from '../metering/tariff.ts'
+import { SecretHeaders } from '../upstream/secret-headers.ts'
 
 /** Maximum number of calls per batch. */
 export const BATCH_MAX = 100
@@ -51,6 +52,8 @@ const RpcChain = z
     /** Name in `/v1/<name>`. */
     name: z.string().regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, 'must be lower-case letters, digits, "_" or "-"'),
     urls: z.array(NodeUrl).max(8).default([]),
+    /** Sent with every request to `urls`. */
+    headers: SecretHeaders.optional(),
     /** Time limit of one attempt, including the connection, headers and body. */
     timeoutMs: z.int().min(50).max(30_000).default(10_000),
     /** Calls per request to a node; 1 for nodes that do not support batches. */

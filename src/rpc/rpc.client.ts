@@ -2,7 +2,8 @@
 
 import { after, sleep } from '../core/timers.client.ts'
 import type { WaitUntil } from '../core/wait-until.ts'
-import { post } from '../upstream/upstream.client.ts'
+import { headerValues } from '../upstream/secret-headers.ts'
+import { sender } from '../upstream/upstream.client.ts'
 import { ChainCache } from './chain-cache.ts'
 import { CallPrices, type RpcChain } from './chains.ts'
 import { RpcService, type RpcServiceDeps, type ServedChain } from './rpc-service.ts'
@@ -10,6 +11,8 @@ import { RpcUpstream } from './rpc-upstream.ts'
 
 export interface RpcPlatform extends Pick<RpcServiceDeps, 'report'> {
   readonly waitUntil: WaitUntil
+  /** Values of the headers of nodes, by the name of the secret. */
+  readonly secrets: object
 }
 
 const now = () => Date.now()
@@ -17,14 +20,19 @@ const now = () => Date.now()
 const MEMORY_MAX = 8 * 1024 * 1024
 
 /** Serves all chains with nodes. */
-export function rpcService(configs: readonly RpcChain[], { report, waitUntil }: RpcPlatform): RpcService {
+export function rpcService(configs: readonly RpcChain[], platform: RpcPlatform): RpcService {
   const withNodes = configs.filter(({ urls }) => urls.length > 0)
   const memoryMax = MEMORY_MAX / withNodes.length
-  const chains = withNodes.map((config) => [config.name, servedChain(config, waitUntil, memoryMax)] as const)
-  return new RpcService({ chains: new Map(chains), now, report })
+  const chains = withNodes.map((config) => [config.name, servedChain(config, platform, memoryMax)] as const)
+  return new RpcService({ chains: new Map(chains), now, report: platform.report })
 }
 
-function servedChain(config: RpcChain, background: RpcPlatform['waitUntil'], memoryMax: number): ServedChain {
-  const upstream = new RpcUpstream(config, { send: post, now, random: () => Math.random(), sleep, background })
+function servedChain(
+  config: RpcChain,
+  { secrets, waitUntil: background }: RpcPlatform,
+  memoryMax: number,
+): ServedChain {
+  const send = sender(headerValues(config, secrets))
+  const upstream = new RpcUpstream(config, { send, now, random: () => Math.random(), sleep, background })
   return { prices: new CallPrices(config), cache: new ChainCache(config, { upstream, now, after, memoryMax }) }
 }

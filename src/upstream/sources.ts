@@ -5,6 +5,7 @@ import * as z from 'zod'
 import { parseJson } from '../core/json.ts'
 import { err, type Result } from '../core/result.ts'
 import { parseWith } from '../core/validation-errors.ts'
+import { SecretHeaders } from './secret-headers.ts'
 import { BUDGET_MAX, BUDGET_MIN } from './weight-bucket.ts'
 
 const UpstreamSource = z.strictObject({
@@ -14,6 +15,8 @@ const UpstreamSource = z.strictObject({
   url: z.url({ protocol: /^https?$/ }),
   /** Absent: every type. A plain node serves about a third of them. */
   types: z.array(z.string()).optional(),
+  /** Sent with every request. */
+  headers: SecretHeaders.optional(),
   /** Weight per minute allowed by the source, such as 1,200 on the public API. Absent: unlimited. */
   budget: z.int().min(BUDGET_MIN).max(BUDGET_MAX).optional(),
   /** Time limit of one attempt, including the connection, headers and body. */

@@ -8,6 +8,7 @@ import { LeasedBudget } from './leased-budget.ts'
 import type { SourceReply } from './outcome.ts'
 import type { RoutedSource } from './routed-upstream.ts'
 import { RoutedUpstream } from './routed-upstream.ts'
+import { headerValues } from './secret-headers.ts'
 import { SourceHealth } from './source-health.ts'
 import { LAG_TYPE, SourceLag } from './source-lag.ts'
 import { sourcesFor, type UpstreamSource } from './sources.ts'
@@ -19,6 +20,8 @@ export interface UpstreamPlatform {
   /** Budget object of a source. */
   readonly budgetOf: (source: string) => SourceBudgetApi
   readonly waitUntil: WaitUntil
+  /** Values of the headers of sources, by the name of the secret. */
+  readonly secrets: object
   /** Returns a canonical request of a type that every source of that type should serve. */
   readonly exampleOf: (type: string) => string | undefined
 }
@@ -30,7 +33,7 @@ export function fetchUpstream(configs: readonly UpstreamSource[], platform: Upst
   const sources = configs.map((config) => routedSource(config, platform))
   return new RoutedUpstream({
     sources,
-    send: post,
+    send: (source, ...request) => sender(headerValues(source, platform.secrets))(source.url, ...request),
     random: () => Math.random(),
     ...clock,
     background: platform.waitUntil,
@@ -49,18 +52,29 @@ function routedSource(config: UpstreamSource, { budgetOf, waitUntil, exampleOf }
   }
 }
 
+type Sender = (url: string, body: string, timeoutMs: number, maxBytes?: number) => Promise<SourceReply>
+
+/** Sends requests with these headers. */
+export function sender(headers: Readonly<Record<string, string>>): Sender {
+  const all = { ...headers, 'content-type': 'application/json' }
+  return (url, body, timeoutMs, maxBytes = BODY_MAX_BYTES) => post({ url, headers: all, body, timeoutMs, maxBytes })
+}
+
+interface PostRequest {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+  readonly timeoutMs: number
+  readonly maxBytes: number
+}
+
 /** One POST, limited in time and response bytes; never throws. */
-export async function post(
-  url: string,
-  body: string,
-  timeoutMs: number,
-  maxBytes = BODY_MAX_BYTES,
-): Promise<SourceReply> {
+async function post({ url, headers, body, timeoutMs, maxBytes }: PostRequest): Promise<SourceReply> {
   const signal = AbortSignal.timeout(timeoutMs)
   try {
     const response = await fetch(url, {
       method: 'POST',
-      headers: { 'content-type': 'application/json' },
+      headers,
       body,
       redirect: 'manual',
       signal,

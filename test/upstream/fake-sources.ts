@@ -54,7 +54,7 @@ export function fakeUpstream(
   })
   const upstream = new RoutedUpstream({
     sources,
-    send: async (url, body, timeoutMs) => {
+    send: async ({ url }, body, timeoutMs) => {
       const name = new URL(url).host
       const { type } = JSON.parse(body) as { type: string }
       if (type === LAG_TYPE) state.looks.push(name)

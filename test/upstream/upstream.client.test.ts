@@ -4,20 +4,26 @@ import { parseSources } from '../../src/upstream/sources.ts'
 import { fetchUpstream } from '../../src/upstream/upstream.client.ts'
 import { type HttpServer, startServer } from '../kit/http-server.ts'
 
+const SECRETS = { SOURCE_ID: 'id.access', SOURCE_TOKEN: ' s3cret\n', KEY_SECRET: 'own' }
 let server: HttpServer | undefined
 afterEach(() => server?.close())
 
 /** An upstream over one real scripted server. */
-async function over(listener: RequestListener, timeoutMs = 10_000) {
+async function over(listener: RequestListener, timeoutMs = 10_000, headers?: Record<string, string>) {
   server = await startServer(listener)
   // Without the type that clocks are read by: the test's responses are for its own requests.
-  const source = { name: 'stub', url: `${server.url}/info`, types: ['meta'], timeoutMs }
+  const source = { name: 'stub', url: `${server.url}/info`, types: ['meta'], timeoutMs, headers }
   const sources = parseSources(JSON.stringify([source]))
   if (!sources.ok) throw new Error(sources.error)
   const noBudget = () => {
     throw new Error('creates no budget object for a source without a budget')
   }
-  return fetchUpstream(sources.value, { budgetOf: noBudget, waitUntil: () => {}, exampleOf: () => undefined })
+  return fetchUpstream(sources.value, {
+    budgetOf: noBudget,
+    waitUntil: () => {},
+    secrets: SECRETS,
+    exampleOf: () => undefined,
+  })
 }
 
 it('posts JSON and returns the bytes unchanged', async () => {
@@ -29,6 +35,21 @@ it('posts JSON and returns the bytes unchanged', async () => {
   const body = '{"px": "1.50", "name":"é\\u0000"}'
   expect(await upstream.request('meta', body)).toEqual({ ok: true, value: { text: body } })
   expect(seen).toBe('POST /info application/json')
+})
+
+it('sends the secrets of a source to that source only', async () => {
+  const seen: unknown[] = []
+  const upstream = await over(
+    ({ headers }, response) => {
+      seen.push([headers['cf-access-client-id'], headers.authorization, headers['content-type']])
+      response.writeHead(302, { location: '/other' }).end()
+    },
+    10_000,
+    { 'CF-Access-Client-Id': 'SOURCE_ID', Authorization: 'SOURCE_TOKEN' },
+  )
+  await upstream.request('meta', '{}')
+  // A redirect is not followed, so no other host receives them.
+  expect(new Set(seen.map(String))).toEqual(new Set(['id.access,s3cret,application/json']))
 })
 
 it('ends a silent request with a timeout', async () => {

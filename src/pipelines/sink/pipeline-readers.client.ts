@@ -10,7 +10,8 @@ import { LOG_API_VERSION } from '../../protocol/feed/log-api.ts'
 import type { EventsTarget } from '../../relay/channel.ts'
 import { isAllowed, type RpcChain } from '../../rpc/chains.ts'
 import { RpcUpstream } from '../../rpc/rpc-upstream.ts'
-import { post } from '../../upstream/upstream.client.ts'
+import { headerValues } from '../../upstream/secret-headers.ts'
+import { sender } from '../../upstream/upstream.client.ts'
 import { readAbi } from '../evm/abi.ts'
 import { AbiDecoder } from '../evm/decode.ts'
 import { EvmChain } from '../evm/evm-chain.ts'
@@ -129,15 +130,17 @@ function walletsOf({ definition, interest }: TopicSelection): readonly string[] 
   return channel.names(body)
 }
 
-/** Reads `evm_logs`. */
+/** Reads `evm_logs`. `secrets`: values of the headers of nodes, by the name of the secret. */
 export class EvmReader implements PipelineReader {
   readonly #chains: readonly RpcChain[]
+  readonly #secrets: object
   readonly #background: (work: Promise<unknown>) => void
   /** The chain that was read last; a different chain replaces it. */
   #open: EvmChain | null = null
 
-  constructor(chains: readonly RpcChain[], background: (work: Promise<unknown>) => void) {
+  constructor(chains: readonly RpcChain[], secrets: object, background: (work: Promise<unknown>) => void) {
     this.#chains = chains.filter(({ urls }) => urls.length > 0)
+    this.#secrets = secrets
     this.#background = background
   }
 
@@ -174,7 +177,8 @@ export class EvmReader implements PipelineReader {
     const config = this.#chains.find(({ name }) => name === named.value)
     if (!config || !isAllowed(config, 'eth_getLogs'))
       throw new FatalPipelineError('filter.chain: the operator does not allow eth_getLogs on this chain')
-    const ports = { send: post, now: Date.now, random: Math.random, sleep, background: this.#background }
+    const send = sender(headerValues(config, this.#secrets))
+    const ports = { send, now: Date.now, random: Math.random, sleep, background: this.#background }
     const upstream = new RpcUpstream(config, ports)
     this.#open = new EvmChain(config, (calls) => upstream.request(calls), Date.now)
     return this.#open

@@ -64,7 +64,7 @@ export class Sink extends DurableObject<Cloudflare.Env> implements SinkApi {
     super(ctx, env)
     this.#settings = readVariables(SinkSettings, env)
     this.#logReader = new LogReader(new Objects(env, this.#settings), archiveOf(env, this.#settings.CHAIN))
-    this.#evmReader = new EvmReader(this.#settings.RPC_CHAINS, (work) => ctx.waitUntil(work))
+    this.#evmReader = new EvmReader(this.#settings.RPC_CHAINS, env, (work) => ctx.waitUntil(work))
     this.#sender = new BatchSender(this.#settings, env)
     this.#tester = new PipelineTester({
       sender: this.#sender,

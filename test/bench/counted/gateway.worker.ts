@@ -61,7 +61,12 @@ async function take(env: Env) {
 function freeService(env: Env): InfoService {
   // Only the upstream: the bench asks for nothing else.
   const budgetOf = (source: string) => env.SOURCE_BUDGET.getByName(source) as unknown as SourceBudgetApi
-  const upstream = fetchUpstream(gatewaySettings(env).UPSTREAMS, { budgetOf, waitUntil, exampleOf: exampleRequest })
+  const upstream = fetchUpstream(gatewaySettings(env).UPSTREAMS, {
+    budgetOf,
+    waitUntil,
+    secrets: env,
+    exampleOf: exampleRequest,
+  })
   const sources = { upstream } as unknown as Sources
   return new InfoService({ sources, stores: {}, now: () => Date.now(), after, report: console.error })
 }
