@@ -12,6 +12,7 @@ import { upstreamTypesOf, usesUpstream } from '../src/info/query.ts'
 import { SinkSettings } from '../src/pipelines/sink/sink-settings.ts'
 import { SqlSettings } from '../src/pipelines/sql/sql-api.ts'
 import { parseChains } from '../src/rpc/chains.ts'
+import { secretNames } from '../src/upstream/secret-headers.ts'
 import { LAG_TYPE } from '../src/upstream/source-lag.ts'
 import { parseSources, sourcesFor, type UpstreamSource } from '../src/upstream/sources.ts'
 import { disagreements, largeVariables, openSettings, type WorkerConfig } from './worker-agreement.ts'
@@ -50,6 +51,8 @@ export interface DeployFacts {
 export interface AccountFacts {
   /** Names of the gateway's secrets. Null if they could not be read. */
   readonly secrets: readonly string[] | 'no worker' | null
+  /** The same of the live Worker. */
+  readonly liveSecrets: readonly string[] | 'no worker' | null
   /** Migrations not yet applied, as `BINDING/file`. Null if the databases could not be read. */
   readonly migrations: readonly string[] | null
   /** Faults of a schema whose migrations are all recorded as applied, as `BINDING/fault`. */
@@ -94,7 +97,7 @@ export function deployFindings(facts: DeployFacts): Finding[] {
     ...sellingFindings(gateway.vars),
     ...accountFindings(facts),
     ...(facts.secretsFault === null ? [] : [error(facts.secretsFault)]),
-    ...(facts.scope === 'first' ? [PAID_PLAN, ...regionFindings(gateway), ...givenSecrets(facts.given)] : []),
+    ...(facts.scope === 'first' ? [PAID_PLAN, ...regionFindings(gateway), ...givenSecrets(facts)] : []),
   ]
 }
 
@@ -259,7 +262,8 @@ function nameList(names: readonly string[]): string {
   return names.length > 5 ? `${names.slice(0, 5).join(', ')} and ${names.length - 5} others` : names.join(', ')
 }
 
-function accountFindings({ gateway, scope, isDryRun, account }: DeployFacts): Finding[] {
+function accountFindings(facts: DeployFacts): Finding[] {
+  const { gateway, scope, isDryRun, account } = facts
   const required = gateway.secrets?.required ?? []
   if (account === null)
     return isDryRun
@@ -267,9 +271,31 @@ function accountFindings({ gateway, scope, isDryRun, account }: DeployFacts): Fi
       : [error('Not logged in. Run "npm run wrangler -- login" or set a valid CLOUDFLARE_API_TOKEN.')]
   return [
     ...secretFindings(gateway, scope, account.secrets),
+    ...liveSecretFindings(facts),
     ...migrationFindings(account.migrations),
     ...account.schemaFaults.map(schemaFinding),
   ]
+}
+
+/** Secrets that headers of sources and nodes need. Invalid variables are reported by `variableFindings`. */
+export function headerSecrets({ UPSTREAMS: upstreams, RPC_CHAINS: chains }: WorkerConfig['vars']): string[] {
+  const sources = typeof upstreams === 'string' ? parseSources(upstreams) : null
+  const nodes = typeof chains === 'string' ? parseChains(chains) : null
+  return secretNames([...(sources?.ok ? sources.value : []), ...(nodes?.ok ? nodes.value : [])])
+}
+
+/** The live Worker requests logs of contracts from the nodes of RPC_CHAINS. */
+function liveSecretFindings({ live, scope, account }: DeployFacts): Finding[] {
+  const needed = headerSecrets(live.vars)
+  const set = account?.liveSecrets ?? null
+  if (needed.length === 0 || scope === 'routes') return []
+  const put = (name: string) => `"npm run wrangler -- secret put ${name} -c ${WORKERS.live}"`
+  if (set === 'no worker')
+    return needed.map((name) => note(`Pipelines that read logs need ${name}. Run ${put(name)} after the deploy.`))
+  if (set === null) return [warning(`The secrets of ${live.name} could not be read, so they were not checked.`)]
+  return needed
+    .filter((name) => !set.includes(name))
+    .map((name) => error(`The secret ${name} of ${live.name} is not set. Run ${put(name)}.`))
 }
 
 function secretFindings(gateway: GatewayConfig, scope: Scope, set: AccountFacts['secrets']): Finding[] {
@@ -287,7 +313,7 @@ function secretFindings(gateway: GatewayConfig, scope: Scope, set: AccountFacts[
     return [
       error(`The Worker ${gateway.name} does not exist yet. Run "npm run deploy -- --first" to create all Workers.`),
     ]
-  const needed = [...(gateway.secrets?.required ?? []), ...sellingSecrets(gateway.vars)]
+  const needed = [...(gateway.secrets?.required ?? []), ...sellingSecrets(gateway.vars), ...headerSecrets(gateway.vars)]
   const missing = needed.filter((name) => !set.includes(name))
   return missing.map((name) => error(`The secret ${name} is not set. Run "npm run wrangler -- secret put ${name}".`))
 }
@@ -316,11 +342,18 @@ function schemaFinding(fault: string): Finding {
   )
 }
 
-function givenSecrets(given: DeployFacts['given']): Finding[] {
-  return Object.entries(given).flatMap(([name, value]) => {
-    const why = value === undefined ? null : secretFault(value)
-    return why === null ? [] : [error(`${name} from the environment or .secrets.json ${why}.`)]
-  })
+/** `given`: secrets that the first deploy would set. Those of sources cannot be generated. */
+function givenSecrets({ given, gateway }: Pick<DeployFacts, 'given' | 'gateway'>): Finding[] {
+  const ofSources = headerSecrets(gateway.vars)
+  return [
+    ...ofSources
+      .filter((name) => !given[name])
+      .map((name) => error(`UPSTREAMS or RPC_CHAINS needs the secret ${name}. Set it in the environment.`)),
+    ...Object.entries(given).flatMap(([name, value]) => {
+      const why = value === undefined || ofSources.includes(name) ? null : secretFault(value)
+      return why === null ? [] : [error(`${name} from the environment or .secrets.json ${why}.`)]
+    }),
+  ]
 }
 
 function secretFault(value: string): string | null {

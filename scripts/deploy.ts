@@ -21,6 +21,7 @@ import {
   type Finding,
   type GatewayConfig,
   hasSecrets,
+  headerSecrets,
   type Scope,
 } from './deploy-checks.ts'
 import { deployPlan } from './deploy-plan.ts'
@@ -60,7 +61,7 @@ await main()
 async function main(): Promise<void> {
   const workers = configs()
   const { gateway, live }: { gateway: GatewayConfig; live: typeof workers.live } = workers
-  const required = gateway.secrets?.required ?? []
+  const required = [...(gateway.secrets?.required ?? []), ...headerSecrets(gateway.vars)]
   const kept = scope === 'first' ? readSecrets() : { secrets: {}, fault: null }
   const given = Object.fromEntries(required.map((name) => [name, process.env[name] ?? kept.secrets[name]]))
   const account = await readAccount(gateway)
@@ -122,19 +123,17 @@ function exitWithCount({ length }: readonly Finding[], consequence: string): nev
 
 /** The state of the gateway in the account. Null if no one is logged in. The function changes nothing. */
 async function readAccount({ d1_databases: databases }: GatewayConfig): Promise<AccountFacts | null> {
-  const [login, secrets, tables] = await Promise.all([
+  const [login, secrets, liveSecrets, tables] = await Promise.all([
     runWrangler('whoami', '--json'),
-    runWrangler('secret', 'list', '-c', GATEWAY),
+    readSecretNames(GATEWAY),
+    readSecretNames(LIVE),
     Promise.all(databases.filter(({ database_id: id }) => id !== undefined).map(readDatabase)),
   ])
   // A command that timed out can exit 0 without output.
   if (!login.ok || !/"loggedIn":\s*true/.test(login.output)) return null
   return {
-    secrets: secrets.ok
-      ? secretNames(secrets.output)
-      : /not found|does not exist/i.test(secrets.output)
-        ? 'no worker'
-        : null,
+    secrets,
+    liveSecrets,
     migrations: tables.includes(null) ? null : tables.flatMap((one) => one?.lacking ?? []),
     schemaFaults: tables.flatMap((one) => one?.faults ?? []),
   }
@@ -167,7 +166,9 @@ async function readDatabase(database: Database) {
   }
 }
 
-function secretNames(output: string): readonly string[] | null {
+async function readSecretNames(config: string): Promise<AccountFacts['secrets']> {
+  const { ok, output } = await runWrangler('secret', 'list', '-c', config)
+  if (!ok) return /not found|does not exist/i.test(output) ? 'no worker' : null
   try {
     const list = z.array(z.object({ name: z.string() })).parse(JSON.parse(output.slice(output.indexOf('['))))
     return list.map(({ name }) => name)

@@ -108,6 +108,20 @@ describe('wrangler file variables', () => {
     expect(read({ CHECKOUT: 'manual', SIGNUP: 'log' })).not.toThrow()
   })
 
+  it('name the secrets that sources need', () => {
+    const headers = { 'CF-Access-Client-Id': 'SOURCE_ID', 'CF-Access-Client-Secret': 'SOURCE_SECRET' }
+    const UPSTREAMS = JSON.stringify([{ name: 'node', url: 'https://node.example.com/info', headers }])
+    const read = (secrets: object) => () => gatewaySettings({ ...gateway.vars, UPSTREAMS, ...secrets })
+    expect(read({ SOURCE_ID: 'x', SOURCE_SECRET: ' ' })).toThrow(/^SOURCE_SECRET: the secret is not set$/)
+    expect(read({ SOURCE_ID: 'x', SOURCE_SECRET: 'y' })).not.toThrow()
+    const own = UPSTREAMS.replace('SOURCE_SECRET', 'ADMIN_TOKEN')
+    expect(() => gatewaySettings({ ...gateway.vars, UPSTREAMS: own, ADMIN_TOKEN: 'x' })).toThrow(
+      /UPSTREAMS: .*headers.*must be the name of a secret that starts with SOURCE_/,
+    )
+    const host = UPSTREAMS.replace('CF-Access-Client-Id', 'Host')
+    expect(() => gatewaySettings({ ...gateway.vars, UPSTREAMS: host })).toThrow(/UPSTREAMS: .*headers/)
+  })
+
   it('are all named if several are wrong', () => {
     const wrong = { ...live.vars, RELAY_SOCKETS: 'none', BOOK_HUBS: '65' }
     const words =

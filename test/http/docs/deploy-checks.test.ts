@@ -27,7 +27,7 @@ const gateway: GatewayConfig = {
 }
 const live = { ...liveFile, d1_databases: withIds(liveFile.d1_databases) }
 const account = (over: object = {}) => ({
-  account: { secrets: REQUIRED, migrations: [], schemaFaults: [], ...over },
+  account: { secrets: REQUIRED, liveSecrets: [], migrations: [], schemaFaults: [], ...over },
 })
 const facts: DeployFacts = {
   gateway,
@@ -217,6 +217,47 @@ describe('a deploy', () => {
     ['migrations cannot be read', account({ migrations: null }), /^warning: The migrations/],
   ])('reports where %s', (_, change, line) => {
     expect(said(change)).toEqual([expect.stringMatching(line)])
+  })
+
+  const headers = { Authorization: 'SOURCE_TOKEN' }
+  const chains = JSON.stringify([{ name: 'c', urls: ['https://node.example.com/evm'], headers }])
+  const guarded = { ...gateway, ...upstreams({ ...SOURCES[1]!, headers }) }
+  const guardedLive = { ...live, vars: { ...live.vars, RPC_CHAINS: chains } }
+  const guardedBoth = {
+    gateway: { ...guarded, vars: { ...guarded.vars, RPC_CHAINS: chains } },
+    live: guardedLive,
+  }
+  it.each<[string, Partial<DeployFacts>, RegExp[]]>([
+    ['the gateway lacks one', { gateway: guarded }, [/^error: The secret SOURCE_TOKEN is not set\. /]],
+    ['the gateway has it', { gateway: guarded, ...account({ secrets: [...REQUIRED, 'SOURCE_TOKEN'] }) }, []],
+    [
+      'the live Worker lacks one',
+      { ...guardedBoth, ...account({ secrets: [...REQUIRED, 'SOURCE_TOKEN'] }) },
+      [/^error: The secret SOURCE_TOKEN of weir-live is not set\. .*-c wrangler\.live\.toml/],
+    ],
+    [
+      'both have it',
+      { ...guardedBoth, ...account({ secrets: [...REQUIRED, 'SOURCE_TOKEN'], liveSecrets: ['SOURCE_TOKEN'] }) },
+      [],
+    ],
+    [
+      'only the gateway is deployed',
+      { ...guardedBoth, scope: 'routes', ...account({ secrets: [...REQUIRED, 'SOURCE_TOKEN'] }) },
+      [],
+    ],
+  ])('checks the secrets of sources: %s', (_, change, lines) => {
+    expect(said(change)).toEqual(lines.map((line) => expect.stringMatching(line)))
+  })
+
+  it('asks for the secrets of sources before the first deploy, because it cannot generate them', () => {
+    const first = {
+      gateway: guarded,
+      scope: 'first',
+      ...account({ secrets: 'no worker', liveSecrets: 'no worker' }),
+    } as const
+    const errors = (given: DeployFacts['given']) => said({ ...first, given }).filter((line) => line.startsWith('error'))
+    expect(errors({})).toEqual([expect.stringMatching(/needs the secret SOURCE_TOKEN\. Set it in the environment/)])
+    expect(errors({ SOURCE_TOKEN: 'short' })).toEqual([])
   })
 
   it.each<[string, Partial<DeployFacts>, RegExp | null]>([

@@ -43,7 +43,7 @@ describe('a plan', () => {
     expect(plan({ scope: 'routes' }).match(/^ {2}\d\. \S+/gm)).toEqual(['  1. weir'])
     expect(plan({ scope: 'both' }).match(/^ {2}\d\. \S+/gm)).toEqual(['  1. weir-sql', '  2. weir-live', '  3. weir'])
     const ids = gateway.d1_databases.map((one) => ({ ...one, database_id: 'x' }))
-    const account = { secrets: ['KEY_SECRET'], migrations: ['ACCOUNTS/0002_b.sql'], schemaFaults: [] }
+    const account = { secrets: ['KEY_SECRET'], liveSecrets: [], migrations: ['ACCOUNTS/0002_b.sql'], schemaFaults: [] }
     const text = plan({ scope: 'both', gateway: { ...gateway, d1_databases: ids }, account })
     expect(text).toMatch(/0002_b\.sql.*apply ACCOUNTS --remote/)
     expect(text).toContain('HISTORY: all 1 migrations are applied')
