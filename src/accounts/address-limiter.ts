@@ -37,9 +37,13 @@ export const WRONG_TOKENS = rates('wrong-tokens', 20, 20, 60)
 /** Requests for a sign-up link. */
 export const SIGN_UPS = rates('sign-ups', 10, 100, 600)
 
-/** Address of the caller; null if unknown or forgeable. */
+/** Cloudflare's `cf-connecting-ip` for requests from Workers of other zones, which all share it. */
+const WORKERS_ADDRESS = '2a06:98c0:3600::103'
+
+/** Address of the caller; null if unknown, forgeable, or shared by the Workers of many customers. */
 export function callerAddress(isProxyTrusted: boolean, headers: { get(name: string): string | null }): string | null {
-  return isProxyTrusted ? headers.get('cf-connecting-ip') : null
+  const address = isProxyTrusted ? headers.get('cf-connecting-ip') : null
+  return address === WORKERS_ADDRESS ? null : address
 }
 
 const UNKNOWN = ''

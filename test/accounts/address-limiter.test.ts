@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { AddressLimiter, KEY_LOOKUPS, REST_REQUESTS, WRONG_TOKENS } from '../../src/accounts/address-limiter.ts'
+import {
+  AddressLimiter,
+  callerAddress,
+  KEY_LOOKUPS,
+  REST_REQUESTS,
+  WRONG_TOKENS,
+} from '../../src/accounts/address-limiter.ts'
 
 describe('address limiter', () => {
   it.each([
@@ -44,4 +50,14 @@ describe('address limiter', () => {
     flood(2)
     expect(gate.take('192.0.2.1', 0).waitMs).toBeGreaterThan(0)
   })
+})
+
+it.each([
+  [true, '192.0.2.1', '192.0.2.1'],
+  [false, '192.0.2.1', null],
+  [true, null, null],
+  // One address for the Workers of all other zones: one caller must not use up the limit of others.
+  [true, '2a06:98c0:3600::103', null],
+])('with a trusted proxy (%s), the address %s counts as %s', (isProxyTrusted, address, expected) => {
+  expect(callerAddress(isProxyTrusted, { get: () => address })).toBe(expected)
 })
